@@ -1,0 +1,94 @@
+"""Checks of arguments, made once and before any work; each raises one sentence that names the argument."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def finite_vector(name: str, value: object, dimension: int | None = None) -> Array:
+    """Return `value` as a float64 vector of shape (d,), or say which argument is not one.
+
+    Raises:
+        ValueError: if it is not one-dimensional, is empty, has another length than `dimension`, or is not finite.
+    """
+    array = real_array(name, value)
+    if array.ndim != 1 or array.size == 0:
+        raise ValueError(f"{name} has shape {array.shape}; it must be a vector of shape (d,) with d >= 1")
+    if dimension is not None and array.shape != (dimension,):
+        raise ValueError(f"{name} has shape {array.shape}; it must have shape ({dimension},)")
+    return array
+
+
+def finite_matrix(name: str, value: object, columns: int | None = None) -> Array:
+    """Return `value` as a float64 matrix of shape (rows, columns), or say which argument is not one."""
+    array = real_array(name, value)
+    if array.ndim != 2 or array.size == 0:
+        raise ValueError(f"{name} has shape {array.shape}; it must be a matrix of shape (rows, d), both >= 1")
+    if columns is not None and array.shape[1] != columns:
+        raise ValueError(f"{name} has {array.shape[1]} columns; it must have {columns}")
+    return array
+
+
+def real_array(name: str, value: object) -> Array:
+    """Return `value` as a finite float64 array of any shape."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} is {type(value).__name__}; it must be an array of real numbers") from None
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise ValueError(f"{name} holds {array[where]} at index {where}; every entry must be finite")
+    return array
+
+
+def whole(name: str, value: object, least: int) -> int:
+    """Return `value` as an int of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer, float, np.floating)):
+        raise ValueError(f"{name} is {value!r}; it must be a whole number >= {least}")
+    if not math.isfinite(value) or value != int(value) or value < least:
+        raise ValueError(f"{name} is {value}; it must be a whole number >= {least}")
+    return int(value)
+
+
+def number(
+    name: str,
+    value: object,
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    low_open: bool = False,
+    high_open: bool = False,
+) -> float:
+    """Return `value` as a finite float within [low, high], either end open when so asked."""
+    left, right = "(" if low_open or low == -math.inf else "[", ")" if high_open or high == math.inf else "]"
+    allowed = f"it must be a finite number in {left}{low:g}, {high:g}{right}"
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise ValueError(f"{name} is {value!r}; {allowed}")
+    x = float(value)
+    too_low = x <= low if low_open else x < low
+    too_high = x >= high if high_open else x > high
+    if not math.isfinite(x) or too_low or too_high:
+        raise ValueError(f"{name} is {value}; {allowed}")
+    return x
+
+
+def one_of(name: str, value: object, allowed: Sequence[str]) -> str:
+    """Return `value` if it is one of the allowed words."""
+    if value not in allowed:
+        raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(allowed)}")
+    return str(value)
+
+
+def sample_size(n: object, rho: float = 1.0) -> int:
+    """Return n >= 2; with `rho`, also check that rho n is a whole number of at least 2 rows."""
+    rows = whole("n", n, 2)
+    kept = rho * rows
+    if abs(kept - round(kept)) > 1e-9 * rows:
+        raise ValueError(f"rho n = {rho:g} x {rows} = {kept:g}; rho n must be a whole number of rows")
+    if round(kept) < 2:
+        raise ValueError(f"rho n = {rho:g} x {rows} = {kept:g}; at least 2 rows must be drawn")
+    return rows

@@ -1,0 +1,20 @@
+"""Attacks: scores of an output for a target, higher = "in"."""
+
+from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
+from mipsim.attacks.covariance import CovarianceScore
+from mipsim.attacks.function import FunctionAttack
+from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodRatio
+from mipsim.attacks.reference import EstimatedMoments
+from mipsim.attacks.scalar_product import ScalarProduct
+
+__all__ = [
+    "AbstractAdditiveAttack",
+    "AbstractAttack",
+    "AbstractLinearAttack",
+    "CovarianceScore",
+    "EstimatedMoments",
+    "FunctionAttack",
+    "GaussianLikelihoodRatio",
+    "LikelihoodRatio",
+    "ScalarProduct",
+]

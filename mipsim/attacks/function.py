@@ -1,0 +1,28 @@
+"""A user's own attack, given as a plain JAX function."""
+
+from collections.abc import Callable
+
+import equinox as eqx
+from jaxtyping import Array, Float
+
+from mipsim.attacks.base import AbstractAttack
+
+
+class FunctionAttack(AbstractAttack):
+    """An attack `function(target, output) -> scalar` that JAX can trace; higher = "in".
+
+    Examples:
+        >>> import jax.numpy as jnp
+        >>> print(FunctionAttack(lambda target, output: jnp.dot(target, output)).score(jnp.ones(2), jnp.ones(2)))
+        2.0
+    """
+
+    function: Callable[[Array, Array], Array] = eqx.field(static=True)
+
+    def __check_init__(self) -> None:
+        if not callable(self.function):
+            raise ValueError(f"attack is {type(self.function).__name__}; it must be callable(target, output)")
+
+    def score(self, target: Float[Array, " d"], output: Array) -> Float[Array, ""]:
+        """Call the function."""
+        return self.function(target, output)

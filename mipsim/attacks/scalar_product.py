@@ -1,0 +1,42 @@
+"""The scalar-product attack."""
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from mipsim._validation import finite_vector
+from mipsim.attacks.base import AbstractLinearAttack
+
+
+class ScalarProduct(AbstractLinearAttack):
+    """(z - z_ref)' output.
+
+    Args:
+        reference: one reference point z_ref, shape (d,).
+        target: the point the attack is aimed at, shape (d,); None = the target of each game.
+
+    Raises:
+        ValueError: on a wrong shape or an entry that is not finite.
+
+    Source: Dwork, Smith, Steinke, Ullman, Vadhan (2015); Azize & Basu (2025), appendix B.5.
+
+    Examples:
+        >>> import numpy as np
+        >>> print(ScalarProduct([0.0, 1.0]).score(np.ones(2), np.array([0.25, 0.5])))
+        0.25
+    """
+
+    reference: np.ndarray
+    aim: np.ndarray | None
+
+    def __init__(self, reference: object, target: object = None) -> None:
+        self.reference = finite_vector("reference", reference)
+        self.aim = None if target is None else finite_vector("target", target, self.reference.shape[0])
+
+    def weights(self, target: Float[Array, " d"]) -> Float[Array, " d"]:
+        """Z - z_ref, shape (d,)."""
+        return (target if self.aim is None else self.aim) - self.reference
+
+    def offset(self, target: Float[Array, " d"]) -> Float[Array, ""]:
+        """Zero."""
+        return jnp.zeros(())

@@ -1,0 +1,115 @@
+"""What every law of one record provides."""
+
+from abc import abstractmethod
+from typing import ClassVar
+
+import equinox as eqx
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from mipsim._validation import finite_vector
+
+Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
+
+
+class AbstractDistribution(eqx.Module):
+    """The law D of one record z in R^d.
+
+    Parameters are NumPy float64 arrays, so that no precision is lost outside an x64 scope. Moments are
+    NumPy float64 of shape (d,), in the data's own units (the r-th cumulant in units^r).
+
+    Class attributes:
+        is_product: the d coordinates are independent.
+        has_exact_sum: `sample_sum` is implemented (the law of a column sum is drawn without its rows).
+        has_sum_ratio: `log_sum_ratio` is implemented.
+    """
+
+    is_product: ClassVar[bool] = True
+    has_exact_sum: ClassVar[bool] = False
+    has_sum_ratio: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """d, the number of coordinates of a record."""
+
+    @property
+    @abstractmethod
+    def mean(self) -> Vector:
+        """E z, shape (d,)."""
+
+    @abstractmethod
+    def central_moment(self, order: int) -> Vector:
+        """E (z_j - mean_j)^order for each coordinate, shape (d,); inf where it does not exist. order >= 0."""
+
+    @abstractmethod
+    def sample(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
+        """Draw n independent records (float64 inside an x64 scope)."""
+
+    @abstractmethod
+    def sample_sum(self, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
+        """Draw the sum of n >= 0 records from its exact law; only if `has_exact_sum`."""
+
+    @abstractmethod
+    def log_sum_ratio(
+        self, total: Float[Array, " d"], n: int, target: Float[Array, " d"], noise_variance: Float[Array, " d"]
+    ) -> Float[Array, " d"]:
+        """Per coordinate, log p(total | target + n-1 records) - log p(total | n records); only if `has_sum_ratio`.
+
+        total: the column sums (not means) of the n rows, plus independent N(0, n noise_variance_j) noise.
+        A law without a closed form for positive noise ignores it; `LikelihoodRatio` never passes it one.
+        -inf where the total is impossible with the target in.
+        """
+
+    @abstractmethod
+    def easiest_target(self) -> Vector:
+        """The point of the support that is farthest from the mean in Mahalanobis distance, shape (d,).
+
+        Raises:
+            ValueError: if the support is unbounded, so that there is none.
+        """
+
+    @abstractmethod
+    def hardest_target(self) -> Vector:
+        """The point of the support that is nearest to the mean in Mahalanobis distance, shape (d,)."""
+
+    @property
+    def variance(self) -> Vector:
+        """Var z_j, shape (d,)."""
+        return self.central_moment(2)
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """Covariance: the variances, shape (d,), for a product law; the (d, d) matrix otherwise."""
+        return self.variance
+
+    @property
+    def third_cumulant(self) -> Vector:
+        """kappa_3 of each coordinate, shape (d,)."""
+        return self.central_moment(3)
+
+    @property
+    def fourth_cumulant(self) -> Vector:
+        """kappa_4 = E(z-mean)^4 - 3 Var^2 of each coordinate, shape (d,)."""
+        return self.central_moment(4) - 3.0 * self.central_moment(2) ** 2
+
+    def typical_target(self, seed: int = 0) -> Vector:
+        """One record drawn from the law with its own seed, shape (d,); the same seed gives the same point."""
+        import jax
+
+        from mipsim.engine.precision import exact_scope
+
+        with exact_scope():
+            key = jax.random.fold_in(jax.random.key(seed, impl="threefry2x32"), 0x7A)
+            return np.asarray(self.sample(key, 1)[0], dtype=np.float64)
+
+    def mahalanobis_squared(self, point: object) -> float:
+        """||point - mean||^2 in the inverse covariance, a number without unit; point has shape (d,)."""
+        z = finite_vector("point", point, self.dimension) - self.mean
+        covariance = self.covariance
+        if covariance.ndim == 1:
+            return float(np.sum(z**2 / covariance))
+        return float(z @ np.linalg.solve(covariance, z))
+
+
+Member = Bool[Array, ""] | Int[Array, ""] | bool

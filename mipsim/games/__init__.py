@@ -1,0 +1,7 @@
+"""Games: who is drawn, who is replaced, and what the attacker sees."""
+
+from mipsim.games.base import AbstractGame
+from mipsim.games.fixed_target import FixedTarget
+from mipsim.games.random_target import RandomTarget
+
+__all__ = ["AbstractGame", "FixedTarget", "RandomTarget"]

@@ -1,0 +1,75 @@
+"""The fixed-target game."""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from mipsim._validation import finite_vector
+from mipsim.distributions.base import AbstractDistribution, Member
+from mipsim.games.base import AbstractGame
+from mipsim.mechanisms.base import AbstractMechanism
+from mipsim.mechanisms.function import FunctionMechanism
+
+
+def as_mechanism(mechanism: AbstractMechanism | Callable[..., Any]) -> AbstractMechanism:
+    """Wrap a plain function as a mechanism; pass a mechanism through."""
+    return mechanism if isinstance(mechanism, AbstractMechanism) else FunctionMechanism(mechanism)
+
+
+class FixedTarget(AbstractGame):
+    """Draw n records; in the "in" world replace a uniformly chosen one by the target; release.
+
+    Args:
+        mechanism: an `AbstractMechanism`, or a function `(key, records) -> output`.
+        data: the law of one record.
+        n: the number of records, >= 2.
+        target: the point z*, shape (d,).
+
+    Raises:
+        ValueError: if n does not suit the mechanism, or the target has the wrong shape or is not finite.
+
+    Source: Azize & Basu (2025), algorithms 1 and 2; Ye et al. (2022), definition 3.3.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> data = mi.Bernoulli([0.3, 0.6])
+        >>> print(mi.FixedTarget(mi.EmpiricalMean(), data, n=10, target=data.easiest_target()).target)
+        [1. 0.]
+    """
+
+    mechanism: AbstractMechanism
+    data: AbstractDistribution
+    n: int = eqx.field(static=True)
+    target: np.ndarray
+
+    def __init__(
+        self, mechanism: AbstractMechanism | Callable[..., Any], data: AbstractDistribution, n: int, target: object
+    ) -> None:
+        self.mechanism = as_mechanism(mechanism)
+        self.data = data
+        self.mechanism.rows(n)
+        self.n = int(n)
+        self.target = finite_vector("target", target, data.dimension)
+
+    @property
+    def has_exact_law(self) -> bool:
+        """Whether both the data and the mechanism allow the exact-law route."""
+        return self.mechanism.has_exact_law and self.data.has_exact_sum
+
+    def play(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
+        """Play one literal round; returns (target, output)."""
+        key_rows, key_place, key_release = jax.random.split(key, 3)
+        records = self.data.sample(key_rows, self.n)
+        place = jax.random.randint(key_place, (), 0, self.n)
+        records = jnp.where(member, records.at[place].set(self.target), records)
+        return jnp.asarray(self.target), self.mechanism.release(key_release, records)
+
+    def play_from_law(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
+        """Play one round from the exact law of the output; returns (target, output)."""
+        target = jnp.asarray(self.target)
+        return target, self.mechanism.release_from_law(key, self.data, self.n, target, member)

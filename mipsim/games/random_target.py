@@ -1,0 +1,66 @@
+"""The random-target (average) game."""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from mipsim.distributions.base import AbstractDistribution, Member
+from mipsim.games.base import AbstractGame
+from mipsim.games.fixed_target import as_mechanism
+from mipsim.mechanisms.base import AbstractMechanism
+
+
+class RandomTarget(AbstractGame):
+    """Draw n records and release; the target is a uniformly chosen record ("in") or a fresh draw ("out").
+
+    Args:
+        mechanism: an `AbstractMechanism`, or a function `(key, records) -> output`.
+        data: the law of one record.
+        n: the number of records, >= 2.
+
+    Raises:
+        ValueError: if n does not suit the mechanism.
+
+    Source: Azize & Basu (2025), algorithms 5 and 6; Yeom et al. (2018), experiment 1.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> mi.RandomTarget(mi.EmpiricalMean(), mi.Bernoulli([0.3, 0.6]), n=10).has_exact_law
+        True
+    """
+
+    mechanism: AbstractMechanism
+    data: AbstractDistribution
+    n: int = eqx.field(static=True)
+
+    def __init__(self, mechanism: AbstractMechanism | Callable[..., Any], data: AbstractDistribution, n: int) -> None:
+        self.mechanism = as_mechanism(mechanism)
+        self.data = data
+        self.mechanism.rows(n)
+        self.n = int(n)
+
+    @property
+    def has_exact_law(self) -> bool:
+        """Whether both the data and the mechanism allow the exact-law route."""
+        return self.mechanism.has_exact_law and self.data.has_exact_sum
+
+    def play(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
+        """Play one literal round; returns (target, output)."""
+        key_rows, key_place, key_release, key_fresh = jax.random.split(key, 4)
+        records = self.data.sample(key_rows, self.n)
+        place = jax.random.randint(key_place, (), 0, self.n)
+        target = jnp.where(member, records[place], self.data.sample(key_fresh, 1)[0])
+        return target, self.mechanism.release(key_release, records)
+
+    def play_from_law(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
+        """Play one round from the exact law of the output; returns (target, output).
+
+        In the "in" world a uniformly chosen row is distributed as a fresh draw, and given it the others are as before.
+        """
+        key_target, key_release = jax.random.split(key)
+        target = self.data.sample(key_target, 1)[0]
+        return target, self.mechanism.release_from_law(key_release, self.data, self.n, target, member)

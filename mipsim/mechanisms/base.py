@@ -1,0 +1,35 @@
+"""What every mechanism provides: a release from n records."""
+
+from abc import abstractmethod
+from typing import ClassVar
+
+import equinox as eqx
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from mipsim.distributions.base import AbstractDistribution, Member
+
+
+class AbstractMechanism(eqx.Module):
+    """A randomised map from n records to an output.
+
+    Class attribute `has_exact_law`: `release_from_law` is implemented for every data law with an exact sum.
+    """
+
+    has_exact_law: ClassVar[bool] = False
+
+    @abstractmethod
+    def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
+        """Release an output from the records: the literal meaning of the mechanism."""
+
+    @abstractmethod
+    def release_from_law(
+        self, key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Float[Array, " d"], member: Member
+    ) -> Array:
+        """Draw the output from its exact law without drawing the records.
+
+        The n rows are independent draws from `data`; if `member`, one of them is `target` instead.
+        """
+
+    @abstractmethod
+    def rows(self, n: int) -> int:
+        """How many of the n records enter an output; checks that n suits the mechanism (rho n whole, n >= 2)."""

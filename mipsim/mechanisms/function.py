@@ -1,0 +1,44 @@
+"""A user's own mechanism, given as a plain JAX function."""
+
+from collections.abc import Callable
+
+import equinox as eqx
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from mipsim._validation import sample_size
+from mipsim.distributions.base import AbstractDistribution, Member
+from mipsim.mechanisms.base import AbstractMechanism
+
+
+class FunctionMechanism(AbstractMechanism):
+    """A mechanism `function(key, records) -> output` that JAX can trace; always played literally.
+
+    Args:
+        function: takes a typed random key and records of shape (n, d); returns an array.
+
+    Examples:
+        >>> import jax, jax.numpy as jnp
+        >>> median = FunctionMechanism(lambda key, records: jnp.median(records, axis=0))
+        >>> print(median.release(jax.random.key(0), jnp.array([[1.0], [2.0], [5.0]])))
+        [2.]
+    """
+
+    function: Callable[[PRNGKeyArray, Array], Array] = eqx.field(static=True)
+
+    def __check_init__(self) -> None:
+        if not callable(self.function):
+            raise ValueError(f"mechanism is {type(self.function).__name__}; it must be callable(key, records)")
+
+    def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
+        """Call the function."""
+        return self.function(key, records)
+
+    def release_from_law(
+        self, key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Float[Array, " d"], member: Member
+    ) -> Array:
+        """Not available: nothing is known of the law of a user's function."""
+        raise NotImplementedError("a user's own mechanism has no exact-law route; play it literally")
+
+    def rows(self, n: int) -> int:
+        """Return n."""
+        return sample_size(n)

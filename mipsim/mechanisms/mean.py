@@ -1,0 +1,41 @@
+"""The empirical mean."""
+
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from mipsim._validation import sample_size
+from mipsim.distributions.base import AbstractDistribution, Member
+from mipsim.mechanisms.base import AbstractMechanism
+
+
+class EmpiricalMean(AbstractMechanism):
+    """(1/n) sum_i Z_i, without noise.
+
+    Source: Azize & Basu (2025), section 3.
+
+    Examples:
+        >>> import jax, numpy as np
+        >>> print(EmpiricalMean().release(jax.random.key(0), np.array([[0.0, 1.0], [1.0, 1.0]])))
+        [0.5 1. ]
+    """
+
+    has_exact_law: ClassVar[bool] = True
+
+    def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Float[Array, " d"]:
+        """Return the mean of the rows, shape (d,)."""
+        return jnp.mean(records, axis=0)
+
+    def release_from_law(
+        self, key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Float[Array, " d"], member: Member
+    ) -> Float[Array, " d"]:
+        """Sum n - 1 rows from their exact law, then add the target or one fresh record."""
+        key_rest, key_row = jax.random.split(key)
+        row = jnp.where(member, target, data.sample(key_row, 1)[0])
+        return (data.sample_sum(key_rest, n - 1) + row) / n
+
+    def rows(self, n: int) -> int:
+        """Return n."""
+        return sample_size(n)

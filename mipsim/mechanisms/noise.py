@@ -1,0 +1,114 @@
+"""Additive noise around another mechanism."""
+
+from typing import ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from mipsim._validation import real_array
+from mipsim.distributions.base import AbstractDistribution, Member
+from mipsim.mechanisms.base import AbstractMechanism
+
+
+def _noise_scale(name: str, value: object) -> np.ndarray:
+    scale = real_array(name, value)
+    if scale.ndim > 1:
+        raise ValueError(f"{name} has shape {scale.shape}; it must be a number or a vector of shape (d,)")
+    if (scale < 0).any():
+        raise ValueError(f"{name} is {float(scale.min()):g}; noise must be >= 0")
+    return scale
+
+
+class GaussianNoise(AbstractMechanism):
+    """base + N(0, diag(gamma^2)) / sqrt(n), the noisy mean of the paper.
+
+    Args:
+        base: the mechanism whose output is made noisy.
+        gamma: standard deviation on the scale of one record, a number or shape (d,); the output receives
+            gamma / sqrt(n), n being the size of the whole data set.
+
+    Raises:
+        ValueError: if gamma is negative or not finite.
+
+    Source: Azize & Basu (2025), theorem 4.1.
+
+    Examples:
+        >>> from mipsim.mechanisms.mean import EmpiricalMean
+        >>> print(GaussianNoise(EmpiricalMean(), 0.5).gamma)
+        0.5
+    """
+
+    has_exact_law: ClassVar[bool] = True
+    base: AbstractMechanism
+    gamma: np.ndarray = eqx.field(converter=lambda g: g if isinstance(g, jax.Array) else np.asarray(g, float))
+
+    def __check_init__(self) -> None:
+        _noise_scale("gamma", self.gamma)
+
+    def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
+        """Release the base's output plus noise."""
+        key_base, key_noise = jax.random.split(key)
+        return self._noisy(key_noise, self.base.release(key_base, records), records.shape[0])
+
+    def release_from_law(
+        self, key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Float[Array, " d"], member: Member
+    ) -> Array:
+        """Draw the base's output from its law, then add the noise."""
+        key_base, key_noise = jax.random.split(key)
+        return self._noisy(key_noise, self.base.release_from_law(key_base, data, n, target, member), n)
+
+    def rows(self, n: int) -> int:
+        """As many as the base uses."""
+        return self.base.rows(n)
+
+    def _noisy(self, key: PRNGKeyArray, output: Array, n: int) -> Array:
+        return output + self.gamma * jax.random.normal(key, output.shape, output.dtype) / jnp.sqrt(n)
+
+
+class LaplaceNoise(AbstractMechanism):
+    """base + independent Laplace(scale) on every coordinate of the output.
+
+    Args:
+        base: the mechanism whose output is made noisy.
+        scale: the Laplace scale b (standard deviation b sqrt 2) in the units of the output, a number or shape (d,);
+            unlike `GaussianNoise.gamma` it is not divided by sqrt(n).
+
+    Raises:
+        ValueError: if scale is negative or not finite.
+
+    Source: Dwork, McSherry, Nissim, Smith (2006); with scale = sensitivity / epsilon the output is epsilon-DP.
+
+    Examples:
+        >>> from mipsim.mechanisms.mean import EmpiricalMean
+        >>> print(LaplaceNoise(EmpiricalMean(), 0.1).scale)
+        0.1
+    """
+
+    has_exact_law: ClassVar[bool] = True
+    base: AbstractMechanism
+    scale: np.ndarray = eqx.field(converter=lambda b: b if isinstance(b, jax.Array) else np.asarray(b, float))
+
+    def __check_init__(self) -> None:
+        _noise_scale("scale", self.scale)
+
+    def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
+        """Release the base's output plus noise."""
+        key_base, key_noise = jax.random.split(key)
+        return self._noisy(key_noise, self.base.release(key_base, records))
+
+    def release_from_law(
+        self, key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Float[Array, " d"], member: Member
+    ) -> Array:
+        """Draw the base's output from its law, then add the noise."""
+        key_base, key_noise = jax.random.split(key)
+        return self._noisy(key_noise, self.base.release_from_law(key_base, data, n, target, member))
+
+    def rows(self, n: int) -> int:
+        """As many as the base uses."""
+        return self.base.rows(n)
+
+    def _noisy(self, key: PRNGKeyArray, output: Array) -> Array:
+        return output + self.scale * jax.random.laplace(key, output.shape, output.dtype)

@@ -1,0 +1,105 @@
+"""Sub-sampling of the records before another mechanism."""
+
+from typing import ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from mipsim._validation import number, sample_size
+from mipsim.distributions.base import AbstractDistribution, Member
+from mipsim.mechanisms.base import AbstractMechanism
+from mipsim.mechanisms.mean import EmpiricalMean
+
+
+class Subsampled(AbstractMechanism):
+    """base applied to k = rho n rows drawn uniformly without replacement.
+
+    Args:
+        base: the mechanism that sees the k rows.
+        rho: the share of rows drawn, in (0, 1]; rho n must be whole.
+
+    Raises:
+        ValueError: if rho is outside (0, 1], or (when played) if rho n is not a whole number >= 2.
+
+    Source: Azize & Basu (2025), theorem 4.2.
+
+    Examples:
+        >>> Subsampled(EmpiricalMean(), 0.1).rows(1000)
+        100
+    """
+
+    has_exact_law: ClassVar[bool] = True
+    base: AbstractMechanism
+    rho: float = eqx.field(static=True)
+
+    def __check_init__(self) -> None:
+        number("rho", self.rho, 0.0, 1.0, low_open=True)
+
+    def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
+        """Release the base's output on a uniform subset of the rows."""
+        key_rows, key_base = jax.random.split(key)
+        chosen = jax.random.choice(key_rows, records.shape[0], (self._drawn(records.shape[0]),), replace=False)
+        return self.base.release(key_base, records[chosen])
+
+    def release_from_law(
+        self, key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Float[Array, " d"], member: Member
+    ) -> Array:
+        """The target, if a member, is among the k rows with probability rho exactly."""
+        key_coin, key_base = jax.random.split(key)
+        drawn = jax.random.randint(key_coin, (), 0, n) < self._drawn(n)
+        return self.base.release_from_law(key_base, data, self._drawn(n), target, jnp.logical_and(member, drawn))
+
+    def rows(self, n: int) -> int:
+        """Rho n, as the base uses them."""
+        sample_size(n, self.rho)
+        return self.base.rows(self._drawn(n))
+
+    def _drawn(self, n: int) -> int:
+        return round(self.rho * n)
+
+
+class PoissonSubsampled(AbstractMechanism):
+    """The sum of the rows kept by independent coins, divided by the expected number rate n.
+
+    Dividing by the expected size, as DP-SGD does, keeps the output defined when no row is kept. Only the empirical
+    mean can stand below it; it is played literally.
+
+    Args:
+        base: `EmpiricalMean()`.
+        rate: the probability that a row is kept, in (0, 1].
+
+    Raises:
+        ValueError: if rate is outside (0, 1] or the base is not the empirical mean.
+
+    Source: Abadi et al. (2016), algorithm 1.
+
+    Examples:
+        >>> PoissonSubsampled(EmpiricalMean(), 0.5).rows(10)
+        10
+    """
+
+    base: AbstractMechanism
+    rate: float = eqx.field(static=True)
+
+    def __check_init__(self) -> None:
+        number("rate", self.rate, 0.0, 1.0, low_open=True)
+        if not isinstance(self.base, EmpiricalMean):
+            raise ValueError(f"base is {type(self.base).__name__}; PoissonSubsampled takes EmpiricalMean()")
+
+    def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
+        """Release the rescaled mean of the rows that their coins keep."""
+        key_coins, key_base = jax.random.split(key)
+        kept = jax.random.bernoulli(key_coins, self.rate, (records.shape[0], 1))
+        return self.base.release(key_base, jnp.where(kept, records, 0.0)) / self.rate
+
+    def release_from_law(
+        self, key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Float[Array, " d"], member: Member
+    ) -> Array:
+        """Not available: the number of rows is random."""
+        raise NotImplementedError("PoissonSubsampled has no exact-law route; play it literally")
+
+    def rows(self, n: int) -> int:
+        """Return n: every row may enter."""
+        return self.base.rows(n)
