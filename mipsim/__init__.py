@@ -1,6 +1,99 @@
-"""mipsim: membership-inference games by the million, and honest verdicts on privacy theorems."""
+"""mipsim: membership-inference games by the million, and honest verdicts on privacy theorems.
 
-from mipsim.attacks import *
-from mipsim.distributions import *
-from mipsim.games import *
-from mipsim.mechanisms import *
+Examples:
+    >>> import mipsim as mi
+    >>> data = mi.Bernoulli([0.3, 0.6])
+    >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10, target=data.easiest_target())
+    >>> attack = mi.CovarianceScore(data, n=10, target=game.target)
+    >>> mi.play(game, attack, games=1000, progress=False).out.sum().item()
+    1000
+"""
+
+from mipsim import theory
+from mipsim.attacks import (
+    AbstractAdditiveAttack,
+    AbstractAttack,
+    AbstractLinearAttack,
+    CovarianceScore,
+    EstimatedMoments,
+    FunctionAttack,
+    GaussianLikelihoodRatio,
+    LikelihoodRatio,
+    ScalarProduct,
+)
+from mipsim.bands.compare import Comparison
+from mipsim.distributions import (
+    AbstractDistribution,
+    AbstractProduct,
+    Bernoulli,
+    Discrete,
+    Empirical,
+    Exponential,
+    Gaussian,
+    Laplace,
+    StudentT,
+    Uniform,
+)
+from mipsim.engine.histogram import Histogram
+from mipsim.engine.play import play
+from mipsim.games import AbstractGame, FixedTarget, RandomTarget
+from mipsim.mechanisms import (
+    AbstractMechanism,
+    EmpiricalMean,
+    FunctionMechanism,
+    GaussianNoise,
+    LaplaceNoise,
+    PoissonSubsampled,
+    Subsampled,
+)
+from mipsim.tradeoff import (
+    AbstractTradeOff,
+    EmpiricalTradeOff,
+    GaussianTradeOff,
+    MixtureTradeOff,
+    PiecewiseLinearTradeOff,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AbstractAdditiveAttack",
+    "AbstractAttack",
+    "AbstractDistribution",
+    "AbstractGame",
+    "AbstractLinearAttack",
+    "AbstractMechanism",
+    "AbstractProduct",
+    "AbstractTradeOff",
+    "Bernoulli",
+    "Comparison",
+    "CovarianceScore",
+    "Discrete",
+    "Empirical",
+    "EmpiricalMean",
+    "EmpiricalTradeOff",
+    "EstimatedMoments",
+    "Exponential",
+    "FixedTarget",
+    "FunctionAttack",
+    "FunctionMechanism",
+    "Gaussian",
+    "GaussianLikelihoodRatio",
+    "GaussianNoise",
+    "GaussianTradeOff",
+    "Histogram",
+    "Laplace",
+    "LaplaceNoise",
+    "LikelihoodRatio",
+    "MixtureTradeOff",
+    "PiecewiseLinearTradeOff",
+    "PoissonSubsampled",
+    "RandomTarget",
+    "ScalarProduct",
+    "StudentT",
+    "Subsampled",
+    "Uniform",
+    "__version__",
+    "play",
+    "theory",
+]

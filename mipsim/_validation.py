@@ -13,7 +13,7 @@ def finite_vector(name: str, value: object, dimension: int | None = None) -> Arr
     """Return `value` as a float64 vector of shape (d,), or say which argument is not one.
 
     Raises:
-        ValueError: if it is not one-dimensional, is empty, has another length than `dimension`, or is not finite.
+        ValueError: if it is not one-dimensional, is empty, is not finite, or has not `dimension` entries.
     """
     array = real_array(name, value)
     if array.ndim != 1 or array.size == 0:
@@ -41,7 +41,8 @@ def real_array(name: str, value: object) -> Array:
         raise ValueError(f"{name} is {type(value).__name__}; it must be an array of real numbers") from None
     if not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise ValueError(f"{name} holds {array[where]} at index {where}; every entry must be finite")
+        place = "" if not where else f" at index {where[0] if len(where) == 1 else where}"
+        raise ValueError(f"{name} holds {array[where]}{place}; every entry must be finite")
     return array
 
 
@@ -92,3 +93,15 @@ def sample_size(n: object, rho: float = 1.0) -> int:
     if round(kept) < 2:
         raise ValueError(f"rho n = {rho:g} x {rows} = {kept:g}; at least 2 rows must be drawn")
     return rows
+
+
+def positive_definite_factor(name: str, matrix: Array) -> Array:
+    """Return the lower Cholesky factor of a symmetric matrix, or say that it is not positive definite."""
+    try:
+        factor: Array | None = np.asarray(np.linalg.cholesky(matrix), np.float64)
+    except np.linalg.LinAlgError:
+        factor = None
+    # L_jj^2 / C_jj is the share of variance j that the earlier coordinates leave unexplained.
+    if factor is None or (np.diagonal(factor) ** 2 < 1e-12 * np.diagonal(matrix)).any():
+        raise ValueError(f"{name} is not positive definite; add regularisation or use its diagonal")
+    return factor

@@ -134,14 +134,17 @@ class Budget:
     Attributes:
         scale: "quick", "standard" or "full".
         failure_probability: the share of the family-wise failure probability that this one regime may use.
-        seed: the seed of its games.
+        seed: the seed of its own games or draws.
         store: folder for resumable counts, or None.
+        study_seed: the seed of named studies, the same for all regimes, so that those that ask for one study share
+            its games; their joint failure probability is covered by Bonferroni, whatever their dependence.
     """
 
     scale: str
     failure_probability: float
     seed: int
     store: Path | None = None
+    study_seed: int = 0
 
     def games(self, quick: int, standard: int, full: int) -> int:
         """Pick the number of games of this scale."""
@@ -157,12 +160,15 @@ class Regime:
         parameters: JSON-able; what the report prints.
         judge: plays or computes, and returns the result. Called with a `Budget`.
         reading: how an open wording is read here; empty when nothing is open.
+        random: whether chance enters (games or draws). Only these share the family-wise failure probability: an
+            enumeration or an exact law cannot err by chance.
     """
 
     name: str
     parameters: dict[str, Any]
     judge: Callable[[Budget], RegimeResult]
     reading: str = ""
+    random: bool = True
 
 
 @dataclass(frozen=True)
@@ -196,7 +202,14 @@ class Claim:
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """A claim with the results of its regimes and the verdict that they make together."""
+    """A claim with the results of its regimes and the verdict that they make together.
+
+    Attributes:
+        regimes, names: the results of the regimes that were judged and their names, in the same order.
+        failure_probability: the share of the family-wise failure probability that the whole claim used.
+        seconds: wall time.
+        errors: the regimes whose judge failed, each as (name, error): they were not judged.
+    """
 
     claim: Claim
     verdict: Verdict
@@ -205,6 +218,12 @@ class ClaimResult:
     seconds: float
     interrupted: bool = False
     names: tuple[str, ...] = field(default=())
+    errors: tuple[tuple[str, str], ...] = field(default=())
+
+    @property
+    def judged(self) -> bool:
+        """Whether the verdict stands: a refutation does, whatever failed beside it; nothing else does."""
+        return not self.errors or self.verdict is Verdict.REFUTED
 
     @property
     def counterexample(self) -> RegimeResult | None:

@@ -4,7 +4,19 @@ from abc import abstractmethod
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
+
+
+def aimed_at(aim: np.ndarray | None, target: Float[Array, " d"], dimension: int) -> Float[Array, " d"]:
+    """Return the point that an attack is aimed at: `aim`, or the game's target where it is None.
+
+    Raises:
+        ValueError: if the game's target has not the attack's dimension.
+    """
+    if jnp.shape(target) != (dimension,):
+        raise ValueError(f"the game's target has shape {jnp.shape(target)}; the attack needs ({dimension},)")
+    return jnp.asarray(target if aim is None else aim)
 
 
 class AbstractAttack(eqx.Module):
@@ -23,7 +35,7 @@ class AbstractAdditiveAttack(AbstractAttack):
 
     @abstractmethod
     def contributions(self, target: Float[Array, " d"], output: Float[Array, " d"]) -> Float[Array, " d"]:
-        """Term j of the sum; it may depend on target_j and output_j only. -inf is allowed, NaN and +inf are not."""
+        """Term j of the sum, a function of target_j and output_j only; -inf is allowed, NaN and +inf not."""
 
     @abstractmethod
     def link(self, target: Float[Array, " d"], total: Float[Array, ""]) -> Float[Array, ""]:

@@ -7,18 +7,22 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from mipsim._validation import finite_vector, number, sample_size
-from mipsim.attacks.base import AbstractLinearAttack
+from mipsim._validation import finite_vector, number, positive_definite_factor, sample_size
+from mipsim.attacks.base import AbstractLinearAttack, aimed_at
 
 
 class Moments(Protocol):
     """Anything with a mean, shape (d,), and a covariance, shape (d,) (diagonal) or (d, d)."""
 
     @property
-    def mean(self) -> np.ndarray: ...
+    def mean(self) -> np.ndarray:
+        """Mean, shape (d,)."""
+        ...
 
     @property
-    def covariance(self) -> np.ndarray: ...
+    def covariance(self) -> np.ndarray:
+        """Variances, shape (d,), or the matrix, shape (d, d)."""
+        ...
 
 
 class CovarianceScore(AbstractLinearAttack):
@@ -28,10 +32,10 @@ class CovarianceScore(AbstractLinearAttack):
         moments: a distribution (known moments), `EstimatedMoments` (reference points), or anything with
             `mean` (d,) and `covariance` (d,) or (d, d).
         n: the number of records behind the output (for a sub-sample, the k = rho n rows drawn).
-        target: the point the attack is aimed at, shape (d,); None = the target of each game. Giving a point that is
-            not the game's target is the misspecified attack.
-        gamma: standard deviation, per record, of Gaussian noise that the mechanism adds (see `GaussianNoise`);
-            the attack then uses C + diag(gamma^2).
+        target: the point the attack is aimed at, shape (d,); None = the target of each game. Giving a point
+            that is not the game's target is the misspecified attack.
+        gamma: standard deviation, per record, of Gaussian noise that the mechanism adds (see
+            `GaussianNoise`), a number or shape (d,); the attack then uses C + diag(gamma^2).
 
     Raises:
         ValueError: on a wrong shape, n < 2, a negative gamma or a covariance that is not positive definite.
@@ -41,8 +45,8 @@ class CovarianceScore(AbstractLinearAttack):
     Examples:
         >>> import mipsim as mi, numpy as np
         >>> attack = CovarianceScore(mi.Bernoulli([0.5, 0.5]), n=10, target=[1.0, 1.0])
-        >>> print(attack.score(np.ones(2), np.array([0.6, 0.5])))
-        0.3
+        >>> print(attack.score(np.ones(2), np.array([0.6, 0.5])).round(4))
+        0.1
     """
 
     mean: np.ndarray
@@ -58,18 +62,20 @@ class CovarianceScore(AbstractLinearAttack):
         for value in noise.ravel():
             number("gamma", float(value), 0.0)
         if noise.ndim and noise.shape != (dimension,):
-            raise ValueError(f"gamma has shape {noise.shape}; it must be a number or have shape ({dimension},)")
+            raise ValueError(
+                f"gamma has shape {noise.shape}; it must be a number or have shape ({dimension},)"
+            )
         self.precision = _inverse(np.asarray(moments.covariance, dtype=np.float64), noise**2, dimension)
         self.aim = None if target is None else finite_vector("target", target, dimension)
 
     def weights(self, target: Float[Array, " d"]) -> Float[Array, " d"]:
         """C^-1 (z - mu), shape (d,)."""
-        difference = (target if self.aim is None else self.aim) - self.mean
-        return self.precision * difference if self.precision.ndim == 1 else self.precision @ difference
+        difference = aimed_at(self.aim, target, self.mean.shape[0]) - self.mean
+        return difference * self.precision if self.precision.ndim == 1 else difference @ self.precision
 
     def offset(self, target: Float[Array, " d"]) -> Float[Array, ""]:
         """-weights . mu - ||z - mu||^2_{C^-1} / (2 n)."""
-        aim = jnp.asarray(target if self.aim is None else self.aim)
+        aim = aimed_at(self.aim, target, self.mean.shape[0])
         w = self.weights(target)
         return -jnp.sum(w * self.mean) - jnp.sum(w * (aim - self.mean)) / (2 * self.n)
 
@@ -79,15 +85,13 @@ def _inverse(covariance: np.ndarray, noise_variance: np.ndarray, dimension: int)
         total = covariance + noise_variance
         if not (np.isfinite(total).all() and (total > 0).all()):
             worst = int(np.argmin(np.where(np.isfinite(total), total, -np.inf)))
-            raise ValueError(f"covariance is {total[worst]} at coordinate {worst}; every variance must be > 0")
+            raise ValueError(
+                f"covariance is {total[worst]} at coordinate {worst}; every variance must be > 0"
+            )
         return 1.0 / total
     if covariance.shape != (dimension, dimension):
-        raise ValueError(
-            f"covariance has shape {covariance.shape}; it must have shape ({dimension},) or ({dimension}, {dimension})"
-        )
+        allowed = f"({dimension},) or ({dimension}, {dimension})"
+        raise ValueError(f"covariance has shape {covariance.shape}; it must have shape {allowed}")
     total = covariance + np.diag(np.broadcast_to(noise_variance, (dimension,)))
-    try:
-        np.linalg.cholesky(total)
-    except np.linalg.LinAlgError:
-        raise ValueError("covariance is not positive definite; add regularisation or use its diagonal") from None
+    positive_definite_factor("covariance", total)
     return np.linalg.inv(total)

@@ -13,7 +13,8 @@ class FunctionAttack(AbstractAttack):
 
     Examples:
         >>> import jax.numpy as jnp
-        >>> print(FunctionAttack(lambda target, output: jnp.dot(target, output)).score(jnp.ones(2), jnp.ones(2)))
+        >>> attack = FunctionAttack(lambda target, output: jnp.dot(target, output))
+        >>> print(attack.score(jnp.ones(2), jnp.ones(2)))
         2.0
     """
 

@@ -8,12 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from mipsim._validation import finite_vector
-from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack
+from mipsim._validation import finite_vector, positive_definite_factor
+from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, aimed_at
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.distributions.gaussian import Gaussian
-from mipsim.games.fixed_target import as_mechanism
 from mipsim.mechanisms.base import AbstractMechanism
+from mipsim.mechanisms.function import as_mechanism
 from mipsim.mechanisms.mean import EmpiricalMean
 from mipsim.mechanisms.noise import GaussianNoise
 from mipsim.mechanisms.subsample import Subsampled
@@ -22,8 +22,9 @@ from mipsim.mechanisms.subsample import Subsampled
 class LikelihoodRatio(AbstractAdditiveAttack):
     """log p_in(output | z) - log p_out(output | z) of a mean, exact.
 
-    Tractable are: the empirical mean of Bernoulli, Gaussian (diagonal) and exponential data; the Gaussian-noise mean of
-    Gaussian data; and a sub-sample of each, whose H1 law is the mixture rho P_in + (1 - rho) P_out of *joint* laws.
+    Tractable are: the empirical mean of Bernoulli, Gaussian (diagonal) and exponential data; the
+    Gaussian-noise mean of Gaussian data; and a sub-sample of each, whose H1 law is the mixture
+    rho P_in + (1 - rho) P_out of *joint* laws.
     For Gaussian data with a full covariance use `GaussianLikelihoodRatio`.
 
     Args:
@@ -33,7 +34,8 @@ class LikelihoodRatio(AbstractAdditiveAttack):
         target: the point the attack is aimed at, shape (d,); None = the target of each game.
 
     Raises:
-        ValueError: where the law is not tractable; the message says what is.
+        ValueError: where the law is not tractable (the message says what is), or the target is outside the
+            support.
 
     Source: Neyman & Pearson (1933); Azize & Basu (2025), equations 1 and 11.
 
@@ -58,26 +60,32 @@ class LikelihoodRatio(AbstractAdditiveAttack):
         target: object = None,
     ) -> None:
         mechanism = as_mechanism(mechanism)
-        self.rows = mechanism.rows(n)
-        self.rho = mechanism.rho if isinstance(mechanism, Subsampled) else 1.0
-        inner = mechanism.base if isinstance(mechanism, Subsampled) else mechanism
-        gamma = inner.gamma if isinstance(inner, GaussianNoise) else np.zeros(())
-        mean = inner.base if isinstance(inner, GaussianNoise) else inner
-        noisy = bool(np.any(np.asarray(gamma) > 0))
-        if not (data.has_sum_ratio and isinstance(mean, EmpiricalMean)) or (noisy and not isinstance(data, Gaussian)):
+        mechanism.rows(n)
+        parts = _parts(mechanism, n) if data.has_sum_ratio and data.is_product else None
+        if parts is None or (np.any(parts[2] > 0) and not isinstance(data, Gaussian)):
             raise ValueError(
-                f"the likelihood ratio of {_spell(mechanism)} of {type(data).__name__} data is not tractable here; it is "
-                "for EmpiricalMean of Bernoulli, diagonal Gaussian or Exponential data, for GaussianNoise(EmpiricalMean) "
-                "of diagonal Gaussian data, and for Subsampled of these"
+                f"the likelihood ratio of {_spell(mechanism)} on {type(data).__name__} data is intractable; "
+                "it is for EmpiricalMean of Bernoulli, diagonal Gaussian or Exponential data, for "
+                "GaussianNoise(EmpiricalMean) of diagonal Gaussian data, and for Subsampled of these"
             )
         self.data = data
-        self.noise_variance = np.broadcast_to(np.asarray(gamma, float) ** 2, (data.dimension,)).copy()
+        self.rows, self.rho, noise_variance = parts
+        if noise_variance.shape not in ((), (data.dimension,)):
+            raise ValueError(
+                f"gamma has shape {noise_variance.shape}; it must be a number or ({data.dimension},)"
+            )
+        self.noise_variance = np.broadcast_to(noise_variance, (data.dimension,)).copy()
         self.aim = None if target is None else finite_vector("target", target, data.dimension)
+        if self.aim is not None and not data.in_support(self.aim):
+            raise ValueError(
+                f"target is outside the support of {type(data).__name__} data, so that with it in the output "
+                "is impossible without it; give a point of the support"
+            )
 
     def contributions(self, target: Float[Array, " d"], output: Float[Array, " d"]) -> Float[Array, " d"]:
         """Log ratio of each coordinate given that the target is among the rows."""
-        aim = target if self.aim is None else self.aim
-        return self.data.log_sum_ratio(output * self.rows, self.rows, aim, self.noise_variance)
+        aim = aimed_at(self.aim, target, self.noise_variance.shape[0])
+        return self.data.log_sum_ratio(output * self.rows, self.rows, aim, jnp.asarray(self.noise_variance))
 
     def link(self, target: Float[Array, " d"], total: Float[Array, ""]) -> Float[Array, ""]:
         """log((1 - rho) + rho exp(total)): the target was drawn with probability rho."""
@@ -115,19 +123,34 @@ class GaussianLikelihoodRatio(AbstractAttack):
         if not isinstance(data, Gaussian):
             raise ValueError(f"data is {type(data).__name__}; it must be Gaussian")
         self.mean = data.mean
-        covariance = data.covariance
-        self.precision = np.diag(1 / covariance) if covariance.ndim == 1 else np.linalg.inv(covariance)
+        covariance = np.diag(data.covariance) if data.is_product else data.covariance
+        positive_definite_factor("covariance", covariance)
+        self.precision = np.linalg.inv(covariance)
         self.aim = None if target is None else finite_vector("target", target, data.dimension)
 
     def score(self, target: Float[Array, " d"], output: Float[Array, " d"]) -> Float[Array, ""]:
         """Difference of the two Gaussian log-densities."""
-        aim = target if self.aim is None else self.aim
         n, d = self.n, self.mean.shape[0]
+        aim = aimed_at(self.aim, target, d)
         out = output - self.mean
         inside = out - (aim - self.mean) / n
         square_out = n * jnp.dot(out, self.precision @ out)
         square_in = n**2 / (n - 1) * jnp.dot(inside, self.precision @ inside)
         return 0.5 * (square_out - square_in) - 0.5 * d * jnp.log1p(-1.0 / n)
+
+
+def _parts(mechanism: AbstractMechanism, n: int) -> tuple[int, float, np.ndarray] | None:
+    """Rows summed, probability that a given row is among them, noise variance per row; None for no mean."""
+    if isinstance(mechanism, EmpiricalMean):
+        return n, 1.0, np.zeros(())
+    if isinstance(mechanism, Subsampled):
+        inner = _parts(mechanism.base, round(mechanism.rho * n))
+        return None if inner is None else (inner[0], mechanism.rho * inner[1], inner[2])
+    if isinstance(mechanism, GaussianNoise):
+        inner = _parts(mechanism.base, n)
+        # Noise gamma^2 / n on the mean of k rows is k^2 gamma^2 / n on their sum: k gamma^2 / n for each row.
+        return inner and (*inner[:2], inner[2] + np.asarray(mechanism.gamma) ** 2 * inner[0] / n)
+    return None
 
 
 def _spell(mechanism: AbstractMechanism) -> str:

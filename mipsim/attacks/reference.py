@@ -14,9 +14,11 @@ class EstimatedMoments(eqx.Module):
     Args:
         reference: records drawn independently of the game, shape (n0, d), n0 >= 1.
         covariance: "diagonal" keeps the variances, shape (d,); "full" the (d, d) matrix.
-        centred: subtract the estimated mean (divisor n0). False is the uncentred (1/n0) sum Z Z' that the paper prints.
-        regularisation: a variance added to the diagonal, in the units of the data squared, >= 0. Needed when a
-            coordinate is constant in the reference (always when centred with n0 = 1) or, for "full", when n0 <= d.
+        centred: subtract the estimated mean (divisor n0). False is the uncentred (1/n0) sum Z Z' that the
+            paper prints.
+        regularisation: a variance added to the diagonal, in the units of the data squared, >= 0. Needed when
+            a coordinate is constant in the reference (always when centred with n0 = 1) or, for "full", when
+            n0 <= d.
 
     Raises:
         ValueError: on a wrong shape, an entry that is not finite, or a negative regularisation.

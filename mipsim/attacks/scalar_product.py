@@ -5,7 +5,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from mipsim._validation import finite_vector
-from mipsim.attacks.base import AbstractLinearAttack
+from mipsim.attacks.base import AbstractLinearAttack, aimed_at
 
 
 class ScalarProduct(AbstractLinearAttack):
@@ -35,7 +35,7 @@ class ScalarProduct(AbstractLinearAttack):
 
     def weights(self, target: Float[Array, " d"]) -> Float[Array, " d"]:
         """Z - z_ref, shape (d,)."""
-        return (target if self.aim is None else self.aim) - self.reference
+        return aimed_at(self.aim, target, self.reference.shape[0]) - self.reference
 
     def offset(self, target: Float[Array, " d"]) -> Float[Array, ""]:
         """Zero."""

@@ -7,7 +7,7 @@ import equinox as eqx
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from mipsim._validation import finite_vector
+from mipsim._validation import finite_vector, positive_definite_factor
 
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
 
@@ -19,12 +19,10 @@ class AbstractDistribution(eqx.Module):
     NumPy float64 of shape (d,), in the data's own units (the r-th cumulant in units^r).
 
     Class attributes:
-        is_product: the d coordinates are independent.
         has_exact_sum: `sample_sum` is implemented (the law of a column sum is drawn without its rows).
-        has_sum_ratio: `log_sum_ratio` is implemented.
+        has_sum_ratio: `log_sum_ratio` is implemented where `is_product` holds.
     """
 
-    is_product: ClassVar[bool] = True
     has_exact_sum: ClassVar[bool] = False
     has_sum_ratio: ClassVar[bool] = False
 
@@ -35,8 +33,18 @@ class AbstractDistribution(eqx.Module):
 
     @property
     @abstractmethod
+    def is_product(self) -> bool:
+        """Whether the d coordinates are independent."""
+
+    @property
+    @abstractmethod
     def mean(self) -> Vector:
         """E z, shape (d,)."""
+
+    @property
+    @abstractmethod
+    def covariance(self) -> np.ndarray:
+        """The variances, shape (d,), for a product law; else the (d, d) matrix, unless a law says so."""
 
     @abstractmethod
     def central_moment(self, order: int) -> Vector:
@@ -52,14 +60,24 @@ class AbstractDistribution(eqx.Module):
 
     @abstractmethod
     def log_sum_ratio(
-        self, total: Float[Array, " d"], n: int, target: Float[Array, " d"], noise_variance: Float[Array, " d"]
+        self,
+        total: Float[Array, " d"],
+        n: int,
+        target: Float[Array, " d"],
+        noise_variance: Float[Array, " d"],
     ) -> Float[Array, " d"]:
-        """Per coordinate, log p(total | target + n-1 records) - log p(total | n records); only if `has_sum_ratio`.
+        """Per coordinate, log p(total | target + n-1 records) - log p(total | n records).
+
+        Only if `has_sum_ratio` and `is_product`.
 
         total: the column sums (not means) of the n rows, plus independent N(0, n noise_variance_j) noise.
         A law without a closed form for positive noise ignores it; `LikelihoodRatio` never passes it one.
         -inf where the total is impossible with the target in.
         """
+
+    @abstractmethod
+    def in_support(self, point: object) -> bool:
+        """Whether a record can be the point, shape (d,) (or, for a density, lie arbitrarily near it)."""
 
     @abstractmethod
     def easiest_target(self) -> Vector:
@@ -77,11 +95,6 @@ class AbstractDistribution(eqx.Module):
     def variance(self) -> Vector:
         """Var z_j, shape (d,)."""
         return self.central_moment(2)
-
-    @property
-    def covariance(self) -> np.ndarray:
-        """Covariance: the variances, shape (d,), for a product law; the (d, d) matrix otherwise."""
-        return self.variance
 
     @property
     def third_cumulant(self) -> Vector:
@@ -109,7 +122,15 @@ class AbstractDistribution(eqx.Module):
         covariance = self.covariance
         if covariance.ndim == 1:
             return float(np.sum(z**2 / covariance))
-        return float(z @ np.linalg.solve(covariance, z))
+        factor = positive_definite_factor("covariance", covariance)
+        return float(np.sum(np.linalg.solve(factor, z) ** 2))
+
+    def _repr_html_(self) -> str:
+        mean, sd = self.mean, np.sqrt(self.variance)
+        return (
+            f"<b>{type(self).__name__}</b>: d = {self.dimension:,}, "
+            f"mean {mean.min():.4g} to {mean.max():.4g}, standard deviation {sd.min():.4g} to {sd.max():.4g}"
+        )
 
 
 Member = Bool[Array, ""] | Int[Array, ""] | bool

@@ -1,14 +1,23 @@
 """The result of a run: integer counts of scores on fixed edges, with the manifest of what was played."""
 
-import json
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mipsim._validation import real_array, whole
+from mipsim.engine.checkpoint import read_counts, write_counts
 
-@dataclass(frozen=True)
+if TYPE_CHECKING:
+    from mipsim.tradeoff.empirical import EmpiricalTradeOff
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Histogram:
     """Counts of the scores in the two worlds.
 
@@ -17,9 +26,132 @@ class Histogram:
         out: K + 1 counts (int64) of the "out" games: entry i counts scores in (edges[i-1], edges[i]].
         inside: the same for the "in" games.
         manifest: what was played: game, attack, seed, games, edges digest, versions (plain JSON types).
+
+    Raises:
+        ValueError: if edges do not increase, shapes do not fit or a count is negative or not whole.
+
+    Examples:
+        >>> h = Histogram(np.array([0.0, 1.0]), np.array([5, 3, 2]), np.array([1, 4, 5]))
+        >>> h
+        Histogram(10 games per world, 2 edges from 0 to 1)
     """
 
     edges: np.ndarray
     out: np.ndarray
     inside: np.ndarray
     manifest: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        edges = real_array("edges", self.edges)
+        if edges.ndim != 1 or edges.size == 0 or not (np.diff(edges) > 0).all():
+            raise ValueError(f"edges has shape {edges.shape}; it must be a vector of strictly increasing thresholds")
+        object.__setattr__(self, "edges", edges)
+        for name in ("out", "inside"):
+            object.__setattr__(self, name, _counts(name, getattr(self, name), edges.size + 1))
+        if self.out.sum() != self.inside.sum():
+            raise ValueError(f"out holds {self.out.sum()} games and inside {self.inside.sum()}; they must be as many")
+
+    @property
+    def games(self) -> int:
+        """Games played in each world."""
+        return int(self.out.sum())
+
+    def tradeoff(self, confidence: float = 0.999, thresholds: int = 64) -> EmpiricalTradeOff:
+        """The empirical trade-off curve with its simultaneous band.
+
+        Thresholds are picked evenly by their index among the edges, never by looking at counts: the band needs it.
+
+        Args:
+            confidence: of the band, simultaneous over both worlds and all thresholds, in (0, 1).
+            thresholds: how many edges to use, >= 1; all of them if there are fewer.
+
+        Examples:
+            >>> h = Histogram(np.array([0.0, 1.0]), np.array([5, 3, 2]), np.array([1, 4, 5]))
+            >>> h.tradeoff().alpha
+            array([0.5, 0.2])
+        """
+        from mipsim.tradeoff.empirical import EmpiricalTradeOff
+
+        wanted = min(whole("thresholds", thresholds, 1), self.edges.size)
+        if self.games == 0:
+            raise ValueError("the histogram holds 0 games; a trade-off curve needs at least 1")
+        # The middles of equal shares of the index range: the outermost edges are the least informative.
+        pick = np.unique(((np.arange(wanted) + 0.5) * self.edges.size / wanted).astype(int))
+        below_out, below_in = np.cumsum(self.out)[pick], np.cumsum(self.inside)[pick]
+        return EmpiricalTradeOff.from_counts(
+            self.edges[pick], self.games - below_out, self.games, below_in, self.games, confidence
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to an NPZ file (no pickle), whole or not at all; `load` reads it back.
+
+        Raises:
+            OSError: if the file cannot be written; an old one stays intact.
+        """
+        write_counts(path, self.edges, self.out, self.inside, self.manifest)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Histogram:
+        """Read a saved histogram.
+
+        Raises:
+            FileNotFoundError: if there is no such file.
+            ValueError: if the file is truncated, corrupt or of another kind.
+        """
+        return cls(**read_counts(path))
+
+    def __add__(self, other: object) -> Histogram:
+        """Merge two runs of the same game, attack, edges and route whose games are disjoint.
+
+        Raises:
+            ValueError: if anything but the seed and the range of games differs, or games are counted twice.
+        """
+        if not isinstance(other, Histogram):
+            return NotImplemented
+        if not np.array_equal(self.edges, other.edges):
+            raise ValueError("these histograms have different edges; only counts on equal edges can be merged")
+        for part in ("game", "attack", "route", "sampler"):
+            if self.manifest.get(part) != other.manifest.get(part):
+                raise ValueError(f"these histograms differ in their {part}; only runs of the same one can be merged")
+        runs = _joined(self.manifest, other.manifest)
+        manifest = {**self.manifest, "games": self.games + other.games, "runs": runs}
+        if self.manifest.get("seed") != other.manifest.get("seed"):
+            manifest["seed"] = None
+        return Histogram(self.edges, self.out + other.out, self.inside + other.inside, manifest)
+
+    def __repr__(self) -> str:
+        low, high = self.edges[0], self.edges[-1]
+        return f"Histogram({self.games:,} games per world, {self.edges.size} edges from {low:.4g} to {high:.4g})"
+
+    def _repr_html_(self) -> str:
+        rows = {
+            "games per world": f"{self.games:,}",
+            "edges": f"{self.edges.size} from {self.edges[0]:.4g} to {self.edges[-1]:.4g}",
+            **{part: _short(self.manifest[part]) for part in ("game", "attack", "route", "seed") if part in self.manifest},
+        }
+        cells = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(str(v))}</td></tr>" for k, v in rows.items())
+        return f"<table><caption>Histogram of scores</caption>{cells}</table>"
+
+
+def _counts(name: str, value: object, cells: int) -> np.ndarray:
+    array = np.asarray(value)
+    if array.shape != (cells,):
+        raise ValueError(f"{name} has shape {array.shape}; with {cells - 1} edges it must have shape ({cells},)")
+    if array.dtype.kind not in "iu" or (array.dtype.kind == "i" and (array < 0).any()):
+        raise ValueError(f"{name} has dtype {array.dtype}; counts must be whole numbers >= 0")
+    return array.astype(np.int64)
+
+
+def _joined(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[list[int]]:
+    """Both lists of [seed, first game, end], sorted, or say that they overlap."""
+    if not ("runs" in mine and "runs" in theirs):
+        raise ValueError("a histogram without a manifest of its runs cannot be merged: its games may be counted twice")
+    runs = sorted([*mine["runs"], *theirs["runs"]])
+    for before, after in zip(runs, runs[1:], strict=False):
+        if before[0] == after[0] and after[1] < before[2]:
+            raise ValueError(f"both histograms hold games of seed {before[0]}; only disjoint games can be merged")
+    return runs
+
+
+def _short(described: Any) -> str:
+    return described["class"].rsplit(".", 1)[-1] if isinstance(described, dict) and "class" in described else str(described)

@@ -9,6 +9,19 @@ from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.mechanisms.base import AbstractMechanism
 
 
+def as_law(data: AbstractDistribution) -> AbstractDistribution:
+    """Return `data` if it is a distribution, or say that it is not.
+
+    Raises:
+        ValueError: if it is anything else, such as an array of records or a class.
+    """
+    if not isinstance(data, AbstractDistribution):
+        raise ValueError(
+            f"data is {type(data).__name__}; it must be a distribution, such as Empirical(records)"
+        )
+    return data
+
+
 class AbstractGame(eqx.Module):
     """One round: a world ("out" or "in") goes in, a target and an output come out."""
 

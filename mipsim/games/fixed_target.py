@@ -11,14 +11,9 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector
 from mipsim.distributions.base import AbstractDistribution, Member
-from mipsim.games.base import AbstractGame
+from mipsim.games.base import AbstractGame, as_law
 from mipsim.mechanisms.base import AbstractMechanism
-from mipsim.mechanisms.function import FunctionMechanism
-
-
-def as_mechanism(mechanism: AbstractMechanism | Callable[..., Any]) -> AbstractMechanism:
-    """Wrap a plain function as a mechanism; pass a mechanism through."""
-    return mechanism if isinstance(mechanism, AbstractMechanism) else FunctionMechanism(mechanism)
+from mipsim.mechanisms.function import as_mechanism
 
 
 class FixedTarget(AbstractGame):
@@ -48,10 +43,14 @@ class FixedTarget(AbstractGame):
     target: np.ndarray
 
     def __init__(
-        self, mechanism: AbstractMechanism | Callable[..., Any], data: AbstractDistribution, n: int, target: object
+        self,
+        mechanism: AbstractMechanism | Callable[..., Any],
+        data: AbstractDistribution,
+        n: int,
+        target: object,
     ) -> None:
         self.mechanism = as_mechanism(mechanism)
-        self.data = data
+        self.data = as_law(data)
         self.mechanism.rows(n)
         self.n = int(n)
         self.target = finite_vector("target", target, data.dimension)

@@ -9,9 +9,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim.distributions.base import AbstractDistribution, Member
-from mipsim.games.base import AbstractGame
-from mipsim.games.fixed_target import as_mechanism
+from mipsim.games.base import AbstractGame, as_law
 from mipsim.mechanisms.base import AbstractMechanism
+from mipsim.mechanisms.function import as_mechanism
 
 
 class RandomTarget(AbstractGame):
@@ -37,9 +37,11 @@ class RandomTarget(AbstractGame):
     data: AbstractDistribution
     n: int = eqx.field(static=True)
 
-    def __init__(self, mechanism: AbstractMechanism | Callable[..., Any], data: AbstractDistribution, n: int) -> None:
+    def __init__(
+        self, mechanism: AbstractMechanism | Callable[..., Any], data: AbstractDistribution, n: int
+    ) -> None:
         self.mechanism = as_mechanism(mechanism)
-        self.data = data
+        self.data = as_law(data)
         self.mechanism.rows(n)
         self.n = int(n)
 
@@ -59,7 +61,8 @@ class RandomTarget(AbstractGame):
     def play_from_law(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
         """Play one round from the exact law of the output; returns (target, output).
 
-        In the "in" world a uniformly chosen row is distributed as a fresh draw, and given it the others are as before.
+        In the "in" world a uniformly chosen row is distributed as a fresh draw, and given it the others are
+        as before.
         """
         key_target, key_release = jax.random.split(key)
         target = self.data.sample(key_target, 1)[0]

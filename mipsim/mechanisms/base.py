@@ -1,7 +1,6 @@
 """What every mechanism provides: a release from n records."""
 
 from abc import abstractmethod
-from typing import ClassVar
 
 import equinox as eqx
 from jaxtyping import Array, Float, PRNGKeyArray
@@ -10,12 +9,12 @@ from mipsim.distributions.base import AbstractDistribution, Member
 
 
 class AbstractMechanism(eqx.Module):
-    """A randomised map from n records to an output.
+    """A randomised map from n records to an output."""
 
-    Class attribute `has_exact_law`: `release_from_law` is implemented for every data law with an exact sum.
-    """
-
-    has_exact_law: ClassVar[bool] = False
+    @property
+    @abstractmethod
+    def has_exact_law(self) -> bool:
+        """Whether `release_from_law` is implemented, for every data law with an exact sum."""
 
     @abstractmethod
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
@@ -23,7 +22,12 @@ class AbstractMechanism(eqx.Module):
 
     @abstractmethod
     def release_from_law(
-        self, key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Float[Array, " d"], member: Member
+        self,
+        key: PRNGKeyArray,
+        data: AbstractDistribution,
+        n: int,
+        target: Float[Array, " d"],
+        member: Member,
     ) -> Array:
         """Draw the output from its exact law without drawing the records.
 
@@ -32,4 +36,4 @@ class AbstractMechanism(eqx.Module):
 
     @abstractmethod
     def rows(self, n: int) -> int:
-        """How many of the n records enter an output; checks that n suits the mechanism (rho n whole, n >= 2)."""
+        """How many of the n records enter an output; checks that n suits (rho n whole, n >= 2)."""

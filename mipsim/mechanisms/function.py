@@ -1,6 +1,7 @@
 """A user's own mechanism, given as a plain JAX function."""
 
 from collections.abc import Callable
+from typing import Any
 
 import equinox as eqx
 from jaxtyping import Array, Float, PRNGKeyArray
@@ -27,14 +28,27 @@ class FunctionMechanism(AbstractMechanism):
 
     def __check_init__(self) -> None:
         if not callable(self.function):
-            raise ValueError(f"mechanism is {type(self.function).__name__}; it must be callable(key, records)")
+            kind = type(self.function).__name__
+            raise ValueError(
+                f"mechanism is {kind}; it must be an AbstractMechanism or callable(key, records)"
+            )
+
+    @property
+    def has_exact_law(self) -> bool:
+        """False: nothing is known of a user's function."""
+        return False
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
         """Call the function."""
         return self.function(key, records)
 
     def release_from_law(
-        self, key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Float[Array, " d"], member: Member
+        self,
+        key: PRNGKeyArray,
+        data: AbstractDistribution,
+        n: int,
+        target: Float[Array, " d"],
+        member: Member,
     ) -> Array:
         """Not available: nothing is known of the law of a user's function."""
         raise NotImplementedError("a user's own mechanism has no exact-law route; play it literally")
@@ -42,3 +56,16 @@ class FunctionMechanism(AbstractMechanism):
     def rows(self, n: int) -> int:
         """Return n."""
         return sample_size(n)
+
+
+def as_mechanism(mechanism: AbstractMechanism | Callable[..., Any]) -> AbstractMechanism:
+    """Wrap a plain function `(key, records) -> output` as a mechanism; pass a mechanism through.
+
+    Raises:
+        ValueError: if it is neither, or is a class of mechanisms instead of a member.
+    """
+    if isinstance(mechanism, type):
+        raise ValueError(
+            f"mechanism is the class {mechanism.__name__}; it must be a mechanism: call the class"
+        )
+    return mechanism if isinstance(mechanism, AbstractMechanism) else FunctionMechanism(mechanism)

@@ -1,7 +1,5 @@
 """The empirical mean."""
 
-from typing import ClassVar
-
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
@@ -22,14 +20,22 @@ class EmpiricalMean(AbstractMechanism):
         [0.5 1. ]
     """
 
-    has_exact_law: ClassVar[bool] = True
+    @property
+    def has_exact_law(self) -> bool:
+        """True."""
+        return True
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Float[Array, " d"]:
         """Return the mean of the rows, shape (d,)."""
         return jnp.mean(records, axis=0)
 
     def release_from_law(
-        self, key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Float[Array, " d"], member: Member
+        self,
+        key: PRNGKeyArray,
+        data: AbstractDistribution,
+        n: int,
+        target: Float[Array, " d"],
+        member: Member,
     ) -> Float[Array, " d"]:
         """Sum n - 1 rows from their exact law, then add the target or one fresh record."""
         key_rest, key_row = jax.random.split(key)

@@ -1,6 +1,6 @@
 """Additive noise around another mechanism."""
 
-from typing import ClassVar
+from functools import partial
 
 import equinox as eqx
 import jax
@@ -11,6 +11,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from mipsim._validation import real_array
 from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.mechanisms.base import AbstractMechanism
+from mipsim.mechanisms.function import as_mechanism
 
 
 def _noise_scale(name: str, value: object) -> np.ndarray:
@@ -22,11 +23,18 @@ def _noise_scale(name: str, value: object) -> np.ndarray:
     return scale
 
 
+def _fits(name: str, scale: np.ndarray, output: Array) -> None:
+    if scale.shape not in ((), output.shape):
+        raise ValueError(
+            f"{name} has shape {scale.shape}; it must be a number or match the output {output.shape}"
+        )
+
+
 class GaussianNoise(AbstractMechanism):
     """base + N(0, diag(gamma^2)) / sqrt(n), the noisy mean of the paper.
 
     Args:
-        base: the mechanism whose output is made noisy.
+        base: the mechanism whose output is made noisy, or a function `(key, records) -> output`.
         gamma: standard deviation on the scale of one record, a number or shape (d,); the output receives
             gamma / sqrt(n), n being the size of the whole data set.
 
@@ -41,12 +49,13 @@ class GaussianNoise(AbstractMechanism):
         0.5
     """
 
-    has_exact_law: ClassVar[bool] = True
-    base: AbstractMechanism
-    gamma: np.ndarray = eqx.field(converter=lambda g: g if isinstance(g, jax.Array) else np.asarray(g, float))
+    base: AbstractMechanism = eqx.field(converter=as_mechanism)
+    gamma: np.ndarray = eqx.field(converter=partial(_noise_scale, "gamma"))
 
-    def __check_init__(self) -> None:
-        _noise_scale("gamma", self.gamma)
+    @property
+    def has_exact_law(self) -> bool:
+        """Whether the base has one."""
+        return self.base.has_exact_law
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
         """Release the base's output plus noise."""
@@ -54,7 +63,12 @@ class GaussianNoise(AbstractMechanism):
         return self._noisy(key_noise, self.base.release(key_base, records), records.shape[0])
 
     def release_from_law(
-        self, key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Float[Array, " d"], member: Member
+        self,
+        key: PRNGKeyArray,
+        data: AbstractDistribution,
+        n: int,
+        target: Float[Array, " d"],
+        member: Member,
     ) -> Array:
         """Draw the base's output from its law, then add the noise."""
         key_base, key_noise = jax.random.split(key)
@@ -65,6 +79,7 @@ class GaussianNoise(AbstractMechanism):
         return self.base.rows(n)
 
     def _noisy(self, key: PRNGKeyArray, output: Array, n: int) -> Array:
+        _fits("gamma", self.gamma, output)
         return output + self.gamma * jax.random.normal(key, output.shape, output.dtype) / jnp.sqrt(n)
 
 
@@ -72,14 +87,14 @@ class LaplaceNoise(AbstractMechanism):
     """base + independent Laplace(scale) on every coordinate of the output.
 
     Args:
-        base: the mechanism whose output is made noisy.
-        scale: the Laplace scale b (standard deviation b sqrt 2) in the units of the output, a number or shape (d,);
-            unlike `GaussianNoise.gamma` it is not divided by sqrt(n).
+        base: the mechanism whose output is made noisy, or a function `(key, records) -> output`.
+        scale: the Laplace scale b (standard deviation b sqrt 2) in the units of the output, a number or shape
+            (d,); unlike `GaussianNoise.gamma` it is not divided by sqrt(n).
 
     Raises:
         ValueError: if scale is negative or not finite.
 
-    Source: Dwork, McSherry, Nissim, Smith (2006); with scale = sensitivity / epsilon the output is epsilon-DP.
+    Source: Dwork, McSherry, Nissim, Smith (2006): scale = sensitivity / epsilon makes the output epsilon-DP.
 
     Examples:
         >>> from mipsim.mechanisms.mean import EmpiricalMean
@@ -87,12 +102,13 @@ class LaplaceNoise(AbstractMechanism):
         0.1
     """
 
-    has_exact_law: ClassVar[bool] = True
-    base: AbstractMechanism
-    scale: np.ndarray = eqx.field(converter=lambda b: b if isinstance(b, jax.Array) else np.asarray(b, float))
+    base: AbstractMechanism = eqx.field(converter=as_mechanism)
+    scale: np.ndarray = eqx.field(converter=partial(_noise_scale, "scale"))
 
-    def __check_init__(self) -> None:
-        _noise_scale("scale", self.scale)
+    @property
+    def has_exact_law(self) -> bool:
+        """Whether the base has one."""
+        return self.base.has_exact_law
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
         """Release the base's output plus noise."""
@@ -100,7 +116,12 @@ class LaplaceNoise(AbstractMechanism):
         return self._noisy(key_noise, self.base.release(key_base, records))
 
     def release_from_law(
-        self, key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Float[Array, " d"], member: Member
+        self,
+        key: PRNGKeyArray,
+        data: AbstractDistribution,
+        n: int,
+        target: Float[Array, " d"],
+        member: Member,
     ) -> Array:
         """Draw the base's output from its law, then add the noise."""
         key_base, key_noise = jax.random.split(key)
@@ -111,4 +132,5 @@ class LaplaceNoise(AbstractMechanism):
         return self.base.rows(n)
 
     def _noisy(self, key: PRNGKeyArray, output: Array) -> Array:
+        _fits("scale", self.scale, output)
         return output + self.scale * jax.random.laplace(key, output.shape, output.dtype)

@@ -1,7 +1,5 @@
 """Sub-sampling of the records before another mechanism."""
 
-from typing import ClassVar
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -10,6 +8,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from mipsim._validation import number, sample_size
 from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.mechanisms.base import AbstractMechanism
+from mipsim.mechanisms.function import as_mechanism
 from mipsim.mechanisms.mean import EmpiricalMean
 
 
@@ -17,7 +16,7 @@ class Subsampled(AbstractMechanism):
     """base applied to k = rho n rows drawn uniformly without replacement.
 
     Args:
-        base: the mechanism that sees the k rows.
+        base: the mechanism that sees the k rows, or a function `(key, records) -> output`.
         rho: the share of rows drawn, in (0, 1]; rho n must be whole.
 
     Raises:
@@ -30,26 +29,37 @@ class Subsampled(AbstractMechanism):
         100
     """
 
-    has_exact_law: ClassVar[bool] = True
-    base: AbstractMechanism
+    base: AbstractMechanism = eqx.field(converter=as_mechanism)
     rho: float = eqx.field(static=True)
 
     def __check_init__(self) -> None:
         number("rho", self.rho, 0.0, 1.0, low_open=True)
 
+    @property
+    def has_exact_law(self) -> bool:
+        """Whether the base has one."""
+        return self.base.has_exact_law
+
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
         """Release the base's output on a uniform subset of the rows."""
         key_rows, key_base = jax.random.split(key)
-        chosen = jax.random.choice(key_rows, records.shape[0], (self._drawn(records.shape[0]),), replace=False)
+        n = records.shape[0]
+        chosen = jax.random.choice(key_rows, n, (self._drawn(n),), replace=False)
         return self.base.release(key_base, records[chosen])
 
     def release_from_law(
-        self, key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Float[Array, " d"], member: Member
+        self,
+        key: PRNGKeyArray,
+        data: AbstractDistribution,
+        n: int,
+        target: Float[Array, " d"],
+        member: Member,
     ) -> Array:
         """The target, if a member, is among the k rows with probability rho exactly."""
         key_coin, key_base = jax.random.split(key)
-        drawn = jax.random.randint(key_coin, (), 0, n) < self._drawn(n)
-        return self.base.release_from_law(key_base, data, self._drawn(n), target, jnp.logical_and(member, drawn))
+        drawn = self._drawn(n)
+        among = jnp.logical_and(member, jax.random.randint(key_coin, (), 0, n) < drawn)
+        return self.base.release_from_law(key_base, data, drawn, target, among)
 
     def rows(self, n: int) -> int:
         """Rho n, as the base uses them."""
@@ -63,8 +73,8 @@ class Subsampled(AbstractMechanism):
 class PoissonSubsampled(AbstractMechanism):
     """The sum of the rows kept by independent coins, divided by the expected number rate n.
 
-    Dividing by the expected size, as DP-SGD does, keeps the output defined when no row is kept. Only the empirical
-    mean can stand below it; it is played literally.
+    Dividing by the expected size, as DP-SGD does, keeps the output defined when no row is kept. Only the
+    empirical mean can stand below it; it is played literally.
 
     Args:
         base: `EmpiricalMean()`.
@@ -80,13 +90,18 @@ class PoissonSubsampled(AbstractMechanism):
         10
     """
 
-    base: AbstractMechanism
+    base: AbstractMechanism = eqx.field(converter=as_mechanism)
     rate: float = eqx.field(static=True)
 
     def __check_init__(self) -> None:
         number("rate", self.rate, 0.0, 1.0, low_open=True)
         if not isinstance(self.base, EmpiricalMean):
             raise ValueError(f"base is {type(self.base).__name__}; PoissonSubsampled takes EmpiricalMean()")
+
+    @property
+    def has_exact_law(self) -> bool:
+        """False: the number of rows is random."""
+        return False
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
         """Release the rescaled mean of the rows that their coins keep."""
@@ -95,7 +110,12 @@ class PoissonSubsampled(AbstractMechanism):
         return self.base.release(key_base, jnp.where(kept, records, 0.0)) / self.rate
 
     def release_from_law(
-        self, key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Float[Array, " d"], member: Member
+        self,
+        key: PRNGKeyArray,
+        data: AbstractDistribution,
+        n: int,
+        target: Float[Array, " d"],
+        member: Member,
     ) -> Array:
         """Not available: the number of rows is random."""
         raise NotImplementedError("PoissonSubsampled has no exact-law route; play it literally")

@@ -1,0 +1,1 @@
+"""The figures of the papers, drawn from named studies: `python -m figures`."""

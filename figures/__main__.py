@@ -1,0 +1,85 @@
+"""`python -m figures [FIGURE ...]`: draw figures of the papers."""
+
+import argparse
+import difflib
+import importlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+FIGURES = ("azize_fig2", "azize_fig5", "azize_fig6", "verdict")
+SCALES = ("quick", "paper", "full")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns the exit status: 0 drawn, 2 bad arguments, 130 interrupted."""
+    options = _parser().parse_args(arguments)
+    if options.list:
+        for name in FIGURES:
+            print(f"{name:<14} {importlib.import_module(f'figures.{name}').DESCRIPTION}")
+        return 0
+    problem = _unknown(options.figures)
+    if problem:
+        print(problem, file=sys.stderr)
+        return 2
+    # After the check of the words, so that a wrong word is told at once.
+    from figures.played import Request
+    from figures.write import writable_directory
+
+    try:
+        request = Request(options.scale, options.seed, writable_directory(options.out), sys.stderr.isatty())
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    try:
+        for name in dict.fromkeys(options.figures or FIGURES):
+            paths = importlib.import_module(f"figures.{name}").draw(request)
+            print(f"{name}: {', '.join(str(path) for path in paths)}", flush=True)
+    except KeyboardInterrupt:
+        print("interrupted; finished figures and the counts played so far are kept", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m figures",
+        description="Draw figures of the papers: PNG, SVG and the plotted numbers as CSV.",
+    )
+    parser.add_argument(
+        "figures", nargs="*", metavar="FIGURE", help="names of figures; all of them if none is given"
+    )
+    parser.add_argument(
+        "--scale",
+        choices=SCALES,
+        default="quick",
+        help="games in each world, per curve: quick 20,000, paper 500 (the paper's own), full 1,000,000",
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path("results/figures"), help="folder to write (default %(default)s)"
+    )
+    parser.add_argument("--seed", type=_seed, default=0, help="seed of every study (default %(default)s)")
+    parser.add_argument("--list", action="store_true", help="list the figures and exit")
+    return parser
+
+
+def _seed(word: str) -> int:
+    try:
+        seed = int(word)
+    except ValueError:
+        seed = -1
+    if not 0 <= seed < 2**63:
+        raise argparse.ArgumentTypeError(f"{word!r}; it must be a whole number >= 0")
+    return seed
+
+
+def _unknown(names: Sequence[str]) -> str:
+    for name in names:
+        if name not in FIGURES:
+            close = difflib.get_close_matches(name, FIGURES, n=3, cutoff=0.4) or FIGURES
+            return f"figure is {name!r}; did you mean {', '.join(close)}?"
+    return ""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

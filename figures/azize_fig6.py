@@ -1,0 +1,66 @@
+"""Azize & Basu (2025), figure 6: the covariance attack with moments estimated from n0 reference points."""
+
+from pathlib import Path
+
+import numpy as np
+
+import mipsim as mi
+from figures import roc, style, write
+from figures.played import Request, play
+from mipsim.theory import azize
+from sims.azize_paper import REGULARISATION
+
+DESCRIPTION = "effect of the number of reference points on the covariance attack"
+REFERENCES = (1, 2, 5, 10, 100, 1000)
+COLOURS = ("#F6C27A", "#F0894D", "#D5485A", "#9B2A7A", "#5B2A86", "#1E1548")
+CAPTION_INCHES = 0.78
+
+
+def draw(request: Request) -> tuple[Path, ...]:
+    """Play or read the studies, draw the panel, write the files."""
+    curves = [_curve(n0, colour, request) for n0, colour in zip(REFERENCES, COLOURS, strict=True)]
+    best = curves[-1].played.leakage()
+    with style.journal():
+        figure = style.blank(4.4, 2.9 + CAPTION_INCHES)
+        axes = figure.subplots()
+        bottom = (CAPTION_INCHES + 0.42) / figure.get_size_inches()[1]
+        figure.subplots_adjust(left=0.095, right=0.97, top=0.985, bottom=bottom)
+        rows = roc.draw(axes, curves, panel="a", family=len(curves))
+        alpha = roc.grid(roc.lowest_fpr(request.games))
+        known = azize.power(alpha, best)
+        axes.plot(
+            alpha,
+            known,
+            color="black",
+            linewidth=0.9,
+            linestyle=roc.DASHES[roc.PRINTED],
+            label="known moments",
+        )
+        rows += [
+            ("a", "known moments", float(a), "", "", "", float(k), "")
+            for a, k in zip(alpha, known, strict=True)
+        ]
+        axes.set_ylabel("true positive rate")
+        axes.legend(loc="lower right", title="reference points")
+        words = _caption(request, best)
+        style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=102)
+        return write.save(figure, request.out, "azize_fig6", caption=words, header=roc.HEADER, rows=rows)
+
+
+def _curve(n0: int, colour: str, request: Request) -> roc.Curve:
+    played = play(f"azize_fig6_n0_{n0}", request)
+    game = played.game
+    mu = azize.effective_mu(np.asarray(played.attack.weights(game.target)), game.data, game.target, game.n)
+    return roc.Curve(rf"$n_0 = {n0}$", f"n0={n0}", colour, played, {roc.THEORY: mi.GaussianTradeOff(mu)})
+
+
+def _caption(request: Request, score: float) -> str:
+    return (
+        "After Azize & Basu (2025), Fig. 6: Bernoulli data, n = 1000, d = 5000, easiest target "
+        f"(m* = {score:.2f}), covariance score with mean and variances estimated from n₀ reference points, "
+        f"{REGULARISATION:g} added to each variance. Solid: {request.games:,} games in each world per curve, "
+        f"seed {request.seed}; one draw of the reference points for each n₀. "
+        f"Shaded: {roc.CONFIDENCE:.0%} confidence bands, simultaneous over all FPRs and all six curves. "
+        "Dashed: the normal limit of the score given its reference points. "
+        "Dotted: theorem 3.1, known moments."
+    )

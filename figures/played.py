@@ -1,0 +1,108 @@
+"""From a named study to counts: the one place where a figure asks for games."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mipsim.engine.histogram import Histogram
+from mipsim.theory import azize
+from sims import runner
+from sims.studies import STUDIES
+
+# Games in each world, for each curve. The paper plays 1000 games, half of them "in".
+GAMES = {"quick": 20_000, "paper": 500, "full": 1_000_000}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command asked of a figure.
+
+    Attributes:
+        scale: a key of `GAMES`.
+        seed: the seed of every study of the figure.
+        out: where the figure is written; the counts are kept in its folder `counts`, and resumed from there.
+        progress: show a bar while games are played.
+    """
+
+    scale: str
+    seed: int
+    out: Path
+    progress: bool = False
+
+    @property
+    def games(self) -> int:
+        """Games per world and curve."""
+        return GAMES[self.scale]
+
+
+@dataclass(frozen=True)
+class Played:
+    """A study with its counts.
+
+    Attributes:
+        game, attack: what was played.
+        histogram: the counts of the scores.
+        fpr, tpr: every point of the empirical ROC curve, increasing, from (0, 0) to (1, 1).
+    """
+
+    game: Any
+    attack: Any
+    histogram: Histogram
+    fpr: np.ndarray
+    tpr: np.ndarray
+
+    @property
+    def games(self) -> int:
+        """Games in each world."""
+        return self.histogram.games
+
+    def power_at(self, fpr: np.ndarray) -> np.ndarray:
+        """The largest empirical TPR among the thresholds whose empirical FPR is at most `fpr`."""
+        return self.tpr[np.searchsorted(self.fpr, fpr, side="right") - 1]
+
+    def leakage(self, gamma: float = 0.0) -> float:
+        """m* of the game's target, (1/n) ||z* - mu||^2 in the inverse of C + gamma^2 I."""
+        return azize.leakage_score(self.game.data, self.game.target, self.game.n, gamma)
+
+
+def play(study: str, request: Request) -> Played:
+    """Play the named study, or read its counts where they are already stored."""
+    chosen = STUDIES[study]
+    histogram = runner.run(
+        chosen, request.games, request.seed, request.out / "counts", progress=request.progress
+    )
+    game, attack = chosen.build()
+    fpr, tpr = roc_points(histogram)
+    return Played(game, attack, histogram, fpr, tpr)
+
+
+def roc_points(histogram: Histogram) -> tuple[np.ndarray, np.ndarray]:
+    """(FPR, TPR) at every edge, from (0, 0) to (1, 1), both non-decreasing."""
+
+    def above(counts: np.ndarray) -> np.ndarray:
+        return np.concatenate([[0], np.cumsum(counts[::-1])]) / counts.sum()
+
+    return above(histogram.out), above(histogram.inside)
+
+
+def rebinned(histogram: Histogram, bins: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Merge neighbouring cells into about `bins` bins of equal width; returns (edges, out, inside).
+
+    The bins are unions of cells, so that their counts are exact; scores beyond the outermost edges
+    are kept in the outermost bins.
+    """
+    occupied = np.flatnonzero(histogram.out + histogram.inside)
+    first, last = max(int(occupied[0]), 1), min(int(occupied[-1]), len(histogram.edges) - 1)
+    width = (histogram.edges[last] - histogram.edges[first - 1]) / bins
+    wanted = histogram.edges[first - 1] + width * np.arange(bins + 1)
+    cuts = np.unique(np.clip(np.searchsorted(histogram.edges, wanted), first - 1, last))
+
+    def merged(counts: np.ndarray) -> np.ndarray:
+        running = np.concatenate([[0], np.cumsum(counts)])
+        cells = running[cuts + 1]
+        cells[0], cells[-1] = 0, running[-1]
+        return np.diff(cells)
+
+    return histogram.edges[cuts], merged(histogram.out), merged(histogram.inside)

@@ -1,0 +1,96 @@
+"""A panel of ROC curves: empirical line, simultaneous band, predicted curves; and its rows for the CSV."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from figures.played import Played
+from figures.write import Row
+from mipsim.tradeoff.base import AbstractTradeOff
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+CONFIDENCE = 0.99
+THEORY, PRINTED = "theory", "printed"
+DASHES = {THEORY: (0, (4, 1.6)), PRINTED: (0, (1, 1.4))}
+THRESHOLDS = 128
+HEADER: Row = ("panel", "curve", "fpr", "tpr", "band_low", "band_high", THEORY, PRINTED)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One curve of a panel.
+
+    Attributes:
+        label: the legend's words.
+        key: plain words for the CSV.
+        colour: of all its lines.
+        played: the study.
+        predicted: `THEORY` and, where that differs, `PRINTED`: the curves to compare with.
+    """
+
+    label: str
+    key: str
+    colour: str
+    played: Played
+    predicted: Mapping[str, AbstractTradeOff] = field(default_factory=dict)
+
+
+def grid(lowest: float, points: int = 320) -> np.ndarray:
+    """False positive rates from `lowest` to 1, even on the log axis and dense enough near 1."""
+    return np.unique(np.concatenate([np.geomspace(lowest, 1.0, points), np.linspace(0.5, 1.0, points // 8)]))
+
+
+def lowest_fpr(games: int) -> float:
+    """Where the FPR axis starts: 20 / games, up to the next 1, 2 or 5; left of it a band says nothing."""
+    wanted = min(20.0 / games, 0.5)
+    decade = 10.0 ** np.floor(np.log10(wanted))
+    return float(next(step * decade for step in (1, 2, 5, 10) if step * decade >= wanted * (1 - 1e-9)))
+
+
+def draw(axes: "Axes", curves: Sequence[Curve], *, panel: str, family: int) -> list[Row]:
+    """Draw the curves; returns the rows of the CSV.
+
+    `family` is the number of bands of the figure. Each band has confidence 1 - (1 - CONFIDENCE) / family,
+    so that with probability CONFIDENCE all true curves of the figure lie in their bands at all FPRs.
+    """
+    rows: list[Row] = []
+    alpha = grid(lowest_fpr(curves[0].played.games))
+    for curve in curves:
+        level = 1.0 - (1.0 - CONFIDENCE) / family
+        beta_low, beta_high = curve.played.histogram.tradeoff(level, THRESHOLDS).band(alpha)
+        low, high = 1.0 - beta_high, 1.0 - beta_low
+        tpr = curve.played.power_at(alpha)
+        axes.fill_between(alpha, low, high, color=curve.colour, alpha=0.20, linewidth=0)
+        axes.plot(alpha, tpr, color=curve.colour, label=curve.label)
+        predicted = {name: 1.0 - f.beta(alpha) for name, f in curve.predicted.items()}
+        for name, power in predicted.items():
+            axes.plot(alpha, power, color=darker(curve.colour), linestyle=DASHES[name], linewidth=0.9)
+        for i, a in enumerate(alpha):
+            ends = [float(predicted[name][i]) if name in predicted else "" for name in (THEORY, PRINTED)]
+            rows.append((panel, curve.key, float(a), float(tpr[i]), float(low[i]), float(high[i]), *ends))
+    frame(axes, alpha[0])
+    axes.set_ylim(0.0, 1.0)
+    return rows
+
+
+def frame(axes: "Axes", lowest: float) -> None:
+    """Axes of a ROC panel: the FPR is logarithmic."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    axes.set_xscale("log")
+    axes.set_xlim(lowest, 1.0)
+    axes.xaxis.set_major_locator(LogLocator(10, numticks=12))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set_xlabel("false positive rate")
+
+
+def darker(colour: str) -> tuple[float, float, float]:
+    """The colour mixed with black, so that a prediction stays visible on its own curve."""
+    from matplotlib.colors import to_rgb
+
+    r, g, b = to_rgb(colour)
+    return 0.55 * r, 0.55 * g, 0.55 * b

@@ -1,0 +1,103 @@
+"""One look for every figure: what a journal prints, readable in grey and by colour-blind readers."""
+
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLUMN_INCHES = 3.35
+PAGE_INCHES = 6.9
+DPI = 300
+
+# Okabe & Ito's red, green and blue: the paper's three colours for the targets, safe for colour-blind readers.
+EASY, MEDIUM, HARD = "#D55E00", "#009E73", "#0072B2"
+# Three steps of one dark-to-light scale, for panels whose curves are ordered by a parameter.
+ORDERED = ("#2D1160", "#B5367A", "#F98C5A")
+OUT, INSIDE = "#5B6770", "#D55E00"
+INK, FAINT = "#222222", "#8A8F94"
+
+_JOURNAL: dict[Any, Any] = {
+    "figure.dpi": 100,
+    "savefig.dpi": DPI,
+    "font.family": "STIXGeneral",  # ships with matplotlib, so that every machine draws the same letters
+    "mathtext.fontset": "stix",
+    "font.size": 8.5,
+    "axes.labelsize": 9,
+    "axes.titlesize": 9,
+    "axes.titlepad": 4,
+    "axes.labelpad": 2.5,
+    "axes.linewidth": 0.6,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.minor.width": 0.4,
+    "ytick.minor.width": 0.4,
+    "xtick.major.size": 2.8,
+    "ytick.major.size": 2.8,
+    "xtick.minor.size": 1.5,
+    "ytick.minor.size": 1.5,
+    "legend.fontsize": 7.5,
+    "legend.frameon": False,
+    "legend.handlelength": 1.7,
+    "legend.labelspacing": 0.3,
+    "legend.borderaxespad": 0.2,
+    "lines.linewidth": 1.1,
+    "svg.fonttype": "path",  # letters as outlines: the SVG looks the same where the fonts are missing
+    "svg.hashsalt": "mipsim",  # the same figure is the same file
+}
+
+
+# What a caption's plain text (as in the CSV) becomes in print.
+_TYPESET = {"Φ⁻¹": r"Φ$^{-1}$", "n₀": r"$n_0$", "m*": r"$m^{\star}$"}
+
+
+@contextmanager
+def journal() -> Iterator[None]:
+    """The style's settings, in this scope only."""
+    import matplotlib
+
+    with matplotlib.rc_context(_JOURNAL):
+        yield
+
+
+def blank(width: float, height: float) -> "Figure":
+    """An empty figure of that many inches; it belongs to no window and no global state."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height))
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def unbroken(formula: str) -> str:
+    """The formula with spaces at which a caption does not break the line."""
+    return formula.replace(" ", "\u00a0")
+
+
+def caption(figure: "Figure", text: str, *, bottom_inches: float, characters: int) -> None:
+    """Set the caption below the panels, wrapped, in the `bottom_inches` that the layout left free."""
+    height = figure.get_size_inches()[1]
+    lines = textwrap.fill(text, characters)
+    for plain, typeset in _TYPESET.items():
+        lines = lines.replace(plain, typeset)
+    figure.text(
+        0.012, (bottom_inches - 0.06) / height, lines, va="top", ha="left", fontsize=7, linespacing=1.25
+    )
+
+
+def letter(axes: "Axes", tag: str, title: str) -> None:
+    """Head a panel: its letter, then what it shows."""
+    axes.set_title(f"({tag}) {title}", loc="left")

@@ -1,0 +1,213 @@
+"""What every comparison of counts with a claim knows, and how a verdict is drawn from it."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+from scipy.special import ndtri
+
+from mipsim._validation import number, one_of
+
+CONFIRMED, REFUTED, INCONCLUSIVE = "CONFIRMED", "REFUTED", "INCONCLUSIVE"
+KINDS = ("equality", "limit", "upper_bound_on_power", "ordering")
+NUMERICAL_FLOOR = 1e-9
+"""A gap below this, in probits, may be rounding: it never refutes."""
+POWER = 0.9
+"""The probability with which a stated detectable gap is detected."""
+
+
+def games_needed(comparison: AbstractComparison, tolerance: float | None) -> int | None:
+    """Games per world at which twice the widest half-width, falling as 1 / sqrt(games), fits the tolerance.
+
+    Without a usable threshold the narrowest is planned for: it is the first to become usable.
+    """
+    wanted = number("tolerance", comparison.tolerance if tolerance is None else tolerance, 0.0, low_open=True)
+    used = comparison.used if comparison.thresholds_used else np.ones_like(comparison.used)
+    widths = comparison.half_width[used & np.isfinite(comparison.half_width)]
+    if not widths.size:
+        return None
+    width = widths.max() if comparison.thresholds_used else widths.min()
+    return math.ceil(comparison.games * float(2.0 * width / wanted) ** 2)
+
+
+def critical_probit(failure_probability: float, thresholds: int) -> float:
+    """The z with 2 P(chi2_1 > z^2) = failure_probability / thresholds.
+
+    Examples:
+        >>> round(critical_probit(1e-3, 64), 4)
+        4.4703
+    """
+    return float(-ndtri(failure_probability / (4 * thresholds)))
+
+
+def widths_and_detectable(
+    probit: float, error: np.ndarray, low: np.ndarray, estimate: np.ndarray, high: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Half-widths z se and detectable gaps (z + z_power) se, each made wider where the interval is lopsided.
+
+    Below some hundreds of counts the longer side of an interval passes z se by about c z^2: that excess grows by
+    ((z + z_power) / z)^2 on the way to the detectable gap. Where there is no interval, z se is the plan.
+    """
+    with np.errstate(invalid="ignore"):
+        longer = np.fmax(high - estimate, estimate - low)
+        half = np.where(np.isfinite(low) | np.isfinite(high), np.fmax(probit * error, longer), probit * error)
+        total = probit + float(ndtri(POWER))
+        found = total * error + (half - probit * error) * (total / probit) ** 2
+    return half, np.where(np.isnan(found), np.inf, found)
+
+
+@dataclass(frozen=True, eq=False)
+class AbstractComparison(ABC):
+    """Simultaneous intervals of a gap at K thresholds that were fixed before the games.
+
+    Attributes:
+        estimate: the gap at each threshold, shape (K,), in probits; nan where nothing can be said.
+        low, high: its simultaneous interval, shape (K,); (-inf, inf) at thresholds that are not used.
+        used: which thresholds have counts enough to be used, shape (K,), bool.
+        standard_error: of each estimate, shape (K,); inf where nothing can be said.
+        half_width: of each interval on its longer side, shape (K,): z se for many counts; planned where not
+        used. failure_probability: chance that some interval misses the true gap. tolerance: what counts as
+        equal, in probits, declared before the games. claim: the claim in words.
+    """
+
+    estimate: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    used: np.ndarray
+    standard_error: np.ndarray
+    half_width: np.ndarray
+    detectable: np.ndarray
+    failure_probability: float
+    tolerance: float
+    claim: str
+
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """The kind of claim that `verdict` is about, one of `KINDS`."""
+
+    @abstractmethod
+    def rows(self) -> list[tuple[str, str]]:
+        """Name and value of what `print` shows below the verdict, beyond the gap and the tolerance."""
+
+    @property
+    def thresholds_used(self) -> int:
+        """How many of the K thresholds had counts enough."""
+        return int(self.used.sum())
+
+    @property
+    def gap(self) -> float:
+        """The estimated gap of the largest absolute value over the used thresholds; nan if none is used."""
+        seen = self.estimate[self.used]
+        return float(seen[np.abs(seen).argmax()]) if seen.size else math.nan
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """An interval that holds the gap at all used thresholds at once; (-inf, inf) if none is used."""
+        if not self.thresholds_used:
+            return -math.inf, math.inf
+        return float(self.low[self.used].min()), float(self.high[self.used].max())
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether the interval at some threshold excludes a gap of zero, rounding aside."""
+        return bool(((self.low > NUMERICAL_FLOOR) | (self.high < -NUMERICAL_FLOOR)).any())
+
+    @property
+    def smallest_tolerance(self) -> float:
+        """The least tolerance at which the intervals would confirm an equality; inf if there is none."""
+        low, high = self.interval
+        return max(abs(low), abs(high))
+
+    @property
+    def verdict(self) -> str:
+        """CONFIRMED, REFUTED or INCONCLUSIVE, by the logic of this comparison's own kind."""
+        return self.verdict_for(self.kind)
+
+    def verdict_for(self, kind: str) -> str:
+        """The verdict on a claim of the given kind.
+
+        - "equality": an interval without zero refutes, also inside the tolerance; all inside +-tolerance
+          confirm.
+        - "limit": only an interval wholly outside +-tolerance refutes; all inside confirm.
+        - "upper_bound_on_power": only a gap above zero (an attacker stronger than claimed) refutes; no
+          interval above the tolerance confirms, for the attack that played (for all attacks only if it is the
+          optimal one).
+        - "ordering": only a gap below zero (an attacker weaker than claimed) refutes; no interval below
+          -tolerance confirms.
+
+        Raises:
+            ValueError: if the kind is none of these.
+        """
+        one_of("kind", kind, KINDS)
+        low, high = self.interval
+        beyond = NUMERICAL_FLOOR + (self.tolerance if kind == "limit" else 0.0)
+        above, below = bool((self.low > beyond).any()), bool((self.high < -beyond).any())
+        if kind == "upper_bound_on_power":
+            refuted, confirmed = above, high <= self.tolerance
+        elif kind == "ordering":
+            refuted, confirmed = below, low >= -self.tolerance
+        else:
+            refuted, confirmed = above or below, self.smallest_tolerance <= self.tolerance
+        return REFUTED if refuted else CONFIRMED if confirmed else INCONCLUSIVE
+
+    @property
+    def detectable_gaps(self) -> np.ndarray:
+        """Per threshold, the gap that is detected with probability 0.9, shape (K,); inf where not used."""
+        return np.where(self.used, self.detectable, np.inf)
+
+    @property
+    def detectable_gap(self) -> float:
+        """The gap that is detected with probability 0.9 at the best used threshold; inf if none is used."""
+        return float(self.detectable_gaps.min())
+
+    @property
+    def worst_detectable_gap(self) -> float:
+        """The same at the worst used threshold."""
+        return float(self.detectable_gaps[self.used].max()) if self.thresholds_used else math.inf
+
+    @property
+    @abstractmethod
+    def games(self) -> int:
+        """Games of the smallest world."""
+
+    @abstractmethod
+    def games_to_confirm(self, tolerance: float | None = None) -> int | None:
+        """Games per world after which a true claim would be confirmed at these thresholds; None if unknown.
+
+        Args:
+            tolerance: in probits, > 0; the comparison's own by default.
+        """
+
+    def __str__(self) -> str:
+        lines = self._lines()
+        width = max(len(name) for name, _ in lines)
+        return "\n".join([f"{self.verdict}: {self.claim}", *(f"  {k:<{width}}  {v}" for k, v in lines)])
+
+    def _repr_html_(self) -> str:
+        colour = {CONFIRMED: "#1b7837", REFUTED: "#b2182b", INCONCLUSIVE: "#7f6000"}[self.verdict]
+        body = "".join(
+            f'<tr style="text-align:left"><th>{escape(name)}</th><td>{escape(value)}</td></tr>'
+            for name, value in self._lines()
+        )
+        title = f'<b style="color:{colour}">{self.verdict}</b> {escape(self.claim)}'
+        return f"<div>{title}<table>{body}</table></div>"
+
+    def _lines(self) -> list[tuple[str, str]]:
+        low, high = self.interval
+        lines = [
+            ("gap", f"{self.gap:+.4g} probits, simultaneous interval [{low:+.4g}, {high:+.4g}]"),
+            (
+                "tolerance",
+                f"{self.tolerance:.4g} (smallest that would be confirmed: {self.smallest_tolerance:.4g})",
+            ),
+            ("detectable gap", f"{self.detectable_gap:.4g} with probability {POWER}"),
+            *self.rows(),
+        ]
+        if self.verdict == INCONCLUSIVE and (needed := self.games_to_confirm()) is not None:
+            lines.append(("games to confirm", f"about {needed:,} per world, if the claim is true"))
+        return lines

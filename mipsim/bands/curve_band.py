@@ -1,0 +1,132 @@
+"""The band of a trade-off curve, made of the bands of its two classes, and the numbers that it bounds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from mipsim._validation import number, real_array
+from mipsim.bands.clopper_pearson import clopper_pearson
+
+
+@dataclass(frozen=True, eq=False)
+class CurveBand:
+    """Simultaneous bounds of FPR and FNR at K thresholds, in increasing order of the threshold.
+
+    Every number below holds at once with the confidence of the two class bands together, for the curve
+    f(a) = min{P1(score <= t) : P0(score > t) <= a} of the attack that played.
+
+    Attributes:
+        alpha_low, alpha_high: bounds of P0(score > t), shape (K,), non-increasing.
+        beta_low, beta_high: bounds of P1(score <= t), shape (K,), non-decreasing.
+
+    Examples:
+        >>> band = CurveBand.from_counts([900, 500, 100], 1000, [200, 500, 800], 1000, 0.01)
+        >>> [np.round(bound, 3).tolist() for bound in band.at([0.2, 0.6])]
+        [[0.45, 0.162], [0.838, 0.55]]
+        >>> [round(float(end), 3) for end in band.advantage_interval()]
+        [0.029, 0.478]
+    """
+
+    alpha_low: np.ndarray
+    alpha_high: np.ndarray
+    beta_low: np.ndarray
+    beta_high: np.ndarray
+
+    def __post_init__(self) -> None:
+        # Both rates are monotone in the threshold: tightening each bound by its neighbours is free.
+        for name, tighten, turn in (
+            ("alpha_low", np.maximum, True),
+            ("alpha_high", np.minimum, False),
+            ("beta_low", np.maximum, False),
+            ("beta_high", np.minimum, True),
+        ):
+            bound = real_array(name, getattr(self, name))
+            walked = tighten.accumulate(bound[::-1])[::-1] if turn else tighten.accumulate(bound)
+            object.__setattr__(self, name, walked)
+
+    @classmethod
+    def from_counts(
+        cls,
+        false_positives: object,
+        out_games: int,
+        false_negatives: object,
+        in_games: int,
+        failure_probability: float,
+    ) -> CurveBand:
+        """Clopper-Pearson at K thresholds that were fixed before the games; half of the risk to each class.
+
+        Raises:
+            ValueError: if counts are not whole or exceed the games, or the risk is outside (0, 1).
+        """
+        risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
+        k = max(1, np.asarray(false_positives).size)
+        out = clopper_pearson(false_positives, out_games, risk / 2, thresholds=k)
+        inside = clopper_pearson(false_negatives, in_games, risk / 2, thresholds=k)
+        return cls(*out, *inside)
+
+    def lower(self, alpha: object) -> np.ndarray:
+        """B_L(a) = max{beta_low[k] : alpha_low[k] > a}, 0 where there is none; any shape."""
+        a = np.asarray(alpha, dtype=np.float64)
+        passed = np.searchsorted(-self.alpha_low, -a, side="left")  # how many k have alpha_low[k] > a
+        return np.concatenate([[0.0], self.beta_low])[passed]
+
+    def upper(self, alpha: object) -> np.ndarray:
+        """B_U(a) = min{beta_high[k] : alpha_high[k] <= a}, 1 where there is none; any shape."""
+        a = np.asarray(alpha, dtype=np.float64)
+        first = np.searchsorted(-self.alpha_high, -a, side="left")  # the first k with alpha_high[k] <= a
+        return np.concatenate([self.beta_high, [1.0]])[first]
+
+    def at(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
+        """(lower, upper) bound of the FNR at each FPR."""
+        return self.lower(alpha), self.upper(alpha)
+
+    def advantage_interval(self) -> tuple[float, float]:
+        """Interval of the largest TPR - FPR over all thresholds, also those between the K."""
+        low = max(0.0, float((1.0 - self.alpha_high - self.beta_high).max()))
+        # Between two jumps of B_L the height 1 - a - B_L(a) is largest at the left end, where B_L has just
+        # jumped.
+        jumps = np.concatenate([[0.0], self.alpha_low])
+        return low, float((1.0 - jumps - self.lower(jumps)).max())
+
+    def auc_interval(self) -> tuple[float, float]:
+        """Interval of the area under the ROC curve, ties counted half: 1 - integral of the FNR."""
+        return 1.0 - self._area(self.alpha_high, self.upper), 1.0 - self._area(self.alpha_low, self.lower)
+
+    def mu_lower(self) -> float:
+        """A lower bound of mu: max Phi^-1(1 - alpha_high) - Phi^-1(beta_high), at least 0.
+
+        The mechanism is not mu'-GDP for any mu' below it, whatever the optimal attack.
+        """
+        usable = (self.alpha_high < 1.0) & (self.beta_high < 1.0)
+        reach = -ndtri(self.alpha_high[usable]) - ndtri(self.beta_high[usable])
+        return max(0.0, float(reach.max(initial=0.0)))
+
+    def epsilon_lower(self, delta: float) -> float:
+        """A lower bound of epsilon at this delta, with either world as the null.
+
+        max over k of log((1 - delta - beta_high) / alpha_high) and log((1 - delta - alpha_high) / beta_high),
+        at least 0.
+
+        Raises:
+            ValueError: if delta is outside [0, 1].
+        """
+        slack = 1.0 - number("delta", delta, 0.0, 1.0)
+        best = 0.0
+        for one, other in ((self.alpha_high, self.beta_high), (self.beta_high, self.alpha_high)):
+            power = slack - other
+            if (some := power > 0.0).any():
+                best = max(best, math.log(float((power[some] / one[some]).max())))
+        return best
+
+    def eta_lower(self) -> float:
+        """A lower bound of eta: some test guesses the world right with probability at least 1/2 + eta."""
+        return 0.5 * self.advantage_interval()[0]
+
+    @staticmethod
+    def _area(jumps: np.ndarray, step: object) -> float:
+        knots = np.unique(np.concatenate([[0.0], jumps, [1.0]]))
+        return float((step(knots[:-1]) * np.diff(knots)).sum())  # type: ignore[operator]

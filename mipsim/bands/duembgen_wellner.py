@@ -1,0 +1,98 @@
+"""A confidence band for a distribution function at free thresholds, narrow in both tails."""
+
+import math
+
+import numpy as np
+from scipy.special import expit, rel_entr
+
+from mipsim._validation import number
+from mipsim.bands.counts import class_counts
+
+_RISKS = (0.05, 0.01, 1e-3, 1e-4, 1e-6, 1e-9)
+_KAPPAS = (4.66, 6.43, 8.90, 11.33, 16.12, 23.21)
+# Quantiles of the statistic at these risks, the largest over n = 1 ... 10^6, rounded up; found by the exact
+# recursion that tests/bands/test_duembgen_wellner.py repeats.
+_HALVINGS, _FARTHEST_LOGIT = 80, 700.0
+
+
+def kappa(failure_probability: float) -> float:
+    """The critical value of the Duembgen-Wellner statistic, never below its true quantile.
+
+    Between the tabulated probabilities kappa is concave in log(1/probability), so that the chord before and
+    the chord after, prolonged into the gap, both bound it from above; in the first and the last gap there is
+    only one.
+
+    Args:
+        failure_probability: in [1e-9, 1); above 0.05 the value of 0.05 is used.
+
+    Raises:
+        ValueError: if it is outside [1e-9, 1).
+
+    Examples:
+        >>> kappa(1e-3), kappa(0.3), round(kappa(5e-4), 3)
+        (8.9, 4.66, 9.644)
+    """
+    risk = number("failure_probability", failure_probability, _RISKS[-1], 1.0, high_open=True)
+    if risk >= _RISKS[0]:
+        return _KAPPAS[0]
+    at = [-math.log(r) for r in _RISKS]
+    here = -math.log(risk)
+    right = next(i for i in range(1, len(at)) if here <= at[i] * (1 + 1e-15))
+    candidates = [_KAPPAS[right]]  # the quantile only grows as the probability falls
+    for first in (right - 2, right):
+        if first >= 0 and first + 1 < len(at):
+            slope = (_KAPPAS[first + 1] - _KAPPAS[first]) / (at[first + 1] - at[first])
+            candidates.append(_KAPPAS[first] + slope * (here - at[first]))
+    return min(candidates)
+
+
+def duembgen_wellner(count: object, games: int, failure_probability: float) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of F(t) = P(score <= t) for all thresholds t at once, also those chosen after the scores.
+
+    {F : n KL(F^(t) || F(t)) <= kappa + C + log(1 + C^2)}, with C = log log(e / (4u(1 - u))) at the u between
+    F^(t) and F(t) that is nearest to 1/2. Ties only make the band safer.
+
+    Args:
+        count: number of scores <= t at each threshold, any thresholds in any order, shape (K,).
+        games: n >= 1.
+        failure_probability: in [1e-9, 1), for all thresholds together.
+
+    Returns:
+        (low, high), float64, shape (K,).
+
+    Raises:
+        ValueError: if counts are not whole or exceed the games, or the probability is outside its range.
+
+    Source: Duembgen and Wellner, "Confidence bands for distribution functions: a new look at the law of the
+    iterated logarithm", Annals of Statistics 51 (2023), with nu = 1.
+
+    Examples:
+        >>> low, high = duembgen_wellner([0, 500, 1000], 1000, 0.05)
+        >>> low.round(4).tolist(), high.round(4).tolist()
+        ([0.0, 0.4518, 0.9927], [0.0073, 0.5482, 1.0])
+    """
+    x, n = class_counts("count", count, "games", games)
+    level = kappa(failure_probability)
+    seen = x / n
+
+    def outside(logit: np.ndarray) -> np.ndarray:
+        p, q = expit(logit), expit(-logit)
+        information = np.maximum(rel_entr(seen, p) + rel_entr(1.0 - seen, q), 0.0)
+        least, most = np.minimum(seen, p), np.maximum(seen, p)
+        nearest = np.clip(0.5, least, most)
+        rest = np.where(nearest == p, q, 1.0 - nearest)
+        with np.errstate(divide="ignore"):
+            c = np.log1p(-np.log(np.minimum(4.0 * nearest * rest, 1.0)))
+        return n * information > level + c + np.log1p(c**2)
+
+    with np.errstate(divide="ignore"):
+        centre = np.clip(np.log(x) - np.log(n - x), -_FARTHEST_LOGIT, _FARTHEST_LOGIT)
+    ends = []
+    for end in (-_FARTHEST_LOGIT, _FARTHEST_LOGIT):
+        inner, outer = centre.copy(), np.full_like(centre, end)
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (inner + outer)
+            beyond = outside(middle)
+            inner, outer = np.where(beyond, inner, middle), np.where(beyond, middle, outer)
+        ends.append(expit(outer))
+    return np.where(x == 0, 0.0, ends[0]), np.where(x == n, 1.0, ends[1])

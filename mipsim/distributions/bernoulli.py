@@ -1,0 +1,111 @@
+"""Independent Bernoulli coordinates."""
+
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from mipsim._validation import finite_vector
+from mipsim.distributions._parameters import coordinates, moment_order
+from mipsim.distributions.base import Vector
+from mipsim.distributions.product import AbstractProduct
+
+
+class Bernoulli(AbstractProduct):
+    """Records in {0, 1}^d with P(z_j = 1) = p_j, coordinates independent.
+
+    A record is drawn by comparing 32 random bits with round(p 2^32), kept within [1, 2^32 - 1]: the
+    probability drawn differs from p by at most 2^-32. Sums are drawn from Binomial(n, p).
+
+    Args:
+        p: success probabilities in (0, 1), a number or shape (d,).
+        d: the number of coordinates, where p is a number (default 1).
+
+    Raises:
+        ValueError: if an entry is outside [0, 1], or is 0 or 1 (a constant coordinate).
+
+    Source: Azize & Basu (2025), section 6.1 (the data of the experiments).
+
+    Examples:
+        >>> data = Bernoulli([0.3, 0.6])
+        >>> print(data.mean, data.variance, data.easiest_target(), data.hardest_target())
+        [0.3 0.6] [0.21 0.24] [1. 0.] [0. 1.]
+    """
+
+    has_exact_sum: ClassVar[bool] = True
+    has_sum_ratio: ClassVar[bool] = True
+    p: np.ndarray
+
+    def __init__(self, p: object, d: int | None = None) -> None:
+        (self.p,) = coordinates(d, p=p)
+        outside = (self.p < 0) | (self.p > 1)
+        if outside.any():
+            worst = int(np.argmax(outside))
+            raise ValueError(
+                f"p is {self.p[worst]:g} at coordinate {worst}; every probability must be in (0, 1)"
+            )
+        constant = (self.p == 0) | (self.p == 1)
+        if constant.any():
+            worst = int(np.argmax(constant))
+            raise ValueError(
+                f"p is {self.p[worst]:g} at coordinate {worst}, a constant coordinate with zero variance; "
+                "every probability must be strictly between 0 and 1"
+            )
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return self.p.shape[0]
+
+    @property
+    def mean(self) -> Vector:
+        """The success probabilities p, shape (d,)."""
+        return self.p
+
+    def central_moment(self, order: int) -> Vector:
+        """(1-p)(-p)^r + p (1-p)^r, shape (d,)."""
+        r = moment_order(order)
+        return (1 - self.p) * (-self.p) ** r + self.p * (1 - self.p) ** r
+
+    def sample(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
+        """Draw n records of zeros and ones, shape (n, d)."""
+        xp = np if isinstance(self.p, np.ndarray) else jnp
+        threshold = jnp.asarray(xp.clip(xp.round(self.p * 2.0**32), 1, 2**32 - 1).astype(xp.uint32))
+        return (jax.random.bits(key, (n, self.p.shape[0]), jnp.uint32) < threshold).astype(float)
+
+    def sample_sum(self, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
+        """Draw the column sums, independent Binomial(n, p_j), shape (d,)."""
+        if n == 0:
+            return jnp.zeros(self.p.shape)
+        return jax.random.binomial(key, float(n), jnp.asarray(self.p))
+
+    def log_sum_ratio(
+        self,
+        total: Float[Array, " d"],
+        n: int,
+        target: Float[Array, " d"],
+        noise_variance: Float[Array, " d"],
+    ) -> Float[Array, " d"]:
+        """log(s / (n p)) where the target is 1, log((n - s) / (n (1 - p))) where it is 0, shape (d,).
+
+        This is the ratio of the two binomial probabilities. A target that is neither 0 nor 1 is outside the
+        support and gives NaN, which the engine reports as an error.
+        """
+        ones = jnp.maximum(total, 0.0) / (n * self.p)
+        zeros = jnp.maximum(n - total, 0.0) / (n * (1 - self.p))
+        return jnp.log(jnp.where(target == 1, ones, jnp.where(target == 0, zeros, jnp.nan)))
+
+    def in_support(self, point: object) -> bool:
+        """Whether every coordinate of the point is 0 or 1."""
+        z = finite_vector("point", point, self.dimension)
+        return bool(np.isin(z, (0.0, 1.0)).all())
+
+    def easiest_target(self) -> Vector:
+        """1 where p <= 1/2, else 0: the rarer value of each coordinate."""
+        return (self.p <= 0.5).astype(np.float64)
+
+    def hardest_target(self) -> Vector:
+        """1 where p > 1/2, else 0: the commoner value of each coordinate."""
+        return (self.p > 0.5).astype(np.float64)

@@ -1,0 +1,181 @@
+"""Alias tables of binomial counts: one 32-bit word gives one count."""
+
+from dataclasses import dataclass
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, UInt32
+from scipy.special import gammaln
+from scipy.stats import binom
+
+from mipsim._validation import finite_vector, whole
+
+MOST_BITS = 16
+"""The widest table has 2^16 columns; a wider binomial window has no table."""
+
+_TAIL = 2.0**-34
+
+
+@dataclass(frozen=True)
+class BinomialTable:
+    """Walker alias tables of d binomial laws, one row each.
+
+    A count is low_j + column. Entry = threshold in the top 32 - bits bits, alias column in the low `bits` bits.
+
+    Attributes:
+        entries: shape (d, 2^bits), uint32.
+        low: the count of column 0, shape (d,), int64.
+        bits: log2 of the number of columns.
+    """
+
+    entries: np.ndarray
+    low: np.ndarray
+    bits: int
+
+    def probabilities(self) -> np.ndarray:
+        """The law that `draw` has, shape (d, 2^bits): multiples of 2^-32.
+
+        Examples:
+            >>> binomial_table(2, [0.5]).probabilities()[0]
+            array([0.25, 0.5 , 0.25, 0.  ])
+        """
+        d, columns = self.entries.shape
+        own = (self.entries >> np.uint32(self.bits)).astype(np.int64)
+        alias = (self.entries & np.uint32(columns - 1)).astype(np.int64)
+        masses = own.copy()
+        np.add.at(masses, (np.arange(d)[:, None], alias), (1 << (32 - self.bits)) - own)
+        return masses / 2.0**32
+
+
+def table_bits(n: int, p: np.ndarray) -> int:
+    """log2 of the columns that Binomial(n, p_j) needs for every j; it may exceed MOST_BITS.
+
+    Examples:
+        >>> table_bits(1000, np.array([0.25, 0.5])), table_bits(2, np.array([0.5]))
+        (8, 2)
+    """
+    low, high = _window(n, p)
+    return max(1, int((high - low).max()).bit_length())
+
+
+def binomial_table(n: int, p: object, bits: int | None = None) -> BinomialTable:
+    """Tabulate Binomial(n, p_j) for every j.
+
+    Cumulative probabilities are rounded to multiples of 2^-32, the resolution of a word, after the tails beyond 2^-34
+    are left out: the CDF is off by less than 2e-10 (and by the error of the log-gamma function, 1e-16 n log n).
+
+    Args:
+        n: the number of trials, >= 1.
+        p: success probabilities in (0, 1), shape (d,).
+        bits: log2 of the columns; None = as few as fit.
+
+    Raises:
+        ValueError: if p is not in (0, 1), or the law needs more than 2^16 columns.
+
+    Source: Walker (1977); the build follows the sweep of Hübschle-Schneider & Sanders (2022).
+
+    Examples:
+        >>> table = binomial_table(1000, [0.5, 0.3])
+        >>> table.bits, bool(abs(table.probabilities()[0] @ np.arange(256) + table.low[0] - 500) < 1e-6)
+        (8, True)
+    """
+    n, p = whole("n", n, 1), finite_vector("p", p)
+    if not ((p > 0) & (p < 1)).all():
+        raise ValueError(f"p holds {p[(p <= 0) | (p >= 1)][0]:g}; every probability must be in (0, 1)")
+    distinct, row = np.unique(p, return_inverse=True)
+    needed = table_bits(n, distinct)
+    bits = needed if bits is None else whole("bits", bits, 1)
+    if bits > MOST_BITS or bits < needed:
+        raise ValueError(
+            f"Binomial({n}, p) needs 2^{needed} columns of the 2^{bits}; it must need at most 2^{MOST_BITS}"
+        )
+    low, _ = _window(n, distinct)
+    counts = low[:, None] + np.arange(1 << bits)
+    entries = _aliases(_masses(n, distinct, counts), bits)
+    return BinomialTable(entries[row], low[row], bits)
+
+
+def draw(
+    row: UInt32[Array, " C"],
+    words: UInt32[Array, "..."],
+    bits: int,
+    offset: UInt32[Array, "..."] | None = None,
+) -> UInt32[Array, "..."]:
+    """Turn uniform words into columns of one row of a table (jittable).
+
+    The top `bits` bits of a word pick the column, the others are compared with its threshold.
+
+    Args:
+        row: the entries of one row, or of several rows end to end.
+        words: uniform 32-bit words.
+        bits: log2 of the columns of the table.
+        offset: where in `row` the wanted row begins, for each word; None = 0.
+
+    Examples:
+        >>> table = binomial_table(1, [0.5])
+        >>> print(draw(jnp.asarray(table.entries[0]), jnp.asarray([0, 2**32 - 1], jnp.uint32), table.bits))
+        [0 1]
+    """
+    column = words >> jnp.uint32(32 - bits)
+    entry = row.at[column if offset is None else column + offset].get(mode="promise_in_bounds")
+    own = (words & jnp.uint32((1 << (32 - bits)) - 1)) < (entry >> jnp.uint32(bits))
+    return jnp.where(own, column, entry & jnp.uint32((1 << bits) - 1))
+
+
+def _window(n: int, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The counts outside which less than 2^-34 lies on either side."""
+    low = np.asarray(binom.ppf(_TAIL, n, p)).astype(np.int64)
+    high = np.asarray(binom.isf(_TAIL, n, p)).astype(np.int64)
+    return np.clip(low, 0, n), np.clip(high, 0, n)
+
+
+def _masses(n: int, p: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Probabilities in units of 2^-32, each row summing to 2^32 exactly; int64 (d, C)."""
+    x = np.minimum(counts, n).astype(np.float64)
+    log_p = gammaln(n + 1.0) - gammaln(x + 1) - gammaln(n - x + 1) + x * np.log(p)[:, None]
+    pmf = np.where(counts <= n, np.exp(log_p + (n - x) * np.log1p(-p)[:, None]), 0.0)
+    # Rounding the cumulative sums, not the terms, keeps the whole CDF within 2^-33 and the total exact.
+    cdf = np.cumsum(pmf / pmf.sum(axis=1, keepdims=True), axis=1)
+    return np.diff(np.rint(np.minimum(cdf, 1.0) * 2.0**32).astype(np.int64), axis=1, prepend=0)
+
+
+def _aliases(masses: np.ndarray, bits: int) -> np.ndarray:
+    """Build all rows at once, one column of every row a step, in exact integers.
+
+    A sweep: the heavy column in hand lends to the light ones in turn; when it has become light itself it borrows from
+    the next heavy one. Every step finishes a column of every row that is not done.
+    """
+    d, columns = masses.shape
+    full = np.int64(1) << (32 - bits)
+    rows = np.arange(d)
+    heavy = masses > full
+    # Light columns first and heavy ones after, each in order.
+    order = np.argsort(heavy, axis=1, kind="stable")
+    light_end = columns - heavy.sum(axis=1)
+    threshold = np.full((d, columns), full - 1, dtype=np.int64)
+    alias = np.tile(np.arange(columns, dtype=np.int64), (d, 1))
+    light, giver = np.zeros(d, dtype=np.int64), light_end.copy()
+    at = order[rows, np.minimum(giver, columns - 1)]
+    left = np.where(giver < columns, masses[rows, at], full)
+    busy = True
+    while busy:
+        lends = (left > full) & (light < light_end)
+        column = order[rows, np.minimum(light, columns - 1)]
+        r, c = rows[lends], column[lends]
+        # A full threshold does not fit into its bits; a column that is its own alias needs none.
+        threshold[r, c] = np.minimum(masses[r, c], full - 1)
+        alias[r, c] = np.where(masses[r, c] < full, at[lends], c)
+        left[lends] += masses[r, c] - full
+        light[lends] += 1
+        # A heavy column that kept exactly its own share needs no alias; one that gave too much borrows.
+        passes = (left <= full) & (giver + 1 < columns)
+        giver[passes] += 1
+        r, c = rows[passes], at[passes]
+        after = order[r, giver[passes]]
+        threshold[r, c] = np.minimum(left[passes], full - 1)
+        alias[r, c] = np.where(left[passes] < full, after, c)
+        left[passes] += masses[r, after] - full
+        at[passes] = after
+        busy = bool(lends.any() or passes.any())
+    # An untouched column keeps itself, whatever the comparison says.
+    return ((threshold << bits) | alias).astype(np.uint32)

@@ -1,0 +1,121 @@
+"""Independent coordinates on a few values."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from mipsim._validation import finite_vector, real_array, whole
+from mipsim.distributions._parameters import moment_order
+from mipsim.distributions.base import Vector
+from mipsim.distributions.product import AbstractProduct
+
+
+class Discrete(AbstractProduct):
+    """Coordinates on the values v_1 .. v_m, with P(z_j = v_k) = probabilities[j, k], independent.
+
+    Unlike Bernoulli data, the values may be incommensurable, such as {0, 1, sqrt 2}: the sum is then on no
+    lattice.
+
+    Args:
+        values: distinct numbers, shape (m,), m >= 2.
+        probabilities: shape (m,), shared by the coordinates, or (d, m); each row >= 0 with sum 1 (to 1e-9; it
+            is then normalised).
+        d: the number of coordinates, where probabilities has shape (m,) (default 1).
+
+    Raises:
+        ValueError: on repeated values, a negative probability, a sum other than 1, a coordinate with only one
+            possible value (zero variance), or shapes that disagree.
+
+    Examples:
+        >>> data = Discrete([0.0, 1.0, 4.0], [0.5, 0.25, 0.25], d=2)
+        >>> print(data.mean, data.variance, data.easiest_target(), data.hardest_target())
+        [1.25 1.25] [2.6875 2.6875] [4. 4.] [1. 1.]
+    """
+
+    values: np.ndarray
+    probabilities: np.ndarray
+
+    def __init__(self, values: object, probabilities: object, d: int | None = None) -> None:
+        support = finite_vector("values", values)
+        weights = real_array("probabilities", probabilities)
+        m = support.size
+        if m < 2 or np.unique(support).size != m:
+            raise ValueError(
+                f"values holds {np.unique(support).size} distinct numbers of {m}; give m >= 2 distinct ones"
+            )
+        if weights.ndim not in (1, 2) or weights.size == 0 or weights.shape[-1] != m:
+            raise ValueError(
+                f"probabilities has shape {weights.shape}; it must have shape ({m},) or (d, {m})"
+            )
+        if d is not None:
+            d = whole("d", d, 1)
+            if weights.ndim == 2 and weights.shape[0] != d:
+                raise ValueError(
+                    f"probabilities has shape {weights.shape}; it must have shape ({m},) or ({d}, {m})"
+                )
+        if (weights < 0).any():
+            raise ValueError(f"probabilities holds {weights.min():g}; every probability must be >= 0")
+        total = weights.sum(axis=-1, keepdims=True)
+        if (abs(total - 1) > 1e-9).any():
+            raise ValueError(
+                f"probabilities sum to {total.flat[np.argmax(abs(total - 1))]:.12g}; each row must sum to 1"
+            )
+        if (np.count_nonzero(weights, axis=-1) < 2).any():
+            raise ValueError(
+                "probabilities make a constant coordinate with zero variance; two values must be possible"
+            )
+        order = np.argsort(support)
+        self.values = support[order]
+        rows = np.atleast_2d(weights / total)[:, order]
+        self.probabilities = np.repeat(rows, d or 1, axis=0) if weights.ndim == 1 else rows.copy()
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return self.probabilities.shape[0]
+
+    @property
+    def mean(self) -> Vector:
+        """sum_k v_k p_jk, shape (d,)."""
+        return self.probabilities @ self.values
+
+    def central_moment(self, order: int) -> Vector:
+        """sum_k p_jk (v_k - mean_j)^r, shape (d,)."""
+        r = moment_order(order)
+        return np.sum(self.probabilities * (self.values - self.mean[:, None]) ** r, axis=1)
+
+    def sample(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
+        """Draw n records by inverting the distribution function, shape (n, d)."""
+        below = jnp.cumsum(jnp.asarray(self.probabilities), axis=1)[:, :-1]
+        uniform = jax.random.uniform(key, (n, self.probabilities.shape[0], 1))
+        return jnp.asarray(self.values)[jnp.sum(uniform >= below, axis=-1)]
+
+    def sample_sum(self, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
+        """Not available: draw the records."""
+        raise NotImplementedError("Discrete data have no exact law of a sum here; draw the records")
+
+    def log_sum_ratio(
+        self,
+        total: Float[Array, " d"],
+        n: int,
+        target: Float[Array, " d"],
+        noise_variance: Float[Array, " d"],
+    ) -> Float[Array, " d"]:
+        """Not available: the law of the sum has no closed form."""
+        raise NotImplementedError("Discrete data have no closed form for the ratio of the laws of a sum")
+
+    def in_support(self, point: object) -> bool:
+        """Whether every coordinate of the point is a value of positive probability."""
+        z = finite_vector("point", point, self.dimension)
+        return bool(((z[:, None] == self.values) & (self.probabilities > 0)).any(axis=1).all())
+
+    def easiest_target(self) -> Vector:
+        """In each coordinate the possible value farthest from the mean (of two, the larger), shape (d,)."""
+        distance = np.where(self.probabilities > 0, abs(self.values - self.mean[:, None]), -1.0)
+        return self.values[self.values.size - 1 - np.argmax(distance[:, ::-1], axis=1)]
+
+    def hardest_target(self) -> Vector:
+        """In each coordinate the possible value nearest to the mean (of two, the smaller), shape (d,)."""
+        distance = np.where(self.probabilities > 0, abs(self.values - self.mean[:, None]), np.inf)
+        return self.values[np.argmin(distance, axis=1)]

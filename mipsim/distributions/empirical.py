@@ -1,0 +1,117 @@
+"""A user's own records as a law."""
+
+from typing import Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from mipsim._validation import finite_matrix, finite_vector, one_of, positive_definite_factor
+from mipsim.distributions._parameters import moment_order
+from mipsim.distributions.base import AbstractDistribution, Vector
+
+
+class Empirical(AbstractDistribution):
+    """A uniformly chosen row of a data set: games draw n rows independently, with replacement.
+
+    The coordinates of a row are dependent, so the law is not a product; its moments are those of the rows
+    (divisor N).
+
+    Args:
+        records: shape (N, d), N >= 2, no constant column.
+        covariance: what `covariance` returns, and so what attacks built on this law use: "full" (default) the
+            (d, d) matrix, of 8 d^2 bytes, or "diagonal" the variances only. Choose "diagonal" where the matrix
+            is singular (always when N <= d, and with one-hot columns) or too large.
+
+    Raises:
+        ValueError: on a wrong shape, an entry that is not finite, or a constant column.
+
+    Examples:
+        >>> data = Empirical([[0.0, 0.0], [1.0, 2.0], [2.0, 1.0]])
+        >>> print(data.mean, data.covariance.round(2).tolist())
+        [1. 1.] [[0.67, 0.33], [0.33, 0.67]]
+        >>> data.mahalanobis_squared([0.0, 0.0]).__round__(9)
+        2.0
+    """
+
+    records: np.ndarray
+    location: np.ndarray
+    cov: np.ndarray
+
+    def __init__(self, records: object, covariance: Literal["full", "diagonal"] = "full") -> None:
+        self.records = finite_matrix("records", records)
+        rows = self.records.shape[0]
+        if rows < 2:
+            raise ValueError(f"records has {rows} row; it must have at least 2")
+        constant = (self.records == self.records[0]).all(axis=0)
+        if constant.any():
+            raise ValueError(
+                f"records has the constant column {int(np.argmax(constant))}, of zero variance; leave it out"
+            )
+        self.location = self.records.mean(axis=0)
+        shifted = self.records - self.location
+        full = one_of("covariance", covariance, ("full", "diagonal")) == "full"
+        self.cov = shifted.T @ shifted / rows if full else (shifted**2).mean(axis=0)
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return self.records.shape[1]
+
+    @property
+    def is_product(self) -> bool:
+        """False: the coordinates of a row are dependent."""
+        return False
+
+    @property
+    def mean(self) -> Vector:
+        """The mean of the rows, shape (d,)."""
+        return self.location
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """The covariance of the rows (divisor N), shape (d, d), or its diagonal, shape (d,), as chosen."""
+        return self.cov
+
+    def central_moment(self, order: int) -> Vector:
+        """Mean over the rows of (z_j - mean_j)^r, shape (d,)."""
+        r = moment_order(order)
+        return np.zeros_like(self.location) if r == 1 else ((self.records - self.location) ** r).mean(axis=0)
+
+    def sample(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
+        """Draw n rows with replacement, shape (n, d)."""
+        return jnp.asarray(self.records)[jax.random.randint(key, (n,), 0, self.records.shape[0])]
+
+    def sample_sum(self, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
+        """Not available: draw the records."""
+        raise NotImplementedError("Empirical data have no exact law of a sum; draw the records")
+
+    def log_sum_ratio(
+        self,
+        total: Float[Array, " d"],
+        n: int,
+        target: Float[Array, " d"],
+        noise_variance: Float[Array, " d"],
+    ) -> Float[Array, " d"]:
+        """Not available: the law of the sum has no closed form."""
+        raise NotImplementedError("Empirical data have no closed form for the ratio of the laws of a sum")
+
+    def in_support(self, point: object) -> bool:
+        """Whether the point is one of the records."""
+        return bool((self.records == finite_vector("point", point, self.dimension)).all(axis=1).any())
+
+    def easiest_target(self) -> Vector:
+        """The record farthest from the mean in Mahalanobis distance (in `covariance`), shape (d,)."""
+        return self.records[int(np.argmax(self._distances()))].copy()
+
+    def hardest_target(self) -> Vector:
+        """The record nearest to the mean in Mahalanobis distance (in `covariance`), shape (d,)."""
+        return self.records[int(np.argmin(self._distances()))].copy()
+
+    def _distances(self) -> np.ndarray:
+        shifted = self.records - self.location
+        if self.cov.ndim == 1:
+            return np.sum(shifted**2 / self.cov, axis=1)
+        factor = positive_definite_factor("covariance", self.cov)
+        return np.sum(np.linalg.solve(factor, shifted.T) ** 2, axis=0)

@@ -1,0 +1,102 @@
+"""Independent exponential coordinates."""
+
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from mipsim._validation import finite_vector
+from mipsim.distributions._parameters import coordinates, moment_order, positive
+from mipsim.distributions.base import Vector
+from mipsim.distributions.product import AbstractProduct
+
+
+class Exponential(AbstractProduct):
+    """Coordinates with density exp(-x / scale) / scale on x >= 0, independent.
+
+    Args:
+        scale: the mean b > 0 of each coordinate (its standard deviation too), a number or shape (d,).
+        d: the number of coordinates, where scale is a number (default 1).
+
+    Raises:
+        ValueError: if a scale is not positive.
+
+    Examples:
+        >>> data = Exponential([1.0, 2.0])
+        >>> print(data.mean, data.variance, data.third_cumulant, data.fourth_cumulant)
+        [1. 2.] [1. 4.] [ 2. 16.] [ 6. 96.]
+    """
+
+    has_exact_sum: ClassVar[bool] = True
+    has_sum_ratio: ClassVar[bool] = True
+    scale: np.ndarray
+
+    def __init__(self, scale: object, d: int | None = None) -> None:
+        (self.scale,) = coordinates(d, scale=scale)
+        positive("scale", self.scale)
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return self.scale.shape[0]
+
+    @property
+    def mean(self) -> Vector:
+        """The scale b, shape (d,)."""
+        return self.scale
+
+    def central_moment(self, order: int) -> Vector:
+        """D_r b^r with the derangement numbers D_r = r D_{r-1} + (-1)^r, D_0 = 1, shape (d,)."""
+        derangements = 1.0
+        for r in range(1, moment_order(order) + 1):
+            derangements = r * derangements + (-1) ** r
+        return derangements * self.scale**order
+
+    def sample(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
+        """Draw n records, shape (n, d)."""
+        return jax.random.exponential(key, (n, self.scale.shape[0])) * self.scale
+
+    def sample_sum(self, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
+        """Draw the column sums, b Gamma(n), shape (d,)."""
+        if n == 0:
+            return jnp.zeros(self.scale.shape)
+        return jax.random.gamma(key, float(n), self.scale.shape) * self.scale
+
+    def log_sum_ratio(
+        self,
+        total: Float[Array, " d"],
+        n: int,
+        target: Float[Array, " d"],
+        noise_variance: Float[Array, " d"],
+    ) -> Float[Array, " d"]:
+        """(n-2) log(s-z) - (n-1) log s + z/b + log((n-1) b) where s > z, else -inf, shape (d,).
+
+        The sum s is b Gamma(n) without and z + b Gamma(n-1) with the target. A negative target is outside the
+        support and gives NaN, which the engine reports as an error.
+        """
+        rest = total - target
+        possible = rest > 0
+        log_rest, log_total = (
+            jnp.log(jnp.where(possible, rest, 1.0)),
+            jnp.log(jnp.where(possible, total, 1.0)),
+        )
+        ratio = (n - 2) * log_rest - (n - 1) * log_total + target / self.scale + jnp.log((n - 1) * self.scale)
+        return jnp.where(target < 0, jnp.nan, jnp.where(possible, ratio, -jnp.inf))
+
+    def in_support(self, point: object) -> bool:
+        """Whether every coordinate of the point is >= 0."""
+        return bool((finite_vector("point", point, self.dimension) >= 0).all())
+
+    def easiest_target(self) -> Vector:
+        """Not available: the support is unbounded.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError("Exponential data have an unbounded support and so no easiest target; give a point")
+
+    def hardest_target(self) -> Vector:
+        """The mean."""
+        return self.scale.copy()

@@ -1,0 +1,149 @@
+"""Gaussian records, with a diagonal or a full covariance."""
+
+from typing import ClassVar, NoReturn
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from mipsim._validation import finite_vector, real_array
+from mipsim.distributions._parameters import coordinates, moment_order, positive
+from mipsim.distributions.base import AbstractDistribution, Vector
+
+
+class Gaussian(AbstractDistribution):
+    """N(mean, cov) in R^d.
+
+    Args:
+        mean: shape (d,), or a number that is repeated.
+        cov: a variance > 0 shared by the coordinates, variances of shape (d,), or a symmetric positive
+            semi-definite matrix of shape (d, d) without a zero variance.
+        d: the number of coordinates, where mean and cov are numbers (default 1).
+
+    Raises:
+        ValueError: on a variance that is not positive, or a matrix that is not symmetric or not positive
+            semi-definite.
+
+    Source: Azize & Basu (2025), appendix B.2.
+
+    Examples:
+        >>> Gaussian(0.0, [1.0, 4.0]).is_product, Gaussian([0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]]).is_product
+        (True, False)
+        >>> print(Gaussian(0.0, [1.0, 4.0]).fourth_cumulant)
+        [0. 0.]
+    """
+
+    has_exact_sum: ClassVar[bool] = True
+    has_sum_ratio: ClassVar[bool] = True
+    location: np.ndarray
+    cov: np.ndarray
+    factor: np.ndarray  # standard deviations (d,), or L of shape (d, d) with L L' = cov
+
+    def __init__(self, mean: object, cov: object, d: int | None = None) -> None:
+        covariance = real_array("cov", cov)
+        if covariance.ndim != 2:
+            self.location, self.cov = coordinates(d, mean=mean, cov=covariance)
+            self.factor = np.sqrt(positive("cov", self.cov, ", a variance"))
+            return
+        if covariance.shape[0] != covariance.shape[1]:
+            raise ValueError(f"cov has shape {covariance.shape}; it must be a number, (d,) or (d, d)")
+        (self.location,) = coordinates(covariance.shape[0] if d is None else d, mean=mean)
+        if covariance.shape[0] != self.location.shape[0]:
+            size = self.location.shape[0]
+            raise ValueError(f"cov has shape {covariance.shape}; it must have shape ({size}, {size})")
+        self.cov = covariance.copy()
+        self.factor = _square_root(self.cov)
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return self.location.shape[0]
+
+    @property
+    def is_product(self) -> bool:
+        """Whether the covariance was given as variances."""
+        return self.cov.ndim == 1
+
+    @property
+    def mean(self) -> Vector:
+        """The mean, shape (d,)."""
+        return self.location
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """The variances, shape (d,), or the matrix, shape (d, d), as given."""
+        return self.cov
+
+    def central_moment(self, order: int) -> Vector:
+        """(r - 1)!! sigma^r for even r and 0 for odd r, shape (d,)."""
+        r = moment_order(order)
+        sd = np.sqrt(self.cov if self.is_product else np.diagonal(self.cov))
+        return np.zeros_like(sd) if r % 2 else float(np.prod(np.arange(1.0, r, 2.0))) * sd**r
+
+    def sample(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
+        """Draw n records, shape (n, d)."""
+        normal = jax.random.normal(key, (n, self.location.shape[0]))
+        return (normal * self.factor if self.cov.ndim == 1 else normal @ self.factor.T) + self.location
+
+    def sample_sum(self, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
+        """Draw N(n mean, n cov), shape (d,)."""
+        normal = jax.random.normal(key, self.location.shape)
+        step = normal * self.factor if self.cov.ndim == 1 else normal @ self.factor.T
+        return jnp.sqrt(n) * step + n * self.location
+
+    def log_sum_ratio(
+        self,
+        total: Float[Array, " d"],
+        n: int,
+        target: Float[Array, " d"],
+        noise_variance: Float[Array, " d"],
+    ) -> Float[Array, " d"]:
+        """Log N(total; (n-1) mu + z, (n-1) s^2 + n g^2) - log N(total; n mu, n s^2 + n g^2), shape (d,).
+
+        Raises:
+            NotImplementedError: for a full covariance, whose ratio is not a sum over coordinates.
+        """
+        if self.cov.ndim != 1:
+            _not_per_coordinate()
+        out = n * (self.cov + noise_variance)
+        inside = out - self.cov
+        shift = total - n * self.location
+        square = shift**2 / out - (shift - (target - self.location)) ** 2 / inside
+        return 0.5 * (square - jnp.log1p(-self.cov / out))
+
+    def in_support(self, point: object) -> bool:
+        """True for every finite point of shape (d,)."""
+        finite_vector("point", point, self.dimension)
+        return True
+
+    def easiest_target(self) -> Vector:
+        """Not available: the support is unbounded.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError("Gaussian data have an unbounded support and so no easiest target; give a point")
+
+    def hardest_target(self) -> Vector:
+        """The mean."""
+        return self.location.copy()
+
+
+def _square_root(cov: np.ndarray) -> np.ndarray:
+    variances = np.diagonal(cov)
+    if not np.allclose(cov, cov.T, rtol=1e-10, atol=1e-12 * float(np.abs(cov).max())):
+        raise ValueError("cov is not symmetric; it must be a symmetric positive semi-definite matrix")
+    positive("cov's diagonal", variances, ", a variance")
+    try:
+        return np.linalg.cholesky(cov)
+    except np.linalg.LinAlgError:
+        pass  # singular or indefinite: the eigenvalues tell which
+    values, vectors = np.linalg.eigh(cov)
+    if values[0] < -1e-10 * values[-1]:
+        raise ValueError(f"cov has the eigenvalue {values[0]:.3g}; it must be positive semi-definite")
+    return vectors * np.sqrt(np.clip(values, 0.0, None))
+
+
+def _not_per_coordinate() -> NoReturn:
+    raise NotImplementedError("Gaussian data with a full covariance have no per-coordinate ratio")

@@ -1,0 +1,93 @@
+"""Independent Laplace coordinates."""
+
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+from scipy.special import factorial
+
+from mipsim._validation import finite_vector
+from mipsim.distributions._parameters import coordinates, moment_order, positive
+from mipsim.distributions.base import Vector
+from mipsim.distributions.product import AbstractProduct
+
+
+class Laplace(AbstractProduct):
+    """Coordinates with density exp(-|x - mean| / scale) / (2 scale), independent.
+
+    Args:
+        mean: a number or shape (d,).
+        scale: b > 0, a number or shape (d,); the variance is 2 b^2.
+        d: the number of coordinates, where mean and scale are numbers (default 1).
+
+    Raises:
+        ValueError: if a scale is not positive, or the shapes disagree.
+
+    Examples:
+        >>> data = Laplace(0.0, [1.0, 2.0])
+        >>> print(data.variance, data.fourth_cumulant)
+        [2. 8.] [ 12. 192.]
+    """
+
+    has_exact_sum: ClassVar[bool] = True
+    location: np.ndarray
+    scale: np.ndarray
+
+    def __init__(self, mean: object, scale: object, d: int | None = None) -> None:
+        self.location, self.scale = coordinates(d, mean=mean, scale=scale)
+        positive("scale", self.scale)
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return self.location.shape[0]
+
+    @property
+    def mean(self) -> Vector:
+        """The mean, shape (d,)."""
+        return self.location
+
+    def central_moment(self, order: int) -> Vector:
+        """Moment r! b^r for even r and 0 for odd r, shape (d,)."""
+        r = moment_order(order)
+        return np.zeros_like(self.scale) if r % 2 else float(factorial(r)) * self.scale**r
+
+    def sample(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
+        """Draw n records, shape (n, d)."""
+        return jax.random.laplace(key, (n, self.location.shape[0])) * self.scale + self.location
+
+    def sample_sum(self, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
+        """Draw n mean + b (G - G') with G, G' independent Gamma(n), shape (d,): a Laplace is E - E'."""
+        if n == 0:
+            return jnp.zeros(self.location.shape)
+        plus, minus = jax.random.gamma(key, float(n), (2, self.location.shape[0]))
+        return (plus - minus) * self.scale + n * self.location
+
+    def log_sum_ratio(
+        self,
+        total: Float[Array, " d"],
+        n: int,
+        target: Float[Array, " d"],
+        noise_variance: Float[Array, " d"],
+    ) -> Float[Array, " d"]:
+        """Not available: the density of a sum of Laplace draws is not elementary."""
+        raise NotImplementedError("Laplace data have no closed form for the ratio of the laws of a sum")
+
+    def in_support(self, point: object) -> bool:
+        """True for every finite point of shape (d,)."""
+        finite_vector("point", point, self.dimension)
+        return True
+
+    def easiest_target(self) -> Vector:
+        """Not available: the support is unbounded.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError("Laplace data have an unbounded support and so no easiest target; give a point")
+
+    def hardest_target(self) -> Vector:
+        """The mean."""
+        return self.location.copy()

@@ -1,0 +1,106 @@
+"""Independent Student-t coordinates."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from mipsim._validation import finite_vector
+from mipsim.distributions._parameters import coordinates, moment_order, positive
+from mipsim.distributions.base import Vector
+from mipsim.distributions.product import AbstractProduct
+
+
+class StudentT(AbstractProduct):
+    """mean + scale T with T a Student t of df degrees of freedom, coordinates independent.
+
+    Args:
+        df: degrees of freedom > 2, a number or shape (d,). Moments of order >= df do not exist:
+            theorems that need a fourth moment need df > 4.
+        mean: a number or shape (d,).
+        scale: > 0, a number or shape (d,); the variance is scale^2 df / (df - 2).
+        d: the number of coordinates, where all of these are numbers (default 1).
+
+    Raises:
+        ValueError: if df <= 2 (no finite variance), a scale is not positive, or the shapes disagree.
+
+    Examples:
+        >>> data = StudentT(5.0, d=2)
+        >>> print(data.variance.round(4), data.fourth_cumulant.round(4), data.central_moment(6))
+        [1.6667 1.6667] [16.6667 16.6667] [inf inf]
+    """
+
+    df: np.ndarray
+    location: np.ndarray
+    scale: np.ndarray
+
+    def __init__(self, df: object, mean: object = 0.0, scale: object = 1.0, d: int | None = None) -> None:
+        self.df, self.location, self.scale = coordinates(d, df=df, mean=mean, scale=scale)
+        if not (self.df > 2).all():
+            worst = int(np.argmin(self.df > 2))
+            raise ValueError(
+                f"df is {self.df[worst]:g} at coordinate {worst}; it must be > 2 for a finite variance"
+            )
+        positive("scale", self.scale)
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return self.location.shape[0]
+
+    @property
+    def mean(self) -> Vector:
+        """The mean, shape (d,)."""
+        return self.location
+
+    def central_moment(self, order: int) -> Vector:
+        """(scale^2 df)^(r/2) prod_{i <= r/2} (2i-1)/(df-2i) for even r < df, 0 for odd r < df, else inf."""
+        r = moment_order(order)
+        value = np.zeros_like(self.scale) if r % 2 else (self.scale * np.sqrt(self.df)) ** r
+        exists = self.df > r
+        for i in range(1, r // 2 + 1):
+            value = value * (2 * i - 1) / np.where(exists, self.df - 2 * i, 1.0)
+        return np.where(exists, value, np.inf)
+
+    def sample(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
+        """Draw n records, shape (n, d), as sqrt(df (exp(2 E / df) - 1)) cos(2 pi U), E exponential, U uniform.
+
+        Source: Bailey (1994), the polar form of the Student-t law: exact, and without a rejection loop.
+        """
+        key_radius, key_angle = jax.random.split(key)
+        shape = (n, self.location.shape[0])
+        radius = jnp.sqrt(self.df * jnp.expm1(2 * jax.random.exponential(key_radius, shape) / self.df))
+        return (
+            radius * jnp.cos(2 * jnp.pi * jax.random.uniform(key_angle, shape)) * self.scale + self.location
+        )
+
+    def sample_sum(self, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
+        """Not available: the sum of Student-t draws has no simple law."""
+        raise NotImplementedError("StudentT data have no exact law of a sum; draw the records")
+
+    def log_sum_ratio(
+        self,
+        total: Float[Array, " d"],
+        n: int,
+        target: Float[Array, " d"],
+        noise_variance: Float[Array, " d"],
+    ) -> Float[Array, " d"]:
+        """Not available: the sum of Student-t draws has no simple law."""
+        raise NotImplementedError("StudentT data have no closed form for the ratio of the laws of a sum")
+
+    def in_support(self, point: object) -> bool:
+        """True for every finite point of shape (d,)."""
+        finite_vector("point", point, self.dimension)
+        return True
+
+    def easiest_target(self) -> Vector:
+        """Not available: the support is unbounded.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError("StudentT data have an unbounded support and so no easiest target; give a point")
+
+    def hardest_target(self) -> Vector:
+        """The mean."""
+        return self.location.copy()

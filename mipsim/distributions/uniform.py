@@ -1,0 +1,87 @@
+"""Independent uniform coordinates."""
+
+import jax
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from mipsim._validation import finite_vector
+from mipsim.distributions._parameters import coordinates, moment_order
+from mipsim.distributions.base import Vector
+from mipsim.distributions.product import AbstractProduct
+
+
+class Uniform(AbstractProduct):
+    """Coordinates uniform on [low, high], independent.
+
+    Args:
+        low: a number or shape (d,).
+        high: a number or shape (d,), above low in every coordinate.
+        d: the number of coordinates, where low and high are numbers (default 1).
+
+    Raises:
+        ValueError: if high <= low in a coordinate, or the shapes disagree.
+
+    Examples:
+        >>> data = Uniform(-1.0, [1.0, 2.0])
+        >>> print(data.mean, data.variance.round(4), data.easiest_target(), data.hardest_target())
+        [0.  0.5] [0.3333 0.75  ] [1. 2.] [0.  0.5]
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+
+    def __init__(self, low: object, high: object, d: int | None = None) -> None:
+        self.low, self.high = coordinates(d, low=low, high=high)
+        if not (self.high > self.low).all():
+            worst = int(np.argmin(self.high > self.low))
+            low_there = f"low = {self.low[worst]:g}"
+            raise ValueError(
+                f"high is {self.high[worst]:g} at coordinate {worst}; it must exceed {low_there}"
+            )
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return self.low.shape[0]
+
+    @property
+    def mean(self) -> Vector:
+        """(low + high) / 2, shape (d,)."""
+        return (self.low + self.high) / 2
+
+    def central_moment(self, order: int) -> Vector:
+        """((high - low) / 2)^r / (r + 1) for even r and 0 for odd r, shape (d,)."""
+        r = moment_order(order)
+        half = (self.high - self.low) / 2
+        return np.zeros_like(half) if r % 2 else half**r / (r + 1)
+
+    def sample(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
+        """Draw n records, shape (n, d)."""
+        return jax.random.uniform(key, (n, self.low.shape[0])) * (self.high - self.low) + self.low
+
+    def sample_sum(self, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
+        """Not available: the Irwin-Hall law has no direct sampler for large n."""
+        raise NotImplementedError("Uniform data have no exact law of a sum here; draw the records")
+
+    def log_sum_ratio(
+        self,
+        total: Float[Array, " d"],
+        n: int,
+        target: Float[Array, " d"],
+        noise_variance: Float[Array, " d"],
+    ) -> Float[Array, " d"]:
+        """Not available: the Irwin-Hall density loses all digits by cancellation for large n."""
+        raise NotImplementedError("Uniform data have no usable form for the ratio of the laws of a sum")
+
+    def in_support(self, point: object) -> bool:
+        """Whether the point lies in the box."""
+        z = finite_vector("point", point, self.dimension)
+        return bool(((self.low <= z) & (z <= self.high)).all())
+
+    def easiest_target(self) -> Vector:
+        """The corner `high`; every corner is as far from the mean."""
+        return self.high.copy()
+
+    def hardest_target(self) -> Vector:
+        """The mean."""
+        return self.mean

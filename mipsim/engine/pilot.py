@@ -1,0 +1,88 @@
+"""Thresholds fixed before the run, from a pilot with a random stream of its own."""
+
+import numpy as np
+from scipy.special import ndtr
+
+THRESHOLDS = 1024
+_REACH = 6.0
+
+
+def pilot_edges(scores: np.ndarray) -> np.ndarray:
+    """Thresholds spread evenly in probit scale over both worlds, from -6 to +6 standard deviations.
+
+    For each world, threshold z in [-6, 6] is the pilot's quantile at Phi(z) where the pilot reaches so far, and beyond
+    it continues as a straight line (a Gaussian tail). For Gaussian scores that is mean + z sd; for skewed,
+    bounded or heavy-tailed ones the thresholds follow the law. Thresholds never sit on an atom of a discrete score:
+    they lie midway between neighbouring values, so that rounding cannot move a score across one.
+
+    Args:
+        scores: pilot scores, shape (2, m); +-inf are allowed and ignored, NaN is not allowed.
+
+    Returns:
+        Increasing finite thresholds, at most 1024.
+
+    Examples:
+        >>> rng = np.random.default_rng(0)
+        >>> edges = pilot_edges(np.stack([rng.normal(size=4096), 1 + rng.normal(size=4096)]))
+        >>> bool(1000 < edges.size <= 1024), bool(edges[0] < -5), bool(edges[-1] > 6)
+        (True, True, True)
+    """
+    worlds = [np.sort(row[np.isfinite(row)]) for row in scores]
+    found = [_spread(values, THRESHOLDS // 2) for values in worlds if values.size]
+    if not found:
+        return np.zeros(1)
+    pooled = np.sort(np.concatenate(worlds))
+    values, edges = _distinct(pooled), np.concatenate(found)
+    # A small pilot of a continuous score has too few values to stand between.
+    if values.size < 0.9 * pooled.size or pooled.size >= 4 * THRESHOLDS:
+        edges = _between(edges, values)
+    edges = np.unique(edges[np.isfinite(edges)])
+    return edges if edges.size else np.zeros(1)
+
+
+def _spread(values: np.ndarray, count: int) -> np.ndarray:
+    """Quantile function of sorted values on an even grid of probits, with straight tails."""
+    if values[0] == values[-1]:
+        step = 1e-9 * max(1.0, abs(float(values[0])))
+        offsets = step * 4.0 ** np.arange(16)
+        return float(values[0]) + np.concatenate([-offsets[::-1], offsets])
+    z = np.linspace(-_REACH, _REACH, count)
+    # The outer ranks are noise: trust the quantiles up to eight games from either end.
+    share = min(0.25, 8.0 / values.size)
+    reach = float(-_probit(share))
+    edges = np.quantile(values, ndtr(np.clip(z, -reach, reach)))
+    low, middle, high = np.quantile(values, [share, 0.5, 1 - share])
+    spread = max(high - low, 1e-9 * max(1.0, abs(float(middle)))) / (2 * reach)
+    below, above = z < -reach, z > reach
+    edges[below] = low + np.maximum((middle - low) / reach, 0.05 * spread) * (z[below] + reach)
+    edges[above] = high + np.maximum((high - middle) / reach, 0.05 * spread) * (z[above] - reach)
+    return edges
+
+
+def _between(edges: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Move every threshold within the range of the values to the middle between its two neighbours."""
+    right = np.searchsorted(values, edges, side="right")
+    within = (right > 0) & (right < values.size)
+    moved = edges.copy()
+    moved[within] = 0.5 * (values[right[within] - 1] + values[right[within]])
+    close = _rounding(values)
+    on_end = (np.abs(edges - values[0]) <= close) | (np.abs(edges - values[-1]) <= close)
+    return moved[within | ~on_end]
+
+
+def _distinct(values: np.ndarray) -> np.ndarray:
+    """Merge sorted values that differ by rounding only: atoms of a discrete score, summed in different orders."""
+    return values[np.concatenate([[True], np.diff(values) > _rounding(values)])]
+
+
+def _rounding(values: np.ndarray) -> float:
+    """What counts as rounding: 1e-6 of the bulk's width, which the fixed point of the tables stays well below."""
+    low, high = np.quantile(values, [0.05, 0.95])
+    width = float(high - low) or float(values[-1] - values[0])
+    return max(1e-6 * width, 1e-11 * float(np.abs(values).max()))
+
+
+def _probit(probability: float) -> float:
+    from scipy.special import ndtri
+
+    return float(ndtri(probability))

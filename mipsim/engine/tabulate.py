@@ -1,0 +1,187 @@
+"""Building the tables of the fast kernel, in NumPy, once per run."""
+
+from dataclasses import dataclass
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
+from mipsim.distributions.bernoulli import Bernoulli
+from mipsim.distributions.binomial_table import MOST_BITS, BinomialTable, binomial_table, table_bits
+from mipsim.engine.table import IMPOSSIBLE, WORDS, TableSampler
+from mipsim.games.base import AbstractGame
+from mipsim.games.fixed_target import FixedTarget
+from mipsim.mechanisms.base import AbstractMechanism
+from mipsim.mechanisms.mean import EmpiricalMean
+from mipsim.mechanisms.noise import GaussianNoise
+from mipsim.mechanisms.subsample import Subsampled
+
+_BLOCK = 8192
+_MOST_BYTES = 2**29
+_TOP = 2**31 - 2**20
+
+
+@dataclass(frozen=True)
+class NoisyMean:
+    """A mechanism seen as: with probability `drawn` the target is among `rows` averaged rows; then Gaussian noise.
+
+    Attributes:
+        rows: how many rows are averaged.
+        drawn: the probability that one given record is among them.
+        variance: of the noise in every output coordinate, a number or shape (d,).
+    """
+
+    rows: int
+    drawn: float
+    variance: np.ndarray
+
+
+def as_noisy_mean(mechanism: AbstractMechanism, n: int) -> NoisyMean | None:
+    """Read a stack of `GaussianNoise` and `Subsampled` over `EmpiricalMean`; None for anything else.
+
+    Examples:
+        >>> as_noisy_mean(Subsampled(EmpiricalMean(), 0.1), 1000)
+        NoisyMean(rows=100, drawn=0.1, variance=array(0.))
+    """
+    rows, drawn, variance = n, 1.0, np.zeros(())
+    while True:
+        if type(mechanism) is GaussianNoise:
+            variance = variance + np.asarray(mechanism.gamma, dtype=np.float64) ** 2 / rows
+        elif type(mechanism) is Subsampled:
+            kept = round(mechanism.rho * rows)
+            rows, drawn = kept, drawn * (kept / rows)
+        else:
+            return NoisyMean(rows, drawn, np.asarray(variance)) if type(mechanism) is EmpiricalMean else None
+        mechanism = mechanism.base
+
+
+def table_sampler(game: AbstractGame, attack: AbstractAttack) -> TableSampler | None:
+    """The table kernel of a game and attack, or None where it does not apply.
+
+    It applies to `FixedTarget` of Bernoulli data, a mechanism that `as_noisy_mean` reads, and an additive attack
+    (a linear one where there is noise), if the tables fit into half a gigabyte. Must be called inside `exact_scope`.
+
+    Raises:
+        ValueError: if the attack's contributions are NaN or +inf at a count that can occur.
+    """
+    if type(game) is not FixedTarget or type(game.data) is not Bernoulli or not _is_additive(attack):
+        return None
+    mean = as_noisy_mean(game.mechanism, game.n)
+    linear = isinstance(attack, AbstractLinearAttack)
+    noisy = mean is not None and bool((mean.variance > 0).any())
+    if mean is None or (noisy and not linear):
+        return None
+    p = np.asarray(game.data.p)
+    bits = table_bits(mean.rows, p)
+    if bits > MOST_BITS or p.size * 2 * 8 << bits > _MOST_BYTES:
+        return None
+    target = np.asarray(game.target, dtype=np.float64)
+    tables = binomial_table(mean.rows, p, bits), binomial_table(mean.rows - 1, p, bits)
+    values, base, unit, weights = _values(attack, target, mean.rows, tables)
+    noise = 0.0 if weights is None else float(np.sqrt(np.sum(weights**2 * mean.variance)))
+    counts = np.stack([t.entries for t in tables], axis=1)
+    return TableSampler(
+        attack=attack,
+        target=jnp.asarray(target),
+        counts=jnp.asarray(_padded(counts)),
+        values=jnp.asarray(_padded(values)),
+        base=jnp.asarray(base),
+        unit=jnp.asarray(unit),
+        noise=jnp.asarray(noise),
+        drawn=jnp.asarray(mean.drawn),
+        bits=bits,
+        has_impossible=bool((values == IMPOSSIBLE).any()),
+        has_coin=mean.drawn < 1.0,
+        has_noise=noisy,
+        block=_BLOCK,
+    )
+
+
+def _is_additive(attack: AbstractAttack) -> bool:
+    """Whether the score really is link(sum of contributions): a subclass may have said otherwise."""
+    if not isinstance(attack, AbstractAdditiveAttack) or type(attack).score is not AbstractAdditiveAttack.score:
+        return False
+    return (
+        not isinstance(attack, AbstractLinearAttack)
+        or type(attack).contributions is AbstractLinearAttack.contributions
+    )
+
+
+def _values(
+    attack: AbstractAdditiveAttack, target: np.ndarray, rows: int, tables: tuple[BinomialTable, BinomialTable]
+) -> tuple[np.ndarray, float, float, np.ndarray | None]:
+    """Contributions as int32 (d, 2, C), with base and unit; also the weights of a linear attack."""
+    columns = np.arange(1 << tables[0].bits)
+    shift = np.stack([np.zeros_like(target), target], axis=1)
+    low = np.stack([t.low for t in tables], axis=1) + shift
+    sums = low[:, :, None] + columns
+    law = np.stack([t.probabilities() for t in tables], axis=1)
+    possible = law > 0
+    sums = np.where(possible, sums, low[:, :, None])  # columns that never come up hold any value that is harmless
+    if isinstance(attack, AbstractLinearAttack):
+        weights = np.asarray(attack.weights(jnp.asarray(target)), dtype=np.float64)
+        terms = (weights / rows)[:, None, None] * sums
+        mean_count = (law * sums).sum(axis=2)
+        centre = np.rint(mean_count.mean(axis=1))
+        unit = _unit(terms, law, weights / rows * centre)
+        # Whole weights times whole counts: scores that tie stay tied, exactly.
+        step = np.rint(weights / rows / unit)
+        quantised = np.rint(step[:, None, None] * (sums - centre[:, None, None]))
+        # What rounding the weights changes is put right at the mean of the "out" world.
+        base = np.sum(weights / rows * centre + (weights / rows - step * unit) * (mean_count[:, 0] - centre))
+        return _int32(quantised), float(base), unit, weights
+    terms = _contributions(attack, target, sums / rows)
+    bad = possible & (np.isnan(terms) | (terms == np.inf))
+    if bad.any():
+        j, side, column = (int(i) for i in np.argwhere(bad)[0])
+        raise ValueError(
+            f"attack {type(attack).__name__} contributes {terms[j, side, column]} at coordinate {j} for the output "
+            f"{sums[j, side, column] / rows:g}; contributions must be numbers or -inf"
+        )
+    finite = np.where(np.isfinite(terms), terms, 0.0)
+    centre = (law * finite).sum(axis=2).mean(axis=1)
+    unit = _unit(finite, law, centre)
+    quantised = np.rint((finite - centre[:, None, None]) / unit)
+    values = np.where(terms == -np.inf, np.float64(IMPOSSIBLE), quantised)
+    return _int32(values), float(centre.sum()), unit, None
+
+
+def _unit(terms: np.ndarray, law: np.ndarray, centre: np.ndarray) -> float:
+    """The unit of the fixed point: as small as an int32 total, counted from the centres, allows.
+
+    A total wraps only beyond half_range. That is the greatest possible total; or, if less, the distance of the worlds'
+    means from the centre plus the greater of 64 standard deviations and 32 greatest single terms, which by Bernstein's
+    inequality is passed with probability below 1e-19.
+    """
+    away = np.where(law > 0, np.abs(terms - centre[:, None, None]), 0.0)
+    means = (law * terms).sum(axis=2)
+    variance = np.maximum((law * (terms - means[:, :, None]) ** 2).sum(axis=2), 0.0).sum(axis=0).max()
+    shift = np.abs((means - centre[:, None]).sum(axis=0)).max()
+    half_range = min(away.max(axis=(1, 2)).sum(), shift + max(64 * np.sqrt(variance), 32 * away.max()))
+    return float(half_range) / _TOP if half_range > 0 else 1.0
+
+
+@eqx.filter_jit
+def _columnwise(attack: AbstractAdditiveAttack, target: jax.Array, outputs: jax.Array) -> jax.Array:
+    return jax.vmap(lambda output: attack.contributions(target, output))(outputs)
+
+
+def _contributions(attack: AbstractAdditiveAttack, target: np.ndarray, outputs: np.ndarray) -> np.ndarray:
+    """Terms for all outputs (d, 2, C); one call of the attack takes a column of every coordinate."""
+    d = target.size
+    flat = np.ascontiguousarray(outputs.reshape(d, -1).T)
+    terms = np.asarray(_columnwise(attack, jnp.asarray(target), jnp.asarray(flat)), dtype=np.float64)
+    return terms.T.reshape(outputs.shape)
+
+
+def _int32(values: np.ndarray) -> np.ndarray:
+    """Whole float64 values modulo 2^32, as int32."""
+    return values.astype(np.int64).astype(np.uint32).view(np.int32)
+
+
+def _padded(table: np.ndarray) -> np.ndarray:
+    """Fill the last group of coordinates with rows whose values are zero."""
+    missing = -table.shape[0] % WORDS
+    return np.concatenate([table, np.zeros((missing, *table.shape[1:]), table.dtype)])

@@ -1,0 +1,181 @@
+"""Formulas of Azize & Basu, "Some Targets Are Harder to Identify than Others" (AISTATS 2025), as printed and corrected.
+
+Scores and leakages are numbers without unit; n is rows, d coordinates, tau = d/n; t_j = (z_j - mu_j) / sigma_j.
+"""
+
+import numpy as np
+from scipy.special import log_ndtr, ndtr, ndtri
+
+from mipsim._validation import finite_vector, number, sample_size
+from mipsim.distributions.base import AbstractDistribution
+from mipsim.tradeoff import GaussianTradeOff, MixtureTradeOff
+
+
+def leakage_score(data: AbstractDistribution, target: object, n: int, gamma: object = 0.0) -> float:
+    """m* = (1/n) ||z - mu||^2 in (C + diag(gamma^2))^-1.
+
+    Args:
+        data: the law of one record.
+        target: z*, shape (d,).
+        n: rows, >= 2.
+        gamma: standard deviation per record of the mechanism's Gaussian noise, a number or shape (d,), >= 0.
+
+    Raises:
+        ValueError: on a wrong shape, n < 2 or negative noise.
+
+    Source: Azize & Basu (2025), theorems 3.1 and 4.1.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> leakage_score(mi.Bernoulli([0.5, 0.5]), [1.0, 0.0], n=10)
+        0.2
+    """
+    difference = finite_vector("target", target, data.dimension) - data.mean
+    sample_size(n)
+    noise = np.broadcast_to(np.asarray(gamma, dtype=np.float64), difference.shape) ** 2
+    number("gamma", float(np.min(np.asarray(gamma))), 0.0)
+    covariance = data.covariance
+    if covariance.ndim == 1:
+        return float(np.sum(difference**2 / (covariance + noise)) / n)
+    return float(difference @ np.linalg.solve(covariance + np.diag(noise), difference) / n)
+
+
+def scalar_leakage(data: AbstractDistribution, aimed: object, target: object, n: int) -> float:
+    """m_scal = (1/n) (z_targ - mu)' C^-1 (z* - mu) of product data.
+
+    Source: Azize & Basu (2025), theorem 4.3.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> scalar_leakage(mi.Bernoulli([0.5, 0.5]), [1.0, 1.0], [1.0, 0.0], n=10)
+        0.0
+    """
+    left = finite_vector("aimed", aimed, data.dimension) - data.mean
+    right = finite_vector("target", target, data.dimension) - data.mean
+    sample_size(n)
+    return float(np.sum(left * right / data.variance) / n)
+
+
+def advantage(leakage: float) -> float:
+    """Phi(sqrt(m)/2) - Phi(-sqrt(m)/2), the limit of the optimal advantage.
+
+    Source: Azize & Basu (2025), equation 3.
+
+    Examples:
+        >>> round(advantage(1.0), 4)
+        0.3829
+    """
+    half = 0.5 * np.sqrt(number("leakage", leakage, 0.0))
+    return float(ndtr(half) - ndtr(-half))
+
+
+def power(alpha: object, leakage: float) -> np.ndarray:
+    """Phi(Phi^-1(alpha) + sqrt(m)), the limit of the optimal power at FPR alpha.
+
+    Source: Azize & Basu (2025), equation 4.
+
+    Examples:
+        >>> print(power(0.5, 1.0).round(4))
+        0.8413
+    """
+    return ndtr(ndtri(np.asarray(alpha, dtype=np.float64)) + np.sqrt(number("leakage", leakage, 0.0)))
+
+
+def threshold(alpha: object, leakage: float) -> np.ndarray:
+    """tau_alpha = -m/2 + sqrt(m) Phi^-1(1 - alpha), where that power is reached.
+
+    Source: Azize & Basu (2025), theorem 3.1.
+
+    Examples:
+        >>> print(threshold(0.5, 1.0))
+        -0.5
+    """
+    return -leakage / 2 - np.sqrt(number("leakage", leakage, 0.0)) * ndtri(np.asarray(alpha, dtype=np.float64))
+
+
+def mean_tradeoff(leakage: float) -> GaussianTradeOff:
+    """The trade-off curve of theorem 3.1: Gaussian with mu = sqrt(m).
+
+    Source: Azize & Basu (2025), theorem 3.1.
+
+    Examples:
+        >>> print(mean_tradeoff(1.0).beta(0.5).round(4))
+        0.1587
+    """
+    return GaussianTradeOff(float(np.sqrt(number("leakage", leakage, 0.0))))
+
+
+def subsampled_tradeoff_printed(leakage: float, rho: float) -> GaussianTradeOff:
+    """The printed curve of a sub-sampled mean: Gaussian with mu = sqrt(rho m). Refuted; see the corrected one.
+
+    Source: Azize & Basu (2025), theorem 4.2.
+
+    Examples:
+        >>> print(subsampled_tradeoff_printed(4.0, 0.25).mu)
+        1.0
+    """
+    return mean_tradeoff(number("rho", rho, 0.0, 1.0, low_open=True) * leakage)
+
+
+def subsampled_tradeoff_corrected(leakage: float, rho: float) -> MixtureTradeOff:
+    """rho g_{sqrt(m / rho)} + (1 - rho)(1 - alpha): the joint H1 law is a mixture of two product laws.
+
+    One coin decides for all coordinates together whether the target is among the k = rho n rows. If it is, the mean of
+    k rows leaks ||z - mu||^2 / k = m / rho (theorem 3.1 with k rows); if not, the output is as under H0. The ratio
+    (1 - rho) + rho L_k increases with L_k, so its tests are those of L_k, and their power is the mixture's.
+
+    Source: derived here; the printed form is Azize & Basu (2025), theorem 4.2.
+
+    Examples:
+        >>> print(subsampled_tradeoff_corrected(4.0, 0.25).beta(0.0))
+        1.0
+    """
+    share = number("rho", rho, 0.0, 1.0, low_open=True)
+    return MixtureTradeOff(mean_tradeoff(leakage / share), share)
+
+
+def misspecified_advantage(scalar: float, under_the_root: float) -> float:
+    """Phi(|m_scal| / (2 sqrt(m))) - Phi(-...), with m = m_targ (body) or m* (appendix).
+
+    Source: Azize & Basu (2025), theorem 4.3.
+
+    Examples:
+        >>> round(misspecified_advantage(-1.0, 1.0), 4)
+        0.3829
+    """
+    half = abs(scalar) / (2 * np.sqrt(number("under_the_root", under_the_root, 0.0, low_open=True)))
+    return float(ndtr(half) - ndtr(-half))
+
+
+def delta_epsilon(leakage: float, epsilon: object) -> np.ndarray:
+    """delta(eps) = Phi(-eps/s + s/2) - e^eps Phi(-eps/s - s/2), s = sqrt(m).
+
+    Source: Azize & Basu (2025), section 3; Dong, Roth, Su (2022), corollary 2.13.
+
+    Examples:
+        >>> print(delta_epsilon(1.0, 0.0).round(4))
+        0.3829
+    """
+    s = np.sqrt(number("leakage", leakage, 0.0, low_open=True))
+    eps = np.asarray(epsilon, dtype=np.float64)
+    return ndtr(-eps / s + s / 2) - np.exp(eps + log_ndtr(-eps / s - s / 2))
+
+
+def effective_mu(weights: object, data: AbstractDistribution, target: object, n: int) -> float:
+    """The limit mu of a linear score w' output: |w'(z - mu)| / sqrt(n w' C w), product data.
+
+    Under H0 the score has mean w'mu and variance w'Cw/n; the target moves the mean by w'(z - mu)/n.
+    The largest value, sqrt(m*), is reached at w = C^-1 (z - mu), by Cauchy and Schwarz.
+
+    Source: derived here, for the scalar product and for estimated moments.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> data = mi.Bernoulli([0.5, 0.5])
+        >>> round(effective_mu([1.0, 1.0], data, [1.0, 1.0], n=10), 4), round(leakage_score(data, [1, 1], 10) ** 0.5, 4)
+        (0.4472, 0.4472)
+    """
+    w = finite_vector("weights", weights, data.dimension)
+    z = finite_vector("target", target, data.dimension)
+    sample_size(n)
+    return float(abs(np.sum(w * (z - data.mean))) / np.sqrt(n * np.sum(w**2 * data.variance)))

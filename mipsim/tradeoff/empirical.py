@@ -1,0 +1,243 @@
+"""The trade-off curve of an attack as counts, and what can be said of it with a stated confidence."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+
+from mipsim._validation import finite_vector, number
+from mipsim.bands.compare import Comparison, compare_counts
+from mipsim.bands.counts import class_counts
+from mipsim.bands.curve_band import CurveBand
+from mipsim.tradeoff.base import AbstractTradeOff, rates
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, eq=False)
+class EmpiricalTradeOff:
+    """Counts of false positives and false negatives at K thresholds that were fixed before the games.
+
+    Every interval below comes from one simultaneous band, so that all of them hold at once with `confidence`.
+
+    Attributes:
+        thresholds: increasing, in units of the score, shape (K,).
+        false_positives: number of "out" scores above each threshold, shape (K,), int64.
+        out_games: "out" games played.
+        false_negatives: number of "in" scores at or below each threshold, shape (K,), int64.
+        in_games: "in" games played.
+        confidence: of the band, in (0, 1).
+
+    Raises:
+        ValueError: if counts are not whole, exceed the games or are not monotone, thresholds do not increase,
+            or the confidence is outside (0, 1).
+
+    Examples:
+        >>> curve = EmpiricalTradeOff.from_counts([0, 1], [5000, 1587], 10_000, [1587, 5000], 10_000)
+        >>> print(curve)
+        empirical trade-off at 2 thresholds, confidence 0.999
+          FPR range  [0.159, 0.5]
+          games      10,000 out, 10,000 in
+          advantage  [0.3092, 0.7088]
+          AUC        [0.5652, 0.881]
+          mu         at least 0.8985
+    """
+
+    thresholds: np.ndarray
+    false_positives: np.ndarray
+    out_games: int
+    false_negatives: np.ndarray
+    in_games: int
+    confidence: float = 0.999
+
+    def __post_init__(self) -> None:
+        thresholds = finite_vector("thresholds", self.thresholds)
+        x, n0 = class_counts("false_positives", self.false_positives, "out_games", self.out_games)
+        y, n1 = class_counts("false_negatives", self.false_negatives, "in_games", self.in_games)
+        k = thresholds.size
+        for name, counts in (("false_positives", x), ("false_negatives", y)):
+            if counts.size != k:
+                raise ValueError(f"{name} has {counts.size} entries; it must have one per threshold, {k}")
+        if (np.diff(thresholds) <= 0).any():
+            raise ValueError("thresholds do not increase strictly; they must be sorted and distinct")
+        if (np.diff(x) > 0).any():
+            raise ValueError("false_positives rise with the threshold; they must not increase")
+        if (np.diff(y) < 0).any():
+            raise ValueError("false_negatives fall as the threshold rises; they must not decrease")
+        level = number("confidence", self.confidence, 0.0, 1.0, low_open=True, high_open=True)
+        checked = (thresholds, x, n0, y, n1, level)
+        for name, value in zip(self.__dataclass_fields__, checked, strict=True):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_counts(
+        cls,
+        thresholds: object,
+        false_positives: object,
+        out_games: int,
+        false_negatives: object,
+        in_games: int,
+        confidence: float = 0.999,
+    ) -> EmpiricalTradeOff:
+        """Build the curve from counts in any array-like form.
+
+        Examples:
+            >>> EmpiricalTradeOff.from_counts([0.0], [3], 10, [20], 10)
+            Traceback (most recent call last):
+            ...
+            ValueError: false_negatives holds 20; it must hold whole numbers from 0 to in_games = 10
+        """
+        t = finite_vector("thresholds", thresholds)
+        x, y = (
+            finite_vector("false_positives", false_positives),
+            finite_vector("false_negatives", false_negatives),
+        )
+        return cls(t, x, out_games, y, in_games, confidence)
+
+    @property
+    def alpha(self) -> np.ndarray:
+        """Observed FPR at each threshold, shape (K,)."""
+        return self.false_positives / self.out_games
+
+    @property
+    def beta(self) -> np.ndarray:
+        """Observed FNR at each threshold, shape (K,)."""
+        return self.false_negatives / self.in_games
+
+    @cached_property
+    def curve_band(self) -> CurveBand:
+        """The Clopper-Pearson band, simultaneous over both worlds and all thresholds."""
+        counts = self.false_positives, self.out_games, self.false_negatives, self.in_games
+        return CurveBand.from_counts(*counts, 1.0 - self.confidence)
+
+    def band(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
+        """(lower, upper) bounds of the FNR at each FPR `alpha` (any shape, in [0, 1]), simultaneous over all.
+
+        The curve meant is f(a) = min{P(in score <= t) : P(out score > t) <= a}, the attack's best threshold.
+
+        Examples:
+            >>> curve = EmpiricalTradeOff.from_counts([0, 1], [5000, 1587], 10_000, [1587, 5000], 10_000)
+            >>> [bound.round(3).tolist() for bound in curve.band([0.1, 0.2, 0.6])]
+            [[0.482, 0.146, 0.0], [1.0, 0.518, 0.172]]
+        """
+        return self.curve_band.at(rates("alpha", alpha))
+
+    def advantage_interval(self) -> tuple[float, float]:
+        """Interval of the attack's largest TPR - FPR over all thresholds."""
+        return self.curve_band.advantage_interval()
+
+    def auc_interval(self) -> tuple[float, float]:
+        """Interval of the area under the attack's ROC curve, ties counted half."""
+        return self.curve_band.auc_interval()
+
+    def mu_lower_bound(self) -> float:
+        """The mechanism is not mu-GDP for any mu below this, >= 0."""
+        return self.curve_band.mu_lower()
+
+    def epsilon_lower_bound(self, delta: float) -> float:
+        """The mechanism is not (epsilon, delta)-DP for any epsilon below this, >= 0; `delta` in [0, 1].
+
+        Examples:
+            >>> curve = EmpiricalTradeOff.from_counts([0], [1000], 10_000, [1000], 10_000)
+            >>> round(curve.epsilon_lower_bound(1e-5), 3)  # log 9 = 2.197 for ever more games
+            2.082
+        """
+        return self.curve_band.epsilon_lower(delta)
+
+    def eta_lower_bound(self) -> float:
+        """Some test guesses the world right with probability at least 1/2 + this."""
+        return self.curve_band.eta_lower()
+
+    def compare(
+        self, claim: AbstractTradeOff, tolerance: float = 0.05, *, least_rate: float = 0.0
+    ) -> Comparison:
+        """Hold the curve against a claimed one; see `mipsim.bands.compare_counts`.
+
+        Args:
+            claim: the claimed trade-off function.
+            tolerance: what counts as equal, in probits, > 0.
+            least_rate: leave out thresholds with an error rate below this or above 1 minus this, in [0, 0.5).
+
+        Examples:
+            >>> from mipsim.tradeoff import GaussianTradeOff
+            >>> counts = [0, 1], [500_000, 158_655], 10**6, [158_655, 500_000], 10**6
+            >>> EmpiricalTradeOff.from_counts(*counts).compare(GaussianTradeOff(1.0)).verdict
+            'CONFIRMED'
+        """
+        return compare_counts(
+            self.false_positives,
+            self.out_games,
+            self.false_negatives,
+            self.in_games,
+            claim,
+            failure_probability=1.0 - self.confidence,
+            tolerance=tolerance,
+            least_rate=least_rate,
+        )
+
+    @overload
+    def plot(self, claim: AbstractTradeOff | None = None, ax: None = None) -> Figure: ...
+
+    @overload
+    def plot(self, claim: AbstractTradeOff | None = None, *, ax: Axes) -> Axes: ...
+
+    def plot(self, claim: AbstractTradeOff | None = None, ax: Axes | None = None) -> Figure | Axes:
+        """Draw the curve with its band, and a claimed one dashed.
+
+        Args:
+            claim: a claimed trade-off function, or None.
+            ax: matplotlib axes for FNR against FPR; by default a new figure with that panel and a second one
+                with TPR against FPR on logarithmic axes.
+
+        Returns:
+            The new figure, or `ax`.
+        """
+        from mipsim.tradeoff.drawing import draw_curve, draw_figure
+
+        if ax is not None:
+            draw_curve(ax, self, claim)
+            return ax
+        from matplotlib import pyplot
+
+        figure = pyplot.figure()
+        draw_figure(figure, self, claim)
+        return figure
+
+    def _lines(self) -> list[tuple[str, str]]:
+        inside = [float(a) for a in self.alpha if 0.0 < a < 1.0]
+        reach = (
+            f"[{min(inside):.3g}, {max(inside):.3g}]" if inside else "no threshold has an FPR inside (0, 1)"
+        )
+        (a_low, a_high), (u_low, u_high) = self.advantage_interval(), self.auc_interval()
+        return [
+            ("FPR range", reach),
+            ("games", f"{self.out_games:,} out, {self.in_games:,} in"),
+            ("advantage", f"[{a_low:.4g}, {a_high:.4g}]"),
+            ("AUC", f"[{u_low:.4g}, {u_high:.4g}]"),
+            ("mu", f"at least {math.floor(self.mu_lower_bound() * 1e4) / 1e4:.4g}"),
+        ]
+
+    def _title(self) -> str:
+        return f"empirical trade-off at {self.thresholds.size} thresholds, confidence {self.confidence:.9g}"
+
+    def __str__(self) -> str:
+        lines = self._lines()
+        width = max(len(name) for name, _ in lines)
+        return "\n".join([self._title(), *(f"  {name:<{width}}  {value}" for name, value in lines)])
+
+    def _repr_html_(self) -> str:
+        from mipsim.tradeoff.drawing import inline_png
+
+        rows = "".join(
+            f'<tr style="text-align:left"><th>{escape(name)}</th><td>{escape(value)}</td></tr>'
+            for name, value in self._lines()
+        )
+        picture = f'<img alt="trade-off curve with its band" src="data:image/png;base64,{inline_png(self)}">'
+        return f"<div><b>{escape(self._title())}</b><table>{rows}</table>{picture}</div>"

@@ -1,0 +1,47 @@
+"""The trade-off function when the target takes part only with some probability."""
+
+import equinox as eqx
+import numpy as np
+
+from mipsim._validation import number
+from mipsim.tradeoff.base import AbstractTradeOff, rates, scalar
+
+
+class MixtureTradeOff(AbstractTradeOff):
+    """rho f(alpha) + (1 - rho)(1 - alpha): the "in" world is the "out" world with probability 1 - rho.
+
+    Args:
+        inner: the trade-off function f of a target that surely takes part.
+        rho: probability that it does, in [0, 1].
+
+    Raises:
+        ValueError: if `inner` is not a trade-off function or rho is outside [0, 1].
+
+    Source: Dong, Roth and Su, "Gaussian differential privacy", section 4 (sub-sampling, before symmetrising).
+
+    Examples:
+        >>> from mipsim.tradeoff.gaussian import GaussianTradeOff
+        >>> half = MixtureTradeOff(GaussianTradeOff(2.0), rho=0.5)
+        >>> round(float(half.beta(0.1)), 6)
+        0.56812
+        >>> half.advantage() == 0.5 * GaussianTradeOff(2.0).advantage()
+        True
+    """
+
+    inner: AbstractTradeOff
+    rho: float = eqx.field(converter=scalar)
+
+    def __check_init__(self) -> None:
+        if not isinstance(self.inner, AbstractTradeOff):
+            raise ValueError(f"inner is {type(self.inner).__name__}; it must be a trade-off function")
+        number("rho", self.rho, 0.0, 1.0)
+
+    def beta(self, alpha: object) -> np.ndarray:
+        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
+        a = rates("alpha", alpha)
+        return np.asarray(self.rho * self.inner.beta(a) + (1.0 - self.rho) * (1.0 - a))
+
+    def tpr_at(self, fpr: object) -> np.ndarray:
+        """TPR at the FPR `fpr`: rho TPR_inner + (1 - rho) fpr."""
+        a = rates("fpr", fpr)
+        return np.asarray(self.rho * self.inner.tpr_at(a) + (1.0 - self.rho) * a)

@@ -1,0 +1,91 @@
+"""Wider settings than the paper's: the likelihood ratio at its point, other targets, random targets, reference points."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import mipsim as mi
+from sims.azize_paper import REGULARISATION, D, N, paper_target, reference_data
+from sims.study import Study
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jaxtyping import Array
+
+GAMES = {"quick": 100_000, "standard": 400_000, "full": 4_000_000}
+SLOW_GAMES = {"quick": 10_000, "standard": 30_000, "full": 1_000_000}
+SEED = 20_250_503
+
+
+def _likelihood_ratio(kind: str) -> tuple[mi.FixedTarget, mi.LikelihoodRatio]:
+    data = reference_data()
+    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=N, target=paper_target(kind))
+    return game, mi.LikelihoodRatio(mi.EmpiricalMean(), data, n=N, target=game.target)
+
+
+def _misspecified(aimed: tuple[float, ...]) -> tuple[mi.FixedTarget, mi.CovarianceScore]:
+    data = mi.Bernoulli(np.tile([0.3, 0.4, 0.55, 0.7], 250))
+    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=500, target=np.tile([1.0, 1.0, 0.0, 0.0], 250))
+    return game, mi.CovarianceScore(data, n=500, target=np.tile(aimed, 250))
+
+
+def _random_target() -> tuple[mi.RandomTarget, mi.LikelihoodRatio]:
+    data = mi.Bernoulli(np.random.default_rng(SEED).uniform(0.25, 0.75, 1000))
+    return mi.RandomTarget(mi.EmpiricalMean(), data, n=200), mi.LikelihoodRatio(mi.EmpiricalMean(), data, n=200)
+
+
+def _uncentred(size: int) -> tuple[mi.FixedTarget, mi.CovarianceScore]:
+    data = reference_data()
+    reference = np.random.default_rng([SEED, size]).uniform(size=(size, D)) < data.mean
+    moments = mi.EstimatedMoments(reference, centred=False, regularisation=REGULARISATION)
+    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=N, target=data.easiest_target())
+    return game, mi.CovarianceScore(moments, n=N, target=game.target)
+
+
+def _redrawn(size: int) -> tuple[mi.FixedTarget, mi.FunctionAttack]:
+    """The mechanism releases the mean and, for the attacker, the moments of a fresh reference set."""
+    rows, dimension = 100, 200
+    p = np.random.default_rng(SEED).uniform(0.25, 0.75, dimension)
+    data = mi.Bernoulli(p)
+
+    def release(key: Array, records: Array) -> Array:
+        # A mean of `size` Bernoulli records is an exact Binomial draw; Z^2 = Z gives the centred variance.
+        mean = jax.random.binomial(key, size, p) / size
+        return jnp.stack([jnp.mean(records, axis=0), mean, mean * (1 - mean) + REGULARISATION])
+
+    def score(target: Array, output: Array) -> Array:
+        released, mean, variance = output
+        weights = (target - mean) / variance
+        return jnp.sum(weights * (released - mean)) - jnp.sum(weights * (target - mean)) / (2 * rows)
+
+    game = mi.FixedTarget(release, data, n=rows, target=data.easiest_target())
+    return game, mi.FunctionAttack(score)
+
+
+def _bind(build: Callable, *arguments: object) -> Callable:
+    return lambda: build(*arguments)
+
+
+SPREAD = (
+    *(
+        Study(f"azize_lr_{kind}", f"exact likelihood ratio, {kind} target, at the paper's point", _bind(_likelihood_ratio, kind), GAMES)
+        for kind in ("easy", "medium", "hard")
+    ),
+    Study("azize_misspecified_near", "aimed at a near point", _bind(_misspecified, (1.0, 1.0, 0.0, 1.0)), GAMES),
+    Study("azize_misspecified_far", "aimed at a far point", _bind(_misspecified, (0.0, 1.0, 0.0, 1.0)), GAMES),
+    Study("azize_random_target", "random targets, n = 200, d = 1000", _random_target, SLOW_GAMES),
+    *(
+        Study(f"azize_fig6_uncentred_{k}", f"uncentred C0 from {k} reference points", _bind(_uncentred, k), GAMES)
+        for k in (10, 1000)
+    ),
+    *(
+        Study(f"azize_redrawn_{k}", f"{k} reference points redrawn in every game", _bind(_redrawn, k), SLOW_GAMES)
+        for k in (10, 100, 1000)
+    ),
+)
+"""Studies beyond the figures."""

@@ -1,0 +1,66 @@
+"""Running a study, with a store that survives interruptions."""
+
+import os
+from pathlib import Path
+
+import mipsim as mi
+from mipsim.engine.checkpoint import read_counts
+from sims.study import Study
+
+
+def store_path(study: Study, seed: int, directory: str | os.PathLike[str]) -> Path:
+    """Where the counts of a study are stored: `directory/<study>-<seed>.npz`."""
+    return Path(directory) / f"{study.name}-{seed}.npz"
+
+
+def run(
+    study: Study,
+    games: int,
+    seed: int | None = None,
+    directory: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+    *,
+    chunk: int | None = None,
+    workers: int | None = None,
+) -> mi.Histogram:
+    """Play a study, going on from its stored counts if there are any.
+
+    The result depends on the study, the seed and the number of games only. Stored counts of as many games are
+    returned as they are; those of fewer are extended, to the result that one run would have given; those of more are
+    left alone, and the games are played afresh without being stored.
+
+    Args:
+        study: what is played.
+        games: games per world, >= 1.
+        seed: None = the study's own.
+        directory: the folder of stored counts, made if missing; None stores nothing.
+        progress: show a progress bar.
+        chunk: games per call, see `mi.play`.
+        workers: threads, see `mi.play`.
+
+    Raises:
+        ValueError: on bad arguments, or a stored file that is corrupt or belongs to another run.
+        OSError: if the folder cannot be written.
+
+    Examples:
+        >>> from sims.studies import STUDIES
+        >>> run(STUDIES["azize_fig2_easy"], games=100).games
+        100
+    """
+    seed = study.seed if seed is None else seed
+    game, attack = study.build()
+    path = None
+    if directory is not None:
+        path = store_path(study, seed, directory)
+        _make(path.parent)
+        if path.exists() and read_counts(path)["manifest"].get("games", 0) > games:
+            path = None
+    return mi.play(game, attack, games, seed, chunk=chunk, progress=progress, checkpoint=path, workers=workers)
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise OSError(error.errno, f"results cannot be stored in {folder}: {reason}") from error

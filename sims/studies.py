@@ -1,0 +1,11 @@
+"""Every named study: the papers' figures, wider settings, and the small games of counterexamples."""
+
+from sims.azize_counterexamples import COUNTEREXAMPLES
+from sims.azize_paper import FIGURES, D, N, reference_data
+from sims.azize_spread import SPREAD
+from sims.study import Study
+
+STUDIES: dict[str, Study] = {study.name: study for study in (*FIGURES, *SPREAD, *COUNTEREXAMPLES)}
+"""Every study by name."""
+
+__all__ = ["STUDIES", "D", "N", "reference_data"]

@@ -1,0 +1,42 @@
+"""What a study is."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from mipsim.attacks import AbstractAttack
+from mipsim.games import AbstractGame
+
+SCALES = ("quick", "standard", "full")
+
+
+@dataclass(frozen=True)
+class Study:
+    """A game and an attack with all their numbers fixed, under a name.
+
+    Attributes:
+        name: what it is called on the command line and on disk.
+        description: one line for a reader.
+        build: makes the game and the attack; deterministic.
+        games: games per world at each scale: "quick", "standard", "full".
+        seed: the default seed of its games.
+
+    Raises:
+        ValueError: if a scale is missing or has less than one game, or the name does not suit a file.
+
+    Examples:
+        >>> from sims.studies import STUDIES
+        >>> STUDIES["azize_fig2_easy"].games["quick"]
+        100000
+    """
+
+    name: str
+    description: str
+    build: Callable[[], tuple[AbstractGame, AbstractAttack]]
+    games: Mapping[str, int]
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.name or not all(c.isalnum() or c in "._-" for c in self.name):
+            raise ValueError(f"name is {self.name!r}; it must be made of letters, digits, dots, hyphens and underscores")
+        if set(self.games) != set(SCALES) or min(self.games.values()) < 1:
+            raise ValueError(f"games is {dict(self.games)}; it must give a number >= 1 for {', '.join(SCALES)}")

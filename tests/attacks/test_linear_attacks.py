@@ -1,0 +1,174 @@
+"""The covariance score, its estimated moments, the scalar product, and what every attack owes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import mipsim as mi
+from tests.scope import in_exact_scope  # noqa: F401
+
+RNG = np.random.default_rng(0)
+DIAGONAL = mi.Bernoulli([0.3, 0.6, 0.5])
+FULL = mi.Gaussian([0.0, 1.0, -1.0], [[2.0, 0.6, 0.0], [0.6, 1.0, -0.3], [0.0, -0.3, 0.5]])
+REFERENCE = RNG.normal([0.0, 3.0, 1.0], size=(20, 3))
+GAME_TARGET, AIM, OUTPUT, N = np.array([1.0, 0.0, 1.0]), np.array([0.0, 0.0, 1.0]), RNG.normal(size=3), 10
+
+
+def covariance_score(
+    mean: np.ndarray, covariance: np.ndarray, target: np.ndarray, output: np.ndarray, n: int
+) -> float:
+    """The formula in NumPy, with a linear solve in place of an inverse."""
+    matrix = np.diag(covariance) if covariance.ndim == 1 else covariance
+    direction = np.linalg.solve(matrix, target - mean)
+    return float(direction @ (output - mean) - direction @ (target - mean) / (2 * n))
+
+
+def score(attack: mi.AbstractAttack, target: np.ndarray = GAME_TARGET, output: np.ndarray = OUTPUT) -> float:
+    return float(attack.score(jnp.asarray(target), jnp.asarray(output)))
+
+
+@pytest.mark.parametrize("aim", [None, AIM])
+@pytest.mark.parametrize("law", [DIAGONAL, FULL], ids=["diagonal", "full"])
+@pytest.mark.parametrize("gamma", [0.0, 0.4, [0.1, 0.0, 2.0]])
+def test_covariance_score(aim: np.ndarray | None, law: mi.AbstractDistribution, gamma: object) -> None:
+    attack = mi.CovarianceScore(law, N, target=aim, gamma=gamma)
+    noise = np.broadcast_to(np.asarray(gamma) ** 2, 3)
+    covariance = law.covariance + (noise if law.covariance.ndim == 1 else np.diag(noise))
+    aimed = GAME_TARGET if aim is None else aim
+    exact = covariance_score(law.mean, covariance, aimed, OUTPUT, N)
+    assert score(attack) == pytest.approx(exact, rel=1e-12)
+    assert score(attack) != pytest.approx(
+        covariance_score(law.mean, covariance, aimed, OUTPUT, N + 1), rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.5])
+@pytest.mark.parametrize("centred", [True, False])
+@pytest.mark.parametrize("kind", ["diagonal", "full"])
+def test_estimated_moments(kind: Any, centred: bool, ridge: float) -> None:
+    moments = mi.EstimatedMoments(REFERENCE, kind, centred=centred, regularisation=ridge)
+    n0 = len(REFERENCE)
+    second = np.cov(REFERENCE.T, bias=True) if centred else REFERENCE.T @ REFERENCE / n0
+    second = second + ridge * np.eye(3)
+    np.testing.assert_allclose(moments.mean, REFERENCE.mean(axis=0), rtol=1e-14)
+    np.testing.assert_allclose(moments.covariance, second if kind == "full" else np.diag(second), rtol=1e-12)
+    exact = covariance_score(moments.mean, moments.covariance, GAME_TARGET, OUTPUT, N)
+    assert score(mi.CovarianceScore(moments, N)) == pytest.approx(exact, rel=1e-10)
+
+
+def test_any_object_with_moments_will_do() -> None:
+    class Mine:
+        mean = np.array([0.5, 0.5])
+        covariance = np.array([0.25, 0.25])
+
+    same = mi.CovarianceScore(mi.Bernoulli([0.5, 0.5]), N)
+    at = (np.ones(2), np.array([0.6, 0.3]))
+    assert score(mi.CovarianceScore(Mine(), N), *at) == score(same, *at)
+
+
+@pytest.mark.parametrize("aim", [None, AIM])
+def test_scalar_product(aim: np.ndarray | None) -> None:
+    reference = np.array([0.2, 0.1, -1.0])
+    expected = ((GAME_TARGET if aim is None else aim) - reference) @ OUTPUT
+    assert score(mi.ScalarProduct(reference, target=aim)) == pytest.approx(expected, rel=1e-14)
+
+
+ATTACKS = {
+    "covariance": mi.CovarianceScore(DIAGONAL, N),
+    "covariance full, aimed": mi.CovarianceScore(FULL, N, target=AIM),
+    "scalar product": mi.ScalarProduct([0.1, 0.2, 0.3]),
+    "likelihood ratio": mi.LikelihoodRatio(mi.EmpiricalMean(), DIAGONAL, N),
+    "likelihood ratio, subsample": mi.LikelihoodRatio(mi.Subsampled(mi.EmpiricalMean(), 0.5), DIAGONAL, N),
+    "gaussian likelihood ratio": mi.GaussianLikelihoodRatio(FULL, N),
+    "function": mi.FunctionAttack(lambda target, output: -jnp.sum((target - output) ** 2)),
+}
+OUTPUTS = np.array([[0.2, 0.5, 0.5], [0.4, 0.6, 0.8], [1.0, 0.0, 0.6]])
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_every_attack(name: str) -> None:
+    """A float64 scalar; jit, vmap and passing the attack as an argument change nothing; one trace serves all."""
+    attack, traces = ATTACKS[name], []
+
+    @jax.jit
+    def scores(attack: mi.AbstractAttack, target: jax.Array, outputs: jax.Array) -> jax.Array:
+        traces.append(1)
+        return jax.vmap(attack.score, in_axes=(None, 0))(target, outputs)
+
+    plain = [score(attack, output=output) for output in OUTPUTS]
+    jitted = scores(attack, jnp.asarray(GAME_TARGET), jnp.asarray(OUTPUTS))
+    assert (jitted.shape, jitted.dtype) == ((3,), jnp.float64)
+    np.testing.assert_allclose(jitted, plain, rtol=1e-12)
+    scores(attack, jnp.asarray(AIM), jnp.asarray(OUTPUTS) / 2)
+    assert len(traces) == 1
+
+
+@pytest.mark.parametrize("name", [n for n, a in ATTACKS.items() if isinstance(a, mi.AbstractAdditiveAttack)])
+def test_every_additive_attack(name: str) -> None:
+    """Its score is a strictly increasing function of a sum, term j of which sees coordinate j only."""
+    attack = ATTACKS[name]
+    assert isinstance(attack, mi.AbstractAdditiveAttack)
+    target, output = jnp.asarray(GAME_TARGET), jnp.asarray(OUTPUTS[0])
+    terms = np.asarray(attack.contributions(target, output))
+    assert terms.shape == (3,)
+    assert score(attack, output=OUTPUTS[0]) == pytest.approx(
+        float(attack.link(target, jnp.sum(terms))), rel=1e-12
+    )
+    totals = jnp.linspace(-3.0, 3.0, 50)
+    assert (np.diff(jax.vmap(lambda total: attack.link(target, total))(totals)) > 0).all()
+    for j in range(3):
+        moved = np.asarray(attack.contributions(target, output.at[j].set(0.3)))
+        assert (np.delete(moved == terms, j)).all()
+
+
+BAD: list[tuple[Callable[[], Any], str]] = [
+    (lambda: mi.CovarianceScore(DIAGONAL, 1), "n is 1; it must be a whole number >= 2"),
+    (
+        lambda: mi.CovarianceScore(DIAGONAL, N, target=[1.0]),
+        r"target has shape \(1,\); it must have shape \(3,\)",
+    ),
+    (lambda: mi.CovarianceScore(DIAGONAL, N, target=[1.0, 0.0, np.inf]), "target holds inf at index 2"),
+    (lambda: mi.CovarianceScore(DIAGONAL, N, gamma=-1.0), "gamma is -1.0; it must be a finite number in"),
+    (lambda: mi.CovarianceScore(DIAGONAL, N, gamma=np.nan), "gamma is nan; it must be a finite number"),
+    (
+        lambda: mi.CovarianceScore(DIAGONAL, N, gamma=[1.0, 1.0]),
+        r"gamma has shape \(2,\); it must be a number or",
+    ),
+    (
+        lambda: mi.CovarianceScore(mi.EstimatedMoments([[0.0, 1.0], [1.0, 1.0]]), N),
+        "covariance is 0.0 at coordinate 1; every variance must be > 0",
+    ),
+    (
+        lambda: mi.CovarianceScore(mi.EstimatedMoments(REFERENCE[:2], "full"), N),
+        "covariance is not positive definite; add regularisation or use its diagonal",
+    ),
+    (lambda: mi.EstimatedMoments([1.0, 2.0]), r"reference has shape \(2,\); it must be a matrix"),
+    (lambda: mi.EstimatedMoments(np.zeros((0, 2))), r"reference has shape \(0, 2\); it must be a matrix"),
+    (lambda: mi.EstimatedMoments([[np.nan]]), r"reference holds nan at index \(0, 0\)"),
+    (
+        lambda: mi.EstimatedMoments(REFERENCE, regularisation=-0.1),
+        "regularisation is -0.1; it must be a finite",
+    ),
+    (
+        lambda: mi.EstimatedMoments(REFERENCE, "banded"),
+        "covariance is 'banded'; it must be one of diagonal, full",
+    ),  # type: ignore[arg-type]
+    (lambda: mi.ScalarProduct([0.0, np.nan]), "reference holds nan at index 1"),
+    (
+        lambda: mi.ScalarProduct([0.0, 1.0], target=[1.0]),
+        r"target has shape \(1,\); it must have shape \(2,\)",
+    ),
+    (lambda: mi.FunctionAttack(3.0), "attack is float; it must be callable"),  # type: ignore[arg-type]
+    (lambda: score(ATTACKS["scalar product"], np.ones(2), np.ones(2)), r"the game's target has shape \(2,\)"),
+]
+
+
+@pytest.mark.parametrize(("build", "message"), BAD, ids=[message[:40] for _, message in BAD])
+def test_message(build: Callable[[], Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message) as caught:
+        build()
+    assert "\n" not in str(caught.value)

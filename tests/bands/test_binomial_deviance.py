@@ -1,0 +1,50 @@
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mipsim.bands import deviance, deviance_bounds, divergence
+
+
+def exact(count: int, games: int, p: float, q: float) -> float:
+    mpmath.mp.dps = 60
+    x, n = mpmath.mpf(count), mpmath.mpf(games)
+    hit = x * mpmath.log(x / (n * mpmath.mpf(p))) if count else mpmath.mpf(0)
+    miss = (n - x) * mpmath.log((n - x) / (n * mpmath.mpf(q))) if count < games else mpmath.mpf(0)
+    return float(2 * (hit + miss))
+
+
+@pytest.mark.parametrize("games", [10, 10**4, 10**9])
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("p", [1e-12, 0.1, 0.5, 0.999])
+def test_it_agrees_with_sixty_digits(games: int, share: float, p: float) -> None:
+    count = round(share * games)
+    # The two terms cancel: an error of some roundings of n is left.
+    assert float(deviance(count, games, p)) == pytest.approx(
+        exact(count, games, p, 1 - p), rel=1e-9, abs=1e-15 * games
+    )
+
+
+def test_the_complement_keeps_the_upper_tail() -> None:
+    count, games, q = 10**9 - 30, 10**9, 1e-20
+    assert float(deviance(count, games, 1.0, q)) == pytest.approx(exact(count, games, 1.0, q), rel=1e-9)
+
+
+def test_the_ends_are_safe() -> None:
+    far = np.inf
+    assert deviance([0, 10, 0, 10, 5, 5], 10, [0, 1, 1, 0, 0, 1]).tolist() == [0, 0, far, far, far, far]
+    assert divergence([0, 1, 0, 1], [0, 1, 1, 0]).tolist() == [0, 0, far, far]
+
+
+@given(games=st.integers(1, 10**9), share=st.floats(0, 1), critical=st.floats(0.01, 60))
+def test_the_bounds_invert_the_deviance(games: int, share: float, critical: float) -> None:
+    count = round(share * games)
+    low, high = (float(end) for end in deviance_bounds(count, games, critical))
+    assert low <= count / games <= high
+    assert (low == 0.0) == (count == 0)
+    assert high == 1.0 or count < games
+    slack = 1e-9 * critical + 1e-14 * games
+    for end in {low, high} - {0.0, 1.0}:
+        if 1e-6 < end < 1 - 1e-6:
+            assert float(deviance(count, games, end)) == pytest.approx(critical, abs=slack, rel=1e-6)

@@ -1,0 +1,219 @@
+import math
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from mipsim.bands import Comparison, compare_counts
+from mipsim.tradeoff import GaussianTradeOff, MixtureTradeOff, PiecewiseLinearTradeOff
+
+T = np.linspace(-2.0, 3.0, 11)
+
+
+def expected(mu: float, games: int) -> tuple[np.ndarray, int, np.ndarray, int]:
+    """The counts that N(0, 1) and N(mu, 1) give on average: no luck, good or bad."""
+    return np.round(games * ndtr(-T)), games, np.round(games * ndtr(T - mu)), games
+
+
+def test_a_true_claim_is_confirmed_and_reported() -> None:
+    found = compare_counts(*expected(1.0, 10**6), GaussianTradeOff(1.0), tolerance=0.05)
+    low, high = found.interval
+    assert found.verdict == "CONFIRMED"
+    assert not found.excludes_zero
+    assert low < 0 < high
+    assert found.smallest_tolerance == max(-low, high) < 0.05
+    assert abs(found.gap) < 1e-3
+    assert found.thresholds_used == 11
+    assert found.alpha_range == pytest.approx((ndtr(-3.0), ndtr(2.0)), abs=1e-6)
+    text = str(found)
+    for word in ("CONFIRMED", "GaussianTradeOff(mu=1.0)", "0.05", "failure probability", "FPR range"):
+        assert word in text
+    assert "<table>" in found._repr_html_()
+    assert "CONFIRMED" in found._repr_html_()
+
+
+def test_a_refuted_equality_stays_refuted_inside_the_tolerance() -> None:
+    found = compare_counts(*expected(1.02, 10**8), GaussianTradeOff(1.0), tolerance=0.05)
+    assert found.smallest_tolerance < 0.05
+    assert found.verdict == found.verdict_for("equality") == "REFUTED"
+    assert found.verdict_for("limit") == "CONFIRMED"
+    assert found.gap == pytest.approx(0.02, abs=2e-3)
+    assert (found.p_value[found.used] * 11 < 1e-3).any()
+
+
+@pytest.mark.parametrize(
+    ("mu", "bound", "ordering", "limit"),
+    [
+        (1.0, "CONFIRMED", "CONFIRMED", "CONFIRMED"),
+        (1.2, "REFUTED", "CONFIRMED", "REFUTED"),
+        (0.8, "CONFIRMED", "REFUTED", "REFUTED"),
+    ],
+)
+def test_the_direction_of_one_sided_claims(mu: float, bound: str, ordering: str, limit: str) -> None:
+    """A stronger attacker than claimed has a positive gap."""
+    found = compare_counts(*expected(mu, 10**6), GaussianTradeOff(1.0), tolerance=0.05)
+    assert found.gap == pytest.approx(mu - 1.0, abs=0.01)
+    assert found.verdict_for("upper_bound_on_power") == bound
+    assert found.verdict_for("ordering") == ordering
+    assert found.verdict_for("limit") == limit
+
+
+def test_an_unknown_kind_is_named() -> None:
+    found = compare_counts(*expected(1.0, 1000), GaussianTradeOff(1.0))
+    with pytest.raises(ValueError, match="kind is 'same'; it must be one of equality, limit"):
+        found.verdict_for("same")
+
+
+def test_ten_games_are_inconclusive_and_say_how_many_would_do() -> None:
+    found = compare_counts(*expected(1.0, 10), GaussianTradeOff(1.0))
+    assert found.verdict == "INCONCLUSIVE"
+    assert math.isnan(found.gap)
+    assert found.interval == (-math.inf, math.inf)
+    assert found.smallest_tolerance == found.detectable_gap == found.worst_detectable_gap == math.inf
+    assert math.isnan(found.alpha_range[0])
+    assert found.detectable_gap_at(0.5) == math.inf
+    needed = found.games_to_confirm()
+    assert needed is not None
+    assert needed > 1000
+    assert "games to confirm" in str(found)
+
+
+def test_the_games_that_are_said_to_confirm_do_confirm() -> None:
+    few = compare_counts(*expected(1.0, 20_000), GaussianTradeOff(1.0), tolerance=0.05)
+    needed = few.games_to_confirm()
+    assert few.verdict == "INCONCLUSIVE"
+    assert needed is not None
+    assert few.games_to_confirm(0.025) == pytest.approx(4 * needed, rel=1e-6)
+    # The widest half-width takes half of the tolerance: the other half is left to the luck of the games.
+    enough = compare_counts(*expected(1.0, needed), GaussianTradeOff(1.0), tolerance=0.05)
+    assert enough.verdict == "CONFIRMED"
+    assert enough.smallest_tolerance == pytest.approx(0.025, rel=0.2)
+
+
+def test_the_detectable_gap_is_that_of_the_formula() -> None:
+    """Half-widths of a single threshold against (z + z_0.9) se with the textbook standard error."""
+    n, mu = 10**6, 1.0
+    counts = np.array([500_000]), n, np.round([n * ndtr(-mu)]), n
+    found = compare_counts(*counts, GaussianTradeOff(mu), failure_probability=1e-3)
+    z, power = 3.480756, 1.281552  # normal quantiles at 1 - 1e-3 / 4 and 0.9
+    b = ndtr(-1.0)
+    error = np.sqrt((0.25 / 0.3989423**2 + b * (1 - b) / 0.2419707**2) / n)
+    assert found.detectable_gap == pytest.approx((z + power) * error, rel=0.01)
+    low, high = found.interval
+    assert (high - low) / 2 == pytest.approx(z * error, rel=0.01)
+    assert found.detectable_gap_at(0.5) == found.detectable_gap
+
+
+def test_the_interval_is_narrower_than_two_clopper_pearson_boxes() -> None:
+    from mipsim.bands import clopper_pearson
+
+    n = 10**6
+    counts = np.array([500_000]), n, np.array([158_655]), n
+    low, high = compare_counts(*counts, GaussianTradeOff(1.0)).interval
+    (a_low,), (a_high,) = clopper_pearson(counts[0], n, 5e-4)
+    (b_low,), (b_high,) = clopper_pearson(counts[2], n, 5e-4)
+    claim = GaussianTradeOff(1.0)
+    box = float(claim.probit_beta(a_low) - claim.probit_beta(a_high))
+    box += float(GaussianTradeOff(0.0).probit_beta(1 - b_high) - GaussianTradeOff(0.0).probit_beta(1 - b_low))
+    assert high - low < 0.8 * box
+
+
+def test_thresholds_with_thin_cells_are_not_used_but_are_paid_for() -> None:
+    x, n0, y, n1 = expected(1.0, 10_000)
+    one = compare_counts(x[5:6], n0, y[5:6], n1, GaussianTradeOff(1.0))
+    thin = np.array([24.0, 0.0, 0.0]), np.array([9_990.0, 10_000.0, 10_000.0])
+    more = compare_counts(
+        np.append(x[5:6], thin[0]), n0, np.append(y[5:6], thin[1]), n1, GaussianTradeOff(1.0)
+    )
+    assert more.used.tolist() == [True, False, False, False]
+    assert more.p_value[1:].tolist() == [1, 1, 1]
+    assert more.interval[1] > one.interval[1]
+    assert more.half_width[0] > one.half_width[0]
+
+
+def test_rare_rates_can_be_left_out() -> None:
+    counts = expected(1.0, 10**6)
+    every = compare_counts(*counts, GaussianTradeOff(1.0))
+    some = compare_counts(*counts, GaussianTradeOff(1.0), least_rate=0.01)
+    assert some.thresholds_used < every.thresholds_used
+    assert some.smallest_tolerance < every.smallest_tolerance
+    assert np.array_equal(some.low[some.used], every.low[some.used])  # all K are paid for either way
+
+
+def test_a_perfect_claim_against_an_imperfect_attacker() -> None:
+    """A claimed FNR of 0 where "in" scores were seen below the threshold: infinitely far off, and REFUTED."""
+    perfect = PiecewiseLinearTradeOff([0, 1], [0, 0])
+    found = compare_counts(*expected(1.0, 10**5), perfect)
+    assert found.verdict == "REFUTED"
+    assert found.gap == -math.inf
+    assert found.interval == (-math.inf, -math.inf)
+    assert (found.p_value[found.used] == 0).all()
+    assert found.verdict_for("upper_bound_on_power") == "CONFIRMED"
+    assert "REFUTED" in str(found)
+
+
+def test_a_claim_with_a_jump_at_zero() -> None:
+    """An (0, delta)-DP curve: beta falls from 1 - delta at FPR 0."""
+    claim = PiecewiseLinearTradeOff([0, 0.7, 1], [0.7, 0, 0])
+    n = 10**6
+    a = np.array([0.6, 0.3, 0.1])
+    found = compare_counts(n * a, n, np.round(n * (0.7 - a)), n, claim)
+    assert found.verdict == "CONFIRMED"
+
+
+@pytest.mark.parametrize("games", [10**9])
+def test_a_billion_games(games: int) -> None:
+    t = np.array([-6.0, 0.5, 5.5, 7.03])  # the last has an FPR of 1e-12: no count at all
+    counts = np.round(games * ndtr(-t)), games, np.round(games * ndtr(t - 1.0)), games
+    right = compare_counts(*counts, GaussianTradeOff(1.0))
+    assert right.used.tolist() == [False, True, False, False]
+    assert right.verdict == "CONFIRMED"
+    assert right.smallest_tolerance < 3e-4
+    assert compare_counts(*counts, GaussianTradeOff(1.001)).verdict == "REFUTED"
+    assert compare_counts(*counts, MixtureTradeOff(GaussianTradeOff(1.0), 1.0)).verdict == "CONFIRMED"
+
+
+def test_rounding_never_refutes() -> None:
+    """Counts that are exact at 1e15 games give intervals near 1e-7; an exact claim stays unrefuted."""
+    n = 10**15
+    t = np.linspace(-1, 2, 5)
+    counts = np.round(n * ndtr(-t)), n, np.round(n * ndtr(t - 1.0)), n
+    assert compare_counts(*counts, GaussianTradeOff(1.0)).verdict == "CONFIRMED"
+
+
+def test_equal_counts_at_neighbouring_thresholds() -> None:
+    """A lattice score repeats its counts between two atoms."""
+    counts = [6000, 6000, 3000, 3000], 10_000, [2000, 2000, 5000, 5000], 10_000
+    found = compare_counts(*counts, GaussianTradeOff(1.09))
+    assert isinstance(found, Comparison)
+    assert found.low[0] == found.low[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"false_positives": [1.5]}, "false_positives holds 1.5; it must hold whole numbers"),
+        ({"false_positives": [101]}, "false_positives holds 101; .* from 0 to out_games = 100"),
+        ({"false_negatives": [-1]}, "false_negatives holds -1"),
+        ({"false_negatives": [1, 2]}, "false_negatives has 2 entries; it must have 1"),
+        ({"out_games": 0}, "out_games is 0"),
+        ({"in_games": 2.5}, "in_games is 2.5"),
+        ({"failure_probability": 0.0}, "failure_probability is 0.0"),
+        ({"failure_probability": 1.0}, "failure_probability is 1.0"),
+        ({"tolerance": 0.0}, "tolerance is 0.0"),
+        ({"tolerance": math.inf}, "tolerance is inf"),
+        ({"least_rate": 0.5}, "least_rate is 0.5"),
+        ({"claim": 1.0}, "claim is float; it must be a trade-off function"),
+    ],
+)
+def test_bad_input(change: dict, words: str) -> None:
+    good = {"false_positives": [50], "out_games": 100, "false_negatives": [50], "in_games": 100}
+    good |= {"claim": GaussianTradeOff(1.0)}
+    with pytest.raises(ValueError, match=words):
+        compare_counts(**(good | change))
+
+
+@pytest.mark.parametrize("tolerance", [0.0, -1.0, math.nan])
+def test_bad_tolerance_of_a_plan(tolerance: float) -> None:
+    with pytest.raises(ValueError, match="tolerance is"):
+        compare_counts(*expected(1.0, 1000), GaussianTradeOff(1.0)).games_to_confirm(tolerance)

@@ -1,0 +1,150 @@
+"""What every law owes: shapes, types, determinism, jit and vmap, moments, targets."""
+
+import itertools
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import mpmath
+import numpy as np
+import pytest
+
+import mipsim as mi
+from tests.distributions.members import MEMBERS, Member
+from tests.scope import in_exact_scope  # noqa: F401
+
+UNBOUNDED = {"Gaussian", "Gaussian full", "Laplace", "StudentT", "Exponential"}
+
+
+@pytest.fixture(params=MEMBERS, ids=str)
+def name(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture
+def member(name: str) -> Member:
+    return MEMBERS[name]
+
+
+@pytest.fixture
+def law(member: Member) -> mi.AbstractDistribution:
+    return member.law
+
+
+def test_every_public_law_is_here() -> None:
+    public = {n for n in mi.distributions.__all__ if not n.startswith("Abstract")}
+    assert public == {type(m.law).__name__ for m in MEMBERS.values()}
+
+
+def test_shapes_and_types(law: mi.AbstractDistribution) -> None:
+    d = law.dimension
+    records = law.sample(jax.random.key(0), 7)
+    assert (records.shape, records.dtype) == ((7, d), jnp.float64)
+    for vector in (law.mean, law.variance, law.third_cumulant, law.fourth_cumulant, law.hardest_target()):
+        assert isinstance(vector, np.ndarray)
+        assert (vector.shape, vector.dtype) == ((d,), np.float64)
+    assert law.covariance.shape == ((d,) if law.is_product else (d, d))
+    assert all(leaf.dtype == np.float64 for leaf in jax.tree.leaves(law))
+    assert "standard deviation" in law._repr_html_()
+
+
+def test_same_key_same_records(law: mi.AbstractDistribution) -> None:
+    first, again, other = (np.asarray(law.sample(jax.random.key(k), 50)) for k in (1, 1, 2))
+    assert (first == again).all()
+    assert (first != other).any()
+
+
+def test_jit_and_vmap_change_nothing(law: mi.AbstractDistribution) -> None:
+    keys = jax.random.split(jax.random.key(3), 4)
+    plain = np.stack([law.sample(key, 6) for key in keys])
+    draw = eqx.filter_jit(lambda law, key: law.sample(key, 6))
+    as_argument = np.stack([draw(law, key) for key in keys])
+    # XLA may fuse a multiplication and an addition: the last bit may differ, no more.
+    np.testing.assert_allclose(as_argument, plain, rtol=1e-14, atol=1e-14)
+    np.testing.assert_allclose(jax.vmap(lambda key: law.sample(key, 6))(keys), plain, rtol=1e-14, atol=1e-14)
+
+
+def test_one_trace_for_all_keys_and_parameters(law: mi.AbstractDistribution) -> None:
+    traces = []
+
+    @jax.jit
+    def draw(law: mi.AbstractDistribution, key: jax.Array) -> jax.Array:
+        traces.append(1)
+        return law.sample(key, 3)
+
+    draw(law, jax.random.key(0))
+    draw(law, jax.random.key(1))
+    draw(jax.tree.map(lambda leaf: leaf * (1 - 1e-9), law), jax.random.key(1))
+    assert len(traces) == 1
+
+
+@pytest.mark.parametrize("order", range(9))
+def test_moments_by_quadrature(member: Member, order: int) -> None:
+    value = member.law.central_moment(order)
+    for j, (density, points) in enumerate(member.density):
+        exact = _central(density, points, order)
+        assert abs(value[j] - float(exact)) <= 1e-9 * max(1.0, abs(float(exact)))
+    for j, (points, weights) in enumerate(member.atoms):
+        mean = np.sum(points * weights)
+        np.testing.assert_allclose(
+            value[j], np.sum((points - mean) ** order * weights), rtol=1e-12, atol=1e-14
+        )
+    assert member.density or member.atoms
+
+
+def _central(density: Callable, points: list, order: int) -> mpmath.mpf:
+    mean = mpmath.quad(lambda x: x * density(x), points)
+    return mpmath.quad(lambda x: (x - mean) ** order * density(x), points)
+
+
+def test_cumulants(law: mi.AbstractDistribution) -> None:
+    np.testing.assert_allclose(law.third_cumulant, law.central_moment(3))
+    np.testing.assert_allclose(law.fourth_cumulant, law.central_moment(4) - 3 * law.variance**2)
+    assert (law.central_moment(1) == 0).all() or np.abs(law.central_moment(1)).max() < 1e-15
+    with pytest.raises(ValueError, match="order is -1"):
+        law.central_moment(-1)
+
+
+def test_easiest_and_hardest(name: str, member: Member) -> None:
+    law = member.law
+    hardest = law.mahalanobis_squared(law.hardest_target())
+    typical = law.typical_target(seed=5)
+    assert (typical == law.typical_target(seed=5)).all()
+    assert law.in_support(typical)
+    assert hardest <= law.mahalanobis_squared(typical)
+    if name in UNBOUNDED:
+        assert hardest == 0.0
+        with pytest.raises(ValueError, match="unbounded support"):
+            law.easiest_target()
+        return
+    assert law.in_support(law.easiest_target())
+    assert law.in_support(law.hardest_target())
+    points = list(itertools.product(*(v[w > 0] for v, w in member.atoms)))
+    if name == "Uniform":
+        points = list(itertools.product([0.0, 0.3, 1.0], [-1.0, 2.0, 4.0]))
+    distances = [law.mahalanobis_squared(point) for point in points if law.in_support(point)]
+    assert law.mahalanobis_squared(law.easiest_target()) == pytest.approx(max(distances), rel=1e-12)
+    assert hardest <= min(distances) * (1 + 1e-12)
+
+
+def test_support(name: str, law: mi.AbstractDistribution) -> None:
+    far = np.full(law.dimension, -7.25)
+    assert law.in_support(far) is (name in UNBOUNDED - {"Exponential"})
+    with pytest.raises(ValueError, match="point has shape"):
+        law.in_support(np.zeros(law.dimension + 1))
+
+
+def test_no_route_is_promised_in_vain(law: mi.AbstractDistribution) -> None:
+    d = law.dimension
+    if law.has_exact_sum:
+        assert law.sample_sum(jax.random.key(0), 5).shape == (d,)
+    else:
+        with pytest.raises(NotImplementedError, match=r"data have"):
+            law.sample_sum(jax.random.key(0), 5)
+    if law.has_sum_ratio and law.is_product:
+        target = jnp.asarray(law.hardest_target())
+        assert law.log_sum_ratio(5 * target, 5, target, jnp.zeros(d)).shape == (d,)
+    else:
+        with pytest.raises(NotImplementedError, match=r"data .*have"):
+            law.log_sum_ratio(jnp.ones(d), 5, jnp.ones(d), jnp.zeros(d))

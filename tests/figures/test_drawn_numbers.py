@@ -1,0 +1,103 @@
+"""What a figure plots: counts, bands and files, on counts whose law is known."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from figures import __main__ as command
+from figures import played, roc
+from mipsim.engine.histogram import Histogram
+from sims import runner
+
+
+def normal_counts(study: object, games: int, seed: int, directory: Path, progress: bool = False) -> Histogram:
+    """Counts of N(-1, 2) against N(1, 2) scores: mu = sqrt(2)."""
+    rng = np.random.default_rng(seed)
+    edges = np.linspace(-8.0, 8.0, 513)
+
+    def counted(mean: float) -> np.ndarray:
+        scores = rng.normal(mean, np.sqrt(2.0), games)
+        return np.bincount(np.searchsorted(edges, scores), minlength=edges.size + 1)
+
+    return Histogram(edges, counted(-1.0), counted(1.0), {"seed": seed, "games": games})
+
+
+def read(path: Path) -> tuple[str, list[dict[str, str]]]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        return stream.readline(), list(csv.DictReader(stream))
+
+
+@pytest.mark.parametrize("name", command.FIGURES)
+@pytest.mark.parametrize("scale", ["quick", "paper"])
+def test_every_figure_is_drawn(
+    name: str, scale: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "run", normal_counts)
+    assert command.main([name, "--scale", scale, "--seed", "7", "--out", str(tmp_path)]) == 0
+    png, svg = (tmp_path / f"{name}.{kind}" for kind in ("png", "svg"))
+    assert png.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    assert b"</svg>" in svg.read_bytes()
+    caption, rows = read(tmp_path / f"{name}.csv")
+    for stated in ("Azize & Basu (2025)", "Fig. ", "seed 7", f"{played.GAMES[scale]:,} games", "confidence"):
+        assert stated in caption
+    for row in rows:
+        if row.get("tpr"):
+            assert 0.0 <= float(row["band_low"]) <= float(row["tpr"]) <= float(row["band_high"]) <= 1.0
+
+
+def test_the_predictions_are_the_papers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The CSV's curves for rho, from the formulas as the paper and the correction give them."""
+    monkeypatch.setattr(runner, "run", normal_counts)
+    assert command.main(["azize_fig2", "--out", str(tmp_path)]) == 0
+    _, rows = read(tmp_path / "azize_fig2.csv")
+    easy = next(r for r in rows if r["curve"] == "easy" and 0.01 < float(r["fpr"]) < 0.1)
+    score = (norm.ppf(float(easy["theory"])) - norm.ppf(float(easy["fpr"]))) ** 2
+    for rho in (0.1, 0.5, 1.0):
+        some = [r for r in rows if r["curve"] == f"rho={rho:g}" and float(r["fpr"]) < 0.9]
+        a = np.array([float(r["fpr"]) for r in some])
+        mixture = rho * norm.cdf(norm.ppf(a) + np.sqrt(score / rho)) + (1 - rho) * a
+        printed = norm.cdf(norm.ppf(a) + np.sqrt(rho * score))
+        np.testing.assert_allclose([float(r["theory"]) for r in some], mixture, rtol=1e-6)
+        np.testing.assert_allclose([float(r["printed"]) for r in some], printed, rtol=1e-6)
+    noise = next(r for r in rows if r["curve"] == "gamma=1" and 0.01 < float(r["fpr"]) < 0.1)
+    assert float(noise["theory"]) < float(easy["theory"])
+
+
+def test_counts_are_kept_when_bins_are_merged() -> None:
+    counts = normal_counts(None, 5000, 0, Path())
+    edges, out, inside = played.rebinned(counts, 40)
+    assert out.sum() == inside.sum() == 5000
+    assert out.size == edges.size - 1
+    assert 30 <= out.size <= 40
+    inner = np.searchsorted(counts.edges, edges[3:5])
+    assert out[3] == counts.out[inner[0] + 1 : inner[1] + 1].sum()
+
+
+def test_roc_points_are_those_of_the_edges() -> None:
+    counts = Histogram(np.array([0.0, 1.0]), np.array([5, 3, 2]), np.array([1, 4, 5]))
+    fpr, tpr = played.roc_points(counts)
+    np.testing.assert_allclose(fpr, [0.0, 0.2, 0.5, 1.0])
+    np.testing.assert_allclose(tpr, [0.0, 0.5, 0.9, 1.0])
+
+
+@pytest.mark.parametrize(("games", "lowest"), [(10, 0.5), (500, 5e-2), (20_000, 1e-3), (10**6, 2e-5)])
+def test_where_the_fpr_axis_starts(games: int, lowest: float) -> None:
+    assert roc.lowest_fpr(games) == pytest.approx(lowest)
+
+
+def test_one_figure_from_real_games(tmp_path: Path) -> None:
+    """The studies, the runner and the script together; a second call reads the stored counts."""
+    words = ["azize_fig5", "--scale", "paper", "--out", str(tmp_path)]
+    assert command.main(words) == 0
+    first = (tmp_path / "azize_fig5.csv").read_bytes()
+    stored = sorted(p.stat().st_mtime_ns for p in (tmp_path / "counts").rglob("*.npz"))
+    assert stored
+    assert command.main(words) == 0
+    assert (tmp_path / "azize_fig5.csv").read_bytes() == first
+    _, rows = read(tmp_path / "azize_fig5.csv")
+    for panel in "ab":
+        for world in ("out", "in"):
+            assert sum(int(r["count"]) for r in rows if (r["panel"], r["world"]) == (panel, world)) == 500

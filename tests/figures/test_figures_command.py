@@ -1,0 +1,70 @@
+"""The command: what it lists, what it refuses, and what is left after an interruption."""
+
+from pathlib import Path
+
+import pytest
+
+from figures import __main__ as command
+from figures import verdict
+
+
+def test_list_names_every_figure(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == list(command.FIGURES)
+    assert all(len(line.split()) > 4 for line in lines)
+
+
+def test_every_script_is_listed() -> None:
+    folder = Path(command.__file__).parent
+    scripts = {p.stem for p in folder.glob("*.py") if "\ndef draw(request: Request)" in p.read_text("utf-8")}
+    assert scripts == set(command.FIGURES)
+
+
+def test_unknown_figure_names_the_close_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["azize_fig2", "azise_fig5", "--out", str(tmp_path / "new")]) == 2
+    said = capsys.readouterr().err
+    assert "'azise_fig5'" in said
+    assert "azize_fig5" in said.split("did you mean")[1]
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("below", ["", "deeper"])
+def test_unwritable_out_is_told_before_any_work(
+    below: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "a_file"
+    file.write_text("not a folder", encoding="utf-8")
+    monkeypatch.setattr(verdict, "draw", lambda request: pytest.fail("worked before looking at --out"))
+    assert command.main(["verdict", "--out", str(file / below)]) == 2
+    said = capsys.readouterr().err.strip()
+    assert len(said.splitlines()) == 1
+    assert said.startswith(f"--out is {file / below}; it must be a writable folder")
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["--seed", "-1"], "-1"),
+        (["--seed", "x"], "'x'"),
+        (["--scale", "huge"], "huge"),
+    ],
+)
+def test_bad_options(words: list[str], named: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        command.main(words)
+    assert stopped.value.code == 2
+    assert named in capsys.readouterr().err
+
+
+def test_ctrl_c_keeps_what_was_finished(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(request: object) -> tuple[Path, ...]:
+        (tmp_path / "finished.png").touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(verdict, "draw", interrupted)
+    assert command.main(["verdict", "--out", str(tmp_path)]) == 130
+    assert "interrupted" in capsys.readouterr().err
+    assert (tmp_path / "finished.png").exists()

@@ -1,0 +1,54 @@
+"""Files are whole or absent, and hold what was drawn."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from figures import write
+from figures.style import blank, journal
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_scrap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "numbers.csv"
+    write.write_bytes(path, b"old")
+
+    def refuse(*_: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(OSError, match="disk full"):
+        write.write_bytes(path, b"new")
+    assert [p.name for p in tmp_path.iterdir()] == ["numbers.csv"]
+    assert path.read_bytes() == b"old"
+
+
+def test_table_is_plain_csv_under_a_caption() -> None:
+    text = write.table("two\n  lines", ("curve", "fpr"), [("a, b", 0.1), ("c", 1 / 3)]).decode()
+    assert text == '# two lines\ncurve,fpr\n"a, b",0.1\nc,0.3333333333\n'
+
+
+def test_the_same_figure_is_the_same_file(tmp_path: Path) -> None:
+    def saved(folder: str) -> list[bytes]:
+        (tmp_path / folder).mkdir()
+        with journal():
+            figure = blank(2.0, 1.0)
+            figure.subplots().plot([0, 1], [0, 1])
+            paths = write.save(figure, tmp_path / folder, "line", caption="c", header=("x",), rows=[(1,)])
+        assert [p.name for p in paths] == ["line.png", "line.svg", "line.csv"]
+        return [p.read_bytes() for p in paths]
+
+    first = saved("one")
+    assert first == saved("two")
+    assert first[0][16:24] == (600).to_bytes(4) + (300).to_bytes(4)  # 2 x 1 inches at 300 dpi
+
+
+def test_the_style_stays_in_its_scope() -> None:
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
+    with journal():
+        assert matplotlib.rcParams["savefig.dpi"] == 300
+    assert dict(matplotlib.rcParams) == before

@@ -1,0 +1,44 @@
+"""Do samples come from one law? Each check fails a correct sampler with probability <= FAILURE."""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy import stats
+
+FAILURE = 1e-9
+# Two-sided normal quantile of FAILURE: for means of > 1e4 draws, whose normal approximation is good there.
+SIGMAS = float(-stats.norm.ppf(FAILURE / 2))
+
+
+def same_law(first: np.ndarray, second: np.ndarray) -> bool:
+    """Two-sample Kolmogorov-Smirnov; with ties its p-value is conservative."""
+    result = stats.ks_2samp(np.asarray(first), np.asarray(second), method="asymp")
+    return float(result.pvalue) >= FAILURE  # type: ignore[attr-defined]
+
+
+def follows(sample: np.ndarray, cdf: Callable[[np.ndarray], np.ndarray]) -> bool:
+    """One-sample Kolmogorov-Smirnov against a continuous distribution function."""
+    return float(stats.kstest(np.asarray(sample), cdf, method="asymp").pvalue) >= FAILURE  # type: ignore[attr-defined]
+
+
+def has_frequencies(counts: np.ndarray, probabilities: np.ndarray) -> bool:
+    """Chi-square of counts against probabilities; cells that expect < 10 are put together."""
+    counts, probabilities = np.ravel(counts).astype(float), np.ravel(probabilities)
+    assert abs(probabilities.sum() - 1) < 1e-9
+    if counts[probabilities == 0].any():
+        return False
+    expected = counts.sum() * probabilities
+    rare = expected < 10
+    if rare.any():
+        counts = np.append(counts[~rare], counts[rare].sum())
+        expected = np.append(expected[~rare], expected[rare].sum())
+    keep = expected > 0
+    statistic = np.sum((counts[keep] - expected[keep]) ** 2 / expected[keep])
+    return bool(stats.chi2.sf(statistic, np.count_nonzero(keep) - 1) >= FAILURE)
+
+
+def has_mean(sample: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> bool:
+    """Sample means within SIGMAS of their own standard error, Bonferroni being left in the margin."""
+    sample = np.asarray(sample)
+    error = np.sqrt(np.asarray(variance) / sample.shape[0])
+    return bool((np.abs(sample.mean(axis=0) - mean) <= SIGMAS * error).all())

@@ -1,0 +1,167 @@
+"""Each mechanism releases what its formula says; its two routes agree in law."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+import mipsim as mi
+from tests.law_agreement import follows, has_frequencies, same_law
+from tests.scope import in_exact_scope  # noqa: F401
+
+MEAN = mi.EmpiricalMean()
+RECORDS = np.array([[0.0, 1.0], [2.0, 5.0], [1.0, -3.0], [4.0, 0.5]])
+REPEATS = 20_000
+
+
+def releases(mechanism: mi.AbstractMechanism, records: np.ndarray, repeats: int = REPEATS) -> np.ndarray:
+    keys = jax.random.split(jax.random.key(5), repeats)
+    return np.asarray(jax.jit(jax.vmap(lambda key: mechanism.release(key, jnp.asarray(records))))(keys))
+
+
+def test_mean() -> None:
+    key = jax.random.key(0)
+    assert MEAN.release(key, RECORDS).tolist() == RECORDS.mean(axis=0).tolist()
+    assert MEAN.release(key, RECORDS).dtype == np.float64
+    assert (MEAN.has_exact_law, MEAN.rows(7)) == (True, 7)
+
+
+def test_gaussian_noise_is_gamma_over_root_n() -> None:
+    noise = releases(mi.GaussianNoise(MEAN, [0.5, 2.0]), RECORDS) - RECORDS.mean(axis=0)
+    for j, gamma in enumerate((0.5, 2.0)):
+        assert follows(noise[:, j], stats.norm(0, gamma / 2).cdf)
+        assert not follows(noise[:, j], stats.norm(0, gamma).cdf)
+    assert abs(np.corrcoef(noise.T)[0, 1]) < 6.1 / np.sqrt(REPEATS)  # 6.1 standard errors: 1e-9
+
+
+def test_laplace_noise_is_of_the_output() -> None:
+    noise = releases(mi.LaplaceNoise(MEAN, [0.5, 2.0]), RECORDS) - RECORDS.mean(axis=0)
+    for j, scale in enumerate((0.5, 2.0)):
+        assert follows(noise[:, j], stats.laplace(0, scale).cdf)
+        assert not follows(noise[:, j], stats.laplace(0, scale / 2).cdf)
+
+
+def test_no_noise_is_no_noise() -> None:
+    for silent in (mi.GaussianNoise(MEAN, 0.0), mi.LaplaceNoise(MEAN, 0.0)):
+        assert silent.release(jax.random.key(0), RECORDS).tolist() == RECORDS.mean(axis=0).tolist()
+
+
+def test_a_subsample_draws_distinct_rows_uniformly() -> None:
+    # With one-hot records the output says which rows were drawn.
+    drawn = np.round(2 * releases(mi.Subsampled(MEAN, 0.5), np.eye(4)), 9)
+    assert set(np.unique(drawn)) == {0.0, 1.0}
+    assert (drawn.sum(axis=1) == 2).all()
+    codes, counts = np.unique(drawn @ [1, 2, 4, 8], return_counts=True)
+    assert codes.tolist() == [3, 5, 6, 9, 10, 12]
+    assert has_frequencies(counts, np.full(6, 1 / 6))
+
+
+def test_poisson_keeps_rows_by_independent_coins() -> None:
+    kept = np.round(0.3 * 4 * releases(mi.PoissonSubsampled(MEAN, 0.3), np.eye(4)), 9)
+    assert set(np.unique(kept)) == {0.0, 1.0}
+    counts = np.bincount((kept @ [1, 2, 4, 8]).astype(int), minlength=16)
+    ones = np.array([bin(code).count("1") for code in range(16)])
+    assert has_frequencies(counts, 0.3**ones * 0.7 ** (4 - ones))
+    assert not has_frequencies(counts, 0.32**ones * 0.68 ** (4 - ones))
+
+
+def test_function_mechanism() -> None:
+    median = mi.FunctionMechanism(lambda key, records: jnp.median(records, axis=0))
+    assert median.release(jax.random.key(0), RECORDS).tolist() == [1.5, 0.75]
+    assert mi.Subsampled(lambda key, records: records.sum(axis=0), 0.5).rows(8) == 4
+
+
+# The mean and its sub-sample, of Bernoulli data, are held against enumeration in tests/games.
+ROUTES = {
+    "gaussian noise": mi.GaussianNoise(MEAN, [0.2, 0.3]),
+    "laplace noise": mi.LaplaceNoise(MEAN, 0.1),
+    "subsample of noise": mi.Subsampled(mi.GaussianNoise(MEAN, 0.3), 0.5),
+    "noise on subsample": mi.GaussianNoise(mi.Subsampled(MEAN, 0.5), 0.3),
+}
+
+
+@pytest.mark.parametrize("name", ROUTES)
+def test_both_routes_agree_in_law(name: str) -> None:
+    mechanism, n, target = ROUTES[name], 6, jnp.array([2.0, -1.0])
+    data = mi.Gaussian([0.0, 1.0], [[1.0, 0.7], [0.7, 1.0]])
+    assert mechanism.has_exact_law
+
+    def literal(key: jax.Array, member: jax.Array) -> jax.Array:
+        first, second = jax.random.split(key)
+        records = data.sample(first, n)
+        return mechanism.release(second, jnp.where(member, records.at[0].set(target), records))
+
+    def from_law(key: jax.Array, member: jax.Array) -> jax.Array:
+        return mechanism.release_from_law(key, data, n, target, member)
+
+    keys = jax.random.split(jax.random.key(1), REPEATS)
+    projection = np.array([1.0, -0.5])
+    drawn = {}
+    for route, one in (("rows", literal), ("law", from_law)):
+        play = jax.jit(jax.vmap(one, in_axes=(0, None)))
+        drawn |= {(route, member): np.asarray(play(keys, member)) for member in (False, True)}
+    for member in (False, True):
+        rows, exact, other = drawn["rows", member], drawn["law", member], drawn["law", not member]
+        assert same_law(rows @ projection, exact @ projection)
+        assert not same_law(rows @ projection, other @ projection)
+        assert same_law(rows[:, 0], exact[:, 0])
+        assert same_law(rows[:, 1], exact[:, 1])
+
+
+DATA = mi.Bernoulli([0.3, 0.8])
+
+
+def test_wrappers_offer_the_exact_route_only_where_their_base_does() -> None:
+    own = mi.FunctionMechanism(lambda key, records: records.max(axis=0))
+    for wrapped in (mi.GaussianNoise(own, 1.0), mi.LaplaceNoise(own, 1.0), mi.Subsampled(own, 0.5), own):
+        assert not wrapped.has_exact_law
+        with pytest.raises(NotImplementedError, match="play it literally"):
+            wrapped.release_from_law(jax.random.key(0), DATA, 4, jnp.ones(2), True)
+    poisson = mi.PoissonSubsampled(MEAN, 0.5)
+    assert not poisson.has_exact_law
+    with pytest.raises(NotImplementedError, match="play it literally"):
+        poisson.release_from_law(jax.random.key(0), DATA, 4, jnp.ones(2), True)
+
+
+def _release(mechanism: mi.AbstractMechanism) -> Any:
+    return mechanism.release(jax.random.key(0), RECORDS)
+
+
+BAD: list[tuple[Callable[[], Any], str]] = [
+    (lambda: mi.GaussianNoise(MEAN, -0.1), "gamma is -0.1; noise must be >= 0"),
+    (lambda: mi.GaussianNoise(MEAN, [0.1, -0.2]), "gamma is -0.2; noise must be >= 0"),
+    (lambda: mi.GaussianNoise(MEAN, np.nan), "gamma holds nan; every entry must be finite"),
+    (lambda: mi.GaussianNoise(MEAN, np.eye(2)), r"gamma has shape \(2, 2\); it must be a number or a vector"),
+    (lambda: mi.LaplaceNoise(MEAN, -1.0), "scale is -1; noise must be >= 0"),
+    (lambda: mi.LaplaceNoise(MEAN, [np.inf]), "scale holds inf at index 0"),
+    (
+        lambda: _release(mi.GaussianNoise(MEAN, [1.0, 1.0, 1.0])),
+        r"gamma has shape \(3,\); it must be a number or",
+    ),
+    (lambda: _release(mi.LaplaceNoise(MEAN, [1.0])), r"scale has shape \(1,\); it must be a number or match"),
+    (lambda: mi.GaussianNoise(mi.EmpiricalMean, 1.0), "mechanism is the class EmpiricalMean"),
+    (lambda: mi.Subsampled(MEAN, 0.0), r"rho is 0.0; it must be a finite number in \(0, 1\]"),
+    (lambda: mi.Subsampled(MEAN, 1.5), "rho is 1.5; it must be a finite number"),
+    (lambda: mi.Subsampled(MEAN, np.nan), "rho is nan; it must be a finite number"),
+    (lambda: mi.Subsampled(MEAN, 0.25).rows(10), "rho n = 0.25 x 10 = 2.5; rho n must be a whole number"),
+    (lambda: mi.Subsampled(MEAN, 0.1).rows(10), "rho n = 0.1 x 10 = 1; at least 2 rows must be drawn"),
+    (lambda: mi.Subsampled(MEAN, 0.5).rows(1), "n is 1; it must be a whole number >= 2"),
+    (lambda: mi.PoissonSubsampled(MEAN, 0.0), "rate is 0.0; it must be a finite number"),
+    (
+        lambda: mi.PoissonSubsampled(mi.GaussianNoise(MEAN, 1.0), 0.5),
+        "base is GaussianNoise; PoissonSubsampled takes",
+    ),
+    (lambda: mi.FunctionMechanism("median"), "mechanism is str; it must be"),  # type: ignore[arg-type]
+    (lambda: MEAN.rows(1), "n is 1; it must be a whole number >= 2"),
+]
+
+
+@pytest.mark.parametrize(("build", "message"), BAD, ids=[message[:40] for _, message in BAD])
+def test_message(build: Callable[[], Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message) as caught:
+        build()
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,80 @@
+"""What importing the library may do to its importer, and what every public name says of itself."""
+
+import inspect
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import equinox as eqx
+
+import mipsim
+
+IMPORT = """
+import sys, os
+import jax
+before = dict(jax.config.values)
+environment = dict(os.environ)
+import mipsim
+after = dict(jax.config.values)
+changed = {k: (before.get(k), v) for k, v in after.items() if k in before and before[k] != v}
+assert not changed, changed
+assert dict(os.environ) == environment
+heavy = {"matplotlib", "flax", "optax", "rich", "IPython"} & set(sys.modules)
+assert not heavy, heavy
+above = {"sims", "verify", "figures"} & set(sys.modules)
+assert not above, above
+"""
+
+
+def test_importing_changes_nothing_and_prints_nothing(root: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", IMPORT], cwd=root, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    assert done.stderr == ""
+
+
+def public_names() -> dict[str, object]:
+    names = getattr(mipsim, "__all__", [n for n in dir(mipsim) if not n.startswith("_")])
+    return {
+        name: getattr(mipsim, name)
+        for name in names
+        if not isinstance(getattr(mipsim, name), types.ModuleType)
+    }
+
+
+def test_the_public_names_are_declared() -> None:
+    assert len(mipsim.__all__) == len(set(mipsim.__all__))
+    assert {"Bernoulli", "FixedTarget", "CovarianceScore", "play", "GaussianTradeOff"} <= set(public_names())
+
+
+def test_every_public_name_explains_itself() -> None:
+    """A docstring for each; an example for each that a user can call (an abstract base has none)."""
+    silent, unshown = [], []
+    for name, value in public_names().items():
+        if not (inspect.isclass(value) or inspect.isfunction(value)):
+            continue
+        text = value.__doc__ or ""
+        if not text.strip() or text.startswith(f"{name}("):  # a dataclass without one is given its signature
+            silent.append(name)
+        elif not name.startswith("Abstract") and ">>>" not in text:
+            unshown.append(name)
+    assert silent == []
+    assert unshown == []
+
+
+def test_abstract_or_final() -> None:
+    """A concrete class is never a base: tweaks are wrappers."""
+    concrete = {
+        v for v in public_names().values() if inspect.isclass(v) and not v.__name__.startswith("Abstract")
+    }
+    wrong = [
+        (c.__name__, base.__name__)
+        for c in concrete
+        for base in c.__mro__[1:]
+        if base in concrete
+        or (issubclass(base, eqx.Module) and base is not eqx.Module and not inspect.isabstract(base))
+    ]
+    assert wrong == []

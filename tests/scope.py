@@ -1,0 +1,14 @@
+"""The scope in which games run, for test modules that import this fixture."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from mipsim.engine.precision import exact_scope
+
+
+@pytest.fixture(autouse=True)
+def in_exact_scope() -> Iterator[None]:
+    """Float64, and one meaning of random keys, for every test of the importing module."""
+    with exact_scope():
+        yield

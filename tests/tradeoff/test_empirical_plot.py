@@ -1,0 +1,81 @@
+import base64
+import io
+import re
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from mipsim.tradeoff import EmpiricalTradeOff, GaussianTradeOff
+
+
+@pytest.fixture(autouse=True)
+def no_screen():
+    backend = mpl.get_backend()
+    mpl.use("Agg")
+    yield
+    from matplotlib import pyplot
+
+    pyplot.close("all")
+    mpl.use(backend)
+
+
+@pytest.fixture
+def curve() -> EmpiricalTradeOff:
+    t, n = np.linspace(-2, 5, 24), 10_000
+    return EmpiricalTradeOff.from_counts(t, np.round(n * ndtr(-t)), n, np.round(n * ndtr(t - 1)), n)
+
+
+def test_a_figure_with_two_panels_and_a_caption(curve: EmpiricalTradeOff, tmp_path) -> None:
+    figure: Any = curve.plot(GaussianTradeOff(1.0))
+    left, right = figure.axes
+    assert left.get_xscale() == "linear"
+    assert (right.get_xscale(), right.get_yscale()) == ("log", "log")
+    caption = figure._supxlabel.get_text()
+    assert "10,000 games in each world" in caption
+    assert "99.9% simultaneous band" in caption
+    assert "GaussianTradeOff(mu=1.0)" in caption
+    for suffix in ("png", "svg", "pdf"):
+        figure.savefig(tmp_path / f"curve.{suffix}")
+
+
+def test_the_drawn_band_is_the_band(curve: EmpiricalTradeOff) -> None:
+    from matplotlib import pyplot
+
+    _, ax = pyplot.subplots()
+    assert curve.plot(GaussianTradeOff(1.0), ax=ax) is ax
+    corners = np.asarray(ax.collections[0].get_paths()[0].vertices)
+    inside = corners[(corners[:, 0] > 0) & (corners[:, 0] < 1)]
+    low, high = curve.band(inside[:, 0])
+    before_low, before_high = curve.band(np.nextafter(inside[:, 0], 0))
+    drawn = inside[:, 1]
+    on_a_bound = [np.isclose(drawn, edge, atol=1e-12) for edge in (low, high, before_low, before_high)]
+    assert np.logical_or.reduce(on_a_bound).all()
+    assert {line.get_label() for line in ax.lines} == {"played", "claimed", "blind guess"}
+
+
+def test_drawing_leaves_the_settings_alone(curve: EmpiricalTradeOff) -> None:
+    before = dict(mpl.rcParams)
+    curve.plot()
+    assert dict(mpl.rcParams) == before
+
+
+def test_the_notebook_form_is_a_table_and_a_small_picture(curve: EmpiricalTradeOff) -> None:
+    from matplotlib import pyplot
+
+    html = curve._repr_html_()
+    found = re.search(r"data:image/png;base64,([^\"]+)", html)
+    assert found
+    picture = base64.b64decode(found[1])
+    assert picture.startswith(b"\x89PNG")
+    assert len(picture) < 100_000
+    assert "<table>" in html
+    assert pyplot.get_fignums() == []
+
+
+@pytest.mark.parametrize(("x", "y"), [([0], [0]), ([10], [10]), ([10], [0]), ([0], [10])])
+def test_counts_at_the_ends_can_be_drawn(x: list[int], y: list[int]) -> None:
+    figure = EmpiricalTradeOff.from_counts([0.0], x, 10, y, 10).plot(GaussianTradeOff(0.0))
+    figure.savefig(io.BytesIO(), format="png")

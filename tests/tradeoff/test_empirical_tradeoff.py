@@ -1,0 +1,100 @@
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from mipsim.tradeoff import EmpiricalTradeOff, GaussianTradeOff
+
+T = np.linspace(-2.0, 3.0, 16)
+
+
+def curve(mu: float = 1.0, games: int = 100_000, confidence: float = 0.999) -> EmpiricalTradeOff:
+    x, y = np.round(games * ndtr(-T)), np.round(games * ndtr(T - mu))
+    return EmpiricalTradeOff.from_counts(T, x, games, y, games, confidence)
+
+
+def test_frequencies_and_dtypes() -> None:
+    c = EmpiricalTradeOff.from_counts([0, 1], [3.0, 1.0], 10, (2, 9), 20)
+    assert c.alpha.tolist() == [0.3, 0.1]
+    assert c.beta.tolist() == [0.1, 0.45]
+    assert c.false_positives.dtype == c.false_negatives.dtype == np.int64
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        c.out_games = 5  # type: ignore[misc]
+
+
+def test_the_band_holds_the_curve_it_was_made_from() -> None:
+    c = curve()
+    grid = np.linspace(0, 1, 501)
+    low, high = c.band(grid)
+    truth = GaussianTradeOff(1.0).beta(grid)
+    assert ((low <= truth) & (truth <= high)).all()
+    assert (np.diff(low) <= 0).all()
+    assert (np.diff(high) <= 0).all()
+    wider_low, wider_high = curve(confidence=0.999999).band(grid)
+    assert ((wider_low <= low) & (high <= wider_high)).all()
+
+
+def test_numbers_bracket_the_truth() -> None:
+    c, truth = curve(), GaussianTradeOff(1.0)
+    low, high = c.advantage_interval()
+    assert low < truth.advantage() < high
+    low, high = c.auc_interval()
+    assert low < ndtr(1 / np.sqrt(2)) < high
+    assert 0.95 < c.mu_lower_bound() < 1.0
+    assert 0 < c.epsilon_lower_bound(1e-5) < 4.38  # what 1-GDP gives at this delta
+    assert c.eta_lower_bound() == pytest.approx(c.advantage_interval()[0] / 2)
+
+
+def test_compare_uses_the_confidence_of_the_curve() -> None:
+    found = curve(confidence=0.99).compare(GaussianTradeOff(1.0), tolerance=0.2)
+    assert found.failure_probability == pytest.approx(0.01)
+    assert found.tolerance == 0.2
+    assert found.verdict == "CONFIRMED"
+    assert curve().compare(GaussianTradeOff(1.2)).verdict == "REFUTED"
+
+
+def test_text_names_what_matters() -> None:
+    text = str(curve())
+    for word in ("16 thresholds", "0.999", "100,000 out", "advantage", "AUC", "mu", "at least"):
+        assert word in text
+
+
+def test_a_single_game() -> None:
+    c = EmpiricalTradeOff.from_counts([0.0], [1], 1, [0], 1)
+    assert c.band([0.0, 0.5, 1.0])[0].min() >= 0
+    assert c.mu_lower_bound() == 0.0
+    assert c.compare(GaussianTradeOff(1.0)).verdict == "INCONCLUSIVE"
+    assert "no threshold" in str(c)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"thresholds": [0.0, 0.0]}, "thresholds do not increase strictly"),
+        ({"thresholds": [0.0, np.inf]}, "thresholds holds inf"),
+        ({"thresholds": [0.0]}, "false_positives has 2 entries; it must have one per threshold, 1"),
+        ({"false_positives": [1, 2]}, "false_positives rise with the threshold"),
+        ({"false_positives": [11, 2]}, "false_positives holds 11; .* from 0 to out_games = 10"),
+        ({"false_positives": [2.5, 2]}, "false_positives holds 2.5"),
+        ({"false_negatives": [2, 1]}, "false_negatives fall as the threshold rises"),
+        ({"false_negatives": [-1, 1]}, "false_negatives holds -1"),
+        ({"false_negatives": [1]}, "false_negatives has 1 entries"),
+        ({"false_negatives": ["a", "b"]}, "false_negatives is list"),
+        ({"out_games": 0}, "out_games is 0"),
+        ({"in_games": np.nan}, "in_games is nan"),
+        ({"confidence": 0.0}, "confidence is 0.0"),
+        ({"confidence": 1.0}, "confidence is 1.0"),
+        ({"confidence": 99.9}, "confidence is 99.9"),
+    ],
+)
+def test_bad_input(change: dict, words: str) -> None:
+    good = {"thresholds": [0.0, 1.0], "false_positives": [5, 2], "out_games": 10, "false_negatives": [2, 5]}
+    good |= {"in_games": 10, "confidence": 0.99}
+    with pytest.raises(ValueError, match=words):
+        EmpiricalTradeOff.from_counts(**(good | change))
+
+
+def test_bad_rates_of_the_band() -> None:
+    with pytest.raises(ValueError, match=r"alpha is 1.5; it must lie in \[0, 1\]"):
+        curve().band([0.5, 1.5])

@@ -1,0 +1,40 @@
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from mipsim.tradeoff import GaussianTradeOff, MixtureTradeOff
+
+ALPHA = np.concatenate([np.geomspace(1e-12, 0.1, 20), np.linspace(0.1, 1, 20)])
+
+
+def test_it_is_the_curve_of_a_mixture_of_worlds() -> None:
+    """Out N(0, 1); in N(2, 1) with probability rho, else N(0, 1): the ratio rises with the score."""
+    rho, t = 0.3, np.linspace(-8, 8, 101)
+    tpr = rho * ndtr(2 - t) + (1 - rho) * ndtr(-t)
+    mixture = MixtureTradeOff(GaussianTradeOff(2.0), rho)
+    assert np.allclose(mixture.tpr_at(ndtr(-t)), tpr, rtol=1e-9)
+    assert np.allclose(mixture.beta(ndtr(-t)), 1 - tpr, atol=1e-14)
+
+
+def test_the_ends_of_rho() -> None:
+    inner = GaussianTradeOff(2.0)
+    assert np.array_equal(MixtureTradeOff(inner, 1.0).beta(ALPHA), inner.beta(ALPHA))
+    assert np.array_equal(MixtureTradeOff(inner, 0.0).beta(ALPHA), 1 - ALPHA)
+    assert MixtureTradeOff(inner, 0.0).advantage() == 0.0
+
+
+def test_mixtures_compose() -> None:
+    inner = GaussianTradeOff(2.0)
+    twice = MixtureTradeOff(MixtureTradeOff(inner, 0.5), 0.4)
+    assert np.allclose(twice.tpr_at(ALPHA), MixtureTradeOff(inner, 0.2).tpr_at(ALPHA), rtol=1e-13)
+
+
+@pytest.mark.parametrize("rho", [-0.1, 1.1, np.nan, "half"])
+def test_bad_rho(rho: object) -> None:
+    with pytest.raises(ValueError, match=r"rho is .*; it must be a finite number in \[0, 1\]"):
+        MixtureTradeOff(GaussianTradeOff(1.0), rho)  # type: ignore[arg-type]
+
+
+def test_bad_inner() -> None:
+    with pytest.raises(ValueError, match="inner is float; it must be a trade-off function"):
+        MixtureTradeOff(1.0, 0.5)  # type: ignore[arg-type]

@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+
+from mipsim.tradeoff import GaussianTradeOff, PiecewiseLinearTradeOff
+
+
+def test_it_walks_the_edges() -> None:
+    curve = PiecewiseLinearTradeOff([0, 0.25, 1], [1, 0.25, 0])
+    assert curve.beta([0, 0.125, 0.25, 0.625, 1]).tolist() == [1, 0.625, 0.25, 0.125, 0]
+    assert curve.tpr_at(0.125) == 0.375
+
+
+def test_randomised_response_is_epsilon_dp() -> None:
+    """Flip a bit with probability 1 / (1 + e^eps): delta(epsilon) is 0 and delta below it is not."""
+    for epsilon in (0.1, 1.0, 5.0):
+        flip = 1 / (1 + np.exp(epsilon))
+        curve = PiecewiseLinearTradeOff([0, flip, 1], [1, flip, 0])
+        assert float(curve.delta(epsilon)) == pytest.approx(0.0, abs=1e-15)
+        assert float(curve.delta(0.9 * epsilon)) > 1e-3
+        assert curve.advantage() == pytest.approx(1 - 2 * flip)
+
+
+def test_approximate_dp_has_its_delta() -> None:
+    curve = PiecewiseLinearTradeOff([0, 0.99, 1], [0.99, 0, 0])
+    assert curve.delta([0.0, 3.0, 500.0, 1e6]) == pytest.approx([0.01] * 4)
+
+
+def test_a_fine_polygon_is_its_curve() -> None:
+    alpha = np.unique(np.concatenate([[0, 1], np.geomspace(1e-9, 1, 3000), np.linspace(0, 1, 3000)]))
+    curve = PiecewiseLinearTradeOff(alpha, GaussianTradeOff(1.0).beta(alpha))
+    between = (alpha[1:] + alpha[:-1]) / 2
+    assert np.allclose(curve.beta(between), GaussianTradeOff(1.0).beta(between), atol=1e-5)
+    assert curve.advantage() == pytest.approx(GaussianTradeOff(1.0).advantage(), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "beta", "words"),
+    [
+        ([0.1, 1], [0.9, 0], "alpha runs from 0.1 to 1; it must run from 0 to 1"),
+        ([0, 0.9], [1, 0], "alpha runs from 0 to 0.9"),
+        ([0], [1], "alpha runs from 0 to 0"),
+        ([0, 0.5, 0.5, 1], [1, 0.4, 0.3, 0], "alpha holds 0.5 after 0.5; it must increase strictly"),
+        ([0, 0.5, 1], [1, 0.5], r"beta has shape \(2,\); it must have shape \(3,\)"),
+        ([0, 0.5, 1], [1, 0.6, 0], "beta holds 0.6 at alpha 0.5; it must be at most 1 - alpha"),
+        ([0, 0.5, 1], [1, 0.2, 0.1], "beta holds 0.1 at alpha 1"),
+        ([0, 0.2, 0.4, 1], [0.5, 0.1, 0.2, 0], "beta rises after alpha 0.2; it must not increase"),
+        ([0, 0.2, 0.4, 1], [0.5, 0.45, 0.1, 0], "beta lies above the chord at alpha 0.2; it must be convex"),
+        ([0, 0.5, 1], [1, -0.1, 0], "beta is -0.1"),
+        ([0, 0.5, 1], [1, np.nan, 0], "beta holds nan"),
+        ([0, np.nan, 1], [1, 0.2, 0], "alpha holds nan"),
+        ([[0, 1]], [[1, 0]], r"alpha has shape \(1, 2\)"),
+        ("abc", [1, 0], "alpha is str"),
+    ],
+)
+def test_bad_corners(alpha: object, beta: object, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        PiecewiseLinearTradeOff(alpha, beta)
+
+
+def test_rounding_is_forgiven() -> None:
+    PiecewiseLinearTradeOff([0, 0.5, 1], [1, 0.5 + 5e-13, 0])

@@ -1,0 +1,96 @@
+"""What every member of the family must do."""
+
+import jax
+import numpy as np
+import pytest
+
+from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff, MixtureTradeOff, PiecewiseLinearTradeOff
+
+MEMBERS = [
+    GaussianTradeOff(0.0),
+    GaussianTradeOff(1.0),
+    GaussianTradeOff(12.0),
+    MixtureTradeOff(GaussianTradeOff(1.5), 0.25),
+    MixtureTradeOff(MixtureTradeOff(GaussianTradeOff(3.0), 0.5), 0.5),
+    PiecewiseLinearTradeOff([0, 0.2, 0.5, 1], [0.9, 0.5, 0.2, 0]),
+    PiecewiseLinearTradeOff([0, 1], [1, 0]),
+]
+members = pytest.mark.parametrize("member", MEMBERS, ids=str)
+GRID = np.unique(
+    np.concatenate(
+        [[0.0], np.geomspace(1e-12, 1, 200), np.linspace(0, 1, 201), 1 - np.geomspace(1e-12, 1, 99)]
+    )
+)
+
+
+@members
+def test_it_is_a_trade_off_function(member: AbstractTradeOff) -> None:
+    beta = member.beta(GRID)
+    assert beta.dtype == np.float64
+    assert beta.shape == GRID.shape
+    assert (beta >= 0).all()
+    assert (beta <= 1 - GRID + 1e-15).all()
+    assert (np.diff(beta) <= 1e-15).all()
+    share = (GRID[1:-1] - GRID[:-2]) / (GRID[2:] - GRID[:-2])
+    assert (beta[1:-1] <= (1 - share) * beta[:-2] + share * beta[2:] + 1e-12).all()
+
+
+@members
+def test_both_forms_agree(member: AbstractTradeOff) -> None:
+    assert np.allclose(member.beta(GRID) + member.tpr_at(GRID), 1.0, atol=1e-15)
+
+
+@members
+def test_shapes_are_kept(member: AbstractTradeOff) -> None:
+    for shape in ((), (1,), (2, 3)):
+        alpha = np.full(shape, 0.25)
+        for values in (
+            member.beta(alpha),
+            member.tpr_at(alpha),
+            member.probit_beta(alpha),
+            member.delta(alpha),
+        ):
+            assert isinstance(values, np.ndarray)
+            assert values.shape == shape
+
+
+@members
+def test_the_derived_numbers_agree_with_a_fine_grid(member: AbstractTradeOff) -> None:
+    fine = np.unique(np.concatenate([np.linspace(0, 1, 400_001), np.geomspace(1e-15, 1, 100_001)]))
+    tpr = member.tpr_at(fine)
+    for epsilon in (0.0, 0.5, 2.0):
+        grid = max(0.0, float((tpr - np.exp(epsilon) * fine).max()))
+        found = float(member.delta(epsilon))
+        assert found >= grid - 1e-15
+        assert found == pytest.approx(grid, abs=1e-8)
+    assert member.advantage() == float(member.delta(0.0))
+
+
+@members
+@pytest.mark.parametrize("bad", [-1e-9, 1.0 + 1e-9, 2.0])
+def test_rates_outside_the_unit_interval(member: AbstractTradeOff, bad: float) -> None:
+    for name in ("beta", "tpr_at", "probit_beta"):
+        with pytest.raises(ValueError, match=r"(alpha|fpr) is .*; it must lie in \[0, 1\]"):
+            getattr(member, name)([0.5, bad])
+
+
+@members
+@pytest.mark.parametrize("bad", [np.nan, np.inf, "half"])
+def test_rates_that_are_no_numbers(member: AbstractTradeOff, bad: object) -> None:
+    with pytest.raises(ValueError, match=r"alpha (holds|is) "):
+        member.beta(bad)
+
+
+@members
+@pytest.mark.parametrize("bad", [-0.1, np.nan])
+def test_bad_epsilon(member: AbstractTradeOff, bad: float) -> None:
+    with pytest.raises(ValueError, match="epsilon"):
+        member.delta(bad)
+
+
+@members
+def test_it_is_an_immutable_pytree(member: AbstractTradeOff) -> None:
+    again = jax.tree.unflatten(*reversed(jax.tree.flatten(member)))
+    assert np.array_equal(again.beta(GRID), member.beta(GRID))
+    with pytest.raises(AttributeError):
+        member.mu = 2.0  # type: ignore[attr-defined]

@@ -1,0 +1,42 @@
+"""The files of the report are never half-written, and a folder that cannot be written is one sentence."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from verify.report.files import writable_folder, write_atomically
+
+
+def test_a_write_that_fails_leaves_what_was_there(tmp_path, monkeypatch):
+    file = tmp_path / "verdicts.json"
+    write_atomically(file, "old")
+
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        write_atomically(file, "new")
+    assert file.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["verdicts.json"]
+
+
+def test_a_reader_never_sees_half_a_file(tmp_path, monkeypatch):
+    file = tmp_path / "index.html"
+    write_atomically(file, "old")
+    seen = []
+    rename = os.replace
+    monkeypatch.setattr(os, "replace", lambda a, b: (seen.append(file.read_text()), rename(a, b))[1])
+    write_atomically(file, "n" * 1_000_000)
+    assert seen == ["old"]
+    assert file.read_text() == "n" * 1_000_000
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    for folder in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/nothing")):
+        with pytest.raises(
+            ValueError, match=r"^--out is '.*' \(.*\); it must be a folder that can be written$"
+        ):
+            writable_folder("--out", folder)

@@ -1,0 +1,1 @@
+"""The register of claims, their verdicts, and the command that judges them."""

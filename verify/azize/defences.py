@@ -1,0 +1,148 @@
+"""Noise and sub-sampling: theorems 4.1 and 4.2 and the correction of 4.2."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from mipsim.theory import azize
+from mipsim.tradeoff import AbstractTradeOff
+from sims.studies import STUDIES
+from verify.azize.cases import OFF_SUPPORT, REGULAR, THREE_ATOMS, Case, mean_law
+from verify.azize.mean import DOMAIN, PAPER_POINT, REGULAR_DOMAIN, TOLERANCE
+from verify.azize.second import compare_by_literal_games
+from verify.by_games import judge_curve
+from verify.claim import Between, Budget, Claim, Kind, Regime, RegimeResult
+from verify.limits import Size, curve_gap, judge_limit
+
+LARGE = (6400, 25_600, 102_400, 409_600)
+"""Rows for weak noise, which smooths a lattice of spacing 1/n only from n = 1/gamma^2 on."""
+
+
+def noise_regime(case: Case, gamma: float, stretch: float = 1.0, sizes: tuple[int, ...] | None = None) -> Regime:
+    """The optimal curve of the noisy mean by its exact law."""
+    parameters = case.parameters | {"gamma": gamma}
+
+    def at(n: int) -> Size:
+        m, law = mean_law(case, n, n, gamma**2)
+        return curve_gap(law.beta, azize.mean_tradeoff(m * stretch).beta, case.name)
+
+    def judge(_: Budget) -> RegimeResult:
+        return judge_limit(at, TOLERANCE, parameters, sizes=sizes or case.sizes)
+
+    return Regime(f"{case.name}-gamma-{gamma:g}", parameters, judge, random=False)
+
+
+def noise_by_games(gamma: str) -> Regime:
+    """The paper's own point with the covariance score of C + C_gamma."""
+    parameters = PAPER_POINT | {"target": "easiest", "gamma": float(gamma)}
+
+    def judge(budget: Budget) -> RegimeResult:
+        study = STUDIES[f"azize_fig2_noise_{gamma}"]
+        game, _ = study.build()
+        m = azize.leakage_score(game.data, game.target, game.n, float(gamma))  # pyright: ignore[reportAttributeAccessIssue]
+        return judge_curve(study, azize.mean_tradeoff(m), 2 * TOLERANCE, budget, parameters | {"m": round(m, 4)})
+
+    return Regime(f"paper-gamma-{gamma}", parameters, judge)
+
+
+def _subsampled(leakage: float, rho: float, printed: bool) -> AbstractTradeOff:
+    if printed:
+        return azize.subsampled_tradeoff_printed(leakage, rho)
+    return azize.subsampled_tradeoff_corrected(leakage, rho)
+
+
+def subsample_regime(case: Case, rho: float, *, printed: bool, stretch: float = 1.0) -> Regime:
+    """The optimal curve of the sub-sampled mean: the mixture of the exact law of k = rho n rows with H0."""
+    parameters = case.parameters | {"rho": rho}
+
+    def at(n: int) -> Size:
+        m_k, law = mean_law(case, round(rho * n), n)  # m_k = m* / rho
+
+        def exact(alpha: np.ndarray) -> np.ndarray:
+            return rho * law.beta(alpha) + (1 - rho) * (1 - alpha)
+
+        return curve_gap(exact, _subsampled(rho * m_k * stretch, rho, printed).beta, f"{case.name}, rho = {rho:g}")
+
+    def second() -> str:
+        study = STUDIES[f"azize_counterexample_subsampled_{rho:g}"]
+        game, _ = study.build()
+        m = azize.leakage_score(game.data, game.target, game.n)  # pyright: ignore[reportAttributeAccessIssue]
+        return compare_by_literal_games(study, _subsampled(m, rho, printed))
+
+    def judge(_: Budget) -> RegimeResult:
+        return judge_limit(at, TOLERANCE, parameters, sizes=(400, 1600, 6400, 25_600), second_route=second)
+
+    return Regime(f"{case.name}-rho-{rho:g}", parameters, judge, random=False)
+
+
+def subsample_by_games(rho: str, *, printed: bool) -> Regime:
+    """The paper's own point with the likelihood ratio of the joint mixture."""
+    parameters = PAPER_POINT | {"target": "easiest", "rho": float(rho)}
+
+    def judge(budget: Budget) -> RegimeResult:
+        study = STUDIES[f"azize_fig2_rho_{rho}"]
+        game, _ = study.build()
+        m = azize.leakage_score(game.data, game.target, game.n)  # pyright: ignore[reportAttributeAccessIssue]
+        claimed = _subsampled(m, float(rho), printed)
+        return judge_curve(
+            study, claimed, 2 * TOLERANCE, budget, parameters | {"m*": round(m, 4)}, refutes=printed,
+            second_route=lambda: "the exact law of the same sub-sampling at n = 400 to 25,600 (regimes above)",
+        )  # fmt: skip
+
+    return Regime(f"paper-rho-{rho}", parameters, judge)
+
+
+FAINT = Case("bernoulli-faint", REGULAR[2].coordinates, 0.002, "Bernoulli(.3, .4, .55, .7), typical, m* = 0.002")
+_CASES = (REGULAR[0], REGULAR[1], REGULAR[2], REGULAR[6], REGULAR[7])
+_RHOS = (0.05, 0.1, 0.5, 0.9)
+_SPREAD = tuple((case, rho) for case in _CASES for rho in _RHOS)
+
+CLAIMS = (
+    Claim(
+        "azize-thm-4.1", "azize",
+        "Noisy mean (1/n) sum Z_i + N(0, C_gamma)/sqrt(n): theorem 3.1 holds with "
+        "m = (1/n) ||z* - mu||^2_{(C + C_gamma)^-1}.",
+        Kind.LIMIT, TOLERANCE, "probit",
+        DOMAIN | {"gamma": Between(0, float("inf"), "gamma > 0; judged from 0.02 to 5")},
+        (
+            *(noise_regime(c, g) for c in REGULAR for g in (0.1, 1.0)),
+            *(noise_regime(c, g) for c in (OFF_SUPPORT, THREE_ATOMS) for g in (0.1, 1.0)),
+            *(noise_regime(c, 5.0) for c in (REGULAR[0], REGULAR[7], OFF_SUPPORT)),
+            *(noise_regime(c, 0.02, sizes=LARGE) for c in (REGULAR[0], OFF_SUPPORT, THREE_ATOMS)),
+            *(noise_by_games(g) for g in ("0.1", "0.5", "1")),
+        ),
+        partial(noise_regime, REGULAR[0], 0.5, stretch=1.1),
+    ),
+    Claim(
+        "azize-thm-4.2", "azize",
+        "Mean of k = rho n rows drawn without replacement: theorem 3.1 with rho m*, i.e. power "
+        "Phi(z_alpha + sqrt(rho m*)), and l => N(-+rho m*/2, rho m*).",
+        Kind.LIMIT, TOLERANCE, "probit",
+        DOMAIN | {"rho": Between(0, 1, "0 < rho < 1; judged from 0.05 to 0.9")},
+        (
+            *(subsample_regime(c, r, printed=True) for c, r in _SPREAD),
+            subsample_regime(FAINT, 0.5, printed=True),
+            *(subsample_by_games(r, printed=True) for r in ("0.1", "0.5")),
+        ),
+        partial(subsample_regime, REGULAR[0], 0.5, printed=True, stretch=1.1),
+        corrected_by="azize-thm-4.2-corrected",
+    ),
+    Claim(
+        "azize-thm-4.2-corrected", "azize",
+        "Mean of k = rho n rows drawn without replacement: the optimal power tends to "
+        "rho Phi(z_alpha + sqrt(m*/rho)) + (1 - rho) alpha, for data and targets with a density expansion.",
+        Kind.LIMIT, TOLERANCE, "probit",
+        REGULAR_DOMAIN | {"rho": Between(0, 1, "0 < rho < 1; judged from 0.05 to 0.9")},
+        (
+            *(subsample_regime(c, r, printed=False) for c, r in _SPREAD),
+            subsample_regime(FAINT, 0.5, printed=False),
+            *(subsample_by_games(r, printed=False) for r in ("0.1", "0.5")),
+        ),
+        partial(subsample_regime, REGULAR[0], 0.5, printed=False, stretch=1.1),
+        corrects="azize-thm-4.2",
+        derivation=azize.subsampled_tradeoff_corrected.__doc__ or "",
+    ),
+)  # fmt: skip
+"""Noise, and sub-sampling printed and corrected."""

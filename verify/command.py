@@ -1,0 +1,151 @@
+"""The command: its arguments, the loop over the claims, and what it says and returns."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from verify.arguments import Request, parser, request_of
+from verify.claim import Claim, ClaimResult, Verdict
+from verify.judge import judge_all, share
+from verify.report.wording import number, plural
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from verify.report.folder import ReportFolder
+
+COUNTS = "counts"
+DONE, NOT_JUDGED, BAD_ARGUMENTS, INTERRUPTED = 0, 1, 2, 130
+
+
+def main(argv: Sequence[str] | None = None, register: Mapping[str, Claim] | None = None) -> int:
+    """Run the command.
+
+    Args:
+        argv: the arguments; those of the process if None.
+        register: the claims; `verify.register.REGISTER` if None.
+
+    Returns:
+        0 when all were judged, 1 when a judge failed, 2 for bad arguments, 130 when interrupted (the report
+        then holds what was finished).
+    """
+    from rich.console import Console
+
+    console = Console()
+    try:
+        try:
+            arguments = parser().parse_args(argv)
+        except SystemExit as stop:  # argparse has said why, or has printed its help
+            return int(stop.code or 0)
+        if register is None:
+            from verify.register import REGISTER
+
+            register = REGISTER
+        try:
+            request = request_of(arguments, register)
+            if request.listing:
+                _list(request.claims, console)
+                return DONE
+            return _run(request, register, console)
+        except ValueError as error:
+            print(f"python -m verify: {error}", file=sys.stderr)
+            return BAD_ARGUMENTS
+    except KeyboardInterrupt:
+        print("Interrupted before the first claim: nothing was written.", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _list(claims: Sequence[Claim], console: Console) -> None:
+    for claim in claims:
+        first = " ".join(claim.statement.split())
+        line = f"{claim.id:<34}  {claim.kind:<22}  {plural(len(claim.regimes), 'regime'):>11}  {first}"
+        if console.is_terminal and len(line) > console.width:
+            line = line[: console.width - 1] + "…"
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _run(request: Request, register: Mapping[str, Claim], console: Console) -> int:
+    from verify.report.folder import ReportFolder
+    from verify.report.record import Setting
+    from verify.table import VerdictTable
+
+    regimes = sum(len(claim.regimes) for claim in register.values())
+    setting = Setting(request.scale, request.confidence, request.seed)
+    folder = None if request.out is None else ReportFolder(request.out, setting, regimes, len(request.claims))
+    store = None if request.out is None else request.out / COUNTS
+    results: list[ClaimResult] = []
+    interrupted = False
+    try:
+        with VerdictTable(console, len(request.claims)) as table:
+            failure_probability = share(request.confidence, register)
+            for result in judge_all(
+                request.claims, request.scale, failure_probability, request.seed, store, table.start
+            ):
+                results.append(result)
+                table.add(result)
+                if folder is not None:
+                    folder.add(result)
+    except KeyboardInterrupt:
+        interrupted = True
+    with _deaf():
+        if folder is not None:
+            folder.finish(interrupted)
+        _close(request, results, regimes, folder, interrupted, console)
+    if interrupted:
+        return INTERRUPTED
+    return DONE if all(result.judged for result in results) else NOT_JUDGED
+
+
+@contextlib.contextmanager
+def _deaf() -> Iterator[None]:
+    """Ignore Ctrl-C while the report is written for the last time: an impatient second must not cost it."""
+    try:
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    except ValueError:  # only the main thread may say so, and only it is interrupted
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _close(
+    request: Request,
+    results: Sequence[ClaimResult],
+    regimes: int,
+    folder: ReportFolder | None,
+    interrupted: bool,
+    console: Console,
+) -> None:
+    def say(line: str) -> None:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    for result in results:
+        for name, error in result.errors:
+            say(f"Not judged: {result.claim.id}, regime {name}: {error}")
+    if folder is None:
+        for result in results:
+            for name, regime in zip(result.names, result.regimes, strict=True):
+                notes = " ".join(note for note in (regime.route, regime.detail, regime.second_route) if note)
+                say(f"{result.claim.id}, regime {name}: {regime.verdict}. {notes}")
+    tally = ", ".join(
+        f"{amount} {verdict}"
+        for verdict in Verdict
+        if (amount := sum(result.judged and result.verdict is verdict for result in results))
+    )
+    failed = sum(not result.judged for result in results)
+    tally += f"{', ' if tally else ''}{failed} not judged" if failed else ""
+    where = "" if folder is None else f" Report: {folder.page}"
+    if interrupted:
+        kept = f"{len(results)} of {plural(len(request.claims), 'claim')} finished and kept"
+        say(f"Interrupted: {kept}{f' ({tally})' if tally else ''}.{where}")
+        return
+    say(
+        f"Judged {plural(len(results), 'claim')}: {tally or 'none'}. Family-wise failure probability"
+        f" {number(1 - request.confidence)} over all {plural(regimes, 'regime')} of the register.{where}"
+    )

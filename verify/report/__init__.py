@@ -1,0 +1,1 @@
+"""The report of a run: verdicts.json and one self-contained page."""

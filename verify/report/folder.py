@@ -1,0 +1,60 @@
+"""The report's folder: verdicts.json and index.html, whole after every claim."""
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from verify.claim import ClaimResult
+from verify.report.files import writable_folder, write_atomically
+from verify.report.page import Heading, page
+from verify.report.record import Setting, claim_record
+from verify.report.section import section
+from verify.report.versions import versions
+
+
+@dataclass(frozen=True)
+class _Entry:
+    record: str
+    section: str
+
+
+class ReportFolder:
+    """Where a run's report lies; `add` each result as it is finished, then `finish`.
+
+    Args:
+        folder: made if need be.
+        setting: what the run was asked.
+        regimes: number of regimes of the whole register, over which the failure probability is split.
+        claims: number of claims that will be judged.
+
+    Raises:
+        ValueError: if nothing can be written there.
+    """
+
+    def __init__(self, folder: Path, setting: Setting, regimes: int, claims: int) -> None:
+        self.page = writable_folder("--out", folder) / "index.html"
+        self.verdicts = folder / "verdicts.json"
+        self._setting = setting
+        self._heading = Heading(setting, regimes, claims, datetime.now(UTC), versions())
+        self._results: list[ClaimResult] = []
+        self._entries: list[_Entry] = []
+
+    def add(self, result: ClaimResult) -> None:
+        """Add a finished claim and write both files; each section is drawn once and kept."""
+        record = json.dumps(
+            claim_record(result, self._setting), indent=2, ensure_ascii=False, allow_nan=False
+        )
+        self._entries.append(_Entry(record, section(result, self._setting)))
+        self._results.append(result)
+        self._write("running")
+
+    def finish(self, interrupted: bool = False) -> None:
+        """Write both files for the last time, saying on the page whether the run was interrupted."""
+        self._write("interrupted" if interrupted else "finished")
+
+    def _write(self, state: str) -> None:
+        records = ",\n".join(entry.record for entry in self._entries)
+        write_atomically(self.verdicts, f"[\n{records}\n]\n")
+        sections = [entry.section for entry in self._entries]
+        write_atomically(self.page, page(self._heading, self._results, sections, state))

@@ -1,0 +1,170 @@
+"""A claim's result as plain JSON data: the entries of verdicts.json.
+
+JSON has no infinities: they are written as the strings "inf" and "-inf" (so that float(x) reads every number
+back), and NaN, a number that does not exist, as null. A claim or a regime that could not be judged has the
+verdict null.
+"""
+
+import math
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from verify.claim import Between, ClaimResult, Domain, Regime, RegimeResult, Verdict
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a run was asked: enough to play any of its regimes again.
+
+    Attributes:
+        scale: "quick", "standard" or "full".
+        confidence: family-wise, in (0, 1).
+        seed: the seed of the run.
+    """
+
+    scale: str
+    confidence: float
+    seed: int
+
+    def command(self, claim: str, regime: str) -> str:
+        """Return the command that judges one regime again, with the same games.
+
+        Examples:
+            >>> Setting("standard", 0.999, 0).command("azize-thm-4.2", "n = 50")
+            "python -m verify azize-thm-4.2 --regime 'n = 50' --scale standard --confidence 0.999 --seed 0"
+        """
+        return (
+            f"python -m verify {shlex.quote(claim)} --regime {shlex.quote(regime)} --scale {self.scale}"
+            f" --confidence {self.confidence!r} --seed {self.seed}"
+        )
+
+
+def plain(value: Any) -> Any:
+    """Return `value` as what JSON can hold; NumPy's numbers and arrays and non-finite floats are converted.
+
+    Examples:
+        >>> plain({"n": np.int64(3), "x": (1.0, float("-inf")), "y": float("nan")})
+        {'n': 3, 'x': [1.0, '-inf'], 'y': None}
+    """
+    if value is None or isinstance(value, (str, bool, int)):
+        # str() and int() strip enums of the standard library down to what they are.
+        return str(value) if isinstance(value, str) else value
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain(value.tolist())
+    if isinstance(value, float):
+        if math.isnan(value):
+            return None
+        return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(item) for item in value]
+    return str(value)
+
+
+def domain_record(domain: Domain) -> dict[str, Any]:
+    """Return a domain as data.
+
+    Examples:
+        >>> domain_record({"n": Between(2, math.inf)})
+        {'n': {'low': 2, 'high': 'inf', 'note': ''}}
+    """
+    return {
+        name: plain(
+            {"low": span.low, "high": span.high, "note": span.note}
+            if isinstance(span, Between)
+            else {"choices": span.choices, "note": span.note}
+        )
+        for name, span in domain.items()
+    }
+
+
+def regime_record(name: str, result: RegimeResult) -> dict[str, Any]:
+    """Return one judged regime as data."""
+    return plain(
+        {
+            "name": name,
+            "parameters": result.parameters,
+            "reading": result.reading,
+            "route": result.route,
+            "games": result.games,
+            "seed": result.seed,
+            "verdict": result.verdict,
+            "gap": result.gap,
+            "interval": result.interval,
+            "smallest_tolerance": result.smallest_tolerance,
+            "detectable_gap": result.detectable_gap,
+            "games_to_decide": result.games_to_decide,
+            "second_route": result.second_route,
+            "detail": result.detail,
+            "seconds": result.seconds,
+        }
+    )
+
+
+def claim_record(result: ClaimResult, setting: Setting) -> dict[str, Any]:
+    """Return a claim's entry in verdicts.json, see the module's first lines for what JSON cannot hold."""
+    claim = result.claim
+    judged = dict(zip(result.names, result.regimes, strict=True))
+    failed = dict(result.errors)
+    regimes = []
+    for regime in claim.regimes:
+        if regime.name in judged:
+            regimes.append(regime_record(regime.name, judged[regime.name]))
+        elif regime.name in failed:
+            regimes.append(_failed_record(regime, failed[regime.name]))
+    return plain(
+        {
+            "claim": claim.id,
+            "paper": claim.paper,
+            "statement": claim.statement,
+            "kind": claim.kind,
+            "verdict": result.verdict if result.judged else None,
+            "tolerance": claim.tolerance,
+            "unit": claim.unit,
+            "smallest_tolerance": math.inf if result.errors else result.smallest_tolerance,
+            "failure_probability": result.failure_probability,
+            "detectable_gap": result.detectable_gap,
+            "domain": domain_record(claim.domain),
+            "regimes": regimes,
+            "holds_on": names_with(result, Verdict.CONFIRMED),
+            "fails_on": names_with(result, Verdict.REFUTED),
+            "counterexample": counterexample_record(result, setting),
+            "corrects": claim.corrects,
+            "corrected_by": claim.corrected_by,
+            "seconds": result.seconds,
+        }
+    )
+
+
+def names_with(result: ClaimResult, verdict: Verdict) -> list[str]:
+    """Return the names of the regimes that got this verdict."""
+    pairs = zip(result.names, result.regimes, strict=True)
+    return [name for name, regime in pairs if regime.verdict is verdict]
+
+
+def counterexample_record(result: ClaimResult, setting: Setting) -> dict[str, Any] | None:
+    """Return the refuted regime with the largest gap and the command that replays it, or None."""
+    worst = result.counterexample
+    for name, regime in zip(result.names, result.regimes, strict=True):
+        if regime is worst:
+            return regime_record(name, regime) | {"command": setting.command(result.claim.id, name)}
+    return None
+
+
+def _failed_record(regime: Regime, error: str) -> dict[str, Any]:
+    keys = ("gap", "interval", "smallest_tolerance", "detectable_gap", "games_to_decide", "seed", "verdict")
+    return dict.fromkeys(keys) | {
+        "name": regime.name,
+        "parameters": regime.parameters,
+        "reading": regime.reading,
+        "route": "not judged",
+        "games": 0,
+        "second_route": "",
+        "detail": error,
+        "seconds": 0.0,
+    }

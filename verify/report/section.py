@@ -1,0 +1,129 @@
+"""One claim on the page: statement, verdict, counterexample, plots, and the tables."""
+
+import math
+import re
+from html import escape
+
+from verify.claim import ClaimResult, CurveEvidence, TrendEvidence, Verdict
+from verify.report import plots
+from verify.report.record import Setting, counterexample_record, plain
+from verify.report.tables import badge, domain_table, regimes_table, where_table
+from verify.report.wording import count, duration, gap, number, parameters, plural
+
+PLOTS = 4
+"""Plots of one claim: the counterexample and the largest gaps; the table holds every regime."""
+
+
+def link(claim: str) -> str:
+    """Return a link to a claim's section; the page drops it where that claim was not judged.
+
+    Examples:
+        >>> link("azize-thm-4.2")
+        '<a href="#azize-thm-4.2">azize-thm-4.2</a>'
+    """
+    return f'<a href="#{escape(claim, quote=True)}">{escape(claim)}</a>'
+
+
+def section(result: ClaimResult, setting: Setting) -> str:
+    """Return the section of one claim as HTML; every text in it is escaped.
+
+    Args:
+        result: the judged claim.
+        setting: what the run was asked, for the command that replays a counterexample.
+    """
+    claim = result.claim
+    name = escape(claim.id, quote=True)
+    verdict = badge(result.verdict if result.judged else None)
+    parts = [
+        f'<section id="{name}" aria-labelledby="{name}-title">',
+        f'<h2 id="{name}-title"><span class="id">{escape(claim.id)}</span> {verdict}</h2>',
+        f'<p class="meta">{_summary(result)}</p>',
+        f'<pre class="statement">{escape(claim.statement.strip())}</pre>',
+    ]
+    if claim.corrects:
+        parts.append(f"<p>Corrects {link(claim.corrects)}.</p>")
+    if claim.corrected_by:
+        parts.append(f"<p>Corrected by {link(claim.corrected_by)}.</p>")
+    if claim.derivation.strip():
+        why = escape(claim.derivation.strip())
+        parts.append(f'<h3>Why this is the right statement</h3><pre class="derivation">{why}</pre>')
+    parts += [_errors(result), _counterexample(result, setting), _plots(result), where_table(result)]
+    parts += [regimes_table(result), domain_table(claim.domain), "</section>"]
+    return "\n".join(part for part in parts if part)
+
+
+def _summary(result: ClaimResult) -> str:
+    claim = result.claim
+    games = sum(regime.games for regime in result.regimes)
+    facts = [
+        escape(claim.paper),
+        escape(claim.kind),
+        f"tolerance {number(claim.tolerance)} ({escape(claim.unit)})",
+    ]
+    facts += [
+        plural(len(claim.regimes), "regime"),
+        f"{count(games)} games per world" if games else "no games",
+    ]
+    if result.regimes:
+        facts += [
+            f"largest gap {number(result.gap)}",
+            f"smallest tolerance {number(result.smallest_tolerance)}",
+        ]
+    facts += [f"detectable gap {number(result.detectable_gap)}"] if games else []
+    facts += [f"failure probability {number(result.failure_probability)}", duration(result.seconds)]
+    return " · ".join(facts)
+
+
+def _errors(result: ClaimResult) -> str:
+    items = "".join(
+        f"<li><strong>{escape(name)}</strong>: <code>{escape(error)}</code></li>"
+        for name, error in result.errors
+    )
+    if not items:
+        return ""
+    return f'<div class="note error"><p>Not judged, because the judge failed:</p><ul>{items}</ul></div>'
+
+
+def _counterexample(result: ClaimResult, setting: Setting) -> str:
+    worst, record = result.counterexample, counterexample_record(result, setting)
+    if worst is None or record is None:
+        return ""
+    lines = [f"Gap {gap(worst.gap, worst.interval)} ({escape(worst.unit)})."]
+    lines += [f"Reading: {escape(worst.reading)}"] if worst.reading else []
+    lines += [escape(worst.detail)] if worst.detail else []
+    lines += [f"Second route: {escape(worst.second_route)}"] if worst.second_route else []
+    return (
+        f'<div class="note counterexample"><h3>Counterexample: {escape(record["name"])}</h3>'
+        f'<p class="parameters">{escape(parameters(plain(worst.parameters)))}</p>'
+        + "".join(f"<p>{line}</p>" for line in lines)
+        + f'<p>Play it again:</p><pre class="command" tabindex="0">{escape(record["command"])}</pre></div>'
+    )
+
+
+def _plots(result: ClaimResult) -> str:
+    worst = result.counterexample
+    pairs = [pair for pair in zip(result.names, result.regimes, strict=True) if pair[1].evidence is not None]
+    pairs.sort(key=lambda pair: (pair[1] is not worst, 0.0 if math.isnan(pair[1].gap) else -abs(pair[1].gap)))
+    # An id in an SVG may hold letters, digits, dots and dashes only: it is referred to as url(#id).
+    prefix = re.sub(r"[^\w.-]", "-", result.claim.id, flags=re.ASCII)
+    drawn = []
+    for index, (name, regime) in enumerate(pairs[:PLOTS]):
+        if regime.evidence is None:
+            continue
+        title = f"{result.claim.id}, {name}"
+        picture = _picture(regime.evidence, regime.verdict, title, f"{prefix}-plot-{index}")
+        label = regime.evidence.label or getattr(regime.evidence, "route", "")
+        caption = f"<strong>{escape(name)}</strong> {badge(regime.verdict)} {escape(label)}"
+        drawn.append(f"<figure>{picture}<figcaption>{caption}</figcaption></figure>")
+    if not drawn:
+        return ""
+    rest = len(pairs) - len(drawn)
+    more = f'<p class="meta">{plural(rest, "more regime")}: in the table only.</p>' if rest else ""
+    return f'<div class="plots">{"".join(drawn)}</div>{more}'
+
+
+def _picture(evidence: CurveEvidence | TrendEvidence, verdict: Verdict, title: str, name: str) -> str:
+    try:
+        return plots.svg(evidence, verdict, title, name)
+    except Exception as error:  # a verdict must not be lost for its picture
+        return f'<p class="meta">Could not be drawn: {escape(f"{type(error).__name__}: {error}")}</p>'

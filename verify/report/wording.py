@@ -1,0 +1,111 @@
+"""How numbers are written for a reader, the same on the terminal and on the page."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def number(value: Any) -> str:
+    """Write a number with three significant digits; a minus is a minus, an infinity is the sign.
+
+    Examples:
+        >>> [number(x) for x in (0.012345, -1.0, 1e-9, 1234567.0, float("inf"), float("nan"), None, 0.0)]
+        ['0.0123', '−1', '1e−9', '1.23e6', '∞', '–', '–', '0']
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    text = f"{value:.3g}"
+    if "e" in text:
+        digits, exponent = text.split("e")
+        text = f"{digits}e{int(exponent)}"
+    return text.replace("-", "−")
+
+
+def interval(ends: Sequence[float]) -> str:
+    """Write an interval; "exact" where it is one point, a dash where there is none.
+
+    Examples:
+        >>> interval((-0.001, float("inf"))), interval((0.3, 0.3)), interval((float("nan"), float("nan")))
+        ('[−0.001, ∞]', 'exact', '–')
+    """
+    if ends[0] == ends[1]:
+        return "exact"
+    if math.isnan(ends[0]) and math.isnan(ends[1]):
+        return "–"
+    return f"[{number(ends[0])}, {number(ends[1])}]"
+
+
+def gap(value: float, ends: Sequence[float]) -> str:
+    """Write a gap with its interval.
+
+    Examples:
+        >>> gap(0.3, (0.2, 0.4)), gap(0.3, (0.3, 0.3))
+        ('0.3 in [0.2, 0.4]', '0.3 (exact)')
+    """
+    where = interval(ends)
+    return f"{number(value)} ({where})" if where == "exact" else f"{number(value)} in {where}"
+
+
+def count(value: int) -> str:
+    """Write a number of games: groups of three digits up to a million, then short.
+
+    Examples:
+        >>> [count(x) for x in (0, 20_000, 1_000_000, 12_345_678, 3_000_000_000)]
+        ['0', '20,000', '1M', '12.3M', '3G']
+    """
+    for size, letter in ((10**9, "G"), (10**6, "M")):
+        if value >= size:
+            return f"{value / size:.3g}{letter}"
+    return f"{value:,}"
+
+
+def duration(seconds: float) -> str:
+    """Write a time.
+
+    Examples:
+        >>> [duration(x) for x in (0.004, 3.14, 75.0, 5000.0)]
+        ['0.00 s', '3.1 s', '1 min 15 s', '1 h 23 min']
+    """
+    if seconds < 1:
+        return f"{seconds:.2f} s"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes = round(seconds) // 60
+    if minutes < 60:
+        return f"{minutes} min {round(seconds) % 60} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def parameters(values: Mapping[str, Any]) -> str:
+    """Write the parameters of a regime on one line.
+
+    Examples:
+        >>> parameters({"n": 1000, "rho": 0.5, "law": "Bernoulli", "p": [0.1, 0.2]})
+        'n = 1000, rho = 0.5, law = Bernoulli, p = [0.1, 0.2]'
+    """
+    return ", ".join(f"{name} = {parameter(value)}" for name, value in values.items())
+
+
+def parameter(value: Any) -> str:
+    """Write one parameter: whole numbers in full, others with six digits, lists in brackets."""
+    if isinstance(value, bool) or value is None:
+        return str(value)
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(parameter(item) for item in value) + "]"
+    if isinstance(value, Mapping):
+        return "{" + parameters(value) + "}"
+    return str(value)
+
+
+def plural(amount: int, noun: str) -> str:
+    """Write an amount with its noun.
+
+    Examples:
+        >>> plural(1, "claim"), plural(1234, "regime")
+        ('1 claim', '1,234 regimes')
+    """
+    return f"{amount:,} {noun}" + ("" if amount == 1 else "s")
