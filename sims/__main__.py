@@ -80,7 +80,7 @@ def _bench(options: argparse.Namespace) -> int:
     return 0
 
 
-def _at_least(name: str, least: int):  # noqa: ANN202 - argparse wants any callable
+def _at_least(name: str, least: int):
     def parse(text: str) -> int:
         try:
             return whole(name, float(text) if "e" in text.lower() else int(text), least)

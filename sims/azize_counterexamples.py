@@ -72,12 +72,25 @@ def _scalar(kind: str) -> tuple[mi.FixedTarget, mi.AbstractAttack]:
 
 
 COUNTEREXAMPLES = (
-    *(Study(f"azize_counterexample_scalar_{k}", f"n = 4, {k} score", lambda k=k: _scalar(k), GAMES) for k in ("covariance", "product")),
-    Study("azize_counterexample_bernoulli-off-support", "Bernoulli data, target (1/2, 1/2, 1/2)", _off_support, GAMES),
+    *(
+        Study(f"azize_counterexample_scalar_{k}", f"n = 4, {k} score", lambda k=k: _scalar(k), GAMES)
+        for k in ("covariance", "product")
+    ),
+    Study(
+        "azize_counterexample_bernoulli-off-support",
+        "Bernoulli data, target (1/2, 1/2, 1/2)",
+        _off_support,
+        GAMES,
+    ),
     Study("azize_counterexample_three-atoms", "atoms 0, 1, sqrt 2; target sqrt 2", _three_atoms, GAMES),
     Study("azize_counterexample_rare-coordinate", "one coordinate Bernoulli(0.1/n)", _rare, GAMES),
     *(
-        Study(f"azize_counterexample_subsampled_{rho:g}", f"rho = {rho:g}, joint mixture", lambda r=rho: _subsampled(r), GAMES)
+        Study(
+            f"azize_counterexample_subsampled_{rho:g}",
+            f"rho = {rho:g}, joint mixture",
+            lambda r=rho: _subsampled(r),
+            GAMES,
+        )
         for rho in (0.05, 0.1, 0.5, 0.9)
     ),
 )

@@ -65,7 +65,8 @@ def _noise(gamma: float) -> Built:
 
 def _subsampled(rho: float) -> Built:
     """The likelihood ratio of the mixture, log(1 - rho + rho exp(t)), is ranked by t, the ratio given that the target
-    is drawn: the same test at every threshold, but t does not saturate at log(1 - rho) in float64."""
+    is drawn: the same test at every threshold, but t does not saturate at log(1 - rho) in float64.
+    """
     data = reference_data()
     mechanism = mi.Subsampled(mi.EmpiricalMean(), rho)
     game = mi.FixedTarget(mechanism, data, n=N, target=paper_target("easy"))

@@ -18,7 +18,7 @@ from mipsim.engine.counting import Counter, on_device
 from mipsim.engine.drive import cores, play_range
 from mipsim.engine.precision import exact_scope
 from mipsim.engine.routes import build_sampler
-from sims.studies import D, N, STUDIES, reference_data
+from sims.studies import STUDIES, D, N, reference_data
 
 LITERAL = "NumPy literal rows"
 

@@ -1,10 +1,12 @@
 """Do samples come from one law? Each check fails a correct sampler with probability <= FAILURE."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy.stats
 
+stats: Any = scipy.stats  # its stubs take every frozen law for a discrete one
 FAILURE = 1e-9
 # Two-sided normal quantile of FAILURE: for means of > 1e4 draws, whose normal approximation is good there.
 SIGMAS = float(-stats.norm.ppf(FAILURE / 2))
@@ -13,12 +15,12 @@ SIGMAS = float(-stats.norm.ppf(FAILURE / 2))
 def same_law(first: np.ndarray, second: np.ndarray) -> bool:
     """Two-sample Kolmogorov-Smirnov; with ties its p-value is conservative."""
     result = stats.ks_2samp(np.asarray(first), np.asarray(second), method="asymp")
-    return float(result.pvalue) >= FAILURE  # type: ignore[attr-defined]
+    return float(result.pvalue) >= FAILURE
 
 
 def follows(sample: np.ndarray, cdf: Callable[[np.ndarray], np.ndarray]) -> bool:
     """One-sample Kolmogorov-Smirnov against a continuous distribution function."""
-    return float(stats.kstest(np.asarray(sample), cdf, method="asymp").pvalue) >= FAILURE  # type: ignore[attr-defined]
+    return float(stats.kstest(np.asarray(sample), cdf, method="asymp").pvalue) >= FAILURE
 
 
 def has_frequencies(counts: np.ndarray, probabilities: np.ndarray) -> bool:
@@ -38,7 +40,7 @@ def has_frequencies(counts: np.ndarray, probabilities: np.ndarray) -> bool:
 
 
 def has_mean(sample: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> bool:
-    """Sample means within SIGMAS of their own standard error, Bonferroni being left in the margin."""
+    """Whether every sample mean lies within SIGMAS of its own standard errors of `mean`."""
     sample = np.asarray(sample)
     error = np.sqrt(np.asarray(variance) / sample.shape[0])
     return bool((np.abs(sample.mean(axis=0) - mean) <= SIGMAS * error).all())

@@ -48,29 +48,9 @@ def judge_curve(
     count = budget.games(*games)
     histogram = _played(study.name, count, budget.study_seed, budget.store)
     curve = histogram.tradeoff(confidence=1 - budget.failure_probability)
-    comparison = curve.compare(claimed, tolerance)
-    alpha, beta = comparison.alpha, comparison.beta
-    judged = (np.minimum(alpha, beta) >= LEAST_RATE) & (np.maximum(alpha, beta) <= 1 - LEAST_RATE)
-    if judged.any():
-        low, high = float(comparison.low[judged].min()), float(comparison.high[judged].max())
-        middle = (comparison.low[judged] + comparison.high[judged]) / 2
-        gap = float(middle[np.argmax(np.abs(middle))])
-        outside = bool(((comparison.low[judged] > tolerance) | (comparison.high[judged] < -tolerance)).any())
-        reach = f"FPR {alpha[judged].min():.2g} to {alpha[judged].max():.2g}"
-    else:
-        low, high, gap, outside, reach = (
-            -np.inf,
-            np.inf,
-            float("nan"),
-            False,
-            "no threshold with both rates large enough",
-        )
-    smallest = max(abs(low), abs(high))
-    if smallest <= tolerance:
-        verdict = Verdict.CONFIRMED
-    elif outside and refutes:
-        verdict = Verdict.REFUTED
-    else:
+    found = curve.compare(claimed, tolerance, least_rate=LEAST_RATE)
+    verdict = Verdict(found.verdict_for("limit"))
+    if verdict is Verdict.REFUTED and not refutes:
         verdict = Verdict.INCONCLUSIVE
     grid = np.geomspace(1e-5, 1.0, 200)
     lower, upper = curve.band(grid)
@@ -85,23 +65,19 @@ def judge_curve(
         f"{count:,} games per world",
         study.name,
     )
-    decide = None
-    if verdict is Verdict.INCONCLUSIVE and np.isfinite(smallest) and abs(gap) < tolerance:
-        # The half-width shrinks with the root of the games; what is left of the tolerance must hold it.
-        decide = int(np.ceil(count * ((high - low) / 2 / (tolerance - abs(gap))) ** 2))
     return RegimeResult(
         parameters=parameters | {"study": study.name},
         verdict=verdict,
         games=count,
-        gap=gap,
-        interval=(low, high),
-        smallest_tolerance=smallest,
-        detectable_gap=float(comparison.detectable_gap),
+        gap=found.gap,
+        interval=found.interval,
+        smallest_tolerance=found.smallest_tolerance,
+        detectable_gap=found.detectable_gap,
         reading=reading,
         route=f"games ({histogram.manifest.get('route', 'sufficient')} route)",
         second_route=second_route() if second_route and verdict is Verdict.REFUTED else "",
-        detail=f"judged at {reach}",
+        detail=f"judged at FPR {found.alpha_range[0]:.2g} to {found.alpha_range[1]:.2g}",
         seed=budget.study_seed,
         evidence=evidence,
-        games_to_decide=decide,
+        games_to_decide=found.games_to_confirm(tolerance) if verdict is Verdict.INCONCLUSIVE else None,
     )

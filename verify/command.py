@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from verify.arguments import Request, parser, request_of
 from verify.claim import Claim, ClaimResult, Verdict
-from verify.judge import judge_all, share
+from verify.judge import judge_all, random_regimes, share
 from verify.report.wording import number, plural
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _run(request: Request, register: Mapping[str, Claim], console: Console) -> i
     from verify.report.record import Setting
     from verify.table import VerdictTable
 
-    regimes = sum(len(claim.regimes) for claim in register.values())
+    regimes = random_regimes(register)
     setting = Setting(request.scale, request.confidence, request.seed)
     folder = None if request.out is None else ReportFolder(request.out, setting, regimes, len(request.claims))
     store = None if request.out is None else request.out / COUNTS
@@ -147,5 +147,5 @@ def _close(
         return
     say(
         f"Judged {plural(len(results), 'claim')}: {tally or 'none'}. Family-wise failure probability"
-        f" {number(1 - request.confidence)} over all {plural(regimes, 'regime')} of the register.{where}"
+        f" {number(1 - request.confidence)} over all {plural(regimes, 'regime')} of the register that play games.{where}"
     )

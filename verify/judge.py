@@ -14,7 +14,7 @@ OnRegime = Callable[[Claim, Regime, int], None]
 
 
 def share(confidence: float, register: Mapping[str, Claim]) -> float:
-    """Return the failure probability that one regime may use: (1 - confidence) / (random regimes of the register).
+    """Return the failure probability of one regime: (1 - confidence) / (random regimes of the register).
 
     The division is always by the whole register, even where few claims are judged (Bonferroni): a claim gets
     the same verdict alone and among the others, and a run of all claims errs with
@@ -31,7 +31,17 @@ def share(confidence: float, register: Mapping[str, Claim]) -> float:
         >>> round(share(0.999, {"c": claim}), 9)
         0.0005
     """
-    return (1.0 - confidence) / max(1, sum(regime.random for claim in register.values() for regime in claim.regimes))
+    return (1.0 - confidence) / max(1, random_regimes(register))
+
+
+def random_regimes(register: Mapping[str, Claim]) -> int:
+    """Return the number of regimes of the register that chance enters.
+
+    Examples:
+        >>> random_regimes({})
+        0
+    """
+    return sum(regime.random for claim in register.values() for regime in claim.regimes)
 
 
 def regime_seed(seed: int, claim: str, regime: str) -> int:
@@ -64,7 +74,7 @@ def judge(
     Args:
         claim: the claim.
         scale: "quick", "standard" or "full".
-        failure_probability: the share of ONE regime, see `share`; the claim uses it once per regime.
+        failure_probability: the share of ONE regime, see `share`; the claim uses it once per random regime.
         seed: the seed of the run, from which each regime's is derived.
         store: folder for resumable counts, or None.
         on_regime: called with (claim, regime, index) before each regime.

@@ -85,9 +85,14 @@ def judge_limit(
     if starts is not None:
         detail += f"; inside the tolerance from n = {starts} on"
     trend = TrendEvidence(
-        np.array(sizes, float), np.array([s.worst for s in found]), np.array([s.low for s in found]),
-        np.array([s.high for s in found]), tolerance, "n", f"gap ({unit})",
-    )  # fmt: skip
+        np.array(sizes, float),
+        np.array([s.worst for s in found]),
+        np.array([s.low for s in found]),
+        np.array([s.high for s in found]),
+        tolerance,
+        "n",
+        f"gap ({unit})",
+    )
     last = found[-1]
     return RegimeResult(
         parameters=parameters | {"n": list(sizes)},

@@ -10,7 +10,12 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from mipsim._validation import number
-from mipsim.bands.comparison_base import AbstractComparison, critical_probit, games_needed
+from mipsim.bands.comparison_base import (
+    AbstractComparison,
+    critical_probit,
+    games_needed,
+    widths_and_detectable,
+)
 from mipsim.bands.counts import class_counts
 from mipsim.bands.gap_interval import gap_bounds, gap_standard_error, profile_deviance
 
@@ -33,6 +38,13 @@ class Comparison(AbstractComparison):
         p_value: 2 P(chi2_1 > D_k) of each threshold's profile deviance, shape (K,); 1 where it is not used.
             Bonferroni: the claim fails at K p_value < failure_probability.
         out_games, in_games: games played in each world.
+
+    Examples:
+        >>> from mipsim.tradeoff import GaussianTradeOff
+        >>> counts = [50000, 15866], 10**5, [15866, 50000], 10**5
+        >>> found = compare_counts(*counts, GaussianTradeOff(1.0))
+        >>> found.verdict, [round(end, 2) for end in found.interval]
+        ('CONFIRMED', [-0.03, 0.03])
     """
 
     alpha: np.ndarray
@@ -132,7 +144,8 @@ def compare_counts(
     y, n1 = class_counts("false_negatives", false_negatives, "in_games", in_games)
     if x.size != y.size:
         raise ValueError(f"false_negatives has {y.size} entries; it must have {x.size}, like false_positives")
-    used = np.minimum(np.minimum(x, n0 - x), np.minimum(y, n1 - y)) >= LEAST_COUNT
+    rarest_cell = np.minimum(np.minimum(x, n0 - x), np.minimum(y, n1 - y))
+    used = rarest_cell >= LEAST_COUNT
     used &= (np.minimum(x, n0 - x) >= rarest * n0) & (np.minimum(y, n1 - y) >= rarest * n1)
     estimate, low, high = np.full(x.size, np.nan), np.full(x.size, -np.inf), np.full(x.size, np.inf)
     p_value = np.ones(x.size)
@@ -146,10 +159,8 @@ def compare_counts(
         low[used], high[used] = gap_bounds(*cells, claim, critical_probit(risk, x.size) ** 2)
         estimate[used] = claim.probit_beta(alpha[used]) - ndtri(beta[used])
     error = gap_standard_error(alpha, n0, beta, n1, claim)
-    # Below some hundreds of counts the interval is lopsided and wider than its normal approximation.
-    with np.errstate(invalid="ignore"):
-        reach = np.where(used, np.fmax(high - estimate, estimate - low), 0.0)
-    half_width = np.fmax(critical_probit(risk, x.size) * error, reach)
+    probit = critical_probit(risk, x.size)
+    half_width, detectable = widths_and_detectable(probit, error, low, estimate, high, rarest_cell)
     return Comparison(
         estimate=estimate,
         low=low,
@@ -157,6 +168,7 @@ def compare_counts(
         used=used,
         standard_error=error,
         half_width=half_width,
+        detectable=detectable,
         failure_probability=risk,
         tolerance=margin,
         claim=str(claim),

@@ -45,19 +45,24 @@ def critical_probit(failure_probability: float, thresholds: int) -> float:
 
 
 def widths_and_detectable(
-    probit: float, error: np.ndarray, low: np.ndarray, estimate: np.ndarray, high: np.ndarray
+    probit: float,
+    error: np.ndarray,
+    low: np.ndarray,
+    estimate: np.ndarray,
+    high: np.ndarray,
+    rarest: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Half-widths z se and detectable gaps (z + z_power) se, each made wider where the interval is lopsided.
+    """Half-widths, z se or the longer side of the interval, and detectable gaps, (half-width + z_p se) (1 + e).
 
-    Below some hundreds of counts the longer side of an interval passes z se by about c z^2: that excess grows by
-    ((z + z_power) / z)^2 on the way to the detectable gap. Where there is no interval, z se is the plan.
+    e = z_p / (2 sqrt m) for the rarest of the four cells, m counts: with probability 1 - POWER it holds z_p sqrt(m)
+    fewer, and every width is then larger by the share e. Where there is no interval, z se is the plan.
     """
+    power = float(ndtri(POWER))
     with np.errstate(invalid="ignore"):
         longer = np.fmax(high - estimate, estimate - low)
         half = np.where(np.isfinite(low) | np.isfinite(high), np.fmax(probit * error, longer), probit * error)
-        total = probit + float(ndtri(POWER))
-        found = total * error + (half - probit * error) * (total / probit) ** 2
-    return half, np.where(np.isnan(found), np.inf, found)
+        found = (half + power * error) * (1.0 + power / (2.0 * np.sqrt(np.maximum(rarest, 1))))
+    return half, found
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +74,11 @@ class AbstractComparison(ABC):
         low, high: its simultaneous interval, shape (K,); (-inf, inf) at thresholds that are not used.
         used: which thresholds have counts enough to be used, shape (K,), bool.
         standard_error: of each estimate, shape (K,); inf where nothing can be said.
-        half_width: of each interval on its longer side, shape (K,): z se for many counts; planned where not
-        used. failure_probability: chance that some interval misses the true gap. tolerance: what counts as
-        equal, in probits, declared before the games. claim: the claim in words.
+        half_width: of each interval on its longer side, shape (K,): z se for many counts, planned where not used.
+        detectable: the gap that each threshold detects with probability 0.9, shape (K,).
+        failure_probability: chance that some interval misses the true gap.
+        tolerance: what counts as equal, in probits, declared before the games.
+        claim: the claim in words.
     """
 
     estimate: np.ndarray

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from mipsim._validation import finite_vector, number
 from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.bands.compare import LEAST_COUNT
-from mipsim.bands.comparison_base import AbstractComparison, games_needed
+from mipsim.bands.comparison_base import AbstractComparison, games_needed, widths_and_detectable
 from mipsim.bands.counts import class_counts
 
 
@@ -118,13 +118,18 @@ def law_of_score(
     error = np.sqrt(inner * (1 - inner) / games) / density
     with np.errstate(invalid="ignore"):
         estimate = np.where(certain, 0.0, ndtri(target) - ndtri(np.where(enough, observed, inner)))
+    probit = float(-ndtri(failure_probability / (2 * thresholds.size)))
+    half_width, detectable = widths_and_detectable(
+        probit, error, low, estimate, high, np.minimum(below, games - below)
+    )
     return LawComparison(
         estimate=estimate,
         low=low,
         high=high,
         used=enough | ~allowed,
         standard_error=error,
-        half_width=-ndtri(failure_probability / (2 * thresholds.size)) * error,
+        half_width=half_width,
+        detectable=detectable,
         failure_probability=failure_probability,
         tolerance=margin,
         claim=name,

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 
 from mipsim._validation import number
 from mipsim.bands.compare import LEAST_COUNT
-from mipsim.bands.comparison_base import AbstractComparison
+from mipsim.bands.comparison_base import POWER, AbstractComparison
 from mipsim.bands.curve_band import CurveBand
 from mipsim.bands.gap_interval import probit_variance
 
@@ -138,6 +138,7 @@ def compare_curves(
         used=covered | (high < 0.0),
         standard_error=np.sqrt(variance),
         half_width=width,
+        detectable=width + float(ndtri(POWER)) * np.sqrt(variance),
         failure_probability=risk,
         tolerance=margin,
         claim="the first curve has at most the FNR of the second at every FPR",

@@ -6,7 +6,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, UInt32
 from scipy.special import gammaln
-from scipy.stats import binom
 
 from mipsim._validation import finite_vector, whole
 
@@ -124,6 +123,8 @@ def draw(
 
 def _window(n: int, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The counts outside which less than 2^-34 lies on either side."""
+    from scipy.stats import binom  # a second to import: not when the library is
+
     low = np.asarray(binom.ppf(_TAIL, n, p)).astype(np.int64)
     high = np.asarray(binom.isf(_TAIL, n, p)).astype(np.int64)
     return np.clip(low, 0, n), np.clip(high, 0, n)

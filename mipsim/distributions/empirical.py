@@ -21,8 +21,8 @@ class Empirical(AbstractDistribution):
     Args:
         records: shape (N, d), N >= 2, no constant column.
         covariance: what `covariance` returns, and so what attacks built on this law use: "full" (default) the
-            (d, d) matrix, of 8 d^2 bytes, or "diagonal" the variances only. Choose "diagonal" where the matrix
-            is singular (always when N <= d, and with one-hot columns) or too large.
+            (d, d) matrix, of 8 d^2 bytes, or "diagonal" the variances only. Choose "diagonal" where the
+            matrix is singular (always when N <= d, and with one-hot columns) or too large.
 
     Raises:
         ValueError: on a wrong shape, an entry that is not finite, or a constant column.

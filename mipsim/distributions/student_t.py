@@ -63,7 +63,7 @@ class StudentT(AbstractProduct):
         return np.where(exists, value, np.inf)
 
     def sample(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
-        """Draw n records, shape (n, d), as sqrt(df (exp(2 E / df) - 1)) cos(2 pi U), E exponential, U uniform.
+        """Draw n records, shape (n, d), sqrt(df (exp(2 E / df) - 1)) cos(2 pi U), E exponential, U uniform.
 
         Source: Bailey (1994), the polar form of the Student-t law: exact, and without a rejection loop.
         """

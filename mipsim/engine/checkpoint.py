@@ -52,7 +52,8 @@ def read_counts(path: str | os.PathLike[str]) -> dict[str, Any]:
     """
     path = Path(path)
     try:
-        with np.load(path, allow_pickle=False) as file:
+        # np.load leaves a file open that it cannot read, unless the file is ours to close.
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             read = {name: np.asarray(file[name]) for name in _ARRAYS}
             manifest = json.loads(file["manifest"].tobytes().decode())
     except FileNotFoundError:

@@ -33,9 +33,7 @@ def pilot_edges(scores: np.ndarray) -> np.ndarray:
         return np.zeros(1)
     pooled = np.sort(np.concatenate(worlds))
     values, edges = _distinct(pooled), np.concatenate(found)
-    # A small pilot of a continuous score has too few values to stand between.
-    if values.size < 0.9 * pooled.size or pooled.size >= 4 * THRESHOLDS:
-        edges = _between(edges, values)
+    edges = _between(edges, values, move_all=values.size < 0.9 * pooled.size)
     edges = np.unique(edges[np.isfinite(edges)])
     return edges if edges.size else np.zeros(1)
 
@@ -59,15 +57,18 @@ def _spread(values: np.ndarray, count: int) -> np.ndarray:
     return edges
 
 
-def _between(edges: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Move every threshold within the range of the values to the middle between its two neighbours."""
+def _between(edges: np.ndarray, values: np.ndarray, move_all: bool) -> np.ndarray:
+    """Move thresholds that sit on a value, or all of them, to the middle between their neighbouring values.
+
+    One on the outermost values has no neighbour on one side, and is left out.
+    """
     right = np.searchsorted(values, edges, side="right")
-    within = (right > 0) & (right < values.size)
-    moved = edges.copy()
-    moved[within] = 0.5 * (values[right[within] - 1] + values[right[within]])
-    close = _rounding(values)
-    on_end = (np.abs(edges - values[0]) <= close) | (np.abs(edges - values[-1]) <= close)
-    return moved[within | ~on_end]
+    left, right = np.clip(right - 1, 0, None), np.clip(right, None, values.size - 1)
+    away = np.minimum(np.abs(edges - values[left]), np.abs(edges - values[right]))
+    near, within = away <= _rounding(values), left < right
+    # On a value from just below, the neighbours are that value and the one before: the middle is as good.
+    moved = np.where(within & (near | move_all), 0.5 * (values[left] + values[right]), edges)
+    return moved[within | ~near]
 
 
 def _distinct(values: np.ndarray) -> np.ndarray:

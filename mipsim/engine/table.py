@@ -75,7 +75,7 @@ class TableSampler(AbstractSampler):
             score = jnp.where(impossible, -jnp.inf, score)
         return jax.vmap(lambda s: self.attack.link(self.target, s))(score).astype(jnp.float64)
 
-    def _sum(self, words, world: Array, side: Array) -> tuple[Int[Array, " G"], Bool[Array, " G"]]:  # noqa: ANN001
+    def _sum(self, words, world: Array, side: Array) -> tuple[Int[Array, " G"], Bool[Array, " G"]]:
         """Sum the values over the coordinates, four a step; also say where one was impossible."""
         columns = 1 << self.bits
         counts, values = self.counts.reshape(-1), self.values.reshape(-1)
@@ -110,7 +110,7 @@ class TableSampler(AbstractSampler):
 Words = tuple[Array, Array, Array, Array]
 
 
-def _words_of(seed: Array, stream: Array, world: Array, games: Array):  # noqa: ANN202
+def _words_of(seed: Array, stream: Array, world: Array, games: Array):
     """The function that gives the four words of every game for a group of coordinates."""
     low, high = games.astype(jnp.uint32), (games >> jnp.uint64(32)).astype(jnp.uint32)
     place = (2 * stream + world).astype(jnp.uint32)

@@ -54,8 +54,10 @@ class AdditiveLaw:
         return np.cumsum(self.inside) + self.inside_low
 
     def advantage(self) -> float:
-        """max over thresholds of TPR - FPR."""
-        return float(max(np.max(1.0 - self.false_positive_rate - self.false_negative_rate), 0.0, self.inside_high))
+        """Max over thresholds of TPR - FPR."""
+        return float(
+            max(np.max(1.0 - self.false_positive_rate - self.false_negative_rate), 0.0, self.inside_high)
+        )
 
     def advantage_at(self, threshold: float) -> float:
         """TPR - FPR of the test score > threshold (ties on the grid shared out linearly)."""
@@ -65,16 +67,18 @@ class AdditiveLaw:
         """P(score <= threshold), interpolated between the grid's cells; shape of threshold."""
         cdf = self.false_negative_rate if inside else 1.0 - self.false_positive_rate
         step = self.score[1] - self.score[0]
-        return np.interp(threshold, self.score + step / 2, cdf)
+        return np.asarray(np.interp(threshold, self.score + step / 2, cdf))
 
     def beta(self, alpha: np.ndarray) -> np.ndarray:
         """FNR of the threshold tests at FPR alpha, randomised between neighbouring thresholds; shape of alpha."""
         # From "all are out" over every threshold and the rejection of -inf only to "all are in": alpha never falls.
         a = np.concatenate([[0.0, self.out_high], self.false_positive_rate[::-1], [1.0 - self.out_low, 1.0]])
-        b = np.concatenate([[1.0, 1.0 - self.inside_high], self.false_negative_rate[::-1], [self.inside_low, 0.0]])
+        b = np.concatenate(
+            [[1.0, 1.0 - self.inside_high], self.false_negative_rate[::-1], [self.inside_low, 0.0]]
+        )
         a, b = np.maximum.accumulate(a), np.minimum.accumulate(b)
         keep = np.concatenate([np.diff(a) > 0, [True]])  # at equal alpha the smallest beta counts
-        return np.interp(alpha, a[keep], b[keep])
+        return np.asarray(np.interp(alpha, a[keep], b[keep]))
 
     def delta(self, epsilon: float) -> tuple[float, float]:
         """Hockey-stick divergences at e^epsilon: (in against out, out against in). Meaningful for the exact ratio."""
@@ -84,7 +88,9 @@ class AdditiveLaw:
         return float(forward), float(backward)
 
 
-def additive_law(groups: Sequence[Terms], score: Score = likelihood_ratio, points: int | None = None) -> AdditiveLaw:
+def additive_law(
+    groups: Sequence[Terms], score: Score = likelihood_ratio, points: int | None = None
+) -> AdditiveLaw:
     """Convolve the terms of all coordinates by fast Fourier transforms on one grid.
 
     Each value is split between its two neighbours on the grid so that means are kept exactly; the variance this adds
@@ -98,7 +104,11 @@ def additive_law(groups: Sequence[Terms], score: Score = likelihood_ratio, point
         0.383
     """
     if points is None:
-        points = int(np.clip(2 ** np.ceil(np.log2(WIDTH * np.sqrt(250.0 * sum(g.count for g in groups)))), 2**14, 2**22))
+        points = int(
+            np.clip(
+                2 ** np.ceil(np.log2(WIDTH * np.sqrt(250.0 * sum(g.count for g in groups)))), 2**14, 2**22
+            )
+        )
     values = [score(g) for g in groups]
     finite = [np.isfinite(v) for v in values]
     moments = [_moments(g, v, f) for g, v, f in zip(groups, values, finite, strict=True)]
@@ -129,7 +139,14 @@ def additive_law(groups: Sequence[Terms], score: Score = likelihood_ratio, point
     out_high, in_high = 1.0 - impossible[0], 1.0 - impossible[1]
     grid = (offset + np.arange(points)) * step
     return AdditiveLaw(
-        grid, out, inside, max(0.0, 1 - masses[0] - out_high), max(0.0, 1 - masses[1] - in_high), out_high, in_high, added
+        grid,
+        out,
+        inside,
+        max(0.0, 1 - masses[0] - out_high),
+        max(0.0, 1 - masses[1] - in_high),
+        out_high,
+        in_high,
+        added,
     )
 
 

@@ -94,7 +94,8 @@ def best_deterministic_power(
     """For each alpha the most powerful set of outputs with P_out <= alpha, over all subsets, and its power.
 
     Args:
-        out, inside: probabilities of the m outputs, shape (m,), m <= 20.
+        out: probabilities of the m outputs when the target is out, shape (m,), m <= 20.
+        inside: the same when it is in.
         alpha: levels, shape (k,).
 
     Returns:
@@ -111,7 +112,9 @@ def best_deterministic_power(
     size, power = np.zeros(1), np.zeros(1)
     for a, b in zip(out, inside, strict=True):  # bit j of a subset's number says whether output j is in it
         size, power = np.concatenate([size, size + a]), np.concatenate([power, power + b])
-    best = np.array([int(np.argmax(np.where(size <= level + 1e-12, power, -1.0))) for level in np.atleast_1d(alpha)])
+    best = np.array(
+        [int(np.argmax(np.where(size <= level + 1e-12, power, -1.0))) for level in np.atleast_1d(alpha)]
+    )
     return power[best], ((best[:, None] >> np.arange(m)) & 1).astype(bool)
 
 

@@ -58,15 +58,23 @@ def binomial_terms(n: int, p: float, z: int, count: int) -> Terms:
         >>> print(terms.out, terms.inside, terms.ratio.round(3))
         [0.25 0.5  0.25] [0.  0.5 0.5] [ -inf 0.    0.693]
     """
-    law = stats.binom(n, p)
     reach = 12.0 * np.sqrt(n * p * (1 - p)) + 40.0  # far beyond any probability that counts (1e-15)
     low, high = max(0, int(n * p - reach)), min(n, int(n * p + reach) + 1)
     s = np.arange(low, high + 1)
     with np.errstate(divide="ignore"):
         ratio = np.log(s / (n * p)) if z == 1 else np.log((n - s) / (n * (1 - p)))
     deviation = (s - n * p) / np.sqrt(n * p * (1 - p))
-    inside = stats.binom(n - 1, p).pmf(s - z)
-    return Terms(s.astype(float), law.pmf(s), inside, ratio, count, (z - p) / np.sqrt(p * (1 - p)), deviation, n)
+    inside = stats.binom.pmf(s - z, n - 1, p)
+    return Terms(
+        s.astype(float),
+        stats.binom.pmf(s, n, p),
+        inside,
+        ratio,
+        count,
+        (z - p) / np.sqrt(p * (1 - p)),
+        deviation,
+        n,
+    )
 
 
 def density_terms(
@@ -85,7 +93,8 @@ def density_terms(
     Args:
         n: rows.
         characteristic: u -> E exp(i u (Z - mean)) of one record's coordinate, on an array of real u.
-        mean, variance: of one record's coordinate.
+        mean: of one record's coordinate.
+        variance: of one record's coordinate.
         z: the target's value at this coordinate; it need not lie in the support.
         count: how many such coordinates.
         noise_variance: gamma^2 of added N(0, n gamma^2) noise on the sum.
@@ -111,11 +120,15 @@ def density_terms(
     inside = _density(one ** (n - 1) * noise * np.exp(1j * u * (z - mean)), step)
     floor = 1e-13 * out.max()
     ratio = np.where(
-        (out > floor) | (inside > floor), np.log(np.maximum(inside, floor * 1e-3) / np.maximum(out, floor * 1e-3)), 0.0
+        (out > floor) | (inside > floor),
+        np.log(np.maximum(inside, floor * 1e-3) / np.maximum(out, floor * 1e-3)),
+        0.0,
     )
     out, inside = np.maximum(out, 0.0) * step, np.maximum(inside, 0.0) * step
     t = (z - mean) / np.sqrt(variance + noise_variance)
-    return Terms(grid + n * mean, out / out.sum(), inside / inside.sum(), ratio, count, float(t), grid / spread, n)
+    return Terms(
+        grid + n * mean, out / out.sum(), inside / inside.sum(), ratio, count, float(t), grid / spread, n
+    )
 
 
 def _density(transform: np.ndarray, step: float) -> np.ndarray:

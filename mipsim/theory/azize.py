@@ -90,7 +90,9 @@ def threshold(alpha: object, leakage: float) -> np.ndarray:
         >>> print(threshold(0.5, 1.0))
         -0.5
     """
-    return -leakage / 2 - np.sqrt(number("leakage", leakage, 0.0)) * ndtri(np.asarray(alpha, dtype=np.float64))
+    return -leakage / 2 - np.sqrt(number("leakage", leakage, 0.0)) * ndtri(
+        np.asarray(alpha, dtype=np.float64)
+    )
 
 
 def mean_tradeoff(leakage: float) -> GaussianTradeOff:
@@ -118,7 +120,7 @@ def subsampled_tradeoff_printed(leakage: float, rho: float) -> GaussianTradeOff:
 
 
 def subsampled_tradeoff_corrected(leakage: float, rho: float) -> MixtureTradeOff:
-    """rho g_{sqrt(m / rho)} + (1 - rho)(1 - alpha): the joint H1 law is a mixture of two product laws.
+    """Rho g_{sqrt(m / rho)} + (1 - rho)(1 - alpha): the joint H1 law is a mixture of two product laws.
 
     One coin decides for all coordinates together whether the target is among the k = rho n rows. If it is, the mean of
     k rows leaks ||z - mu||^2 / k = m / rho (theorem 3.1 with k rows); if not, the output is as under H0. The ratio

@@ -65,7 +65,9 @@ def expectation(polynomial: Polynomial, moments: np.ndarray) -> float:
     """
     coefficients = polynomial.coef
     needed = [(c, m) for c, m in zip(coefficients, moments[: len(coefficients)], strict=True) if c != 0]
-    return float("inf") if any(not np.isfinite(m) for _, m in needed) else float(sum(c * m for c, m in needed))
+    return (
+        float("inf") if any(not np.isfinite(m) for _, m in needed) else float(sum(c * m for c, m in needed))
+    )
 
 
 def _parts(t: float, skewness: float, rows: int) -> tuple[Polynomial, Polynomial, Polynomial]:

@@ -8,6 +8,8 @@ import pytest
 
 import mipsim as mi
 
+# Values of a wrong type, which a type checker would refuse.
+ANYTHING: dict[str, Any] = {"banded": "banded"}
 BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: mi.Bernoulli([0.5, 1.2]), r"p is 1.2 at coordinate 1; every probability must be in \(0, 1\)"),
     (lambda: mi.Bernoulli(-0.1), r"p is -0.1 at coordinate 0; every probability must be in \(0, 1\)"),
@@ -55,9 +57,9 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: mi.Empirical([0.0, 1.0]), r"records has shape \(2,\); it must be a matrix"),
     (lambda: mi.Empirical([[0.0], [np.nan]]), r"records holds nan at index \(1, 0\)"),
     (
-        lambda: mi.Empirical([[0.0], [1.0]], "banded"),
+        lambda: mi.Empirical([[0.0], [1.0]], ANYTHING["banded"]),
         "covariance is 'banded'; it must be one of full, diagonal",
-    ),  # type: ignore[arg-type]
+    ),
     (
         lambda: mi.Empirical([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]).easiest_target(),
         "covariance is not positive definite; add regularisation or use its diagonal",

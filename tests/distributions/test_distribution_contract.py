@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import mipsim as mi
+from mipsim import distributions
 from tests.distributions.members import MEMBERS, Member
 from tests.scope import in_exact_scope  # noqa: F401
 
@@ -33,7 +35,7 @@ def law(member: Member) -> mi.AbstractDistribution:
 
 
 def test_every_public_law_is_here() -> None:
-    public = {n for n in mi.distributions.__all__ if not n.startswith("Abstract")}
+    public = {n for n in distributions.__all__ if not n.startswith("Abstract")}
     assert public == {type(m.law).__name__ for m in MEMBERS.values()}
 
 
@@ -50,19 +52,19 @@ def test_shapes_and_types(law: mi.AbstractDistribution) -> None:
 
 
 def test_same_key_same_records(law: mi.AbstractDistribution) -> None:
-    first, again, other = (np.asarray(law.sample(jax.random.key(k), 50)) for k in (1, 1, 2))
+    first, again, other = (np.asarray(law.sample(jax.random.key(k), 7)) for k in (1, 1, 2))
     assert (first == again).all()
     assert (first != other).any()
 
 
 def test_jit_and_vmap_change_nothing(law: mi.AbstractDistribution) -> None:
     keys = jax.random.split(jax.random.key(3), 4)
-    plain = np.stack([law.sample(key, 6) for key in keys])
-    draw = eqx.filter_jit(lambda law, key: law.sample(key, 6))
+    plain = np.stack([law.sample(key, 7) for key in keys])
+    draw = eqx.filter_jit(lambda law, key: law.sample(key, 7))
     as_argument = np.stack([draw(law, key) for key in keys])
     # XLA may fuse a multiplication and an addition: the last bit may differ, no more.
     np.testing.assert_allclose(as_argument, plain, rtol=1e-14, atol=1e-14)
-    np.testing.assert_allclose(jax.vmap(lambda key: law.sample(key, 6))(keys), plain, rtol=1e-14, atol=1e-14)
+    np.testing.assert_allclose(jax.vmap(lambda key: law.sample(key, 7))(keys), plain, rtol=1e-14, atol=1e-14)
 
 
 def test_one_trace_for_all_keys_and_parameters(law: mi.AbstractDistribution) -> None:
@@ -93,7 +95,7 @@ def test_moments_by_quadrature(member: Member, order: int) -> None:
     assert member.density or member.atoms
 
 
-def _central(density: Callable, points: list, order: int) -> mpmath.mpf:
+def _central(density: Callable, points: list, order: int) -> Any:
     mean = mpmath.quad(lambda x: x * density(x), points)
     return mpmath.quad(lambda x: (x - mean) ** order * density(x), points)
 

@@ -89,14 +89,14 @@ def test_exponential_sums_follow_the_gamma_law(n: int) -> None:
 
 def test_laplace_sums_of_many_records() -> None:
     literal = np.random.default_rng(0).laplace(size=(20_000, 400)).sum(axis=1)
-    exact = sums(mi.Laplace(0.0, 1.0), 400)[:, 0]
+    exact = sums(mi.Laplace([0.0, 1.0], 1.0), 400)[:, 0]
     assert same_law(exact, literal)
     # A scale 25 per cent too large moves the distribution function by 0.054; 20,000 draws detect 0.033.
     assert not same_law(exact * 1.25, literal)
 
 
-@pytest.mark.parametrize("n", [20, 999])
-def test_bernoulli_sums_are_binomial(n: int) -> None:
+def test_bernoulli_sums_are_binomial() -> None:
+    n = 999
     p = np.array([0.001, 0.3, 0.5, 0.97])  # both ways in which the sampler works, and both sides of 1/2
     drawn, support = sums(mi.Bernoulli(p), n).astype(int), np.arange(n + 1)
     for j in range(p.size):

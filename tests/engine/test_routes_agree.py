@@ -7,7 +7,7 @@ from two_sample import FAILURE, two_sample_p
 
 import mipsim as mi
 
-N, D, GAMES = 20, 10, 1_000_000
+N, D, GAMES = 24, 10, 1_000_000
 P = np.random.default_rng(0).uniform(0.25, 0.75, D)
 DATA = mi.Bernoulli(P)
 TARGET = DATA.easiest_target()
@@ -51,7 +51,7 @@ def test_law_route_agrees(literal):
     weights = (TARGET - P) / (P * (1 - P))
     offset = -np.sum(weights * P) - np.sum(weights * (TARGET - P)) / (2 * N)
     law = mi.play(
-        fixed(DATA), lambda target, output: output @ weights + offset, 300_000, edges=literal.edges, progress=False
+        fixed(DATA), lambda target, output: output @ weights + offset, 200_000, edges=literal.edges, progress=False
     )
     assert law.manifest["sampler"] == "law"
     for a, b in ((literal.out, law.out), (literal.inside, law.inside)):
@@ -70,7 +70,7 @@ def test_law_route_agrees(literal):
 )
 def test_other_games_agree(game):
     attack = mi.CovarianceScore(DATA, n=N)
-    first = mi.play(game, attack, 60_000, seed=1, route="literal", progress=False)
-    second = mi.play(game, attack, 60_000, seed=2, route="sufficient", edges=first.edges, progress=False)
+    first = mi.play(game, attack, 20_000, seed=1, route="literal", progress=False)
+    second = mi.play(game, attack, 20_000, seed=2, route="sufficient", edges=first.edges, progress=False)
     for a, b in ((first.out, second.out), (first.inside, second.inside)):
         assert two_sample_p(a, b)[1] >= FAILURE

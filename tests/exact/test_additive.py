@@ -82,8 +82,9 @@ def test_enumeration_agrees_with_itself():
     sets, probability = bernoulli_data_sets(P, 3)
     assert sets.shape == (64, 3, 2)
     outputs, out, inside = mean_game(P, 3, Z, kept=2)
-    assert out.sum() == pytest.approx(1) and inside.sum() == pytest.approx(1)
-    assert outputs.shape[1] == 2 and probability.sum() == pytest.approx(1)
+    assert outputs.shape[1] == 2
+    for law in (out, inside, probability):
+        assert law.sum() == pytest.approx(1)
     # The drawn rows hold the target with probability 2/3.
     shift = (outputs * inside[:, None]).sum(axis=0) - P
     np.testing.assert_allclose(shift, (Z - P) * (2 / 3) / 2, atol=1e-12)

@@ -63,13 +63,18 @@ def test_the_routes_that_a_game_offers() -> None:
     assert mi.RandomTarget(mi.GaussianNoise(mi.EmpiricalMean(), 1.0), bernoulli, 4).has_exact_law
 
 
+# Values of a wrong type, which a type checker would refuse.
+ANYTHING: dict[str, Any] = {"half": 2.5, "word": "mean", "array": np.zeros(2), "class": mi.Bernoulli}
 BAD: list[tuple[Callable[[], Any], str]] = [
     (
         lambda: mi.FixedTarget(mi.EmpiricalMean(), DATA, 1, [0.0, 0.0]),
         "n is 1; it must be a whole number >= 2",
     ),
     (lambda: mi.RandomTarget(mi.EmpiricalMean(), DATA, 1), "n is 1; it must be a whole number >= 2"),
-    (lambda: mi.RandomTarget(mi.EmpiricalMean(), DATA, 2.5), "n is 2.5; it must be a whole number"),  # type: ignore[arg-type]
+    (
+        lambda: mi.RandomTarget(mi.EmpiricalMean(), DATA, ANYTHING["half"]),
+        "n is 2.5; it must be a whole number",
+    ),
     (lambda: mi.RandomTarget(mi.EmpiricalMean(), DATA, True), "n is True; it must be a whole number"),
     (lambda: mi.RandomTarget(everything, DATA, 0), "n is 0; it must be a whole number >= 2"),
     (
@@ -88,15 +93,15 @@ BAD: list[tuple[Callable[[], Any], str]] = [
         "at least 2 rows must be drawn",
     ),
     (lambda: mi.RandomTarget(mi.EmpiricalMean, DATA, 10), "mechanism is the class EmpiricalMean"),
-    (lambda: mi.RandomTarget("mean", DATA, 10), "mechanism is str; it must be"),  # type: ignore[arg-type]
+    (lambda: mi.RandomTarget(ANYTHING["word"], DATA, 10), "mechanism is str; it must be"),
     (
-        lambda: mi.RandomTarget(mi.EmpiricalMean(), np.zeros(2), 10),
+        lambda: mi.RandomTarget(mi.EmpiricalMean(), ANYTHING["array"], 10),
         "data is ndarray; it must be a distribution",
-    ),  # type: ignore[arg-type]
+    ),
     (
-        lambda: mi.FixedTarget(mi.EmpiricalMean(), mi.Bernoulli, 10, [1.0]),
+        lambda: mi.FixedTarget(mi.EmpiricalMean(), ANYTHING["class"], 10, [1.0]),
         "data is .*; it must be a distribution",
-    ),  # type: ignore[arg-type]
+    ),
 ]
 
 

@@ -28,7 +28,7 @@ def tracked_files() -> list[Path]:
 
 @pytest.fixture(scope="session")
 def readme_blocks() -> list[str]:
-    """The README's Python blocks, with a thousandth of the games; each goes on where the one before ended."""
+    """The README's Python blocks, with 1000 games each; a block goes on where the one before ended."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
-    return [re.sub(r"\b(\d+)_000_000\b", r"\1_000", block) for block in blocks]
+    return [re.sub(r"\bgames=[\d_]+", "games=1_000", block) for block in blocks]

@@ -12,7 +12,7 @@ def test_every_python_block_runs(readme_blocks: list[str], monkeypatch, tmp_path
 
     matplotlib.use("agg")
     assert len(readme_blocks) >= 2
-    assert "games=1_000," in readme_blocks[0]
+    assert "games=1_000," in readme_blocks[0]  # the quickstart, with fewer games
     scope: dict[str, object] = {"__name__": "readme"}
     printed = io.StringIO()
     for number, block in enumerate(readme_blocks):

@@ -31,7 +31,9 @@ def test_a_false_twin_is_refuted(name):
 @pytest.mark.parametrize("name", list(REGISTER))
 def test_a_claim_is_well_formed(name):
     claim = REGISTER[name]
-    assert claim.domain and claim.statement and claim.regimes
+    assert claim.domain
+    assert claim.statement
+    assert claim.regimes
     names = [regime.name for regime in claim.regimes]
     assert len(names) == len(set(names))
     if claim.corrects:
@@ -83,7 +85,7 @@ def test_the_subsampling_theorem_is_refuted_by_two_routes():
 )
 def test_a_limit_is_judged_by_size_and_trend(gaps, verdict):
     sizes = (100, 400, 1600, 6400)
-    table = dict(zip(sizes, gaps, strict=True))
+    table: dict[int, float] = dict(zip(sizes, gaps, strict=True))
     assert judge_limit(lambda n: Size(-table[n], table[n] / 2), 0.05, {}, sizes=sizes).verdict is verdict
 
 

@@ -21,7 +21,7 @@ def test_all_judged(sound, tmp_path, capsys):
     assert [line.split()[0] for line in lines[:-1]] == ["claim", *sound]
     assert lines[-1] == (
         "Judged 4 claims: 2 CONFIRMED, 1 REFUTED, 1 INCONCLUSIVE. Family-wise failure probability 0.001 over "
-        f"all 6 regimes of the register. Report: {tmp_path / 'index.html'}"
+        f"all 6 regimes of the register that play games. Report: {tmp_path / 'index.html'}"
     )
     assert len(json.loads((tmp_path / "verdicts.json").read_text("utf-8"))) == 4
     assert (tmp_path / "index.html").exists()

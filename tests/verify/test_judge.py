@@ -16,6 +16,13 @@ def test_the_share_is_that_of_the_whole_register(sound):
     assert result.failure_probability == pytest.approx(3 * 1e-3 / 6)
 
 
+def test_only_chance_needs_a_share(sound, make_claim):
+    exact = [replace(regime, random=False) for regime in sound["false-1"].regimes]
+    register = {**sound, "exact": make_claim("exact", *exact)}
+    assert share(0.999, register) == share(0.999, sound)
+    assert judge(register["exact"], "quick", 1e-4).failure_probability == 0
+
+
 def test_every_share_together_is_the_family_wise_probability(sound):
     total = sum(
         result.failure_probability for result in judge_all(sound.values(), "quick", share(0.95, sound))
@@ -31,7 +38,7 @@ def test_the_judge_gets_the_budget(make_claim, tmp_path):
         return RegimeResult({}, Verdict.CONFIRMED, 7, 0.0, (0.0, 0.0), 0.0, 0.1)
 
     result = judge(make_claim("c", Regime("r", {"n": 9}, spy, "the reading")), "full", 1e-5, 3, tmp_path)
-    assert seen == [Budget("full", 1e-5, regime_seed(3, "c", "r"), tmp_path)]
+    assert seen == [Budget("full", 1e-5, regime_seed(3, "c", "r"), tmp_path, 3)]
     (regime,) = result.regimes
     assert (regime.seed, regime.parameters, regime.reading) == (seen[0].seed, {"n": 9}, "the reading")
     assert 0 <= regime.seconds <= result.seconds

@@ -104,9 +104,15 @@ def three_atoms(rows: int, count: int) -> Terms:
     mean = 0.3 + 0.1 * np.sqrt(2)
     variance = 0.3 + 0.2 - mean**2
     return Terms(
-        atom.total, atom.out, atom.inside, atom.ratio, count, float((np.sqrt(2) - mean) / np.sqrt(variance)),
-        atom.deviation, rows,
-    )  # fmt: skip
+        atom.total,
+        atom.out,
+        atom.inside,
+        atom.ratio,
+        count,
+        float((np.sqrt(2) - mean) / np.sqrt(variance)),
+        atom.deviation,
+        rows,
+    )
 
 
 def _bernoulli(p: float) -> tuple[Callable[[np.ndarray], np.ndarray], float, float]:
@@ -166,22 +172,57 @@ def _spread(law: str, parameter: float, points: Sequence[float]) -> tuple[Coordi
 
 
 REGULAR = (
-    Case("bernoulli-easiest", _b(lambda q: float(q <= 0.5)), 5.0, "Bernoulli(.3, .4, .55, .7), easiest target"),
-    Case("bernoulli-hardest", _b(lambda q: float(q > 0.5)), 5.0, "Bernoulli(.3, .4, .55, .7), hardest target"),
+    Case(
+        "bernoulli-easiest", _b(lambda q: float(q <= 0.5)), 5.0, "Bernoulli(.3, .4, .55, .7), easiest target"
+    ),
+    Case(
+        "bernoulli-hardest", _b(lambda q: float(q > 0.5)), 5.0, "Bernoulli(.3, .4, .55, .7), hardest target"
+    ),
     Case("bernoulli-typical", _typical(_P), 5.0, "Bernoulli(.3, .4, .55, .7), a typical target"),
     Case("bernoulli-narrow", _typical(_P), 0.1, "Bernoulli(.3, .4, .55, .7), typical, few coordinates"),
     Case("bernoulli-wide", _typical(_P), 20.0, "Bernoulli(.3, .4, .55, .7), typical, many coordinates"),
     Case("bernoulli-skewed", _typical((0.05, 0.1, 0.95)), 1.0, "Bernoulli(.05, .1, .95), typical"),
     Case("gaussian", _spread("gaussian", 1.0, (0.0, 0.5, -1.0, 2.0)), 2.0, "N(0, 1), typical"),
-    Case("exponential", _spread("exponential", 1.0, (0.1, 0.5, 1.0, 2.5)), 2.0, "Exponential(1), typical (skewness 2)"),
-    Case("exponential-far", _spread("exponential", 1.0, (-2.0, 7.0)), 0.2, "Exponential(1), far targets, one off support"),
-    Case("student", _spread("student", 4.5, (0.3, -0.8, 1.5)), 2.0, "Student t, 4.5 degrees of freedom, typical"),
-    Case("student-far", _spread("student", 4.5, (12.0,)), 0.05, "Student t, 4.5 degrees of freedom, outlying target"),
+    Case(
+        "exponential",
+        _spread("exponential", 1.0, (0.1, 0.5, 1.0, 2.5)),
+        2.0,
+        "Exponential(1), typical (skewness 2)",
+    ),
+    Case(
+        "exponential-far",
+        _spread("exponential", 1.0, (-2.0, 7.0)),
+        0.2,
+        "Exponential(1), far targets, one off support",
+    ),
+    Case(
+        "student",
+        _spread("student", 4.5, (0.3, -0.8, 1.5)),
+        2.0,
+        "Student t, 4.5 degrees of freedom, typical",
+    ),
+    Case(
+        "student-far",
+        _spread("student", 4.5, (12.0,)),
+        0.05,
+        "Student t, 4.5 degrees of freedom, outlying target",
+    ),
     Case("laplace", _spread("laplace", 1.0, (0.2, -1.0, 2.0)), 2.0, "Laplace(1), typical"),
-    Case("uniform-corner", _spread("uniform", 1.0, (0.5, -0.5)), 1.0, "Uniform(-1/2, 1/2), a corner of the support"),
-    Case("spike", _spread("exponential", 1.0, (1.0,)), 1.0, "Exponential(1), target at the mean but one coordinate",
-         special="spike", sizes=(6400, 25_600, 102_400, 409_600)),
-)  # fmt: skip
+    Case(
+        "uniform-corner",
+        _spread("uniform", 1.0, (0.5, -0.5)),
+        1.0,
+        "Uniform(-1/2, 1/2), a corner of the support",
+    ),
+    Case(
+        "spike",
+        _spread("exponential", 1.0, (1.0,)),
+        1.0,
+        "Exponential(1), target at the mean but one coordinate",
+        special="spike",
+        sizes=(6400, 25_600, 102_400, 409_600),
+    ),
+)
 """Cases inside the regularity that a density expansion needs."""
 
 OFF_SUPPORT = Case(
@@ -196,7 +237,12 @@ THREE_ATOMS = Case(
     0.5,
     "atoms 0, 1, sqrt 2 (.6, .3, .1), target sqrt 2",
 )
-RARE = Case("rare-coordinate", (Coordinate("bernoulli", 1.0, 1.0, 0.5),), 1.0,
-            "Bernoulli(1/2) but D_j = Bernoulli(.1/j) at j = 100, 400, 1600, ...; target all ones at d", special="rare")  # fmt: skip
+RARE = Case(
+    "rare-coordinate",
+    (Coordinate("bernoulli", 1.0, 1.0, 0.5),),
+    1.0,
+    "Bernoulli(1/2) but D_j = Bernoulli(.1/j) at j = 100, 400, 1600, ...; target all ones at d",
+    special="rare",
+)
 IRREGULAR = (OFF_SUPPORT, THREE_ATOMS, RARE)
 """Product laws with all moments whose means have no density expansion at the target."""

@@ -20,7 +20,9 @@ LARGE = (6400, 25_600, 102_400, 409_600)
 """Rows for weak noise, which smooths a lattice of spacing 1/n only from n = 1/gamma^2 on."""
 
 
-def noise_regime(case: Case, gamma: float, stretch: float = 1.0, sizes: tuple[int, ...] | None = None) -> Regime:
+def noise_regime(
+    case: Case, gamma: float, stretch: float = 1.0, sizes: tuple[int, ...] | None = None
+) -> Regime:
     """The optimal curve of the noisy mean by its exact law."""
     parameters = case.parameters | {"gamma": gamma}
 
@@ -42,7 +44,9 @@ def noise_by_games(gamma: str) -> Regime:
         study = STUDIES[f"azize_fig2_noise_{gamma}"]
         game, _ = study.build()
         m = azize.leakage_score(game.data, game.target, game.n, float(gamma))  # pyright: ignore[reportAttributeAccessIssue]
-        return judge_curve(study, azize.mean_tradeoff(m), 2 * TOLERANCE, budget, parameters | {"m": round(m, 4)})
+        return judge_curve(
+            study, azize.mean_tradeoff(m), 2 * TOLERANCE, budget, parameters | {"m": round(m, 4)}
+        )
 
     return Regime(f"paper-gamma-{gamma}", parameters, judge)
 
@@ -63,7 +67,9 @@ def subsample_regime(case: Case, rho: float, *, printed: bool, stretch: float = 
         def exact(alpha: np.ndarray) -> np.ndarray:
             return rho * law.beta(alpha) + (1 - rho) * (1 - alpha)
 
-        return curve_gap(exact, _subsampled(rho * m_k * stretch, rho, printed).beta, f"{case.name}, rho = {rho:g}")
+        return curve_gap(
+            exact, _subsampled(rho * m_k * stretch, rho, printed).beta, f"{case.name}, rho = {rho:g}"
+        )
 
     def second() -> str:
         study = STUDIES[f"azize_counterexample_subsampled_{rho:g}"]
@@ -87,24 +93,36 @@ def subsample_by_games(rho: str, *, printed: bool) -> Regime:
         m = azize.leakage_score(game.data, game.target, game.n)  # pyright: ignore[reportAttributeAccessIssue]
         claimed = _subsampled(m, float(rho), printed)
         return judge_curve(
-            study, claimed, 2 * TOLERANCE, budget, parameters | {"m*": round(m, 4)}, refutes=printed,
-            second_route=lambda: "the exact law of the same sub-sampling at n = 400 to 25,600 (regimes above)",
-        )  # fmt: skip
+            study,
+            claimed,
+            2 * TOLERANCE,
+            budget,
+            parameters | {"m*": round(m, 4)},
+            refutes=printed,
+            second_route=lambda: (
+                "the exact law of the same sub-sampling at n = 400 to 25,600 (regimes above)"
+            ),
+        )
 
     return Regime(f"paper-rho-{rho}", parameters, judge)
 
 
-FAINT = Case("bernoulli-faint", REGULAR[2].coordinates, 0.002, "Bernoulli(.3, .4, .55, .7), typical, m* = 0.002")
+FAINT = Case(
+    "bernoulli-faint", REGULAR[2].coordinates, 0.002, "Bernoulli(.3, .4, .55, .7), typical, m* = 0.002"
+)
 _CASES = (REGULAR[0], REGULAR[1], REGULAR[2], REGULAR[6], REGULAR[7])
 _RHOS = (0.05, 0.1, 0.5, 0.9)
 _SPREAD = tuple((case, rho) for case in _CASES for rho in _RHOS)
 
 CLAIMS = (
     Claim(
-        "azize-thm-4.1", "azize",
+        "azize-thm-4.1",
+        "azize",
         "Noisy mean (1/n) sum Z_i + N(0, C_gamma)/sqrt(n): theorem 3.1 holds with "
         "m = (1/n) ||z* - mu||^2_{(C + C_gamma)^-1}.",
-        Kind.LIMIT, TOLERANCE, "probit",
+        Kind.LIMIT,
+        TOLERANCE,
+        "probit",
         DOMAIN | {"gamma": Between(0, float("inf"), "gamma > 0; judged from 0.02 to 5")},
         (
             *(noise_regime(c, g) for c in REGULAR for g in (0.1, 1.0)),
@@ -116,10 +134,13 @@ CLAIMS = (
         partial(noise_regime, REGULAR[0], 0.5, stretch=1.1),
     ),
     Claim(
-        "azize-thm-4.2", "azize",
+        "azize-thm-4.2",
+        "azize",
         "Mean of k = rho n rows drawn without replacement: theorem 3.1 with rho m*, i.e. power "
         "Phi(z_alpha + sqrt(rho m*)), and l => N(-+rho m*/2, rho m*).",
-        Kind.LIMIT, TOLERANCE, "probit",
+        Kind.LIMIT,
+        TOLERANCE,
+        "probit",
         DOMAIN | {"rho": Between(0, 1, "0 < rho < 1; judged from 0.05 to 0.9")},
         (
             *(subsample_regime(c, r, printed=True) for c, r in _SPREAD),
@@ -130,10 +151,13 @@ CLAIMS = (
         corrected_by="azize-thm-4.2-corrected",
     ),
     Claim(
-        "azize-thm-4.2-corrected", "azize",
+        "azize-thm-4.2-corrected",
+        "azize",
         "Mean of k = rho n rows drawn without replacement: the optimal power tends to "
         "rho Phi(z_alpha + sqrt(m*/rho)) + (1 - rho) alpha, for data and targets with a density expansion.",
-        Kind.LIMIT, TOLERANCE, "probit",
+        Kind.LIMIT,
+        TOLERANCE,
+        "probit",
         REGULAR_DOMAIN | {"rho": Between(0, 1, "0 < rho < 1; judged from 0.05 to 0.9")},
         (
             *(subsample_regime(c, r, printed=False) for c, r in _SPREAD),
@@ -144,5 +168,5 @@ CLAIMS = (
         corrects="azize-thm-4.2",
         derivation=azize.subsampled_tradeoff_corrected.__doc__ or "",
     ),
-)  # fmt: skip
+)
 """Noise, and sub-sampling printed and corrected."""

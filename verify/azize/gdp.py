@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-
 from mipsim.theory import azize
 from verify.azize.cases import IRREGULAR, REGULAR, Case, mean_law
 from verify.azize.mean import DOMAIN, REGULAR_DOMAIN, WHY
@@ -22,13 +21,17 @@ def audit_regime(case: Case, stretch: float = 1.0) -> Regime:
     def at(n: int) -> Size:
         m, law = mean_law(case, n, n)
         gaps = [
-            found - float(azize.delta_epsilon(m * stretch, epsilon)) for epsilon in EPSILONS for found in law.delta(epsilon)
+            found - float(azize.delta_epsilon(m * stretch, epsilon))
+            for epsilon in EPSILONS
+            for found in law.delta(epsilon)
         ]
         return Size(min(gaps), max(gaps))
 
     def judge(_: Budget) -> RegimeResult:
         second = partial(by_literal_games, case.name) if case in IRREGULAR else None
-        return judge_limit(at, TOLERANCE, case.parameters, sizes=case.sizes, unit="delta", floor=1e-4, second_route=second)
+        return judge_limit(
+            at, TOLERANCE, case.parameters, sizes=case.sizes, unit="delta", floor=1e-4, second_route=second
+        )
 
     return Regime(case.name, case.parameters, judge, random=False)
 
@@ -37,18 +40,37 @@ STATEMENT = (
     "A fixed-target audit of the mean would conclude sqrt(m*)-GDP, i.e. delta(eps) = Phi(-eps/s + s/2) - "
     "e^eps Phi(-eps/s - s/2), s = sqrt(m*)"
 )
-_EPSILON = {"epsilon": Between(0, float("inf"), "judged at " + ", ".join(f"{e:g}" for e in EPSILONS) + ", both directions")}
+_EPSILON = {
+    "epsilon": Between(
+        0, float("inf"), "judged at " + ", ".join(f"{e:g}" for e in EPSILONS) + ", both directions"
+    )
+}
 CLAIMS = (
     Claim(
-        "azize-gdp", "azize", STATEMENT + ".", Kind.LIMIT, TOLERANCE, "delta", DOMAIN | _EPSILON,
-        tuple(audit_regime(c) for c in (*REGULAR, *IRREGULAR)), partial(audit_regime, REGULAR[0], 1.1),
+        "azize-gdp",
+        "azize",
+        STATEMENT + ".",
+        Kind.LIMIT,
+        TOLERANCE,
+        "delta",
+        DOMAIN | _EPSILON,
+        tuple(audit_regime(c) for c in (*REGULAR, *IRREGULAR)),
+        partial(audit_regime, REGULAR[0], 1.1),
         corrected_by="azize-gdp-corrected",
     ),
     Claim(
-        "azize-gdp-corrected", "azize", STATEMENT + ", for data and targets with a density expansion.", Kind.LIMIT, TOLERANCE,
-        "delta", REGULAR_DOMAIN | _EPSILON, tuple(audit_regime(c) for c in REGULAR), partial(audit_regime, REGULAR[0], 1.1),
+        "azize-gdp-corrected",
+        "azize",
+        STATEMENT + ", for data and targets with a density expansion.",
+        Kind.LIMIT,
+        TOLERANCE,
+        "delta",
+        REGULAR_DOMAIN | _EPSILON,
+        tuple(audit_regime(c) for c in REGULAR),
+        partial(audit_regime, REGULAR[0], 1.1),
         corrects="azize-gdp",
-        derivation=WHY + "Where the curve tends to g_s, so does its convex conjugate, which is delta(eps) (Dong, Roth, Su 2022).",
+        derivation=WHY
+        + "Where the curve tends to g_s, so does its convex conjugate, which is delta(eps) (Dong, Roth, Su 2022).",
     ),
-)  # fmt: skip
+)
 """The audit's conclusion; it says nothing of data sets or targets other than the audited one."""

@@ -45,7 +45,7 @@ def _skewness(law: mi.AbstractDistribution) -> float:
 
 
 def mean_lemma(name: str, t: float, factor: float = 1.0) -> Regime:
-    """n times the largest error of the four moments of Y_n."""
+    """N times the largest error of the four moments of Y_n."""
     law = (LAWS | HEAVY)[name]
     parameters = {"data": name, "t": t}
 
@@ -53,9 +53,15 @@ def mean_lemma(name: str, t: float, factor: float = 1.0) -> Regime:
         y = moments.mean_expansion(t, _skewness(law), n)
         central = _central(law)
         errors = []
-        for sign, table in ((-1, moments.standardised_sum_moments(central, n)), (1, moments.inside_moments(central, t, n))):
+        for sign, table in (
+            (-1, moments.standardised_sum_moments(central, n)),
+            (1, moments.inside_moments(central, t, n)),
+        ):
             mean, variance = moments.mean_and_variance(y, table)
-            errors += [n * abs(mean - (-1 + sign * factor * t**2) / (2 * n)), n * abs(variance - factor * t**2 / n)]
+            errors += [
+                n * abs(mean - (-1 + sign * factor * t**2) / (2 * n)),
+                n * abs(variance - factor * t**2 / n),
+            ]
         return Size(0.0, float(max(errors)))
 
     def judge(_: Budget) -> RegimeResult:
@@ -65,7 +71,7 @@ def mean_lemma(name: str, t: float, factor: float = 1.0) -> Regime:
 
 
 def subsample_lemma(name: str, t: float, rho: float, factor: float = 1.0) -> Regime:
-    """n times the largest error of the four moments of W_n; H1 is the mixture of "drawn" and "not drawn"."""
+    """N times the largest error of the four moments of W_n; H1 is the mixture of "drawn" and "not drawn"."""
     law = (LAWS | HEAVY)[name]
     parameters = {"data": name, "t": t, "rho": rho}
 
@@ -79,12 +85,17 @@ def subsample_lemma(name: str, t: float, rho: float, factor: float = 1.0) -> Reg
         errors = []
         for sign, table in ((-1, out), (1, mixed)):
             mean, variance = moments.mean_and_variance(w, table)
-            errors += [n * abs(mean - sign * factor * rho * t**2 / (2 * n)), n * abs(variance - factor * rho * t**2 / n)]
+            errors += [
+                n * abs(mean - sign * factor * rho * t**2 / (2 * n)),
+                n * abs(variance - factor * rho * t**2 / n),
+            ]
         return Size(0.0, float(max(errors)))
 
     def judge(_: Budget) -> RegimeResult:
         second = partial(truncated_eighth_moment, name)
-        return judge_limit(at, TOLERANCE, parameters, sizes=SIZES, unit="n x error", floor=1e-9, second_route=second)
+        return judge_limit(
+            at, TOLERANCE, parameters, sizes=SIZES, unit="n x error", floor=1e-9, second_route=second
+        )
 
     return Regime(f"{name}, t = {t:g}, rho = {rho:g}", parameters, judge, random=False)
 
@@ -94,9 +105,12 @@ def truncated_eighth_moment(name: str) -> str:
     df = {"Student t, 4.5 df": 4.5, "Student t, 7 df": 7.0}.get(name)
     if df is None:
         return ""
-    law = stats.t(df)
     found = [
-        2 * sum(integrate.quad(lambda x: x**8 * law.pdf(x), a, b)[0] for a, b in ((0, 10), (10, 1e2), (1e2, reach)))
+        2
+        * sum(
+            integrate.quad(lambda x: x**8 * stats.t.pdf(x, df), a, b)[0]
+            for a, b in ((0, 10), (10, 1e2), (1e2, reach))
+        )
         for reach in (1e3, 1e4, 1e5)
     ]
     return (
@@ -108,27 +122,40 @@ def truncated_eighth_moment(name: str) -> str:
 _T = (0.0, 0.5, -2.0, 5.0)
 _CORRECTED = DOMAIN | {"data": OneOf(tuple(LAWS), "finite 8th moments")}
 _RHO = Between(0, 1, "0 < rho < 1; judged at 0.1, 0.5, 0.9")
-_W = (
-    "With W_n of lemma C.11: E0 = -rho t^2/2n, E1 = +rho t^2/2n, V0 = V1 = rho t^2/n, each + o(1/n), t = (z - mu)/sigma"
-)
+_W = "With W_n of lemma C.11: E0 = -rho t^2/2n, E1 = +rho t^2/2n, V0 = V1 = rho t^2/n, each + o(1/n), t = (z - mu)/sigma"
 CLAIMS = (
     Claim(
-        "azize-lemma-C.9", "azize",
+        "azize-lemma-C.9",
+        "azize",
         "With Y_n of the proof of lemma C.6: E0 = -1/2n - t^2/2n, E1 = -1/2n + t^2/2n, V0 = V1 = t^2/n, each + o(1/n), "
         "t = (z - mu)/sigma, for each coordinate.",
-        Kind.EXACT, TOLERANCE, "n x error", DOMAIN,
+        Kind.EXACT,
+        TOLERANCE,
+        "n x error",
+        DOMAIN,
         tuple(mean_lemma(name, t) for name in LAWS | HEAVY for t in _T),
         partial(mean_lemma, "Bernoulli(.3)", -2.0, 1.03),
     ),
     Claim(
-        "azize-lemma-C.12", "azize", _W + ".", Kind.EXACT, TOLERANCE, "n x error", DOMAIN | {"rho": _RHO},
+        "azize-lemma-C.12",
+        "azize",
+        _W + ".",
+        Kind.EXACT,
+        TOLERANCE,
+        "n x error",
+        DOMAIN | {"rho": _RHO},
         tuple(subsample_lemma(name, t, rho) for name in LAWS | HEAVY for t in _T for rho in (0.1, 0.5, 0.9)),
         partial(subsample_lemma, "Bernoulli(.3)", -2.0, 0.5, 1.05),
         corrected_by="azize-lemma-C.12-corrected",
     ),
     Claim(
-        "azize-lemma-C.12-corrected", "azize", _W + ", for data with finite 8th moments.", Kind.EXACT, TOLERANCE,
-        "n x error", _CORRECTED | {"rho": _RHO},
+        "azize-lemma-C.12-corrected",
+        "azize",
+        _W + ", for data with finite 8th moments.",
+        Kind.EXACT,
+        TOLERANCE,
+        "n x error",
+        _CORRECTED | {"rho": _RHO},
         tuple(subsample_lemma(name, t, rho) for name in LAWS for t in _T for rho in (0.1, 0.5, 0.9)),
         partial(subsample_lemma, "Bernoulli(.3)", -2.0, 0.5, 1.05),
         corrects="azize-lemma-C.12",
@@ -138,5 +165,5 @@ CLAIMS = (
             "moments of delta_out tend to the normal ones and the stated expansions follow by the paper's own computation."
         ),
     ),
-)  # fmt: skip
+)
 """The moment lemmas."""

@@ -27,19 +27,28 @@ DOMAIN = {
     "n": Between(2, float("inf"), "a limit: judged at n = 100 ... 6400 by exact laws and at 1000 by games"),
     "d/n": Between(0, float("inf"), "tau > 0; judged from 0.05 to 20"),
     "data": OneOf(
-        ("product of Bernoulli, Gaussian, exponential, Laplace, uniform, Student (4.5 df)", "atoms 0, 1, sqrt 2",
-         "a sequence of laws with rarer and rarer ones"), "product laws with finite (4 + delta)-th moments",
+        (
+            "product of Bernoulli, Gaussian, exponential, Laplace, uniform, Student (4.5 df)",
+            "atoms 0, 1, sqrt 2",
+            "a sequence of laws with rarer and rarer ones",
+        ),
+        "product laws with finite (4 + delta)-th moments",
     ),
-    "target": OneOf(("easiest", "hardest", "typical", "outlying", "off the support", "all in one coordinate"), "every z*"),
+    "target": OneOf(
+        ("easiest", "hardest", "typical", "outlying", "off the support", "all in one coordinate"), "every z*"
+    ),
     "alpha": Between(0, 1, "judged on [1e-4, 1 - 1e-4] by exact laws, [3e-3, 1 - 3e-3] by games"),
-}  # fmt: skip
+}
 REGULAR_DOMAIN = DOMAIN | {
     "data": OneOf(
         ("product of Bernoulli, Gaussian, exponential, Laplace, uniform, Student (4.5 df)",),
         "as printed, standardised moments bounded over coordinates, and each law either with a density of some "
         "convolution power (Cramer's condition) or a lattice law",
     ),
-    "target": OneOf(("easiest", "hardest", "typical", "outlying", "all in one coordinate"), "on the lattice of lattice data"),
+    "target": OneOf(
+        ("easiest", "hardest", "typical", "outlying", "all in one coordinate"),
+        "on the lattice of lattice data",
+    ),
 }
 WHY = (
     "The proof expands the density of the normalised mean (Edgeworth), and such an expansion needs more than moments: "
@@ -73,24 +82,28 @@ def _law_size(case: Case, stretch: float, n: int) -> Size:
 @cache
 def _difference_size(case: Case, epsilon: float, scale: float, n: int) -> Size:
     law = additive_law(case.terms(n, n), lambda terms: terms.ratio - scale * terms.covariance_score)
-    return Size(
-        0.0, max(law.below(-epsilon, inside=w) + 1 - law.below(epsilon, inside=w) for w in (False, True))
-    )  # fmt: skip
+    far = [float(law.below(-epsilon, inside=w) + 1 - law.below(epsilon, inside=w)) for w in (False, True)]
+    return Size(0.0, max(far))
 
 
 def power_regime(case: Case, stretch: float = 1.0) -> Regime:
     """The optimal curve of a case, and the level and power at tau_alpha; `stretch` multiplies m* for the control."""
-
     at = partial(_power_size, case, stretch)
 
     def judge(_: Budget) -> RegimeResult:
         second = partial(by_literal_games, case.name)
-        return judge_limit(at, TOLERANCE, case.parameters, sizes=case.sizes, second_route=second if case in IRREGULAR else None)
+        return judge_limit(
+            at,
+            TOLERANCE,
+            case.parameters,
+            sizes=case.sizes,
+            second_route=second if case in IRREGULAR else None,
+        )
 
     return Regime(case.name, case.parameters, judge, random=False)
 
 
-def _law_gaps(m: float, below: Callable[..., float]) -> Size:
+def _law_gaps(m: float, below: Callable[..., np.ndarray]) -> Size:
     gaps = []
     for inside in (False, True):
         centre = m / 2 if inside else -m / 2
@@ -102,12 +115,17 @@ def _law_gaps(m: float, below: Callable[..., float]) -> Size:
 
 def law_regime(case: Case, stretch: float = 1.0) -> Regime:
     """The law of the likelihood ratio of a case against N(-+m*/2, m*)."""
-
     at = partial(_law_size, case, stretch)
 
     def judge(_: Budget) -> RegimeResult:
         second = partial(by_literal_games, case.name)
-        return judge_limit(at, TOLERANCE, case.parameters, sizes=case.sizes, second_route=second if case in IRREGULAR else None)
+        return judge_limit(
+            at,
+            TOLERANCE,
+            case.parameters,
+            sizes=case.sizes,
+            second_route=second if case in IRREGULAR else None,
+        )
 
     return Regime(case.name, case.parameters, judge, random=False)
 
@@ -123,16 +141,24 @@ def advantage_regime(case: Case, stretch: float = 1.0) -> Regime:
     def judge(_: Budget) -> RegimeResult:
         second = partial(by_literal_games, case.name)
         return judge_limit(
-            at, ADVANTAGE_TOLERANCE, case.parameters, sizes=case.sizes, unit="advantage", floor=1e-4,
+            at,
+            ADVANTAGE_TOLERANCE,
+            case.parameters,
+            sizes=case.sizes,
+            unit="advantage",
+            floor=1e-4,
             second_route=second if case in IRREGULAR else None,
-        )  # fmt: skip
+        )
 
     return Regime(case.name, case.parameters, judge, random=False)
 
 
 def paper_regime(kind: str, stretch: float = 1.0, attack: str = "lr") -> Regime:
     """The paper's own point by games: the exact likelihood ratio ("lr") or the covariance score ("fig2")."""
-    parameters = PAPER_POINT | {"target": kind, "attack": "likelihood ratio" if attack == "lr" else "covariance score"}
+    parameters = PAPER_POINT | {
+        "target": kind,
+        "attack": "likelihood ratio" if attack == "lr" else "covariance score",
+    }
 
     def judge(budget: Budget) -> RegimeResult:
         study = STUDIES[f"azize_{attack}_{kind}"]
@@ -146,15 +172,19 @@ def paper_regime(kind: str, stretch: float = 1.0, attack: str = "lr") -> Regime:
 
 def difference_regime(case: Case, epsilon: float = 0.1, scale: float = 1.0) -> Regime:
     """P(|likelihood ratio - covariance score| > epsilon) in both worlds; `scale` spoils the score for the control."""
-
     at = partial(_difference_size, case, epsilon, scale)
 
     def judge(_: Budget) -> RegimeResult:
         second = partial(by_literal_games, case.name)
         return judge_limit(
-            at, 0.01, case.parameters | {"epsilon": epsilon}, sizes=(400, 3200, 25_600, 204_800), unit="probability",
-            floor=1e-6, second_route=second if case in IRREGULAR else None,
-        )  # fmt: skip
+            at,
+            0.01,
+            case.parameters | {"epsilon": epsilon},
+            sizes=(400, 3200, 25_600, 204_800),
+            unit="probability",
+            floor=1e-6,
+            second_route=second if case in IRREGULAR else None,
+        )
 
     return Regime(case.name, case.parameters | {"epsilon": epsilon}, judge, random=False)
 
@@ -167,39 +197,72 @@ CLAIMS = tuple(
             "azize-thm-3.1-power",
             "Empirical mean: lim Pow_n(l_n, alpha, z*) = Phi(Phi^-1(alpha) + sqrt(m*)), reached at the threshold "
             "tau_alpha = -m*/2 + sqrt(m*) Phi^-1(1 - alpha); m* = lim (1/n) ||z* - mu||^2_{C^-1}.",
-            Kind.LIMIT, TOLERANCE, "probit", power_regime, PAPER, partial(power_regime, stretch=1.1),
+            Kind.LIMIT,
+            TOLERANCE,
+            "probit",
+            power_regime,
+            PAPER,
+            partial(power_regime, stretch=1.1),
         ),
         (
             "azize-thm-3.1-advantage",
             "Empirical mean: the optimal advantage tends to Phi(sqrt(m*)/2) - Phi(-sqrt(m*)/2).",
-            Kind.LIMIT, ADVANTAGE_TOLERANCE, "advantage", advantage_regime, (), partial(advantage_regime, stretch=1.1),
+            Kind.LIMIT,
+            ADVANTAGE_TOLERANCE,
+            "advantage",
+            advantage_regime,
+            (),
+            partial(advantage_regime, stretch=1.1),
         ),
         (
             "azize-lemma-C.6",
             "Empirical mean: l_n => N(-m*/2, m*) under H0 and N(+m*/2, m*) under H1.",
-            Kind.LAW, TOLERANCE, "probit", law_regime, (), partial(law_regime, stretch=1.1),
+            Kind.LAW,
+            TOLERANCE,
+            "probit",
+            law_regime,
+            (),
+            partial(law_regime, stretch=1.1),
         ),
         (
             "azize-eq-5",
             "l_n ~ (z* - mu)' C^-1 (muhat - mu) - (1/2n) ||z* - mu||^2_{C^-1}: the difference vanishes in probability.",
-            Kind.LIMIT, 0.01, "probability", difference_regime,
+            Kind.LIMIT,
+            0.01,
+            "probability",
+            difference_regime,
             tuple(paper_regime(k, attack="fig2") for k in ("easy", "medium", "hard")),
             partial(difference_regime, scale=1.05),
         ),
     )
     for claim in (
         Claim(
-            name, "azize", statement, kind, tolerance, unit, DOMAIN,
+            name,
+            "azize",
+            statement,
+            kind,
+            tolerance,
+            unit,
+            DOMAIN,
             (*(regime(c) for c in (*REGULAR, *IRREGULAR)), *paper),
-            partial(control, REGULAR[0]), corrected_by=f"{name}-corrected",
+            partial(control, REGULAR[0]),
+            corrected_by=f"{name}-corrected",
         ),
         Claim(
-            f"{name}-corrected", "azize",
-            statement + " For data whose sums have a density expansion at the target (Cramer's condition, or lattice data and "
+            f"{name}-corrected",
+            "azize",
+            statement
+            + " For data whose sums have a density expansion at the target (Cramer's condition, or lattice data and "
             "a target on the lattice) and bounded standardised moments.",
-            kind, tolerance, unit, REGULAR_DOMAIN, (*(regime(c) for c in REGULAR), *paper),
-            partial(control, REGULAR[0]), corrects=name, derivation=WHY,
+            kind,
+            tolerance,
+            unit,
+            REGULAR_DOMAIN,
+            (*(regime(c) for c in REGULAR), *paper),
+            partial(control, REGULAR[0]),
+            corrects=name,
+            derivation=WHY,
         ),
     )
-)  # fmt: skip
+)
 """Printed and corrected, side by side."""

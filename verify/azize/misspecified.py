@@ -27,9 +27,27 @@ def _aim(name: str, words: str, law: str, truth: tuple[float, ...], aimed: tuple
     AIMS[name] = (Case(f"misspecified-{name}", kinds, 2.0, words), aimed)
 
 
-_aim("near", "Bernoulli(.3, .4, .55, .7); target (1,1,0,0), aimed at (1,1,0,1)", "bernoulli", (1, 1, 0, 0), (1, 1, 0, 1))
-_aim("far", "Bernoulli(.3, .4, .55, .7); target (1,1,0,0), aimed at (0,1,0,1)", "bernoulli", (1, 1, 0, 0), (0, 1, 0, 1))
-_aim("opposite", "Bernoulli(.3, .4, .55, .7); target (1,1,0,0), aimed at (0,0,1,1)", "bernoulli", (1, 1, 0, 0), (0, 0, 1, 1))
+_aim(
+    "near",
+    "Bernoulli(.3, .4, .55, .7); target (1,1,0,0), aimed at (1,1,0,1)",
+    "bernoulli",
+    (1, 1, 0, 0),
+    (1, 1, 0, 1),
+)
+_aim(
+    "far",
+    "Bernoulli(.3, .4, .55, .7); target (1,1,0,0), aimed at (0,1,0,1)",
+    "bernoulli",
+    (1, 1, 0, 0),
+    (0, 1, 0, 1),
+)
+_aim(
+    "opposite",
+    "Bernoulli(.3, .4, .55, .7); target (1,1,0,0), aimed at (0,0,1,1)",
+    "bernoulli",
+    (1, 1, 0, 0),
+    (0, 0, 1, 1),
+)
 _aim("short", "N(0, 1); target (2, 1), aimed at (.5, .5)", "gaussian", (2.0, 1.0), (0.5, 0.5))
 _aim("long", "Exponential(1); target (1.5, .5), aimed at (3, 1)", "exponential", (1.5, 0.5), (3.0, 1.0))
 _aim("right", "Exponential(1); target (2, .5), aimed at itself", "exponential", (2.0, 0.5), (2.0, 0.5))
@@ -41,7 +59,7 @@ def aimed_law(name: str, n: int) -> tuple[float, float, float, AdditiveLaw]:
     groups = case.terms(n, n)
     at_aim = replace(
         case, coordinates=tuple(replace(c, z=z) for c, z in zip(case.coordinates, aimed, strict=True))
-    ).terms(n, n)  # fmt: skip
+    ).terms(n, n)
     counts = np.array([g.count for g in groups])
     t, u = np.array([g.t for g in groups]), np.array([g.t for g in at_aim])
     law = additive_law([replace(g, t=float(x)) for g, x in zip(groups, u, strict=True)], covariance_score)
@@ -55,7 +73,7 @@ def advantage_regime(name: str, threshold: str, root: str, *, stretch: float = 1
         "best": "best threshold, on the better side",
         "zero": "the test {l_n > 0} that theorem 2.1 calls optimal",
         "one-sided": "best threshold of {score > threshold}",
-    }[threshold] + f", {'m_targ (body)' if root == 'targ' else 'm* (appendix)'} under the root"  # fmt: skip
+    }[threshold] + f", {'m_targ (body)' if root == 'targ' else 'm* (appendix)'} under the root"
 
     def at(n: int) -> Size:
         m, m_targ, m_scal, law = aimed_law(name, n)
@@ -73,7 +91,13 @@ def advantage_regime(name: str, threshold: str, root: str, *, stretch: float = 1
 
     def judge(_: Budget) -> RegimeResult:
         return judge_limit(
-            at, ADVANTAGE_TOLERANCE, case.parameters, unit="advantage", floor=1e-3, reading=reading, second_route=second
+            at,
+            ADVANTAGE_TOLERANCE,
+            case.parameters,
+            unit="advantage",
+            floor=1e-3,
+            reading=reading,
+            second_route=second,
         )
 
     return Regime(f"{name}: {threshold}, m_{root}", case.parameters, judge, reading, random=False)
@@ -84,7 +108,9 @@ def by_column_sums(name: str, threshold: str, games: int = 200_000, n: int = 400
     case, aimed = AIMS[name]
     rng = np.random.default_rng(14)
     m, m_targ, m_scal, _ = aimed_law(name, n)
-    cut = {"best": (m_scal - m_targ) / 2, "zero": 0.0, "one-sided": max((m_scal - m_targ) / 2, -m_targ / 2)}[threshold]
+    cut = {"best": (m_scal - m_targ) / 2, "zero": 0.0, "one-sided": max((m_scal - m_targ) / 2, -m_targ / 2)}[
+        threshold
+    ]
     rates = []
     for member in (False, True):
         score = np.zeros(games)
@@ -93,7 +119,11 @@ def by_column_sums(name: str, threshold: str, games: int = 200_000, n: int = 400
             rest = n - member
             # Equal coordinates have equal weights, so their pooled sum is all that the score needs.
             if c.law == "bernoulli":
-                mean, variance, total = c.parameter, c.parameter * (1 - c.parameter), rng.binomial(count * rest, c.parameter, games)
+                mean, variance, total = (
+                    c.parameter,
+                    c.parameter * (1 - c.parameter),
+                    rng.binomial(count * rest, c.parameter, games),
+                )
             elif c.law == "gaussian":
                 mean, variance, total = 0.0, 1.0, rng.normal(0.0, np.sqrt(count * rest), games)
             else:
@@ -142,30 +172,45 @@ def games_regime(name: str) -> Regime:
 
 
 _DOMAIN = DOMAIN | {
-    "aimed point": OneOf(("near", "far", "opposite", "shorter", "longer", "the target itself"), "every z_targ"),
+    "aimed point": OneOf(
+        ("near", "far", "opposite", "shorter", "longer", "the target itself"), "every z_targ"
+    ),
     "threshold": OneOf(("best, either side", "0", "best of score > threshold"), "not said"),
     "root": OneOf(("m_targ", "m*"), "body and appendix differ"),
 }
 CLAIMS = (
     Claim(
-        "azize-thm-4.3", "azize",
+        "azize-thm-4.3",
+        "azize",
         "The attack built for z_targ, with true target z*, has advantage Phi(|m_scal|/(2 sqrt(m))) - Phi(-|m_scal|/(2 sqrt(m))), "
         "m_scal = (1/n)(z_targ - mu)' C^-1 (z* - mu), m = m_targ in the body and m* in the appendix.",
-        Kind.LIMIT, ADVANTAGE_TOLERANCE, "advantage", _DOMAIN,
+        Kind.LIMIT,
+        ADVANTAGE_TOLERANCE,
+        "advantage",
+        _DOMAIN,
         tuple(
             advantage_regime(name, threshold, root)
-            for threshold, root in (("best", "targ"), ("best", "star"), ("zero", "targ"), ("one-sided", "targ"))
+            for threshold, root in (
+                ("best", "targ"),
+                ("best", "star"),
+                ("zero", "targ"),
+                ("one-sided", "targ"),
+            )
             for name in AIMS
         ),
         partial(advantage_regime, "right", "best", "targ", stretch=1.1),
         corrected_by="azize-thm-4.3-corrected",
     ),
     Claim(
-        "azize-thm-4.3-corrected", "azize",
+        "azize-thm-4.3-corrected",
+        "azize",
         "The covariance score aimed at z_targ is asymptotically N(-m_targ/2, m_targ) against N(m_scal - m_targ/2, m_targ): its "
         "better side has the curve g_{|m_scal|/sqrt(m_targ)}, and the advantage Phi(|m_scal|/(2 sqrt(m_targ))) - Phi(-...) is "
         "reached at the threshold (m_scal - m_targ)/2, rejecting on the side of the sign of m_scal.",
-        Kind.LIMIT, TOLERANCE, "probit", _DOMAIN,
+        Kind.LIMIT,
+        TOLERANCE,
+        "probit",
+        _DOMAIN,
         (
             *(curve_regime(name) for name in AIMS),
             *(games_regime(name) for name in ("near", "far")),
@@ -180,5 +225,5 @@ CLAIMS = (
             "threshold 0 of the likelihood-ratio test is the midpoint only if m_scal = m_targ."
         ),
     ),
-)  # fmt: skip
+)
 """Theorem 4.3, printed and corrected."""

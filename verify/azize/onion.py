@@ -53,11 +53,17 @@ def each_regime(name: str, keep: float, reverse: bool = False) -> Regime:
         fall = float((after - before if reverse else before - after).max())
         worst = float(z[np.argmax(before - after)])
         return judge_identity(
-            fall, 1e-7, parameters | {"point": round(worst, 3)}, unit="t^2", route="quadrature", reading=reading, one_sided=True,
+            fall,
+            1e-7,
+            parameters | {"point": round(worst, 3)},
+            unit="t^2",
+            route="quadrature",
+            reading=reading,
+            one_sided=True,
             detail=f"at z = {worst:.3f}: t^2 = {((worst - law.mean()) ** 2 / law.var()):.4f} before, "
             f"{((worst - mean) ** 2 / variance):.4f} after; mean {law.mean():.4f} to {mean:.4f}",
             second_route=lambda: _second(law, keep, worst),
-        )  # fmt: skip
+        )
 
     return Regime(f"{name}, keep {keep:g}", parameters, judge, reading, random=False)
 
@@ -91,34 +97,57 @@ def average_regime(name: str, keep: float, d: int, factor: float = 1.0) -> Regim
         error = float(kept.std() / np.sqrt(len(kept)))
         quantile = float(stats.norm.isf(budget.failure_probability))
         return judge_identity(
-            fall + quantile * error, 0.0, parameters, unit="m* n", route="400,000 drawn numbers", reading=reading,
-            one_sided=True, detail=f"mean of m* n over the rest: {kept.mean():.4f} before, {after.mean():.4f} (= d) after",
-        )  # fmt: skip
+            fall + quantile * error,
+            0.0,
+            parameters,
+            unit="m* n",
+            route="400,000 drawn numbers",
+            reading=reading,
+            one_sided=True,
+            detail=f"mean of m* n over the rest: {kept.mean():.4f} before, {after.mean():.4f} (= d) after",
+        )
 
     return Regime(f"{name}, keep {keep:g}, d = {d}", parameters, judge, reading)
 
 
 DOMAIN = {
-    "data": OneOf(tuple(LAWS), "any law"), "share kept": Between(0, 1, "judged at .8, .9, .99"),
+    "data": OneOf(tuple(LAWS), "any law"),
+    "share kept": Between(0, 1, "judged at .8, .9, .99"),
     "point": OneOf(("every remaining point",)),
-}  # fmt: skip
+}
 _KEEPS = (0.8, 0.9, 0.99)
 CLAIMS = (
     Claim(
-        "azize-onion", "azize", "Removing the outliers raises m* of the points that remain.",
-        Kind.ORDERING, 1e-7, "t^2", DOMAIN, tuple(each_regime(name, keep) for name in LAWS for keep in _KEEPS),
-        partial(each_regime, "N(0, 1)", 0.9, True), corrected_by="azize-onion-corrected",
+        "azize-onion",
+        "azize",
+        "Removing the outliers raises m* of the points that remain.",
+        Kind.ORDERING,
+        1e-7,
+        "t^2",
+        DOMAIN,
+        tuple(each_regime(name, keep) for name in LAWS for keep in _KEEPS),
+        partial(each_regime, "N(0, 1)", 0.9, True),
+        corrected_by="azize-onion-corrected",
     ),
     Claim(
-        "azize-onion-corrected", "azize",
+        "azize-onion-corrected",
+        "azize",
         "Removing the points of largest Mahalanobis distance raises the average m* of the points that remain; it raises m* of each "
         "one if the law is symmetric.",
-        Kind.ORDERING, 0.0, "m* n", DOMAIN,
+        Kind.ORDERING,
+        0.0,
+        "m* n",
+        DOMAIN,
         (
-            *(each_regime(name, keep) for name in ("N(0, 1)", "Laplace(1)", "Uniform(-1, 1)", "Student t, 4.5 df") for keep in _KEEPS),
+            *(
+                each_regime(name, keep)
+                for name in ("N(0, 1)", "Laplace(1)", "Uniform(-1, 1)", "Student t, 4.5 df")
+                for keep in _KEEPS
+            ),
             *(average_regime(name, keep, d) for name in LAWS for keep in (0.8, 0.95) for d in (1, 20)),
         ),
-        partial(average_regime, "N(0, 1)", 0.8, 20, 0.7), corrects="azize-onion",
+        partial(average_regime, "N(0, 1)", 0.8, 20, 0.7),
+        corrects="azize-onion",
         derivation=(
             "Before: the mean of ||z - mu||^2_{C^-1} over the points with ||z - mu||^2_{C^-1} <= r is at most its mean over all, d. "
             "After: mu' and C' are the moments of the points that remain, so the mean of ||z - mu'||^2_{C'^-1} is exactly d, and n has "
@@ -126,5 +155,5 @@ CLAIMS = (
             "its mean towards some of the points that remain, and their m* falls, to 0 at the new mean."
         ),
     ),
-)  # fmt: skip
+)
 """Each point, or the average."""

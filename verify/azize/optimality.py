@@ -34,17 +34,25 @@ def _response(epsilon: float) -> Worlds:
 
 WORLDS: dict[str, tuple[dict[str, Any], Worlds]] = {
     "mean, d = 1": ({"mechanism": "mean", "n": 10, "p": [0.3], "target": [1]}, _mean((0.3,), 10, (1.0,))),
-    "mean, d = 2": ({"mechanism": "mean", "n": 3, "p": [0.3, 0.6], "target": [1, 0]}, _mean((0.3, 0.6), 3, (1.0, 0.0))),
-    "mean, hardest": ({"mechanism": "mean", "n": 3, "p": [0.1, 0.8], "target": [0, 1]}, _mean((0.1, 0.8), 3, (0.0, 1.0))),
+    "mean, d = 2": (
+        {"mechanism": "mean", "n": 3, "p": [0.3, 0.6], "target": [1, 0]},
+        _mean((0.3, 0.6), 3, (1.0, 0.0)),
+    ),
+    "mean, hardest": (
+        {"mechanism": "mean", "n": 3, "p": [0.1, 0.8], "target": [0, 1]},
+        _mean((0.1, 0.8), 3, (0.0, 1.0)),
+    ),
     "sub-sample": (
-        {"mechanism": "mean of 2 of 4 rows", "n": 4, "p": [0.4], "target": [1]}, _mean((0.4,), 4, (1.0,), 2),
+        {"mechanism": "mean of 2 of 4 rows", "n": 4, "p": [0.4], "target": [1]},
+        _mean((0.4,), 4, (1.0,), 2),
     ),
     "off support": ({"mechanism": "mean", "n": 4, "p": [0.4], "target": [0.5]}, _mean((0.4,), 4, (0.5,))),
     "randomised response": ({"mechanism": "randomised response", "epsilon": 1.0}, _response(1.0)),
     **{
-        f"random law {seed}": ({"mechanism": "random law on 12 outputs", "seed": seed}, _random(12, seed)) for seed in range(5)
+        f"random law {seed}": ({"mechanism": "random law on 12 outputs", "seed": seed}, _random(12, seed))
+        for seed in range(5)
     },
-}  # fmt: skip
+}
 
 
 def _ratio(out: np.ndarray, inside: np.ndarray) -> np.ndarray:
@@ -65,11 +73,18 @@ def deterministic_regime(name: str) -> Regime:
         worst = int(np.argmax(gaps))
         alpha = float(levels[worst])
         return judge_identity(
-            float(gaps[worst]), FLOOR, parameters | {"alpha": round(alpha, 4)}, unit="power",
-            route="enumeration", reading=reading, one_sided=True,
-            detail="the best set of outputs is not an upper level set of the ratio" if gaps[worst] > FLOOR else "",
+            float(gaps[worst]),
+            FLOOR,
+            parameters | {"alpha": round(alpha, 4)},
+            unit="power",
+            route="enumeration",
+            reading=reading,
+            one_sided=True,
+            detail="the best set of outputs is not an upper level set of the ratio"
+            if gaps[worst] > FLOOR
+            else "",
             second_route=partial(by_literal_records, name, chosen[worst], alpha),
-        )  # fmt: skip
+        )
 
     return Regime(f"{name}, deterministic", parameters, judge, reading, random=False)
 
@@ -114,7 +129,13 @@ def randomised_regime(name: str, factor: float = 1.0) -> Regime:
             gaps.append(-best.fun - factor * float(np.interp(alpha, fpr, tpr)))
         gap = float(max(gaps))
         return judge_identity(
-            gap, FLOOR, parameters, unit="power", route="enumeration and linear programme", reading=reading, one_sided=True
+            gap,
+            FLOOR,
+            parameters,
+            unit="power",
+            route="enumeration and linear programme",
+            reading=reading,
+            one_sided=True,
         )
 
     return Regime(f"{name}, randomised", parameters, judge, reading, random=False)
@@ -146,32 +167,47 @@ def total_variation_regime(name: str, factor: float = 1.0) -> Regime:
 
     def judge(_: Budget) -> RegimeResult:
         chosen = _ratio(out, inside) > 0
-        gap = float(inside[chosen].sum() - out[chosen].sum()) - factor * 0.5 * float(np.abs(inside - out).sum())
+        gap = float(inside[chosen].sum() - out[chosen].sum()) - factor * 0.5 * float(
+            np.abs(inside - out).sum()
+        )
         return judge_identity(gap, FLOOR, parameters, unit="advantage", route="enumeration")
 
     return Regime(name, parameters, judge, random=False)
 
 
 DOMAIN = {
-    "mechanism": OneOf(("empirical mean", "sub-sampled mean", "randomised response", "random finite laws"), "every mechanism"),
+    "mechanism": OneOf(
+        ("empirical mean", "sub-sampled mean", "randomised response", "random finite laws"), "every mechanism"
+    ),
     "target": OneOf(("easiest", "hardest", "off the support"), "every z*"),
     "alpha": Between(0, 1, "judged at 197 levels and at every level that the ratio attains"),
 }
 CLAIMS = (
     Claim(
-        "azize-thm-2.1a", "azize",
+        "azize-thm-2.1a",
+        "azize",
         "For every alpha, target and score s: Pow_n(l_n, alpha, z*) >= Pow_n(s, alpha, z*), with Pow_n(s, alpha) the largest "
         "1 - beta over the thresholds whose type-I error is at most alpha.",
-        Kind.BOUND, FLOOR, "power", DOMAIN,
+        Kind.BOUND,
+        FLOOR,
+        "power",
+        DOMAIN,
         (*(deterministic_regime(n) for n in WORLDS), *(randomised_regime(n) for n in WORLDS)),
-        partial(randomised_regime, "mean, d = 2", 0.97), corrected_by="azize-thm-2.1a-corrected",
+        partial(randomised_regime, "mean, d = 2", 0.97),
+        corrected_by="azize-thm-2.1a-corrected",
     ),
     Claim(
-        "azize-thm-2.1a-corrected", "azize",
+        "azize-thm-2.1a-corrected",
+        "azize",
         "For every alpha and target, no test of size alpha, randomised or not, has more power than the likelihood-ratio test "
         "randomised at its threshold.",
-        Kind.BOUND, FLOOR, "power", DOMAIN, tuple(randomised_regime(n) for n in WORLDS),
-        partial(randomised_regime, "mean, d = 2", 0.97), corrects="azize-thm-2.1a",
+        Kind.BOUND,
+        FLOOR,
+        "power",
+        DOMAIN,
+        tuple(randomised_regime(n) for n in WORLDS),
+        partial(randomised_regime, "mean, d = 2", 0.97),
+        corrects="azize-thm-2.1a",
         derivation=(
             "Neyman and Pearson: with phi* = 1{L > c} + q 1{L = c} of size exactly alpha, any test phi of size <= alpha has "
             "E_in(phi* - phi) >= c E_out(phi* - phi) >= 0. Without randomisation the ratio's thresholds skip sizes, and between two "
@@ -179,14 +215,26 @@ CLAIMS = (
         ),
     ),
     Claim(
-        "azize-thm-2.1b", "azize", "The attack 1{l_n > 0} has the largest advantage of all attacks, for every target.",
-        Kind.BOUND, FLOOR, "advantage", DOMAIN, tuple(advantage_regime(n) for n in WORLDS),
+        "azize-thm-2.1b",
+        "azize",
+        "The attack 1{l_n > 0} has the largest advantage of all attacks, for every target.",
+        Kind.BOUND,
+        FLOOR,
+        "advantage",
+        DOMAIN,
+        tuple(advantage_regime(n) for n in WORLDS),
         partial(advantage_regime, "random law 0", 0.4),
     ),
     Claim(
-        "azize-thm-2.1c", "azize", "The advantage of 1{l_n > 0} is the total variation TV(p_out, p_in).",
-        Kind.EXACT, FLOOR, "advantage", DOMAIN, tuple(total_variation_regime(n) for n in WORLDS),
+        "azize-thm-2.1c",
+        "azize",
+        "The advantage of 1{l_n > 0} is the total variation TV(p_out, p_in).",
+        Kind.EXACT,
+        FLOOR,
+        "advantage",
+        DOMAIN,
+        tuple(total_variation_regime(n) for n in WORLDS),
         partial(total_variation_regime, "mean, d = 2", 1.03),
     ),
-)  # fmt: skip
+)
 """Theorem 2.1."""

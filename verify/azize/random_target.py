@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 from scipy import integrate, stats
@@ -31,7 +32,9 @@ def formula_regime(p: tuple[float, ...], n: int, factor: float = 1.0) -> Regime:
             z = np.array([(bits >> j) & 1 for j in range(len(p))], float)
             outputs, out, inside = mean_game(mu, n, z)
             with np.errstate(divide="ignore"):
-                printed = (np.where(z == 1, np.log(outputs / mu), np.log((1 - outputs) / (1 - mu)))).sum(axis=1)
+                printed = (np.where(z == 1, np.log(outputs / mu), np.log((1 - outputs) / (1 - mu)))).sum(
+                    axis=1
+                )
                 enumerated = np.log(inside / out)
             finite = np.isfinite(enumerated)
             if (np.isfinite(printed) != finite).any():
@@ -45,10 +48,15 @@ def formula_regime(p: tuple[float, ...], n: int, factor: float = 1.0) -> Regime:
 def _random_terms(n: int, p: float, count: int) -> Terms:
     one, zero = binomial_terms(n, p, 1, count), binomial_terms(n, p, 0, count)
     return Terms(
-        np.concatenate([one.total, zero.total]), np.concatenate([p * one.out, (1 - p) * zero.out]),
-        np.concatenate([p * one.inside, (1 - p) * zero.inside]), np.concatenate([one.ratio, zero.ratio]), count, 0.0,
-        np.concatenate([one.deviation, zero.deviation]), n,
-    )  # fmt: skip
+        np.concatenate([one.total, zero.total]),
+        np.concatenate([p * one.out, (1 - p) * zero.out]),
+        np.concatenate([p * one.inside, (1 - p) * zero.inside]),
+        np.concatenate([one.ratio, zero.ratio]),
+        count,
+        0.0,
+        np.concatenate([one.deviation, zero.deviation]),
+        n,
+    )
 
 
 def random_limit_regime(p: tuple[float, ...], tau: float, stretch: float = 1.0) -> Regime:
@@ -135,7 +143,7 @@ def leakage_regime(name: str, n: int, d: int, factor: float = 1.0) -> Regime:
             cuts = [max(low, -1e6), *(x for x in (-50.0, mean, 50.0) if low < x < high), min(high, 1e6)]
             one = sum(
                 integrate.quad(lambda z: square(z) * law.pdf(z), a, b, epsabs=1e-12, limit=400)[0]  # pyright: ignore
-                for a, b in zip(cuts, cuts[1:], strict=False)
+                for a, b in pairwise(cuts)
             )
         gap = (d * one / n) / (d / n) - factor
         return judge_identity(gap, 1e-6, parameters, unit="relative", route="quadrature")
@@ -145,43 +153,79 @@ def leakage_regime(name: str, n: int, d: int, factor: float = 1.0) -> Regime:
 
 CLAIMS = (
     Claim(
-        "azize-eq-11", "azize",
+        "azize-eq-11",
+        "azize",
         "Bernoulli, random target: the exact log-likelihood ratio is "
         "sum_j z_j log(muhat_j/mu_j) + (1 - z_j) log((1 - muhat_j)/(1 - mu_j)).",
-        Kind.EXACT, EXACT, "log ratio",
-        {"n": Between(2, float("inf"), "enumerated at 2 to 8"), "d": Between(1, float("inf"), "the ratio is a product"),
-         "mu": Between(0, 1, "open ends"), "target": OneOf(("every point of {0, 1}^d",))},
+        Kind.EXACT,
+        EXACT,
+        "log ratio",
+        {
+            "n": Between(2, float("inf"), "enumerated at 2 to 8"),
+            "d": Between(1, float("inf"), "the ratio is a product"),
+            "mu": Between(0, 1, "open ends"),
+            "target": OneOf(("every point of {0, 1}^d",)),
+        },
         tuple(formula_regime(p, n) for p in P_SETS for n in (2, 3, 8 if len(p) == 1 else 5)),
         partial(formula_regime, (0.3, 0.6), 3, 1.03),
     ),
     Claim(
-        "azize-eq-12-14", "azize",
+        "azize-eq-12-14",
+        "azize",
         "Bernoulli, random target, mu_j in [a, 1 - a]: the ratio tends to N(-+tau/2, tau), so that "
         "Phi^-1(1 - alpha) + Phi^-1(1 - beta) ~ sqrt(d/n).",
-        Kind.LIMIT, TOLERANCE, "probit",
-        {"n": Between(2, float("inf"), "a limit"), "d/n": Between(0, float("inf"), "judged 0.1 to 20"),
-         "a": Between(0, 0.5, "0 < a < 1/2; judged at 0.05 to 0.5")},
+        Kind.LIMIT,
+        TOLERANCE,
+        "probit",
+        {
+            "n": Between(2, float("inf"), "a limit"),
+            "d/n": Between(0, float("inf"), "judged 0.1 to 20"),
+            "a": Between(0, 0.5, "0 < a < 1/2; judged at 0.05 to 0.5"),
+        },
         (
-            *(random_limit_regime(p, tau) for p in ((0.5,), (0.25, 0.4, 0.6, 0.75), (0.05, 0.5, 0.95)) for tau in (0.1, 1.0, 5.0, 20.0)),
+            *(
+                random_limit_regime(p, tau)
+                for p in ((0.5,), (0.25, 0.4, 0.6, 0.75), (0.05, 0.5, 0.95))
+                for tau in (0.1, 1.0, 5.0, 20.0)
+            ),
             random_games_regime(),
         ),
         partial(random_limit_regime, (0.25, 0.4, 0.6, 0.75), 5.0, 1.1),
     ),
     Claim(
-        "azize-B.3", "azize",
+        "azize-B.3",
+        "azize",
         "The random-target advantage of an attack is the expectation over z* ~ D of its fixed-target advantages.",
-        Kind.EXACT, EXACT, "advantage",
-        {"n": Between(2, float("inf"), "enumerated at 2 to 6"), "attack": OneOf(("covariance score > 0", "arbitrary randomised")),
-         "data": OneOf(("Bernoulli",), "independent rows of any law")},
-        tuple(average_regime(p, n, a) for p in P_SETS for n in (2, 4, 6) for a in ("covariance score > 0", "arbitrary")),
+        Kind.EXACT,
+        EXACT,
+        "advantage",
+        {
+            "n": Between(2, float("inf"), "enumerated at 2 to 6"),
+            "attack": OneOf(("covariance score > 0", "arbitrary randomised")),
+            "data": OneOf(("Bernoulli",), "independent rows of any law"),
+        },
+        tuple(
+            average_regime(p, n, a)
+            for p in P_SETS
+            for n in (2, 4, 6)
+            for a in ("covariance score > 0", "arbitrary")
+        ),
         partial(average_regime, (0.3, 0.6), 4, "covariance score > 0", 1.03),
     ),
     Claim(
-        "azize-mean-leakage", "azize", "E_{z* ~ D}[m*] = tau.",
-        Kind.EXACT, 1e-6, "relative",
-        {"n": Between(2, float("inf")), "d": Between(1, float("inf")), "data": OneOf(tuple(MARGINS), "finite variance")},
+        "azize-mean-leakage",
+        "azize",
+        "E_{z* ~ D}[m*] = tau.",
+        Kind.EXACT,
+        1e-6,
+        "relative",
+        {
+            "n": Between(2, float("inf")),
+            "d": Between(1, float("inf")),
+            "data": OneOf(tuple(MARGINS), "finite variance"),
+        },
         tuple(leakage_regime(name, n, d) for name in MARGINS for n, d in ((10, 1), (1000, 5000))),
         partial(leakage_regime, "Exponential(2)", 10, 1, 1.03),
     ),
-)  # fmt: skip
+)
 """The random-target statements."""

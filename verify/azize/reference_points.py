@@ -18,6 +18,7 @@ NEGLIGIBLE = 0.1
 
 READINGS = {
     "fixed": "one reference set for all games, centred C0 with the stated regularisation",
+    "ridge": "one reference set for all games, centred C0 with a strong regularisation, 1/4",
     "uncentred": "one reference set for all games, C0 uncentred as printed, with the stated regularisation",
     "redrawn": "a new reference set in every game",
 }
@@ -25,7 +26,10 @@ READINGS = {
 
 def loss_regime(study_name: str, reading: str, size: str) -> Regime:
     """The curve with estimated moments against the optimal curve of known ones: the power that is lost."""
-    parameters = (PAPER_POINT if reading != "redrawn" else {"n": 100, "d": 200}) | {"n0": size, "target": "easiest"}
+    parameters = (PAPER_POINT if reading != "redrawn" else {"n": 100, "d": 200}) | {
+        "n0": size,
+        "target": "easiest",
+    }
 
     def judge(budget: Budget) -> RegimeResult:
         study = STUDIES[study_name]
@@ -42,9 +46,16 @@ def loss_regime(study_name: str, reading: str, size: str) -> Regime:
             return f"exact first two moments of the score: mu = {mu:.4f} against sqrt(m*) = {m**0.5:.4f}"
 
         return judge_curve(
-            study, claimed, NEGLIGIBLE, budget, parameters, games=games, reading=READINGS[reading], refutes=True,
+            study,
+            claimed,
+            NEGLIGIBLE,
+            budget,
+            parameters,
+            games=games,
+            reading=READINGS[reading],
+            refutes=True,
             second_route=second,
-        )  # fmt: skip
+        )
 
     return Regime(f"{reading}, n0 = {size}", parameters, judge, READINGS[reading])
 
@@ -60,9 +71,14 @@ def effective_regime(study_name: str, name: str, factor: float = 1.0) -> Regime:
         mu = azize.effective_mu(weights, game.data, game.target, game.n)  # pyright: ignore[reportAttributeAccessIssue]
         claimed = azize.mean_tradeoff((factor * mu) ** 2)
         return judge_curve(
-            study, claimed, NEGLIGIBLE, budget, parameters | {"mu": round(mu, 4)}, refutes=True,
+            study,
+            claimed,
+            NEGLIGIBLE,
+            budget,
+            parameters | {"mu": round(mu, 4)},
+            refutes=True,
             second_route=lambda: compare_by_literal_games(study, claimed),
-        )  # fmt: skip
+        )
 
     return Regime(name, parameters, judge)
 
@@ -76,28 +92,40 @@ DOMAIN = {
 }
 CLAIMS = (
     Claim(
-        "azize-reference-points", "azize",
+        "azize-reference-points",
+        "azize",
         "With mu0 and C0 = (1/n0) sum Z Z' estimated from n0 reference points the covariance attack loses power, negligibly even "
         "for small n0.",
-        Kind.CURVE, NEGLIGIBLE, "probit", DOMAIN,
+        Kind.CURVE,
+        NEGLIGIBLE,
+        "probit",
+        DOMAIN,
         (
             *(loss_regime(f"azize_fig6_n0_{k}", "fixed", k) for k in SIZES),
             *(loss_regime(f"azize_fig6_uncentred_{k}", "uncentred", k) for k in ("10", "1000")),
+            *(loss_regime(f"azize_fig6_ridge_{k}", "ridge", k) for k in ("2", "5", "10")),
             *(loss_regime(f"azize_redrawn_{k}", "redrawn", k) for k in ("10", "100", "1000")),
         ),
-        partial(loss_regime, "azize_fig6_n0_2", "fixed", "2"), corrected_by="azize-reference-points-corrected",
+        partial(loss_regime, "azize_fig6_n0_2", "fixed", "2"),
+        corrected_by="azize-reference-points-corrected",
     ),
     Claim(
-        "azize-reference-points-corrected", "azize",
+        "azize-reference-points-corrected",
+        "azize",
         "With one fixed reference set (mu0, C0), the covariance attack has the curve g_mu with "
         "mu = w'(z* - mu)/sqrt(n w'Cw), w = C0^-1 (z* - mu0), which is below sqrt(m*) unless w is proportional to C^-1 (z* - mu).",
-        Kind.CURVE, NEGLIGIBLE, "probit", DOMAIN | {"reference set": OneOf(("fixed over games",))},
+        Kind.CURVE,
+        NEGLIGIBLE,
+        "probit",
+        DOMAIN | {"reference set": OneOf(("fixed over games",))},
         (
             *(effective_regime(f"azize_fig6_n0_{k}", f"centred, n0 = {k}") for k in SIZES),
+            *(effective_regime(f"azize_fig6_ridge_{k}", f"regularised, n0 = {k}") for k in ("2", "5", "10")),
             *(effective_regime(f"azize_fig6_uncentred_{k}", f"uncentred, n0 = {k}") for k in ("10", "1000")),
         ),
-        partial(effective_regime, "azize_fig6_n0_100", "control", 1.1), corrects="azize-reference-points",
+        partial(effective_regime, "azize_fig6_n0_100", "control", 1.1),
+        corrects="azize-reference-points",
         derivation=azize.effective_mu.__doc__ or "",
     ),
-)  # fmt: skip
+)
 """Negligible or not, and what the loss is."""

@@ -19,8 +19,14 @@ from verify.claim import Between, Budget, Claim, CurveEvidence, Kind, OneOf, Reg
 from verify.limits import GRID, Size, judge_identity, judge_limit
 
 REFERENCES = {"origin": 0.0, "mean": None, "half": 0.5, "ones": 1.0}
-CASES = {c.name: c for c in REGULAR if c.name.startswith(("bernoulli-e", "bernoulli-h", "bernoulli-t", "bernoulli-s"))} | {
-    c.name: c for c in REGULAR if c.name in ("gaussian", "exponential", "student", "laplace", "uniform-corner")
+CASES = {
+    c.name: c
+    for c in REGULAR
+    if c.name.startswith(("bernoulli-e", "bernoulli-h", "bernoulli-t", "bernoulli-s"))
+} | {
+    c.name: c
+    for c in REGULAR
+    if c.name in ("gaussian", "exponential", "student", "laplace", "uniform-corner")
 }
 
 
@@ -92,17 +98,28 @@ def hunted() -> tuple[float, dict[str, object], np.ndarray, np.ndarray]:
             covariance, scalar = _curves(np.array(p), 4, np.array(z), np.array(reference))
             ahead = float((scalar - covariance).max())
             if ahead > best[0] + 1e-9:
-                best = (ahead, {"n": 4, "p": list(p), "target": list(z), "reference": list(reference)}, covariance, scalar)
+                best = (
+                    ahead,
+                    {"n": 4, "p": list(p), "target": list(z), "reference": list(reference)},
+                    covariance,
+                    scalar,
+                )
     return best
 
 
 def finite_regime() -> Regime:
     """Every n: the worst of the hunted small games."""
     reading = "every n and d (the statement names no limit)"
-    parameters: dict[str, object] = {"n": 4, "d": 2, "searched": "p in {.05, .1, .2, .3, .5}^2, targets and references {0,1}^2"}
+    parameters: dict[str, object] = {
+        "n": 4,
+        "d": 2,
+        "searched": "p in {.05, .1, .2, .3, .5}^2, targets and references {0,1}^2",
+    }
 
     def second() -> str:
-        histograms = [run(STUDIES[f"azize_counterexample_scalar_{k}"], 200_000, 12) for k in ("covariance", "product")]
+        histograms = [
+            run(STUDIES[f"azize_counterexample_scalar_{k}"], 200_000, 12) for k in ("covariance", "product")
+        ]
         curves = [h.tradeoff(confidence=1 - 1e-6) for h in histograms]
         alpha = np.linspace(0.005, 0.995, 199)
         weaker, stronger = (c.band(alpha) for c in curves)
@@ -115,42 +132,70 @@ def finite_regime() -> Regime:
     def judge(_: Budget) -> RegimeResult:
         ahead, where, covariance, scalar = hunted()
         result = judge_identity(
-            ahead, 1e-9, parameters | where, unit="power", route="enumeration (hunt over 300 games)", reading=reading,
-            one_sided=True, second_route=second,
-        )  # fmt: skip
+            ahead,
+            1e-9,
+            parameters | where,
+            unit="power",
+            route="enumeration (hunt over 300 games)",
+            reading=reading,
+            one_sided=True,
+            second_route=second,
+        )
         grid, empty = np.linspace(0, 1, 201), np.zeros(0)
         evidence = CurveEvidence(
-            grid, 1 - scalar, empty, empty, empty, grid, 1 - covariance, "enumeration",
+            grid,
+            1 - scalar,
+            empty,
+            empty,
+            empty,
+            grid,
+            1 - covariance,
+            "enumeration",
             "scalar product (solid) against the covariance attack (claimed to be at least as strong)",
-        )  # fmt: skip
+        )
         return replace(result, evidence=evidence)
 
     return Regime("small games", parameters, judge, reading, random=False)
 
 
 DOMAIN = {
-    "n": Between(2, float("inf")), "d": Between(1, float("inf")), "data": OneOf(tuple(CASES), "product laws"),
-    "reference point": OneOf(tuple(REFERENCES), "any point"), "alpha": Between(0, 1),
-}  # fmt: skip
+    "n": Between(2, float("inf")),
+    "d": Between(1, float("inf")),
+    "data": OneOf(tuple(CASES), "product laws"),
+    "reference point": OneOf(tuple(REFERENCES), "any point"),
+    "alpha": Between(0, 1),
+}
 _LIMITS = tuple(limit_regime(name, reference) for name in CASES for reference in REFERENCES)
 CLAIMS = (
     Claim(
-        "azize-scalar-product", "azize",
+        "azize-scalar-product",
+        "azize",
         "The covariance attack is at least as strong as the scalar-product attack (z* - z_ref)' muhat.",
-        Kind.ORDERING, TOLERANCE, "probit", DOMAIN, (*_LIMITS, finite_regime()),
-        partial(limit_regime, "uniform-corner", "origin", 0.1), corrected_by="azize-scalar-product-corrected",
+        Kind.ORDERING,
+        TOLERANCE,
+        "probit",
+        DOMAIN,
+        (*_LIMITS, finite_regime()),
+        partial(limit_regime, "uniform-corner", "origin", 0.1),
+        corrected_by="azize-scalar-product-corrected",
     ),
     Claim(
-        "azize-scalar-product-corrected", "azize",
+        "azize-scalar-product-corrected",
+        "azize",
         "As n and d grow, the covariance attack with known moments is at least as strong as the scalar-product attack at every "
         "FPR, for every fixed reference point.",
-        Kind.ORDERING, TOLERANCE, "probit", DOMAIN, _LIMITS,
-        partial(limit_regime, "uniform-corner", "origin", 0.1), corrects="azize-scalar-product",
+        Kind.ORDERING,
+        TOLERANCE,
+        "probit",
+        DOMAIN,
+        _LIMITS,
+        partial(limit_regime, "uniform-corner", "origin", 0.1),
+        corrects="azize-scalar-product",
         derivation=(
             "A linear score w' muhat is asymptotically normal with one variance in both worlds (Lindeberg), so its curve is g_mu "
             "with mu = w'(z* - mu)/sqrt(n w'Cw). By Cauchy and Schwarz mu <= sqrt(m*), with equality at w = C^-1 (z* - mu), the "
             "covariance score. At finite n the linear score is not the likelihood ratio, and another one may win."
         ),
     ),
-)  # fmt: skip
+)
 """Printed for every n, corrected to the limit."""

@@ -22,7 +22,9 @@ def compare_by_literal_games(study: Study, claimed: AbstractTradeOff, games: int
     excess = np.maximum(promised - high, low - promised)
     k = int(np.argmax(excess))
     route = histogram.manifest.get("route", "literal")
-    outcome = "outside the band" if excess[k] > 0 else "inside the band: this route does not see the refutation"
+    outcome = (
+        "outside the band" if excess[k] > 0 else "inside the band: this route does not see the refutation"
+    )
     return (
         f"{games:,} games ({route}, seed {SEED}, study {study.name}): at FPR {alpha[k]:g} the attacker's power is in "
         f"[{1 - high[k]:.4f}, {1 - low[k]:.4f}] (failure probability 1e-6), the statement says {1 - promised[k]:.4f}: {outcome}"

@@ -25,7 +25,7 @@ class ReportFolder:
     Args:
         folder: made if need be.
         setting: what the run was asked.
-        regimes: number of regimes of the whole register, over which the failure probability is split.
+        regimes: regimes of the whole register that chance enters, over which the failure probability is split.
         claims: number of claims that will be judged.
 
     Raises:

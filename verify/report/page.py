@@ -25,7 +25,7 @@ class Heading:
 
     Attributes:
         setting: what the run was asked.
-        regimes: number of regimes of the whole register.
+        regimes: number of regimes of the whole register that chance enters.
         claims: number of claims asked for.
         date: when the run began, with its time zone.
         versions: names and versions of what took part.
@@ -95,7 +95,7 @@ def _facts(heading: Heading, results: Sequence[ClaimResult]) -> str:
     judged = sum(len(result.regimes) for result in results)
     games = sum(regime.games for result in results for regime in result.regimes)
     family = 1 - setting.confidence
-    shared = f"over all {plural(heading.regimes, 'regime')} of the register"
+    shared = f"over all {plural(heading.regimes, 'regime')} of the register that play games"
     each = number(family / max(1, heading.regimes))
     work = f"{plural(len(results), 'claim')}, {plural(judged, 'regime')}, {count(games)} games per world"
     facts = {
@@ -128,9 +128,12 @@ def _row(result: ClaimResult) -> str:
     gap = math.nan if speaker is None else speaker.gap
     ends = (math.nan, math.nan) if speaker is None else speaker.interval
     games = sum(regime.games for regime in result.regimes)
-    twin = claim.corrects or claim.corrected_by
-    words = "corrects" if claim.corrects else "corrected by"
-    relation = "" if twin is None else f'<p class="meta">{words} {link(twin)}</p>'
+    relation = ""
+    if claim.corrects:
+        relation = f'<p class="meta">corrects {link(claim.corrects)}</p>'
+    elif claim.corrected_by:
+        # Not by its id: the longest ones are those of corrections, and the table must stay narrow.
+        relation = f'<p class="meta">see {link(claim.corrected_by, "its correction")}</p>'
     detectable = number(result.detectable_gap) if games else "exact" if result.regimes else "–"
     smallest = math.inf if result.errors else result.smallest_tolerance
     cells = [

@@ -10,6 +10,7 @@ import numpy as np
 
 from verify.claim import CurveEvidence, TrendEvidence, Verdict
 from verify.report.inline import inline
+from verify.report.wording import count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,6 +80,19 @@ def svg(evidence: CurveEvidence | TrendEvidence, verdict: Verdict, title: str, n
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     return inline(buffer.getvalue(), ROLES, f"{title}: {verdict}", name)
+
+
+def drawable(evidence: CurveEvidence | TrendEvidence | None) -> bool:
+    """Return whether there is anything to draw: a trend that is infinite at every size leaves an empty frame.
+
+    Examples:
+        >>> none = np.full(2, np.inf)
+        >>> drawable(None), drawable(TrendEvidence(np.array([10, 100]), none, none, none, 0.1))
+        (False, False)
+    """
+    if isinstance(evidence, TrendEvidence):
+        return bool(np.isfinite(evidence.gap).any())
+    return evidence is not None
 
 
 def _draw_curve(figure: Figure, evidence: CurveEvidence) -> None:
@@ -157,11 +171,12 @@ def _draw_trend(figure: Figure, evidence: TrendEvidence) -> None:
         if seen[0] < 0:
             gap, low, high = -gap, -high, -low
         name = f"|{name}|"
-        floor = max(float(np.abs(seen).min()) / 30, 1e-16)
+        # What lies far below the tolerance is as good as zero, and would flatten all the rest.
+        floor = max(float(np.abs(seen).min()) / 3, 1e-4 * evidence.tolerance, 1e-16)
         low, high = np.maximum(low, floor), np.maximum(high, floor)
         axes.set_yscale("log")
         _tolerance(axes, floor, max(evidence.tolerance, floor))
-        axes.set_ylim(bottom=floor)
+        axes.set_ylim(floor, 2 * max(evidence.tolerance, float(np.abs(seen).max()), float(np.nanmax(high))))
     else:
         _tolerance(axes, -evidence.tolerance, evidence.tolerance)
         axes.axhline(0, color=ROLES["claimed"], linewidth=1, dashes=(5, 2), label="claimed")
@@ -179,9 +194,8 @@ def _draw_trend(figure: Figure, evidence: TrendEvidence) -> None:
     )
     if seen.size < gap.size:
         missing = gap.size - seen.size
-        axes.text(
-            0.5, 0.9, f"not finite at {missing} of {gap.size} sizes", transform=axes.transAxes, ha="center"
-        )
+        said = f"not finite at {missing} of {gap.size} sizes"
+        axes.text(0.5, 0.9, said, transform=axes.transAxes, ha="center")
     if sizes.size > 1 and (sizes > 0).all() and sizes.max() / sizes.min() > 5:
         axes.set_xscale("log")
         _sizes(axes, sizes)
@@ -235,12 +249,16 @@ def _tolerance(axes: Axes, low: float, high: float) -> None:
         axes.axhline(low, color=ROLES["chance"], linewidth=0.8)
 
 
+def _size(value: float, position: object = None) -> str:
+    return count(value) if value == int(value) else f"{value:g}"
+
+
 def _sizes(axes: Axes, sizes: np.ndarray) -> None:
     """Name the sizes that were played rather than powers of ten."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     axes.xaxis.set_major_locator(FixedLocator(sizes.tolist()))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, position: f"{value:,.6g}"))
+    axes.xaxis.set_major_formatter(FuncFormatter(_size))
     axes.xaxis.set_minor_locator(NullLocator())
 
 

@@ -14,14 +14,16 @@ PLOTS = 4
 """Plots of one claim: the counterexample and the largest gaps; the table holds every regime."""
 
 
-def link(claim: str) -> str:
-    """Return a link to a claim's section; the page drops it where that claim was not judged.
+def link(claim: str, words: str = "") -> str:
+    """Return a link to a claim's section, in other words than its id if any are given.
+
+    The page turns it into plain words where that claim was not judged.
 
     Examples:
         >>> link("azize-thm-4.2")
         '<a href="#azize-thm-4.2">azize-thm-4.2</a>'
     """
-    return f'<a href="#{escape(claim, quote=True)}">{escape(claim)}</a>'
+    return f'<a href="#{escape(claim, quote=True)}">{escape(words or claim)}</a>'
 
 
 def section(result: ClaimResult, setting: Setting) -> str:
@@ -88,7 +90,7 @@ def _counterexample(result: ClaimResult, setting: Setting) -> str:
     worst, record = result.counterexample, counterexample_record(result, setting)
     if worst is None or record is None:
         return ""
-    lines = [f"Gap {gap(worst.gap, worst.interval)} ({escape(worst.unit)})."]
+    lines = [f"Gap ({escape(worst.unit)}): {gap(worst.gap, worst.interval)}."]
     lines += [f"Reading: {escape(worst.reading)}"] if worst.reading else []
     lines += [escape(worst.detail)] if worst.detail else []
     lines += [f"Second route: {escape(worst.second_route)}"] if worst.second_route else []
@@ -102,7 +104,9 @@ def _counterexample(result: ClaimResult, setting: Setting) -> str:
 
 def _plots(result: ClaimResult) -> str:
     worst = result.counterexample
-    pairs = [pair for pair in zip(result.names, result.regimes, strict=True) if pair[1].evidence is not None]
+    pairs = [
+        pair for pair in zip(result.names, result.regimes, strict=True) if plots.drawable(pair[1].evidence)
+    ]
     pairs.sort(key=lambda pair: (pair[1] is not worst, 0.0 if math.isnan(pair[1].gap) else -abs(pair[1].gap)))
     # An id in an SVG may hold letters, digits, dots and dashes only: it is referred to as url(#id).
     prefix = re.sub(r"[^\w.-]", "-", result.claim.id, flags=re.ASCII)

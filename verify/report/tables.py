@@ -111,7 +111,7 @@ def _values(values: Sequence[object]) -> str:
             return f"{parameter(min(numbers))} … {parameter(max(numbers))}"
         return ", ".join(dict.fromkeys(parameter(value) for value in sorted(numbers)))
     more = f" and {len(words) - VALUES} more" if len(words) > VALUES else ""
-    return (", ".join(words[:VALUES]) or "–") + more
+    return ("; ".join(words[:VALUES]) or "–") + more
 
 
 def _cells(name: str, cells: Sequence[str]) -> str:

@@ -48,8 +48,8 @@ def gap(value: float, ends: Sequence[float]) -> str:
     return f"{number(value)} ({where})" if where == "exact" else f"{number(value)} in {where}"
 
 
-def count(value: int) -> str:
-    """Write a number of games: groups of three digits up to a million, then short.
+def count(value: float) -> str:
+    """Write a whole number, as of games: groups of three digits up to a million, then short.
 
     Examples:
         >>> [count(x) for x in (0, 20_000, 1_000_000, 12_345_678, 3_000_000_000)]
@@ -58,7 +58,7 @@ def count(value: int) -> str:
     for size, letter in ((10**9, "G"), (10**6, "M")):
         if value >= size:
             return f"{value / size:.3g}{letter}"
-    return f"{value:,}"
+    return f"{value:,.0f}"
 
 
 def duration(seconds: float) -> str:

@@ -1,0 +1,69 @@
+import numpy as np
+import pytest
+
+from mipsim.engine.pilot import THRESHOLDS, pilot_edges
+
+RNG = np.random.default_rng(0)
+
+
+def sound(edges):
+    return edges.ndim == 1 and edges.size >= 1 and np.isfinite(edges).all() and (np.diff(edges) > 0).all()
+
+
+def test_gaussian_scores_get_even_thresholds_over_both_worlds():
+    edges = pilot_edges(np.stack([RNG.normal(-2, 1, 4096), RNG.normal(2, 3, 4096)]))
+    assert sound(edges)
+    assert 900 < edges.size <= THRESHOLDS
+    # Six standard deviations either way; the pilot's quantiles fix the straight tails to a few per cent.
+    assert edges[0] == pytest.approx(2 - 18, rel=0.15)
+    assert edges[-1] == pytest.approx(2 + 18, rel=0.15)
+    assert np.diff(edges[(edges > -4) & (edges < 0)]).max() < 0.2
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        RNG.standard_cauchy((2, 4096)),
+        RNG.exponential(size=(2, 4096)) ** 3,
+        np.log1p(RNG.random((2, 4096)) * 1e-12),
+        1e300 * RNG.normal(size=(2, 500)),
+        1e-300 * RNG.normal(size=(2, 500)),
+        1e9 + RNG.normal(size=(2, 4096)),
+        RNG.binomial(3, 0.5, (2, 4096)).astype(float),
+        RNG.integers(0, 2, (2, 32)).astype(float),
+        np.zeros((2, 64)),
+        np.full((2, 64), -7.25),
+        np.stack([np.zeros(64), np.ones(64)]),
+        np.full((2, 64), np.inf),
+        np.stack([np.full(64, -np.inf), RNG.normal(size=64)]),
+        np.where(RNG.random((2, 512)) < 0.5, -np.inf, RNG.normal(size=(2, 512))),
+        RNG.normal(size=(2, 1)),
+        RNG.normal(size=(2, 2)),
+    ],
+)
+def test_any_law_gets_increasing_finite_thresholds(scores):
+    edges = pilot_edges(scores)
+    assert sound(edges)
+    assert edges.size <= THRESHOLDS
+
+
+def test_atoms_lie_between_thresholds():
+    for scores in (
+        RNG.binomial(10, 0.3, (2, 4096)).astype(float),
+        np.full((2, 64), 3.0),
+        np.stack([np.zeros(64), np.ones(64)]),
+    ):
+        edges, atoms = pilot_edges(scores), np.unique(scores)
+        assert np.abs(edges[:, None] - atoms).min() > 1e-10
+        assert np.unique(np.searchsorted(edges, atoms)).size == atoms.size
+
+
+def test_values_that_differ_by_rounding_are_one_atom():
+    lattice = RNG.binomial(10, 0.3, (2, 4096)) * 0.1
+    edges = pilot_edges(lattice + 1e-9 * RNG.normal(size=lattice.shape))
+    assert np.abs(edges[:, None] - np.unique(lattice.round(1))).min() > 0.01 * 0.1
+
+
+def test_a_constant_score_can_be_told_from_a_shifted_one():
+    edges = pilot_edges(np.full((2, 64), 5.0))
+    assert edges[0] < 5 < edges[-1]

@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+
+import mipsim as mi
+from sims.runner import run, store_path
+from sims.study import Study
+
+
+def build():
+    data = mi.Bernoulli([0.3, 0.6, 0.5])
+    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10, target=data.easiest_target())
+    return game, mi.CovarianceScore(data, n=10)
+
+
+def other():
+    game, _ = build()
+    return game, mi.ScalarProduct(np.zeros(3))
+
+
+SMALL = Study("small", "for tests", build, {"quick": 10, "standard": 20, "full": 30}, seed=4)
+
+
+def same(a, b):
+    return np.array_equal(a.out, b.out) and np.array_equal(a.inside, b.inside) and a.manifest == b.manifest
+
+
+def test_results_are_stored_reused_and_extended(tmp_path):
+    folder = tmp_path / "deep" / "store"
+    first = run(SMALL, 20_000, directory=folder)
+    path = store_path(SMALL, 4, folder)
+    assert path.name == "small-4.npz"
+    written = path.stat().st_mtime_ns
+    assert same(run(SMALL, 20_000, directory=folder), first)
+    assert path.stat().st_mtime_ns == written
+    longer = run(SMALL, 50_000, directory=folder)
+    assert same(longer, run(SMALL, 50_000))
+    assert same(mi.Histogram.load(path), longer)
+
+
+def test_more_than_asked_is_left_alone(tmp_path):
+    run(SMALL, 30_000, directory=tmp_path)
+    before = store_path(SMALL, 4, tmp_path).read_bytes()
+    assert same(run(SMALL, 9_000, directory=tmp_path), run(SMALL, 9_000))
+    assert store_path(SMALL, 4, tmp_path).read_bytes() == before
+
+
+def test_seeds_have_files_of_their_own(tmp_path):
+    run(SMALL, 100, seed=1, directory=tmp_path)
+    run(SMALL, 100, seed=2, directory=tmp_path)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["small-1.npz", "small-2.npz"]
+
+
+def test_another_study_of_the_same_name_is_refused(tmp_path):
+    run(SMALL, 100, directory=tmp_path)
+    with pytest.raises(ValueError, match=r"small-4\.npz belongs to another run: its attack differs"):
+        run(Study("small", "", other, SMALL.games, seed=4), 100, directory=tmp_path)
+
+
+def test_a_corrupt_store_is_refused(tmp_path):
+    store_path(SMALL, 4, tmp_path).write_bytes(b"PK")
+    with pytest.raises(ValueError, match=r"small-4\.npz is truncated"):
+        run(SMALL, 100, directory=tmp_path)
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="results cannot be stored in"):
+        run(SMALL, 100, directory=tmp_path / "file" / "store")
+
+
+def test_bad_games():
+    with pytest.raises(ValueError, match="games is 0"):
+        run(SMALL, 0)

@@ -1,0 +1,80 @@
+import json
+
+import pytest
+
+import sims.bench
+import sims.runner
+from sims.__main__ import main
+from sims.bench import LITERAL, Timing
+from sims.studies import STUDIES
+
+
+def test_list(capsys):
+    assert main(["list"]) == 0
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in STUDIES)
+
+
+def test_run_stores_and_resumes(tmp_path, capsys):
+    arguments = ["run", "azize_fig2_hard", "--seed", "3", "--out", str(tmp_path)]
+    assert main([*arguments, "--games", "100"]) == 0
+    assert main([*arguments, "--games", "2e2", "--chunk", "50"]) == 0
+    shown = capsys.readouterr().out
+    assert "azize_fig2_hard: 200 games per world, seed 3, sufficient route (table)" in shown
+    assert "alpha" in shown
+    assert [p.name for p in tmp_path.iterdir()] == ["azize_fig2_hard-3.npz"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run", "azize_fig2_esay"], "azize_fig2_easy"),
+        (["run", "zzz"], "python -m sims list"),
+        (["run", "azize_fig2_easy", "--games", "0"], "not a whole number >= 1"),
+        (["run", "azize_fig2_easy", "--games", "1.5"], "not a whole number >= 1"),
+        (["run", "azize_fig2_easy", "--seed", "-1"], "not a whole number >= 0"),
+        (["run", "azize_fig2_easy", "--chunk", "x"], "not a whole number >= 1"),
+        (["fly"], "invalid choice"),
+        ([], "required"),
+    ],
+)
+def test_bad_arguments_exit_with_2(arguments, said, capsys):
+    try:
+        status = main(arguments)
+    except SystemExit as stop:
+        status = stop.code
+    assert status == 2
+    assert said in capsys.readouterr().err
+
+
+def test_an_unwritable_folder_is_one_sentence(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert main(["run", "azize_fig2_easy", "--games", "10", "--out", str(tmp_path / "file")]) == 2
+    said = capsys.readouterr().err
+    assert "results cannot be stored in" in said
+    assert len(said.strip().splitlines()) == 1
+
+
+def test_ctrl_c_exits_with_130(tmp_path, capsys, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sims.runner, "run", interrupted)
+    assert main(["run", "azize_fig2_easy", "--out", str(tmp_path)]) == 130
+    assert "finished chunks are kept" in capsys.readouterr().err
+
+
+def test_bench_report(tmp_path, capsys):
+    timings = [Timing(LITERAL, 10.0, LITERAL, 1.0, (9.0, 11.0), "cpu"), Timing("fast", 5e4, LITERAL, 5e3, (4e4, 6e4), "cpu")]
+    sims.bench.report(timings, (100, 1.5), str(tmp_path / "b.json"))
+    shown = capsys.readouterr().out
+    assert "5,000.00x" in shown
+    assert "peak memory" in shown
+    read = json.loads((tmp_path / "b.json").read_text())
+    assert [set(entry) for entry in read] == [{"name", "games_per_second", "baseline", "ratio", "spread", "device"}] * 2
+
+
+@pytest.mark.slow
+def test_bench_reaches_a_hundred_times_numpy():
+    ratios = {t.name: t.ratio for t in sims.bench.bench(quick=True)}
+    assert ratios["mipsim table kernel, 1 thread"] >= 100

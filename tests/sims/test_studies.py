@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+
+import mipsim as mi
+from mipsim.engine.precision import exact_scope
+from mipsim.engine.routes import build_sampler, check_shapes, choose_route
+from sims.studies import D, STUDIES, N, reference_data
+from sims.study import Study
+
+NAMES = [
+    *(f"azize_fig2_{kind}" for kind in ("easy", "medium", "hard")),
+    *(f"azize_fig2_noise_{gamma}" for gamma in ("0.1", "0.5", "1")),
+    *(f"azize_fig2_rho_{rho}" for rho in ("0.1", "0.5", "1")),
+    *(f"azize_fig6_n0_{n0}" for n0 in (1, 2, 5, 10, 100, 1000)),
+]
+
+
+def test_all_studies_are_there():
+    assert set(NAMES) <= set(STUDIES)
+    assert all(name == study.name and study.description for name, study in STUDIES.items())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_study_is_the_same_each_time_and_fast(name):
+    (game, attack), (again, _) = STUDIES[name].build(), STUDIES[name].build()
+    assert (game.n, game.data.dimension) == (N, D)
+    np.testing.assert_array_equal(game.target, again.target)
+    assert choose_route(game, "auto") == "sufficient"
+    with exact_scope():
+        check_shapes(game, attack, "sufficient")
+        assert build_sampler(game, attack, "sufficient").name == "table"
+
+
+def test_targets_are_ordered():
+    data = reference_data()
+    scores = [data.mahalanobis_squared(STUDIES[f"azize_fig2_{k}"].build()[0].target) for k in ("easy", "medium", "hard")]
+    assert scores[0] > scores[1] > scores[2]
+
+
+def test_reference_points_are_nested():
+    one, two = (STUDIES[f"azize_fig6_n0_{n0}"].build()[1].mean for n0 in (1, 2))
+    assert set(np.unique(one)) == {0.0, 1.0}
+    assert np.isin(2 * two - one, (0.0, 1.0)).all()
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"name": "a/b"}, "name is 'a/b'"),
+        ({"name": ""}, "name is ''"),
+        ({"games": {"quick": 1}}, "games is"),
+        ({"games": {"quick": 0, "standard": 1, "full": 1}}, "games is"),
+    ],
+)
+def test_bad_studies(changed, said):
+    good = {"name": "x", "description": "", "build": STUDIES[NAMES[0]].build, "games": STUDIES[NAMES[0]].games}
+    with pytest.raises(ValueError, match=said):
+        Study(**{**good, **changed})
+
+
+def test_the_covariance_score_has_its_theoretical_mean():
+    # E1 - E0 of the covariance score is m* = |z - mu|^2 / n, exactly; its variance is m* under "out".
+    game, attack = STUDIES["azize_fig2_medium"].build()
+    m = game.data.mahalanobis_squared(game.target) / N
+    games = 8_000
+    edges = np.linspace(-8 * np.sqrt(m), 8 * np.sqrt(m), 4001)
+    histogram = mi.play(game, attack, games, edges=edges, progress=False)
+    middles = np.concatenate([[edges[0]], (edges[1:] + edges[:-1]) / 2, [edges[-1]]])
+    gap = (histogram.inside - histogram.out) @ middles / games
+    # 6.2 standard errors: a failure probability of 1e-9; bins are 250 times narrower than a standard deviation.
+    error = 6.2 * np.sqrt(2 * m / games)
+    assert abs(gap - m) < error
+    assert abs(gap - 1.3 * m) > error
