@@ -12,7 +12,7 @@ SCALES = ("quick", "paper", "full")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit status: 0 drawn, 2 bad arguments, 130 interrupted."""
+    """Run the command; returns the exit status: 0 drawn, 2 bad arguments or stored counts, 130 interrupted."""
     options = _parser().parse_args(arguments)
     if options.list:
         for name in FIGURES:
@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(problem, file=sys.stderr)
         return 2
     # After the check of the words, so that a wrong word is told at once.
-    from figures.played import Request
+    from figures.played import CountsError, Request
     from figures.write import writable_directory
 
     try:
@@ -35,6 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name in dict.fromkeys(options.figures or FIGURES):
             paths = importlib.import_module(f"figures.{name}").draw(request)
             print(f"{name}: {', '.join(str(path) for path in paths)}", flush=True)
+    except CountsError as error:
+        print(error, file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("interrupted; finished figures and the counts played so far are kept", file=sys.stderr)
         return 130

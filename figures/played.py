@@ -37,6 +37,10 @@ class Request:
         return GAMES[self.scale]
 
 
+class CountsError(Exception):
+    """Stored counts that cannot be read, extended or written: one sentence for the user."""
+
+
 @dataclass(frozen=True)
 class Played:
     """A study with its counts.
@@ -68,11 +72,17 @@ class Played:
 
 
 def play(study: str, request: Request) -> Played:
-    """Play the named study, or read its counts where they are already stored."""
+    """Play the named study, or read its counts where they are already stored.
+
+    Raises:
+        CountsError: if the stored counts are corrupt, belong to another run, or cannot be written.
+    """
     chosen = STUDIES[study]
-    histogram = runner.run(
-        chosen, request.games, request.seed, request.out / "counts", progress=request.progress
-    )
+    store = request.out / "counts"
+    try:
+        histogram = runner.run(chosen, request.games, request.seed, store, progress=request.progress)
+    except (ValueError, OSError) as error:
+        raise CountsError(str(error)) from error
     game, attack = chosen.build()
     fpr, tpr = roc_points(histogram)
     return Played(game, attack, histogram, fpr, tpr)

@@ -3,7 +3,7 @@
 import argparse
 import difflib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from mipsim._validation import whole
 
@@ -12,15 +12,21 @@ EXIT_BAD, EXIT_INTERRUPTED = 2, 130
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    top = argparse.ArgumentParser(prog="python -m sims", description="Named studies of membership-inference games.")
+    top = argparse.ArgumentParser(
+        prog="python -m sims", description="Named studies of membership-inference games."
+    )
     commands = top.add_subparsers(dest="command", required=True, metavar="{list,run,bench}")
     commands.add_parser("list", help="list the studies")
     play = commands.add_parser("run", help="play a study, going on from what is stored")
     play.add_argument("study", metavar="STUDY", help="a name that `list` prints")
-    play.add_argument("--games", type=_at_least("--games", 1), help="games per world (default: the standard scale's)")
+    play.add_argument(
+        "--games", type=_at_least("--games", 1), help="games per world (default: the standard scale's)"
+    )
     play.add_argument("--seed", type=_at_least("--seed", 0), help="seed of the games (default: the study's)")
     play.add_argument("--out", default=None, metavar="DIR", help="store counts here, and resume from here")
-    play.add_argument("--chunk", type=_at_least("--chunk", 1), help="games per call (default: about half a second)")
+    play.add_argument(
+        "--chunk", type=_at_least("--chunk", 1), help="games per call (default: about half a second)"
+    )
     timing = commands.add_parser("bench", help="time the reference game against other ways to play it")
     timing.add_argument("--json", default=None, metavar="FILE", help="also write the timings to this file")
     timing.add_argument("--quick", action="store_true", help="fewer games and repeats")
@@ -80,7 +86,7 @@ def _bench(options: argparse.Namespace) -> int:
     return 0
 
 
-def _at_least(name: str, least: int):
+def _at_least(name: str, least: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
         try:
             return whole(name, float(text) if "e" in text.lower() else int(text), least)

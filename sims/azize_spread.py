@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from jaxtyping import Array
 
 GAMES = {"quick": 100_000, "standard": 400_000, "full": 4_000_000}
-SLOW_GAMES = {"quick": 10_000, "standard": 30_000, "full": 1_000_000}
+SLOW_GAMES = {"quick": 5_000, "standard": 40_000, "full": 1_000_000}
 SEED = 20_250_503
 
 
@@ -35,9 +35,9 @@ def _misspecified(aimed: tuple[float, ...]) -> tuple[mi.FixedTarget, mi.Covarian
 
 
 def _random_target() -> tuple[mi.RandomTarget, mi.LikelihoodRatio]:
-    data = mi.Bernoulli(np.random.default_rng(SEED).uniform(0.25, 0.75, 1000))
-    return mi.RandomTarget(mi.EmpiricalMean(), data, n=200), mi.LikelihoodRatio(
-        mi.EmpiricalMean(), data, n=200
+    data = mi.Bernoulli(np.random.default_rng(SEED).uniform(0.25, 0.75, 500))
+    return mi.RandomTarget(mi.EmpiricalMean(), data, n=100), mi.LikelihoodRatio(
+        mi.EmpiricalMean(), data, n=100
     )
 
 
@@ -51,7 +51,7 @@ def _estimated(size: int, centred: bool, regularisation: float) -> tuple[mi.Fixe
 
 def _redrawn(size: int) -> tuple[mi.FixedTarget, mi.FunctionAttack]:
     """The mechanism releases the mean and, for the attacker, the moments of a fresh reference set."""
-    rows, dimension = 100, 200
+    rows, dimension = 50, 100
     p = np.random.default_rng(SEED).uniform(0.25, 0.75, dimension)
     data = mi.Bernoulli(p)
 
@@ -89,7 +89,7 @@ SPREAD = (
     Study(
         "azize_misspecified_far", "aimed at a far point", _bind(_misspecified, (0.0, 1.0, 0.0, 1.0)), GAMES
     ),
-    Study("azize_random_target", "random targets, n = 200, d = 1000", _random_target, SLOW_GAMES),
+    Study("azize_random_target", "random targets, n = 100, d = 500", _random_target, SLOW_GAMES),
     *(
         Study(
             f"azize_fig6_uncentred_{k}",
@@ -115,7 +115,7 @@ SPREAD = (
             _bind(_redrawn, k),
             SLOW_GAMES,
         )
-        for k in (10, 100, 1000)
+        for k in (5, 50, 500)
     ),
 )
 """Studies beyond the figures."""

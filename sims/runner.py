@@ -55,7 +55,9 @@ def run(
         _make(path.parent)
         if path.exists() and read_counts(path)["manifest"].get("games", 0) > games:
             path = None
-    return mi.play(game, attack, games, seed, chunk=chunk, progress=progress, checkpoint=path, workers=workers)
+    return mi.play(
+        game, attack, games, seed, chunk=chunk, progress=progress, checkpoint=path, workers=workers
+    )
 
 
 def _make(folder: Path) -> None:

@@ -37,6 +37,10 @@ class Study:
 
     def __post_init__(self) -> None:
         if not self.name or not all(c.isalnum() or c in "._-" for c in self.name):
-            raise ValueError(f"name is {self.name!r}; it must be made of letters, digits, dots, hyphens and underscores")
+            raise ValueError(
+                f"name is {self.name!r}; it must be made of letters, digits, dots, hyphens and underscores"
+            )
         if set(self.games) != set(SCALES) or min(self.games.values()) < 1:
-            raise ValueError(f"games is {dict(self.games)}; it must give a number >= 1 for {', '.join(SCALES)}")
+            raise ValueError(
+                f"games is {dict(self.games)}; it must give a number >= 1 for {', '.join(SCALES)}"
+            )

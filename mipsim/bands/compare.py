@@ -118,8 +118,9 @@ def compare_counts(
         claim: the claimed curve g; 0 and 1 are allowed values of it.
         failure_probability: for all K thresholds together, in (0, 1).
         tolerance: what counts as equal, in probits, > 0.
-        least_rate: leave out thresholds with an observed rate below this or above 1 minus this, in [0, 0.5);
-            the intervals are simultaneous over all K whichever are left out.
+        least_rate: the range that a confirmation is about: thresholds with an observed rate below this or above
+            1 minus this, in [0, 0.5), can refute but need not be inside the tolerance. The intervals are
+            simultaneous over all K, so that the choice costs nothing.
 
     Raises:
         ValueError: if counts are not whole or exceed the games, or another argument is outside its range.
@@ -145,19 +146,19 @@ def compare_counts(
     if x.size != y.size:
         raise ValueError(f"false_negatives has {y.size} entries; it must have {x.size}, like false_positives")
     rarest_cell = np.minimum(np.minimum(x, n0 - x), np.minimum(y, n1 - y))
-    used = rarest_cell >= LEAST_COUNT
-    used &= (np.minimum(x, n0 - x) >= rarest * n0) & (np.minimum(y, n1 - y) >= rarest * n1)
+    enough = rarest_cell >= LEAST_COUNT
+    used = enough & (np.minimum(x, n0 - x) >= rarest * n0) & (np.minimum(y, n1 - y) >= rarest * n1)
     estimate, low, high = np.full(x.size, np.nan), np.full(x.size, -np.inf), np.full(x.size, np.inf)
     p_value = np.ones(x.size)
     # Where frequencies are 0 or 1, the error that is planned with needs one a little inside.
     alpha, beta = (x + 0.5) / (n0 + 1), (y + 0.5) / (n1 + 1)
-    alpha, beta = np.where(used, x / n0, alpha), np.where(used, y / n1, beta)
-    if used.any():
-        cells = x[used], n0, y[used], n1
+    alpha, beta = np.where(enough, x / n0, alpha), np.where(enough, y / n1, beta)
+    if enough.any():
+        cells = x[enough], n0, y[enough], n1
         # P(chi2_1 > D) = 2 Phi(-sqrt D)
-        p_value[used] = np.minimum(1.0, 4.0 * ndtr(-np.sqrt(profile_deviance(*cells, claim))))
-        low[used], high[used] = gap_bounds(*cells, claim, critical_probit(risk, x.size) ** 2)
-        estimate[used] = claim.probit_beta(alpha[used]) - ndtri(beta[used])
+        p_value[enough] = np.minimum(1.0, 4.0 * ndtr(-np.sqrt(profile_deviance(*cells, claim))))
+        low[enough], high[enough] = gap_bounds(*cells, claim, critical_probit(risk, x.size) ** 2)
+        estimate[enough] = claim.probit_beta(alpha[enough]) - ndtri(beta[enough])
     error = gap_standard_error(alpha, n0, beta, n1, claim)
     probit = critical_probit(risk, x.size)
     half_width, detectable = widths_and_detectable(probit, error, low, estimate, high, rarest_cell)

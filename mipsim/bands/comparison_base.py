@@ -72,7 +72,8 @@ class AbstractComparison(ABC):
     Attributes:
         estimate: the gap at each threshold, shape (K,), in probits; nan where nothing can be said.
         low, high: its simultaneous interval, shape (K,); (-inf, inf) at thresholds that are not used.
-        used: which thresholds have counts enough to be used, shape (K,), bool.
+        used: which thresholds the gap, the interval and a confirmation are about, shape (K,), bool. Others have
+            too few counts (infinite intervals), or rates outside the range asked for (they can only refute).
         standard_error: of each estimate, shape (K,); inf where nothing can be said.
         half_width: of each interval on its longer side, shape (K,): z se for many counts, planned where not used.
         detectable: the gap that each threshold detects with probability 0.9, shape (K,).

@@ -17,7 +17,11 @@ _ARRAYS = ("edges", "out", "inside")
 
 
 def write_counts(
-    path: str | os.PathLike[str], edges: np.ndarray, out: np.ndarray, inside: np.ndarray, manifest: Mapping[str, Any]
+    path: str | os.PathLike[str],
+    edges: np.ndarray,
+    out: np.ndarray,
+    inside: np.ndarray,
+    manifest: Mapping[str, Any],
 ) -> None:
     """Write counts with their manifest; the file appears whole or not at all, and an old one stays until then.
 
@@ -58,8 +62,19 @@ def read_counts(path: str | os.PathLike[str]) -> dict[str, Any]:
             manifest = json.loads(file["manifest"].tobytes().decode())
     except FileNotFoundError:
         raise
-    except (OSError, ValueError, KeyError, EOFError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(f"{path} is truncated, corrupt or not a stored histogram; remove it or name another") from error
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        EOFError,
+        TypeError,
+        AttributeError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
+        raise ValueError(
+            f"{path} is truncated, corrupt or not a stored histogram; remove it or name another"
+        ) from error
     if not isinstance(manifest, dict) or not _is_sound(read, manifest):
         raise ValueError(f"{path} does not hold what its manifest says; remove it or name another")
     return {**read, "manifest": manifest}

@@ -85,6 +85,8 @@ class Counter:
         """
         with exact_scope():  # entered here because the scope is per thread
             bounds = [jnp.asarray(x, dtype=jnp.int64) for x in (start, stop)]
-            counts, scores = jax.device_get(_count(self._sampler, self._edges, self._seed, self._stream, *bounds))
+            counts, scores = jax.device_get(
+                _count(self._sampler, self._edges, self._seed, self._stream, *bounds)
+            )
         kept = np.concatenate([counts[:, : self._kept + 1], counts[:, -1:]], axis=1)
         return kept, scores

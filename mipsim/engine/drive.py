@@ -36,7 +36,8 @@ def play_range(
 
     Args:
         count: plays a range; it releases the GIL while it works.
-        start, stop: the range, in games per world.
+        start: the first game.
+        stop: the end of the range, in games per world.
         block: games per block; chunks end at multiples of it.
         chunk: games per call, or None to aim at half a second.
         workers: threads.

@@ -6,6 +6,7 @@ import html
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,12 +45,16 @@ class Histogram:
     def __post_init__(self) -> None:
         edges = real_array("edges", self.edges)
         if edges.ndim != 1 or edges.size == 0 or not (np.diff(edges) > 0).all():
-            raise ValueError(f"edges has shape {edges.shape}; it must be a vector of strictly increasing thresholds")
+            raise ValueError(
+                f"edges has shape {edges.shape}; it must be a vector of strictly increasing thresholds"
+            )
         object.__setattr__(self, "edges", edges)
         for name in ("out", "inside"):
             object.__setattr__(self, name, _counts(name, getattr(self, name), edges.size + 1))
         if self.out.sum() != self.inside.sum():
-            raise ValueError(f"out holds {self.out.sum()} games and inside {self.inside.sum()}; they must be as many")
+            raise ValueError(
+                f"out holds {self.out.sum()} games and inside {self.inside.sum()}; they must be as many"
+            )
 
     @property
     def games(self) -> int:
@@ -109,10 +114,14 @@ class Histogram:
         if not isinstance(other, Histogram):
             return NotImplemented
         if not np.array_equal(self.edges, other.edges):
-            raise ValueError("these histograms have different edges; only counts on equal edges can be merged")
+            raise ValueError(
+                "these histograms have different edges; only counts on equal edges can be merged"
+            )
         for part in ("game", "attack", "route", "sampler"):
             if self.manifest.get(part) != other.manifest.get(part):
-                raise ValueError(f"these histograms differ in their {part}; only runs of the same one can be merged")
+                raise ValueError(
+                    f"these histograms differ in their {part}; only runs of the same one can be merged"
+                )
         runs = _joined(self.manifest, other.manifest)
         manifest = {**self.manifest, "games": self.games + other.games, "runs": runs}
         if self.manifest.get("seed") != other.manifest.get("seed"):
@@ -121,22 +130,32 @@ class Histogram:
 
     def __repr__(self) -> str:
         low, high = self.edges[0], self.edges[-1]
-        return f"Histogram({self.games:,} games per world, {self.edges.size} edges from {low:.4g} to {high:.4g})"
+        return (
+            f"Histogram({self.games:,} games per world, {self.edges.size} edges from {low:.4g} to {high:.4g})"
+        )
 
     def _repr_html_(self) -> str:
         rows = {
             "games per world": f"{self.games:,}",
             "edges": f"{self.edges.size} from {self.edges[0]:.4g} to {self.edges[-1]:.4g}",
-            **{part: _short(self.manifest[part]) for part in ("game", "attack", "route", "seed") if part in self.manifest},
+            **{
+                part: _short(self.manifest[part])
+                for part in ("game", "attack", "route", "seed")
+                if part in self.manifest
+            },
         }
-        cells = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(str(v))}</td></tr>" for k, v in rows.items())
+        cells = "".join(
+            f"<tr><th>{html.escape(k)}</th><td>{html.escape(str(v))}</td></tr>" for k, v in rows.items()
+        )
         return f"<table><caption>Histogram of scores</caption>{cells}</table>"
 
 
 def _counts(name: str, value: object, cells: int) -> np.ndarray:
     array = np.asarray(value)
     if array.shape != (cells,):
-        raise ValueError(f"{name} has shape {array.shape}; with {cells - 1} edges it must have shape ({cells},)")
+        raise ValueError(
+            f"{name} has shape {array.shape}; with {cells - 1} edges it must have shape ({cells},)"
+        )
     if array.dtype.kind not in "iu" or (array.dtype.kind == "i" and (array < 0).any()):
         raise ValueError(f"{name} has dtype {array.dtype}; counts must be whole numbers >= 0")
     return array.astype(np.int64)
@@ -145,13 +164,21 @@ def _counts(name: str, value: object, cells: int) -> np.ndarray:
 def _joined(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[list[int]]:
     """Both lists of [seed, first game, end], sorted, or say that they overlap."""
     if not ("runs" in mine and "runs" in theirs):
-        raise ValueError("a histogram without a manifest of its runs cannot be merged: its games may be counted twice")
+        raise ValueError(
+            "a histogram without a manifest of its runs cannot be merged: its games may be counted twice"
+        )
     runs = sorted([*mine["runs"], *theirs["runs"]])
-    for before, after in zip(runs, runs[1:], strict=False):
+    for before, after in pairwise(runs):
         if before[0] == after[0] and after[1] < before[2]:
-            raise ValueError(f"both histograms hold games of seed {before[0]}; only disjoint games can be merged")
+            raise ValueError(
+                f"both histograms hold games of seed {before[0]}; only disjoint games can be merged"
+            )
     return runs
 
 
 def _short(described: Any) -> str:
-    return described["class"].rsplit(".", 1)[-1] if isinstance(described, dict) and "class" in described else str(described)
+    return (
+        described["class"].rsplit(".", 1)[-1]
+        if isinstance(described, dict) and "class" in described
+        else str(described)
+    )

@@ -39,7 +39,9 @@ def versions() -> dict[str, str]:
         >>> sorted(versions())
         ['jax', 'mipsim', 'numpy']
     """
-    return {name: _version(name) for name in ("mipsim", "jax", "numpy")}
+    from mipsim import __version__  # not at the top: mipsim imports this module
+
+    return {"mipsim": __version__, "jax": metadata.version("jax"), "numpy": metadata.version("numpy")}
 
 
 def array_digest(array: object) -> dict[str, Any]:
@@ -51,16 +53,13 @@ def array_digest(array: object) -> dict[str, Any]:
     """
     plain = np.asarray(array)
     if plain.dtype.hasobject:
-        return {"shape": list(plain.shape), "dtype": "object", "sha256": _digest(repr(plain.tolist()).encode())}
+        return {
+            "shape": list(plain.shape),
+            "dtype": "object",
+            "sha256": _digest(repr(plain.tolist()).encode()),
+        }
     plain = np.ascontiguousarray(plain.astype(plain.dtype.newbyteorder("<"), copy=False)).reshape(plain.shape)
     return {"shape": list(plain.shape), "dtype": plain.dtype.name, "sha256": _digest(plain.tobytes())}
-
-
-def _version(name: str) -> str:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return "checkout"
 
 
 def _digest(data: bytes) -> str:
@@ -75,9 +74,9 @@ def _describe(thing: Any, seen: tuple[int, ...]) -> Any:
     if id(thing) in seen:
         return "(itself)"
     seen = (*seen, id(thing))
-    if isinstance(thing, (types.FunctionType, types.MethodType, types.BuiltinFunctionType, partial, type)) or (
-        hasattr(thing, "__wrapped__") and callable(thing)
-    ):
+    if isinstance(
+        thing, (types.FunctionType, types.MethodType, types.BuiltinFunctionType, partial, type)
+    ) or (hasattr(thing, "__wrapped__") and callable(thing)):
         return _describe_callable(thing, seen)
     if isinstance(thing, types.ModuleType):
         return {"module": thing.__name__}
@@ -112,7 +111,9 @@ def _describe_callable(function: Any, seen: tuple[int, ...]) -> dict[str, Any]:
     if not isinstance(function, types.FunctionType):
         return {"function": name}
     closed = [cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell)]
-    used = {k: function.__globals__[k] for k in sorted(_names(function.__code__)) if k in function.__globals__}
+    used = {
+        k: function.__globals__[k] for k in sorted(_names(function.__code__)) if k in function.__globals__
+    }
     context = [_describe(x, seen) for x in (closed, function.__defaults__, function.__kwdefaults__, used)]
     return {"function": name, "code": _digest(repr([_code(function.__code__), context]).encode())}
 

@@ -101,7 +101,9 @@ def play(
         "device": jax.default_backend(),
     }
     start = _resume(path, thresholds, manifest, games)
-    return _run(Counter(sampler, thresholds, seed, GAMES), attack, start, games, chunk, workers, progress, path)
+    return _run(
+        Counter(sampler, thresholds, seed, GAMES), attack, start, games, chunk, workers, progress, path
+    )
 
 
 def _run(
@@ -165,10 +167,16 @@ def _resume(path: Path | None, edges: np.ndarray, manifest: dict[str, Any], game
         if part == "versions":  # random streams belong to a version of mipsim and of jax
             mine, theirs = ({k: (v or {}).get(k) for k in ("mipsim", "jax")} for v in (mine, theirs))
         if mine != theirs:
-            raise ValueError(f"checkpoint {path} belongs to another run: its {part} differs; name another file")
+            raise ValueError(
+                f"checkpoint {path} belongs to another run: its {part} differs; name another file"
+            )
     if found["games"] > games:
-        raise ValueError(f"checkpoint {path} holds {found['games']} games, more than the {games} asked; load it instead")
-    return Histogram(edges, stored["out"], stored["inside"], {**manifest, **{k: found[k] for k in ("games", "runs")}})
+        raise ValueError(
+            f"checkpoint {path} holds {found['games']} games, more than the {games} asked; load it instead"
+        )
+    return Histogram(
+        edges, stored["out"], stored["inside"], {**manifest, **{k: found[k] for k in ("games", "runs")}}
+    )
 
 
 def _seed(seed: object) -> int:

@@ -54,11 +54,15 @@ def check_shapes(game: AbstractGame, attack: AbstractAttack, route: str) -> None
     try:
         target, output = jax.eval_shape(play, key, jnp.asarray(True))
     except (TypeError, ValueError, IndexError) as error:
-        raise ValueError(f"mechanism {type(game.mechanism).__name__} cannot be played: {_first_line(error)}") from error
+        raise ValueError(
+            f"mechanism {type(game.mechanism).__name__} cannot be played: {_first_line(error)}"
+        ) from error
     name = name_of(attack)
     known = getattr(attack, "data", None)
     if isinstance(known, AbstractDistribution) and known.dimension != game.data.dimension:
-        raise ValueError(f"attack {name} knows data of dimension {known.dimension}; the game's is {game.data.dimension}")
+        raise ValueError(
+            f"attack {name} knows data of dimension {known.dimension}; the game's is {game.data.dimension}"
+        )
     try:
         if isinstance(attack, AbstractLinearAttack):
             weights = jax.eval_shape(attack.weights, target)
@@ -78,9 +82,11 @@ def build_sampler(game: AbstractGame, attack: AbstractAttack, route: str) -> Abs
     """The sampler of a route: literal, or the cheapest one that draws from the exact law."""
     d = game.data.dimension
     if route == "literal":
-        return LiteralSampler(game, attack, block_games(game.n * d, budget=2**21, most=1024))
+        return LiteralSampler(
+            game=game, attack=attack, block=block_games(game.n * d, budget=2**21, most=1024)
+        )
     table = table_sampler(game, attack)
-    return table or LawSampler(game, attack, block_games(d, budget=2**18, most=4096))
+    return table or LawSampler(game=game, attack=attack, block=block_games(d, budget=2**18, most=4096))
 
 
 def pilot_games(game: AbstractGame, sampler: AbstractSampler) -> int:

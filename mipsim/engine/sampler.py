@@ -26,7 +26,11 @@ class AbstractSampler(eqx.Module):
 
     @abstractmethod
     def scores(
-        self, seed: UInt32[Array, "2"], stream: Int[Array, ""], world: Int[Array, ""], games: UInt64[Array, " G"]
+        self,
+        seed: UInt32[Array, "2"],
+        stream: Int[Array, ""],
+        world: Int[Array, ""],
+        games: UInt64[Array, " G"],
     ) -> Float[Array, " G"]:
         """Scores (float64) of the numbered games of world 0 ("out") or 1 ("in")."""
 
@@ -58,7 +62,11 @@ class LiteralSampler(AbstractSampler):
     block: int = eqx.field(static=True)
 
     def scores(
-        self, seed: UInt32[Array, "2"], stream: Int[Array, ""], world: Int[Array, ""], games: UInt64[Array, " G"]
+        self,
+        seed: UInt32[Array, "2"],
+        stream: Int[Array, ""],
+        world: Int[Array, ""],
+        games: UInt64[Array, " G"],
     ) -> Float[Array, " G"]:
         """Play and score the games."""
         member = world == 1
@@ -76,7 +84,11 @@ class LawSampler(AbstractSampler):
     block: int = eqx.field(static=True)
 
     def scores(
-        self, seed: UInt32[Array, "2"], stream: Int[Array, ""], world: Int[Array, ""], games: UInt64[Array, " G"]
+        self,
+        seed: UInt32[Array, "2"],
+        stream: Int[Array, ""],
+        world: Int[Array, ""],
+        games: UInt64[Array, " G"],
     ) -> Float[Array, " G"]:
         """Draw and score the outputs."""
         member = world == 1

@@ -1,5 +1,6 @@
 """The fast kernel: one random word per coordinate picks its count, and small tables give its share of the score."""
 
+from collections.abc import Callable
 from typing import ClassVar
 
 import equinox as eqx
@@ -20,6 +21,10 @@ IMPOSSIBLE = -(2**31)
 
 _COIN_AND_NOISE = 0xFFFFFFFF
 """The group number whose words are the sub-sampling coin and the noise."""
+
+
+Words = tuple[Array, Array, Array, Array]
+WordsOf = Callable[[Array], Words]
 
 
 class TableSampler(AbstractSampler):
@@ -57,7 +62,11 @@ class TableSampler(AbstractSampler):
     block: int = eqx.field(static=True)
 
     def scores(
-        self, seed: UInt32[Array, "2"], stream: Int[Array, ""], world: Int[Array, ""], games: UInt64[Array, " G"]
+        self,
+        seed: UInt32[Array, "2"],
+        stream: Int[Array, ""],
+        world: Int[Array, ""],
+        games: UInt64[Array, " G"],
     ) -> Float[Array, " G"]:
         """Draw the scores of the games."""
         words = _words_of(seed, stream, world, games)
@@ -75,7 +84,7 @@ class TableSampler(AbstractSampler):
             score = jnp.where(impossible, -jnp.inf, score)
         return jax.vmap(lambda s: self.attack.link(self.target, s))(score).astype(jnp.float64)
 
-    def _sum(self, words, world: Array, side: Array) -> tuple[Int[Array, " G"], Bool[Array, " G"]]:
+    def _sum(self, words: WordsOf, world: Array, side: Array) -> tuple[Int[Array, " G"], Bool[Array, " G"]]:
         """Sum the values over the coordinates, four a step; also say where one was impossible."""
         columns = 1 << self.bits
         counts, values = self.counts.reshape(-1), self.values.reshape(-1)
@@ -91,8 +100,10 @@ class TableSampler(AbstractSampler):
                 begin = (group * WORDS + k) * (2 * columns) + skip
                 row = jax.lax.dynamic_slice(counts, (begin,), (width,))
                 column = draw(row, word, self.bits, offset)
-                value = jax.lax.dynamic_slice(values, (begin,), (width,)).at[column + offset].get(
-                    mode="promise_in_bounds"
+                value = (
+                    jax.lax.dynamic_slice(values, (begin,), (width,))
+                    .at[column + offset]
+                    .get(mode="promise_in_bounds")
                 )
                 total = total + value
                 if self.has_impossible:
@@ -107,10 +118,7 @@ class TableSampler(AbstractSampler):
         return total, impossible
 
 
-Words = tuple[Array, Array, Array, Array]
-
-
-def _words_of(seed: Array, stream: Array, world: Array, games: Array):
+def _words_of(seed: Array, stream: Array, world: Array, games: Array) -> WordsOf:
     """The function that gives the four words of every game for a group of coordinates."""
     low, high = games.astype(jnp.uint32), (games >> jnp.uint64(32)).astype(jnp.uint32)
     place = (2 * stream + world).astype(jnp.uint32)
@@ -133,7 +141,9 @@ def _pack(words: Words) -> Array:
 
 
 def _unpack(packed: Array) -> Words:
-    low, high = (jax.lax.bitcast_convert_type(part, jnp.uint64) for part in (jnp.real(packed), jnp.imag(packed)))
+    low, high = (
+        jax.lax.bitcast_convert_type(part, jnp.uint64) for part in (jnp.real(packed), jnp.imag(packed))
+    )
     shift = jnp.uint64(32)
     return (
         low.astype(jnp.uint32),

@@ -1,6 +1,7 @@
 """Building the tables of the fast kernel, in NumPy, once per run."""
 
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import equinox as eqx
 import jax
@@ -99,9 +100,12 @@ def table_sampler(game: AbstractGame, attack: AbstractAttack) -> TableSampler | 
     )
 
 
-def _is_additive(attack: AbstractAttack) -> bool:
+def _is_additive(attack: AbstractAttack) -> TypeGuard[AbstractAdditiveAttack]:
     """Whether the score really is link(sum of contributions): a subclass may have said otherwise."""
-    if not isinstance(attack, AbstractAdditiveAttack) or type(attack).score is not AbstractAdditiveAttack.score:
+    if (
+        not isinstance(attack, AbstractAdditiveAttack)
+        or type(attack).score is not AbstractAdditiveAttack.score
+    ):
         return False
     return (
         not isinstance(attack, AbstractLinearAttack)
@@ -119,7 +123,9 @@ def _values(
     sums = low[:, :, None] + columns
     law = np.stack([t.probabilities() for t in tables], axis=1)
     possible = law > 0
-    sums = np.where(possible, sums, low[:, :, None])  # columns that never come up hold any value that is harmless
+    sums = np.where(
+        possible, sums, low[:, :, None]
+    )  # columns that never come up hold any value that is harmless
     if isinstance(attack, AbstractLinearAttack):
         weights = np.asarray(attack.weights(jnp.asarray(target)), dtype=np.float64)
         terms = (weights / rows)[:, None, None] * sums

@@ -156,14 +156,15 @@ class EmpiricalTradeOff:
         return self.curve_band.eta_lower()
 
     def compare(
-        self, claim: AbstractTradeOff, tolerance: float = 0.05, *, least_rate: float = 0.0
+        self, claim: AbstractTradeOff, tolerance: float = 0.05, *, least_rate: float = 0.01
     ) -> Comparison:
         """Hold the curve against a claimed one; see `mipsim.bands.compare_counts`.
 
         Args:
             claim: the claimed trade-off function.
             tolerance: what counts as equal, in probits, > 0.
-            least_rate: leave out thresholds with an error rate below this or above 1 minus this, in [0, 0.5).
+            least_rate: a confirmation is about thresholds whose error rates lie between this and 1 minus this, in
+                [0, 0.5); rarer ones can only refute. 0 asks for all, and needs many more games.
 
         Examples:
             >>> from mipsim.tradeoff import GaussianTradeOff

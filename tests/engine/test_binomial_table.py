@@ -24,7 +24,10 @@ def test_the_tabulated_law_is_binomial(n):
 def test_a_wrong_law_is_seen():
     law = binomial_table(1000, [0.5]).probabilities()
     counts = binomial_table(1000, [0.5]).low[0] + np.arange(law.shape[1])
-    assert np.abs(np.cumsum(law[0]) - stats.binom.cdf(counts, 1000, 0.5 + 1e-8)).max() > 2.0**-33 + 2.0**-34 + 1e-10
+    assert (
+        np.abs(np.cumsum(law[0]) - stats.binom.cdf(counts, 1000, 0.5 + 1e-8)).max()
+        > 2.0**-33 + 2.0**-34 + 1e-10
+    )
 
 
 @pytest.mark.parametrize("n", [2, 20, 999])

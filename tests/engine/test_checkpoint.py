@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from long_run import ATTACK, EDGES, GAME, run
 
 import mipsim as mi
 from mipsim.engine import checkpoint as stored
+from tests.engine.long_run import ATTACK, EDGES, GAME, run
 
 ROOT = Path(__file__).parents[2]
 GAMES = 100_000
@@ -47,9 +47,15 @@ def test_a_longer_run_goes_on_to_the_same_bits(tmp_path, whole, first):
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_an_interrupted_run_goes_on_to_the_same_bits(tmp_path, whole, how):
     path = tmp_path / "run.npz"
-    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
-               f"from long_run import run; run({str(path)!r}, 10**9)"]
-    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    command = [
+        sys.executable,
+        "-c",
+        f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+        f"from long_run import run; run({str(path)!r}, 10**9)",
+    ]
+    process = subprocess.Popen(
+        command, cwd=ROOT, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
     try:
         give_up = time.monotonic() + 120
         while not (path.exists() and mi.Histogram.load(path).games > 0):
@@ -139,7 +145,9 @@ def test_counts_that_deny_their_manifest_are_refused(tmp_path):
     path = tmp_path / "run.npz"
     histogram = run(None, 100)
     for change in ({"games": 99}, {"edges": {"sha256": "0"}}):
-        stored.write_counts(path, histogram.edges, histogram.out, histogram.inside, {**histogram.manifest, **change})
+        stored.write_counts(
+            path, histogram.edges, histogram.out, histogram.inside, {**histogram.manifest, **change}
+        )
         with pytest.raises(ValueError, match="does not hold what its manifest says"):
             mi.Histogram.load(path)
 
@@ -155,7 +163,9 @@ def test_a_flipped_byte_is_seen(tmp_path):
 
 
 def test_a_missing_folder_is_one_sentence_before_any_work(tmp_path):
-    with pytest.raises(OSError, match=r"counts cannot be written to .*nowhere.run\.npz: No such file or directory"):
+    with pytest.raises(
+        OSError, match=r"counts cannot be written to .*nowhere.run\.npz: No such file or directory"
+    ):
         run(tmp_path / "nowhere" / "run.npz", 10**12)
 
 

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,17 @@ ATTACK = mi.CovarianceScore(DATA, n=9)
 
 
 def play(seed=0, games=500, **changes):
-    return mi.play(**{"game": GAME, "attack": ATTACK, "games": games, "seed": seed, "edges": EDGES, "progress": False, **changes})
+    return mi.play(
+        **{
+            "game": GAME,
+            "attack": ATTACK,
+            "games": games,
+            "seed": seed,
+            "edges": EDGES,
+            "progress": False,
+            **changes,
+        }
+    )
 
 
 def test_save_and_load(tmp_path):
@@ -40,7 +52,10 @@ def test_merging_adds_counts():
         (lambda: play(1, edges=EDGES + 1e-12), "different edges"),
         (lambda: play(1, route="literal"), "differ in their route"),
         (lambda: play(1, attack=mi.ScalarProduct(np.zeros(5))), "differ in their attack"),
-        (lambda: play(1, game=mi.FixedTarget(mi.EmpiricalMean(), DATA, n=9, target=np.ones(5))), "differ in their game"),
+        (
+            lambda: play(1, game=mi.FixedTarget(mi.EmpiricalMean(), DATA, n=9, target=np.ones(5))),
+            "differ in their game",
+        ),
         (lambda: mi.Histogram(EDGES, play().out, play().inside), "differ in their game"),
     ],
 )
@@ -87,7 +102,13 @@ def test_the_curve_counts_what_it_says():
     assert few.alpha.size == 8
     assert set(few.alpha) <= set(curve.alpha)
     assert histogram.tradeoff(thresholds=10**6).alpha.size == len(EDGES)
-    for bad in ({"thresholds": 0}, {"thresholds": 1.5}, {"confidence": 1.0}, {"confidence": 0.0}):
+    wrong: list[dict[str, Any]] = [
+        {"thresholds": 0},
+        {"thresholds": 1.5},
+        {"confidence": 1.0},
+        {"confidence": 0.0},
+    ]
+    for bad in wrong:
         with pytest.raises(ValueError, match=next(iter(bad))):
             histogram.tradeoff(**bad)
 

@@ -23,7 +23,15 @@ def close_over(constant):
 def test_descriptions_are_plain_json():
     data = mi.Bernoulli([0.3, 0.6])
     game = mi.FixedTarget(lambda key, r: r.mean(0), data, n=5, target=[1, 0])
-    for thing in (game, mi.CovarianceScore(data, n=5), scaled, partial(scaled, 1), jax.jit(scaled), {"a": {1, 2}}, float("nan")):
+    for thing in (
+        game,
+        mi.CovarianceScore(data, n=5),
+        scaled,
+        partial(scaled, 1),
+        jax.jit(scaled),
+        {"a": {1, 2}},
+        float("nan"),
+    ):
         described = describe(thing)
         assert json.loads(json.dumps(described)) == described
     assert describe(game)["mechanism"]["class"].endswith("FunctionMechanism")
@@ -33,7 +41,9 @@ def test_equal_things_are_described_alike_and_others_not():
     data, other = mi.Bernoulli([0.3, 0.6]), mi.Bernoulli([0.3, 0.6000001])
     assert describe(data) == describe(mi.Bernoulli([0.3, 0.6]))
     assert describe(data) != describe(other)
-    assert describe(mi.Subsampled(mi.EmpiricalMean(), 0.5)) != describe(mi.Subsampled(mi.EmpiricalMean(), 0.25))
+    assert describe(mi.Subsampled(mi.EmpiricalMean(), 0.5)) != describe(
+        mi.Subsampled(mi.EmpiricalMean(), 0.25)
+    )
     assert describe(close_over(1.0)) == describe(close_over(1.0))
     assert describe(close_over(1.0)) != describe(close_over(2.0))
     assert describe(close_over(np.zeros(2))) != describe(close_over(np.ones(2)))

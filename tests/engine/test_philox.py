@@ -1,3 +1,5 @@
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -20,7 +22,7 @@ KNOWN = [
 ]
 
 
-def words(values):
+def words(values) -> Any:
     return tuple(jnp.asarray(v, jnp.uint32) for v in values)
 
 
@@ -40,7 +42,9 @@ def test_known_answers_as_a_column():
 
 def test_packing_keeps_every_bit():
     # Packed words are floats in name only: the bits of NaN, infinity and subnormal numbers must survive.
-    patterns = np.array([0, 1, ONES, 0x7FF00000, 0x7FF00001, 0xFFF7FFFF, 0x80000000, 0x7FF80000], dtype=np.uint32)
+    patterns = np.array(
+        [0, 1, ONES, 0x7FF00000, 0x7FF00001, 0xFFF7FFFF, 0x80000000, 0x7FF80000], dtype=np.uint32
+    )
     grid = [g.ravel() for g in np.meshgrid(patterns, patterns, patterns, patterns)]
     with exact_scope():
         there = jax.jit(lambda *w: _pack(w))(*map(jnp.asarray, grid))
@@ -51,6 +55,6 @@ def test_packing_keeps_every_bit():
 
 def test_the_normal_is_finite_at_both_ends():
     with exact_scope():
-        ends = np.asarray(_normal(tuple(jnp.asarray([0, ONES], jnp.uint32) for _ in range(4))))
+        ends = np.asarray(_normal(words([[0, ONES]] * 4)))
     assert np.isfinite(ends).all()
     assert 8.5 < ends[0] < 8.6

@@ -21,7 +21,11 @@ def same(a, b):
 
 @pytest.mark.parametrize(
     ("game", "attack", "route"),
-    [(GAME, ATTACK, "sufficient"), (NORMAL, mi.CovarianceScore(NORMAL.data, n=5), "sufficient"), (GAME, ATTACK, "literal")],
+    [
+        (GAME, ATTACK, "sufficient"),
+        (NORMAL, mi.CovarianceScore(NORMAL.data, n=5), "sufficient"),
+        (GAME, ATTACK, "literal"),
+    ],
     ids=["table", "law", "literal"],
 )
 def test_bits_do_not_depend_on_chunk_or_threads(game, attack, route):
@@ -29,7 +33,9 @@ def test_bits_do_not_depend_on_chunk_or_threads(game, attack, route):
     whole = mi.play(game, attack, games, seed=7, route=route, progress=False)
     assert whole.games == games
     for chunk, workers in ((1, 1), (10_000, 3), (13_777, 2), (10**9, 4)):
-        assert same(whole, mi.play(game, attack, games, 7, route=route, chunk=chunk, workers=workers, progress=False))
+        assert same(
+            whole, mi.play(game, attack, games, 7, route=route, chunk=chunk, workers=workers, progress=False)
+        )
     other = mi.play(game, attack, games, 8, route=route, edges=whole.edges, progress=False)
     assert not np.array_equal(other.out, whole.out)
 
@@ -44,8 +50,7 @@ def test_games_are_numbered():
 
 def test_worlds_and_pilot_have_streams_of_their_own():
     edges = np.linspace(-1, 1, 200)
-    game = mi.FixedTarget(mi.EmpiricalMean(), NORMAL.data, n=5, target=np.ones(3))
-    blind = mi.play(game, lambda target, output: output[0] * 0 + output[1] - target[1] * 0, 500, edges=edges, progress=False)
+    blind = mi.play(NORMAL, lambda target, output: output[1], 500, edges=edges, progress=False)
     assert not np.array_equal(blind.out, blind.inside)
     piloted = mi.play(GAME, ATTACK, 4096, progress=False)
     assert piloted.manifest["edges"]["source"] == "pilot"
@@ -69,20 +74,27 @@ def test_a_mechanism_and_an_attack_as_plain_functions():
     assert histogram.inside @ middles > histogram.out @ middles + 0.1 * 2_000
 
 
-def test_float32_bool_and_integer_scores_are_counted():
-    for score in (lambda t, o: o[0].astype(jnp.float32), lambda t, o: o[0] > 0.5, lambda t, o: jnp.round(6 * o[0]).astype(int)):
+def test_float32_and_bool_scores_are_counted():
+    for score in (
+        lambda t, o: o[0].astype(jnp.float32),
+        lambda t, o: o[0] > 0.5,
+    ):
         assert mi.play(GAME, score, 300, route="literal", progress=False).games == 300
 
 
 def test_infinite_scores_fall_into_the_outer_bins():
-    histogram = mi.play(GAME, lambda t, o: jnp.where(o[0] > 0.5, jnp.inf, -jnp.inf), 1000, route="literal", progress=False)
+    histogram = mi.play(
+        GAME, lambda t, o: jnp.where(o[0] > 0.5, jnp.inf, -jnp.inf), 1000, route="literal", progress=False
+    )
     assert histogram.edges.size >= 1
     assert histogram.out[1:-1].sum() == 0
     assert 0 < histogram.out[0] < 1000
 
 
 def test_a_score_on_an_edge_belongs_to_the_bin_that_it_ends():
-    histogram = mi.play(GAME, lambda t, o: 0.0 * o[0], 100, edges=[-1.0, 0.0, 1.0], route="literal", progress=False)
+    histogram = mi.play(
+        GAME, lambda t, o: 0.0 * o[0], 100, edges=[-1.0, 0.0, 1.0], route="literal", progress=False
+    )
     np.testing.assert_array_equal(histogram.out, [0, 100, 0, 0])
 
 
@@ -93,7 +105,7 @@ def test_nan_scores_are_an_error_that_names_the_attack():
     def always(target, output):
         return jnp.log(-1.0 - output[0] ** 2)
 
-    with pytest.raises(ValueError, match=r"attack .*always gave NaN for 8192 of 8192 pilot games"):
+    with pytest.raises(ValueError, match=r"attack .*always gave NaN for 2048 of 2048 pilot games"):
         mi.play(GAME, always, 10, route="literal", progress=False)
     with pytest.raises(ValueError, match=r"attack .*sometimes gave NaN for \d+ of the \d+ games"):
         mi.play(GAME, sometimes, 50_000, edges=[0.0], route="literal", progress=False)
@@ -102,10 +114,11 @@ def test_nan_scores_are_an_error_that_names_the_attack():
 def test_a_second_play_compiles_nothing():
     other = mi.Bernoulli(np.linspace(0.3, 0.6, 6))
     mi.play(GAME, ATTACK, 100, progress=False)
-    before = _count._cached._cache_size()
+    cache = getattr(_count, "_cached")  # noqa: B009 - the jitted function inside `filter_jit`
+    before = cache._cache_size()
     game = mi.FixedTarget(mi.EmpiricalMean(), other, n=12, target=other.easiest_target())
     mi.play(game, mi.CovarianceScore(other, n=12, target=game.target), 5_000, seed=3, progress=False)
-    assert _count._cached._cache_size() == before
+    assert cache._cache_size() == before
 
 
 def test_settings_of_jax_are_left_alone_and_do_not_matter():

@@ -36,7 +36,10 @@ MEDIAN = mi.FixedTarget(lambda key, records: jnp.median(records, axis=0), DATA, 
         ({"edges": [[0.0]]}, "edges has shape"),
         ({"edges": "fine"}, "edges is str"),
         ({"attack": mi.CovarianceScore(mi.Bernoulli([0.5]), n=10)}, "CovarianceScore does not fit the game"),
-        ({"attack": mi.CovarianceScore(mi.Bernoulli([0.5] * 4), n=10)}, "CovarianceScore does not fit the game"),
+        (
+            {"attack": mi.CovarianceScore(mi.Bernoulli([0.5] * 4), n=10)},
+            "CovarianceScore does not fit the game",
+        ),
         (
             {"attack": mi.LikelihoodRatio(mi.EmpiricalMean(), mi.Bernoulli([0.5]), n=10)},
             "LikelihoodRatio knows data of dimension 1; the game's is 3",
@@ -60,6 +63,7 @@ def test_bad_input_is_one_clear_sentence(changed, said):
 
 
 def test_good_input_of_unusual_types_is_taken():
-    histogram = mi.play(GAME, ATTACK, np.int64(50), np.uint8(3), edges=(0, 1), chunk=1e3, progress=False)
+    unusual = {"games": np.int64(50), "seed": np.uint8(3), "edges": (0, 1), "chunk": 1e3}
+    histogram = mi.play(GAME, ATTACK, progress=False, **unusual)
     assert histogram.games == 50
     assert histogram.manifest["seed"] == 3

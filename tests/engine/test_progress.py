@@ -16,7 +16,11 @@ class Terminal(io.StringIO):
 
 
 def test_the_bar_shows_the_route_on_a_terminal_only(monkeypatch):
-    for stream, enabled, shown in ((Terminal(), True, True), (Terminal(), False, False), (io.StringIO(), True, False)):
+    for stream, enabled, shown in (
+        (Terminal(), True, True),
+        (Terminal(), False, False),
+        (io.StringIO(), True, False),
+    ):
         monkeypatch.setattr(sys, "stderr", stream)
         with progress_line("sufficient route (table)", 100, 0, enabled) as advance:
             for done in (10, 60, 100):

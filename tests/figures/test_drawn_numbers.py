@@ -88,8 +88,8 @@ def test_where_the_fpr_axis_starts(games: int, lowest: float) -> None:
     assert roc.lowest_fpr(games) == pytest.approx(lowest)
 
 
-def test_one_figure_from_real_games(tmp_path: Path) -> None:
-    """The studies, the runner and the script together; a second call reads the stored counts."""
+def test_one_figure_from_real_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The studies, the runner and the script together; a second call reads the stored counts, whole or not."""
     words = ["azize_fig5", "--scale", "paper", "--out", str(tmp_path)]
     assert command.main(words) == 0
     first = (tmp_path / "azize_fig5.csv").read_bytes()
@@ -97,6 +97,12 @@ def test_one_figure_from_real_games(tmp_path: Path) -> None:
     assert stored
     assert command.main(words) == 0
     assert (tmp_path / "azize_fig5.csv").read_bytes() == first
+    for path in (tmp_path / "counts").rglob("*.npz"):
+        path.write_bytes(path.read_bytes()[:100])
+    assert command.main(words) == 2
+    said = capsys.readouterr().err.strip()
+    assert len(said.splitlines()) == 1
+    assert "azize_fig2_" in said
     _, rows = read(tmp_path / "azize_fig5.csv")
     for panel in "ab":
         for world in ("out", "in"):

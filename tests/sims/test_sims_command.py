@@ -65,13 +65,18 @@ def test_ctrl_c_exits_with_130(tmp_path, capsys, monkeypatch):
 
 
 def test_bench_report(tmp_path, capsys):
-    timings = [Timing(LITERAL, 10.0, LITERAL, 1.0, (9.0, 11.0), "cpu"), Timing("fast", 5e4, LITERAL, 5e3, (4e4, 6e4), "cpu")]
+    timings = [
+        Timing(LITERAL, 10.0, LITERAL, 1.0, (9.0, 11.0), "cpu"),
+        Timing("fast", 5e4, LITERAL, 5e3, (4e4, 6e4), "cpu"),
+    ]
     sims.bench.report(timings, (100, 1.5), str(tmp_path / "b.json"))
     shown = capsys.readouterr().out
     assert "5,000.00x" in shown
     assert "peak memory" in shown
     read = json.loads((tmp_path / "b.json").read_text())
-    assert [set(entry) for entry in read] == [{"name", "games_per_second", "baseline", "ratio", "spread", "device"}] * 2
+    assert [set(entry) for entry in read] == [
+        {"name", "games_per_second", "baseline", "ratio", "spread", "device"}
+    ] * 2
 
 
 @pytest.mark.slow

@@ -1,10 +1,12 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
 import mipsim as mi
 from mipsim.engine.precision import exact_scope
 from mipsim.engine.routes import build_sampler, check_shapes, choose_route
-from sims.studies import D, STUDIES, N, reference_data
+from sims.studies import STUDIES, D, N, reference_data
 from sims.study import Study
 
 NAMES = [
@@ -20,9 +22,14 @@ def test_all_studies_are_there():
     assert all(name == study.name and study.description for name, study in STUDIES.items())
 
 
+def built(name) -> Any:
+    """(game, attack) of a study, whatever their classes."""
+    return STUDIES[name].build()
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_study_is_the_same_each_time_and_fast(name):
-    (game, attack), (again, _) = STUDIES[name].build(), STUDIES[name].build()
+    (game, attack), (again, _) = built(name), built(name)
     assert (game.n, game.data.dimension) == (N, D)
     np.testing.assert_array_equal(game.target, again.target)
     assert choose_route(game, "auto") == "sufficient"
@@ -33,12 +40,14 @@ def test_a_study_is_the_same_each_time_and_fast(name):
 
 def test_targets_are_ordered():
     data = reference_data()
-    scores = [data.mahalanobis_squared(STUDIES[f"azize_fig2_{k}"].build()[0].target) for k in ("easy", "medium", "hard")]
+    scores = [
+        data.mahalanobis_squared(built(f"azize_fig2_{k}")[0].target) for k in ("easy", "medium", "hard")
+    ]
     assert scores[0] > scores[1] > scores[2]
 
 
 def test_reference_points_are_nested():
-    one, two = (STUDIES[f"azize_fig6_n0_{n0}"].build()[1].mean for n0 in (1, 2))
+    one, two = (built(f"azize_fig6_n0_{n0}")[1].mean for n0 in (1, 2))
     assert set(np.unique(one)) == {0.0, 1.0}
     assert np.isin(2 * two - one, (0.0, 1.0)).all()
 
@@ -53,14 +62,19 @@ def test_reference_points_are_nested():
     ],
 )
 def test_bad_studies(changed, said):
-    good = {"name": "x", "description": "", "build": STUDIES[NAMES[0]].build, "games": STUDIES[NAMES[0]].games}
+    good = {
+        "name": "x",
+        "description": "",
+        "build": STUDIES[NAMES[0]].build,
+        "games": STUDIES[NAMES[0]].games,
+    }
     with pytest.raises(ValueError, match=said):
         Study(**{**good, **changed})
 
 
 def test_the_covariance_score_has_its_theoretical_mean():
     # E1 - E0 of the covariance score is m* = |z - mu|^2 / n, exactly; its variance is m* under "out".
-    game, attack = STUDIES["azize_fig2_medium"].build()
+    game, attack = built("azize_fig2_medium")
     m = game.data.mahalanobis_squared(game.target) / N
     games = 8_000
     edges = np.linspace(-8 * np.sqrt(m), 8 * np.sqrt(m), 4001)

@@ -44,9 +44,7 @@ def noise_by_games(gamma: str) -> Regime:
         study = STUDIES[f"azize_fig2_noise_{gamma}"]
         game, _ = study.build()
         m = azize.leakage_score(game.data, game.target, game.n, float(gamma))  # pyright: ignore[reportAttributeAccessIssue]
-        return judge_curve(
-            study, azize.mean_tradeoff(m), 2 * TOLERANCE, budget, parameters | {"m": round(m, 4)}
-        )
+        return judge_curve(study, azize.mean_tradeoff(m), TOLERANCE, budget, parameters | {"m": round(m, 4)})
 
     return Regime(f"paper-gamma-{gamma}", parameters, judge)
 
@@ -95,7 +93,7 @@ def subsample_by_games(rho: str, *, printed: bool) -> Regime:
         return judge_curve(
             study,
             claimed,
-            2 * TOLERANCE,
+            TOLERANCE,
             budget,
             parameters | {"m*": round(m, 4)},
             refutes=printed,
@@ -131,7 +129,7 @@ CLAIMS = (
             *(noise_regime(c, 0.02, sizes=LARGE) for c in (REGULAR[0], OFF_SUPPORT, THREE_ATOMS)),
             *(noise_by_games(g) for g in ("0.1", "0.5", "1")),
         ),
-        partial(noise_regime, REGULAR[0], 0.5, stretch=1.1),
+        partial(noise_regime, REGULAR[0], 0.1, stretch=1.1),
     ),
     Claim(
         "azize-thm-4.2",

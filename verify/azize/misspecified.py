@@ -166,7 +166,7 @@ def games_regime(name: str) -> Regime:
         target, aim = game.target, attack.aim  # pyright: ignore[reportAttributeAccessIssue]
         m_scal = azize.scalar_leakage(game.data, aim, target, game.n)
         m_targ = azize.leakage_score(game.data, aim, game.n)
-        return judge_curve(study, azize.mean_tradeoff(m_scal**2 / m_targ), 2 * TOLERANCE, budget, parameters)
+        return judge_curve(study, azize.mean_tradeoff(m_scal**2 / m_targ), TOLERANCE, budget, parameters)
 
     return Regime(f"{name}: games", parameters, judge)
 
@@ -215,7 +215,7 @@ CLAIMS = (
             *(curve_regime(name) for name in AIMS),
             *(games_regime(name) for name in ("near", "far")),
         ),
-        partial(curve_regime, "right", 1.1),
+        partial(curve_regime, "opposite", 1.15),
         corrects="azize-thm-4.3",
         derivation=(
             "The score is linear in the mean: X = (z_targ - mu)' C^-1 (muhat - mu) - m_targ/2. Under H0 its mean is -m_targ/2 and "

@@ -3,9 +3,9 @@
 import numpy as np
 
 from mipsim.tradeoff import AbstractTradeOff
-from sims.runner import run
 from sims.studies import STUDIES
 from sims.study import Study
+from verify.by_games import played
 
 GAMES = 20_000
 SEED = 20_250_707
@@ -14,7 +14,7 @@ CONFIDENCE = 1 - 1e-6
 
 def compare_by_literal_games(study: Study, claimed: AbstractTradeOff, games: int = GAMES) -> str:
     """Play the study and say how far its band lies from the claimed curve, where it is farthest."""
-    histogram = run(study, games, SEED)
+    histogram = played(study.name, games, SEED, None)
     curve = histogram.tradeoff(confidence=CONFIDENCE)
     alpha = np.array([1e-3, 1e-2, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9])
     low, high = curve.band(alpha)
