@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from verify.arguments import Request, parser, request_of
 from verify.claim import Claim, ClaimResult, Verdict
-from verify.judge import judge_all, random_regimes, share
+from verify.judge import random_regimes, share
 from verify.report.wording import number, plural
+from verify.side_by_side import judge_side_by_side
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from verify.report.folder import ReportFolder
 
 COUNTS = "counts"
+WORKERS = 2
+"""Claims judged at once; the games of one use every core by themselves."""
 DONE, NOT_JUDGED, BAD_ARGUMENTS, INTERRUPTED = 0, 1, 2, 130
 
 
@@ -75,15 +78,15 @@ def _run(request: Request, register: Mapping[str, Claim], console: Console) -> i
 
     regimes = random_regimes(register)
     setting = Setting(request.scale, request.confidence, request.seed)
-    folder = None if request.out is None else ReportFolder(request.out, setting, regimes, len(request.claims))
+    folder = None if request.out is None else ReportFolder(request.out, setting, regimes, request.claims)
     store = None if request.out is None else request.out / COUNTS
     results: list[ClaimResult] = []
     interrupted = False
     try:
         with VerdictTable(console, len(request.claims)) as table:
             failure_probability = share(request.confidence, register)
-            for result in judge_all(
-                request.claims, request.scale, failure_probability, request.seed, store, table.start
+            for result in judge_side_by_side(
+                request.claims, request.scale, failure_probability, request.seed, store, table.start, WORKERS
             ):
                 results.append(result)
                 table.add(result)

@@ -66,7 +66,7 @@ def read(page: str) -> Reader:
 
 @pytest.fixture
 def written(broken, tmp_path):
-    folder = ReportFolder(tmp_path / "deep" / "report", SETTING, regimes=8, claims=len(broken))
+    folder = ReportFolder(tmp_path / "deep" / "report", SETTING, regimes=8, claims=list(broken.values()))
     for result in judge_all(broken.values(), "quick", 1e-3 / 8, 7):
         folder.add(result)
     folder.finish()
@@ -177,13 +177,14 @@ def test_links_between_twins_and_none_to_what_is_not_there(written):
 
 
 def test_games_to_decide_are_said(make_claim, make_regime, tmp_path):
-    folder = ReportFolder(tmp_path, SETTING, regimes=1, claims=1)
-    folder.add(judge(make_claim("c", make_regime("r", Verdict.INCONCLUSIVE)), "quick", 1e-3))
+    claim = make_claim("c", make_regime("r", Verdict.INCONCLUSIVE))
+    folder = ReportFolder(tmp_path, SETTING, regimes=1, claims=[claim])
+    folder.add(judge(claim, "quick", 1e-3))
     assert "123M games would decide" in folder.page.read_text("utf-8")
 
 
 def test_a_page_says_when_it_is_not_whole(broken, tmp_path):
-    folder = ReportFolder(tmp_path, SETTING, regimes=8, claims=len(broken))
+    folder = ReportFolder(tmp_path, SETTING, regimes=8, claims=list(broken.values()))
     folder.add(judge(broken["true-1"], "quick", 1e-4))
     assert "1 of 5 claims finished" in folder.page.read_text("utf-8")
     assert len(json.loads(folder.verdicts.read_text("utf-8"))) == 1
@@ -192,7 +193,7 @@ def test_a_page_says_when_it_is_not_whole(broken, tmp_path):
 
 
 def test_a_report_without_claims_is_whole(tmp_path):
-    folder = ReportFolder(tmp_path, SETTING, regimes=0, claims=0)
+    folder = ReportFolder(tmp_path, SETTING, regimes=0, claims=[])
     folder.finish(interrupted=True)
     assert json.loads(folder.verdicts.read_text("utf-8")) == []
     read(folder.page.read_text("utf-8"))
@@ -202,8 +203,9 @@ def test_at_most_four_plots_and_the_counterexample_first(make_claim, make_regime
     evidence = judge(sound["true-1"], "quick", 1e-4).regimes[0].evidence
     regimes = [make_regime(f"r{i}", Verdict.CONFIRMED, 0.5 + i, evidence) for i in range(5)]
     regimes.append(make_regime("counter", Verdict.REFUTED, 0.1, evidence))
-    folder = ReportFolder(tmp_path, SETTING, regimes=6, claims=1)
-    folder.add(judge(make_claim("c", *regimes), "quick", 1e-4))
+    claim = make_claim("c", *regimes)
+    folder = ReportFolder(tmp_path, SETTING, regimes=6, claims=[claim])
+    folder.add(judge(claim, "quick", 1e-4))
     page = folder.page.read_text("utf-8")
     captions = re.findall(r"<figcaption><strong>(.*?)</strong>", page)
     assert captions == ["counter", "r4", "r3", "r2"]

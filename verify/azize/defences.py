@@ -76,7 +76,7 @@ def subsample_regime(case: Case, rho: float, *, printed: bool, stretch: float = 
         return compare_by_literal_games(study, _subsampled(m, rho, printed))
 
     def judge(_: Budget) -> RegimeResult:
-        return judge_limit(at, TOLERANCE, parameters, sizes=(400, 1600, 6400, 25_600), second_route=second)
+        return judge_limit(at, TOLERANCE, parameters, sizes=case.sizes, second_route=second)
 
     return Regime(f"{case.name}-rho-{rho:g}", parameters, judge, random=False)
 
@@ -97,9 +97,7 @@ def subsample_by_games(rho: str, *, printed: bool) -> Regime:
             budget,
             parameters | {"m*": round(m, 4)},
             refutes=printed,
-            second_route=lambda: (
-                "the exact law of the same sub-sampling at n = 400 to 25,600 (regimes above)"
-            ),
+            second_route=lambda: "the exact law of the same sub-sampling at n = 100 to 6400 (regimes above)",
         )
 
     return Regime(f"paper-rho-{rho}", parameters, judge)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from scipy import integrate, stats
@@ -100,6 +100,7 @@ def subsample_lemma(name: str, t: float, rho: float, factor: float = 1.0) -> Reg
     return Regime(f"{name}, t = {t:g}, rho = {rho:g}", parameters, judge, random=False)
 
 
+@cache
 def truncated_eighth_moment(name: str) -> str:
     """Quadrature of E[Z^8; |Z| < L] at growing L, which V[W_n] contains."""
     df = {"Student t, 4.5 df": 4.5, "Student t, 7 df": 7.0}.get(name)

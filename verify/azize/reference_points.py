@@ -103,8 +103,8 @@ CLAIMS = (
         (
             *(loss_regime(f"azize_fig6_n0_{k}", "fixed", k) for k in SIZES),
             *(loss_regime(f"azize_fig6_uncentred_{k}", "uncentred", k) for k in ("10", "1000")),
-            *(loss_regime(f"azize_fig6_ridge_{k}", "ridge", k) for k in ("2", "5", "10")),
-            *(loss_regime(f"azize_redrawn_{k}", "redrawn", k) for k in ("5", "50", "500")),
+            *(loss_regime(f"azize_fig6_ridge_{k}", "ridge", k) for k in ("5", "10")),
+            *(loss_regime(f"azize_redrawn_{k}", "redrawn", k) for k in ("5", "50")),
         ),
         partial(loss_regime, "azize_fig6_n0_2", "fixed", "2"),
         corrected_by="azize-reference-points-corrected",
@@ -120,7 +120,7 @@ CLAIMS = (
         DOMAIN | {"reference set": OneOf(("fixed over games",))},
         (
             *(effective_regime(f"azize_fig6_n0_{k}", f"centred, n0 = {k}") for k in SIZES),
-            *(effective_regime(f"azize_fig6_ridge_{k}", f"regularised, n0 = {k}") for k in ("2", "5", "10")),
+            *(effective_regime(f"azize_fig6_ridge_{k}", f"regularised, n0 = {k}") for k in ("5", "10")),
             *(effective_regime(f"azize_fig6_uncentred_{k}", f"uncentred, n0 = {k}") for k in ("10", "1000")),
         ),
         partial(effective_regime, "azize_fig6_n0_100", "control", 1.1),

@@ -1,11 +1,12 @@
 """The report's folder: verdicts.json and index.html, whole after every claim."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from verify.claim import ClaimResult
+from verify.claim import Claim, ClaimResult
 from verify.report.files import writable_folder, write_atomically
 from verify.report.page import Heading, page
 from verify.report.record import Setting, claim_record
@@ -15,6 +16,7 @@ from verify.report.versions import versions
 
 @dataclass(frozen=True)
 class _Entry:
+    result: ClaimResult
     record: str
     section: str
 
@@ -26,18 +28,18 @@ class ReportFolder:
         folder: made if need be.
         setting: what the run was asked.
         regimes: regimes of the whole register that chance enters, over which the failure probability is split.
-        claims: number of claims that will be judged.
+        claims: the claims that will be judged, in the order of the report.
 
     Raises:
         ValueError: if nothing can be written there.
     """
 
-    def __init__(self, folder: Path, setting: Setting, regimes: int, claims: int) -> None:
+    def __init__(self, folder: Path, setting: Setting, regimes: int, claims: Sequence[Claim]) -> None:
         self.page = writable_folder("--out", folder) / "index.html"
         self.verdicts = folder / "verdicts.json"
         self._setting = setting
-        self._heading = Heading(setting, regimes, claims, datetime.now(UTC), versions())
-        self._results: list[ClaimResult] = []
+        self._heading = Heading(setting, regimes, len(claims), datetime.now(UTC), versions())
+        self._order = {claim.id: place for place, claim in enumerate(claims)}
         self._entries: list[_Entry] = []
 
     def add(self, result: ClaimResult) -> None:
@@ -45,8 +47,8 @@ class ReportFolder:
         record = json.dumps(
             claim_record(result, self._setting), indent=2, ensure_ascii=False, allow_nan=False
         )
-        self._entries.append(_Entry(record, section(result, self._setting)))
-        self._results.append(result)
+        self._entries.append(_Entry(result, record, section(result, self._setting)))
+        self._entries.sort(key=lambda entry: self._order[entry.result.claim.id])
         self._write("running")
 
     def finish(self, interrupted: bool = False) -> None:
@@ -57,4 +59,6 @@ class ReportFolder:
         records = ",\n".join(entry.record for entry in self._entries)
         write_atomically(self.verdicts, f"[\n{records}\n]\n")
         sections = [entry.section for entry in self._entries]
-        write_atomically(self.page, page(self._heading, self._results, sections, state))
+        write_atomically(
+            self.page, page(self._heading, [entry.result for entry in self._entries], sections, state)
+        )
