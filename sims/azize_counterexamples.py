@@ -78,16 +78,16 @@ COUNTEREXAMPLES = (
     ),
     Study(
         "azize_counterexample_bernoulli-off-support",
-        "Bernoulli data, target (1/2, 1/2, 1/2)",
+        "Bernoulli(.4, .5, .7), n = 50, target (1/2, 1/2, 1/2)",
         _off_support,
         GAMES,
     ),
-    Study("azize_counterexample_three-atoms", "atoms 0, 1, sqrt 2; target sqrt 2", _three_atoms, GAMES),
-    Study("azize_counterexample_rare-coordinate", "one coordinate Bernoulli(0.1/n)", _rare, GAMES),
+    Study("azize_counterexample_three-atoms", "atoms 0, 1, sqrt 2, n = 40, d = 20, target sqrt 2", _three_atoms, GAMES),
+    Study("azize_counterexample_rare-coordinate", "Bernoulli(1/2), one coordinate Bernoulli(0.1/n), n = d = 100", _rare, GAMES),
     *(
         Study(
             f"azize_counterexample_subsampled_{rho:g}",
-            f"rho = {rho:g}, joint mixture",
+            f"Bernoulli(.3, .4, .55, .7), n = 100, d = 200, easiest target, rho = {rho:g}",
             lambda r=rho: _subsampled(r),
             GAMES,
         )

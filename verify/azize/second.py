@@ -26,7 +26,7 @@ def compare_by_literal_games(study: Study, claimed: AbstractTradeOff, games: int
         "outside the band" if excess[k] > 0 else "inside the band: this route does not see the refutation"
     )
     return (
-        f"{games:,} games ({route}, seed {SEED}, study {study.name}): at FPR {alpha[k]:g} the attacker's power is in "
+        f"{games:,} games ({route}, seed {SEED}, study {study.name}: {study.description}): at FPR {alpha[k]:g} the attacker's power is in "
         f"[{1 - high[k]:.4f}, {1 - low[k]:.4f}] (failure probability 1e-6), the statement says {1 - promised[k]:.4f}: {outcome}"
     )
 
