@@ -34,7 +34,13 @@ def finite_matrix(name: str, value: object, columns: int | None = None) -> Array
 
 
 def real_array(name: str, value: object) -> Array:
-    """Return `value` as a finite float64 array of any shape."""
+    """Return `value` as a finite float64 array of any shape.
+
+    Raises:
+        ValueError: if it is None or text, does not convert to real numbers, or holds an entry that is not finite.
+    """
+    if value is None or isinstance(value, (str, bytes)):  # NumPy reads None as nan and "1" as 1
+        raise ValueError(f"{name} is {type(value).__name__}; it must be an array of real numbers")
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):

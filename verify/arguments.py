@@ -126,9 +126,12 @@ def _confidence(text: str) -> float:
 
 def _seed(text: str) -> int:
     try:
-        return int(text)
+        seed = int(text)
     except ValueError:
-        raise ValueError(f"--seed is {text!r}; it must be a whole number") from None
+        seed = -1
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"--seed is {text}; it must be a whole number in [0, 2^64)")
+    return seed
 
 
 def _one_regime(claims: Sequence[Claim], name: str) -> Claim:

@@ -12,7 +12,7 @@ from verify.arguments import Request, parser, request_of
 from verify.claim import Claim, ClaimResult, Verdict
 from verify.judge import random_regimes, share
 from verify.report.wording import number, plural
-from verify.side_by_side import judge_side_by_side
+from verify.side_by_side import judge_all
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -57,6 +57,14 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Claim] | None
         except ValueError as error:
             print(f"python -m verify: {error}", file=sys.stderr)
             return BAD_ARGUMENTS
+        except (
+            OSError
+        ) as error:  # the report's files are whole: the last claim that fitted is the last in them
+            print(
+                f"python -m verify: --out cannot be written any more: {error.strerror or error}",
+                file=sys.stderr,
+            )
+            return NOT_JUDGED
     except KeyboardInterrupt:
         print("Interrupted before the first claim: nothing was written.", file=sys.stderr)
         return INTERRUPTED
@@ -85,7 +93,7 @@ def _run(request: Request, register: Mapping[str, Claim], console: Console) -> i
     try:
         with VerdictTable(console, len(request.claims)) as table:
             failure_probability = share(request.confidence, register)
-            for result in judge_side_by_side(
+            for result in judge_all(
                 request.claims, request.scale, failure_probability, request.seed, store, table.start, WORKERS
             ):
                 results.append(result)

@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -107,19 +107,6 @@ def judge(
         names=tuple(names),
         errors=tuple(errors),
     )
-
-
-def judge_all(
-    claims: Iterable[Claim],
-    scale: str,
-    failure_probability: float,
-    seed: int = 0,
-    store: Path | None = None,
-    on_regime: OnRegime | None = None,
-) -> Iterator[ClaimResult]:
-    """Judge claims one by one and yield each result as it is finished; the arguments are those of `judge`."""
-    for claim in claims:
-        yield judge(claim, scale, failure_probability, seed, store, on_regime)
 
 
 def headline(result: ClaimResult) -> int | None:

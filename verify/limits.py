@@ -64,16 +64,17 @@ def judge_limit(
     reading: str = "",
     second_route: Callable[[], str] | None = None,
 ) -> RegimeResult:
-    """CONFIRMED: inside the tolerance at the largest size, and closing (or below the numerical floor throughout).
+    """CONFIRMED: inside the tolerance at the largest size, and still closing there (or below the numerical floor).
 
     REFUTED: outside at the largest size, and at a standstill over the last quadrupling. Otherwise INCONCLUSIVE.
     """
     found = [at(n) for n in sizes]
     worst = np.array([abs(s.worst) for s in found])
     slope = float(np.polyfit(np.log(sizes), np.log(np.clip(worst, 1e-12, 1e300)), 1)[0])
-    inside = worst[-1] <= tolerance
-    closing = slope < 0 or bool((worst <= floor).all())
     still = bool(worst[-1] > STANDSTILL * worst[-2] or np.isinf(worst[-1]))
+    inside = worst[-1] <= tolerance
+    # Inside the tolerance is not enough: a small gap that stands still is another limit.
+    closing = bool((worst <= floor).all() or (slope < 0 and not (still and worst[-1] > floor)))
     if inside and closing:
         verdict = Verdict.CONFIRMED
     elif not inside and still:

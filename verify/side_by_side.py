@@ -25,16 +25,18 @@ def families(claims: Sequence[Claim]) -> list[list[Claim]]:
     return list(found.values())
 
 
-def judge_side_by_side(
+def judge_all(
     claims: Sequence[Claim],
     scale: str,
     failure_probability: float,
-    seed: int,
-    store: Path | None,
-    on_regime: OnRegime | None,
-    workers: int,
+    seed: int = 0,
+    store: Path | None = None,
+    on_regime: OnRegime | None = None,
+    workers: int = 1,
 ) -> Iterator[ClaimResult]:
-    """Yield results as they are finished; their values do not depend on `workers`.
+    """Judge claims and yield results as they are finished; their values do not depend on `workers`.
+
+    The other arguments are those of `judge`.
 
     The threads are daemons and look at a flag between regimes, so that Ctrl-C in the reader ends the run at once. An
     interruption or another `BaseException` inside a judge is raised in the reader.

@@ -20,7 +20,17 @@ def aimed_at(aim: np.ndarray | None, target: Float[Array, " d"], dimension: int)
 
 
 class AbstractAttack(eqx.Module):
-    """A score of an output for a target. What the attack knows is its fields."""
+    """A score of an output for a target. What the attack knows is its fields.
+
+    Source: Azize & Basu (2025), section 2.
+
+    Examples:
+        >>> class Distance(AbstractAttack):
+        ...     def score(self, target, output):
+        ...         return -jnp.sum((output - target) ** 2)
+        >>> print(Distance().score(np.ones(2), np.zeros(2)))
+        -2.0
+    """
 
     @abstractmethod
     def score(self, target: Float[Array, " d"], output: Array) -> Float[Array, ""]:
@@ -31,6 +41,18 @@ class AbstractAdditiveAttack(AbstractAttack):
     """An attack whose score is `link(sum of one term per coordinate)`.
 
     The engine tabulates the terms where an output coordinate takes few values, which is what makes it fast.
+
+    Source: standard; for product data the log-likelihood ratio has this form, with the identity as the link.
+
+    Examples:
+        >>> class Distance(AbstractAdditiveAttack):
+        ...     def contributions(self, target, output):
+        ...         return -((output - target) ** 2)
+        ...
+        ...     def link(self, target, total):
+        ...         return total
+        >>> print(Distance().score(np.ones(2), np.zeros(2)))
+        -2.0
     """
 
     @abstractmethod
@@ -47,7 +69,20 @@ class AbstractAdditiveAttack(AbstractAttack):
 
 
 class AbstractLinearAttack(AbstractAdditiveAttack):
-    """An additive attack whose terms are linear: score = weights . output + offset."""
+    """An additive attack whose terms are linear: score = weights . output + offset.
+
+    Source: standard; the scalar product and the covariance score of Azize & Basu (2025) are of this form.
+
+    Examples:
+        >>> class Sum(AbstractLinearAttack):
+        ...     def weights(self, target):
+        ...         return jnp.ones_like(target)
+        ...
+        ...     def offset(self, target):
+        ...         return -jnp.sum(target)
+        >>> print(Sum().score(np.ones(2), np.array([0.5, 1.0])))
+        -0.5
+    """
 
     @abstractmethod
     def weights(self, target: Float[Array, " d"]) -> Float[Array, " d"]:

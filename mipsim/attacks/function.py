@@ -11,6 +11,12 @@ from mipsim.attacks.base import AbstractAttack
 class FunctionAttack(AbstractAttack):
     """An attack `function(target, output) -> scalar` that JAX can trace; higher = "in".
 
+    Args:
+        function: takes the target, shape (d,), and the output, of the mechanism's shape; returns a scalar.
+
+    Raises:
+        ValueError: if function is not callable.
+
     Examples:
         >>> import jax.numpy as jnp
         >>> attack = FunctionAttack(lambda target, output: jnp.dot(target, output))

@@ -100,9 +100,13 @@ class GaussianLikelihoodRatio(AbstractAttack):
     H0: N(mu, C/n); H1: N(mu + (z - mu)/n, C (n-1)/n^2).
 
     Args:
-        data: a `Gaussian`, diagonal or full.
-        n: the number of records.
-        target: the point the attack is aimed at; None = the target of each game.
+        data: a `Gaussian`, diagonal or full, of dimension d.
+        n: the number of records, >= 2.
+        target: the point the attack is aimed at, shape (d,); None = the target of each game.
+
+    Raises:
+        ValueError: if data is not `Gaussian`, n < 2, the target has the wrong shape or is not finite, or the
+            covariance is not positive definite.
 
     Source: Azize & Basu (2025), equations 27 and 28.
 

@@ -21,6 +21,16 @@ class AbstractDistribution(eqx.Module):
     Class attributes:
         has_exact_sum: `sample_sum` is implemented (the law of a column sum is drawn without its rows).
         has_sum_ratio: `log_sum_ratio` is implemented where `is_product` holds.
+
+    Source: standard.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> data = mi.Bernoulli([0.25, 0.5])
+        >>> isinstance(data, AbstractDistribution), data.dimension, data.has_exact_sum
+        (True, 2, True)
+        >>> print(data.mean, data.variance)
+        [0.25 0.5 ] [0.1875 0.25  ]
     """
 
     has_exact_sum: ClassVar[bool] = False

@@ -27,6 +27,8 @@ class Discrete(AbstractProduct):
         ValueError: on repeated values, a negative probability, a sum other than 1, a coordinate with only one
             possible value (zero variance), or shapes that disagree.
 
+    Source: standard.
+
     Examples:
         >>> data = Discrete([0.0, 1.0, 4.0], [0.5, 0.25, 0.25], d=2)
         >>> print(data.mean, data.variance, data.easiest_target(), data.hardest_target())

@@ -27,6 +27,8 @@ class Empirical(AbstractDistribution):
     Raises:
         ValueError: on a wrong shape, an entry that is not finite, or a constant column.
 
+    Source: Efron (1979), the empirical distribution.
+
     Examples:
         >>> data = Empirical([[0.0, 0.0], [1.0, 2.0], [2.0, 1.0]])
         >>> print(data.mean, data.covariance.round(2).tolist())

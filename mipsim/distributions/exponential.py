@@ -23,6 +23,8 @@ class Exponential(AbstractProduct):
     Raises:
         ValueError: if a scale is not positive.
 
+    Source: standard.
+
     Examples:
         >>> data = Exponential([1.0, 2.0])
         >>> print(data.mean, data.variance, data.third_cumulant, data.fourth_cumulant)

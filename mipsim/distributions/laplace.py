@@ -25,6 +25,8 @@ class Laplace(AbstractProduct):
     Raises:
         ValueError: if a scale is not positive, or the shapes disagree.
 
+    Source: standard.
+
     Examples:
         >>> data = Laplace(0.0, [1.0, 2.0])
         >>> print(data.variance, data.fourth_cumulant)

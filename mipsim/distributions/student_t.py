@@ -24,6 +24,8 @@ class StudentT(AbstractProduct):
     Raises:
         ValueError: if df <= 2 (no finite variance), a scale is not positive, or the shapes disagree.
 
+    Source: standard.
+
     Examples:
         >>> data = StudentT(5.0, d=2)
         >>> print(data.variance.round(4), data.fourth_cumulant.round(4), data.central_moment(6))

@@ -21,6 +21,8 @@ class Uniform(AbstractProduct):
     Raises:
         ValueError: if high <= low in a coordinate, or the shapes disagree.
 
+    Source: standard.
+
     Examples:
         >>> data = Uniform(-1.0, [1.0, 2.0])
         >>> print(data.mean, data.variance.round(4), data.easiest_target(), data.hardest_target())

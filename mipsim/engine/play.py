@@ -64,6 +64,8 @@ def play(
         ValueError: on bad arguments, a NaN score, or a checkpoint that is corrupt or belongs to another run.
         OSError: if the checkpoint cannot be written; an old one stays intact.
 
+    Source: Yeom et al. (2018), experiment 1; Ye et al. (2022), definition 3.3; Azize & Basu (2025), algorithms 1, 2, 5 and 6.
+
     Examples:
         >>> import mipsim as mi
         >>> data = mi.Bernoulli([0.3, 0.6])

@@ -18,8 +18,3 @@ def exact_scope() -> Iterator[None]:
     """
     with jax.enable_x64(True), jax.threefry_partitionable(True):
         yield
-
-
-def game_key(seed: int, stream: int) -> jax.Array:
-    """A typed key made from the seed and a stream number; its implementation is fixed, not the global default."""
-    return jax.random.fold_in(jax.random.key(seed, impl="threefry2x32"), stream)

@@ -100,8 +100,8 @@ def additive_law(
     Examples:
         >>> from mipsim.exact.terms import binomial_terms
         >>> law = additive_law([binomial_terms(50, 0.5, 1, 50)])
-        >>> print(round(law.advantage(), 3))  # theorem 3.1 says 0.383 in the limit
-        0.383
+        >>> print(round(law.advantage(), 3))  # the limit, by theorem 3.1, is 0.383
+        0.387
     """
     if points is None:
         points = int(

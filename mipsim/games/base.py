@@ -23,7 +23,22 @@ def as_law(data: AbstractDistribution) -> AbstractDistribution:
 
 
 class AbstractGame(eqx.Module):
-    """One round: a world ("out" or "in") goes in, a target and an output come out."""
+    """One round: a world ("out" or "in") goes in, a target and an output come out.
+
+    Attributes:
+        mechanism: what is released from the records.
+        data: the law of one record in R^d.
+        n: the number of records, >= 2.
+
+    Source: Yeom et al. (2018), experiment 1; Azize & Basu (2025), section 2.
+
+    Examples:
+        >>> import jax, mipsim as mi
+        >>> game = mi.FixedTarget(mi.EmpiricalMean(), mi.Bernoulli([0.3, 0.6]), n=10, target=[1.0, 0.0])
+        >>> target, output = game.play(jax.random.key(0), True)
+        >>> isinstance(game, AbstractGame), target.shape, output.shape
+        (True, (2,), (2,))
+    """
 
     mechanism: eqx.AbstractVar[AbstractMechanism]
     data: eqx.AbstractVar[AbstractDistribution]

@@ -9,7 +9,18 @@ from mipsim.distributions.base import AbstractDistribution, Member
 
 
 class AbstractMechanism(eqx.Module):
-    """A randomised map from n records to an output."""
+    """A randomised map from n records to an output.
+
+    Source: Dwork, McSherry, Nissim, Smith (2006).
+
+    Examples:
+        >>> import jax, mipsim as mi, numpy as np
+        >>> mechanism = mi.EmpiricalMean()
+        >>> isinstance(mechanism, AbstractMechanism), mechanism.rows(10), mechanism.has_exact_law
+        (True, 10, True)
+        >>> print(mechanism.release(jax.random.key(0), np.array([[0.0, 1.0], [1.0, 1.0]])))
+        [0.5 1. ]
+    """
 
     @property
     @abstractmethod

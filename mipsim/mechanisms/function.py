@@ -15,7 +15,11 @@ class FunctionMechanism(AbstractMechanism):
     """A mechanism `function(key, records) -> output` that JAX can trace; always played literally.
 
     Args:
-        function: takes a typed random key and records of shape (n, d); returns an array.
+        function: takes a typed random key and records of shape (n, d); returns an array
+            of any shape.
+
+    Raises:
+        ValueError: if function is not callable; `rows(n)` raises it if n is not a whole number >= 2.
 
     Examples:
         >>> import jax, jax.numpy as jnp

@@ -6,9 +6,10 @@ Scores and leakages are numbers without unit; n is rows, d coordinates, tau = d/
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from mipsim._validation import finite_vector, number, sample_size
+from mipsim._validation import finite_vector, number, real_array, sample_size
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.tradeoff import GaussianTradeOff, MixtureTradeOff
+from mipsim.tradeoff.base import rates
 
 
 def leakage_score(data: AbstractDistribution, target: object, n: int, gamma: object = 0.0) -> float:
@@ -19,6 +20,9 @@ def leakage_score(data: AbstractDistribution, target: object, n: int, gamma: obj
         target: z*, shape (d,).
         n: rows, >= 2.
         gamma: standard deviation per record of the mechanism's Gaussian noise, a number or shape (d,), >= 0.
+
+    Returns:
+        m* >= 0, a number without unit.
 
     Raises:
         ValueError: on a wrong shape, n < 2 or negative noise.
@@ -43,6 +47,18 @@ def leakage_score(data: AbstractDistribution, target: object, n: int, gamma: obj
 def scalar_leakage(data: AbstractDistribution, aimed: object, target: object, n: int) -> float:
     """m_scal = (1/n) (z_targ - mu)' C^-1 (z* - mu) of product data.
 
+    Args:
+        data: the law of one record, a product law.
+        aimed: z_targ, the point the attack is aimed at, shape (d,).
+        target: z*, the game's target, shape (d,).
+        n: rows, >= 2.
+
+    Returns:
+        m_scal, a number without unit, of either sign.
+
+    Raises:
+        ValueError: on a wrong shape, an entry that is not finite or n < 2.
+
     Source: Azize & Basu (2025), theorem 4.3.
 
     Examples:
@@ -59,6 +75,15 @@ def scalar_leakage(data: AbstractDistribution, aimed: object, target: object, n:
 def advantage(leakage: float) -> float:
     """Phi(sqrt(m)/2) - Phi(-sqrt(m)/2), the limit of the optimal advantage.
 
+    Args:
+        leakage: m >= 0, a number without unit.
+
+    Returns:
+        The advantage TPR - FPR, in [0, 1].
+
+    Raises:
+        ValueError: if the leakage is negative or not finite.
+
     Source: Azize & Basu (2025), equation 3.
 
     Examples:
@@ -72,17 +97,37 @@ def advantage(leakage: float) -> float:
 def power(alpha: object, leakage: float) -> np.ndarray:
     """Phi(Phi^-1(alpha) + sqrt(m)), the limit of the optimal power at FPR alpha.
 
+    Args:
+        alpha: the FPR, any shape, in [0, 1].
+        leakage: m >= 0, a number without unit.
+
+    Returns:
+        The TPR, float64 of alpha's shape.
+
+    Raises:
+        ValueError: if the leakage is negative or not finite, or alpha lies outside [0, 1].
+
     Source: Azize & Basu (2025), equation 4.
 
     Examples:
         >>> print(power(0.5, 1.0).round(4))
         0.8413
     """
-    return ndtr(ndtri(np.asarray(alpha, dtype=np.float64)) + np.sqrt(number("leakage", leakage, 0.0)))
+    return ndtr(ndtri(rates("alpha", alpha)) + np.sqrt(number("leakage", leakage, 0.0)))
 
 
 def threshold(alpha: object, leakage: float) -> np.ndarray:
     """tau_alpha = -m/2 + sqrt(m) Phi^-1(1 - alpha), where that power is reached.
+
+    Args:
+        alpha: the FPR, any shape, in [0, 1].
+        leakage: m >= 0, a number without unit.
+
+    Returns:
+        The threshold of the log-likelihood ratio, float64 of alpha's shape; inf at alpha 0, -inf at 1.
+
+    Raises:
+        ValueError: if the leakage is negative or not finite, or alpha lies outside [0, 1].
 
     Source: Azize & Basu (2025), theorem 3.1.
 
@@ -90,13 +135,21 @@ def threshold(alpha: object, leakage: float) -> np.ndarray:
         >>> print(threshold(0.5, 1.0))
         -0.5
     """
-    return -leakage / 2 - np.sqrt(number("leakage", leakage, 0.0)) * ndtri(
-        np.asarray(alpha, dtype=np.float64)
-    )
+    m = number("leakage", leakage, 0.0)
+    return -m / 2 - np.sqrt(m) * ndtri(rates("alpha", alpha))
 
 
 def mean_tradeoff(leakage: float) -> GaussianTradeOff:
     """The trade-off curve of theorem 3.1: Gaussian with mu = sqrt(m).
+
+    Args:
+        leakage: m >= 0, a number without unit.
+
+    Returns:
+        The curve, a `GaussianTradeOff`.
+
+    Raises:
+        ValueError: if the leakage is negative or not finite.
 
     Source: Azize & Basu (2025), theorem 3.1.
 
@@ -110,13 +163,24 @@ def mean_tradeoff(leakage: float) -> GaussianTradeOff:
 def subsampled_tradeoff_printed(leakage: float, rho: float) -> GaussianTradeOff:
     """The printed curve of a sub-sampled mean: Gaussian with mu = sqrt(rho m). Refuted; see the corrected one.
 
+    Args:
+        leakage: m >= 0 of the mean of all n rows, a number without unit.
+        rho: the share of rows drawn, in (0, 1].
+
+    Returns:
+        The printed curve, a `GaussianTradeOff`.
+
+    Raises:
+        ValueError: if the leakage is negative or not finite, or rho lies outside (0, 1].
+
     Source: Azize & Basu (2025), theorem 4.2.
 
     Examples:
         >>> print(subsampled_tradeoff_printed(4.0, 0.25).mu)
         1.0
     """
-    return mean_tradeoff(number("rho", rho, 0.0, 1.0, low_open=True) * leakage)
+    m = number("leakage", leakage, 0.0)
+    return mean_tradeoff(number("rho", rho, 0.0, 1.0, low_open=True) * m)
 
 
 def subsampled_tradeoff_corrected(leakage: float, rho: float) -> MixtureTradeOff:
@@ -126,6 +190,16 @@ def subsampled_tradeoff_corrected(leakage: float, rho: float) -> MixtureTradeOff
     k rows leaks ||z - mu||^2 / k = m / rho (theorem 3.1 with k rows); if not, the output is as under H0. The ratio
     (1 - rho) + rho L_k increases with L_k, so its tests are those of L_k, and their power is the mixture's.
 
+    Args:
+        leakage: m >= 0 of the mean of all n rows, a number without unit.
+        rho: the share of rows drawn, in (0, 1].
+
+    Returns:
+        The true limit, a `MixtureTradeOff`.
+
+    Raises:
+        ValueError: if the leakage is negative or not finite, or rho lies outside (0, 1].
+
     Source: derived here; the printed form is Azize & Basu (2025), theorem 4.2.
 
     Examples:
@@ -133,11 +207,21 @@ def subsampled_tradeoff_corrected(leakage: float, rho: float) -> MixtureTradeOff
         1.0
     """
     share = number("rho", rho, 0.0, 1.0, low_open=True)
-    return MixtureTradeOff(mean_tradeoff(leakage / share), share)
+    return MixtureTradeOff(mean_tradeoff(number("leakage", leakage, 0.0) / share), share)
 
 
 def misspecified_advantage(scalar: float, under_the_root: float) -> float:
     """Phi(|m_scal| / (2 sqrt(m))) - Phi(-...), with m = m_targ (body) or m* (appendix).
+
+    Args:
+        scalar: m_scal, a number without unit, of either sign.
+        under_the_root: m > 0, a number without unit.
+
+    Returns:
+        The advantage TPR - FPR, in [0, 1].
+
+    Raises:
+        ValueError: if scalar is not finite, or under_the_root is not a finite number > 0.
 
     Source: Azize & Basu (2025), theorem 4.3.
 
@@ -145,12 +229,22 @@ def misspecified_advantage(scalar: float, under_the_root: float) -> float:
         >>> round(misspecified_advantage(-1.0, 1.0), 4)
         0.3829
     """
-    half = abs(scalar) / (2 * np.sqrt(number("under_the_root", under_the_root, 0.0, low_open=True)))
+    half = abs(number("scalar", scalar)) / (2 * np.sqrt(number("under_the_root", under_the_root, 0.0, low_open=True)))
     return float(ndtr(half) - ndtr(-half))
 
 
 def delta_epsilon(leakage: float, epsilon: object) -> np.ndarray:
     """delta(eps) = Phi(-eps/s + s/2) - e^eps Phi(-eps/s - s/2), s = sqrt(m).
+
+    Args:
+        leakage: m > 0, a number without unit.
+        epsilon: any shape, finite.
+
+    Returns:
+        delta(eps) in [0, 1], float64 of epsilon's shape.
+
+    Raises:
+        ValueError: if the leakage is not a finite number > 0, or an epsilon is not finite.
 
     Source: Azize & Basu (2025), section 3; Dong, Roth, Su (2022), corollary 2.13.
 
@@ -159,7 +253,7 @@ def delta_epsilon(leakage: float, epsilon: object) -> np.ndarray:
         0.3829
     """
     s = np.sqrt(number("leakage", leakage, 0.0, low_open=True))
-    eps = np.asarray(epsilon, dtype=np.float64)
+    eps = real_array("epsilon", epsilon)
     return ndtr(-eps / s + s / 2) - np.exp(eps + log_ndtr(-eps / s - s / 2))
 
 
@@ -168,6 +262,18 @@ def effective_mu(weights: object, data: AbstractDistribution, target: object, n:
 
     Under H0 the score has mean w'mu and variance w'Cw/n; the target moves the mean by w'(z - mu)/n.
     The largest value, sqrt(m*), is reached at w = C^-1 (z - mu), by Cauchy and Schwarz.
+
+    Args:
+        weights: w, shape (d,), not all zero.
+        data: the law of one record, a product law.
+        target: z*, shape (d,).
+        n: rows, >= 2.
+
+    Returns:
+        mu >= 0, a number without unit.
+
+    Raises:
+        ValueError: on a wrong shape, an entry that is not finite, n < 2 or weights that are all zero.
 
     Source: derived here, for the scalar product and for estimated moments.
 
@@ -180,4 +286,6 @@ def effective_mu(weights: object, data: AbstractDistribution, target: object, n:
     w = finite_vector("weights", weights, data.dimension)
     z = finite_vector("target", target, data.dimension)
     sample_size(n)
+    if not w.any():
+        raise ValueError("weights is zero everywhere; at least one weight must differ from 0")
     return float(abs(np.sum(w * (z - data.mean))) / np.sqrt(n * np.sum(w**2 * data.variance)))

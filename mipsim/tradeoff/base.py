@@ -45,7 +45,17 @@ class AbstractTradeOff(eqx.Module):
     A member gives the curve twice, as f and as 1 - f: at an FPR of 1e-12 the number 1 - f(alpha) is far
     below the rounding of f(alpha), and the probit of the curve needs whichever of the two is small.
 
-    Source: Dong, Roth and Su, "Gaussian differential privacy", definition 2.1.
+    Source: Dong, Roth and Su (2022), "Gaussian differential privacy", definition 2.1.
+
+    Examples:
+        >>> class Blind(AbstractTradeOff):
+        ...     def beta(self, alpha):
+        ...         return 1.0 - rates("alpha", alpha)
+        ...
+        ...     def tpr_at(self, fpr):
+        ...         return rates("fpr", fpr)
+        >>> print(Blind().beta([0.0, 0.25]), Blind().advantage())
+        [1.   0.75] 0.0
     """
 
     @abstractmethod

@@ -39,6 +39,8 @@ class EmpiricalTradeOff:
         ValueError: if counts are not whole, exceed the games or are not monotone, thresholds do not increase,
             or the confidence is outside (0, 1).
 
+    Source: Dong, Roth, Su (2022), section 2.1, for the curve; Clopper & Pearson (1934) for the intervals.
+
     Examples:
         >>> curve = EmpiricalTradeOff.from_counts([0, 1], [5000, 1587], 10_000, [1587, 5000], 10_000)
         >>> print(curve)

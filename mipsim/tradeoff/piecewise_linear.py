@@ -19,6 +19,8 @@ class PiecewiseLinearTradeOff(AbstractTradeOff):
     Raises:
         ValueError: if a corner breaks one of these rules; the message names the first one that does.
 
+    Source: Dong, Roth, Su (2022), section 2.1; Neyman & Pearson (1933) for the convex polygon of a discrete law.
+
     Examples:
         >>> response = PiecewiseLinearTradeOff([0, 0.25, 1], [1, 0.25, 0])  # randomised response, eps = log 3
         >>> float(response.beta(0.1)), response.advantage()

@@ -69,7 +69,7 @@ def test_a_failing_judge_exits_1(broken, tmp_path, capsys):
         (["--confidence", "0"], "--confidence is 0; it must be a number in (0, 1)"),
         (["--confidence", "nan"], "--confidence is nan; it must be a number in (0, 1)"),
         (["--confidence", "high"], "--confidence is high; it must be a number in (0, 1)"),
-        (["--seed", "1.5"], "--seed is '1.5'; it must be a whole number"),
+        (["--seed", "1.5"], "--seed is 1.5; it must be a whole number"),
         (
             ["flase-1"],
             "CLAIM is 'flase-1'; it must match a claim of the register (see --list); close names: false-1",
@@ -140,13 +140,13 @@ def test_the_live_table_holds_every_claim(sound, tmp_path, monkeypatch):
 
     from rich.console import Console
 
-    from verify.judge import judge_all
+    from verify.side_by_side import judge_all
     from verify.table import VerdictTable
 
     for width in (60, 80, 140):
         console = Console(file=StringIO(), force_terminal=True, width=width, height=12)
         with VerdictTable(console, len(sound)) as table:
-            for result in judge_all(sound.values(), "quick", 1e-4, on_regime=table.start):
+            for result in judge_all(list(sound.values()), "quick", 1e-4, on_regime=table.start):
                 table.add(result)
         assert isinstance(console.file, StringIO)
         shown = console.file.getvalue()

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from verify.claim import Budget, Regime, RegimeResult, Verdict
-from verify.judge import headline, judge, judge_all, regime_seed, share
+from verify.judge import headline, judge, regime_seed, share
+from verify.side_by_side import judge_all
 
 
 def test_the_share_is_that_of_the_whole_register(sound):
@@ -25,7 +26,7 @@ def test_only_chance_needs_a_share(sound, make_claim):
 
 def test_every_share_together_is_the_family_wise_probability(sound):
     total = sum(
-        result.failure_probability for result in judge_all(sound.values(), "quick", share(0.95, sound))
+        result.failure_probability for result in judge_all(list(sound.values()), "quick", share(0.95, sound))
     )
     assert total == pytest.approx(0.05)
 
@@ -56,7 +57,7 @@ def test_seeds_are_stable_and_distinct():
 
 def test_a_seed_does_not_depend_on_the_claims_beside_it(sound):
     alone = judge(sound["false-1"], "quick", 1e-4, seed=5)
-    among = {result.claim.id: result for result in judge_all(sound.values(), "quick", 1e-4, seed=5)}
+    among = {result.claim.id: result for result in judge_all(list(sound.values()), "quick", 1e-4, seed=5)}
     assert [r.seed for r in alone.regimes] == [r.seed for r in among["false-1"].regimes]
 
 
@@ -82,7 +83,7 @@ def test_the_counterexample_speaks_for_a_refuted_claim(sound):
 
 
 def test_a_failing_judge_stops_nothing_else(broken):
-    results = list(judge_all(broken.values(), "quick", 1e-4))
+    results = list(judge_all(list(broken.values()), "quick", 1e-4))
     assert [result.judged for result in results] == [False, True, True, True, True]
     bad = results[0]
     assert bad.verdict is Verdict.INCONCLUSIVE  # never CONFIRMED on part of its regimes

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from verify.claim import Verdict
-from verify.judge import judge, judge_all
+from verify.judge import judge
 from verify.report.folder import ReportFolder
 from verify.report.record import Setting, claim_record, plain
+from verify.side_by_side import judge_all
 
 SETTING = Setting("quick", 0.999, 7)
 # fmt: off
@@ -67,7 +68,7 @@ def read(page: str) -> Reader:
 @pytest.fixture
 def written(broken, tmp_path):
     folder = ReportFolder(tmp_path / "deep" / "report", SETTING, regimes=8, claims=list(broken.values()))
-    for result in judge_all(broken.values(), "quick", 1e-3 / 8, 7):
+    for result in judge_all(list(broken.values()), "quick", 1e-3 / 8, 7):
         folder.add(result)
     folder.finish()
     return folder
@@ -223,5 +224,5 @@ def test_plain_values():
 
 
 def test_a_record_is_json(sound):
-    for result in judge_all(sound.values(), "quick", 1e-4):
+    for result in judge_all(list(sound.values()), "quick", 1e-4):
         json.dumps(claim_record(result, SETTING), allow_nan=False)

@@ -3,15 +3,15 @@
 import pytest
 
 from verify.claim import Budget, Regime, RegimeResult
-from verify.judge import judge_all
-from verify.side_by_side import families, judge_side_by_side
+from verify.judge import judge
+from verify.side_by_side import families, judge_all
 
 
 def test_the_results_are_those_of_one_thread(sound):
     claims = list(sound.values())
-    alone = {result.claim.id: result.regimes[0].gap for result in judge_all(claims, "quick", 1e-4, 3)}
+    alone = {claim.id: judge(claim, "quick", 1e-4, 3).regimes[0].gap for claim in claims}
     for workers in (1, 3):
-        found = judge_side_by_side(claims, "quick", 1e-4, 3, None, None, workers)
+        found = judge_all(claims, "quick", 1e-4, 3, None, None, workers)
         assert {result.claim.id: result.regimes[0].gap for result in found} == alone
 
 
@@ -28,8 +28,25 @@ def test_an_interruption_inside_a_judge_reaches_the_reader(make_claim):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        list(
-            judge_side_by_side(
-                [make_claim("c", Regime("r", {}, interrupted))], "quick", 1e-4, 0, None, None, 2
-            )
-        )
+        list(judge_all([make_claim("c", Regime("r", {}, interrupted))], "quick", 1e-4, 0, None, None, 2))
+
+
+def test_a_full_disk_is_one_sentence(sound, tmp_path, monkeypatch, capsys):
+    from verify.command import main
+    from verify.report.folder import ReportFolder
+
+    def full(self, state):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(ReportFolder, "_write", full)
+    assert main(["--out", str(tmp_path)], sound) == 1
+    said = capsys.readouterr().err
+    assert said.strip() == "python -m verify: --out cannot be written any more: No space left on device"
+
+
+@pytest.mark.parametrize("seed", ["-1", "1.5", str(2**64)])
+def test_a_seed_outside_its_range_is_refused_before_any_work(sound, seed, capsys):
+    from verify.command import main
+
+    assert main(["--seed", seed], sound) == 2
+    assert f"--seed is {seed}; it must be a whole number in [0, 2^64)" in capsys.readouterr().err

@@ -61,7 +61,9 @@ CLAIMS = (
     Claim(
         "azize-gdp-corrected",
         "azize",
-        STATEMENT + ", for data and targets with a density expansion.",
+        STATEMENT
+        + ", for data with, uniformly over the coordinates, Cramer's condition (or one lattice with the target on it) "
+        "and bounded standardised moments.",
         Kind.LIMIT,
         TOLERANCE,
         "delta",

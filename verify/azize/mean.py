@@ -24,7 +24,11 @@ ADVANTAGE_TOLERANCE = 0.01
 PAPER_POINT = {"n": 1000, "d": 5000, "data": "Bernoulli(p), p ~ U[.25, .75]^d drawn once"}
 
 DOMAIN = {
-    "n": Between(2, float("inf"), "a limit: judged at n = 100 ... 6400 by exact laws and at 1000 by games"),
+    "n": Between(
+        2,
+        float("inf"),
+        "a limit: judged at n = 100 ... 6400 by exact laws (409,600 where slow); games, where played, at 1000",
+    ),
     "d/n": Between(0, float("inf"), "tau > 0; judged from 0.05 to 20"),
     "data": OneOf(
         (
@@ -46,8 +50,8 @@ DOMAIN = {
 REGULAR_DOMAIN = DOMAIN | {
     "data": OneOf(
         ("product of Bernoulli, Gaussian, exponential, Laplace, uniform, Student (4.5 df)",),
-        "as printed, standardised moments bounded over coordinates, and each law either with a density of some "
-        "convolution power (Cramer's condition) or a lattice law",
+        "as printed, and uniformly over the coordinates (finitely many laws up to location and scale, say): "
+        "standardised moments bounded, and either Cramer's condition or one lattice",
     ),
     "target": OneOf(
         ("easiest", "hardest", "typical", "outlying", "all in one coordinate"),
@@ -56,12 +60,13 @@ REGULAR_DOMAIN = DOMAIN | {
 }
 WHY = (
     "The proof expands the density of the normalised mean (Edgeworth), and such an expansion needs more than moments: "
-    "Cramer's condition, or for lattice data the local expansion on the lattice together with a target that stays on it. "
+    "Cramer's condition, or for lattice data the local expansion on the lattice together with a target that stays on it, "
+    "and either uniformly over the coordinates, whose number grows. "
     "Without: (1) a target off the lattice of Bernoulli data makes n times the mean a number that no data set without it "
     "gives, and the advantage is 1 whatever m* is; (2) atoms that are rationally independent let the mean reveal how often "
     "the target's own atom occurs, which leaks (1/p - 1)/n > t^2/n per coordinate; (3) a rare coordinate whose standardised "
-    "moments grow with its index stays Poisson. With the condition, log d_{n-1}(x - t/sqrt n) - log d_n(x) = t x / sqrt n - "
-    "t^2/2n + o(1/n) uniformly, and Lindeberg's theorem gives N(-+m*/2, m*). "
+    "moments grow with its index stays Poisson. With the condition, log d_{n-1}(x - t/sqrt n) - "
+    "log d_n(x) = t x / sqrt n - t^2/2n + o(1/n) uniformly, and Lindeberg's theorem gives N(-+m*/2, m*). "
 )
 
 
@@ -270,8 +275,8 @@ CLAIMS = tuple(
             f"{name}-corrected",
             "azize",
             statement
-            + " For data whose sums have a density expansion at the target (Cramer's condition, or lattice data and "
-            "a target on the lattice) and bounded standardised moments.",
+            + " For data that satisfy, uniformly over the coordinates, Cramer's condition (or are lattice data with "
+            "the target on the lattice) and have bounded standardised moments.",
             kind,
             tolerance,
             unit,

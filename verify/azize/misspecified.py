@@ -13,7 +13,7 @@ from sims.studies import STUDIES
 from verify.azize.cases import Case, Coordinate
 from verify.azize.mean import ADVANTAGE_TOLERANCE, DOMAIN, TOLERANCE
 from verify.by_games import judge_curve
-from verify.claim import Budget, Claim, Kind, OneOf, Regime, RegimeResult
+from verify.claim import Between, Budget, Claim, Kind, OneOf, Regime, RegimeResult
 from verify.limits import Size, curve_gap, judge_limit
 
 P = (0.3, 0.4, 0.55, 0.7)
@@ -156,6 +156,22 @@ def curve_regime(name: str, stretch: float = 1.0) -> Regime:
     return Regime(f"{name}: curve", case.parameters, judge, random=False)
 
 
+def threshold_regime(name: str) -> Regime:
+    """The advantage at the threshold (m_scal - m_targ)/2, on the side of the sign of m_scal."""
+    case, _ = AIMS[name]
+
+    def at(n: int) -> Size:
+        _, m_targ, m_scal, law = aimed_law(name, n)
+        found = float(np.sign(m_scal)) * law.advantage_at((m_scal - m_targ) / 2)
+        gap = found - azize.misspecified_advantage(m_scal, m_targ)
+        return Size(gap, gap)
+
+    def judge(_: Budget) -> RegimeResult:
+        return judge_limit(at, ADVANTAGE_TOLERANCE, case.parameters, unit="advantage", floor=1e-3)
+
+    return Regime(f"{name}: threshold", case.parameters, judge, random=False)
+
+
 def games_regime(name: str) -> Regime:
     """The aimed attack by games at n = 500."""
     parameters = {"study": f"azize_misspecified_{name}"}
@@ -172,10 +188,17 @@ def games_regime(name: str) -> Regime:
 
 
 _DOMAIN = DOMAIN | {
+    "data": OneOf(
+        ("Bernoulli", "Gaussian", "exponential"), "product laws with finite (4 + delta)-th moments"
+    ),
+    "d/n": Between(0, float("inf"), "judged at 2"),
     "aimed point": OneOf(
         ("near", "far", "opposite", "shorter", "longer", "the target itself"), "every z_targ"
     ),
-    "threshold": OneOf(("best, either side", "0", "best of score > threshold"), "not said"),
+    "threshold": OneOf(
+        ("best, either side", "0", "best of score > threshold"),
+        "not said; only the first reading holds, and only with m_targ",
+    ),
     "root": OneOf(("m_targ", "m*"), "body and appendix differ"),
 }
 CLAIMS = (
@@ -206,13 +229,15 @@ CLAIMS = (
         "azize",
         "The covariance score aimed at z_targ is asymptotically N(-m_targ/2, m_targ) against N(m_scal - m_targ/2, m_targ): its "
         "better side has the curve g_{|m_scal|/sqrt(m_targ)}, and the advantage Phi(|m_scal|/(2 sqrt(m_targ))) - Phi(-...) is "
-        "reached at the threshold (m_scal - m_targ)/2, rejecting on the side of the sign of m_scal.",
+        "reached at the threshold (m_scal - m_targ)/2, rejecting on the side of the sign of m_scal. For data with "
+        "standardised moments bounded over the coordinates.",
         Kind.LIMIT,
         TOLERANCE,
         "probit",
         _DOMAIN,
         (
             *(curve_regime(name) for name in AIMS),
+            *(threshold_regime(name) for name in AIMS),
             *(games_regime(name) for name in ("near", "far")),
         ),
         partial(curve_regime, "opposite", 1.15),

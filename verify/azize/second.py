@@ -1,4 +1,4 @@
-"""The second, independent route of a refutation: literal games, played record by record."""
+"""The second, independent route of a refutation: games of a small related setting, by whatever route is exact."""
 
 import numpy as np
 
@@ -26,7 +26,7 @@ def compare_by_literal_games(study: Study, claimed: AbstractTradeOff, games: int
         "outside the band" if excess[k] > 0 else "inside the band: this route does not see the refutation"
     )
     return (
-        f"{games:,} games ({route}, seed {SEED}, study {study.name}: {study.description}): at FPR {alpha[k]:g} the attacker's power is in "
+        f"a small related game, {games:,} times per world ({route} route, seed {SEED}, study {study.name}: {study.description}): at FPR {alpha[k]:g} the attacker's power is in "
         f"[{1 - high[k]:.4f}, {1 - low[k]:.4f}] (failure probability 1e-6), the statement says {1 - promised[k]:.4f}: {outcome}"
     )
 
