@@ -71,8 +71,10 @@ def _run(options: argparse.Namespace) -> int:
     route = f"{histogram.manifest['route']} route ({histogram.manifest['sampler']})"
     print(f"{study.name}: {histogram.games:,} games per world, seed {seed}, {route}")
     curve = histogram.tradeoff()
-    for alpha, beta in zip(curve.alpha[::-8], curve.beta[::-8], strict=True):
-        print(f"  alpha {alpha:.6f}  beta {beta:.6f}")
+    pairs = zip(curve.alpha[::-8], curve.beta[::-8], strict=True)
+    # A discrete score leaves several thresholds with the same counts; keys of a dict are distinct, in order.
+    for line in dict.fromkeys(f"  alpha {alpha:.6f}  beta {beta:.6f}" for alpha, beta in pairs):
+        print(line)
     if options.out is not None:
         print(f"stored in {store_path(study, seed, options.out)}")
     return 0

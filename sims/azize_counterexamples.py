@@ -82,8 +82,18 @@ COUNTEREXAMPLES = (
         _off_support,
         GAMES,
     ),
-    Study("azize_counterexample_three-atoms", "atoms 0, 1, sqrt 2, n = 40, d = 20, target sqrt 2", _three_atoms, GAMES),
-    Study("azize_counterexample_rare-coordinate", "Bernoulli(1/2), one coordinate Bernoulli(0.1/n), n = d = 100", _rare, GAMES),
+    Study(
+        "azize_counterexample_three-atoms",
+        "atoms 0, 1, sqrt 2, n = 40, d = 20, target sqrt 2",
+        _three_atoms,
+        GAMES,
+    ),
+    Study(
+        "azize_counterexample_rare-coordinate",
+        "Bernoulli(1/2), one coordinate Bernoulli(0.1/n), n = d = 100",
+        _rare,
+        GAMES,
+    ),
     *(
         Study(
             f"azize_counterexample_subsampled_{rho:g}",

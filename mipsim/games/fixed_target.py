@@ -26,7 +26,7 @@ class FixedTarget(AbstractGame):
         target: the point z*, shape (d,).
 
     Raises:
-        ValueError: if n does not suit the mechanism, or the target has the wrong shape or is not finite.
+        ValueError: if n or d does not suit the mechanism, or the target has the wrong shape or is not finite.
 
     Source: Azize & Basu (2025), algorithms 1 and 2; Ye et al. (2022), definition 3.3.
 
@@ -52,6 +52,7 @@ class FixedTarget(AbstractGame):
         self.mechanism = as_mechanism(mechanism)
         self.data = as_law(data)
         self.mechanism.rows(n)
+        self.mechanism.output_shape(data.dimension)
         self.n = int(n)
         self.target = finite_vector("target", target, data.dimension)
 

@@ -23,7 +23,7 @@ class RandomTarget(AbstractGame):
         n: the number of records, >= 2.
 
     Raises:
-        ValueError: if n does not suit the mechanism.
+        ValueError: if n or d does not suit the mechanism.
 
     Source: Azize & Basu (2025), algorithms 5 and 6; Yeom et al. (2018), experiment 1.
 
@@ -43,6 +43,7 @@ class RandomTarget(AbstractGame):
         self.mechanism = as_mechanism(mechanism)
         self.data = as_law(data)
         self.mechanism.rows(n)
+        self.mechanism.output_shape(data.dimension)
         self.n = int(n)
 
     @property

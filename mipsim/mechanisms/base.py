@@ -48,3 +48,11 @@ class AbstractMechanism(eqx.Module):
     @abstractmethod
     def rows(self, n: int) -> int:
         """How many of the n records enter an output; checks that n suits (rho n whole, n >= 2)."""
+
+    @abstractmethod
+    def output_shape(self, dimension: int) -> tuple[int, ...] | None:
+        """Shape of the output for records of shape (n, dimension), or None where only playing can tell.
+
+        Raises:
+            ValueError: if a parameter of the mechanism does not fit that shape.
+        """

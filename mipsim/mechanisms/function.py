@@ -61,6 +61,10 @@ class FunctionMechanism(AbstractMechanism):
         """Return n."""
         return sample_size(n)
 
+    def output_shape(self, dimension: int) -> tuple[int, ...] | None:
+        """None: only playing can tell."""
+        return None
+
 
 def as_mechanism(mechanism: AbstractMechanism | Callable[..., Any]) -> AbstractMechanism:
     """Wrap a plain function `(key, records) -> output` as a mechanism; pass a mechanism through.

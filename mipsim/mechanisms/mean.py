@@ -48,3 +48,7 @@ class EmpiricalMean(AbstractMechanism):
     def rows(self, n: int) -> int:
         """Return n."""
         return sample_size(n)
+
+    def output_shape(self, dimension: int) -> tuple[int, ...] | None:
+        """Return (d,)."""
+        return (dimension,)

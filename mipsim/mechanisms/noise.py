@@ -23,10 +23,11 @@ def _noise_scale(name: str, value: object) -> np.ndarray:
     return scale
 
 
-def _fits(name: str, scale: np.ndarray, output: Array) -> None:
-    if scale.shape not in ((), output.shape):
+def _fits(name: str, scale: np.ndarray, output: tuple[int, ...] | None) -> None:
+    """Say that a scale does not fit the shape of an output; None is a shape not yet known."""
+    if output is not None and scale.shape not in ((), output):
         raise ValueError(
-            f"{name} has shape {scale.shape}; it must be a number or match the output {output.shape}"
+            f"{name} has shape {scale.shape}; it must be a number or have the output's shape {output}"
         )
 
 
@@ -39,7 +40,7 @@ class GaussianNoise(AbstractMechanism):
             gamma / sqrt(n), n being the size of the whole data set.
 
     Raises:
-        ValueError: if gamma is negative or not finite.
+        ValueError: if gamma is negative or not finite, or (in a game) does not fit the output's shape.
 
     Source: Azize & Basu (2025), theorem 4.1.
 
@@ -78,8 +79,14 @@ class GaussianNoise(AbstractMechanism):
         """As many as the base uses."""
         return self.base.rows(n)
 
+    def output_shape(self, dimension: int) -> tuple[int, ...] | None:
+        """As the base's; checks that gamma fits it."""
+        shape = self.base.output_shape(dimension)
+        _fits("gamma", self.gamma, shape)
+        return shape
+
     def _noisy(self, key: PRNGKeyArray, output: Array, n: int) -> Array:
-        _fits("gamma", self.gamma, output)
+        _fits("gamma", self.gamma, output.shape)
         return output + self.gamma * jax.random.normal(key, output.shape, output.dtype) / jnp.sqrt(n)
 
 
@@ -92,7 +99,7 @@ class LaplaceNoise(AbstractMechanism):
             (d,); unlike `GaussianNoise.gamma` it is not divided by sqrt(n).
 
     Raises:
-        ValueError: if scale is negative or not finite.
+        ValueError: if scale is negative or not finite, or (in a game) does not fit the output's shape.
 
     Source: Dwork, McSherry, Nissim, Smith (2006): scale = sensitivity / epsilon makes the output epsilon-DP.
 
@@ -131,6 +138,12 @@ class LaplaceNoise(AbstractMechanism):
         """As many as the base uses."""
         return self.base.rows(n)
 
+    def output_shape(self, dimension: int) -> tuple[int, ...] | None:
+        """As the base's; checks that scale fits it."""
+        shape = self.base.output_shape(dimension)
+        _fits("scale", self.scale, shape)
+        return shape
+
     def _noisy(self, key: PRNGKeyArray, output: Array) -> Array:
-        _fits("scale", self.scale, output)
+        _fits("scale", self.scale, output.shape)
         return output + self.scale * jax.random.laplace(key, output.shape, output.dtype)

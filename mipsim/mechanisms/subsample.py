@@ -66,6 +66,10 @@ class Subsampled(AbstractMechanism):
         sample_size(n, self.rho)
         return self.base.rows(self._drawn(n))
 
+    def output_shape(self, dimension: int) -> tuple[int, ...] | None:
+        """As the base's."""
+        return self.base.output_shape(dimension)
+
     def _drawn(self, n: int) -> int:
         return round(self.rho * n)
 
@@ -123,3 +127,7 @@ class PoissonSubsampled(AbstractMechanism):
     def rows(self, n: int) -> int:
         """Return n: every row may enter."""
         return self.base.rows(n)
+
+    def output_shape(self, dimension: int) -> tuple[int, ...] | None:
+        """As the base's."""
+        return self.base.output_shape(dimension)

@@ -124,7 +124,7 @@ def threshold(alpha: object, leakage: float) -> np.ndarray:
         leakage: m >= 0, a number without unit.
 
     Returns:
-        The threshold of the log-likelihood ratio, float64 of alpha's shape; inf at alpha 0, -inf at 1.
+        The threshold of the log-likelihood ratio, float64 of alpha's shape; inf at alpha 0, -inf at 1 (m > 0).
 
     Raises:
         ValueError: if the leakage is negative or not finite, or alpha lies outside [0, 1].
@@ -229,7 +229,9 @@ def misspecified_advantage(scalar: float, under_the_root: float) -> float:
         >>> round(misspecified_advantage(-1.0, 1.0), 4)
         0.3829
     """
-    half = abs(number("scalar", scalar)) / (2 * np.sqrt(number("under_the_root", under_the_root, 0.0, low_open=True)))
+    half = abs(number("scalar", scalar)) / (
+        2 * np.sqrt(number("under_the_root", under_the_root, 0.0, low_open=True))
+    )
     return float(ndtr(half) - ndtr(-half))
 
 

@@ -63,6 +63,17 @@ def test_the_routes_that_a_game_offers() -> None:
     assert mi.RandomTarget(mi.GaussianNoise(mi.EmpiricalMean(), 1.0), bernoulli, 4).has_exact_law
 
 
+def test_noise_that_fits_is_welcome_and_that_of_a_function_waits_for_play() -> None:
+    mi.FixedTarget(mi.GaussianNoise(mi.EmpiricalMean(), [1.0, 2.0]), DATA, 4, [0.0, 0.0])
+    mi.RandomTarget(mi.LaplaceNoise(mi.EmpiricalMean(), 1.0), DATA, 4)
+    total = mi.GaussianNoise(lambda key, records: records.sum(axis=0)[:1], np.ones(1))
+    game = mi.FixedTarget(total, DATA, 4, [0.0, 0.0])
+    assert game.play(jax.random.key(0), True)[1].shape == (1,)
+    wrong = mi.RandomTarget(mi.GaussianNoise(everything, np.ones(3)), DATA, 4)
+    with pytest.raises(ValueError, match=r"gamma has shape \(3,\); .* the output's shape \(4, 2\)"):
+        wrong.play(jax.random.key(0), True)
+
+
 # Values of a wrong type, which a type checker would refuse.
 ANYTHING: dict[str, Any] = {"half": 2.5, "word": "mean", "array": np.zeros(2), "class": mi.Bernoulli}
 BAD: list[tuple[Callable[[], Any], str]] = [
@@ -84,6 +95,27 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: mi.FixedTarget(mi.EmpiricalMean(), DATA, 4, [[0.0, 0.0]]), r"target has shape \(1, 2\)"),
     (lambda: mi.FixedTarget(mi.EmpiricalMean(), DATA, 4, [0.0, np.nan]), "target holds nan at index 1"),
     (lambda: mi.FixedTarget(mi.EmpiricalMean(), DATA, 4, "far"), "target is str; it must be an array"),
+    (
+        lambda: mi.FixedTarget(mi.EmpiricalMean(), DATA, 4, None),
+        "target is NoneType; it must be an array of real numbers",
+    ),
+    (lambda: mi.FixedTarget(mi.EmpiricalMean(), mi.Bernoulli(0.5), 4, "1"), "target is str; it must be an"),
+    (
+        lambda: mi.FixedTarget(mi.GaussianNoise(mi.EmpiricalMean(), np.ones(3)), DATA, 4, [0.0, 0.0]),
+        r"gamma has shape \(3,\); it must be a number or have the output's shape \(2,\)",
+    ),
+    (
+        lambda: mi.RandomTarget(
+            mi.GaussianNoise(mi.Subsampled(mi.LaplaceNoise(mi.EmpiricalMean(), [1.0]), 0.5), 1.0), DATA, 4
+        ),
+        r"scale has shape \(1,\); it must be a number or have the output's shape \(2,\)",
+    ),
+    (
+        lambda: mi.RandomTarget(
+            mi.GaussianNoise(mi.PoissonSubsampled(mi.EmpiricalMean(), 0.5), np.ones(4)), DATA, 4
+        ),
+        r"gamma has shape \(4,\); it must be",
+    ),
     (
         lambda: mi.FixedTarget(mi.Subsampled(mi.EmpiricalMean(), 0.3), DATA, 9, [0.0, 0.0]),
         "rho n = 0.3 x 9 = 2.7; rho n must be a whole number of rows",

@@ -144,7 +144,7 @@ BAD: list[tuple[Callable[[], Any], str]] = [
         lambda: _release(mi.GaussianNoise(MEAN, [1.0, 1.0, 1.0])),
         r"gamma has shape \(3,\); it must be a number or",
     ),
-    (lambda: _release(mi.LaplaceNoise(MEAN, [1.0])), r"scale has shape \(1,\); it must be a number or match"),
+    (lambda: _release(mi.LaplaceNoise(MEAN, [1.0])), r"scale has shape \(1,\); it must be a number or have"),
     (lambda: mi.GaussianNoise(mi.EmpiricalMean, 1.0), "mechanism is the class EmpiricalMean"),
     (lambda: mi.Subsampled(MEAN, 0.0), r"rho is 0.0; it must be a finite number in \(0, 1\]"),
     (lambda: mi.Subsampled(MEAN, 1.5), "rho is 1.5; it must be a finite number"),

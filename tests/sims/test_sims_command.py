@@ -25,6 +25,13 @@ def test_run_stores_and_resumes(tmp_path, capsys):
     assert [p.name for p in tmp_path.iterdir()] == ["azize_fig2_hard-3.npz"]
 
 
+def test_run_prints_no_row_twice(capsys):
+    assert main(["run", "azize_fig2_easy", "--games", "300"]) == 0
+    rows = [line for line in capsys.readouterr().out.splitlines() if "alpha" in line]
+    assert rows
+    assert len(set(rows)) == len(rows)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

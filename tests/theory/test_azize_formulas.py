@@ -120,3 +120,25 @@ def test_infinite_moments_stay_infinite():
 def test_bad_input_is_one_sentence(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: azize.power(1.5, 1.0), "alpha is 1.5; it must lie in"),
+        (lambda: azize.threshold([0.1, -0.1], 1.0), "alpha is -0.1; it must lie in"),
+        (lambda: azize.threshold(0.1, -1.0), "leakage is -1.0; it must be"),
+        (lambda: azize.advantage(-1.0), "leakage is -1.0; it must be"),
+        (lambda: azize.subsampled_tradeoff_printed(-4.0, 0.5), "leakage is -4.0; it must be"),
+        (lambda: azize.subsampled_tradeoff_corrected(-4.0, 0.5), "leakage is -4.0; it must be"),
+        (lambda: azize.subsampled_tradeoff_corrected(4.0, 0.0), "rho is 0.0; it must be"),
+        (lambda: azize.misspecified_advantage(np.nan, 1.0), "scalar is nan; it must be"),
+        (lambda: azize.misspecified_advantage(1.0, 0.0), "under_the_root is 0.0; it must be"),
+        (lambda: azize.delta_epsilon(1.0, np.inf), "epsilon holds inf; every entry must be finite"),
+        (lambda: azize.effective_mu([0.0], mi.Bernoulli([0.5]), [1.0], 10), "weights is zero everywhere"),
+    ],
+)
+def test_bad_arguments_are_one_sentence(call, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        call()
+    assert "\n" not in str(caught.value)
