@@ -12,10 +12,11 @@ from mipsim.theory import azize, azize_moments
 @pytest.mark.parametrize("leakage", [0.01, 1.0, 9.2])
 def test_advantage_and_delta_are_integrals(leakage):
     s = leakage**0.5
-    out, inside = stats.norm(-leakage / 2, s), stats.norm(leakage / 2, s)
     for epsilon in (0.0, 0.5, 2.0):
         excess = integrate.quad(
-            lambda x, e=epsilon: max(inside.pdf(x) - np.exp(e) * out.pdf(x), 0.0),
+            lambda x, e=epsilon: max(
+                stats.norm.pdf(x, leakage / 2, s) - np.exp(e) * stats.norm.pdf(x, -leakage / 2, s), 0.0
+            ),
             -40,
             60,
             limit=2000,
@@ -90,8 +91,8 @@ def test_the_moment_lemmas_agree_with_summation_over_the_law(rho):
     s = np.arange(k + 1)
     x = (s - k * p) / np.sqrt(k * p * (1 - p))
     for law, table in (
-        (stats.binom(k, p).pmf(s), azize_moments.standardised_sum_moments(central, k)),
-        (stats.binom(k - 1, p).pmf(s - 1), azize_moments.inside_moments(central, t, k)),
+        (stats.binom.pmf(s, k, p), azize_moments.standardised_sum_moments(central, k)),
+        (stats.binom.pmf(s - 1, k - 1, p), azize_moments.inside_moments(central, t, k)),
     ):
         values = polynomial(x)
         mean, variance = azize_moments.mean_and_variance(polynomial, table)

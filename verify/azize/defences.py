@@ -236,7 +236,7 @@ CLAIMS = (
         ),
         partial(subsample_regime, REGULAR[2], 0.9, printed=False, stretch=1.2),
         corrects="azize-thm-4.2",
-        derivation=azize.subsampled_tradeoff_corrected.__doc__ or "",
+        derivation=(azize.subsampled_tradeoff_corrected.__doc__ or "").partition("Args:")[0],
     ),
 )
 """Noise, and sub-sampling printed and corrected."""

@@ -131,7 +131,7 @@ CLAIMS = (
         ),
         partial(effective_regime, "azize_fig6_n0_100", "control", 1.1),
         corrects="azize-reference-points",
-        derivation=azize.effective_mu.__doc__ or "",
+        derivation=(azize.effective_mu.__doc__ or "").partition("Args:")[0],
     ),
 )
 """Negligible or not, and what the loss is."""
