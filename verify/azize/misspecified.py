@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -53,6 +53,7 @@ _aim("long", "Exponential(1); target (1.5, .5), aimed at (3, 1)", "exponential",
 _aim("right", "Exponential(1); target (2, .5), aimed at itself", "exponential", (2.0, 0.5), (2.0, 0.5))
 
 
+@cache
 def aimed_law(name: str, n: int) -> tuple[float, float, float, AdditiveLaw]:
     """(m*, m_targ, m_scal, exact law of the covariance score aimed at the other point)."""
     case, aimed = AIMS[name]

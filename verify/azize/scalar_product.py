@@ -9,11 +9,11 @@ from itertools import product
 import numpy as np
 from scipy.special import ndtri
 
-from mipsim.exact import AdditiveLaw, Terms, additive_law, covariance_score
+from mipsim.exact import AdditiveLaw, Terms, additive_law
 from mipsim.exact.enumeration import mean_game, roc_vertices
 from sims.runner import run
 from sims.studies import STUDIES
-from verify.azize.cases import REGULAR, Case
+from verify.azize.cases import REGULAR, Case, mean_law
 from verify.azize.mean import TOLERANCE
 from verify.claim import Between, Budget, Claim, CurveEvidence, Kind, OneOf, Regime, RegimeResult
 from verify.limits import GRID, Size, judge_identity, judge_limit
@@ -47,7 +47,7 @@ def both_laws(case: Case, n: int, reference: str) -> tuple[AdditiveLaw, Additive
         replace(g, t=(c.z - (m if value is None else value)) * s)
         for g, c, m, s in zip(groups, case.coordinates, means, deviations, strict=True)
     ]
-    return additive_law(groups, covariance_score), additive_law(aimed, _linear)
+    return mean_law(case, n, n, score="covariance")[1], additive_law(aimed, _linear)
 
 
 def _linear(terms: Terms) -> np.ndarray:
