@@ -12,7 +12,7 @@ from mipsim.tradeoff import AbstractTradeOff
 from sims.studies import STUDIES
 from verify.azize.cases import LAWS, OFF_SUPPORT, REGULAR, THREE_ATOMS, Case, mean_law
 from verify.azize.mean import DOMAIN, PAPER_POINT, REGULAR_DOMAIN, TOLERANCE
-from verify.azize.second import compare_by_literal_games
+from verify.azize.second import compare_by_small_games
 from verify.by_games import judge_curve
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Regime, RegimeResult
 from verify.limits import Size, curve_gap, judge_limit
@@ -107,7 +107,7 @@ def subsample_regime(case: Case, rho: float, *, printed: bool, stretch: float = 
         study = STUDIES[f"azize_counterexample_subsampled_{rho:g}"]
         game, _ = study.build()
         m = azize.leakage_score(game.data, game.target, game.n)  # pyright: ignore[reportAttributeAccessIssue]
-        return compare_by_literal_games(study, _subsampled(m, rho, printed))
+        return compare_by_small_games(study, _subsampled(m, rho, printed))
 
     def judge(_: Budget) -> RegimeResult:
         return judge_limit(at, TOLERANCE, parameters, sizes=case.sizes, second_route=second)

@@ -6,10 +6,9 @@ from functools import partial
 
 from mipsim.theory import azize
 from verify.azize.cases import IRREGULAR, REGULAR, Case, mean_law
-from verify.azize.mean import DOMAIN, REGULAR_DOMAIN, WHY
-from verify.azize.second import by_literal_games
-from verify.claim import Between, Budget, Claim, Kind, Regime, RegimeResult
-from verify.limits import Size, judge_limit
+from verify.azize.mean import DOMAIN, REGULAR_DOMAIN, WHY, case_regime
+from verify.claim import Between, Claim, Kind, Regime
+from verify.limits import Size
 
 TOLERANCE = 0.01
 EPSILONS = (0.0, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -27,13 +26,7 @@ def audit_regime(case: Case, stretch: float = 1.0) -> Regime:
         ]
         return Size(min(gaps), max(gaps))
 
-    def judge(_: Budget) -> RegimeResult:
-        second = partial(by_literal_games, case.name) if case in IRREGULAR else None
-        return judge_limit(
-            at, TOLERANCE, case.parameters, sizes=case.sizes, unit="delta", floor=1e-4, second_route=second
-        )
-
-    return Regime(case.name, case.parameters, judge, random=False)
+    return case_regime(case, at, TOLERANCE, unit="delta", floor=1e-4)
 
 
 STATEMENT = (

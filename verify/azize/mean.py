@@ -12,10 +12,10 @@ from mipsim.exact import additive_law
 from mipsim.theory import azize
 from sims.studies import STUDIES
 from verify.azize.cases import IRREGULAR, REGULAR, Case, mean_law
-from verify.azize.second import by_literal_games
+from verify.azize.second import by_small_games
 from verify.by_games import judge_curve, judge_law
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Regime, RegimeResult
-from verify.limits import GRID, Size, curve_gap, judge_limit
+from verify.limits import GRID, NUMERICAL_FLOOR, Size, curve_gap, judge_limit
 
 TOLERANCE = 0.1
 """Probit units: a tenth of a standard deviation of a score, less than can be read off any printed figure."""
@@ -95,21 +95,31 @@ def _difference_size(case: Case, epsilon: float, scale: float, n: int) -> Size:
     return Size(0.0, max(far))
 
 
-def power_regime(case: Case, stretch: float = 1.0) -> Regime:
-    """The optimal curve of a case, and the level and power at tau_alpha; `stretch` multiplies m* for the control."""
-    at = partial(_power_size, case, stretch)
+def case_regime(
+    case: Case,
+    at: Callable[[int], Size],
+    tolerance: float,
+    *,
+    sizes: tuple[int, ...] | None = None,
+    unit: str = "probit",
+    floor: float = NUMERICAL_FLOOR,
+    **more: float,
+) -> Regime:
+    """A limit judged at one case by exact laws; the irregular cases have small games as their second route."""
+    parameters = case.parameters | more
+    second = partial(by_small_games, case.name) if case in IRREGULAR else None
 
     def judge(_: Budget) -> RegimeResult:
-        second = partial(by_literal_games, case.name)
         return judge_limit(
-            at,
-            TOLERANCE,
-            case.parameters,
-            sizes=case.sizes,
-            second_route=second if case in IRREGULAR else None,
+            at, tolerance, parameters, sizes=sizes or case.sizes, unit=unit, floor=floor, second_route=second
         )
 
-    return Regime(case.name, case.parameters, judge, random=False)
+    return Regime(case.name, parameters, judge, random=False)
+
+
+def power_regime(case: Case, stretch: float = 1.0) -> Regime:
+    """The optimal curve of a case, and the level and power at tau_alpha; `stretch` multiplies m* for the control."""
+    return case_regime(case, partial(_power_size, case, stretch), TOLERANCE)
 
 
 def _law_gaps(m: float, below: Callable[..., np.ndarray]) -> Size:
@@ -124,19 +134,7 @@ def _law_gaps(m: float, below: Callable[..., np.ndarray]) -> Size:
 
 def law_regime(case: Case, stretch: float = 1.0) -> Regime:
     """The law of the likelihood ratio of a case against N(-+m*/2, m*)."""
-    at = partial(_law_size, case, stretch)
-
-    def judge(_: Budget) -> RegimeResult:
-        second = partial(by_literal_games, case.name)
-        return judge_limit(
-            at,
-            TOLERANCE,
-            case.parameters,
-            sizes=case.sizes,
-            second_route=second if case in IRREGULAR else None,
-        )
-
-    return Regime(case.name, case.parameters, judge, random=False)
+    return case_regime(case, partial(_law_size, case, stretch), TOLERANCE)
 
 
 def advantage_regime(case: Case, stretch: float = 1.0) -> Regime:
@@ -147,19 +145,7 @@ def advantage_regime(case: Case, stretch: float = 1.0) -> Regime:
         gap = law.advantage() - azize.advantage(m * stretch)
         return Size(gap, gap)
 
-    def judge(_: Budget) -> RegimeResult:
-        second = partial(by_literal_games, case.name)
-        return judge_limit(
-            at,
-            ADVANTAGE_TOLERANCE,
-            case.parameters,
-            sizes=case.sizes,
-            unit="advantage",
-            floor=1e-4,
-            second_route=second if case in IRREGULAR else None,
-        )
-
-    return Regime(case.name, case.parameters, judge, random=False)
+    return case_regime(case, at, ADVANTAGE_TOLERANCE, unit="advantage", floor=1e-4)
 
 
 def paper_regime(kind: str, stretch: float = 1.0, attack: str = "lr") -> Regime:
@@ -182,20 +168,8 @@ def paper_regime(kind: str, stretch: float = 1.0, attack: str = "lr") -> Regime:
 def difference_regime(case: Case, epsilon: float = 0.1, scale: float = 1.0) -> Regime:
     """P(|likelihood ratio - covariance score| > epsilon) in both worlds; `scale` spoils the score for the control."""
     at = partial(_difference_size, case, epsilon, scale)
-
-    def judge(_: Budget) -> RegimeResult:
-        second = partial(by_literal_games, case.name)
-        return judge_limit(
-            at,
-            0.01,
-            case.parameters | {"epsilon": epsilon},
-            sizes=(100, 800, 6400, 51_200),
-            unit="probability",
-            floor=1e-6,
-            second_route=second if case in IRREGULAR else None,
-        )
-
-    return Regime(case.name, case.parameters | {"epsilon": epsilon}, judge, random=False)
+    sizes = (100, 800, 6400, 51_200)
+    return case_regime(case, at, 0.01, sizes=sizes, unit="probability", floor=1e-6, epsilon=epsilon)
 
 
 def paper_law_regime(kind: str) -> Regime:

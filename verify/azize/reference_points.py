@@ -9,7 +9,7 @@ import numpy as np
 from mipsim.theory import azize
 from sims.studies import STUDIES
 from verify.azize.mean import PAPER_POINT
-from verify.azize.second import compare_by_literal_games
+from verify.azize.second import compare_by_small_games
 from verify.by_games import GAMES, judge_curve
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Regime, RegimeResult
 
@@ -77,7 +77,7 @@ def effective_regime(study_name: str, name: str, factor: float = 1.0) -> Regime:
             budget,
             parameters | {"mu": round(mu, 4)},
             refutes=True,
-            second_route=lambda: compare_by_literal_games(study, claimed),
+            second_route=lambda: compare_by_small_games(study, claimed),
         )
 
     return Regime(name, parameters, judge)

@@ -12,7 +12,7 @@ SEED = 20_250_707
 CONFIDENCE = 1 - 1e-6
 
 
-def compare_by_literal_games(study: Study, claimed: AbstractTradeOff, games: int = GAMES) -> str:
+def compare_by_small_games(study: Study, claimed: AbstractTradeOff, games: int = GAMES) -> str:
     """Play the study and say how far its band lies from the claimed curve, where it is farthest."""
     histogram = played(study.name, games, SEED, None)
     curve = histogram.tradeoff(confidence=CONFIDENCE)
@@ -31,11 +31,11 @@ def compare_by_literal_games(study: Study, claimed: AbstractTradeOff, games: int
     )
 
 
-def by_literal_games(case: str) -> str:
+def by_small_games(case: str) -> str:
     """The irregular cases of the mean, as literal games at a small size."""
     from mipsim.theory import azize
 
     study = STUDIES[f"azize_counterexample_{case}"]
     game, _ = study.build()
     m = azize.leakage_score(game.data, game.target, game.n)  # pyright: ignore[reportAttributeAccessIssue]
-    return compare_by_literal_games(study, azize.mean_tradeoff(m))
+    return compare_by_small_games(study, azize.mean_tradeoff(m))
