@@ -44,6 +44,7 @@ from mipsim.mechanisms import (
     GaussianNoise,
     LaplaceNoise,
     PoissonSubsampled,
+    SGDStep,
     Subsampled,
 )
 from mipsim.tradeoff import (
@@ -89,6 +90,7 @@ __all__ = [
     "PiecewiseLinearTradeOff",
     "PoissonSubsampled",
     "RandomTarget",
+    "SGDStep",
     "ScalarProduct",
     "StudentT",
     "Subsampled",

@@ -68,8 +68,8 @@ def _run(options: argparse.Namespace) -> int:
     games = study.games["standard"] if options.games is None else options.games
     seed = study.seed if options.seed is None else options.seed
     histogram = run(study, games, seed, options.out, progress=True, chunk=options.chunk)
-    route = f"{histogram.manifest['route']} route ({histogram.manifest['sampler']})"
-    print(f"{study.name}: {histogram.games:,} games per world, seed {seed}, {route}")
+    fidelity = f"{histogram.manifest['fidelity']} fidelity ({histogram.manifest['sampler']})"
+    print(f"{study.name}: {histogram.games:,} games per world, seed {seed}, {fidelity}")
     curve = histogram.tradeoff()
     pairs = zip(curve.alpha[::-8], curve.beta[::-8], strict=True)
     # A discrete score leaves several thresholds with the same counts; keys of a dict are distinct, in order.

@@ -15,9 +15,10 @@ import numpy as np
 
 import mipsim as mi
 from mipsim.engine.counting import Counter, on_device
-from mipsim.engine.drive import cores, play_range
+from mipsim.engine.devices import cores
+from mipsim.engine.drive import play_range
+from mipsim.engine.fidelity import build_sampler
 from mipsim.engine.precision import exact_scope
-from mipsim.engine.routes import build_sampler
 from sims.studies import STUDIES, D, N, reference_data
 
 LITERAL = "NumPy literal rows"
@@ -145,7 +146,7 @@ def _ways(quick: bool) -> dict[str, tuple[Way, int]]:
         LITERAL: (numpy_rows, few),
         "NumPy binomial sums": (numpy_sums, 100 if quick else 500),
         "JAX literal rows, default keys": (jax_rows, few),
-        "mipsim literal route, 1 thread": (engine(literal, 1), few),
+        "mipsim literal fidelity, 1 thread": (engine(literal, 1), few),
         "mipsim table kernel, 1 thread": (engine(counter, 1), 2 * block * (1 if quick else 4)),
     }
     if many > 1:

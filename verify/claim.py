@@ -60,7 +60,7 @@ class CurveEvidence:
         alpha, beta: the points of the curve (empirical frequencies, or exact values), shape (K,).
         band_alpha, band_low, band_high: the simultaneous band on a grid of alpha; empty for an exact law.
         claimed_alpha, claimed_beta: the claimed curve on a grid.
-        route: "1,000,000 games (sufficient route)" or "exact law".
+        route: "1,000,000 games (sufficient fidelity)" or "exact law".
     """
 
     alpha: np.ndarray

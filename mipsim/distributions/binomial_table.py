@@ -90,7 +90,7 @@ def binomial_table(n: int, p: object, bits: int | None = None) -> BinomialTable:
         )
     low, _ = _window(n, distinct)
     counts = low[:, None] + np.arange(1 << bits)
-    entries = _aliases(_masses(n, distinct, counts), bits)
+    entries = alias_entries(_masses(n, distinct, counts), bits)
     return BinomialTable(entries[row], low[row], bits)
 
 
@@ -140,8 +140,20 @@ def _masses(n: int, p: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return np.diff(np.rint(np.minimum(cdf, 1.0) * 2.0**32).astype(np.int64), axis=1, prepend=0)
 
 
-def _aliases(masses: np.ndarray, bits: int) -> np.ndarray:
-    """Build all rows at once, one column of every row a step, in exact integers.
+def alias_entries(masses: np.ndarray, bits: int) -> np.ndarray:
+    """Build Walker alias rows, all at once, one column of every row a step, in exact integers.
+
+    Args:
+        masses: probabilities in units of 2^-32, int64 of shape (d, 2^bits), each row summing to 2^32.
+        bits: log2 of the number of columns, 1 to 16.
+
+    Returns:
+        The entries of a `BinomialTable`, uint32, shape (d, 2^bits).
+
+    Examples:
+        >>> entries = alias_entries(np.array([[3 * 2**30, 2**30]]), bits=1)
+        >>> BinomialTable(entries, np.zeros(1, np.int64), 1).probabilities()
+        array([[0.75, 0.25]])
 
     A sweep: the heavy column in hand lends to the light ones in turn; when it has become light itself it borrows from
     the next heavy one. Every step finishes a column of every row that is not done.

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mipsim.engine.manifest import array_digest
+from mipsim.engine.manifest import FORMAT, array_digest
 
 _ARRAYS = ("edges", "out", "inside")
 
@@ -52,6 +52,7 @@ def read_counts(path: str | os.PathLike[str]) -> dict[str, Any]:
 
     Raises:
         FileNotFoundError: if there is no such file.
+        OSError: one sentence with the path, if the system does not let it be read.
         ValueError: one sentence with the path, if the file is truncated, corrupt or of another kind.
     """
     path = Path(path)
@@ -62,8 +63,10 @@ def read_counts(path: str | os.PathLike[str]) -> dict[str, Any]:
             manifest = json.loads(file["manifest"].tobytes().decode())
     except FileNotFoundError:
         raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise OSError(error.errno, f"{path} cannot be read: {reason}") from error
     except (
-        OSError,
         ValueError,
         KeyError,
         EOFError,
@@ -77,6 +80,11 @@ def read_counts(path: str | os.PathLike[str]) -> dict[str, Any]:
         ) from error
     if not isinstance(manifest, dict) or not _is_sound(read, manifest):
         raise ValueError(f"{path} does not hold what its manifest says; remove it or name another")
+    written = manifest.get("format", FORMAT)
+    if written != FORMAT:
+        raise ValueError(
+            f"{path} holds counts of format {written}; this version of mipsim reads format {FORMAT}: play them again"
+        )
     return {**read, "manifest": manifest}
 
 

@@ -1,5 +1,7 @@
 """The one jitted kernel: plays a range of games block by block and counts their scores on fixed edges."""
 
+import threading
+from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
@@ -8,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, UInt32
 
+from mipsim.engine.devices import local_devices
 from mipsim.engine.precision import exact_scope
 from mipsim.engine.sampler import AbstractSampler
 
@@ -54,39 +57,57 @@ def on_device(tree: Any) -> Any:
 
 
 class Counter:
-    """A sampler with its edges and seed, ready to count any range of games.
+    """A sampler with its edges and seed, ready to count any range of games, on any of several devices.
 
     Args:
         sampler: how scores are drawn; its leaves must be JAX arrays (`on_device`).
         edges: K increasing thresholds.
         seed: a whole number in [0, 2^64).
         stream: GAMES or PILOT.
+        devices: where to play; each gets a copy of the arrays. None = the first of `local_devices`.
     """
 
-    def __init__(self, sampler: AbstractSampler, edges: np.ndarray, seed: int, stream: int = GAMES) -> None:
+    def __init__(
+        self,
+        sampler: AbstractSampler,
+        edges: np.ndarray,
+        seed: int,
+        stream: int = GAMES,
+        devices: Sequence[jax.Device] | None = None,
+    ) -> None:
         self.block = sampler.block
-        self._sampler = sampler
         self._kept = len(edges)
         # Padding with +inf keeps the array's shape, hence the executable, the same for most numbers of edges;
         # no score falls beyond the first pad, so that the padded cells stay empty.
         padded = np.full(_EDGE_QUANTUM * -(-(self._kept + 1) // _EDGE_QUANTUM), np.inf)
         padded[: self._kept] = edges
+        words = np.array([seed >> 32, seed & 0xFFFFFFFF], dtype=np.uint32)
+        arrays, rest = eqx.partition(sampler, eqx.is_array)
+        devices = local_devices()[:1] if devices is None else devices
         with exact_scope():
-            self._edges = jnp.asarray(padded)
-            self._seed = jnp.asarray(np.array([seed >> 32, seed & 0xFFFFFFFF], dtype=np.uint32))
-            self._stream = jnp.asarray(stream, dtype=jnp.int64)
+            inputs = arrays, padded, words, np.int64(stream)
+            self._places = [
+                (eqx.combine(a, rest), *b) for a, *b in (jax.device_put(inputs, d) for d in devices)
+            ]
+        self._busy = [0] * len(devices)
+        self._lock = threading.Lock()
 
     def __call__(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
-        """Count games start, ..., stop - 1 of both worlds.
+        """Count games start, ..., stop - 1 of both worlds, on the device that has least to do.
 
         Returns:
             (counts, scores): counts int64 (2, K + 2), whose last column counts NaN; and the scores of the last
             block, float64 (2, G).
         """
-        with exact_scope():  # entered here because the scope is per thread
-            bounds = [jnp.asarray(x, dtype=jnp.int64) for x in (start, stop)]
-            counts, scores = jax.device_get(
-                _count(self._sampler, self._edges, self._seed, self._stream, *bounds)
-            )
+        with self._lock:
+            place = self._busy.index(min(self._busy))
+            self._busy[place] += 1
+        try:
+            with exact_scope():  # entered here because the scope is per thread
+                bounds = [jnp.asarray(x, dtype=jnp.int64) for x in (start, stop)]
+                counts, scores = jax.device_get(_count(*self._places[place], *bounds))
+        finally:
+            with self._lock:
+                self._busy[place] -= 1
         kept = np.concatenate([counts[:, : self._kept + 1], counts[:, -1:]], axis=1)
         return kept, scores

@@ -1,6 +1,5 @@
 """Chunks of games played on several threads and handed back in order."""
 
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -11,19 +10,6 @@ import numpy as np
 _SECONDS_PER_CHUNK = 0.5
 
 CountRange = Callable[[int, int], tuple[np.ndarray, np.ndarray]]
-
-
-def cores() -> int:
-    """How many cores this process may use.
-
-    Examples:
-        >>> cores() >= 1
-        True
-    """
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1
 
 
 def play_range(

@@ -6,16 +6,18 @@ import html
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mipsim._validation import real_array, whole
 from mipsim.engine.checkpoint import read_counts, write_counts
+from mipsim.engine.manifest import difference
 
 if TYPE_CHECKING:
     from mipsim.tradeoff.empirical import EmpiricalTradeOff
+
+_MERGEABLE = ("game", "attack", "fidelity", "sampler", "draws", "versions")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,7 +110,9 @@ class Histogram:
         return cls(**read_counts(path))
 
     def __add__(self, other: object) -> Histogram:
-        """Merge two runs of the same game, attack, edges and route whose games are disjoint.
+        """Merge two runs of the same game, attack, edges and fidelity whose games are disjoint.
+
+        Runs of one seed that meet become one, so that the shares of a run add up to it, manifest and all.
 
         Raises:
             ValueError: if anything but the seed and the range of games differs, or games are counted twice.
@@ -119,15 +123,17 @@ class Histogram:
             raise ValueError(
                 "these histograms have different edges; only counts on equal edges can be merged"
             )
-        for part in ("game", "attack", "route", "sampler"):
-            if self.manifest.get(part) != other.manifest.get(part):
-                raise ValueError(
-                    f"these histograms differ in their {part}; only runs of the same one can be merged"
-                )
+        if part := difference(self.manifest, other.manifest, _MERGEABLE):
+            raise ValueError(
+                f"these histograms differ in their {part}; only runs of the same one can be merged"
+            )
         runs = _joined(self.manifest, other.manifest)
         manifest = {**self.manifest, "games": self.games + other.games, "runs": runs}
+        manifest.pop("shard", None)  # a sum is no share
         if self.manifest.get("seed") != other.manifest.get("seed"):
             manifest["seed"] = None
+        if "device" in manifest and self.manifest["device"] != other.manifest.get("device"):
+            manifest["device"] = f"{self.manifest['device']}, {other.manifest.get('device')}"
         return Histogram(self.edges, self.out + other.out, self.inside + other.inside, manifest)
 
     def __repr__(self) -> str:
@@ -142,7 +148,7 @@ class Histogram:
             "edges": f"{self.edges.size} from {self.edges[0]:.4g} to {self.edges[-1]:.4g}",
             **{
                 part: _short(self.manifest[part])
-                for part in ("game", "attack", "route", "seed")
+                for part in ("game", "attack", "fidelity", "seed")
                 if part in self.manifest
             },
         }
@@ -164,18 +170,22 @@ def _counts(name: str, value: object, cells: int) -> np.ndarray:
 
 
 def _joined(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[list[int]]:
-    """Both lists of [seed, first game, end], sorted, or say that they overlap."""
+    """Both lists of [seed, first game, end], sorted and joined where they meet, or say that they overlap."""
     if not ("runs" in mine and "runs" in theirs):
         raise ValueError(
             "a histogram without a manifest of its runs cannot be merged: its games may be counted twice"
         )
-    runs = sorted([*mine["runs"], *theirs["runs"]])
-    for before, after in pairwise(runs):
-        if before[0] == after[0] and after[1] < before[2]:
+    joined: list[list[int]] = []
+    for seed, start, stop in sorted(run for run in [*mine["runs"], *theirs["runs"]] if run[1] < run[2]):
+        if not joined or joined[-1][0] != seed or joined[-1][2] < start:
+            joined.append([seed, start, stop])
+        elif joined[-1][2] == start:
+            joined[-1][2] = stop
+        else:
             raise ValueError(
-                f"both histograms hold games of seed {before[0]}; only disjoint games can be merged"
+                f"both histograms hold game {start} of seed {seed}; only disjoint games can be merged"
             )
-    return runs
+    return joined or mine["runs"]
 
 
 def _short(described: Any) -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 import types
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import partial
 from importlib import metadata
@@ -9,7 +10,13 @@ from typing import Any
 
 import numpy as np
 
-DRAWS = 1
+IDENTITY = ("game", "attack", "seed", "fidelity", "sampler", "edges", "draws", "versions", "shard")
+"""The parts of a manifest that decide what a run is; the others say how far it has come, and where."""
+
+FORMAT = 2
+"""Of a manifest; files of another format are refused, since they say less of what was played."""
+
+DRAWS = 2
 """Raised whenever the meaning of a random stream changes, so that no run is resumed across such a change."""
 
 
@@ -42,6 +49,26 @@ def versions() -> dict[str, str]:
     from mipsim import __version__  # not at the top: mipsim imports this module
 
     return {"mipsim": __version__, "jax": metadata.version("jax"), "numpy": metadata.version("numpy")}
+
+
+def difference(
+    mine: Mapping[str, Any], theirs: Mapping[str, Any], parts: Sequence[str] = IDENTITY
+) -> str | None:
+    """The first of the parts in which two manifests differ, or None.
+
+    Versions are those of mipsim and jax, to which random streams belong.
+
+    Examples:
+        >>> difference({"seed": 1, "games": 5}, {"seed": 1, "games": 7}), difference({"seed": 1}, {"seed": 2})
+        (None, 'seed')
+    """
+    for part in parts:
+        pair = [manifest.get(part) for manifest in (mine, theirs)]
+        if part == "versions":
+            pair = [{k: (v or {}).get(k) for k in ("mipsim", "jax")} for v in pair]
+        if pair[0] != pair[1]:
+            return part
+    return None
 
 
 def array_digest(array: object) -> dict[str, Any]:

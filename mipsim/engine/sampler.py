@@ -18,9 +18,11 @@ class AbstractSampler(eqx.Module):
     Attributes:
         block: G, the number of games drawn by one call: a fixed function of the problem, so that one executable
             plays every run and floating-point sums never depend on the chunk.
-        name: "literal", "law" or "table"; recorded in the manifest.
+        fidelity: "literal", "sufficient" or "projected".
+        name: which sampler of that fidelity; both are recorded in the manifest.
     """
 
+    fidelity: ClassVar[str]
     name: ClassVar[str]
     block: eqx.AbstractVar[int]
 
@@ -56,6 +58,7 @@ def _game_keys(seed: Array, stream: Array, world: Array, games: Array) -> Array:
 class LiteralSampler(AbstractSampler):
     """Plays every game with its n records: the meaning of the game, against which the others are tested."""
 
+    fidelity: ClassVar[str] = "literal"
     name: ClassVar[str] = "literal"
     game: AbstractGame
     attack: AbstractAttack
@@ -78,6 +81,7 @@ class LiteralSampler(AbstractSampler):
 class LawSampler(AbstractSampler):
     """Draws every output from its exact law, without its records."""
 
+    fidelity: ClassVar[str] = "sufficient"
     name: ClassVar[str] = "law"
     game: AbstractGame
     attack: AbstractAttack

@@ -11,7 +11,8 @@ import numpy as np
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.binomial_table import MOST_BITS, BinomialTable, binomial_table, table_bits
-from mipsim.engine.table import IMPOSSIBLE, WORDS, TableSampler
+from mipsim.engine.fixed_point import IMPOSSIBLE, AbstractShares, LinearShares, TabledShares
+from mipsim.engine.table import GROUP, TableSampler
 from mipsim.games.base import AbstractGame
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.mechanisms.base import AbstractMechanism
@@ -19,7 +20,7 @@ from mipsim.mechanisms.mean import EmpiricalMean
 from mipsim.mechanisms.noise import GaussianNoise
 from mipsim.mechanisms.subsample import Subsampled
 
-_BLOCK = 8192
+_BLOCK = 16384
 _MOST_BYTES = 2**29
 _TOP = 2**31 - 2**20
 
@@ -80,20 +81,19 @@ def table_sampler(game: AbstractGame, attack: AbstractAttack) -> TableSampler | 
         return None
     target = np.asarray(game.target, dtype=np.float64)
     tables = binomial_table(mean.rows, p, bits), binomial_table(mean.rows - 1, p, bits)
-    values, base, unit, weights = _values(attack, target, mean.rows, tables)
+    shares, base, unit, weights = _shares(attack, target, mean.rows, tables)
     noise = 0.0 if weights is None else float(np.sqrt(np.sum(weights**2 * mean.variance)))
     counts = np.stack([t.entries for t in tables], axis=1)
     return TableSampler(
         attack=attack,
         target=jnp.asarray(target),
-        counts=jnp.asarray(_padded(counts)),
-        values=jnp.asarray(_padded(values)),
+        counts=jnp.asarray(_padded(counts).reshape(-1)),
+        shares=shares,
         base=jnp.asarray(base),
         unit=jnp.asarray(unit),
         noise=jnp.asarray(noise),
         drawn=jnp.asarray(mean.drawn),
         bits=bits,
-        has_impossible=bool((values == IMPOSSIBLE).any()),
         has_coin=mean.drawn < 1.0,
         has_noise=noisy,
         block=_BLOCK,
@@ -113,10 +113,10 @@ def _is_additive(attack: AbstractAttack) -> TypeGuard[AbstractAdditiveAttack]:
     )
 
 
-def _values(
+def _shares(
     attack: AbstractAdditiveAttack, target: np.ndarray, rows: int, tables: tuple[BinomialTable, BinomialTable]
-) -> tuple[np.ndarray, float, float, np.ndarray | None]:
-    """Contributions as int32 (d, 2, C), with base and unit; also the weights of a linear attack."""
+) -> tuple[AbstractShares, float, float, np.ndarray | None]:
+    """The shares of the counts in fixed point, with base and unit; also the weights of a linear attack."""
     columns = np.arange(1 << tables[0].bits)
     shift = np.stack([np.zeros_like(target), target], axis=1)
     low = np.stack([t.low for t in tables], axis=1) + shift
@@ -134,10 +134,11 @@ def _values(
         unit = _unit(terms, law, weights / rows * centre)
         # Whole weights times whole counts: scores that tie stay tied, exactly.
         step = np.rint(weights / rows / unit)
-        quantised = np.rint(step[:, None, None] * (sums - centre[:, None, None]))
+        starts = np.rint(step[:, None] * (low - centre[:, None])).astype(np.int64).sum(axis=0)
+        shares = LinearShares(jnp.asarray(_padded(_int32(step))), jnp.asarray(_int32(starts)))
         # What rounding the weights changes is put right at the mean of the "out" world.
         base = np.sum(weights / rows * centre + (weights / rows - step * unit) * (mean_count[:, 0] - centre))
-        return _int32(quantised), float(base), unit, weights
+        return shares, float(base), unit, weights
     terms = _contributions(attack, target, sums / rows)
     bad = possible & (np.isnan(terms) | (terms == np.inf))
     if bad.any():
@@ -151,7 +152,10 @@ def _values(
     unit = _unit(finite, law, centre)
     quantised = np.rint((finite - centre[:, None, None]) / unit)
     values = np.where(terms == -np.inf, np.float64(IMPOSSIBLE), quantised)
-    return _int32(values), float(centre.sum()), unit, None
+    tabled = TabledShares(
+        jnp.asarray(_padded(_int32(values)).reshape(-1)), has_impossible=bool((terms == -np.inf).any())
+    )
+    return tabled, float(centre.sum()), unit, None
 
 
 def _unit(terms: np.ndarray, law: np.ndarray, centre: np.ndarray) -> float:
@@ -189,5 +193,5 @@ def _int32(values: np.ndarray) -> np.ndarray:
 
 def _padded(table: np.ndarray) -> np.ndarray:
     """Fill the last group of coordinates with rows whose values are zero."""
-    missing = -table.shape[0] % WORDS
+    missing = -table.shape[0] % GROUP
     return np.concatenate([table, np.zeros((missing, *table.shape[1:]), table.dtype)])

@@ -58,7 +58,7 @@ class FixedTarget(AbstractGame):
 
     @property
     def has_exact_law(self) -> bool:
-        """Whether both the data and the mechanism allow the exact-law route."""
+        """Whether both the data and the mechanism have an exact law."""
         return self.mechanism.has_exact_law and self.data.has_exact_sum
 
     def play(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:

@@ -4,6 +4,7 @@ from mipsim.mechanisms.base import AbstractMechanism
 from mipsim.mechanisms.function import FunctionMechanism
 from mipsim.mechanisms.mean import EmpiricalMean
 from mipsim.mechanisms.noise import GaussianNoise, LaplaceNoise
+from mipsim.mechanisms.sgd_step import SGDStep
 from mipsim.mechanisms.subsample import PoissonSubsampled, Subsampled
 
 __all__ = [
@@ -13,5 +14,6 @@ __all__ = [
     "GaussianNoise",
     "LaplaceNoise",
     "PoissonSubsampled",
+    "SGDStep",
     "Subsampled",
 ]

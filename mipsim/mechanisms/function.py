@@ -55,7 +55,7 @@ class FunctionMechanism(AbstractMechanism):
         member: Member,
     ) -> Array:
         """Not available: nothing is known of the law of a user's function."""
-        raise NotImplementedError("a user's own mechanism has no exact-law route; play it literally")
+        raise NotImplementedError("a user's own mechanism has no exact law; play it literally")
 
     def rows(self, n: int) -> int:
         """Return n."""

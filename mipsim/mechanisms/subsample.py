@@ -122,7 +122,7 @@ class PoissonSubsampled(AbstractMechanism):
         member: Member,
     ) -> Array:
         """Not available: the number of rows is random."""
-        raise NotImplementedError("PoissonSubsampled has no exact-law route; play it literally")
+        raise NotImplementedError("PoissonSubsampled has no exact law; play it literally")
 
     def rows(self, n: int) -> int:
         """Return n: every row may enter."""

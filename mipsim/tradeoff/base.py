@@ -5,16 +5,10 @@ from typing import Any
 
 import equinox as eqx
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
 from mipsim._validation import number, real_array
-
-Curve = np.ndarray
-
-_Z_LEAST, _Z_MOST = (
-    -38.0,
-    8.25,
-)  # probits of the least and the largest FPR that float64 tells from 0 and from 1
+from mipsim.tradeoff.hockey_stick import hockey_stick
 
 
 def rates(name: str, value: object) -> np.ndarray:
@@ -108,22 +102,148 @@ class AbstractTradeOff(eqx.Module):
         eps = real_array("epsilon", scalar(epsilon))
         for value in eps.ravel():
             number("epsilon", float(value), 0.0)
-        slope = np.exp(np.minimum(eps.ravel(), 700.0))[:, None]
+        return hockey_stick(self, eps)
 
-        def height(z: np.ndarray) -> np.ndarray:
-            alpha = ndtr(z)
-            return self.tpr_at(alpha) - slope * alpha
+    def epsilon(self, delta: object) -> np.ndarray:
+        """The least epsilon >= 0 for which the curve is (epsilon, delta)-DP in the direction out -> in; inf if none.
 
-        # The height is concave in alpha, hence unimodal in z = Phi^-1(alpha), where tiny alphas are told
-        # apart: zoom into the two cells around the best grid point until they are as narrow as rounding.
-        low, high = np.full_like(slope, _Z_LEAST), np.full_like(slope, _Z_MOST)
-        best = np.maximum(0.0, self.tpr_at(np.zeros_like(slope)))  # at alpha = 0
-        steps = np.linspace(0.0, 1.0, 65)
-        for _ in range(12):
-            grid = low + (high - low) * steps
-            heights = height(grid)
-            at = heights.argmax(axis=1)[:, None]
-            best = np.maximum(best, np.take_along_axis(heights, at, axis=1))
-            low = np.take_along_axis(grid, np.maximum(at - 1, 0), axis=1)
-            high = np.take_along_axis(grid, np.minimum(at + 1, 64), axis=1)
-        return best.reshape(eps.shape)
+        Args:
+            delta: any shape, each in [0, 1].
+
+        Raises:
+            ValueError: if a delta is outside [0, 1] or not finite.
+
+        Examples:
+            >>> from mipsim.tradeoff import GaussianTradeOff
+            >>> GaussianTradeOff(1.0).epsilon([1e-5, 0.0]).round(6).tolist()
+            [4.377178, inf]
+        """
+        from mipsim.tradeoff.conversions import epsilon
+
+        return epsilon(self, delta)
+
+    def eta(self) -> float:
+        """The largest probability of guessing the world right, both equally likely, is 1/2 + eta: advantage / 2.
+
+        Examples:
+            >>> from mipsim.tradeoff import ApproxDPTradeOff
+            >>> round(ApproxDPTradeOff(1.0, 0.1).eta(), 6)  # delta + (1 - delta) / (1 + e^-1) - 1/2, halved twice
+            0.257953
+        """
+        return 0.5 * self.advantage()
+
+    def bayes_risk(self, prior: object) -> np.ndarray:
+        """The least probability of a wrong guess when the record is a member with probability `prior`.
+
+        min over a of prior f(a) + (1 - prior) a.
+
+        Args:
+            prior: P(in), any shape, each in [0, 1].
+
+        Raises:
+            ValueError: if a prior is outside [0, 1].
+
+        Examples:
+            >>> from mipsim.tradeoff import GaussianTradeOff
+            >>> GaussianTradeOff(1.0).bayes_risk([0.1, 0.5]).round(6).tolist()
+            [0.094606, 0.308538]
+        """
+        from mipsim.tradeoff.conversions import bayes_risk
+
+        return bayes_risk(self, prior)
+
+    def auc(self) -> float:
+        """The area under the ROC curve, 1 - integral of f, to 1e-9.
+
+        Examples:
+            >>> from mipsim.tradeoff import GaussianTradeOff
+            >>> round(GaussianTradeOff(1.0).auc(), 6)  # Phi(1 / sqrt(2))
+            0.76025
+        """
+        from mipsim.tradeoff.conversions import auc
+
+        return auc(self)
+
+    def mu(self) -> float:
+        """The least mu with G_mu <= f: the curve is mu-GDP from there on; inf if it is for none.
+
+        Examples:
+            >>> from mipsim.tradeoff import ApproxDPTradeOff
+            >>> round(ApproxDPTradeOff(1.0).mu(), 6)  # 2 Phi^-1(e / (1 + e))
+            1.232016
+        """
+        from mipsim.tradeoff.conversions import least_mu
+
+        return least_mu(self)
+
+    def mu_and_regret(self) -> tuple[float, float]:
+        """`mu()` and how much of the curve G_mu gives away, inf{k >= 0 : f(a + k) - k <= G_mu(a) for all a}.
+
+        The regret equals the largest difference of the two Bayes risks over all priors; it is 0 for a Gaussian
+        curve and 1 - 2 bayes_risk-like for a curve with infinite mu.
+
+        Source: Gomez et al. (2026), "Gaussian DP for reporting differential privacy guarantees in machine learning";
+        Kaissis et al. (2024), "Beyond the calibration point", for the distance of two curves.
+
+        Examples:
+            >>> from mipsim.tradeoff import LaplaceTradeOff
+            >>> [round(value, 6) for value in LaplaceTradeOff(1.0).mu_and_regret()]
+            [1.031684, 0.0]
+        """
+        from mipsim.tradeoff.conversions import mu_and_regret
+
+        return mu_and_regret(self)
+
+    def inverse(self) -> "AbstractTradeOff":
+        """f^-1(x) = inf{t : f(t) <= x}, the curve with the worlds exchanged; a symmetric curve returns itself.
+
+        Examples:
+            >>> from mipsim.tradeoff import FoldedLaplaceTradeOff
+            >>> FoldedLaplaceTradeOff(1.0).inverse()
+            InverseFoldedLaplaceTradeOff(mu=1.0)
+        """
+        from mipsim.tradeoff.inverse import inverse
+
+        return inverse(self)
+
+    def symmetrized(self) -> "AbstractTradeOff":
+        """The largest symmetric convex function below f and f^-1, the convex hull of min(f, f^-1).
+
+        Examples:
+            >>> from mipsim.tradeoff import FoldedLaplaceTradeOff
+            >>> j = FoldedLaplaceTradeOff(1.0)
+            >>> float(j.symmetrized().delta(0.3)) == max(float(j.delta(0.3)), float(j.inverse().delta(0.3)))
+            True
+        """
+        from mipsim.tradeoff.convex_hull import symmetrized
+
+        return symmetrized(self)
+
+    def convexified(self) -> "AbstractTradeOff":
+        """The convex hull of the curve, for the curve of an attack that is not the best one; else the curve itself.
+
+        Examples:
+            >>> from mipsim.tradeoff import GaussianTradeOff
+            >>> GaussianTradeOff(1.0).convexified()
+            GaussianTradeOff(mu=1.0)
+        """
+        from mipsim.tradeoff.convex_hull import convexified
+
+        return convexified(self)
+
+    def subsampled(self, sampling_rate: float) -> "AbstractTradeOff":
+        """C_p(f), the symmetrised p f + (1 - p) Id: the target takes part with probability p = `sampling_rate`.
+
+        Raises:
+            ValueError: if the sampling rate is outside [0, 1].
+
+        Source: Dong, Roth and Su (2022), definition 4.1 and theorem 4.2.
+
+        Examples:
+            >>> from mipsim.tradeoff import GaussianTradeOff
+            >>> round(float(GaussianTradeOff(1.0).subsampled(0.5).beta(0.5)), 6)
+            0.308538
+        """
+        from mipsim.tradeoff.subsample import subsampled
+
+        return subsampled(self, sampling_rate)

@@ -1,4 +1,5 @@
 import importlib
+import json
 import os
 import resource
 import signal
@@ -82,7 +83,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bits(tmp_path, whole, how):
 CHANGES = {
     "seed": {"seed": 12},
     "edges": {"edges": EDGES + 1e-9},
-    "route": {"route": "literal"},
+    "fidelity": {"fidelity": "literal"},
     "attack": {"attack": mi.CovarianceScore(GAME.data, n=51, target=GAME.target)},
     "game": {"game": mi.FixedTarget(mi.EmpiricalMean(), GAME.data, n=51, target=GAME.target)},
 }
@@ -113,6 +114,24 @@ def test_another_version_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "versions", lambda: {"mipsim": "9", "jax": "9", "numpy": "9"})
     with pytest.raises(ValueError, match="its versions differs"):
         run(path, 100)
+
+
+def test_another_format_is_refused_and_left_alone(tmp_path):
+    path = tmp_path / "run.npz"
+    run(path, 100)
+    with np.load(path) as file:
+        parts = dict(file)
+    old = json.loads(parts["manifest"].tobytes())
+    old = {**{k: v for k, v in old.items() if k != "fidelity"}, "format": 1, "route": "sufficient"}
+    parts["manifest"] = np.frombuffer(json.dumps(old).encode(), dtype=np.uint8)
+    np.savez(path, **parts)
+    before = path.read_bytes()
+    for read in (lambda: run(path, 200), lambda: mi.Histogram.load(path)):
+        with pytest.raises(
+            ValueError, match="holds counts of format 1; this version of mipsim reads format 2"
+        ):
+            read()
+    assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 0.999])

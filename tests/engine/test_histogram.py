@@ -50,7 +50,7 @@ def test_merging_adds_counts():
         (lambda: play(0, 200), "both histograms hold games of seed 0"),
         (lambda: play(1, edges=EDGES[1:]), "different edges"),
         (lambda: play(1, edges=EDGES + 1e-12), "different edges"),
-        (lambda: play(1, route="literal"), "differ in their route"),
+        (lambda: play(1, fidelity="literal"), "differ in their fidelity"),
         (lambda: play(1, attack=mi.ScalarProduct(np.zeros(5))), "differ in their attack"),
         (
             lambda: play(1, game=mi.FixedTarget(mi.EmpiricalMean(), DATA, n=9, target=np.ones(5))),
@@ -124,5 +124,5 @@ def test_how_it_shows():
     shown = histogram._repr_html_()
     assert "CovarianceScore" in shown
     assert "<script" not in shown
-    sly = mi.Histogram(EDGES, histogram.out, histogram.inside, {"route": "<script>"})
+    sly = mi.Histogram(EDGES, histogram.out, histogram.inside, {"fidelity": "<script>"})
     assert "<script" not in sly._repr_html_()

@@ -12,7 +12,7 @@ ATTACK = mi.CovarianceScore(DATA, n=12, target=GAME.target)
 NORMAL = mi.FixedTarget(mi.EmpiricalMean(), mi.Gaussian(np.zeros(3), np.ones(3)), n=5, target=np.ones(3))
 
 
-# Plain functions are played literally here where the route does not matter: it compiles faster.
+# Plain functions are played literally here where the fidelity does not matter: it compiles faster.
 
 
 def same(a, b):
@@ -20,7 +20,7 @@ def same(a, b):
 
 
 @pytest.mark.parametrize(
-    ("game", "attack", "route"),
+    ("game", "attack", "fidelity"),
     [
         (GAME, ATTACK, "sufficient"),
         (NORMAL, mi.CovarianceScore(NORMAL.data, n=5), "sufficient"),
@@ -28,15 +28,16 @@ def same(a, b):
     ],
     ids=["table", "law", "literal"],
 )
-def test_bits_do_not_depend_on_chunk_or_threads(game, attack, route):
+def test_bits_do_not_depend_on_chunk_or_threads(game, attack, fidelity):
     games = 40_001
-    whole = mi.play(game, attack, games, seed=7, route=route, progress=False)
+    whole = mi.play(game, attack, games, seed=7, fidelity=fidelity, progress=False)
     assert whole.games == games
     for chunk, workers in ((1, 1), (10_000, 3), (13_777, 2), (10**9, 4)):
         assert same(
-            whole, mi.play(game, attack, games, 7, route=route, chunk=chunk, workers=workers, progress=False)
+            whole,
+            mi.play(game, attack, games, 7, fidelity=fidelity, chunk=chunk, workers=workers, progress=False),
         )
-    other = mi.play(game, attack, games, 8, route=route, edges=whole.edges, progress=False)
+    other = mi.play(game, attack, games, 8, fidelity=fidelity, edges=whole.edges, progress=False)
     assert not np.array_equal(other.out, whole.out)
 
 
@@ -67,7 +68,7 @@ def test_a_mechanism_and_an_attack_as_plain_functions():
     game = mi.FixedTarget(clipped_median, mi.Gaussian(np.zeros(4), np.ones(4)), n=5, target=3 * np.ones(4))
     histogram = mi.play(game, score, games=2_000, progress=False)
     assert histogram.games == 2_000
-    assert histogram.manifest["route"] == "literal"
+    assert histogram.manifest["fidelity"] == "literal"
     assert histogram.manifest["attack"]["function"]["function"].endswith("score")
     middles = np.concatenate([[histogram.edges[0]], histogram.edges])
     # The target lifts the median of five: the means differ by many standard errors.
@@ -79,12 +80,12 @@ def test_float32_and_bool_scores_are_counted():
         lambda t, o: o[0].astype(jnp.float32),
         lambda t, o: o[0] > 0.5,
     ):
-        assert mi.play(GAME, score, 300, route="literal", progress=False).games == 300
+        assert mi.play(GAME, score, 300, fidelity="literal", progress=False).games == 300
 
 
 def test_infinite_scores_fall_into_the_outer_bins():
     histogram = mi.play(
-        GAME, lambda t, o: jnp.where(o[0] > 0.5, jnp.inf, -jnp.inf), 1000, route="literal", progress=False
+        GAME, lambda t, o: jnp.where(o[0] > 0.5, jnp.inf, -jnp.inf), 1000, fidelity="literal", progress=False
     )
     assert histogram.edges.size >= 1
     assert histogram.out[1:-1].sum() == 0
@@ -93,7 +94,7 @@ def test_infinite_scores_fall_into_the_outer_bins():
 
 def test_a_score_on_an_edge_belongs_to_the_bin_that_it_ends():
     histogram = mi.play(
-        GAME, lambda t, o: 0.0 * o[0], 100, edges=[-1.0, 0.0, 1.0], route="literal", progress=False
+        GAME, lambda t, o: 0.0 * o[0], 100, edges=[-1.0, 0.0, 1.0], fidelity="literal", progress=False
     )
     np.testing.assert_array_equal(histogram.out, [0, 100, 0, 0])
 
@@ -106,9 +107,9 @@ def test_nan_scores_are_an_error_that_names_the_attack():
         return jnp.log(-1.0 - output[0] ** 2)
 
     with pytest.raises(ValueError, match=r"attack .*always gave NaN for 2048 of 2048 pilot games"):
-        mi.play(GAME, always, 10, route="literal", progress=False)
+        mi.play(GAME, always, 10, fidelity="literal", progress=False)
     with pytest.raises(ValueError, match=r"attack .*sometimes gave NaN for \d+ of the \d+ games"):
-        mi.play(GAME, sometimes, 50_000, edges=[0.0], route="literal", progress=False)
+        mi.play(GAME, sometimes, 50_000, edges=[0.0], fidelity="literal", progress=False)
 
 
 def test_a_second_play_compiles_nothing():
@@ -134,6 +135,6 @@ def test_the_manifest_says_what_was_played():
     assert manifest["game"]["class"] == "mipsim.games.fixed_target.FixedTarget"
     assert manifest["game"]["n"] == 12
     assert manifest["game"]["target"]["shape"] == [6]
-    assert (manifest["seed"], manifest["games"], manifest["route"]) == (5, 200, "sufficient")
+    assert (manifest["seed"], manifest["games"], manifest["fidelity"]) == (5, 200, "sufficient")
     assert set(manifest["versions"]) == {"mipsim", "jax", "numpy"}
     assert len(manifest["edges"]["sha256"]) == 64

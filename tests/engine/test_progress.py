@@ -15,17 +15,17 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_the_bar_shows_the_route_on_a_terminal_only(monkeypatch):
+def test_the_bar_shows_the_fidelity_on_a_terminal_only(monkeypatch):
     for stream, enabled, shown in (
         (Terminal(), True, True),
         (Terminal(), False, False),
         (io.StringIO(), True, False),
     ):
         monkeypatch.setattr(sys, "stderr", stream)
-        with progress_line("sufficient route (table)", 100, 0, enabled) as advance:
+        with progress_line("sufficient fidelity (table)", 100, 0, enabled) as advance:
             for done in (10, 60, 100):
                 advance(done)
-        assert ("sufficient route" in stream.getvalue()) == shown
+        assert ("sufficient fidelity" in stream.getvalue()) == shown
 
 
 def count(begin, end):

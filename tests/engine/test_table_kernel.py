@@ -8,9 +8,9 @@ import pytest
 from scipy import stats
 
 import mipsim as mi
+from mipsim.engine.fidelity import build_sampler
+from mipsim.engine.fixed_point import IMPOSSIBLE, Reach
 from mipsim.engine.precision import exact_scope
-from mipsim.engine.routes import build_sampler
-from mipsim.engine.table import IMPOSSIBLE
 from mipsim.engine.tabulate import as_noisy_mean, table_sampler
 from tests.law_agreement import has_frequencies
 
@@ -142,16 +142,28 @@ def test_the_score_equals_the_attack_at_every_count():
             with exact_scope():
                 sampler = table_sampler(game, attack)
                 assert sampler is not None
-                counts = np.asarray(sampler.values)[:d, 0]
                 low = np.asarray(_low(data.p, n))
                 column = np.rint(n * data.p).astype(int) - low  # the likeliest count: surely tabulated
-                picked = counts[np.arange(d), column].astype(np.int64)
-                total = -np.inf if (picked == IMPOSSIBLE).any() else picked.sum()
+                total = _total(sampler, column)
                 mean = jnp.asarray((low + column) / n)
                 fast = float(sampler.attack.link(sampler.target, sampler.base + sampler.unit * total))
                 slow = float(attack.score(jnp.asarray(game.target), mean))
             spread = float(np.sqrt(np.sum((np.asarray(mean) - data.mean) ** 2))) + 1.0
             assert fast == pytest.approx(slow, abs=1e-5 * spread)
+
+
+def _total(sampler, columns):
+    """The fixed-point total of these counts without the target, modulo 2^32, or -inf."""
+    width = 1 << sampler.bits
+    reach = Reach(width, 0, width, jnp.uint32(0))
+    shares = [
+        int(sampler.shares.of(jnp.asarray(j), jnp.asarray(c, jnp.uint32), reach))
+        for j, c in enumerate(columns)
+    ]
+    if IMPOSSIBLE in shares:
+        return -np.inf
+    start = int(sampler.shares.start(jnp.zeros(1, jnp.uint32))[0])
+    return np.int64(start + sum(shares)).astype(np.uint32).astype(np.int32)
 
 
 def _low(p, n):

@@ -20,7 +20,7 @@ def test_run_stores_and_resumes(tmp_path, capsys):
     assert main([*arguments, "--games", "100"]) == 0
     assert main([*arguments, "--games", "2e2", "--chunk", "50"]) == 0
     shown = capsys.readouterr().out
-    assert "azize_fig2_hard: 200 games per world, seed 3, sufficient route (table)" in shown
+    assert "azize_fig2_hard: 200 games per world, seed 3, sufficient fidelity (table)" in shown
     assert "alpha" in shown
     assert [p.name for p in tmp_path.iterdir()] == ["azize_fig2_hard-3.npz"]
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import mipsim as mi
+from mipsim.engine.fidelity import build_sampler, check_shapes
 from mipsim.engine.precision import exact_scope
-from mipsim.engine.routes import build_sampler, check_shapes, choose_route
 from sims.studies import STUDIES, D, N, reference_data
 from sims.study import Study
 
@@ -32,10 +32,10 @@ def test_a_study_is_the_same_each_time_and_fast(name):
     (game, attack), (again, _) = built(name), built(name)
     assert (game.n, game.data.dimension) == (N, D)
     np.testing.assert_array_equal(game.target, again.target)
-    assert choose_route(game, "auto") == "sufficient"
     with exact_scope():
-        check_shapes(game, attack, "sufficient")
-        assert build_sampler(game, attack, "sufficient").name == "table"
+        check_shapes(game, attack, "auto")
+        sampler = build_sampler(game, attack, "auto")
+        assert (sampler.fidelity, sampler.name) == ("sufficient", "table")
 
 
 def test_targets_are_ordered():

@@ -21,12 +21,12 @@ def compare_by_small_games(study: Study, claimed: AbstractTradeOff, games: int =
     promised = claimed.beta(alpha)
     excess = np.maximum(promised - high, low - promised)
     k = int(np.argmax(excess))
-    route = histogram.manifest.get("route", "literal")
+    fidelity = histogram.manifest.get("fidelity", "literal")
     outcome = (
         "outside the band" if excess[k] > 0 else "inside the band: this route does not see the refutation"
     )
     return (
-        f"a small related game, {games:,} times per world ({route} route, seed {SEED}, study {study.name}: {study.description}): at FPR {alpha[k]:g} the attacker's power is in "
+        f"a small related game, {games:,} times per world ({fidelity} fidelity, seed {SEED}, study {study.name}: {study.description}): at FPR {alpha[k]:g} the attacker's power is in "
         f"[{1 - high[k]:.4f}, {1 - low[k]:.4f}] (failure probability 1e-6), the statement says {1 - promised[k]:.4f}: {outcome}"
     )
 

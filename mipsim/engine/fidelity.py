@@ -1,8 +1,9 @@
-"""The choice of the cheapest faithful way to play a game."""
+"""The ladder of fidelity: the choice of the cheapest faithful way to play a game."""
 
 import jax
 import jax.numpy as jnp
 
+from mipsim._validation import one_of
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.attacks.function import FunctionAttack
 from mipsim.distributions.base import AbstractDistribution
@@ -10,7 +11,8 @@ from mipsim.engine.sampler import AbstractSampler, LawSampler, LiteralSampler, b
 from mipsim.engine.tabulate import table_sampler
 from mipsim.games.base import AbstractGame
 
-ROUTES = ("auto", "literal", "sufficient")
+FIDELITIES = ("auto", "literal", "sufficient", "projected", "exact")
+"""From every record drawn to no game at all; "auto" takes the cheapest faithful one that plays."""
 
 
 def name_of(attack: AbstractAttack) -> str:
@@ -20,28 +22,25 @@ def name_of(attack: AbstractAttack) -> str:
     return type(attack).__name__
 
 
-def choose_route(game: AbstractGame, route: str) -> str:
-    """Return "literal" or "sufficient".
+def check_fidelity(fidelity: object) -> str:
+    """Return `fidelity` if it is one that plays games.
 
     Raises:
-        ValueError: if the exact law is asked for where there is none.
+        ValueError: for another word, and for "exact", which needs no games.
 
     Examples:
-        >>> import mipsim as mi
-        >>> choose_route(mi.RandomTarget(mi.EmpiricalMean(), mi.Bernoulli([0.3]), n=4), "auto")
-        'sufficient'
+        >>> check_fidelity("auto")
+        'auto'
     """
-    if route == "sufficient" and not game.has_exact_law:
+    chosen = one_of("fidelity", fidelity, FIDELITIES)
+    if chosen == "exact":
         raise ValueError(
-            f"route is 'sufficient', but {type(game.mechanism).__name__} of {type(game.data).__name__} data has no exact "
-            "law here; use 'literal' or 'auto'"
+            "fidelity is 'exact', which plays no games; for the exact trade-off curve call game.exact(attack)"
         )
-    if route == "auto":
-        return "sufficient" if game.has_exact_law else "literal"
-    return route
+    return chosen
 
 
-def check_shapes(game: AbstractGame, attack: AbstractAttack, route: str) -> None:
+def check_shapes(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> None:
     """Trace one round abstractly and check that the attack gives a real scalar for it.
 
     Must be called inside `exact_scope`.
@@ -50,7 +49,7 @@ def check_shapes(game: AbstractGame, attack: AbstractAttack, route: str) -> None
         ValueError: if the mechanism or the attack cannot be traced, dimensions differ, or the score is no real scalar.
     """
     key = jax.random.key(0, impl="threefry2x32")
-    play = game.play if route == "literal" else game.play_from_law
+    play = game.play_from_law if game.has_exact_law and fidelity != "literal" else game.play
     try:
         target, output = jax.eval_shape(play, key, jnp.asarray(True))
     except (TypeError, ValueError, IndexError) as error:
@@ -78,10 +77,26 @@ def check_shapes(game: AbstractGame, attack: AbstractAttack, route: str) -> None
         raise ValueError(f"attack {name} returns {_spell(score)}; the score must be a real scalar")
 
 
-def build_sampler(game: AbstractGame, attack: AbstractAttack, route: str) -> AbstractSampler:
-    """The sampler of a route: literal, or the cheapest one that draws from the exact law."""
+def build_sampler(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> AbstractSampler:
+    """The sampler of a fidelity; of "auto", the cheapest faithful one: projected, else sufficient, else literal.
+
+    Must be called inside `exact_scope`.
+
+    Raises:
+        ValueError: if the fidelity that is asked for does not exist for this game and attack.
+    """
     d = game.data.dimension
-    if route == "literal":
+    if fidelity == "projected":
+        raise ValueError(
+            f"fidelity is 'projected', but the score of {name_of(attack)} has no law of one or two dimensions in this "
+            "game; use 'auto'"
+        )
+    if fidelity == "sufficient" and not game.has_exact_law:
+        raise ValueError(
+            f"fidelity is 'sufficient', but {type(game.mechanism).__name__} of {type(game.data).__name__} data has no "
+            "exact law here; use 'literal' or 'auto'"
+        )
+    if fidelity == "literal" or not game.has_exact_law:
         return LiteralSampler(
             game=game, attack=attack, block=block_games(game.n * d, budget=2**21, most=1024)
         )

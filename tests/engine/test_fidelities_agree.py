@@ -20,7 +20,7 @@ def fixed(data):
 
 @pytest.fixture(scope="module")
 def literal():
-    return mi.play(fixed(DATA), ATTACK, GAMES, seed=1, route="literal", progress=False)
+    return mi.play(fixed(DATA), ATTACK, GAMES, seed=1, fidelity="literal", progress=False)
 
 
 def test_literal_and_table_agree(literal):
@@ -48,7 +48,7 @@ def test_a_sampler_with_p_off_by_a_thousandth_is_rejected(literal):
     assert p < FAILURE
 
 
-def test_law_route_agrees(literal):
+def test_law_sampler_agrees(literal):
     # A plain function hides that the score is additive, so that the outputs are drawn from their law.
     weights = (TARGET - P) / (P * (1 - P))
     offset = -np.sum(weights * P) - np.sum(weights * (TARGET - P)) / (2 * N)
@@ -74,7 +74,7 @@ def test_law_route_agrees(literal):
 )
 def test_other_games_agree(game):
     attack = mi.CovarianceScore(DATA, n=N)
-    first = mi.play(game, attack, 20_000, seed=1, route="literal", progress=False)
-    second = mi.play(game, attack, 20_000, seed=2, route="sufficient", edges=first.edges, progress=False)
+    first = mi.play(game, attack, 20_000, seed=1, fidelity="literal", progress=False)
+    second = mi.play(game, attack, 20_000, seed=2, fidelity="sufficient", edges=first.edges, progress=False)
     for a, b in ((first.out, second.out), (first.inside, second.inside)):
         assert two_sample_p(a, b)[1] >= FAILURE

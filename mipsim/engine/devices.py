@@ -1,0 +1,63 @@
+"""The local devices that games are spread over."""
+
+import os
+from collections.abc import Sequence
+
+import jax
+
+from mipsim._validation import whole
+
+
+def local_devices(wanted: int | None = None) -> list[jax.Device]:
+    """The first `wanted` devices of this process, or all of them.
+
+    A default device that the caller has set (`jax.default_device`) is taken alone.
+
+    Args:
+        wanted: how many, or None for all.
+
+    Raises:
+        ValueError: if there are not so many.
+
+    Examples:
+        >>> len(local_devices(1))
+        1
+    """
+    default = jax.config.jax_default_device
+    found = [default] if isinstance(default, jax.Device) else jax.local_devices(backend=default)
+    if wanted is None:
+        return found
+    wanted = whole("devices", wanted, 1)
+    if wanted > len(found):
+        raise ValueError(
+            f"devices is {wanted}; this process has {len(found)} {found[0].platform.upper()} "
+            f"device{'s' * (len(found) > 1)}, so it must be a whole number in [1, {len(found)}]"
+        )
+    return found[:wanted]
+
+
+def threads_for(devices: Sequence[jax.Device]) -> int:
+    """How many threads keep the devices busy: one per core, or two per accelerator.
+
+    A core plays one chunk at a time. An accelerator gets a second chunk while the counts of the first come back.
+
+    Examples:
+        >>> threads_for(local_devices()) >= len(local_devices())
+        True
+    """
+    if devices[0].platform == "cpu":
+        return max(cores(), len(devices))
+    return 2 * len(devices)
+
+
+def cores() -> int:
+    """How many cores this process may use.
+
+    Examples:
+        >>> cores() >= 1
+        True
+    """
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1

@@ -1,0 +1,89 @@
+"""What one coordinate's count adds to a score, in int32 fixed point: a row of a table, or a multiple of the count."""
+
+from abc import abstractmethod
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Int, UInt32
+
+IMPOSSIBLE = -(2**31)
+"""The tabled share that stands for a contribution of -inf."""
+
+
+class Reach(NamedTuple):
+    """The part of a coordinate's two rows (without the target, then with it) that a block of games can touch.
+
+    Attributes:
+        columns: C, of one row.
+        skip: where the part begins: 0, or C if every game has the target.
+        width: 2 C if the games differ in that, else C.
+        offset: where each game's row begins within the part, shape (G,), or a scalar zero.
+    """
+
+    columns: int
+    skip: Int[Array, ""] | int
+    width: int
+    offset: UInt32[Array, "..."]
+
+    def row(self, table: Array, coordinate: Array) -> Array:
+        """The part of a flattened table (rows, 2, C); slicing it first keeps the gathers within the cache."""
+        begin = coordinate * (2 * self.columns) + self.skip
+        return jax.lax.dynamic_slice(table, (begin,), (self.width,))
+
+
+class AbstractShares(eqx.Module):
+    """Shares of the coordinates of a score. Their sum modulo 2^32 does not depend on its order."""
+
+    has_impossible: eqx.AbstractVar[bool]
+
+    @abstractmethod
+    def start(self, side: UInt32[Array, " G"]) -> Int[Array, " G"]:
+        """Where the sum of each game begins, given its side (1 where the target is among the rows)."""
+
+    @abstractmethod
+    def of(self, coordinate: Int[Array, ""], column: UInt32[Array, " G"], reach: Reach) -> Int[Array, " G"]:
+        """The int32 share of one coordinate whose count is the lowest of its row + column."""
+
+
+class TabledShares(AbstractShares):
+    """Any share of any count.
+
+    Attributes:
+        values: int32, shape (rows, 2, C) flattened; `IMPOSSIBLE` is -inf.
+        has_impossible: whether that occurs.
+    """
+
+    values: Int[Array, " entries"]
+    has_impossible: bool = eqx.field(static=True)
+
+    def start(self, side: UInt32[Array, " G"]) -> Int[Array, " G"]:
+        """Begin at zero."""
+        return jnp.zeros(side.shape, jnp.int32)
+
+    def of(self, coordinate: Int[Array, ""], column: UInt32[Array, " G"], reach: Reach) -> Int[Array, " G"]:
+        """Look it up."""
+        return reach.row(self.values, coordinate).at[column + reach.offset].get(mode="promise_in_bounds")
+
+
+class LinearShares(AbstractShares):
+    """Whole multiples of the count, which spares a look-up a coordinate.
+
+    Attributes:
+        steps: the share of one more success at each coordinate, int32, shape (rows,).
+        starts: the sum of the shares of the lowest counts, for either side, int32, shape (2,).
+    """
+
+    steps: Int[Array, " rows"]
+    starts: Int[Array, "2"]
+    has_impossible: bool = eqx.field(static=True, default=False)
+
+    def start(self, side: UInt32[Array, " G"]) -> Int[Array, " G"]:
+        """Begin at the side's lowest counts."""
+        return jnp.where(side == 1, self.starts[1], self.starts[0])
+
+    def of(self, coordinate: Int[Array, ""], column: UInt32[Array, " G"], reach: Reach) -> Int[Array, " G"]:
+        """Multiply."""
+        step = jax.lax.dynamic_slice(self.steps, (coordinate,), (1,))[0]
+        return step * column.astype(jnp.int32)

@@ -1,0 +1,68 @@
+"""The trade-off curve of an attack whose score has a known law."""
+
+import equinox as eqx
+import numpy as np
+
+from mipsim.exact.law import AbstractScoreLaw
+from mipsim.tradeoff.base import AbstractTradeOff, rates
+
+
+class ExactTradeOff(AbstractTradeOff):
+    """The exact curve of the tests "score > threshold", for every FPR in [0, 1].
+
+    Where the score has atoms the test randomises between two neighbouring thresholds, so the curve is linear between its
+    vertices. It is the curve of one attack: it is convex where the score orders outputs as the likelihood ratio does.
+
+    Args:
+        law: the law of the score in the two worlds.
+
+    Source: standard; Neyman & Pearson (1933) for randomised tests.
+
+    Examples:
+        >>> import mipsim as mi, numpy as np
+        >>> data = mi.Bernoulli(np.linspace(0.25, 0.75, 200))
+        >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=100, target=data.easiest_target())
+        >>> curve = game.exact(mi.CovarianceScore(data, n=100))
+        >>> float(curve.beta(0.01)), float(curve.tpr_at(1e-100))
+        (0.6795, 8.85e-80)
+        >>> curve.error_bound < 1e-9
+        True
+    """
+
+    law: AbstractScoreLaw = eqx.field(static=True)
+
+    @property
+    def error_bound(self) -> float:
+        """A proven bound on the absolute error of the law's probabilities."""
+        return self.law.error_bound
+
+    def score_at(self, alpha: object) -> np.ndarray:
+        """The threshold of the test at FPR `alpha` (any shape): the least x with P_out(score > x) <= alpha."""
+        return self.law.threshold_at(rates("alpha", alpha))
+
+    def beta(self, alpha: object) -> np.ndarray:
+        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
+        a = rates("alpha", alpha)
+        threshold, before, share = self._test(a)
+        beta = self.law.cdf(threshold, inside=True)
+        lower = np.where(before < threshold, self.law.cdf(before, inside=True), 0.0)
+        return np.where(share > 0.0, (1.0 - share) * beta + share * lower, beta)
+
+    def tpr_at(self, fpr: object) -> np.ndarray:
+        """TPR at the FPR `fpr`, with its full relative accuracy where it is small."""
+        a = rates("fpr", fpr)
+        threshold, before, share = self._test(a)
+        tpr = self.law.sf(threshold, inside=True)
+        upper = np.where(before < threshold, self.law.sf(before, inside=True), 1.0)
+        return np.where(share > 0.0, (1.0 - share) * tpr + share * upper, tpr)
+
+    def _test(self, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Threshold, the atom before it, and with which probability scores in between count as "in"."""
+        threshold = self.law.threshold_at(alpha)
+        before = self.law.previous(threshold)
+        low = self.law.sf(threshold, inside=False)
+        below_all = threshold == -np.inf
+        high = np.where(before < threshold, self.law.sf(before, inside=False), np.where(below_all, 1.0, low))
+        gap = high - low
+        share = np.where(gap > 0.0, (alpha - low) / np.where(gap > 0.0, gap, 1.0), 0.0)
+        return threshold, before, np.clip(share, 0.0, 1.0)

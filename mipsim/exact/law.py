@@ -1,0 +1,54 @@
+"""What every exact law of a score provides."""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+Thresholds = float | np.ndarray
+
+
+class AbstractScoreLaw(ABC):
+    """The exact law of an attack's score in the two worlds of a game.
+
+    Everything is NumPy float64 with the shape of the argument. Scores may have an atom at -inf (an output that rules
+    the target out), never at +inf.
+
+    Examples:
+        >>> import mipsim as mi, numpy as np
+        >>> data = mi.Bernoulli(np.linspace(0.25, 0.75, 200))
+        >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=100, target=data.easiest_target())
+        >>> law = game.exact(mi.CovarianceScore(data, n=100)).law
+        >>> isinstance(law, AbstractScoreLaw)
+        True
+        >>> round(float(law.cdf(0.0, inside=False) + law.sf(0.0, inside=False)), 12)
+        1.0
+    """
+
+    @abstractmethod
+    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
+        """Log P(score > threshold) in the "in" world if `inside`, else in the "out" world."""
+
+    @abstractmethod
+    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
+        """Log P(score <= threshold)."""
+
+    @abstractmethod
+    def threshold_at(self, alpha: object) -> np.ndarray:
+        """The least threshold x with P_out(score > x) <= alpha, any shape; -inf and +inf are possible."""
+
+    @abstractmethod
+    def previous(self, threshold: Thresholds) -> np.ndarray:
+        """The atom of the "out" law next below a threshold from `threshold_at`; the threshold itself without atoms."""
+
+    @property
+    @abstractmethod
+    def error_bound(self) -> float:
+        """A proven bound on the absolute error of `cdf` and `sf`, at every threshold and in both worlds."""
+
+    def sf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
+        """P(score > threshold): FPR of the threshold test ("out"), TPR ("in")."""
+        return np.exp(self.logsf(threshold, inside=inside))
+
+    def cdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
+        """P(score <= threshold): the claimed law for a histogram whose bins are (edge, edge]."""
+        return np.exp(self.logcdf(threshold, inside=inside))

@@ -1,0 +1,178 @@
+"""The subset game by enumeration: every half of a small data set, and the exact advantage of the best attack."""
+
+from collections.abc import Callable
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from mipsim._validation import finite_matrix, finite_vector, real_array, whole
+
+LARGEST = 200_000
+"""The most subsets that are enumerated: C(20, 10) = 184,756 of them fit."""
+
+
+def half(n: int) -> int:
+    """Return k = n/2, or say that n records have no half.
+
+    Raises:
+        ValueError: if n is not an even whole number >= 2.
+
+    Examples:
+        >>> half(6)
+        3
+    """
+    records = whole("n", n, 2)
+    if records % 2:
+        raise ValueError(f"n is {records}; it must be even, since D_train is half of the n records")
+    return records // 2
+
+
+def subsets(n: int, k: int) -> np.ndarray:
+    """Every k-subset of n records as a row of membership flags, in lexicographic order of the indices.
+
+    Args:
+        n: records, >= 1.
+        k: size of a subset, 0 <= k <= n.
+
+    Returns:
+        bool, shape (C(n, k), n).
+
+    Raises:
+        ValueError: if k exceeds n or there are more than 200,000 subsets.
+
+    Examples:
+        >>> subsets(3, 2).astype(int).tolist()
+        [[1, 1, 0], [1, 0, 1], [0, 1, 1]]
+    """
+    n, k = whole("n", n, 1), whole("k", k, 0)
+    if k > n:
+        raise ValueError(f"k is {k}; it must be at most n = {n}")
+    if comb(n, k) > LARGEST:
+        raise ValueError(f"n is {n}; its {comb(n, k)} subsets are more than the {LARGEST} that are enumerated")
+    chosen = np.array(list(combinations(range(n), k)), dtype=np.int64).reshape(comb(n, k), k)
+    flags = np.zeros((comb(n, k), n), dtype=bool)
+    flags[np.arange(len(flags))[:, None], chosen] = True
+    return flags
+
+
+def half_subsets(n: int) -> np.ndarray:
+    """Every half of n records: the C(n, n/2) equally likely training sets; bool, shape (C(n, n/2), n).
+
+    Raises:
+        ValueError: if n is odd, below 2 or too large to enumerate.
+
+    Source: Izzo, Yoon, Arik, Zou (2024), definition 1.
+
+    Examples:
+        >>> half_subsets(4).shape
+        (6, 4)
+    """
+    return subsets(n, half(n))
+
+
+def outputs(algorithm: Callable[[np.ndarray], object], records: object) -> np.ndarray:
+    """The algorithm's output, or its vector of output probabilities, for every half of the records.
+
+    Args:
+        algorithm: takes a training set, shape (n/2, d), in the order of the data set; returns a number or a vector.
+        records: the data set, shape (n, d).
+
+    Returns:
+        float64, shape (C(n, n/2),) or (C(n, n/2), m), in the order of `half_subsets`.
+
+    Examples:
+        >>> outputs(lambda rows: rows.sum(), [[1.0], [2.0], [4.0], [8.0]]).tolist()
+        [3.0, 5.0, 9.0, 6.0, 10.0, 12.0]
+    """
+    rows = finite_matrix("records", records)
+    return real_array("outputs", [np.asarray(algorithm(rows[flags])) for flags in half_subsets(len(rows))])
+
+
+def finite_eta(law: object, n: int) -> np.ndarray:
+    """Sum over outputs of max(P(in, A), P(out, A)), less 1/2, for each target: the least eta of a finite algorithm.
+
+    Args:
+        law: P(A(D) = output), shape (C(n, n/2), m), one row for each half in the order of `half_subsets`.
+        n: records.
+
+    Returns:
+        eta of each of the n targets, shape (n,); the algorithm is eta-MIP with the largest.
+
+    Raises:
+        ValueError: if the shape is wrong, or a row is not a probability vector (to 1e-9).
+
+    Source: Izzo et al. (2024), proposition 2.
+
+    Examples:
+        >>> print(finite_eta([[0.75, 0.25], [0.25, 0.75]], 2))  # randomised response with epsilon = log 3
+        [0.25 0.25]
+    """
+    flags = half_subsets(n)
+    table = finite_matrix("law", law)
+    if len(table) != len(flags):
+        raise ValueError(f"law has {len(table)} rows; it must have one for each of the {len(flags)} halves")
+    if (table < -1e-12).any() or (np.abs(table.sum(axis=1) - 1.0) > 1e-9).any():
+        raise ValueError("law holds a row that is no probability vector; each row must sum to 1")
+    inside = flags.T.astype(float) @ table / len(flags)
+    out = (~flags).T.astype(float) @ table / len(flags)
+    return np.maximum(inside, out).sum(axis=1) - 0.5
+
+
+def laplace_eta(values: object, scale: float, n: int) -> np.ndarray:
+    """The exact eta of A(D) + Laplace(scale) for each target, without quadrature.
+
+    Both worlds are mixtures of Laplace densities of one scale b, so that between neighbouring values of A their
+    difference is u e^{x/b} + v e^{-x/b}, which changes sign at most once: its absolute integral is elementary.
+
+    Args:
+        values: A(D) of a deterministic algorithm, shape (C(n, n/2),), in the order of `half_subsets`.
+        scale: b > 0, in the unit of the values.
+        n: records.
+
+    Returns:
+        eta of each target, shape (n,).
+
+    Examples:
+        >>> print(laplace_eta([1.0, -1.0], 2.0, 2).round(6))  # (1 - exp(-1/2)) / 2
+        [0.196735 0.196735]
+    """
+    flags = half_subsets(n)
+    at = finite_vector("values", values, len(flags))
+    sign = np.where(flags.T, 1.0, -1.0) / len(flags)  # P(in, D) - P(out, D); sums to 0
+    return np.array([0.5 * laplace_difference(at, weights, scale) for weights in sign])
+
+
+def laplace_difference(at: np.ndarray, weights: np.ndarray, scale: float) -> float:
+    """Integral of |sum_i w_i exp(-|x - a_i| / b) / (2 b)| over the line, in closed form between the points.
+
+    Args:
+        at: a, shape (m,).
+        weights: w of any sign, shape (m,).
+        scale: b > 0.
+
+    Examples:
+        >>> round(laplace_difference(np.array([0.0]), np.array([1.0]), 2.0), 12)
+        1.0
+    """
+    order = np.argsort(at)
+    a, w = np.asarray(at)[order] / scale, np.asarray(weights)[order]
+    # On [a_i, a_{i+1}] the sum is rise_i e^{x - a_{i+1}} + fall_i e^{-(x - a_i)}: points to the right and to the left.
+    gap = np.diff(a)
+    fall, rise = w.copy(), w.copy()
+    for i in range(1, len(a)):
+        fall[i] += fall[i - 1] * np.exp(-gap[i - 1])
+    for i in range(len(a) - 2, -1, -1):
+        rise[i] += rise[i + 1] * np.exp(-gap[i])
+    left, right = fall[:-1], rise[1:]
+
+    def integral(start: np.ndarray, stop: np.ndarray) -> np.ndarray:
+        grown = right * (np.exp(stop - gap) - np.exp(start - gap))
+        return np.abs(grown + left * (np.exp(-start) - np.exp(-stop)))
+
+    # right e^{x - gap} + left e^{-x} = 0 at x = (gap + log(-left / right)) / 2.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        root = 0.5 * (gap + np.log(-left / right))
+    root = np.clip(np.where(np.isfinite(root), root, 0.0), 0.0, gap)
+    inner = integral(np.zeros_like(gap), root) + integral(root, gap)
+    return float(0.5 * (abs(rise[0]) + abs(fall[-1]) + inner.sum()))

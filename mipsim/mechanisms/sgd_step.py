@@ -1,0 +1,124 @@
+"""One noisy step of gradient descent with clipped gradients."""
+
+import math
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from mipsim._validation import number, sample_size
+from mipsim.distributions.base import AbstractDistribution, Member
+from mipsim.mechanisms.base import AbstractMechanism
+
+
+class SGDStep(AbstractMechanism):
+    """(1/n) sum_i g_i min(1, clip / ||g_i||) + N(0, (noise_multiplier clip / n)^2 I): one step of DP-SGD.
+
+    The records are the gradients of the n examples of the batch, one a row; a game's target is the gradient of the
+    target example. The noise has the convention of DP-SGD: its standard deviation is noise_multiplier x clip on the
+    SUM of the clipped gradients, hence noise_multiplier x clip / n on the mean that is released. Leemann's tau is that
+    of the mean: `noise_std(n)` gives it and `with_noise_std` takes it.
+
+    A batch drawn from a larger data set is `Subsampled(SGDStep(...), rho)`.
+
+    Args:
+        clip: the largest Euclidean norm C of a gradient, > 0, in its units; `inf` does not clip.
+        noise_multiplier: sigma >= 0, without unit. It must be 0 where clip is `inf`, since the noise is stated in
+            units of the clip; noise without clipping is `GaussianNoise(SGDStep(inf, 0), gamma)`.
+
+    Raises:
+        ValueError: if clip <= 0 or NaN, noise_multiplier is negative or not finite, or both are without meaning
+            together; from `rows(n)`, and so from a game, if n is not a whole number >= 2.
+
+    Source: Abadi et al. (2016), algorithm 1; Leemann, Pawelczyk & Kasneci (2023), section 5.
+
+    Examples:
+        >>> import numpy as np
+        >>> step = SGDStep(clip=1.0, noise_multiplier=0.0)
+        >>> print(step.release(jax.random.key(0), np.array([[3.0, 4.0], [0.0, 0.5]])))
+        [0.3  0.65]
+        >>> SGDStep(clip=2.0, noise_multiplier=5.0).noise_std(100)
+        0.1
+    """
+
+    clip: float = eqx.field(static=True)
+    noise_multiplier: float = eqx.field(static=True)
+
+    def __check_init__(self) -> None:
+        if self.clip != math.inf:
+            number("clip", self.clip, 0.0, low_open=True)
+        sigma = number("noise_multiplier", self.noise_multiplier, 0.0)
+        if self.clip == math.inf and sigma > 0.0:
+            raise ValueError(
+                f"noise_multiplier is {sigma:g} with clip = inf; it counts the noise in clips and must be 0 there: "
+                "use GaussianNoise(SGDStep(inf, 0), gamma)"
+            )
+
+    @classmethod
+    def with_noise_std(cls, clip: float, noise_std: float, n: int) -> "SGDStep":
+        """The step whose released mean of n gradients carries noise of standard deviation `noise_std`, Leemann's tau.
+
+        Raises:
+            ValueError: if clip is not finite and > 0, noise_std is negative, or n < 2.
+
+        Examples:
+            >>> SGDStep.with_noise_std(2.0, 0.1, 100).noise_multiplier
+            5.0
+        """
+        bound = number("clip", clip, 0.0, low_open=True)
+        return cls(bound, number("noise_std", noise_std, 0.0) * sample_size(n) / bound)
+
+    def noise_std(self, n: int) -> float:
+        """Standard deviation tau of the noise in every coordinate of the released mean of n gradients.
+
+        Examples:
+            >>> SGDStep(1.0, 0.5).noise_std(10)
+            0.05
+        """
+        return self.noise_multiplier * self.clip / sample_size(n) if self.noise_multiplier else 0.0
+
+    def effective_n(self, n: int) -> float:
+        """N + tau^2 n^2 / C^2 = n + noise_multiplier^2: the batch that would hide as much without noise.
+
+        Source: Leemann, Pawelczyk & Kasneci (2023), theorem 5.1.
+
+        Examples:
+            >>> SGDStep(1.0, 3.0).effective_n(100)
+            109.0
+        """
+        return sample_size(n) + self.noise_multiplier**2
+
+    @property
+    def has_exact_law(self) -> bool:
+        """False: clipping ties the coordinates of a gradient together."""
+        return False
+
+    def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Float[Array, " d"]:
+        """Return the noisy mean of the clipped rows, shape (d,)."""
+        norm = jnp.linalg.norm(records, axis=1)
+        n = records.shape[0]
+        mean = jnp.where(norm > self.clip, self.clip / norm, 1.0) @ records / n
+        if self.noise_multiplier == 0.0:
+            return mean
+        noise = self.noise_multiplier * self.clip / n
+        return mean + noise * jax.random.normal(key, mean.shape, mean.dtype)
+
+    def release_from_law(
+        self,
+        key: PRNGKeyArray,
+        data: AbstractDistribution,
+        n: int,
+        target: Float[Array, " d"],
+        member: Member,
+    ) -> Array:
+        """Not available: clipping ties the coordinates of a gradient together."""
+        raise NotImplementedError("SGDStep has no exact law of its output; play it literally")
+
+    def rows(self, n: int) -> int:
+        """Return n."""
+        return sample_size(n)
+
+    def output_shape(self, dimension: int) -> tuple[int, ...] | None:
+        """Return (d,)."""
+        return (dimension,)

@@ -1,0 +1,154 @@
+"""Linear scores of a mean: tilting the score tilts the law of every record."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, UInt32, UInt64
+
+from mipsim.attacks.base import AbstractLinearAttack
+from mipsim.distributions.base import AbstractDistribution
+from mipsim.distributions.bernoulli import Bernoulli
+from mipsim.distributions.discrete import Discrete
+from mipsim.distributions.empirical import Empirical
+from mipsim.distributions.tilting import greatest_slope, tilted
+from mipsim.engine.precision import exact_scope
+from mipsim.engine.sampler import AbstractSampler
+from mipsim.engine.tabulate import NoisyMean
+from mipsim.games.fixed_target import FixedTarget
+from mipsim.mechanisms.mean import EmpiricalMean
+from mipsim.mechanisms.noise import GaussianNoise
+from mipsim.rare.score_law import IN, AbstractScoreLaw, Cumulant
+from mipsim.rare.untilted import untilted
+
+_COARSE = 1e-4
+"""A lattice finer than this share of the score's standard deviation is as good as none."""
+
+
+class _FixedWeights(AbstractLinearAttack):
+    """weights . output + constant."""
+
+    slope: np.ndarray
+    constant: np.ndarray
+
+    def weights(self, target: Float[Array, " d"]) -> Float[Array, " d"]:
+        return jnp.asarray(self.slope)
+
+    def offset(self, target: Float[Array, " d"]) -> Float[Array, ""]:
+        return jnp.asarray(self.constant)
+
+
+class _Shifted(AbstractSampler):
+    """Another sampler's scores plus a constant: a Gaussian term of the score, tilted."""
+
+    fidelity: ClassVar[str] = "sufficient"
+    name: ClassVar[str] = "shifted"
+    base: AbstractSampler
+    shift: Float[Array, ""]
+    block: int = eqx.field(static=True)
+
+    def scores(
+        self, seed: UInt32[Array, "2"], stream: Int[Array, ""], world: Int[Array, ""], games: UInt64[Array, " G"]
+    ) -> Float[Array, " G"]:
+        return self.base.scores(seed, stream, world, games) + self.shift
+
+
+class LinearScore(AbstractScoreLaw):
+    """S = offset + weights . (mean of the rows + Gaussian noise).
+
+    K_out(theta) = theta offset + k L(theta w / k) + theta^2 s^2 / 2 with k rows, L the log moment-generating function
+    of one record and s^2 the variance of the noise in S; in the "in" world k - 1 rows and the target's w . z / k.
+    The tilted law is the same game with tilted records, its noise shifted by theta s^2.
+
+    Args:
+        game: a fixed-target game of a mean.
+        mean: the mechanism as read by `as_noisy_mean`.
+        attack: the linear attack.
+    """
+
+    name = "linear score, tilted records"
+
+    def __init__(self, game: FixedTarget, mean: NoisyMean, attack: AbstractLinearAttack) -> None:
+        with exact_scope():
+            target = jnp.asarray(game.target)
+            self._w = np.asarray(attack.weights(target), dtype=np.float64)
+            self._offset = float(attack.offset(target))
+        if not np.any(self._w):
+            raise ValueError("attack has the weight 0 at every coordinate, so that its score is constant")
+        self._mean = mean
+        self._noise = float(np.sum(self._w**2 * mean.variance))
+        self._data: AbstractDistribution = game.data
+        self._game = game
+        if isinstance(game.data, Empirical):
+            self._project(game)
+        tilted(self._data, np.zeros(self._w.size))  # says so where the law has no tilted one
+
+    def _project(self, game: FixedTarget) -> None:
+        """A row enters the score through w . row alone: one coordinate with as many values as there are rows."""
+        values, counts = np.unique(game.data.records @ self._w, return_counts=True)  # pyright: ignore[reportAttributeAccessIssue]
+        if values.size < 2:
+            raise ValueError("attack gives every record the same score, so that nothing is rare")
+        rows = self._mean.rows
+        self._data = Discrete(values, counts / counts.sum())
+        noise = GaussianNoise(EmpiricalMean(), np.sqrt(self._noise * rows))
+        self._game = FixedTarget(noise, self._data, rows, [float(game.target @ self._w)])
+        self._w = np.ones(1)
+
+    def cumulant(self, theta: float, world: int) -> Cumulant:
+        """K, K' and K'' at theta."""
+        k, w = self._mean.rows, self._w
+        law, one = tilted(self._data, theta * w / k)
+        rows = k - (world == IN)
+        fixed = self._offset + (float(w @ self._game.target) / k if world == IN else 0.0)
+        covariance = law.covariance
+        spread = w**2 @ covariance if covariance.ndim == 1 else w @ covariance @ w
+        return Cumulant(
+            theta * fixed + rows * one + 0.5 * theta**2 * self._noise,
+            fixed + rows / k * float(w @ law.mean) + theta * self._noise,
+            rows / k**2 * float(spread) + self._noise,
+        )
+
+    def reach(self, world: int) -> tuple[float, float]:
+        """Where the moment-generating function of a record is finite."""
+        direction = self._w / self._mean.rows
+        return -greatest_slope(self._data, -direction), greatest_slope(self._data, direction)
+
+    def sampler(self, theta: float, world: int) -> tuple[AbstractSampler, int]:
+        """The same game with tilted records."""
+        law, _ = tilted(self._data, theta * self._w / self._mean.rows)
+        game = FixedTarget(self._game.mechanism, law, self._game.n, self._game.target)
+        base = untilted(game, _FixedWeights(self._w, np.asarray(self._offset)))
+        if self._noise == 0.0 or theta == 0.0:
+            return base, world
+        return _Shifted(base, jnp.asarray(theta * self._noise), base.block), world
+
+    def link(self, score: np.ndarray) -> np.ndarray:
+        """The score itself."""
+        return np.asarray(score, dtype=np.float64)
+
+    @property
+    def plain_inside(self) -> bool:
+        """True for a sub-sample."""
+        return self._mean.drawn < 1.0
+
+    @property
+    def is_log_ratio(self) -> bool:
+        """False."""
+        return False
+
+    @property
+    def lattice(self) -> tuple[float, float] | None:
+        """Bernoulli counts with weights that are whole multiples of one number."""
+        if type(self._data) is not Bernoulli or self._noise > 0.0:
+            return None
+        sizes = np.abs(self._w[self._w != 0])
+        share = sizes / sizes.min()
+        if (np.abs(share - np.rint(share)) > 1e-9 * share).any():
+            return None
+        step = float(sizes.min()) / self._mean.rows
+        return (self._offset, step) if step > _COARSE * np.sqrt(self.cumulant(0.0, 0).variance) else None
+
+

@@ -1,0 +1,177 @@
+"""Thresholds and tilts of a run, fixed before any game by the saddlepoint approximation."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from mipsim.rare.score_law import IN, OUT, AbstractScoreLaw, Cumulant
+
+_SPAN = 1.5
+"""Thresholds within this many standard deviations share a tilt: the outer ones lose a quarter of their counts."""
+
+_PLAIN = 0.75
+"""Thresholds within this many standard deviations of the mean are counted without a tilt."""
+
+_FARTHEST = 12.0
+_MOST_STEPS = 400
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One tilted law with its share of the games.
+
+    Attributes:
+        world: OUT or IN.
+        theta: the tilt; 0 plays the game as it is.
+        cumulant: K, K' and K'' at theta.
+        thresholds: indices of the thresholds whose rate this rung estimates.
+        upper: whether it counts {S > t} (else {S <= t}).
+        games: games played.
+        stream: number of its random stream.
+    """
+
+    world: int
+    theta: float
+    cumulant: Cumulant
+    thresholds: tuple[int, ...]
+    upper: bool
+    games: int
+    stream: int
+
+
+@dataclass(frozen=True)
+class Curve:
+    """theta, K'(theta) and the signed root w of the deviance along one world's tilted laws, all increasing."""
+
+    theta: np.ndarray
+    mean: np.ndarray
+    root: np.ndarray
+    corrected: np.ndarray
+
+    @classmethod
+    def of(cls, law: AbstractScoreLaw, world: int, low: float, high: float) -> Curve:
+        """Walk from theta = 0 in both directions until w passes `low` and `high`, or the law has no more tail."""
+        low_end, high_end = law.reach(world)
+        start = law.cumulant(0.0, world)
+        if not start.variance > 0:
+            raise ValueError("attack gives a score without variance, so that nothing is rare")
+        step = 0.5 / math.sqrt(start.variance)
+        up = _walk(law, world, step, high_end, high)
+        down = _walk(law, world, -step, low_end, low)[::-1]
+        points = np.array([*down, (0.0, start.mean, 0.0, np.nan), *up])
+        return cls(*points.T)
+
+    def theta_at_root(self, root: float) -> float:
+        """Theta with w(theta) = root."""
+        return float(np.interp(root, self.root, self.theta))
+
+    def root_at(self, score: float) -> float:
+        """The root w of the tilt whose mean is the score."""
+        return float(np.interp(score, self.mean, self.root))
+
+    def score_above(self, alpha: float) -> float:
+        """The t with P(S > t) about alpha, by r* = w + log(u / w) / w = Phi^-1(1 - alpha)."""
+        up = self.theta > 0
+        rank, wanted = self.corrected[up], -float(ndtri(alpha))
+        if not rank.max() >= wanted:
+            raise ValueError(
+                f"false_positive_rates holds {alpha:g}; no threshold of this score has so small a rate (the least that it "
+                "can be tilted to is larger)"
+            )
+        order = np.argsort(rank)
+        return float(np.interp(wanted, rank[order], self.mean[up][order]))
+
+
+def _walk(
+    law: AbstractScoreLaw, world: int, step: float, end: float, wanted: float
+) -> list[tuple[float, float, float, float]]:
+    points: list[tuple[float, float, float, float]] = []
+    if end == 0.0 or wanted == 0.0:
+        return points
+    for i in range(1, _MOST_STEPS):
+        # Near a finite end the steps shrink geometrically and never pass it.
+        theta = i * step / 2 if math.isinf(end) else -end * math.expm1(-i * step / (2 * end))
+        k = law.cumulant(theta, world)
+        deviance = 2.0 * (theta * k.mean - k.value)
+        if not (math.isfinite(deviance) and k.variance > 0):
+            break
+        w, u = math.copysign(math.sqrt(max(deviance, 1e-300)), step), theta * math.sqrt(k.variance)
+        if points and abs(k.mean - points[-1][1]) <= 1e-12 * abs(k.mean):
+            break
+        points.append((theta, k.mean, w, w + math.log(u / w) / w))
+        if abs(w) > abs(wanted) + 0.5 or (abs(u) < 1e-2 and abs(w) > 0.5):
+            break
+    return points
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Thresholds in units of S, increasing, and the rungs that estimate the rates of both worlds there."""
+
+    thresholds: np.ndarray
+    rungs: tuple[Rung, ...]
+
+
+def plan(law: AbstractScoreLaw, rates: np.ndarray, games: int) -> Plan:
+    """Place a threshold for every false-positive rate and choose the tilts.
+
+    Args:
+        law: the score.
+        rates: distinct false-positive rates in (0, 1/4].
+        games: games in each world, shared evenly by the rungs of the world.
+    """
+    reach = -float(ndtri(rates.min()))
+    out = Curve.of(law, OUT, 0.0, reach + 1.0)
+    t = np.array(sorted(_off_lattice(law, out.score_above(a)) for a in rates))
+    t = np.unique(t)
+    rungs = _rungs(law, OUT, out, t, games, first_stream=2)
+    if law.plain_inside:
+        everything = tuple(range(t.size))
+        rungs.append(Rung(IN, 0.0, law.cumulant(0.0, IN), everything, False, games, 2 + len(rungs)))
+    else:
+        inside = Curve.of(law, IN, -_FARTHEST, _FARTHEST)
+        rungs += _rungs(law, IN, inside, t, games, first_stream=2 + len(rungs))
+    return Plan(t, tuple(rungs))
+
+
+def _off_lattice(law: AbstractScoreLaw, t: float) -> float:
+    """Move a threshold to the middle between two atoms, so that rounding cannot carry a score across it."""
+    if law.lattice is None:
+        return t
+    start, step = law.lattice
+    return start + step * (math.floor((t - start) / step) + 0.5)
+
+
+def _rungs(
+    law: AbstractScoreLaw, world: int, curve: Curve, t: np.ndarray, games: int, first_stream: int
+) -> list[Rung]:
+    roots = np.array([curve.root_at(score) for score in t])
+    groups: list[tuple[float, list[int]]] = []
+    plain = [k for k in range(t.size) if abs(roots[k]) <= _PLAIN]
+    if plain:
+        groups.append((0.0, plain))
+    for side in (1.0, -1.0):
+        left = [k for k in np.argsort(-side * roots) if side * roots[k] > _PLAIN]  # the farthest first
+        while left:
+            near = [k for k in left if abs(roots[left[0]] - roots[k]) <= _SPAN]
+            middle = 0.5 * (roots[near[0]] + roots[near[-1]])
+            groups.append((curve.theta_at_root(middle), sorted(int(k) for k in near)))
+            left = left[len(near) :]
+    groups.sort(key=lambda group: group[0])
+    share, rest = divmod(games, len(groups))
+    return [
+        Rung(
+            world,
+            theta,
+            law.cumulant(theta, world),
+            tuple(members),
+            theta > 0 or (theta == 0 and world == OUT),
+            share + (i < rest),
+            first_stream + i,
+        )
+        for i, (theta, members) in enumerate(groups)
+    ]

@@ -1,0 +1,227 @@
+"""`play_rare`: false-positive rates of 1e-6 and less from twenty thousand games."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mipsim._validation import finite_vector, number, whole
+from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
+from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodRatio
+from mipsim.bands.scaled_rates import ScaledRates
+from mipsim.distributions.gaussian import Gaussian
+from mipsim.engine.manifest import DRAWS, array_digest, describe, versions
+from mipsim.engine.precision import exact_scope
+from mipsim.engine.tabulate import as_noisy_mean
+from mipsim.games.base import AbstractGame
+from mipsim.games.fixed_target import FixedTarget
+from mipsim.rare.gates import Tail, check_agreement, check_moments
+from mipsim.rare.gaussian_ratio import GaussianRatio
+from mipsim.rare.linear_score import LinearScore
+from mipsim.rare.plan import Rung, plan
+from mipsim.rare.rare_tradeoff import RareTradeOff
+from mipsim.rare.score_law import IN, OUT, AbstractScoreLaw
+from mipsim.rare.table_score import TableScore
+from mipsim.rare.thinning import Thinner, moments_of
+from mipsim.rare.untilted import untilted
+
+FALSE_POSITIVE_RATES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 2e-2)
+"""Where thresholds are placed unless others are asked for."""
+
+_MOST_RATE = 0.25
+
+
+def score_law(game: AbstractGame, attack: AbstractAttack) -> AbstractScoreLaw:
+    """What tilts the score of this attack in this game.
+
+    Raises:
+        ValueError: if no exact tilted law is known; the message says for what one is.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> data = mi.Bernoulli([0.3, 0.6])
+        >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10, target=[1.0, 0.0])
+        >>> [score_law(game, a).name for a in (mi.CovarianceScore(data, 10), mi.LikelihoodRatio(game.mechanism, data, 10))]
+        ['linear score, tilted records', 'additive score, tilted terms']
+    """
+    mean = as_noisy_mean(game.mechanism, game.n)
+    if not isinstance(game, FixedTarget) or mean is None:
+        raise ValueError(
+            f"game is {type(game).__name__} of {type(game.mechanism).__name__}; rare rates are for FixedTarget games of "
+            "EmpiricalMean, with GaussianNoise or Subsampled around it, where the weights are exact"
+        )
+    if isinstance(attack, AbstractLinearAttack) and _keeps_its_sum(attack):
+        return LinearScore(game, mean, attack)
+    if isinstance(attack, (LikelihoodRatio, GaussianLikelihoodRatio)) and isinstance(game.data, Gaussian):
+        return GaussianRatio(game, mean, attack)
+    if isinstance(attack, AbstractAdditiveAttack) and _keeps_its_sum(attack) and not np.any(mean.variance):
+        return TableScore(game, mean, attack)
+    raise ValueError(
+        f"attack {type(attack).__name__} has no exact likelihood ratio against a tilted law here; rare rates are for linear "
+        "attacks, the likelihood ratio of Gaussian data, and additive attacks on a mean of Bernoulli data without noise"
+    )
+
+
+def play_rare(
+    game: AbstractGame,
+    attack: AbstractAttack,
+    games: int,
+    seed: int = 0,
+    *,
+    false_positive_rates: object = FALSE_POSITIVE_RATES,
+    confidence: float = 0.999,
+    chunk: int | None = None,
+    workers: int | None = None,
+) -> RareTradeOff:
+    """Estimate a trade-off curve at small false-positive rates by exponential tilting with thinning.
+
+    Games are drawn from dP_theta = exp(theta S - K(theta)) dP, S the score, under which {S > t} is common. The weight
+    dP / dP_theta = exp(K(theta) - theta S) is exact and at most B = exp(K(theta) - theta t) on {S > t}; a game is accepted
+    there with probability weight / B, so that the accepted games are Binomial(N, P(S > t) / B). Thresholds and
+    tilts are fixed before the run by the saddlepoint approximation: an error of it costs counts, never validity. The "in"
+    world is tilted likewise, up or down, where its rates are rare. A run depends on (game, attack, seed, games) only.
+
+    Args:
+        game: a fixed-target game of a mean, with Gaussian noise or sub-sampling or not.
+        attack: a linear attack (Bernoulli, Gaussian, exponential, discrete or empirical data), the exact likelihood ratio
+            (Bernoulli data, Gaussian data with or without noise), or another additive attack on Bernoulli data.
+        games: games in EACH world, shared by the few tilts of the world, >= 100.
+        seed: a whole number in [0, 2^64).
+        false_positive_rates: about where to place thresholds, in (0, 1/4]; the true rates there differ slightly.
+        confidence: of the band and of comparisons, in (0, 1).
+        chunk: games per call, rounded up to whole blocks; None = as the engine chooses.
+        workers: threads; None = one per core.
+
+    Returns:
+        Estimated rates with exact intervals.
+
+    Raises:
+        ValueError: on bad arguments, or where no exact tilted law is known.
+        ArithmeticError: if the games contradict the weights, which would be a defect.
+
+    Source: Siegmund (1976); Bucklew (2004); the thinning makes weighted counts binomial.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> data = mi.Bernoulli([0.3, 0.6] * 50)
+        >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=100, target=data.easiest_target())
+        >>> curve = play_rare(game, mi.CovarianceScore(data, n=100), games=4000, false_positive_rates=[1e-6])
+        >>> low, high = curve.out.bounds(1e-3)
+        >>> bool(high[0] < 2 * low[0] < 2e-6)
+        True
+    """
+    total = whole("games", games, 100)
+    seed = whole("seed", seed, 0)
+    if seed >= 2**64:
+        raise ValueError(f"seed is {seed}; it must be a whole number in [0, 2^64)")
+    wanted = _levels(false_positive_rates)
+    number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
+    size = None if chunk is None else whole("chunk", chunk, 1)
+    threads = None if workers is None else whole("workers", workers, 1)
+    if not isinstance(game, AbstractGame):
+        raise ValueError(f"game is {type(game).__name__}; it must be a game such as FixedTarget")
+    if not isinstance(attack, AbstractAttack):
+        raise ValueError(f"attack is {type(attack).__name__}; rare rates need an attack whose tilted law is known")
+    law = score_law(game, attack)
+    planned = plan(law, wanted, total)
+    t = planned.thresholds
+    estimates = {world: _Rates(t.size) for world in (OUT, IN)}
+    tails: dict[int, list[Tail]] = {OUT: [], IN: []}
+    for rung in planned.rungs:
+        for world, tail in _played(law, game, attack, rung, t, seed, size, threads, estimates[rung.world]):
+            tails[world].append(tail)
+    for found in tails.values():
+        check_agreement(found)
+    manifest: dict[str, Any] = {
+        "game": describe(game),
+        "attack": describe(attack),
+        "seed": seed,
+        "games": total,
+        "score": law.name,
+        "tilts": [[("out", "in")[r.world], r.theta, r.games, list(r.thresholds)] for r in planned.rungs],
+        "edges": array_digest(t),
+        "draws": DRAWS,
+        "versions": versions(),
+    }
+    return RareTradeOff(
+        law.link(t), estimates[OUT].scaled(), estimates[IN].scaled(), total, confidence, manifest
+    )
+
+
+class _Rates:
+    """The counts of one world, filled in rung by rung."""
+
+    def __init__(self, size: int) -> None:
+        self.count, self.games, self.scale = (np.zeros(size), np.zeros(size), np.ones(size))
+        self.complement = np.zeros(size, dtype=bool)
+
+    def scaled(self) -> ScaledRates:
+        return ScaledRates(self.count, self.games, self.scale, self.complement)
+
+
+def _played(
+    law: AbstractScoreLaw,
+    game: AbstractGame,
+    attack: AbstractAttack,
+    rung: Rung,
+    t: np.ndarray,
+    seed: int,
+    chunk: int | None,
+    workers: int | None,
+    estimates: _Rates,
+) -> list[tuple[int, Tail]]:
+    """Play one rung, keep its estimates, and return the tail probabilities that it can be held against."""
+    mixture = rung.world == IN and law.plain_inside
+    powers, uppers, worlds = [rung.theta], [rung.upper], [rung.world]
+    if rung.upper is False and rung.theta == 0.0:  # untilted games serve both tails
+        powers, uppers, worlds = [0.0, 0.0], [False, True], [rung.world, rung.world]
+    if rung.world == IN and law.is_log_ratio and rung.theta > -1.0:
+        # P_out(S > t) = E_in[exp(-S); S > t]: the "in" games are "out" games tilted by one more.
+        powers, uppers, worlds = [*powers, 1.0 + rung.theta], [*uppers, True], [*worlds, OUT]
+    with exact_scope():
+        sampler, asked = (untilted(game, attack), IN) if mixture else law.sampler(rung.theta, rung.world)
+    standard = rung.cumulant.mean, math.sqrt(rung.cumulant.variance)
+    edges = law.link(t) if mixture else t
+    thinner = Thinner(sampler, asked, edges, tuple(powers), tuple(uppers), standard, seed, rung.stream)
+    sums = _all_games(thinner, rung.games, chunk, workers)
+    counts, moments = sums[:-3].reshape(len(powers), t.size), sums[-3:]
+    if moments[0]:
+        raise ValueError(f"attack {type(attack).__name__} gave NaN for {moments[0]} of {rung.games} games")
+    if not mixture and not (rung.theta == 0.0 and math.isinf(law.reach(rung.world)[1]) and law.reach(rung.world)[0] == 0):
+        check_moments(rung, *moments_of(moments, rung.games))
+    scale = [np.exp(rung.cumulant.value - power * t) for power in powers]
+    mine = list(rung.thresholds)
+    estimates.count[mine], estimates.games[mine] = counts[0, mine], rung.games
+    estimates.scale[mine] = scale[0][mine]
+    estimates.complement[mine] = rung.world == IN and rung.upper
+    return [
+        (world, Tail(f"{rung.games:,} games tilted by {rung.theta:.3g}", count, rung.games, bound))
+        for world, upper, count, bound in zip(worlds, uppers, counts, scale, strict=True)
+        if upper
+    ]
+
+
+def _all_games(thinner: Thinner, games: int, chunk: int | None, workers: int | None) -> np.ndarray:
+    from mipsim.engine.drive import cores, play_range
+
+    parts = play_range(thinner, 0, games, thinner.block, chunk, workers or cores())
+    return np.sum([counts for _, counts in parts], axis=0)
+
+
+def _keeps_its_sum(attack: AbstractAdditiveAttack) -> bool:
+    """Whether the score really is link(sum of contributions): a subclass may have said otherwise."""
+    plain = type(attack).score is AbstractAdditiveAttack.score
+    linear = isinstance(attack, AbstractLinearAttack)
+    return plain and (not linear or type(attack).contributions is AbstractLinearAttack.contributions)
+
+
+def _levels(rates: object) -> np.ndarray:
+    given = [rates] if isinstance(rates, (int, float)) else rates
+    levels = finite_vector("false_positive_rates", list(given) if isinstance(given, Sequence) else given)
+    bad = (levels < 1e-30) | (levels > _MOST_RATE)
+    if bad.any():
+        raise ValueError(f"false_positive_rates holds {levels[bad][0]:g}; it must lie in [1e-30, {_MOST_RATE:g}]")
+    return np.unique(levels)

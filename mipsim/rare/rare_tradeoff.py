@@ -1,0 +1,137 @@
+"""The part of a trade-off curve at small false-positive rates, as thinned counts of tilted games."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from mipsim._validation import finite_vector, number
+from mipsim.bands.compare import Comparison
+from mipsim.bands.curve_band import CurveBand
+from mipsim.bands.scaled_rates import ScaledRates, compare_rates, rates_band
+from mipsim.tradeoff.base import AbstractTradeOff, rates
+
+
+@dataclass(frozen=True, eq=False)
+class RareTradeOff:
+    """Error rates at K thresholds, each a known multiple of the probability of a binomial count.
+
+    A game of the tilted law is accepted with probability (weight / bound of the weight), so that the accepted games of N
+    are Binomial(N, P(score > t) / B): every interval for counts applies, scaled by B.
+
+    Attributes:
+        thresholds: increasing, in units of the score, shape (K,).
+        out: the false-positive rates P_out(score > t).
+        inside: the false-negative rates P_in(score <= t).
+        games: games played in each world, all rungs together.
+        confidence: of the band, in (0, 1).
+        manifest: what was played (plain JSON types).
+
+    Raises:
+        ValueError: if shapes differ, thresholds do not increase, or the confidence is outside (0, 1).
+
+    Source: Bucklew (2004), "Introduction to rare event simulation", for the tilting; Clopper & Pearson (1934).
+
+    Examples:
+        >>> import mipsim as mi
+        >>> data = mi.Gaussian(0.0, 1.0, d=50)
+        >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=50, target=[2.0] * 50)
+        >>> curve = mi.play_rare(game, mi.CovarianceScore(data, n=50), games=2000, false_positive_rates=[1e-6, 1e-3])
+        >>> low, high = curve.out.bounds(1e-9)
+        >>> bool((low < [1e-3, 1e-6]).all() and (high > [1e-3, 1e-6]).all())  # Gaussian scores: planned exactly
+        True
+        >>> curve.compare(mi.GaussianTradeOff(2.0), tolerance=0.3).verdict
+        'CONFIRMED'
+    """
+
+    thresholds: np.ndarray
+    out: ScaledRates
+    inside: ScaledRates
+    games: int
+    confidence: float = 0.999
+    manifest: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        t = finite_vector("thresholds", self.thresholds)
+        if (np.diff(t) <= 0).any():
+            raise ValueError("thresholds do not increase strictly; they must be sorted and distinct")
+        for name, found in (("out", self.out), ("inside", self.inside)):
+            if found.count.size != t.size:
+                raise ValueError(f"{name} has {found.count.size} rates; it must have one per threshold, {t.size}")
+        number("confidence", self.confidence, 0.0, 1.0, low_open=True, high_open=True)
+        object.__setattr__(self, "thresholds", t)
+
+    @property
+    def alpha(self) -> np.ndarray:
+        """Estimated FPR at each threshold, shape (K,)."""
+        return self.out.rate
+
+    @property
+    def beta(self) -> np.ndarray:
+        """Estimated FNR at each threshold, shape (K,)."""
+        return self.inside.rate
+
+    @property
+    def out_games(self) -> int:
+        """Games played in the "out" world."""
+        return self.games
+
+    @property
+    def in_games(self) -> int:
+        """Games played in the "in" world."""
+        return self.games
+
+    @cached_property
+    def curve_band(self) -> CurveBand:
+        """The scaled Clopper-Pearson band, simultaneous over both worlds and all thresholds."""
+        return rates_band(self.out, self.inside, 1.0 - self.confidence)
+
+    def band(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
+        """(lower, upper) bounds of the FNR at each FPR `alpha` (any shape, in [0, 1]), simultaneous over all."""
+        return self.curve_band.at(rates("alpha", alpha))
+
+    def compare(self, claim: AbstractTradeOff, tolerance: float = 0.05) -> Comparison:
+        """Hold the curve against a claimed one at all thresholds; see `mipsim.bands.compare_rates`.
+
+        Args:
+            claim: the claimed trade-off function.
+            tolerance: what counts as equal, in probits, > 0.
+        """
+        return compare_rates(
+            self.out,
+            self.inside,
+            claim,
+            failure_probability=1.0 - self.confidence,
+            tolerance=tolerance,
+        )
+
+    def _lines(self) -> list[tuple[str, str]]:
+        (low, high), (below, above) = (r.bounds((1.0 - self.confidence) / 2) for r in (self.out, self.inside))
+        lines = [("games", f"{self.games:,} in each world")]
+        for k in range(self.thresholds.size):
+            lines.append(
+                (
+                    f"FPR {self.alpha[k]:.3g}",
+                    f"[{low[k]:.3g}, {high[k]:.3g}], TPR [{1 - above[k]:.3g}, {1 - below[k]:.3g}]",
+                )
+            )
+        return lines
+
+    def _title(self) -> str:
+        return f"trade-off at {self.thresholds.size} rare rates by tilted games, confidence {self.confidence:.9g}"
+
+    def __str__(self) -> str:
+        lines = self._lines()
+        width = max(len(name) for name, _ in lines)
+        return "\n".join([self._title(), *(f"  {name:<{width}}  {value}" for name, value in lines)])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f'<tr style="text-align:left"><th>{escape(name)}</th><td>{escape(value)}</td></tr>'
+            for name, value in self._lines()
+        )
+        return f"<div><b>{escape(self._title())}</b><table>{rows}</table></div>"

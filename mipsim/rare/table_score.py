@@ -1,0 +1,142 @@
+"""Additive scores of a mean of Bernoulli records, such as the exact likelihood ratio: the law of every term is tilted."""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from scipy.special import gammaln, xlog1py, xlogy
+
+from mipsim.attacks.base import AbstractAdditiveAttack
+from mipsim.attacks.likelihood_ratio import LikelihoodRatio
+from mipsim.distributions.bernoulli import Bernoulli
+from mipsim.engine.precision import exact_scope
+from mipsim.engine.sampler import AbstractSampler
+from mipsim.engine.tabulate import NoisyMean
+from mipsim.games.fixed_target import FixedTarget
+from mipsim.rare.matching import ratio_matches
+from mipsim.rare.score_law import IN, AbstractScoreLaw, Cumulant
+from mipsim.rare.term_sampler import term_sampler
+
+_REACH = 10.0
+"""Counts within this many standard deviations, and 30 more, are kept: a tilt moves one coordinate by far less."""
+
+
+class TableScore(AbstractScoreLaw):
+    """S = sum_j v_j(X_j), X_j ~ Binomial(k, p_j) out and z_j + Binomial(k - 1, p_j) in, by tables of both.
+
+    K(theta) = sum_j log sum_x P(X_j = x) exp(theta v_j(x)); the tilted terms stay independent, each on the same values.
+
+    Args:
+        game: a fixed-target game of a mean of Bernoulli records, without noise.
+        mean: the mechanism as read by `as_noisy_mean`.
+        attack: the additive attack; its link is left out of S.
+    """
+
+    name = "additive score, tilted terms"
+
+    def __init__(self, game: FixedTarget, mean: NoisyMean, attack: AbstractAdditiveAttack) -> None:
+        if not isinstance(game.data, Bernoulli):
+            raise ValueError(
+                f"data is {type(game.data).__name__}; an additive score that is not linear is tilted for Bernoulli data"
+            )
+        self._mean, self._attack, self._game = mean, attack, game
+        self._p = np.asarray(game.data.p)
+        self._tables: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+
+    def _table(self, world: int) -> tuple[np.ndarray, np.ndarray]:
+        """log P(X_j = x) and v_j(x), both of shape (d, m)."""
+        if world not in self._tables:
+            k, p = self._mean.rows - (world == IN), self._p
+            reach = np.ceil(_REACH * np.sqrt(k * p * (1 - p))).astype(np.int64) + 30
+            low = np.clip(np.floor(k * p).astype(np.int64) - reach, 0, k)
+            width = min(k + 1, int(2 * reach.max()) + 2)
+            low = np.clip(low, 0, k + 1 - width)
+            x = (low[:, None] + np.arange(width)).astype(np.float64)
+            choose = gammaln(k + 1.0) - gammaln(x + 1) - gammaln(k - x + 1)
+            law = choose + xlogy(x, p[:, None]) + xlog1py(k - x, -p[:, None])
+            law -= np.log(np.exp(law).sum(axis=1, keepdims=True))
+            total = x + (np.asarray(self._game.target)[:, None] if world == IN else 0.0)
+            terms = _contributions(self._attack, np.asarray(self._game.target), total / self._mean.rows)
+            if (bad := np.isnan(terms) | (terms == np.inf)).any():
+                j, column = (int(i) for i in np.argwhere(bad)[0])
+                raise ValueError(
+                    f"attack {type(self._attack).__name__} contributes {terms[j, column]} at coordinate {j}; "
+                    "contributions must be numbers or -inf"
+                )
+            self._tables[world] = law, terms
+        return self._tables[world]
+
+    def _tilted(self, theta: float, world: int) -> tuple[np.ndarray, np.ndarray, float]:
+        """The tilted probabilities and the values, both (d, m), and K."""
+        law, terms = self._table(world)
+        finite = np.isfinite(terms)
+        values = np.where(finite, terms, 0.0)
+        exponent = law + theta * values
+        if theta != 0.0:
+            exponent = np.where(finite, exponent, -np.inf)
+        top = exponent.max(axis=1, keepdims=True)
+        masses = np.exp(exponent - top)
+        total = masses.sum(axis=1, keepdims=True)
+        return masses / total, terms if theta == 0.0 else values, float((np.log(total) + top).sum())
+
+    def cumulant(self, theta: float, world: int) -> Cumulant:
+        """K, K' and K''; at theta = 0 the moments are those of the finite terms."""
+        masses, values, cumulant = self._tilted(theta, world)
+        values = np.where(np.isfinite(values), values, 0.0)
+        mean = (masses * values).sum(axis=1, keepdims=True)
+        return Cumulant(cumulant, float(mean.sum()), float((masses * (values - mean) ** 2).sum()))
+
+    def reach(self, world: int) -> tuple[float, float]:
+        """Everything, but theta >= 0 where a term can be -inf."""
+        _, terms = self._table(world)
+        return (-np.inf if np.isfinite(terms).all() else 0.0), np.inf
+
+    def sampler(self, theta: float, world: int) -> tuple[AbstractSampler, int]:
+        """Alias tables of the tilted terms."""
+        masses, values, _ = self._tilted(theta, world)
+        return term_sampler(masses, values), world
+
+    def link(self, score: np.ndarray) -> np.ndarray:
+        """The attack's link."""
+        return linked(self._attack, np.asarray(self._game.target), score)
+
+    @property
+    def plain_inside(self) -> bool:
+        """True for a sub-sample."""
+        return self._mean.drawn < 1.0
+
+    @property
+    def is_log_ratio(self) -> bool:
+        """Whether the attack is `LikelihoodRatio` of this very game."""
+        return (
+            isinstance(self._attack, LikelihoodRatio)
+            and not self.plain_inside
+            and ratio_matches(self._attack, self._game, self._mean)
+        )
+
+    @property
+    def lattice(self) -> tuple[float, float] | None:
+        """Not known: terms that are not linear fall on no lattice in general."""
+        return None
+
+
+@eqx.filter_jit
+def _columnwise(attack: AbstractAdditiveAttack, target: jax.Array, outputs: jax.Array) -> jax.Array:
+    return jax.vmap(lambda output: attack.contributions(target, output))(outputs)
+
+
+def _contributions(attack: AbstractAdditiveAttack, target: np.ndarray, outputs: np.ndarray) -> np.ndarray:
+    """Terms for the outputs (d, m); one call of the attack takes a column of every coordinate."""
+    with exact_scope():
+        flat = jnp.asarray(np.ascontiguousarray(outputs.T))
+        return np.asarray(_columnwise(attack, jnp.asarray(target), flat), dtype=np.float64).T
+
+
+def linked(attack: AbstractAdditiveAttack, target: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    """The attack's link at each total, shape kept."""
+    with exact_scope():
+        aim, flat = jnp.asarray(target), jnp.asarray(np.asarray(totals, dtype=np.float64).ravel())
+        found = jax.vmap(lambda total: attack.link(aim, total))(flat)
+    return np.asarray(found, dtype=np.float64).reshape(np.shape(totals))

@@ -1,0 +1,89 @@
+"""Scores that are a sum of one term per coordinate, each drawn from a law of its own on few values."""
+
+from typing import ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, UInt32, UInt64
+
+from mipsim.distributions.binomial_table import MOST_BITS, alias_entries, draw
+from mipsim.engine.philox import philox
+from mipsim.engine.sampler import AbstractSampler
+
+_WORDS = 4
+_TAIL = 2.0**-34
+_BLOCK = 1024
+
+
+class TermSampler(AbstractSampler):
+    """S = sum_j v_j(C_j), with C_j drawn from an alias table; the same for both worlds.
+
+    Attributes:
+        entries: alias entries, shape (rows, 2^bits), rows a multiple of 4.
+        values: v_j, float64, shape (rows, 2^bits).
+        bits: log2 of the columns.
+    """
+
+    fidelity: ClassVar[str] = "sufficient"
+    name: ClassVar[str] = "terms"
+    entries: UInt32[Array, "rows C"]
+    values: Float[Array, "rows C"]
+    bits: int = eqx.field(static=True)
+    block: int = eqx.field(static=True)
+
+    def scores(
+        self,
+        seed: UInt32[Array, "2"],
+        stream: Int[Array, ""],
+        world: Int[Array, ""],
+        games: UInt64[Array, " G"],
+    ) -> Float[Array, " G"]:
+        """Sums over the coordinates in their order, so that a score is the same in every block."""
+        low, high = games.astype(jnp.uint32), (games >> jnp.uint64(32)).astype(jnp.uint32)
+        place = (2 * stream + world).astype(jnp.uint32)
+
+        def step(group: Array, total: Array) -> Array:
+            number = jnp.broadcast_to(group.astype(jnp.uint32), low.shape)
+            words = philox((number, low, high, place), (seed[1], seed[0]))
+            for i, word in enumerate(words):
+                row = jax.lax.dynamic_index_in_dim(self.entries, group * _WORDS + i, keepdims=False)
+                value = jax.lax.dynamic_index_in_dim(self.values, group * _WORDS + i, keepdims=False)
+                total = total + value.at[draw(row, word, self.bits)].get(mode="promise_in_bounds")
+            return total
+
+        groups = self.entries.shape[0] // _WORDS
+        return jax.lax.fori_loop(0, groups, step, jnp.zeros(games.shape, jnp.float64))
+
+
+def term_sampler(law: np.ndarray, values: np.ndarray) -> TermSampler:
+    """Tabulate independent terms. Must be called inside `exact_scope`.
+
+    Cumulative probabilities are rounded to multiples of 2^-32 after tails beyond 2^-34 are left out.
+
+    Args:
+        law: probabilities, each row summing to 1, shape (d, m).
+        values: the value of each, shape (d, m); anything where the probability is 0.
+
+    Raises:
+        ValueError: if a coordinate needs more than 2^16 values.
+    """
+    d = law.shape[0]
+    below = np.cumsum(law, axis=1)
+    first = (below <= _TAIL).sum(axis=1)
+    last = law.shape[1] - 1 - (np.cumsum(law[:, ::-1], axis=1) <= _TAIL).sum(axis=1)
+    bits = max(1, int((last - first).max()).bit_length())
+    if bits > MOST_BITS:
+        raise ValueError(f"a coordinate takes {(last - first).max()} values; the tables hold 2^{MOST_BITS}")
+    columns = first[:, None] + np.arange(1 << bits)
+    inside = columns <= last[:, None]
+    columns = np.minimum(columns, law.shape[1] - 1)
+    masses = np.where(inside, np.take_along_axis(law, columns, axis=1), 0.0)
+    kept = np.where(masses > 0, np.take_along_axis(values, columns, axis=1), 0.0)
+    cdf = np.cumsum(masses / masses.sum(axis=1, keepdims=True), axis=1)
+    cdf[:, -1] = 1.0
+    whole = np.diff(np.rint(np.minimum(cdf, 1.0) * 2.0**32).astype(np.int64), axis=1, prepend=0)
+    missing = -d % _WORDS
+    entries = np.pad(alias_entries(whole, bits), ((0, missing), (0, 0)))
+    return TermSampler(jnp.asarray(entries), jnp.asarray(np.pad(kept, ((0, missing), (0, 0)))), bits, _BLOCK)

@@ -1,0 +1,123 @@
+"""The jitted kernel of rare games: plays tilted games and accepts each with its weight over the weight's bound."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, UInt32
+
+from mipsim.engine.philox import philox
+from mipsim.engine.precision import exact_scope
+from mipsim.engine.sampler import AbstractSampler
+
+_COIN = 0xFFFFFFFD
+"""The Philox group of the acceptance; samplers use the numbers of coordinates, and two above this."""
+
+_UNIT = 2.0**-20
+"""Moments of the standardised scores are summed as whole multiples of this: their sums do not depend on the order."""
+
+_FAR = 64.0
+
+
+@eqx.filter_jit
+def _accept(
+    sampler: AbstractSampler,
+    thresholds: Float[Array, " K"],
+    powers: Float[Array, " P"],
+    uppers: Bool[Array, " P"],
+    standard: Float[Array, "2"],
+    seed: UInt32[Array, "2"],
+    stream: Int[Array, ""],
+    world: Int[Array, ""],
+    start: Int[Array, ""],
+    stop: Int[Array, ""],
+) -> tuple[Int[Array, "P K"], Int[Array, "3"]]:
+    size = sampler.block
+    first = start // size
+
+    def play_block(i: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
+        counts, moments = state
+        index = (first + i) * size + jnp.arange(size, dtype=jnp.int64)
+        games = index.astype(jnp.uint64)
+        score = sampler.scores(seed, stream, world, games)[:, None]
+        exponential = _exponential(seed, stream, world, games)[:, None]
+        played = (index >= start) & (index < stop)
+        found = []
+        for power, upper in zip(powers, uppers, strict=True):
+            beyond = jnp.where(upper, score > thresholds, score <= thresholds) & played[:, None]
+            # Accepted with probability exp(-power (S - t)): the exponential is at least power (S - t).
+            kept = beyond & ((power == 0.0) | ((score - thresholds) * power <= exponential))
+            found.append(jnp.sum(kept, axis=0))
+        x = jnp.clip((score[:, 0] - standard[0]) / standard[1], -_FAR, _FAR)
+        parts = [jnp.isnan(x).astype(jnp.int64), *(jnp.rint(jnp.nan_to_num(m) / _UNIT).astype(jnp.int64) for m in (x, x**2))]
+        added = jnp.stack([jnp.sum(jnp.where(played, part, 0)) for part in parts])
+        return counts + jnp.stack(found), moments + added
+
+    # The trip count is traced, so that every range shares one executable.
+    trips = jnp.where(stop > start, -(-stop // size) - first, 0)
+    empty = jnp.zeros((powers.shape[0], thresholds.shape[0]), jnp.int64), jnp.zeros(3, jnp.int64)
+    return jax.lax.fori_loop(0, trips, play_block, empty)
+
+
+def _exponential(seed: Array, stream: Array, world: Array, games: Array) -> Float[Array, " G"]:
+    """One standard exponential a game, from 53 bits of its own words."""
+    low, high = games.astype(jnp.uint32), (games >> jnp.uint64(32)).astype(jnp.uint32)
+    place = (2 * stream + world).astype(jnp.uint32)
+    a, b, _, _ = philox((jnp.full_like(low, _COIN), low, high, place), (seed[1], seed[0]))
+    wide = (a.astype(jnp.uint64) << jnp.uint64(21)) ^ (b.astype(jnp.uint64) >> jnp.uint64(11))
+    return -jnp.log((wide.astype(jnp.float64) + 0.5) * 2.0**-53)
+
+
+class Thinner:
+    """A tilted sampler with its thresholds, ready to play any range of games.
+
+    Args:
+        sampler: draws S under the tilted law; its leaves must be JAX arrays.
+        world: the world that the sampler is asked for.
+        thresholds: t_k, in units of S, shape (K,).
+        powers: each theta for which exp(-theta (S - t)) is the acceptance, shape (P,).
+        uppers: for each, whether {S > t} counts, else {S <= t}.
+        standard: mean and standard deviation that S should have.
+        seed, stream: of the random numbers.
+    """
+
+    def __init__(
+        self,
+        sampler: AbstractSampler,
+        world: int,
+        thresholds: np.ndarray,
+        powers: tuple[float, ...],
+        uppers: tuple[bool, ...],
+        standard: tuple[float, float],
+        seed: int,
+        stream: int,
+    ) -> None:
+        self.block = sampler.block
+        with exact_scope():
+            words = np.array([seed >> 32, seed & 0xFFFFFFFF], dtype=np.uint32)
+            self._arguments = (
+                sampler,
+                jnp.asarray(thresholds),
+                jnp.asarray(np.array(powers, dtype=np.float64)),
+                jnp.asarray(np.array(uppers)),
+                jnp.asarray(np.array(standard, dtype=np.float64)),
+                jnp.asarray(words),
+                *(jnp.asarray(x, dtype=jnp.int64) for x in (stream, world)),
+            )
+
+    def __call__(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+        """Play games start, ..., stop - 1.
+
+        Returns:
+            (whole numbers that add up over ranges, nothing): the accepted games of each power and threshold, P K of them,
+            then the number of NaN scores and the sums of x and x^2, x the standardised score.
+        """
+        with exact_scope():  # entered here because the scope is per thread
+            bounds = (jnp.asarray(x, dtype=jnp.int64) for x in (start, stop))
+            counts, moments = jax.device_get(_accept(*self._arguments, *bounds))
+        return np.concatenate([counts.ravel(), moments]), np.zeros(0)
+
+
+def moments_of(sums: np.ndarray, games: int) -> tuple[float, float]:
+    """Mean of x and of x^2, for x the standardised score."""
+    return float(sums[1]) * _UNIT / games, float(sums[2]) * _UNIT / games

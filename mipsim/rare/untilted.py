@@ -1,0 +1,12 @@
+"""The engine's own sampler of a game, with the leaves where the kernel needs them."""
+
+from mipsim.attacks.base import AbstractAttack
+from mipsim.engine.counting import on_device
+from mipsim.engine.fidelity import build_sampler
+from mipsim.engine.sampler import AbstractSampler
+from mipsim.games.base import AbstractGame
+
+
+def untilted(game: AbstractGame, attack: AbstractAttack) -> AbstractSampler:
+    """The cheapest faithful sampler of the game. Must be called inside `exact_scope`."""
+    return on_device(build_sampler(game, attack, "auto"))

@@ -1,0 +1,38 @@
+"""Running a jitted elementwise function on NumPy arrays of any size with few compilations."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from mipsim.engine.precision import exact_scope
+
+SIZES = (64, 4096, 262144)
+
+
+def in_blocks(function: Callable[..., tuple[object, ...]], *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Call `function` on equal one-dimensional arrays, cut into blocks of three sizes that it is compiled for.
+
+    The last block is filled up with copies of its last entry, which are dropped from the results.
+
+    Args:
+        function: from float64 vectors of one size to a tuple of vectors of that size; called in the exact scope.
+        *arrays: float64, each of shape (size,), size >= 1.
+
+    Examples:
+        >>> in_blocks(lambda v: (v + 1.0,), np.arange(5000.0))[0].shape
+        (5000,)
+    """
+    size, start = arrays[0].size, 0
+    parts: list[tuple[np.ndarray, ...]] = []
+    with exact_scope():
+        while start < size:
+            left = size - start
+            fitting = [s for s in SIZES if s <= left]
+            block = fitting[-1] if fitting else SIZES[0]
+            if block == SIZES[0] and left > 4 * block:
+                block = SIZES[1]
+            kept = min(block, left)
+            cut = (np.pad(a[start : start + kept], (0, block - kept), mode="edge") for a in arrays)
+            parts.append(tuple(np.asarray(out)[:kept] for out in function(*cut)))
+            start += kept
+    return tuple(np.concatenate(column) for column in zip(*parts, strict=True))

@@ -1,0 +1,283 @@
+"""Formulas of Izzo, Yoon, Arik & Zou, "Provable Membership Inference Privacy" (TMLR 2024), as printed and corrected.
+
+eta is the best attack's accuracy above 1/2, on half of a finite data set; epsilon and delta are those of differential
+privacy; sigma^M bounds the M-th central moment of the output, in the output's unit; c is the noise scale over sigma.
+"""
+
+import numpy as np
+from scipy import integrate, special
+
+from mipsim._validation import number, whole
+from mipsim.tradeoff import PiecewiseLinearTradeOff
+
+CONSTANT = 7.5
+"""The numerical constant of theorem 9."""
+CONSTANT_FROM_2 = 6.16
+"""The numerical constant of corollaries 10 and 14, for M >= 2."""
+
+
+def eta_from_dp(epsilon: float, delta: float = 0.0) -> float:
+    """eta = delta + (1 - delta)/(1 + e^-epsilon) - 1/2, what (epsilon, delta)-DP implies.
+
+    Written as (delta + (1 - delta) tanh(epsilon/2))/2, so that a small eta keeps its digits.
+
+    Args:
+        epsilon: >= 0.
+        delta: in [0, 1].
+
+    Returns:
+        eta in [0, 1/2].
+
+    Raises:
+        ValueError: if an argument is out of range.
+
+    Source: Izzo et al. (2024), theorem 4.
+
+    Examples:
+        >>> round(eta_from_dp(np.log(3.0)), 12), eta_from_dp(0.0, 0.5)
+        (0.25, 0.25)
+    """
+    e, d = number("epsilon", epsilon, 0.0), number("delta", delta, 0.0, 1.0)
+    return float(0.5 * (d + (1.0 - d) * np.tanh(0.5 * e)))
+
+
+def epsilon_from_eta(eta: float) -> float:
+    """epsilon = log((1 + 2 eta)/(1 - 2 eta)), whose (epsilon, 0)-DP implies exactly eta-MIP.
+
+    Args:
+        eta: in [0, 1/2).
+
+    Returns:
+        epsilon >= 0.
+
+    Raises:
+        ValueError: if eta is out of range.
+
+    Source: Izzo et al. (2024), section 4 and figure 1.
+
+    Examples:
+        >>> round(epsilon_from_eta(0.25), 6)  # log 3
+        1.098612
+    """
+    return float(2.0 * np.arctanh(2.0 * number("eta", eta, 0.0, 0.5, high_open=True)))
+
+
+def noise_constant(eta: float, moment: float, constant: float = CONSTANT) -> float:
+    """c = (constant/eta)^(1 + 2/M): the noise scale over sigma.
+
+    Args:
+        eta: > 0.
+        moment: M > 0.
+        constant: 7.5 (theorem 9) or 6.16 (corollaries 10 and 14, M >= 2).
+
+    Returns:
+        c > 0.
+
+    Raises:
+        ValueError: if an argument is out of range.
+
+    Source: Izzo et al. (2024), theorem 9, corollary 14.
+
+    Examples:
+        >>> round(noise_constant(0.5, 2.0), 9), round(noise_constant(0.5, 2.0, CONSTANT_FROM_2), 4)
+        (225.0, 151.7824)
+    """
+    power = 1.0 + 2.0 / number("moment", moment, 0.0, low_open=True)
+    return float(
+        (number("constant", constant, 0.0, low_open=True) / number("eta", eta, 0.0, low_open=True)) ** power
+    )
+
+
+def largest_eta(c: float, moment: float = 1.0) -> float:
+    """The eta that noise of density exp(-||x||/(c sigma)) guarantees: tanh(1/c)/2 for M >= 1, 1/(2c)^M for M < 1.
+
+    Derivation, for every norm, dimension and algorithm: pair the training sets with and without the target in any way, with
+    outputs a and b. The two densities of a + X and b + X differ by a factor of at most e^(||a - b||/(c sigma)), so their total
+    variation is at most t(||a - b||/(2 c sigma)), t = tanh. Total variation is convex, t is concave, and E||a - b|| <=
+    E||a - m|| + E||b - m|| = 2 E||theta - m|| <= 2 sigma with m = E theta and M >= 1 (Jensen). Hence TV <= tanh(1/c),
+    and eta = TV/2. For M < 1, t(x) <= x^M and ||a - b||^M <= ||a - m||^M + ||b - m||^M give TV <= 2 (2c)^-M.
+
+    Args:
+        c: the noise scale over sigma, > 0.
+        moment: M > 0.
+
+    Returns:
+        eta in [0, 1/2].
+
+    Raises:
+        ValueError: if an argument is out of range.
+
+    Examples:
+        >>> round(largest_eta(noise_constant(0.1, 2.0)), 8)  # far below the 0.1 that theorem 9 promises
+        8.889e-05
+    """
+    c = number("c", c, 0.0, low_open=True)
+    m = number("moment", moment, 0.0, low_open=True)
+    return float(0.5 * np.tanh(1.0 / c)) if m >= 1.0 else min(0.5, float((2.0 * c) ** -m))
+
+
+def mip_noise_scale(
+    eta: float, sigma: float, moment: float = 2.0, constant: float = CONSTANT_FROM_2
+) -> float:
+    """(constant/eta)^(1 + 2/M) sigma, the printed noise scale for eta-MIP; the solid line of figure 1 at M = 2.
+
+    Args:
+        eta: > 0.
+        sigma: root of a bound on the M-th central moment, > 0, in the output's unit.
+        moment: M > 0.
+        constant: see `noise_constant`.
+
+    Returns:
+        The scale, in the unit of sigma.
+
+    Raises:
+        ValueError: if an argument is out of range.
+
+    Source: Izzo et al. (2024), theorem 9 and figure 1.
+
+    Examples:
+        >>> round(mip_noise_scale(0.5, 2.0), 4)
+        303.5648
+    """
+    return noise_constant(eta, moment, constant) * number("sigma", sigma, 0.0, low_open=True)
+
+
+def sufficient_noise_scale(eta: float, sigma: float) -> float:
+    """2 sigma / log((1 + 2 eta)/(1 - 2 eta)), which suffices for M >= 1, every norm and dimension; see `largest_eta`.
+
+    It is the differentially private scale with the sensitivity replaced by 2 sigma, and equals sigma/(2 eta) for small eta.
+
+    Args:
+        eta: in (0, 1/2).
+        sigma: > 0, with sigma >= E||theta - E theta||, in the output's unit.
+
+    Returns:
+        The scale, in the unit of sigma.
+
+    Raises:
+        ValueError: if an argument is out of range.
+
+    Examples:
+        >>> round(sufficient_noise_scale(0.25, 1.0), 6)
+        1.820478
+    """
+    return (
+        2.0
+        * number("sigma", sigma, 0.0, low_open=True)
+        / epsilon_from_eta(number("eta", eta, 0.0, 0.5, low_open=True, high_open=True))
+    )
+
+
+def dp_noise_scale(eta: float, sensitivity: float) -> float:
+    """Sensitivity / log((1 + 2 eta)/(1 - 2 eta)): the Laplace mechanism whose epsilon implies eta-MIP.
+
+    Args:
+        eta: in (0, 1/2).
+        sensitivity: the largest change of the output between adjacent sets, > 0.
+
+    Returns:
+        The scale, in the unit of the sensitivity.
+
+    Raises:
+        ValueError: if an argument is out of range.
+
+    Source: Izzo et al. (2024), figure 1.
+
+    Examples:
+        >>> round(dp_noise_scale(0.25, 2.0), 6)
+        1.820478
+    """
+    return number("sensitivity", sensitivity, 0.0, low_open=True) / epsilon_from_eta(
+        number("eta", eta, 0.0, 0.5, low_open=True, high_open=True)
+    )
+
+
+def mip_tradeoff(eta: float, slope: float = 2.0) -> PiecewiseLinearTradeOff:
+    """The curve f(a) = max(0, 1 - a - slope eta): with slope 2, what eta-MIP implies for every attack, and no more.
+
+    Accuracy is (TPR + 1 - FPR)/2 at k = n/2, so accuracy <= 1/2 + eta is TPR - FPR <= 2 eta. Theorem 8 prints slope 1.
+
+    Args:
+        eta: in [0, 1/2].
+        slope: 2 (corrected) or 1 (theorem 8 as printed).
+
+    Raises:
+        ValueError: if an argument is out of range.
+
+    Source: Izzo et al. (2024), theorem 8.
+
+    Examples:
+        >>> round(mip_tradeoff(0.1).advantage(), 9), round(mip_tradeoff(0.1, slope=1.0).advantage(), 9)
+        (0.2, 0.1)
+    """
+    gap = number("slope", slope, 0.0, 2.0) * number("eta", eta, 0.0, 0.5)
+    if gap >= 1.0:
+        return PiecewiseLinearTradeOff([0.0, 1.0], [0.0, 0.0])
+    if gap <= 0.0:
+        return PiecewiseLinearTradeOff([0.0, 1.0], [1.0, 0.0])
+    return PiecewiseLinearTradeOff([0.0, 1.0 - gap, 1.0], [1.0 - gap, 0.0, 0.0])
+
+
+def corollary_10_density_exponent(dimension: int) -> int:
+    """The power d - 1 by which corollary 10's density differs from theorem 9's: ||x||^-(d - 1) exp(-||x||/c).
+
+    X = r U puts a one-dimensional Laplace law on the norm; exp(-||x||/c) in R^d has ||X|| ~ Gamma(d, c) instead, since
+    the surface ||x|| = s grows like s^(d - 1). The two agree for d = 1 only.
+
+    Args:
+        dimension: d >= 1.
+
+    Raises:
+        ValueError: if d is no whole number >= 1.
+
+    Source: Izzo et al. (2024), corollary 10.
+
+    Examples:
+        >>> corollary_10_density_exponent(1), corollary_10_density_exponent(3)
+        (0, 2)
+    """
+    return whole("dimension", dimension, 1) - 1
+
+
+def corollary_10_eta(c: float, dimension: int) -> float:
+    """The largest eta of corollary 10's noise at M = 2 over ALL algorithms: E P(|U_1| < 1/r)/2, r ~ Exponential(c).
+
+    For equal sigma_i the noise is invariant under rotations, so a shift of norm s costs a total variation g(s) =
+    E P(|U_1| < s/(2r)) = E[1 - exp(-s/(2 c |U_1|))], concave in s. With `largest_eta`'s pairing, E g(||a - b||) <= g(2),
+    and the two outputs at distance 2 (n = 2, A = +-sigma) reach it. Unequal sigma_i are a change of units.
+
+    Args:
+        c: the scale of r, > 0.
+        dimension: d >= 1.
+
+    Returns:
+        eta in (0, 1/2), to about 1e-9.
+
+    Raises:
+        ValueError: if an argument is out of range.
+
+    Source: Izzo et al. (2024), corollary 10, which promises (6.16/sqrt(c)) for every d.
+
+    Examples:
+        >>> c = noise_constant(0.25, 2.0, CONSTANT_FROM_2)
+        >>> round(corollary_10_eta(c, 1), 5), round(corollary_10_eta(c, 1_000_000), 5)
+        (0.00082, 0.43069)
+    """
+    c, d = number("c", c, 0.0, low_open=True), whole("dimension", dimension, 1)
+    if d == 1:
+        return float(-0.5 * np.expm1(-1.0 / c))
+    # In u = log |U_1|, whose density is smooth and falls fast on both sides: E[1 - exp(-1/(c |U_1|))].
+    constant = special.betaln(0.5, 0.5 * (d - 1))
+
+    def term(angle: float) -> float:  # |U_1| = sin(angle): density 2 cos^(d - 2)(angle) / B(1/2, (d - 1)/2)
+        weight = np.exp((d - 2) * np.log(np.cos(angle)) - constant)
+        return float(-2.0 * weight * np.expm1(-1.0 / (c * np.sin(angle))))
+
+    width = np.pi / 2
+    cuts = [0.0, *(x for x in (1.0 / c, 0.1 / np.sqrt(d), 1 / np.sqrt(d), 10 / np.sqrt(d)) if x < width), width]
+    cuts = sorted(set(cuts))
+    total = sum(
+        integrate.quad(term, a, b, epsabs=1e-14, epsrel=1e-10, limit=400)[0]
+        for a, b in zip(cuts, cuts[1:], strict=False)
+    )
+    return 0.5 * total

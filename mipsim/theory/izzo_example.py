@@ -1,0 +1,206 @@
+"""The data set of proposition 11 of Izzo et al. (2024): a tiny variance beside a huge sensitivity, by exact integers.
+
+A(D) = 1/sum(D) over the m = floor(n/2)-subsets of {2^0, ..., 2^(n-2)} and x_last = s - (2^(m-1) - 1), with p = 1/C(n, m) and
+s = p^(1/2) (the proof's reading) or s = p^(-1/2) (the text's). D* = {2^0, ..., 2^(m-2), x_last} has the sum s.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import optimize
+
+from mipsim._validation import number, one_of, whole
+from mipsim.theory.izzo import dp_noise_scale, mip_noise_scale
+
+READINGS = ("proof", "text")
+NEGLIGIBLE = 1e-13
+"""Groups of subsets that hold less of a moment than this are not split further."""
+
+
+def special_sum(n: int, reading: str = "proof") -> float:
+    """The sum s of D*: C(n, m)^(-1/2) in the proof, C(n, m)^(1/2) in the text.
+
+    Args:
+        n: records, 2 to 1000.
+        reading: "proof" or "text".
+
+    Raises:
+        ValueError: if an argument is out of range.
+
+    Source: Izzo et al. (2024), proposition 11.
+
+    Examples:
+        >>> round(special_sum(4) ** 2, 12), round(special_sum(4, "text") ** 2, 12)
+        (0.166666666667, 6.0)
+    """
+    size = math.comb(_size(n), n // 2)
+    root = math.sqrt(size) if one_of("reading", reading, READINGS) == "text" else 1.0 / math.sqrt(size)
+    return root
+
+
+def last_record(n: int, reading: str = "proof") -> float:
+    """x_last = s - (2^(m-1) - 1), the one record that is no power of two.
+
+    Examples:
+        >>> round(last_record(6, "text"), 6)  # sqrt(20) - 3
+        1.472136
+    """
+    return special_sum(n, reading) - (2 ** (n // 2 - 1) - 1)
+
+
+def sensitivity(n: int, reading: str = "proof") -> float:
+    """Delta: the largest change of A when one record of a half is replaced, exactly.
+
+    Every sum without x_last is at least 2^m - 1; every one with it is s plus a whole number >= 0, which is 0 for D* only.
+    In the proof's reading D* is therefore one end of the largest change, 1/s - 1/(largest adjacent sum), and that sum is
+    D* with x_last replaced by 2^(n-2). In the text's, A <= max(1/s, 1/(2^m - 1)) throughout and the pairs are compared.
+
+    Args:
+        n: records, 2 to 1000.
+        reading: "proof" or "text".
+
+    Raises:
+        ValueError: if an argument is out of range.
+
+    Source: Izzo et al. (2024), proposition 11.
+
+    Examples:
+        >>> round(sensitivity(4), 6), round(sensitivity(4, "text"), 6)  # sqrt(6) - 1/5
+        (2.24949, 0.224745)
+    """
+    s, m = special_sum(n, reading), n // 2
+    top = 2 ** (n - 2)
+    ends = [(1.0 / s, 1.0 / (2 ** (m - 1) - 1 + top))]  # D*, and x_last replaced by the largest power
+    # D* with 2^0 replaced by the largest power: x_last stays.
+    if m >= 2:
+        ends.append((1.0 / s, 1.0 / (s - 1 + top)))
+    # The smallest set of powers, and its smallest power replaced by the largest one, or a power by x_last.
+    low = 2**m - 1
+    if n - 1 > m:
+        ends.append((1.0 / low, 1.0 / (low - 1 + top)))
+    ends.extend((1.0 / (s + 2 ** (m - 1) - 2**j), 1.0 / low) for j in range(m))
+    return max(abs(a - b) for a, b in ends)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Bounds on E A and E A^2 over a uniform half, hence on the variance.
+
+    Attributes:
+        mean: (low, high) of E A.
+        square: (low, high) of E A^2.
+    """
+
+    mean: tuple[float, float]
+    square: tuple[float, float]
+
+    @property
+    def variance(self) -> tuple[float, float]:
+        """(low, high) of the variance."""
+        return max(0.0, self.square[0] - self.mean[1] ** 2), self.square[1] - self.mean[0] ** 2
+
+
+def moments(n: int, reading: str = "proof", tolerance: float = 1e-3) -> Moments:
+    """Bounds on the first two moments of A, by splitting the subsets on their largest powers.
+
+    All subsets that agree in their largest powers have sums in one interval; a group is split until the ends of its
+    interval agree to `tolerance`, or until it holds a negligible part of the moment. The counts are exact integers.
+
+    Args:
+        n: records, 2 to 1000.
+        reading: "proof" or "text".
+        tolerance: relative width of a group, > 0.
+
+    Raises:
+        ValueError: if an argument is out of range.
+
+    Examples:
+        >>> found = moments(4)  # sums 3, 5, 6 and 6^(-1/2) + 0, 1, 3
+        >>> [round(x, 2) for x in found.variance]
+        [0.65, 0.65]
+    """
+    s, m = special_sum(n, reading), n // 2
+    width = number("tolerance", tolerance, 0.0, 1.0, low_open=True)
+    every = math.comb(n, m)
+    totals = np.zeros((2, 2))
+    # (powers still free, how many of them to take, whole part of the sum so far, its broken part)
+    groups = [(n - 1, m, 0, 0.0)]
+    if m >= 1:
+        groups.append((n - 1, m - 1, -(2 ** (m - 1) - 1), s))
+    while groups:
+        free, take, base, broken = groups.pop()
+        least = (base + 2**take - 1) + broken
+        most = (base + 2**free - 2 ** (free - take)) + broken
+        share = math.comb(free, take) / every
+        upper = share / least**2
+        if most <= least * (1 + width) or max(upper, share / least) < NEGLIGIBLE:
+            for q in (1, 2):
+                totals[q - 1] += share / float(most) ** q, share / float(least) ** q
+            continue
+        if take >= 1:
+            groups.append((free - 1, take - 1, base + 2 ** (free - 1), broken))
+        if take <= free - 1:
+            groups.append((free - 1, take, base, broken))
+    (a, b), (c, d) = totals.tolist()
+    return Moments((a, b), (c, d))
+
+
+def mip_wins_from(n: int, sigma: float, constant: float = 6.16) -> tuple[float, float]:
+    """The range (low, high) of eta in (0, 1/2) where the printed MIP noise is below the DP noise; (nan, nan) where there is none.
+
+    MIP is below DP where sensitivity eta^2 > constant^2 sigma log((1 + 2 eta)/(1 - 2 eta)). The ratio of the right
+    side to eta^2 falls and then rises without bound, so that the range is an interval, cut off by a vanishing one at 1/2.
+
+    Args:
+        n: records, 2 to 1000.
+        sigma: the standard deviation that the MIP noise is scaled by, > 0.
+        constant: 6.16.
+
+    Returns:
+        (low, high); high is 1/2 where it cannot be told from it in float64.
+
+    Raises:
+        ValueError: if an argument is out of range.
+
+    Source: Izzo et al. (2024), figure 1.
+
+    Examples:
+        >>> low, high = mip_wins_from(36, 1.0)
+        >>> round(low, 5), high
+        (0.00159, 0.5)
+        >>> mip_wins_from(12, 1.0)
+        (nan, nan)
+    """
+    delta = sensitivity(n)
+
+    def excess(eta: float) -> float:
+        return float(np.log(mip_noise_scale(eta, sigma, constant=constant) / dp_noise_scale(eta, delta)))
+
+    edge = 0.5 - 1e-15
+    grid = np.concatenate([np.geomspace(1e-12, 0.4, 400), 0.5 - np.geomspace(0.1, 1e-15, 400)[1:]])
+    values = np.array([excess(float(x)) for x in grid])
+    wins = np.flatnonzero(values < 0)
+    if wins.size == 0:
+        return float("nan"), float("nan")
+    first, last = int(wins[0]), int(wins[-1])
+    low = 0.0 if first == 0 else float(optimize.brentq(excess, grid[first - 1], grid[first]))
+    high = 0.5 if last == len(grid) - 1 else float(optimize.brentq(excess, grid[last], min(grid[last + 1], edge)))
+    return low, high
+
+
+def sufficient_wins(n: int, sigma: float) -> bool:
+    """Whether the noise that suffices (twice sigma in place of the sensitivity) is below the DP noise: 2 sigma < Delta.
+
+    Examples:
+        >>> sufficient_wins(6, 1.0), sufficient_wins(4, 2.0)
+        (True, False)
+    """
+    return 2.0 * number("sigma", sigma, 0.0, low_open=True) < sensitivity(n)
+
+
+def _size(n: int) -> int:
+    records = whole("n", n, 2)
+    if records > 1000:
+        raise ValueError(f"n is {records}; it must be at most 1000, since sums are kept in float64")
+    return records

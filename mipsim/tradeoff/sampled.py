@@ -1,0 +1,174 @@
+"""A trade-off function given by samples: the chords through them, and the bound that convexity gives below."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import ndtr
+
+from mipsim._validation import finite_vector, whole
+from mipsim.tradeoff.base import AbstractTradeOff, rates
+from mipsim.tradeoff.inverse import InverseTradeOff, inverse
+from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
+from mipsim.tradeoff.points import convex_points
+
+_Z_LEAST = -37.5
+_Z_MOST = 8.2  # beyond it FPRs round to 1
+_ROUNDING = 1e-12
+
+
+class SampledTradeOff(AbstractTradeOff):
+    """The chords through samples (alpha, beta) of a trade-off function; (0, 1) and (1, 0) are added where missing.
+
+    The curve that was sampled lies on or below the chords, and on or above `lower_bound()`. All four of alpha,
+    1 - alpha, beta and 1 - beta are kept, so that neither end of the curve loses digits.
+
+    Args:
+        alpha: FPR, shape (m,), strictly increasing in [0, 1].
+        beta: FNR, shape (m,): non-increasing, convex, at most 1 - alpha (each to 1e-12).
+        tpr: 1 - beta where the caller knows it to more digits, shape (m,); None computes it.
+
+    Raises:
+        ValueError: if a sample breaks one of these rules; the message names the first one that does.
+
+    Source: Dong, Roth and Su (2022), section 2.1.
+
+    Examples:
+        >>> from mipsim.tradeoff import GaussianTradeOff
+        >>> a, claim = np.linspace(0.01, 0.99, 99), GaussianTradeOff(1.0)
+        >>> chords = SampledTradeOff(a, claim.beta(a), claim.tpr_at(a))
+        >>> [round(float(c.beta(0.205)), 6) for c in (chords.lower_bound(), claim, chords)]
+        [0.430212, 0.430285, 0.430323]
+        >>> SampledTradeOff([0.1, 0.5], [0.5, 0.6])
+        Traceback (most recent call last):
+        ...
+        ValueError: beta holds 0.6 at alpha 0.5; it must be at most 1 - alpha
+    """
+
+    alpha: np.ndarray
+    complement: np.ndarray
+    corners: np.ndarray
+    tpr: np.ndarray
+
+    def __init__(self, alpha: object, beta: object, tpr: object = None) -> None:
+        a = finite_vector("alpha", alpha)
+        b = finite_vector("beta", beta, a.size)
+        t = 1.0 - b if tpr is None else finite_vector("tpr", tpr, a.size)
+        if (bad := (a < 0.0) | (a > 1.0)).any():
+            raise ValueError(f"alpha is {a[bad][0]:g}; it must lie in [0, 1]")
+        if (bad := (b < 0.0) | (b > 1.0)).any():
+            raise ValueError(f"beta is {b[bad][0]:g}; it must lie in [0, 1]")
+        if (bad := np.abs(b + t - 1.0) > _ROUNDING).any():
+            raise ValueError(f"tpr holds {t[bad][0]:g} where beta is {b[bad][0]:g}; it must be 1 - beta")
+        first, last = a[0] > 0.0, a[-1] < 1.0
+        self.alpha = np.concatenate([[0.0] * first, a, [1.0] * last])
+        self.corners = np.concatenate([[1.0] * first, b, [0.0] * last])
+        self.tpr = np.concatenate([[0.0] * first, t, [1.0] * last])
+        self.complement = 1.0 - self.alpha
+        PiecewiseLinearTradeOff(self.alpha, np.clip(self.corners, 0.0, 1.0))  # the same rules, in the same words
+
+    @classmethod
+    def from_points(
+        cls, alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr: np.ndarray
+    ) -> SampledTradeOff:
+        """From corners whose four rates are all known to full relative accuracy; shapes (m,), trusted.
+
+        What rounding bends is straightened: only the corners of the lower convex hull are kept.
+
+        Examples:
+            >>> rare = SampledTradeOff.from_points(
+            ...     *(np.array(v) for v in ([0, 1e-30, 1], [1, 1, 0], [1, 1, 0], [0, 1e-20, 1]))
+            ... )
+            >>> float(rare.tpr_at(5e-31))
+            5e-21
+        """
+        made = object.__new__(cls)
+        points = convex_points(alpha, complement, beta, tpr)
+        for name, value in zip(("alpha", "complement", "corners", "tpr"), points, strict=True):
+            object.__setattr__(made, name, value)
+        return made
+
+    def beta(self, alpha: object) -> np.ndarray:
+        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
+        a = rates("alpha", alpha)
+        left = np.interp(a, self.alpha, self.corners)
+        right = np.interp(1.0 - a, self.complement[::-1], self.corners[::-1])
+        return np.asarray(np.where(a <= 0.5, left, right))
+
+    def tpr_at(self, fpr: object) -> np.ndarray:
+        """TPR at the FPR `fpr`."""
+        a = rates("fpr", fpr)
+        left = np.interp(a, self.alpha, self.tpr)
+        right = np.interp(1.0 - a, self.complement[::-1], self.tpr[::-1])
+        return np.asarray(np.where(a <= 0.5, left, right))
+
+    def lower_bound(self) -> SampledTradeOff:
+        """The largest curve below every trade-off function that passes through the corners.
+
+        Between two corners it follows the neighbouring chords, prolonged until they meet.
+
+        Examples:
+            >>> SampledTradeOff([0, 0.25, 0.5, 1], [1, 0.5, 0.25, 0]).lower_bound().alpha.round(6).tolist()
+            [0.0, 0.25, 0.333333, 0.5, 1.0]
+        """
+        from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
+
+        return PrivacyLossDistribution.from_polygon(self).spread_to_neighbours().tradeoff()
+
+
+def sample(curve: AbstractTradeOff, points: int = 4096) -> SampledTradeOff:
+    """Chords through `points` samples of a curve, dense in probits from rates of 1e-307 on.
+
+    The left half is sampled in the FPR; so is the right half where the inverse is found by bisection, and in the FNR
+    where it has a closed form.
+
+    Args:
+        curve: any trade-off function.
+        points: number of samples, >= 16.
+
+    Raises:
+        ValueError: if points is not a whole number of at least 16.
+
+    Examples:
+        >>> from mipsim.tradeoff import LaplaceTradeOff
+        >>> float(sample(LaplaceTradeOff(1.0)).tpr_at(1e-100)) / 1e-100
+        2.71828
+    """
+    count = whole("points", points, 16)
+    turned = curve.inverse()
+    numerical = isinstance(turned, InverseTradeOff)
+    z = np.linspace(_Z_LEAST, _Z_MOST if numerical else 0.0, count if numerical else count // 2)
+    alpha = np.unique(np.concatenate([[0.0], ndtr(z), [1.0] if numerical else []]))
+    alpha = np.concatenate([alpha, _corners(curve, alpha)])
+    alpha = np.unique(alpha)
+    points_left = alpha, 1.0 - alpha, curve.beta(alpha), curve.tpr_at(alpha)
+    if numerical:
+        return SampledTradeOff.from_points(*points_left)
+    beta = np.unique(np.concatenate([[0.0], ndtr(z[z <= 0]), [float(curve.beta(0.5))]]))[::-1]
+    beta = beta[beta <= float(curve.beta(0.5))]
+    points_right = turned.beta(beta), turned.tpr_at(beta), beta, 1.0 - beta
+    both = [np.concatenate(pair) for pair in zip(points_left, points_right, strict=True)]
+    return SampledTradeOff.from_points(*both)
+
+
+def _corners(curve: AbstractTradeOff, alpha: np.ndarray) -> np.ndarray:
+    """Corners of a polygon, which samples would cut off."""
+    if isinstance(curve, (PiecewiseLinearTradeOff, SampledTradeOff)):
+        return curve.alpha[curve.alpha <= alpha[-1]]
+    return alpha[:0]
+
+
+@inverse.register
+def _(curve: SampledTradeOff) -> AbstractTradeOff:
+    one, zero = np.ones(1), np.zeros(1)
+    alpha = np.concatenate([curve.corners[::-1], one])
+    complement = np.concatenate([curve.tpr[::-1], zero])
+    beta = np.concatenate([curve.alpha[::-1], zero])
+    tpr = np.concatenate([curve.complement[::-1], one])
+    return SampledTradeOff.from_points(alpha, complement, beta, tpr)
+
+
+@inverse.register
+def _(curve: PiecewiseLinearTradeOff) -> AbstractTradeOff:
+    return inverse(
+        SampledTradeOff.from_points(curve.alpha, 1.0 - curve.alpha, curve.corners, 1.0 - curve.corners)
+    )
