@@ -36,17 +36,22 @@ from mipsim.distributions import (
 )
 from mipsim.engine.histogram import Histogram
 from mipsim.engine.play import play
-from mipsim.games import AbstractGame, FixedTarget, RandomTarget
+from mipsim.games import AbstractGame, FixedTarget, RandomTarget, Subset
 from mipsim.mechanisms import (
     AbstractMechanism,
     EmpiricalMean,
+    Fingerprint,
     FunctionMechanism,
     GaussianNoise,
     LaplaceNoise,
+    MomentNoise,
+    NormNoise,
     PoissonSubsampled,
+    RandomizedResponse,
     SGDStep,
     Subsampled,
 )
+from mipsim.rare import RareTradeOff, play_rare
 from mipsim.tradeoff import (
     AbstractTradeOff,
     EmpiricalTradeOff,
@@ -75,6 +80,7 @@ __all__ = [
     "EmpiricalTradeOff",
     "EstimatedMoments",
     "Exponential",
+    "Fingerprint",
     "FixedTarget",
     "FunctionAttack",
     "FunctionMechanism",
@@ -87,15 +93,21 @@ __all__ = [
     "LaplaceNoise",
     "LikelihoodRatio",
     "MixtureTradeOff",
+    "MomentNoise",
+    "NormNoise",
     "PiecewiseLinearTradeOff",
     "PoissonSubsampled",
     "RandomTarget",
+    "RandomizedResponse",
+    "RareTradeOff",
     "SGDStep",
     "ScalarProduct",
     "StudentT",
     "Subsampled",
+    "Subset",
     "Uniform",
     "__version__",
     "play",
+    "play_rare",
     "theory",
 ]

@@ -1,13 +1,25 @@
-"""`python -m sims`: list, run and time the studies."""
+"""`python -m sims`: list, run, merge and time the studies."""
+
+from __future__ import annotations
 
 import argparse
 import difflib
+import signal
 import sys
 from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import TYPE_CHECKING
 
 from mipsim._validation import whole
 
-EXIT_BAD, EXIT_INTERRUPTED = 2, 130
+if TYPE_CHECKING:
+    from mipsim import Histogram
+
+EXIT_BAD, EXIT_INTERRUPTED, EXIT_TERMINATED = 2, 130, 143
+
+
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM came; it ends a run as Ctrl-C does."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -15,7 +27,7 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="python -m sims", description="Named studies of membership-inference games."
     )
-    commands = top.add_subparsers(dest="command", required=True, metavar="{list,run,bench}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="{list,run,merge,bench}")
     commands.add_parser("list", help="list the studies")
     play = commands.add_parser("run", help="play a study, going on from what is stored")
     play.add_argument("study", metavar="STUDY", help="a name that `list` prints")
@@ -27,24 +39,62 @@ def parser() -> argparse.ArgumentParser:
     play.add_argument(
         "--chunk", type=_at_least("--chunk", 1), help="games per call (default: about half a second)"
     )
-    timing = commands.add_parser("bench", help="time the reference game against other ways to play it")
+    play.add_argument(
+        "--devices", type=_at_least("--devices", 1), help="how many local devices to use (default: all)"
+    )
+    play.add_argument(
+        "--shard",
+        type=_shard,
+        metavar="i/k",
+        help="play only share i = 0, ..., k - 1 of the games, to be merged",
+    )
+    hosts = play.add_argument_group("several processes, on one host or many (each plays a share)")
+    hosts.add_argument("--coordinator", metavar="HOST:PORT", help="where process 0 can be reached")
+    hosts.add_argument("--process-id", type=_at_least("--process-id", 0), metavar="i", help="0, ..., k - 1")
+    hosts.add_argument("--processes", type=_at_least("--processes", 1), metavar="k", help="how many")
+    hosts.add_argument(
+        "--distributed",
+        action="store_true",
+        help="let JAX find all three (Slurm, Open MPI, JAX_* variables ...)",
+    )
+    merged = commands.add_parser("merge", help="add the shards of a run")
+    merged.add_argument("files", nargs="+", metavar="FILE", help="what `run --shard i/k` wrote, for every i")
+    merged.add_argument("--out", required=True, metavar="FILE", help="where to store the sum")
+    merged.add_argument("--force", action="store_true", help="replace another result that is there")
+    timing = commands.add_parser("bench", help="time the engine and the exact laws against other ways")
     timing.add_argument("--json", default=None, metavar="FILE", help="also write the timings to this file")
     timing.add_argument("--quick", action="store_true", help="fewer games and repeats")
     return top
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit status: 0, 2 for bad arguments, 130 on Ctrl-C."""
+    """Run the command; returns the exit status: 0, 2 for bad arguments, 130 on Ctrl-C, 143 on SIGTERM."""
     options = parser().parse_args(arguments)
+    before = signal.signal(signal.SIGTERM, _terminate)
     try:
-        return {"list": _list, "run": _run, "bench": _bench}[options.command](options)
-    except KeyboardInterrupt:
-        where = f"; finished chunks are kept in {options.out}" if getattr(options, "out", None) else ""
+        return {"list": _list, "run": _run, "merge": _merge, "bench": _bench}[options.command](options)
+    except KeyboardInterrupt as stop:
+        kept = options.command == "run" and options.out
+        where = f"; finished chunks are kept in {kept}" if kept else ""
         print(f"interrupted{where}", file=sys.stderr)
-        return EXIT_INTERRUPTED
+        return _leave(EXIT_TERMINATED if isinstance(stop, _Terminated) else EXIT_INTERRUPTED)
     except (ValueError, OSError) as error:
         print(f"error: {getattr(error, 'strerror', None) or error}", file=sys.stderr)
-        return EXIT_BAD
+        is_lost = isinstance(error, ConnectionError) and not isinstance(error, BrokenPipeError)
+        return _leave(EXIT_BAD) if is_lost else EXIT_BAD
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _terminate(_: int, __: FrameType | None) -> None:
+    raise _Terminated
+
+
+def _leave(status: int) -> int:
+    """Leave at once if other processes are joined to this one, else return the status."""
+    if hosts := sys.modules.get("sims.hosts"):
+        hosts.leave(status)
+    return status
 
 
 def _list(_: argparse.Namespace) -> int:
@@ -57,7 +107,8 @@ def _list(_: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from sims.runner import run, store_path
+    from sims.hosts import connect, is_first
+    from sims.runner import run, run_on_hosts, shard_path, store_path
     from sims.studies import STUDIES
 
     if options.study not in STUDIES:
@@ -67,25 +118,66 @@ def _run(options: argparse.Namespace) -> int:
     study = STUDIES[options.study]
     games = study.games["standard"] if options.games is None else options.games
     seed = study.seed if options.seed is None else options.seed
-    histogram = run(study, games, seed, options.out, progress=True, chunk=options.chunk)
+    alone = options.shard is not None
+    if alone and _is_joined(options):
+        raise ValueError(
+            "--shard is given with --coordinator, --processes or --distributed; choose one of the two ways"
+        )
+    if alone and options.out is None:
+        options.out = "."
+    settings = {"progress": True, "chunk": options.chunk, "devices": options.devices}
+    if _is_joined(options):
+        connect(options.coordinator, options.process_id, options.processes)
+        signal.signal(signal.SIGTERM, _terminate)  # JAX has set its own
+        histogram = run_on_hosts(study, games, seed, options.out, **settings)
+        if not is_first():
+            return 0
+    else:
+        histogram = run(study, games, seed, options.out, shard=options.shard, **settings)
     fidelity = f"{histogram.manifest['fidelity']} fidelity ({histogram.manifest['sampler']})"
     print(f"{study.name}: {histogram.games:,} games per world, seed {seed}, {fidelity}")
-    curve = histogram.tradeoff()
-    pairs = zip(curve.alpha[::-8], curve.beta[::-8], strict=True)
-    # A discrete score leaves several thresholds with the same counts; keys of a dict are distinct, in order.
-    for line in dict.fromkeys(f"  alpha {alpha:.6f}  beta {beta:.6f}" for alpha, beta in pairs):
-        print(line)
+    if alone:
+        print(f"stored in {shard_path(study, seed, options.out, range(games), options.shard)}")
+        return 0
+    _print_curve(histogram)
     if options.out is not None:
         print(f"stored in {store_path(study, seed, options.out)}")
     return 0
 
 
-def _bench(options: argparse.Namespace) -> int:
-    from sims.bench import bench, report, whole_play
+def _is_joined(options: argparse.Namespace) -> bool:
+    given = (options.coordinator, options.process_id, options.processes)
+    return options.distributed or any(option is not None for option in given)
 
-    timings = bench(options.quick)
-    report(timings, whole_play(20_000 if options.quick else 1_000_000), options.json)
+
+def _print_curve(histogram: Histogram) -> None:
+    curve = histogram.tradeoff()
+    pairs = zip(curve.alpha[::-8], curve.beta[::-8], strict=True)
+    # A discrete score leaves several thresholds with the same counts; keys of a dict are distinct, in order.
+    for line in dict.fromkeys(f"  alpha {alpha:.6f}  beta {beta:.6f}" for alpha, beta in pairs):
+        print(line)
+
+
+def _merge(options: argparse.Namespace) -> int:
+    from sims.merge import merge
+
+    total = merge(options.files, options.out, options.force)
+    print(f"{total.games:,} games per world, stored in {options.out}")
     return 0
+
+
+def _bench(options: argparse.Namespace) -> int:
+    from sims.bench import run_bench
+
+    run_bench(options.quick, options.json)
+    return 0
+
+
+def _shard(text: str) -> tuple[int, int]:
+    index, slash, count = text.partition("/")
+    if not (slash and index.isdecimal() and count.isdecimal() and int(index) < int(count)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not i/k with whole numbers 0 <= i < k")
+    return int(index), int(count)
 
 
 def _at_least(name: str, least: int) -> Callable[[str], int]:

@@ -1,16 +1,38 @@
-"""Running a study, with a store that survives interruptions."""
+"""Running a study, with a store that survives interruptions, alone or with other processes."""
 
+import hashlib
+import json
 import os
+from contextlib import suppress
 from pathlib import Path
+
+import jax
+import numpy as np
 
 import mipsim as mi
 from mipsim.engine.checkpoint import read_counts
+from mipsim.engine.manifest import IDENTITY, difference
+from sims.hosts import together
 from sims.study import Study
 
 
 def store_path(study: Study, seed: int, directory: str | os.PathLike[str]) -> Path:
     """Where the counts of a study are stored: `directory/<study>-<seed>.npz`."""
     return Path(directory) / f"{study.name}-{seed}.npz"
+
+
+def shard_path(
+    study: Study, seed: int, directory: str | os.PathLike[str], games: range, shard: tuple[int, int]
+) -> Path:
+    """Where shard (i, k) of the games is stored: `<study>-<seed>.games-<first>-<end>.shard-<i>-of-<k>.npz`.
+
+    Examples:
+        >>> from sims.studies import STUDIES
+        >>> shard_path(STUDIES["azize_fig2_easy"], 0, "", range(10), (1, 4)).name
+        'azize_fig2_easy-0.games-0-10.shard-1-of-4.npz'
+    """
+    which = f"games-{games.start}-{games.stop}.shard-{shard[0]}-of-{shard[1]}"
+    return Path(directory) / f"{study.name}-{seed}.{which}.npz"
 
 
 def run(
@@ -22,6 +44,8 @@ def run(
     *,
     chunk: int | None = None,
     workers: int | None = None,
+    devices: int | None = None,
+    shard: tuple[int, int] | None = None,
 ) -> mi.Histogram:
     """Play a study, going on from its stored counts if there are any.
 
@@ -37,6 +61,8 @@ def run(
         progress: show a progress bar.
         chunk: games per call, see `mi.play`.
         workers: threads, see `mi.play`.
+        devices: local devices, see `mi.play`.
+        shard: (i, k) plays the i-th of k shares only, stored at `shard_path`; `sims.merge.merge` adds all k files.
 
     Raises:
         ValueError: on bad arguments, or a stored file that is corrupt or belongs to another run.
@@ -50,14 +76,137 @@ def run(
     seed = study.seed if seed is None else seed
     game, attack = study.build()
     path = None
-    if directory is not None:
+    if directory is not None and shard is not None:
+        path = shard_path(study, seed, directory, range(games), shard)
+        _make(path.parent)
+    elif directory is not None:
         path = store_path(study, seed, directory)
         _make(path.parent)
         if path.exists() and read_counts(path)["manifest"].get("games", 0) > games:
             path = None
     return mi.play(
-        game, attack, games, seed, chunk=chunk, progress=progress, checkpoint=path, workers=workers
+        game,
+        attack,
+        games,
+        seed,
+        chunk=chunk,
+        progress=progress,
+        checkpoint=path,
+        workers=workers,
+        devices=devices,
+        shard=shard,
     )
+
+
+def run_on_hosts(
+    study: Study,
+    games: int,
+    seed: int | None = None,
+    directory: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+    *,
+    chunk: int | None = None,
+    workers: int | None = None,
+    devices: int | None = None,
+) -> mi.Histogram:
+    """Play a study with all processes that `sims.hosts.connect` has joined: `run`, bit for bit.
+
+    Each process plays one share of the games, and keeps its counts in a file of its own in its own `directory` (hosts
+    need not share a disk). At the end the counts are summed over all, process 0 stores the sum where `run` would, and
+    the files of the shares are removed. Started again after an interruption, with as many processes, each goes on from
+    its file; process 0 also extends a stored result of fewer games.
+
+    Args:
+        study: what is played.
+        games: games per world, >= 1; of all processes together.
+        seed: None = the study's own.
+        directory: this process's folder; None stores nothing.
+        progress: show a progress bar of the share of process 0.
+        chunk: games per call, see `mi.play`.
+        workers: threads of each process, see `mi.play`.
+        devices: local devices of each process, see `mi.play`.
+
+    Returns:
+        The whole result, in every process.
+
+    Raises:
+        ValueError: as `run`; also if another process fails or plays another run.
+        ConnectionError: if another process is gone.
+        OSError: if the folder cannot be written.
+    """
+    seed = study.seed if seed is None else seed
+    index, count = jax.process_index(), jax.process_count()
+    game, attack = study.build()
+    final = None if directory is None or index > 0 else store_path(study, seed, directory)
+    base: list[mi.Histogram] = []
+
+    def look() -> np.ndarray:
+        if directory is not None:
+            _make(Path(directory))
+        if final is not None and final.exists():
+            base.append(mi.Histogram.load(final))
+        return np.array([sum(h.games for h in base)])
+
+    found = int(together(look, 1)[0, 0])
+    begin = found if found <= games else 0
+    keep = directory is not None and found <= games
+    empty: list[mi.Histogram] = []
+
+    def prepare() -> np.ndarray:
+        fresh = mi.play(game, attack, range(begin, begin), seed, devices=devices, progress=False)
+        if begin and base and (part := difference(fresh.manifest, base[0].manifest)):
+            raise ValueError(f"{final} belongs to another run: its {part} differs; name another folder")
+        empty.append(fresh)
+        return np.array([games, *_identity(fresh)])
+
+    agreed = together(prepare, 5)
+    if others := np.flatnonzero((agreed != agreed[0]).any(axis=1)).tolist():
+        raise ValueError(
+            f"process {', '.join(map(str, others))} plays another run than process 0: the study, games, seed, versions or the "
+            "thresholds that the pilot finds there differ; use one command, and machines of one kind"
+        )
+    fresh, rest = empty[0], range(begin, games)
+    path = (
+        shard_path(study, seed, directory, rest, (index, count)) if directory is not None and keep else None
+    )
+
+    def mine() -> np.ndarray:
+        share = mi.play(
+            game,
+            attack,
+            rest,
+            seed,
+            chunk=chunk,
+            progress=progress and index == 0,
+            checkpoint=path if rest else None,
+            workers=workers,
+            devices=devices,
+            shard=(index, count),
+        )
+        counted = [share, *base] if begin else [share]
+        return np.concatenate([sum(h.out for h in counted), sum(h.inside for h in counted)])
+
+    out, inside = together(mine, 2 * fresh.out.size).sum(axis=0).reshape(2, -1)
+    whole = mi.Histogram(
+        fresh.edges, out, inside, {**fresh.manifest, "games": games, "runs": [[seed, 0, games]]}
+    )
+
+    def store() -> np.ndarray:
+        if final is not None and keep and rest:
+            whole.save(final)
+        return np.zeros(0)
+
+    together(store, 0)  # no share is removed before the whole is stored
+    if path is not None:
+        with suppress(OSError):
+            path.unlink()
+    return whole
+
+
+def _identity(histogram: mi.Histogram) -> np.ndarray:
+    """Four words that decide what is played."""
+    known = [histogram.manifest[part] for part in IDENTITY if part in histogram.manifest]
+    return np.frombuffer(hashlib.sha256(json.dumps(known).encode()).digest(), dtype=np.int64)
 
 
 def _make(folder: Path) -> None:

@@ -9,7 +9,9 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from mipsim._validation import finite_vector, positive_definite_factor
-from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, aimed_at
+from mipsim.attacks.base import AbstractAdditiveAttack, aimed_at
+from mipsim.attacks.quadratic import AbstractQuadraticAttack
+from mipsim.attacks.quadratic_ratio import QuadraticRatio
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.mechanisms.base import AbstractMechanism
@@ -87,6 +89,20 @@ class LikelihoodRatio(AbstractAdditiveAttack):
         aim = aimed_at(self.aim, target, self.noise_variance.shape[0])
         return self.data.log_sum_ratio(output * self.rows, self.rows, aim, jnp.asarray(self.noise_variance))
 
+    def as_quadratic(self) -> QuadraticRatio | None:
+        """The same score as a quadratic form in the output, where the data are Gaussian; None for other data.
+
+        Examples:
+            >>> import mipsim as mi
+            >>> type(LikelihoodRatio(mi.EmpiricalMean(), mi.Gaussian(0.0, 1.0), n=10).as_quadratic()).__name__
+            'QuadraticRatio'
+        """
+        if not isinstance(self.data, Gaussian):
+            return None
+        return QuadraticRatio(
+            self.data.mean, self.data.cov, self.noise_variance, self.rows, self.rho, self.aim
+        )
+
     def link(self, target: Float[Array, " d"], total: Float[Array, ""]) -> Float[Array, ""]:
         """log((1 - rho) + rho exp(total)): the target was drawn with probability rho."""
         if self.rho == 1.0:
@@ -94,10 +110,11 @@ class LikelihoodRatio(AbstractAdditiveAttack):
         return jnp.logaddexp(jnp.log1p(-self.rho), jnp.log(self.rho) + total)
 
 
-class GaussianLikelihoodRatio(AbstractAttack):
+class GaussianLikelihoodRatio(AbstractQuadraticAttack):
     """The exact log-likelihood ratio of the mean of Gaussian data with any covariance.
 
-    H0: N(mu, C/n); H1: N(mu + (z - mu)/n, C (n-1)/n^2).
+    H0: N(mu, C/n); H1: N(mu + (z - mu)/n, C (n-1)/n^2). Completing the square, with |x|^2 = x' C^-1 x, the ratio is
+    (|z - mu|^2 - n/(n-1) |output - z|^2 - d log(1 - 1/n)) / 2: it sees the output's distance from the target only.
 
     Args:
         data: a `Gaussian`, diagonal or full, of dimension d.
@@ -132,15 +149,19 @@ class GaussianLikelihoodRatio(AbstractAttack):
         self.precision = np.linalg.inv(covariance)
         self.aim = None if target is None else finite_vector("target", target, data.dimension)
 
-    def score(self, target: Float[Array, " d"], output: Float[Array, " d"]) -> Float[Array, ""]:
-        """Difference of the two Gaussian log-densities."""
-        n, d = self.n, self.mean.shape[0]
-        aim = aimed_at(self.aim, target, d)
-        out = output - self.mean
-        inside = out - (aim - self.mean) / n
-        square_out = n * jnp.dot(out, self.precision @ out)
-        square_in = n**2 / (n - 1) * jnp.dot(inside, self.precision @ inside)
-        return 0.5 * (square_out - square_in) - 0.5 * d * jnp.log1p(-1.0 / n)
+    def centre(self, target: Float[Array, " d"]) -> Float[Array, " d"]:
+        """The point the attack is aimed at, shape (d,)."""
+        return aimed_at(self.aim, target, self.mean.shape[0])
+
+    def metric(self, target: Float[Array, " d"]) -> Float[Array, "d d"]:
+        """n/(n-1) C^-1, shape (d, d)."""
+        return jnp.asarray(self.precision * (self.n / (self.n - 1)))
+
+    def value(self, target: Float[Array, " d"], square: Float[Array, ""]) -> Float[Array, ""]:
+        """Difference of the two Gaussian log-densities, given the quadratic form."""
+        difference = aimed_at(self.aim, target, self.mean.shape[0]) - self.mean
+        own = jnp.dot(difference, self.precision @ difference)
+        return 0.5 * (own - square - self.mean.shape[0] * jnp.log1p(-1.0 / self.n))
 
 
 def _parts(mechanism: AbstractMechanism, n: int) -> tuple[int, float, np.ndarray] | None:

@@ -1,16 +1,22 @@
-"""Clipped gradient steps as the engine reads them: a stack of noise and sub-sampling over `SGDStep`."""
+"""Clipped gradient steps as the engine reads them, and the arithmetic that their samplers share."""
 
 from dataclasses import dataclass
 from typing import TypeGuard
 
+import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Bool, Float, UInt64
 
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
-from mipsim.games.base import AbstractGame
+from mipsim.engine.philox import philox
+from mipsim.engine.words import long_word, normal_pair, uniform
 from mipsim.mechanisms.base import AbstractMechanism
 from mipsim.mechanisms.noise import GaussianNoise
 from mipsim.mechanisms.sgd_step import SGDStep
 from mipsim.mechanisms.subsample import Subsampled
+
+TARGET_ROW, NOISE_ROW, COIN_ROW = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
+"""Rows that no batch has: they number the draws that are not records of it."""
 
 
 @dataclass(frozen=True)
@@ -46,21 +52,10 @@ def as_noisy_step(mechanism: AbstractMechanism, n: int) -> NoisyStep | None:
             rows, drawn = kept, drawn * (kept / rows)
         elif type(mechanism) is SGDStep:
             own = mechanism.noise_std(rows) ** 2
-            return NoisyStep(rows, drawn, float(mechanism.clip), np.asarray(variance + own))
+            return NoisyStep(rows, drawn, mechanism.clip, np.asarray(variance + own))
         else:
             return None
         mechanism = mechanism.base
-
-
-def read_step(game: AbstractGame) -> NoisyStep | None:
-    """The clipped step that a game plays, or None where its mechanism is another.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> read_step(mi.RandomTarget(mi.EmpiricalMean(), mi.Gaussian(0.0, 1.0), n=4)) is None
-        True
-    """
-    return as_noisy_step(game.mechanism, game.n)
 
 
 def is_linear(attack: AbstractAttack) -> TypeGuard[AbstractLinearAttack]:
@@ -76,3 +71,64 @@ def is_linear(attack: AbstractAttack) -> TypeGuard[AbstractLinearAttack]:
         and type(attack).score is AbstractAdditiveAttack.score
         and type(attack).contributions is AbstractLinearAttack.contributions
     )
+
+
+def words(use: Array | int, row: Array | int, games: Array, place: Array, key: Array) -> tuple[Array, ...]:
+    """Four random 32-bit words for each (use, row, game); the arguments broadcast.
+
+    Args:
+        use, row: below 2^32; which draw of the game.
+        games: uint64, below 2^61: their upper half shares a word with the place.
+        place: twice the stream plus the world.
+        key: the seed as two uint32 words, the upper one first.
+
+    Examples:
+        >>> from mipsim.engine.precision import exact_scope
+        >>> with exact_scope():
+        ...     zero = jnp.zeros((), jnp.uint32)
+        ...     print(f"{int(words(0, 0, zero.astype(jnp.uint64), zero, jnp.zeros(2, jnp.uint32))[0]):08x}")
+        6627e8d5
+    """
+    low, high = games.astype(jnp.uint32), (games >> jnp.uint64(32)).astype(jnp.uint32)
+    last = high | (place.astype(jnp.uint32) << jnp.uint32(30))
+    return philox((jnp.asarray(use, jnp.uint32), jnp.asarray(row, jnp.uint32), low, last), (key[1], key[0]))
+
+
+def starts(row: Array | int, games: Array, place: Array, key: Array) -> UInt64[Array, "..."]:
+    """Where the SplitMix64 sequence of each record begins; the arguments are those of `words`."""
+    high, low, *_ = words(0, row, games, place, key)
+    return long_word(high, low)
+
+
+def normals(
+    use: Array | int, row: Array | int, games: Array, place: Array, key: Array
+) -> tuple[Float[Array, "..."], Float[Array, "..."]]:
+    """Two float64 normals for each (use, row, game); the arguments are those of `words`."""
+    a, b, c, e = words(use, row, games, place, key)
+    return normal_pair(long_word(a, b), long_word(c, e))
+
+
+def is_in(drawn: Array, world: Array, games: Array, place: Array, key: Array) -> Bool[Array, "..."]:
+    """Whether the target is among the rows: in the "in" world, with probability `drawn`."""
+    high, low, *_ = words(0, COIN_ROW, games, place, key)
+    return (world == 1) & (uniform(long_word(high, low)) < drawn)
+
+
+def kept_share(norm: Array, clip: Array) -> Float[Array, "..."]:
+    """min(1, clip / norm), also for a norm of 0 and a clip of inf.
+
+    Examples:
+        >>> print(kept_share(jnp.array([0.0, 1.0, 4.0]), jnp.array(2.0)))
+        [1.  1.  0.5]
+    """
+    return jnp.where(norm > clip, clip / norm, 1.0)
+
+
+def clipped(gradient: Float[Array, " d"], clip: Array) -> Float[Array, " d"]:
+    """Gradient min(1, clip / ||gradient||).
+
+    Examples:
+        >>> print(clipped(jnp.array([3.0, 4.0]), jnp.array(2.5)))
+        [1.5 2. ]
+    """
+    return gradient * kept_share(jnp.linalg.norm(gradient), clip)

@@ -10,42 +10,47 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, UInt32
 
-from mipsim.engine.devices import local_devices
+from mipsim.engine.devices import Device, local_devices
+from mipsim.engine.edge_grid import EdgeGrid
 from mipsim.engine.precision import exact_scope
 from mipsim.engine.sampler import AbstractSampler
 
 GAMES, PILOT = 0, 1
 """Streams of random numbers: the games of a run, and the pilot that fixes its edges."""
 
-_EDGE_QUANTUM = 2048
-
 
 @eqx.filter_jit
 def _count(
     sampler: AbstractSampler,
-    edges: Float[Array, " P"],
+    edges: EdgeGrid,
     seed: UInt32[Array, "2"],
     stream: Int[Array, ""],
     start: Int[Array, ""],
     stop: Int[Array, ""],
 ) -> tuple[Int[Array, "2 P+2"], Float[Array, "2 G"]]:
-    size, nan_cell = sampler.block, edges.shape[0] + 1
+    size, nan_cell = sampler.block, edges.cells
     first = start // size
 
     def play_block(i: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
         counts, scores = state
-        world = i % 2
         index = (first + i // 2) * size + jnp.arange(size, dtype=jnp.int64)
-        drawn = sampler.scores(seed, stream, world, index.astype(jnp.uint64))
-        # side="left" puts a score equal to an edge into the bin that ends there: (edges[i-1], edges[i]].
-        cell = jnp.where(jnp.isnan(drawn), nan_cell, jnp.searchsorted(edges, drawn, side="left"))
-        inside = ((index >= start) & (index < stop)).astype(jnp.int64)
-        return counts.at[world, cell].add(inside), scores.at[world].set(drawn)
+        drawn = sampler.scores(seed, stream, i % 2, index.astype(jnp.uint64))
+        return count_block(i - 1, counts, scores), scores.at[i % 2].set(drawn)
+
+    def count_block(i: Array, counts: Array, scores: Array) -> Array:
+        # A block is counted one step after it is drawn: read from the loop's state its scores exist once, whereas
+        # XLA would draw them again for each of their uses in one step.
+        world, drawn = i % 2, scores[i % 2]
+        index = (first + i // 2) * size + jnp.arange(size, dtype=jnp.int64)
+        cell = jnp.where(jnp.isnan(drawn), nan_cell, edges.bins(drawn))
+        played = (i >= 0) & (index >= start) & (index < stop)
+        return counts.at[world, cell].add(played.astype(jnp.int64))
 
     # The trip count is traced: a bound known to XLA would give every chunk its own executable.
     trips = jnp.where(stop > start, 2 * (-(-stop // size) - first), 0)
     empty = jnp.zeros((2, nan_cell + 1), jnp.int64), jnp.zeros((2, size), jnp.float64)
-    return jax.lax.fori_loop(0, trips, play_block, empty)
+    counts, scores = jax.lax.fori_loop(0, trips, play_block, empty)
+    return count_block(trips - 1, counts, scores), scores
 
 
 def on_device(tree: Any) -> Any:
@@ -73,19 +78,15 @@ class Counter:
         edges: np.ndarray,
         seed: int,
         stream: int = GAMES,
-        devices: Sequence[jax.Device] | None = None,
+        devices: Sequence[Device] | None = None,
     ) -> None:
         self.block = sampler.block
         self._kept = len(edges)
-        # Padding with +inf keeps the array's shape, hence the executable, the same for most numbers of edges;
-        # no score falls beyond the first pad, so that the padded cells stay empty.
-        padded = np.full(_EDGE_QUANTUM * -(-(self._kept + 1) // _EDGE_QUANTUM), np.inf)
-        padded[: self._kept] = edges
         words = np.array([seed >> 32, seed & 0xFFFFFFFF], dtype=np.uint32)
         arrays, rest = eqx.partition(sampler, eqx.is_array)
         devices = local_devices()[:1] if devices is None else devices
         with exact_scope():
-            inputs = arrays, padded, words, np.int64(stream)
+            inputs = arrays, EdgeGrid(edges), words, np.int64(stream)
             self._places = [
                 (eqx.combine(a, rest), *b) for a, *b in (jax.device_put(inputs, d) for d in devices)
             ]

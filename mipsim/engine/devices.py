@@ -2,13 +2,17 @@
 
 import os
 from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import jax
 
 from mipsim._validation import whole
 
+Device: TypeAlias = Any
+"""A `jax.Device`, which type checkers take for a variable."""
 
-def local_devices(wanted: int | None = None) -> list[jax.Device]:
+
+def local_devices(wanted: int | None = None) -> list[Device]:
     """The first `wanted` devices of this process, or all of them.
 
     A default device that the caller has set (`jax.default_device`) is taken alone.
@@ -23,7 +27,7 @@ def local_devices(wanted: int | None = None) -> list[jax.Device]:
         >>> len(local_devices(1))
         1
     """
-    default = jax.config.jax_default_device
+    default = jax.config.jax_default_device  # pyright: ignore[reportAttributeAccessIssue]
     found = [default] if isinstance(default, jax.Device) else jax.local_devices(backend=default)
     if wanted is None:
         return found
@@ -36,7 +40,7 @@ def local_devices(wanted: int | None = None) -> list[jax.Device]:
     return found[:wanted]
 
 
-def threads_for(devices: Sequence[jax.Device]) -> int:
+def threads_for(devices: Sequence[Device]) -> int:
     """How many threads keep the devices busy: one per core, or two per accelerator.
 
     A core plays one chunk at a time. An accelerator gets a second chunk while the counts of the first come back.

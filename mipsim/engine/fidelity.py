@@ -7,6 +7,10 @@ from mipsim._validation import one_of
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.attacks.function import FunctionAttack
 from mipsim.distributions.base import AbstractDistribution
+from mipsim.engine.clipped_law import clipped_law_sampler
+from mipsim.engine.clipped_rows import clipped_rows_sampler
+from mipsim.engine.clipped_scores import clipped_scores_sampler
+from mipsim.engine.project import projected_sampler
 from mipsim.engine.sampler import AbstractSampler, LawSampler, LiteralSampler, block_games
 from mipsim.engine.tabulate import table_sampler
 from mipsim.games.base import AbstractGame
@@ -86,6 +90,10 @@ def build_sampler(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> 
         ValueError: if the fidelity that is asked for does not exist for this game and attack.
     """
     d = game.data.dimension
+    if fidelity in ("auto", "projected"):
+        projected = projected_sampler(game, attack) or clipped_law_sampler(game, attack)
+        if projected is not None:
+            return projected
     if fidelity == "projected":
         raise ValueError(
             f"fidelity is 'projected', but the score of {name_of(attack)} has no law of one or two dimensions in this "
@@ -97,7 +105,8 @@ def build_sampler(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> 
             "exact law here; use 'literal' or 'auto'"
         )
     if fidelity == "literal" or not game.has_exact_law:
-        return LiteralSampler(
+        clipped = clipped_scores_sampler(game, attack) or clipped_rows_sampler(game, attack)
+        return clipped or LiteralSampler(
             game=game, attack=attack, block=block_games(game.n * d, budget=2**21, most=1024)
         )
     table = table_sampler(game, attack)
@@ -114,7 +123,7 @@ def pilot_games(game: AbstractGame, sampler: AbstractSampler) -> int:
         4096
     """
     d = game.data.dimension
-    if sampler.name == "literal":
+    if sampler.fidelity == "literal":
         return min(4096, max(32, 2**28 // (game.n * d)))
     if sampler.name == "law":
         return min(4096, max(256, 2**22 // d))

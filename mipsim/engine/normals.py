@@ -1,78 +1,52 @@
-"""Standard normals from random words, by the method of Box and Muller with polynomial sine and cosine."""
+"""Float32 standard normals by the thousand million, for the coordinates of records."""
 
 import math
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, UInt32
-
-Words = tuple[UInt32[Array, "..."], UInt32[Array, "..."], UInt32[Array, "..."], UInt32[Array, "..."]]
+from jaxtyping import Array, Float, UInt64
 
 
-def four_normals(words: Words) -> tuple[Float[Array, "..."], ...]:
-    """Four float32 standard normals from four words; the greatest is 6.7.
+def four_normals(first: UInt64[Array, "..."], second: UInt64[Array, "..."]) -> tuple[Float[Array, "..."], ...]:
+    """Four float32 standard normals of two 64-bit words, by the method of Box and Muller; the greatest is 6.7.
 
-    For records of many coordinates: the radius has 31 bits, so that probabilities near the ends are off by some 2^-32.
-    A draw whose own tail matters takes `normal_pair`.
-
-    Examples:
-        >>> import numpy as np
-        >>> words = tuple(jnp.asarray(np.random.default_rng(0).integers(0, 2**32, (4, 10_000), np.uint32)))
-        >>> round(float(jnp.std(jnp.stack(four_normals(words)))), 1)
-        1.0
-    """
-    return (*_short_pair(*words[:2]), *_short_pair(*words[2:]))
-
-
-def normal_pair(words: Words) -> tuple[Float[Array, "..."], Float[Array, "..."]]:
-    """Two float64 standard normals from four words, 53 bits for each; the greatest is 8.6.
+    The radius has 31 bits, so that the probability of a tail is off by up to 2^-32: enough for records of many
+    coordinates. A number whose own tail matters takes `mipsim.engine.words.normal_pair`.
 
     Must be traced inside `exact_scope`.
 
     Examples:
+        >>> import numpy as np
         >>> from mipsim.engine.precision import exact_scope
         >>> with exact_scope():
-        ...     word = jnp.zeros((), jnp.uint32)
-        ...     print(*(round(float(z), 6) for z in normal_pair((word,) * 4)))
-        6.118002 -6.118002
+        ...     words = jnp.asarray(np.random.default_rng(0).integers(0, 2**64, (2, 10_000), np.uint64))
+        ...     print(round(float(jnp.std(jnp.stack(four_normals(*words)))), 1))
+        1.0
     """
-    radius = jnp.sqrt(-2.0 * jnp.log((_wide(*words[:2]) + 0.5) * 2.0**-53))
-    quarter = words[2] >> jnp.uint32(30)
-    rest = _wide(*words[2:], skip=2)
-    sine, cosine = _sine_cosine((rest * 2.0**-53 - 0.5) * (0.5 * math.pi), terms=9)
-    first, second = _turned(sine, cosine, quarter)
-    return radius * first, radius * second
+    return (*_pair(first), *_pair(second))
 
 
-def _short_pair(first: Array, second: Array) -> tuple[Array, Array]:
-    uniform = ((first >> jnp.uint32(1)).astype(jnp.int32).astype(jnp.float32) + 0.5) * 2.0**-31
+def _pair(word: Array) -> tuple[Array, Array]:
+    low, high = word.astype(jnp.uint32), (word >> jnp.uint64(32)).astype(jnp.uint32)
+    uniform = ((low >> jnp.uint32(1)).astype(jnp.int32).astype(jnp.float32) + 0.5) * 2.0**-31
     radius = jnp.sqrt(-2.0 * jnp.log(uniform))
-    # The upper two bits pick the quarter turn; the other 30, read as a signed number, the angle within it.
-    signed = jax.lax.shift_right_arithmetic((second << jnp.uint32(2)).astype(jnp.int32), jnp.int32(2))
+    # The lower 30 bits, as a signed number, are the angle within a quarter turn; the upper two pick the quarter: one
+    # mirrors the point in the diagonal, one in the origin.
+    signed = jax.lax.shift_right_arithmetic((high << jnp.uint32(2)).astype(jnp.int32), jnp.int32(2))
     angle = signed.astype(jnp.float32) * (0.5 * math.pi * 2.0**-30)
-    one, other = _turned(*_sine_cosine(angle, terms=5), second >> jnp.uint32(30))
-    return radius * one, radius * other
-
-
-def _wide(high: Array, low: Array, skip: int = 0) -> Float[Array, "..."]:
-    """A whole number below 2^53 as float64, from 53 of 64 bits; the first `skip` bits are left out."""
-    bits = (high.astype(jnp.uint64) << jnp.uint64(32)) | low.astype(jnp.uint64)
-    return ((bits << jnp.uint64(skip)) >> jnp.uint64(11)).astype(jnp.float64)
-
-
-def _sine_cosine(angle: Array, terms: int) -> tuple[Array, Array]:
-    """Taylor polynomials for |angle| <= pi/4: 5 terms of the sine give 2e-9, 9 terms 1e-17; the cosine has one more."""
     square = angle * angle
-    sine = cosine = jnp.zeros_like(angle)
-    for k in reversed(range(terms)):
-        sine = sine * square + (-1) ** k / math.factorial(2 * k + 1)
-    for k in reversed(range(terms + 1)):
-        cosine = cosine * square + (-1) ** k / math.factorial(2 * k)
-    return sine * angle, cosine
+    sine, cosine = angle * _series(1, square), _series(0, square)
+    sign = high & jnp.uint32(0x80000000)
+    radius = jax.lax.bitcast_convert_type(
+        jax.lax.bitcast_convert_type(radius, jnp.uint32) | sign, jnp.float32
+    )
+    swap = (high & jnp.uint32(0x40000000)) != 0
+    return radius * jnp.where(swap, sine, cosine), radius * jnp.where(swap, cosine, sine)
 
 
-def _turned(sine: Array, cosine: Array, quarter: Array) -> tuple[Array, Array]:
-    """The point (cosine, sine) mirrored into one of four quarters of the circle."""
-    swap, flip = (quarter & jnp.uint32(1)) != 0, (quarter & jnp.uint32(2)) != 0
-    first, second = jnp.where(swap, sine, cosine), jnp.where(swap, cosine, sine)
-    return jnp.where(flip, -first, first), jnp.where(flip, -second, second)
+def _series(first: int, square: Array) -> Array:
+    """Five Taylor terms of the sine over its angle (first = 1) or of the cosine (0); within pi/4 to 3e-8."""
+    total = jnp.zeros_like(square)
+    for k in reversed(range(5)):
+        total = total * square + (-1) ** k / math.factorial(2 * k + first)
+    return total

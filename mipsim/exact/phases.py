@@ -22,6 +22,7 @@ class Phases:
     Attributes:
         frequencies: > 0, shape (G,).
         strengths: > 0, shape (G,).
+        kept: where a record takes part with this probability only: -log |phi| >= kept (1 - exp(-that sum)).
 
     Examples:
         >>> rng = np.random.default_rng(0)
@@ -34,18 +35,26 @@ class Phases:
 
     frequencies: np.ndarray
     strengths: np.ndarray
+    kept: float = 1.0
 
     def quiet_until(self, start: float, rows: int, level: float) -> float:
         """The largest t1 for which |phi(t)|^rows <= exp(-level) is proven for every t in [start, t1]; at least start."""
         merged, group = np.unique(self.frequencies, return_inverse=True)
+        each = level / rows
+        if self.kept < 1.0:
+            if each >= self.kept:
+                return start
+            each = -np.log1p(-each / self.kept)
         with np.errstate(divide="ignore"):
-            costs = level / (rows * np.bincount(group, self.strengths))
+            costs = each / np.bincount(group, self.strengths)
         useful = (merged > 0) & (costs < np.pi**2)
         values, costs = merged[useful], costs[useful]
         rounding = 2.0**-50 * values.max(initial=0.0)  # a smaller difference is none
         found = [(values, costs)]
         if values.size <= _FEW:
-            for _ in range(_LEVELS):  # Euclid's algorithm on few frequencies: a term may be used again and again
+            for _ in range(
+                _LEVELS
+            ):  # Euclid's algorithm on few frequencies: a term may be used again and again
                 pairs = _shared(*(np.concatenate(part) for part in zip(*found, strict=True)), rounding)
                 found.append(pairs)
         for _ in range(_LEVELS):
@@ -56,7 +65,9 @@ class Phases:
         return _sweep(start, joined, cost)
 
 
-def _disjoint(values: np.ndarray, costs: np.ndarray, stride: int, least: float) -> tuple[np.ndarray, np.ndarray]:
+def _disjoint(
+    values: np.ndarray, costs: np.ndarray, stride: int, least: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Differences of disjoint pairs, `stride` apart in order: each term is used once, so the costs add."""
     order = np.argsort(values)
     values, costs = values[order], costs[order]

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import singledispatch
+from functools import cached_property, singledispatch
 from math import fsum
 
 import numpy as np
@@ -15,10 +15,14 @@ from mipsim.distributions.exponential import Exponential
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.distributions.laplace import Laplace
 from mipsim.distributions.uniform import Uniform
+from mipsim.exact.atoms import MOST_ATOMS, Table, merged, power
 from mipsim.exact.phases import Phases
 
 _BLOCK = 2**16
 _PAIRS = 2**18
+_TERMS = 24
+_WORK = 2**23
+_SERIES = 0.1
 
 
 class AbstractRow(ABC):
@@ -42,8 +46,17 @@ class AbstractRow(ABC):
         """The spacing of the lattice on which weights . record lies, if it lies on one; else None."""
         return None
 
+    @property
+    def base(self) -> float:
+        """One point of that lattice."""
+        return 0.0
+
     def phases(self, low: float, high: float) -> Phases | None:
         """What is known of the modulus at large frequencies for all real parts in [low, high]; see `Phases`."""
+        return None
+
+    def tables(self, rows: int, shares: np.ndarray) -> list[Table] | None:
+        """The law of a sum of rows, coordinate by coordinate, where it has few atoms; shares: the target's terms."""
         return None
 
     @property
@@ -73,7 +86,27 @@ class BernoulliRow(AbstractRow):
     p: np.ndarray
 
     def cumulant(self, s: np.ndarray) -> np.ndarray:
-        """Sum_j log(1 + p_j (exp(a_j s) - 1)) - p_j a_j s, in real arithmetic with no digit lost near s = 0."""
+        """Sum_j log(1 + p_j (exp(a_j s) - 1)) - p_j a_j s: by its Taylor series where |a_j s| is small for every j."""
+        # Singularities lie at |a s| >= pi, so the terms left out are below (|a s| / pi)^_TERMS < 1e-24 each.
+        if np.abs(self.weights).max() * np.abs(s).max() < _SERIES * np.pi:
+            return np.square(s) * np.polynomial.polynomial.polyval(s, self._series)
+        return self._directly(s)
+
+    @cached_property
+    def _series(self) -> np.ndarray:
+        """Sum_j a_j^r kappa_r(p_j) / r! for r = 2, 3, ...: g = (log(q + p e^u))' has g' = g (1 - g)."""
+        g = [self.p]
+        for m in range(_TERMS):
+            square = sum((g[i] * g[m - i] for i in range(m + 1)), np.zeros_like(self.p))
+            g.append((g[m] - square) / (m + 1))
+        power, found = self.weights, []
+        for m in range(1, _TERMS):
+            power = power * self.weights
+            found.append(np.sum(g[m] * power) / (m + 1))
+        return np.array(found)
+
+    def _directly(self, s: np.ndarray) -> np.ndarray:
+        """Real arithmetic that loses no digit near s = 0."""
         out = np.zeros(s.shape, complex)
         real, column = np.unique(s.real, return_inverse=True)
         frequency = s.imag
@@ -112,6 +145,25 @@ class BernoulliRow(AbstractRow):
         """-log |phi_j| >= 2 pq dist(a_j t)^2 / pi^2, with the least tilted pq of the interval."""
         variance = np.minimum(*(q * (1.0 - q) for q in (self._tilted(low), self._tilted(high))))
         return Phases(np.abs(self.weights), (2.0 / np.pi**2) * variance)
+
+    def tables(self, rows: int, shares: np.ndarray) -> list[Table] | None:
+        """Binomial counts times weights."""
+        step, d = self.step, self.p.size
+        log_span = np.inf if step is None else np.log(rows * np.abs(self.weights).sum() / step + 1)
+        log_atoms = min(log_span, d * np.log(rows + 1.0))
+        if log_atoms + (0.0 if d == 1 else np.log((rows + 1.0) * d)) > np.log(_WORK):
+            return None
+        from scipy.stats import binom  # a second to import: not when the library is
+
+        count = np.arange(rows + 1.0)
+        return [
+            merged(
+                np.concatenate([a * count, a * count[:-1] + share]),
+                np.concatenate([binom.pmf(count, rows, p), np.zeros(rows)]),
+                np.concatenate([np.zeros(rows + 1), binom.pmf(count[:-1], rows - 1, p)]),
+            )
+            for a, p, share in zip(self.weights, self.p, shares, strict=True)
+        ]
 
     def _tilted(self, c: float) -> np.ndarray:
         odds = np.log(self.p) - np.log1p(-self.p) + self.weights * c
@@ -169,6 +221,11 @@ class AtomsRow(AbstractRow):
         anchored = self.values - self.values[:, :1]
         return common_step(anchored[self.probabilities > 0])
 
+    @property
+    def base(self) -> float:
+        """The sum of the first values."""
+        return float(self.values[:, 0].sum())
+
     def phases(self, low: float, high: float) -> Phases | None:
         """-log |phi_j| >= sum_{k<l} 2 p_k p_l dist((v_k - v_l) t)^2 / pi^2."""
         d, m = self.values.shape
@@ -181,6 +238,26 @@ class AtomsRow(AbstractRow):
             np.abs(self.values[:, k] - self.values[:, other]).ravel(),
             (2.0 / np.pi**2) * np.minimum(*kept).ravel(),
         )
+
+    def tables(self, rows: int, shares: np.ndarray) -> list[Table] | None:
+        """Convolutions of a coordinate's atoms."""
+        if self.values.size * rows > MOST_ATOMS:
+            return None
+        shares = shares if shares.size == self.values.shape[0] else np.array([shares.sum()])
+        found, atoms = [], 1.0
+        for v, p, share in zip(self.values, self.probabilities, shares, strict=True):
+            out, rest = power(v, p, rows), power(v, p, rows - 1)
+            if out is None or rest is None or (atoms := atoms * out.values.size) > _WORK:
+                return None
+            none_out, none_in = np.zeros(rest.values.size), np.zeros(out.values.size)
+            found.append(
+                merged(
+                    np.concatenate([out.values, rest.values + share]),
+                    np.concatenate([out.out, none_out]),
+                    np.concatenate([none_in, rest.out]),
+                )
+            )
+        return found
 
     def _tilted(self, c: float) -> np.ndarray:
         with np.errstate(divide="ignore"):

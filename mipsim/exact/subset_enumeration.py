@@ -6,7 +6,7 @@ from math import comb
 
 import numpy as np
 
-from mipsim._validation import finite_matrix, finite_vector, real_array, whole
+from mipsim._validation import finite_matrix, real_array, whole
 
 LARGEST = 200_000
 """The most subsets that are enumerated: C(20, 10) = 184,756 of them fit."""
@@ -49,7 +49,9 @@ def subsets(n: int, k: int) -> np.ndarray:
     if k > n:
         raise ValueError(f"k is {k}; it must be at most n = {n}")
     if comb(n, k) > LARGEST:
-        raise ValueError(f"n is {n}; its {comb(n, k)} subsets are more than the {LARGEST} that are enumerated")
+        raise ValueError(
+            f"n is {n}; its {comb(n, k)} subsets are more than the {LARGEST} that are enumerated"
+        )
     chosen = np.array(list(combinations(range(n), k)), dtype=np.int64).reshape(comb(n, k), k)
     flags = np.zeros((comb(n, k), n), dtype=bool)
     flags[np.arange(len(flags))[:, None], chosen] = True
@@ -117,62 +119,3 @@ def finite_eta(law: object, n: int) -> np.ndarray:
     inside = flags.T.astype(float) @ table / len(flags)
     out = (~flags).T.astype(float) @ table / len(flags)
     return np.maximum(inside, out).sum(axis=1) - 0.5
-
-
-def laplace_eta(values: object, scale: float, n: int) -> np.ndarray:
-    """The exact eta of A(D) + Laplace(scale) for each target, without quadrature.
-
-    Both worlds are mixtures of Laplace densities of one scale b, so that between neighbouring values of A their
-    difference is u e^{x/b} + v e^{-x/b}, which changes sign at most once: its absolute integral is elementary.
-
-    Args:
-        values: A(D) of a deterministic algorithm, shape (C(n, n/2),), in the order of `half_subsets`.
-        scale: b > 0, in the unit of the values.
-        n: records.
-
-    Returns:
-        eta of each target, shape (n,).
-
-    Examples:
-        >>> print(laplace_eta([1.0, -1.0], 2.0, 2).round(6))  # (1 - exp(-1/2)) / 2
-        [0.196735 0.196735]
-    """
-    flags = half_subsets(n)
-    at = finite_vector("values", values, len(flags))
-    sign = np.where(flags.T, 1.0, -1.0) / len(flags)  # P(in, D) - P(out, D); sums to 0
-    return np.array([0.5 * laplace_difference(at, weights, scale) for weights in sign])
-
-
-def laplace_difference(at: np.ndarray, weights: np.ndarray, scale: float) -> float:
-    """Integral of |sum_i w_i exp(-|x - a_i| / b) / (2 b)| over the line, in closed form between the points.
-
-    Args:
-        at: a, shape (m,).
-        weights: w of any sign, shape (m,).
-        scale: b > 0.
-
-    Examples:
-        >>> round(laplace_difference(np.array([0.0]), np.array([1.0]), 2.0), 12)
-        1.0
-    """
-    order = np.argsort(at)
-    a, w = np.asarray(at)[order] / scale, np.asarray(weights)[order]
-    # On [a_i, a_{i+1}] the sum is rise_i e^{x - a_{i+1}} + fall_i e^{-(x - a_i)}: points to the right and to the left.
-    gap = np.diff(a)
-    fall, rise = w.copy(), w.copy()
-    for i in range(1, len(a)):
-        fall[i] += fall[i - 1] * np.exp(-gap[i - 1])
-    for i in range(len(a) - 2, -1, -1):
-        rise[i] += rise[i + 1] * np.exp(-gap[i])
-    left, right = fall[:-1], rise[1:]
-
-    def integral(start: np.ndarray, stop: np.ndarray) -> np.ndarray:
-        grown = right * (np.exp(stop - gap) - np.exp(start - gap))
-        return np.abs(grown + left * (np.exp(-start) - np.exp(-stop)))
-
-    # right e^{x - gap} + left e^{-x} = 0 at x = (gap + log(-left / right)) / 2.
-    with np.errstate(divide="ignore", invalid="ignore"):
-        root = 0.5 * (gap + np.log(-left / right))
-    root = np.clip(np.where(np.isfinite(root), root, 0.0), 0.0, gap)
-    inner = integral(np.zeros_like(gap), root) + integral(root, gap)
-    return float(0.5 * (abs(rise[0]) + abs(fall[-1]) + inner.sum()))

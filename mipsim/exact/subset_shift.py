@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
-from scipy import integrate, special, stats
+from scipy import integrate, optimize, special, stats
 
 from mipsim._validation import number, one_of, whole
 
@@ -13,7 +13,7 @@ RADII = ("gamma", "exponential")
 
 
 def euclidean_shift_eta(distance: float, scale: float, dimension: int, radius: str = "gamma") -> float:
-    """eta = TV(X, X + w)/2 for X = r U, U uniform on the unit sphere of R^d, ||w|| = distance.
+    """Return eta = TV(X, X + w)/2 for X = r U, U uniform on the unit sphere of R^d, ||w|| = distance.
 
     The density falls with the norm, so the best attack names the nearer point, and
     TV = P(||X - w|| > ||X||) - P(||X - w|| < ||X||) = P(|U_1| < distance / (2 r)), with U_1^2 ~ Beta(1/2, (d - 1)/2).
@@ -56,7 +56,58 @@ def euclidean_shift_eta(distance: float, scale: float, dimension: int, radius: s
     return 0.5 * (float(law.cdf(reach)) + beyond)
 
 
+def planar_shift_eta(scale: float, moment: float) -> float:
+    """Return eta of corollary 10's noise in d = 2 between the outputs (1, 1) and (-1, -1), sigma = (1, 1), 2 <= M < inf.
+
+    The norm of u - t w is convex in t and 1 at t = 0, so it is below 1 for 0 < t < t*(u) only, and the better guess changes at
+    r = 1/t*: TV = E[1 - exp(-1/(scale t*)) | t* > 0]. On the curve |u_1|^M + |u_2|^M = 2 the smaller coordinate v has a
+    density proportional to (1 - v^M/2)^(1/M - 1) on (0, 1), and t* > 0 where the larger coordinate has the sign of w.
+
+    Args:
+        scale: of r ~ Exponential(scale), > 0.
+        moment: M >= 2.
+
+    Returns:
+        eta in [0, 1/2], to about 1e-4 relative.
+
+    Raises:
+        ValueError: if an argument is out of range.
+
+    Source: Izzo et al. (2024), corollary 10.
+
+    Examples:
+        >>> round(planar_shift_eta(100.0, 2.0) / euclidean_shift_eta(2.0, 100.0, 2, "exponential"), 6)
+        1.0
+    """
+    c, m = number("scale", scale, 0.0, low_open=True), number("moment", moment, 2.0)
+
+    def weight(v: float) -> float:
+        return float(np.exp((1 / m - 1) * np.log1p(-0.5 * v**m)))
+
+    def crossing(v: float, sign: float) -> float:
+        large = np.exp(np.log(2.0 - v**m) / m)
+
+        def excess(t: float) -> float:  # log of (|large - 2t|^M + |sign v - 2t|^M)/2
+            parts = np.abs([large - 2 * t, sign * v - 2 * t])
+            most = parts.max()
+            return float(np.log(most) + np.log(0.5 * ((parts / most) ** m).sum()) / m)
+
+        # The norm is least at the midpoint of the coordinates, where it is below 1.
+        return float(optimize.brentq(excess, 0.5 * (large + sign * v) / 2, 2.0, xtol=1e-15, maxiter=500))
+
+    def term(log_gap: float) -> float:  # v = 1 - e^log_gap: the mass that counts is near v = 1
+        gap = np.exp(log_gap)
+        v = 1.0 - gap
+        shares = sum(-np.expm1(-1.0 / (c * crossing(v, sign))) for sign in (1.0, -1.0))
+        return 0.5 * weight(v) * shares * gap
+
+    floor = -8.0 - max(1.0, np.log(c))  # gaps below hold a share of e^-8 / log c
+    cuts = {floor, *(x for x in (-np.log(c), -10.0, -3.0) if floor < x < 0.0), 0.0}
+    total = _integral(term, sorted(float(x) for x in cuts))
+    return 0.5 * total / integrate.quad(weight, 0.0, 1.0)[0]
+
+
 def _integral(function: Callable[[float], float], cuts: Sequence[float]) -> float:
     return sum(
-        integrate.quad(function, a, b, epsabs=1e-14, epsrel=1e-10, limit=400)[0] for a, b in pairwise(cuts)
+        integrate.quad(function, a, b, epsabs=1e-15, epsrel=1e-9, limit=400)[0] for a, b in pairwise(cuts)
     )

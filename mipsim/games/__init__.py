@@ -3,5 +3,6 @@
 from mipsim.games.base import AbstractGame
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
+from mipsim.games.subset import Subset
 
-__all__ = ["AbstractGame", "FixedTarget", "RandomTarget"]
+__all__ = ["AbstractGame", "FixedTarget", "RandomTarget", "Subset"]

@@ -1,12 +1,17 @@
 """What every membership-inference game provides."""
 
 from abc import abstractmethod
+from typing import TYPE_CHECKING
 
 import equinox as eqx
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.mechanisms.base import AbstractMechanism
+
+if TYPE_CHECKING:
+    from mipsim.attacks.base import AbstractAttack
+    from mipsim.exact.exact_tradeoff import ExactTradeOff
 
 
 def as_law(data: AbstractDistribution) -> AbstractDistribution:
@@ -56,3 +61,21 @@ class AbstractGame(eqx.Module):
     @abstractmethod
     def play_from_law(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
         """Play one round, drawing the output from its exact law; returns (target, output)."""
+
+    def exact(self, attack: "AbstractAttack") -> "ExactTradeOff":
+        """The exact trade-off curve of an attack, without games; `curve.law` is the law of the score behind it.
+
+        Raises:
+            ValueError: where the law of the score is not known; the message says for which scores it is.
+
+        Examples:
+            >>> import mipsim as mi, numpy as np
+            >>> data = mi.Gaussian(0.0, 1.0, d=100)
+            >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=100, target=np.ones(100))
+            >>> print(game.exact(mi.CovarianceScore(data, n=100)).beta(0.1).round(6))
+            0.609...
+        """
+        from mipsim.exact.dispatch import exact_law  # these know attacks and mechanisms, which know games
+        from mipsim.exact.exact_tradeoff import ExactTradeOff
+
+        return ExactTradeOff(exact_law(self, attack))

@@ -3,17 +3,24 @@
 from mipsim.mechanisms.base import AbstractMechanism
 from mipsim.mechanisms.function import FunctionMechanism
 from mipsim.mechanisms.mean import EmpiricalMean
+from mipsim.mechanisms.moment_noise import MomentNoise
 from mipsim.mechanisms.noise import GaussianNoise, LaplaceNoise
+from mipsim.mechanisms.norm_noise import NormNoise
+from mipsim.mechanisms.response import Fingerprint, RandomizedResponse
 from mipsim.mechanisms.sgd_step import SGDStep
 from mipsim.mechanisms.subsample import PoissonSubsampled, Subsampled
 
 __all__ = [
     "AbstractMechanism",
     "EmpiricalMean",
+    "Fingerprint",
     "FunctionMechanism",
     "GaussianNoise",
     "LaplaceNoise",
+    "MomentNoise",
+    "NormNoise",
     "PoissonSubsampled",
+    "RandomizedResponse",
     "SGDStep",
     "Subsampled",
 ]

@@ -45,14 +45,14 @@ class SGDStep(AbstractMechanism):
     clip: float = eqx.field(static=True)
     noise_multiplier: float = eqx.field(static=True)
 
-    def __check_init__(self) -> None:
-        if self.clip != math.inf:
-            number("clip", self.clip, 0.0, low_open=True)
-        sigma = number("noise_multiplier", self.noise_multiplier, 0.0)
-        if self.clip == math.inf and sigma > 0.0:
+    def __init__(self, clip: float, noise_multiplier: float) -> None:
+        unclipped = isinstance(clip, float) and clip == math.inf
+        self.clip = math.inf if unclipped else number("clip", clip, 0.0, low_open=True)
+        self.noise_multiplier = number("noise_multiplier", noise_multiplier, 0.0)
+        if unclipped and self.noise_multiplier > 0.0:
             raise ValueError(
-                f"noise_multiplier is {sigma:g} with clip = inf; it counts the noise in clips and must be 0 there: "
-                "use GaussianNoise(SGDStep(inf, 0), gamma)"
+                f"noise_multiplier is {noise_multiplier:g} with clip = inf; it counts the noise in clips and must be "
+                "0 there: use GaussianNoise(SGDStep(inf, 0), gamma)"
             )
 
     @classmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,10 +15,16 @@ _SPAN = 1.5
 """Thresholds within this many standard deviations share a tilt: the outer ones lose a quarter of their counts."""
 
 _PLAIN = 0.75
-"""Thresholds within this many standard deviations of the mean are counted without a tilt."""
+"""A tilt that would be aimed within this many standard deviations of the mean is left out."""
 
 _FARTHEST = 12.0
+"""No tilt is aimed farther than this many standard deviations from the mean."""
+
 _MOST_STEPS = 400
+
+
+Stop = Callable[[float, float], bool]
+"""(K'(theta), r*) -> whether the walk has gone far enough."""
 
 
 @dataclass(frozen=True)
@@ -53,15 +60,15 @@ class Curve:
     corrected: np.ndarray
 
     @classmethod
-    def of(cls, law: AbstractScoreLaw, world: int, low: float, high: float) -> Curve:
-        """Walk from theta = 0 in both directions until w passes `low` and `high`, or the law has no more tail."""
+    def of(cls, law: AbstractScoreLaw, world: int, low: Stop | None, high: Stop) -> Curve:
+        """Walk from theta = 0 in both directions until `low` and `high` say so, or the law has no more tail."""
         low_end, high_end = law.reach(world)
         start = law.cumulant(0.0, world)
         if not start.variance > 0:
             raise ValueError("attack gives a score without variance, so that nothing is rare")
         step = 0.5 / math.sqrt(start.variance)
         up = _walk(law, world, step, high_end, high)
-        down = _walk(law, world, -step, low_end, low)[::-1]
+        down = _walk(law, world, -step, low_end, low)[::-1] if low is not None else []
         points = np.array([*down, (0.0, start.mean, 0.0, np.nan), *up])
         return cls(*points.T)
 
@@ -87,14 +94,14 @@ class Curve:
 
 
 def _walk(
-    law: AbstractScoreLaw, world: int, step: float, end: float, wanted: float
+    law: AbstractScoreLaw, world: int, step: float, end: float, stop: Stop
 ) -> list[tuple[float, float, float, float]]:
     points: list[tuple[float, float, float, float]] = []
-    if end == 0.0 or wanted == 0.0:
+    if end == 0.0:
         return points
     for i in range(1, _MOST_STEPS):
-        # Near a finite end the steps shrink geometrically and never pass it.
-        theta = i * step / 2 if math.isinf(end) else -end * math.expm1(-i * step / (2 * end))
+        # Steps grow by a twentieth; near a finite end they shrink geometrically and never pass it.
+        theta = 10.0 * step * math.expm1(i / 20.0) if math.isinf(end) else -end * math.expm1(-i * step / (2 * end))
         k = law.cumulant(theta, world)
         deviance = 2.0 * (theta * k.mean - k.value)
         if not (math.isfinite(deviance) and k.variance > 0):
@@ -103,7 +110,7 @@ def _walk(
         if points and abs(k.mean - points[-1][1]) <= 1e-12 * abs(k.mean):
             break
         points.append((theta, k.mean, w, w + math.log(u / w) / w))
-        if abs(w) > abs(wanted) + 0.5 or (abs(u) < 1e-2 and abs(w) > 0.5):
+        if stop(k.mean, points[-1][3]) or abs(w) > _FARTHEST or (abs(u) < 1e-2 and abs(w) > 0.5):
             break
     return points
 
@@ -125,7 +132,7 @@ def plan(law: AbstractScoreLaw, rates: np.ndarray, games: int) -> Plan:
         games: games in each world, shared evenly by the rungs of the world.
     """
     reach = -float(ndtri(rates.min()))
-    out = Curve.of(law, OUT, 0.0, reach + 1.0)
+    out = Curve.of(law, OUT, None, lambda _, rank: rank > reach)
     t = np.array(sorted(_off_lattice(law, out.score_above(a)) for a in rates))
     t = np.unique(t)
     rungs = _rungs(law, OUT, out, t, games, first_stream=2)
@@ -133,7 +140,7 @@ def plan(law: AbstractScoreLaw, rates: np.ndarray, games: int) -> Plan:
         everything = tuple(range(t.size))
         rungs.append(Rung(IN, 0.0, law.cumulant(0.0, IN), everything, False, games, 2 + len(rungs)))
     else:
-        inside = Curve.of(law, IN, -_FARTHEST, _FARTHEST)
+        inside = Curve.of(law, IN, lambda mean, _: mean < t[0], lambda mean, _: mean > t[-1])
         rungs += _rungs(law, IN, inside, t, games, first_stream=2 + len(rungs))
     return Plan(t, tuple(rungs))
 
@@ -151,16 +158,12 @@ def _rungs(
 ) -> list[Rung]:
     roots = np.array([curve.root_at(score) for score in t])
     groups: list[tuple[float, list[int]]] = []
-    plain = [k for k in range(t.size) if abs(roots[k]) <= _PLAIN]
-    if plain:
-        groups.append((0.0, plain))
-    for side in (1.0, -1.0):
-        left = [k for k in np.argsort(-side * roots) if side * roots[k] > _PLAIN]  # the farthest first
-        while left:
-            near = [k for k in left if abs(roots[left[0]] - roots[k]) <= _SPAN]
-            middle = 0.5 * (roots[near[0]] + roots[near[-1]])
-            groups.append((curve.theta_at_root(middle), sorted(int(k) for k in near)))
-            left = left[len(near) :]
+    left = list(range(t.size))[::-1]  # the roots rise with the thresholds: the farthest first
+    while left:
+        near = [k for k in left if roots[left[0]] - roots[k] <= _SPAN]
+        middle = 0.5 * (roots[near[0]] + roots[near[-1]])
+        groups.append((0.0 if abs(middle) <= _PLAIN else curve.theta_at_root(middle), near[::-1]))
+        left = left[len(near) :]
     groups.sort(key=lambda group: group[0])
     share, rest = divmod(games, len(groups))
     return [

@@ -13,6 +13,8 @@ from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, Abstract
 from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodRatio
 from mipsim.bands.scaled_rates import ScaledRates
 from mipsim.distributions.gaussian import Gaussian
+from mipsim.engine.devices import cores
+from mipsim.engine.drive import play_range
 from mipsim.engine.manifest import DRAWS, array_digest, describe, versions
 from mipsim.engine.precision import exact_scope
 from mipsim.engine.tabulate import as_noisy_mean
@@ -190,7 +192,7 @@ def _played(
     counts, moments = sums[:-3].reshape(len(powers), t.size), sums[-3:]
     if moments[0]:
         raise ValueError(f"attack {type(attack).__name__} gave NaN for {moments[0]} of {rung.games} games")
-    if not mixture and not (rung.theta == 0.0 and math.isinf(law.reach(rung.world)[1]) and law.reach(rung.world)[0] == 0):
+    if rung.theta != 0.0:  # untilted games have no weights that could be wrong
         check_moments(rung, *moments_of(moments, rung.games))
     scale = [np.exp(rung.cumulant.value - power * t) for power in powers]
     mine = list(rung.thresholds)
@@ -205,8 +207,6 @@ def _played(
 
 
 def _all_games(thinner: Thinner, games: int, chunk: int | None, workers: int | None) -> np.ndarray:
-    from mipsim.engine.drive import cores, play_range
-
     parts = play_range(thinner, 0, games, thinner.block, chunk, workers or cores())
     return np.sum([counts for _, counts in parts], axis=0)
 

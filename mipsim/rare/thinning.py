@@ -17,6 +17,7 @@ _UNIT = 2.0**-20
 """Moments of the standardised scores are summed as whole multiples of this: their sums do not depend on the order."""
 
 _FAR = 64.0
+_MOST_POWERS, _QUANTUM = 3, 16
 
 
 @eqx.filter_jit
@@ -75,7 +76,7 @@ class Thinner:
         sampler: draws S under the tilted law; its leaves must be JAX arrays.
         world: the world that the sampler is asked for.
         thresholds: t_k, in units of S, shape (K,).
-        powers: each theta for which exp(-theta (S - t)) is the acceptance, shape (P,).
+        powers: each theta for which exp(-theta (S - t)) is the acceptance, shape (P,), P <= 3.
         uppers: for each, whether {S > t} counts, else {S <= t}.
         standard: mean and standard deviation that S should have.
         seed, stream: of the random numbers.
@@ -93,6 +94,11 @@ class Thinner:
         stream: int,
     ) -> None:
         self.block = sampler.block
+        self._kept = len(powers), thresholds.size
+        # Padded, so that one executable serves every rung: no score exceeds +inf, and what is added is cut off again.
+        thresholds = np.pad(thresholds, (0, -thresholds.size % _QUANTUM), constant_values=np.inf)
+        missing = _MOST_POWERS - len(powers)
+        powers, uppers = (*powers, *[0.0] * missing), (*uppers, *[True] * missing)
         with exact_scope():
             words = np.array([seed >> 32, seed & 0xFFFFFFFF], dtype=np.uint32)
             self._arguments = (
@@ -115,7 +121,8 @@ class Thinner:
         with exact_scope():  # entered here because the scope is per thread
             bounds = (jnp.asarray(x, dtype=jnp.int64) for x in (start, stop))
             counts, moments = jax.device_get(_accept(*self._arguments, *bounds))
-        return np.concatenate([counts.ravel(), moments]), np.zeros(0)
+        kept = counts[: self._kept[0], : self._kept[1]]
+        return np.concatenate([kept.ravel(), moments]), np.zeros(0)
 
 
 def moments_of(sums: np.ndarray, games: int) -> tuple[float, float]:

@@ -16,13 +16,15 @@ def in_blocks(function: Callable[..., tuple[object, ...]], *arrays: np.ndarray) 
 
     Args:
         function: from float64 vectors of one size to a tuple of vectors of that size; called in the exact scope.
-        *arrays: float64, each of shape (size,), size >= 1.
+        *arrays: float64, each of shape (size,).
 
     Examples:
         >>> in_blocks(lambda v: (v + 1.0,), np.arange(5000.0))[0].shape
         (5000,)
     """
     size, start = arrays[0].size, 0
+    if size == 0:
+        return tuple(out[:0] for out in in_blocks(function, *(np.ones(1) for _ in arrays)))
     parts: list[tuple[np.ndarray, ...]] = []
     with exact_scope():
         while start < size:

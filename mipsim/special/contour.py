@@ -23,6 +23,7 @@ from jaxtyping import Array, Float
 
 Vector = Float[Array, " size"]
 
+LEAST, MOST = 1e-290, 1e300  # beyond these x the law is a power of x, or exp(-x/2), to all digits
 NARROW = 32.0  # d/2 + lambda/w0 from which the few nodes are enough
 FEW, MANY = 16, 40  # nodes: both leave the rule's error below 1e-12 where each is used
 _SERIES = 12  # terms of log w0 - y for |y| < 0.3: the first one left out is below 1e-18 of the sum
@@ -46,7 +47,7 @@ def log_tail_and_density(
     Traceable; to be called with float64 on. `nodes` is static.
 
     Args:
-        x: points in [1e-290, 1e300].
+        x: points in [LEAST, MOST].
         d: degrees of freedom, >= 1.
         noncentrality: in [0, 1e8].
         nodes: FEW if `width` is at least NARROW everywhere, else MANY.

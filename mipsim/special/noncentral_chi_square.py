@@ -8,17 +8,16 @@ SciPy's `chndtr` has no upper tail and loses most digits of a small lower one; `
 """
 
 import numpy as np
+from scipy.special import ndtri_exp
 
 from mipsim.special.blocks import in_blocks
-from mipsim.special.contour import few_or_many, log_tail_and_density_jit
+from mipsim.special.contour import LEAST, MOST, few_or_many, log_tail_and_density_jit
 from mipsim.special.noncentral_levels import arguments, levels, points
-from mipsim.special.quantile import solve
-
-_LEAST, _MOST = 1e-290, 1e300  # beyond them the law is a power of x, or exp(-x/2), to all digits
+from mipsim.special.quantile import newton, saddle_root
 
 
 def logcdf(x: object, d: object, noncentrality: object) -> np.ndarray:
-    """log P(X <= x); -inf for x <= 0.
+    """Log P(X <= x); -inf for x <= 0.
 
     Args:
         x: points, any shape, not NaN.
@@ -36,7 +35,7 @@ def logcdf(x: object, d: object, noncentrality: object) -> np.ndarray:
 
 
 def logsf(x: object, d: object, noncentrality: object) -> np.ndarray:
-    """log P(X > x); 0 for x <= 0. Arguments and errors as in `logcdf`.
+    """Log P(X > x); 0 for x <= 0. Arguments and errors as in `logcdf`.
 
     Examples:
         >>> print(logsf(2000.0, 2, 0.0))  # exp(-x/2)
@@ -77,7 +76,7 @@ def logpdf(x: object, d: object, noncentrality: object) -> np.ndarray:
     with np.errstate(invalid="ignore", divide="ignore"):
         power = np.where((freedom == 2.0) | (drop == 0.0), 0.0, (freedom / 2.0 - 1.0) * drop)
     result = log_density + power
-    result = np.where(at > _MOST, -at / 2.0, result)
+    result = np.where(at > MOST, -at / 2.0, result)
     return np.where(at < 0.0, -np.inf, result)
 
 
@@ -119,7 +118,7 @@ def logppf(log_q: object, d: object, noncentrality: object) -> np.ndarray:
 
     Examples:
         >>> print(logppf(-5000.0, 2, 1e4))
-        0.008233387914685
+        0.0082333879147
     """
     level = levels("log_q", log_q, log=True)
     return _quantile(level, _log_rest(level), d, noncentrality)
@@ -149,13 +148,13 @@ def _core(
     x: np.ndarray, d: np.ndarray, noncentrality: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Kernel at x moved into its range, and log of the factor by which x was moved up (<= 0)."""
-    inside = np.clip(x, _LEAST, _MOST).ravel()
+    inside = np.clip(x, LEAST, MOST).ravel()
     flat = (inside, d.ravel(), noncentrality.ravel())
     nodes = few_or_many(*flat)
     out = in_blocks(lambda *block: log_tail_and_density_jit(*block, nodes), *flat)
     tail, density, lower = (part.reshape(x.shape) for part in out)
     with np.errstate(divide="ignore"):
-        drop = np.log(np.clip(x, 0.0, _LEAST)) - np.log(_LEAST)
+        drop = np.log(np.clip(x, 0.0, LEAST)) - np.log(LEAST)
     return tail, density, lower, drop
 
 
@@ -163,7 +162,7 @@ def _log_tails(x: object, d: object, noncentrality: object) -> tuple[np.ndarray,
     """Log of the lower and of the upper tail; the one on the far side of the mean is 1 minus the other."""
     at, freedom, centre = arguments(x, d, noncentrality)
     tail, _, lower, drop = _core(at, freedom, centre)
-    own = np.where(at > _MOST, -at / 2.0, tail + freedom / 2.0 * drop)
+    own = np.where(at > MOST, -at / 2.0, tail + freedom / 2.0 * drop)
     rest = _log_rest(np.minimum(own, 0.0))
     return np.where(lower, own, rest), np.where(lower, rest, own)
 
@@ -172,6 +171,9 @@ def _quantile(log_lower: np.ndarray, log_upper: np.ndarray, d: object, noncentra
     """Points where the two log tails are the given ones."""
     low, up, freedom, centre = points(log_lower, log_upper, d, noncentrality)
     flat = (low.ravel(), up.ravel(), freedom.ravel(), centre.ravel())
-    x, left = in_blocks(solve, *flat)
+    z = np.where(flat[0] < flat[1], 1.0, -1.0) * ndtri_exp(np.minimum(flat[0], flat[1]))
+    start = in_blocks(lambda *block: (saddle_root(*block),), z, *flat[2:])[0]
+    nodes = few_or_many(0.8 * start, *flat[2:])
+    x, left = in_blocks(lambda *block: newton(*block, nodes), start, *flat)
     # Below the kernel's range log P falls by d/2 for each unit of log x; `left` is what is still to fall.
     return np.asarray(x * np.exp(2.0 * left / flat[2])).reshape(low.shape)

@@ -17,7 +17,13 @@ def arguments(x: object, d: object, noncentrality: object) -> tuple[np.ndarray, 
         >>> [a.shape for a in arguments([1.0, 2.0], 3, [[0.0], [1.0]])]
         [(2, 2), (2, 2), (2, 2)]
     """
-    at = np.asarray(x, dtype=np.float64) if not isinstance(x, (str, bytes, type(None))) else real_array("x", x)
+    try:
+        at = np.asarray("x" if x is None else x, dtype=np.float64)  # NumPy would read None as nan, "1" as 1
+        real = not isinstance(x, (str, bytes))
+    except (TypeError, ValueError):
+        at, real = np.empty(0), False
+    if not real:
+        raise ValueError(f"x is {type(x).__name__}; it must be an array of real numbers")
     if np.isnan(at).any():
         raise ValueError("x holds nan; every entry must be a real number or an infinity")
     return _together(at, *_parameters(d, noncentrality))

@@ -4,6 +4,8 @@ eta is the best attack's accuracy above 1/2, on half of a finite data set; epsil
 privacy; sigma^M bounds the M-th central moment of the output, in the output's unit; c is the noise scale over sigma.
 """
 
+from itertools import pairwise
+
 import numpy as np
 from scipy import integrate, special
 
@@ -17,7 +19,7 @@ CONSTANT_FROM_2 = 6.16
 
 
 def eta_from_dp(epsilon: float, delta: float = 0.0) -> float:
-    """eta = delta + (1 - delta)/(1 + e^-epsilon) - 1/2, what (epsilon, delta)-DP implies.
+    """Return eta = delta + (1 - delta)/(1 + e^-epsilon) - 1/2, what (epsilon, delta)-DP implies.
 
     Written as (delta + (1 - delta) tanh(epsilon/2))/2, so that a small eta keeps its digits.
 
@@ -42,7 +44,7 @@ def eta_from_dp(epsilon: float, delta: float = 0.0) -> float:
 
 
 def epsilon_from_eta(eta: float) -> float:
-    """epsilon = log((1 + 2 eta)/(1 - 2 eta)), whose (epsilon, 0)-DP implies exactly eta-MIP.
+    """Return epsilon = log((1 + 2 eta)/(1 - 2 eta)), whose (epsilon, 0)-DP implies exactly eta-MIP.
 
     Args:
         eta: in [0, 1/2).
@@ -63,7 +65,7 @@ def epsilon_from_eta(eta: float) -> float:
 
 
 def noise_constant(eta: float, moment: float, constant: float = CONSTANT) -> float:
-    """c = (constant/eta)^(1 + 2/M): the noise scale over sigma.
+    """Return c = (constant/eta)^(1 + 2/M): the noise scale over sigma.
 
     Args:
         eta: > 0.
@@ -266,7 +268,6 @@ def corollary_10_eta(c: float, dimension: int) -> float:
     c, d = number("c", c, 0.0, low_open=True), whole("dimension", dimension, 1)
     if d == 1:
         return float(-0.5 * np.expm1(-1.0 / c))
-    # In u = log |U_1|, whose density is smooth and falls fast on both sides: E[1 - exp(-1/(c |U_1|))].
     constant = special.betaln(0.5, 0.5 * (d - 1))
 
     def term(angle: float) -> float:  # |U_1| = sin(angle): density 2 cos^(d - 2)(angle) / B(1/2, (d - 1)/2)
@@ -274,10 +275,13 @@ def corollary_10_eta(c: float, dimension: int) -> float:
         return float(-2.0 * weight * np.expm1(-1.0 / (c * np.sin(angle))))
 
     width = np.pi / 2
-    cuts = [0.0, *(x for x in (1.0 / c, 0.1 / np.sqrt(d), 1 / np.sqrt(d), 10 / np.sqrt(d)) if x < width), width]
+    cuts = [
+        0.0,
+        *(x for x in (1.0 / c, 0.1 / np.sqrt(d), 1 / np.sqrt(d), 10 / np.sqrt(d)) if x < width),
+        width,
+    ]
     cuts = sorted(set(cuts))
     total = sum(
-        integrate.quad(term, a, b, epsabs=1e-14, epsrel=1e-10, limit=400)[0]
-        for a, b in zip(cuts, cuts[1:], strict=False)
+        integrate.quad(term, a, b, epsabs=1e-14, epsrel=1e-10, limit=400)[0] for a, b in pairwise(cuts)
     )
     return 0.5 * total

@@ -35,8 +35,7 @@ def special_sum(n: int, reading: str = "proof") -> float:
         (0.166666666667, 6.0)
     """
     size = math.comb(_size(n), n // 2)
-    root = math.sqrt(size) if one_of("reading", reading, READINGS) == "text" else 1.0 / math.sqrt(size)
-    return root
+    return math.sqrt(size) if one_of("reading", reading, READINGS) == "text" else 1.0 / math.sqrt(size)
 
 
 def last_record(n: int, reading: str = "proof") -> float:
@@ -74,12 +73,12 @@ def sensitivity(n: int, reading: str = "proof") -> float:
     ends = [(1.0 / s, 1.0 / (2 ** (m - 1) - 1 + top))]  # D*, and x_last replaced by the largest power
     # D* with 2^0 replaced by the largest power: x_last stays.
     if m >= 2:
-        ends.append((1.0 / s, 1.0 / (s - 1 + top)))
+        ends.append((1.0 / s, 1.0 / (s + (top - 1))))
     # The smallest set of powers, and its smallest power replaced by the largest one, or a power by x_last.
     low = 2**m - 1
     if n - 1 > m:
         ends.append((1.0 / low, 1.0 / (low - 1 + top)))
-    ends.extend((1.0 / (s + 2 ** (m - 1) - 2**j), 1.0 / low) for j in range(m))
+    ends.extend((1.0 / (s + (2 ** (m - 1) - 2**j)), 1.0 / low) for j in range(m))
     return max(abs(a - b) for a, b in ends)
 
 
@@ -133,10 +132,9 @@ def moments(n: int, reading: str = "proof", tolerance: float = 1e-3) -> Moments:
         least = (base + 2**take - 1) + broken
         most = (base + 2**free - 2 ** (free - take)) + broken
         share = math.comb(free, take) / every
-        upper = share / least**2
-        if most <= least * (1 + width) or max(upper, share / least) < NEGLIGIBLE:
-            for q in (1, 2):
-                totals[q - 1] += share / float(most) ** q, share / float(least) ** q
+        ends = np.array([share / most, share / least])
+        if most <= least * (1 + width) or max(ends[1], ends[1] / least) < NEGLIGIBLE:
+            totals += ends, ends / np.array([float(most), float(least)])
             continue
         if take >= 1:
             groups.append((free - 1, take - 1, base + 2 ** (free - 1), broken))
@@ -185,7 +183,11 @@ def mip_wins_from(n: int, sigma: float, constant: float = 6.16) -> tuple[float, 
         return float("nan"), float("nan")
     first, last = int(wins[0]), int(wins[-1])
     low = 0.0 if first == 0 else float(optimize.brentq(excess, grid[first - 1], grid[first]))
-    high = 0.5 if last == len(grid) - 1 else float(optimize.brentq(excess, grid[last], min(grid[last + 1], edge)))
+    high = (
+        0.5
+        if last == len(grid) - 1
+        else float(optimize.brentq(excess, grid[last], min(grid[last + 1], edge)))
+    )
     return low, high
 
 

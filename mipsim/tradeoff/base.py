@@ -164,12 +164,12 @@ class AbstractTradeOff(eqx.Module):
 
         return auc(self)
 
-    def mu(self) -> float:
+    def least_mu(self) -> float:
         """The least mu with G_mu <= f: the curve is mu-GDP from there on; inf if it is for none.
 
         Examples:
             >>> from mipsim.tradeoff import ApproxDPTradeOff
-            >>> round(ApproxDPTradeOff(1.0).mu(), 6)  # 2 Phi^-1(e / (1 + e))
+            >>> round(ApproxDPTradeOff(1.0).least_mu(), 6)  # 2 Phi^-1(e / (1 + e))
             1.232016
         """
         from mipsim.tradeoff.conversions import least_mu
@@ -177,18 +177,16 @@ class AbstractTradeOff(eqx.Module):
         return least_mu(self)
 
     def mu_and_regret(self) -> tuple[float, float]:
-        """`mu()` and how much of the curve G_mu gives away, inf{k >= 0 : f(a + k) - k <= G_mu(a) for all a}.
+        """`least_mu()`, and what reporting it gives away: inf{k >= 0 : f(a + k) - k <= G_mu(a) for all a}.
 
-        The regret equals the largest difference of the two Bayes risks over all priors; it is 0 for a Gaussian
-        curve and 1 - 2 bayes_risk-like for a curve with infinite mu.
+        The regret is 0 for a Gaussian curve; with an infinite mu, G_mu is the curve 0.
 
-        Source: Gomez et al. (2026), "Gaussian DP for reporting differential privacy guarantees in machine learning";
-        Kaissis et al. (2024), "Beyond the calibration point", for the distance of two curves.
+        Source: Gomez et al. (2026), "Gaussian DP for reporting differential privacy guarantees in machine learning".
 
         Examples:
             >>> from mipsim.tradeoff import LaplaceTradeOff
-            >>> [round(value, 6) for value in LaplaceTradeOff(1.0).mu_and_regret()]
-            [1.031684, 0.0]
+            >>> [round(value, 4) for value in LaplaceTradeOff(1.0).mu_and_regret()]
+            [1.1456, 0.0302]
         """
         from mipsim.tradeoff.conversions import mu_and_regret
 

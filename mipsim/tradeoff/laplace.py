@@ -44,8 +44,9 @@ class LaplaceTradeOff(AbstractTradeOff):
         return np.where(a < 0.5 * np.exp(-self.mu), self._steep(a), 1.0 - self.beta(a))
 
     def _steep(self, a: np.ndarray) -> np.ndarray:
-        with np.errstate(divide="ignore"):
-            return np.exp(np.minimum(self.mu + np.log(a), 0.0))
+        # Only a below e^-mu / 2 is asked for: two steps keep e^mu from overflowing, and every digit.
+        half = np.exp(0.5 * min(self.mu, 1400.0))
+        return np.minimum(a * half * half, 1.0)
 
 
 class FoldedLaplaceTradeOff(AbstractTradeOff):

@@ -32,7 +32,8 @@ def convex_points(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, t
         alpha, complement, beta, tpr: as in `rises`, in any order; one point must have FNR 0.
 
     Returns:
-        The same four, strictly increasing in FPR, with strictly falling slopes; ends where the FNR reaches 0.
+        The same four, strictly increasing in FPR, with slopes that do not rise (corners on a straight stretch
+        are kept); ends where the FNR reaches 0.
 
     Examples:
         >>> a, b = np.array([0, 0.25, 0.5, 0.75, 1]), np.array([1, 0.5, 0.45, 0.1, 0])
@@ -49,20 +50,56 @@ def convex_points(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, t
     out, inside = rises(a, c, b, t)
     with np.errstate(divide="ignore", invalid="ignore"):
         slopes = inside / out
-    if (np.diff(slopes) < 0).all() and (inside > 0).all():
+    if (np.diff(slopes) <= 0).all() and (inside > 0).all():
         return a, c, b, t
-    kept = np.array(_hull(out.tolist(), inside.tolist()))
+    kept = np.array(hull_corners(out, inside))
     return a[kept], c[kept], b[kept], t[kept]
 
 
-def _hull(out: list[float], inside: list[float]) -> list[int]:
-    """Indices of the corners of the concave hull of the ROC curve with these rises (pool adjacent violators)."""
-    starts, outs, ins = [], [], []
-    for i, (o, p) in enumerate(zip(out, inside, strict=True)):
+def hull_corners(out: np.ndarray, inside: np.ndarray, slack: float = 0.0) -> list[int]:
+    """Indices of the corners of the concave hull of the ROC curve with these rises (pool adjacent violators).
+
+    Args:
+        out, inside: rises of FPR and TPR between neighbouring corners, shape (m,), >= 0.
+        slack: relative rise of the slope that counts as rounding, >= 0.
+
+    Examples:
+        >>> hull_corners(np.array([0.2, 0.3, 0.5]), np.array([0.5, 0.0, 0.5]))
+        [0, 1, 3]
+    """
+    starts: list[int] = []
+    outs: list[float] = []
+    ins: list[float] = []
+    bar = 1.0 + slack
+    for i, (o, p) in enumerate(zip(out.tolist(), inside.tolist(), strict=True)):
         start = i
-        while outs and ins[-1] * o <= p * outs[-1]:  # the earlier edge is no steeper: merge
+        while outs and bar * ins[-1] * o < p * outs[-1]:  # the earlier edge is less steep: merge
             o, p, start = o + outs.pop(), p + ins.pop(), starts.pop()
         starts.append(start)
         outs.append(o)
         ins.append(p)
-    return [*starts, len(out)]
+    return [*starts, len(starts) and out.size]
+
+
+def polygon(out: np.ndarray, inside: np.ndarray, out_only: float, in_only: float) -> Points:
+    """The corners of the trade-off function of a law with these masses, by falling loss.
+
+    In mass that is missing to 1 counts as missed, so that a law that lost some stays on the private side.
+
+    Args:
+        out, inside: masses of each loss in the two worlds, shape (m,).
+        out_only, in_only: masses that reveal the world.
+
+    Examples:
+        >>> alpha, _, beta, _ = polygon(np.array([0.25, 0.75]), np.array([0.75, 0.25]), 0.0, 0.0)
+        >>> alpha.tolist(), beta.tolist()
+        ([0.0, 0.25, 1.0], [1.0, 0.25, 0.0])
+    """
+    alpha, tpr = np.cumsum(np.append(0.0, out)), np.cumsum(np.append(in_only, inside))
+    missed = max(0.0, 1.0 - float(tpr[-1]))
+    missed = missed if missed > 1e-13 else 0.0  # rounding of the sum
+    beta = np.cumsum(np.append(missed, inside[::-1]))[::-1]
+    complement = np.cumsum(np.append(out_only, out[::-1]))[::-1]
+    ends = zip((alpha, complement, beta, tpr), (1.0, 0.0, 0.0, 1.0), strict=True)
+    corners = [np.append(np.minimum(v, 1.0), end) for v, end in ends]
+    return convex_points(corners[0], corners[1], corners[2], corners[3])

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from mipsim._validation import finite_vector, number
-from mipsim.tradeoff.points import rises
+from mipsim.tradeoff.points import polygon, rises
 from mipsim.tradeoff.sampled import SampledTradeOff
 
 _MASS_ROUNDING = 1e-9
+_EQUAL = 1e-13  # losses this near are one
+_FARTHEST = 700.0  # beyond it the exponential overflows
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,36 +68,95 @@ class PrivacyLossDistribution:
         """One atom for each edge of a convex polygon.
 
         Examples:
-            >>> PrivacyLossDistribution.from_polygon(SampledTradeOff([0, 0.5, 1], [0.9, 0.1, 0])).in_only.round(9)
+            >>> PrivacyLossDistribution.from_polygon(SampledTradeOff([0, 0.5, 1], [0.9, 0.1, 0])).in_only
             0.1
         """
-        out, inside = rises(curve.alpha, curve.complement, curve.corners, curve.tpr)
-        sloped = (out > 0) & (inside > 0)
-        losses = np.log(inside[sloped]) - np.log(out[sloped])
-        merged = np.concatenate([[True], np.diff(losses) < 0])[: losses.size]  # edges that rounding made parallel
-        starts = np.flatnonzero(merged)
-        out, inside = (np.add.reduceat(v[sloped], starts) if starts.size else v[:0] for v in (out, inside))
-        losses = losses[starts]
-        return cls(losses, out, inside, max(0.0, 1.0 - float(out.sum())) if curve.complement[-1] > 0 else 0.0, 0.0) \
-            if False else cls(losses, out, inside, float(curve.complement[-1]), float(curve.tpr[0]))
+        losses, out, inside = _edges(curve)
+        return cls(*_merged(losses, out, inside), float(curve.complement[-1]), float(curve.tpr[0]))
 
-    def spread_to_neighbours(self) -> PrivacyLossDistribution:
-        """Move each atom to its two neighbours, so that its masses in both worlds are kept.
+    @classmethod
+    def below_polygon(cls, curve: SampledTradeOff) -> PrivacyLossDistribution:
+        """The law of the least private convex curve through the corners of a polygon.
 
-        The result is the least private law whose curve has the same corners: it reveals more, never less.
+        Each edge goes to its two neighbours, which keeps its masses in both worlds; the first and the last reveal the
+        world by what they cannot keep.
+
+        Examples:
+            >>> law = PrivacyLossDistribution.below_polygon(SampledTradeOff([0, 0.25, 1], [1, 0.25, 0]))
+            >>> round(law.in_only, 6)
+            0.666667
         """
-        if self.losses.size == 0:
-            return self
-        ends = np.exp(self.losses)
-        ratio = ends
-        steeper = np.concatenate([[np.inf], ratio[:-1]])
-        flatter = np.concatenate([ratio[1:], [0.0]])
-        m = self.losses.size
-        with np.errstate(invalid="ignore", divide="ignore"):
-            up = (self.in_masses - flatter * self.out_masses) / (steeper - flatter)  # out mass sent to the left
-        up = np.clip(np.where(np.isfinite(steeper), up, 0.0), 0.0, self.out_masses)
-        down = self.out_masses - up
-        down[-1] = 0.0
-        if m == 1:
-            return PrivacyLossDistribution(np.zeros(0), np.zeros(0), np.zeros(0), 1.0, 1.0)
-        return self
+        losses, out, inside = _edges(curve)
+        if losses.size == 0:
+            return cls.from_polygon(curve)
+        gaps = -np.diff(losses)
+        up, down = split_masses(out, inside, np.append(np.inf, gaps), np.append(gaps, np.inf))
+        out, inside = np.zeros(losses.size), np.zeros(losses.size)
+        for total, raised, lowered in ((out, up[0], down[0]), (inside, up[1], down[1])):
+            total[:-1] += raised[1:]
+            total[1:] += lowered[:-1]
+        out_only, in_only = float(curve.complement[-1] + down[0][-1]), float(curve.tpr[0] + up[1][0])
+        return cls(*_merged(losses, out, inside), min(1.0, out_only), min(1.0, in_only))
+
+    def tradeoff(self) -> SampledTradeOff:
+        """The trade-off function of the law: its atoms are the edges, from the largest loss to the least.
+
+        Examples:
+            >>> PrivacyLossDistribution([0.0], [0.9], [0.9], 0.1, 0.1).tradeoff().corners.round(9).tolist()
+            [0.9, 0.0]
+        """
+
+        return SampledTradeOff.from_points(
+            *polygon(self.out_masses, self.in_masses, self.out_only, self.in_only)
+        )
+
+
+def split_masses(
+    out: np.ndarray, inside: np.ndarray, up: np.ndarray, down: np.ndarray
+) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    """Split atoms into one with a loss larger by `up` and one smaller by `down`, keeping both masses.
+
+    With u = e^up - 1 and v = 1 - e^-down the share v / (u + v) of the out mass goes up, and (1 + u) v / (u + v) of
+    the in mass. An infinite `up` takes in mass only, an infinite `down` out mass only.
+
+    Args:
+        out, inside: masses in the two worlds, shape (m,).
+        up, down: distances, shape (m,), each >= 0; inf allowed. Where both are 0 all is sent down.
+
+    Returns:
+        ((out, in) masses sent up, (out, in) masses sent down).
+
+    Examples:
+        >>> up, down = split_masses(np.ones(1), np.ones(1), np.log([2.0]), np.log([2.0]))
+        >>> [part.round(6).tolist() for part in up + down]
+        [[0.333333], [0.666667], [0.666667], [0.333333]]
+    """
+    u, v = np.expm1(np.minimum(up, _FARTHEST)), -np.expm1(-np.asarray(down))
+    sent = np.divide(v, u + v, out=np.zeros_like(u), where=u + v > 0)
+    kept = np.divide(u, u + v, out=np.ones_like(u), where=u + v > 0)
+    to_infinity = np.isinf(up)
+    sent_out, kept_out = np.where(to_infinity, 0.0, sent), np.where(to_infinity, 1.0, kept)
+    sent_in = np.where(to_infinity, v, (1.0 + u) * sent)
+    kept_in = np.where(to_infinity, 1.0 - v, (1.0 - v) * kept)
+    return (out * sent_out, inside * sent_in), (out * kept_out, inside * kept_in)
+
+
+def _edges(curve: SampledTradeOff) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Losses, non-increasing, and (out, in) masses of the edges of a polygon."""
+    out, inside = rises(curve.alpha, curve.complement, curve.corners, curve.tpr)
+    sloped = (out > 0) & (inside > 0)
+    out, inside = out[sloped], inside[sloped]
+    return np.minimum.accumulate(np.log(inside) - np.log(out)), out, inside
+
+
+def _merged(
+    losses: np.ndarray, out: np.ndarray, inside: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Atoms of one loss, but for rounding, made one; those that are empty left out."""
+    full = (out > 0) | (inside > 0)
+    losses, out, inside = losses[full], out[full], inside[full]
+    if losses.size == 0:
+        return losses, out, inside
+    apart = np.diff(losses) < -_EQUAL * np.maximum(1.0, np.abs(losses[1:]))
+    starts = np.flatnonzero(np.concatenate([[True], apart]))
+    return losses[starts], np.add.reduceat(out, starts), np.add.reduceat(inside, starts)

@@ -11,7 +11,7 @@ from mipsim.tradeoff.inverse import InverseTradeOff, inverse
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
 from mipsim.tradeoff.points import convex_points
 
-_Z_LEAST = -37.5
+_Z_LEAST = -37.0
 _Z_MOST = 8.2  # beyond it FPRs round to 1
 _ROUNDING = 1e-12
 
@@ -112,11 +112,11 @@ class SampledTradeOff(AbstractTradeOff):
         """
         from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 
-        return PrivacyLossDistribution.from_polygon(self).spread_to_neighbours().tradeoff()
+        return PrivacyLossDistribution.below_polygon(self).tradeoff()
 
 
 def sample(curve: AbstractTradeOff, points: int = 4096) -> SampledTradeOff:
-    """Chords through `points` samples of a curve, dense in probits from rates of 1e-307 on.
+    """Chords through `points` samples of a curve, dense in probits from rates of 1e-299 on.
 
     The left half is sampled in the FPR; so is the right half where the inverse is found by bisection, and in the FNR
     where it has a closed form.

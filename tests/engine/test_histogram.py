@@ -47,7 +47,7 @@ def test_merging_adds_counts():
 @pytest.mark.parametrize(
     ("other", "said"),
     [
-        (lambda: play(0, 200), "both histograms hold games of seed 0"),
+        (lambda: play(0, 200), "both histograms hold game 0 of seed 0"),
         (lambda: play(1, edges=EDGES[1:]), "different edges"),
         (lambda: play(1, edges=EDGES + 1e-12), "different edges"),
         (lambda: play(1, fidelity="literal"), "differ in their fidelity"),

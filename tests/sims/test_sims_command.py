@@ -2,10 +2,8 @@ import json
 
 import pytest
 
-import sims.bench
 import sims.runner
 from sims.__main__ import main
-from sims.bench import LITERAL, Timing
 from sims.studies import STUDIES
 
 
@@ -69,24 +67,3 @@ def test_ctrl_c_exits_with_130(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(sims.runner, "run", interrupted)
     assert main(["run", "azize_fig2_easy", "--out", str(tmp_path)]) == 130
     assert "finished chunks are kept" in capsys.readouterr().err
-
-
-def test_bench_report(tmp_path, capsys):
-    timings = [
-        Timing(LITERAL, 10.0, LITERAL, 1.0, (9.0, 11.0), "cpu"),
-        Timing("fast", 5e4, LITERAL, 5e3, (4e4, 6e4), "cpu"),
-    ]
-    sims.bench.report(timings, (100, 1.5), str(tmp_path / "b.json"))
-    shown = capsys.readouterr().out
-    assert "5,000.00x" in shown
-    assert "peak memory" in shown
-    read = json.loads((tmp_path / "b.json").read_text())
-    assert [set(entry) for entry in read] == [
-        {"name", "games_per_second", "baseline", "ratio", "spread", "device"}
-    ] * 2
-
-
-@pytest.mark.slow
-def test_bench_reaches_a_hundred_times_numpy():
-    ratios = {t.name: t.ratio for t in sims.bench.bench(quick=True)}
-    assert ratios["mipsim table kernel, 1 thread"] >= 100

@@ -88,7 +88,13 @@ def main() -> None:
         rows.writerow(["d", "noncentrality", "x", "tail", "value"])
         for d in FREEDOM:
             for centre in CENTRES:
-                for depth in (*DEPTHS, FAR) if centre <= 1e3 else DEPTHS if centre < 1e7 else DEPTHS[1::2] + DEPTHS[-1:]:
+                for depth in (
+                    (*DEPTHS, FAR)
+                    if centre <= 1e3
+                    else DEPTHS
+                    if centre < 1e7
+                    else DEPTHS[1::2] + DEPTHS[-1:]
+                ):
                     for upper in (False, True):
                         x = saddle_point(d, centre, depth, upper)
                         if x < 1e-300:

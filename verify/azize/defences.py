@@ -14,11 +14,16 @@ from verify.azize.cases import LAWS, OFF_SUPPORT, REGULAR, THREE_ATOMS, Case, me
 from verify.azize.mean import DOMAIN, PAPER_POINT, REGULAR_DOMAIN, TOLERANCE
 from verify.azize.second import compare_by_small_games
 from verify.by_games import judge_curve
+from verify.by_rare_games import judge_rare
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Regime, RegimeResult
 from verify.limits import Size, curve_gap, judge_limit
 
 LARGE = (6400, 25_600, 102_400, 409_600)
 """Rows for weak noise, which smooths a lattice of spacing 1/n only from n = 1/gamma^2 on."""
+
+
+ALPHA: dict[bool, dict[str, object]] = {False: {}, True: {"alpha": "1e-6 to 1e-2"}}
+"""What the parameters say of the rates that tilted games judge."""
 
 
 def noise_regime(
@@ -70,17 +75,18 @@ def fading_regime() -> Regime:
     return Regime("fading noise", parameters, judge, reading, random=False)
 
 
-def noise_by_games(gamma: str) -> Regime:
-    """The paper's own point with the covariance score of C + C_gamma."""
-    parameters = PAPER_POINT | {"target": "easiest", "gamma": float(gamma)}
+def noise_by_games(gamma: str, *, rare: bool = False) -> Regime:
+    """The paper's own point with the covariance score of C + C_gamma; `rare`: at FPR 1e-6 to 1e-2, by tilted games."""
+    parameters = PAPER_POINT | {"target": "easiest", "gamma": float(gamma)} | ALPHA[rare]
 
     def judge(budget: Budget) -> RegimeResult:
         study = STUDIES[f"azize_fig2_noise_{gamma}"]
         game, _ = study.build()
         m = azize.leakage_score(game.data, game.target, game.n, float(gamma))  # pyright: ignore[reportAttributeAccessIssue]
-        return judge_curve(study, azize.mean_tradeoff(m), TOLERANCE, budget, parameters | {"m": round(m, 4)})
+        how = judge_rare if rare else judge_curve
+        return how(study, azize.mean_tradeoff(m), TOLERANCE, budget, parameters | {"m": round(m, 4)})
 
-    return Regime(f"paper-gamma-{gamma}", parameters, judge)
+    return Regime(f"paper-gamma-{gamma}" + "-rare" * rare, parameters, judge)
 
 
 def _subsampled(leakage: float, rho: float, printed: bool) -> AbstractTradeOff:
@@ -115,16 +121,17 @@ def subsample_regime(case: Case, rho: float, *, printed: bool, stretch: float = 
     return Regime(f"{case.name}-rho-{rho:g}", parameters, judge, random=False)
 
 
-def subsample_by_games(rho: str, *, printed: bool) -> Regime:
-    """The paper's own point with the likelihood ratio of the joint mixture."""
-    parameters = PAPER_POINT | {"target": "easiest", "rho": float(rho)}
+def subsample_by_games(rho: str, *, printed: bool, rare: bool = False) -> Regime:
+    """The paper's own point with the likelihood ratio of the joint mixture; `rare` as for the noise."""
+    parameters = PAPER_POINT | {"target": "easiest", "rho": float(rho)} | ALPHA[rare]
 
     def judge(budget: Budget) -> RegimeResult:
         study = STUDIES[f"azize_fig2_rho_{rho}"]
         game, _ = study.build()
         m = azize.leakage_score(game.data, game.target, game.n)  # pyright: ignore[reportAttributeAccessIssue]
         claimed = _subsampled(m, float(rho), printed)
-        return judge_curve(
+        how = judge_rare if rare else judge_curve
+        return how(
             study,
             claimed,
             TOLERANCE,
@@ -134,7 +141,7 @@ def subsample_by_games(rho: str, *, printed: bool) -> Regime:
             second_route=lambda: "the exact law of the same sub-sampling at n = 100 to 6400 (regimes above)",
         )
 
-    return Regime(f"paper-rho-{rho}", parameters, judge)
+    return Regime(f"paper-rho-{rho}" + "-rare" * rare, parameters, judge)
 
 
 FAINT = Case(
@@ -158,6 +165,7 @@ _NOISE = (
     *(noise_regime(c, 5.0) for c in (REGULAR[0], REGULAR[7], OFF_SUPPORT)),
     *(noise_regime(c, 0.02, sizes=LARGE) for c in (REGULAR[0], OFF_SUPPORT, THREE_ATOMS)),
     *(noise_by_games(g) for g in ("0.1", "0.5", "1")),
+    *(noise_by_games(g, rare=True) for g in ("0.1", "1")),
 )
 
 CLAIMS = (
@@ -216,6 +224,7 @@ CLAIMS = (
             *(subsample_regime(c, r, printed=True) for c, r in _SPREAD),
             subsample_regime(FAINT, 0.5, printed=True),
             *(subsample_by_games(r, printed=True) for r in ("0.1", "0.5")),
+            subsample_by_games("0.1", printed=True, rare=True),
         ),
         partial(subsample_regime, REGULAR[0], 0.5, printed=True, stretch=1.1),
         corrected_by="azize-thm-4.2-corrected",
@@ -233,6 +242,7 @@ CLAIMS = (
             *(subsample_regime(c, r, printed=False) for c, r in _SPREAD),
             subsample_regime(FAINT, 0.5, printed=False),
             *(subsample_by_games(r, printed=False) for r in ("0.1", "0.5")),
+            subsample_by_games("0.1", printed=False, rare=True),
         ),
         partial(subsample_regime, REGULAR[2], 0.9, printed=False, stretch=1.2),
         corrects="azize-thm-4.2",

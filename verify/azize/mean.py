@@ -14,6 +14,7 @@ from sims.studies import STUDIES
 from verify.azize.cases import IRREGULAR, REGULAR, Case, mean_law
 from verify.azize.second import by_small_games
 from verify.by_games import judge_curve, judge_law
+from verify.by_rare_games import judge_rare
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Regime, RegimeResult
 from verify.limits import GRID, NUMERICAL_FLOOR, Size, curve_gap, judge_limit
 
@@ -44,7 +45,8 @@ DOMAIN = {
     "alpha": Between(
         0,
         1,
-        "judged on [1e-4, 1 - 1e-4] by exact laws, [1e-2, 1 - 1e-2] by games, which below can only refute",
+        "judged on [1e-4, 1 - 1e-4] by exact laws, [1e-2, 1 - 1e-2] by games, which below can only refute, and [1e-6, "
+        "1e-2] by tilted games at the paper's own point",
     ),
 }
 REGULAR_DOMAIN = DOMAIN | {
@@ -165,6 +167,20 @@ def paper_regime(kind: str, stretch: float = 1.0, attack: str = "lr") -> Regime:
     return Regime(f"paper-{kind}" + ("" if attack == "lr" else "-covariance"), parameters, judge)
 
 
+def rare_regime(kind: str, stretch: float = 1.0) -> Regime:
+    """The paper's own point at FPR 1e-6 to 1e-2, by tilted games with the exact likelihood ratio."""
+    parameters = PAPER_POINT | {"target": kind, "attack": "likelihood ratio", "alpha": "1e-6 to 1e-2"}
+
+    def judge(budget: Budget) -> RegimeResult:
+        study = STUDIES[f"azize_lr_{kind}"]
+        game, _ = study.build()
+        m = azize.leakage_score(game.data, game.target, game.n)  # pyright: ignore[reportAttributeAccessIssue]
+        claimed = azize.mean_tradeoff(m * stretch)
+        return judge_rare(study, claimed, TOLERANCE, budget, parameters | {"m*": round(m, 4)})
+
+    return Regime(f"paper-{kind}-rare", parameters, judge)
+
+
 def difference_regime(case: Case, epsilon: float = 0.1, scale: float = 1.0) -> Regime:
     """P(|likelihood ratio - covariance score| > epsilon) in both worlds; `scale` spoils the score for the control."""
     at = partial(_difference_size, case, epsilon, scale)
@@ -186,7 +202,11 @@ def paper_law_regime(kind: str) -> Regime:
 
 
 KINDS = ("easy", "medium", "hard")
-PAPER = (*(paper_regime(kind) for kind in KINDS), paper_regime("easy", attack="fig2"))
+PAPER = (
+    *(paper_regime(kind) for kind in KINDS),
+    paper_regime("easy", attack="fig2"),
+    *(rare_regime(kind) for kind in ("easy", "hard")),
+)
 CLAIMS = tuple(
     claim
     for name, statement, kind, tolerance, unit, regime, paper, control in (

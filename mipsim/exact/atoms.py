@@ -1,0 +1,155 @@
+"""The law of a score with few possible values: every atom, exactly."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from mipsim.exact.law import AbstractScoreLaw, Thresholds
+
+MOST_ATOMS = 2**20
+"""The most atoms that are kept."""
+
+_MERGE = 1e-12
+
+
+@dataclass(frozen=True)
+class Table:
+    """Possible values of one term of a score with their probabilities in both worlds; -inf allowed.
+
+    Attributes:
+        values: shape (K,).
+        out, inside: shape (K,).
+    """
+
+    values: np.ndarray
+    out: np.ndarray
+    inside: np.ndarray
+
+
+@dataclass(frozen=True)
+class AtomsLaw(AbstractScoreLaw):
+    """A discrete law by its atoms. Sums of positive numbers only: every tail has its full relative accuracy.
+
+    Attributes:
+        score: the atoms, increasing, shape (A,); the first may be -inf.
+        out, inside: their probabilities, shape (A,).
+
+    Examples:
+        >>> law = AtomsLaw(np.array([0.0, 1.0]), np.array([0.75, 0.25]), np.array([0.5, 0.5]))
+        >>> print(law.sf(0.5, inside=False), law.cdf(0.0, inside=True), law.threshold_at([0.1, 0.25, 0.3]))
+        0.25 0.5 [1. 0. 0.]
+    """
+
+    score: np.ndarray
+    out: np.ndarray
+    inside: np.ndarray
+
+    @cached_property
+    def _sums(self) -> tuple[np.ndarray, np.ndarray]:
+        """P(score <= atom) and P(score > atom) after 0, 1, ... A atoms, shape (2, A + 1)."""
+        both = np.stack([self.out, self.inside])
+        none = np.zeros((2, 1))
+        return (
+            np.concatenate([none, np.cumsum(both, axis=1)], axis=1),
+            np.concatenate([np.cumsum(both[:, ::-1], axis=1)[:, ::-1], none], axis=1),
+        )
+
+    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
+        """Log P(score > threshold)."""
+        with np.errstate(divide="ignore"):
+            return np.minimum(np.log(self._sums[1][int(inside), self._below(threshold)]), 0.0)
+
+    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
+        """Log P(score <= threshold)."""
+        with np.errstate(divide="ignore"):
+            return np.minimum(np.log(self._sums[0][int(inside), self._below(threshold)]), 0.0)
+
+    def threshold_at(self, alpha: object) -> np.ndarray:
+        """The least atom x (or -inf) with P_out(score > x) <= alpha."""
+        a = np.asarray(alpha, float)
+        above = self._sums[1][0]
+        count = above.size - np.searchsorted(above[::-1], a * (1 + 4e-16), side="right")
+        return np.where(count == 0, -np.inf, self.score[np.maximum(count - 1, 0)])
+
+    def previous(self, threshold: Thresholds) -> np.ndarray:
+        """The atom before, or -inf."""
+        at = self._below(threshold) - 2
+        return np.where(at >= 0, self.score[np.maximum(at, 0)], -np.inf)
+
+    @property
+    def error_bound(self) -> float:
+        """Rounding: 2^-52 for each term added."""
+        return float(self.score.size * 2.0**-52)
+
+    def _below(self, threshold: Thresholds) -> np.ndarray:
+        """How many atoms are <= threshold; a threshold within rounding of an atom is on it."""
+        x = np.asarray(threshold, float)
+        return np.searchsorted(
+            self.score, x + _MERGE * np.where(np.isfinite(x), self._scale, 0.0), side="right"
+        )
+
+    @cached_property
+    def _scale(self) -> float:
+        return float(np.abs(self.score[np.isfinite(self.score)]).max(initial=1e-300))
+
+
+def convolve(tables: Sequence[Table]) -> AtomsLaw | None:
+    """The law of a sum of independent terms, or None if it has more than `MOST_ATOMS` atoms.
+
+    Examples:
+        >>> coin = Table(np.array([0.0, 1.0]), np.array([0.5, 0.5]), np.array([0.0, 1.0]))
+        >>> print(convolve([coin, coin]).out)
+        [0.25 0.5  0.25]
+    """
+    total = Table(np.zeros(1), np.ones(1), np.ones(1))
+    for table in tables:
+        if total.values.size * table.values.size > 16 * MOST_ATOMS:
+            return None
+        total = merged(
+            np.add.outer(total.values, table.values).ravel(),
+            np.multiply.outer(total.out, table.out).ravel(),
+            np.multiply.outer(total.inside, table.inside).ravel(),
+        )
+        if total.values.size > MOST_ATOMS:
+            return None
+    return AtomsLaw(total.values, total.out, total.inside)
+
+
+def merged(values: np.ndarray, out: np.ndarray, inside: np.ndarray) -> Table:
+    """Sort the values and add up what differs by rounding only; impossible values are left out."""
+    keep = (out > 0) | (inside > 0)
+    values, out, inside = values[keep], out[keep], inside[keep]
+    order = np.argsort(values, kind="stable")
+    values = values[order]
+    size = np.abs(values[np.isfinite(values)]).max(initial=0.0)
+    with np.errstate(invalid="ignore"):
+        first = np.concatenate([[True], ~(np.diff(values) <= _MERGE * size) & (values[1:] != values[:-1])])
+    group = np.cumsum(first) - 1
+    count = int(group[-1]) + 1
+    return Table(
+        values[first], np.bincount(group, out[order], count), np.bincount(group, inside[order], count)
+    )
+
+
+def power(values: np.ndarray, probabilities: np.ndarray, copies: int) -> Table | None:
+    """The law of a sum of `copies` independent values, in both worlds alike; None if it has too many atoms."""
+    result = Table(np.zeros(1), np.ones(1), np.ones(1))
+    square = merged(values, probabilities, probabilities)
+    while copies:
+        if copies & 1:
+            if result.values.size * square.values.size > 4 * MOST_ATOMS:
+                return None
+            result = _sum(result, square)
+        copies >>= 1
+        if copies:
+            if square.values.size**2 > 4 * MOST_ATOMS:
+                return None
+            square = _sum(square, square)
+    return result
+
+
+def _sum(first: Table, second: Table) -> Table:
+    p = np.multiply.outer(first.out, second.out).ravel()
+    return merged(np.add.outer(first.values, second.values).ravel(), p, p)

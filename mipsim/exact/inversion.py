@@ -1,0 +1,195 @@
+"""The law of a score by inversion of its tilted characteristic function, accurate far into both tails."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import ndtri_exp
+
+from mipsim.exact.ladder import Ladder, Rung, build_ladder, build_rung
+from mipsim.exact.law import AbstractScoreLaw, Thresholds
+from mipsim.exact.transform import AbstractTransform
+
+_NEWTON = 12
+_EPS = 2.0**-52
+
+
+@dataclass(frozen=True)
+class InvertedLaw(AbstractScoreLaw):
+    """P_w(S > x) = (1 / 2 pi i) int exp(K_w(s) - s x) / s ds over the line Re s = c > 0 (c < 0 for the other tail).
+
+    The integral is a trapezoid sum of spacing h over the line next to the saddlepoint of x. By Poisson's summation formula
+    such a sum is exactly sum_m exp(m c P) P(S > x + m P) with P = 2 pi / h: the terms m != 0 are bounded by Chernoff's
+    inequality, and h is chosen for it. The error of leaving out high frequencies is bounded by the theorem of Niederreiter
+    and Philipp, from what the transform proves of its modulus there (`AbstractTransform.tail`). The sum has no cancellation
+    on that line, so small tails keep their relative accuracy. A score on a lattice has the kernel
+    step / (1 - exp(-s step)) in the place of 1 / s, and frequencies up to pi / step only: then the sum is finite, the
+    discrete Fourier transform of the lattice law.
+
+    Attributes:
+        transform: the cumulants in the two worlds.
+
+    Source: Daniels (1954) for the saddlepoint line; Abate and Whitt (1992) for the exact discretisation error;
+    Niederreiter and Philipp (1973) for the truncation.
+
+    Examples:
+        >>> from mipsim.exact.rows import NormalRow
+        >>> from mipsim.exact.transform import RowsTransform
+        >>> law = InvertedLaw(RowsTransform(NormalRow(1.0), 4, 0.0, 2.0, 0.0))  # N(0, 4) against N(2, 3)
+        >>> print(law.logsf(40.0, inside=False).round(9), law.cdf(2.0, inside=True))
+        -203.917155 0.5
+    """
+
+    transform: AbstractTransform
+
+    @cached_property
+    def ladder(self) -> Ladder:
+        """Real points of the cumulants, from which lines are chosen."""
+        return build_ladder(self.transform)
+
+    @cached_property
+    def _rungs(self) -> dict[int, Rung]:
+        return {}
+
+    def rung(self, index: int) -> Rung:
+        """The line through point `index` of the ladder, computed once."""
+        if index not in self._rungs:
+            self._rungs[index] = build_rung(self.transform, self.ladder, index)
+        return self._rungs[index]
+
+    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
+        """Log P(score > threshold)."""
+        return self._sides(threshold, inside)[1]
+
+    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
+        """Log P(score <= threshold)."""
+        return self._sides(threshold, inside)[0]
+
+    @property
+    def error_bound(self) -> float:
+        """The largest `errors` where a probability exceeds 1e-20; at the ends of the lines, where it is worst."""
+        worst = 0.0
+        for world in (0, 1):
+            ends = self.ladder.location[world] + self.transform.mean[world]
+            near = ends[self.ladder.chernoff[world] > -46.0]
+            thresholds = np.concatenate([near, [self.transform.mean[world] * (1 + _EPS)]])
+            worst = max(worst, float(self.errors(thresholds, inside=bool(world)).max()))
+        return worst
+
+    def errors(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
+        """A bound on the absolute error of the smaller of `sf` and `cdf` at each threshold; rounding is estimated."""
+        x = np.asarray(threshold, float)
+        u = np.ravel(x) - self.transform.mean[int(inside)]
+        bound = np.zeros(u.shape)
+        for index, where in self._lines(u, int(inside)):
+            line = self.rung(index)
+            span = (float(self.ladder.points[0]), float(self.ladder.points[-1]))
+            bound[where] = line.errors(self.transform, self.ladder, u[where], int(inside), span)
+        return bound.reshape(x.shape)
+
+    def threshold_at(self, alpha: object) -> np.ndarray:
+        """The least threshold x with P_out(score > x) <= alpha."""
+        a = np.asarray(alpha, float)
+        flat = np.ravel(a)
+        found = np.where(flat <= 0.0, np.inf, -np.inf)
+        inner = (flat > 0.0) & (flat < np.exp(self.transform.log_mass[0]))
+        if inner.any():
+            found[inner] = (
+                self._lattice_search(flat[inner]) if self.transform.step else self._solve(flat[inner])
+            )
+        return found.reshape(a.shape)
+
+    def previous(self, threshold: Thresholds) -> np.ndarray:
+        """One step lower on a lattice."""
+        x = np.asarray(threshold, float)
+        return x if self.transform.step is None else x - self.transform.step
+
+    def _sides(self, threshold: Thresholds, inside: bool) -> tuple[np.ndarray, np.ndarray]:
+        """(log cdf, log sf), the smaller one by inversion and the other one as its complement."""
+        x = np.asarray(threshold, float)
+        world = int(inside)
+        flat = np.ravel(x)
+        u = flat - self.transform.mean[world]
+        finite = np.isfinite(flat)
+        small = np.full(flat.shape, -np.inf)
+        for index, where in self._lines(np.where(finite, u, 0.0), world):
+            small[where] = self.rung(index).log_tail(self.transform, u[where], world)
+        small = np.where(finite, small, -np.inf)
+        upper = u > 0.0
+        log_mass = self.transform.log_mass[world]
+        impossible = -np.expm1(log_mass)
+        large = np.exp(log_mass) * -np.expm1(np.minimum(small - log_mass, 0.0))
+        with np.errstate(divide="ignore"):
+            logsf = np.where(upper, small, np.log(large))
+            lower = np.log(np.exp(small) + impossible) if impossible > 0.0 else small
+            logcdf = np.where(upper, np.log(np.minimum(large + impossible, 1.0)), lower)
+        # At the small end of a large probability log1p keeps the digits that log(1 - small) loses.
+        if impossible <= 0.0:
+            complement = np.log1p(
+                -np.exp(np.minimum(small, 0.0)), where=small < 0.0, out=np.full(u.shape, -np.inf)
+            )
+            logsf, logcdf = np.where(upper, small, complement), np.where(upper, complement, small)
+        return logcdf.reshape(x.shape), logsf.reshape(x.shape)
+
+    def _lines(self, u: np.ndarray, world: int) -> list[tuple[int, np.ndarray]]:
+        """Pairs of a ladder index and the places of the centred thresholds that its line serves."""
+        index = self.ladder.line_for(u, world)
+        order = np.argsort(index, kind="stable")
+        values, starts = np.unique(index[order], return_index=True)
+        return list(zip(values.tolist(), np.split(order, starts[1:]), strict=True))
+
+    def _solve(self, alpha: np.ndarray) -> np.ndarray:
+        """Newton's method on the probit of the tail, which is almost a straight line."""
+        mean, log_mass = self.transform.mean[0], self.transform.log_mass[0]
+        finite = np.exp(log_mass)
+        probit = np.where(alpha <= 0.5, -ndtri_exp(np.log(alpha)), 0.0)
+        above = alpha > 0.5
+        # The other tail: P(S <= x, S finite) = mass - alpha.
+        with np.errstate(divide="ignore"):
+            probit[above] = ndtri_exp(np.log(np.maximum(finite - alpha[above], 1e-320)))
+        u = self.ladder.guess(probit, 0)
+        for _ in range(_NEWTON):
+            step = np.zeros_like(u)
+            for index, where in self._lines(u, 0):
+                line = self.rung(index)
+                log_tail, log_density = line.log_tail_and_density(u[where], 0)
+                upper = u[where] > 0.0
+                # Compare on the side that is small: both targets and both tails are known on either side.
+                a = alpha[where]
+                want = np.where(upper, a, finite - a)
+                log_want = np.log(np.maximum(want, 1e-320))
+                far = np.where(upper, 1.0, -1.0)
+                now, wanted = (
+                    -ndtri_exp(np.minimum(log_tail, -1e-16)),
+                    -ndtri_exp(np.minimum(log_want, -1e-16)),
+                )
+                slope = np.exp(np.clip(log_density + 0.5 * now**2 + 0.5 * np.log(2 * np.pi), -50.0, 50.0))
+                step[where] = far * (wanted - now) / slope
+            limit = 2.0 * self.ladder.spread(u)
+            u = u + np.clip(step, -limit, limit)
+            if (np.abs(step) <= 8 * _EPS * (np.abs(u) + self.ladder.spread(u))).all():
+                break
+        return mean + u
+
+    def _lattice_search(self, alpha: np.ndarray) -> np.ndarray:
+        """Bisection over the atoms for the first one beyond which at most alpha lies."""
+        step, anchor = self.transform.step, self.transform.anchor[0]
+        assert step is not None
+        guess = self.ladder.guess(-ndtri_exp(np.log(alpha)), 0) + self.transform.mean[0]
+        middle = np.rint((guess - anchor) / step)
+
+        def beyond(k: np.ndarray) -> np.ndarray:
+            return self.logsf(anchor + step * k, inside=False) <= np.log(alpha)
+
+        width = np.full(alpha.shape, 1.0)
+        low, high = middle - 1, middle + 1
+        while (short := ~beyond(high)).any():
+            high, width = np.where(short, high + width, high), np.where(short, 2 * width, width)
+        width = np.full(alpha.shape, 1.0)
+        while (short := beyond(low)).any():
+            low, width = np.where(short, low - width, low), np.where(short, 2 * width, width)
+        while (high - low > 1).any():
+            middle = np.floor((low + high) / 2)
+            inside = beyond(middle)
+            high, low = np.where(inside, middle, high), np.where(inside, low, middle)
+        return anchor + step * high

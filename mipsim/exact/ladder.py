@@ -1,0 +1,261 @@
+"""The lines of inversion: where they stand, how fine and how long they are, and what error they leave."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mipsim.exact.transform import AbstractTransform
+
+_HALF = 2.5  # points of the ladder, in standard deviations of the tilted law; lines stand at every other one
+_LEAST_LOG = -745.0  # the log of the least positive float64
+_DIGITS = 36.0  # aliases are exp(-36) of the wanted tail
+_POINTS = 80
+_MOST_NODES = 2**17
+_NEGLIGIBLE = 1e-17
+_EPS = 2.0**-52
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """Real points of the centred cumulants of both worlds, in increasing order; point `zero` is s = 0.
+
+    Attributes:
+        points: real parts c_i, shape (I,).
+        value: K_w(c_i), shape (2, I).
+        location: K_w'(c_i), the centred threshold whose saddlepoint is c_i, shape (2, I).
+        sd: sqrt of K_out''(c_i), shape (I,).
+        zero: the index of c = 0.
+    """
+
+    points: np.ndarray
+    value: np.ndarray
+    location: np.ndarray
+    sd: np.ndarray
+    zero: int
+
+    @property
+    def chernoff(self) -> np.ndarray:
+        """K - c K', the log of Chernoff's bound at each point, shape (2, I)."""
+        return self.value - self.points * self.location
+
+    def line_for(self, u: np.ndarray, world: int) -> np.ndarray:
+        """The index of the line that serves centred thresholds: the odd point between two even ones around u."""
+        side = np.where(u > 0.0, 1, -1)
+        i = self.zero
+        up, down = self.location[world, i::2], -self.location[world, i::-2]
+        # Locations strictly between: 0 .. reach of the first line, and so on; the last line serves what lies beyond.
+        above = np.clip(np.searchsorted(up[1:], u), 0, max(0, up.size - 2))
+        below = np.clip(np.searchsorted(down[1:], -u), 0, max(0, down.size - 2))
+        return i + side * (2 * np.where(side > 0, above, below) + 1)
+
+    def guess(self, probit: np.ndarray, world: int) -> np.ndarray:
+        """A centred threshold with about this normal quantile: x against the signed root of its Chernoff exponent."""
+        root = np.sign(self.points) * np.sqrt(np.maximum(-2.0 * self.chernoff[world], 0.0))
+        return np.interp(probit, root, self.location[world])
+
+    def spread(self, u: np.ndarray) -> np.ndarray:
+        """The tilted standard deviation near centred thresholds."""
+        return np.interp(u, self.location[0], self.sd)
+
+
+@dataclass(frozen=True)
+class Rung:
+    """The line Re s = c: nodes c + i k h with the tilted characteristic functions there.
+
+    Attributes:
+        c: real part, not 0.
+        spacing: h.
+        log_mgf: K_w(c), shape (2,).
+        centre: K_w'(c), shape (2,).
+        phi: exp(K_w(c + i k h) - K_w(c) - i k h centre_w), shape (2, T), k >= 0.
+        kernel: 1 / s, or that of a lattice, with the sign of the tail, shape (T,).
+        lattice: the score lies on a lattice.
+    """
+
+    c: float
+    spacing: float
+    log_mgf: np.ndarray
+    centre: np.ndarray
+    phi: np.ndarray
+    kernel: np.ndarray
+    lattice: bool
+
+    def log_tail(self, transform: AbstractTransform, u: np.ndarray, world: int) -> np.ndarray:
+        """Log P(S - mean > u) for c > 0, log P(S - mean <= u) for c < 0."""
+        y = _atom(transform, u, world, self.c > 0) if self.lattice else u
+        return self._log(self._sum(y, world, self.kernel), y, world)
+
+    def log_tail_and_density(self, u: np.ndarray, world: int) -> tuple[np.ndarray, np.ndarray]:
+        """Log tail and log density of a score without lattice."""
+        ones = np.ones_like(self.kernel)
+        waves = self._waves(u, world)
+        both = waves @ np.stack(
+            [self._coefficients(world, self.kernel), self._coefficients(world, ones)], axis=1
+        )
+        real = both.real * (self.spacing / (2 * np.pi))
+        return self._log(real[:, 0], u, world), self._log(real[:, 1], u, world)
+
+    def errors(
+        self,
+        transform: AbstractTransform,
+        ladder: Ladder,
+        u: np.ndarray,
+        world: int,
+        span: tuple[float, float],
+    ) -> np.ndarray:
+        """Aliases by Chernoff, truncation by Niederreiter and Philipp, and an estimate of rounding."""
+        y = _atom(transform, u, world, self.c > 0) if self.lattice else u
+        period = 2.0 * np.pi / self.spacing
+        scale = np.exp(self.log_mgf[world] - self.c * y)
+        tail = transform.tail(self.c, self.spacing, self.phi.shape[1] - 1, span)
+        if self.lattice:
+            truncated = 2.0 * abs(self.kernel[0]) * self.spacing / (2 * np.pi) * tail.total * tail.last
+        else:
+            lipschitz = 2.0 * float(np.abs(self.phi[world]).sum())
+            wrapped = 1.0 - np.exp(-abs(self.c) * period)
+            truncated = (1.0 + 1.0 / wrapped) * tail.distance(lipschitz)
+        size = self.spacing / np.pi * float(np.abs(self.phi[world] * self.kernel).sum())
+        rounding = 16 * _EPS * size * (4.0 + abs(self.log_mgf[world]) + np.abs(self.c * y))
+        return scale * (truncated + rounding) + np.exp(_log_alias(ladder, self.c, y, world, period))
+
+    def _coefficients(self, world: int, kernel: np.ndarray) -> np.ndarray:
+        terms = 2.0 * self.phi[world] * kernel
+        terms[0] *= 0.5
+        return terms
+
+    def _waves(self, y: np.ndarray, world: int) -> np.ndarray:
+        """Exp(-i k h (y - centre)) by powers, shape (M, T)."""
+        nodes = self.phi.shape[1]
+        k = np.arange(nodes) * self.spacing
+        return np.exp(-1j * np.outer(y - self.centre[world], k))
+
+    def _sum(self, y: np.ndarray, world: int, kernel: np.ndarray) -> np.ndarray:
+        total = (self._waves(y, world) @ self._coefficients(world, kernel)).real
+        return total * (self.spacing / (2 * np.pi))
+
+    def _log(self, total: np.ndarray, y: np.ndarray, world: int) -> np.ndarray:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(total > 0.0, np.log(np.maximum(total, 0.0)), -np.inf) + (
+                self.log_mgf[world] - self.c * y
+            )
+
+
+def build_ladder(transform: AbstractTransform) -> Ladder:
+    """Walk from s = 0 in both directions until probabilities underflow or the strip ends."""
+    sd = _first_sd(transform)
+    start = _point(transform, 0.0, sd, 0.0)
+    sides = []
+    for sign, edge in ((1.0, transform.strip[1]), (-1.0, -transform.strip[0])):
+        found, c, spread, near = [], 0.0, start[3], 0.0
+        while len(found) < _POINTS:
+            c = min(c + _HALF / spread, c + 0.4 * (edge - c))
+            point = _point(transform, sign * c, spread, near)
+            if not (np.isfinite(point[1]).all() and point[3] > 0.0):
+                break
+            found.append(point)
+            spread, near = point[3], float(np.abs(point[2]).max())
+            if len(found) % 2 == 0 and (point[1] - point[0] * point[2] < _LEAST_LOG).all():
+                break
+        sides.append(found[: 2 * (len(found) // 2)])
+    every = sides[1][::-1] + [start] + sides[0]
+    return Ladder(
+        np.array([p[0] for p in every]),
+        np.stack([p[1] for p in every], axis=1),
+        np.stack([p[2] for p in every], axis=1),
+        np.array([p[3] for p in every]),
+        len(sides[1]),
+    )
+
+
+def build_rung(transform: AbstractTransform, ladder: Ladder, index: int) -> Rung:
+    """The line through one point: a spacing for the aliases, and nodes until the modulus is negligible."""
+    c, sd = float(ladder.points[index]), float(ladder.sd[index])
+    period = _period(ladder, index)
+    step = transform.step
+    most = _MOST_NODES
+    if step is not None:
+        cells = 2 * int(np.ceil(period / (2 * step))) + 1
+        period, most = cells * step, (cells - 1) // 2 + 1
+    spacing = 2 * np.pi / period
+    log_mgf, centre = ladder.value[:, index], ladder.location[:, index]
+    count = min(most, int(np.ceil(9.0 / (sd * spacing))) + 1)
+    t = np.arange(count) * spacing
+    log_phi = transform.cumulant(c + 1j * t)
+    while count < most and (log_phi.real[:, -2:] - log_mgf[:, None] > np.log(_NEGLIGIBLE)).any():
+        more = min(most, 2 * count) if count > 64 else min(most, count + count // 4 + 1)
+        t = np.arange(more) * spacing
+        log_phi = np.concatenate([log_phi, transform.cumulant(c + 1j * t[count:])], axis=1)
+        count = more
+    phi = np.exp(log_phi - log_mgf[:, None] - 1j * np.outer(centre, t))
+    s = c + 1j * t
+    away = s if c > 0 else -s
+    kernel = 1.0 / away if step is None else step / -np.expm1(-away * step)
+    return Rung(c, spacing, log_mgf, centre, phi, kernel, step is not None)
+
+
+def _point(
+    transform: AbstractTransform, c: float, sd: float, near: float
+) -> tuple[float, np.ndarray, np.ndarray, float]:
+    """(c, K, K', sqrt K'') by differences along the imaginary axis, which cost no digits that matter here.
+
+    near: a bound on |K'|, so that the phase of the small step does not wrap.
+    """
+    far, small = 0.01 / sd, 0.3 / (near + 10.0 * sd)
+    value = transform.cumulant(np.array([c, c + 1j * far, c + 1j * small]))
+    location = np.angle(np.exp(1j * (value[:, 2].imag - value[:, 0].imag))) / small
+    curvature = 2.0 * (value[0, 0].real - value[0, 1].real) / far**2
+    return c, value[:, 0].real, location, float(np.sqrt(max(curvature, 0.0)))
+
+
+def _first_sd(transform: AbstractTransform) -> float:
+    """The standard deviation at s = 0, found by doubling a frequency until the modulus has clearly fallen."""
+    t = 1.0
+    for _ in range(400):
+        fall = -float((transform.cumulant(np.array([1j * t]))[0] - transform.log_mass[0]).real[0])
+        if fall > 1e-3:
+            t /= 3.0
+        elif fall < 1e-5:
+            t *= 2.0
+        else:
+            return np.sqrt(2.0 * fall) / t
+    raise ValueError("the score has no spread; its exact law is a single atom")
+
+
+def _period(ladder: Ladder, index: int) -> float:
+    """The least period that keeps the aliases of every threshold served below exp(-36) of its tail."""
+    c = ladder.points[index]
+    need = 4.0 * float(ladder.sd[index])
+    for world in (0, 1):
+        for at in {index - 1, index, index + 1}:
+            x = ladder.location[world, at]
+            tail = ladder.chernoff[world, at] - np.log(1.0 + 2.5 * abs(ladder.points[at]) * ladder.sd[at])
+            # The alias at distance P is at most exp(K(a) - a x - P |c - a|), for any a on its side of c.
+            cost = ladder.value[world] - ladder.points * x - tail + _DIGITS
+            between = (ladder.points >= 0.0) if c > 0 else (ladder.points <= 0.0)
+            lower, upper = ladder.points < c, ladder.points > c
+            for side in (lower & between, upper & between):
+                if side.any():
+                    need = max(need, float(np.min(cost[side] / np.abs(c - ladder.points[side]))))
+    return need
+
+
+def _log_alias(ladder: Ladder, c: float, y: np.ndarray, world: int, period: float) -> np.ndarray:
+    """Log of the Chernoff bound on all aliases, whose terms fall at least geometrically."""
+    between = (ladder.points >= 0.0) if c > 0 else (ladder.points <= 0.0)
+    total = np.full(y.shape, -np.inf)
+    for side in ((ladder.points < c) & between, (ladder.points > c) & between):
+        a = ladder.points[side]
+        if a.size == 0:
+            return np.full(y.shape, 0.0)
+        distance = np.abs(c - a) * period
+        bound = ladder.value[world, side] - np.outer(y, a) - distance - np.log(-np.expm1(-distance))
+        total = np.logaddexp(total, bound.min(axis=1))
+    return total
+
+
+def _atom(transform: AbstractTransform, u: np.ndarray, world: int, upper: bool) -> np.ndarray:
+    """The first atom above centred thresholds, or the last one not above; values within 1e-6 steps are on the atom."""
+    step, anchor = transform.step, transform.anchor[world] - transform.mean[world]
+    assert step is not None
+    k = np.floor((u - anchor) / step + 1e-6)
+    return anchor + step * (k + 1.0 if upper else k)

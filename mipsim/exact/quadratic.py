@@ -1,0 +1,156 @@
+"""The exact law of a score that is quadratic in a Gaussian output."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack
+from mipsim.attacks.quadratic import AbstractQuadraticAttack
+from mipsim.distributions.gaussian import Gaussian
+from mipsim.exact.changed import DrawnLaw
+from mipsim.exact.gaussian import quadratic_law
+from mipsim.exact.law import AbstractScoreLaw
+from mipsim.exact.links import linked
+from mipsim.exact.problem import Problem
+
+_MOST_DIMENSIONS = 4096
+_CLOSE = 1e-8
+
+
+def quadratic_attack_law(problem: Problem) -> AbstractScoreLaw | None:
+    """A score c + g'o + o'H o / 2 of a Gaussian output o, or an increasing function of one.
+
+    The polynomial is read from an `AbstractQuadraticAttack` (its centre and metric), from an additive attack whose terms
+    are parabolas, or, for up to 4096 dimensions, from any score by automatic differentiation; the latter two are checked
+    at points of the two worlds. Equal eigenvalues of H in units of the output's covariance give a non-central
+    chi-square; others are inverted.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> data = mi.Gaussian(0.0, 1.0, d=3)
+        >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10, target=[2.0, 0.0, 0.0])
+        >>> curve = game.exact(mi.LikelihoodRatio(game.mechanism, data, 10))
+        >>> print(curve.beta([0.05, 0.5]).round(6), type(curve.law).__name__)
+        [0.825757 0.261...] ChiSquareLaw
+    """
+    data, mean = problem.data, problem.mean
+    if not isinstance(data, Gaussian) or mean.laplace or mean.rate < 1.0:
+        return None
+    k, shift = mean.rows, (problem.target - data.mean) / mean.rows
+    centres = np.stack([data.mean, data.mean + shift])
+    noise = np.broadcast_to(mean.variance, data.mean.shape)
+    if data.is_product:
+        covariances = [data.cov / k + noise, data.cov * (k - 1) / k**2 + noise]
+        points = centres[:, None, :] + np.sqrt(covariances)[:, None, :] * _probes(data.dimension)
+    else:
+        covariances = [data.cov / k + np.diag(noise), data.cov * ((k - 1) / k**2) + np.diag(noise)]
+        points = (
+            centres[:, None, :]
+            + _probes(data.dimension) * np.sqrt([np.diagonal(c) for c in covariances])[:, None, :]
+        )
+    read = _polynomial(problem.attack, problem.target, points.reshape(-1, data.dimension))
+    if read is None:
+        return None
+    hessian, gradient, constant, link = read
+    if data.is_product and hessian.ndim == 1:
+        curve = np.stack([0.5 * hessian * c for c in covariances])
+        slope = np.stack(
+            [(hessian * m + gradient) * np.sqrt(c) for m, c in zip(centres, covariances, strict=True)]
+        )
+        level = np.array([constant + np.sum((0.5 * hessian * m + gradient) * m) for m in centres])
+        law = quadratic_law(level, slope, curve)
+    else:
+        full = np.diag(hessian) if hessian.ndim == 1 else hessian
+        parts = [
+            _rotated(full, gradient, m, np.diag(c) if c.ndim == 1 else c)
+            for m, c in zip(centres, covariances, strict=True)
+        ]
+        level = np.array([constant + 0.5 * m @ full @ m + gradient @ m for m in centres])
+        law = quadratic_law(level, np.stack([p[0] for p in parts]), np.stack([p[1] for p in parts]))
+    drawn = law if mean.drawn == 1.0 else DrawnLaw(law, mean.drawn)
+    return drawn if link is None else linked(drawn, link)
+
+
+def _polynomial(attack: AbstractAttack, target: np.ndarray, points: np.ndarray):
+    """(Hessian as a diagonal (d,) or matrix, gradient at 0, value at 0, link or None); None where the score is no such."""
+    z = jnp.asarray(target)
+    if isinstance(attack, AbstractQuadraticAttack):
+        if type(attack).score is not AbstractQuadraticAttack.score:
+            return None
+        centre, metric = np.asarray(attack.centre(z)), np.asarray(attack.metric(z))
+        falls = float(attack.value(z, jnp.asarray(0.0))) > float(attack.value(z, jnp.asarray(1.0)))
+        sign = -1.0 if falls else 1.0
+        pulled = metric * centre if metric.ndim == 1 else metric @ centre
+        return (
+            2.0 * sign * metric,
+            -2.0 * sign * pulled,
+            sign * float(centre @ pulled),
+            lambda total: attack.value(z, sign * total),
+        )
+    if isinstance(attack, AbstractAdditiveAttack) and type(attack).score is AbstractAdditiveAttack.score:
+        return _parabolas(attack, z, points)
+    if target.size > _MOST_DIMENSIONS:
+        return None
+    return _differentiated(attack, z, points)
+
+
+def _parabolas(attack: AbstractAdditiveAttack, z: jax.Array, points: np.ndarray):
+    def terms(output: np.ndarray) -> np.ndarray:
+        return np.asarray(attack.contributions(z, jnp.asarray(output)), np.float64)
+
+    # Around the middle of the two worlds, in steps of their spread: no digit is lost to a distant origin.
+    middle = points.mean(axis=0)
+    width = np.ptp(points, axis=0)
+    low, centre, high = (terms(middle + side * width) for side in (-1.0, 0.0, 1.0))
+    curve = (high - 2.0 * centre + low) / width**2
+    slope = (high - low) / (2.0 * width)
+    scale = np.abs(high - centre) + np.abs(low - centre) + 1e-12 * np.abs(centre)
+    curve = np.where(np.abs(curve) * width**2 <= 1e-13 * scale, 0.0, curve)
+    for point in points:
+        step = point - middle
+        if not (
+            np.abs(terms(point) - (centre + step * (slope + 0.5 * curve * step))) <= _CLOSE * scale
+        ).all():
+            return None
+    gradient = slope - curve * middle
+    constant = float(np.sum(centre - middle * (slope - 0.5 * curve * middle)))
+    return curve, gradient, constant, partial(attack.link, z)
+
+
+def _differentiated(attack: AbstractAttack, z: jax.Array, points: np.ndarray):
+    def score(output: jax.Array) -> jax.Array:
+        return attack.score(z, output)
+
+    try:
+        origin = jnp.asarray(points.mean(axis=0))
+        value, gradient = jax.value_and_grad(score)(origin)
+        hessian = np.asarray(jax.hessian(score)(origin), np.float64)
+        actual = np.array([float(score(jnp.asarray(point))) for point in points])
+    except (TypeError, ValueError):  # not differentiable, or not a function of such an output
+        return None
+    at, slope = np.asarray(origin), np.asarray(gradient, np.float64)
+    step = points - at
+    expected = float(value) + step @ slope + 0.5 * np.einsum("ij,jk,ik->i", step, hessian, step)
+    if not (np.abs(actual - expected) <= _CLOSE * (np.ptp(actual) + 1e-12)).all():
+        return None
+    gradient_0 = slope - hessian @ at
+    return hessian, gradient_0, float(value) - float(slope @ at) + 0.5 * float(at @ hessian @ at), None
+
+
+def _rotated(
+    hessian: np.ndarray, gradient: np.ndarray, mean: np.ndarray, covariance: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Slopes and curves of the independent normals that diagonalise L' H L, L L' = covariance."""
+    values, vectors = np.linalg.eigh(covariance)
+    factor = vectors * np.sqrt(np.clip(values, 0.0, None))
+    curves, turn = np.linalg.eigh(factor.T @ hessian @ factor)
+    same = np.abs(curves - curves.mean()) <= 1e-10 * np.abs(curves).max(initial=1e-300)
+    if same.all():
+        curves = np.full_like(curves, curves.mean())  # the rounding of eigh is no difference
+    return turn.T @ (factor.T @ (hessian @ mean + gradient)), 0.5 * curves
+
+
+def _probes(d: int) -> np.ndarray:
+    return np.random.default_rng(0).normal(size=(6, d)) * 3.0

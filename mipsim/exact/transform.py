@@ -1,0 +1,157 @@
+"""The cumulant generating functions of a score in the two worlds, which is all that inversion needs."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from math import log
+
+import numpy as np
+
+from mipsim.exact.rows import AbstractRow
+
+_LEVELS = (36.0, 32.0, 28.0, 24.0, 20.0, 16.0, 12.0, 8.0)
+_SMALL = 1e-18
+
+
+@dataclass(frozen=True)
+class Tail:
+    """What is proven of |phi(k h)| beyond k = first: a bound on sum_k |phi(k h)| / k up to k = last."""
+
+    total: float
+    last: float
+
+    def distance(self, lipschitz: float) -> float:
+        """How far the law on a circle can be from one with density <= `lipschitz` that shares the first terms.
+
+        Source: Niederreiter and Philipp (1973), theorem 1': 4 L / (m + 1) + (4 / pi) sum_{k <= m} |difference| / k.
+        """
+        return 4.0 * lipschitz / (self.last + 1.0) + 4.0 / np.pi * self.total
+
+
+class AbstractTransform(ABC):
+    """The centred cumulants K_w(s) = log E_w[exp(s (S - mean_w)); S finite] of a score S, for w = out (0) and in (1).
+
+    Attributes:
+        mean: what the score is centred with in each world, shape (2,).
+        log_mass: log P_w(S > -inf), shape (2,).
+        step: the spacing of the lattice that holds the score, or None.
+        anchor: one point of that lattice in each world, shape (2,).
+        strip: the open interval of real s with finite cumulants.
+    """
+
+    mean: np.ndarray
+    log_mass: np.ndarray
+    step: float | None
+    anchor: np.ndarray
+    strip: tuple[float, float]
+
+    @abstractmethod
+    def cumulant(self, s: np.ndarray) -> np.ndarray:
+        """K_w(s), shape (2, T), for complex s of shape (T,) inside the strip; any branch of the logarithm."""
+
+    @abstractmethod
+    def tail(self, c: float, spacing: float, first: int, span: tuple[float, float]) -> Tail:
+        """The `Tail` of the law tilted by c at the frequencies k `spacing`, k > first, in the worse of the worlds.
+
+        span: an interval that holds every real part that will be asked about.
+        """
+
+
+@dataclass(frozen=True)
+class RowsTransform(AbstractTransform):
+    """A score offset + sum of independent rows + noise; in the "in" world one row is the constant `target`.
+
+    Attributes:
+        row: the law of one row's share, centred.
+        rows: how many rows are summed.
+        row_mean: mean of one row's share.
+        target: the target's share.
+        offset: the constant of the score.
+        noise: further independent centred terms, the same in both worlds.
+    """
+
+    row: AbstractRow
+    rows: int
+    row_mean: float
+    target: float
+    offset: float
+    noise: tuple[AbstractRow, ...] = ()
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Offset + rows row_mean, and the target in place of one of them."""
+        out = self.offset + self.rows * self.row_mean
+        return np.array([out, out + (self.target - self.row_mean)])
+
+    @property
+    def log_mass(self) -> np.ndarray:
+        """Zero: the score is finite."""
+        return np.zeros(2)
+
+    @property
+    def step(self) -> float | None:
+        """The rows' own, without noise."""
+        return None if self.noise else self.row.step
+
+    @property
+    def anchor(self) -> np.ndarray:
+        """The score when every row has its base value."""
+        base = self.row.base
+        return np.array([self.offset + self.rows * base, self.offset + (self.rows - 1) * base + self.target])
+
+    @property
+    def strip(self) -> tuple[float, float]:
+        """Where all parts have one."""
+        parts = [part.strip for part in (self.row, *self.noise)]
+        return max(low for low, _ in parts), min(high for _, high in parts)
+
+    def cumulant(self, s: np.ndarray) -> np.ndarray:
+        """N times that of a row, or n - 1 times, plus the noise's."""
+        one = self.row.cumulant(s)
+        noise = sum((part.cumulant(s) for part in self.noise), np.zeros(s.shape, complex))
+        return np.stack([self.rows * one + noise, (self.rows - 1) * one + noise])
+
+    def tail(self, c: float, spacing: float, first: int, span: tuple[float, float]) -> Tail:
+        """From the monotone envelopes as far as they reach or fall to nothing, then from the phases."""
+        rows = self.rows - 1
+
+        def envelope(t: float) -> float:
+            row = rows * self.row.envelope(c, min(t, self.row.reach)) if t <= self.row.reach else 0.0
+            return row + sum(part.envelope(c, t) for part in self.noise)
+
+        reach = self.row.reach if not self.noise else np.inf
+        total, k = 0.0, first + 1
+        while k * spacing <= reach:
+            height = np.exp(envelope(k * spacing))
+            total += height * min(1.0 / k + log(2.0), 1.0 / k + log(max(1.0, reach / (k * spacing))))
+            if height < _SMALL**2 or (not np.isfinite(reach) and height * 50 < _SMALL):
+                break
+            k *= 2
+        if np.isinf(reach):
+            return Tail(total, np.inf)
+        most = 2.0**52 if self.step is None else np.pi / (self.step * spacing)
+        if reach >= most * spacing * (1 - 1e-12):
+            return Tail(total, most)
+        return self._by_phases(total, reach, spacing, first, span, most)
+
+    def _by_phases(
+        self, total: float, reach: float, spacing: float, first: int, span: tuple[float, float], most: float
+    ) -> Tail:
+        best = Tail(total, max(reach / spacing, first))
+        for level, until in self._quiet(span):
+            last = min(until / spacing, most)
+            found = Tail(total + np.exp(-level) * log(max(1.0, last * spacing / reach)), last)
+            best = min(best, found, key=lambda tail: tail.distance(1.0))
+        return best
+
+    def _quiet(self, span: tuple[float, float]) -> list[tuple[float, float]]:
+        """(level, frequency up to which |phi| <= exp(-level) is proven), once for all lines."""
+        if span not in self._known:
+            phases, reach, rows = self.row.phases(*span), self.row.reach, self.rows - 1
+            found = [] if phases is None else [(x, phases.quiet_until(reach, rows, x)) for x in _LEVELS]
+            self._known[span] = found
+        return self._known[span]
+
+    @cached_property
+    def _known(self) -> dict[tuple[float, float], list[tuple[float, float]]]:
+        return {}

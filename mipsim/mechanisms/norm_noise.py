@@ -1,0 +1,154 @@
+"""Noise whose density depends on a norm only."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from mipsim._validation import number, one_of, real_array
+from mipsim.distributions.base import AbstractDistribution, Member
+from mipsim.mechanisms.base import AbstractMechanism
+from mipsim.mechanisms.function import as_mechanism
+
+RADII = ("gamma", "exponential")
+"""Laws of the norm: Gamma(d, scale) gives the density exp(-||x||/scale); Exponential(scale) is corollary 10's."""
+
+
+def weighted_norm(x: Array, sigma: Array, moment: float) -> Array:
+    """(mean of |x_i / sigma_i|^M)^(1/M) over the last axis; the largest |x_i / sigma_i| for M = inf.
+
+    Source: Izzo, Yoon, Arik, Zou (2024), corollary 10.
+
+    Examples:
+        >>> print(weighted_norm(jnp.array([3.0, 4.0]), jnp.array([1.0, 1.0]), np.inf))
+        4.0
+    """
+    ratio = jnp.abs(x) / sigma
+    most = jnp.max(ratio, axis=-1, keepdims=True)
+    if np.isinf(moment):
+        return most[..., 0]
+    safe = jnp.where(most > 0, most, 1.0)  # by the largest, so that no power overflows
+    return most[..., 0] * jnp.mean((ratio / safe) ** moment, axis=-1) ** (1.0 / moment)
+
+
+def draw_noise(key: PRNGKeyArray, sigma: Array, moment: float, scale: Array | float, radius: str) -> Array:
+    """Draw X = r U, shape of sigma: U = Y/||Y|| with Y_i ~ GenNormal(0, sigma_i, M), r of the given law.
+
+    Args:
+        key: random key.
+        sigma: shape (d,), > 0.
+        moment: M > 0 or inf (Y_i uniform on [-sigma_i, sigma_i]).
+        scale: of r, > 0, without unit: ||.|| counts in sigmas.
+        radius: a member of `RADII`.
+
+    Source: Izzo, Yoon, Arik, Zou (2024), corollary 10; the density of theorem 9 has the radius Gamma(d, scale).
+
+    Examples:
+        >>> draw_noise(jax.random.key(0), jnp.ones(3), 2.0, 1.0, "gamma").shape
+        (3,)
+    """
+    key_y, key_r = jax.random.split(key)
+    if np.isinf(moment):
+        y = jax.random.uniform(key_y, sigma.shape, minval=-1.0, maxval=1.0)
+    else:
+        y = jax.random.generalized_normal(key_y, moment, sigma.shape)
+    u = y / weighted_norm(y, jnp.ones_like(sigma), moment)
+    d = sigma.shape[0]
+    r = jax.random.exponential(key_r) if radius == "exponential" else jax.random.gamma(key_r, float(d))
+    return r * scale * u * sigma
+
+
+def _moment_order(value: object) -> float:
+    if isinstance(value, float) and value == np.inf:
+        return float(np.inf)
+    return number("moment", value, 0.0, low_open=True)
+
+
+def _sigma(value: object) -> np.ndarray:
+    sigma = real_array("sigma", value)
+    if sigma.ndim > 1 or (sigma <= 0).any():
+        raise ValueError(
+            f"sigma is {value!r}; it must be a positive number or a vector of shape (d,) of them"
+        )
+    return sigma
+
+
+class NormNoise(AbstractMechanism):
+    """base + X, X of density exp(-||x||/scale) up to a constant, ||x|| = (mean |x_i / sigma_i|^M)^(1/M).
+
+    With sigma_i = d^(-1/M) the norm is the plain l_M norm. The norm of X is Gamma(d, scale); radius "exponential" is the
+    printed recipe of corollary 10, whose norm is Exponential(scale) and whose density is ||x||^-(d - 1) exp(-||x||/scale).
+
+    Args:
+        base: the mechanism whose output, a vector of shape (d,), is made noisy, or a function `(key, records) -> output`.
+        scale: > 0, without unit.
+        sigma: > 0, a number or shape (d,), in the unit of the output.
+        moment: M > 0, or infinity.
+        radius: "gamma" or "exponential".
+
+    Raises:
+        ValueError: if a parameter is out of range, or (in a game) sigma does not fit the output.
+
+    Source: Izzo, Yoon, Arik, Zou (2024), theorem 9 and corollary 10.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> noise = NormNoise(mi.EmpiricalMean(), scale=2.0, sigma=[1.0, 3.0])
+        >>> noise.release(jax.random.key(0), np.ones((4, 2))).shape
+        (2,)
+    """
+
+    base: AbstractMechanism = eqx.field(converter=as_mechanism)
+    scale: float = eqx.field(static=True)
+    sigma: np.ndarray = eqx.field(converter=_sigma, default=1.0)
+    moment: float = eqx.field(static=True, converter=_moment_order, default=2.0)
+    radius: str = eqx.field(static=True, default="gamma")
+
+    def __check_init__(self) -> None:
+        number("scale", self.scale, 0.0, low_open=True)
+        one_of("radius", self.radius, RADII)
+
+    @property
+    def has_exact_law(self) -> bool:
+        """Whether the base has one."""
+        return self.base.has_exact_law
+
+    def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
+        """Release the base's output plus noise."""
+        key_base, key_noise = jax.random.split(key)
+        return self._noisy(key_noise, self.base.release(key_base, records))
+
+    def release_from_law(
+        self,
+        key: PRNGKeyArray,
+        data: AbstractDistribution,
+        n: int,
+        target: Float[Array, " d"],
+        member: Member,
+    ) -> Array:
+        """Draw the base's output from its law, then add the noise."""
+        key_base, key_noise = jax.random.split(key)
+        return self._noisy(key_noise, self.base.release_from_law(key_base, data, n, target, member))
+
+    def rows(self, n: int) -> int:
+        """As many as the base uses."""
+        return self.base.rows(n)
+
+    def output_shape(self, dimension: int) -> tuple[int, ...] | None:
+        """As the base's; checks that it is a vector that sigma fits."""
+        shape = self.base.output_shape(dimension)
+        if shape is not None:
+            self._fits(shape)
+        return shape
+
+    def _fits(self, shape: tuple[int, ...]) -> None:
+        if len(shape) != 1 or self.sigma.shape not in ((), shape):
+            raise ValueError(
+                f"sigma has shape {self.sigma.shape}; it must be a number or fit the output's shape {shape}, a vector"
+            )
+
+    def _noisy(self, key: PRNGKeyArray, output: Array) -> Array:
+        self._fits(output.shape)
+        sigma = jnp.broadcast_to(jnp.asarray(self.sigma), output.shape)
+        return output + draw_noise(key, sigma, self.moment, self.scale, self.radius)

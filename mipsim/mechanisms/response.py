@@ -1,0 +1,141 @@
+"""Mechanisms that answer one question about their records: the extreme examples of Izzo et al. (2024)."""
+
+from functools import partial
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from mipsim._validation import finite_matrix, finite_vector, number, whole
+from mipsim.distributions.base import AbstractDistribution, Member
+from mipsim.mechanisms.base import AbstractMechanism
+
+
+class RandomizedResponse(AbstractMechanism):
+    """Answer "is this point among the records?" as revealingly as (epsilon, delta)-DP allows.
+
+    The output is one of four codes: 0 "certainly not" and 3 "certainly" with probability delta each where true, else 2
+    (or 1) with probability (1 - delta)/(1 + e^-epsilon) where the point is (or is not) among the records, and the
+    other of the two with the rest. With delta = 0 it is Warner's randomised response.
+
+    Args:
+        point: shape (d,); equality is exact.
+        epsilon: >= 0.
+        delta: in [0, 1].
+
+    Raises:
+        ValueError: if a parameter is out of range.
+
+    Source: Izzo, Yoon, Arik, Zou (2024), theorem 4 (tightness); Kairouz, Oh, Viswanath (2015); Warner (1965).
+
+    Examples:
+        >>> import jax
+        >>> answer = RandomizedResponse([0.0], epsilon=1.0, delta=1.0)
+        >>> print(*(answer.release(jax.random.key(0), np.array([[x]])) for x in (0.0, 1.0)))
+        3.0 0.0
+        >>> print(RandomizedResponse([0.0], epsilon=float(np.log(3.0))).law(True).round(3))
+        [0.   0.25 0.75 0.  ]
+    """
+
+    point: np.ndarray = eqx.field(converter=partial(finite_vector, "point"))
+    epsilon: float = eqx.field(static=True)
+    delta: float = eqx.field(static=True, default=0.0)
+
+    def __check_init__(self) -> None:
+        number("epsilon", self.epsilon, 0.0)
+        number("delta", self.delta, 0.0, 1.0)
+
+    def law(self, present: bool) -> np.ndarray:
+        """Probabilities of the codes 0, 1, 2, 3, shape (4,)."""
+        likely = (1.0 - self.delta) / (1.0 + np.exp(-self.epsilon))
+        unlikely = (1.0 - self.delta) / (1.0 + np.exp(min(self.epsilon, 700.0)))
+        table = np.array([0.0, unlikely, likely, self.delta])
+        return table if present else table[::-1].copy()
+
+    @property
+    def has_exact_law(self) -> bool:
+        """False: it is played literally."""
+        return False
+
+    def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
+        """Release a code, a scalar."""
+        present = jnp.any(jnp.all(records == self.point, axis=-1))
+        odds = jnp.where(present, jnp.asarray(self.law(True)), jnp.asarray(self.law(False)))
+        return jnp.sum(jax.random.uniform(key) >= jnp.cumsum(odds)[:3]).astype(odds.dtype)
+
+    def release_from_law(
+        self,
+        key: PRNGKeyArray,
+        data: AbstractDistribution,
+        n: int,
+        target: Float[Array, " d"],
+        member: Member,
+    ) -> Array:
+        """Not available: play it literally."""
+        raise NotImplementedError("RandomizedResponse has no exact law of a sum; play it literally")
+
+    def rows(self, n: int) -> int:
+        """Return n."""
+        return whole("n", n, 1)
+
+    def output_shape(self, dimension: int) -> tuple[int, ...] | None:
+        """A scalar; checks that the point fits."""
+        _fits("point", self.point.shape[0], dimension)
+        return ()
+
+
+class Fingerprint(AbstractMechanism):
+    """1{the records are exactly D*}: nearly no membership leaks on average, and all of it on one training set.
+
+    Args:
+        records: D*, shape (k, d), in the order of the data set.
+
+    Raises:
+        ValueError: if the records are not a finite matrix.
+
+    Source: Izzo, Yoon, Arik, Zou (2024), theorem 5.
+
+    Examples:
+        >>> import jax
+        >>> print(Fingerprint([[1.0], [2.0]]).release(jax.random.key(0), np.array([[1.0], [2.0]])))
+        1.0
+    """
+
+    records: np.ndarray = eqx.field(converter=partial(finite_matrix, "records"))
+
+    @property
+    def has_exact_law(self) -> bool:
+        """False: it is played literally."""
+        return False
+
+    def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
+        """Release 1 or 0, a scalar."""
+        same = records.shape == self.records.shape and jnp.all(records == self.records)
+        return jnp.asarray(same, dtype=jnp.result_type(float))
+
+    def release_from_law(
+        self,
+        key: PRNGKeyArray,
+        data: AbstractDistribution,
+        n: int,
+        target: Float[Array, " d"],
+        member: Member,
+    ) -> Array:
+        """Not available: play it literally."""
+        raise NotImplementedError("Fingerprint has no exact law of a sum; play it literally")
+
+    def rows(self, n: int) -> int:
+        """Return n."""
+        return whole("n", n, 1)
+
+    def output_shape(self, dimension: int) -> tuple[int, ...] | None:
+        """A scalar; checks that D* has records of that dimension."""
+        _fits("records", self.records.shape[1], dimension)
+        return ()
+
+
+def _fits(name: str, found: int, dimension: int) -> None:
+    if found != dimension:
+        raise ValueError(f"{name} has dimension {found}; it must be that of the data, {dimension}")

@@ -1,0 +1,109 @@
+"""Curves that are polygons, and the exact composition of their few atoms."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+import numpy as np
+
+from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
+from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.mixture import MixtureTradeOff
+from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
+from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
+from mipsim.tradeoff.sampled import SampledTradeOff
+
+_LARGEST_PRODUCT = 1 << 21
+_EQUAL = 1e-12  # losses this near, relative to the largest, are one atom
+
+
+@singledispatch
+def as_polygon(curve: AbstractTradeOff) -> SampledTradeOff | None:
+    """The curve as its corners when it is a convex polygon, else None.
+
+    Examples:
+        >>> as_polygon(ApproxDPTradeOff(0.0, 0.5)).alpha.tolist()
+        [0.0, 0.5]
+    """
+    return None
+
+
+@as_polygon.register
+def _(curve: SampledTradeOff) -> SampledTradeOff | None:
+    return curve
+
+
+@as_polygon.register
+def _(curve: PiecewiseLinearTradeOff) -> SampledTradeOff | None:
+    return SampledTradeOff.from_points(curve.alpha, 1.0 - curve.alpha, curve.corners, 1.0 - curve.corners)
+
+
+@as_polygon.register
+def _(curve: ApproxDPTradeOff) -> SampledTradeOff | None:
+    open_mass = 1.0 - curve.at_delta
+    corner = open_mass / (1.0 + np.exp(curve.at_epsilon))
+    rest = (curve.at_delta + np.exp(curve.at_epsilon)) / (1.0 + np.exp(curve.at_epsilon))
+    values = (
+        [0.0, corner, open_mass],
+        [1.0, rest, curve.at_delta],
+        [open_mass, corner, 0.0],
+        [curve.at_delta, rest, 1.0],
+    )
+    return SampledTradeOff.from_points(*(np.array(v) for v in values))
+
+
+@as_polygon.register
+def _(curve: MixtureTradeOff) -> SampledTradeOff | None:
+    inner, rho = as_polygon(curve.inner), curve.rho
+    if inner is None:
+        return None
+    a, c = np.append(inner.alpha, 1.0), np.append(inner.complement, 0.0)
+    b = rho * np.append(inner.corners, 0.0) + (1.0 - rho) * c
+    return SampledTradeOff.from_points(a, c, b, rho * np.append(inner.tpr, 1.0) + (1.0 - rho) * a)
+
+
+def product(first: PrivacyLossDistribution, second: PrivacyLossDistribution) -> PrivacyLossDistribution | None:
+    """The law of the sum of two independent losses, equal ones merged; None if it has too many atoms.
+
+    Examples:
+        >>> law = PrivacyLossDistribution([1.0, -1.0], [0.26894142, 0.73105858], [0.73105858, 0.26894142])
+        >>> product(law, law).losses.round(9).tolist()
+        [2.0, 0.0, -2.0]
+    """
+    if first.losses.size * second.losses.size > _LARGEST_PRODUCT:
+        return None
+    sums = np.add.outer(first.losses, second.losses).ravel()
+    order = np.argsort(-sums, kind="stable")
+    losses = sums[order]
+    out = np.multiply.outer(first.out_masses, second.out_masses).ravel()[order]
+    inside = np.multiply.outer(first.in_masses, second.in_masses).ravel()[order]
+    if losses.size:
+        apart = -np.diff(losses) > _EQUAL * max(1.0, float(np.abs(losses).max()))
+        starts = np.flatnonzero(np.concatenate([[True], apart]))
+        losses, out, inside = losses[starts], np.add.reduceat(out, starts), np.add.reduceat(inside, starts)
+    out_only = first.out_only + second.out_only - first.out_only * second.out_only
+    in_only = first.in_only + second.in_only - first.in_only * second.in_only
+    return PrivacyLossDistribution(losses, out, inside, out_only, in_only)
+
+
+def exact_power(law: PrivacyLossDistribution, copies: int) -> PrivacyLossDistribution | None:
+    """The law of the sum of `copies` independent losses by repeated squaring; None if it has too many atoms.
+
+    Examples:
+        >>> law = PrivacyLossDistribution([1.0, -1.0], [0.26894142, 0.73105858], [0.73105858, 0.26894142])
+        >>> exact_power(law, 5).losses.size
+        6
+    """
+    result: PrivacyLossDistribution | None = None
+    square: PrivacyLossDistribution | None = law
+    while True:
+        if square is None:
+            return None
+        if copies & 1:
+            result = square if result is None else product(result, square)
+            if result is None:
+                return None
+        copies >>= 1
+        if copies == 0:
+            return result
+        square = product(square, square)

@@ -1,0 +1,86 @@
+"""A trade-off function that is known between two others."""
+
+from __future__ import annotations
+
+import equinox as eqx
+import numpy as np
+from scipy.special import ndtr
+
+from mipsim._validation import number
+from mipsim.tradeoff.base import AbstractTradeOff, rates, scalar
+from mipsim.tradeoff.inverse import inverse
+
+
+class BoundedTradeOff(AbstractTradeOff):
+    """The curve half-way between two bounds, lower <= f <= upper, which are at hand for a certified statement.
+
+    Args:
+        lower: a trade-off function that is nowhere above the true one: it overstates the leakage.
+        upper: one that is nowhere below it, but for rounding.
+        rounding: allowance for rounding in both, in [0, 1]: the truth lies within
+            [lower - rounding, upper + rounding].
+
+    Raises:
+        ValueError: if a bound is not a trade-off function or the allowance is outside [0, 1].
+
+    Examples:
+        >>> from mipsim.tradeoff import GaussianTradeOff
+        >>> between = BoundedTradeOff(GaussianTradeOff(1.01), GaussianTradeOff(0.99))
+        >>> [round(float(bound), 4) for bound in between.bounds(0.05)], round(float(between.beta(0.05)), 4)
+        ([0.7372, 0.7437], 0.7405)
+    """
+
+    lower: AbstractTradeOff
+    upper: AbstractTradeOff
+    rounding: float = eqx.field(converter=scalar, default=0.0)
+
+    def __check_init__(self) -> None:
+        for name in ("lower", "upper"):
+            if not isinstance(getattr(self, name), AbstractTradeOff):
+                raise ValueError(
+                    f"{name} is {type(getattr(self, name)).__name__}; it must be a trade-off function"
+                )
+        number("rounding", self.rounding, 0.0, 1.0)
+
+    def beta(self, alpha: object) -> np.ndarray:
+        """FNR at the FPR `alpha` (any shape, in [0, 1]): the mean of both bounds."""
+        return np.asarray(0.5 * (self.lower.beta(alpha) + self.upper.beta(alpha)))
+
+    def tpr_at(self, fpr: object) -> np.ndarray:
+        """TPR at the FPR `fpr`: the mean of both bounds."""
+        return np.asarray(0.5 * (self.lower.tpr_at(fpr) + self.upper.tpr_at(fpr)))
+
+    def bounds(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
+        """(lower, upper) bound of the FNR at the FPR `alpha`, rounding included."""
+        a = rates("alpha", alpha)
+        low = np.maximum(self.lower.beta(a) - self.rounding, 0.0)
+        return low, np.minimum(self.upper.beta(a) + self.rounding, 1.0 - a)
+
+    def delta_bounds(self, epsilon: object) -> tuple[np.ndarray, np.ndarray]:
+        """(lower, upper) bound of delta(epsilon), rounding included.
+
+        Examples:
+            >>> from mipsim.tradeoff import ApproxDPTradeOff
+            >>> between = BoundedTradeOff(ApproxDPTradeOff(1.0, 0.2), ApproxDPTradeOff(1.0, 0.1))
+            >>> [round(float(bound), 9) for bound in between.delta_bounds(1.0)]
+            [0.1, 0.2]
+        """
+        low, high = self.upper.delta(epsilon), self.lower.delta(epsilon)
+        return np.maximum(low - self.rounding, 0.0), np.minimum(high + self.rounding, 1.0)
+
+    def error(self) -> float:
+        """The largest distance of the curve from the truth: half of the gap between the bounds, plus rounding.
+
+        Examples:
+            >>> from mipsim.tradeoff import GaussianTradeOff
+            >>> BoundedTradeOff(GaussianTradeOff(1.0), GaussianTradeOff(1.0)).error()
+            0.0
+        """
+        alpha = ndtr(np.linspace(-8.0, 8.0, 4001))
+        gap = self.upper.beta(alpha) - self.lower.beta(alpha)
+        return 0.5 * max(0.0, float(gap.max())) + self.rounding
+
+
+@inverse.register
+def _(curve: BoundedTradeOff) -> AbstractTradeOff:
+    return BoundedTradeOff(curve.lower.inverse(), curve.upper.inverse(), curve.rounding)

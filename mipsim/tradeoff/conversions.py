@@ -1,0 +1,185 @@
+"""Numbers that a trade-off function is summarised by."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.integrate import quad
+from scipy.special import ndtr, ndtri
+
+from mipsim._validation import real_array
+from mipsim.tradeoff.gaussian import GaussianTradeOff
+from mipsim.tradeoff.hockey_stick import hockey_stick
+
+if TYPE_CHECKING:
+    from mipsim.tradeoff.base import AbstractTradeOff
+
+_LARGEST_EPSILON = 700.0
+_HALVINGS = 60
+_FARTHEST_PROBIT = 37.0  # of a rate that float64 still tells from 0
+
+
+def _unit(name: str, value: object) -> np.ndarray:
+    array = real_array(name, value)
+    if (bad := (array < 0.0) | (array > 1.0)).any():
+        raise ValueError(f"{name} is {array[bad].flat[0]:g}; it must lie in [0, 1]")
+    return array
+
+
+def epsilon(curve: AbstractTradeOff, delta: object) -> np.ndarray:
+    """The least epsilon >= 0 with delta(epsilon) <= delta, to 1e-12; inf if there is none up to 700.
+
+    Args:
+        curve: the trade-off function.
+        delta: any shape, each in [0, 1].
+
+    Raises:
+        ValueError: if a delta is outside [0, 1].
+
+    Examples:
+        >>> from mipsim.tradeoff import LaplaceTradeOff
+        >>> epsilon(LaplaceTradeOff(1.5), [0.0, 0.1]).round(9).tolist()
+        [1.5, 1.289278969]
+    """
+    wanted = _unit("delta", delta)
+    flat = wanted.ravel()
+    low, high = np.zeros(flat.shape), np.full(flat.shape, _LARGEST_EPSILON)
+    # A delta is met when it is exceeded by no more than rounding.
+    allowed = flat * (1.0 + 1e-13)
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        met = hockey_stick(curve, middle) <= allowed
+        low, high = np.where(met, low, middle), np.where(met, middle, high)
+    found = np.where(high == _LARGEST_EPSILON, np.inf, high)
+    found = np.where(hockey_stick(curve, np.zeros_like(flat)) <= allowed, 0.0, found)
+    if (flat == 0.0).any():
+        found = np.where(flat == 0.0, _largest_loss(curve), found)
+    return found.reshape(wanted.shape)
+
+
+def _largest_loss(curve: AbstractTradeOff) -> float:
+    """log of the slope of the ROC curve at FPR 0: inf if it still grows at the rarest rates."""
+    if float(curve.tpr_at(0.0)) > 0.0:
+        return math.inf
+    rare, rarer = (math.log(float(curve.tpr_at(a)) / a) for a in (1e-150, 1e-300))
+    return math.inf if rarer - rare > 1e-9 * max(1.0, abs(rare)) else max(0.0, rarer)
+
+
+def bayes_risk(curve: AbstractTradeOff, prior: object) -> np.ndarray:
+    """min over a of prior f(a) + (1 - prior) a: the least probability of a wrong guess, with prior = P(in).
+
+    riskcal takes the prior of the other world: for a symmetric curve both are the same at 1 - prior.
+
+    Args:
+        curve: the trade-off function.
+        prior: any shape, each in [0, 1].
+
+    Raises:
+        ValueError: if a prior is outside [0, 1].
+
+    Source: Kulynych et al. (2025), proposition D.1.
+
+    Examples:
+        >>> from mipsim.tradeoff import ApproxDPTradeOff
+        >>> bayes_risk(ApproxDPTradeOff(0.0, 0.2), [0.0, 0.5, 1.0]).tolist()
+        [0.0, 0.4, 0.0]
+    """
+    p = _unit("prior", prior)
+    inner = (p > 0.0) & (p < 1.0)
+    safe = np.where(inner, p, 0.5)
+    height = hockey_stick(curve, np.log1p(-safe) - np.log(safe))
+    return np.where(inner, np.minimum(safe * (1.0 - height), np.minimum(safe, 1.0 - safe)), 0.0)
+
+
+def auc(curve: AbstractTradeOff) -> float:
+    """The area under the ROC curve, 1 - integral of f, by adaptive quadrature in the probit of the FPR.
+
+    Returns:
+        In [1/2, 1], to 1e-9.
+
+    Examples:
+        >>> from mipsim.tradeoff import ApproxDPTradeOff
+        >>> round(auc(ApproxDPTradeOff(0.0, 0.2)), 9)  # 1 - 0.8^2 / 2
+        0.68
+    """
+
+    def density(z: float) -> float:
+        return float(curve.beta(ndtr(z))) * math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
+
+    # Corners cost bisections; pieces keep each of them local.
+    ends = np.linspace(-8.0, 8.0, 33)
+    return 1.0 - sum(
+        float(quad(density, a, b, epsabs=1e-12, epsrel=1e-11, limit=200)[0])
+        for a, b in zip(ends[:-1], ends[1:], strict=True)
+    )
+
+
+def least_mu(curve: AbstractTradeOff) -> float:
+    """The least mu >= 0 with G_mu <= f everywhere, sup over a of Phi^-1(1 - a) - Phi^-1(f(a)); inf if none.
+
+    The supremum is taken over FPRs from 1e-300 to 1 - 1e-16, by a grid in probits that is then zoomed into.
+
+    Examples:
+        >>> from mipsim.tradeoff import GaussianTradeOff, MixtureTradeOff
+        >>> round(least_mu(MixtureTradeOff(GaussianTradeOff(1.0), 0.5)), 6)
+        0.867346
+    """
+    if isinstance(curve, GaussianTradeOff):
+        return curve.mu
+    if float(curve.tpr_at(0.0)) > 0.0:
+        return math.inf
+
+    def reach(z: np.ndarray) -> np.ndarray:
+        alpha = ndtr(z)
+        exact_z = np.where(alpha <= 0.5, ndtri(alpha), -ndtri(1.0 - alpha))  # of the rounded FPR
+        return -exact_z - curve.probit_beta(alpha)
+
+    z = np.linspace(-_FARTHEST_PROBIT, 8.2, 1 << 14)
+    reached = reach(z)
+    finite = np.isfinite(reached)
+    best = float(reached[finite].max(initial=0.0))
+    # Where f is 0 although G_best would not round to 0, no Gaussian curve is below f.
+    if (-z[reached == np.inf] - best > -_FARTHEST_PROBIT).any():
+        return math.inf
+    width = z[1] - z[0]
+    centre = float(z[np.argmax(np.where(finite, reached, -np.inf))])
+    for _ in range(10):
+        grid = np.linspace(max(centre - width, z[0]), min(centre + width, z[-1]), 65)
+        reached = reach(grid)
+        at = int(np.argmax(np.where(np.isfinite(reached), reached, -np.inf)))
+        centre, width = float(grid[at]), width / 16
+        best = max(best, float(reached[at]))
+    return max(0.0, best)
+
+
+def mu_and_regret(curve: AbstractTradeOff) -> tuple[float, float]:
+    """`least_mu`, and the regret of reporting it: inf{k >= 0 : f(a + k) - k <= G_mu(a) for all a}.
+
+    The distance of two curves is the largest difference of their Bayes risks over all priors, which is what is
+    computed; an infinite mu is the curve 0.
+
+    Source: Gomez et al. (2026), "Gaussian DP for reporting differential privacy guarantees in machine learning";
+    Kaissis et al. (2024), "Beyond the calibration point", theorem 2, for the equality.
+
+    Examples:
+        >>> from mipsim.tradeoff import ApproxDPTradeOff
+        >>> [round(value, 6) for value in mu_and_regret(ApproxDPTradeOff(0.0, 0.2))]
+        [inf, 0.4]
+    """
+    mu = least_mu(curve)
+
+    def lost(log_odds: np.ndarray) -> np.ndarray:
+        prior = 1.0 / (1.0 + np.exp(log_odds))
+        claimed = bayes_risk(GaussianTradeOff(mu), prior) if math.isfinite(mu) else 0.0
+        return bayes_risk(curve, prior) - claimed
+
+    grid = np.linspace(-30.0, 30.0, 241)
+    values = lost(grid)
+    best, centre, width = float(values.max()), float(grid[values.argmax()]), grid[1] - grid[0]
+    for _ in range(6):
+        near = np.linspace(centre - width, centre + width, 33)
+        values = lost(near)
+        best, centre, width = max(best, float(values.max())), float(near[values.argmax()]), width / 8
+    return mu, max(0.0, best)

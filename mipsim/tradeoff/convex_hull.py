@@ -1,0 +1,225 @@
+"""The convex hull of trade-off functions: an attacker who may choose between several curves and randomise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import equinox as eqx
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from mipsim.tradeoff.atoms import as_polygon
+from mipsim.tradeoff.base import AbstractTradeOff, rates
+from mipsim.tradeoff.bounded import BoundedTradeOff
+from mipsim.tradeoff.inverse import inverse
+from mipsim.tradeoff.points import hull_corners, rises
+from mipsim.tradeoff.sampled import SampledTradeOff, sample
+
+_POINTS = 1 << 12
+_LEAST_BEND = 1e-10  # relative: what a straight stretch may seem to bend by rounding
+
+
+class ConvexHullTradeOff(AbstractTradeOff):
+    """The largest convex function below several curves: their least one, bridged by common tangents.
+
+    Built by `convex_hull`, which finds the bridges. Off the bridges it is exactly the least curve; on them the straight
+    line, whose ends are found to some 1e-8 in probits, which moves the line by less than 1e-12.
+
+    Attributes:
+        curves: the curves below which it lies, at least one.
+        starts, ends: (alpha, 1 - alpha, beta, tpr) at both ends of each bridge, shape (bridges, 4), by rising FPR.
+        symmetric: whether it is its own inverse.
+    """
+
+    curves: tuple[AbstractTradeOff, ...]
+    starts: np.ndarray
+    ends: np.ndarray
+    symmetric: bool = eqx.field(static=True)
+
+    def _on_bridges(self, a: np.ndarray, column: int, low: np.ndarray) -> np.ndarray:
+        for start, end in zip(self.starts, self.ends, strict=True):
+            on = (a > start[0]) & (a < end[0])
+            if on.any():
+                width = end[0] - start[0] if start[0] <= 0.5 else start[1] - end[1]
+                share = (a - start[0]) / width if start[0] <= 0.5 else (start[1] - (1.0 - a)) / width
+                low = np.where(on, start[column] + share * (end[column] - start[column]), low)
+        return low
+
+    def beta(self, alpha: object) -> np.ndarray:
+        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
+        a = rates("alpha", alpha)
+        least = np.min([curve.beta(a) for curve in self.curves], axis=0)
+        return np.asarray(self._on_bridges(a, 2, least))
+
+    def tpr_at(self, fpr: object) -> np.ndarray:
+        """TPR at the FPR `fpr`."""
+        a = rates("fpr", fpr)
+        most = np.max([curve.tpr_at(a) for curve in self.curves], axis=0)
+        return np.asarray(self._on_bridges(a, 3, most))
+
+
+@inverse.register
+def _(curve: ConvexHullTradeOff) -> AbstractTradeOff:
+    return curve if curve.symmetric else convex_hull(*(c.inverse() for c in curve.curves))
+
+
+def convex_hull(*curves: AbstractTradeOff) -> AbstractTradeOff:
+    """The largest convex function below all the curves, which themselves need not be convex.
+
+    Of one convex curve it is that curve; of polygons their hull, exactly.
+
+    Raises:
+        ValueError: if there is no curve, or an argument is not one.
+
+    Source: Dong, Roth and Su (2022), proposition A.1: a trade-off function is convex because tests may be mixed.
+
+    Examples:
+        >>> from mipsim.tradeoff import ApproxDPTradeOff, GaussianTradeOff
+        >>> both = convex_hull(GaussianTradeOff(1.0), ApproxDPTradeOff(0.0, 0.3))
+        >>> both.beta([0.0, 0.6]).round(6).tolist()
+        [0.7, 0.100097]
+    """
+    if not curves:
+        raise ValueError("curves is empty; it must hold at least one trade-off function")
+    for curve in curves:
+        if not isinstance(curve, AbstractTradeOff):
+            raise ValueError(f"curves holds {type(curve).__name__}; every entry must be a trade-off function")
+    if len(curves) == 1 and as_polygon(curves[0]) is not None:
+        return curves[0]
+    corners = [as_polygon(curve) for curve in curves]
+    if all(c is not None for c in corners):
+        return _hull_of_polygons([c for c in corners if c is not None])
+    return _bridged(curves, symmetric=False)
+
+
+def symmetrized(curve: AbstractTradeOff) -> AbstractTradeOff:
+    """conv(min(f, f^-1)), the largest symmetric convex function below f; a symmetric curve returns itself.
+
+    It is the curve of an attacker who may choose which world is the null. Its delta(epsilon) is the larger one of those
+    of f and f^-1.
+
+    Source: Kaissis et al., relaxed threat model, section 2; Dong, Roth and Su (2022), definition F.1, where
+    x <= f(x) at the point of slope -1.
+
+    Examples:
+        >>> from mipsim.tradeoff import FoldedLaplaceTradeOff
+        >>> both = symmetrized(FoldedLaplaceTradeOff(1.0))
+        >>> round(float(both.beta(both.beta(0.2))), 9)
+        0.2
+    """
+    if isinstance(curve, BoundedTradeOff):
+        return BoundedTradeOff(symmetrized(curve.lower), symmetrized(curve.upper), curve.rounding)
+    turned = inverse(curve)
+    if turned is curve:
+        return curve
+    corners, other = as_polygon(curve), as_polygon(turned)
+    if corners is not None and other is not None:
+        return _hull_of_polygons([corners, other])
+    return _bridged((curve, turned), symmetric=True)
+
+
+def convexified(curve: AbstractTradeOff) -> AbstractTradeOff:
+    """The convex hull of one curve; a convex curve returns itself.
+
+    Examples:
+        >>> from mipsim.tradeoff import LaplaceTradeOff
+        >>> convexified(LaplaceTradeOff(1.0))
+        LaplaceTradeOff(mu=1.0)
+    """
+    return convex_hull(curve)
+
+
+def _hull_of_polygons(corners: list[SampledTradeOff]) -> SampledTradeOff:
+    fields = ("alpha", "complement", "corners", "tpr")
+    return SampledTradeOff.from_points(*(np.concatenate([getattr(c, f) for c in corners]) for f in fields))
+
+
+@dataclass(frozen=True, eq=False)
+class _Samples:
+    """Points of several curves by rising FPR: four rates, the curve and the place of each point within it."""
+
+    rates: np.ndarray
+    owner: np.ndarray
+    place: np.ndarray
+
+
+def _samples(curves: tuple[AbstractTradeOff, ...]) -> _Samples:
+    grid = np.linspace(-37.0, 8.2, _POINTS)
+    rows, owner, place = [], [], []
+    for index, curve in enumerate(curves):
+        chords = sample(curve, _POINTS) if len(curves) > 1 else None
+        alpha = np.concatenate([[0.0], ndtr(grid), [1.0]]) if chords is None else chords.alpha
+        if chords is None:
+            values = np.stack([alpha, 1.0 - alpha, curve.beta(alpha), curve.tpr_at(alpha)], axis=1)
+        else:
+            values = np.stack([alpha, chords.complement, chords.corners, chords.tpr], axis=1)
+        rows.append(values)
+        owner.append(np.full(alpha.size, index))
+        place.append(np.arange(alpha.size))
+    table = np.concatenate(rows)
+    order = np.lexsort((table[:, 2], -table[:, 3], -table[:, 1], table[:, 0]))
+    table, owners, places = table[order], np.concatenate(owner)[order], np.concatenate(place)[order]
+    fresh = np.concatenate([[True], (np.diff(table[:, 0]) > 0) | (np.diff(table[:, 1]) < 0)])
+    return _Samples(table[fresh], owners[fresh], places[fresh])
+
+
+def _bridged(curves: tuple[AbstractTradeOff, ...], *, symmetric: bool) -> AbstractTradeOff:
+    points = _samples(curves)
+    kept = hull_corners(*rises(*points.rates.T), slack=_LEAST_BEND)
+    bridges = []
+    for i, j in zip(kept[:-1], kept[1:], strict=True):
+        same = points.owner[i] == points.owner[j]
+        if same and points.place[j] - points.place[i] <= 1:
+            continue
+        if len(curves) == 1 and j - i <= 1:
+            continue
+        bridges.append((points.rates[i], points.rates[j]))
+    if not bridges and len(curves) == 1:
+        return curves[0]
+    refined = [_refined(curves, start, end) for start, end in bridges]
+    starts = np.array([start for start, _ in refined]).reshape(-1, 4)
+    ends = np.array([end for _, end in refined]).reshape(-1, 4)
+    return ConvexHullTradeOff(curves, starts, ends, symmetric)
+
+
+def _refined(
+    curves: tuple[AbstractTradeOff, ...], start: np.ndarray, end: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Move both ends of a bridge, each along the least curve, to where the line between them touches."""
+    reach = 2.0 * (37.0 / (_POINTS // 2))
+    for _ in range(3):
+        slope = _slope(start, end)
+        start = _touching(curves, start, slope, reach)
+        end = _touching(curves, end, slope, reach)
+    return start, end
+
+
+def _slope(start: np.ndarray, end: np.ndarray) -> float:
+    out, inside = rises(*np.stack([start, end], axis=1))
+    return float(inside[0] / out[0]) if out[0] > 0 else np.inf
+
+
+def _touching(
+    curves: tuple[AbstractTradeOff, ...], point: np.ndarray, slope: float, reach: float
+) -> np.ndarray:
+    """The point near `point` that lies farthest beyond a line of this slope through it."""
+    if point[0] <= 0.0 or point[1] <= 0.0 or not np.isfinite(slope):
+        return point
+    centre = float(ndtri(point[0]) if point[0] <= 0.5 else -ndtri(point[1]))
+    best, best_height = point, 0.0
+    width = reach
+    for _ in range(6):
+        alpha = np.unique(ndtr(np.linspace(centre - width, centre + width, 33)))
+        beta = np.min([curve.beta(alpha) for curve in curves], axis=0)
+        tpr = np.max([curve.tpr_at(alpha) for curve in curves], axis=0)
+        complement = 1.0 - alpha
+        gained = np.where(tpr <= 0.5, tpr - point[3], point[2] - beta)
+        paid = np.where(alpha <= 0.5, alpha - point[0], point[1] - complement)
+        heights = gained - slope * paid
+        at = int(heights.argmax())
+        if heights[at] > best_height:
+            best_height = float(heights[at])
+            best = np.array([alpha[at], complement[at], beta[at], tpr[at]])
+            centre = float(ndtri(alpha[at]) if alpha[at] <= 0.5 else -ndtri(complement[at]))
+        width /= 8.0
+    return best

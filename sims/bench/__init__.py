@@ -1,0 +1,6 @@
+"""`python -m sims bench`: how fast things are, against other ways to do them, in one process."""
+
+from sims.bench.command import run_bench
+from sims.bench.contest import Contest, Timing, Way, measure
+
+__all__ = ["Contest", "Timing", "Way", "measure", "run_bench"]

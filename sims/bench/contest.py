@@ -1,0 +1,111 @@
+"""A contest: several ways to do one thing, timed in turns, each as a ratio to a baseline."""
+
+import os
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import jax
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to do the thing.
+
+    Attributes:
+        name: what the table calls it.
+        work: does the thing so many times and returns how often it was done; called once before the clock starts.
+        times: how often it is asked for in one repeat.
+        all_cores: whether it may use all cores: then the clock on the wall counts, else the time of all of the
+            process's threads, which is the time of one core, whatever else the machine does.
+        library: "numpy", "scipy" or "jax": says where it runs.
+    """
+
+    name: str
+    work: Callable[[int], int]
+    times: int
+    all_cores: bool = False
+    library: str = "jax"
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Several ways to do one thing; the first is the baseline.
+
+    Attributes:
+        title: what is done.
+        unit: what is counted ("games", "curves", "values", "scores").
+        ways: the baseline, then the others.
+    """
+
+    title: str
+    unit: str
+    ways: Sequence[Way]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """One way, timed.
+
+    Attributes:
+        name: contest and way.
+        games_per_second: median over the repeats, in `unit` per second.
+        baseline: the way it is compared with.
+        ratio: games_per_second over the baseline's: the median of the repeats' ratios.
+        spread: lowest and highest ratio of the repeats.
+        device: where it ran.
+        unit: what games_per_second counts.
+    """
+
+    name: str
+    games_per_second: float
+    baseline: str
+    ratio: float
+    spread: tuple[float, float]
+    device: str
+    unit: str = "games"
+
+
+def measure(contest: Contest, repeats: int) -> list[Timing]:
+    """Time the ways of a contest, interleaved, so that a slow spell of the machine hits all of them."""
+    for way in contest.ways:
+        way.work(1)  # compile and warm up
+    speeds: dict[str, list[float]] = {way.name: [] for way in contest.ways}
+    for _ in range(repeats):
+        for way in contest.ways:
+            clock = time.perf_counter if way.all_cores else _core_seconds(way)
+            begun = clock()
+            done = way.work(way.times)
+            speeds[way.name].append(done / max(clock() - begun, 1e-9))
+    base = contest.ways[0].name
+    timings: list[Timing] = []
+    for way in contest.ways:
+        ratios = [mine / theirs for mine, theirs in zip(speeds[way.name], speeds[base], strict=True)]
+        timings.append(
+            Timing(
+                f"{contest.title}: {way.name}",
+                statistics.median(speeds[way.name]),
+                base,
+                statistics.median(ratios),
+                (min(ratios), max(ratios)),
+                where(way),
+                contest.unit,
+            )
+        )
+    return timings
+
+
+def where(way: Way) -> str:
+    """The device and the share of it that a way used."""
+    device = jax.devices()[0]
+    if way.library != "jax" or device.platform == "cpu":
+        return f"cpu, {os.cpu_count() if way.all_cores else 1} of {os.cpu_count()} cores"
+    return f"{device.platform} ({device.device_kind})"
+
+
+def _core_seconds(way: Way) -> Callable[[], float]:
+    # An accelerator's work is not in the process's time: there the wall has to do.
+    if way.library == "jax" and jax.devices()[0].platform != "cpu":
+        return time.perf_counter
+    return time.process_time

@@ -1,0 +1,121 @@
+"""The reference game of Azize & Basu's figure 2, played in every way."""
+
+import time
+from collections.abc import Callable
+
+import jax
+import numpy as np
+
+import mipsim as mi
+from mipsim.engine.counting import Counter, on_device
+from mipsim.engine.devices import cores
+from mipsim.engine.drive import play_range
+from mipsim.engine.fidelity import build_sampler
+from mipsim.engine.precision import exact_scope
+from mipsim.games.base import AbstractGame
+from sims.bench.contest import Contest, Way
+from sims.studies import STUDIES, D, N, reference_data
+
+_EDGES = np.linspace(-20.0, 20.0, 1024)
+
+
+def reference_game(quick: bool) -> Contest:
+    """Games of n = 1000 records of d = 5000 Bernoulli coordinates with the covariance score."""
+    game, attack = STUDIES["azize_fig2_easy"].build()
+    data = reference_data()
+    weights = (data.easiest_target() - data.mean) / data.variance
+    rng = np.random.default_rng(0)
+    few, many = (4, 100) if quick else (8, 500)
+
+    def numpy_rows(games: int) -> int:
+        for _ in range(games):
+            _ = float(weights @ (rng.random((N, D)) < data.p).mean(0))
+        return games
+
+    def numpy_sums(games: int) -> int:
+        _ = (rng.binomial(N, data.p, size=(games, D)) / N) @ weights
+        return games
+
+    def jax_rows(games: int) -> int:
+        _jax_rows(jax.random.key(0), data.p, weights, games).block_until_ready()
+        return games
+
+    fast = counter(game, attack, "sufficient")
+    batch = 2 * fast.block * (1 if quick else 4)
+    return Contest(
+        f"reference game (n = {N}, d = {D})",
+        "games",
+        [
+            Way("NumPy literal rows", numpy_rows, few, library="numpy"),
+            Way("NumPy binomial sums", numpy_sums, many, library="numpy"),
+            Way("JAX literal rows, default keys", jax_rows, few),
+            Way("mipsim literal, one core", playing(counter(game, attack, "literal"), 1), few),
+            Way("mipsim table kernel, one core", playing(fast, 1), batch),
+        ],
+    )
+
+
+def cores_game(quick: bool) -> Contest:
+    """The same game on one core and on all."""
+    fast = counter(*STUDIES["azize_fig2_easy"].build(), "sufficient")
+    batch = 2 * fast.block * (2 if quick else 8)
+    return Contest(
+        "reference game, cores",
+        "games",
+        [
+            Way("table kernel, one core", playing(fast, 1), batch),
+            Way(f"table kernel, {cores()} threads", playing(fast, cores()), batch, all_cores=True),
+        ],
+    )
+
+
+def devices_game(quick: bool) -> Contest:
+    """The same game on each device of this process, one after the other."""
+    ways = []
+    for device in jax.local_devices():
+        with jax.default_device(device):
+            fast = counter(*STUDIES["azize_fig2_easy"].build(), "sufficient")
+
+        def work(games: int, device: jax.Device = device, fast: Counter = fast) -> int:
+            with jax.default_device(device):
+                return playing(fast, 1)(games)
+
+        batch = 2 * fast.block * (2 if quick else 8)
+        ways.append(Way(f"{device.platform}:{device.id} ({device.device_kind})", work, batch, all_cores=True))
+    return Contest("reference game, each device", "games", ways)
+
+
+def counter(game: AbstractGame, attack: mi.AbstractAttack, fidelity: str) -> Counter:
+    """A game made ready to be counted on fixed edges."""
+    with exact_scope():
+        return Counter(on_device(build_sampler(game, attack, fidelity)), _EDGES, 0)
+
+
+def playing(count: Counter, threads: int) -> Callable[[int], int]:
+    """The work of a way that plays through the engine; both worlds count."""
+
+    def work(games: int) -> int:
+        each = -(-games // 2)
+        for _ in play_range(count, 0, each, count.block, max(count.block, each // threads), threads):
+            pass
+        return 2 * each
+
+    return work
+
+
+def whole_play(games: int) -> float:
+    """Seconds of a whole `mi.play` of the reference game: tables, pilot, compilation and games."""
+    game, attack = STUDIES["azize_fig2_easy"].build()
+    begun = time.perf_counter()
+    mi.play(game, attack, games, progress=False)
+    return time.perf_counter() - begun
+
+
+def _play_rows(key: jax.Array, p: jax.Array, weights: jax.Array, games: int) -> jax.Array:
+    def one(k: jax.Array) -> jax.Array:
+        return weights @ jax.random.bernoulli(k, p, (N, D)).mean(0)
+
+    return jax.lax.map(one, jax.random.split(key, games))
+
+
+_jax_rows = jax.jit(_play_rows, static_argnums=3)

@@ -1,0 +1,36 @@
+"""The timings as a table and as JSON."""
+
+import itertools
+import json
+import resource
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from sims.bench.contest import Timing
+
+
+def print_report(timings: Sequence[Timing]) -> None:
+    """Print one block a contest: rates, the ratio to the baseline with its range over the repeats, the device."""
+    for title, group in itertools.groupby(timings, lambda t: t.name.split(": ")[0]):
+        block = list(group)
+        names = [t.name.split(": ", 1)[1] for t in block]
+        print(f"{title}   (ratio to {block[0].baseline})")
+        for name, t in zip(names, block, strict=True):
+            low, high = t.spread
+            print(
+                f"  {name:<{max(map(len, names))}}  {t.games_per_second:>16,.1f} {t.unit}/s"
+                f"  {t.ratio:>10,.2f}x  ({low:,.2f} to {high:,.2f})  {t.device}"
+            )
+
+
+def as_json(timings: Sequence[Timing]) -> str:
+    """The timings as a JSON list, one object each, and the peak memory of the process as the last."""
+    rows = [asdict(t) for t in timings]
+    return json.dumps([*rows, {"name": "peak memory", "bytes": peak_memory()}], indent=1) + "\n"
+
+
+def peak_memory() -> int:
+    """The most memory this process has held, in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

@@ -1,0 +1,185 @@
+"""Tails and density against big floats: a stored table of Poisson mixtures, closed forms, and SciPy's errors."""
+
+import csv
+from pathlib import Path
+
+import mpmath as mp
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from mipsim.special import noncentral_chi_square as law
+
+TABLE = Path(__file__).with_name("noncentral_chi_square_reference.csv")
+PROMISED = 1e-11  # relative error of a tail down to 1e-300; what was measured is some 5e-13
+DEEP = mp.mpf("1e-300")
+
+
+class Reference:
+    """The stored table: each row is the tail of one side, with 20 digits."""
+
+    def __init__(self) -> None:
+        with TABLE.open() as file:
+            rows = list(csv.DictReader(file))
+        self.d, self.centre, self.x = (
+            np.array([float(row[k]) for row in rows]) for k in ("d", "noncentrality", "x")
+        )
+        self.upper = np.array([row["tail"] == "sf" for row in rows])
+        self.value = [mp.mpf(row["value"]) for row in rows]
+        self.deep = np.array([v < DEEP for v in self.value])
+
+    def point(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.x, self.d, self.centre
+
+
+REFERENCE = Reference()
+
+
+def relative(values: np.ndarray, truth: list[mp.mpf]) -> np.ndarray:
+    return np.array([float(abs(mp.mpf(float(a)) / b - 1)) for a, b in zip(values, truth, strict=True)])
+
+
+def test_the_table_spans_the_domain() -> None:
+    assert set(REFERENCE.d) >= {1.0, 1.5, 2.0, 3.0, 5.0, 50.0, 1000.0, 1e6}
+    assert set(REFERENCE.centre) >= {0.0, 1e-3, 30.0, 1e5, 1e7, 1e8}
+    assert min(v for v in REFERENCE.value) < mp.mpf("1e-8000")
+    assert REFERENCE.x.size > 800
+
+
+def test_both_tails_are_right_to_1e_300() -> None:
+    own = np.where(REFERENCE.upper, law.sf(*REFERENCE.point()), law.cdf(*REFERENCE.point()))
+    error = relative(own, REFERENCE.value)[~REFERENCE.deep]
+    assert error.max() < PROMISED
+
+
+def test_the_other_tail_is_one_minus_it() -> None:
+    other = np.where(REFERENCE.upper, law.cdf(*REFERENCE.point()), law.sf(*REFERENCE.point()))
+    assert relative(other, [1 - v for v in REFERENCE.value]).max() < 1e-14
+
+
+def test_log_tails_are_right_beyond_1e_300() -> None:
+    own = np.where(REFERENCE.upper, law.logsf(*REFERENCE.point()), law.logcdf(*REFERENCE.point()))
+    other = np.where(REFERENCE.upper, law.logcdf(*REFERENCE.point()), law.logsf(*REFERENCE.point()))
+    assert relative(own, [mp.log(v) for v in REFERENCE.value]).max() < 1e-13
+    # The log of a tail near 1 is minus the other tail, with all its digits, as long as float64 holds it.
+    kept = ~REFERENCE.deep
+    truth = [mp.log1p(-v) for v, k in zip(REFERENCE.value, kept, strict=True) if k]
+    assert relative(other[kept], truth).max() < PROMISED
+
+
+def test_a_planted_error_of_1e_10_is_seen() -> None:
+    x, d, centre = REFERENCE.point()
+    shifted = np.where(REFERENCE.upper, law.sf(x, d, centre), law.cdf(x, d, centre)) * (1 + 1e-10)
+    assert relative(shifted, REFERENCE.value)[~REFERENCE.deep].min() > PROMISED
+    near = centre * (1 - 1e-9)
+    moved = np.where(REFERENCE.upper, law.sf(x, d, near), law.cdf(x, d, near))
+    far = ~REFERENCE.deep & (REFERENCE.centre > 1e5)
+    assert relative(moved, REFERENCE.value)[far].max() > 100 * PROMISED
+
+
+def test_one_degree_of_freedom_is_two_normal_tails() -> None:
+    # P(|Z + m| <= r) = Phi(r - m) - Phi(-r - m), at random points and 60 digits.
+    size = 150
+    rng = np.random.default_rng(11)
+    centre = 10.0 ** rng.uniform(-4, 8, size)
+    root = np.maximum(np.sqrt(centre) + rng.uniform(-37, 37, size), 10.0 ** rng.uniform(-6, 0, size))
+    x = root**2
+    with mp.workdps(60):
+        r, m = [mp.sqrt(mp.mpf(float(v))) for v in x], [mp.sqrt(mp.mpf(float(v))) for v in centre]
+        lower = [mp.ncdf(a - b) - mp.ncdf(-a - b) for a, b in zip(r, m, strict=True)]
+        upper = [mp.ncdf(b - a) + mp.ncdf(-a - b) for a, b in zip(r, m, strict=True)]
+    assert relative(law.cdf(x, 1, centre), lower).max() < PROMISED
+    assert relative(law.sf(x, 1, centre), upper).max() < PROMISED
+
+
+def test_the_central_law_is_the_incomplete_gamma_function() -> None:
+    rng = np.random.default_rng(12)
+    d = 10.0 ** rng.uniform(0, 3, 60)
+    x = d * 10.0 ** rng.uniform(-1.5, 0.6, 60)
+    with mp.workdps(40):
+        lower = [mp.gammainc(a / 2, 0, b / 2, regularized=True) for a, b in zip(d, x, strict=True)]
+        upper = [mp.gammainc(a / 2, b / 2, mp.inf, regularized=True) for a, b in zip(d, x, strict=True)]
+    tail = np.where(x < d, law.cdf(x, d, 0.0), law.sf(x, d, 0.0))
+    truth = [low if a < b else up for a, b, low, up in zip(x, d, lower, upper, strict=True)]
+    kept = np.array([v > DEEP for v in truth])
+    assert kept.mean() > 0.8
+    assert relative(tail[kept], [v for v, k in zip(truth, kept, strict=True) if k]).max() < PROMISED
+
+
+def test_neighbouring_degrees_of_freedom_differ_by_the_density() -> None:
+    # sf_{d+2} = sf_d + 2 f_{d+2} and cdf_d = cdf_{d+2} + 2 f_{d+2}: sums of positive terms, at random points.
+    rng = np.random.default_rng(13)
+    d, centre = 10.0 ** rng.uniform(0, 5.9, 3000), 10.0 ** rng.uniform(-3, 8, 3000)
+    x = np.maximum(
+        d + centre + rng.uniform(-30, 30, 3000) * np.sqrt(2 * d + 4 * centre), rng.uniform(1e-3, 1, 3000) * d
+    )
+    step = np.log(2) + law.logpdf(x, d + 2, centre)
+    upper = np.logaddexp(law.logsf(x, d, centre), step) - law.logsf(x, d + 2, centre)
+    lower = np.logaddexp(law.logcdf(x, d + 2, centre), step) - law.logcdf(x, d, centre)
+    # A float64 of the size of the log tail is what both sides are rounded to.
+    allowed = 1e-11 + 1e-14 * np.abs(law.logcdf(x, d, centre) + law.logsf(x, d, centre))
+    assert (np.abs(upper) < allowed).all()
+    assert (np.abs(lower) < allowed).all()
+
+
+@pytest.mark.parametrize("d", [1.0, 2.0, 3.5, 80.0])
+def test_the_density_is_scipys_where_scipy_is_right(d: float) -> None:
+    x = np.linspace(0.1, 60, 50)
+    assert np.allclose(law.logpdf(x, d, 20.0), stats.ncx2.logpdf(x, d, 20.0), rtol=1e-11, atol=1e-12)
+    assert np.allclose(law.logpdf(x, d, 0.0), stats.chi2.logpdf(x, d), rtol=1e-12, atol=1e-12)
+
+
+def test_the_ends() -> None:
+    assert law.cdf([-np.inf, -1.0, 0.0, np.inf], 3, 2.0).tolist() == [0, 0, 0, 1]
+    assert law.sf([-np.inf, -1.0, 0.0, np.inf], 3, 2.0).tolist() == [1, 1, 1, 0]
+    assert law.logcdf([-1.0, 0.0, np.inf], 3, 2.0).tolist() == [-np.inf, -np.inf, 0]
+    assert law.logpdf([-1.0, np.inf], 2, 2.0).tolist() == [-np.inf, -np.inf]
+    assert law.logpdf(0.0, [1, 2, 3], 0.0).tolist() == [np.inf, pytest.approx(-np.log(2)), -np.inf]
+    # Below 1e-290 the law is a power of x: d = 2 has P = x/2, also where x is subnormal.
+    assert law.cdf([1e-300, 5e-324], 2, 0.0)[0] == pytest.approx(5e-301, rel=1e-12)
+    assert law.logcdf(5e-324, 2, 0.0) == pytest.approx(np.log(5e-324) - np.log(2), rel=1e-14)
+    assert law.logsf(1e305, 7, 3.0) == pytest.approx(-5e304, rel=1e-12)
+
+
+def test_shapes_and_types() -> None:
+    for function in (law.cdf, law.sf, law.logcdf, law.logsf, law.logpdf):
+        for shape in ((), (0,), (3,), (2, 70)):
+            value = function(np.full(shape, 2.0), 3, 1.0)
+            assert isinstance(value, np.ndarray)
+            assert value.dtype == np.float64
+            assert value.shape == shape
+    together = law.cdf(np.linspace(1, 9, 5000)[:, None], [1, 2], 1.0)
+    assert together.shape == (5000, 2)
+    # The value does not depend on the neighbours in the array, but for the last digits (the nodes may differ).
+    assert np.allclose(together[17, 1], law.cdf(np.linspace(1, 9, 5000)[17], 2, 1.0), rtol=1e-12, atol=0)
+
+
+def folded_normal(x: float, centre: float) -> tuple[mp.mpf, mp.mpf]:
+    """Both tails for one degree of freedom, P(|Z + m|^2 <= x) and the rest, in big floats."""
+    with mp.workdps(250):
+        r, m = mp.sqrt(mp.mpf(x)), mp.sqrt(mp.mpf(centre))
+        return mp.ncdf(r - m) - mp.ncdf(-r - m), mp.ncdf(m - r) + mp.ncdf(-r - m)
+
+
+def test_scipy_has_no_upper_tail_there() -> None:
+    lower, upper = folded_normal(1810.0, 30.0)  # the upper one is about 5e-301, a normal float64
+    assert float(law.sf(1810.0, 1.0, 30.0)) == pytest.approx(float(upper), rel=1e-11)
+    assert 1.0 - special.chndtr(1810.0, 1.0, 30.0) == 0.0
+    assert stats.ncx2.sf(1810.0, 1.0, 30.0) == 0.0
+    assert float(lower) == 1.0
+
+
+def test_scipy_has_no_lower_tail_there() -> None:
+    lower, _ = folded_normal(77946.5, 1e5)
+    assert float(law.cdf(77946.5, 1.0, 1e5)) == pytest.approx(float(lower), rel=1e-11)
+    assert lower > DEEP
+    assert special.chndtr(77946.5, 1.0, 1e5) == 0.0
+    assert stats.ncx2.cdf(77946.5, 1.0, 1e5) == 0.0
+
+
+def test_scipy_has_no_quantiles_there() -> None:
+    level = mp.mpf("1e-300")
+    assert abs(folded_normal(float(law.ppf(1e-300, 1, 1000.0)), 1000.0)[0] / level - 1) < 1e-11
+    assert abs(folded_normal(float(law.isf(1e-300, 1, 1000.0)), 1000.0)[1] / level - 1) < 1e-11
+    assert folded_normal(float(stats.ncx2.ppf(1e-300, 1, 1000.0)), 1000.0)[0] > level * mp.mpf("1e100")
+    assert folded_normal(float(stats.ncx2.isf(1e-300, 1, 1000.0)), 1000.0)[1] > level * mp.mpf("1e50")

@@ -1,0 +1,106 @@
+"""Quantiles: round trips over the domain, order, levels beyond float64, and what is refused."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mipsim.special import noncentral_chi_square as law
+
+freedom = st.floats(1.0, 1e6)
+centres = st.one_of(st.just(0.0), st.floats(1e-6, 1e8))
+LEVELS = np.concatenate(
+    [10.0 ** -np.arange(300, 0, -23.0), np.linspace(0.05, 0.95, 7), 1 - 10.0 ** -np.arange(2, 16, 3.0)]
+)
+FREEDOM, CENTRES = np.array([1, 1.3, 2, 4, 17, 300, 1e4, 1e6]), np.array([0, 1e-4, 0.7, 12, 900, 1e5, 1e8])
+
+
+@pytest.mark.parametrize("upper", [False, True])
+def test_quantiles_have_their_levels(upper: bool) -> None:
+    q, d, centre = (a.ravel() for a in np.meshgrid(LEVELS, FREEDOM, CENTRES))
+    x = (law.isf if upper else law.ppf)(q, d, centre)
+    kept = x > 1e-300  # the law of d = 1 has its 1e-300 quantile near 1e-600
+    x, q, d, centre = x[kept], q[kept], d[kept], centre[kept]
+    assert kept.mean() > 0.9
+    lower_level, upper_level = ((1 - q, q) if upper else (q, 1 - q))[:2]
+    small_is_lower = lower_level < upper_level
+    level = np.where(q < 0.5, np.log(q), np.log1p(-q))
+    found = np.where(small_is_lower, law.logcdf(x, d, centre), law.logsf(x, d, centre))
+    # d log tail / d log x: what an error of x by its own rounding does to the tail
+    steep = np.exp(np.log(x) + law.logpdf(x, d, centre) - level)
+    error_of_x = np.abs(found - level) / steep
+    assert error_of_x.max() < 1e-12
+
+
+@pytest.mark.parametrize("log_q", [-1e-18, -0.3, -800.0, -1e4, -1e6])
+def test_log_levels(log_q: float) -> None:
+    d, centre = np.array([2.0, 50.0, 1e5])[:, None], np.array([0.0, 30.0, 1e7])
+    assert np.allclose(law.logsf(law.logisf(log_q, d, centre), d, centre), log_q, rtol=2e-11, atol=0)
+    x = law.logppf(log_q, d, centre)
+    assert np.allclose(law.logcdf(x, d, centre)[x > 0], log_q, rtol=2e-11, atol=0)
+    # log P of a chi-square with two degrees of freedom: x = -2 log q, and -2 log(1 - q)
+    assert law.logisf(log_q, 2, 0.0) == pytest.approx(-2 * log_q, rel=1e-13)
+
+
+def test_a_quantile_below_the_smallest_float_is_zero() -> None:
+    assert law.ppf(1e-300, 1, 0.0) == 0.0
+    assert law.logppf(-1e6, 2, 0.0) == 0.0
+    assert law.ppf(1e-300, 2, 0.0) == pytest.approx(2e-300, rel=1e-12)
+
+
+def test_a_million_random_levels_agree_with_the_tails() -> None:
+    rng = np.random.default_rng(5)
+    size = 20_000
+    q, d = rng.random(size) ** 8, 10.0 ** rng.uniform(0, 6, size)
+    centre = 10.0 ** rng.uniform(-3, 8, size)
+    x = law.isf(q, d, centre)
+    assert np.allclose(law.sf(x, d, centre), q, rtol=3e-11, atol=0)
+
+
+@settings(max_examples=40, deadline=None)
+@given(freedom, centres, st.lists(st.floats(-700.0, -1e-3), min_size=2, max_size=20, unique=True))
+def test_quantiles_are_ordered(d: float, centre: float, log_levels: list[float]) -> None:
+    levels = np.sort(log_levels)
+    assert (np.diff(law.logppf(levels, d, centre)) >= 0).all()
+    assert (np.diff(law.logisf(levels, d, centre)) <= 0).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(freedom, centres, st.lists(st.floats(-30.0, 30.0), min_size=2, max_size=20, unique=True))
+def test_tails_are_monotone(d: float, centre: float, sizes: list[float]) -> None:
+    x = np.sort(np.maximum(d + centre + np.array(sizes) * np.sqrt(2 * d + 4 * centre), 0.0))
+    lower, upper = law.logcdf(x, d, centre), law.logsf(x, d, centre)
+    slack = 1e-12 + 1e-14 * np.abs(np.where(np.isfinite(lower), lower, 0)) + 1e-14 * np.abs(upper)
+    with np.errstate(invalid="ignore"):
+        assert (np.nan_to_num(np.diff(lower)) >= -slack[1:]).all()
+    assert (np.diff(upper) <= slack[1:]).all()
+    # More noncentrality, or more degrees of freedom, moves the law up.
+    assert (law.logsf(x, d, min(centre + 1.0, 1e8)) >= upper - slack).all()
+    assert (law.logsf(x, min(d + 1.0, 1e6), centre) >= upper - slack).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: law.cdf(1.0, 0.5, 1.0), r"d is 0\.5; it must lie in \[1, 1e\+06\]"),
+        (lambda: law.cdf(1.0, 2e6, 1.0), r"d is 2e\+06; it must lie in \[1, 1e\+06\]"),
+        (lambda: law.sf(1.0, 3, -1.0), r"noncentrality is -1; it must lie in \[0, 1e\+08\]"),
+        (lambda: law.logsf(1.0, 3, [1.0, np.nan]), r"noncentrality holds nan at index 1"),
+        (lambda: law.logcdf(1.0, 3, 2e8), r"noncentrality is 2e\+08; it must lie in \[0, 1e\+08\]"),
+        (lambda: law.logpdf(np.nan, 3, 2.0), r"x holds nan"),
+        (lambda: law.cdf("1", 3, 2.0), r"x is str; it must be an array of real numbers"),
+        (lambda: law.cdf(None, 3, 2.0), r"x is NoneType; it must be an array of real numbers"),
+        (lambda: law.cdf([[1.0], [2.0, 3.0]], 3, 2.0), r"x is list; it must be an array of real numbers"),
+        (lambda: law.cdf(np.ones(2), np.ones(3), 2.0), r"they must broadcast together"),
+        (lambda: law.ppf(0.0, 3, 2.0), r"q is 0; a level must lie in \(0, 1\)"),
+        (lambda: law.isf([0.5, 1.0], 3, 2.0), r"q is 1; a level must lie in \(0, 1\)"),
+        (lambda: law.isf(np.nan, 3, 2.0), r"q holds nan"),
+        (lambda: law.logppf(0.0, 3, 2.0), r"log_q is 0; the log of a level must be negative"),
+        (lambda: law.logisf([-1.0, 2.0], 3, 2.0), r"log_q is 2; the log of a level must be negative"),
+        (lambda: law.logisf(-np.inf, 3, 2.0), r"log_q holds -inf"),
+        (lambda: law.ppf(0.5, np.inf, 2.0), r"d holds inf"),
+    ],
+)
+def test_what_is_refused(call: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()  # type: ignore[operator]
