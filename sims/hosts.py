@@ -1,8 +1,10 @@
 """Several processes, on one host or many, by JAX's distributed runtime: how they meet and exchange whole numbers."""
 
 import os
+import socket
 import sys
 import threading
+import time
 from collections.abc import Callable
 from functools import cache
 
@@ -18,7 +20,9 @@ _LONGEST_WAIT = 1.0
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
-def connect(coordinator: str | None, process_id: int | None, processes: int | None) -> None:
+def connect(
+    coordinator: str | None, process_id: int | None, processes: int | None, patience: float = 300.0
+) -> None:
     """Join the processes of a run: `jax.distributed.initialize`, before any other use of JAX.
 
     What is None is found by JAX itself where it can (JAX_COORDINATOR_ADDRESS, Slurm, Open MPI, Cloud TPU).
@@ -27,9 +31,11 @@ def connect(coordinator: str | None, process_id: int | None, processes: int | No
         coordinator: HOST:PORT, served by process 0; a loopback address is served to this machine only.
         process_id: which process this is, 0, ..., processes - 1.
         processes: how many there are.
+        patience: seconds to wait for process 0.
 
     Raises:
         ValueError: if an argument is missing or wrong, or the processes do not meet.
+        ConnectionError: if process 0 does not answer.
     """
     if coordinator is not None and not coordinator.rpartition(":")[2].isdecimal():
         raise ValueError(f"coordinator is {coordinator!r}; it must be HOST:PORT")
@@ -37,6 +43,8 @@ def connect(coordinator: str | None, process_id: int | None, processes: int | No
         raise ValueError(
             f"process-id is {process_id}; with {processes} processes it must be below {processes}"
         )
+    if coordinator is not None and process_id:
+        _await(coordinator, patience)
     local = coordinator is not None and coordinator.rpartition(":")[0] in _LOOPBACK
     try:
         jax.distributed.initialize(
@@ -47,6 +55,20 @@ def connect(coordinator: str | None, process_id: int | None, processes: int | No
             f"the processes cannot be joined: {str(error).splitlines()[0]}; give --coordinator HOST:PORT, "
             "--process-id and --processes, or start them where JAX finds these itself"
         ) from error
+
+
+def _await(coordinator: str, patience: float) -> None:
+    """Wait until process 0 listens: JAX itself would abort the process, with a stack, if it never does."""
+    host, _, port = coordinator.rpartition(":")
+    end = time.monotonic() + patience
+    while True:
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=5.0).close()
+            return
+        except (OSError, OverflowError) as error:
+            if time.monotonic() >= end:
+                raise ConnectionError(f"coordinator {coordinator} does not answer: {error}") from error
+        time.sleep(0.1)
 
 
 def is_first() -> bool:

@@ -40,7 +40,9 @@ def merge(
     total = reduce(add, (shard for _, shard in shards))
     total.manifest.pop("shard", None)
     target = Path(out)
-    if target.exists() and not force and not _holds(target, total):
+    if target.exists() and _holds(target, total):
+        return total
+    if target.exists() and not force:
         raise ValueError(
             f"{target} exists and holds something else; name another file, or use --force to replace it"
         )

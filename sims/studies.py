@@ -3,9 +3,10 @@
 from sims.azize_counterexamples import COUNTEREXAMPLES
 from sims.azize_paper import FIGURES, D, N, reference_data
 from sims.azize_spread import SPREAD
+from sims.izzo_games import IZZO
 from sims.study import Study
 
-STUDIES: dict[str, Study] = {study.name: study for study in (*FIGURES, *SPREAD, *COUNTEREXAMPLES)}
+STUDIES: dict[str, Study] = {study.name: study for study in (*FIGURES, *SPREAD, *COUNTEREXAMPLES, *IZZO)}
 """Every study by name."""
 
 __all__ = ["STUDIES", "D", "N", "reference_data"]

@@ -4,6 +4,7 @@ from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, Abstract
 from mipsim.attacks.covariance import CovarianceScore
 from mipsim.attacks.function import FunctionAttack
 from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodRatio
+from mipsim.attacks.quadratic import AbstractQuadraticAttack
 from mipsim.attacks.reference import EstimatedMoments
 from mipsim.attacks.scalar_product import ScalarProduct
 
@@ -11,6 +12,7 @@ __all__ = [
     "AbstractAdditiveAttack",
     "AbstractAttack",
     "AbstractLinearAttack",
+    "AbstractQuadraticAttack",
     "CovarianceScore",
     "EstimatedMoments",
     "FunctionAttack",

@@ -7,18 +7,22 @@ from mipsim.bands.curve_band import CurveBand
 from mipsim.bands.duembgen_wellner import duembgen_wellner
 from mipsim.bands.law_of_score import LawComparison, law_of_score
 from mipsim.bands.ordering import OrderingComparison, compare_curves
+from mipsim.bands.scaled_rates import ScaledRates, compare_rates, rates_band
 
 __all__ = [
     "Comparison",
     "CurveBand",
     "LawComparison",
     "OrderingComparison",
+    "ScaledRates",
     "clopper_pearson",
     "compare_counts",
     "compare_curves",
+    "compare_rates",
     "deviance",
     "deviance_bounds",
     "divergence",
     "duembgen_wellner",
     "law_of_score",
+    "rates_band",
 ]

@@ -58,7 +58,9 @@ class ScaledRates:
         bad = (count < 0) | (count > games) | (count != np.floor(count))
         if bad.any():
             k = int(np.argmax(bad))
-            raise ValueError(f"count is {count[k]:g} of {games[k]:g} games; it must be whole and at most as many")
+            raise ValueError(
+                f"count is {count[k]:g} of {games[k]:g} games; it must be whole and at most as many"
+            )
         if not (scale > 0).all():
             raise ValueError(f"scale holds {scale.min():g}; every scale must be > 0")
         for name, value in (("count", count), ("games", games), ("scale", scale), ("complement", complement)):
@@ -148,7 +150,8 @@ def compare_rates(
     probability a / B_k (or (1 - g(a)) / B_k); p_k = 2 P(chi2_1 > D_k), Bonferroni over K, as for plain games.
 
     Args:
-        out, inside: the rates; thresholds with fewer than 25 accepted (or other) games in a world are not used.
+        out: the FPRs; thresholds with fewer than 25 accepted (or other) games in a world are not used.
+        inside: the FNRs at the same thresholds.
         claim: the claimed trade-off function.
         failure_probability: for all K thresholds together, in (0, 1).
         tolerance: what counts as equal, in probits, > 0.
@@ -160,7 +163,7 @@ def compare_rates(
         >>> inside = ScaledRates([1587], [10_000], [1.0], [True])
         >>> found = compare_rates(out, inside, GaussianTradeOff(3.0), tolerance=0.25)
         >>> found.verdict, [round(end, 2) for end in found.interval]
-        ('CONFIRMED', [-0.22, 0.2])
+        ('CONFIRMED', [-0.14, 0.16])
     """
     risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
     margin = number("tolerance", tolerance, 0.0, low_open=True)
@@ -206,7 +209,9 @@ def compare_rates(
 
 
 def _part(rates: ScaledRates, chosen: np.ndarray) -> ScaledRates:
-    return ScaledRates(rates.count[chosen], rates.games[chosen], rates.scale[chosen], rates.complement[chosen])
+    return ScaledRates(
+        rates.count[chosen], rates.games[chosen], rates.scale[chosen], rates.complement[chosen]
+    )
 
 
 def _finite_probit(rates: ScaledRates) -> np.ndarray:
@@ -214,7 +219,7 @@ def _finite_probit(rates: ScaledRates) -> np.ndarray:
 
 
 def _profile(out: ScaledRates, inside: ScaledRates, claim: AbstractTradeOff) -> np.ndarray:
-    """min over a of the two deviances, a between the observed FPR and where the claim passes the observed FNR."""
+    """Min over a of the two deviances, a between the observed FPR and where the claim passes the observed FNR."""
     low, high = np.full(out.count.size, -38.0), np.full(out.count.size, 8.25)
     for _ in range(60):
         middle = 0.5 * (low + high)

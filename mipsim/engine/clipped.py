@@ -77,7 +77,8 @@ def words(use: Array | int, row: Array | int, games: Array, place: Array, key: A
     """Four random 32-bit words for each (use, row, game); the arguments broadcast.
 
     Args:
-        use, row: below 2^32; which draw of the game.
+        use: below 2^32; what a row's words are for.
+        row: below 2^32; which record of the game, or one of the rows above.
         games: uint64, below 2^61: their upper half shares a word with the place.
         place: twice the stream plus the world.
         key: the seed as two uint32 words, the upper one first.

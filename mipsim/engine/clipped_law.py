@@ -100,7 +100,12 @@ def clipped_law_sampler(game: AbstractGame, attack: AbstractAttack) -> ClippedLa
     linear attack. Must be called inside `exact_scope`.
     """
     step = as_noisy_step(game.mechanism, game.n)
-    if step is None or type(game) is not FixedTarget or not is_linear(attack) or type(game.data) is not Gaussian:
+    if (
+        step is None
+        or type(game) is not FixedTarget
+        or not is_linear(attack)
+        or type(game.data) is not Gaussian
+    ):
         return None
     d, variance = game.data.dimension, game.data.variance
     same = bool((variance == variance[0]).all())
@@ -155,7 +160,9 @@ def chi_of_normal(degrees: int) -> np.ndarray:
         found = np.asarray(chebinterpolate(exact, terms - 1))
         if np.abs(chebval(check, found) - exact(check)).max() < allowed:
             return found
-    raise ArithmeticError(f"chi with {degrees} degrees of freedom: no polynomial of 192 terms reaches {allowed:g}")
+    raise ArithmeticError(
+        f"chi with {degrees} degrees of freedom: no polynomial of 192 terms reaches {allowed:g}"
+    )
 
 
 def _polynomial(coefficients: Array, x: Array) -> Array:

@@ -9,14 +9,23 @@ import numpy as np
 from jaxtyping import Array, Float, Int, UInt32, UInt64
 
 from mipsim.attacks.base import AbstractAttack
-from mipsim.engine.clipped import NOISE_ROW, TARGET_ROW, as_noisy_step, clipped, is_in, kept_share, normals, starts
+from mipsim.engine.clipped import (
+    NOISE_ROW,
+    TARGET_ROW,
+    as_noisy_step,
+    clipped,
+    is_in,
+    kept_share,
+    normals,
+    starts,
+)
 from mipsim.engine.gaussian_rows import GaussianRows, gaussian_rows
 from mipsim.engine.sampler import AbstractSampler, block_games
 from mipsim.games.base import AbstractGame
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
 
-_NUMBERS = 2**16
+_NUMBERS = 2**15
 
 
 class ClippedRows(AbstractSampler):
@@ -29,7 +38,7 @@ class ClippedRows(AbstractSampler):
         clip, drawn: as in `NoisyStep`.
         variance: of the noise, in every output coordinate, shape (d,).
         rows: how many rows are averaged.
-        rows_at_once, games_at_once: the size of a block of rows, and how many games are played side by side.
+        rows_at_once: how many are in a block of rows.
     """
 
     fidelity: ClassVar[str] = "literal"
@@ -43,7 +52,6 @@ class ClippedRows(AbstractSampler):
     rows: int = eqx.field(static=True)
     block: int = eqx.field(static=True)
     rows_at_once: int = eqx.field(static=True)
-    games_at_once: int = eqx.field(static=True)
 
     def scores(
         self,
@@ -60,8 +68,7 @@ class ClippedRows(AbstractSampler):
             output = self._release(target, game, world, place, seed)
             return jnp.asarray(self.attack.score(target, output)).astype(jnp.float64)
 
-        several = self.games_at_once if self.games_at_once > 1 else None
-        return jax.lax.map(one, games, batch_size=several)
+        return jax.lax.map(one, games)
 
     def _target(self, game: Array, place: Array, key: Array) -> Float[Array, " d"]:
         if self.target is not None:
@@ -84,23 +91,26 @@ class ClippedRows(AbstractSampler):
             first, second = _halves(packed)
             square = jnp.sum(first * first, axis=1) + jnp.sum(second * second, axis=1)
             kept = kept_share(jnp.sqrt(square.astype(jnp.float64) + law.lost_square), clip)
-            kept = jnp.where(block * at_once + jnp.arange(at_once) < others, kept, 0.0)
+            row = block * at_once + jnp.arange(at_once)
+            kept = jnp.where((row >= 0) & (row < others), kept, 0.0)
             short = kept.astype(jnp.float32)
             added = [jnp.dot(short, half, precision=jax.lax.Precision.HIGHEST) for half in (first, second)]
             return total + law.joined((added[0], added[1])), count + jnp.sum(kept)
 
         def step(block: Array, state: tuple[Array, ...]) -> tuple[Array, ...]:
             total, count, packed, start = state
-            # The next records are drawn into the loop's state: else XLA draws them once for each use.
             return (
                 *add(block, total, count, packed),
                 _packed(law.draw(group, start)),
                 begin(block + 2),
             )
 
+        # Records are drawn into the loop's state, one block ahead: else XLA draws them once for each use. So the loop
+        # begins with a block before the first, which holds no records.
         last = -(-self.rows // at_once) - 1
-        state = jnp.zeros(law.dimension), jnp.zeros(()), _packed(law.draw(group, begin(0))), begin(1)
-        total, count, packed, _ = jax.lax.fori_loop(0, last, step, state)
+        none = jnp.zeros((at_once, law.groups), jnp.complex128)
+        state = jnp.zeros(law.dimension), jnp.zeros(()), none, begin(0)
+        total, count, packed, _ = jax.lax.fori_loop(-1, last, step, state)
         total, count = add(last, total, count, packed)
         total = law.unit * (total + count * law.lost) + jnp.where(inside, clipped(target, self.clip), 0.0)
         pair = jnp.arange(-(-law.dimension // 2), dtype=jnp.uint32)
@@ -121,8 +131,8 @@ def clipped_rows_sampler(game: AbstractGame, attack: AbstractAttack) -> ClippedR
     if law is None:
         return None
     width = 4 * law.groups
-    at_once = max(1, min(step.rows, _NUMBERS // width))
-    block = block_games(step.rows * width, budget=2**21, most=1024)
+    # At least two blocks: XLA unrolls a loop of one, and then draws the records once for each use.
+    at_once = max(1, min((step.rows + 1) // 2, _NUMBERS // width))
     return ClippedRows(
         attack=attack,
         target=jnp.asarray(game.target) if isinstance(game, FixedTarget) else None,
@@ -131,9 +141,8 @@ def clipped_rows_sampler(game: AbstractGame, attack: AbstractAttack) -> ClippedR
         variance=jnp.asarray(np.broadcast_to(step.variance, (law.dimension,))),
         drawn=jnp.asarray(step.drawn),
         rows=step.rows,
-        block=block,
+        block=block_games(step.rows * width, budget=2**21, most=1024),
         rows_at_once=at_once,
-        games_at_once=min(block, block_games(at_once * width, budget=_NUMBERS, most=1024)),
     )
 
 

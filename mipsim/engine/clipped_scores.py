@@ -9,7 +9,16 @@ import numpy as np
 from jaxtyping import Array, Float, Int, UInt32, UInt64
 
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
-from mipsim.engine.clipped import NOISE_ROW, as_noisy_step, clipped, is_in, is_linear, kept_share, normals, starts
+from mipsim.engine.clipped import (
+    NOISE_ROW,
+    as_noisy_step,
+    clipped,
+    is_in,
+    is_linear,
+    kept_share,
+    normals,
+    starts,
+)
 from mipsim.engine.gaussian_rows import GaussianRows, gaussian_rows
 from mipsim.engine.sampler import AbstractSampler, block_games
 from mipsim.games.base import AbstractGame

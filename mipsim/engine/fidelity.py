@@ -10,6 +10,7 @@ from mipsim.distributions.base import AbstractDistribution
 from mipsim.engine.clipped_law import clipped_law_sampler
 from mipsim.engine.clipped_rows import clipped_rows_sampler
 from mipsim.engine.clipped_scores import clipped_scores_sampler
+from mipsim.engine.columns import column_sampler
 from mipsim.engine.project import projected_sampler
 from mipsim.engine.sampler import AbstractSampler, LawSampler, LiteralSampler, block_games
 from mipsim.engine.tabulate import table_sampler
@@ -99,6 +100,10 @@ def build_sampler(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> 
             f"fidelity is 'projected', but the score of {name_of(attack)} has no law of one or two dimensions in this "
             "game; use 'auto'"
         )
+    if fidelity != "literal":
+        tabled = table_sampler(game, attack) or column_sampler(game, attack)
+        if tabled is not None:
+            return tabled
     if fidelity == "sufficient" and not game.has_exact_law:
         raise ValueError(
             f"fidelity is 'sufficient', but {type(game.mechanism).__name__} of {type(game.data).__name__} data has no "
@@ -109,8 +114,7 @@ def build_sampler(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> 
         return clipped or LiteralSampler(
             game=game, attack=attack, block=block_games(game.n * d, budget=2**21, most=1024)
         )
-    table = table_sampler(game, attack)
-    return table or LawSampler(game=game, attack=attack, block=block_games(d, budget=2**18, most=4096))
+    return LawSampler(game=game, attack=attack, block=block_games(d, budget=2**18, most=4096))
 
 
 def pilot_games(game: AbstractGame, sampler: AbstractSampler) -> int:
@@ -125,7 +129,7 @@ def pilot_games(game: AbstractGame, sampler: AbstractSampler) -> int:
     d = game.data.dimension
     if sampler.fidelity == "literal":
         return min(4096, max(32, 2**28 // (game.n * d)))
-    if sampler.name == "law":
+    if sampler.name in ("law", "columns"):
         return min(4096, max(256, 2**22 // d))
     return 4096
 

@@ -7,7 +7,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, UInt64
 
 
-def four_normals(first: UInt64[Array, "..."], second: UInt64[Array, "..."]) -> tuple[Float[Array, "..."], ...]:
+def four_normals(
+    first: UInt64[Array, "..."], second: UInt64[Array, "..."]
+) -> tuple[Float[Array, "..."], ...]:
     """Four float32 standard normals of two 64-bit words, by the method of Box and Muller; the greatest is 6.7.
 
     The radius has 31 bits, so that the probability of a tail is off by up to 2^-32: enough for records of many

@@ -78,7 +78,7 @@ def play(
         >>> play(game, mi.CovarianceScore(data, n=10), games=1000).games
         1000
     """
-    whole_run, seed = game_range(games), _seed(seed)
+    whole_run, seed = game_range(games), checked_seed(seed)
     index, count = (0, 1) if shard is None else check_shard(shard)
     asked = share(whole_run, index, count)
     fidelity = check_fidelity(fidelity)
@@ -89,7 +89,7 @@ def play(
         raise ValueError(f"game is {type(game).__name__}; it must be a game such as FixedTarget")
     if not isinstance(attack, AbstractAttack):
         attack = FunctionAttack(attack)
-    given = None if edges is None else _edges(edges)
+    given = None if edges is None else checked_edges(edges)
     path = None if checkpoint is None else Path(checkpoint)
     with exact_scope():
         check_shapes(game, attack, fidelity)
@@ -166,14 +166,16 @@ def _pilot(game: AbstractGame, attack: AbstractAttack, sampler: AbstractSampler,
     return pilot_edges(np.concatenate(drawn, axis=1)[:, :wanted])
 
 
-def _seed(seed: object) -> int:
+def checked_seed(seed: object) -> int:
+    """Return a seed, a whole number in [0, 2^64), or say that it is none."""
     value = whole("seed", seed, 0)
     if value >= 2**64:
         raise ValueError(f"seed is {value}; it must be a whole number in [0, 2^64)")
     return value
 
 
-def _edges(edges: object) -> np.ndarray:
+def checked_edges(edges: object) -> np.ndarray:
+    """Return increasing finite thresholds, shape (K,), or say what is wrong with them."""
     array = real_array("edges", edges)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"edges has shape {array.shape}; it must be a vector of at least one threshold")

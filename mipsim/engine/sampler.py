@@ -48,7 +48,7 @@ def block_games(numbers_per_game: int, budget: int, most: int) -> int:
     return 1 << (fits.bit_length() - 1)
 
 
-def _game_keys(seed: Array, stream: Array, world: Array, games: Array) -> Array:
+def game_keys(seed: Array, stream: Array, world: Array, games: Array) -> Array:
     """One typed key for each game; 64-bit game numbers enter as two words."""
     base = jax.random.fold_in(jax.random.wrap_key_data(seed, impl="threefry2x32"), 2 * stream + world)
     high, low = (games >> jnp.uint64(32)).astype(jnp.uint32), games.astype(jnp.uint32)
@@ -74,7 +74,7 @@ class LiteralSampler(AbstractSampler):
         """Play and score the games."""
         member = world == 1
         return jax.vmap(lambda key: _as_float64(self.attack.score(*self.game.play(key, member))))(
-            _game_keys(seed, stream, world, games)
+            game_keys(seed, stream, world, games)
         )
 
 
@@ -97,7 +97,7 @@ class LawSampler(AbstractSampler):
         """Draw and score the outputs."""
         member = world == 1
         return jax.vmap(lambda key: _as_float64(self.attack.score(*self.game.play_from_law(key, member))))(
-            _game_keys(seed, stream, world, games)
+            game_keys(seed, stream, world, games)
         )
 
 

@@ -83,6 +83,11 @@ class AtomsLaw(AbstractScoreLaw):
         """Rounding: 2^-52 for each term added."""
         return float(self.score.size * 2.0**-52)
 
+    @property
+    def error_estimate(self) -> float:
+        """Rounding: 2^-52 for each term added."""
+        return float(self.score.size * 2.0**-52)
+
     def _below(self, threshold: Thresholds) -> np.ndarray:
         """How many atoms are <= threshold; a threshold within rounding of an atom is on it."""
         x = np.asarray(threshold, float)

@@ -50,6 +50,11 @@ class DrawnLaw(AbstractScoreLaw):
         """The base's."""
         return self.base.error_bound
 
+    @property
+    def error_estimate(self) -> float:
+        """The base's."""
+        return self.base.error_estimate
+
     def _mixed(self, function: Callable[..., np.ndarray], threshold: Thresholds, inside: bool) -> np.ndarray:
         out = function(threshold, inside=False)
         if not inside or self.drawn == 1.0:
@@ -100,6 +105,11 @@ class MixedLaw(AbstractScoreLaw):
         """The worst of the laws'."""
         return max(law.error_bound for law in self.laws)
 
+    @property
+    def error_estimate(self) -> float:
+        """The worst of the laws'."""
+        return max(law.error_estimate for law in self.laws)
+
     def _mixed(self, logs: list[np.ndarray]) -> np.ndarray:
         terms = [log(weight) + value for weight, value in zip(self.weights, logs, strict=True)]
         return np.minimum(np.logaddexp.reduce(terms), 0.0)
@@ -149,6 +159,11 @@ class LinkedLaw(AbstractScoreLaw):
     def error_bound(self) -> float:
         """The base's."""
         return self.base.error_bound
+
+    @property
+    def error_estimate(self) -> float:
+        """The base's."""
+        return self.base.error_estimate
 
 
 def by_bisection(link: Map, low: float, high: float) -> Map:

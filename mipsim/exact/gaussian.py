@@ -53,6 +53,11 @@ class NormalLaw(AbstractScoreLaw):
         """Rounding."""
         return 4e-15
 
+    @property
+    def error_estimate(self) -> float:
+        """Rounding."""
+        return 4e-15
+
 
 @dataclass(frozen=True)
 class ChiSquareLaw(AbstractScoreLaw):
@@ -104,6 +109,11 @@ class ChiSquareLaw(AbstractScoreLaw):
         """That of `mipsim.special.noncentral_chi_square`."""
         return 1e-10
 
+    @property
+    def error_estimate(self) -> float:
+        """That of `mipsim.special.noncentral_chi_square`."""
+        return 1e-10
+
 
 @dataclass(frozen=True)
 class QuadraticTransform(AbstractTransform):
@@ -151,6 +161,10 @@ class QuadraticTransform(AbstractTransform):
         u = 2.0 * self.curve[:, :, None] * s
         gauss = 0.5 * np.square(self.slope[:, :, None] * s) / (1.0 - u)
         return (gauss - 0.5 * (np.log1p(-u) + u)).sum(axis=1)
+
+    def quiet_from(self, c: float, start: float) -> float:
+        """Start: the nodes themselves tell."""
+        return start
 
     def tail(self, c: float, spacing: float, first: int, span: tuple[float, float]) -> Tail:
         """The modulus itself falls with the frequency, in each factor."""

@@ -11,6 +11,7 @@ from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.exact.transform import AbstractTransform
 
 _NEWTON = 12
+_MIDDLE = 4
 _EPS = 2.0**-52
 
 
@@ -65,27 +66,46 @@ class InvertedLaw(AbstractScoreLaw):
         """Log P(score <= threshold)."""
         return self._sides(threshold, inside)[0]
 
-    @property
+    @cached_property
     def error_bound(self) -> float:
-        """The largest `errors` where a probability exceeds 1e-20; at the ends of the lines, where it is worst."""
+        """The largest of `errors` at the ends of the lines, where they are worst; beyond, tails are below 1e-12 of it."""
+        return self._worst(proven=True)
+
+    @cached_property
+    def error_estimate(self) -> float:
+        """The largest of `errors` with the modulus at high frequencies as it is where it was looked at."""
+        return self._worst(proven=False)
+
+    def _worst(self, *, proven: bool) -> float:
         worst = 0.0
         for world in (0, 1):
             ends = self.ladder.location[world] + self.transform.mean[world]
-            near = ends[self.ladder.chernoff[world] > -46.0]
+            near = ends[self.ladder.chernoff[world] > -28.0]
             thresholds = np.concatenate([near, [self.transform.mean[world] * (1 + _EPS)]])
-            worst = max(worst, float(self.errors(thresholds, inside=bool(world)).max()))
-        return worst
+            worst = max(worst, float(self.errors(thresholds, inside=bool(world), proven=proven).max()))
+        return min(worst, 1.0)
 
-    def errors(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
+    def errors(self, threshold: Thresholds, *, inside: bool, proven: bool = True) -> np.ndarray:
         """A bound on the absolute error of the smaller of `sf` and `cdf` at each threshold; rounding is estimated."""
         x = np.asarray(threshold, float)
         u = np.ravel(x) - self.transform.mean[int(inside)]
         bound = np.zeros(u.shape)
         for index, where in self._lines(u, int(inside)):
             line = self.rung(index)
-            span = (float(self.ladder.points[0]), float(self.ladder.points[-1]))
-            bound[where] = line.errors(self.transform, self.ladder, u[where], int(inside), span)
+            first = line.phi.shape[1] - 1
+            if proven:
+                tail = self.transform.tail(line.c, line.spacing, first, self._span(index))
+            else:
+                tail = self.transform.scan(line.c, line.spacing, first)
+            bound[where] = line.errors(self.transform, self.ladder, u[where], int(inside), tail)
         return bound.reshape(x.shape)
+
+    def _span(self, index: int) -> tuple[float, float]:
+        """Real parts for which one proof about high frequencies serves: the middle of the ladder, or all of it."""
+        ladder = self.ladder
+        near = max(0, ladder.zero - _MIDDLE), min(ladder.points.size - 1, ladder.zero + _MIDDLE)
+        first, last = near if near[0] <= index <= near[1] else (0, -1)
+        return float(ladder.points[first]), float(ladder.points[last])
 
     def threshold_at(self, alpha: object) -> np.ndarray:
         """The least threshold x with P_out(score > x) <= alpha."""
@@ -112,8 +132,9 @@ class InvertedLaw(AbstractScoreLaw):
         u = flat - self.transform.mean[world]
         finite = np.isfinite(flat)
         small = np.full(flat.shape, -np.inf)
-        for index, where in self._lines(np.where(finite, u, 0.0), world):
-            small[where] = self.rung(index).log_tail(self.transform, u[where], world)
+        inner = np.where(finite, u, 0.0)
+        for index, where in self._lines(inner, world):
+            small[where] = self.rung(index).log_tail(self.transform, inner[where], world)
         small = np.where(finite, small, -np.inf)
         upper = u > 0.0
         log_mass = self.transform.log_mass[world]
@@ -164,7 +185,7 @@ class InvertedLaw(AbstractScoreLaw):
                     -ndtri_exp(np.minimum(log_want, -1e-16)),
                 )
                 slope = np.exp(np.clip(log_density + 0.5 * now**2 + 0.5 * np.log(2 * np.pi), -50.0, 50.0))
-                step[where] = far * (wanted - now) / slope
+                step[where] = np.nan_to_num(far * (wanted - now) / slope, nan=0.0)
             limit = 2.0 * self.ladder.spread(u)
             u = u + np.clip(step, -limit, limit)
             if (np.abs(step) <= 8 * _EPS * (np.abs(u) + self.ladder.spread(u))).all():

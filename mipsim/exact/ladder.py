@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mipsim.exact.transform import AbstractTransform
+from mipsim.exact.transform import AbstractTransform, Tail
 
 _HALF = 2.5  # points of the ladder, in standard deviations of the tilted law; lines stand at every other one
 _LEAST_LOG = -745.0  # the log of the least positive float64
 _DIGITS = 36.0  # aliases are exp(-36) of the wanted tail
 _POINTS = 80
-_MOST_NODES = 2**17
+_MOST_NODES = 2**14
 _NEGLIGIBLE = 1e-17
 _EPS = 2.0**-52
 
@@ -101,15 +101,15 @@ class Rung:
         ladder: Ladder,
         u: np.ndarray,
         world: int,
-        span: tuple[float, float],
+        tail: Tail,
     ) -> np.ndarray:
         """Aliases by Chernoff, truncation by Niederreiter and Philipp, and an estimate of rounding."""
         y = _atom(transform, u, world, self.c > 0) if self.lattice else u
         period = 2.0 * np.pi / self.spacing
         scale = np.exp(self.log_mgf[world] - self.c * y)
-        tail = transform.tail(self.c, self.spacing, self.phi.shape[1] - 1, span)
         if self.lattice:
-            truncated = 2.0 * abs(self.kernel[0]) * self.spacing / (2 * np.pi) * tail.total * tail.last
+            # |1 - exp(-s step)| >= exp(-c step / 2) 2 t step / pi for frequencies t <= pi / step.
+            truncated = 0.5 * np.exp(0.5 * abs(self.c) * (transform.step or 0.0)) * tail.total
         else:
             lipschitz = 2.0 * float(np.abs(self.phi[world]).sum())
             wrapped = 1.0 - np.exp(-abs(self.c) * period)
@@ -178,7 +178,7 @@ def build_rung(transform: AbstractTransform, ladder: Ladder, index: int) -> Rung
         period, most = cells * step, (cells - 1) // 2 + 1
     spacing = 2 * np.pi / period
     log_mgf, centre = ladder.value[:, index], ladder.location[:, index]
-    count = min(most, int(np.ceil(9.0 / (sd * spacing))) + 1)
+    count = min(most, int(np.ceil(transform.quiet_from(c, 8.8 / sd) / spacing)) + 1)
     t = np.arange(count) * spacing
     log_phi = transform.cumulant(c + 1j * t)
     while count < most and (log_phi.real[:, -2:] - log_mgf[:, None] > np.log(_NEGLIGIBLE)).any():

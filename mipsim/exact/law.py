@@ -45,6 +45,14 @@ class AbstractScoreLaw(ABC):
     def error_bound(self) -> float:
         """A proven bound on the absolute error of `cdf` and `sf`, at every threshold and in both worlds."""
 
+    @property
+    @abstractmethod
+    def error_estimate(self) -> float:
+        """The same without proof: what `error_bound` would be if frequencies behaved beyond those looked at as there.
+
+        The proof about a discrete score needs many unlike coordinates; with few it is weak and the estimate says more.
+        """
+
     def sf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
         """P(score > threshold): FPR of the threshold test ("out"), TPR ("in")."""
         return np.exp(self.logsf(threshold, inside=inside))

@@ -25,7 +25,7 @@ def linear_law(problem: Problem) -> AbstractScoreLaw | None:
         >>> data = mi.Laplace(0.0, [1.0, 2.0, 3.0])
         >>> game = mi.FixedTarget(mi.LaplaceNoise(mi.EmpiricalMean(), 0.1), data, n=50, target=[1.0, -2.0, 5.0])
         >>> print(game.exact(mi.CovarianceScore(data, n=50)).beta(0.1).round(9))
-        0.839...
+        0.861868096
     """
     attack, mean = problem.attack, problem.mean
     if not isinstance(attack, AbstractLinearAttack) or not _is_plain(attack):

@@ -6,6 +6,7 @@ import numpy as np
 
 _LEVELS = 4
 _FEW = 64
+_BLOCKS = (1, 4, 16, 64, 256)
 
 
 @dataclass(frozen=True)
@@ -13,11 +14,11 @@ class Phases:
     """-log |phi(t)| >= sum_g strengths_g dist(frequencies_g t, 2 pi Z)^2, for one record.
 
     A sum of discrete terms has a characteristic function that comes back near 1, since at some frequency all phases are
-    near multiples of 2 pi together. `quiet_until` proves that this does not happen before a given frequency: if
-    |phi(t)|^n > eta, then by Cauchy and Schwarz any whole combination v = sum c_g frequencies_g has
-    dist(v t, 2 pi Z) <= e_v = sqrt(log(1/eta) sum c_g^2 / (n strengths_g)), so t is not in
-    [e_v / v, (2 pi - e_v) / v]. Differences of frequencies, and differences of these, give combinations v of every scale,
-    and their intervals join up.
+    near multiples of 2 pi together. `quiet_until` proves that this does not happen before a given frequency. If
+    |phi(t)|^n > exp(-level), any whole combinations v_i = sum c_ig frequencies_g that share no frequency obey, by Cauchy
+    and Schwarz, sum_i dist(v_i t, 2 pi Z)^2 / cost_i <= 1 with cost_i = level sum_g c_ig^2 / (n strengths_g). So t is not
+    in [e / min v, (2 pi - e) / max v] for e^-2 = sum_i 1 / cost_i. Frequencies, their differences, and differences of
+    these give blocks of combinations v of every scale, and their intervals join up.
 
     Attributes:
         frequencies: > 0, shape (G,).
@@ -47,34 +48,51 @@ class Phases:
             each = -np.log1p(-each / self.kept)
         with np.errstate(divide="ignore"):
             costs = each / np.bincount(group, self.strengths)
-        useful = (merged > 0) & (costs < np.pi**2)
+        useful = (merged > 0) & np.isfinite(costs)
         values, costs = merged[useful], costs[useful]
         rounding = 2.0**-50 * values.max(initial=0.0)  # a smaller difference is none
-        found = [(values, costs)]
+        intervals = _blocked(values, costs)
         if values.size <= _FEW:
-            for _ in range(
-                _LEVELS
-            ):  # Euclid's algorithm on few frequencies: a term may be used again and again
-                pairs = _shared(*(np.concatenate(part) for part in zip(*found, strict=True)), rounding)
-                found.append(pairs)
+            # Euclid's algorithm on few frequencies: a term may be used again and again.
+            v, c = values, costs
+            for _ in range(_LEVELS):
+                v, c = (np.concatenate(pair) for pair in zip((v, c), _shared(v, c, rounding), strict=True))
+            intervals.append((np.sqrt(c) / v, (2 * np.pi - np.sqrt(c)) / v))
         for _ in range(_LEVELS):
-            found += [_disjoint(values, costs, 4**k, rounding) for k in range(1, 12) if 4**k < values.size]
+            for k in range(1, 12):
+                if 4**k < values.size:
+                    intervals += _blocked(*_disjoint(values, costs, 4**k, rounding))
             values, costs = _disjoint(values, costs, 1, rounding)
-            found.append((values, costs))
-        joined, cost = (np.concatenate(part) for part in zip(*found, strict=True))
-        return _sweep(start, joined, cost)
+            intervals += _blocked(values, costs)
+        low, high = (np.concatenate(part) for part in zip(*intervals, strict=True))
+        return _sweep(start, low, high)
 
 
-def _disjoint(
-    values: np.ndarray, costs: np.ndarray, stride: int, least: float
-) -> tuple[np.ndarray, np.ndarray]:
+def _blocked(values: np.ndarray, costs: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The quiet intervals of blocks of neighbouring combinations that share no frequency."""
+    order = np.argsort(values)
+    values, inverse = values[order], 1.0 / costs[order]
+    found = []
+    for size in _BLOCKS:
+        count = values.size // size
+        if count == 0:
+            break
+        edge = np.arange(count) * size
+        error = 1.0 / np.sqrt(np.add.reduceat(inverse[: count * size], edge))
+        low, high = error / values[edge], (2 * np.pi - error) / values[edge + size - 1]
+        keep = low < high
+        found.append((low[keep], high[keep]))
+    return found
+
+
+def _disjoint(values: np.ndarray, costs: np.ndarray, stride: int, least: float) -> tuple[np.ndarray, np.ndarray]:
     """Differences of disjoint pairs, `stride` apart in order: each term is used once, so the costs add."""
     order = np.argsort(values)
     values, costs = values[order], costs[order]
-    first = np.flatnonzero(np.arange(values.size - stride) // stride % 2 == 0) if values.size > stride else []
-    first = np.asarray(first, int)
+    first = np.arange(max(0, values.size - stride))
+    first = first[first // stride % 2 == 0]
     gap, cost = values[first + stride] - values[first], costs[first + stride] + costs[first]
-    keep = (cost < np.pi**2) & (gap > least)
+    keep = gap > least
     return gap[keep], cost[keep]
 
 
@@ -87,12 +105,8 @@ def _shared(values: np.ndarray, costs: np.ndarray, least: float) -> tuple[np.nda
     return gap[keep], cost[keep]
 
 
-def _sweep(until: float, values: np.ndarray, costs: np.ndarray) -> float:
-    """Join the intervals [e / v, (2 pi - e) / v] from `until` on."""
-    if values.size == 0:
-        return until
-    error = np.sqrt(costs)
-    low, high = error / values, (2.0 * np.pi - error) / values
+def _sweep(until: float, low: np.ndarray, high: np.ndarray) -> float:
+    """Join intervals from `until` on."""
     order = np.argsort(low)
     low, high = low[order], np.maximum.accumulate(high[order])
     while True:

@@ -33,7 +33,7 @@ def quadratic_attack_law(problem: Problem) -> AbstractScoreLaw | None:
         >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10, target=[2.0, 0.0, 0.0])
         >>> curve = game.exact(mi.LikelihoodRatio(game.mechanism, data, 10))
         >>> print(curve.beta([0.05, 0.5]).round(6), type(curve.law).__name__)
-        [0.825757 0.261...] ChiSquareLaw
+        [0.854901 0.249751] ChiSquareLaw
     """
     data, mean = problem.data, problem.mean
     if not isinstance(data, Gaussian) or mean.laplace or mean.rate < 1.0:

@@ -1,6 +1,7 @@
 """The subset game by enumeration: every half of a small data set, and the exact advantage of the best attack."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import combinations
 from math import comb
 
@@ -36,7 +37,7 @@ def subsets(n: int, k: int) -> np.ndarray:
         k: size of a subset, 0 <= k <= n.
 
     Returns:
-        bool, shape (C(n, k), n).
+        bool, shape (C(n, k), n), read-only.
 
     Raises:
         ValueError: if k exceeds n or there are more than 200,000 subsets.
@@ -52,10 +53,7 @@ def subsets(n: int, k: int) -> np.ndarray:
         raise ValueError(
             f"n is {n}; its {comb(n, k)} subsets are more than the {LARGEST} that are enumerated"
         )
-    chosen = np.array(list(combinations(range(n), k)), dtype=np.int64).reshape(comb(n, k), k)
-    flags = np.zeros((comb(n, k), n), dtype=bool)
-    flags[np.arange(len(flags))[:, None], chosen] = True
-    return flags
+    return _flags(n, k)
 
 
 def half_subsets(n: int) -> np.ndarray:
@@ -119,3 +117,12 @@ def finite_eta(law: object, n: int) -> np.ndarray:
     inside = flags.T.astype(float) @ table / len(flags)
     out = (~flags).T.astype(float) @ table / len(flags)
     return np.maximum(inside, out).sum(axis=1) - 0.5
+
+
+@lru_cache(maxsize=64)
+def _flags(n: int, k: int) -> np.ndarray:
+    chosen = np.array(list(combinations(range(n), k)), dtype=np.int64).reshape(comb(n, k), k)
+    flags = np.zeros((comb(n, k), n), dtype=bool)
+    flags[np.arange(len(flags))[:, None], chosen] = True
+    flags.flags.writeable = False  # every caller gets the same array
+    return flags

@@ -28,31 +28,39 @@ def laplace_eta(values: object, scale: float, n: int) -> np.ndarray:
     flags = half_subsets(n)
     at = finite_vector("values", values, len(flags))
     sign = np.where(flags.T, 1.0, -1.0) / len(flags)  # P(in, D) - P(out, D); sums to 0
-    return np.array([0.5 * laplace_difference(at, weights, scale) for weights in sign])
+    return 0.5 * laplace_difference(at, sign, scale)
 
 
-def laplace_difference(at: np.ndarray, weights: np.ndarray, scale: float) -> float:
+def laplace_difference(at: np.ndarray, weights: np.ndarray, scale: float) -> np.ndarray:
     """Integral of |sum_i w_i exp(-|x - a_i| / b) / (2 b)| over the line, in closed form between the points.
 
     Args:
         at: a, shape (m,).
-        weights: w of any sign, shape (m,).
+        weights: w of any sign, shape (..., m).
         scale: b > 0.
 
+    Returns:
+        The integrals, shape (...).
+
     Examples:
-        >>> round(laplace_difference(np.array([0.0]), np.array([1.0]), 2.0), 12)
-        1.0
+        >>> laplace_difference(np.array([0.0]), np.array([[1.0], [-3.0]]), 2.0).tolist()
+        [1.0, 3.0]
     """
-    order = np.argsort(at)
-    a, w = np.asarray(at)[order] / scale, np.asarray(weights)[order]
-    # On [a_i, a_{i+1}] the sum is rise_i e^{x - a_{i+1}} + fall_i e^{-(x - a_i)}: points to the right and to the left.
-    gap = np.diff(a)
-    fall, rise = w.copy(), w.copy()
-    for i in range(1, len(a)):
-        fall[i] += fall[i - 1] * np.exp(-gap[i - 1])
-    for i in range(len(a) - 2, -1, -1):
-        rise[i] += rise[i + 1] * np.exp(-gap[i])
-    left, right = fall[:-1], rise[1:]
+    points, index = np.unique(
+        np.asarray(at) / number("scale", scale, 0.0, low_open=True), return_inverse=True
+    )
+    together = np.zeros((len(index), len(points)))
+    together[np.arange(len(index)), index.ravel()] = 1.0
+    fall = np.asarray(weights) @ together
+    rise = fall.copy()
+    # On [a_i, a_{i+1}] the sum is rise_{i+1} e^{x - a_{i+1}} + fall_i e^{-(x - a_i)}: points to the right and to the left.
+    gap = np.diff(points)
+    decay = np.exp(-gap)
+    for i in range(1, len(points)):
+        fall[..., i] += fall[..., i - 1] * decay[i - 1]
+    for i in range(len(points) - 2, -1, -1):
+        rise[..., i] += rise[..., i + 1] * decay[i]
+    left, right = fall[..., :-1], rise[..., 1:]
 
     def integral(start: np.ndarray, stop: np.ndarray) -> np.ndarray:
         grown = right * (np.exp(stop - gap) - np.exp(start - gap))
@@ -62,8 +70,8 @@ def laplace_difference(at: np.ndarray, weights: np.ndarray, scale: float) -> flo
     with np.errstate(divide="ignore", invalid="ignore"):
         root = 0.5 * (gap + np.log(-left / right))
     root = np.clip(np.where(np.isfinite(root), root, 0.0), 0.0, gap)
-    inner = integral(np.zeros_like(gap), root) + integral(root, gap)
-    return float(0.5 * (abs(rise[0]) + abs(fall[-1]) + inner.sum()))
+    inner = integral(np.zeros_like(root), root) + integral(root, np.broadcast_to(gap, root.shape))
+    return 0.5 * (np.abs(rise[..., 0]) + np.abs(fall[..., -1]) + inner.sum(axis=-1))
 
 
 def scaled_laplace_eta(values: object, scales: object, n: int) -> np.ndarray:

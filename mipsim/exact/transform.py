@@ -11,6 +11,10 @@ from mipsim.exact.rows import AbstractRow
 
 _LEVELS = (36.0, 32.0, 28.0, 24.0, 20.0, 16.0, 12.0, 8.0)
 _SMALL = 1e-18
+_SCAN = 64.0
+_WHOLE = 2.0**52
+_FAR = 1e11
+_QUIET = -38.5
 
 
 @dataclass(frozen=True)
@@ -50,11 +54,24 @@ class AbstractTransform(ABC):
         """K_w(s), shape (2, T), for complex s of shape (T,) inside the strip; any branch of the logarithm."""
 
     @abstractmethod
+    def quiet_from(self, c: float, start: float) -> float:
+        """A frequency >= start beyond which the law tilted by c has a negligible modulus, as far as is easily seen."""
+
+    @abstractmethod
     def tail(self, c: float, spacing: float, first: int, span: tuple[float, float]) -> Tail:
         """The `Tail` of the law tilted by c at the frequencies k `spacing`, k > first, in the worse of the worlds.
 
         span: an interval that holds every real part that will be asked about.
         """
+
+
+    def scan(self, c: float, spacing: float, first: int) -> Tail:
+        """A `Tail` without proof: the largest modulus at 32 frequencies beyond, up to 64 times, taken to hold for all."""
+        last = np.inf if self.step is None else np.pi / self.step
+        t = np.minimum(np.geomspace(1.0, _SCAN, 32) * (first + 1) * spacing, last)
+        log_phi = self.cumulant(np.concatenate([[complex(c)], c + 1j * t])).real
+        height = float(np.exp((log_phi[:, 1:] - log_phi[:, :1]).max()))
+        return Tail(height * log(_WHOLE), _WHOLE)
 
 
 @dataclass(frozen=True)
@@ -88,7 +105,7 @@ class RowsTransform(AbstractTransform):
         """Zero: the score is finite."""
         return np.zeros(2)
 
-    @property
+    @cached_property
     def step(self) -> float | None:
         """The rows' own, without noise."""
         return None if self.noise else self.row.step
@@ -111,18 +128,27 @@ class RowsTransform(AbstractTransform):
         noise = sum((part.cumulant(s) for part in self.noise), np.zeros(s.shape, complex))
         return np.stack([self.rows * one + noise, (self.rows - 1) * one + noise])
 
+    def quiet_from(self, c: float, start: float) -> float:
+        """Where the envelope is below 1e-17; it may not be inside its reach."""
+        t = start
+        while t < self._reach and self._envelope(c, t) > _QUIET:
+            t *= 1.08
+        return min(t, self._reach)
+
+    @property
+    def _reach(self) -> float:
+        return np.inf if self.noise else self.row.reach
+
+    def _envelope(self, c: float, t: float) -> float:
+        row = (self.rows - 1) * self.row.envelope(c, t) if t <= self.row.reach else 0.0
+        return row + sum(part.envelope(c, t) for part in self.noise)
+
     def tail(self, c: float, spacing: float, first: int, span: tuple[float, float]) -> Tail:
         """From the monotone envelopes as far as they reach or fall to nothing, then from the phases."""
-        rows = self.rows - 1
-
-        def envelope(t: float) -> float:
-            row = rows * self.row.envelope(c, min(t, self.row.reach)) if t <= self.row.reach else 0.0
-            return row + sum(part.envelope(c, t) for part in self.noise)
-
-        reach = self.row.reach if not self.noise else np.inf
+        reach = self._reach
         total, k = 0.0, first + 1
         while k * spacing <= reach:
-            height = np.exp(envelope(k * spacing))
+            height = np.exp(self._envelope(c, k * spacing))
             total += height * min(1.0 / k + log(2.0), 1.0 / k + log(max(1.0, reach / (k * spacing))))
             if height < _SMALL**2 or (not np.isfinite(reach) and height * 50 < _SMALL):
                 break
@@ -148,7 +174,11 @@ class RowsTransform(AbstractTransform):
         """(level, frequency up to which |phi| <= exp(-level) is proven), once for all lines."""
         if span not in self._known:
             phases, reach, rows = self.row.phases(*span), self.row.reach, self.rows - 1
-            found = [] if phases is None else [(x, phases.quiet_until(reach, rows, x)) for x in _LEVELS]
+            found = []
+            for level in () if phases is None else _LEVELS:
+                found.append((level, phases.quiet_until(reach, rows, level)))
+                if found[-1][1] > _FAR * reach:  # lower levels reach farther, at a price in height
+                    break
             self._known[span] = found
         return self._known[span]
 

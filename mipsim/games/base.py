@@ -73,7 +73,7 @@ class AbstractGame(eqx.Module):
             >>> data = mi.Gaussian(0.0, 1.0, d=100)
             >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=100, target=np.ones(100))
             >>> print(game.exact(mi.CovarianceScore(data, n=100)).beta(0.1).round(6))
-            0.609...
+            0.6114
         """
         from mipsim.exact.dispatch import exact_law  # these know attacks and mechanisms, which know games
         from mipsim.exact.exact_tradeoff import ExactTradeOff

@@ -32,6 +32,45 @@ def weighted_norm(x: Array, sigma: Array, moment: float) -> Array:
     return most[..., 0] * jnp.mean((ratio / safe) ** moment, axis=-1) ** (1.0 / moment)
 
 
+def general_normal(key: PRNGKeyArray, moment: float, shape: tuple[int, ...]) -> Array:
+    """Draw from the density proportional to exp(-|y|^M), by rejection under a tangent for M > 1.
+
+    JAX's own sampler goes through a gamma variate for each entry, which is ten times slower in a vmapped game.
+
+    Args:
+        key: random key.
+        moment: M > 0, or inf: uniform on [-1, 1].
+        shape: of the draw.
+
+    Source: Nadarajah (2005) for the law; |y|^M >= 1 + M (|y| - 1) gives the envelope.
+
+    Examples:
+        >>> bool(jnp.abs(general_normal(jax.random.key(0), np.inf, (100,))).max() <= 1.0)
+        True
+    """
+    if np.isinf(moment):
+        return jax.random.uniform(key, shape, minval=-1.0, maxval=1.0)
+    if moment == 2.0:
+        return jax.random.normal(key, shape) / np.sqrt(2.0)
+    if moment <= 1.0:
+        return jax.random.generalized_normal(key, moment, shape)
+    tail = np.exp(-1.0) / moment  # the envelope holds 1 on [0, 1] and this beyond
+
+    def propose(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        chain, y, waiting = state
+        chain, key_place, key_accept = jax.random.split(chain, 3)
+        place = jax.random.uniform(key_place, shape, minval=-1.0 - tail, maxval=1.0 + tail)
+        inner = jnp.abs(place)
+        beyond = 1.0 - jnp.log(jnp.maximum((inner - 1.0) / tail, jnp.finfo(inner.dtype).tiny)) / moment
+        size = jnp.where(inner < 1.0, inner, beyond)
+        envelope = jnp.where(inner < 1.0, 0.0, -1.0 - moment * (size - 1.0))
+        accepted = jnp.log1p(-jax.random.uniform(key_accept, shape)) < -(size**moment) - envelope
+        return chain, jnp.where(waiting & accepted, jnp.sign(place) * size, y), waiting & ~accepted
+
+    start = (key, jnp.zeros(shape), jnp.ones(shape, bool))
+    return jax.lax.while_loop(lambda state: jnp.any(state[2]), propose, start)[1]
+
+
 def draw_noise(key: PRNGKeyArray, sigma: Array, moment: float, scale: Array | float, radius: str) -> Array:
     """Draw X = r U, shape of sigma: U = Y/||Y|| with Y_i ~ GenNormal(0, sigma_i, M), r of the given law.
 
@@ -49,10 +88,7 @@ def draw_noise(key: PRNGKeyArray, sigma: Array, moment: float, scale: Array | fl
         (3,)
     """
     key_y, key_r = jax.random.split(key)
-    if np.isinf(moment):
-        y = jax.random.uniform(key_y, sigma.shape, minval=-1.0, maxval=1.0)
-    else:
-        y = jax.random.generalized_normal(key_y, moment, sigma.shape)
+    y = general_normal(key_y, moment, sigma.shape)
     u = y / weighted_norm(y, jnp.ones_like(sigma), moment)
     d = sigma.shape[0]
     r = jax.random.exponential(key_r) if radius == "exponential" else jax.random.gamma(key_r, float(d))

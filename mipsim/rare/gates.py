@@ -21,17 +21,18 @@ class Tail(NamedTuple):
     """Accepted games of one rung as estimates of P(S > t_k) = B_k q_k, for every threshold."""
 
     label: str
-    count: np.ndarray
+    accepted: np.ndarray
     games: int
     scale: np.ndarray
 
 
 def check_moments(rung: Rung, mean: float, square: float) -> None:
-    """The tilted scores must have the mean K'(theta) and, through the fourth moment, the variance K''(theta).
+    """The tilted scores must have the mean K'(theta) and the variance K''(theta).
 
     Args:
         rung: what was played.
-        mean, square: the averages of x and x^2, x = (S - K') / sqrt(K'').
+        mean: the average of x = (S - K') / sqrt(K'').
+        square: the average of x^2.
 
     Raises:
         ArithmeticError: if they have not.
@@ -61,8 +62,8 @@ def check_agreement(tails: list[Tail]) -> None:
         ArithmeticError: if two do not.
     """
     for one, other in combinations(tails, 2):
-        for k in range(one.count.size):
-            x, y = float(one.count[k]), float(other.count[k])
+        for k in range(one.accepted.size):
+            x, y = float(one.accepted[k]), float(other.accepted[k])
             if min(x, one.games - x, y, other.games - y) < _LEAST:
                 continue
             found = _common_deviance(x, one.games, one.scale[k], y, other.games, other.scale[k])
@@ -78,7 +79,5 @@ def _common_deviance(x: float, n: int, b: float, y: float, m: int, c: float) -> 
     first, second = math.log(b * x / n), math.log(c * y / m)
     ceiling = math.log(min(b, c)) - 1e-12
     low, high = min(first, second), min(max(first, second), ceiling)
-    if low >= ceiling:
-        return math.inf
     grid = np.exp(np.linspace(low, high, 257))
     return float((deviance(x, n, grid / b) + deviance(y, m, grid / c)).min())

@@ -13,7 +13,7 @@ from mipsim.engine.tabulate import NoisyMean
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.mechanisms.mean import EmpiricalMean
 from mipsim.rare.matching import ratio_matches
-from mipsim.rare.score_law import IN, OUT, AbstractScoreLaw, Cumulant
+from mipsim.rare.score_law import IN, OUT, AbstractTiltedScore, Cumulant
 from mipsim.rare.table_score import linked
 from mipsim.rare.untilted import untilted
 
@@ -30,7 +30,7 @@ class _Total(AbstractAdditiveAttack):
         return total
 
 
-class GaussianRatio(AbstractScoreLaw):
+class GaussianRatio(AbstractTiltedScore):
     """S = log p_in / p_out with p_out = N(mu, V_out) and p_in = N(mu + shift, V_in), coordinate by coordinate.
 
     dP_theta is proportional to p_out^(1 - theta) p_in^theta: Gaussian with precision (1 - theta) / v_out + theta / v_in.
@@ -81,7 +81,12 @@ class GaussianRatio(AbstractScoreLaw):
         logs = (1 - power) * np.log(self._out) + power * np.log(self._in) - np.log(v)
         squares = power * self._shift**2 / self._in - m**2 / v
         bend, slope = 0.5 * (1 / self._out - 1 / self._in), self._shift / self._in
-        mean = 0.5 * np.log(self._out / self._in) - 0.5 * self._shift**2 / self._in + bend * (v + m**2) + slope * m
+        mean = (
+            0.5 * np.log(self._out / self._in)
+            - 0.5 * self._shift**2 / self._in
+            + bend * (v + m**2)
+            + slope * m
+        )
         variance = 2.0 * bend**2 * v**2 + (2.0 * bend * m + slope) ** 2 * v
         return Cumulant(-0.5 * float((logs + squares).sum()), float(mean.sum()), float(variance.sum()))
 

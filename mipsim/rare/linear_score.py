@@ -1,7 +1,5 @@
 """Linear scores of a mean: tilting the score tilts the law of every record."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import equinox as eqx
@@ -21,7 +19,7 @@ from mipsim.engine.tabulate import NoisyMean
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.mechanisms.mean import EmpiricalMean
 from mipsim.mechanisms.noise import GaussianNoise
-from mipsim.rare.score_law import IN, AbstractScoreLaw, Cumulant
+from mipsim.rare.score_law import IN, AbstractTiltedScore, Cumulant
 from mipsim.rare.untilted import untilted
 
 _COARSE = 1e-4
@@ -51,12 +49,16 @@ class _Shifted(AbstractSampler):
     block: int = eqx.field(static=True)
 
     def scores(
-        self, seed: UInt32[Array, "2"], stream: Int[Array, ""], world: Int[Array, ""], games: UInt64[Array, " G"]
+        self,
+        seed: UInt32[Array, "2"],
+        stream: Int[Array, ""],
+        world: Int[Array, ""],
+        games: UInt64[Array, " G"],
     ) -> Float[Array, " G"]:
         return self.base.scores(seed, stream, world, games) + self.shift
 
 
-class LinearScore(AbstractScoreLaw):
+class LinearScore(AbstractTiltedScore):
     """S = offset + weights . (mean of the rows + Gaussian noise).
 
     K_out(theta) = theta offset + k L(theta w / k) + theta^2 s^2 / 2 with k rows, L the log moment-generating function
@@ -123,7 +125,8 @@ class LinearScore(AbstractScoreLaw):
         base = untilted(game, _FixedWeights(self._w, np.asarray(self._offset)))
         if self._noise == 0.0 or theta == 0.0:
             return base, world
-        return _Shifted(base, jnp.asarray(theta * self._noise), base.block), world
+        shift = jnp.asarray(theta * self._noise)
+        return _Shifted(base=base, shift=shift, block=base.block), world
 
     def link(self, score: np.ndarray) -> np.ndarray:
         """The score itself."""
@@ -150,5 +153,3 @@ class LinearScore(AbstractScoreLaw):
             return None
         step = float(sizes.min()) / self._mean.rows
         return (self._offset, step) if step > _COARSE * np.sqrt(self.cumulant(0.0, 0).variance) else None
-
-

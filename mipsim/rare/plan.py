@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from mipsim.rare.score_law import IN, OUT, AbstractScoreLaw, Cumulant
+from mipsim.rare.score_law import IN, OUT, AbstractTiltedScore, Cumulant
 
 _SPAN = 1.5
 """Thresholds within this many standard deviations share a tilt: the outer ones lose a quarter of their counts."""
@@ -60,7 +60,7 @@ class Curve:
     corrected: np.ndarray
 
     @classmethod
-    def of(cls, law: AbstractScoreLaw, world: int, low: Stop | None, high: Stop) -> Curve:
+    def of(cls, law: AbstractTiltedScore, world: int, low: Stop | None, high: Stop) -> Curve:
         """Walk from theta = 0 in both directions until `low` and `high` say so, or the law has no more tail."""
         low_end, high_end = law.reach(world)
         start = law.cumulant(0.0, world)
@@ -94,14 +94,18 @@ class Curve:
 
 
 def _walk(
-    law: AbstractScoreLaw, world: int, step: float, end: float, stop: Stop
+    law: AbstractTiltedScore, world: int, step: float, end: float, stop: Stop
 ) -> list[tuple[float, float, float, float]]:
     points: list[tuple[float, float, float, float]] = []
     if end == 0.0:
         return points
     for i in range(1, _MOST_STEPS):
         # Steps grow by a twentieth; near a finite end they shrink geometrically and never pass it.
-        theta = 10.0 * step * math.expm1(i / 20.0) if math.isinf(end) else -end * math.expm1(-i * step / (2 * end))
+        theta = (
+            10.0 * step * math.expm1(i / 20.0)
+            if math.isinf(end)
+            else -end * math.expm1(-i * step / (2 * end))
+        )
         k = law.cumulant(theta, world)
         deviance = 2.0 * (theta * k.mean - k.value)
         if not (math.isfinite(deviance) and k.variance > 0):
@@ -123,7 +127,7 @@ class Plan:
     rungs: tuple[Rung, ...]
 
 
-def plan(law: AbstractScoreLaw, rates: np.ndarray, games: int) -> Plan:
+def plan(law: AbstractTiltedScore, rates: np.ndarray, games: int) -> Plan:
     """Place a threshold for every false-positive rate and choose the tilts.
 
     Args:
@@ -145,7 +149,7 @@ def plan(law: AbstractScoreLaw, rates: np.ndarray, games: int) -> Plan:
     return Plan(t, tuple(rungs))
 
 
-def _off_lattice(law: AbstractScoreLaw, t: float) -> float:
+def _off_lattice(law: AbstractTiltedScore, t: float) -> float:
     """Move a threshold to the middle between two atoms, so that rounding cannot carry a score across it."""
     if law.lattice is None:
         return t
@@ -154,7 +158,7 @@ def _off_lattice(law: AbstractScoreLaw, t: float) -> float:
 
 
 def _rungs(
-    law: AbstractScoreLaw, world: int, curve: Curve, t: np.ndarray, games: int, first_stream: int
+    law: AbstractTiltedScore, world: int, curve: Curve, t: np.ndarray, games: int, first_stream: int
 ) -> list[Rung]:
     roots = np.array([curve.root_at(score) for score in t])
     groups: list[tuple[float, list[int]]] = []

@@ -25,7 +25,7 @@ from mipsim.rare.gaussian_ratio import GaussianRatio
 from mipsim.rare.linear_score import LinearScore
 from mipsim.rare.plan import Rung, plan
 from mipsim.rare.rare_tradeoff import RareTradeOff
-from mipsim.rare.score_law import IN, OUT, AbstractScoreLaw
+from mipsim.rare.score_law import IN, OUT, AbstractTiltedScore
 from mipsim.rare.table_score import TableScore
 from mipsim.rare.thinning import Thinner, moments_of
 from mipsim.rare.untilted import untilted
@@ -36,7 +36,7 @@ FALSE_POSITIVE_RATES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 2e-2)
 _MOST_RATE = 0.25
 
 
-def score_law(game: AbstractGame, attack: AbstractAttack) -> AbstractScoreLaw:
+def score_law(game: AbstractGame, attack: AbstractAttack) -> AbstractTiltedScore:
     """What tilts the score of this attack in this game.
 
     Raises:
@@ -126,7 +126,9 @@ def play_rare(
     if not isinstance(game, AbstractGame):
         raise ValueError(f"game is {type(game).__name__}; it must be a game such as FixedTarget")
     if not isinstance(attack, AbstractAttack):
-        raise ValueError(f"attack is {type(attack).__name__}; rare rates need an attack whose tilted law is known")
+        raise ValueError(
+            f"attack is {type(attack).__name__}; rare rates need an attack whose tilted law is known"
+        )
     law = score_law(game, attack)
     planned = plan(law, wanted, total)
     t = planned.thresholds
@@ -165,7 +167,7 @@ class _Rates:
 
 
 def _played(
-    law: AbstractScoreLaw,
+    law: AbstractTiltedScore,
     game: AbstractGame,
     attack: AbstractAttack,
     rung: Rung,
@@ -223,5 +225,7 @@ def _levels(rates: object) -> np.ndarray:
     levels = finite_vector("false_positive_rates", list(given) if isinstance(given, Sequence) else given)
     bad = (levels < 1e-30) | (levels > _MOST_RATE)
     if bad.any():
-        raise ValueError(f"false_positive_rates holds {levels[bad][0]:g}; it must lie in [1e-30, {_MOST_RATE:g}]")
+        raise ValueError(
+            f"false_positive_rates holds {levels[bad][0]:g}; it must lie in [1e-30, {_MOST_RATE:g}]"
+        )
     return np.unique(levels)

@@ -61,7 +61,9 @@ class RareTradeOff:
             raise ValueError("thresholds do not increase strictly; they must be sorted and distinct")
         for name, found in (("out", self.out), ("inside", self.inside)):
             if found.count.size != t.size:
-                raise ValueError(f"{name} has {found.count.size} rates; it must have one per threshold, {t.size}")
+                raise ValueError(
+                    f"{name} has {found.count.size} rates; it must have one per threshold, {t.size}"
+                )
         number("confidence", self.confidence, 0.0, 1.0, low_open=True, high_open=True)
         object.__setattr__(self, "thresholds", t)
 
@@ -111,15 +113,11 @@ class RareTradeOff:
 
     def _lines(self) -> list[tuple[str, str]]:
         (low, high), (below, above) = (r.bounds((1.0 - self.confidence) / 2) for r in (self.out, self.inside))
-        lines = [("games", f"{self.games:,} in each world")]
-        for k in range(self.thresholds.size):
-            lines.append(
-                (
-                    f"FPR {self.alpha[k]:.3g}",
-                    f"[{low[k]:.3g}, {high[k]:.3g}], TPR [{1 - above[k]:.3g}, {1 - below[k]:.3g}]",
-                )
-            )
-        return lines
+        rows = zip(self.alpha, low, high, 1 - above, 1 - below, strict=True)
+        return [
+            ("games", f"{self.games:,} in each world"),
+            *((f"FPR {a:.3g}", f"[{b:.3g}, {c:.3g}], TPR [{p:.3g}, {q:.3g}]") for a, b, c, p, q in rows),
+        ]
 
     def _title(self) -> str:
         return f"trade-off at {self.thresholds.size} rare rates by tilted games, confidence {self.confidence:.9g}"

@@ -20,7 +20,7 @@ class Cumulant(NamedTuple):
     variance: float
 
 
-class AbstractScoreLaw(ABC):
+class AbstractTiltedScore(ABC):
     """A score S whose tilted laws dP_theta = exp(theta S - K(theta)) dP are known exactly and can be drawn.
 
     The likelihood ratio dP / dP_theta = exp(K(theta) - theta S) depends on the score alone, so it is at most

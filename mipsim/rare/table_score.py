@@ -16,14 +16,14 @@ from mipsim.engine.sampler import AbstractSampler
 from mipsim.engine.tabulate import NoisyMean
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.rare.matching import ratio_matches
-from mipsim.rare.score_law import IN, AbstractScoreLaw, Cumulant
+from mipsim.rare.score_law import IN, AbstractTiltedScore, Cumulant
 from mipsim.rare.term_sampler import term_sampler
 
 _REACH = 10.0
 """Counts within this many standard deviations, and 30 more, are kept: a tilt moves one coordinate by far less."""
 
 
-class TableScore(AbstractScoreLaw):
+class TableScore(AbstractTiltedScore):
     """S = sum_j v_j(X_j), X_j ~ Binomial(k, p_j) out and z_j + Binomial(k - 1, p_j) in, by tables of both.
 
     K(theta) = sum_j log sum_x P(X_j = x) exp(theta v_j(x)); the tilted terms stay independent, each on the same values.
@@ -46,7 +46,7 @@ class TableScore(AbstractScoreLaw):
         self._tables: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
     def _table(self, world: int) -> tuple[np.ndarray, np.ndarray]:
-        """log P(X_j = x) and v_j(x), both of shape (d, m)."""
+        """Log P(X_j = x) and v_j(x), both of shape (d, m)."""
         if world not in self._tables:
             k, p = self._mean.rows - (world == IN), self._p
             reach = np.ceil(_REACH * np.sqrt(k * p * (1 - p))).astype(np.int64) + 30

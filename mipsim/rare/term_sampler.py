@@ -85,5 +85,8 @@ def term_sampler(law: np.ndarray, values: np.ndarray) -> TermSampler:
     cdf[:, -1] = 1.0
     whole = np.diff(np.rint(np.minimum(cdf, 1.0) * 2.0**32).astype(np.int64), axis=1, prepend=0)
     missing = -d % _WORDS
-    entries = np.pad(alias_entries(whole, bits), ((0, missing), (0, 0)))
-    return TermSampler(jnp.asarray(entries), jnp.asarray(np.pad(kept, ((0, missing), (0, 0)))), bits, _BLOCK)
+    padded = (
+        jnp.asarray(np.pad(table, ((0, missing), (0, 0)))) for table in (alias_entries(whole, bits), kept)
+    )
+    entries, numbers = padded
+    return TermSampler(entries=entries, values=numbers, bits=bits, block=_BLOCK)

@@ -50,7 +50,10 @@ def _accept(
             kept = beyond & ((power == 0.0) | ((score - thresholds) * power <= exponential))
             found.append(jnp.sum(kept, axis=0))
         x = jnp.clip((score[:, 0] - standard[0]) / standard[1], -_FAR, _FAR)
-        parts = [jnp.isnan(x).astype(jnp.int64), *(jnp.rint(jnp.nan_to_num(m) / _UNIT).astype(jnp.int64) for m in (x, x**2))]
+        parts = [
+            jnp.isnan(x).astype(jnp.int64),
+            *(jnp.rint(jnp.nan_to_num(m) / _UNIT).astype(jnp.int64) for m in (x, x**2)),
+        ]
         added = jnp.stack([jnp.sum(jnp.where(played, part, 0)) for part in parts])
         return counts + jnp.stack(found), moments + added
 

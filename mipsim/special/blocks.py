@@ -2,15 +2,17 @@
 
 from collections.abc import Callable
 
+import jax
 import numpy as np
 
 from mipsim.engine.precision import exact_scope
 
-SIZES = (64, 4096, 262144)
+SMALL = 64
+LARGE, LARGE_ON_DEVICE = 4096, 262144  # a CPU gains nothing from longer vectors; an accelerator does
 
 
 def in_blocks(function: Callable[..., tuple[object, ...]], *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Call `function` on equal one-dimensional arrays, cut into blocks of three sizes that it is compiled for.
+    """Call `function` on equal one-dimensional arrays, cut into blocks of two sizes that it is compiled for.
 
     The last block is filled up with copies of its last entry, which are dropped from the results.
 
@@ -26,13 +28,11 @@ def in_blocks(function: Callable[..., tuple[object, ...]], *arrays: np.ndarray) 
     if size == 0:
         return tuple(out[:0] for out in in_blocks(function, *(np.ones(1) for _ in arrays)))
     parts: list[tuple[np.ndarray, ...]] = []
+    large = LARGE if jax.default_backend() == "cpu" else LARGE_ON_DEVICE
     with exact_scope():
         while start < size:
             left = size - start
-            fitting = [s for s in SIZES if s <= left]
-            block = fitting[-1] if fitting else SIZES[0]
-            if block == SIZES[0] and left > 4 * block:
-                block = SIZES[1]
+            block = SMALL if left <= 4 * SMALL else large
             kept = min(block, left)
             cut = (np.pad(a[start : start + kept], (0, block - kept), mode="edge") for a in arrays)
             parts.append(tuple(np.asarray(out)[:kept] for out in function(*cut)))

@@ -23,7 +23,7 @@ from jaxtyping import Array, Float
 
 Vector = Float[Array, " size"]
 
-LEAST, MOST = 1e-290, 1e300  # beyond these x the law is a power of x, or exp(-x/2), to all digits
+LEAST, MOST = 1e-290, 1e150  # beyond these x the law is a power of x, or exp(-x/2), to all digits
 NARROW = 32.0  # d/2 + lambda/w0 from which the few nodes are enough
 FEW, MANY = 16, 40  # nodes: both leave the rule's error below 1e-12 where each is used
 _SERIES = 12  # terms of log w0 - y for |y| < 0.3: the first one left out is below 1e-18 of the sum

@@ -4,7 +4,8 @@ X = |Z + m|^2 with Z ~ N(0, I_d) and noncentrality = |m|^2; d is any real number
 broadcast, take and return NumPy float64, and compute in JAX at float64. The relative error is below 1e-11
 for tails down to 1e-300; the log forms keep 1e-13 of the logarithm below that.
 
-SciPy's `chndtr` has no upper tail and loses most digits of a small lower one; `ncx2.isf` fails far out.
+SciPy 1.17, for comparison: `chndtr` has no upper tail, `ncx2.cdf` and `ncx2.sf` return 0 where the truth is some
+1e-300 and take time that grows with the noncentrality, and `ncx2.isf(1e-300)` may be a fifth too small.
 """
 
 import numpy as np
@@ -173,7 +174,12 @@ def _quantile(log_lower: np.ndarray, log_upper: np.ndarray, d: object, noncentra
     flat = (low.ravel(), up.ravel(), freedom.ravel(), centre.ravel())
     z = np.where(flat[0] < flat[1], 1.0, -1.0) * ndtri_exp(np.minimum(flat[0], flat[1]))
     start = in_blocks(lambda *block: (saddle_root(*block),), z, *flat[2:])[0]
+    # Below the kernel's range log P falls by d/2 for each unit of log x; `left` is what is still to fall there.
+    below = start < 1e3 * LEAST
+    at_end = _core(np.where(below, LEAST, 1.0), *flat[2:])[0] if below.any() else 0.0
+    left = np.where(below, np.minimum(flat[0] - at_end, 0.0), 0.0)
+    start = np.where(left < 0.0, LEAST, np.maximum(start, 2.0 * LEAST))
     nodes = few_or_many(0.8 * start, *flat[2:])
-    x, left = in_blocks(lambda *block: newton(*block, nodes), start, *flat)
-    # Below the kernel's range log P falls by d/2 for each unit of log x; `left` is what is still to fall.
-    return np.asarray(x * np.exp(2.0 * left / flat[2])).reshape(low.shape)
+    x = in_blocks(lambda *block: (newton(*block, nodes),), start, *flat)[0]
+    x = np.where(start >= MOST, -2.0 * flat[1], x * np.exp(2.0 * left / flat[2]))
+    return x.reshape(low.shape)

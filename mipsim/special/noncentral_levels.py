@@ -26,7 +26,8 @@ def arguments(x: object, d: object, noncentrality: object) -> tuple[np.ndarray, 
         raise ValueError(f"x is {type(x).__name__}; it must be an array of real numbers")
     if np.isnan(at).any():
         raise ValueError("x holds nan; every entry must be a real number or an infinity")
-    return _together(at, *_parameters(d, noncentrality))
+    at, freedom, centre = _together(at, *_parameters(d, noncentrality))
+    return at, freedom, centre
 
 
 def points(
@@ -38,7 +39,8 @@ def points(
         >>> [a.shape for a in points(np.zeros(2), np.zeros(2), 3, 1.0)]
         [(2,), (2,), (2,), (2,)]
     """
-    return _together(log_lower, log_upper, *_parameters(d, noncentrality))
+    lower, upper, freedom, centre = _together(log_lower, log_upper, *_parameters(d, noncentrality))
+    return lower, upper, freedom, centre
 
 
 def levels(name: str, value: object, *, log: bool) -> np.ndarray:
@@ -76,9 +78,9 @@ def _within(name: str, value: object, low: float, high: float) -> np.ndarray:
     return array
 
 
-def _together(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+def _together(*arrays: np.ndarray) -> list[np.ndarray]:
     try:
-        return tuple(np.array(a) for a in np.broadcast_arrays(*arrays))
+        return [np.array(a) for a in np.broadcast_arrays(*arrays)]
     except ValueError:
         shapes = ", ".join(str(a.shape) for a in arrays)
         raise ValueError(f"the arguments have shapes {shapes}; they must broadcast together") from None

@@ -18,7 +18,7 @@ _SETTLED = 1e-8  # gap in T after which one more Newton step, whose error is the
 
 @jax.jit
 def saddle_root(z: Vector, d: Vector, noncentrality: Vector) -> Vector:
-    """Nearly the x with P(X <= x) = Phi(z): a start for `newton`, in [1e-290, 1e300].
+    """Nearly the x with P(X <= x) = Phi(z): a start for `newton`, in [1e-290, 1e150].
 
     The exponent at the saddle point is r^2/2 for a signed root r, and z is nearly r + log(u/r)/r with
     u = -y (d/2 + lambda/w0)^(1/2). Two rounds solve that for r, and r for x.
@@ -56,7 +56,7 @@ def _root(r: Vector, d: Vector, noncentrality: Vector) -> Vector:
         low, high = bounds
         middle = (low + high) / 2.0
         y = -jnp.expm1(-side * middle)
-        over = half * (side * middle - y) + noncentrality / 2.0 * y * y > depth
+        over = half * (side * middle - y) + (jnp.sqrt(noncentrality) * y) ** 2 / 2.0 > depth
         return jnp.where(over, low, middle), jnp.where(over, middle, high)
 
     low, high = lax.fori_loop(0, _HALVINGS, halve, (jnp.zeros_like(high), high))
@@ -66,14 +66,14 @@ def _root(r: Vector, d: Vector, noncentrality: Vector) -> Vector:
 @partial(jax.jit, static_argnums=5)
 def newton(
     start: Vector, log_lower: Vector, log_upper: Vector, d: Vector, noncentrality: Vector, nodes: int
-) -> tuple[Vector, Vector]:
-    """The x in [1e-290, 1e300] whose log tails are the given ones, and what log P lacks if the root is below.
+) -> Vector:
+    """The x in [1e-290, 1e150] whose log tails are the given ones; any x there for a root that lies outside.
 
     Newton runs on T = sqrt(-2 log tail), of the tail that is the smaller at the root, against log x: T is
     close to a normal quantile, hence close to linear in the root of the exponent, at every distance.
 
     Args:
-        start: from `saddle_root`.
+        start: from `saddle_root`; an end of the range is left as it is.
         log_lower: log P(X <= x) < 0.
         log_upper: log P(X > x) < 0; the smaller of the two is the one that is used.
         d: degrees of freedom.
@@ -84,18 +84,15 @@ def newton(
         >>> from mipsim.engine.precision import exact_scope
         >>> with exact_scope():
         ...     values = (1.5, float(jnp.log1p(-jnp.exp(-1.0))), -1.0, 2.0, 0.0)
-        ...     x, left = newton(*(jnp.array([v]) for v in values), 40)
-        >>> round(float(x[0]), 14), float(left[0])
-        (2.0, 0.0)
+        ...     x = newton(*(jnp.array([v]) for v in values), 40)
+        >>> round(float(x[0]), 14)
+        2.0
     """
     use_lower = log_lower < log_upper
     target = jnp.sqrt(-2.0 * jnp.where(use_lower, log_lower, log_upper))
     rise = jnp.where(use_lower, -1.0, 1.0)  # sign of dT / dx
     ones = jnp.ones_like(d)
-    # A root below the range: the lower tail at its left end is still above the wanted one.
-    at_end = log_tail_and_density(LEAST * ones, d, noncentrality, nodes)[0]
-    left = jnp.minimum(log_lower - at_end, 0.0)
-    done = left < 0.0
+    done = (start <= LEAST) | (start >= MOST)
 
     def gap_and_move(x: Vector) -> tuple[Vector, Vector]:
         own, log_density, lower = log_tail_and_density(x, d, noncentrality, nodes)
@@ -123,7 +120,5 @@ def newton(
     def unsettled(state: tuple[Array, Vector, Vector, Vector, Array]) -> Array:
         return (state[0] < _STEPS) & state[4].any()
 
-    x = lax.while_loop(
-        unsettled, step, (jnp.asarray(0), start, LEAST * ones, MOST * ones, jnp.full_like(done, True))
-    )[1]
-    return jnp.where(done, LEAST, x), left
+    bounds = LEAST * ones, MOST * ones
+    return lax.while_loop(unsettled, step, (jnp.asarray(0), start, *bounds, ~done))[1]

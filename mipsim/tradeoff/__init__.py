@@ -4,19 +4,34 @@ from mipsim.tradeoff.approx_dp import ApproxDPTradeOff, DeltaProfileTradeOff
 from mipsim.tradeoff.averaged import AveragedTradeOff, mix
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounded import BoundedTradeOff
+from mipsim.tradeoff.calibration import (
+    calibrate,
+    dpsgd,
+    find_noise_multiplier_for_advantage,
+    find_noise_multiplier_for_epsilon_delta,
+    find_noise_multiplier_for_err_rates,
+    find_noise_multiplier_for_eta,
+    find_noise_multiplier_for_mu,
+    find_noise_multiplier_for_tpr_at_fpr,
+)
 from mipsim.tradeoff.compose import compose
-from mipsim.tradeoff.convex_hull import ConvexHullTradeOff, convex_hull, convexified, symmetrized
+from mipsim.tradeoff.convex_hull import ConvexHullTradeOff, convex_hull
+from mipsim.tradeoff.convex_hull import convexified as convexified
+from mipsim.tradeoff.convex_hull import symmetrized as symmetrized
 from mipsim.tradeoff.empirical import EmpiricalTradeOff
 from mipsim.tradeoff.gaussian import GaussianTradeOff
-from mipsim.tradeoff.inverse import InverseTradeOff, inverse
+from mipsim.tradeoff.inverse import InverseTradeOff
+from mipsim.tradeoff.inverse import inverse as inverse
+from mipsim.tradeoff.inverse_mixture import InverseMixtureTradeOff
 from mipsim.tradeoff.laplace import FoldedLaplaceTradeOff, InverseFoldedLaplaceTradeOff, LaplaceTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.noncentral_chi_square import NoncentralChiSquareTradeOff
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
-from mipsim.tradeoff.sampled import SampledTradeOff, sample
+from mipsim.tradeoff.sampled import SampledTradeOff
+from mipsim.tradeoff.sampled import sample as sample
 from mipsim.tradeoff.stochastic_composition import stochastic_composition
-from mipsim.tradeoff.subsample import subsampled
+from mipsim.tradeoff.subsample import subsampled as subsampled
 
 __all__ = [
     "AbstractTradeOff",
@@ -29,6 +44,7 @@ __all__ = [
     "FoldedLaplaceTradeOff",
     "GaussianTradeOff",
     "InverseFoldedLaplaceTradeOff",
+    "InverseMixtureTradeOff",
     "InverseTradeOff",
     "LaplaceTradeOff",
     "MixtureTradeOff",
@@ -36,13 +52,16 @@ __all__ = [
     "PiecewiseLinearTradeOff",
     "PrivacyLossDistribution",
     "SampledTradeOff",
+    "calibrate",
     "compose",
     "convex_hull",
-    "convexified",
-    "inverse",
+    "dpsgd",
+    "find_noise_multiplier_for_advantage",
+    "find_noise_multiplier_for_epsilon_delta",
+    "find_noise_multiplier_for_err_rates",
+    "find_noise_multiplier_for_eta",
+    "find_noise_multiplier_for_mu",
+    "find_noise_multiplier_for_tpr_at_fpr",
     "mix",
-    "sample",
     "stochastic_composition",
-    "subsampled",
-    "symmetrized",
 ]

@@ -23,7 +23,7 @@ def as_polygon(curve: AbstractTradeOff) -> SampledTradeOff | None:
 
     Examples:
         >>> as_polygon(ApproxDPTradeOff(0.0, 0.5)).alpha.tolist()
-        [0.0, 0.5]
+        [0.0, 0.25, 0.5]
     """
     return None
 

@@ -124,7 +124,7 @@ def least_mu(curve: AbstractTradeOff) -> float:
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff, MixtureTradeOff
         >>> round(least_mu(MixtureTradeOff(GaussianTradeOff(1.0), 0.5)), 6)
-        0.867346
+        0.980766
     """
     if isinstance(curve, GaussianTradeOff):
         return curve.mu

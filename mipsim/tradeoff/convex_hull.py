@@ -12,10 +12,11 @@ from mipsim.tradeoff.atoms import as_polygon
 from mipsim.tradeoff.base import AbstractTradeOff, rates
 from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.inverse import inverse
-from mipsim.tradeoff.points import hull_corners, rises
+from mipsim.tradeoff.points import distinct, hull_corners, rises
 from mipsim.tradeoff.sampled import SampledTradeOff, sample
 
 _POINTS = 1 << 12
+_LEAST_HEIGHT = 1e-12  # relative: a lower bridge is rounding
 _LEAST_BEND = 1e-10  # relative: what a straight stretch may seem to bend by rounding
 
 
@@ -77,7 +78,7 @@ def convex_hull(*curves: AbstractTradeOff) -> AbstractTradeOff:
         >>> from mipsim.tradeoff import ApproxDPTradeOff, GaussianTradeOff
         >>> both = convex_hull(GaussianTradeOff(1.0), ApproxDPTradeOff(0.0, 0.3))
         >>> both.beta([0.0, 0.6]).round(6).tolist()
-        [0.7, 0.100097]
+        [0.7, 0.075834]
     """
     if not curves:
         raise ValueError("curves is empty; it must hold at least one trade-off function")
@@ -157,29 +158,46 @@ def _samples(curves: tuple[AbstractTradeOff, ...]) -> _Samples:
         owner.append(np.full(alpha.size, index))
         place.append(np.arange(alpha.size))
     table = np.concatenate(rows)
-    order = np.lexsort((table[:, 2], -table[:, 3], -table[:, 1], table[:, 0]))
-    table, owners, places = table[order], np.concatenate(owner)[order], np.concatenate(place)[order]
-    fresh = np.concatenate([[True], (np.diff(table[:, 0]) > 0) | (np.diff(table[:, 1]) < 0)])
-    return _Samples(table[fresh], owners[fresh], places[fresh])
+    order = distinct(*table.T)
+    return _Samples(table[order], np.concatenate(owner)[order], np.concatenate(place)[order])
 
 
 def _bridged(curves: tuple[AbstractTradeOff, ...], *, symmetric: bool) -> AbstractTradeOff:
     points = _samples(curves)
     kept = hull_corners(*rises(*points.rates.T), slack=_LEAST_BEND)
-    bridges = []
-    for i, j in zip(kept[:-1], kept[1:], strict=True):
-        same = points.owner[i] == points.owner[j]
-        if same and points.place[j] - points.place[i] <= 1:
-            continue
-        if len(curves) == 1 and j - i <= 1:
-            continue
-        bridges.append((points.rates[i], points.rates[j]))
+    kept = np.array(kept)
+    first, last = kept[:-1], kept[1:]
+    # Neighbours on one curve are joined by that curve; anything else may be a bridge, if the curves leave it.
+    arc = (points.owner[first] == points.owner[last]) & (points.place[last] - points.place[first] <= 1)
+    # Nor is anything where FPRs are rounded to a thousandth of their distance from 1.
+    open_ = ~arc & (points.rates[first, 1] > 1e-13)
+    first, last = first[open_], last[open_]
+    leaves = _height_above_the_line(curves, points.rates[first], points.rates[last]) > _LEAST_HEIGHT
+    bridges = [
+        (points.rates[i], points.rates[j]) for i, j in zip(first[leaves], last[leaves], strict=True)
+    ]
     if not bridges and len(curves) == 1:
         return curves[0]
     refined = [_refined(curves, start, end) for start, end in bridges]
     starts = np.array([start for start, _ in refined]).reshape(-1, 4)
     ends = np.array([end for _, end in refined]).reshape(-1, 4)
     return ConvexHullTradeOff(curves, starts, ends, symmetric)
+
+
+def _height_above_the_line(
+    curves: tuple[AbstractTradeOff, ...], start: np.ndarray, end: np.ndarray
+) -> np.ndarray:
+    """How far the least curve lies above lines at a point of each, relative to the lesser of TPR and FNR there."""
+    left = end[:, 0] <= 0.5
+    middle = np.where(left, 0.5 * (start[:, 0] + end[:, 0]), 1.0 - 0.5 * (start[:, 1] + end[:, 1]))
+    width = np.where(left, end[:, 0] - start[:, 0], start[:, 1] - end[:, 1])
+    share = np.where(left, middle - start[:, 0], start[:, 1] - (1.0 - middle)) / width
+    beta = np.min([curve.beta(middle) for curve in curves], axis=0)
+    tpr = np.max([curve.tpr_at(middle) for curve in curves], axis=0)
+    line_beta, line_tpr = (start[:, k] + share * (end[:, k] - start[:, k]) for k in (2, 3))
+    height = np.where(line_tpr <= 0.5, (line_tpr - tpr) / line_tpr, (beta - line_beta) / np.maximum(line_beta, 1e-300))
+    # An FPR near 1 is rounded to 1e-16, and the curve is read there.
+    return height - 1e-15 / np.minimum(start[:, 1], 1.0)
 
 
 def _refined(

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from mipsim._validation import finite_vector, number
+from mipsim._validation import finite_vector, number, whole
 from mipsim.bands.compare import Comparison, compare_counts
 from mipsim.bands.counts import class_counts
 from mipsim.bands.curve_band import CurveBand
+from mipsim.bands.duembgen_wellner import duembgen_wellner
 from mipsim.tradeoff.base import AbstractTradeOff, rates
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class EmpiricalTradeOff:
-    """Counts of false positives and false negatives at K thresholds that were fixed before the games.
+    """Counts of false positives and false negatives at K thresholds, fixed before the games unless said otherwise.
 
     Every interval below comes from one simultaneous band, so that all of them hold at once with `confidence`.
 
@@ -34,6 +35,7 @@ class EmpiricalTradeOff:
         false_negatives: number of "in" scores at or below each threshold, shape (K,), int64.
         in_games: "in" games played.
         confidence: of the band, in (0, 1).
+        free_thresholds: whether the thresholds were chosen after the scores; the band then holds at all thresholds.
 
     Raises:
         ValueError: if counts are not whole, exceed the games or are not monotone, thresholds do not increase,
@@ -58,6 +60,7 @@ class EmpiricalTradeOff:
     false_negatives: np.ndarray
     in_games: int
     confidence: float = 0.999
+    free_thresholds: bool = False
 
     def __post_init__(self) -> None:
         thresholds = finite_vector("thresholds", self.thresholds)
@@ -74,7 +77,7 @@ class EmpiricalTradeOff:
         if (np.diff(y) < 0).any():
             raise ValueError("false_negatives fall as the threshold rises; they must not decrease")
         level = number("confidence", self.confidence, 0.0, 1.0, low_open=True, high_open=True)
-        checked = (thresholds, x, n0, y, n1, level)
+        checked = (thresholds, x, n0, y, n1, level, bool(self.free_thresholds))
         for name, value in zip(self.__dataclass_fields__, checked, strict=True):
             object.__setattr__(self, name, value)
 
@@ -103,6 +106,43 @@ class EmpiricalTradeOff:
         )
         return cls(t, x, out_games, y, in_games, confidence)
 
+    @classmethod
+    def from_scores(
+        cls, out_scores: object, in_scores: object, confidence: float = 0.999, *, thresholds: int = 4096
+    ) -> EmpiricalTradeOff:
+        """Build the curve from raw scores (higher = "in"), whose thresholds nobody fixed beforehand.
+
+        The thresholds are the scores themselves, all or the rarest and evenly spread ones. The band is that of
+        Duembgen and Wellner, which holds at every threshold at once, however it was chosen.
+
+        Args:
+            out_scores: scores of games in the world "out", shape (games,).
+            in_scores: scores of games in the world "in", shape (games,).
+            confidence: of the band, in (0, 1 - 2e-9].
+            thresholds: the most that are kept, >= 2.
+
+        Raises:
+            ValueError: if scores are empty or not finite, or the confidence or the number is outside its range.
+
+        Examples:
+            >>> rng = np.random.default_rng(0)
+            >>> found = EmpiricalTradeOff.from_scores(rng.normal(size=9000), rng.normal(2.0, size=9000))
+            >>> found.mu_lower_bound() < 2.0 < found.mu_lower_bound() + 0.3
+            True
+        """
+        out = np.sort(finite_vector("out_scores", out_scores))
+        inside = np.sort(finite_vector("in_scores", in_scores))
+        number("confidence", confidence, 0.0, 1.0 - 2e-9, low_open=True)
+        most = whole("thresholds", thresholds, 2)
+        places = np.unique(np.concatenate([out, inside]))
+        if places.size > most:
+            ends = np.unique(np.geomspace(1, places.size, max(most // 4, 1)).astype(np.int64)) - 1
+            even = np.linspace(0, places.size - 1, most - 2 * (most // 4)).astype(np.int64)
+            places = places[np.unique(np.concatenate([ends, even, places.size - 1 - ends]))]
+        above = out.size - np.searchsorted(out, places, side="right")
+        below = np.searchsorted(inside, places, side="right")
+        return cls(places, above, out.size, below, inside.size, confidence, free_thresholds=True)
+
     @property
     def alpha(self) -> np.ndarray:
         """Observed FPR at each threshold, shape (K,)."""
@@ -115,9 +155,13 @@ class EmpiricalTradeOff:
 
     @cached_property
     def curve_band(self) -> CurveBand:
-        """The Clopper-Pearson band, simultaneous over both worlds and all thresholds."""
+        """The band, simultaneous over both worlds and all thresholds: Clopper-Pearson, or free of thresholds."""
+        risk = 1.0 - self.confidence
         counts = self.false_positives, self.out_games, self.false_negatives, self.in_games
-        return CurveBand.from_counts(*counts, 1.0 - self.confidence)
+        if not self.free_thresholds:
+            return CurveBand.from_counts(*counts, risk)
+        out = duembgen_wellner(self.false_positives, self.out_games, risk / 2)
+        return CurveBand(*out, *duembgen_wellner(self.false_negatives, self.in_games, risk / 2))
 
     def band(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
         """(lower, upper) bounds of the FNR at each FPR `alpha` (any shape, in [0, 1]), simultaneous over all.
@@ -174,6 +218,8 @@ class EmpiricalTradeOff:
             >>> EmpiricalTradeOff.from_counts(*counts).compare(GaussianTradeOff(1.0)).verdict
             'CONFIRMED'
         """
+        if self.free_thresholds:
+            raise ValueError("the thresholds were chosen after the scores; compare needs thresholds fixed beforehand")
         return compare_counts(
             self.false_positives,
             self.out_games,

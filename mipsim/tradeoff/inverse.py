@@ -8,9 +8,10 @@ import numpy as np
 from scipy.special import ndtr
 
 from mipsim.tradeoff.base import AbstractTradeOff, rates
+from mipsim.tradeoff.crossing import crossing
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 
-_Z_LEAST, _Z_MOST, _HALVINGS = -38.5, 8.3, 62
+_Z_LEAST, _Z_MOST = -38.5, 8.3
 
 
 class InverseTradeOff(AbstractTradeOff):
@@ -40,15 +41,16 @@ class InverseTradeOff(AbstractTradeOff):
             raise ValueError(f"inner is {type(self.inner).__name__}; it must be a trade-off function")
 
     def _probit(self, x: np.ndarray) -> np.ndarray:
-        low, high = np.full(x.shape, _Z_LEAST), np.full(x.shape, _Z_MOST)
-        for _ in range(_HALVINGS):
-            middle = 0.5 * (low + high)
-            alpha = ndtr(middle)
+        flat = x.reshape(-1, 1)
+
+        def reached(z: np.ndarray) -> np.ndarray:
+            alpha = ndtr(z)
             # Whichever of f and 1 - f is small decides.
-            reached = np.where(x <= 0.5, self.inner.beta(alpha) <= x, self.inner.tpr_at(alpha) >= 1.0 - x)
-            low, high = np.where(reached, low, middle), np.where(reached, middle, high)
-        z = np.where(high >= _Z_MOST, np.inf, high)
-        return np.where(self.inner.tpr_at(np.zeros_like(x)) >= 1.0 - x, -np.inf, z)
+            return np.where(flat <= 0.5, self.inner.beta(alpha) <= flat, self.inner.tpr_at(alpha) >= 1.0 - flat)
+
+        z = crossing(reached, flat.size, _Z_LEAST, _Z_MOST)[1].reshape(x.shape)
+        z = np.where(z >= _Z_MOST, np.inf, z)
+        return np.where(float(self.inner.tpr_at(0.0)) >= 1.0 - x, -np.inf, z)
 
     def beta(self, alpha: object) -> np.ndarray:
         """FNR at the FPR `alpha` (any shape, in [0, 1])."""

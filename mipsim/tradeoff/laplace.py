@@ -35,7 +35,7 @@ class LaplaceTradeOff(AbstractTradeOff):
         """FNR at the FPR `alpha` (any shape, in [0, 1])."""
         a = rates("alpha", alpha)
         least = np.exp(-self.mu)
-        middle = 0.25 * least / np.maximum(a, 0.25 * least)
+        middle = 0.25 * least / np.maximum(a, max(0.25 * least, 1e-300))
         return np.where(a < 0.5 * least, 1.0 - self._steep(a), np.where(a <= 0.5, middle, least * (1.0 - a)))
 
     def tpr_at(self, fpr: object) -> np.ndarray:
@@ -46,7 +46,7 @@ class LaplaceTradeOff(AbstractTradeOff):
     def _steep(self, a: np.ndarray) -> np.ndarray:
         # Only a below e^-mu / 2 is asked for: two steps keep e^mu from overflowing, and every digit.
         half = np.exp(0.5 * min(self.mu, 1400.0))
-        return np.minimum(a * half * half, 1.0)
+        return np.minimum(a * half, 1.0 / half) * half
 
 
 class FoldedLaplaceTradeOff(AbstractTradeOff):

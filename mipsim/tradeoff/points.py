@@ -13,7 +13,7 @@ def rises(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr: np.n
         alpha, complement, beta, tpr: FPR, 1 - FPR, FNR and TPR at the corners, shape (m,), by rising FPR.
 
     Returns:
-        Two arrays of shape (m - 1,), >= 0.
+        Two arrays of shape (m - 1,); the first is >= 0, the second too on one convex curve.
 
     Examples:
         >>> a, t = np.array([0.0, 1e-20, 1.0]), np.array([0.0, 1e-18, 1.0])
@@ -22,7 +22,7 @@ def rises(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr: np.n
     """
     out = np.where(alpha[1:] <= 0.5, np.diff(alpha), -np.diff(complement))
     inside = np.where(tpr[1:] <= 0.5, np.diff(tpr), -np.diff(beta))
-    return np.maximum(out, 0.0), np.maximum(inside, 0.0)
+    return out, inside
 
 
 def convex_points(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr: np.ndarray) -> Points:
@@ -41,10 +41,8 @@ def convex_points(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, t
         [0.0, 0.25, 0.75, 1.0]
     """
     # By FPR; of equal FPRs only the least FNR counts, which sorts first.
-    order = np.lexsort((beta, -tpr, -complement, alpha))
+    order = distinct(alpha, complement, beta, tpr)
     a, c, b, t = (np.asarray(v, np.float64)[order] for v in (alpha, complement, beta, tpr))
-    fresh = np.concatenate([[True], (np.diff(a) > 0) | (np.diff(c) < 0)])
-    a, c, b, t = (v[fresh] for v in (a, c, b, t))
     end = int(np.flatnonzero(b <= 0.0)[0]) + 1  # beyond the first zero the curve stays there
     a, c, b, t = (v[:end] for v in (a, c, b, t))
     out, inside = rises(a, c, b, t)
@@ -56,11 +54,26 @@ def convex_points(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, t
     return a[kept], c[kept], b[kept], t[kept]
 
 
+def distinct(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr: np.ndarray) -> np.ndarray:
+    """Indices that sort points by rising FPR, the least FNR alone of those of one FPR; arguments as in `rises`.
+
+    Examples:
+        >>> a, b = np.array([0.5, 0.0, 0.5]), np.array([0.3, 1.0, 0.2])
+        >>> distinct(a, 1 - a, b, 1 - b).tolist()
+        [1, 2]
+    """
+    rarity = np.where(alpha <= 0.5, alpha, 1.0 - complement)
+    order = np.lexsort((beta, -tpr, -complement, rarity))
+    a, c = alpha[order], complement[order]
+    apart = np.where(a[1:] <= 0.5, np.diff(a) > 0, np.diff(c) < 0)
+    return order[np.concatenate([[True], apart])]
+
+
 def hull_corners(out: np.ndarray, inside: np.ndarray, slack: float = 0.0) -> list[int]:
     """Indices of the corners of the concave hull of the ROC curve with these rises (pool adjacent violators).
 
     Args:
-        out, inside: rises of FPR and TPR between neighbouring corners, shape (m,), >= 0.
+        out, inside: rises of FPR and TPR between neighbouring corners, shape (m,), the first > 0.
         slack: relative rise of the slope that counts as rounding, >= 0.
 
     Examples:

@@ -76,7 +76,7 @@ class PrivacyLossDistribution:
 
     @classmethod
     def below_polygon(cls, curve: SampledTradeOff) -> PrivacyLossDistribution:
-        """The law of the least private convex curve through the corners of a polygon.
+        """A law that reveals more than any whose curve passes through the corners of a polygon.
 
         Each edge goes to its two neighbours, which keeps its masses in both worlds; the first and the last reveal the
         world by what they cannot keep.

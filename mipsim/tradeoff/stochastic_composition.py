@@ -43,7 +43,7 @@ def stochastic_composition(
         >>> targets = [GaussianTradeOff(0.0), GaussianTradeOff(2.0)]
         >>> split = stochastic_composition(targets)
         >>> round(float(split.beta(0.1)), 5), round(float(mix(*targets, weights=[0.5, 0.5]).beta(0.1)), 5)
-        (0.50618, 0.56812)
+        (0.55865, 0.56812)
     """
     curves = list(curves)
     shares = distribution_over(curves, np.full(len(curves), 1.0 / max(1, len(curves))) if weights is None else weights)

@@ -190,7 +190,7 @@ def test_where_it_does_not_apply():
             (mi.RandomTarget(mean, DATA, n=n), linear),
             (fixed, mi.FunctionAttack(lambda target, output: output.sum())),
         ):
-            assert build_sampler(game, attack, "sufficient").name == "law"
+            assert build_sampler(game, attack, "sufficient").name in ("columns", "law")
     assert as_noisy_mean(mi.Subsampled(mi.Subsampled(mean, 0.5), 0.5), 8) is not None
 
 

@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 import mipsim as mi
+from mipsim.exact import exact_law
 
 RATES = (1e-9, 1e-6, 1e-4, 1e-2)
 GAMES = 40_000
@@ -165,7 +166,10 @@ def test_rows_by_convolution(kind: str) -> None:
     curve = mi.play_rare(mean_game(data, n, target), attack, GAMES, seed=7, false_positive_rates=(1e-6, 1e-2))
     t = curve.thresholds[:, None]
     assert (np.abs(values - t) > 1e-6).all()
-    for rate, exact in ((curve.out, (values > t) @ out), (curve.inside, (values[: inside.size] <= t) @ inside)):
+    for rate, exact in (
+        (curve.out, (values > t) @ out),
+        (curve.inside, (values[: inside.size] <= t) @ inside),
+    ):
         low, high = rate.bounds(RISK * t.size)
         assert ((low <= exact) & (exact <= high)).all(), (low, exact, high)
 
@@ -223,7 +227,8 @@ def test_a_run_depends_on_seed_and_games_only() -> None:
     game = mean_game(data, 20, [1.0, 0.0, 1.0, 1.0])
     for attack in (mi.CovarianceScore(data, n=20), mi.LikelihoodRatio(game.mechanism, data, 20)):
         runs = [
-            mi.play_rare(game, attack, 30_000, 3, chunk=c, workers=w) for c, w in ((None, None), (1, 3), (8192, 1))
+            mi.play_rare(game, attack, 30_000, 3, chunk=c, workers=w)
+            for c, w in ((None, None), (1, 3), (8192, 1))
         ]
         for other in runs[1:]:
             assert np.array_equal(other.out.count, runs[0].out.count)
@@ -231,3 +236,14 @@ def test_a_run_depends_on_seed_and_games_only() -> None:
             assert other.manifest == runs[0].manifest
         another = mi.play_rare(game, attack, 30_000, 4)
         assert not np.array_equal(another.out.count, runs[0].out.count)
+
+
+def test_the_exact_law_agrees_at_forty_coordinates() -> None:
+    """The oracle's tails at the thresholds of the run, for the covariance score and for the likelihood ratio."""
+    p = np.random.default_rng(12).uniform(0.25, 0.75, 40)
+    data = mi.Bernoulli(p)
+    game = mean_game(data, 50, data.easiest_target())
+    for attack in (mi.CovarianceScore(data, n=50), mi.LikelihoodRatio(game.mechanism, data, 50)):
+        law = exact_law(game, attack)
+        curve = mi.play_rare(game, attack, GAMES, seed=13, false_positive_rates=RATES)
+        check(curve, lambda t, law=law: (law.sf(t, inside=False), law.cdf(t, inside=True)))

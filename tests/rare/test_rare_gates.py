@@ -34,7 +34,9 @@ def test_games_tilted_otherwise_than_weighted_are_caught(
 
 
 @pytest.mark.parametrize(("kind", "attack"), [(LinearScore, COVARIANCE), (TableScore, RATIO)])
-def test_a_wrong_normaliser_is_caught(monkeypatch: pytest.MonkeyPatch, kind: Any, attack: mi.AbstractAttack) -> None:
+def test_a_wrong_normaliser_is_caught(
+    monkeypatch: pytest.MonkeyPatch, kind: Any, attack: mi.AbstractAttack
+) -> None:
     """K too large by a tenth of theta squared: neighbouring tilts then contradict each other by 15% or more."""
     honest = kind.cumulant
 
@@ -51,10 +53,10 @@ def test_agreement_of_two_tilts() -> None:
     first = Tail("one", np.array([500.0]), 10_000, np.array([1e-3]))
     check_agreement([first, Tail("other", np.array([1000.0]), 10_000, np.array([5e-4]))])
     check_agreement([first, Tail("other", np.array([10.0]), 10_000, np.array([5e-4]))])  # too few to say
-    for off in (1400.0, 700.0):
+    for off in (1600.0, 600.0):  # 8 to 9 standard errors
         with pytest.raises(ArithmeticError, match="standard errors apart"):
             check_agreement([first, Tail("other", np.array([off]), 10_000, np.array([5e-4]))])
-    with pytest.raises(ArithmeticError, match="inf standard errors"):  # 5e-5 is impossible under a bound of 1e-5
+    with pytest.raises(ArithmeticError, match="standard errors apart"):  # 5e-5 against a bound of 1e-5
         check_agreement([first, Tail("other", np.array([9000.0]), 10_000, np.array([1e-5]))])
 
 
@@ -95,22 +97,36 @@ def gaussian_game(mechanism: mi.AbstractMechanism | None = None) -> mi.FixedTarg
         ({"games": 99}, "games is 99; it must be a whole number >= 100"),
         ({"seed": -1}, "seed is -1; it must be a whole number >= 0"),
         ({"seed": 2**64}, "it must be a whole number in [0, 2^64)"),
-        ({"false_positive_rates": [1e-6, 0.5]}, "false_positive_rates holds 0.5; it must lie in [1e-30, 0.25]"),
+        (
+            {"false_positive_rates": [1e-6, 0.5]},
+            "false_positive_rates holds 0.5; it must lie in [1e-30, 0.25]",
+        ),
         ({"false_positive_rates": [0.0]}, "false_positive_rates holds 0; it must lie in [1e-30, 0.25]"),
         ({"false_positive_rates": []}, "false_positive_rates has shape (0,)"),
         ({"confidence": 1.0}, "confidence is 1.0; it must be a finite number in (0, 1)"),
         ({"chunk": 0}, "chunk is 0; it must be a whole number >= 1"),
         ({"workers": 0}, "workers is 0; it must be a whole number >= 1"),
         ({"game": "fixed"}, "game is str; it must be a game such as FixedTarget"),
-        ({"attack": len}, "attack is builtin_function_or_method; rare rates need an attack whose tilted law is known"),
-        ({"game": mi.RandomTarget(mi.EmpiricalMean(), DATA, N)}, "rare rates are for FixedTarget games of EmpiricalMean"),
         (
-            {"game": gaussian_game(mi.LaplaceNoise(mi.EmpiricalMean(), 0.1)), "attack": mi.ScalarProduct([0.0, 0.0])},
+            {"attack": len},
+            "attack is builtin_function_or_method; rare rates need an attack whose tilted law is known",
+        ),
+        (
+            {"game": mi.RandomTarget(mi.EmpiricalMean(), DATA, N)},
             "rare rates are for FixedTarget games of EmpiricalMean",
         ),
         (
             {
-                "game": mi.FixedTarget(mi.EmpiricalMean(), mi.Laplace(0.0, 1.0, d=2), n=10, target=[1.0, 1.0]),
+                "game": gaussian_game(mi.LaplaceNoise(mi.EmpiricalMean(), 0.1)),
+                "attack": mi.ScalarProduct([0.0, 0.0]),
+            },
+            "rare rates are for FixedTarget games of EmpiricalMean",
+        ),
+        (
+            {
+                "game": mi.FixedTarget(
+                    mi.EmpiricalMean(), mi.Laplace(0.0, 1.0, d=2), n=10, target=[1.0, 1.0]
+                ),
                 "attack": mi.ScalarProduct([0.0, 0.0]),
             },
             "data is Laplace, whose tilted law is not at hand",
@@ -128,7 +144,9 @@ def gaussian_game(mechanism: mi.AbstractMechanism | None = None) -> mi.FixedTarg
         ),
         (
             {
-                "game": mi.FixedTarget(mi.EmpiricalMean(), mi.Exponential([1.0, 2.0]), n=10, target=[1.0, 1.0]),
+                "game": mi.FixedTarget(
+                    mi.EmpiricalMean(), mi.Exponential([1.0, 2.0]), n=10, target=[1.0, 1.0]
+                ),
                 "attack": mi.LikelihoodRatio(mi.EmpiricalMean(), mi.Exponential([1.0, 2.0]), 10),
             },
             "data is Exponential; an additive score that is not linear is tilted for Bernoulli data",

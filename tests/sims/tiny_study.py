@@ -23,7 +23,7 @@ TINY = Study("tiny", "for tests", build, {"quick": 10, "standard": 20, "full": 3
 def save_slowly(save):
     def slow(self, path):
         save(self, path)
-        time.sleep(0.3)
+        time.sleep(0.1)
 
     return slow
 

@@ -42,9 +42,9 @@ def test_it_pairs_the_tails_of_the_two_laws(rejects: str, x: float) -> None:
     if alpha < 0.999:  # nearer to 1 the rounding of alpha itself, magnified by the slope, is all one sees
         # 1 - alpha is known to 1e-16 only, and that is magnified where alpha nears 1.
         slack = 1e-10 + 1e-15 / (1.0 - alpha)
-        assert float(curve.tpr_at(alpha)) == pytest.approx(float(caught), rel=slack)
-        assert float(curve.beta(alpha)) == pytest.approx(float(missed), rel=slack)
-    assert float(curve.tpr_at(alpha)) != pytest.approx(float(caught) * (1 + 1e-6), rel=1e-8)
+        assert float(curve.tpr_at(alpha)) == pytest.approx(float(caught), rel=slack, abs=0)
+        assert float(curve.beta(alpha)) == pytest.approx(float(missed), rel=slack, abs=0)
+    assert float(curve.tpr_at(alpha)) != pytest.approx(float(caught) * (1 + 1e-6), rel=1e-8, abs=0)
 
 
 @pytest.mark.parametrize(

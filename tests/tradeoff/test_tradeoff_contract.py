@@ -4,7 +4,13 @@ import jax
 import numpy as np
 import pytest
 
-from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff, MixtureTradeOff, PiecewiseLinearTradeOff
+from mipsim.tradeoff import (
+    AbstractTradeOff,
+    GaussianTradeOff,
+    MixtureTradeOff,
+    NoncentralChiSquareTradeOff,
+    PiecewiseLinearTradeOff,
+)
 
 MEMBERS = [
     GaussianTradeOff(0.0),
@@ -14,6 +20,7 @@ MEMBERS = [
     MixtureTradeOff(MixtureTradeOff(GaussianTradeOff(3.0), 0.5), 0.5),
     PiecewiseLinearTradeOff([0, 0.2, 0.5, 1], [0.9, 0.5, 0.2, 0]),
     PiecewiseLinearTradeOff([0, 1], [1, 0]),
+    NoncentralChiSquareTradeOff(100, 0.0, 40.0),
 ]
 members = pytest.mark.parametrize("member", MEMBERS, ids=str)
 GRID = np.unique(

@@ -1,0 +1,190 @@
+"""Formulas of Leemann, Pawelczyk & Kasneci, "Gaussian Membership Inference Privacy" (NeurIPS 2023), as printed.
+
+n is the rows of a batch, d the dimension of a gradient, K the gradient susceptibility |C^-1/2 theta'|^2 (a number
+without unit), tau the standard deviation of the noise on the released mean and `clip` the bound on gradient norms,
+both in the gradients' unit; mu is that of a Gaussian trade-off.
+"""
+
+import math
+
+from scipy.optimize import brentq
+from scipy.special import ndtr
+
+from mipsim._validation import finite_vector, number, sample_size, whole
+from mipsim.distributions.base import AbstractDistribution
+from mipsim.tradeoff import NoncentralChiSquareTradeOff
+
+
+def gradient_susceptibility(data: AbstractDistribution, gradient: object, centred: bool = True) -> float:
+    """K = ||C^-1/2 (theta' - mu)||^2; theorem 5.1 prints it without mu, algorithm 1 with.
+
+    Args:
+        data: the law of one gradient.
+        gradient: theta', shape (d,).
+        centred: whether mu is taken off.
+
+    Raises:
+        ValueError: on a wrong shape.
+
+    Source: Leemann et al. (2023), theorem 5.1 and algorithm 1, line 9.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> data = mi.Gaussian(np.array([1.0, 0.0]), np.array([1.0, 4.0]))
+        >>> gradient_susceptibility(data, [1.0, 4.0]), gradient_susceptibility(data, [1.0, 4.0], centred=False)
+        (4.0, 5.0)
+    """
+    point = finite_vector("gradient", gradient, data.dimension)
+    return data.mahalanobis_squared(point if centred else point + data.mean)
+
+
+def effective_rows(n: int, noise_std: float, clip: float) -> float:
+    """n_eff = n + tau^2 n^2 / C^2; n itself without noise.
+
+    Args:
+        n: rows, >= 2.
+        noise_std: tau >= 0.
+        clip: C > 0, `inf` allowed where tau = 0.
+
+    Raises:
+        ValueError: if an argument is outside its range, or there is noise without a clip.
+
+    Source: Leemann et al. (2023), theorem 5.1.
+
+    Examples:
+        >>> effective_rows(100, 0.1, 1.0), effective_rows(100, 0.0, math.inf)
+        (200.0, 100.0)
+    """
+    n, tau = sample_size(n), number("noise_std", noise_std, 0.0)
+    if clip == math.inf:
+        if tau > 0:
+            raise ValueError(f"clip is inf with noise_std = {tau:g}; noise needs a finite clip in this formula")
+        return float(n)
+    clip = number("clip", clip, 0.0, low_open=True)
+    return n + (tau * n / clip) ** 2
+
+
+def step_tradeoff(d: float, rows: float, susceptibility: float) -> NoncentralChiSquareTradeOff:
+    """Equation 8: the curve of ||m - theta'||^2 in one step, small values speaking for "in".
+
+    beta(alpha) = 1 - F_{chi2_d((r-1)K)}( r/(r-1) F^-1_{chi2_d(rK)}(alpha) ) with r = `rows`.
+
+    Args:
+        d: dimension >= 1.
+        rows: n, or n_eff where there is noise, > 1.
+        susceptibility: K >= 0.
+
+    Raises:
+        ValueError: if an argument is outside its range.
+
+    Source: Leemann et al. (2023), theorem 5.1.
+
+    Examples:
+        >>> step_tradeoff(650, 500, 650.0).beta([0.1]).round(4)
+        array([0.556])
+    """
+    rows = number("rows", rows, 1.0, low_open=True)
+    k = number("susceptibility", susceptibility, 0.0)
+    return NoncentralChiSquareTradeOff(d, rows * k, (rows - 1) * k, rows, rows - 1, rejects="small")
+
+
+def step_mu(d: float, rows: float, susceptibility: float) -> float:
+    """Equation 9: mu_step = (d + (2r - 1)K) / (r sqrt(2d + 4 r K)), r the (effective) rows.
+
+    Raises:
+        ValueError: if d < 1, rows <= 1 or susceptibility < 0.
+
+    Source: Leemann et al. (2023), corollary 5.1.
+
+    Examples:
+        >>> round(step_mu(650, 500, 650), 3), round(step_mu(2580, 1970, 2580), 3), round(step_mu(1026, 790, 1026), 3)
+        (1.14, 1.144, 1.139)
+    """
+    d, k = number("d", d, 1.0), number("susceptibility", susceptibility, 0.0)
+    rows = number("rows", rows, 1.0, low_open=True)
+    return (d + (2 * rows - 1) * k) / (rows * math.sqrt(2 * d + 4 * rows * k))
+
+
+def long_run_mu(step: float, c: float) -> float:
+    """Equation 10: mu = sqrt(2) c sqrt(exp(s^2) Phi(1.5 s) + 3 Phi(-0.5 s) - 2), s = mu_step.
+
+    Args:
+        step: mu of one step on the records of the batch, in [0, 26] (beyond, exp(s^2) overflows).
+        c: lim n sqrt(t) / N >= 0.
+
+    Raises:
+        ValueError: if an argument is outside its range.
+
+    Source: Leemann et al. (2023), lemma 5.1; Dong, Roth & Su (2022), corollary 4.
+
+    Examples:
+        >>> round(long_run_mu(1.0, 0.5), 4)
+        0.8551
+    """
+    s, c = number("step", step, 0.0, 26.0), number("c", c, 0.0)
+    inner = math.expm1(s**2) * ndtr(1.5 * s) + (ndtr(1.5 * s) - 0.5) + 3 * (ndtr(-0.5 * s) - 0.5)
+    return math.sqrt(2 * max(inner, 0.0)) * c
+
+
+def composed_mu(step: float, steps: int) -> float:
+    """k independent steps of mu_step compose to sqrt(k) mu_step.
+
+    Raises:
+        ValueError: if step < 0 or steps is not a whole number >= 1.
+
+    Source: Leemann et al. (2023), appendix D.3.
+
+    Examples:
+        >>> composed_mu(1.14, 4)
+        2.28
+    """
+    return number("step", step, 0.0) * math.sqrt(whole("steps", steps, 1))
+
+
+def noise_for_step_mu(mu: float, d: int, n: int, susceptibility: float, clip: float) -> float:
+    """The least tau at which equation 9 promises mu for one step; 0 where none is needed.
+
+    Args:
+        mu: wanted, > 0.
+        d: dimension >= 1.
+        n: rows, >= 2.
+        susceptibility: K >= 0.
+        clip: C > 0, finite.
+
+    Raises:
+        ValueError: if an argument is outside its range.
+
+    Source: Leemann et al. (2023), section 6.2 and table 5.
+
+    Examples:
+        >>> noise_for_step_mu(1.2, 650, 500, 650.0, 1.0)
+        0.0
+        >>> round(noise_for_step_mu(0.5, 650, 500, 650.0, 1.0), 5)
+        0.09164
+    """
+    mu = number("mu", mu, 0.0, low_open=True)
+    sample_size(n)
+    clip = number("clip", clip, 0.0, low_open=True)
+    if step_mu(d, n, susceptibility) <= mu:
+        return 0.0
+    top = float(n)
+    while step_mu(d, top, susceptibility) > mu:
+        top *= 4
+    rows = brentq(lambda r: step_mu(d, r, susceptibility) - mu, n, top, xtol=1e-9 * n, rtol=1e-14)
+    return clip / n * math.sqrt(max(rows - n, 0.0))
+
+
+def noise_for_dp(mu: float, n: int, clip: float, replace: bool = True) -> float:
+    """The tau at which one step is mu-GDP: Delta / mu, with Delta = 2C/n where a record is replaced, C/n where removed.
+
+    Raises:
+        ValueError: if an argument is outside its range.
+
+    Source: Dong, Roth & Su (2022), theorem 1.
+
+    Examples:
+        >>> noise_for_dp(0.5, 100, 1.0), noise_for_dp(0.5, 100, 1.0, replace=False)
+        (0.04, 0.02)
+    """
+    mu, clip = number("mu", mu, 0.0, low_open=True), number("clip", clip, 0.0, low_open=True)
+    return (2.0 if replace else 1.0) * clip / (sample_size(n) * mu)

@@ -1,0 +1,283 @@
+"""The least noise with which a mechanism keeps to a wanted risk."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from scipy.optimize import brentq
+
+from mipsim._validation import number, one_of, whole
+from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.bounded import BoundedTradeOff
+from mipsim.tradeoff.compose import compose
+from mipsim.tradeoff.gaussian import GaussianTradeOff
+from mipsim.tradeoff.laplace import LaplaceTradeOff
+from mipsim.tradeoff.mixture import MixtureTradeOff
+
+_LEAST_NOISE, _MOST_NOISE = 1e-3, 1e6
+_RELATIVE = 1e-12
+
+
+def dpsgd(noise_multiplier: float, sampling_rate: float = 1.0, steps: int = 1) -> AbstractTradeOff:
+    """The curve of `steps` Gaussian releases, each of a Poisson sample of the records, with the world "out" as null.
+
+    The null is N(0, s^2) in each step, the other world p N(1, s^2) + (1 - p) N(0, s^2). `.symmetrized()` is the curve
+    of both directions.
+
+    Args:
+        noise_multiplier: s, standard deviation of the noise over the clipping norm, > 0.
+        sampling_rate: p, in [0, 1].
+        steps: >= 1.
+
+    Returns:
+        A `GaussianTradeOff` when all records take part, else a `BoundedTradeOff` (one step: a `MixtureTradeOff`).
+
+    Raises:
+        ValueError: if an argument is outside its range.
+
+    Source: Abadi et al. (2016), "Deep learning with differential privacy"; Dong, Roth and Su (2022), section 5.
+
+    Examples:
+        >>> dpsgd(2.0, steps=16)
+        GaussianTradeOff(mu=2.0)
+    """
+    sigma = number("noise_multiplier", noise_multiplier, 0.0, low_open=True)
+    p = number("sampling_rate", sampling_rate, 0.0, 1.0)
+    count = whole("steps", steps, 1)
+    shift = GaussianTradeOff(1.0 / sigma)
+    if p == 0.0:
+        return GaussianTradeOff(0.0)
+    return compose(shift if p == 1.0 else MixtureTradeOff(shift, p), copies=count)
+
+
+def calibrate(
+    curve_of_noise: Callable[[float], AbstractTradeOff],
+    *,
+    advantage: float | None = None,
+    eta: float | None = None,
+    mu: float | None = None,
+    tpr: float | None = None,
+    fpr: float | None = None,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    least: float = _LEAST_NOISE,
+    most: float = _MOST_NOISE,
+) -> float:
+    """The least noise at which the curve keeps to one target, in both directions; `least` if that is enough.
+
+    Of a curve between bounds the lower one is used, so that the noise is never too small.
+
+    Args:
+        curve_of_noise: the trade-off function at a noise > 0; more noise must be more private.
+        advantage: the largest TPR - FPR, in (0, 1).
+        eta: half of it, in (0, 1/2).
+        mu: the curve shall be mu-GDP, > 0.
+        tpr, fpr: the largest TPR at this FPR, 0 < fpr < tpr < 1.
+        epsilon, delta: the curve shall be (epsilon, delta)-DP, epsilon >= 0, delta in [0, 1).
+        least, most: the noises between which is searched, 0 < least < most.
+
+    Returns:
+        The noise, to a relative 1e-12 above the exact one.
+
+    Raises:
+        ValueError: if not exactly one target is given, a target is outside its range, or no noise up to `most`
+            reaches it.
+
+    Source: Kulynych et al. (2024), "Attack-aware noise calibration for differential privacy".
+
+    Examples:
+        >>> round(calibrate(lambda sigma: GaussianTradeOff(1 / sigma), mu=0.5), 9)
+        2.0
+        >>> calibrate(lambda sigma: GaussianTradeOff(1.0), advantage=0.1)
+        Traceback (most recent call last):
+        ...
+        ValueError: no noise up to 1e+06 reaches advantage <= 0.1
+    """
+    number("least", least, 0.0, low_open=True)
+    number("most", most, least, low_open=True)
+    excess, words = _target(advantage, eta, mu, (tpr, fpr), (epsilon, delta))
+
+    def at(log_noise: float) -> float:
+        curve = curve_of_noise(math.exp(log_noise))
+        value = excess(curve.lower if isinstance(curve, BoundedTradeOff) else curve)
+        return min(value, 1e3)  # inf would leave the root finder without a slope
+
+    low, high = math.log(least), math.log(most)
+    if at(high) > 0.0:
+        raise ValueError(f"no noise up to {most:g} reaches {words}")
+    if at(low) <= 0.0:
+        return float(least)
+    # Walk down from 1 or up to it first: at the far ends curves are costly and flat.
+    middle = min(max(0.0, low), high)
+    step = 0.7
+    if at(middle) > 0.0:
+        while at(min(middle + step, high)) > 0.0:
+            middle += step
+        low, high = middle, min(middle + step, high)
+    else:
+        while at(max(middle - step, low)) <= 0.0:
+            middle -= step
+        low, high = max(middle - step, low), middle
+    root = float(brentq(at, low, high, xtol=_RELATIVE))
+    nudge = _RELATIVE
+    while at(root) > 0.0:  # the root finder may stop on the wrong side
+        root, nudge = root + nudge, 2.0 * nudge
+    return math.exp(root)
+
+
+Excess = Callable[[AbstractTradeOff], float]
+
+
+def _target(
+    advantage: float | None,
+    eta: float | None,
+    mu: float | None,
+    rates: tuple[float | None, float | None],
+    budget: tuple[float | None, float | None],
+) -> tuple[Excess, str]:
+    """How far, relatively, a curve is beyond the one target that was given; and the target in words."""
+    pairs = {"tpr and fpr": rates, "epsilon and delta": budget}
+    for name, pair in pairs.items():
+        if (pair[0] is None) != (pair[1] is None):
+            raise ValueError(f"{name} must be given together; one of them is None")
+    given = [
+        name
+        for name, value in (("advantage", advantage), ("eta", eta), ("mu", mu), *((k, v[0]) for k, v in pairs.items()))
+        if value is not None
+    ]
+    if len(given) != 1:
+        raise ValueError(
+            f"the targets given are {', '.join(given) or 'none'}; give exactly one of advantage, eta, mu,"
+            " tpr and fpr, epsilon and delta"
+        )
+    if advantage is not None:
+        most = number("advantage", advantage, 0.0, 1.0, low_open=True, high_open=True)
+        return lambda curve: curve.advantage() / most - 1.0, f"advantage <= {most:g}"
+    if eta is not None:
+        half = number("eta", eta, 0.0, 0.5, low_open=True, high_open=True)
+        return lambda curve: curve.eta() / half - 1.0, f"eta <= {half:g}"
+    if mu is not None:
+        shift = number("mu", mu, 0.0, low_open=True)
+        return lambda curve: curve.least_mu() / shift - 1.0, f"mu <= {shift:g}"
+    if rates[0] is not None:
+        at = number("fpr", rates[1], 0.0, 1.0, low_open=True, high_open=True)
+        power = number("tpr", rates[0], at, 1.0, low_open=True, high_open=True)
+        return lambda curve: float(curve.symmetrized().tpr_at(at)) / power - 1.0, f"TPR <= {power:g} at FPR {at:g}"
+    eps = number("epsilon", budget[0], 0.0)
+    slack = number("delta", budget[1], 0.0, 1.0, high_open=True)
+    words = f"({eps:g}, {slack:g})-DP"
+    if slack == 0.0:
+        return lambda curve: max(
+            float(c.epsilon(0.0)) - eps * (1.0 + _RELATIVE) for c in (curve, curve.inverse())
+        ), words
+    return lambda curve: max(float(c.delta(eps)) for c in (curve, curve.inverse())) / slack - 1.0, words
+
+
+def _mechanism(noise: str, sampling_rate: float, steps: int) -> Callable[[float], AbstractTradeOff]:
+    one_of("noise", noise, ("gaussian", "laplace"))
+    p = number("sampling_rate", sampling_rate, 0.0, 1.0)
+    count = whole("steps", steps, 1)
+    if p == 0.0:
+        raise ValueError("sampling_rate is 0; a record that never takes part needs no noise, so it must be above 0")
+    if noise == "gaussian":
+        return lambda scale: dpsgd(scale, p, count)
+
+    def laplace(scale: float) -> AbstractTradeOff:
+        shift = LaplaceTradeOff(1.0 / scale)
+        return compose(shift if p == 1.0 else MixtureTradeOff(shift, p), copies=count)
+
+    return laplace
+
+
+def find_noise_multiplier_for_advantage(
+    advantage: float, *, sampling_rate: float = 1.0, steps: int = 1, noise: str = "gaussian"
+) -> float:
+    """The least noise for which no attack's TPR - FPR exceeds `advantage`; see `calibrate`.
+
+    Args:
+        advantage: in (0, 1).
+        sampling_rate: probability that a record takes part in a step, in (0, 1].
+        steps: releases, >= 1.
+        noise: "gaussian" (standard deviation over sensitivity) or "laplace" (scale over sensitivity).
+
+    Raises:
+        ValueError: if an argument is outside its range, or no noise reaches the target.
+
+    Examples:
+        >>> round(find_noise_multiplier_for_advantage(0.382924922548), 6)  # 2 Phi(1/2) - 1
+        1.0
+    """
+    return calibrate(_mechanism(noise, sampling_rate, steps), advantage=advantage)
+
+
+def find_noise_multiplier_for_eta(
+    eta: float, *, sampling_rate: float = 1.0, steps: int = 1, noise: str = "gaussian"
+) -> float:
+    """The least noise for which no attack guesses the world with probability above 1/2 + `eta`; in (0, 1/2).
+
+    The other arguments and errors are those of `find_noise_multiplier_for_advantage`.
+
+    Examples:
+        >>> round(find_noise_multiplier_for_eta(0.191462461274), 6)
+        1.0
+    """
+    return calibrate(_mechanism(noise, sampling_rate, steps), eta=eta)
+
+
+def find_noise_multiplier_for_mu(
+    mu: float, *, sampling_rate: float = 1.0, steps: int = 1, noise: str = "gaussian"
+) -> float:
+    """The least noise for which the mechanism is `mu`-GDP, mu > 0.
+
+    The other arguments and errors are those of `find_noise_multiplier_for_advantage`.
+
+    Examples:
+        >>> round(find_noise_multiplier_for_mu(0.5, steps=4), 6)
+        4.0
+    """
+    return calibrate(_mechanism(noise, sampling_rate, steps), mu=mu)
+
+
+def find_noise_multiplier_for_tpr_at_fpr(
+    tpr: float, fpr: float, *, sampling_rate: float = 1.0, steps: int = 1, noise: str = "gaussian"
+) -> float:
+    """The least noise for which no attack has a TPR above `tpr` at this `fpr`, 0 < fpr < tpr < 1.
+
+    The other arguments and errors are those of `find_noise_multiplier_for_advantage`.
+
+    Examples:
+        >>> round(find_noise_multiplier_for_tpr_at_fpr(0.1, 0.01), 6)
+        0.957124
+    """
+    return calibrate(_mechanism(noise, sampling_rate, steps), tpr=tpr, fpr=fpr)
+
+
+def find_noise_multiplier_for_err_rates(
+    alpha: float, beta: float, *, sampling_rate: float = 1.0, steps: int = 1, noise: str = "gaussian"
+) -> float:
+    """The least noise for which no attack of FPR `alpha` has an FNR below `beta`, with alpha + beta < 1.
+
+    The other arguments and errors are those of `find_noise_multiplier_for_advantage`.
+
+    Examples:
+        >>> round(find_noise_multiplier_for_err_rates(0.01, 0.9), 6)
+        0.957124
+    """
+    a = number("alpha", alpha, 0.0, 1.0, low_open=True, high_open=True)
+    b = number("beta", beta, 0.0, 1.0 - a, low_open=True, high_open=True)
+    return find_noise_multiplier_for_tpr_at_fpr(1.0 - b, a, sampling_rate=sampling_rate, steps=steps, noise=noise)
+
+
+def find_noise_multiplier_for_epsilon_delta(
+    epsilon: float, delta: float, *, sampling_rate: float = 1.0, steps: int = 1, noise: str = "gaussian"
+) -> float:
+    """The least noise for which the mechanism is (epsilon, delta)-DP, epsilon >= 0 and delta in [0, 1).
+
+    The other arguments and errors are those of `find_noise_multiplier_for_advantage`.
+
+    Examples:
+        >>> round(find_noise_multiplier_for_epsilon_delta(2.0, 0.0, noise="laplace"), 6)
+        0.5
+    """
+    return calibrate(_mechanism(noise, sampling_rate, steps), epsilon=epsilon, delta=delta)

@@ -1,0 +1,85 @@
+"""Tables of column sums against exact distribution functions."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import mipsim as mi
+from mipsim.distributions.sum_table import lattice_table, standard_form, sum_table
+
+
+def cdf_of(table, x):
+    """The distribution function that a table draws, at x."""
+    own = (table.entries >> np.uint32(table.bits)).astype(np.int64)
+    alias = (table.entries & np.uint32(table.entries.size - 1)).astype(np.int64)
+    masses = own.copy()
+    np.add.at(masses, alias, (1 << (32 - table.bits)) - own)
+    share = np.clip((x[:, None] - table.left) / np.where(table.width > 0, table.width, 1.0), 0.0, 1.0)
+    inside = table.start * share + (1 - table.start) * share**2
+    return inside @ masses / 2.0**32
+
+
+@pytest.mark.parametrize("rows", [12, 1000])
+def test_gamma_and_normal_sums(rows):
+    grid = np.linspace(-6.0, 6.0, 501) * np.sqrt(rows)
+    for data, law in (
+        (mi.Exponential(1.0), lambda x: stats.gamma.cdf(x + rows, rows)),
+        (mi.Gaussian(0.0, 1.0), lambda x: stats.norm.cdf(x / np.sqrt(rows))),
+    ):
+        form = standard_form(data)
+        assert form is not None
+        table = sum_table(form, rows)
+        np.testing.assert_allclose(cdf_of(table, grid), law(grid), rtol=0, atol=1e-9)
+
+
+def test_irwin_hall_and_laplace_sums():
+    grid = np.linspace(-3.0, 3.0, 101)
+    form = standard_form(mi.Uniform(0.0, 1.0))
+    assert form is not None
+    np.testing.assert_allclose(
+        cdf_of(sum_table(form, 8), grid), stats.irwinhall(8).cdf(grid + 4), rtol=0, atol=1e-9
+    )
+    form = standard_form(mi.Laplace(0.0, 1.0))
+    assert form is not None
+    # A sum of k Laplace draws is sqrt(2 G) Z with G a Gamma(k): integrate the normal law over G's quantiles.
+    levels, weights = np.polynomial.legendre.leggauss(200)
+    mixed = np.sqrt(2 * stats.gamma.ppf((levels + 1) / 2, 9))
+    exact = [float(weights @ stats.norm.cdf(x / mixed)) / 2 for x in 2 * grid]
+    np.testing.assert_allclose(cdf_of(sum_table(form, 9), 2 * grid), exact, rtol=0, atol=1e-6)
+
+
+def test_student_characteristic_function():
+    form = standard_form(mi.StudentT(5.0))
+    assert form is not None
+    x = np.linspace(-2000, 2000, 4_000_001)
+    density = stats.t.pdf(x, 5.0)
+    for u in (0.1, 1.0, 3.0):
+        np.testing.assert_allclose(
+            form.characteristic(np.array([u]))[0], np.sum(np.cos(u * x) * density) * 1e-3, atol=1e-9
+        )
+
+
+def test_where_there_is_no_table():
+    uniform = standard_form(mi.Uniform(0.0, 1.0))
+    assert uniform is not None
+    assert sum_table(uniform, 2) is None  # a triangle has corners
+    assert standard_form(mi.StudentT([4.0, 5.0])) is None
+    assert lattice_table(mi.Discrete([0.0, 1.0, np.sqrt(2.0)], [0.5, 0.25, 0.25]), 5) is None
+    assert lattice_table(mi.Uniform(0.0, 1.0), 5) is None
+
+
+@pytest.mark.parametrize("rows", [1, 3, 400])
+def test_lattice_sums_are_multinomial(rows):
+    values, law = np.array([-1.0, 0.5, 2.0]), np.array([0.2, 0.5, 0.3])
+    table = lattice_table(mi.Discrete(values, law), rows)
+    own = (table.entries[0] >> np.uint32(table.bits)).astype(np.int64)
+    alias = (table.entries[0] & np.uint32(table.entries.shape[1] - 1)).astype(np.int64)
+    masses = own.copy()
+    np.add.at(masses, alias, (1 << (32 - table.bits)) - own)
+    sums = table.origin[0] + table.step * np.arange(masses.size)
+    # Values -1, 0.5, 2 are -1 + 1.5 k with k in {0, 1, 2}: convolve their law directly.
+    exact = np.ones(1)
+    for _ in range(rows):
+        exact = np.convolve(exact, law)
+    wanted = np.interp(sums, -rows + 1.5 * np.arange(exact.size), np.cumsum(exact))
+    np.testing.assert_allclose(np.cumsum(masses) / 2.0**32, wanted, rtol=0, atol=1e-9)

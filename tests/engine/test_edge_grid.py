@@ -1,0 +1,34 @@
+"""The bin of every score is NumPy's, for thresholds of any spacing."""
+
+import jax
+import numpy as np
+import pytest
+
+from mipsim.engine.edge_grid import EdgeGrid
+from mipsim.engine.precision import exact_scope
+
+RNG = np.random.default_rng(0)
+EDGES = {
+    "normal": np.sort(RNG.normal(size=1024)),
+    "one": np.array([1.0]),
+    "heavy tails": np.sort(RNG.standard_cauchy(size=5000)),
+    "all in one bucket but one": np.array([*np.linspace(1.0, 1.0 + 1e-9, 3000), 1e6]),
+    "greatest numbers": np.array([-1.7e308, 1.0, 1.7e308]),
+    "narrow": 1.0 + np.arange(1, 50) * 2.0**-52,
+    "even": np.linspace(-3.0, 3.0, 2048),
+}
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_bins_are_those_of_a_search(name):
+    edges = EDGES[name]
+    near = [edges, np.nextafter(edges, np.inf), np.nextafter(edges, -np.inf), [np.inf, -np.inf, 0.0]]
+    scores = np.concatenate([RNG.normal(size=20_000), 10 * RNG.standard_cauchy(20_000), *near])
+    with exact_scope():
+        found = jax.jit(lambda grid, x: grid.bins(x))(EdgeGrid(edges), scores)
+    np.testing.assert_array_equal(found, np.searchsorted(edges, scores, side="left"))
+
+
+def test_spacings_share_shapes():
+    first, second = EdgeGrid(EDGES["normal"]), EdgeGrid(EDGES["one"])
+    assert jax.tree.map(np.shape, first) == jax.tree.map(np.shape, second)

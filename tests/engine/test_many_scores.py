@@ -1,0 +1,227 @@
+"""Many scores of one release: each histogram is that of its own games, and clusters are counted as clusters."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+import mipsim as mi
+from mipsim.bands.clopper_pearson import clopper_pearson
+from mipsim.engine.many import play_many, play_targets
+from mipsim.engine.many_histogram import ManyHistogram
+from tests.engine.two_sample import FAILURE, two_sample_p
+from tests.law_agreement import has_frequencies
+
+N, D = 8, 6
+P = np.linspace(0.25, 0.75, D)
+DATA = mi.Bernoulli(P)
+TARGETS = np.array([[1, 1, 1, 0, 0, 0], [0, 0, 1, 1, 1, 1], [1, 0, 1, 0, 1, 0.0]])
+ATTACK = mi.CovarianceScore(DATA, n=N)
+
+
+def game(target=TARGETS[0], mechanism: Any = None):
+    return mi.FixedTarget(mi.EmpiricalMean() if mechanism is None else mechanism, DATA, n=N, target=target)
+
+
+def negative_distance(target, output):
+    return -jnp.sum((output - target) ** 2)
+
+
+def test_attacks_score_the_very_releases_of_play():
+    attacks = [negative_distance, mi.ScalarProduct(np.zeros(D)), ATTACK]
+    edges = np.linspace(-4.0, 4.0, 101) + 1e-3
+    many = play_many(game(), attacks, 2_000, seed=5, edges=edges, progress=False)
+    # A plain function is played by the same sampler, with the same words.
+    alone = mi.play(game(), negative_distance, 2_000, seed=5, edges=edges, progress=False)
+    assert many[0].manifest["sampler"] == f"many attacks, {alone.manifest['sampler']}"
+    assert (many[0].out == alone.out).all()
+    assert (many[0].inside == alone.inside).all()
+    for mine, function in ((many[1], attacks[1].score), (many[2], ATTACK.score)):
+        alone = mi.play(game(), lambda t, o, f=function: f(t, o), 2_000, seed=5, edges=edges, progress=False)
+        assert (mine.out == alone.out).all()
+        assert (mine.inside == alone.inside).all()
+    assert many.pooled is None
+
+
+def test_attacks_on_random_targets_and_literal_games():
+    random = mi.RandomTarget(mi.EmpiricalMean(), DATA, n=N)
+    edges = np.linspace(-6.0, 6.0, 61) + 1e-3
+    for fidelity in ("literal", "sufficient"):
+        many = play_many(
+            random, [ATTACK, negative_distance], 500, edges=edges, fidelity=fidelity, progress=False
+        )
+        alone = mi.play(
+            random, lambda t, o: ATTACK.score(t, o), 500, edges=edges, fidelity=fidelity, progress=False
+        )
+        assert (many[0].out == alone.out).all()
+        assert (many[0].inside == alone.inside).all()
+        assert many[0].manifest["fidelity"] == fidelity
+
+
+MECHANISMS = {
+    "mean": mi.EmpiricalMean(),
+    "noise": mi.GaussianNoise(mi.EmpiricalMean(), 0.4),
+    "noise of a sub-sample": mi.Subsampled(mi.GaussianNoise(mi.EmpiricalMean(), np.full(D, 0.2)), 0.5),
+}
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("attack", [ATTACK, negative_distance], ids=["matrix", "one by one"])
+def test_each_target_has_the_law_of_its_own_games(name, attack):
+    games = 40_000
+    many = play_targets(game(mechanism=MECHANISMS[name]), attack, TARGETS, games, seed=1, progress=False)
+    alone = [
+        mi.play(
+            game(z, MECHANISMS[name]),
+            attack,
+            games,
+            seed=2,
+            edges=mine.edges,
+            fidelity="literal",
+            progress=False,
+        )
+        for z, mine in zip(TARGETS, many, strict=True)
+    ]
+    for mine, other in zip(many, alone, strict=True):
+        assert two_sample_p(mine.out, other.out)[1] >= FAILURE
+        assert two_sample_p(mine.inside, other.inside)[1] >= FAILURE
+        assert two_sample_p(mine.inside, other.out)[1] < FAILURE
+    assert many.pooled is not None
+    assert many.pooled.games == games
+
+
+def test_the_pooled_curve_is_that_of_a_random_target():
+    edges = np.linspace(-3.0, 3.0, 41) + 1e-3
+    many = play_targets(game(), ATTACK, TARGETS, 60_000, seed=3, edges=edges, progress=False)
+    # Other games, so that the two samples are independent; each target's share of them is its own.
+    fresh = play_targets(game(), ATTACK, TARGETS, 60_000, seed=4, edges=edges, progress=False)
+    rng = np.random.default_rng(0)
+    for world in ("out", "inside"):
+        picks = rng.multinomial(60_000, np.full(3, 1 / 3))
+        mixed = sum(
+            rng.multivariate_hypergeometric(getattr(part, world), k)
+            for part, k in zip(fresh, picks, strict=True)
+        )
+        assert two_sample_p(getattr(many.pooled, world), mixed)[1] >= FAILURE
+        assert two_sample_p(getattr(many.pooled, world), getattr(fresh[0], world))[1] < FAILURE
+
+
+def test_clusters_are_counted_as_clusters():
+    """Near-equal targets: naive pooling must under-cover, the pooled histogram and each target's must not."""
+    m, games, repeats, confidence = 20, 200, 150, 0.99
+    data = mi.Gaussian(np.zeros(4), 1.0)
+    base = mi.FixedTarget(mi.EmpiricalMean(), data, n=5, target=np.ones(4))
+    targets = 1.0 + 1e-6 * np.random.default_rng(0).normal(size=(m, 4))
+    attack = mi.ScalarProduct(np.zeros(4))
+    truth = stats.norm(0.0, 2.0 / np.sqrt(5)).sf(0.5)
+    covered = {"naive": 0, "pooled": 0, "one target": 0}
+    for seed in range(repeats):
+        many = play_targets(base, attack, targets, games, seed, edges=[0.5], progress=False)
+        assert many.pooled is not None
+        counts = {
+            "naive": (sum(int(part.out[1]) for part in many), m * games),
+            "pooled": (int(many.pooled.out[1]), games),
+            "one target": (int(many[0].out[1]), games),
+        }
+        for name, (hits, trials) in counts.items():
+            low, high = clopper_pearson([hits], trials, 1 - confidence, thresholds=1)
+            covered[name] += bool(low[0] <= truth <= high[0])
+    # Clopper-Pearson covers with probability >= 0.99, so that fewer than this have probability <= 1e-9. Naive pooling
+    # takes 20 copies of a count for 20 counts, and covers some 0.44 of the time.
+    least = stats.binom.ppf(FAILURE, repeats, confidence)
+    assert covered["pooled"] >= least
+    assert covered["one target"] >= least
+    assert covered["naive"] < least
+
+
+def test_bands_share_their_confidence():
+    many = play_many(game(), [ATTACK, negative_distance], 1_000, progress=False)
+    assert [curve.confidence for curve in many.tradeoffs(0.99)] == pytest.approx([0.995, 0.995])
+    assert [curve.confidence for curve in many.tradeoffs(0.99, family=10)] == pytest.approx([0.999, 0.999])
+    with pytest.raises(ValueError, match="family is 1; it must be a whole number >= 2"):
+        many.tradeoffs(0.99, family=1)
+    with pytest.raises(ValueError, match=r"confidence is 1\.0; it must be"):
+        many.tradeoffs(1.0)
+
+
+def test_counts_do_not_depend_on_chunks_and_workers():
+    edges = np.linspace(-3.0, 3.0, 20) + 1e-3
+    one, two = (
+        play_targets(game(), ATTACK, TARGETS, 5_000, 7, edges=edges, chunk=c, workers=w, progress=False)
+        for c, w in ((1, 1), (3_000, 2))
+    )
+    for a, b in zip((*one, one.pooled), (*two, two.pooled), strict=True):
+        assert (a.out == b.out).all()
+        assert (a.inside == b.inside).all()
+    other = play_targets(game(), ATTACK, TARGETS, 5_000, 8, edges=edges, progress=False)
+    assert (other[0].out != one[0].out).any()
+
+
+def test_gaussian_scores_are_exactly_normal():
+    z = np.array([[1.0, -1.0, 0.5], [0.3, 0.3, 0.3]])
+    base = mi.FixedTarget(
+        mi.GaussianNoise(mi.EmpiricalMean(), 0.7), mi.Gaussian(np.zeros(3), 1.0), n=6, target=z[0]
+    )
+    many = play_targets(base, mi.ScalarProduct(np.zeros(3)), z, 200_000, progress=False)
+    for part, target in zip(many, z, strict=True):
+        size = target @ target
+        for counts, mean, rows in ((part.out, 0.0, 6), (part.inside, size / 6, 5)):
+            law = stats.norm(mean, np.sqrt(size * (rows / 36 + 0.49 / 6)))
+            assert has_frequencies(counts, np.diff(law.cdf([-np.inf, *part.edges, np.inf])))
+            wrong = stats.norm(mean, np.sqrt(size * (rows / 36 + 0.49 / 36)))
+            assert not has_frequencies(counts, np.diff(wrong.cdf([-np.inf, *part.edges, np.inf])))
+
+
+ANYTHING: dict[str, Any] = {"game": "game", "attacks": ATTACK, "nothing": []}
+STEP = mi.SGDStep(1.0, 1.0)
+EMPIRICAL = mi.FixedTarget(mi.EmpiricalMean(), mi.Empirical([[0.0], [1.0], [3.0]]), n=4, target=[1.0])
+BAD = [
+    (lambda: play_many(ANYTHING["game"], [ATTACK], 10), "game is str; it must be a game"),
+    (lambda: play_many(game(), ANYTHING["attacks"], 10), "attacks is CovarianceScore; it must be a sequence"),
+    (
+        lambda: play_many(game(), ANYTHING["nothing"], 10),
+        "attacks is list; it must be a sequence of at least one",
+    ),
+    (lambda: play_many(game(), [ATTACK], 0), "games is 0; it must be a whole number >= 1"),
+    (lambda: play_many(game(), [ATTACK], 10, -1), "seed is -1; it must be"),
+    (lambda: play_many(game(), [ATTACK], 10, edges=[1.0, 0.0]), "edges falls or stays at index 1"),
+    (lambda: play_many(game(), [ATTACK], 10, fidelity="exact"), "fidelity is 'exact'; it must be one of"),
+    (
+        lambda: play_many(game(mechanism=STEP), [ATTACK], 10, fidelity="sufficient"),
+        "fidelity is 'sufficient', but SGDStep of Bernoulli data has no exact law",
+    ),
+    (
+        lambda: play_targets(EMPIRICAL, mi.ScalarProduct([0.0]), [[1.0]], 10, fidelity="sufficient"),
+        "fidelity is 'sufficient', but sums of Empirical data have no exact law",
+    ),
+    (
+        lambda: play_many(game(), [ATTACK, lambda t, o: jnp.sum(o) * jnp.nan], 10, progress=False),
+        "gave NaN for .* games",
+    ),
+    (
+        lambda: play_targets(ANYTHING["game"], ATTACK, TARGETS, 10),
+        "game is str; many targets are played by FixedTarget",
+    ),
+    (lambda: play_targets(game(), ATTACK, TARGETS[0], 10), r"targets has shape \(6,\); it must be a matrix"),
+    (lambda: play_targets(game(), ATTACK, TARGETS[:, :2], 10), "targets has 2 columns; it must have 6"),
+    (
+        lambda: play_targets(game(mechanism=STEP), ATTACK, TARGETS, 10),
+        "mechanism is SGDStep; many targets share",
+    ),
+    (lambda: ManyHistogram(()), "histograms is empty"),
+    (
+        lambda: ManyHistogram(
+            tuple(mi.Histogram(np.zeros(1), np.array([g, 0]), np.array([0, g])) for g in (1, 2))
+        ),
+        r"histograms hold \[1, 2\] games",
+    ),
+]
+
+
+@pytest.mark.parametrize(("build", "message"), BAD, ids=[message[:40] for _, message in BAD])
+def test_message(build, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        build()
+    assert "\n" not in str(caught.value)

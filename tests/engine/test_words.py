@@ -1,0 +1,54 @@
+"""Normals and chi-squares of the projected games have their laws, far into the tails."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+from mipsim.engine.precision import exact_scope
+from mipsim.engine.words import chi_square, normals, words_of
+from tests.engine.two_sample import FAILURE
+
+GAMES = 2**20
+
+
+def drawn(what, seed=1, world=0, games=GAMES):
+    with exact_scope():
+        words = jnp.array([0, seed], jnp.uint32)
+        place = jnp.zeros((), jnp.int64), jnp.asarray(world, jnp.int64)
+        numbers = jnp.arange(games, dtype=jnp.uint64)
+        if what == "normal":
+            return np.asarray(jax.jit(normals)(words, *place, numbers))
+        draw = jax.jit(lambda s, a, b, g: chi_square(words_of(s, a, b, g), what, games))
+        return np.asarray(draw(words, *place, numbers))
+
+
+@pytest.mark.parametrize("what", ["normal", 1, 2, 3, 20, 4999])
+def test_the_law_by_chi_square(what):
+    law = stats.norm() if what == "normal" else stats.chi2(what)
+    bins = 4096
+    counts = np.bincount((law.cdf(drawn(what)) * bins).astype(int), minlength=bins)
+    statistic = np.sum((counts - GAMES / bins) ** 2 / (GAMES / bins))
+    assert stats.chi2.sf(statistic, bins - 1) >= FAILURE
+
+
+def test_tails_are_fine_grained():
+    tail = np.sort(drawn("normal", games=2**22))[-64:]
+    assert tail.dtype == np.float64
+    assert np.unique(tail).size == 64  # float32 normals have a handful of values out here
+    # P(max of 2^22 > 7.2) and P(max < 4.3) are below 2e-6 and 1e-15.
+    assert 4.3 < tail[-1] < 7.2
+
+
+def test_the_two_of_a_pair_and_the_worlds_are_independent():
+    first = drawn("normal")
+    pairs = first.reshape(2, -1)
+    # 6.2 standard deviations of a mean of products: 1e-9.
+    for a, b in ((*pairs,), (first, drawn("normal", world=1)), (first, drawn("normal", seed=2))):
+        assert abs(np.mean(a * b)) < 6.2 / np.sqrt(a.size)
+        assert abs(np.mean((a**2 - 1) * (b**2 - 1))) < 6.2 * 2 / np.sqrt(a.size)
+
+
+def test_no_degrees_of_freedom_are_zero():
+    assert not drawn(0, games=16).any()

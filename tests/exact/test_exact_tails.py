@@ -1,0 +1,175 @@
+"""Far tails of exact laws against arbitrary precision, and the error bounds that they state."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+import mipsim as mi
+from mipsim.engine.precision import exact_scope
+from mipsim.exact import exact_law
+from mipsim.exact.inversion import InvertedLaw
+from mipsim.exact.phases import Phases
+from mipsim.exact.rows import BernoulliRow, LaplaceRow, NormalRow, UniformRow, common_step
+from mipsim.exact.transform import RowsTransform
+
+MEAN = mi.EmpiricalMean()
+
+
+def bernoulli_game(n: int, d: int) -> tuple[InvertedLaw, np.ndarray, np.ndarray, np.ndarray, float]:
+    p = np.random.default_rng(5).uniform(0.25, 0.75, d)
+    data = mi.Bernoulli(p)
+    z = data.easiest_target()
+    attack = mi.CovarianceScore(data, n)
+    with exact_scope():
+        weights, offset = np.asarray(attack.weights(z)), float(attack.offset(z))
+    law = exact_law(mi.FixedTarget(MEAN, data, n, z), attack)
+    assert isinstance(law, InvertedLaw)
+    return law, p, weights, z, offset
+
+
+def gil_pelaez(
+    x: float, n: int, p: np.ndarray, weights: np.ndarray, constant: float, sd: float, digits: int
+) -> mp.mpf:
+    """P(sum_j weights_j Binomial(n, p_j) / n + constant > x): midpoints on the real axis, in `digits` digits.
+
+    An untilted line and plain arithmetic: another route than the one under test. Its aliases are tails a period away.
+    """
+    with mp.workdps(digits):
+        reach = mp.sqrt(2 * digits * mp.log(10))  # deviations at which a normal tail or transform is 10^-digits
+        step = 2 * mp.pi / (3 * reach * sd)
+        nodes = int(mp.ceil(1.15 * reach / (sd * step)))
+        a = [mp.mpf(float(w)) / n for w in weights]
+        q = [mp.mpf(float(v)) for v in p]
+        mean = mp.fsum(v * b for v, b in zip(q, a, strict=True)) * n
+        distance = mp.mpf(x) - mp.mpf(constant) - mean
+        total = mp.mpf(0)
+        for k in range(nodes):
+            t = (k + mp.mpf(1) / 2) * step
+            product = mp.mpc(1)
+            for v, b in zip(q, a, strict=True):
+                product *= (1 + v * mp.expm1(mp.mpc(0, t * b))) * mp.expj(-t * b * v)
+            total += (product**n * mp.expj(-t * distance)).imag / (k + mp.mpf(1) / 2)
+        return mp.mpf(1) / 2 + total / mp.pi
+
+
+@pytest.mark.parametrize("far", [0.3, 4.0, 13.0, 21.0])
+def test_distinct_coordinates_against_arbitrary_precision(far: float) -> None:
+    n, d = 200, 60
+    law, p, weights, z, offset = bernoulli_game(n, d)
+    sd = float(np.sqrt(np.sum(weights**2 * p * (1 - p)) / n))
+    x = float(law.transform.mean[0]) + far * sd
+    digits = 20 + int(far**2 / 2 / np.log(10) * 1.1)
+    exact = gil_pelaez(x, n, p, weights, offset, sd, digits + 15)
+    assert abs(float(mp.mpf(float(law.logsf(x, inside=False))) - mp.log(exact))) < 2e-11
+    constant = offset + float(weights @ z) / n
+    within = gil_pelaez(x, n - 1, p, weights * (n - 1) / n, constant, sd, digits + 15)
+    assert abs(float(mp.mpf(float(law.logsf(x, inside=True))) - mp.log(within))) < 2e-11
+    wrong = gil_pelaez(x, n, p + 1e-6, weights, offset, sd, digits + 15)
+    assert abs(float(mp.log(wrong / exact))) > 1e-7  # the planted error shows
+
+
+@pytest.mark.slow
+def test_the_reference_game_against_arbitrary_precision() -> None:
+    n, d = 1000, 5000
+    law, p, weights, _, offset = bernoulli_game(n, d)
+    sd = float(np.sqrt(np.sum(weights**2 * p * (1 - p)) / n))
+    for far, digits, tolerance in ((0.5, 30, 1e-12), (21.2, 130, 1e-10)):
+        x = float(law.transform.mean[0]) + far * sd
+        exact = gil_pelaez(x, n, p, weights, offset, sd, digits)
+        assert abs(float(mp.mpf(float(law.logsf(x, inside=False))) - mp.log(exact))) < tolerance
+
+
+def test_the_reference_game_states_the_error_that_is_asked_for() -> None:
+    law, *_ = bernoulli_game(1000, 5000)
+    assert law.error_bound < 1e-12
+    alpha = np.array([1e-100, 1e-60, 1e-20, 1e-6, 0.1])
+    x = law.threshold_at(alpha)
+    np.testing.assert_allclose(law.sf(x, inside=False), alpha, rtol=1e-12)
+    assert (law.errors(x, inside=False) < 1e-10 * alpha).all()
+
+
+def gamma_tail(shape: int, x: float) -> float:
+    with mp.workdps(60):
+        return float(mp.log(mp.gammainc(shape, mp.mpf(x), regularized=True)))
+
+
+@pytest.mark.parametrize("x", [1.0, 5.0, 20.0, 42.0, 44.0, 100.0, 400.0])
+def test_exponential_sums_are_gamma(x: float) -> None:
+    data, n = mi.Exponential(1.0, d=2), 21
+    law = exact_law(mi.FixedTarget(MEAN, data, n, [0.5, 0.5]), mi.ScalarProduct(np.zeros(2)))
+    score = 0.5 * x / n
+    assert float(law.logsf(score, inside=False)) == pytest.approx(gamma_tail(2 * n, x), rel=1e-11, abs=1e-11)
+    inside = gamma_tail(2 * n - 2, x - 1.0) if x > 1.0 else 0.0
+    assert float(law.logsf(score, inside=True)) == pytest.approx(inside, rel=1e-11, abs=1e-11)
+    with mp.workdps(60):
+        below = float(mp.log(mp.gammainc(2 * n, 0, mp.mpf(x), regularized=True)))
+    assert float(law.logcdf(score, inside=False)) == pytest.approx(below, rel=1e-11, abs=1e-11)
+
+
+@pytest.mark.parametrize("x", [3.0, 9.9, 10.0, 14.0, 19.0])
+def test_uniform_sums_are_irwin_hall(x: float) -> None:
+    n = 20
+    transform = RowsTransform(UniformRow(np.array([0.5])), n, 0.5, 0.0, 0.0)
+    with mp.workdps(60):
+        terms = [(-1) ** k * mp.binomial(n, k) * (mp.mpf(x) - k) ** n for k in range(int(x) + 1)]
+        below = mp.fsum(terms) / mp.factorial(n)
+    law = InvertedLaw(transform)
+    assert float(law.logcdf(x, inside=False)) == pytest.approx(float(mp.log(below)), rel=1e-10, abs=1e-11)
+    assert float(law.logsf(x, inside=False)) == pytest.approx(float(mp.log(1 - below)), rel=1e-10, abs=1e-11)
+
+
+@pytest.mark.parametrize("x", [0.5, 4.0, 30.0])
+def test_laplace_noise_on_a_normal_mean(x: float) -> None:
+    """A normal plus a Laplace has a closed tail; the transform is their product."""
+    law = InvertedLaw(RowsTransform(NormalRow(0.25), 4, 0.0, 0.0, 0.0, (LaplaceRow(np.array([0.5])),)))
+    with mp.workdps(60):
+        s, b = mp.mpf(1), mp.mpf(1) / 2
+        y = mp.mpf(x)
+
+        def half(sign: int) -> mp.mpf:
+            return mp.exp(s * s / (2 * b * b) - sign * y / b) * mp.ncdf((sign * y - s * s / b) / s)
+
+        exact = float(mp.log(mp.ncdf(-y / s) + (half(1) - half(-1)) / 2))
+    assert float(law.logsf(x, inside=False)) == pytest.approx(exact, rel=1e-11, abs=1e-11)
+
+
+@pytest.mark.parametrize(("n", "d"), [(30, 4), (8, 6), (3, 10)])
+def test_the_error_bound_is_honoured_with_few_coordinates(n: int, d: int) -> None:
+    """Every atom is known here; inversion is at its worst, and must say so."""
+    rng = np.random.default_rng(3)
+    p, a = rng.uniform(0.3, 0.7, d), rng.uniform(1.0, 2.0, d)
+    row = BernoulliRow(a, p)
+    atoms, out = np.zeros(1), np.ones(1)
+    for v, q in zip(a, p, strict=True):
+        pmf = np.array([float(mp.binomial(n, k) * mp.mpf(q) ** k * (1 - mp.mpf(q)) ** (n - k)) for k in range(n + 1)])
+        atoms, out = np.add.outer(atoms, v * np.arange(n + 1)).ravel(), np.multiply.outer(out, pmf).ravel()
+    law = InvertedLaw(RowsTransform(row, n, float(a @ p), 0.0, 0.0))
+    order = np.argsort(atoms)
+    cumulative = np.cumsum(out[order])
+    at = np.linspace(0, atoms.size - 2, 300).astype(int)
+    threshold = 0.5 * (atoms[order][at] + atoms[order][at + 1])
+    actual = np.abs(law.cdf(threshold, inside=False) - cumulative[at])
+    assert actual.max() <= law.error_bound
+    assert actual.max() > 1e-9  # there is an error to bound
+    assert (actual <= law.errors(threshold, inside=False) + 1e-15).all()
+
+
+def test_the_quiet_range_of_phases_is_quiet() -> None:
+    rng = np.random.default_rng(8)
+    for count, rows in ((3, 40), (12, 100), (40, 30)):
+        frequencies, strengths = rng.uniform(1.0, 3.0, count), rng.uniform(0.02, 0.05, count)
+        phases = Phases(frequencies, strengths)
+        start = np.pi / frequencies.max()
+        for level in (3.0, 10.0):
+            until = phases.quiet_until(start, rows, level)
+            t = rng.uniform(start, until, 200_000)
+            distance = np.abs(np.mod(np.outer(frequencies, t) + np.pi, 2 * np.pi) - np.pi)
+            exponent = rows * (strengths @ distance**2)
+            assert exponent.min() >= level or until == start
+    assert Phases(np.ones(4), np.full(4, 0.05)).quiet_until(1.0, 1000, 30.0) < 2 * np.pi  # there they all return
+
+
+def test_common_steps() -> None:
+    assert common_step(np.array([3.0, -7.0]) / 2.1) == pytest.approx(1 / 2.1, rel=1e-12)
+    assert common_step(np.array([1.0, np.pi])) is None
+    assert common_step(np.random.default_rng(0).uniform(size=50)) is None

@@ -1,0 +1,194 @@
+"""Lemma 12 (an injection between adjacent sets) and lemma 13 (a generalised Chebyshev inequality)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+from scipy import optimize, stats
+
+from mipsim.exact.subset_extremes import bracket_injection, matching_size
+from verify.claim import Between, Budget, Claim, Kind, OneOf, Regime, RegimeResult
+from verify.limits import judge_identity
+
+SOLVED = 1e-6
+
+
+def matching_regime(n: int, k: int) -> Regime:
+    """How many sets without the target a largest matching leaves alone."""
+    parameters = {"n": n, "k": k}
+
+    def judge(_: Budget) -> RegimeResult:
+        matched, sets = matching_size(n, k)
+        return judge_identity(
+            float(sets - matched),
+            0.0,
+            parameters,
+            unit="sets left alone",
+            route="maximum matching",
+            detail=f"{matched} of {sets} sets without x* are matched",
+        )
+
+    return Regime(f"matching, n = {n}, k = {k}", parameters, judge, random=False)
+
+
+def bracket_regime(n: int, k: int) -> Regime:
+    """An explicit injection, checked set by set: adjacent, with the target, all different."""
+    parameters = {"n": n, "k": k}
+
+    def judge(_: Budget) -> RegimeResult:
+        before, after = bracket_injection(n, k)
+        wrong = int((((before ^ after).sum(axis=1) != 2) | ~after[:, 0]).sum())
+        doubled = len(after) - len(np.unique(np.packbits(after, axis=1), axis=0))
+        return judge_identity(
+            float(wrong + doubled), 0.0, parameters, unit="sets", route="explicit injection (brackets)"
+        )
+
+    return Regime(f"brackets, n = {n}, k = {k}", parameters, judge, random=False)
+
+
+def largest_tail(bound: float, exponent: float, threshold: float) -> float:
+    """The largest P(|X| > threshold) of all centred laws with E|X|^exponent <= bound, by a linear program on a grid.
+
+    The grid holds the points just above the threshold; the value is attained by a law on it.
+    """
+    grid = np.concatenate([[0.0], np.geomspace(0.1, 0.999, 12), [1 + 1e-9], np.geomspace(1.01, 10.0, 30)])
+    x = np.concatenate([-grid[:0:-1], grid])  # in units of the threshold
+    result = optimize.linprog(
+        -(np.abs(x) > 1.0).astype(float),
+        A_ub=(np.abs(x) ** exponent)[None, :],
+        b_ub=[bound / threshold**exponent],
+        A_eq=np.vstack([np.ones_like(x), x]),
+        b_eq=[1.0, 0.0],
+        bounds=(0.0, 1.0),
+        method="highs",
+    )
+    return -float(result.fun)
+
+
+def tail_regime(k: float, t: float, sigma: float, exponent: float, factor: float = 1.0) -> Regime:
+    """The largest P(|X - EX| > t sigma) under E|X - EX|^exponent <= sigma^k, less 1/t^k."""
+    parameters = {
+        "k": k,
+        "t": t,
+        "sigma": sigma,
+        "premise": f"E||X - EX||^{exponent:g} <= sigma^{k:g}",
+        "X": "all laws",
+    }
+
+    def judge(_: Budget) -> RegimeResult:
+        largest = largest_tail(sigma**k, exponent, t * sigma)
+        return judge_identity(
+            largest - factor * min(1.0, t**-k),
+            SOLVED,
+            parameters,
+            unit="probability",
+            route="linear program over all laws on a grid",
+            detail=f"largest P(||X - EX|| > t sigma) = {largest:.4g}; claimed bound {t**-k:.4g}",
+            second_route=partial(two_points, k, t, sigma),
+            one_sided=True,
+        )
+
+    return Regime(f"k = {k:g}, t = {t:g}, sigma = {sigma:g}", parameters, judge, random=False)
+
+
+def two_points(k: float, t: float, sigma: float) -> str:
+    """A law on -a, 0, a in whole fractions, with E X^2 <= sigma^k."""
+    s, x = Fraction(sigma), Fraction(t)
+    a = x * s * Fraction(10001, 10000)
+    p = min(Fraction(1), s ** int(k) / a**2)
+    return (
+        f"exact fractions: X = +-{float(a):.4g} with probability {float(p / 2):.4g} each, else 0, has E X^2 = {float(p * a**2):.4g} "
+        f"<= sigma^k and P(|X| > t sigma) = {float(p):.4g} > 1/t^k = {float(1 / x ** int(k)):.4g}"
+        if p > 1 / x ** int(k)
+        else f"exact fractions: no two-point law; P = {float(p):.4g}"
+    )
+
+
+LAWS = {
+    "N(0, 1)": stats.norm(),
+    "Laplace(1)": stats.laplace(),
+    "Uniform(-1, 1)": stats.uniform(-1, 2),
+    "Student t, 9 df": stats.t(9),
+}
+
+
+def law_regime(name: str, k: float) -> Regime:
+    """The corrected inequality for a named law, at many t, with sigma its own k-th moment."""
+    parameters = {"X": name, "k": k, "t": "0.5 to 20"}
+
+    def judge(_: Budget) -> RegimeResult:
+        law = LAWS[name]
+        sigma = law.expect(lambda x: abs(x) ** k) ** (1 / k)
+        t = np.geomspace(0.5, 20.0, 200)
+        gap = float((2 * law.sf(t * sigma) - t**-k).max())
+        return judge_identity(gap, 1e-9, parameters, unit="probability", route="exact law", one_sided=True)
+
+    return Regime(f"{name}, k = {k:g}", parameters, judge, random=False)
+
+
+_K = Between(0, float("inf"), "k > 0; judged at 1 to 8")
+_POINTS = tuple(
+    (k, t, s) for k in (1.0, 2.0, 3.0, 4.0, 8.0) for t in (0.5, 1.5, 4.0) for s in (0.25, 1.0, 3.0)
+)
+_CHEBYSHEV = {
+    "k": _K,
+    "t": Between(0, float("inf"), "t > 0"),
+    "sigma": Between(0, float("inf"), "sigma > 0"),
+    "norm": OneOf(("any",), "||X - EX|| is a number, and every law on the line is judged"),
+}
+CLAIMS = (
+    Claim(
+        "izzo-lemma-12",
+        "izzo",
+        "For k >= n/2 there is an injection from the k-sets without x* to adjacent k-sets with it.",
+        Kind.EXISTENCE,
+        0.0,
+        "sets left alone",
+        {
+            "n": Between(2, float("inf"), "every n to 10; 11, 15, 20"),
+            "k": Between(1, float("inf"), "n/2 <= k <= n"),
+        },
+        (
+            *(matching_regime(n, k) for n in range(2, 11) for k in range((n + 1) // 2, n + 1)),
+            *(
+                bracket_regime(n, k)
+                for n, k in ((2, 1), (7, 4), (10, 5), (11, 6), (15, 8), (15, 12), (20, 10))
+            ),
+        ),
+        partial(matching_regime, 6, 2),
+    ),
+    Claim(
+        "izzo-lemma-13",
+        "izzo",
+        "If E||X - EX||^2 <= sigma^k then P(||X - EX|| > t sigma) <= 1/t^k for any t > 0.",
+        Kind.BOUND,
+        SOLVED,
+        "probability",
+        _CHEBYSHEV,
+        tuple(tail_regime(k, t, s, 2.0) for k, t, s in _POINTS),
+        partial(tail_regime, 2.0, 4.0, 1.0, 2.0, 0.97),
+        corrected_by="izzo-lemma-13-corrected",
+    ),
+    Claim(
+        "izzo-lemma-13-corrected",
+        "izzo",
+        "If E||X - EX||^k <= sigma^k then P(||X - EX|| > t sigma) <= 1/t^k for any t > 0 and k > 0.",
+        Kind.BOUND,
+        SOLVED,
+        "probability",
+        _CHEBYSHEV | {"k": Between(0, float("inf"), "k > 0; judged at 0.5 to 8")},
+        (
+            *(tail_regime(k, t, s, k) for k, t, s in (*_POINTS, (0.5, 1.5, 1.0), (0.5, 4.0, 0.25))),
+            *(law_regime(name, k) for name in LAWS for k in (1.0, 2.0, 4.0, 8.0)),
+        ),
+        partial(tail_regime, 4.0, 4.0, 1.0, 4.0, 0.97),
+        corrects="izzo-lemma-13",
+        derivation=(
+            "Markov's inequality for ||X - EX||^k gives P(||X - EX|| > t sigma) <= E||X - EX||^k/(t sigma)^k <= 1/t^k, which is the "
+            "printed proof; it needs the k-th moment, where the premise prints the exponent 2. The two agree at k = 2 only."
+        ),
+    ),
+)
+"""The two lemmas."""
