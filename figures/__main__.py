@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-FIGURES = ("azize_fig2", "azize_fig5", "azize_fig6", "verdict")
+FIGURES = ("azize_fig2", "azize_fig5", "azize_fig6", "izzo_fig1", "izzo_table1", "verdict")
 SCALES = ("quick", "paper", "full")
 
 

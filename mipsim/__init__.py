@@ -19,6 +19,7 @@ from mipsim.attacks import (
     EstimatedMoments,
     FunctionAttack,
     GaussianLikelihoodRatio,
+    GLiR,
     LikelihoodRatio,
     ScalarProduct,
 )
@@ -36,6 +37,8 @@ from mipsim.distributions import (
     Uniform,
 )
 from mipsim.engine.histogram import Histogram
+from mipsim.engine.many import play_many, play_targets
+from mipsim.engine.many_histogram import ManyHistogram
 from mipsim.engine.play import play
 from mipsim.games import AbstractGame, FixedTarget, RandomTarget, Subset
 from mipsim.mechanisms import (
@@ -117,6 +120,7 @@ __all__ = [
     "FoldedLaplaceTradeOff",
     "FunctionAttack",
     "FunctionMechanism",
+    "GLiR",
     "Gaussian",
     "GaussianLikelihoodRatio",
     "GaussianNoise",
@@ -129,6 +133,7 @@ __all__ = [
     "LaplaceNoise",
     "LaplaceTradeOff",
     "LikelihoodRatio",
+    "ManyHistogram",
     "MixtureTradeOff",
     "MomentNoise",
     "NoncentralChiSquareTradeOff",
@@ -159,7 +164,9 @@ __all__ = [
     "find_noise_multiplier_for_tpr_at_fpr",
     "mix",
     "play",
+    "play_many",
     "play_rare",
+    "play_targets",
     "stochastic_composition",
     "theory",
 ]

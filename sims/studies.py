@@ -1,12 +1,14 @@
 """Every named study: the papers' figures, wider settings, and the small games of counterexamples."""
 
 from sims.azize_counterexamples import COUNTEREXAMPLES
+from sims.azize_gradients import GRADIENTS
 from sims.azize_paper import FIGURES, D, N, reference_data
 from sims.azize_spread import SPREAD
 from sims.izzo_games import IZZO
+from sims.leemann_games import LEEMANN
 from sims.study import Study
 
-STUDIES: dict[str, Study] = {study.name: study for study in (*FIGURES, *SPREAD, *COUNTEREXAMPLES, *IZZO)}
+STUDIES: dict[str, Study] = {study.name: study for study in (*FIGURES, *SPREAD, *COUNTEREXAMPLES, *GRADIENTS, *IZZO, *LEEMANN)}
 """Every study by name."""
 
 __all__ = ["STUDIES", "D", "N", "reference_data"]

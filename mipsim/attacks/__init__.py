@@ -3,6 +3,7 @@
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
 from mipsim.attacks.covariance import CovarianceScore
 from mipsim.attacks.function import FunctionAttack
+from mipsim.attacks.glir import GLiR
 from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodRatio
 from mipsim.attacks.quadratic import AbstractQuadraticAttack
 from mipsim.attacks.reference import EstimatedMoments
@@ -16,6 +17,7 @@ __all__ = [
     "CovarianceScore",
     "EstimatedMoments",
     "FunctionAttack",
+    "GLiR",
     "GaussianLikelihoodRatio",
     "LikelihoodRatio",
     "ScalarProduct",

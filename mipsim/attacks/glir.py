@@ -49,7 +49,7 @@ class GLiR(AbstractQuadraticAttack):
         return target
 
     def metric(self, target: Float[Array, " d"]) -> Float[Array, "..."]:
-        """n C^-1: (d,) where the covariance is diagonal, else (d, d)."""
+        """N C^-1: (d,) where the covariance is diagonal, else (d, d)."""
         return jnp.asarray(self.n * self.inverse)
 
     def value(self, target: Float[Array, " d"], square: Float[Array, ""]) -> Float[Array, ""]:

@@ -44,7 +44,9 @@ class QuadraticRatio(AbstractQuadraticAttack):
     def centre(self, target: Float[Array, " d"]) -> Float[Array, " d"]:
         """Mu + (z - mu) (v + noise variance) / v, shape (d,); without noise the target itself."""
         aim = aimed_at(self.aim, target, self.mean.shape[0])
-        return self.mean + (aim - self.mean) * (self.variance + self.noise_variance) / self.variance
+        return (
+            jnp.asarray(self.mean) + (aim - self.mean) * (self.variance + self.noise_variance) / self.variance
+        )
 
     def metric(self, target: Float[Array, " d"]) -> Float[Array, " d"]:
         """n^2 v / (o (o - v)), shape (d,)."""

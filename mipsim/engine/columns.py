@@ -155,7 +155,7 @@ class ColumnSampler(AbstractSampler):
     ) -> Float[Array, " G"]:
         """Draw and score the outputs."""
         target, output, _ = self.outputs(seed, stream, world, games)
-        axes = (None if self.target is not None else 1, 1)
+        axes = (1 if self.target is None else None, 1)
         return jax.vmap(self.attack.score, in_axes=axes)(target, output).astype(jnp.float64)
 
     def outputs(
@@ -180,24 +180,21 @@ class ColumnSampler(AbstractSampler):
         if self.has_coin:
             coin = splitmix64(start, jnp.uint64(_USES * d))
             side = jnp.where(uniform(coin) < self.drawn, world, 0)
-        shape = (d, games.shape[0])
+        # Loops of one step, whose length XLA does not know: a draw is then made once, and not again for every use.
+        once, nothing = 1 + jnp.minimum(stream, 0), jnp.zeros((d, games.shape[0]))
+        if self.target is None:
+            target = jax.lax.fori_loop(0, once, lambda _, __: self.columns.record(words), nothing)
+        else:
+            target = jnp.asarray(self.target)
 
-        def release(_: Array, __: tuple[Array, ...]) -> tuple[Array, ...]:
-            target = self.columns.record(words) if self.target is None else jnp.asarray(self.target)[:, None]
-            total = self.columns.sums(words, side) + jnp.where(side == 1, target, 0.0)
-            output = total / self.rows
+        def release(_: Array, __: Array) -> Array:
+            added = jnp.where(side == 1, target if self.target is None else target[:, None], 0.0)
+            output = (self.columns.sums(words, side) + added) / self.rows
             if self.has_noise:
-                normal, _ = normal_pair(words(_NOISE), words(_NOISE + 1))
-                output = output + self.noise[:, None] * normal
-            return (output, target) if self.target is None else (output,)
+                output = output + self.noise[:, None] * normal_pair(words(_NOISE), words(_NOISE + 1))[0]
+            return output
 
-        # A loop of one step, whose length XLA does not know: the draws are then made once, and not again for every
-        # use of them that an attack makes.
-        nothing = tuple(jnp.zeros(shape) for _ in range(2 if self.target is None else 1))
-        once = 1 + jnp.minimum(stream, 0)
-        drawn = jax.lax.fori_loop(0, once, release, nothing)
-        target = jnp.asarray(self.target) if self.target is not None else drawn[1]
-        return target, drawn[0], side == 1
+        return target, jax.lax.fori_loop(0, once, release, nothing), side == 1
 
 
 def column_sampler(game: AbstractGame, attack: AbstractAttack) -> ColumnSampler | None:

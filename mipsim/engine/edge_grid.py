@@ -6,6 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+AnyArray = np.ndarray | Array
+
 _QUANTUM = 2048
 _BUCKETS = 8192
 
@@ -24,11 +26,11 @@ class EdgeGrid(eqx.Module):
         steps: of the search within a bucket, so many that 2^steps exceeds the thresholds of any one.
     """
 
-    edges: Float[Array, " P"]
-    first: Int[Array, " buckets"]
-    start: Float[Array, ""]
-    scale: Float[Array, ""]
-    steps: Int[Array, ""]
+    edges: Float[AnyArray, " P"]
+    first: Int[AnyArray, " buckets"]
+    start: Float[AnyArray, ""] | np.float64
+    scale: Float[AnyArray, ""] | np.float64
+    steps: Int[AnyArray, ""] | np.int32
 
     def __init__(self, edges: np.ndarray) -> None:
         kept = edges.size

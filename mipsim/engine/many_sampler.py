@@ -184,7 +184,11 @@ def many_attacks_sampler(game: AbstractGame, attacks: Sequence[AbstractAttack], 
     )
     sampler = build_sampler(game, stacked, fidelity)
     return ManyAttacks(
-        sampler, len(attacks), sampler.block, sampler.fidelity, f"many attacks, {sampler.name}"
+        sampler=sampler,
+        columns=len(attacks),
+        block=sampler.block,
+        fidelity=sampler.fidelity,
+        name=f"many attacks, {sampler.name}",
     )
 
 

@@ -1,6 +1,7 @@
 """When a score has a law of one or two dimensions, and its parameters, in NumPy, once per run."""
 
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import jax.numpy as jnp
 import numpy as np
@@ -82,7 +83,7 @@ def _read(game: AbstractGame) -> NoisyMean | _Poisson | None:
     return _Poisson(mechanism.rate, variance) if type(mechanism) is PoissonSubsampled else None
 
 
-def _is_linear(attack: object) -> bool:
+def _is_linear(attack: object) -> TypeGuard[AbstractLinearAttack]:
     return (
         isinstance(attack, AbstractLinearAttack)
         and type(attack).score is AbstractAdditiveAttack.score
@@ -91,7 +92,7 @@ def _is_linear(attack: object) -> bool:
     )
 
 
-def _is_quadratic(attack: object) -> bool:
+def _is_quadratic(attack: object) -> TypeGuard[AbstractQuadraticAttack]:
     return isinstance(attack, AbstractQuadraticAttack) and type(attack).score is AbstractQuadraticAttack.score
 
 
@@ -175,18 +176,19 @@ def _quadratic(
     k = mean.rows
     # Metric x covariance of the output must be a multiple of the identity, on either side.
     scales = [_multiple(metric, data.cov, share, mean.variance) for share in (1.0 / k, (k - 1.0) / k**2)]
-    if scales[0] is None or scales[1] is None:
+    if None in scales:
         return None
     means = [data.mean, data.mean + (game.target - data.mean) / k]
     shifts = []
-    for centre_of, scale in zip(means, scales, strict=True):
+    known = [scale for scale in scales if scale is not None]
+    for centre_of, scale in zip(means, known, strict=True):
         away = centre_of - centre
         pulled = metric * away if metric.ndim == 1 else metric @ away
         shifts.append(np.sqrt(max(float(away @ pulled), 0.0) / scale))
     return QuadraticSampler(
         attack=attack,
         target=target,
-        scale=jnp.asarray(np.array(scales)),
+        scale=jnp.asarray(np.array(known)),
         shift=jnp.asarray(np.array(shifts)),
         drawn=jnp.asarray(mean.drawn),
         degrees=data.dimension - 1,

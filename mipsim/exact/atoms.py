@@ -74,9 +74,10 @@ class AtomsLaw(AbstractScoreLaw):
         return np.where(count == 0, -np.inf, self.score[np.maximum(count - 1, 0)])
 
     def previous(self, threshold: Thresholds) -> np.ndarray:
-        """The atom before, or -inf."""
-        at = self._below(threshold) - 2
-        return np.where(at >= 0, self.score[np.maximum(at, 0)], -np.inf)
+        """The atom of the "out" law before, or -inf."""
+        possible = self.score[self.out > 0.0]
+        at = np.searchsorted(possible, self.score[np.maximum(self._below(threshold) - 1, 0)], side="left") - 1
+        return np.where(at >= 0, possible[np.maximum(at, 0)], -np.inf)
 
     @property
     def error_bound(self) -> float:

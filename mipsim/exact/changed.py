@@ -152,8 +152,9 @@ class LinkedLaw(AbstractScoreLaw):
         return self.link(self.base.threshold_at(alpha))
 
     def previous(self, threshold: Thresholds) -> np.ndarray:
-        """Link of the base's previous atom."""
-        return self.link(self.base.previous(self.unlink(np.asarray(threshold, float))))
+        """Link of the base's previous atom; before the lowest score there is none."""
+        x = np.asarray(threshold, float)
+        return np.where(x <= self.lowest, -np.inf, self.link(self.base.previous(self.unlink(x))))
 
     @property
     def error_bound(self) -> float:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_ndtr, ndtri, ndtri_exp
 
+from mipsim.exact.complex_arrays import ComplexArray
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.exact.transform import AbstractTransform, Tail
@@ -156,7 +157,7 @@ class QuadraticTransform(AbstractTransform):
         low, high = float(self.curve.min()), float(self.curve.max())
         return (0.5 / low if low < 0 else -np.inf), (0.5 / high if high > 0 else np.inf)
 
-    def cumulant(self, s: np.ndarray) -> np.ndarray:
+    def cumulant(self, s: ComplexArray) -> ComplexArray:
         """K_w(s), shape (2, T)."""
         u = 2.0 * self.curve[:, :, None] * s
         gauss = 0.5 * np.square(self.slope[:, :, None] * s) / (1.0 - u)
@@ -184,7 +185,8 @@ def quadratic_law(constant: np.ndarray, slope: np.ndarray, curve: np.ndarray) ->
 
     Args:
         constant: shape (2,), worlds out and in.
-        slope, curve: shape (2, d).
+        slope: shape (2, d).
+        curve: shape (2, d).
 
     Examples:
         >>> quadratic_law(np.zeros(2), np.ones((2, 3)), np.zeros((2, 3))).sd.round(6)

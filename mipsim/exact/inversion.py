@@ -34,7 +34,7 @@ class InvertedLaw(AbstractScoreLaw):
     Niederreiter and Philipp (1973) for the truncation.
 
     Examples:
-        >>> from mipsim.exact.rows import NormalRow
+        >>> from mipsim.exact.density_rows import NormalRow
         >>> from mipsim.exact.transform import RowsTransform
         >>> law = InvertedLaw(RowsTransform(NormalRow(1.0), 4, 0.0, 2.0, 0.0))  # N(0, 4) against N(2, 3)
         >>> print(law.logsf(40.0, inside=False).round(9), law.cdf(2.0, inside=True))

@@ -146,15 +146,21 @@ def build_ladder(transform: AbstractTransform) -> Ladder:
     start = _point(transform, 0.0, sd, 0.0)
     sides = []
     for sign, edge in ((1.0, transform.strip[1]), (-1.0, -transform.strip[0])):
-        found, c, spread, near = [], 0.0, start[3], 0.0
+        found, c, spread, near, last = [], 0.0, start[3], 0.0, 0.0
         while len(found) < _POINTS:
             c = min(c + _HALF / spread, c + 0.4 * (edge - c))
-            point = _point(transform, sign * c, spread, near)
-            if not (np.isfinite(point[1]).all() and point[3] > 0.0):
+            with np.errstate(over="ignore", invalid="ignore"):
+                point = _point(transform, sign * c, spread, near)
+            exponent = point[1] - point[0] * point[2]
+            if not (np.isfinite(exponent).all() and point[3] > 0.0):
                 break
+            # Where Chernoff's exponent stands still, the tilted law has reached the end of the support.
+            if len(found) > 1 and np.max(last - exponent) < 0.5 and point[3] < 0.5 * spread:
+                break
+            last = exponent
             found.append(point)
             spread, near = point[3], float(np.abs(point[2]).max())
-            if len(found) % 2 == 0 and (point[1] - point[0] * point[2] < _LEAST_LOG).all():
+            if len(found) % 2 == 0 and (exponent < _LEAST_LOG).all():
                 break
         sides.append(found[: 2 * (len(found) // 2)])
     every = sides[1][::-1] + [start] + sides[0]

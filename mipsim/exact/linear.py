@@ -5,14 +5,16 @@ from dataclasses import replace
 import numpy as np
 
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractLinearAttack
+from mipsim.exact import discrete_rows as _discrete_rows  # noqa: F401 - registers its laws
 from mipsim.exact.atoms import AtomsLaw, convolve
 from mipsim.exact.changed import DrawnLaw, MixedLaw
+from mipsim.exact.density_rows import LaplaceRow, NormalRow
 from mipsim.exact.gaussian import NormalLaw
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw
 from mipsim.exact.poisson import PoissonRow
 from mipsim.exact.problem import Problem
-from mipsim.exact.rows import AbstractRow, LaplaceRow, NormalRow, row_of
+from mipsim.exact.rows import AbstractRow, row_of
 from mipsim.exact.sums import precise_dot
 from mipsim.exact.transform import RowsTransform
 

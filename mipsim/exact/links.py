@@ -38,5 +38,7 @@ def linked(law: AbstractScoreLaw, link: Scalar) -> AbstractScoreLaw:
         shift = float(at[1])  # T + shift needs no search
         return law if shift == 0.0 else LinkedLaw(law, lambda t: t + shift, lambda x: x - shift)
     lowest = float(on_arrays(np.array([-np.inf]))[0])
-    unlink = by_bisection(on_arrays, -_FAR, _FAR)
-    return LinkedLaw(law, on_arrays, unlink, lowest if np.isfinite(lowest) else -np.inf)
+    search = by_bisection(on_arrays, -_FAR, _FAR)
+    if not np.isfinite(lowest):
+        return LinkedLaw(law, on_arrays, search)
+    return LinkedLaw(law, on_arrays, lambda x: np.where(x <= lowest, -np.inf, search(x)), lowest)

@@ -85,7 +85,9 @@ def _blocked(values: np.ndarray, costs: np.ndarray) -> list[tuple[np.ndarray, np
     return found
 
 
-def _disjoint(values: np.ndarray, costs: np.ndarray, stride: int, least: float) -> tuple[np.ndarray, np.ndarray]:
+def _disjoint(
+    values: np.ndarray, costs: np.ndarray, stride: int, least: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Differences of disjoint pairs, `stride` apart in order: each term is used once, so the costs add."""
     order = np.argsort(values)
     values, costs = values[order], costs[order]

@@ -5,6 +5,7 @@ from math import log1p
 
 import numpy as np
 
+from mipsim.exact.complex_arrays import ComplexArray
 from mipsim.exact.phases import Phases
 from mipsim.exact.rows import AbstractRow
 
@@ -19,7 +20,7 @@ class PoissonRow(AbstractRow):
         rate: in (0, 1).
 
     Examples:
-        >>> from mipsim.exact.rows import NormalRow
+        >>> from mipsim.exact.density_rows import NormalRow
         >>> row = PoissonRow(NormalRow(1.0), 0.0, 0.5)
         >>> print(row.cumulant(np.array([1.0 + 0j])).real.round(6), np.log(0.5 + 0.5 * np.exp(0.5)).round(6))
         [0.28093] 0.28093
@@ -29,7 +30,7 @@ class PoissonRow(AbstractRow):
     mean: float
     rate: float
 
-    def cumulant(self, s: np.ndarray) -> np.ndarray:
+    def cumulant(self, s: ComplexArray) -> ComplexArray:
         """Log(1 + rate (exp(K(s) + mean s) - 1)) - rate mean s."""
         u = self.row.cumulant(s) + self.mean * s
         large = u.real > 0.0

@@ -121,15 +121,16 @@ def _crossed(a: np.ndarray, b: np.ndarray, w: np.ndarray) -> float:
         z = (np.asarray(x)[..., None] - a) / b
         return np.where(z < 0, 0.5 * np.exp(np.minimum(z, 0)), 1 - 0.5 * np.exp(-np.maximum(z, 0))) @ w
 
-    steps = np.geomspace(1e-6, 60.0, 120)
-    widths = np.unique(b)[:: max(1, len(np.unique(b)) // 6)]
+    steps = np.geomspace(1e-5, 60.0, 70)
+    widths = np.unique(b)[:: max(1, len(np.unique(b)) // 4)]
     grid = np.unique(
         np.concatenate([a, *(x + s * u * steps for x in np.unique(a) for s in widths for u in (-1, 1))])
     )
     sign = np.sign(density(grid))
     where = np.flatnonzero(sign[1:] * sign[:-1] < 0)
     roots = [
-        float(optimize.brentq(lambda x: float(density(np.array(x))), grid[i], grid[i + 1])) for i in where
+        optimize.root_scalar(lambda x: float(density(np.array(x))), bracket=(grid[i], grid[i + 1])).root
+        for i in where
     ]
     ends = (
         np.concatenate([[0.0], cumulated(np.array(roots)), [w.sum()]]) if roots else np.array([0.0, w.sum()])

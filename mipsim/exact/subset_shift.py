@@ -99,7 +99,9 @@ def planar_shift_eta(scale: float, moment: float) -> float:
             return float(np.log(most) + np.log(0.5 * ((parts / most) ** m).sum()) / m)
 
         # The norm is least at the midpoint of the coordinates, where it is below 1.
-        return float(optimize.brentq(excess, 0.5 * (large + sign * v) / 2, 2.0, xtol=1e-15, maxiter=500))
+        return optimize.root_scalar(
+            excess, bracket=(0.25 * (large + sign * v), 2.0), xtol=1e-15, maxiter=500
+        ).root
 
     def term(log_gap: float) -> float:  # v = 1 - e^log_gap: the mass that counts is near v = 1
         gap = np.exp(log_gap)

@@ -11,6 +11,7 @@ from mipsim.attacks.base import AbstractAdditiveAttack
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.exact.atoms import Table, convolve, merged
 from mipsim.exact.changed import DrawnLaw
+from mipsim.exact.complex_arrays import ComplexArray
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw
 from mipsim.exact.links import linked
@@ -43,9 +44,13 @@ class TablesTransform(AbstractTransform):
         """The centre."""
         return self.centre
 
-    @cached_property
+    @property
     def log_mass(self) -> np.ndarray:
         """Of the finite values."""
+        return self._log_mass
+
+    @cached_property
+    def _log_mass(self) -> np.ndarray:
         one = np.exp(self.log_probability).sum(axis=2)
         lost = 1.0 - one
         return np.where(np.abs(lost) < 1e-14, 0.0, np.log1p(-lost)) @ self.copies
@@ -65,7 +70,7 @@ class TablesTransform(AbstractTransform):
         """Everywhere: finitely many values."""
         return -np.inf, np.inf
 
-    def cumulant(self, s: np.ndarray) -> np.ndarray:
+    def cumulant(self, s: ComplexArray) -> ComplexArray:
         """K_w(s): the tilted law at each real part; along the line, its moments where they suffice."""
         out = np.zeros((2, s.size), complex)
         for c in np.unique(s.real):
@@ -89,7 +94,7 @@ class TablesTransform(AbstractTransform):
     def _heights(self) -> dict[float, float]:
         return {}
 
-    def _line(self, c: float, t: np.ndarray) -> np.ndarray:
+    def _line(self, c: float, t: np.ndarray) -> ComplexArray:
         result = np.zeros((2, t.size), complex)
         groups, size = self.values.shape[1:]
         step = max(1, _BLOCK // size)

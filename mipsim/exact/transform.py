@@ -7,6 +7,7 @@ from math import log
 
 import numpy as np
 
+from mipsim.exact.complex_arrays import ComplexArray
 from mipsim.exact.rows import AbstractRow
 
 _LEVELS = (36.0, 32.0, 28.0, 24.0, 20.0, 16.0, 12.0, 8.0)
@@ -33,24 +34,35 @@ class Tail:
 
 
 class AbstractTransform(ABC):
-    """The centred cumulants K_w(s) = log E_w[exp(s (S - mean_w)); S finite] of a score S, for w = out (0) and in (1).
+    """The centred cumulants K_w(s) = log E_w[exp(s (S - mean_w)); S finite] of a score S, for w = out (0) and in (1)."""
 
-    Attributes:
-        mean: what the score is centred with in each world, shape (2,).
-        log_mass: log P_w(S > -inf), shape (2,).
-        step: the spacing of the lattice that holds the score, or None.
-        anchor: one point of that lattice in each world, shape (2,).
-        strip: the open interval of real s with finite cumulants.
-    """
+    @property
+    @abstractmethod
+    def mean(self) -> np.ndarray:
+        """What the score is centred with in each world, shape (2,)."""
 
-    mean: np.ndarray
-    log_mass: np.ndarray
-    step: float | None
-    anchor: np.ndarray
-    strip: tuple[float, float]
+    @property
+    @abstractmethod
+    def log_mass(self) -> np.ndarray:
+        """Log P_w(S > -inf), shape (2,)."""
+
+    @property
+    @abstractmethod
+    def step(self) -> float | None:
+        """The spacing of the lattice that holds the score, or None."""
+
+    @property
+    @abstractmethod
+    def anchor(self) -> np.ndarray:
+        """One point of that lattice in each world, shape (2,)."""
+
+    @property
+    @abstractmethod
+    def strip(self) -> tuple[float, float]:
+        """The open interval of real s with finite cumulants."""
 
     @abstractmethod
-    def cumulant(self, s: np.ndarray) -> np.ndarray:
+    def cumulant(self, s: ComplexArray) -> ComplexArray:
         """K_w(s), shape (2, T), for complex s of shape (T,) inside the strip; any branch of the logarithm."""
 
     @abstractmethod
@@ -63,7 +75,6 @@ class AbstractTransform(ABC):
 
         span: an interval that holds every real part that will be asked about.
         """
-
 
     def scan(self, c: float, spacing: float, first: int) -> Tail:
         """A `Tail` without proof: the largest modulus at 32 frequencies beyond, up to 64 times, taken to hold for all."""
@@ -105,9 +116,13 @@ class RowsTransform(AbstractTransform):
         """Zero: the score is finite."""
         return np.zeros(2)
 
-    @cached_property
+    @property
     def step(self) -> float | None:
         """The rows' own, without noise."""
+        return self._step
+
+    @cached_property
+    def _step(self) -> float | None:
         return None if self.noise else self.row.step
 
     @property
@@ -122,7 +137,7 @@ class RowsTransform(AbstractTransform):
         parts = [part.strip for part in (self.row, *self.noise)]
         return max(low for low, _ in parts), min(high for _, high in parts)
 
-    def cumulant(self, s: np.ndarray) -> np.ndarray:
+    def cumulant(self, s: ComplexArray) -> ComplexArray:
         """N times that of a row, or n - 1 times, plus the noise's."""
         one = self.row.cumulant(s)
         noise = sum((part.cumulant(s) for part in self.noise), np.zeros(s.shape, complex))
@@ -174,11 +189,11 @@ class RowsTransform(AbstractTransform):
         """(level, frequency up to which |phi| <= exp(-level) is proven), once for all lines."""
         if span not in self._known:
             phases, reach, rows = self.row.phases(*span), self.row.reach, self.rows - 1
-            found = []
-            for level in () if phases is None else _LEVELS:
+            found: list[tuple[float, float]] = []
+            for level in _LEVELS:
+                if phases is None or (found and found[-1][1] > _FAR * reach):
+                    break  # lower levels reach farther, at a price in height
                 found.append((level, phases.quiet_until(reach, rows, level)))
-                if found[-1][1] > _FAR * reach:  # lower levels reach farther, at a price in height
-                    break
             self._known[span] = found
         return self._known[span]
 

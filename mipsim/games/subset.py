@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_matrix, whole
-from mipsim.distributions.base import Member
+from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.distributions.empirical import Empirical
 from mipsim.games.base import AbstractGame
 from mipsim.mechanisms.base import AbstractMechanism
@@ -29,6 +29,7 @@ class Subset(AbstractGame):
         target: the index of x* in the records, 0 <= target < n.
 
     Attributes:
+        records: the data set, shape (n, d).
         data: the law of a uniformly chosen record.
         place: the index of x*.
 
@@ -49,7 +50,8 @@ class Subset(AbstractGame):
     """
 
     mechanism: AbstractMechanism
-    data: Empirical
+    data: AbstractDistribution
+    records: np.ndarray
     n: int = eqx.field(static=True)
     place: int = eqx.field(static=True)
 
@@ -67,6 +69,7 @@ class Subset(AbstractGame):
             raise ValueError(
                 f"target is {self.place}; it must be the index of a record, 0 to {len(rows) - 1}"
             )
+        self.records = rows
         self.data = Empirical(rows, covariance="diagonal")
         self.n = len(rows)
         if (
@@ -78,7 +81,7 @@ class Subset(AbstractGame):
     @property
     def target(self) -> np.ndarray:
         """The record x*, shape (d,)."""
-        return self.data.records[self.place].copy()
+        return self.records[self.place].copy()
 
     @property
     def has_exact_law(self) -> bool:
@@ -92,7 +95,7 @@ class Subset(AbstractGame):
         # The target comes first or last in the random order; the first half of the order is the training set.
         order = order.at[self.place].set(jnp.where(member, -1.0, 2.0))
         chosen = jnp.sort(jnp.argsort(order)[: self.n // 2])
-        records = jnp.asarray(self.data.records)
+        records = jnp.asarray(self.records)
         return records[self.place], self.mechanism.release(key_release, records[chosen])
 
     def play_from_law(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:

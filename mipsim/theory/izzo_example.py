@@ -5,6 +5,7 @@ s = p^(1/2) (the proof's reading) or s = p^(-1/2) (the text's). D* = {2^0, ..., 
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -182,12 +183,8 @@ def mip_wins_from(n: int, sigma: float, constant: float = 6.16) -> tuple[float, 
     if wins.size == 0:
         return float("nan"), float("nan")
     first, last = int(wins[0]), int(wins[-1])
-    low = 0.0 if first == 0 else float(optimize.brentq(excess, grid[first - 1], grid[first]))
-    high = (
-        0.5
-        if last == len(grid) - 1
-        else float(optimize.brentq(excess, grid[last], min(grid[last + 1], edge)))
-    )
+    low = 0.0 if first == 0 else _root(excess, grid[first - 1], grid[first])
+    high = 0.5 if last == len(grid) - 1 else _root(excess, grid[last], min(grid[last + 1], edge))
     return low, high
 
 
@@ -199,6 +196,10 @@ def sufficient_wins(n: int, sigma: float) -> bool:
         (True, False)
     """
     return 2.0 * number("sigma", sigma, 0.0, low_open=True) < sensitivity(n)
+
+
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    return optimize.root_scalar(function, bracket=(low, high)).root
 
 
 def _size(n: int) -> int:

@@ -30,7 +30,7 @@ def gradient_susceptibility(data: AbstractDistribution, gradient: object, centre
 
     Examples:
         >>> import mipsim as mi
-        >>> data = mi.Gaussian(np.array([1.0, 0.0]), np.array([1.0, 4.0]))
+        >>> data = mi.Gaussian([1.0, 0.0], [1.0, 4.0])
         >>> gradient_susceptibility(data, [1.0, 4.0]), gradient_susceptibility(data, [1.0, 4.0], centred=False)
         (4.0, 5.0)
     """
@@ -58,7 +58,9 @@ def effective_rows(n: int, noise_std: float, clip: float) -> float:
     n, tau = sample_size(n), number("noise_std", noise_std, 0.0)
     if clip == math.inf:
         if tau > 0:
-            raise ValueError(f"clip is inf with noise_std = {tau:g}; noise needs a finite clip in this formula")
+            raise ValueError(
+                f"clip is inf with noise_std = {tau:g}; noise needs a finite clip in this formula"
+            )
         return float(n)
     clip = number("clip", clip, 0.0, low_open=True)
     return n + (tau * n / clip) ** 2
@@ -126,8 +128,29 @@ def long_run_mu(step: float, c: float) -> float:
     return math.sqrt(2 * max(inner, 0.0)) * c
 
 
+def game_limit_mu(step: float, c: float) -> float:
+    """The limit mu = c sqrt(exp(s^2) - 1) of the game of lemma 5.1, out against in.
+
+    Equation 10 is the limit of the symmetrised curve, which also bounds tests of in against out, and is larger.
+
+    Args:
+        step: s = mu_step in [0, 26].
+        c: lim n sqrt(t) / N >= 0.
+
+    Raises:
+        ValueError: if an argument is outside its range.
+
+    Source: derived here: the log ratio of t steps at rate p = c/sqrt(t) has variance t p^2 (exp(s^2) - 1).
+
+    Examples:
+        >>> round(game_limit_mu(1.0, 0.5), 4)
+        0.6554
+    """
+    return math.sqrt(math.expm1(number("step", step, 0.0, 26.0) ** 2)) * number("c", c, 0.0)
+
+
 def composed_mu(step: float, steps: int) -> float:
-    """k independent steps of mu_step compose to sqrt(k) mu_step.
+    """The mu of k independent steps of mu_step: sqrt(k) mu_step.
 
     Raises:
         ValueError: if step < 0 or steps is not a whole number >= 1.

@@ -1,6 +1,5 @@
 """The trade-off functions of (epsilon, delta) guarantees: of one, and of a whole privacy profile."""
 
-import equinox as eqx
 import numpy as np
 
 from mipsim._validation import finite_vector, number

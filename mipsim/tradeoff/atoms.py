@@ -62,7 +62,9 @@ def _(curve: MixtureTradeOff) -> SampledTradeOff | None:
     return SampledTradeOff.from_points(a, c, b, rho * np.append(inner.tpr, 1.0) + (1.0 - rho) * a)
 
 
-def product(first: PrivacyLossDistribution, second: PrivacyLossDistribution) -> PrivacyLossDistribution | None:
+def product(
+    first: PrivacyLossDistribution, second: PrivacyLossDistribution
+) -> PrivacyLossDistribution | None:
     """The law of the sum of two independent losses, equal ones merged; None if it has too many atoms.
 
     Examples:

@@ -83,5 +83,3 @@ def mix(*curves: AbstractTradeOff, weights: object) -> AbstractTradeOff:
     """
     shares = distribution_over(curves, weights)
     return curves[0] if len(curves) == 1 else AveragedTradeOff(curves, shares)
-
-

@@ -127,7 +127,7 @@ class AbstractTradeOff(eqx.Module):
 
         Examples:
             >>> from mipsim.tradeoff import ApproxDPTradeOff
-            >>> round(ApproxDPTradeOff(1.0, 0.1).eta(), 6)  # delta + (1 - delta) / (1 + e^-1) - 1/2, halved twice
+            >>> round(ApproxDPTradeOff(1.0, 0.1).eta(), 6)  # delta + (1 - delta) / (1 + e^-1) - 1/2
             0.257953
         """
         return 0.5 * self.advantage()

@@ -73,9 +73,12 @@ def calibrate(
         advantage: the largest TPR - FPR, in (0, 1).
         eta: half of it, in (0, 1/2).
         mu: the curve shall be mu-GDP, > 0.
-        tpr, fpr: the largest TPR at this FPR, 0 < fpr < tpr < 1.
-        epsilon, delta: the curve shall be (epsilon, delta)-DP, epsilon >= 0, delta in [0, 1).
-        least, most: the noises between which is searched, 0 < least < most.
+        tpr: the largest TPR at the FPR `fpr`, in (fpr, 1).
+        fpr: in (0, 1).
+        epsilon: the curve shall be (epsilon, delta)-DP, >= 0.
+        delta: in [0, 1).
+        least: the least noise that is tried, > 0.
+        most: the largest, > least.
 
     Returns:
         The noise, to a relative 1e-12 above the exact one.
@@ -119,7 +122,7 @@ def calibrate(
         while at(max(middle - step, low)) <= 0.0:
             middle -= step
         low, high = max(middle - step, low), middle
-    root = float(brentq(at, low, high, xtol=_RELATIVE))
+    root: float = brentq(at, low, high, xtol=_RELATIVE)  # type: ignore[assignment]
     nudge = _RELATIVE
     while at(root) > 0.0:  # the root finder may stop on the wrong side
         root, nudge = root + nudge, 2.0 * nudge
@@ -143,7 +146,12 @@ def _target(
             raise ValueError(f"{name} must be given together; one of them is None")
     given = [
         name
-        for name, value in (("advantage", advantage), ("eta", eta), ("mu", mu), *((k, v[0]) for k, v in pairs.items()))
+        for name, value in (
+            ("advantage", advantage),
+            ("eta", eta),
+            ("mu", mu),
+            *((k, v[0]) for k, v in pairs.items()),
+        )
         if value is not None
     ]
     if len(given) != 1:
@@ -163,7 +171,10 @@ def _target(
     if rates[0] is not None:
         at = number("fpr", rates[1], 0.0, 1.0, low_open=True, high_open=True)
         power = number("tpr", rates[0], at, 1.0, low_open=True, high_open=True)
-        return lambda curve: float(curve.symmetrized().tpr_at(at)) / power - 1.0, f"TPR <= {power:g} at FPR {at:g}"
+        return (
+            lambda curve: float(curve.symmetrized().tpr_at(at)) / power - 1.0,
+            f"TPR <= {power:g} at FPR {at:g}",
+        )
     eps = number("epsilon", budget[0], 0.0)
     slack = number("delta", budget[1], 0.0, 1.0, high_open=True)
     words = f"({eps:g}, {slack:g})-DP"
@@ -179,7 +190,9 @@ def _mechanism(noise: str, sampling_rate: float, steps: int) -> Callable[[float]
     p = number("sampling_rate", sampling_rate, 0.0, 1.0)
     count = whole("steps", steps, 1)
     if p == 0.0:
-        raise ValueError("sampling_rate is 0; a record that never takes part needs no noise, so it must be above 0")
+        raise ValueError(
+            "sampling_rate is 0; a record that never takes part needs no noise, so it must be above 0"
+        )
     if noise == "gaussian":
         return lambda scale: dpsgd(scale, p, count)
 
@@ -266,7 +279,9 @@ def find_noise_multiplier_for_err_rates(
     """
     a = number("alpha", alpha, 0.0, 1.0, low_open=True, high_open=True)
     b = number("beta", beta, 0.0, 1.0 - a, low_open=True, high_open=True)
-    return find_noise_multiplier_for_tpr_at_fpr(1.0 - b, a, sampling_rate=sampling_rate, steps=steps, noise=noise)
+    return find_noise_multiplier_for_tpr_at_fpr(
+        1.0 - b, a, sampling_rate=sampling_rate, steps=steps, noise=noise
+    )
 
 
 def find_noise_multiplier_for_epsilon_delta(

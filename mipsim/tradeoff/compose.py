@@ -117,9 +117,7 @@ def _gaussians_together(pairs: list[tuple[AbstractTradeOff, int]]) -> list[tuple
 
 def _without_blind(pairs: list[tuple[AbstractTradeOff, int]]) -> list[tuple[AbstractTradeOff, int]]:
     """Without curves that reveal nothing; with one of them if there is no other."""
-    telling = [
-        (c, n) for c, n in pairs if not (isinstance(c, GaussianTradeOff) and c.mu == 0.0)
-    ]
+    telling = [(c, n) for c, n in pairs if not (isinstance(c, GaussianTradeOff) and c.mu == 0.0)]
     return telling or pairs[:1]
 
 
@@ -170,9 +168,8 @@ def _window(laws: list[tuple[PrivacyLossDistribution, int]]) -> tuple[float, flo
         most, least = most + count * float(law.losses[0]), least + count * float(law.losses[-1])
         with np.errstate(divide="ignore"):
             log_in, log_out = np.log(law.in_masses), np.log(law.out_masses)
-        thin = slice(None)
-        highest += count * logsumexp(log_in[thin] + orders * law.losses, axis=1)
-        lowest += count * logsumexp(log_out[thin] - orders * law.losses, axis=1)
+        highest += count * np.asarray(logsumexp(log_in + orders * law.losses, axis=1))
+        lowest += count * np.asarray(logsumexp(log_out - orders * law.losses, axis=1))
     high = float(((highest - _LOG_TAIL) / orders[:, 0]).min())
     low = -float(((lowest - _LOG_TAIL) / orders[:, 0]).min())
     width = 1e-9 + 1e-6 * (most - least)
@@ -211,9 +208,7 @@ def _grid(law: PrivacyLossDistribution, step: float, cells: int) -> LossGrid:
     return LossGrid(step, max(math.floor(low), -cells), min(math.ceil(high), cells), offset)
 
 
-def _convolved(
-    laws: list[tuple[GridLaw, int]], window: tuple[float, float], step: float
-) -> SampledTradeOff:
+def _convolved(laws: list[tuple[GridLaw, int]], window: tuple[float, float], step: float) -> SampledTradeOff:
     """The curve of the sum of independent grid losses, each world by its own FFT.
 
     Each half of the losses is read from the world in which it is common: there the other mass is smaller, and

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -60,7 +61,7 @@ def epsilon(curve: AbstractTradeOff, delta: object) -> np.ndarray:
 
 
 def _largest_loss(curve: AbstractTradeOff) -> float:
-    """log of the slope of the ROC curve at FPR 0: inf if it still grows at the rarest rates."""
+    """Logarithm of the slope of the ROC curve at FPR 0: inf if it still grows at the rarest rates."""
     if float(curve.tpr_at(0.0)) > 0.0:
         return math.inf
     rare, rarer = (math.log(float(curve.tpr_at(a)) / a) for a in (1e-150, 1e-300))
@@ -68,7 +69,7 @@ def _largest_loss(curve: AbstractTradeOff) -> float:
 
 
 def bayes_risk(curve: AbstractTradeOff, prior: object) -> np.ndarray:
-    """min over a of prior f(a) + (1 - prior) a: the least probability of a wrong guess, with prior = P(in).
+    """The least probability of a wrong guess, min over a of prior f(a) + (1 - prior) a, with prior = P(in).
 
     riskcal takes the prior of the other world: for a symmetric curve both are the same at 1 - prior.
 
@@ -111,8 +112,7 @@ def auc(curve: AbstractTradeOff) -> float:
     # Corners cost bisections; pieces keep each of them local.
     ends = np.linspace(-8.0, 8.0, 33)
     return 1.0 - sum(
-        float(quad(density, a, b, epsabs=1e-12, epsrel=1e-11, limit=200)[0])
-        for a, b in zip(ends[:-1], ends[1:], strict=True)
+        float(quad(density, a, b, epsabs=1e-12, epsrel=1e-11, limit=200)[0]) for a, b in pairwise(ends)
     )
 
 

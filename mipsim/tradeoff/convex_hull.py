@@ -13,7 +13,7 @@ from mipsim.tradeoff.base import AbstractTradeOff, rates
 from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.inverse import inverse
 from mipsim.tradeoff.points import distinct, hull_corners, rises
-from mipsim.tradeoff.sampled import SampledTradeOff, sample
+from mipsim.tradeoff.sampled import SampledTradeOff, sample, turned_over
 
 _POINTS = 1 << 12
 _LEAST_HEIGHT = 1e-12  # relative: a lower bridge is rounding
@@ -113,9 +113,8 @@ def symmetrized(curve: AbstractTradeOff) -> AbstractTradeOff:
     turned = inverse(curve)
     if turned is curve:
         return curve
-    corners, other = as_polygon(curve), as_polygon(turned)
-    if corners is not None and other is not None:
-        return _hull_of_polygons([corners, other])
+    if (corners := as_polygon(curve)) is not None:
+        return _hull_of_polygons([corners, turned_over(corners)])
     return _bridged((curve, turned), symmetric=True)
 
 
@@ -173,9 +172,7 @@ def _bridged(curves: tuple[AbstractTradeOff, ...], *, symmetric: bool) -> Abstra
     open_ = ~arc & (points.rates[first, 1] > 1e-13)
     first, last = first[open_], last[open_]
     leaves = _height_above_the_line(curves, points.rates[first], points.rates[last]) > _LEAST_HEIGHT
-    bridges = [
-        (points.rates[i], points.rates[j]) for i, j in zip(first[leaves], last[leaves], strict=True)
-    ]
+    bridges = [(points.rates[i], points.rates[j]) for i, j in zip(first[leaves], last[leaves], strict=True)]
     if not bridges and len(curves) == 1:
         return curves[0]
     refined = [_refined(curves, start, end) for start, end in bridges]
@@ -195,7 +192,9 @@ def _height_above_the_line(
     beta = np.min([curve.beta(middle) for curve in curves], axis=0)
     tpr = np.max([curve.tpr_at(middle) for curve in curves], axis=0)
     line_beta, line_tpr = (start[:, k] + share * (end[:, k] - start[:, k]) for k in (2, 3))
-    height = np.where(line_tpr <= 0.5, (line_tpr - tpr) / line_tpr, (beta - line_beta) / np.maximum(line_beta, 1e-300))
+    height = np.where(
+        line_tpr <= 0.5, (line_tpr - tpr) / line_tpr, (beta - line_beta) / np.maximum(line_beta, 1e-300)
+    )
     # An FPR near 1 is rounded to 1e-16, and the curve is read there.
     return height - 1e-15 / np.minimum(start[:, 1], 1.0)
 

@@ -15,7 +15,8 @@ def crossing(
     Args:
         holds: takes z of shape (size, cells) and returns whether the condition of each row holds there; monotone in z.
         size: number of problems.
-        least, most: ends; the condition is taken to fail at the first and to hold at the second.
+        least: the lower end, where the condition is taken to fail.
+        most: the upper end, where it is taken to hold.
 
     Returns:
         (low, high), shape (size,): it fails at low, holds at high, and they are 2^-60 of the range apart.

@@ -219,7 +219,9 @@ class EmpiricalTradeOff:
             'CONFIRMED'
         """
         if self.free_thresholds:
-            raise ValueError("the thresholds were chosen after the scores; compare needs thresholds fixed beforehand")
+            raise ValueError(
+                "the thresholds were chosen after the scores; compare needs thresholds fixed beforehand"
+            )
         return compare_counts(
             self.false_positives,
             self.out_games,

@@ -17,7 +17,7 @@ _ROUNDS, _CELLS = 12, 64
 
 
 def hockey_stick(curve: AbstractTradeOff, log_slope: object) -> np.ndarray:
-    """sup over a of TPR(a) - e^s a, for any real s = `log_slope`; float64 of its shape.
+    """The largest TPR(a) - e^s a over all FPRs a, for any real s = `log_slope`; float64 of its shape.
 
     For s >= 0 it is the delta at epsilon = s; for s < 0 it is 1 - e^s + e^s times the delta of the inverse curve at
     epsilon = -s. The height is concave in a, hence unimodal in z = Phi^-1(a), where tiny FPRs are told apart: the two

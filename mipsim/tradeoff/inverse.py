@@ -46,7 +46,9 @@ class InverseTradeOff(AbstractTradeOff):
         def reached(z: np.ndarray) -> np.ndarray:
             alpha = ndtr(z)
             # Whichever of f and 1 - f is small decides.
-            return np.where(flat <= 0.5, self.inner.beta(alpha) <= flat, self.inner.tpr_at(alpha) >= 1.0 - flat)
+            return np.where(
+                flat <= 0.5, self.inner.beta(alpha) <= flat, self.inner.tpr_at(alpha) >= 1.0 - flat
+            )
 
         z = crossing(reached, flat.size, _Z_LEAST, _Z_MOST)[1].reshape(x.shape)
         z = np.where(z >= _Z_MOST, np.inf, z)

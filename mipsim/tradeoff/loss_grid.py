@@ -9,7 +9,6 @@ import numpy as np
 
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution, split_masses
 
-
 _ON_THE_GRID = 1e-7  # cells: losses this near a grid point are taken to be on it
 
 

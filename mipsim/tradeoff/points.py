@@ -5,12 +5,17 @@ import numpy as np
 Points = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
-def rises(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr: np.ndarray) -> tuple[np.ndarray, ...]:
+def rises(
+    alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr: np.ndarray
+) -> tuple[np.ndarray, ...]:
     """(out, in) masses between neighbouring corners: the rise of FPR and of TPR, each from whichever of the rate and
     its complement is small.
 
     Args:
-        alpha, complement, beta, tpr: FPR, 1 - FPR, FNR and TPR at the corners, shape (m,), by rising FPR.
+        alpha: FPR at the corners, shape (m,), rising.
+        complement: 1 - FPR, shape (m,).
+        beta: FNR, shape (m,).
+        tpr: TPR, shape (m,).
 
     Returns:
         Two arrays of shape (m - 1,); the first is >= 0, the second too on one convex curve.
@@ -29,7 +34,10 @@ def convex_points(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, t
     """The corners of the lower convex hull of points on or above a trade-off function; (0, .) first, (., 0) last.
 
     Args:
-        alpha, complement, beta, tpr: as in `rises`, in any order; one point must have FNR 0.
+        alpha: FPR of the points, shape (m,), in any order.
+        complement: 1 - FPR, shape (m,).
+        beta: FNR, shape (m,), 0 at one point at least.
+        tpr: TPR, shape (m,).
 
     Returns:
         The same four, strictly increasing in FPR, with slopes that do not rise (corners on a straight stretch
@@ -73,7 +81,8 @@ def hull_corners(out: np.ndarray, inside: np.ndarray, slack: float = 0.0) -> lis
     """Indices of the corners of the concave hull of the ROC curve with these rises (pool adjacent violators).
 
     Args:
-        out, inside: rises of FPR and TPR between neighbouring corners, shape (m,), the first > 0.
+        out: rises of the FPR between neighbouring corners, shape (m,), > 0.
+        inside: rises of the TPR, shape (m,).
         slack: relative rise of the slope that counts as rounding, >= 0.
 
     Examples:
@@ -100,8 +109,10 @@ def polygon(out: np.ndarray, inside: np.ndarray, out_only: float, in_only: float
     In mass that is missing to 1 counts as missed, so that a law that lost some stays on the private side.
 
     Args:
-        out, inside: masses of each loss in the two worlds, shape (m,).
-        out_only, in_only: masses that reveal the world.
+        out: mass of each loss in the world "out", shape (m,).
+        inside: the same in the world "in".
+        out_only: mass that reveals the world "out".
+        in_only: mass that reveals the world "in".
 
     Examples:
         >>> alpha, _, beta, _ = polygon(np.array([0.25, 0.75]), np.array([0.75, 0.25]), 0.0, 0.0)

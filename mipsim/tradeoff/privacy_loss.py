@@ -49,7 +49,9 @@ class PrivacyLossDistribution:
         if losses.size:  # two worlds without a common outcome have no finite loss
             losses = finite_vector("losses", losses)
             if (np.diff(losses) >= 0).any():
-                raise ValueError("losses do not decrease strictly; they must be sorted from the largest to the least")
+                raise ValueError(
+                    "losses do not decrease strictly; they must be sorted from the largest to the least"
+                )
         object.__setattr__(self, "losses", losses)
         for name, only in (("out_masses", "out_only"), ("in_masses", "in_only")):
             masses = np.asarray(getattr(self, name), np.float64)
@@ -105,7 +107,6 @@ class PrivacyLossDistribution:
             >>> PrivacyLossDistribution([0.0], [0.9], [0.9], 0.1, 0.1).tradeoff().corners.round(9).tolist()
             [0.9, 0.0]
         """
-
         return SampledTradeOff.from_points(
             *polygon(self.out_masses, self.in_masses, self.out_only, self.in_only)
         )
@@ -120,8 +121,10 @@ def split_masses(
     the in mass. An infinite `up` takes in mass only, an infinite `down` out mass only.
 
     Args:
-        out, inside: masses in the two worlds, shape (m,).
-        up, down: distances, shape (m,), each >= 0; inf allowed. Where both are 0 all is sent down.
+        out: masses in the world "out", shape (m,).
+        inside: masses in the world "in", shape (m,).
+        up: distances to the larger loss, shape (m,), >= 0, inf allowed.
+        down: distances to the smaller one; where both are 0 all is sent down.
 
     Returns:
         ((out, in) masses sent up, (out, in) masses sent down).

@@ -64,7 +64,9 @@ class SampledTradeOff(AbstractTradeOff):
         self.corners = np.concatenate([[1.0] * first, b, [0.0] * last])
         self.tpr = np.concatenate([[0.0] * first, t, [1.0] * last])
         self.complement = 1.0 - self.alpha
-        PiecewiseLinearTradeOff(self.alpha, np.clip(self.corners, 0.0, 1.0))  # the same rules, in the same words
+        PiecewiseLinearTradeOff(
+            self.alpha, np.clip(self.corners, 0.0, 1.0)
+        )  # the same rules, in the same words
 
     @classmethod
     def from_points(
@@ -159,8 +161,14 @@ def _corners(curve: AbstractTradeOff, alpha: np.ndarray) -> np.ndarray:
     return alpha[:0]
 
 
-@inverse.register
-def _(curve: SampledTradeOff) -> AbstractTradeOff:
+@inverse.register(SampledTradeOff)
+def turned_over(curve: SampledTradeOff) -> SampledTradeOff:
+    """The inverse of a polygon: its corners with FPR and FNR exchanged.
+
+    Examples:
+        >>> turned_over(SampledTradeOff([0, 0.5, 1], [1, 0.25, 0])).alpha.tolist()
+        [0.0, 0.25, 1.0]
+    """
     one, zero = np.ones(1), np.zeros(1)
     alpha = np.concatenate([curve.corners[::-1], one])
     complement = np.concatenate([curve.tpr[::-1], zero])

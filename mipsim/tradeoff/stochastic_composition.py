@@ -46,7 +46,9 @@ def stochastic_composition(
         (0.55865, 0.56812)
     """
     curves = list(curves)
-    shares = distribution_over(curves, np.full(len(curves), 1.0 / max(1, len(curves))) if weights is None else weights)
+    shares = distribution_over(
+        curves, np.full(len(curves), 1.0 / max(1, len(curves))) if weights is None else weights
+    )
     count = whole("points", points, 16)
     used = [(curve, share) for curve, share in zip(curves, shares.tolist(), strict=True) if share > 0.0]
     if len(used) == 1:

@@ -72,6 +72,7 @@ def test_where_there_is_no_table():
 def test_lattice_sums_are_multinomial(rows):
     values, law = np.array([-1.0, 0.5, 2.0]), np.array([0.2, 0.5, 0.3])
     table = lattice_table(mi.Discrete(values, law), rows)
+    assert table is not None
     own = (table.entries[0] >> np.uint32(table.bits)).astype(np.int64)
     alias = (table.entries[0] & np.uint32(table.entries.shape[1] - 1)).astype(np.int64)
     masses = own.copy()

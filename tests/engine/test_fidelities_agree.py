@@ -112,7 +112,9 @@ def test_every_path_agrees_with_literal_games(name):
     assert second.manifest["sampler"] == sampler
     for a, b in ((first.out, second.out), (first.inside, second.inside)):
         assert two_sample_p(a, b)[1] >= FAILURE
-    assert two_sample_p(first.out, second.inside)[1] < FAILURE
+    # Forty thresholds are a quarter of a standard deviation or more: 10,000 games then lie over 500 above the
+    # chi-square's mean of some 400, which rejects from 200 above.
+    assert two_sample_p(first.out, np.roll(second.out, 40))[1] < FAILURE
 
 
 GAMES_OF["Gaussian, ratio"] = (

@@ -100,17 +100,18 @@ def test_the_pooled_curve_is_that_of_a_random_target():
     rng = np.random.default_rng(0)
     for world in ("out", "inside"):
         picks = rng.multinomial(60_000, np.full(3, 1 / 3))
-        mixed = sum(
+        shares = [
             rng.multivariate_hypergeometric(getattr(part, world), k)
             for part, k in zip(fresh, picks, strict=True)
-        )
+        ]
+        mixed = np.sum(shares, axis=0)
         assert two_sample_p(getattr(many.pooled, world), mixed)[1] >= FAILURE
         assert two_sample_p(getattr(many.pooled, world), getattr(fresh[0], world))[1] < FAILURE
 
 
 def test_clusters_are_counted_as_clusters():
     """Near-equal targets: naive pooling must under-cover, the pooled histogram and each target's must not."""
-    m, games, repeats, confidence = 20, 200, 150, 0.99
+    m, games, repeats, confidence = 20, 200, 60, 0.99
     data = mi.Gaussian(np.zeros(4), 1.0)
     base = mi.FixedTarget(mi.EmpiricalMean(), data, n=5, target=np.ones(4))
     targets = 1.0 + 1e-6 * np.random.default_rng(0).normal(size=(m, 4))
@@ -152,6 +153,8 @@ def test_counts_do_not_depend_on_chunks_and_workers():
         play_targets(game(), ATTACK, TARGETS, 5_000, 7, edges=edges, chunk=c, workers=w, progress=False)
         for c, w in ((1, 1), (3_000, 2))
     )
+    assert one.pooled is not None
+    assert two.pooled is not None
     for a, b in zip((*one, one.pooled), (*two, two.pooled), strict=True):
         assert (a.out == b.out).all()
         assert (a.inside == b.inside).all()

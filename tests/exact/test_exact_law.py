@@ -33,7 +33,7 @@ ATTACKS: dict[str, Callable[[mi.AbstractMechanism], mi.AbstractAttack]] = {
 
 @pytest.mark.parametrize("attack", ATTACKS)
 @pytest.mark.parametrize(("mechanism", "kept"), [(MEAN, None), (mi.Subsampled(MEAN, 0.5), 2)])
-@pytest.mark.parametrize("target", [(1.0, 0.0), (0.3, 0.6)])
+@pytest.mark.parametrize("target", [(1.0, 0.0), (0.35, 0.5)])
 def test_small_games_are_the_enumerated_ones(
     attack: str, mechanism: mi.AbstractMechanism, kept: int | None, target: tuple[float, float]
 ) -> None:
@@ -50,13 +50,13 @@ def test_small_games_are_the_enumerated_ones(
         below = score <= threshold
         assert curve.law.cdf(threshold, inside=False) == pytest.approx(out[below].sum(), abs=1e-14)
         assert curve.law.cdf(threshold, inside=True) == pytest.approx(inside[below].sum(), abs=1e-14)
-    fpr, tpr = roc_vertices(np.where(np.isfinite(score), score, -1e3), out, inside)
+    fpr, tpr = np.minimum(roc_vertices(np.where(np.isfinite(score), score, -1e3), out, inside), 1.0)
     # At one FPR with several tests the curve takes the best; between vertices it is randomised.
-    alpha = np.concatenate([np.linspace(0.001, 0.999, 37), fpr])
+    alpha = np.concatenate([np.linspace(0.001, 0.999, 37), [0.0, 1.0]])
     jumps = np.concatenate([np.diff(fpr) > 1e-14, [True]])
     np.testing.assert_allclose(curve.beta(alpha), 1 - np.interp(alpha, fpr[jumps], tpr[jumps]), atol=1e-12)
     np.testing.assert_allclose(curve.tpr_at(alpha), np.interp(alpha, fpr[jumps], tpr[jumps]), atol=1e-12)
-    wrong = mi.FixedTarget(mechanism, mi.Bernoulli(P + [0.001, 0.0]), N, z).exact(aimed)
+    wrong = mi.FixedTarget(mechanism, mi.Bernoulli(np.array([0.301, 0.6])), N, z).exact(aimed)
     assert np.abs(wrong.beta(alpha) - curve.beta(alpha)).max() > 1e-5  # the planted error
 
 
@@ -72,7 +72,9 @@ def equal_coordinates(n: int, d: int, p: float) -> tuple[AbstractScoreLaw, float
 def test_equal_coordinates_are_one_binomial(n: int, d: int, p: float) -> None:
     law, step, offset = equal_coordinates(n, d, p)
     sd = np.sqrt(n * d * p * (1 - p))
-    count = np.unique(np.clip(np.round(n * d * p + sd * np.array([-12, -5, -1, 0, 0.1, 2, 8, 20])), 0, n * d - 1))
+    count = np.unique(
+        np.clip(np.round(n * d * p + sd * np.array([-12, -5, -1, 0, 0.1, 2, 8, 20])), 0, n * d - 1)
+    )
     score = offset + step * count
     # SciPy's binomial is itself right to some 1e-12 of the logarithm's argument only.
     for inside, trials, ones in ((False, n * d, 0), (True, (n - 1) * d, d)):
@@ -128,8 +130,9 @@ def test_gaussian_data_give_one_normal() -> None:
         covariance = np.diag(data.covariance) if data.is_product else data.covariance
         square = (z - data.mean) @ np.linalg.solve(covariance, z - data.mean)
         law = exact_law(mi.FixedTarget(MEAN, data, n, z), attack)
-        out, inside = stats.norm(-square / (2 * n), np.sqrt(square / n)), stats.norm(
-            square / (2 * n), np.sqrt(square * (n - 1)) / n
+        out, inside = (
+            stats.norm(-square / (2 * n), np.sqrt(square / n)),
+            stats.norm(square / (2 * n), np.sqrt(square * (n - 1)) / n),
         )
         x = np.linspace(-3, 3, 7)
         np.testing.assert_allclose(law.cdf(x, inside=False), out.cdf(x), rtol=1e-10)
@@ -177,7 +180,10 @@ def test_sub_sampling_is_the_mixture() -> None:
         (mi.FixedTarget(lambda key, x: x.max(axis=0), mi.Bernoulli(P), 4, Z), mi.ScalarProduct(np.zeros(2))),
         (mi.RandomTarget(MEAN, mi.Bernoulli(P), 4), mi.ScalarProduct(np.zeros(2))),
         (mi.FixedTarget(MEAN, mi.Bernoulli(P), 4, Z), mi.FunctionAttack(lambda z, o: o.max())),
-        (mi.FixedTarget(MEAN, mi.Gaussian(0.0, 1.0, d=2), 4, Z), mi.FunctionAttack(lambda z, o: abs(o).max())),
+        (
+            mi.FixedTarget(MEAN, mi.Gaussian(0.0, 1.0, d=2), 4, Z),
+            mi.FunctionAttack(lambda z, o: abs(o).max()),
+        ),
     ],
 )
 def test_scores_without_an_exact_law_are_refused(game: mi.AbstractGame, attack: mi.AbstractAttack) -> None:
@@ -194,5 +200,5 @@ def test_other_bad_input_is_refused() -> None:
     with pytest.raises(ValueError, match="weights 0 only"):
         mi.FixedTarget(MEAN, mi.Bernoulli(P), 4, Z).exact(mi.ScalarProduct(Z))
     curve = mi.FixedTarget(MEAN, mi.Bernoulli(P), 4, Z).exact(mi.ScalarProduct([0.0, 0.5]))
-    with pytest.raises(ValueError, match="alpha is 1.5"):
+    with pytest.raises(ValueError, match=r"alpha is 1\.5"):
         curve.beta(1.5)

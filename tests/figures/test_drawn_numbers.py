@@ -30,7 +30,10 @@ def read(path: Path) -> tuple[str, list[dict[str, str]]]:
         return stream.readline(), list(csv.DictReader(stream))
 
 
-@pytest.mark.parametrize("name", command.FIGURES)
+PLAYED = [name for name in command.FIGURES if not name.startswith("izzo")]  # the others are formulas
+
+
+@pytest.mark.parametrize("name", PLAYED)
 @pytest.mark.parametrize("scale", ["quick", "paper"])
 def test_every_figure_is_drawn(
     name: str, scale: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

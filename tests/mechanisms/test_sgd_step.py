@@ -56,7 +56,7 @@ def test_a_batch_is_a_subsample() -> None:
 
 
 def test_numpy_numbers_are_taken() -> None:
-    assert mi.SGDStep(np.float64(2.0), np.int64(1)) == mi.SGDStep(2.0, 1.0)
+    assert mi.SGDStep(np.float64(2.0), 1) == mi.SGDStep(2.0, 1.0)
 
 
 ANYTHING: dict[str, Any] = {"word": "much", "none": None}

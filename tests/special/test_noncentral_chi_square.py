@@ -43,7 +43,7 @@ def test_the_table_spans_the_domain() -> None:
     assert set(REFERENCE.d) >= {1.0, 1.5, 2.0, 3.0, 5.0, 50.0, 1000.0, 1e6}
     assert set(REFERENCE.centre) >= {0.0, 1e-3, 30.0, 1e5, 1e7, 1e8}
     assert min(v for v in REFERENCE.value) < mp.mpf("1e-8000")
-    assert REFERENCE.x.size > 800
+    assert REFERENCE.x.size > 900
 
 
 def test_both_tails_are_right_to_1e_300() -> None:
@@ -54,7 +54,7 @@ def test_both_tails_are_right_to_1e_300() -> None:
 
 def test_the_other_tail_is_one_minus_it() -> None:
     other = np.where(REFERENCE.upper, law.cdf(*REFERENCE.point()), law.sf(*REFERENCE.point()))
-    assert relative(other, [1 - v for v in REFERENCE.value]).max() < 1e-14
+    assert relative(other, [1 - v for v in REFERENCE.value]).max() < 1e-13
 
 
 def test_log_tails_are_right_beyond_1e_300() -> None:

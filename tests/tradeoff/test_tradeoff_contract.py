@@ -6,10 +6,23 @@ import pytest
 
 from mipsim.tradeoff import (
     AbstractTradeOff,
+    ApproxDPTradeOff,
+    AveragedTradeOff,
+    BoundedTradeOff,
+    ConvexHullTradeOff,
+    DeltaProfileTradeOff,
+    FoldedLaplaceTradeOff,
     GaussianTradeOff,
+    InverseFoldedLaplaceTradeOff,
+    InverseMixtureTradeOff,
+    InverseTradeOff,
+    LaplaceTradeOff,
     MixtureTradeOff,
     NoncentralChiSquareTradeOff,
     PiecewiseLinearTradeOff,
+    SampledTradeOff,
+    compose,
+    stochastic_composition,
 )
 
 MEMBERS = [
@@ -21,8 +34,32 @@ MEMBERS = [
     PiecewiseLinearTradeOff([0, 0.2, 0.5, 1], [0.9, 0.5, 0.2, 0]),
     PiecewiseLinearTradeOff([0, 1], [1, 0]),
     NoncentralChiSquareTradeOff(100, 0.0, 40.0),
+    LaplaceTradeOff(0.0),
+    LaplaceTradeOff(1.0),
+    LaplaceTradeOff(30.0),
+    FoldedLaplaceTradeOff(0.5),
+    FoldedLaplaceTradeOff(4.0),
+    InverseFoldedLaplaceTradeOff(2.0),
+    ApproxDPTradeOff(0.0, 0.0),
+    ApproxDPTradeOff(1.0, 0.1),
+    ApproxDPTradeOff(1.0, 1.0),
+    DeltaProfileTradeOff([0.5, 1.0, 2.0], [0.2, 0.1, 0.01]),
+    AveragedTradeOff([GaussianTradeOff(1.0), ApproxDPTradeOff(0.5, 0.1)], [0.75, 0.25]),
+    SampledTradeOff([0.1, 0.4, 0.8], [0.5, 0.2, 0.02]),
+    InverseTradeOff(GaussianTradeOff(1.0)),
+    MixtureTradeOff(GaussianTradeOff(1.5), 0.25).inverse(),
+    BoundedTradeOff(LaplaceTradeOff(1.1), LaplaceTradeOff(1.0)),
+    GaussianTradeOff(2.0).subsampled(0.3),
+    FoldedLaplaceTradeOff(1.0).symmetrized(),
+    compose(ApproxDPTradeOff(0.3, 0.01), copies=5),
+    compose(LaplaceTradeOff(0.3), GaussianTradeOff(0.5), points=2048, cells=4096),
+    stochastic_composition([GaussianTradeOff(0.5), GaussianTradeOff(2.0)], points=2048),
 ]
-members = pytest.mark.parametrize("member", MEMBERS, ids=str)
+SOLVED = InverseTradeOff, InverseMixtureTradeOff, ConvexHullTradeOff, NoncentralChiSquareTradeOff
+CORNERED = ApproxDPTradeOff, DeltaProfileTradeOff, AveragedTradeOff, SampledTradeOff, BoundedTradeOff
+members = pytest.mark.parametrize(
+    "member", MEMBERS, ids=[f"{i}-{type(member).__name__}" for i, member in enumerate(MEMBERS)]
+)
 GRID = np.unique(
     np.concatenate(
         [[0.0], np.geomspace(1e-12, 1, 200), np.linspace(0, 1, 201), 1 - np.geomspace(1e-12, 1, 99)]
@@ -63,13 +100,17 @@ def test_shapes_are_kept(member: AbstractTradeOff) -> None:
 
 @members
 def test_the_derived_numbers_agree_with_a_fine_grid(member: AbstractTradeOff) -> None:
-    fine = np.unique(np.concatenate([np.linspace(0, 1, 400_001), np.geomspace(1e-15, 1, 100_001)]))
+    slow = isinstance(member, SOLVED)
+    size = 20_001 if slow else 400_001
+    fine = np.unique(np.concatenate([np.linspace(0, 1, size), np.geomspace(1e-15, 1, size // 4)]))
     tpr = member.tpr_at(fine)
     for epsilon in (0.0, 0.5, 2.0):
         grid = max(0.0, float((tpr - np.exp(epsilon) * fine).max()))
         found = float(member.delta(epsilon))
         assert found >= grid - 1e-15
-        assert found == pytest.approx(grid, abs=1e-8)
+        # A smooth maximum is missed to second order of the spacing, one at a corner to first order.
+        cornered = isinstance(member, CORNERED)
+        assert found == pytest.approx(grid, abs=3e-6 if slow else 2e-5 if cornered else 1e-8)
     assert member.advantage() == float(member.delta(0.0))
 
 

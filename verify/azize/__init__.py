@@ -1,1 +1,33 @@
-"""The claims of Azize & Basu (2025) about the mean: one module a theorem or a group of statements."""
+"""The claims of Azize & Basu (2025), one module a theorem or a group of statements."""
+
+from verify.azize import (
+    defences,
+    gdp,
+    lemmas,
+    mean,
+    misspecified,
+    onion,
+    optimality,
+    random_target,
+    reference_points,
+    scalar_product,
+)
+from verify.claim import Claim
+
+CLAIMS: tuple[Claim, ...] = tuple(
+    claim
+    for module in (
+        optimality,
+        mean,
+        lemmas,
+        random_target,
+        defences,
+        misspecified,
+        gdp,
+        scalar_product,
+        reference_points,
+        onion,
+    )
+    for claim in module.CLAIMS
+)
+"""In the order of the paper, corrections last in each module."""

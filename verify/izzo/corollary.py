@@ -64,14 +64,11 @@ def least_dimension_regime() -> Regime:
 
     def least(eta: float) -> float:
         scale = _scale(eta, 2.0)
-        return float(
-            optimize.brentq(
-                lambda x: izzo.corollary_10_eta(scale, round(np.exp(x))) - eta,
-                np.log(1e3),
-                np.log(1e8),
-                xtol=1e-4,
-            )
-        )
+        return optimize.root_scalar(
+            lambda x: izzo.corollary_10_eta(scale, round(np.exp(x))) - eta,
+            bracket=(np.log(1e3), np.log(1e8)),
+            xtol=1e-4,
+        ).root
 
     def judge(_: Budget) -> RegimeResult:
         best = optimize.minimize_scalar(least, bounds=(0.1, 0.45), method="bounded", options={"xatol": 1e-2})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 from scipy import integrate
@@ -28,7 +28,7 @@ def posterior_regime(name: str, n: int, factor: float = 1.0) -> Regime:
         eta = factor * finite_eta(law, n)
         gaps = []
         for target in range(n):
-            best, _ = best_by_search(law, n, target)
+            best = best_by_search(law, n, target)[0]
             flags = half_subsets(n)[:, target]
             inside, everything = law[flags].sum(axis=0), law.sum(axis=0)
             says_in = law @ (2 * inside >= everything).astype(float)  # the stated optimal attack
@@ -55,9 +55,7 @@ def density_regime(n: int, scale: float) -> Regime:
             density = np.exp(-np.abs(x - values) / scale) / (2 * scale * len(values))
             return max(float(density[flags].sum()), float(density[~flags].sum()))
 
-        total = sum(
-            integrate.quad(larger, a, b, limit=200)[0] for a, b in zip(cuts[:-1], cuts[1:], strict=True)
-        )
+        total = sum(integrate.quad(larger, a, b, limit=200)[0] for a, b in pairwise(cuts))
         gap = total - 0.5 - float(laplace_eta(values, scale, n)[0])
         return judge_identity(gap, 1e-7, parameters, unit="accuracy", route="quadrature and closed form")
 

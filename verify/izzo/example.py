@@ -185,7 +185,7 @@ CLAIMS = (
             "n": Between(36, float("inf"), "even; judged to 1000"),
             "eta": Between(0, 0.5, "open ends"),
             "sigma": OneOf(("exact", "sqrt 5"), "the paper does not say which it draws"),
-            "x_last": OneOf(("proof",), "with the text's, DP needs less noise at every eta"),
+            "x_last": OneOf(("proof",), "figure 1 is drawn for the construction of the proof"),
         },
         (
             *(

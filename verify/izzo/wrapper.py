@@ -10,20 +10,19 @@ import numpy as np
 from mipsim.exact.subset_enumeration import half_subsets
 from mipsim.exact.subset_laplace import laplace_eta, scaled_laplace_eta
 from mipsim.theory import izzo
-from sims.izzo_games import OUTLIER_RECORDS, WRAPPED_ETA
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Regime, RegimeResult
-from verify.izzo.by_games import games_regime
 from verify.izzo.noise import EXACT, central_moment, every_regime
 from verify.limits import judge_identity
 
 ETAS = (0.4, 0.1, 0.01)
 MOMENTS = (2.0, 4.0)
 Algorithm = Callable[[np.ndarray], float]
+OUTLIER = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 1000.0])
 SKEWED = np.array([0.1, 0.2, 0.4, 0.5, 0.9, 1.4, 2.2, 5.0])
 
 CASES: dict[str, tuple[np.ndarray, Algorithm]] = {
     "1{x* in D_train}, n = 4": (np.arange(4.0), lambda rows: float((rows == 3.0).any())),
-    "mean beside an outlier, n = 8": (OUTLIER_RECORDS, lambda rows: float(rows.mean())),
+    "mean beside an outlier, n = 8": (OUTLIER, lambda rows: float(rows.mean())),
     "maximum, n = 8": (SKEWED, lambda rows: float(rows.max())),
     "mean of skewed records, n = 8": (SKEWED, lambda rows: float(rows.mean())),
     "sum of even records, n = 8": (np.arange(8.0), lambda rows: float(rows.sum())),
@@ -146,13 +145,8 @@ CLAIMS = (
         "relative to eta",
         _DOMAIN,
         (
-            *(printed_regime(name, moment) for name in CASES for moment in MOMENTS),
-            games_regime(
-                "izzo_alg-1_outlier",
-                WRAPPED_ETA,
-                {"A": "mean beside an outlier, n = 8", "M": 2.0, "eta": WRAPPED_ETA, "B": 32},
-                "enumeration of all halves and their halves, B without bound: the same refutation",
-            ),
+            *(printed_regime(name, 2.0) for name in CASES),
+            *(printed_regime(name, 4.0) for name in list(CASES)[::2]),
         ),
         partial(corrected_regime, "1{x* in D_train}, n = 4", 2.0, 0.0004),
         corrected_by="izzo-alg-1-corrected",

@@ -1,1 +1,9 @@
 """The claims of Leemann, Pawelczyk & Kasneci (2023), each judged over its domain."""
+
+from verify.claim import Claim
+from verify.leemann import composition, mip, noise, step, susceptibility
+
+CLAIMS: tuple[Claim, ...] = tuple(
+    claim for module in (mip, step, susceptibility, composition, noise) for claim in module.CLAIMS
+)
+"""In the order of the paper."""

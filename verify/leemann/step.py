@@ -43,7 +43,14 @@ def gaussian_regime(
         spare: the K of the bound over the target's own (K >= ... is allowed).
         factor: times K, for the negative control.
     """
-    parameters = {"d": d, "n": n, "mean": mean, "target": point, "K over its own": spare, "gradients": "Gaussian"}
+    parameters = {
+        "d": d,
+        "n": n,
+        "mean": mean,
+        "target": point,
+        "K over its own": spare,
+        "gradients": "Gaussian",
+    }
 
     def judge(_: Budget) -> RegimeResult:
         data = mi.Gaussian(np.full(d, mean), np.ones(d))
@@ -66,7 +73,9 @@ def gaussian_regime(
         )
         return dataclasses.replace(result, evidence=found.evidence)
 
-    name = f"Gaussian, d = {d}, n = {n}, mean {mean:g}, target {point:g}" + (f", K x {spare:g}" if spare != 1 else "")
+    name = f"Gaussian, d = {d}, n = {n}, mean {mean:g}, target {point:g}" + (
+        f", K x {spare:g}" if spare != 1 else ""
+    )
     return Regime(name, parameters, judge, random=False)
 
 
@@ -100,7 +109,9 @@ def noisy_regime(d: int, n: int, scale: float, tau: float, clip: float, factor: 
             one_sided=True,
         )
 
-    return Regime(f"noise {tau:g}, C = {clip:g}, scale {scale:g}, d = {d}, n = {n}", parameters, judge, random=False)
+    return Regime(
+        f"noise {tau:g}, C = {clip:g}, scale {scale:g}, d = {d}, n = {n}", parameters, judge, random=False
+    )
 
 
 def law_regime(case: Case) -> Regime:
@@ -136,7 +147,12 @@ GRID = (
     (650, 500, 1.0),
 )
 CASES = tuple(c for c in REGULAR if c.sizes[0] == 100)
-_NOISE = ((2, 50, 1.0, 0.05, 2.0), (2, 50, 0.3, 0.2, 1.0), (50, 200, 0.1, 0.02, 1.0), (650, 500, 0.02, 0.01, 1.0))
+_NOISE = (
+    (2, 50, 1.0, 0.05, 2.0),
+    (2, 50, 0.3, 0.2, 1.0),
+    (50, 200, 0.1, 0.02, 1.0),
+    (650, 500, 0.02, 0.01, 1.0),
+)
 
 PATHS: dict[str, Callable[[int], tuple[float, float, float]]] = {
     "d = n, K = d": lambda s: (s, s, s),
@@ -145,7 +161,7 @@ PATHS: dict[str, Callable[[int], tuple[float, float, float]]] = {
     "d = n, K = 10 d": lambda s: (s, s, 10 * s),
     "d = n, K = d/10": lambda s: (s, s, s / 10),
     "d = n, K = 0": lambda s: (s, s, 0.0),
-    "n = d^1.5, K = d": lambda s: (s, s**1.5, s),
+    "n = d^1.4, K = d": lambda s: (s, s**1.4, s),
     "d = sqrt(n), K = n": lambda s: (s**0.5, s, s),
 }
 """How d, n and K grow together, from one size: (d, n, K)."""
@@ -175,19 +191,20 @@ _DOMAIN = {
     "tau": Between(0, UNBOUNDED, "noise with C >= the root mean square norm"),
     "mean of the gradients": Between(-UNBOUNDED, UNBOUNDED, "any mu"),
     "gradients": OneOf(
-        ("Gaussian", "product laws with finite (4 + delta)-th moments"), "the theorem asks for a mean and a covariance"
+        ("Gaussian", "product laws with finite (4 + delta)-th moments"),
+        "the theorem asks for a mean and a covariance",
     ),
     "alpha": Between(0, 1, "error rates from 1e-4"),
 }
 _STATEMENT = (
     "One step of noisy SGD has at least the trade-off beta(alpha) = 1 - F_{chi2_d((r-1)K)}( r/(r-1) "
-    "F^-1_{chi2_d(rK)}(alpha) ), r = n + tau^2 n^2/C^2, for gradients theta' with K >= {k}, n large."
+    "F^-1_{chi2_d(rK)}(alpha) ), r = n + tau^2 n^2/C^2, for gradients theta' with K >= PRINTED, n large."
 )
 CLAIMS = (
     Claim(
         "leemann-thm-5.1",
         "leemann",
-        _STATEMENT.format(k="||C^-1/2 theta'||^2"),
+        _STATEMENT.replace("PRINTED", "||C^-1/2 theta'||^2"),
         Kind.BOUND,
         TOLERANCE,
         "probit",
@@ -207,7 +224,7 @@ CLAIMS = (
     Claim(
         "leemann-thm-5.1-corrected",
         "leemann",
-        _STATEMENT.format(k="||C^-1/2 (theta' - mu)||^2")
+        _STATEMENT.replace("PRINTED", "||C^-1/2 (theta' - mu)||^2")
         + " Exact for Gaussian gradients, tau = 0 and the target's own K; for other product laws where the mean has a "
         "density expansion at the target.",
         Kind.BOUND,
@@ -216,7 +233,11 @@ CLAIMS = (
         _DOMAIN
         | {
             "gradients": OneOf(
-                ("Gaussian", "product laws under Cramer's condition or on one lattice, uniformly over coordinates"), ""
+                (
+                    "Gaussian",
+                    "product laws under Cramer's condition or on one lattice, uniformly over coordinates",
+                ),
+                "",
             )
         },
         (

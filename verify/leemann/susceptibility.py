@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import product
 
 import numpy as np
 from scipy import stats
@@ -58,6 +59,7 @@ def _drawn(name: str, d: int) -> str:
     """The same by drawing gradients with another library."""
     rng = np.random.default_rng(0)
     draws = {
+        "Gaussian": lambda size: rng.standard_normal(size),
         "uniform": lambda size: rng.uniform(-np.sqrt(3), np.sqrt(3), size),
         "Laplace": lambda size: rng.laplace(0.0, np.sqrt(0.5), size),
         "exponential": lambda size: rng.exponential(1.0, size) - 1.0,
@@ -69,15 +71,20 @@ def _drawn(name: str, d: int) -> str:
     return f"NumPy, 20,000 gradients (seed 0): mean of K {k.mean():.4g} and variance {k.var():.4g}, against {d} and {2 * d}"
 
 
-def mean_regime(name: str, d: int, shift: float, *, centred: bool) -> Regime:
-    """E[K] / d - 1 for gradients of mean `shift` standard deviations: K = O(d) with constant 1 where it is centred."""
-    parameters = {"components": name, "d": d, "mean in standard deviations": shift}
+def mean_regime(p: tuple[float, ...], *, centred: bool = True) -> Regime:
+    """E[K] / d - 1 over all gradients with Bernoulli components, each with its K by the formula."""
+    parameters = {"components": f"Bernoulli{p}", "d": len(p)}
 
     def judge(_: Budget) -> RegimeResult:
-        gap = 0.0 if centred else shift**2
-        return judge_identity(gap, EXACT, parameters, unit="E[K]/d - 1", route="exact moments")
+        law, expected = mi.Bernoulli(np.array(p)), 0.0
+        for point in product((0.0, 1.0), repeat=len(p)):
+            chance = float(np.prod(np.where(point, p, 1 - np.array(p))))
+            expected += chance * leemann.gradient_susceptibility(law, point, centred=centred)
+        return judge_identity(
+            expected / len(p) - 1.0, EXACT, parameters, unit="E[K]/d - 1", route="enumeration"
+        )
 
-    return Regime(f"E[K], {name}, d = {d}, mean {shift:g}", parameters, judge, random=False)
+    return Regime(f"E[K], Bernoulli{p}", parameters, judge, random=False)
 
 
 def spread_regime(name: str, stretch: float = 1.0) -> Regime:
@@ -86,7 +93,9 @@ def spread_regime(name: str, stretch: float = 1.0) -> Regime:
 
     def at(n: int) -> Size:
         sd = np.sqrt((_kurtosis(name) - 1.0) * n)
-        reached = max(abs(leemann.step_mu(n, n, k) - stretch) for k in (n, n - 3 * min(sd, n / 3), n + 3 * sd))
+        reached = max(
+            abs(leemann.step_mu(n, n, k) - stretch) for k in (n, n - 3 * min(sd, n / 3), n + 3 * sd)
+        )
         return Size(0.0, float(reached))
 
     def judge(_: Budget) -> RegimeResult:
@@ -100,7 +109,13 @@ PRINTED_LEVELS = np.array([1e-4, 1e-2, 0.1, 0.5, 0.9])
 
 def p_value_regime(d: int, n: int, k: float, *, rows: int, name: str) -> Regime:
     """P0(p <= a) - a for p = F_{chi2_d(nK)}( rows (m - theta)' C^-1 (m - theta) )."""
-    parameters = {"d": d, "n": n, "K": k, "statistic": f"{name} (m - theta)' C^-1 (m - theta)", "p": "log F(S)"}
+    parameters = {
+        "d": d,
+        "n": n,
+        "K": k,
+        "statistic": f"{name} (m - theta)' C^-1 (m - theta)",
+        "p": "log F(S)",
+    }
 
     def judge(_: Budget) -> RegimeResult:
         # Under H0 n (m - theta)' C^-1 (m - theta) is chi2_d(nK), whatever the statistic is multiplied by.
@@ -127,7 +142,7 @@ def _p_values_drawn(d: int, n: int, k: float, rows: int) -> str:
 
 
 def printed_p_regime(d: int, n: int, k: float) -> Regime:
-    """log F^-1(S) as printed: the share of H0 on which F^-1 has a value, S being far above 1."""
+    """Log F^-1(S) as printed: the share of H0 on which F^-1 has a value, S being far above 1."""
     parameters = {"d": d, "n": n, "K": k, "p": "log F^-1(S), as printed"}
 
     def judge(_: Budget) -> RegimeResult:
@@ -139,7 +154,9 @@ def printed_p_regime(d: int, n: int, k: float) -> Regime:
             unit="P0(F^-1(S) has no value)",
             route="exact law",
             detail="a quantile function takes levels in [0, 1]; S is above 1 with this probability",
-            second_route=lambda: f"SciPy: ncx2.ppf at the mean of S gives {stats.ncx2.ppf(d + n * k, d, n * k)}",
+            second_route=lambda: (
+                f"SciPy: ncx2.ppf at the mean of S gives {stats.ncx2.ppf(d + n * k, d, n * k)}"
+            ),
         )
 
     return Regime(f"F^-1(S), d = {d}, n = {n}, K = {k:g}", parameters, judge, random=False)
@@ -171,7 +188,7 @@ CLAIMS = (
         "mu",
         {"d": _D, "components": OneOf(tuple(LAWS), "finite fourth moments")},
         (
-            *(mean_regime(name, 50, shift, centred=True) for name in LAWS for shift in (0.0, 1.0)),
+            *(mean_regime(p) for p in ((0.5,), (0.05, 0.5, 0.9), (0.01,) * 6, (0.3, 0.7) * 4)),
             *(spread_regime(name) for name in LAWS),
             law_of_k_regime("Gaussian", 500),
         ),

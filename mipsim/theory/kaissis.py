@@ -1,0 +1,236 @@
+"""Formulas of Kaissis et al., "Optimal privacy guarantees for a relaxed threat model" (NeurIPS 2023), as printed.
+
+The attacker knows q(D), the noise and the sensitivity Delta, not q(D'): H0 is the noise alone, H1 the noise shifted by
+Delta to an unknown side, and the statistic is the magnitude. mu is the sensitivity in units of the noise, Delta_1/b
+(Laplace) or Delta_2/sigma (Gaussian), a number without unit. j is the curve of H0 against H1, its inverse that of H1
+against H0, and J = Symm(j, jinv). "DPTM" is the attacker who knows q(D') as well.
+"""
+
+import math
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from mipsim._validation import finite_vector, number
+from mipsim.tradeoff import (
+    AbstractTradeOff,
+    FoldedLaplaceTradeOff,
+    GaussianTradeOff,
+    LaplaceTradeOff,
+    MixtureTradeOff,
+    NoncentralChiSquareTradeOff,
+)
+from mipsim.tradeoff.base import rates
+
+
+def laplace_tradeoff(mu: float) -> FoldedLaplaceTradeOff:
+    """j of the Laplace mechanism; `.inverse()` is jinv, `.symmetrized()` is J.
+
+    j(a) = 1 - a cosh(mu) for a <= e^-mu, e^-mu sinh(-ln a) above.
+
+    Args:
+        mu: Delta_1 / b, in [0, 700].
+
+    Raises:
+        ValueError: if mu is outside its range.
+
+    Source: Kaissis et al. (2023), theorem 1.
+
+    Examples:
+        >>> j = laplace_tradeoff(1.0)
+        >>> [round(float(f.beta(0.1)), 4) for f in (j, j.inverse(), j.symmetrized(), laplace_dptm(1.0))]
+        [0.8457, 0.7645, 0.7645, 0.7282]
+    """
+    return FoldedLaplaceTradeOff(mu)
+
+
+def gaussian_tradeoff(mu: float, d: float = 1) -> NoncentralChiSquareTradeOff:
+    """j of the Gaussian mechanism in d dimensions; `.inverse()` is jinv, `.symmetrized()` is J.
+
+    j(a) = F_{chi2_d(mu^2)}(F^-1_{chi2_d}(1 - a)).
+
+    Args:
+        mu: Delta_2 / sigma >= 0.
+        d: dimension >= 1.
+
+    Raises:
+        ValueError: if an argument is outside its range.
+
+    Source: Kaissis et al. (2023), theorem 2 and corollary 1.
+
+    Examples:
+        >>> [round(float(gaussian_tradeoff(2.0, d).beta(0.05)), 4) for d in (1, 30)]
+        [0.484, 0.867]
+    """
+    return NoncentralChiSquareTradeOff(d, 0.0, number("mu", mu, 0.0) ** 2)
+
+
+def gaussian_line_beta(alpha: object, mu: float) -> np.ndarray:
+    """Corollary 1, j at d = 1: Phi(Phi^-1(1 - a/2) - mu) - Phi(-Phi^-1(1 - a/2) - mu).
+
+    Args:
+        alpha: FPR, any shape, in [0, 1].
+        mu: Delta_2 / sigma >= 0.
+
+    Raises:
+        ValueError: if an argument is outside its range.
+
+    Source: Kaissis et al. (2023), corollary 1.
+
+    Examples:
+        >>> gaussian_line_beta([0.0, 0.05, 1.0], 2.0).round(4).tolist()
+        [1.0, 0.484, 0.0]
+    """
+    cut, mu = -ndtri(0.5 * rates("alpha", alpha)), number("mu", mu, 0.0)
+    return ndtr(cut - mu) - ndtr(-cut - mu)
+
+
+def sampled_tradeoff(j: AbstractTradeOff, rate: float) -> MixtureTradeOff:
+    """j_p of lemma 9, p j(a) + (1 - p)(1 - a), where the record takes part with probability p.
+
+    Args:
+        j: the curve of a record that surely takes part.
+        rate: p in [0, 1].
+
+    Raises:
+        ValueError: if an argument is outside its range.
+
+    Source: Kaissis et al. (2023), lemma 9.
+
+    Examples:
+        >>> round(float(sampled_tradeoff(gaussian_tradeoff(2.0), 0.3).beta(0.05)), 4)  # 0.3 * 0.484 + 0.7 * 0.95
+        0.8102
+    """
+    return MixtureTradeOff(j, rate)
+
+
+def gaussian_dptm(mu: float) -> GaussianTradeOff:
+    """The curve g_mu of the attacker who knows q(D'), for every d.
+
+    Source: Dong, Roth & Su (2022), theorem 1.
+
+    Examples:
+        >>> round(float(gaussian_dptm(2.0).beta(0.05)), 4)
+        0.3612
+    """
+    return GaussianTradeOff(mu)
+
+
+def laplace_dptm(mu: float) -> LaplaceTradeOff:
+    """The curve of the attacker who knows q(D'), Laplace noise.
+
+    Source: Dong, Roth & Su (2022), proposition A.6.
+
+    Examples:
+        >>> round(float(laplace_dptm(1.0).beta(0.8)), 4)
+        0.0736
+    """
+    return LaplaceTradeOff(mu)
+
+
+def averaged_noncentrality(sensitivities: object, deviations: object) -> float:
+    """Lemma 8: (sum Delta_i)^2 / sum sigma_i^2, the noncentrality when the releases are averaged.
+
+    Args:
+        sensitivities: Delta_i, shape (k,), >= 0, in the unit of the output.
+        deviations: sigma_i, shape (k,), > 0, in the same unit.
+
+    Raises:
+        ValueError: if a shape or a value is wrong.
+
+    Source: Kaissis et al. (2023), lemma 8.
+
+    Examples:
+        >>> averaged_noncentrality([1.0, 1.0], [1.0, 1.0]), averaged_noncentrality([1.0, 0.0], [1.0, 1.0])
+        (2.0, 0.5)
+    """
+    shift, sigma = _mechanisms(sensitivities, deviations)
+    return float(shift.sum() ** 2 / (sigma**2).sum())
+
+
+def weighted_noncentrality(sensitivities: object, deviations: object) -> float:
+    """sum Delta_i^2 / sigma_i^2: the noncentrality of the sum with weights Delta_i / sigma_i^2, the largest of any weights.
+
+    By Cauchy and Schwarz it is at least that of lemma 8, and equal only where Delta_i / sigma_i^2 is the same for all i.
+
+    Args:
+        sensitivities: Delta_i, shape (k,), >= 0, in the unit of the output.
+        deviations: sigma_i, shape (k,), > 0, in the same unit.
+
+    Raises:
+        ValueError: if a shape or a value is wrong.
+
+    Source: standard; the correction of lemma 8 of Kaissis et al. (2023).
+
+    Examples:
+        >>> weighted_noncentrality([1.0, 1.0], [1.0, 1.0]), weighted_noncentrality([1.0, 0.0], [1.0, 1.0])
+        (2.0, 1.0)
+    """
+    shift, sigma = _mechanisms(sensitivities, deviations)
+    return float(((shift / sigma) ** 2).sum())
+
+
+def _mechanisms(sensitivities: object, deviations: object) -> tuple[np.ndarray, np.ndarray]:
+    shift = finite_vector("sensitivities", sensitivities)
+    sigma = finite_vector("deviations", deviations, shift.size)
+    if (shift < 0).any():
+        raise ValueError(f"sensitivities holds {shift.min():g}; every entry must be >= 0")
+    if (sigma <= 0).any():
+        raise ValueError(f"deviations holds {sigma.min():g}; every entry must be > 0")
+    return shift, sigma
+
+
+def limit_beta(alpha: object, d: float, noncentrality: float) -> np.ndarray:
+    """Equation 7: Phi( Phi^-1(1 - a) / sqrt(1 + 2L/d) - L / sqrt(2d + 4L) ), the limit of j and jinv as d grows.
+
+    Args:
+        alpha: FPR, any shape, in [0, 1].
+        d: dimension >= 1.
+        noncentrality: L = N mu^2 >= 0 for N steps.
+
+    Raises:
+        ValueError: if an argument is outside its range.
+
+    Source: Kaissis et al. (2023), theorem 3.
+
+    Examples:
+        >>> limit_beta([0.01, 0.1], 300, 6.0).round(4).tolist()  # their figure 2a
+        [0.9794, 0.8453]
+    """
+    d, total = number("d", d, 1.0), number("noncentrality", noncentrality, 0.0)
+    z = -ndtri(rates("alpha", alpha))
+    return ndtr(z / math.sqrt(1 + 2 * total / d) - total / math.sqrt(2 * d + 4 * total))
+
+
+def limit_mu(d: float, noncentrality: float) -> float:
+    """L / sqrt(2d): the text's shorter form of the limit is the Gaussian curve of this mu.
+
+    Raises:
+        ValueError: if an argument is outside its range.
+
+    Source: Kaissis et al. (2023), theorem 3.
+
+    Examples:
+        >>> round(limit_mu(300, 6.0), 4)
+        0.2449
+    """
+    return number("noncentrality", noncentrality, 0.0) / math.sqrt(2 * number("d", d, 1.0))
+
+
+def reconstruction_bound(curve: AbstractTradeOff, prior_success: object) -> np.ndarray:
+    """1 - T(kappa): the largest probability of a right reconstruction.
+
+    Args:
+        curve: T, J of the relaxed threat model or f of the DPTM.
+        prior_success: kappa, the success of the best guess without the output, any shape, in [0, 1].
+
+    Raises:
+        ValueError: if a prior is outside [0, 1].
+
+    Source: Kaissis et al. (2023), appendix on reconstruction robustness; Hayes, Mahloujifar & Balle (2023).
+
+    Examples:
+        >>> [round(float(reconstruction_bound(c, 0.1)), 4) for c in (gaussian_tradeoff(1.0), gaussian_dptm(1.0))]
+        [0.2637, 0.3891]
+    """
+    return curve.tpr_at(prior_success)

@@ -1,0 +1,193 @@
+"""The first-order expansion of Z-estimators: influence function, covariance and leakage score.
+
+A Z-estimator is a zero of theta -> (1/n) sum_i psi_theta(X_i). With V the derivative of theta -> E psi_theta(X) at its
+zero theta_0, thetahat - theta_0 = (1/n) sum_i I(X_i) + o_p(n^-1/2), where I(x) = -V^-1 psi_theta0(x) has mean 0 and
+covariance Sigma = V^-1 E[psi psi'] V^-T. For the median of a density f, V = -2 f(theta_0); for least squares
+V = -E[x x'].
+"""
+
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from mipsim._validation import finite_matrix, finite_vector, positive_definite_factor, sample_size
+from mipsim.distributions.base import AbstractDistribution
+from mipsim.engine.precision import exact_scope
+from mipsim.mechanisms.z_estimator import LogisticRegression, design
+
+
+class Expansion(eqx.Module):
+    """What the first order knows of a Z-estimator with k parameters.
+
+    Args:
+        theta: theta_0, shape (k,).
+        derivative: V, shape (k, k), non-singular.
+        spread: E[psi psi'] at theta_0, shape (k, k), positive definite.
+        psi: record of shape (d,) -> psi_theta0(record), shape (k,); traceable by JAX.
+
+    Raises:
+        ValueError: on a wrong shape, an entry that is not finite, a singular V or a spread not positive definite.
+
+    Source: van der Vaart (1998), theorem 5.21; Azize & Basu (2025), equation 7.
+
+    Examples:
+        >>> median = median_expansion([0.0], [0.5])
+        >>> print(median.influence(np.array([3.0])), median.covariance, median.leakage([3.0], n=100))
+        [1.] [[1.]] 0.01
+    """
+
+    theta: np.ndarray
+    derivative: np.ndarray
+    spread: np.ndarray
+    psi: Callable[[Array], Array] = eqx.field(static=True)
+
+    def __init__(
+        self, theta: object, derivative: object, spread: object, psi: Callable[[Array], Array]
+    ) -> None:
+        self.theta = finite_vector("theta", theta)
+        k = self.theta.shape[0]
+        self.derivative = finite_matrix("derivative", derivative, k)
+        self.spread = finite_matrix("spread", spread, k)
+        for name, matrix in (("derivative", self.derivative), ("spread", self.spread)):
+            if matrix.shape != (k, k):
+                raise ValueError(f"{name} has shape {matrix.shape}; it must have shape ({k}, {k})")
+        if np.linalg.matrix_rank(self.derivative) < k:
+            raise ValueError("derivative is singular; the estimator must determine theta to first order")
+        positive_definite_factor("spread", self.spread)
+        self.psi = psi
+
+    def influence(self, record: Float[Array, " d"]) -> Float[Array, " k"]:
+        """I(x) = -V^-1 psi_theta0(x), of mean 0, shape (k,)."""
+        return -jnp.linalg.solve(jnp.asarray(self.derivative), self.psi(record))
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """Sigma = V^-1 E[psi psi'] V^-T, the covariance of I(X), shape (k, k)."""
+        inverse = np.linalg.inv(self.derivative)
+        return inverse @ self.spread @ inverse.T
+
+    def leakage(self, target: object, n: int) -> float:
+        """m = (1/n) I(z)' Sigma^-1 I(z), a number without unit."""
+        sample_size(n)
+        with exact_scope():
+            point = np.asarray(self.influence(jnp.asarray(finite_vector("target", target))), np.float64)
+        return float(point @ np.linalg.solve(self.covariance, point) / n)
+
+
+def mean_expansion(data: AbstractDistribution) -> Expansion:
+    """The empirical mean: psi = x - theta, V = -1, Sigma = C.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> mean_expansion(mi.Bernoulli([0.5, 0.5])).leakage([1.0, 1.0], n=10)
+        0.2
+    """
+    mean, covariance = data.mean, data.covariance
+    spread = np.diag(covariance) if covariance.ndim == 1 else covariance
+    return Expansion(mean, -np.eye(mean.shape[0]), spread, lambda record: record - jnp.asarray(mean))
+
+
+def median_expansion(median: object, density: object) -> Expansion:
+    """The coordinatewise median of independent coordinates: psi = sign(x - theta), V = -2 f(theta_0), E psi^2 = 1.
+
+    Args:
+        median: theta_0, shape (d,).
+        density: f at the median of each coordinate, shape (d,), > 0.
+
+    Raises:
+        ValueError: on a wrong shape or a density that is not positive.
+
+    Source: van der Vaart (1998), example 5.24.
+
+    Examples:
+        >>> print(median_expansion([1.0, 2.0], [0.5, 0.25]).covariance)
+        [[1. 0.]
+         [0. 4.]]
+    """
+    centre = finite_vector("median", median)
+    height = finite_vector("density", density, centre.shape[0])
+    if (height <= 0).any():
+        raise ValueError(f"density is {height.min():g} at one coordinate; it must be > 0 at every median")
+    eye = np.eye(centre.shape[0])
+    return Expansion(centre, -2.0 * height * eye, eye, lambda record: jnp.sign(record - jnp.asarray(centre)))
+
+
+def least_squares_expansion(population: object, intercept: bool = True) -> Expansion:
+    """Least squares on rows drawn from a population of records (x, y), all moments being averages over its rows.
+
+    Args:
+        population: shape (N, p + 1), the rows (x, y).
+        intercept: as in `LeastSquares`.
+
+    Raises:
+        ValueError: on a wrong shape, or a singular design or spread.
+
+    Source: van der Vaart (1998), theorem 5.21, at psi = x (y - x' theta).
+
+    Examples:
+        >>> rows = [[-1.0, 0.0], [-1.0, -2.0], [1.0, 2.0], [1.0, 0.0]]
+        >>> found = least_squares_expansion(rows, intercept=False)
+        >>> print(found.theta, found.derivative, found.covariance)
+        [1.] [[-1.]] [[1.]]
+    """
+    x, y = _split(population, intercept)
+    theta = np.linalg.lstsq(x, y)[0]
+    return _regression(x, y - x @ theta, theta, -x.T @ x / len(y), intercept, lambda fitted: fitted)
+
+
+def logistic_expansion(population: object, intercept: bool = True) -> Expansion:
+    """Logistic regression on rows drawn from a population of records (x, y), y in {0, 1}.
+
+    theta_0 is the population's own maximum; V = -E[x x' p (1 - p)], p = 1/(1 + exp(-x' theta_0)).
+
+    Args:
+        population: shape (N, p + 1), the rows (x, y); not separable.
+        intercept: as in `LogisticRegression`.
+
+    Raises:
+        ValueError: on a wrong shape, or a separable population.
+
+    Source: van der Vaart (1998), theorem 5.21, at psi = x (y - p).
+
+    Examples:
+        >>> rows = [[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 1.0], [1.0, 0.0]]
+        >>> print(logistic_expansion(rows).theta.round(4))
+        [0.     0.6931]
+    """
+    x, y = _split(population, intercept)
+    with exact_scope():
+        theta = np.asarray(LogisticRegression(intercept, 30).estimate(jnp.asarray(population)), np.float64)
+    if not np.isfinite(theta).all():
+        raise ValueError("population is separable; a logistic regression needs one that is not")
+    fitted = 1.0 / (1.0 + np.exp(-x @ theta))
+    derivative = -(x * (fitted * (1 - fitted))[:, None]).T @ x / len(y)
+    return _regression(x, y - fitted, theta, derivative, intercept, jax.nn.sigmoid)
+
+
+def _split(population: object, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
+    records = finite_matrix("population", population)
+    if records.shape[1] < 2:
+        raise ValueError(f"population has {records.shape[1]} column; it must hold rows (x, y)")
+    with exact_scope():
+        x, y = design(jnp.asarray(records), intercept)
+        return np.asarray(x, np.float64), np.asarray(y, np.float64)
+
+
+def _regression(
+    x: np.ndarray,
+    residual: np.ndarray,
+    theta: np.ndarray,
+    derivative: np.ndarray,
+    intercept: bool,
+    link: Callable[[Array], Array],
+) -> Expansion:
+    def psi(record: Array) -> Array:
+        row, value = design(record[None, :], intercept)
+        return row[0] * (value[0] - link(row[0] @ jnp.asarray(theta)))
+
+    scaled = x * residual[:, None]
+    return Expansion(theta, derivative, scaled.T @ scaled / len(residual), psi)

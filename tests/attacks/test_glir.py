@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+
+import mipsim as mi
+from mipsim.theory import leemann
+
+D, N = 3, 6
+COVARIANCE = np.array([[2.0, 0.3, 0.0], [0.3, 1.0, 0.2], [0.0, 0.2, 0.5]])
+
+
+def test_the_score_is_the_squared_distance():
+    data = mi.Gaussian(np.ones(D), COVARIANCE)
+    target, output = np.array([1.0, 0.0, 2.0]), np.array([0.5, 0.5, 0.5])
+    difference = output - target
+    direct = -N * difference @ np.linalg.inv(COVARIANCE) @ difference
+    assert float(mi.GLiR(data, n=N).score(target, output)) == pytest.approx(direct, rel=1e-5)
+
+
+@pytest.mark.parametrize("covariance", [np.diag(COVARIANCE), COVARIANCE], ids=["diagonal", "full"])
+def test_its_exact_curve_is_equation_8(covariance):
+    data = mi.Gaussian(np.zeros(D), covariance)
+    target = np.array([1.0, -1.0, 0.5])
+    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=N, target=target)
+    curve = leemann.step_tradeoff(D, N, leemann.gradient_susceptibility(data, target))
+    alpha = np.array([1e-6, 0.01, 0.3, 0.9])
+    np.testing.assert_allclose(game.exact(mi.GLiR(data, n=N)).beta(alpha), curve.beta(alpha), atol=1e-9)
+
+
+def test_literal_games_agree_with_the_exact_law():
+    # 20,000 literal games a world at 40 thresholds: Clopper-Pearson bands of joint confidence 1 - 1e-9.
+    data = mi.Gaussian(np.full(D, 0.5), COVARIANCE)
+    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=N, target=np.array([2.0, -1.0, 0.5]))
+    attack = mi.GLiR(data, n=N)
+    curve = mi.play(game, attack, 20_000, fidelity="literal", progress=False).tradeoff(
+        1 - 1e-9, thresholds=40
+    )
+    low, high = curve.band(curve.alpha)
+    exact = game.exact(attack).beta(curve.alpha)
+    assert ((low <= exact) & (exact <= high)).all()
+    uncentred = leemann.step_tradeoff(D, N, 4 * leemann.gradient_susceptibility(data, game.target)).beta(
+        curve.alpha
+    )
+    assert not ((low <= uncentred) & (uncentred <= high)).all()
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="n is 1"):
+        mi.GLiR(mi.Gaussian(0.0, 1.0), n=1)

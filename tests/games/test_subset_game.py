@@ -1,0 +1,87 @@
+"""The subset game: who is drawn, what is refused, and its outputs against enumeration."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import mipsim as mi
+from mipsim.exact.subset_enumeration import finite_eta, half_subsets
+from tests.law_agreement import has_frequencies
+from tests.scope import in_exact_scope  # noqa: F401
+
+N, GAMES = 6, 20_000
+RECORDS = np.column_stack([np.arange(N), [3.0, 1.0, 4.0, 1.0, 5.0, 9.0]]).astype(float)
+
+
+def played(game: mi.Subset, member: bool, games: int = GAMES) -> tuple[np.ndarray, np.ndarray]:
+    keys = jax.random.split(jax.random.key(4), games)
+    target, output = jax.jit(jax.vmap(lambda key: game.play(key, jnp.asarray(member))))(keys)
+    return np.asarray(target), np.asarray(output)
+
+
+@pytest.mark.parametrize("member", [False, True])
+def test_every_half_of_its_world_is_equally_likely(member):
+    game = mi.Subset(lambda key, rows: rows[:, 0], RECORDS, target=2)
+    target, rows = played(game, member)
+    assert (target == RECORDS[2]).all()
+    assert (np.diff(rows, axis=1) > 0).all()  # in the order of the data set
+    codes, counts = np.unique((2 ** rows.astype(int)).sum(axis=1), return_counts=True)
+    flags = half_subsets(N)
+    possible = np.sort((flags[flags[:, 2] == member] * 2 ** np.arange(N)).sum(axis=1))
+    assert codes.tolist() == possible.tolist()
+    assert has_frequencies(counts, np.full(len(possible), 1 / len(possible)))
+
+
+def test_two_records_are_enough():
+    game = mi.Subset(mi.EmpiricalMean(), [[0.0], [1.0]], target=1)
+    assert set(played(game, True, 50)[1].ravel()) == {1.0}
+    assert set(played(game, False, 50)[1].ravel()) == {0.0}
+
+
+def test_equal_rows_are_different_records():
+    game = mi.Subset(lambda key, rows: rows.sum(axis=0), [[1.0], [1.0], [0.0], [2.0]], target=0)
+    assert set(played(game, False, 300)[1].ravel()) == {1.0, 2.0, 3.0}
+
+
+BAD: list[tuple[Any, str]] = [
+    (lambda: mi.Subset(mi.EmpiricalMean(), RECORDS[:5], 0), "records has 5 rows; their number must be even"),
+    (lambda: mi.Subset(mi.EmpiricalMean(), RECORDS[:0], 0), "records has shape"),
+    (lambda: mi.Subset(mi.EmpiricalMean(), RECORDS, 6), "target is 6; it must be the index of a record"),
+    (lambda: mi.Subset(mi.EmpiricalMean(), RECORDS, -1), "target is -1"),
+    (lambda: mi.Subset(mi.EmpiricalMean(), [[0.0], [np.nan]], 0), "records holds nan"),
+    (lambda: mi.Subset(mi.RandomizedResponse([0.0], 1.0), RECORDS, 0), "point has dimension 1"),
+    (lambda: mi.Subset(mi.Subsampled(mi.EmpiricalMean(), 0.5), RECORDS, 0), "rho n = 0.5 x 3"),
+]
+
+
+@pytest.mark.parametrize(("build", "message"), BAD)
+def test_bad_input_is_one_sentence(build, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        build()
+    assert "\n" not in str(caught.value)
+
+
+def test_there_is_no_law_to_draw_from():
+    game = mi.Subset(mi.EmpiricalMean(), RECORDS, 0)
+    assert not game.has_exact_law
+    with pytest.raises(NotImplementedError, match="play it literally"):
+        game.play_from_law(jax.random.key(0), True)
+
+
+def test_games_find_the_enumerated_eta():
+    """Randomised response about the target: bands at 1e-9 hold the exact eta, and not the eta of another epsilon."""
+    records = np.arange(4.0)[:, None]
+    answer = mi.RandomizedResponse([0.0], epsilon=1.5, delta=0.1)
+    game = mi.Subset(answer, records, target=0)
+    histogram = mi.play(
+        game, lambda target, output: output, games=20_000, edges=[0.5, 1.5, 2.5], progress=False
+    )
+    low, high = histogram.tradeoff(confidence=1 - 1e-9).advantage_interval()
+    law = np.array([answer.law(bool(flags[0])) for flags in half_subsets(4)])
+    assert low <= 2 * finite_eta(law, 4)[0] <= high
+    wrong = mi.RandomizedResponse([0.0], epsilon=1.8, delta=0.1)
+    law = np.array([wrong.law(bool(flags[0])) for flags in half_subsets(4)])
+    assert not low <= 2 * finite_eta(law, 4)[0] <= high

@@ -1,0 +1,141 @@
+"""Noise by norms: directions, radii and densities against exact laws; responses; the wrapper."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import special, stats
+
+import mipsim as mi
+from mipsim.mechanisms.norm_noise import general_normal, weighted_norm
+from tests.law_agreement import follows, has_frequencies
+from tests.scope import in_exact_scope  # noqa: F401
+
+REPEATS = 20_000
+
+
+def noises(mechanism: mi.AbstractMechanism, rows: np.ndarray) -> np.ndarray:
+    keys = jax.random.split(jax.random.key(7), REPEATS)
+    return np.asarray(jax.jit(jax.vmap(lambda key: mechanism.release(key, jnp.asarray(rows))))(keys))
+
+
+@pytest.mark.parametrize("moment", [0.5, 1.0, 1.3, 2.0, 16.0, np.inf])
+def test_the_general_normal(moment):
+    draws = np.asarray(general_normal(jax.random.key(1), moment, (REPEATS,)))
+    law = stats.uniform(-1, 2) if np.isinf(moment) else stats.gennorm(moment)
+    assert follows(draws, law.cdf)
+    assert not follows(draws * 1.1, law.cdf)
+
+
+@pytest.mark.parametrize("moment", [2.0, 5.0, np.inf])
+def test_the_norm_agrees_with_its_formula(moment):
+    x, sigma = np.array([3.0, -1.0, 0.5]), np.array([1.0, 2.0, 0.1])
+    ratio = np.abs(x) / sigma
+    expected = ratio.max() if np.isinf(moment) else np.mean(ratio**moment) ** (1 / moment)
+    assert float(weighted_norm(jnp.asarray(x), jnp.asarray(sigma), moment)) == pytest.approx(
+        expected, rel=1e-12
+    )
+    assert float(weighted_norm(jnp.zeros(3), jnp.asarray(sigma), moment)) == 0.0
+
+
+@pytest.mark.parametrize("moment", [2.0, 4.0, np.inf])
+@pytest.mark.parametrize("dimension", [1, 3])
+def test_the_radius_is_gamma_or_exponential(moment, dimension):
+    sigma = np.linspace(0.5, 2.0, dimension)
+    zero = np.zeros((2, dimension))
+    for radius, law in (
+        ("gamma", stats.gamma(dimension, scale=1.5)),
+        ("exponential", stats.expon(scale=1.5)),
+    ):
+        x = noises(mi.NormNoise(mi.EmpiricalMean(), 1.5, sigma, moment, radius), zero)
+        r = np.asarray(weighted_norm(jnp.asarray(x), jnp.asarray(sigma), moment))
+        assert follows(r, law.cdf)
+        assert not follows(1.1 * r, law.cdf)
+
+
+def test_the_density_is_that_of_theorem_9():
+    """M = 2, d = 2: the first coordinate of density exp(-||x||/c) in the plane has the density s K_1(s), s = |x|/b, b = c sigma / sqrt(d)^-1."""
+    x = noises(mi.NormNoise(mi.EmpiricalMean(), 1.0, [np.sqrt(0.5), np.sqrt(0.5)], 2.0), np.zeros((2, 2)))
+    # With sigma = 1/sqrt(2) the norm is Euclidean; the marginal of exp(-|x|)/(2 pi) is |t| K_1(|t|)/pi.
+    edges = np.linspace(-4, 4, 21)
+    from scipy import integrate
+
+    share = np.array(
+        [integrate.quad(lambda t: abs(t) * special.k1(abs(t)) / np.pi if t else 1 / np.pi, a, b)[0]
+         for a, b in zip(edges, edges[1:], strict=False)]
+    )  # fmt: skip
+    counts = np.histogram(x[:, 0], edges)[0]
+    full = np.append(counts, REPEATS - counts.sum())
+    assert has_frequencies(full, np.append(share, 1 - share.sum()))
+
+
+@pytest.mark.parametrize("moment", [1.0, 3.0])
+def test_directions_have_the_cone_measure(moment):
+    """|u_1|^M / d ~ Beta(1/M, (d - 1)/M), d = 3, independent of the radius."""
+    x = noises(mi.NormNoise(mi.EmpiricalMean(), 1.0, 1.0, moment), np.zeros((2, 3)))
+    norm = np.mean(np.abs(x) ** moment, axis=1) ** (1 / moment)
+    share = np.abs(x[:, 0] / norm) ** moment / 3
+    assert follows(share, stats.beta(1 / moment, 2 / moment).cdf)
+    assert abs(np.corrcoef(share, norm)[0, 1]) < 6.1 / np.sqrt(REPEATS)  # 6.1 standard errors: 1e-9
+
+
+def test_responses_have_their_law():
+    for present in (True, False):
+        rows = np.array([[0.0 if present else 2.0], [1.0]])
+        codes = noises(mi.RandomizedResponse([0.0], epsilon=1.0, delta=0.2), rows)
+        law = mi.RandomizedResponse([0.0], epsilon=1.0, delta=0.2).law(present)
+        assert law.sum() == pytest.approx(1.0)
+        counts = np.bincount(codes.astype(int), minlength=4)
+        assert counts[law == 0].sum() == 0
+        assert has_frequencies(counts[law > 0], law[law > 0])
+    silent = mi.RandomizedResponse([0.0], epsilon=0.0).law(True)
+    assert silent.tolist() == mi.RandomizedResponse([0.0], epsilon=0.0).law(False).tolist()
+
+
+def test_the_fingerprint_knows_its_set_only():
+    mechanism = mi.Fingerprint([[1.0], [2.0]])
+    key = jax.random.key(0)
+    found = [
+        float(mechanism.release(key, jnp.asarray(rows))) for rows in ([[1.0], [2.0]], [[1.0], [3.0]], [[1.0]])
+    ]
+    assert found == [1.0, 0.0, 0.0]
+
+
+def test_the_wrapper_scales_by_the_moment_of_halves():
+    """Halves of {0, 1} are single records: sigma is near 1/2, so that |noise| ~ Exponential(c sigma)."""
+    mechanism = mi.MomentNoise(lambda key, rows: rows.mean(axis=0), scale=3.0, subsets=4096)
+    rows = np.array([[0.0], [1.0]])
+    keys = jax.random.split(jax.random.key(2), 1500)
+    x = np.asarray(jax.jit(jax.vmap(lambda key: mechanism.release(key, jnp.asarray(rows))))(keys)) - 0.5
+    assert follows(np.abs(x[:, 0]), stats.expon(scale=1.5).cdf)
+    assert not follows(1.3 * np.abs(x[:, 0]), stats.expon(scale=1.5).cdf)
+
+
+def test_the_wrapper_is_silent_where_its_halves_agree_and_not_with_the_population():
+    rows = np.array([[1.0], [1.0]])
+    for population, silent in ((None, True), (np.array([[1.0], [1.0], [5.0], [9.0]]), False)):
+        mechanism = mi.MomentNoise(mi.EmpiricalMean(), scale=10.0, subsets=16, population=population)
+        assert bool(mechanism.release(jax.random.key(0), rows)[0] == 1.0) is silent
+
+
+BAD = [
+    (lambda: mi.NormNoise(mi.EmpiricalMean(), 0.0), "scale is 0"),
+    (lambda: mi.NormNoise(mi.EmpiricalMean(), 1.0, sigma=[1.0, 0.0]), "sigma is"),
+    (lambda: mi.NormNoise(mi.EmpiricalMean(), 1.0, moment=0.0), "moment is 0"),
+    (lambda: mi.NormNoise(mi.EmpiricalMean(), 1.0, radius="cauchy"), "radius is 'cauchy'"),
+    (
+        lambda: mi.Subset(mi.NormNoise(mi.EmpiricalMean(), 1.0, sigma=[1.0, 2.0]), [[0.0], [1.0]], 0),
+        r"sigma has shape \(2,\)",
+    ),
+    (lambda: mi.MomentNoise(mi.EmpiricalMean(), 1.0, subsets=1), "subsets is 1"),
+    (lambda: mi.MomentNoise(mi.EmpiricalMean(), 1.0, subsets=4, moment=0.5), "moment is 0.5"),
+    (lambda: mi.RandomizedResponse([0.0], epsilon=-1.0), "epsilon is -1"),
+    (lambda: mi.RandomizedResponse([0.0], epsilon=1.0, delta=1.5), "delta is 1.5"),
+]
+
+
+@pytest.mark.parametrize(("build", "message"), BAD)
+def test_bad_input_is_one_sentence(build, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        build()
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,173 @@
+"""Every formula against an independent route: enumeration, linear programs, quadrature, mpmath or fractions."""
+
+from fractions import Fraction
+from itertools import combinations
+from math import comb, isqrt
+
+import mpmath
+import numpy as np
+import pytest
+from scipy import integrate, optimize, stats
+
+from mipsim.exact.subset_enumeration import half_subsets
+from mipsim.exact.subset_laplace import laplace_eta
+from mipsim.exact.subset_shift import euclidean_shift_eta
+from mipsim.theory import izzo, izzo_example
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1e-9, 0.3, 5.0, 60.0])
+@pytest.mark.parametrize("delta", [0.0, 1e-6, 0.4, 1.0])
+def test_eta_of_dp_is_the_printed_formula(epsilon, delta):
+    mpmath.mp.dps = 40
+    e, d = mpmath.mpf(epsilon), mpmath.mpf(delta)
+    printed = d + (1 - d) / (1 + mpmath.exp(-e)) - mpmath.mpf("0.5")
+    assert izzo.eta_from_dp(epsilon, delta) == pytest.approx(float(printed), rel=1e-13, abs=1e-300)
+
+
+@pytest.mark.parametrize("eta", [1e-12, 0.01, 0.25, 0.4999])
+def test_epsilon_inverts_it(eta):
+    assert izzo.eta_from_dp(izzo.epsilon_from_eta(eta)) == pytest.approx(eta, rel=1e-13)
+    assert izzo.epsilon_from_eta(eta) == pytest.approx(np.log1p(2 * eta) - np.log1p(-2 * eta), rel=1e-9)
+
+
+def test_the_noise_scales_are_the_printed_ones():
+    assert izzo.mip_noise_scale(0.1, 3.0) == pytest.approx(61.6**2 * 3.0, rel=1e-13)
+    assert izzo.noise_constant(0.1, 4.0) == pytest.approx(75.0**1.5, rel=1e-13)
+    assert izzo.dp_noise_scale(0.25, 2.0) == pytest.approx(2.0 / np.log(3.0), rel=1e-13)
+
+
+def test_the_sufficient_scale_suffices_and_little_less_does_not():
+    """Against exact mixtures: random outputs of n = 6 stay below eta; two outputs at -1 and 1 nearly reach it."""
+    rng = np.random.default_rng(0)
+    for eta in (0.01, 0.2, 0.45):
+        for _ in range(20):
+            values = rng.standard_cauchy(len(half_subsets(6)))
+            sigma = float(np.abs(values - values.mean()).mean())
+            assert laplace_eta(values, izzo.sufficient_noise_scale(eta, sigma), 6).max() <= eta
+    eta = 1e-3
+    two = np.array([1.0, -1.0])
+    assert laplace_eta(two, izzo.sufficient_noise_scale(eta, 1.0), 2)[0] == pytest.approx(eta, rel=0.01)
+    assert laplace_eta(two, 0.98 * izzo.sufficient_noise_scale(eta, 1.0), 2)[0] > eta
+
+
+@pytest.mark.parametrize("moment", [0.3, 0.7, 1.0, 2.0])
+def test_the_largest_eta_is_a_ceiling(moment):
+    rng = np.random.default_rng(1)
+    for c in (0.5, 3.0, 50.0):
+        for _ in range(20):
+            values = rng.standard_cauchy(len(half_subsets(4))) ** 3
+            sigma = float((np.abs(values - values.mean()) ** moment).mean() ** (1 / moment))
+            assert laplace_eta(values, c * sigma, 4).max() <= izzo.largest_eta(c, moment) + 1e-12
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 3, 50, 100_000])
+@pytest.mark.parametrize("c", [0.7, 600.0])
+def test_corollary_10_by_the_angle_and_by_the_radius(dimension, c):
+    by_radius = euclidean_shift_eta(2.0, c, dimension, "exponential")
+    assert izzo.corollary_10_eta(c, dimension) == pytest.approx(by_radius, rel=1e-6)
+    if dimension > 1:
+        assert izzo.corollary_10_eta(c, dimension) != pytest.approx(
+            euclidean_shift_eta(2.0, c, dimension, "gamma"), rel=1e-3
+        )
+
+
+def test_two_outputs_at_distance_two_are_the_worst_for_corollary_10():
+    """Mixtures of shifts with mean length 2: the advantage is concave in the length."""
+    for dimension in (2, 3, 40):
+        lengths = np.linspace(0.2, 3.8, 10)
+        g = np.array([euclidean_shift_eta(float(s), 30.0, dimension, "exponential") for s in lengths])
+        assert (np.diff(g, 2) < 0).all()
+
+
+@pytest.mark.parametrize("eta", [0.0, 0.1, 0.5])
+def test_the_curve_of_mip_has_the_advantage_2_eta(eta):
+    curve = izzo.mip_tradeoff(eta)
+    grid = np.linspace(0, 1, 101)
+    np.testing.assert_allclose(curve.beta(grid), np.maximum(0.0, 1 - grid - 2 * eta), atol=1e-15)
+    assert izzo.mip_tradeoff(eta, slope=1.0).advantage() == pytest.approx(eta)
+
+
+def exact_outputs(n: int, reading: str, digits: int = 60) -> dict[tuple[int, ...], Fraction]:
+    """A of every subset in fractions; the square root is rounded down at 60 digits."""
+    m = n // 2
+    size = comb(n, m)
+    root = Fraction(isqrt(size * 10 ** (2 * digits)), 10**digits)
+    s = root if reading == "text" else 1 / root
+    records = [Fraction(2**i) for i in range(n - 1)] + [s - (2 ** (m - 1) - 1)]
+    return {c: 1 / sum((records[i] for i in c), Fraction(0)) for c in combinations(range(n), m)}
+
+
+@pytest.mark.parametrize("reading", izzo_example.READINGS)
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 8, 9, 10])
+def test_proposition_11_by_fractions(n, reading):
+    value = exact_outputs(n, reading)
+    mean = sum(value.values()) / len(value)
+    variance = float(sum(v * v for v in value.values()) / len(value) - mean**2)
+    low, high = izzo_example.moments(n, reading).variance
+    assert low - 1e-12 <= variance <= high + 1e-12
+    assert high - low < 1e-3 * variance + 1e-12
+    largest = max(
+        abs(a - value[tuple(sorted((set(c) - {i}) | {j}))])
+        for c, a in value.items()
+        for i in c
+        for j in range(n)
+        if j not in c
+    )
+    assert izzo_example.sensitivity(n, reading) == pytest.approx(float(largest), rel=1e-12)
+
+
+def test_the_variance_stays_and_the_sensitivity_grows():
+    for n in (60, 500, 1000):
+        assert izzo_example.moments(n).variance == pytest.approx((1.0, 1.0), abs=1e-9)
+        growth = comb(n, n // 2)
+        assert izzo_example.sensitivity(n) == pytest.approx(float(mpmath.sqrt(growth)), rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [24, 36, 48])
+def test_the_range_in_which_mip_wins(n):
+    low, high = izzo_example.mip_wins_from(n, 1.0)
+    delta = izzo_example.sensitivity(n)
+    grid = np.linspace(0.0005, 0.4995, 999)
+    wins = np.array(
+        [izzo.mip_noise_scale(float(e), 1.0) < izzo.dp_noise_scale(float(e), delta) for e in grid]
+    )
+    np.testing.assert_array_equal(wins, (grid > low) & (grid < high))
+    # For small eta the crossing is at 4 x 6.16^2 sigma / Delta.
+    if n > 24:
+        assert low == pytest.approx(4 * 6.16**2 / delta, rel=1e-4)
+
+
+def test_no_range_where_the_set_is_small():
+    delta = izzo_example.sensitivity(12)
+    least = optimize.minimize_scalar(
+        lambda e: izzo.mip_noise_scale(e, 1.0) / izzo.dp_noise_scale(e, delta),
+        bounds=(1e-3, 0.499),
+        method="bounded",
+    )
+    assert float(least.fun) > 1
+    assert np.isnan(izzo_example.mip_wins_from(12, 1.0)).all()
+
+
+def test_bad_arguments_are_named():
+    for build, named in (
+        (lambda: izzo.eta_from_dp(-1.0), "epsilon is -1"),
+        (lambda: izzo.eta_from_dp(1.0, 2.0), "delta is 2"),
+        (lambda: izzo.noise_constant(0.0, 2.0), "eta is 0"),
+        (lambda: izzo.noise_constant(0.1, 0.0), "moment is 0"),
+        (lambda: izzo.epsilon_from_eta(0.5), "eta is 0.5"),
+        (lambda: izzo.corollary_10_eta(1.0, 0), "dimension is 0"),
+        (lambda: izzo_example.sensitivity(1), "n is 1"),
+        (lambda: izzo_example.sensitivity(1001), "n is 1001"),
+        (lambda: izzo_example.special_sum(4, "maybe"), "reading is 'maybe'"),
+    ):
+        with pytest.raises(ValueError, match=named):
+            build()
+
+
+def test_the_density_differs_by_a_power_of_the_norm():
+    """d = 3, Euclidean: the printed recipe's radial density over that of exp(-s/c) in space falls like 1/s^2."""
+    c, s = 2.0, np.array([0.5, 1.0, 4.0])
+    recipe = stats.expon(scale=c).pdf(s)
+    space = np.exp(-s / c) * s**2 / integrate.quad(lambda x: np.exp(-x / c) * x**2, 0, np.inf)[0]
+    ratio = recipe / space
+    np.testing.assert_allclose(ratio * s ** izzo.corollary_10_density_exponent(3), ratio[1], rtol=1e-9)

@@ -1,0 +1,119 @@
+"""The formulas of Leemann et al., each against a route that does not use it."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import mipsim as mi
+from mipsim.theory import leemann
+from mipsim.tradeoff import GaussianTradeOff, compose
+
+GAMES = 40_000
+# Every comparison of a frequency of GAMES games with its probability: Hoeffding's inequality at 1e-10 each.
+SLACK = math.sqrt(math.log(2e10) / (2 * GAMES))
+
+
+def distances(d, n, mean, target, member, seed):
+    """|m - target|^2 of literal batches of n standard normal gradients about `mean`, one replaced by the target."""
+    rng = np.random.default_rng(seed)
+    rows = n - 1 if member else n
+    total = mean * rows + rng.standard_normal((GAMES, rows, d)).sum(axis=1) + (target if member else 0.0)
+    return ((total / n - target) ** 2).sum(axis=1)
+
+
+@pytest.mark.parametrize(("d", "n", "mean", "point"), [(1, 2, 0.0, 1.0), (3, 8, 0.0, 0.5), (2, 5, 2.0, 0.0)])
+def test_the_curve_of_one_step_is_that_of_literal_batches(d, n, mean, point):
+    target = np.full(d, point)
+    data = mi.Gaussian(np.full(d, mean), np.ones(d))
+    claimed = leemann.step_tradeoff(d, n, leemann.gradient_susceptibility(data, target))
+    out, inside = (distances(d, n, mean, target, member, member) for member in (False, True))
+    cuts = np.quantile(out, [0.02, 0.1, 0.3, 0.6])
+    wrong = leemann.step_tradeoff(d, n, leemann.gradient_susceptibility(data, target) * 1.5 + 0.5)
+    gaps, wrong_gaps = [], []
+    for cut in cuts:
+        alpha, beta = (out <= cut).mean(), (inside > cut).mean()
+        # Both frequencies may be off by SLACK; the curve at the ends of alpha's interval bounds what that does to beta.
+        low, high = (
+            claimed.beta(min(alpha + SLACK, 1.0)) - SLACK,
+            claimed.beta(max(alpha - SLACK, 0.0)) + SLACK,
+        )
+        gaps.append(low <= beta <= high)
+        low, high = wrong.beta(min(alpha + SLACK, 1.0)) - SLACK, wrong.beta(max(alpha - SLACK, 0.0)) + SLACK
+        wrong_gaps.append(low <= beta <= high)
+    assert all(gaps)
+    assert not all(wrong_gaps)
+
+
+def test_the_printed_susceptibility_leaves_out_the_mean():
+    data = mi.Gaussian(np.array([1.0, 2.0]), np.array([[2.0, 0.5], [0.5, 1.0]]))
+    point = np.array([3.0, -1.0])
+    inverse = np.linalg.inv([[2.0, 0.5], [0.5, 1.0]])
+    for centred, difference in ((True, point - [1.0, 2.0]), (False, point)):
+        found = leemann.gradient_susceptibility(data, point, centred=centred)
+        assert found == pytest.approx(difference @ inverse @ difference, rel=1e-12)
+
+
+@pytest.mark.parametrize(("d", "n", "k"), [(1, 2, 0.0), (650, 500, 650.0), (7, 30, 100.0)])
+def test_mu_of_one_step_is_the_difference_of_means_in_standard_deviations(d, n, k):
+    out = stats.ncx2(d, n * k) if k else stats.chi2(d)
+    inside = stats.ncx2(d, (n - 1) * k) if k else stats.chi2(d)
+    # n |m - theta|^2 under H0, and under H1 times (n - 1)/n.
+    by_moments = (out.mean() - inside.mean() * (n - 1) / n) / out.std()
+    assert leemann.step_mu(d, n, k) == pytest.approx(by_moments, rel=1e-9)
+
+
+def test_the_paper_s_settings_have_the_paper_s_mu():
+    for d, n in ((650, 500), (2580, 1970), (1026, 790)):
+        assert round(leemann.step_mu(d, n, d), 2) == 1.14
+        assert leemann.step_mu(d, n, d) == pytest.approx(math.sqrt(2 * d / (2 * n + 1)), rel=1e-12)
+
+
+def test_long_run_mu_is_the_limit_of_compositions():
+    # The symmetrised curve composes to equation 10, the game's own curve to the smaller mu. At 4,096 steps both are
+    # within some per cent, and 10 per cent away from each other's mu.
+    step, c, steps = 0.7, 0.6, 4096
+    alpha = np.array([0.05, 0.3, 0.7])
+    both_ways = compose(GaussianTradeOff(step).subsampled(c / steps**0.5), copies=steps).beta(alpha)
+    one_way = compose(mi.MixtureTradeOff(GaussianTradeOff(step), c / steps**0.5), copies=steps).beta(alpha)
+    large, small = leemann.long_run_mu(step, c), leemann.game_limit_mu(step, c)
+    assert large > 1.1 * small
+    np.testing.assert_allclose(both_ways, GaussianTradeOff(large).beta(alpha), atol=0.01)
+    np.testing.assert_allclose(one_way, GaussianTradeOff(small).beta(alpha), atol=0.01)
+    assert np.abs(one_way - GaussianTradeOff(large).beta(alpha)).max() > 0.012
+
+
+def test_long_run_mu_of_small_steps_has_no_cancellation():
+    # For small s the bracket is s^2/2 x 2 + ... : mu = c s to first order, by Taylor expansion of each term.
+    for s in (1e-3, 1e-6):
+        first = 2 * (s**2 / 2 + s * 1.5 / math.sqrt(2 * math.pi) - 1.5 * s / math.sqrt(2 * math.pi))
+        assert leemann.long_run_mu(s, 1.0) == pytest.approx(math.sqrt(first), rel=1e-2)
+
+
+def test_noise_reaches_the_wanted_mu():
+    for mu in (0.2, 0.5, 1.0):
+        tau = leemann.noise_for_step_mu(mu, 650, 500, 650.0, 2.0)
+        rows = leemann.effective_rows(500, tau, 2.0)
+        assert leemann.step_mu(650, rows, 650.0) == pytest.approx(mu, rel=1e-8)
+    assert leemann.noise_for_dp(0.5, 10, 3.0) == pytest.approx(2 * 3.0 / 10 / 0.5)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: leemann.effective_rows(100, 0.1, math.inf), "clip is inf"),
+        (lambda: leemann.effective_rows(100, 0.1, 0.0), "clip"),
+        (lambda: leemann.effective_rows(1, 0.1, 1.0), "n is 1"),
+        (lambda: leemann.step_mu(0.5, 10, 1.0), "d is 0.5"),
+        (lambda: leemann.step_mu(5, 10, -1.0), "susceptibility is -1"),
+        (lambda: leemann.step_tradeoff(5, 1.0, 1.0), "rows is 1"),
+        (lambda: leemann.long_run_mu(-0.1, 1.0), "step is -0.1"),
+        (lambda: leemann.game_limit_mu(1.0, -1.0), "c is -1"),
+        (lambda: leemann.composed_mu(1.0, 0), "steps is 0"),
+        (lambda: leemann.noise_for_step_mu(0.0, 5, 10, 1.0, 1.0), "mu is 0"),
+    ],
+)
+def test_bad_input(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()

@@ -1,0 +1,103 @@
+"""Calibrated noise reaches its target, and no less noise does."""
+
+import numpy as np
+import pytest
+from scipy.special import ndtri
+
+from mipsim.tradeoff import (
+    GaussianTradeOff,
+    LaplaceTradeOff,
+    calibrate,
+    dpsgd,
+    find_noise_multiplier_for_advantage,
+    find_noise_multiplier_for_epsilon_delta,
+    find_noise_multiplier_for_err_rates,
+    find_noise_multiplier_for_eta,
+    find_noise_multiplier_for_mu,
+    find_noise_multiplier_for_tpr_at_fpr,
+)
+
+
+@pytest.mark.parametrize("steps", [1, 25])
+def test_gaussian_noise_in_closed_form(steps: int) -> None:
+    root = steps**0.5
+    assert find_noise_multiplier_for_mu(0.3, steps=steps) == pytest.approx(root / 0.3, rel=1e-10)
+    mu = 2 * ndtri(0.5 * (1 + 0.2))
+    assert find_noise_multiplier_for_advantage(0.2, steps=steps) == pytest.approx(root / mu, rel=1e-10)
+    assert find_noise_multiplier_for_eta(0.1, steps=steps) == pytest.approx(root / mu, rel=1e-10)
+    shift = ndtri(0.05) - ndtri(1e-3)
+    assert find_noise_multiplier_for_tpr_at_fpr(0.05, 1e-3, steps=steps) == pytest.approx(
+        root / shift, rel=1e-10
+    )
+    assert find_noise_multiplier_for_err_rates(1e-3, 0.95, steps=steps) == pytest.approx(
+        root / shift, rel=1e-10
+    )
+
+
+def test_laplace_noise_in_closed_form() -> None:
+    # One release: advantage 1 - e^(-mu/2), delta(eps) = 1 - e^((eps - mu)/2).
+    assert find_noise_multiplier_for_advantage(0.3, noise="laplace") == pytest.approx(
+        -0.5 / np.log(0.7), rel=1e-9
+    )
+    found = find_noise_multiplier_for_epsilon_delta(1.0, 0.1, noise="laplace")
+    assert found == pytest.approx(1 / (1.0 - 2 * np.log(0.9)), rel=1e-9)
+    assert find_noise_multiplier_for_epsilon_delta(1.0, 0.0, noise="laplace") == pytest.approx(1.0, rel=1e-9)
+
+
+def test_a_sub_sampled_step() -> None:
+    p = 0.25  # the advantage of one step is p times that of the full one
+    found = find_noise_multiplier_for_advantage(0.1, sampling_rate=p)
+    assert found == pytest.approx(1 / (2 * ndtri(0.5 * (1 + 0.4))), rel=1e-9)
+    eps, delta = 0.3, 1e-4
+    found = find_noise_multiplier_for_epsilon_delta(eps, delta, sampling_rate=p)
+    inner = np.log1p(np.expm1(eps) / p)  # amplification by sub-sampling, of the direction that is worse
+    assert p * float(GaussianTradeOff(1 / found).delta(inner)) == pytest.approx(delta, rel=1e-8)
+
+
+def test_it_errs_on_the_private_side() -> None:
+    found = calibrate(lambda scale: LaplaceTradeOff(1 / scale), advantage=0.1)
+    assert LaplaceTradeOff(1 / found).advantage() <= 0.1
+    assert LaplaceTradeOff(1.001 / found).advantage() > 0.1
+    assert calibrate(lambda scale: GaussianTradeOff(0.01), advantage=0.1, least=0.5) == 0.5
+
+
+@pytest.mark.slow
+def test_sub_sampled_steps() -> None:
+    found = find_noise_multiplier_for_advantage(0.2, sampling_rate=0.1, steps=20)
+    assert dpsgd(found, 0.1, 20).advantage() == pytest.approx(0.2, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("targets", "words"),
+    [
+        ({}, "the targets given are none; give exactly one"),
+        ({"advantage": 0.1, "mu": 1.0}, "the targets given are advantage, mu; give exactly one"),
+        ({"tpr": 0.1}, "tpr and fpr must be given together"),
+        ({"epsilon": 1.0}, "epsilon and delta must be given together"),
+        ({"advantage": 0.0}, r"advantage is 0.0; it must be a finite number in \(0, 1\)"),
+        ({"advantage": 1.0}, "advantage is 1.0"),
+        ({"eta": 0.5}, "eta is 0.5"),
+        ({"mu": 0.0}, "mu is 0.0"),
+        ({"tpr": 0.01, "fpr": 0.05}, r"tpr is 0.01; it must be a finite number in \(0.05, 1\)"),
+        ({"epsilon": -1.0, "delta": 0.1}, "epsilon is -1.0"),
+        ({"epsilon": 1.0, "delta": 1.0}, r"delta is 1.0; it must be a finite number in \[0, 1\)"),
+        ({"epsilon": 1.0, "delta": 0.0}, r"no noise up to 1e\+06 reaches \(1, 0\)-DP"),
+        ({"mu": 1e-9}, r"no noise up to 1e\+06 reaches mu <= 1e-09"),
+    ],
+)
+def test_targets_that_cannot_be(targets: dict, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        calibrate(lambda sigma: GaussianTradeOff(1 / sigma), **targets)
+
+
+def test_bad_mechanisms() -> None:
+    with pytest.raises(ValueError, match="noise is 'cauchy'; it must be one of gaussian, laplace"):
+        find_noise_multiplier_for_mu(1.0, noise="cauchy")
+    with pytest.raises(ValueError, match="sampling_rate is 1.5"):
+        find_noise_multiplier_for_mu(1.0, sampling_rate=1.5)
+    with pytest.raises(ValueError, match="sampling_rate is 0; a record that never takes part"):
+        find_noise_multiplier_for_mu(1.0, sampling_rate=0.0)
+    with pytest.raises(ValueError, match="steps is 0"):
+        dpsgd(1.0, steps=0)
+    with pytest.raises(ValueError, match="noise_multiplier is 0"):
+        dpsgd(0.0)

@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+
+from mipsim.tradeoff import EmpiricalTradeOff, GaussianTradeOff
+
+
+def scores(games: int, seed: int = 0, mu: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=games), rng.normal(mu, size=games)
+
+
+def test_counts_are_those_of_the_scores() -> None:
+    curve = EmpiricalTradeOff.from_scores([0.0, 1.0, 1.0, 3.0], [1.0, 2.0], 0.99)
+    assert curve.thresholds.tolist() == [0.0, 1.0, 2.0, 3.0]
+    assert curve.false_positives.tolist() == [3, 1, 1, 0]
+    assert curve.false_negatives.tolist() == [0, 1, 2, 2]
+    assert curve.free_thresholds
+    assert (curve.out_games, curve.in_games) == (4, 2)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_band_holds_the_truth_everywhere(seed: int) -> None:
+    # At confidence 1 - 1e-9 a red test is a defect.
+    curve = EmpiricalTradeOff.from_scores(*scores(20_000, seed), confidence=1 - 2e-9)
+    alpha = np.concatenate([np.geomspace(1e-6, 0.01, 50), np.linspace(0.01, 1, 100)])
+    low, high = curve.band(alpha)
+    truth = GaussianTradeOff(1.0).beta(alpha)
+    assert ((low <= truth) & (truth <= high)).all()
+    assert 0.8 < curve.mu_lower_bound() < 1.0
+
+
+def test_it_is_wider_than_fixed_thresholds_and_refuses_to_be_taken_for_them() -> None:
+    out, inside = scores(20_000)
+    free = EmpiricalTradeOff.from_scores(out, inside)
+    t = np.linspace(-2, 3, 8)
+    fixed = EmpiricalTradeOff.from_counts(
+        t, [(out > x).sum() for x in t], out.size, [(inside <= x).sum() for x in t], inside.size
+    )
+    at = fixed.alpha[3]
+    width = [float(curve.band(at)[1] - curve.band(at)[0]) for curve in (free, fixed)]
+    assert width[0] < 0.2
+    assert free.curve_band.lower(at) != fixed.curve_band.lower(at)
+    with pytest.raises(ValueError, match="thresholds were chosen after the scores"):
+        free.compare(GaussianTradeOff(1.0))
+
+
+def test_few_thresholds_keep_the_ends() -> None:
+    out, inside = scores(50_000)
+    curve = EmpiricalTradeOff.from_scores(out, inside, thresholds=200)
+    assert curve.thresholds.size <= 200
+    both = np.sort(np.concatenate([out, inside]))
+    assert curve.thresholds[0] == both[0]
+    assert curve.thresholds[-1] == both[-1]
+    assert (curve.thresholds > both[-20]).sum() >= 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (([], [1.0]), "out_scores has shape"),
+        (([1.0], [np.nan]), "in_scores holds nan"),
+        (([1.0], [1.0], 1.0), "confidence is 1.0"),
+        (([1.0], [1.0], 0.0), "confidence is 0.0"),
+    ],
+)
+def test_bad_input(arguments: tuple, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        EmpiricalTradeOff.from_scores(*arguments)
+
+
+def test_bad_number_of_thresholds() -> None:
+    with pytest.raises(ValueError, match="thresholds is 1"):
+        EmpiricalTradeOff.from_scores([1.0], [2.0], thresholds=1)

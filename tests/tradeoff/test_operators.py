@@ -1,0 +1,218 @@
+"""Inverse, symmetrised, convexified, sub-sampled: against closed forms, duality, and by properties."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import ndtr, ndtri
+
+from mipsim.tradeoff import (
+    AbstractTradeOff,
+    ApproxDPTradeOff,
+    FoldedLaplaceTradeOff,
+    GaussianTradeOff,
+    InverseTradeOff,
+    LaplaceTradeOff,
+    MixtureTradeOff,
+    PiecewiseLinearTradeOff,
+    SampledTradeOff,
+    convex_hull,
+)
+from mipsim.tradeoff.base import rates
+
+ALPHA = np.concatenate([np.geomspace(1e-12, 1e-2, 21), np.linspace(0.01, 0.99, 99)])
+mus = st.floats(0.05, 6.0)
+shares = st.floats(0.01, 0.99)
+
+
+@st.composite
+def polygons(draw: st.DrawFn) -> SampledTradeOff:
+    """A random discrete pair of laws, as the polygon of its sorted likelihood ratios."""
+    size = draw(st.integers(2, 6))
+    out = np.array(draw(st.lists(st.integers(1, 50), min_size=size, max_size=size)), float)
+    inside = np.array(draw(st.lists(st.integers(1, 50), min_size=size, max_size=size)), float)
+    out, inside = out / out.sum(), inside / inside.sum()
+    order = np.argsort(-inside / out, kind="stable")
+    alpha, tpr = np.cumsum(out[order])[:-1], np.cumsum(inside[order])[:-1]
+    return SampledTradeOff(alpha, np.clip(1.0 - tpr, 0.0, 1.0 - alpha), None)
+
+
+@given(polygons())
+@settings(max_examples=60, deadline=None)
+def test_the_inverse_of_a_polygon_is_an_involution(curve: SampledTradeOff) -> None:
+    again = curve.inverse().inverse()
+    assert np.allclose(again.beta(ALPHA), curve.beta(ALPHA), atol=1e-14)
+    # f(f^-1(x)) = x wherever the curve is not flat.
+    assert np.allclose(curve.beta(curve.inverse().beta(ALPHA)), ALPHA, atol=1e-12)
+
+
+@given(mus, shares)
+@settings(max_examples=20, deadline=None)
+def test_the_inverse_of_a_mixture(mu: float, rho: float) -> None:
+    curve = MixtureTradeOff(LaplaceTradeOff(mu), rho)
+    turned = curve.inverse()
+    assert np.allclose(turned.beta(curve.beta(ALPHA)), ALPHA, atol=1e-9)
+    assert np.allclose(curve.beta(turned.beta(ALPHA)), ALPHA, rtol=1e-9, atol=1e-14)
+    assert turned.inverse() is curve
+
+
+def test_the_numerical_inverse_is_the_closed_one() -> None:
+    for curve in (GaussianTradeOff(1.3), FoldedLaplaceTradeOff(2.0), ApproxDPTradeOff(1.0, 0.1)):
+        assert np.allclose(InverseTradeOff(curve).beta(ALPHA), curve.inverse().beta(ALPHA), atol=1e-13)
+        assert np.allclose(InverseTradeOff(curve).tpr_at(ALPHA), curve.inverse().tpr_at(ALPHA), atol=1e-13)
+
+
+def test_rare_rates_of_the_inverse_of_a_mixture() -> None:
+    # Near alpha = 1 the mixture is (1 - rho)(1 - alpha) but for a term that is smaller by ten decades.
+    turned = MixtureTradeOff(GaussianTradeOff(1.0), 0.25).inverse()
+    assert float(turned.tpr_at(1e-200)) == pytest.approx(1e-200 / 0.75, rel=1e-9)
+
+
+def test_inf_of_the_inverse() -> None:
+    # f^-1(x) = inf{t : f(t) <= x}: a curve that starts at 0.9 and is 0 from 0.8 on.
+    curve = PiecewiseLinearTradeOff([0, 0.8, 1], [0.9, 0, 0])
+    for turned in (curve.inverse(), InverseTradeOff(curve)):
+        assert turned.beta([0.0, 0.45, 0.9, 1.0]).tolist() == pytest.approx([0.8, 0.4, 0.0, 0.0], abs=1e-12)
+
+
+@given(mus)
+@settings(max_examples=12, deadline=None)
+def test_symmetrised_is_symmetric_convex_and_below_both(mu: float) -> None:
+    curve = FoldedLaplaceTradeOff(mu)
+    both = curve.symmetrized()
+    beta = both.beta(ALPHA)
+    assert (beta <= curve.beta(ALPHA) + 1e-12).all()
+    assert (beta <= curve.inverse().beta(ALPHA) + 1e-12).all()
+    assert np.allclose(both.beta(both.beta(ALPHA)), ALPHA, atol=1e-7)
+    share = (ALPHA[1:-1] - ALPHA[:-2]) / (ALPHA[2:] - ALPHA[:-2])
+    assert (beta[1:-1] <= (1 - share) * beta[:-2] + share * beta[2:] + 1e-12).all()
+    assert both.symmetrized() is both
+
+
+@pytest.mark.parametrize(
+    "curve",
+    [
+        FoldedLaplaceTradeOff(1.0),
+        MixtureTradeOff(GaussianTradeOff(2.0), 0.1),
+        MixtureTradeOff(LaplaceTradeOff(1.0), 0.5),
+    ],
+    ids=["folded", "gaussian", "laplace"],
+)
+def test_it_is_the_largest_by_duality(curve: AbstractTradeOff) -> None:
+    """The largest convex function below f and f^-1 is sup over all slopes of the lower one of both tangents.
+
+    This route knows nothing of hulls: conjugates of both curves on a fine grid of slopes.
+    """
+    alpha = np.linspace(0.005, 0.995, 67)
+    fine = ndtr(np.linspace(-8, 8, 20_001))
+    slopes = np.exp(np.linspace(-6, 6, 4001))
+    straight = (
+        0.5 * np.exp([1.0, -1.0]) + 0.5
+    )  # of the Laplace mixture; off the grid they would cost first order
+    slopes = np.concatenate([slopes, straight, 1.0 / straight])
+    lines = []
+    for f in (curve, curve.inverse()):
+        beta = f.beta(fine)
+        lines.append(np.array([(beta + x * fine).min() for x in slopes]))
+    lowest = np.minimum(*lines)
+    dual = (lowest[:, None] - slopes[:, None] * alpha).max(axis=0)
+    assert np.allclose(curve.symmetrized().beta(alpha), dual, atol=3e-6)  # slopes 0.3 % apart: second order
+
+
+def test_sub_sampling_has_the_closed_form_of_dong_roth_and_su() -> None:
+    # C_p(f) is f_p up to the point x of slope -1, a line of slope -1 to (f_p(x), x), and f_p^-1 after it.
+    p, mu = 0.1, 1.0
+    curve, inner = GaussianTradeOff(mu).subsampled(p), MixtureTradeOff(GaussianTradeOff(mu), p)
+    x = ndtr(-mu / 2)  # where G_mu, and so f_p, has slope -1
+    top = float(inner.beta(x))
+    alpha = np.linspace(0.001, 0.999, 333)
+    expected = np.where(
+        alpha <= x, inner.beta(alpha), np.where(alpha <= top, x + top - alpha, inner.inverse().beta(alpha))
+    )
+    assert np.allclose(curve.beta(alpha), expected, atol=1e-9)
+    # Sub-sampling amplifies: log(1 + p (e^eps - 1)) and p delta.
+    eps = np.array([0.5, 1.0, 2.0])
+    assert np.allclose(
+        curve.delta(np.log1p(p * np.expm1(eps))), p * GaussianTradeOff(mu).delta(eps), atol=1e-12
+    )
+
+
+@given(shares, shares)
+@settings(max_examples=6, deadline=None)
+def test_more_sampling_is_less_private(one: float, other: float) -> None:
+    low, high = sorted((one, other))
+    alpha = np.linspace(0.01, 0.99, 25)
+    curve = ApproxDPTradeOff(1.5, 0.02)
+    assert (curve.subsampled(high).beta(alpha) <= curve.subsampled(low).beta(alpha) + 1e-12).all()
+
+
+def test_the_ends_of_sub_sampling() -> None:
+    curve = FoldedLaplaceTradeOff(1.0)
+    assert np.allclose(curve.subsampled(0.0).beta(ALPHA), 1 - ALPHA, atol=1e-15)
+    assert np.allclose(curve.subsampled(1.0).beta(ALPHA), curve.symmetrized().beta(ALPHA), atol=1e-15)
+    for bad in (-0.1, 1.1, np.nan):
+        with pytest.raises(ValueError, match="sampling_rate is"):
+            curve.subsampled(bad)
+
+
+class OneSided(AbstractTradeOff):
+    """An attack that rejects below the threshold, against N(0, 1) and N(0, 4): not its own best test."""
+
+    def beta(self, alpha: object) -> np.ndarray:
+        return 1.0 - self.tpr_at(alpha)
+
+    def tpr_at(self, fpr: object) -> np.ndarray:
+        return np.asarray(ndtr(ndtri(rates("fpr", fpr)) / 2.0))
+
+
+def test_an_attack_that_is_not_the_best_is_convexified() -> None:
+    # Its ROC curve is concave up to 1/2 and convex after; the hull is a tangent from (1, 1).
+    attack = OneSided()
+    hull = attack.convexified()
+    fine = np.linspace(1e-6, 0.5, 400_001)
+    touch = fine[np.argmin((1 - attack.tpr_at(fine)) / (1 - fine))]
+    alpha = np.linspace(0.0, 1.0, 101)
+    line = (1 - alpha) * float(attack.beta(touch)) / (1 - touch)
+    expected = np.where(alpha <= touch, attack.beta(alpha), line)
+    assert np.allclose(hull.beta(alpha), expected, atol=1e-7)
+    assert GaussianTradeOff(1.0).convexified() == GaussianTradeOff(1.0)
+
+
+def test_hulls_of_polygons_are_exact() -> None:
+    both = convex_hull(ApproxDPTradeOff(0.0, 0.3), ApproxDPTradeOff(np.log(9.0), 0.0))
+    # Corners (0, 0.7), (0.1, 0.1), (0.7, 0); from (0, 1) none.
+    assert np.allclose(both.beta([0.0, 0.05, 0.1, 0.4, 0.7]), [0.7, 0.4, 0.1, 0.05, 0.0], atol=1e-14)
+
+
+def test_bad_hulls() -> None:
+    with pytest.raises(ValueError, match="curves is empty"):
+        convex_hull()
+    with pytest.raises(ValueError, match="curves holds float"):
+        convex_hull(0.5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("alpha", "beta", "words"),
+    [
+        ([0.1, 0.5], [0.5, 0.6], "at most 1 - alpha"),
+        ([0.5, 0.1], [0.5, 0.6], "increase strictly"),
+        ([0.2, 0.4], [0.5, 0.55], "must not increase"),
+        ([0.2, 0.4, 0.6], [0.75, 0.58, 0.1], "must be convex"),
+        ([0.2, 1.4], [0.5, 0.1], r"alpha is 1.4; it must lie in \[0, 1\]"),
+        ([0.2, 0.4], [0.5, -0.1], r"beta is -0.1; it must lie in \[0, 1\]"),
+        ([0.2, 0.4], [0.5, np.nan], "beta holds nan"),
+    ],
+)
+def test_samples_of_no_trade_off_function(alpha: list, beta: list, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        SampledTradeOff(alpha, beta)
+
+
+def test_the_samples_enclose_the_curve() -> None:
+    claim, alpha = GaussianTradeOff(1.0), np.linspace(0.05, 0.95, 19)
+    chords = SampledTradeOff(alpha, claim.beta(alpha))
+    fine = np.linspace(0, 1, 1001)
+    assert (chords.beta(fine) >= claim.beta(fine) - 1e-15).all()
+    assert (chords.lower_bound().beta(fine) <= claim.beta(fine) + 1e-15).all()
+    with pytest.raises(ValueError, match="must be 1 - beta"):
+        SampledTradeOff([0.5], [0.2], [0.7])

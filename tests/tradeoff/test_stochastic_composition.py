@@ -1,0 +1,111 @@
+"""The optimal split of the FPR over known targets, against direct minimisation."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import ndtr, ndtri
+
+from mipsim.tradeoff import (
+    AbstractTradeOff,
+    ApproxDPTradeOff,
+    BoundedTradeOff,
+    GaussianTradeOff,
+    LaplaceTradeOff,
+    PiecewiseLinearTradeOff,
+    mix,
+    stochastic_composition,
+)
+
+
+def least_by_search(curves: list[AbstractTradeOff], weights: np.ndarray, alpha: float) -> float:
+    """min sum w f(a) over splits of alpha, by a constrained optimiser in the FPRs themselves."""
+    best = 1.0
+    for seed in range(3):
+        start = np.full(len(curves), alpha) * (1 - 0.3 * np.random.default_rng(seed).random(len(curves)))
+        found = minimize(
+            lambda a: float(
+                sum(w * c.beta(x) for w, c, x in zip(weights, curves, np.clip(a, 0, 1), strict=True))
+            ),
+            start,
+            bounds=[(1e-9, 1 - 1e-9)] * len(curves),
+            constraints={"type": "eq", "fun": lambda a: float(weights @ a) - alpha},
+            method="SLSQP",
+            options={"ftol": 1e-13, "maxiter": 500},
+        )
+        if abs(weights @ found.x - alpha) < 1e-8:
+            best = min(best, float(found.fun))
+    return best
+
+
+@pytest.mark.parametrize("alpha", [0.02, 0.1, 0.4])
+def test_it_is_the_least_over_all_splits(alpha: float) -> None:
+    curves = [GaussianTradeOff(0.3), GaussianTradeOff(1.0), GaussianTradeOff(2.5)]
+    weights = np.array([0.5, 0.3, 0.2])
+    found = stochastic_composition(curves, weights)
+    assert isinstance(found, BoundedTradeOff)
+    low, high = found.bounds(alpha)
+    searched = least_by_search(list(curves), weights, alpha)
+    assert float(low) - 1e-7 <= searched <= float(high) + 1e-6  # the search ends within 1e-6 of the least
+    assert float(high - low) < 3e-6
+
+
+def test_gaussians_share_one_likelihood_ratio() -> None:
+    # At a common threshold log t: P0(reject) = Phi(-log t / mu - mu / 2), FNR Phi(log t / mu - mu / 2).
+    mus, weights = np.array([0.5, 1.5]), np.array([0.4, 0.6])
+    found = stochastic_composition([GaussianTradeOff(m) for m in mus], weights)
+    assert isinstance(found, BoundedTradeOff)
+    for t in (-1.0, 0.0, 0.7, 6.0):
+        alpha, beta = weights @ ndtr(-t / mus - mus / 2), weights @ ndtr(t / mus - mus / 2)
+        low, high = found.bounds(alpha)
+        assert float(low) <= beta <= float(high)
+
+
+def test_it_beats_a_common_fpr_unless_the_targets_are_alike() -> None:
+    unlike = [GaussianTradeOff(0.2), GaussianTradeOff(2.0)]
+    alpha = np.linspace(0.01, 0.9, 30)
+    split, common = stochastic_composition(unlike), mix(*unlike, weights=[0.5, 0.5])
+    assert (split.beta(alpha) < common.beta(alpha)).all()
+    alike = stochastic_composition([LaplaceTradeOff(1.0)] * 3)
+    assert isinstance(alike, BoundedTradeOff)
+    low, high = alike.bounds(alpha)
+    assert (low <= LaplaceTradeOff(1.0).beta(alpha)).all()
+    assert (LaplaceTradeOff(1.0).beta(alpha) <= high).all()
+
+
+def test_polygons_are_exact() -> None:
+    found = stochastic_composition([ApproxDPTradeOff(np.log(3.0)), PiecewiseLinearTradeOff([0, 1], [1, 0])])
+    # Slopes 3 (mass 1/8 of alpha), 1 (1/2), 1/3 (3/8).
+    assert found.beta([0.0, 0.125, 0.625, 1.0]).tolist() == pytest.approx([1.0, 0.625, 0.125, 0.0], abs=1e-14)
+
+
+def test_conjugates_add() -> None:
+    curves = [GaussianTradeOff(1.0), LaplaceTradeOff(2.0)]
+    found = stochastic_composition(curves, [0.3, 0.7])
+    assert isinstance(found, BoundedTradeOff)
+    for eps in (0.0, 0.5, 1.5):
+        expected = 0.3 * float(curves[0].delta(eps)) + 0.7 * float(curves[1].delta(eps))
+        low, high = found.delta_bounds(eps)
+        assert float(low) - 1e-12 <= expected <= float(high) + 1e-12
+
+
+def test_it_is_a_trade_off_function_at_rare_rates() -> None:
+    found = stochastic_composition([GaussianTradeOff(0.5), GaussianTradeOff(3.0)], [0.9, 0.1])
+    # At 1e-12 all of alpha goes to the second target, but for a share that its weight makes small.
+    alone = 0.1 * ndtr(ndtri(1e-11) + 3.0)
+    assert float(found.tpr_at(1e-12)) == pytest.approx(alone, rel=1e-3)
+
+
+def test_ends_and_bad_input() -> None:
+    one = GaussianTradeOff(1.0)
+    assert stochastic_composition([one]) is one
+    assert stochastic_composition([one, GaussianTradeOff(2.0)], [1.0, 0.0]) is one
+    with pytest.raises(ValueError, match="curves is empty"):
+        stochastic_composition([])
+    with pytest.raises(ValueError, match="weights sum to 0.9"):
+        stochastic_composition([one, one], [0.5, 0.4])
+    with pytest.raises(ValueError, match="weights holds -0.5"):
+        stochastic_composition([one, one], [1.5, -0.5])
+    with pytest.raises(ValueError, match="weights has shape"):
+        stochastic_composition([one], [0.5, 0.5])
+    with pytest.raises(ValueError, match="curves holds int"):
+        stochastic_composition([1], [1.0])  # type: ignore[list-item]

@@ -1,0 +1,141 @@
+"""The algebra against riskcal, dp-accounting and prv-accountant, each within the error that it states or has.
+
+- dp-accounting ("connect the dots"): a pessimistic delta, above the truth by the second order of its grid, 1e-4 here.
+- prv-accountant: two-sided bounds of epsilon and delta, of the errors asked for.
+- riskcal: reads the curve off dp-accounting's atoms without mixing tests, and symmetrises by itself; so it is compared
+  with symmetrised curves, and is of no use for laws with isolated atoms, which a test below shows.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from mipsim.tradeoff import (
+    ApproxDPTradeOff,
+    BoundedTradeOff,
+    GaussianTradeOff,
+    LaplaceTradeOff,
+    compose,
+    dpsgd,
+    find_noise_multiplier_for_advantage,
+    find_noise_multiplier_for_epsilon_delta,
+    find_noise_multiplier_for_err_rates,
+)
+
+WHY = "a peer library of the tests; the `dev` group installs it where it has a version for this Python"
+ALPHA = np.array([1e-6, 1e-4, 0.01, 0.1, 0.3, 0.5, 0.8])
+EPS = [0.0, 0.5, 1.0, 2.0]
+
+
+def dp_accounting_pld():
+    return pytest.importorskip("dp_accounting.pld.privacy_loss_distribution", reason=WHY)
+
+
+def test_dp_accounting_on_gaussian_and_laplace() -> None:
+    pld = dp_accounting_pld()
+    for law, curve in (
+        (pld.from_gaussian_mechanism(0.8), GaussianTradeOff(1.25)),
+        (pld.from_laplace_mechanism(0.5), LaplaceTradeOff(2.0)),
+    ):
+        for eps in EPS:
+            theirs = law.get_delta_for_epsilon(eps)
+            assert -1e-12 <= theirs - float(curve.delta(eps)) < 1e-8
+        assert float(curve.epsilon(1e-3)) == pytest.approx(law.get_epsilon_for_delta(1e-3), abs=1e-5)
+
+
+def test_dp_accounting_on_compositions() -> None:
+    pld = dp_accounting_pld()
+    theirs = pld.from_laplace_mechanism(2.0).self_compose(12)
+    ours = compose(LaplaceTradeOff(0.5), copies=12)
+    assert isinstance(ours, BoundedTradeOff)
+    for eps in EPS:
+        low, high = ours.delta_bounds(eps)
+        assert float(low) - 1e-12 <= theirs.get_delta_for_epsilon(eps) <= float(high) + 1e-7
+    atoms = pld.from_randomized_response(0.4, 2).self_compose(10)
+    exact = compose(ApproxDPTradeOff(np.log(4.0)), copies=10)
+    for eps in EPS:
+        assert (
+            0 <= atoms.get_delta_for_epsilon(eps) - float(exact.delta(eps)) + 1e-12 < 1e-4
+        )  # atoms off its grid: first order
+
+
+def test_dp_accounting_and_riskcal_on_sub_sampled_steps() -> None:
+    pld = dp_accounting_pld()
+    analysis = pytest.importorskip("riskcal.analysis", reason=WHY)
+    law = pld.from_gaussian_mechanism(
+        1.0, sampling_prob=0.05, value_discretization_interval=1e-4
+    ).self_compose(100)
+    ours = dpsgd(1.0, 0.05, 100)
+    assert isinstance(ours, BoundedTradeOff)
+    both = ours.symmetrized()
+    assert isinstance(both, BoundedTradeOff)
+    for eps in EPS:
+        low, high = both.delta_bounds(eps)
+        assert float(low) <= law.get_delta_for_epsilon(eps) <= float(high) + 1e-6
+    # riskcal's atoms are 1e-4 apart in the loss: its TPR is short of one atom at most, which matters at rare rates.
+    theirs = analysis.get_beta_from_pld(law, ALPHA)
+    assert np.allclose(1 - theirs, both.tpr_at(ALPHA), rtol=2e-4, atol=4e-5)
+    assert analysis.get_advantage_from_pld(law) == pytest.approx(both.advantage(), abs=1e-6)
+    prior = np.array([0.3, 0.5, 0.7])
+    # Its prior is that of the world "out".
+    assert np.allclose(analysis.get_bayes_risk_from_pld(law, prior), both.bayes_risk(1 - prior), atol=1e-6)
+
+
+def test_riskcal_in_closed_form() -> None:
+    analysis = pytest.importorskip("riskcal.analysis", reason=WHY)
+    alpha = np.linspace(0.01, 0.99, 25)
+    assert np.allclose(analysis.get_beta_from_gdp(1.3, alpha), GaussianTradeOff(1.3).beta(alpha), atol=1e-12)
+    assert analysis.get_advantage_from_gdp(1.3) == pytest.approx(GaussianTradeOff(1.3).advantage(), abs=1e-12)
+    assert analysis.get_advantage_from_adp(1.0, 0.1) == pytest.approx(ApproxDPTradeOff(1.0, 0.1).advantage())
+    assert np.allclose(analysis.get_beta_from_adp(1.0, 0.1, alpha), ApproxDPTradeOff(1.0, 0.1).beta(alpha))
+    prior = np.array([0.1, 0.4, 0.8])
+    mine = GaussianTradeOff(1.3).bayes_risk(1 - prior)
+    assert np.allclose(analysis.get_bayes_risk_from_gdp(1.3, prior), mine, atol=1e-12)
+
+
+def test_riskcal_is_useless_on_isolated_atoms() -> None:
+    pld = dp_accounting_pld()
+    analysis = pytest.importorskip("riskcal.analysis", reason=WHY)
+    theirs = analysis.get_beta_from_pld(pld.from_randomized_response(0.5, 2), ALPHA)
+    truth = ApproxDPTradeOff(np.log(3.0)).beta(ALPHA)  # tests mixed at the atoms
+    assert np.abs(theirs - truth).max() > 0.5
+    assert (theirs <= truth + 1e-9).sum() > 0  # nor is it a bound on either side in general
+
+
+def test_prv_accountant() -> None:
+    prv = pytest.importorskip("prv_accountant", reason=WHY)
+    variables = pytest.importorskip("prv_accountant.privacy_random_variables", reason=WHY)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it overflows on the way
+        accountant = prv.PRVAccountant(
+            prvs=variables.PoissonSubsampledGaussianMechanism(sampling_probability=0.1, noise_multiplier=1.2),
+            max_self_compositions=40,
+            eps_error=0.02,
+            delta_error=1e-8,
+        )
+        eps_low, _, eps_high = accountant.compute_epsilon(1e-3, [40])
+        low, _, high = accountant.compute_delta(1.0, [40])
+    ours = dpsgd(1.2, 0.1, 40)
+    assert eps_low <= float(ours.epsilon(1e-3)) <= eps_high
+    assert low <= float(ours.delta(1.0)) <= high
+
+
+def test_calibration_of_one_release() -> None:
+    pytest.importorskip("dp_accounting", reason=WHY)
+    mechanism = pytest.importorskip("dp_accounting.pld.privacy_loss_mechanism", reason=WHY)
+    ours = find_noise_multiplier_for_epsilon_delta(1.5, 1e-6)
+    assert mechanism.GaussianPrivacyLoss(ours).get_delta_for_epsilon(1.5) == pytest.approx(1e-6, rel=1e-8)
+
+
+@pytest.mark.slow
+def test_riskcal_calibrates_the_same_noise() -> None:
+    calibration = pytest.importorskip("riskcal.calibration.dpsgd", reason=WHY)
+    theirs = calibration.find_noise_multiplier_for_advantage(0.2, sample_rate=0.05, num_steps=100)
+    ours = find_noise_multiplier_for_advantage(0.2, sampling_rate=0.05, steps=100)
+    assert ours == pytest.approx(theirs, rel=5e-3)  # its tolerance is 1e-3 in the advantage
+    theirs = calibration.find_noise_multiplier_for_err_rates(
+        alpha=0.01, beta=0.9, sample_rate=0.2, num_steps=10
+    )
+    ours = find_noise_multiplier_for_err_rates(0.01, 0.9, sampling_rate=0.2, steps=10)
+    assert ours == pytest.approx(theirs, rel=2e-2)  # its tolerance is 1e-3 in beta

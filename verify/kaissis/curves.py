@@ -1,0 +1,227 @@
+"""The curves of one mechanism: theorems 1 and 2, corollary 1, lemmas 6 and 9."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import partial
+
+import numpy as np
+from scipy.special import ndtri
+
+from mipsim.theory import kaissis
+from mipsim.tradeoff import AbstractTradeOff
+from verify.claim import Between, Budget, Claim, Kind, OneOf, Regime, RegimeResult
+from verify.kaissis.outputs import LEVELS, NOISES, best_test, both_ways, cells, magnitude_beta, norm_beta
+from verify.limits import GRID, Beta, Size, curve_gap, judge_identity
+
+EXACT = 1e-6
+"""Probit units: what two exact routes agree to, on FNRs from 1e-4."""
+
+IDENTITY = 1e-9
+UNBOUNDED = float("inf")
+
+
+def _exact(found: Size, parameters: dict, route: str, detail: str = "") -> RegimeResult:
+    result = judge_identity(found.worst, EXACT, parameters, unit="probit", route=route, detail=detail)
+    return dataclasses.replace(result, interval=(found.low, found.high), evidence=found.evidence)
+
+
+def laplace_regime(mu: float, stretch: float = 1.0) -> Regime:
+    """Theorem 1 against the distribution function of |z|; `stretch` times mu is claimed, for the control."""
+    parameters = {"mu1": mu}
+
+    def judge(_: Budget) -> RegimeResult:
+        j = kaissis.laplace_tradeoff(stretch * mu)
+        found = both_ways(magnitude_beta("Laplace", mu), j.beta, j.inverse().beta, f"mu1 = {mu:g}")
+        return _exact(found, parameters, "exact law of |z|", "j and jinv, both branches of each")
+
+    return Regime(f"Laplace, mu1 = {mu:g}", parameters, judge, random=False)
+
+
+def gaussian_regime(mu: float, d: int, stretch: float = 1.0) -> Regime:
+    """Theorem 2 against the law of ||z||^2, integrated coordinate by coordinate."""
+    parameters = {"mu2": mu, "d": d}
+
+    def judge(_: Budget) -> RegimeResult:
+        j = kaissis.gaussian_tradeoff(stretch * mu, d)
+        found = both_ways(norm_beta(d, mu), j.beta, j.inverse().beta, f"mu2 = {mu:g}, d = {d}")
+        return _exact(found, parameters, "quadrature along the shift")
+
+    return Regime(f"Gaussian, mu2 = {mu:g}, d = {d}", parameters, judge, random=False)
+
+
+def line_regime(mu: float, stretch: float = 1.0) -> Regime:
+    """Corollary 1 against theorem 2 at d = 1."""
+    parameters = {"mu2": mu}
+
+    def judge(_: Budget) -> RegimeResult:
+        j = kaissis.gaussian_tradeoff(mu, 1)
+        claimed = partial(kaissis.gaussian_line_beta, mu=stretch * mu)
+        found = both_ways(j.beta, claimed, j.inverse().beta, f"mu2 = {mu:g}")
+        return _exact(found, parameters, "chi-square law with one degree of freedom")
+
+    return Regime(f"d = 1, mu2 = {mu:g}", parameters, judge, random=False)
+
+
+def finite_regime(points: int, seed: int, rate: float, factor: float = 1.0) -> Regime:
+    """Lemma 9 for two laws on a finite set, drawn once with this seed, some of whose points only one law has."""
+    parameters = {"points": points, "seed": seed, "p": rate}
+
+    def judge(_: Budget) -> RegimeResult:
+        rng = np.random.default_rng(seed)
+        a, b = rng.dirichlet(np.full(points, 0.5), 2)
+        a[: points // 4], b[-(points // 4) :] = 0.0, 0.0
+        return _mixture(a / a.sum(), b / b.sum(), rate, factor, parameters)
+
+    return Regime(f"{points} points, seed {seed}, p = {rate:g}", parameters, judge, random=False)
+
+
+def line_mixture_regime(noise: str, mu: float, rate: float, folded: bool) -> Regime:
+    """Lemma 9 for a shift on the line, cut into cells: the output itself, or its magnitude."""
+    parameters = {"noise": noise, "mu": mu, "p": rate, "statistic": "magnitude" if folded else "output"}
+
+    def judge(_: Budget) -> RegimeResult:
+        law, width = NOISES[noise], mu + 12.0
+        a, b = cells(law.cdf, width, 2000), cells(lambda x: law.cdf(x - mu), width, 2000)
+        if folded:
+            a, b = a + a[::-1], b + b[::-1]
+            a, b = a[: a.size // 2], b[: b.size // 2]
+        return _mixture(a, b, rate, 1.0, parameters)
+
+    return Regime(f"{noise}, mu = {mu:g}, p = {rate:g}, {parameters['statistic']}", parameters, judge, random=False)
+
+
+def _mixture(a: np.ndarray, b: np.ndarray, rate: float, factor: float, parameters: dict) -> RegimeResult:
+    mixed = (1 - rate) * a + rate * b
+    claimed = kaissis.sampled_tradeoff(best_test(a, b), rate * factor)
+    forth, back = best_test(a, mixed), best_test(mixed, a)
+    grid = np.unique(np.concatenate([GRID, forth.alpha]))
+    gaps = np.concatenate(
+        # The inverse is read at the corners of the sorted test, where no curve is flat.
+        [claimed.beta(grid) - forth.beta(grid), claimed.beta(back.corners[1:-1]) - back.alpha[1:-1]]
+    )
+    worst = float(gaps[np.argmax(np.abs(gaps))])
+    return judge_identity(worst, IDENTITY, parameters, unit="FNR", route="sorting the likelihood ratios")
+
+
+def resilience_regime(noise: str, mu: float, d: int, rate: float, factor: float = 1.0) -> Regime:
+    """Lemma 6: J against the tight f of the DPTM at `factor` times the shift; only J below f counts against it."""
+    parameters = {"noise": noise, "mu": mu, "d": d, "p": rate}
+
+    def judge(_: Budget) -> RegimeResult:
+        relaxed, known = _pair(noise, mu, d, rate, factor)
+        found = curve_gap(relaxed.beta, known.beta, "J")
+        rare = _rare_gap(relaxed, known)
+        result = judge_identity(
+            max(found.high, rare),
+            EXACT,
+            parameters,
+            unit="probit",
+            route="exact curves",
+            detail=f"J lies above f by up to {-found.low:.3g} probits",
+            one_sided=True,
+        )
+        return dataclasses.replace(result, evidence=found.evidence)
+
+    return Regime(f"{noise}, mu = {mu:g}, d = {d}, p = {rate:g}", parameters, judge, random=False)
+
+
+def _pair(noise: str, mu: float, d: int, rate: float, factor: float) -> tuple[AbstractTradeOff, AbstractTradeOff]:
+    if noise == "Laplace":
+        j, f = kaissis.laplace_tradeoff(mu), kaissis.laplace_dptm(factor * mu)
+    else:
+        j, f = kaissis.gaussian_tradeoff(mu, d), kaissis.gaussian_dptm(factor * mu)
+    return kaissis.sampled_tradeoff(j, rate).symmetrized() if rate < 1 else j.symmetrized(), f.subsampled(rate)
+
+
+def _rare_gap(relaxed: AbstractTradeOff, known: AbstractTradeOff) -> float:
+    """The largest probit gain of the relaxed attacker at FPRs below 1e-4, where both are likely to miss."""
+    alpha = LEVELS[LEVELS < 1e-4]
+    mine, theirs = relaxed.tpr_at(alpha), known.tpr_at(alpha)
+    judged = (theirs < 0.99) & (mine > 1e-290)
+    return float(np.max((ndtri(mine) - ndtri(theirs))[judged], initial=-UNBOUNDED))
+
+
+_MU = Between(0, UNBOUNDED, "shift in units of the noise; judged at 0.01 to 30")
+_ALPHA = Between(0, 1, "FPRs from 1e-250, FNRs from 1e-4")
+_RATE = Between(0, 1, "the record takes part with this probability")
+CLAIMS = (
+    Claim(
+        "kaissis-lemma-6",
+        "kaissis",
+        "A mechanism that is f-DP is f'-DR with f' >= f: J lies nowhere below the tight f.",
+        Kind.ORDERING,
+        EXACT,
+        "probit",
+        {"mu": _MU, "d": Between(1, UNBOUNDED), "p": _RATE, "noise": OneOf(("Laplace", "Gaussian", "sub-sampled"))},
+        (
+            *(resilience_regime("Laplace", mu, 1, p) for mu in (0.01, 1.0, 3.0, 10.0) for p in (0.3, 1.0)),
+            *(resilience_regime("Gaussian", mu, 1, p) for mu in (0.01, 1.0, 3.0, 10.0) for p in (0.01, 0.3, 1.0)),
+            *(resilience_regime("Gaussian", mu, d, 1.0) for mu in (1.0, 3.0) for d in (2, 30, 1000)),
+        ),
+        partial(resilience_regime, "Gaussian", 8.0, 1, 1.0, 0.95),
+    ),
+    Claim(
+        "kaissis-thm-1",
+        "kaissis",
+        "Laplace: j(a) = 1 - a cosh(mu1) for a <= e^-mu1, e^-mu1 sinh(-ln a) above; jinv(a) = sqrt(a^2 e^{2 mu1} + 1) - a e^mu1 "
+        "for a < (1 - e^{-2 mu1})/2, (1 - a)/cosh(mu1) above.",
+        Kind.EXACT,
+        EXACT,
+        "probit",
+        {"mu1": _MU, "alpha": _ALPHA},
+        tuple(laplace_regime(mu) for mu in (0.01, 0.1, 0.5, 1.0, 2.0, 3.0, 10.0, 30.0)),
+        partial(laplace_regime, 1.0, 1.03),
+    ),
+    Claim(
+        "kaissis-thm-2",
+        "kaissis",
+        "Gaussian, dimension d: j(a) = F_{chi2_d(mu2^2)}(F^-1_{chi2_d}(1 - a)); jinv(a) = 1 - F_{chi2_d}(F^-1_{chi2_d(mu2^2)}(a)).",
+        Kind.EXACT,
+        EXACT,
+        "probit",
+        {"mu2": _MU, "d": Between(1, UNBOUNDED, "judged at 1 to 10,000"), "alpha": _ALPHA},
+        (
+            *(gaussian_regime(mu, d) for mu in (0.1, 1.0, 3.0) for d in (1, 2, 3, 5, 30, 300)),
+            gaussian_regime(0.01, 1),
+            gaussian_regime(10.0, 1),
+            gaussian_regime(10.0, 2),
+            gaussian_regime(10.0, 10_000),
+        ),
+        partial(gaussian_regime, 3.0, 5, 1.03),
+    ),
+    Claim(
+        "kaissis-cor-1",
+        "kaissis",
+        "d = 1: j(a) = Phi(Phi^-1(1 - a/2) - mu2) - Phi(-Phi^-1(1 - a/2) - mu2).",
+        Kind.EXACT,
+        EXACT,
+        "probit",
+        {"mu2": _MU, "alpha": _ALPHA},
+        tuple(line_regime(mu) for mu in (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)),
+        partial(line_regime, 1.0, 1.03),
+    ),
+    Claim(
+        "kaissis-lemma-9",
+        "kaissis",
+        "T(A, (1-p)A + pB)(a) = p T(A,B)(a) + (1-p)(1-a) for all laws A and B, and T((1-p)A + pB, A) is its inverse.",
+        Kind.EXACT,
+        IDENTITY,
+        "FNR",
+        {
+            "p": _RATE,
+            "A, B": OneOf(("finite, with points of one law only", "shifts on the line"), "laws without atoms by cells"),
+        },
+        (
+            *(finite_regime(k, s, p) for k, s in ((4, 0), (12, 1), (200, 2)) for p in (0.0, 0.01, 0.3, 0.9, 1.0)),
+            *(
+                line_mixture_regime(noise, mu, p, folded)
+                for noise in ("Gaussian", "Laplace")
+                for mu, p in ((0.1, 0.3), (1.0, 0.3), (5.0, 0.01))
+                for folded in (False, True)
+            ),
+        ),
+        partial(finite_regime, 12, 1, 0.3, 1.03),
+    ),
+)
+"""In the order of the paper."""

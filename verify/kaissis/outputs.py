@@ -1,0 +1,98 @@
+"""The laws of the outputs from first principles: what the closed forms are judged against."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.special import gammainc, gammainccinv, ndtr, ndtri
+from scipy.stats import laplace, logistic, norm
+
+from mipsim.tradeoff import PiecewiseLinearTradeOff
+from verify.claim import CurveEvidence
+from verify.limits import FLOOR, GRID, Beta, Size
+
+NOISES = {"Gaussian": norm, "Laplace": laplace, "logistic": logistic}
+"""Symmetric laws of unit scale with a monotone likelihood ratio in the shift."""
+
+LEVELS = np.concatenate([np.geomspace(1e-250, FLOOR, 80)[:-1], GRID])
+"""FPRs of the exact comparisons of this paper: a large shift is only hard to see at rare ones."""
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(300)
+
+
+def magnitude_power(noise: str, cut: np.ndarray, shift: float, rate: float = 1.0) -> np.ndarray:
+    """P(|Z + shift| > cut), where the shift happens with probability `rate`."""
+    law = NOISES[noise]
+    return rate * (law.sf(cut - shift) + law.cdf(-cut - shift)) + (1 - rate) * 2 * law.sf(cut)
+
+
+def magnitude_beta(noise: str, mu: float, rate: float = 1.0) -> Beta:
+    """FNR of thresholding |z|, from the distribution function of the noise."""
+    law = NOISES[noise]
+
+    def beta(alpha: np.ndarray) -> np.ndarray:
+        cut = law.isf(0.5 * alpha)
+        return rate * (law.cdf(cut - mu) - law.cdf(-cut - mu)) + (1 - rate) * (1 - alpha)
+
+    return beta
+
+
+def norm_beta(d: int, mu: float) -> Beta:
+    """FNR of thresholding ||z||^2: the first coordinate, along the shift, is integrated over; the others are chi2_{d-1}."""
+
+    def beta(alpha: np.ndarray) -> np.ndarray:
+        square = 2.0 * gammainccinv(0.5 * d, alpha)
+        edge = np.sqrt(square)
+        if d == 1:
+            return ndtr(edge - mu) - ndtr(-edge - mu)
+        low, high = np.maximum(-edge, mu - 10.0), np.maximum(np.minimum(edge, mu + 10.0), np.maximum(-edge, mu - 10.0))
+        # Cosine spacing takes the square root at the edge of the ball out of the integrand.
+        t = 0.5 * (_NODES + 1.0)
+        x = low[:, None] + (high - low)[:, None] * 0.5 * (1.0 - np.cos(np.pi * t))
+        weights = (high - low)[:, None] * 0.5 * np.pi * np.sin(np.pi * t) * 0.5 * _WEIGHTS
+        within = gammainc(0.5 * (d - 1), 0.5 * np.maximum(square[:, None] - x**2, 0.0))
+        return np.sum(weights * norm.pdf(x - mu) * within, axis=1)
+
+    return beta
+
+
+def both_ways(exact: Beta, claimed: Beta, claimed_inverse: Beta, label: str) -> Size:
+    """Compare j with the claimed j and jinv with the claimed jinv, at rates from 1e-4 (FPRs below it for j)."""
+    found = exact(LEVELS)
+    judged = (found >= FLOOR) & (found <= 1 - FLOOR)
+    alpha, found = LEVELS[judged], found[judged]
+    promised = claimed(alpha)
+    gaps = [ndtri(np.clip(promised, 1e-12, 1 - 1e-12)) - ndtri(found)]
+    common = alpha >= FLOOR
+    if common.any():
+        gaps.append(ndtri(np.clip(claimed_inverse(found[common]), 1e-12, 1 - 1e-12)) - ndtri(alpha[common]))
+    every, empty = np.concatenate(gaps), np.zeros(0)
+    evidence = CurveEvidence(alpha, found, empty, empty, empty, alpha, promised, "exact law", label)
+    return Size(float(every.min()), float(every.max()), evidence)
+
+
+def best_test(out: np.ndarray, inside: np.ndarray) -> PiecewiseLinearTradeOff:
+    """The curve of the likelihood ratio between two laws on finitely many points, by sorting.
+
+    Args:
+        out, inside: probabilities, shape (k,), each of sum 1; no point has probability 0 under both.
+    """
+    with np.errstate(divide="ignore"):
+        ratio = inside / out
+    order = np.argsort(-ratio, kind="stable")
+    ratio, out, inside = ratio[order], out[order], inside[order]
+    # Equal ratios are one point: the test randomises among them.
+    starts = np.flatnonzero(np.concatenate([[True], ratio[1:] < ratio[:-1] * (1 - 1e-13)]))
+    out, inside = np.add.reduceat(out, starts), np.add.reduceat(inside, starts)
+    alpha, beta = np.concatenate([[0.0], np.cumsum(out)]), 1.0 - np.concatenate([[0.0], np.cumsum(inside)])
+    alpha, beta = alpha / alpha[-1], np.clip(beta, 0.0, 1.0)
+    beta[-1] = 0.0
+    last = np.concatenate([np.diff(alpha) > 0, [True]])  # of several FNRs at one FPR the least
+    return PiecewiseLinearTradeOff(alpha[last], np.minimum(beta[last], 1.0 - alpha[last]))
+
+
+def cells(law: Callable[[np.ndarray], np.ndarray], width: float, count: int) -> np.ndarray:
+    """Probabilities of `count` equal cells of [-width, width] and of the two ends, from a distribution function."""
+    edges = np.linspace(-width, width, count + 1)
+    return np.diff(np.concatenate([[0.0], law(edges), [1.0]]))
