@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from jaxtyping import Array
 
 GAMES = {"quick": 20_000, "standard": 60_000, "full": 2_000_000}
-STEP_GAMES = {"quick": 50_000, "standard": 200_000, "full": 2_000_000}
+STEP_GAMES = {"quick": 20_000, "standard": 200_000, "full": 2_000_000}
 SEED = 20_250_904
 ROWS = 150
 RATE = 0.1
@@ -51,7 +51,9 @@ def _least_squares() -> tuple[mi.FixedTarget, InfluenceScore]:
 def correlated_gradients(dimension: int = 10, mean: float = 1.0) -> mi.Gaussian:
     """Gaussian gradients with unequal and correlated coordinates and a mean that is not zero."""
     rng = np.random.default_rng([SEED, 7])
-    root = rng.normal(size=(dimension, dimension)) / np.sqrt(dimension) + np.diag(np.geomspace(0.3, 3.0, dimension))
+    root = rng.normal(size=(dimension, dimension)) / np.sqrt(dimension) + np.diag(
+        np.geomspace(0.3, 3.0, dimension)
+    )
     return mi.Gaussian(np.full(dimension, mean), root @ root.T)
 
 
@@ -69,7 +71,9 @@ def _step(descent: bool, covariance: bool, rows: int = 20) -> tuple[mi.FixedTarg
     def score(target: Array, output: Array) -> Array:
         return score_of.score(target, sign * (output - jnp.asarray(start)) / RATE)
 
-    target = data.mean + np.random.default_rng(SEED).normal(size=data.dimension) * np.sqrt(np.diag(data.covariance))
+    direction = np.random.default_rng(SEED).normal(size=data.dimension)
+    direction *= np.sqrt(rows) / np.linalg.norm(direction)  # m* = 1
+    target = data.mean + np.linalg.cholesky(data.covariance) @ direction
     return mi.FixedTarget(release, data, rows, target=target), mi.FunctionAttack(score)
 
 

@@ -3,5 +3,6 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-ComplexArray = np.ndarray[Any, np.dtype[np.complex128]]
+ComplexArray = NDArray[np.complexfloating[Any, Any]]

@@ -65,8 +65,8 @@ class BernoulliRow(AbstractRow):
             x = p * (grown - 2.0 * (1.0 + grown) * square)
             y = (2.0 * p) * (1.0 + grown) * sine * cosine
             modulus = 0.5 * np.log1p(x * (2.0 + x) + y * y)
-            out.real += (modulus - (p * a) * s.real).sum(axis=0)
-            out.imag += (np.arctan2(y, 1.0 + x) - (p * a) * frequency).sum(axis=0)
+            angle = np.arctan2(y, 1.0 + x)
+            out += (modulus - (p * a) * s.real).sum(axis=0) + 1j * (angle - (p * a) * frequency).sum(axis=0)
         return out
 
     def envelope(self, c: float, t: float) -> float:

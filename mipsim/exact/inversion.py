@@ -66,14 +66,22 @@ class InvertedLaw(AbstractScoreLaw):
         """Log P(score <= threshold)."""
         return self._sides(threshold, inside)[0]
 
-    @cached_property
+    @property
     def error_bound(self) -> float:
         """The largest of `errors` at the ends of the lines, where they are worst; beyond, tails are below 1e-12 of it."""
+        return self._proven
+
+    @property
+    def error_estimate(self) -> float:
+        """The largest of `errors` with the modulus at high frequencies as it is where it was looked at."""
+        return self._estimated
+
+    @cached_property
+    def _proven(self) -> float:
         return self._worst(proven=True)
 
     @cached_property
-    def error_estimate(self) -> float:
-        """The largest of `errors` with the modulus at high frequencies as it is where it was looked at."""
+    def _estimated(self) -> float:
         return self._worst(proven=False)
 
     def _worst(self, *, proven: bool) -> float:

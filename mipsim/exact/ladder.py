@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mipsim.exact.complex_arrays import ComplexArray
 from mipsim.exact.transform import AbstractTransform, Tail
 
 _HALF = 2.5  # points of the ladder, in standard deviations of the tilted law; lines stand at every other one
@@ -76,8 +77,8 @@ class Rung:
     spacing: float
     log_mgf: np.ndarray
     centre: np.ndarray
-    phi: np.ndarray
-    kernel: np.ndarray
+    phi: ComplexArray
+    kernel: ComplexArray
     lattice: bool
 
     def log_tail(self, transform: AbstractTransform, u: np.ndarray, world: int) -> np.ndarray:
@@ -92,7 +93,7 @@ class Rung:
         both = waves @ np.stack(
             [self._coefficients(world, self.kernel), self._coefficients(world, ones)], axis=1
         )
-        real = both.real * (self.spacing / (2 * np.pi))
+        real = np.real(both) * (self.spacing / (2 * np.pi))
         return self._log(real[:, 0], u, world), self._log(real[:, 1], u, world)
 
     def errors(
@@ -124,14 +125,14 @@ class Rung:
         return terms
 
     def _waves(self, y: np.ndarray, world: int) -> np.ndarray:
-        """Exp(-i k h (y - centre)) by powers, shape (M, T)."""
+        """Exp(-i k h (y - centre)), shape (M, T)."""
         nodes = self.phi.shape[1]
         k = np.arange(nodes) * self.spacing
         return np.exp(-1j * np.outer(y - self.centre[world], k))
 
     def _sum(self, y: np.ndarray, world: int, kernel: np.ndarray) -> np.ndarray:
-        total = (self._waves(y, world) @ self._coefficients(world, kernel)).real
-        return total * (self.spacing / (2 * np.pi))
+        total = self._waves(y, world) @ self._coefficients(world, kernel)
+        return np.real(total) * (self.spacing / (2 * np.pi))
 
     def _log(self, total: np.ndarray, y: np.ndarray, world: int) -> np.ndarray:
         with np.errstate(divide="ignore", invalid="ignore"):

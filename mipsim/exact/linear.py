@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import jax.numpy as jnp
 import numpy as np
 
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractLinearAttack
@@ -32,8 +33,8 @@ def linear_law(problem: Problem) -> AbstractScoreLaw | None:
     attack, mean = problem.attack, problem.mean
     if not isinstance(attack, AbstractLinearAttack) or not _is_plain(attack):
         return None
-    weights = np.asarray(attack.weights(problem.target), np.float64)
-    offset = float(attack.offset(problem.target))
+    target = jnp.asarray(problem.target)
+    weights, offset = np.asarray(attack.weights(target), np.float64), float(attack.offset(target))
     if not weights.any():
         raise ValueError(
             f"attack {type(attack).__name__} has weights 0 only; its score is one constant, not a law"

@@ -63,7 +63,7 @@ class MomentNoise(AbstractMechanism):
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
         """Estimate the sigmas, then release the base's output plus noise."""
         key_base, key_halves, key_noise = jax.random.split(key, 3)
-        pool = records if self.population is None else jnp.asarray(self.population)
+        pool = jnp.asarray(records if self.population is None else self.population)
         if pool.shape[0] < 2:
             raise ValueError(f"{pool.shape[0]} record cannot be halved; give at least 2")
         sigma = self._estimate(key_halves, pool)

@@ -8,6 +8,7 @@ against H0, and J = Symm(j, jinv). "DPTM" is the attacker who knows q(D') as wel
 
 import math
 
+import equinox as eqx
 import numpy as np
 from scipy.special import ndtr, ndtri
 
@@ -20,7 +21,7 @@ from mipsim.tradeoff import (
     MixtureTradeOff,
     NoncentralChiSquareTradeOff,
 )
-from mipsim.tradeoff.base import rates
+from mipsim.tradeoff.base import rates, scalar
 
 
 def laplace_tradeoff(mu: float) -> FoldedLaplaceTradeOff:
@@ -65,24 +66,36 @@ def gaussian_tradeoff(mu: float, d: float = 1) -> NoncentralChiSquareTradeOff:
     return NoncentralChiSquareTradeOff(d, 0.0, number("mu", mu, 0.0) ** 2)
 
 
-def gaussian_line_beta(alpha: object, mu: float) -> np.ndarray:
+class FoldedGaussianTradeOff(AbstractTradeOff):
     """Corollary 1, j at d = 1: Phi(Phi^-1(1 - a/2) - mu) - Phi(-Phi^-1(1 - a/2) - mu).
 
     Args:
-        alpha: FPR, any shape, in [0, 1].
-        mu: Delta_2 / sigma >= 0.
+        mu: Delta_2 / sigma, finite and >= 0.
 
     Raises:
-        ValueError: if an argument is outside its range.
+        ValueError: if mu is negative or not finite.
 
     Source: Kaissis et al. (2023), corollary 1.
 
     Examples:
-        >>> gaussian_line_beta([0.0, 0.05, 1.0], 2.0).round(4).tolist()
+        >>> FoldedGaussianTradeOff(2.0).beta([0.0, 0.05, 1.0]).round(4).tolist()
         [1.0, 0.484, 0.0]
     """
-    cut, mu = -ndtri(0.5 * rates("alpha", alpha)), number("mu", mu, 0.0)
-    return ndtr(cut - mu) - ndtr(-cut - mu)
+
+    mu: float = eqx.field(converter=scalar)
+
+    def __check_init__(self) -> None:
+        number("mu", self.mu, 0.0)
+
+    def beta(self, alpha: object) -> np.ndarray:
+        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
+        cut = -ndtri(0.5 * rates("alpha", alpha))
+        return np.asarray(ndtr(cut - self.mu) - ndtr(-cut - self.mu))
+
+    def tpr_at(self, fpr: object) -> np.ndarray:
+        """TPR at the FPR `fpr`: Phi(mu - c) + Phi(-mu - c), c = Phi^-1(1 - fpr/2)."""
+        cut = -ndtri(0.5 * rates("fpr", fpr))
+        return np.asarray(ndtr(self.mu - cut) + ndtr(-self.mu - cut))
 
 
 def sampled_tradeoff(j: AbstractTradeOff, rate: float) -> MixtureTradeOff:

@@ -7,7 +7,7 @@ both in the gradients' unit; mu is that of a Gaussian trade-off.
 
 import math
 
-from scipy.optimize import brentq
+from scipy.optimize import root_scalar
 from scipy.special import ndtr
 
 from mipsim._validation import finite_vector, number, sample_size, whole
@@ -193,8 +193,10 @@ def noise_for_step_mu(mu: float, d: int, n: int, susceptibility: float, clip: fl
     top = float(n)
     while step_mu(d, top, susceptibility) > mu:
         top *= 4
-    rows = brentq(lambda r: step_mu(d, r, susceptibility) - mu, n, top, xtol=1e-9 * n, rtol=1e-14)
-    return clip / n * math.sqrt(max(rows - n, 0.0))
+    found = root_scalar(
+        lambda r: step_mu(d, r, susceptibility) - mu, bracket=(n, top), method="brentq", xtol=1e-9 * n
+    )
+    return clip / n * math.sqrt(max(found.root - n, 0.0))
 
 
 def noise_for_dp(mu: float, n: int, clip: float, replace: bool = True) -> float:

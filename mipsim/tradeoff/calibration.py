@@ -180,9 +180,15 @@ def _target(
     words = f"({eps:g}, {slack:g})-DP"
     if slack == 0.0:
         return lambda curve: max(
-            float(c.epsilon(0.0)) - eps * (1.0 + _RELATIVE) for c in (curve, curve.inverse())
+            float(c.epsilon(0.0)) - eps * (1.0 + _RELATIVE) for c in _directions(curve)
         ), words
-    return lambda curve: max(float(c.delta(eps)) for c in (curve, curve.inverse())) / slack - 1.0, words
+    return lambda curve: max(float(c.delta(eps)) for c in _directions(curve)) / slack - 1.0, words
+
+
+def _directions(curve: AbstractTradeOff) -> list[AbstractTradeOff]:
+    """The curve and its inverse; a symmetric one only once."""
+    turned = curve.inverse()
+    return [curve] if turned is curve else [curve, turned]
 
 
 def _mechanism(noise: str, sampling_rate: float, steps: int) -> Callable[[float], AbstractTradeOff]:

@@ -45,19 +45,23 @@ def epsilon(curve: AbstractTradeOff, delta: object) -> np.ndarray:
         [1.5, 1.289278969]
     """
     wanted = _unit("delta", delta)
-    flat = wanted.ravel()
-    low, high = np.zeros(flat.shape), np.full(flat.shape, _LARGEST_EPSILON)
-    # A delta is met when it is exceeded by no more than rounding.
-    allowed = flat * (1.0 + 1e-13)
+    found = np.full(wanted.shape, np.nan)
+    if (wanted == 0.0).any():
+        found[wanted == 0.0] = _largest_loss(curve)
+    if (positive := wanted > 0.0).any():
+        found[positive] = _by_halving(curve, wanted[positive])
+    return found
+
+
+def _by_halving(curve: AbstractTradeOff, delta: np.ndarray) -> np.ndarray:
+    low, high = np.zeros(delta.shape), np.full(delta.shape, _LARGEST_EPSILON)
+    allowed = delta * (1.0 + 1e-13)  # a delta is met when it is exceeded by no more than rounding
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
         met = hockey_stick(curve, middle) <= allowed
         low, high = np.where(met, low, middle), np.where(met, middle, high)
     found = np.where(high == _LARGEST_EPSILON, np.inf, high)
-    found = np.where(hockey_stick(curve, np.zeros_like(flat)) <= allowed, 0.0, found)
-    if (flat == 0.0).any():
-        found = np.where(flat == 0.0, _largest_loss(curve), found)
-    return found.reshape(wanted.shape)
+    return np.where(hockey_stick(curve, np.zeros(delta.shape)) <= allowed, 0.0, found)
 
 
 def _largest_loss(curve: AbstractTradeOff) -> float:

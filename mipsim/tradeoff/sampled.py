@@ -161,7 +161,6 @@ def _corners(curve: AbstractTradeOff, alpha: np.ndarray) -> np.ndarray:
     return alpha[:0]
 
 
-@inverse.register(SampledTradeOff)
 def turned_over(curve: SampledTradeOff) -> SampledTradeOff:
     """The inverse of a polygon: its corners with FPR and FNR exchanged.
 
@@ -175,6 +174,9 @@ def turned_over(curve: SampledTradeOff) -> SampledTradeOff:
     beta = np.concatenate([curve.alpha[::-1], zero])
     tpr = np.concatenate([curve.complement[::-1], one])
     return SampledTradeOff.from_points(alpha, complement, beta, tpr)
+
+
+inverse.register(SampledTradeOff, turned_over)
 
 
 @inverse.register

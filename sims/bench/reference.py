@@ -2,6 +2,8 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import jax
 import numpy as np
@@ -75,14 +77,21 @@ def devices_game(quick: bool) -> Contest:
     for device in jax.local_devices():
         with jax.default_device(device):
             fast = counter(*STUDIES["azize_fig2_easy"].build(), "sufficient")
-
-        def work(games: int, device: jax.Device = device, fast: Counter = fast) -> int:
-            with jax.default_device(device):
-                return playing(fast, 1)(games)
-
         batch = 2 * fast.block * (2 if quick else 8)
-        ways.append(Way(f"{device.platform}:{device.id} ({device.device_kind})", work, batch, all_cores=True))
+        ways.append(
+            Way(
+                f"{device.platform}:{device.id} ({device.device_kind})",
+                partial(_on, device, fast),
+                batch,
+                all_cores=True,
+            )
+        )
     return Contest("reference game, each device", "games", ways)
+
+
+def _on(device: Any, fast: Counter, games: int) -> int:
+    with jax.default_device(device):
+        return playing(fast, 1)(games)
 
 
 def counter(game: AbstractGame, attack: mi.AbstractAttack, fidelity: str) -> Counter:

@@ -1,3 +1,4 @@
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -10,8 +11,8 @@ COVARIANCE = np.array([[2.0, 0.3, 0.0], [0.3, 1.0, 0.2], [0.0, 0.2, 0.5]])
 
 def test_the_score_is_the_squared_distance():
     data = mi.Gaussian(np.ones(D), COVARIANCE)
-    target, output = np.array([1.0, 0.0, 2.0]), np.array([0.5, 0.5, 0.5])
-    difference = output - target
+    target, output = jnp.array([1.0, 0.0, 2.0]), jnp.array([0.5, 0.5, 0.5])
+    difference = np.asarray(output - target)
     direct = -N * difference @ np.linalg.inv(COVARIANCE) @ difference
     assert float(mi.GLiR(data, n=N).score(target, output)) == pytest.approx(direct, rel=1e-5)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import scipy.stats
@@ -20,7 +21,7 @@ MEAN = mi.EmpiricalMean()
 
 def scores(attack: mi.AbstractAttack, target: np.ndarray, outputs: np.ndarray) -> np.ndarray:
     with exact_scope():
-        return np.asarray(jax.vmap(lambda o: attack.score(jax.numpy.asarray(target), o))(outputs))
+        return np.asarray(jax.vmap(lambda o: attack.score(jnp.asarray(target), o))(outputs))
 
 
 ATTACKS: dict[str, Callable[[mi.AbstractMechanism], mi.AbstractAttack]] = {
@@ -64,7 +65,7 @@ def equal_coordinates(n: int, d: int, p: float) -> tuple[AbstractScoreLaw, float
     data = mi.Bernoulli(p, d=d)
     attack = mi.CovarianceScore(data, n)
     with exact_scope():
-        weight, offset = float(attack.weights(np.ones(d))[0]), float(attack.offset(np.ones(d)))
+        weight, offset = float(attack.weights(jnp.ones(d))[0]), float(attack.offset(jnp.ones(d)))
     return exact_law(mi.FixedTarget(MEAN, data, n, np.ones(d)), attack), weight / n, offset
 
 
@@ -111,7 +112,7 @@ def test_two_proportional_weights_are_a_lattice() -> None:
     attack = mi.CovarianceScore(data, n)
     law = exact_law(mi.FixedTarget(MEAN, data, n, z), attack)
     with exact_scope():
-        offset = float(attack.offset(z))
+        offset = float(attack.offset(jnp.asarray(z)))
     k, m = np.arange(n * ones + 1), np.arange(n * zeros + 1)
     first, second = stats.binom.pmf(k, n * ones, p), stats.binom.pmf(m, n * zeros, p)
     for total in (-6000, -800, 0, 500, 1200, 3000):  # 7 k - 3 m

@@ -1,5 +1,6 @@
 """Far tails of exact laws against arbitrary precision, and the error bounds that they state."""
 
+import jax.numpy as jnp
 import mpmath as mp
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ def bernoulli_game(n: int, d: int) -> tuple[InvertedLaw, np.ndarray, np.ndarray,
     z = data.easiest_target()
     attack = mi.CovarianceScore(data, n)
     with exact_scope():
-        weights, offset = np.asarray(attack.weights(z)), float(attack.offset(z))
+        weights, offset = np.asarray(attack.weights(jnp.asarray(z))), float(attack.offset(jnp.asarray(z)))
     law = exact_law(mi.FixedTarget(MEAN, data, n, z), attack)
     assert isinstance(law, InvertedLaw)
     return law, p, weights, z, offset

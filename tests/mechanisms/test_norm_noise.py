@@ -1,10 +1,12 @@
 """Noise by norms: directions, radii and densities against exact laws; responses; the wrapper."""
 
+from itertools import pairwise
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy import special, stats
+from scipy import integrate, special, stats
 
 import mipsim as mi
 from mipsim.mechanisms.norm_noise import general_normal, weighted_norm
@@ -24,7 +26,7 @@ def test_the_general_normal(moment):
     draws = np.asarray(general_normal(jax.random.key(1), moment, (REPEATS,)))
     law = stats.uniform(-1, 2) if np.isinf(moment) else stats.gennorm(moment)
     assert follows(draws, law.cdf)
-    assert not follows(draws * 1.1, law.cdf)
+    assert not follows(draws * 1.25, law.cdf)
 
 
 @pytest.mark.parametrize("moment", [2.0, 5.0, np.inf])
@@ -38,8 +40,7 @@ def test_the_norm_agrees_with_its_formula(moment):
     assert float(weighted_norm(jnp.zeros(3), jnp.asarray(sigma), moment)) == 0.0
 
 
-@pytest.mark.parametrize("moment", [2.0, 4.0, np.inf])
-@pytest.mark.parametrize("dimension", [1, 3])
+@pytest.mark.parametrize(("moment", "dimension"), [(4.0, 1), (2.0, 3), (np.inf, 2)])
 def test_the_radius_is_gamma_or_exponential(moment, dimension):
     sigma = np.linspace(0.5, 2.0, dimension)
     zero = np.zeros((2, dimension))
@@ -50,19 +51,17 @@ def test_the_radius_is_gamma_or_exponential(moment, dimension):
         x = noises(mi.NormNoise(mi.EmpiricalMean(), 1.5, sigma, moment, radius), zero)
         r = np.asarray(weighted_norm(jnp.asarray(x), jnp.asarray(sigma), moment))
         assert follows(r, law.cdf)
-        assert not follows(1.1 * r, law.cdf)
+        assert not follows(1.2 * r, law.cdf)
 
 
 def test_the_density_is_that_of_theorem_9():
-    """M = 2, d = 2: the first coordinate of density exp(-||x||/c) in the plane has the density s K_1(s), s = |x|/b, b = c sigma / sqrt(d)^-1."""
+    """M = 2, d = 2, Euclidean: the marginal of exp(-||x||)/(2 pi) is |t| K_1(|t|)/pi."""
     x = noises(mi.NormNoise(mi.EmpiricalMean(), 1.0, [np.sqrt(0.5), np.sqrt(0.5)], 2.0), np.zeros((2, 2)))
-    # With sigma = 1/sqrt(2) the norm is Euclidean; the marginal of exp(-|x|)/(2 pi) is |t| K_1(|t|)/pi.
+    # With sigma = 1/sqrt(2) the norm, a mean of squares, is Euclidean.
     edges = np.linspace(-4, 4, 21)
-    from scipy import integrate
-
     share = np.array(
         [integrate.quad(lambda t: abs(t) * special.k1(abs(t)) / np.pi if t else 1 / np.pi, a, b)[0]
-         for a, b in zip(edges, edges[1:], strict=False)]
+         for a, b in pairwise(edges)]
     )  # fmt: skip
     counts = np.histogram(x[:, 0], edges)[0]
     full = np.append(counts, REPEATS - counts.sum())
@@ -103,9 +102,9 @@ def test_the_fingerprint_knows_its_set_only():
 
 def test_the_wrapper_scales_by_the_moment_of_halves():
     """Halves of {0, 1} are single records: sigma is near 1/2, so that |noise| ~ Exponential(c sigma)."""
-    mechanism = mi.MomentNoise(lambda key, rows: rows.mean(axis=0), scale=3.0, subsets=4096)
+    mechanism = mi.MomentNoise(lambda key, rows: rows.mean(axis=0), scale=3.0, subsets=256)
     rows = np.array([[0.0], [1.0]])
-    keys = jax.random.split(jax.random.key(2), 1500)
+    keys = jax.random.split(jax.random.key(2), 2500)
     x = np.asarray(jax.jit(jax.vmap(lambda key: mechanism.release(key, jnp.asarray(rows))))(keys)) - 0.5
     assert follows(np.abs(x[:, 0]), stats.expon(scale=1.5).cdf)
     assert not follows(1.3 * np.abs(x[:, 0]), stats.expon(scale=1.5).cdf)

@@ -93,7 +93,7 @@ def test_targets_that_cannot_be(targets: dict, words: str) -> None:
 def test_bad_mechanisms() -> None:
     with pytest.raises(ValueError, match="noise is 'cauchy'; it must be one of gaussian, laplace"):
         find_noise_multiplier_for_mu(1.0, noise="cauchy")
-    with pytest.raises(ValueError, match="sampling_rate is 1.5"):
+    with pytest.raises(ValueError, match=r"sampling_rate is 1.5"):
         find_noise_multiplier_for_mu(1.0, sampling_rate=1.5)
     with pytest.raises(ValueError, match="sampling_rate is 0; a record that never takes part"):
         find_noise_multiplier_for_mu(1.0, sampling_rate=0.0)

@@ -111,7 +111,7 @@ def test_mu_is_the_least_and_the_regret_is_as_defined(curve: AbstractTradeOff) -
 
 @pytest.mark.parametrize("bad", [-0.1, 1.1, np.nan])
 def test_bad_arguments(bad: float) -> None:
-    with pytest.raises(ValueError, match="delta (is|holds)"):
+    with pytest.raises(ValueError, match=r"delta (is|holds)"):
         GaussianTradeOff(1.0).epsilon(bad)
-    with pytest.raises(ValueError, match="prior (is|holds)"):
+    with pytest.raises(ValueError, match=r"prior (is|holds)"):
         GaussianTradeOff(1.0).bayes_risk([0.5, bad])

@@ -101,9 +101,9 @@ def test_ends_and_bad_input() -> None:
     assert stochastic_composition([one, GaussianTradeOff(2.0)], [1.0, 0.0]) is one
     with pytest.raises(ValueError, match="curves is empty"):
         stochastic_composition([])
-    with pytest.raises(ValueError, match="weights sum to 0.9"):
+    with pytest.raises(ValueError, match=r"weights sum to 0.9"):
         stochastic_composition([one, one], [0.5, 0.4])
-    with pytest.raises(ValueError, match="weights holds -0.5"):
+    with pytest.raises(ValueError, match=r"weights holds -0.5"):
         stochastic_composition([one, one], [1.5, -0.5])
     with pytest.raises(ValueError, match="weights has shape"):
         stochastic_composition([one], [0.5, 0.5])

@@ -69,7 +69,10 @@ def mean_piece(theta: float, sd: float, z: float) -> Piece:
 
     def table(n: int) -> Table:
         grid = theta + sd / np.sqrt(n) * np.linspace(-REACH, REACH, CELLS)
-        laws = (stats.norm(theta, sd / np.sqrt(n)), stats.norm(theta + (z - theta) / n, sd * np.sqrt(n - 1) / n))
+        laws = (
+            stats.norm(theta, sd / np.sqrt(n)),
+            stats.norm(theta + (z - theta) / n, sd * np.sqrt(n - 1) / n),
+        )
         return _of_densities(grid, *(law.logpdf(grid) for law in laws))
 
     def draw(rng: np.random.Generator, games: int, count: int, n: int, member: bool) -> np.ndarray:
@@ -90,7 +93,10 @@ def median_piece(law: Any, quantile: float) -> Piece:
         k = n // 2
         low, high = (max(0.5 - REACH / (2 * n**0.5), 0.0), min(0.5 + REACH / (2 * n**0.5), 1.0))
         inner = min(max(quantile, low), high)
-        parts = [np.linspace(a, b, max(2, round(CELLS * (b - a) / (high - low)))) for a, b in ((low, inner), (inner, high))]
+        parts = [
+            np.linspace(a, b, max(2, round(CELLS * (b - a) / (high - low))))
+            for a, b in ((low, inner), (inner, high))
+        ]
         mid = [(p[1:] + p[:-1]) / 2 for p in parts]
         out = [np.diff(betainc(k + 1, k + 1, p)) for p in parts]
         inside = [np.diff(betainc(k + 1, k, parts[0])), np.diff(betainc(k, k + 1, parts[1]))]
@@ -151,6 +157,90 @@ def logit_piece(theta: float, agrees: bool) -> Piece:
         return estimate(rng.binomial(n - member, p, (games, count)) + float(member and agrees), n)
 
     return Piece(theta, -p * (1 - p), float(agrees) - p, p * (1 - p), lru_cache(maxsize=8)(table), draw)
+
+
+def block_piece(coefficients: int, distance: float, residual: float) -> Piece:
+    """The score of one regression of p coefficients, Gaussian design: D = x*'(thetahat - theta), ||x*||^2_{S^-1} = distance.
+
+    Given h = x*' A^-1 x*, A the other records' X'X (distance / h is chi-square), D is normal: of variance h out (n rows), of
+    mean residual h / (1 + h) and variance h / (1 + h)^2 in (n - 1 rows). Only D's law is here, so its ratio is not the estimate's.
+    """
+
+    def table(n: int) -> Table:
+        grid = np.linspace(-REACH, REACH, CELLS) * np.sqrt(distance / (n - coefficients))
+        tail, below = ndtr(-np.abs(_NODES)), _NODES < 0
+        logs = []
+        for rows, top in ((n, 0.0), (n - 1, residual)):
+            df = rows - coefficients + 1
+            h = distance / np.where(below, stats.chi2.ppf(tail, df), stats.chi2.isf(tail, df))[:, None]
+            shrunk = 1.0 + h if rows < n else np.ones_like(h)
+            density = stats.norm.pdf(grid, top * h / shrunk, np.sqrt(h) / shrunk)
+            logs.append(np.log(_WEIGHTS @ density / _WEIGHTS.sum() + 1e-300))
+        return _of_densities(grid, *logs)
+
+    def draw(rng: np.random.Generator, games: int, count: int, n: int, member: bool) -> np.ndarray:
+        x, y = rng.normal(size=(games, count, n, coefficients)), rng.normal(size=(games, count, n))
+        target = np.full(coefficients, np.sqrt(distance / coefficients))
+        if member:
+            x[:, :, 0], y[:, :, 0] = target, residual
+        across = x.swapaxes(2, 3)
+        return np.linalg.solve(across @ x, across @ y[..., None])[..., 0] @ target
+
+    return Piece(0.0, -1.0, distance * residual, distance, lru_cache(maxsize=8)(table), draw)
+
+
+def two_inputs_piece(theta: float, x: int, y: int) -> Piece:
+    """Logistic regression through 0 with x = 1 or 2 evenly and a target (x, y): no count of successes is enough.
+
+    thetahat solves N1 s(t) + 2 N2 s(2t) = T, s(t) = 1/(1 + exp(-t)), with N2 ~ Binomial, and T = S1 + 2 S2 given N2. The pair
+    (N2, T) is enumerated within 7 standard deviations. The ratio is not filled in: the released number may tell N2 apart.
+    """
+    p1, p2 = float(expit(theta)), float(expit(2 * theta))
+
+    def window(n: int, p: float) -> np.ndarray:
+        reach = 7 * np.sqrt(n * p * (1 - p)) + 3
+        return np.arange(max(0, int(n * p - reach)), min(n, int(n * p + reach) + 1) + 1)
+
+    def atoms(n: int, member: bool) -> tuple[np.ndarray, np.ndarray]:
+        others = n - member
+        found = []
+        for n2 in window(others, 0.5):
+            n1 = others - n2
+            s1, s2 = window(n1, p1), window(n2, p2)
+            spread = np.zeros(2 * len(s2) - 1)
+            spread[::2] = stats.binom.pmf(s2, n2, p2)
+            mass = np.convolve(stats.binom.pmf(s1, n1, p1), spread) * stats.binom.pmf(n2, others, 0.5)
+            total = s1[0] + 2 * s2[0] + np.arange(len(mass)) + member * x * y
+            kept = mass > 1e-14
+            twos = np.full(int(kept.sum()), float(n2 + member * (x == 2)))
+            found.append(np.stack([twos, total[kept], mass[kept]]))
+        twos, total, mass = np.concatenate(found, axis=1)
+        return _root(n - twos, twos, total), mass / mass.sum()
+
+    def table(n: int) -> Table:
+        (out, out_mass), (inside, in_mass) = atoms(n, False), atoms(n, True)
+        none_out, none_in = np.zeros_like(in_mass), np.zeros_like(out_mass)
+        masses = np.concatenate([out_mass, none_out]), np.concatenate([none_in, in_mass])
+        return np.concatenate([out, inside]), *masses, np.full(len(out) + len(inside), np.nan)
+
+    def draw(rng: np.random.Generator, games: int, count: int, n: int, member: bool) -> np.ndarray:
+        inputs = _rows(rng.integers(1, 3, (games, count, n)).astype(float), x, member)
+        labels = _rows((rng.uniform(size=inputs.shape) < expit(theta * inputs)).astype(float), y, member)
+        twos = (inputs == 2).sum(axis=2).astype(float)
+        return _root(n - twos, twos, (inputs * labels).sum(axis=2))
+
+    spread = 0.5 * p1 * (1 - p1) + 2.0 * p2 * (1 - p2)
+    psi = x * (y - float(expit(theta * x)))
+    return Piece(theta, -spread, psi, spread, lru_cache(maxsize=8)(table), draw)
+
+
+def _root(ones: np.ndarray, twos: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """Newton steps for N1 s(t) + 2 N2 s(2t) = T."""
+    t = np.zeros_like(total, dtype=np.float64)
+    for _ in range(10):
+        a, b = expit(t), expit(2 * t)
+        t = t + (total - ones * a - 2 * twos * b) / (ones * a * (1 - a) + 4 * twos * b * (1 - b))
+    return t
 
 
 def _of_densities(grid: np.ndarray, out: np.ndarray, inside: np.ndarray) -> Table:

@@ -6,13 +6,12 @@ import dataclasses
 from functools import partial
 
 import numpy as np
-from scipy.special import ndtri
 
 from mipsim.theory import kaissis
 from mipsim.tradeoff import AbstractTradeOff
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Regime, RegimeResult
-from verify.kaissis.outputs import LEVELS, NOISES, best_test, both_ways, cells, magnitude_beta, norm_beta
-from verify.limits import GRID, Beta, Size, curve_gap, judge_identity
+from verify.kaissis.outputs import NOISES, best_test, both_ways, cells, level_gap, magnitude_beta, norm_beta
+from verify.limits import GRID, Size, judge_identity
 
 EXACT = 1e-6
 """Probit units: what two exact routes agree to, on FNRs from 1e-4."""
@@ -56,8 +55,8 @@ def line_regime(mu: float, stretch: float = 1.0) -> Regime:
 
     def judge(_: Budget) -> RegimeResult:
         j = kaissis.gaussian_tradeoff(mu, 1)
-        claimed = partial(kaissis.gaussian_line_beta, mu=stretch * mu)
-        found = both_ways(j.beta, claimed, j.inverse().beta, f"mu2 = {mu:g}")
+        claimed = kaissis.FoldedGaussianTradeOff(stretch * mu)
+        found = both_ways(j.beta, claimed.beta, claimed.inverse().beta, f"mu2 = {mu:g}")
         return _exact(found, parameters, "chi-square law with one degree of freedom")
 
     return Regime(f"d = 1, mu2 = {mu:g}", parameters, judge, random=False)
@@ -105,20 +104,22 @@ def _mixture(a: np.ndarray, b: np.ndarray, rate: float, factor: float, parameter
 
 
 def resilience_regime(noise: str, mu: float, d: int, rate: float, factor: float = 1.0) -> Regime:
-    """Lemma 6: J against the tight f of the DPTM at `factor` times the shift; only J below f counts against it."""
+    """Lemma 6: j against the tight f of the DPTM at `factor` times the shift; only j below f counts against it.
+
+    f is symmetric and convex: J lies above it where j does, since then jinv lies above f's own inverse, which is f.
+    """
     parameters = {"noise": noise, "mu": mu, "d": d, "p": rate}
 
     def judge(_: Budget) -> RegimeResult:
         relaxed, known = _pair(noise, mu, d, rate, factor)
-        found = curve_gap(relaxed.beta, known.beta, "J")
-        rare = _rare_gap(relaxed, known)
+        found = level_gap(relaxed, known, "j")
         result = judge_identity(
-            max(found.high, rare),
+            found.high,
             EXACT,
             parameters,
             unit="probit",
-            route="exact curves",
-            detail=f"J lies above f by up to {-found.low:.3g} probits",
+            route="exact curves, of which f is symmetric and convex",
+            detail=f"j lies above f by up to {-found.low:.3g} probits",
             one_sided=True,
         )
         return dataclasses.replace(result, evidence=found.evidence)
@@ -130,16 +131,10 @@ def _pair(noise: str, mu: float, d: int, rate: float, factor: float) -> tuple[Ab
     if noise == "Laplace":
         j, f = kaissis.laplace_tradeoff(mu), kaissis.laplace_dptm(factor * mu)
     else:
-        j, f = kaissis.gaussian_tradeoff(mu, d), kaissis.gaussian_dptm(factor * mu)
-    return kaissis.sampled_tradeoff(j, rate).symmetrized() if rate < 1 else j.symmetrized(), f.subsampled(rate)
-
-
-def _rare_gap(relaxed: AbstractTradeOff, known: AbstractTradeOff) -> float:
-    """The largest probit gain of the relaxed attacker at FPRs below 1e-4, where both are likely to miss."""
-    alpha = LEVELS[LEVELS < 1e-4]
-    mine, theirs = relaxed.tpr_at(alpha), known.tpr_at(alpha)
-    judged = (theirs < 0.99) & (mine > 1e-290)
-    return float(np.max((ndtri(mine) - ndtri(theirs))[judged], initial=-UNBOUNDED))
+        line = d == 1
+        j = kaissis.FoldedGaussianTradeOff(mu) if line else kaissis.gaussian_tradeoff(mu, d)
+        f = kaissis.gaussian_dptm(factor * mu)
+    return kaissis.sampled_tradeoff(j, rate), f.subsampled(rate)
 
 
 _MU = Between(0, UNBOUNDED, "shift in units of the noise; judged at 0.01 to 30")

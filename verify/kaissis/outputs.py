@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import gammainc, gammainccinv, ndtr, ndtri
 from scipy.stats import laplace, logistic, norm
 
-from mipsim.tradeoff import PiecewiseLinearTradeOff
+from mipsim.tradeoff import AbstractTradeOff, PiecewiseLinearTradeOff
 from verify.claim import CurveEvidence
 from verify.limits import FLOOR, GRID, Beta, Size
 
@@ -72,12 +72,27 @@ def both_ways(exact: Beta, claimed: Beta, claimed_inverse: Beta, label: str) -> 
     return Size(float(every.min()), float(every.max()), evidence)
 
 
+def level_gap(found: AbstractTradeOff, promised: AbstractTradeOff, label: str) -> Size:
+    """How far an attacker's curve lies below a promised one, in probits, wherever the promised FNR is at least 1e-4."""
+    beta = promised.beta(LEVELS)
+    alpha = LEVELS[beta >= FLOOR]
+    mine, theirs = found.probit_beta(alpha), promised.probit_beta(alpha)
+    judged = np.isfinite(mine) & np.isfinite(theirs)  # a TPR below 1e-300 is no number
+    gap, alpha, empty = (theirs - mine)[judged], alpha[judged], np.zeros(0)
+    evidence = CurveEvidence(
+        alpha, found.beta(alpha), empty, empty, empty, alpha, promised.beta(alpha), "exact law", label
+    )
+    return Size(float(gap.min()), float(gap.max()), evidence)
+
+
 def best_test(out: np.ndarray, inside: np.ndarray) -> PiecewiseLinearTradeOff:
     """The curve of the likelihood ratio between two laws on finitely many points, by sorting.
 
     Args:
-        out, inside: probabilities, shape (k,), each of sum 1; no point has probability 0 under both.
+        out, inside: probabilities, shape (k,), each of sum 1.
     """
+    possible = (out > 0) | (inside > 0)
+    out, inside = out[possible], inside[possible]
     with np.errstate(divide="ignore"):
         ratio = inside / out
     order = np.argsort(-ratio, kind="stable")
