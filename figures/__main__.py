@@ -7,7 +7,20 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-FIGURES = ("azize_fig2", "azize_fig5", "azize_fig6", "izzo_fig1", "izzo_table1", "verdict")
+FIGURES = (
+    "azize_fig1",
+    "azize_fig2",
+    "azize_fig4",
+    "azize_fig5",
+    "azize_fig6",
+    "azize_table1",
+    "izzo_fig1",
+    "izzo_table1",
+    "leemann_fig1",
+    "leemann_fig2a",
+    "leemann_table5",
+    "verdict",
+)
 SCALES = ("quick", "paper", "full")
 
 

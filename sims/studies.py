@@ -4,11 +4,15 @@ from sims.azize_counterexamples import COUNTEREXAMPLES
 from sims.azize_gradients import GRADIENTS
 from sims.azize_paper import FIGURES, D, N, reference_data
 from sims.azize_spread import SPREAD
+from sims.clipped_steps import CLIPPED
 from sims.izzo_games import IZZO
 from sims.leemann_games import LEEMANN
 from sims.study import Study
 
-STUDIES: dict[str, Study] = {study.name: study for study in (*FIGURES, *SPREAD, *COUNTEREXAMPLES, *GRADIENTS, *IZZO, *LEEMANN)}
+STUDIES: dict[str, Study] = {
+    study.name: study
+    for study in (*FIGURES, *SPREAD, *CLIPPED, *COUNTEREXAMPLES, *GRADIENTS, *IZZO, *LEEMANN)
+}
 """Every study by name."""
 
 __all__ = ["STUDIES", "D", "N", "reference_data"]

@@ -196,7 +196,9 @@ def build_rung(transform: AbstractTransform, ladder: Ladder, index: int) -> Rung
     phi = np.exp(log_phi - log_mgf[:, None] - 1j * np.outer(centre, t))
     s = c + 1j * t
     away = s if c > 0 else -s
-    kernel = 1.0 / away if step is None else step / -np.expm1(-away * step)
+    kernel: ComplexArray = 1.0 / away
+    if step is not None:
+        kernel = np.asarray(-step / np.expm1(-away * step), complex)
     return Rung(c, spacing, log_mgf, centre, phi, kernel, step is not None)
 
 

@@ -4,16 +4,7 @@ from mipsim.tradeoff.approx_dp import ApproxDPTradeOff, DeltaProfileTradeOff
 from mipsim.tradeoff.averaged import AveragedTradeOff, mix
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounded import BoundedTradeOff
-from mipsim.tradeoff.calibration import (
-    calibrate,
-    dpsgd,
-    find_noise_multiplier_for_advantage,
-    find_noise_multiplier_for_epsilon_delta,
-    find_noise_multiplier_for_err_rates,
-    find_noise_multiplier_for_eta,
-    find_noise_multiplier_for_mu,
-    find_noise_multiplier_for_tpr_at_fpr,
-)
+from mipsim.tradeoff.calibration import calibrate
 from mipsim.tradeoff.compose import compose
 from mipsim.tradeoff.convex_hull import ConvexHullTradeOff, convex_hull
 from mipsim.tradeoff.convex_hull import convexified as convexified
@@ -26,6 +17,15 @@ from mipsim.tradeoff.inverse_mixture import InverseMixtureTradeOff
 from mipsim.tradeoff.laplace import FoldedLaplaceTradeOff, InverseFoldedLaplaceTradeOff, LaplaceTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.noncentral_chi_square import NoncentralChiSquareTradeOff
+from mipsim.tradeoff.noise_multiplier import (
+    dpsgd,
+    find_noise_multiplier_for_advantage,
+    find_noise_multiplier_for_epsilon_delta,
+    find_noise_multiplier_for_err_rates,
+    find_noise_multiplier_for_eta,
+    find_noise_multiplier_for_mu,
+    find_noise_multiplier_for_tpr_at_fpr,
+)
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import SampledTradeOff

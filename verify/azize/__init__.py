@@ -1,6 +1,7 @@
 """The claims of Azize & Basu (2025), one module a theorem or a group of statements."""
 
 from verify.azize import (
+    canaries,
     defences,
     gdp,
     lemmas,
@@ -11,6 +12,8 @@ from verify.azize import (
     random_target,
     reference_points,
     scalar_product,
+    steps,
+    z_estimators,
 )
 from verify.claim import Claim
 
@@ -27,6 +30,9 @@ CLAIMS: tuple[Claim, ...] = tuple(
         scalar_product,
         reference_points,
         onion,
+        z_estimators,
+        canaries,
+        steps,
     )
     for claim in module.CLAIMS
 )

@@ -16,13 +16,13 @@ from verify.limits import GRID, Size, judge_identity, judge_limit
 
 
 def picked_losses(law: str, size: int, centred: bool, ridge: float, repeats: int, seed: int) -> np.ndarray:
-    """sqrt(m*) of the easiest of 10 in-distribution candidates less that of the one algorithm 3 picks, n = d; shape (repeats,)."""
+    """sqrt(m*) of the easiest of 30 in-distribution candidates less that of the one algorithm 3 picks, n = d; shape (repeats,)."""
     rng = np.random.default_rng(seed)
     root = mixing()
     found = []
     for start in range(0, repeats, 100):
         count = min(100, repeats - start)
-        x = LAWS[law](rng, (count, 10, D))
+        x = LAWS[law](rng, (count, 30, D))
         mean, inverse = score_matrix(LAWS[law](rng, (count, size, D)) @ root.T + 1.0, centred, ridge)
         difference = x @ root.T + 1.0 - mean[:, None, :]
         picked = np.argmax(np.einsum("rki,rij,rkj->rk", difference, inverse, difference), axis=1)
@@ -37,7 +37,7 @@ def loss_regime(
     """The mean loss of the pick, in probits, with Hoeffding's interval for numbers in [0, 2]; at several n_r, the trend too."""
     parameters: dict[str, object] = {
         "gradients": law, "d": D, "batch": D, "reference gradients": list(sizes), "C0": "centred" if centred else "uncentred",
-        "regularisation": ridge, "candidates": "10 from the data law",
+        "regularisation": ridge, "candidates": "30 from the data law",
     }  # fmt: skip
     reading = "easiest = largest true m*; candidates and references redrawn"
 
@@ -86,7 +86,7 @@ def _one_by_games(law: str, size: int, centred: bool, ridge: float, games: int =
     root = mixing()
     worst: tuple[float, np.ndarray, np.ndarray] = (-1.0, np.zeros(0), np.zeros(0))
     for _ in range(10):  # the worst of ten problems
-        x = LAWS[law](rng, (10, D))
+        x = LAWS[law](rng, (30, D))
         mean, inverse = score_matrix(LAWS[law](rng, (1, size, D)) @ root.T + 1.0, centred, ridge)
         difference = x @ root.T + 1.0 - mean
         picked = int(np.argmax(np.einsum("ki,ij,kj->k", difference, inverse[0], difference)))
@@ -221,7 +221,7 @@ CLAIMS = (
         (
             uncentred_regime(),
             lattice_regime(),
-            *(loss_regime(law, (D // 4,), False, 1e-3, repeats=6000) for law in LAWS),
+            *(loss_regime(law, (D // 4,), False, 1e-3, repeats=12_000) for law in LAWS),
             loss_regime("Gaussian", (32 * D,), True, 0.0),
         ),
         partial(order_regime, "gaussian", True),

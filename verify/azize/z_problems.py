@@ -95,7 +95,7 @@ PROJECTED: dict[str, Problem] = {
         "5 slopes, Gaussian design", block_piece(5, 3.0, 1.0), block_piece(5, 6.0, -0.5)
     ),
     "logistic, two inputs": _problem(
-        "slopes 0.8, x = 1 or 2", two_inputs_piece(0.8, 2, 0), two_inputs_piece(0.8, 1, 1), tau=0.5
+        "slopes 1 and -0.8, x = 1 or 2", two_inputs_piece(1.0, 2, 0), two_inputs_piece(-0.8, 2, 0), tau=0.5
     ),
 }
 """Problems whose score has an exact law here, but not their likelihood ratio."""

@@ -21,12 +21,6 @@ LEVELS = np.concatenate([np.geomspace(1e-250, FLOOR, 80)[:-1], GRID])
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(300)
 
 
-def magnitude_power(noise: str, cut: np.ndarray, shift: float, rate: float = 1.0) -> np.ndarray:
-    """P(|Z + shift| > cut), where the shift happens with probability `rate`."""
-    law = NOISES[noise]
-    return rate * (law.sf(cut - shift) + law.cdf(-cut - shift)) + (1 - rate) * 2 * law.sf(cut)
-
-
 def magnitude_beta(noise: str, mu: float, rate: float = 1.0) -> Beta:
     """FNR of thresholding |z|, from the distribution function of the noise."""
     law = NOISES[noise]
@@ -100,9 +94,10 @@ def best_test(out: np.ndarray, inside: np.ndarray) -> PiecewiseLinearTradeOff:
     # Equal ratios are one point: the test randomises among them.
     starts = np.flatnonzero(np.concatenate([[True], ratio[1:] < ratio[:-1] * (1 - 1e-13)]))
     out, inside = np.add.reduceat(out, starts), np.add.reduceat(inside, starts)
-    alpha, beta = np.concatenate([[0.0], np.cumsum(out)]), 1.0 - np.concatenate([[0.0], np.cumsum(inside)])
-    alpha, beta = alpha / alpha[-1], np.clip(beta, 0.0, 1.0)
-    beta[-1] = 0.0
+    # Each rate is summed from its small end, where its digits are.
+    alpha = np.concatenate([[0.0], np.cumsum(out)])
+    beta = np.concatenate([np.cumsum(inside[::-1])[::-1], [0.0]])
+    alpha, beta = alpha / alpha[-1], beta / beta[0]
     last = np.concatenate([np.diff(alpha) > 0, [True]])  # of several FNRs at one FPR the least
     return PiecewiseLinearTradeOff(alpha[last], np.minimum(beta[last], 1.0 - alpha[last]))
 

@@ -1,0 +1,126 @@
+"""Attacks of the relaxed threat model: they know the output without the record, and the noise.
+
+The first argument of their score is that known output, query(D), as `RelaxedThreat` hands it over.
+"""
+
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from mipsim._validation import number, one_of
+from mipsim.attacks.base import AbstractAttack
+from mipsim.attacks.quadratic import AbstractQuadraticAttack
+
+
+class Magnitude(AbstractQuadraticAttack):
+    """||output - query(D)||^2: the test of the magnitude.
+
+    Source: Kaissis et al. (2023), lemma 4 and theorem 2.
+
+    Examples:
+        >>> print(Magnitude().score(np.array([1.0, 0.0]), np.array([4.0, 4.0])))
+        25.0
+    """
+
+    def centre(self, target: Float[Array, " k"]) -> Float[Array, " k"]:
+        """What the attacker knows, query(D), shape (k,)."""
+        return target
+
+    def metric(self, target: Float[Array, " k"]) -> Float[Array, " k"]:
+        """Ones."""
+        return jnp.ones_like(target)
+
+    def value(self, target: Float[Array, " k"], square: Float[Array, ""]) -> Float[Array, ""]:
+        """The squared distance itself."""
+        return square
+
+
+class OneSided(AbstractAttack):
+    """direction . (output - query(D)): the likelihood ratio of an attacker who knows to which side the shift is.
+
+    Args:
+        direction: of the shift, shape (k,).
+
+    Source: Kaissis et al. (2023), lemma 2.
+
+    Examples:
+        >>> print(OneSided(np.array([-1.0])).score(np.array([1.0]), np.array([3.0])))
+        -2.0
+    """
+
+    direction: np.ndarray = eqx.field(converter=np.asarray)
+
+    def score(self, target: Float[Array, " k"], output: Float[Array, " k"]) -> Float[Array, ""]:
+        """The output's distance along the direction."""
+        return jnp.dot(jnp.asarray(self.direction), output - target)
+
+
+class GeneralisedRatio(AbstractAttack):
+    """The log of the generalised likelihood ratio on the line, with the best shift in [-sensitivity, sensitivity].
+
+    The estimate is z = output - query(D) clipped to that interval. Gaussian noise: |z| s - s^2/2 with s = min(|z|, Delta), in
+    units of the noise; Laplace: min(|z|, Delta), which ties all outputs beyond Delta.
+
+    Args:
+        noise: "gaussian" or "laplace".
+        scale: standard deviation, or scale b of the Laplace law, > 0, in the output's unit.
+        sensitivity: Delta > 0, in the same unit.
+        rate: the probability that the record takes part, in (0, 1].
+
+    Raises:
+        ValueError: if an argument is outside its range.
+
+    Source: Kaissis et al. (2023), lemma 5.
+
+    Examples:
+        >>> ratio = GeneralisedRatio("laplace", scale=1.0, sensitivity=2.0)
+        >>> [float(ratio.score(np.zeros(1), np.array([z]))) for z in (-1.0, 2.0, 5.0)]
+        [1.0, 2.0, 2.0]
+    """
+
+    noise: str = eqx.field(static=True)
+    scale: float = eqx.field(static=True)
+    sensitivity: float = eqx.field(static=True)
+    rate: float = eqx.field(static=True, default=1.0)
+
+    def __check_init__(self) -> None:
+        one_of("noise", self.noise, ("gaussian", "laplace"))
+        number("scale", self.scale, 0.0, low_open=True)
+        number("sensitivity", self.sensitivity, 0.0, low_open=True)
+        number("rate", self.rate, 0.0, 1.0, low_open=True)
+
+    def score(self, target: Float[Array, " k"], output: Float[Array, " k"]) -> Float[Array, ""]:
+        """The log ratio at the best shift."""
+        far = jnp.abs(output[0] - target[0]) / self.scale
+        shift = jnp.minimum(far, self.sensitivity / self.scale)
+        whole = shift if self.noise == "laplace" else shift * (far - 0.5 * shift)
+        return jnp.log1p(self.rate * jnp.expm1(whole)) if self.rate < 1.0 else whole
+
+
+class OfflineLiRA(AbstractAttack):
+    """Offline LiRA: how unlikely a model's statistic is under a Gaussian fitted to shadow models without the record.
+
+    |phi(model) - mean| / standard deviation, over the statistics phi of the shadow models, which are the rows after the first
+    of the output of a `RelaxedThreat` with at least 2 shadows.
+
+    Args:
+        statistic: a function of one release, shape (k,), such as the logit of the confidence in a record's label.
+
+    Source: Carlini et al. (2022), section VI.B; Kaissis et al. (2023), section 5.
+
+    Examples:
+        >>> attack = OfflineLiRA(lambda release: 2.0 * release[0])
+        >>> print(attack.score(np.zeros(1), np.array([[5.0], [-1.0], [1.0]])))
+        5.0
+    """
+
+    statistic: Callable[[Array], Array] = eqx.field(static=True)
+
+    def score(self, target: Float[Array, " k"], output: Float[Array, "m k"]) -> Float[Array, ""]:
+        """The distance from the shadows' mean in their standard deviations."""
+        values = jax.vmap(self.statistic)(jnp.asarray(output))
+        return jnp.abs(values[0] - values[1:].mean()) / values[1:].std()

@@ -1,0 +1,111 @@
+"""The relaxed threat model: the attacker knows the data set without the record, and not the record."""
+
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from mipsim._validation import finite_matrix, finite_vector, number, whole
+from mipsim.distributions.base import AbstractDistribution, Member
+from mipsim.distributions.empirical import Empirical
+from mipsim.games.base import AbstractGame, as_law
+from mipsim.mechanisms.function import FunctionMechanism
+
+
+class RelaxedThreat(AbstractGame):
+    """Release query(D) + noise ("out") or query(D and the record) + noise ("in"), D fixed and known.
+
+    The attacker is not handed the record but what it can compute, query(D): that is the first argument of the attack's score.
+    Given D nothing is random but the noise and, where the record takes part by a coin, that coin. With `shadows`, the output
+    is a matrix: the release in row 0, then that many releases of D alone that the attacker makes for comparison.
+
+    Args:
+        query: a function `records -> answer` of shape (k,), for any number of rows; evaluated once on each data set.
+        records: D, shape (n, d), n >= 2, no constant column.
+        record: the record, shape (d,), which is added to D.
+        noise: the law of the noise, of dimension k.
+        rate: the probability that the record takes part, in (0, 1].
+        shadows: releases of D that the attacker makes, >= 0.
+
+    Attributes:
+        data: the law of a uniformly chosen row of D.
+        known: query(D), shape (k,).
+        shift: query(D and the record) - query(D), shape (k,); its norm is at most the sensitivity.
+
+    Raises:
+        ValueError: if a shape or a value is wrong, or the query's answers do not fit the noise.
+
+    Source: Kaissis et al. (2023), section 3, the security game.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> game = RelaxedThreat(lambda rows: rows.sum(axis=0), [[0.0], [1.0]], [2.0], mi.Gaussian(0.0, 1.0, d=1))
+        >>> print(game.known, game.shift, game.play(jax.random.key(0), True)[0])
+        [1.] [2.] [1.]
+    """
+
+    mechanism: FunctionMechanism
+    data: Empirical
+    n: int = eqx.field(static=True)
+    record: np.ndarray
+    noise: AbstractDistribution
+    known: np.ndarray
+    shift: np.ndarray
+    rate: float = eqx.field(static=True)
+    shadows: int = eqx.field(static=True)
+
+    def __init__(
+        self,
+        query: Callable[[Array], Array],
+        records: object,
+        record: object,
+        noise: AbstractDistribution,
+        *,
+        rate: float = 1.0,
+        shadows: int = 0,
+    ) -> None:
+        if not callable(query):
+            raise ValueError(f"query is {type(query).__name__}; it must be callable(records)")
+        rows = finite_matrix("records", records)
+        self.data = Empirical(rows, covariance="diagonal")
+        self.n = len(rows)
+        self.record = finite_vector("record", record, rows.shape[1])
+        self.noise = as_law(noise)
+        self.rate = number("rate", rate, 0.0, 1.0, low_open=True)
+        self.shadows = whole("shadows", shadows, 0)
+        with jax.enable_x64(True):
+            without, within = (query(jnp.asarray(r)) for r in (rows, np.vstack([rows, self.record])))
+        self.known = finite_vector("query(records)", without, noise.dimension)
+        self.shift = finite_vector("query(records and the record)", within, noise.dimension) - self.known
+        self.mechanism = FunctionMechanism(_Noisy(query, noise))
+
+    @property
+    def has_exact_law(self) -> bool:
+        """False: a literal round is one draw of the noise already."""
+        return False
+
+    def play(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " k"], Array]:
+        """Play one round; returns (query(D), output), the output of shape (k,) or (1 + shadows, k)."""
+        key_coin, key_noise = jax.random.split(key)
+        moved = jnp.logical_and(member, jax.random.uniform(key_coin) < self.rate)
+        releases = self.known + self.noise.sample(key_noise, 1 + self.shadows)
+        releases = releases.at[0].add(jnp.where(moved, self.shift, 0.0))
+        return jnp.asarray(self.known), releases if self.shadows else releases[0]
+
+    def play_from_law(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " k"], Array]:
+        """Not available: play it literally."""
+        raise NotImplementedError("the relaxed threat model is played literally, which is one draw of the noise")
+
+
+class _Noisy:
+    """query(records) + noise, as a mechanism's function."""
+
+    def __init__(self, query: Callable[[Array], Array], noise: AbstractDistribution) -> None:
+        self.query = query
+        self.noise = noise
+
+    def __call__(self, key: PRNGKeyArray, records: Array) -> Array:
+        return self.query(records) + self.noise.sample(key, 1)[0]

@@ -1,0 +1,376 @@
+"""The tests of an attacker who does not know to which side the output is shifted: lemmas 1 to 5."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from scipy.special import ndtr
+from scipy.stats import gumbel_r
+
+from verify.claim import Between, Budget, Claim, Kind, OneOf, Regime, RegimeResult
+from verify.kaissis.outputs import NOISES, best_test, cells
+from verify.limits import GRID, judge_identity
+
+EXACT = 1e-9
+MARGIN = 1e-6
+"""The relative power that a test must lose somewhere before it counts as not uniformly most powerful."""
+UNBOUNDED = float("inf")
+_LAWS = NOISES | {"Gumbel": gumbel_r}
+SETTINGS = tuple(
+    (noise, mu, rate)
+    for noise, rate in (("Gaussian", 1.0), ("Laplace", 1.0), ("Gaussian", 0.3))
+    for mu in (0.1, 1.0, 3.0, 10.0)
+)
+
+
+def _name(noise: str, mu: float, rate: float) -> str:
+    return f"{noise}, Delta = {mu:g}" + (f", p = {rate:g}" if rate < 1 else "")
+
+
+def _parameters(noise: str, mu: float, rate: float) -> dict:
+    return {"noise": noise, "Delta/scale": mu, "p": rate}
+
+
+def _log_ratio(noise: str, z: np.ndarray, shift: np.ndarray, rate: float) -> np.ndarray:
+    """log of the likelihood of a shift over that of none, for outputs z and shifts that broadcast."""
+    law = _LAWS[noise]
+    whole = law.logpdf(z - shift) - law.logpdf(z)
+    return whole if rate == 1.0 else np.logaddexp(np.log1p(-rate), np.log(rate) + whole)
+
+
+def _cells(noise: str, mu: float, rate: float, shift: float, count: int = 4000) -> tuple[np.ndarray, np.ndarray]:
+    """(outputs at the middle of the cells, probabilities of the cells under this shift)."""
+    law, width = _LAWS[noise], mu + 30.0
+    edges = np.linspace(-width, width, count + 1)
+    moved = cells(lambda x: law.cdf(x - shift), width, count)[1:-1]
+    still = cells(law.cdf, width, count)[1:-1]
+    return 0.5 * (edges[1:] + edges[:-1]), rate * moved + (1 - rate) * still
+
+
+def no_best_regime(noise: str, mu: float, rate: float, one_side: bool = False) -> Regime:
+    """Lemma 1: a test best against both shifts would reach their envelope on average; the best on average does not."""
+    parameters = _parameters(noise, mu, rate)
+
+    def judge(_: Budget) -> RegimeResult:
+        out, right, left = (_cells(noise, mu, rate, s)[1] for s in (0.0, mu, -mu))
+        envelope = best_test(out, right)
+        average = best_test(out, right if one_side else 0.5 * (right + left))
+        power = 1.0 - average.tpr_at(GRID) / envelope.tpr_at(GRID)
+        miss = 1.0 - envelope.beta(GRID) / np.maximum(average.beta(GRID), 1e-300)
+        least = float(np.min(np.maximum(power, miss)))
+        return judge_identity(
+            MARGIN - least,
+            0.0,
+            parameters,
+            unit="relative power",
+            route="sorting the likelihood ratios of both sides",
+            detail=f"at every FPR from 1e-4 some side loses a share of at least {least:.3g} of its power or FNR",
+            one_sided=True,
+        )
+
+    return Regime(_name(noise, mu, rate), parameters, judge, random=False)
+
+
+def two_tests_regime(noise: str, mu: float, rate: float, drop: float = 1.0) -> Regime:
+    """Lemma 2: the composite ratio falls, then rises with z, and is flat only where every single ratio is.
+
+    So its rejection regions are two tails, and a coin at a tie cannot matter. `drop` < 1 leaves out the largest shifts on
+    one side (the control).
+    """
+    parameters = _parameters(noise, mu, rate)
+
+    def judge(_: Budget) -> RegimeResult:
+        z = np.linspace(-mu - 8.0, mu + 8.0, 1601)
+        if noise == "Gumbel":
+            z = z[z > -4.0]  # left of it the density is below 1e-300
+        shifts = mu * np.linspace(-drop, 1.0, 401)
+        single = _log_ratio(noise, z[:, None], shifts, rate)
+        composite = np.maximum(single.max(axis=1), 0.0)
+        sides = np.maximum(
+            np.maximum(single[:, shifts > 0].max(axis=1), 0.0), np.maximum(single[:, shifts < 0].max(axis=1), 0.0)
+        )
+        low = int(np.argmin(composite))
+        fall, rise = np.diff(composite[: low + 1]), np.diff(composite[low:])
+        wrong = max(0.0, float(fall.max(initial=0.0)), float(-rise.min(initial=0.0)))
+        largest = np.array([-mu, mu])
+        step = np.abs(np.diff(_log_ratio(noise, z[:, None], largest, rate), axis=0)).max(axis=1)
+        far = np.abs(z[1:]) >= mu  # nearer to 0 a flat piece is the spacing of the shifts
+        tied = (np.abs(np.diff(composite)) < 1e-13) & far
+        hidden = float(step[tied].max(initial=0.0))
+        uneven = float(np.abs(composite - np.maximum(sides, 0.0)).max())
+        missing = float(np.abs(composite - _composite(noise, z, mu, rate)).max())
+        return judge_identity(
+            max(wrong, hidden, uneven, missing if drop < 1 else 0.0),
+            EXACT,
+            parameters,
+            unit="log likelihood ratio",
+            route="likelihood ratios at 1601 outputs and 401 shifts",
+            detail="the composite ratio is the larger of the two one-sided ones, both monotone",
+        )
+
+    return Regime(_name(noise, mu, rate), parameters, judge, random=False)
+
+
+def _composite(noise: str, z: np.ndarray, mu: float, rate: float) -> np.ndarray:
+    return np.maximum(_log_ratio(noise, z[:, None], mu * np.linspace(-1.0, 1.0, 401), rate).max(axis=1), 0.0)
+
+
+def ratio_regime(noise: str, mu: float, rate: float, *, null_only: bool, tilt: float = 0.0) -> Regime:
+    """Lemma 3: the ratio of two shifts rises with z, and the power of z > c with the shift.
+
+    `null_only` compares shifts with none; otherwise any two shifts in [0, Delta]. `tilt` spoils the ratio (the control).
+    """
+    parameters = _parameters(noise, mu, rate)
+
+    def judge(_: Budget) -> RegimeResult:
+        # Far out, where the smallest shifts begin to fail: a likelihood ratio is compared at every z.
+        z = np.linspace(-mu - 40.0, mu + 40.0, 4001)
+        shifts = mu * np.linspace(0.0, 1.0, 9)
+        ratios = _log_ratio(noise, z[:, None], shifts, rate) - tilt * z[:, None] * np.linspace(0, 1, 9)
+        starts = range(1) if null_only else range(shifts.size)
+        drops = []
+        for first in starts:
+            ratio = ratios[:, first + 1 :] - ratios[:, [first]]
+            drops.append(float(np.max(np.maximum.accumulate(ratio, axis=0) - ratio, initial=0.0)))
+        power = np.stack([_LAWS[noise].sf(_LAWS[noise].isf(GRID) - s) for s in shifts])
+        falls = float(np.max(-np.diff(power, axis=0), initial=0.0))
+        return judge_identity(
+            max(*drops, falls),
+            EXACT,
+            parameters,
+            unit="log likelihood ratio",
+            route="densities at 4001 outputs",
+            detail=f"the ratio falls by {max(drops):.3g} at most as z rises; the power falls by {falls:.3g} as the shift grows",
+            second_route=partial(_counted, mu, rate),
+        )
+
+    return Regime(_name(noise, mu, rate), parameters, judge, random=False)
+
+
+def _counted(mu: float, rate: float) -> str:
+    """Two cells left and right of where the ratio of Delta to Delta/2 is least: it must rise from one to the other."""
+    half = 0.5 * mu
+    least = -np.log(2.0) / half + 0.75 * mu
+    edges = np.array([-np.inf, least - 2.0, least - 0.5, least + 0.5])
+    masses = [rate * np.diff(ndtr(edges - s)) + (1 - rate) * np.diff(ndtr(edges)) for s in (half, mu)]
+    left, right = (masses[1] / masses[0])[[0, 2]]
+    said = (
+        f"by the normal distribution function P(shift Delta)/P(shift Delta/2) is {left:.6f} on z < {edges[1]:.3g} and "
+        f"{right:.6f} on {edges[2]:.3g} < z < {edges[3]:.3g}, lower where it should be higher"
+    )
+    if least < -3.0:
+        return said
+    rng, games = np.random.default_rng(0), 2_000_000
+    drawn = [rng.standard_normal(games) + s * (rng.random(games) < rate) for s in (half, mu)]
+    counts = [np.histogram(z, [-1e9, *edges[1:]])[0] for z in drawn]
+    ratios = (counts[1] / counts[0])[[0, 2]]
+    return f"{said}; NumPy, {games:,} draws of each (seed 0): {ratios[0]:.4f} and {ratios[1]:.4f}"
+
+
+def magnitude_regime(noise: str, mu: float, rate: float, factor: float = 1.0) -> Regime:
+    """Lemma 4: two one-sided tests of level alpha/2 against integrating the density outside (-c, c)."""
+    parameters = _parameters(noise, mu, rate)
+    nodes, weights = np.polynomial.legendre.leggauss(200)
+
+    def judge(_: Budget) -> RegimeResult:
+        law = _LAWS[noise]
+        cut = law.isf(0.5 * GRID * factor)
+        powers, gaps = [], []
+        for shift in mu * np.linspace(0.0, 1.0, 9):
+            tails = rate * (law.sf(cut - shift) + law.cdf(-cut - shift)) + (1 - rate) * 2 * law.sf(cut)
+            within = np.zeros(cut.size)
+            edge = law.isf(0.5 * GRID)
+            middle = np.clip(shift, -edge, edge)  # the density of Laplace noise has a kink there
+            for low, high in ((-edge, middle), (middle, edge)):
+                for start, end in ((low, np.maximum(low, high - 12.0)), (np.maximum(low, high - 12.0), high)):
+                    x = 0.5 * ((end + start)[:, None] + (end - start)[:, None] * nodes)
+                    within += 0.5 * (end - start) * (law.pdf(x - shift) @ weights)
+            integrated = 1.0 - rate * within - (1 - rate) * (1.0 - GRID)
+            gaps.append(float(np.abs(tails - integrated).max()))
+            powers.append(integrated)
+        falls = float(np.max(-np.diff(np.stack(powers), axis=0), initial=0.0))
+        return judge_identity(
+            max(*gaps, falls),
+            EXACT,
+            parameters,
+            unit="power",
+            route="quadrature of the density",
+            detail="the power rises up to |shift| = Delta",
+        )
+
+    return Regime(_name(noise, mu, rate), parameters, judge, random=False)
+
+
+def generalised_regime(noise: str, mu: float, rate: float, *, coin: bool, shrink: float = 1.0) -> Regime:
+    """Lemma 5: power of the generalised ratio against that of |z|, at several shifts and every FPR.
+
+    Without a `coin` a tie is accepted whole or rejected whole. `shrink` < 1 bends the maximum likelihood estimate of
+    negative shifts (the control).
+    """
+    parameters = _parameters(noise, mu, rate) | {"ties": "coin" if coin else "none"}
+
+    def judge(_: Budget) -> RegimeResult:
+        z, out = _cells(noise, mu, rate, 0.0)
+        score = np.round(_generalised(noise, z, mu, rate, shrink), 11)
+        gaps = []
+        for shift in (mu, 0.5 * mu, -mu):
+            inside = _cells(noise, mu, rate, shift)[1]
+            gaps.append(_power(np.round(np.abs(z), 9), out, inside, True) - _power(score, out, inside, coin))
+        worst = np.abs(gaps).max(axis=0)
+        at = int(np.argmax(worst))
+        return judge_identity(
+            float(worst[at]),
+            EXACT,
+            parameters,
+            unit="power",
+            route="exact laws on 4000 cells",
+            detail=f"largest at FPR {GRID[at]:.3g}",
+            second_route=partial(_ties_by_drawing, mu),
+        )
+
+    return Regime(_name(noise, mu, rate), parameters, judge, random=False)
+
+
+def _generalised(noise: str, z: np.ndarray, mu: float, rate: float, shrink: float = 1.0) -> np.ndarray:
+    """max over shifts in [-Delta, Delta] of the log ratio: a grid, and z itself, where the density is highest."""
+    nearest = np.where(z < 0, shrink, 1.0) * np.clip(z, -mu, mu)
+    grid = mu * np.linspace(-shrink, 1.0, 101)
+    return np.maximum(
+        _log_ratio(noise, z[:, None], grid, rate).max(axis=1), _log_ratio(noise, z, nearest, rate)
+    )
+
+
+def _power(score: np.ndarray, out: np.ndarray, inside: np.ndarray, coin: bool) -> np.ndarray:
+    """Power at GRID of rejecting the largest scores; ties are split by a coin, or not split."""
+    values, place, size = np.unique(-score, return_inverse=True, return_counts=True)
+    alpha = np.concatenate([[0.0], np.cumsum(np.bincount(place, out, values.size))])
+    power = np.concatenate([[0.0], np.cumsum(np.bincount(place, inside, values.size))])
+    split = np.interp(GRID, alpha, power)
+    if coin:
+        return split
+    group = np.clip(np.searchsorted(alpha, GRID, side="right") - 1, 0, values.size - 1)
+    return np.where(size[group] > 2, power[group], split)  # two cells: z and -z
+
+
+def _ties_by_drawing(mu: float) -> str:
+    """Laplace noise: the statistic drawn, and how often it takes its largest value."""
+    rng, games = np.random.default_rng(0), 1_000_000
+    out, inside = rng.laplace(size=games), mu + rng.laplace(size=games)
+    top = np.array([np.mean(np.abs(x) >= mu) for x in (out, inside)])
+    alpha = 0.5 * top[0]
+    cut = np.quantile(np.abs(out), 1 - alpha)
+    return (
+        f"NumPy, {games:,} draws a world (seed 0): the generalised ratio takes its largest value in a share {top[0]:.4f} of the "
+        f"outputs without the record (e^-mu = {np.exp(-mu):.4f}) and has no test of a smaller FPR but the empty one, of power 0; "
+        f"at FPR {alpha:.4g} the magnitude has power {np.mean(np.abs(inside) > cut):.4g}"
+    )
+
+
+_DOMAIN = {
+    "Delta": Between(0, UNBOUNDED, "in units of the noise's scale; judged at 0.1 to 10"),
+    "alpha": Between(0, 1, "strictly inside; judged from 1e-4 to 1 - 1e-4"),
+    "noise": OneOf(("Laplace", "Gaussian", "sub-sampled Gaussian"), "others where the statement allows them"),
+    "shift": OneOf(("any in [-Delta, Delta]",), "unknown to the attacker"),
+}
+_LOGISTIC = (("logistic", 1.0, 1.0), ("logistic", 3.0, 1.0))
+_GLR = "The generalised LR test, with the maximum likelihood estimate of the shift in [-Delta, Delta], has the power of the magnitude test at every FPR and shift"
+CLAIMS = (
+    Claim(
+        "kaissis-lemma-1",
+        "kaissis",
+        "In the relaxed threat model no uniformly most powerful test exists, at any level in (0, 1).",
+        Kind.EXISTENCE,
+        0.0,
+        "relative power",
+        _DOMAIN,
+        tuple(no_best_regime(*setting) for setting in (*SETTINGS, *_LOGISTIC)),
+        partial(no_best_regime, "Gaussian", 1.0, 1.0, one_side=True),
+    ),
+    Claim(
+        "kaissis-lemma-2",
+        "kaissis",
+        "The composite LR test is equivalent to the two one-sided LR tests: its rejection regions are two tails.",
+        Kind.EXACT,
+        EXACT,
+        "log likelihood ratio",
+        _DOMAIN,
+        tuple(two_tests_regime(*s) for s in (*SETTINGS, *_LOGISTIC, ("Gumbel", 1.0, 1.0), ("Gumbel", 3.0, 1.0))),
+        partial(two_tests_regime, "Gaussian", 1.0, 1.0, 0.95),
+    ),
+    Claim(
+        "kaissis-lemma-3",
+        "kaissis",
+        "Laplace, Gaussian and sub-sampled Gaussian mechanisms have the monotone likelihood ratio property: for shifts "
+        "s < t in [0, Delta] the ratio of the densities rises with z; the power of z > c is largest at Delta.",
+        Kind.EXACT,
+        EXACT,
+        "log likelihood ratio",
+        _DOMAIN,
+        tuple(ratio_regime(*setting, null_only=False) for setting in SETTINGS),
+        partial(ratio_regime, "Gaussian", 1.0, 1.0, null_only=False, tilt=1.05),
+        corrected_by="kaissis-lemma-3-corrected",
+    ),
+    Claim(
+        "kaissis-lemma-3-corrected",
+        "kaissis",
+        "Laplace and Gaussian mechanisms have the monotone likelihood ratio property; sub-sampled ones have it against the "
+        "null only, which is what the one-sided tests need to be uniformly most powerful. Their power is largest at Delta.",
+        Kind.EXACT,
+        EXACT,
+        "log likelihood ratio",
+        _DOMAIN,
+        tuple(ratio_regime(*s, null_only=s[2] < 1) for s in (*SETTINGS, ("Laplace", 1.0, 0.3), ("Gaussian", 3.0, 0.01))),
+        partial(ratio_regime, "Gaussian", 1.0, 0.3, null_only=True, tilt=1.05),
+        corrects="kaissis-lemma-3",
+        derivation=(
+            "Shifted by t with probability p, the ratio to the null is (1-p) + p exp(tz - t^2/2), which rises with z for every "
+            "t > 0: the test z > c is most powerful against each t, hence uniformly. Between two shifts s < t the ratio is "
+            "(1-p + p exp(tz - t^2/2)) / (1-p + p exp(sz - s^2/2)): as z -> -infinity it tends to 1 from below, since the "
+            "denominator's exponential is the larger one there, so that it first falls and then rises."
+        ),
+    ),
+    Claim(
+        "kaissis-lemma-4",
+        "kaissis",
+        "For symmetric noise the two one-sided tests, each of level alpha/2, are the test of the magnitude; its power is largest "
+        "at |shift| = Delta.",
+        Kind.EXACT,
+        EXACT,
+        "power",
+        _DOMAIN,
+        tuple(magnitude_regime(*setting) for setting in (*SETTINGS, *_LOGISTIC)),
+        partial(magnitude_regime, "Gaussian", 1.0, 1.0, 1.03),
+    ),
+    Claim(
+        "kaissis-lemma-5",
+        "kaissis",
+        _GLR + " (tests without randomisation, as the paper's definition 2 builds a curve from a statistic).",
+        Kind.EXACT,
+        EXACT,
+        "power",
+        _DOMAIN | {"ties": OneOf(("accepted or rejected whole",))},
+        tuple(generalised_regime(*setting, coin=False) for setting in (*SETTINGS, *_LOGISTIC)),
+        partial(generalised_regime, "Gaussian", 1.0, 1.0, coin=False, shrink=0.9),
+        corrected_by="kaissis-lemma-5-corrected",
+    ),
+    Claim(
+        "kaissis-lemma-5-corrected",
+        "kaissis",
+        _GLR + ", ties being split by a coin; without one this holds for Laplace noise at FPRs from e^-mu1 only.",
+        Kind.EXACT,
+        EXACT,
+        "power",
+        _DOMAIN | {"ties": OneOf(("split by a coin",))},
+        tuple(generalised_regime(*setting, coin=True) for setting in (*SETTINGS, *_LOGISTIC)),
+        partial(generalised_regime, "Gaussian", 1.0, 1.0, coin=True, shrink=0.9),
+        corrects="kaissis-lemma-5",
+        derivation=(
+            "For unimodal symmetric noise the estimate is z clipped to [-Delta, Delta]. For Laplace noise the log ratio is then "
+            "min(|z|, Delta)/b: all outputs beyond Delta tie, which under H0 has probability e^-mu1, and no test without a coin "
+            "has a smaller FPR but the empty one. Every single ratio p(z - s)/p(z), |s| <= Delta, is constant on either side "
+            "there, so that a coin gives each shift the power that any other split of the tie gives, that of |z| too."
+        ),
+    ),
+)
+"""In the order of the paper."""
