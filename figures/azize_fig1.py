@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 DESCRIPTION = "sketch: the angle between target and aim, before and after correction by the covariance"
 COVARIANCE = np.array([[1.6, 0.9], [0.9, 0.9]])
-TARGET, AIM = np.array([2.1, 0.2]), np.array([1.0, 1.5])
+TARGET, AIM = np.array([2.2, 0.8]), np.array([1.2, 1.4])
 HEADER = ("panel", "vector", "x", "y")
 CAPTION_INCHES = 0.62
 

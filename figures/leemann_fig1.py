@@ -53,9 +53,10 @@ def draw(request: Request) -> tuple[Path, ...]:
 
 
 def _caption(widest: list[float]) -> str:
+    size = style.unbroken("(d, n)")
     gaps = ", ".join(f"{gap:.2g}" for gap in widest)
     return (
         "After Leemann et al. (2023), Fig. 1: τ = 0, K = d; formulas, no games. Solid: theorem 5.1, by two non-central chi-square laws. "
         "Dashed in (a): the Gaussian curve of corollary 5.1. "
-        f"Largest difference in β over α: {gaps} from the smallest to the largest (d, n)."
+        f"Largest difference in β over α: {gaps} from the smallest to the largest {size}."
     )

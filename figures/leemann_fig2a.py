@@ -44,9 +44,11 @@ def _curve(d: int, n: int, colour: str, request: Request) -> roc.Curve:
 
 
 def _caption(request: Request) -> str:
+    zero = style.unbroken("τ = 0")
     return (
-        "After Leemann et al. (2023), Fig. 2a: simulated Gaussian gradients with known mean and covariance, τ = 0, a "
+        f"After Leemann et al. (2023), Fig. 2a: simulated Gaussian gradients with known mean and covariance, {zero}, a "
         f"target of K = d, GLiR. Solid: {request.games:,} games in each world per curve, seed {request.seed}. "
         f"Shaded: {roc.CONFIDENCE:.0%} confidence bands, simultaneous over all FPRs and all three curves. "
-        f"Dashed: theorem 5.1 for each size. Dotted: the Gaussian curve of corollary 5.1, mu = {MU}."
+        f"Dashed: theorem 5.1 for each size. Dotted: the Gaussian curve of corollary 5.1, mu = {MU}. "
+        "The three curves share their random numbers and nearly coincide."
     )

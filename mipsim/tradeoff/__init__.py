@@ -16,7 +16,6 @@ from mipsim.tradeoff.inverse import inverse as inverse
 from mipsim.tradeoff.inverse_mixture import InverseMixtureTradeOff
 from mipsim.tradeoff.laplace import FoldedLaplaceTradeOff, InverseFoldedLaplaceTradeOff, LaplaceTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
-from mipsim.tradeoff.noncentral_chi_square import NoncentralChiSquareTradeOff
 from mipsim.tradeoff.noise_multiplier import (
     dpsgd,
     find_noise_multiplier_for_advantage,
@@ -26,6 +25,7 @@ from mipsim.tradeoff.noise_multiplier import (
     find_noise_multiplier_for_mu,
     find_noise_multiplier_for_tpr_at_fpr,
 )
+from mipsim.tradeoff.noncentral_chi_square import NoncentralChiSquareTradeOff
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import SampledTradeOff

@@ -1,0 +1,60 @@
+"""Sketches, tables and figures of formulas: what they hold, without games."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import ncx2, norm
+
+from figures import __main__ as command
+from figures import leemann_table5
+
+
+def read(path: Path) -> tuple[str, list[dict[str, str]]]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        return stream.readline(), list(csv.DictReader(stream))
+
+
+@pytest.mark.parametrize("name", ["azize_fig1", "azize_fig4", "leemann_fig1"])
+def test_a_figure_is_written_three_times(name: str, tmp_path: Path) -> None:
+    assert command.main([name, "--out", str(tmp_path)]) == 0
+    assert (tmp_path / f"{name}.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    assert b"</svg>" in (tmp_path / f"{name}.svg").read_bytes()
+    caption, rows = read(tmp_path / f"{name}.csv")
+    assert "no games" in caption
+    assert rows
+
+
+def test_the_curves_of_leemann_figure_1(tmp_path: Path) -> None:
+    assert command.main(["leemann_fig1", "--out", str(tmp_path)]) == 0
+    _, rows = read(tmp_path / "leemann_fig1.csv")
+    for row in rows[57::97]:
+        d, n, a = float(row["d"]), float(row["n"]), float(row["alpha"])
+        beta = 1 - ncx2.cdf(n / (n - 1) * ncx2.ppf(a, d, n * d), d, (n - 1) * d) if 0 < a < 1 else 1 - a
+        mu = (d + (2 * n - 1) * d) / (n * np.sqrt(2 * d + 4 * n * d))
+        assert float(row["theorem_5_1"]) == pytest.approx(beta, abs=1e-8)
+        assert float(row["corollary_5_1"]) == pytest.approx(norm.cdf(norm.isf(a) - mu), abs=1e-8)
+
+
+def test_azize_table_1(tmp_path: Path) -> None:
+    assert command.main(["azize_table1", "--out", str(tmp_path)]) == 0
+    _, rows = read(tmp_path / "azize_table1.csv")
+    scores = [float(row["As printed"]) for row in rows]
+    assert scores[2] == pytest.approx(0.1 * scores[0], abs=1e-4)
+    assert scores[1] < scores[0]
+    assert rows[0]["Corrected sqrt(score)"] == f"{scores[0] ** 0.5:.4f}"
+
+
+def test_leemann_table_5(tmp_path: Path) -> None:
+    """The paper says in words that CIFAR-10 needs no noise from mu = 0.86 on."""
+    assert command.main(["leemann_table5", "--out", str(tmp_path)]) == 0
+    _, rows = read(tmp_path / "leemann_table5.csv")
+    assert len(rows) == 20
+    assert [leemann_table5.noises("CIFAR-10", mu)[0] > 0 for mu in (0.84, 0.86)] == [True, False]
+    gdp = [float(row["CIFAR-10 GDP"]) for row in rows]
+    assert (np.diff(gdp) < 0).all()
+    # Equation 10 by hand at the step that the table takes for mu = 2.
+    s, c = leemann_table5.step_mu(2.0, 400, 48_000, 10), 400 * np.sqrt(1200) / 48_000
+    inner = np.exp(s**2) * norm.cdf(1.5 * s) + 3 * norm.cdf(-0.5 * s) - 2
+    assert np.sqrt(2 * inner) * c == pytest.approx(2.0, rel=1e-9)

@@ -1,0 +1,101 @@
+"""The estimates against NumPy and SciPy; the influence function against deleting and adding a record."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import mipsim as mi
+from mipsim.engine.precision import exact_scope
+from mipsim.mechanisms.z_estimator import LeastSquares, LogisticRegression, Median
+from mipsim.theory.z_estimators import (
+    Expansion,
+    least_squares_expansion,
+    logistic_expansion,
+    mean_expansion,
+    median_expansion,
+)
+
+RNG = np.random.default_rng(5)
+X = RNG.normal(size=(60, 2))
+LINE = np.column_stack([X, 1.0 + X @ [2.0, -1.0] + RNG.normal(size=60)])
+LABELS = np.column_stack([X, RNG.uniform(size=60) < 1 / (1 + np.exp(-X[:, 0]))])
+
+
+def estimate(mechanism, rows: np.ndarray) -> np.ndarray:
+    with exact_scope():
+        return np.asarray(mechanism.estimate(jnp.asarray(rows)), np.float64)
+
+
+def test_the_median_and_least_squares_are_numpys():
+    np.testing.assert_allclose(estimate(Median(), LINE), np.median(LINE, axis=0))
+    design = np.column_stack([np.ones(60), X])
+    np.testing.assert_allclose(
+        estimate(LeastSquares(), LINE), np.linalg.lstsq(design, LINE[:, 2])[0], rtol=1e-10
+    )
+    np.testing.assert_allclose(
+        estimate(LeastSquares(False), LINE), np.linalg.lstsq(X, LINE[:, 2])[0], rtol=1e-10
+    )
+
+
+def test_logistic_regression_is_the_maximum_of_the_likelihood():
+    def loss(theta: np.ndarray) -> float:
+        line = theta[0] + X @ theta[1:]
+        return float(np.sum(np.logaddexp(0.0, line) - LABELS[:, 2] * line))
+
+    found = minimize(loss, np.zeros(3), method="BFGS", options={"gtol": 1e-9}).x
+    np.testing.assert_allclose(estimate(LogisticRegression(), LABELS), found, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "rows", "expansion", "record"),
+    [
+        (LeastSquares(), LINE, least_squares_expansion, [0.5, -1.0, 3.0]),
+        (LogisticRegression(), LABELS, logistic_expansion, [0.5, -1.0, 1.0]),
+    ],
+)
+def test_the_influence_is_the_slope_of_the_estimate_in_the_weight_of_a_record(
+    mechanism, rows, expansion, record
+):
+    """Among 5000 copies of the population one more record has weight 3e-6: a difference quotient of theta."""
+    copies = np.tile(rows, (5000, 1))
+    weight = 1.0 / (len(copies) + 1)
+    slope = (estimate(mechanism, np.vstack([copies, record])) - estimate(mechanism, rows)) / weight
+    with exact_scope():
+        influence = np.asarray(expansion(rows).influence(jnp.asarray(record)))
+    np.testing.assert_allclose(slope, influence, rtol=1e-3)
+
+
+def test_influences_have_mean_zero_and_the_covariance_sigma():
+    for expansion, rows in ((least_squares_expansion(LINE), LINE), (logistic_expansion(LABELS), LABELS)):
+        with exact_scope():
+            found = np.array([expansion.influence(jnp.asarray(row)) for row in rows])
+        np.testing.assert_allclose(found.mean(axis=0), 0.0, atol=1e-10)
+        np.testing.assert_allclose(found.T @ found / len(rows), expansion.covariance, rtol=1e-8)
+
+
+def test_the_leakage_of_the_mean_is_the_papers():
+    data = mi.Gaussian(np.array([1.0, 2.0]), np.array([[2.0, 0.5], [0.5, 1.0]]))
+    point = [3.0, 1.0]
+    assert mean_expansion(data).leakage(point, 7) == pytest.approx(data.mahalanobis_squared(point) / 7)
+
+
+def test_the_leakage_of_the_median_is_the_same_for_every_target():
+    expansion = median_expansion([0.0, 1.0], [0.3, 2.0])
+    assert expansion.leakage([5.0, -1.0], 10) == pytest.approx(0.2)
+    assert expansion.leakage([1e-3, 1.1], 10) == pytest.approx(0.2)
+
+
+def test_bad_input_is_named():
+    with pytest.raises(ValueError, match="steps"):
+        LogisticRegression(steps=0)
+    with pytest.raises(ValueError, match="records have dimension 1"):
+        mi.FixedTarget(LeastSquares(), mi.Gaussian([0.0], [1.0]), 5, [0.0])
+    with pytest.raises(ValueError, match="density"):
+        median_expansion([0.0], [0.0])
+    with pytest.raises(ValueError, match="separable"):
+        logistic_expansion([[-1.0, 0.0], [1.0, 1.0], [2.0, 1.0], [-2.0, 0.0]])
+    with pytest.raises(ValueError, match="derivative is singular"):
+        Expansion([0.0], [[0.0]], [[1.0]], lambda record: record)
+    with pytest.raises(NotImplementedError, match="literally"):
+        Median().release_from_law(None, None, 3, None, True)  # pyright: ignore[reportArgumentType]
