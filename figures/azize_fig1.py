@@ -56,9 +56,17 @@ def _panel(axes: "Axes", tag: str, change: np.ndarray, root: np.ndarray) -> list
             "shrinkB": 0,
             "mutation_scale": 11,
         }
-        axes.annotate("", tip, (0.0, 0.0), arrowprops=arrow)
+        axes.annotate("", (tip[0], tip[1]), (0.0, 0.0), arrowprops=arrow)
         away = tip / np.linalg.norm(tip)
-        axes.text(*(tip + 0.1 * away), label, color=colour, ha="left", va="center", fontsize=10)
+        axes.text(
+            tip[0] + 0.1 * away[0],
+            tip[1] + 0.1 * away[1],
+            label,
+            color=colour,
+            ha="left",
+            va="center",
+            fontsize=10,
+        )
         rows.append((tag, name, float(tip[0]), float(tip[1])))
     bend = np.linspace(found[0], found[1], 60)
     axes.plot(0.55 * np.cos(bend), 0.55 * np.sin(bend), color=style.INK, linewidth=0.9)

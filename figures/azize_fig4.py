@@ -58,7 +58,7 @@ def _sketch(axes: "Axes") -> None:
     _arrow(axes, (7.32, 3.6), (8.42, 1.36), style.FAINT)
     _arrow(axes, (8.72, 1.36), (7.62, 3.6), style.EASY, dashed=True)
     axes.text(7.66, 2.38, r"$\theta_t,\ \theta_{t+1}$", ha="right", va="center", color=style.FAINT)
-    axes.text(8.32, 2.6, "$g^{\\star}$ with\nprobability ½", ha="left", va="center", color=style.EASY)
+    axes.text(8.42, 2.6, "$g^{\\star}$ with\nprobability ½", ha="left", va="center", color=style.EASY)
     axes.text(
         8.7,
         0.16,

@@ -2,6 +2,7 @@
 
 from math import sqrt
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -37,7 +38,8 @@ def noises(name: str, mu: float) -> tuple[float, float]:
 def step_mu(mu: float, n: int, records: int, epochs: int) -> float:
     """The mu_step at which equation 10 promises mu for the run, c = n sqrt(T) / N, T = epochs N / n steps."""
     c = n * sqrt(epochs * records / n) / records
-    return float(brentq(lambda s: leemann.long_run_mu(s, c) - mu, 1e-9, 26.0, xtol=1e-13))
+    root: Any = brentq(lambda s: leemann.long_run_mu(s, c) - mu, 1e-9, 26.0, xtol=1e-13)
+    return float(root)
 
 
 def _cells(name: str, mu: float) -> tuple[str, str]:

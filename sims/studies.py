@@ -6,12 +6,13 @@ from sims.azize_paper import FIGURES, D, N, reference_data
 from sims.azize_spread import SPREAD
 from sims.clipped_steps import CLIPPED
 from sims.izzo_games import IZZO
+from sims.kaissis_games import KAISSIS
 from sims.leemann_games import LEEMANN
 from sims.study import Study
 
 STUDIES: dict[str, Study] = {
     study.name: study
-    for study in (*FIGURES, *SPREAD, *CLIPPED, *COUNTEREXAMPLES, *GRADIENTS, *IZZO, *LEEMANN)
+    for study in (*FIGURES, *SPREAD, *CLIPPED, *COUNTEREXAMPLES, *GRADIENTS, *IZZO, *LEEMANN, *KAISSIS)
 }
 """Every study by name."""
 

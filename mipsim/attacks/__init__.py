@@ -4,7 +4,9 @@ from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, Abstract
 from mipsim.attacks.covariance import CovarianceScore
 from mipsim.attacks.function import FunctionAttack
 from mipsim.attacks.glir import GLiR
+from mipsim.attacks.influence import InfluenceScore
 from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodRatio
+from mipsim.attacks.magnitude import GeneralisedRatio, Magnitude, OfflineLiRA, OneSided
 from mipsim.attacks.quadratic import AbstractQuadraticAttack
 from mipsim.attacks.reference import EstimatedMoments
 from mipsim.attacks.scalar_product import ScalarProduct
@@ -19,6 +21,11 @@ __all__ = [
     "FunctionAttack",
     "GLiR",
     "GaussianLikelihoodRatio",
+    "GeneralisedRatio",
+    "InfluenceScore",
     "LikelihoodRatio",
+    "Magnitude",
+    "OfflineLiRA",
+    "OneSided",
     "ScalarProduct",
 ]

@@ -8,7 +8,7 @@ from scipy.special import log_ndtr, ndtri, ndtri_exp
 from mipsim.exact.complex_arrays import ComplexArray
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
-from mipsim.exact.transform import AbstractTransform, Tail
+from mipsim.exact.transform import AbstractTransform, Tail, largest_log_modulus
 from mipsim.special import noncentral_chi_square
 
 _SAME = 1e-12
@@ -162,6 +162,10 @@ class QuadraticTransform(AbstractTransform):
         u = 2.0 * self.curve[:, :, None] * s
         gauss = 0.5 * np.square(self.slope[:, :, None] * s) / (1.0 - u)
         return (gauss - 0.5 * (np.log1p(-u) + u)).sum(axis=1)
+
+    def log_modulus(self, c: float, t: np.ndarray) -> np.ndarray:
+        """The real part of the cumulants, less that at c."""
+        return largest_log_modulus(self, c, t)
 
     def quiet_from(self, c: float, start: float) -> float:
         """Start: the nodes themselves tell."""

@@ -8,7 +8,7 @@ from scipy.special import ndtri_exp
 
 from mipsim.exact.ladder import Ladder, Rung, build_ladder, build_rung
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
-from mipsim.exact.transform import AbstractTransform
+from mipsim.exact.transform import AbstractTransform, Tail
 
 _NEWTON = 12
 _MIDDLE = 4
@@ -50,6 +50,10 @@ class InvertedLaw(AbstractScoreLaw):
 
     @cached_property
     def _rungs(self) -> dict[int, Rung]:
+        return {}
+
+    @cached_property
+    def _scans(self) -> dict[int, Tail]:
         return {}
 
     def rung(self, index: int) -> Rung:
@@ -104,7 +108,9 @@ class InvertedLaw(AbstractScoreLaw):
             if proven:
                 tail = self.transform.tail(line.c, line.spacing, first, self._span(index))
             else:
-                tail = self.transform.scan(line.c, line.spacing, first)
+                if index not in self._scans:
+                    self._scans[index] = self.transform.scan(line.c, line.spacing, first)
+                tail = self._scans[index]
             bound[where] = line.errors(self.transform, self.ladder, u[where], int(inside), tail)
         return bound.reshape(x.shape)
 

@@ -1,6 +1,6 @@
 """The exact law of an additive score of Bernoulli sums, by tables of its terms."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import jax
@@ -16,9 +16,11 @@ from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw
 from mipsim.exact.links import linked
 from mipsim.exact.problem import Problem
-from mipsim.exact.transform import AbstractTransform, Tail
+from mipsim.exact.transform import AbstractTransform, Tail, largest_log_modulus
 
 _MOMENTS = 26
+_SOME = 256
+_NEGLIGIBLE = -40.0
 _WORK = 2**22
 _BLOCK = 2**19
 
@@ -78,6 +80,22 @@ class TablesTransform(AbstractTransform):
             out[:, at] = self._line(float(c), s.imag[at])
         return out
 
+    def log_modulus(self, c: float, t: np.ndarray) -> np.ndarray:
+        """Of as many coordinates as make it negligible: each factor of the others is at most 1."""
+        found, some = np.zeros(t.shape), _SOME
+        while (open_ := found > _NEGLIGIBLE).any():
+            part = replace(
+                self,
+                values=self.values[:, :some],
+                log_probability=self.log_probability[:, :some],
+                copies=self.copies[:some],
+            )
+            found[open_] = largest_log_modulus(part, c, t[open_])
+            if some >= self.copies.size:
+                break
+            some *= 3
+        return found
+
     def quiet_from(self, c: float, start: float) -> float:
         """Start: the nodes themselves tell."""
         return start
@@ -86,8 +104,8 @@ class TablesTransform(AbstractTransform):
         """Nothing is proven beyond the largest frequency looked at, twice that of the last node."""
         last = 2.0 * (first + 1)
         if c not in self._heights:
-            log_phi = self._line(c, np.array([0.0, 1.0, 1.25, 1.5, 2.0]) * (first + 1) * spacing).real
-            self._heights[c] = float(np.exp((log_phi[:, 1:] - log_phi[:, :1]).max()))
+            t = np.array([1.0, 1.25, 1.5, 2.0]) * (first + 1) * spacing
+            self._heights[c] = float(np.exp(self.log_modulus(c, t).max()))
         return Tail(self._heights[c], last)
 
     @cached_property

@@ -80,9 +80,12 @@ class AbstractTransform(ABC):
         """A `Tail` without proof: the largest modulus at 32 frequencies beyond, up to 64 times, taken to hold for all."""
         last = np.inf if self.step is None else np.pi / self.step
         t = np.minimum(np.geomspace(1.0, _SCAN, 32) * (first + 1) * spacing, last)
-        log_phi = self.cumulant(np.concatenate([[complex(c)], c + 1j * t])).real
-        height = float(np.exp((log_phi[:, 1:] - log_phi[:, :1]).max()))
+        height = float(np.exp(self.log_modulus(c, t).max()))
         return Tail(height * log(_WHOLE), _WHOLE)
+
+    @abstractmethod
+    def log_modulus(self, c: float, t: np.ndarray) -> np.ndarray:
+        """A bound on the log modulus of the law tilted by c at frequencies t, in the worse of the worlds; shape of t."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +146,10 @@ class RowsTransform(AbstractTransform):
         noise = sum((part.cumulant(s) for part in self.noise), np.zeros(s.shape, complex))
         return np.stack([self.rows * one + noise, (self.rows - 1) * one + noise])
 
+    def log_modulus(self, c: float, t: np.ndarray) -> np.ndarray:
+        """The real part of the cumulants, less that at c."""
+        return largest_log_modulus(self, c, t)
+
     def quiet_from(self, c: float, start: float) -> float:
         """Where the envelope is below 1e-17; it may not be inside its reach."""
         t = start
@@ -200,3 +207,9 @@ class RowsTransform(AbstractTransform):
     @cached_property
     def _known(self) -> dict[tuple[float, float], list[tuple[float, float]]]:
         return {}
+
+
+def largest_log_modulus(transform: AbstractTransform, c: float, t: np.ndarray) -> np.ndarray:
+    """Log |E exp((c + i t) S)| - log E exp(c S), the larger of both worlds, from the cumulants."""
+    real = np.real(transform.cumulant(np.concatenate([[complex(c)], c + 1j * t])))
+    return (real[:, 1:] - real[:, :1]).max(axis=0)

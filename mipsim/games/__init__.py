@@ -3,6 +3,7 @@
 from mipsim.games.base import AbstractGame
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
+from mipsim.games.relaxed_threat import RelaxedThreat
 from mipsim.games.subset import Subset
 
-__all__ = ["AbstractGame", "FixedTarget", "RandomTarget", "Subset"]
+__all__ = ["AbstractGame", "FixedTarget", "RandomTarget", "RelaxedThreat", "Subset"]

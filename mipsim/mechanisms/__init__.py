@@ -9,14 +9,19 @@ from mipsim.mechanisms.norm_noise import NormNoise
 from mipsim.mechanisms.response import Fingerprint, RandomizedResponse
 from mipsim.mechanisms.sgd_step import SGDStep
 from mipsim.mechanisms.subsample import PoissonSubsampled, Subsampled
+from mipsim.mechanisms.z_estimator import AbstractZEstimator, LeastSquares, LogisticRegression, Median
 
 __all__ = [
     "AbstractMechanism",
+    "AbstractZEstimator",
     "EmpiricalMean",
     "Fingerprint",
     "FunctionMechanism",
     "GaussianNoise",
     "LaplaceNoise",
+    "LeastSquares",
+    "LogisticRegression",
+    "Median",
     "MomentNoise",
     "NormNoise",
     "PoissonSubsampled",

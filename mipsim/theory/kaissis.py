@@ -20,6 +20,7 @@ from mipsim.tradeoff import (
     LaplaceTradeOff,
     MixtureTradeOff,
     NoncentralChiSquareTradeOff,
+    SampledTradeOff,
 )
 from mipsim.tradeoff.base import rates, scalar
 
@@ -96,6 +97,37 @@ class FoldedGaussianTradeOff(AbstractTradeOff):
         """TPR at the FPR `fpr`: Phi(mu - c) + Phi(-mu - c), c = Phi^-1(1 - fpr/2)."""
         cut = -ndtri(0.5 * rates("fpr", fpr))
         return np.asarray(ndtr(self.mu - cut) + ndtr(-self.mu - cut))
+
+
+def symmetrised(j: AbstractTradeOff) -> SampledTradeOff:
+    """J = Symm(j, jinv), the largest symmetric convex function below both, through 2 x 40,001 samples of them.
+
+    Each sample (a, j(a)) is also the sample (j(a), a) of jinv, so that jinv itself is not computed. The chords lie above J by less
+    than 1e-6 of the TPR.
+
+    Args:
+        j: any trade-off function.
+
+    Source: Kaissis et al. (2023), definition 3; Dong, Roth & Su (2022), definition F.1.
+
+    Examples:
+        >>> both = symmetrised(FoldedGaussianTradeOff(2.0))
+        >>> round(float(both.beta(both.beta(0.2))), 6)
+        0.2
+    """
+    alpha = ndtr(np.linspace(-37.0, 8.0, 40_001))
+    complement = ndtr(np.linspace(37.0, -8.0, 40_001))
+    beta, tpr = j.beta(alpha), j.tpr_at(alpha)
+    points = np.array(
+        [
+            np.concatenate([[0.0], alpha, beta, [1.0]]),
+            np.concatenate([[1.0], complement, tpr, [0.0]]),
+            np.concatenate([[1.0], beta, alpha, [0.0]]),
+            np.concatenate([[0.0], tpr, complement, [1.0]]),
+        ]
+    )
+    order = np.lexsort((-points[1], points[0]))
+    return SampledTradeOff.from_points(*points[:, order])
 
 
 def sampled_tradeoff(j: AbstractTradeOff, rate: float) -> MixtureTradeOff:

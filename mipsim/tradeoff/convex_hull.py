@@ -30,6 +30,12 @@ class ConvexHullTradeOff(AbstractTradeOff):
         curves: the curves below which it lies, at least one.
         starts, ends: (alpha, 1 - alpha, beta, tpr) at both ends of each bridge, shape (bridges, 4), by rising FPR.
         symmetric: whether it is its own inverse.
+
+    Examples:
+        >>> from mipsim.tradeoff import FoldedLaplaceTradeOff
+        >>> both = FoldedLaplaceTradeOff(1.0).symmetrized()
+        >>> type(both).__name__, both.starts[0, :1].round(4).tolist(), both.ends[0, :1].round(4).tolist()
+        ('ConvexHullTradeOff', [0.3001], [0.4748])
     """
 
     curves: tuple[AbstractTradeOff, ...]

@@ -15,7 +15,8 @@ class Way:
 
     Attributes:
         name: what the table calls it.
-        work: does the thing so many times and returns how often it was done; called once before the clock starts.
+        work: does the thing so many times and returns how often it was done, in parts of one where one would take too
+            long; called once before the clock starts.
         times: how often it is asked for in one repeat.
         all_cores: whether it may use all cores: then the clock on the wall counts, else the time of all of the
             process's threads, which is the time of one core, whatever else the machine does.
@@ -23,7 +24,7 @@ class Way:
     """
 
     name: str
-    work: Callable[[int], int]
+    work: Callable[[int], float]
     times: int
     all_cores: bool = False
     library: str = "jax"
@@ -35,7 +36,7 @@ class Contest:
 
     Attributes:
         title: what is done.
-        unit: what is counted ("games", "curves", "values", "scores").
+        unit: what is counted ("games", "curves", "values", "scores"), that is what `work` returns.
         ways: the baseline, then the others.
     """
 

@@ -1,4 +1,4 @@
-"""Games beside the reference one: Gaussian data projected on the score, and the clipped step."""
+"""Games beside the reference one: Gaussian data projected on the score, the clipped step, and many targets at once."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ import mipsim as mi
 from sims.bench.contest import Contest, Way
 from sims.bench.reference import counter, playing
 
-_CLIPPED_N, _CLIPPED_D = 500, 650
+_CLIPPED_N, _CLIPPED_D = 1000, 1000
 
 
 def gaussian_game(quick: bool) -> Contest:
@@ -36,7 +36,7 @@ def gaussian_game(quick: bool) -> Contest:
 
 
 def clipped_step(quick: bool) -> Contest:
-    """One clipped, noisy gradient step on n = 500 isotropic Gaussian gradients of d = 650 coordinates."""
+    """One clipped, noisy gradient step on n = 1000 isotropic Gaussian gradients of d = 1000 coordinates."""
     n, d = _CLIPPED_N, _CLIPPED_D
     clip = float(np.sqrt(d))
     rng = np.random.default_rng(0)
@@ -45,20 +45,53 @@ def clipped_step(quick: bool) -> Contest:
     game = mi.FixedTarget(mi.SGDStep(clip=clip, noise_multiplier=0.1), data, n=n, target=target)
     attack = mi.ScalarProduct(np.zeros(d))
 
+    rows = np.empty((n, d), np.float32)
+
     def numpy_rows(games: int) -> int:
+        # As frugal as NumPy goes: float32 numbers in one array that stays, and no clipped copy of them.
         for _ in range(games):
-            rows = rng.standard_normal((n, d))
-            rows *= np.minimum(1.0, clip / np.linalg.norm(rows, axis=1))[:, None]
-            _ = float(target @ (rows.mean(0) + 0.1 * clip / n * rng.standard_normal(d)))
+            rng.standard_normal(dtype=np.float32, out=rows)
+            norm = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+            mean = np.minimum(1.0, clip / norm).astype(np.float32) @ rows / n
+            _ = float(target @ (mean + 0.1 * clip / n * rng.standard_normal(d)))
         return games
 
-    few = 16 if quick else 64
+    few = 8 if quick else 32
     return Contest(
         f"clipped step (n = {n}, d = {d})",
         "games",
         [
-            Way("NumPy literal rows", numpy_rows, few, library="numpy"),
+            Way("NumPy literal rows, float32", numpy_rows, few, library="numpy"),
             Way("mipsim literal, one core", playing(counter(game, attack, "literal"), 1), 4 * few),
             Way("mipsim reduced, one core", playing(counter(game, attack, "auto"), 1), 100 * few),
         ],
+    )
+
+
+def many_targets(quick: bool) -> Contest:
+    """Games of n = 200 records of d = 1000 Bernoulli coordinates against 64 targets, one by one and on the same rows."""
+    n, d, m = 200, 1000, 64
+    rng = np.random.default_rng(0)
+    data = mi.Bernoulli(rng.uniform(0.25, 0.75, d))
+    targets = (rng.random((m, d)) < 0.5).astype(np.float64)
+    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=n, target=targets[0])
+    attack = mi.CovarianceScore(data, n=n)
+    edges = np.linspace(-20.0, 20.0, 1024)
+
+    def one_by_one(games: int) -> float:
+        # Eight of them: their games cost the same.
+        for target in targets[:8]:
+            aimed = mi.FixedTarget(game.mechanism, data, n=n, target=target)
+            mi.play(aimed, attack, games, edges=edges, progress=False, workers=1)
+        return 2 * games * 8 / m
+
+    def together(games: int) -> float:
+        mi.play_targets(game, attack, targets, games, edges=edges, progress=False, workers=1)
+        return 2 * games
+
+    few = 5_000 if quick else 40_000
+    return Contest(
+        f"{m} targets (n = {n}, d = {d})",
+        "games with all targets",
+        [Way("play, one by one", one_by_one, few), Way("play_targets", together, few)],
     )

@@ -5,7 +5,7 @@ import json
 import resource
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 
 from sims.bench.contest import Timing
 
@@ -25,9 +25,14 @@ def print_report(timings: Sequence[Timing]) -> None:
 
 
 def as_json(timings: Sequence[Timing]) -> str:
-    """The timings as a JSON list, one object each, and the peak memory of the process as the last."""
+    """The timings as a JSON list, one object each, and the peak memory of the process as the last.
+
+    That has the same keys, null where it has no such thing, and `bytes`.
+    """
     rows = [asdict(t) for t in timings]
-    return json.dumps([*rows, {"name": "peak memory", "bytes": peak_memory()}], indent=1) + "\n"
+    nothing = dict.fromkeys(field.name for field in fields(Timing))
+    memory = nothing | {"name": "peak memory", "unit": "bytes", "bytes": peak_memory()}
+    return json.dumps([*rows, memory], indent=1) + "\n"
 
 
 def peak_memory() -> int:

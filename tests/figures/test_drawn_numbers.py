@@ -31,7 +31,7 @@ def read(path: Path) -> tuple[str, list[dict[str, str]]]:
 
 
 # The others are formulas and sketches.
-DRAWN = ("azize_fig1", "azize_fig4", "azize_table1", "leemann_fig1", "leemann_table5")
+DRAWN = ("azize_fig1", "azize_fig4", "azize_table1", "kaissis_fig1", "kaissis_fig2", "leemann_fig1", "leemann_table5")
 PLAYED = [name for name in command.FIGURES if not name.startswith("izzo") and name not in DRAWN]
 
 
@@ -46,7 +46,8 @@ def test_every_figure_is_drawn(
     assert png.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     assert b"</svg>" in svg.read_bytes()
     caption, rows = read(tmp_path / f"{name}.csv")
-    paper = "Leemann et al. (2023)" if name.startswith("leemann") else "Azize & Basu (2025)"
+    papers = {"kaissis": "Kaissis et al. (2023)", "leemann": "Leemann et al. (2023)"}
+    paper = papers.get(name.split("_")[0], "Azize & Basu (2025)")
     for stated in (paper, "Fig. ", "seed 7", f"{played.GAMES[scale]:,} games", "confidence"):
         assert stated in caption
     for row in rows:

@@ -48,6 +48,7 @@ def test_the_file_has_the_keys(capsys):
     assert {"name", "games_per_second", "baseline", "ratio", "spread", "device", "unit"} == set(rows[0])
     assert [row["name"] for row in rows] == ["game: a", "game: b"]
     assert memory["bytes"] > 2**20
+    assert set(memory) == {*rows[0], "bytes"}
 
 
 def test_the_command_writes_it(tmp_path, monkeypatch, capsys):

@@ -46,7 +46,7 @@ def curve_regime(name: str, reading: str, stretch: float = 1.0) -> Regime:
 
     def judge(_: Budget) -> RegimeResult:
         return judge_limit(
-            at, TOLERANCE, parameters, sizes=SIZES, reading=READINGS.get(reading, "the exact likelihood ratio"),
+            at, TOLERANCE, parameters, sizes=problem_of(name).sizes, reading=READINGS.get(reading, "the exact likelihood ratio"),
             second_route=lambda: by_literal_columns(name, reading),
         )  # fmt: skip
 

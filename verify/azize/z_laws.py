@@ -69,11 +69,9 @@ def mean_piece(theta: float, sd: float, z: float) -> Piece:
 
     def table(n: int) -> Table:
         grid = theta + sd / np.sqrt(n) * np.linspace(-REACH, REACH, CELLS)
-        laws = (
-            stats.norm(theta, sd / np.sqrt(n)),
-            stats.norm(theta + (z - theta) / n, sd * np.sqrt(n - 1) / n),
-        )
-        return _of_densities(grid, *(law.logpdf(grid) for law in laws))
+        out = stats.norm.logpdf(grid, theta, sd / np.sqrt(n))
+        inside = stats.norm.logpdf(grid, theta + (z - theta) / n, sd * np.sqrt(n - 1) / n)
+        return _of_densities(grid, out, inside)
 
     def draw(rng: np.random.Generator, games: int, count: int, n: int, member: bool) -> np.ndarray:
         return _rows(rng.normal(theta, sd, (games, count, n)), z, member).mean(axis=2)

@@ -33,6 +33,7 @@ class Problem:
     pieces: tuple[Piece, ...]
     tau: float = 1.0
     typical: bool = False
+    sizes: tuple[int, ...] = SIZES
 
     def parts(self, n: int) -> list[tuple[Piece, int]]:
         """The pieces with the number of their coordinates."""
@@ -94,8 +95,14 @@ PROJECTED: dict[str, Problem] = {
     "least squares, 5 coefficients each": _problem(
         "5 slopes, Gaussian design", block_piece(5, 3.0, 1.0), block_piece(5, 6.0, -0.5)
     ),
-    "logistic, two inputs": _problem(
-        "slopes 1 and -0.8, x = 1 or 2", two_inputs_piece(1.0, 2, 0), two_inputs_piece(-0.8, 2, 0), tau=0.5
+    "logistic, two inputs": replace(
+        _problem(
+            "slopes 1 and -0.8, x = 1 or 2",
+            two_inputs_piece(1.0, 2, 0),
+            two_inputs_piece(-0.8, 2, 0),
+            tau=0.5,
+        ),
+        sizes=SIZES[:3],
     ),
 }
 """Problems whose score has an exact law here, but not their likelihood ratio."""
@@ -106,7 +113,7 @@ def problem_of(name: str) -> Problem:
     return TYPICAL if name == "typical" else (PROBLEMS | PROJECTED)[name]
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=48)
 def law_of(name: str, n: int, reading: str) -> tuple[float, AdditiveLaw]:
     """(m, exact law) of the score of that reading, or of the likelihood ratio."""
     parts = problem_of(name).parts(n)

@@ -157,7 +157,7 @@ def _enumerated(steps: int, single: float) -> str:
 
 
 _SOON, _LATE = (1024, 4096, 16_384, 65_536), (2**12, 2**16, 2**20, 2**24, 2**28)
-_PAIRS = ((0.3, 0.2, _SOON), (0.5, 1.0, _SOON), (1.0, 0.5, _SOON), (1.5, 0.2, _LATE), (2.0, 0.3, _LATE))
+_PAIRS = ((0.3, 0.2, _SOON), (0.5, 2.0, _SOON), (1.0, 0.5, _SOON), (1.5, 0.2, _LATE), (2.0, 0.3, _LATE))
 _STEP = Between(0, UNBOUNDED, "judged from 0.3 to 3")
 CLAIMS = (
     Claim(
@@ -199,7 +199,7 @@ CLAIMS = (
             *(limit_regime(*pair) for pair in _PAIRS),
             *(limit_regime(*pair, equal=True) for pair in _PAIRS),
         ),
-        partial(limit_regime, 2.0, 0.3, _LATE, 1.1, equal=True),
+        partial(limit_regime, 0.5, 2.0, _SOON, 1.12, equal=True),
         corrects="leemann-lemma-5.1",
         derivation=(
             "In the game one step shows (1-p)N(0,1) + pN(s,1) with the target in and N(0,1) with it out. With p = c/sqrt(t) the "

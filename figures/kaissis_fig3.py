@@ -1,0 +1,61 @@
+"""Kaissis et al. (2023), figure 3a and b: audits of one DP-SGD step against the bound."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from figures import roc, style, write
+from figures.played import GAMES, Played, Request, play
+from mipsim.theory import kaissis
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+DESCRIPTION = "audits of one DP-SGD step: offline LiRA and a Dirac canary against the bound"
+CAPTION_INCHES = 0.55
+HEADER: write.Row = ("panel", "curve", "fpr", "fnr", "band_low", "band_high", "theory")
+GRID = np.unique(np.concatenate([np.linspace(0.0, 1.0, 201), np.geomspace(1e-4, 0.05, 60)]))
+FORTH, BACK, BOUND = style.MEDIUM, style.HARD, "#E69F00"
+STUDIES = (("a", "kaissis_fig3a", "offline LiRA, logits"), ("b", "kaissis_fig3b", "Dirac canary, gradients"))
+
+
+def draw(request: Request) -> tuple[Path, ...]:
+    """Play or read the two studies, draw the panels, write the files."""
+    rows: list[write.Row] = []
+    with style.journal():
+        figure = style.blank(style.PAGE_INCHES, 2.9 + CAPTION_INCHES)
+        axes = figure.subplots(1, 2, sharey=True)
+        bottom = (CAPTION_INCHES + 0.42) / figure.get_size_inches()[1]
+        figure.subplots_adjust(left=0.066, right=0.982, top=0.93, bottom=bottom, wspace=0.08)
+        for place, (tag, study, title) in zip(axes, STUDIES, strict=True):
+            rows += _panel(place, tag, play(study, request))
+            style.letter(place, tag, rf"{title}, $\Delta/\sigma = 1$")
+        axes[0].set_ylabel(r"type II error $\beta$")
+        words = (
+            f"After Kaissis et al. (2023), Fig. 3a, b: one step of DP-SGD on a one-dimensional binary task. {GAMES[request.scale]:,} games in "
+            f"each world, seed {request.seed}; in (a) 256 shadow models a game. Green: record absent (type I) against present; blue: the "
+            f"reverse. Shaded: {roc.CONFIDENCE:.0%} confidence bands, simultaneous over all rates and both panels. Orange: the bounds j and "
+            "jinv of corollary 1."
+        )
+        style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=158)
+        return write.save(figure, request.out, "kaissis_fig3", caption=words, header=HEADER, rows=rows)
+
+
+def _panel(axes: "Axes", tag: str, played: Played) -> list[write.Row]:
+    rows: list[write.Row] = []
+    bound = kaissis.FoldedGaussianTradeOff(1.0)
+    low, high = played.histogram.tradeoff(1.0 - (1.0 - roc.CONFIDENCE) / 2, roc.THRESHOLDS).band(GRID)
+    found, promised = 1.0 - played.power_at(GRID), bound.beta(GRID)
+    axes.plot([0, 1], [1, 0], color=style.FAINT, linewidth=0.5)
+    axes.fill_between(GRID, low, high, color=FORTH, alpha=0.22, linewidth=0)
+    axes.fill_betweenx(GRID, low, high, color=BACK, alpha=0.22, linewidth=0)
+    axes.plot(GRID, found, color=FORTH, linewidth=1.6, label="absent against present")
+    axes.plot(found, GRID, color=BACK, linewidth=1.6, label="present against absent")
+    axes.plot(GRID, promised, color=BOUND, linestyle=roc.DASHES[roc.THEORY], linewidth=1.1, label=r"$j$ and $j^{-1}$")
+    axes.plot(promised, GRID, color=BOUND, linestyle=roc.DASHES[roc.THEORY], linewidth=1.1)
+    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel=r"type I error $\alpha$")
+    axes.legend(loc="upper right")
+    for numbers in zip(GRID, found, low, high, promised, strict=True):
+        rows.append((tag, "forth", *map(float, numbers)))
+    return rows
