@@ -13,7 +13,9 @@ from mipsim.tradeoff import AbstractTradeOff
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-DESCRIPTION = "trade-off curves of the relaxed threat model against those of the attacker who knows the record"
+DESCRIPTION = (
+    "trade-off curves of the relaxed threat model against those of the attacker who knows the record"
+)
 RATE = 0.3
 NOISE = ((1.0, "high noise"), (3.0, "low noise"))
 DIMENSIONS = (1, 30)
@@ -31,7 +33,11 @@ def draw(request: Request) -> tuple[Path, ...]:
         axes = figure.subplots(2, 3, sharex=True, sharey=True)
         bottom = (CAPTION_INCHES + 0.42) / figure.get_size_inches()[1]
         figure.subplots_adjust(left=0.066, right=0.982, top=0.95, bottom=bottom, wspace=0.12, hspace=0.22)
-        panels = [("Laplace", mu) for mu, _ in NOISE] + [("Gaussian", mu) for mu, _ in NOISE] + [("sub-sampled", 3.0)]
+        panels = (
+            [("Laplace", mu) for mu, _ in NOISE]
+            + [("Gaussian", mu) for mu, _ in NOISE]
+            + [("sub-sampled", 3.0)]
+        )
         for place, tag, (noise, mu) in zip(axes.flat, "abcde", panels, strict=False):
             rows += _panel(place, tag, noise, mu)
         rows += _dimensions(axes.flat[5])
@@ -89,7 +95,9 @@ def _dimensions(axes: "Axes") -> list[write.Row]:
     for d, colour in zip(DIMENSIONS, (RELAXED, style.MEDIUM), strict=True):
         values = kaissis.gaussian_tradeoff(3.0, d).beta(GRID)
         axes.plot(GRID, values, color=colour, label=rf"$j$, $d = {d}$")
-        rows += [("f", "Gaussian", 3.0, d, "j", float(a), float(b)) for a, b in zip(GRID, values, strict=True)]
+        rows += [
+            ("f", "Gaussian", 3.0, d, "j", float(a), float(b)) for a, b in zip(GRID, values, strict=True)
+        ]
     values = kaissis.gaussian_dptm(3.0).beta(GRID)
     axes.plot(GRID, values, color=KNOWN, label=r"$f$, every $d$")
     rows += [("f", "Gaussian", 3.0, 0, "f", float(a), float(b)) for a, b in zip(GRID, values, strict=True)]

@@ -69,10 +69,16 @@ def _power(axes: "Axes", tag: str, rate: float) -> list[write.Row]:
     )
     for key, curve, colour in models:
         power = [
-            float(kaissis.symmetrised(kaissis.sampled_tradeoff(curve(mu), rate)).tpr_at(ALPHA)) for mu in RATIOS
+            float(kaissis.symmetrised(kaissis.sampled_tradeoff(curve(mu), rate)).tpr_at(ALPHA))
+            for mu in RATIOS
         ]
         axes.plot(RATIOS, power, color=colour, label=key if key == "DPTM" else "relaxed threat model")
         rows += [(tag, key, float(x), y) for x, y in zip(RATIOS, power, strict=True)]
-    axes.set(xlim=(0, 8), ylim=(0, 1.02), xlabel=r"$\Delta/\sigma$", ylabel=rf"power at $\alpha = 10^{{{int(np.log10(ALPHA))}}}$")
+    axes.set(
+        xlim=(0, 8),
+        ylim=(0, 1.02),
+        xlabel=r"$\Delta/\sigma$",
+        ylabel=rf"power at $\alpha = 10^{{{int(np.log10(ALPHA))}}}$",
+    )
     axes.legend(loc="lower right" if tag == "b" else "upper left")
     return rows

@@ -43,7 +43,6 @@ def draw(request: Request) -> tuple[Path, ...]:
 
 
 def _panel(axes: "Axes", tag: str, played: Played) -> list[write.Row]:
-    rows: list[write.Row] = []
     bound = kaissis.FoldedGaussianTradeOff(1.0)
     low, high = played.histogram.tradeoff(1.0 - (1.0 - roc.CONFIDENCE) / 2, roc.THRESHOLDS).band(GRID)
     found, promised = 1.0 - played.power_at(GRID), bound.beta(GRID)
@@ -52,10 +51,16 @@ def _panel(axes: "Axes", tag: str, played: Played) -> list[write.Row]:
     axes.fill_betweenx(GRID, low, high, color=BACK, alpha=0.22, linewidth=0)
     axes.plot(GRID, found, color=FORTH, linewidth=1.6, label="absent against present")
     axes.plot(found, GRID, color=BACK, linewidth=1.6, label="present against absent")
-    axes.plot(GRID, promised, color=BOUND, linestyle=roc.DASHES[roc.THEORY], linewidth=1.1, label=r"$j$ and $j^{-1}$")
+    axes.plot(
+        GRID,
+        promised,
+        color=BOUND,
+        linestyle=roc.DASHES[roc.THEORY],
+        linewidth=1.1,
+        label=r"$j$ and $j^{-1}$",
+    )
     axes.plot(promised, GRID, color=BOUND, linestyle=roc.DASHES[roc.THEORY], linewidth=1.1)
     axes.set(xlim=(0, 1), ylim=(0, 1), xlabel=r"type I error $\alpha$")
     axes.legend(loc="upper right")
-    for numbers in zip(GRID, found, low, high, promised, strict=True):
-        rows.append((tag, "forth", *map(float, numbers)))
-    return rows
+    series = zip(GRID, found, low, high, promised, strict=True)
+    return [(tag, "forth", *map(float, numbers)) for numbers in series]

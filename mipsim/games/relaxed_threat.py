@@ -97,7 +97,9 @@ class RelaxedThreat(AbstractGame):
 
     def play_from_law(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " k"], Array]:
         """Not available: play it literally."""
-        raise NotImplementedError("the relaxed threat model is played literally, which is one draw of the noise")
+        raise NotImplementedError(
+            "the relaxed threat model is played literally, which is one draw of the noise"
+        )
 
 
 class _Noisy:

@@ -26,7 +26,7 @@ from mipsim.tradeoff.base import rates, scalar
 
 
 def laplace_tradeoff(mu: float) -> FoldedLaplaceTradeOff:
-    """j of the Laplace mechanism; `.inverse()` is jinv, `.symmetrized()` is J.
+    """J of the Laplace mechanism; `.inverse()` is jinv, `.symmetrized()` is J.
 
     j(a) = 1 - a cosh(mu) for a <= e^-mu, e^-mu sinh(-ln a) above.
 
@@ -47,7 +47,7 @@ def laplace_tradeoff(mu: float) -> FoldedLaplaceTradeOff:
 
 
 def gaussian_tradeoff(mu: float, d: float = 1) -> NoncentralChiSquareTradeOff:
-    """j of the Gaussian mechanism in d dimensions; `.inverse()` is jinv, `.symmetrized()` is J.
+    """J of the Gaussian mechanism in d dimensions; `.inverse()` is jinv, `.symmetrized()` is J.
 
     j(a) = F_{chi2_d(mu^2)}(F^-1_{chi2_d}(1 - a)).
 
@@ -194,7 +194,7 @@ def averaged_noncentrality(sensitivities: object, deviations: object) -> float:
 
 
 def weighted_noncentrality(sensitivities: object, deviations: object) -> float:
-    """sum Delta_i^2 / sigma_i^2: the noncentrality of the sum with weights Delta_i / sigma_i^2, the largest of any weights.
+    """Sum Delta_i^2 / sigma_i^2: the noncentrality of the sum with weights Delta_i / sigma_i^2, the largest of any weights.
 
     By Cauchy and Schwarz it is at least that of lemma 8, and equal only where Delta_i / sigma_i^2 is the same for all i.
 

@@ -31,7 +31,15 @@ def read(path: Path) -> tuple[str, list[dict[str, str]]]:
 
 
 # The others are formulas and sketches.
-DRAWN = ("azize_fig1", "azize_fig4", "azize_table1", "kaissis_fig1", "kaissis_fig2", "leemann_fig1", "leemann_table5")
+DRAWN = (
+    "azize_fig1",
+    "azize_fig4",
+    "azize_table1",
+    "kaissis_fig1",
+    "kaissis_fig2",
+    "leemann_fig1",
+    "leemann_table5",
+)
 PLAYED = [name for name in command.FIGURES if not name.startswith("izzo") and name not in DRAWN]
 
 

@@ -1,7 +1,9 @@
 """The claims of Kaissis et al. (2023), each judged over its domain."""
 
 from verify.claim import Claim
-from verify.kaissis import composition, curves, practice, sides
+from verify.kaissis import composition, curves, generalised, practice, sides
 
-CLAIMS: tuple[Claim, ...] = tuple(claim for module in (sides, curves, composition, practice) for claim in module.CLAIMS)
+CLAIMS: tuple[Claim, ...] = tuple(
+    claim for module in (sides, generalised, curves, composition, practice) for claim in module.CLAIMS
+)
 """In the order of the paper."""

@@ -40,7 +40,10 @@ def norm_beta(d: int, mu: float) -> Beta:
         edge = np.sqrt(square)
         if d == 1:
             return ndtr(edge - mu) - ndtr(-edge - mu)
-        low, high = np.maximum(-edge, mu - 10.0), np.maximum(np.minimum(edge, mu + 10.0), np.maximum(-edge, mu - 10.0))
+        low, high = (
+            np.maximum(-edge, mu - 10.0),
+            np.maximum(np.minimum(edge, mu + 10.0), np.maximum(-edge, mu - 10.0)),
+        )
         # Cosine spacing takes the square root at the edge of the ball out of the integrand.
         t = 0.5 * (_NODES + 1.0)
         x = low[:, None] + (high - low)[:, None] * 0.5 * (1.0 - np.cos(np.pi * t))
@@ -83,7 +86,8 @@ def best_test(out: np.ndarray, inside: np.ndarray) -> PiecewiseLinearTradeOff:
     """The curve of the likelihood ratio between two laws on finitely many points, by sorting.
 
     Args:
-        out, inside: probabilities, shape (k,), each of sum 1.
+        out: probabilities without the record, shape (k,), of sum 1.
+        inside: with it, of the same points.
     """
     possible = (out > 0) | (inside > 0)
     out, inside = out[possible], inside[possible]

@@ -38,9 +38,9 @@ FAMILIES: dict[str, tuple[tuple[AbstractTradeOff, ...], tuple[float, ...]]] = {
     ),
 }
 
-ALPHA = np.unique(
-    np.concatenate([[0.0, 1e-30, 1.0], np.geomspace(1e-12, 0.1, 400), np.linspace(0, 1, 801)])
-)
+ALPHA = np.unique(np.concatenate([[0.0, 1.0], np.geomspace(1e-12, 0.1, 400), np.linspace(0, 1, 801)]))
+LEAST = 1e-30
+"""Continuity at 0 is judged between 0 and this FPR, at which no curve of the families has fallen by 1e-7."""
 
 
 def split_regime(name: str, floor: float = 0.0) -> Regime:
@@ -49,14 +49,15 @@ def split_regime(name: str, floor: float = 0.0) -> Regime:
 
     def judge(_: Budget) -> RegimeResult:
         curves, weights = FAMILIES[name]
-        beta = np.maximum(stochastic_composition(curves, weights).beta(ALPHA), floor * (1 - ALPHA**2))
+        composed = stochastic_composition(curves, weights)
+        beta = np.maximum(composed.beta(ALPHA), floor * (1 - ALPHA**2))
         slopes = np.diff(beta) / np.diff(ALPHA)
         faults = {
             "rises": float(np.diff(beta).max()),
             "bends down": float((-np.diff(slopes) * np.diff(ALPHA)[1:]).max()),
             "above 1 - alpha": float((beta - (1 - ALPHA)).max()),
         }
-        faults["jumps just above 0"] = float(beta[0] - beta[1])  # from 0 to the least alpha
+        faults["jumps just above 0"] = float(beta[0] - composed.beta(LEAST))
         start = float(sum(w * c.beta(0.0) for c, w in zip(curves, weights, strict=True)))
         # The optimum of a finite family over all splits is at most the split that gives each curve the same rate,
         # and by convexity at least what the steepest curve gains: both meet at rate zero.

@@ -1,0 +1,122 @@
+"""The relaxed threat model: what the attacker sees, and its scores against laws known otherwise."""
+
+import jax
+import numpy as np
+import pytest
+from scipy.stats import kstwobign, norm
+
+import mipsim as mi
+from mipsim.engine.precision import exact_scope
+from mipsim.theory import kaissis
+from sims.kaissis_games import SHADOWS, clipped_gradients
+from sims.studies import STUDIES
+from verify.kaissis.practice import lira_beta
+
+
+def summed(rows):
+    return rows.sum(axis=0)
+
+
+def game(**options):
+    return mi.RelaxedThreat(summed, [[0.0], [1.0]], [2.0], mi.Gaussian(0.0, 1.0, d=1), **options)
+
+
+def outputs(played, member, games=4000):
+    keys = jax.random.split(jax.random.key(0), games)
+    with exact_scope():
+        return np.asarray(jax.vmap(lambda key: played.play(key, member)[1])(keys))
+
+
+@pytest.mark.parametrize(("member", "centre"), [(False, 1.0), (True, 3.0)])
+def test_outputs_are_the_answer_plus_noise(member, centre):
+    """Kolmogorov's distance at failure probability 1e-9; the wrong world is seen."""
+    drawn = np.sort(outputs(game(), member)[:, 0])
+    steps = np.arange(1, drawn.size + 1) / drawn.size
+    limit = kstwobign.isf(1e-9) / np.sqrt(drawn.size) + 1 / drawn.size
+    assert np.abs(steps - norm.cdf(drawn - centre)).max() < limit
+    assert np.abs(steps - norm.cdf(drawn - centre - 0.3)).max() > limit
+
+
+def test_the_record_takes_part_at_its_rate():
+    """The mean of the output moves by rate times the shift: 6.2 standard errors fail once in 1e9."""
+    drawn = outputs(game(rate=0.25), True)[:, 0]
+    assert abs(drawn.mean() - 1.5) < 6.2 * np.sqrt((1 + 4 * 0.25 * 0.75) / drawn.size)
+
+
+def test_shadows_are_releases_without_the_record():
+    drawn = outputs(game(shadows=3), True)
+    assert drawn.shape == (4000, 4, 1)
+    bound = 6.2 / np.sqrt(4000)
+    assert np.all(np.abs(drawn.mean(axis=0)[:, 0] - [3.0, 1.0, 1.0, 1.0]) < bound)
+
+
+def test_the_attacker_is_handed_the_known_answer_only():
+    known, _ = game().play(jax.random.key(0), True)
+    assert float(known[0]) == 1.0
+
+
+def test_the_engine_plays_it_and_meets_the_theorem():
+    played = mi.play(*STUDIES["kaissis_fig3b"].build(), games=20_000, seed=1, progress=False)
+    curve = played.tradeoff(confidence=1 - 1e-9)
+    alpha = np.array([0.05, 0.2, 0.5, 0.8])
+    low, high = curve.band(alpha)
+    assert np.all(low <= kaissis.gaussian_tradeoff(1.0).beta(alpha))
+    assert np.all(kaissis.gaussian_tradeoff(1.0).beta(alpha) <= high)
+    assert np.any(kaissis.gaussian_tradeoff(1.5).beta(alpha) < low)
+
+
+def test_lira_follows_students_law():
+    made = mi.RelaxedThreat(summed, [[0.0], [1.0]], [1.0], mi.Gaussian(0.0, 1.0, d=1), shadows=8)
+    played = mi.play(made, mi.OfflineLiRA(first), games=20_000, seed=1, progress=False)
+    alpha = np.array([0.05, 0.2, 0.5, 0.8])
+    low, high = played.tradeoff(confidence=1 - 1e-9).band(alpha)
+    assert np.all(low <= lira_beta(alpha, 8, 1.0))
+    assert np.all(lira_beta(alpha, 8, 1.0) <= high)
+    assert np.any(kaissis.gaussian_tradeoff(2.0).beta(alpha) < low)
+
+
+def first(release):
+    return release[0]
+
+
+def test_the_canary_reaches_the_clip():
+    for name, ratio in (("kaissis_fig3b", 1.0), ("kaissis_d50", 2.0)):
+        made, _ = STUDIES[name].build()
+        assert np.linalg.norm(made.shift) / np.sqrt(made.noise.covariance[0]) == pytest.approx(ratio)
+    assert STUDIES["kaissis_fig3a"].build()[0].shadows == SHADOWS
+    assert float(clipped_gradients(np.array([[8.0, -1.0], [0.5, 1.0]]))[0]) == pytest.approx(1.0 - 0.25)
+
+
+def test_the_generalised_ratio_ties_for_laplace_noise_only():
+    for noise, tied in (("laplace", True), ("gaussian", False)):
+        score = mi.GeneralisedRatio(noise, scale=2.0, sensitivity=1.0).score
+        far = [float(score(np.zeros(1), np.array([z]))) for z in (1.0, -5.0)]
+        assert (far[0] == far[1]) is tied
+    sampled = mi.GeneralisedRatio("gaussian", scale=1.0, sensitivity=1.0, rate=0.3)
+    # log(1 - p + p exp(z s - s^2/2)) at z = 2, s = 1
+    expected = np.log(0.7 + 0.3 * np.exp(1.5))
+    assert float(sampled.score(np.zeros(1), np.array([2.0]))) == pytest.approx(expected, rel=1e-6)
+
+
+def test_no_exact_law_is_invented():
+    with pytest.raises(ValueError, match="RelaxedThreat"):
+        game().exact(mi.Magnitude())
+    with pytest.raises(NotImplementedError):
+        game().play_from_law(jax.random.key(0), True)
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda: game(rate=0.0), "rate"),
+        (lambda: game(shadows=-1), "shadows"),
+        (lambda: mi.RelaxedThreat("sum", [[0.0], [1.0]], [2.0], mi.Gaussian(0.0, 1.0, d=1)), "query"),
+        (lambda: mi.RelaxedThreat(summed, [[0.0], [1.0]], [2.0, 1.0], mi.Gaussian(0.0, 1.0, d=1)), "record"),
+        (lambda: mi.RelaxedThreat(summed, [[0.0], [1.0]], [2.0], mi.Gaussian(0.0, 1.0, d=2)), "query"),
+        (lambda: mi.GeneralisedRatio("cauchy", scale=1.0, sensitivity=1.0), "noise"),
+        (lambda: mi.GeneralisedRatio("laplace", scale=0.0, sensitivity=1.0), "scale"),
+    ],
+)
+def test_bad_input_is_named(call, named):
+    with pytest.raises(ValueError, match=named):
+        call()
