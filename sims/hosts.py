@@ -52,7 +52,7 @@ def connect(
         )
     except (ValueError, RuntimeError) as error:
         raise ValueError(
-            f"the processes cannot be joined: {str(error).splitlines()[0]}; give --coordinator HOST:PORT, "
+            f"the processes cannot be joined: {str(error).splitlines()[0].rstrip('.')}; give --coordinator HOST:PORT, "
             "--process-id and --processes, or start them where JAX finds these itself"
         ) from error
 

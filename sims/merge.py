@@ -73,7 +73,7 @@ def _one_run(shards: Sequence[tuple[Path, mi.Histogram]]) -> range:
     parts = [part for part in IDENTITY if part != "shard"]
     for path, shard in others:
         if part := difference(model.manifest, shard.manifest, parts):
-            raise ValueError(f"{path} and {first} belong to different runs: their {part} differs")
+            raise ValueError(f"{path} and {first} belong to different runs: they differ in {part}")
         if shard.manifest["shard"]["games"] != model.manifest["shard"]["games"]:
             totals = [s.manifest["shard"]["games"][1] for s in (shard, model)]
             raise ValueError(

@@ -155,7 +155,7 @@ def run_on_hosts(
     def prepare() -> np.ndarray:
         fresh = mi.play(game, attack, range(begin, begin), seed, devices=devices, progress=False)
         if begin and base and (part := difference(fresh.manifest, base[0].manifest)):
-            raise ValueError(f"{final} belongs to another run: its {part} differs; name another folder")
+            raise ValueError(f"{final} belongs to another run, which differs in {part}; name another folder")
         empty.append(fresh)
         return np.array([games, *_identity(fresh)])
 

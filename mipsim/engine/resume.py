@@ -40,7 +40,9 @@ def resume(path: Path | None, edges: np.ndarray, manifest: dict[str, Any], asked
     if part is None and found["runs"] != counted(manifest["seed"], asked, found["games"])["runs"]:
         part = "range of games"
     if part is not None:
-        raise ValueError(f"checkpoint {path} belongs to another run: its {part} differs; name another file")
+        raise ValueError(
+            f"checkpoint {path} belongs to another run, which differs in {part}; name another file"
+        )
     if found["games"] > len(asked):
         raise ValueError(
             f"checkpoint {path} holds {found['games']} games, more than the {len(asked)} asked; load it instead"

@@ -12,8 +12,10 @@ from mipsim.exact.law import AbstractScoreLaw
 from mipsim.exact.linear import linear_law
 from mipsim.exact.problem import Problem, Rule
 from mipsim.exact.quadratic import quadratic_attack_law
+from mipsim.exact.relaxed import relaxed_law
 from mipsim.exact.released import released
 from mipsim.exact.tables import table_law
+from mipsim.games.relaxed_threat import RelaxedThreat
 
 if TYPE_CHECKING:
     from mipsim.games.base import AbstractGame
@@ -34,7 +36,8 @@ def exact_law(game: AbstractGame, attack: AbstractAttack) -> AbstractScoreLaw:
 
     It exists for a fixed target and a (sub-sampled) mean with Gaussian or Laplace noise or none, where the score is:
     linear in the output, for data of every product law but Student's and for the user's own records; a polynomial of
-    degree two in a Gaussian output; or a sum of one term per coordinate, for Bernoulli data without noise.
+    degree two in a Gaussian output; or a sum of one term per coordinate, for Bernoulli data without noise. In the relaxed
+    threat model with Gaussian noise it exists for linear and quadratic scores.
 
     Args:
         game: the game.
@@ -55,13 +58,10 @@ def exact_law(game: AbstractGame, attack: AbstractAttack) -> AbstractScoreLaw:
         ...
         ValueError: ...
     """
-    target: Any = getattr(game, "target", None)
-    mean = released(game.mechanism, game.n)
-    if target is None or mean is None:
-        raise ValueError(_refusal(game, attack))
-    problem = Problem(game.data, mean, np.asarray(target, np.float64), attack)
     with exact_scope():
-        law = next((found for rule in RULES if (found := rule(problem)) is not None), None)
+        law = (
+            relaxed_law(game, attack) if isinstance(game, RelaxedThreat) else _fixed_target_law(game, attack)
+        )
     if law is None:
         raise ValueError(_refusal(game, attack))
     if not (law.error_bound <= LARGEST_ERROR or law.error_estimate <= LARGEST_ERROR):
@@ -72,13 +72,22 @@ def exact_law(game: AbstractGame, attack: AbstractAttack) -> AbstractScoreLaw:
     return law
 
 
+def _fixed_target_law(game: AbstractGame, attack: AbstractAttack) -> AbstractScoreLaw | None:
+    target: Any = getattr(game, "target", None)
+    mean = released(game.mechanism, game.n)
+    if target is None or mean is None:
+        return None
+    problem = Problem(game.data, mean, np.asarray(target, np.float64), attack)
+    return next((found for rule in RULES if (found := rule(problem)) is not None), None)
+
+
 def _refusal(game: AbstractGame, attack: AbstractAttack) -> str:
     mechanism = type(game.mechanism).__name__
     return (
         f"the score of {_name(attack)} has no known exact law in {type(game).__name__} with {mechanism} of "
         f"{type(game.data).__name__} data; allowed are, with a fixed target and a mean with or without noise or "
         "sub-sampling: a linear score of independent or empirical data, a score quadratic in a Gaussian output, and an "
-        "additive score of Bernoulli data without noise"
+        "additive score of Bernoulli data without noise; and linear and quadratic scores of a RelaxedThreat in Gaussian noise"
     )
 
 

@@ -1,5 +1,6 @@
 """The exact law of a score that is quadratic in a Gaussian output."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import jax
@@ -43,18 +44,45 @@ def quadratic_attack_law(problem: Problem) -> AbstractScoreLaw | None:
     noise = np.broadcast_to(mean.variance, data.mean.shape)
     if data.is_product:
         covariances = [data.cov / k + noise, data.cov * (k - 1) / k**2 + noise]
-        points = centres[:, None, :] + np.sqrt(covariances)[:, None, :] * _probes(data.dimension)
     else:
         covariances = [data.cov / k + np.diag(noise), data.cov * ((k - 1) / k**2) + np.diag(noise)]
-        points = (
-            centres[:, None, :]
-            + _probes(data.dimension) * np.sqrt([np.diagonal(c) for c in covariances])[:, None, :]
-        )
-    read = _polynomial(problem.attack, problem.target, points.reshape(-1, data.dimension))
+    return gaussian_output_law(problem.attack, problem.target, centres, covariances, mean.drawn)
+
+
+def gaussian_output_law(
+    attack: AbstractAttack,
+    target: np.ndarray,
+    centres: np.ndarray,
+    covariances: Sequence[np.ndarray],
+    drawn: float,
+) -> AbstractScoreLaw | None:
+    """The law of a quadratic score of an output that is Gaussian in both worlds; None where the score is no such.
+
+    Must be called inside `exact_scope`.
+
+    Args:
+        attack: scores (target, output).
+        target: the first argument of its score, shape (d,).
+        centres: of the output without and with the record, shape (2, d).
+        covariances: likewise, each of variances (d,) or full (d, d).
+        drawn: the probability that the record takes part in the "in" world.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> from mipsim.engine.precision import exact_scope
+        >>> zero, one = np.zeros(2), np.ones(2)
+        >>> with exact_scope():
+        ...     law = gaussian_output_law(mi.Magnitude(), zero, np.stack([zero, one]), [one, one], 1.0)
+        >>> print(law.sf(2.0, inside=False).round(6))  # exp(-1)
+        0.367879
+    """
+    spread = np.sqrt([c if c.ndim == 1 else np.diagonal(c) for c in covariances])
+    points = centres[:, None, :] + spread[:, None, :] * _probes(centres.shape[1])
+    read = _polynomial(attack, target, points.reshape(-1, centres.shape[1]))
     if read is None:
         return None
     hessian, gradient, constant, link = read
-    if data.is_product and hessian.ndim == 1:
+    if hessian.ndim == 1 and all(c.ndim == 1 for c in covariances):
         curve = np.stack([0.5 * hessian * c for c in covariances])
         slope = np.stack(
             [(hessian * m + gradient) * np.sqrt(c) for m, c in zip(centres, covariances, strict=True)]
@@ -69,8 +97,8 @@ def quadratic_attack_law(problem: Problem) -> AbstractScoreLaw | None:
         ]
         level = np.array([constant + 0.5 * m @ full @ m + gradient @ m for m in centres])
         law = quadratic_law(level, np.stack([p[0] for p in parts]), np.stack([p[1] for p in parts]))
-    drawn = law if mean.drawn == 1.0 else DrawnLaw(law, mean.drawn)
-    return drawn if link is None else linked(drawn, link)
+    mixed = law if drawn == 1.0 else DrawnLaw(law, drawn)
+    return mixed if link is None else linked(mixed, link)
 
 
 def _polynomial(attack: AbstractAttack, target: np.ndarray, points: np.ndarray):

@@ -12,6 +12,7 @@ from mipsim._validation import finite_matrix, finite_vector, number, whole
 from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.distributions.empirical import Empirical
 from mipsim.games.base import AbstractGame, as_law
+from mipsim.mechanisms.base import AbstractMechanism
 from mipsim.mechanisms.function import FunctionMechanism
 
 
@@ -47,8 +48,8 @@ class RelaxedThreat(AbstractGame):
         [1.] [2.] [1.]
     """
 
-    mechanism: FunctionMechanism
-    data: Empirical
+    mechanism: AbstractMechanism
+    data: AbstractDistribution
     n: int = eqx.field(static=True)
     record: np.ndarray
     noise: AbstractDistribution
@@ -91,7 +92,7 @@ class RelaxedThreat(AbstractGame):
         """Play one round; returns (query(D), output), the output of shape (k,) or (1 + shadows, k)."""
         key_coin, key_noise = jax.random.split(key)
         moved = jnp.logical_and(member, jax.random.uniform(key_coin) < self.rate)
-        releases = self.known + self.noise.sample(key_noise, 1 + self.shadows)
+        releases = jnp.asarray(self.known) + self.noise.sample(key_noise, 1 + self.shadows)
         releases = releases.at[0].add(jnp.where(moved, self.shift, 0.0))
         return jnp.asarray(self.known), releases if self.shadows else releases[0]
 

@@ -19,7 +19,7 @@ def print_report(timings: Sequence[Timing]) -> None:
         for name, t in zip(names, block, strict=True):
             low, high = t.spread
             print(
-                f"  {name:<{max(map(len, names))}}  {t.games_per_second:>16,.1f} {t.unit}/s"
+                f"  {name:<{max(map(len, names))}}  {_number(t.games_per_second):>16} {t.unit}/s"
                 f"  {t.ratio:>10,.2f}x  ({low:,.2f} to {high:,.2f})  {t.device}"
             )
 
@@ -39,3 +39,7 @@ def peak_memory() -> int:
     """The most memory this process has held, in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _number(value: float) -> str:
+    return f"{value:,.1f}" if value >= 10.0 else f"{value:.3g}"

@@ -95,7 +95,7 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path, part):
     run(path, 100)
     before = path.read_bytes()
     arguments = {"game": GAME, "attack": ATTACK, "games": 200, "seed": 11, "edges": EDGES, **CHANGES[part]}
-    with pytest.raises(ValueError, match=rf"run\.npz belongs to another run: its {part} differs"):
+    with pytest.raises(ValueError, match=rf"run\.npz belongs to another run, which differs in {part}"):
         mi.play(**arguments, checkpoint=path, progress=False)
     assert path.read_bytes() == before
 
@@ -112,7 +112,7 @@ def test_another_version_is_refused(tmp_path, monkeypatch):
     run(path, 100)
     module = importlib.import_module("mipsim.engine.play")  # the package's `play` is the function
     monkeypatch.setattr(module, "versions", lambda: {"mipsim": "9", "jax": "9", "numpy": "9"})
-    with pytest.raises(ValueError, match="its versions differs"):
+    with pytest.raises(ValueError, match="which differs in versions"):
         run(path, 100)
 
 

@@ -41,14 +41,14 @@ def test_no_share_is_taken_for_another(tmp_path):
     path = tmp_path / "run.npz"
     play(1_000, shard=(1, 2), checkpoint=path)
     for games, settings, said in (
-        (1_000, {"shard": (0, 2)}, "its shard differs"),
-        (2_000, {"shard": (1, 2)}, "its shard differs"),
-        (1_000, {}, "its shard differs"),
+        (1_000, {"shard": (0, 2)}, "which differs in shard"),
+        (2_000, {"shard": (1, 2)}, "which differs in shard"),
+        (1_000, {}, "which differs in shard"),
     ):
         with pytest.raises(ValueError, match=said):
             play(games, checkpoint=path, **settings)
     play(range(100, 200), checkpoint=tmp_path / "range.npz")
-    with pytest.raises(ValueError, match="its range of games differs"):
+    with pytest.raises(ValueError, match="which differs in range of games"):
         play(200, checkpoint=tmp_path / "range.npz")
 
 

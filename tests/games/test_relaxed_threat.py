@@ -1,6 +1,9 @@
 """The relaxed threat model: what the attacker sees, and its scores against laws known otherwise."""
 
+from typing import Any
+
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.stats import kstwobign, norm
@@ -81,26 +84,31 @@ def first(release):
 
 def test_the_canary_reaches_the_clip():
     for name, ratio in (("kaissis_fig3b", 1.0), ("kaissis_d50", 2.0)):
-        made, _ = STUDIES[name].build()
+        made: Any = STUDIES[name].build()[0]
         assert np.linalg.norm(made.shift) / np.sqrt(made.noise.covariance[0]) == pytest.approx(ratio)
-    assert STUDIES["kaissis_fig3a"].build()[0].shadows == SHADOWS
-    assert float(clipped_gradients(np.array([[8.0, -1.0], [0.5, 1.0]]))[0]) == pytest.approx(1.0 - 0.25)
+    lira: Any = STUDIES["kaissis_fig3a"].build()[0]
+    assert lira.shadows == SHADOWS
+    assert float(clipped_gradients(jnp.array([[8.0, -1.0], [0.5, 1.0]]))[0]) == pytest.approx(1.0 - 0.25)
 
 
 def test_the_generalised_ratio_ties_for_laplace_noise_only():
     for noise, tied in (("laplace", True), ("gaussian", False)):
         score = mi.GeneralisedRatio(noise, scale=2.0, sensitivity=1.0).score
-        far = [float(score(np.zeros(1), np.array([z]))) for z in (1.0, -5.0)]
+        far = [float(score(jnp.zeros(1), jnp.array([z]))) for z in (1.0, -5.0)]
         assert (far[0] == far[1]) is tied
     sampled = mi.GeneralisedRatio("gaussian", scale=1.0, sensitivity=1.0, rate=0.3)
     # log(1 - p + p exp(z s - s^2/2)) at z = 2, s = 1
     expected = np.log(0.7 + 0.3 * np.exp(1.5))
-    assert float(sampled.score(np.zeros(1), np.array([2.0]))) == pytest.approx(expected, rel=1e-6)
+    assert float(sampled.score(jnp.zeros(1), jnp.array([2.0]))) == pytest.approx(expected, rel=1e-6)
 
 
-def test_no_exact_law_is_invented():
+def test_the_exact_law_is_theorem_2_and_none_is_invented():
+    alpha = np.array([0.01, 0.3, 0.9])
+    np.testing.assert_allclose(
+        game().exact(mi.Magnitude()).beta(alpha), kaissis.gaussian_tradeoff(2.0).beta(alpha), atol=1e-8
+    )
     with pytest.raises(ValueError, match="RelaxedThreat"):
-        game().exact(mi.Magnitude())
+        game(shadows=3).exact(mi.OfflineLiRA(first))
     with pytest.raises(NotImplementedError):
         game().play_from_law(jax.random.key(0), True)
 
@@ -110,7 +118,7 @@ def test_no_exact_law_is_invented():
     [
         (lambda: game(rate=0.0), "rate"),
         (lambda: game(shadows=-1), "shadows"),
-        (lambda: mi.RelaxedThreat("sum", [[0.0], [1.0]], [2.0], mi.Gaussian(0.0, 1.0, d=1)), "query"),
+        (lambda: mi.RelaxedThreat("sum", [[0.0], [1.0]], [2.0], mi.Gaussian(0.0, 1.0, d=1)), "query"),  # pyright: ignore[reportArgumentType]
         (lambda: mi.RelaxedThreat(summed, [[0.0], [1.0]], [2.0, 1.0], mi.Gaussian(0.0, 1.0, d=1)), "record"),
         (lambda: mi.RelaxedThreat(summed, [[0.0], [1.0]], [2.0], mi.Gaussian(0.0, 1.0, d=2)), "query"),
         (lambda: mi.GeneralisedRatio("cauchy", scale=1.0, sensitivity=1.0), "noise"),

@@ -153,7 +153,7 @@ def test_a_stored_result_of_another_run_is_refused(tmp_path):
     histogram = run(TINY, 100)
     other = mi.Histogram(histogram.edges, histogram.out, histogram.inside, {**histogram.manifest, "seed": 5})
     other.save(store_path(TINY, TINY.seed, tmp_path))
-    with pytest.raises(ValueError, match=r"tiny-4\.npz belongs to another run: its seed differs"):
+    with pytest.raises(ValueError, match=r"tiny-4\.npz belongs to another run, which differs in seed"):
         run_on_hosts(TINY, 200, directory=tmp_path)
 
 

@@ -84,10 +84,10 @@ def test_missing_and_repeated_shards(tmp_path, three, pick, said):
 @pytest.mark.parametrize(
     ("manifest", "said"),
     [
-        ({"seed": 5}, "their seed differs"),
-        ({"versions": {"mipsim": "9", "jax": "9"}}, "their versions differs"),
-        ({"draws": -1}, "their draws differs"),
-        ({"game": {"class": "other"}}, "their game differs"),
+        ({"seed": 5}, "they differ in seed"),
+        ({"versions": {"mipsim": "9", "jax": "9"}}, "they differ in versions"),
+        ({"draws": -1}, "they differ in draws"),
+        ({"game": {"class": "other"}}, "they differ in game"),
         ({"shard": {"index": 1, "count": 3, "games": [0, 1001]}}, "holds 333 of the 334 games"),
     ],
 )
@@ -103,7 +103,7 @@ def test_other_edges(tmp_path, three):
     edges = read.edges + 1e-12
     manifest = {**read.manifest, "edges": {**stored.array_digest(edges), "source": "pilot"}}
     write_counts(tmp_path / "odd.npz", edges, read.out, read.inside, manifest)
-    with pytest.raises(ValueError, match="their edges differs"):
+    with pytest.raises(ValueError, match="they differ in edges"):
         merge([three[0], tmp_path / "odd.npz", three[2]], tmp_path / "sum.npz")
 
 

@@ -52,7 +52,7 @@ def test_seeds_have_files_of_their_own(tmp_path):
 
 def test_another_study_of_the_same_name_is_refused(tmp_path):
     run(SMALL, 100, directory=tmp_path)
-    with pytest.raises(ValueError, match=r"small-4\.npz belongs to another run: its attack differs"):
+    with pytest.raises(ValueError, match=r"small-4\.npz belongs to another run, which differs in attack"):
         run(Study("small", "", other, SMALL.games, seed=4), 100, directory=tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""Every numbered statement of the four papers is in the register, once, with its twin and its negative control."""
+"""Every numbered statement of the four papers is in the register, once, and knows its twin."""
 
 import pytest
 

@@ -12,14 +12,19 @@ SEED = 20_250_707
 CONFIDENCE = 1 - 1e-6
 
 
-def compare_by_small_games(study: Study, claimed: AbstractTradeOff, games: int = GAMES) -> str:
-    """Play the study and say how far its band lies from the claimed curve, where it is farthest."""
+def compare_by_small_games(
+    study: Study, claimed: AbstractTradeOff, games: int = GAMES, *, bound: bool = False
+) -> str:
+    """Play the study and say how far its band lies from the claimed curve, where it is farthest.
+
+    `bound`: only an attacker above the claimed curve speaks against the statement.
+    """
     histogram = played(study.name, games, SEED, None)
     curve = histogram.tradeoff(confidence=CONFIDENCE)
-    alpha = np.array([1e-3, 1e-2, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9])
+    alpha = np.array([1e-3, 1e-2, 0.05, 0.1, 0.15, 0.3, 0.5, 0.7, 0.9])
     low, high = curve.band(alpha)
     promised = claimed.beta(alpha)
-    excess = np.maximum(promised - high, low - promised)
+    excess = promised - high if bound else np.maximum(promised - high, low - promised)
     k = int(np.argmax(excess))
     fidelity = histogram.manifest.get("fidelity", "literal")
     outcome = (

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sims.studies import STUDIES
 from verify.by_games import played
 from verify.claim import Budget, Regime, RegimeResult, Verdict
 
 
-def games_regime(study: str, eta: float, parameters: dict[str, object], second: str) -> Regime:
+def games_regime(study: str, eta: float, parameters: dict[str, object], second: Callable[[], str]) -> Regime:
     """Play the study; REFUTED where the lower confidence bound of eta is above the promised one, else INCONCLUSIVE."""
 
     def judge(budget: Budget) -> RegimeResult:
@@ -28,7 +30,7 @@ def games_regime(study: str, eta: float, parameters: dict[str, object], second: 
             unit="relative to eta",
             route="games: literal",
             detail=f"the attack's eta is in [{low:.4f}, {high:.4f}], promised {eta:g}",
-            second_route=second if refuted else "",
+            second_route=second() if refuted else "",
             seed=budget.study_seed,
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import partial
 from math import comb
 
@@ -76,15 +77,26 @@ def fingerprint_regime(n: int, factor: float = 1.0) -> Regime:
 
 
 def any_eta_regime(power: int) -> Regime:
-    """An n that brings 1/C(n, n/2) below 10^-power, by whole numbers."""
+    """An n from 1/C(n, n/2) < 10^-power, and eta of 1{D_train = D*} there, by counting halves in whole numbers."""
     parameters = {"eta": f"1e-{power}", "algorithm": "1{D_train = D*}"}
 
     def judge(_: Budget) -> RegimeResult:
         n = 2
         while comb(n, n // 2) < 10**power:
             n += 2
+        # For a target in D*: "yes" comes from D* alone, "no" from the other halves with the target and those without it.
+        halves, inside, outside = comb(n, n // 2), comb(n - 1, n // 2 - 1), comb(n - 1, n // 2)
+        in_the_fingerprint = Fraction(1 + max(inside - 1, outside), halves) - Fraction(1, 2)
+        off_it = Fraction(1 + max(outside - 1, inside), halves) - Fraction(1, 2)
+        excess = max(in_the_fingerprint, off_it) * 10**power - 1
         return judge_identity(
-            0.0, 1e-12, parameters, unit="eta", route="whole numbers", detail=f"n = {n} suffices"
+            float(excess),
+            0.0,
+            parameters,
+            unit="relative to eta",
+            route="whole numbers",
+            detail=f"n = {n} suffices",
+            one_sided=True,
         )
 
     return Regime(f"eta = 1e-{power}", parameters, judge, random=False)

@@ -25,10 +25,12 @@ SETTINGS = tuple(
 
 
 def setting_name(noise: str, mu: float, rate: float) -> str:
+    """What a regime is called."""
     return f"{noise}, Delta = {mu:g}" + (f", p = {rate:g}" if rate < 1 else "")
 
 
 def setting_parameters(noise: str, mu: float, rate: float) -> dict:
+    """What the report prints of a regime."""
     return {"noise": noise, "Delta/scale": mu, "p": rate}
 
 
@@ -136,9 +138,9 @@ def ratio_regime(noise: str, mu: float, rate: float, *, null_only: bool, tilt: f
         drops = []
         for first in starts:
             ratio = ratios[:, first + 1 :] - ratios[:, [first]]
-            drops.append(float(np.max(np.maximum.accumulate(ratio, axis=0) - ratio, initial=0.0)))
+            drops.append(float((np.maximum.accumulate(ratio, axis=0) - ratio).max(initial=0.0)))
         power = np.stack([_LAWS[noise].sf(_LAWS[noise].isf(GRID) - s) for s in shifts])
-        falls = float(np.max(-np.diff(power, axis=0), initial=0.0))
+        falls = float((-np.diff(power, axis=0)).max(initial=0.0))
         return judge_identity(
             max(*drops, falls),
             EXACT,
@@ -193,7 +195,7 @@ def magnitude_regime(noise: str, mu: float, rate: float, factor: float = 1.0) ->
             integrated = 1.0 - rate * within - (1 - rate) * (1.0 - GRID)
             gaps.append(float(np.abs(tails - integrated).max()))
             powers.append(integrated)
-        falls = float(np.max(-np.diff(np.stack(powers), axis=0), initial=0.0))
+        falls = float((-np.diff(np.stack(powers), axis=0)).max(initial=0.0))
         return judge_identity(
             max(*gaps, falls),
             EXACT,

@@ -31,6 +31,7 @@ def noise_regime(mu: float, d: int, n: int, k_over_d: float, *, replace: bool) -
             parameters,
             unit="noise of GMIP / noise of GDP - 1",
             route="exact formulas",
+            reading="the noise for mu-GMIP is what equation 9 asks for; the least noise that gives it is the corrected statement's",
             detail=f"tau = {mip:.4g} by equation 9, {dp:.4g} for mu-GDP",
             second_route=lambda: (
                 f"equation 8 itself at the noise of GDP: mu = {leemann.step_tradeoff(d, rows, k_over_d * d).least_mu():.3f} "
@@ -114,7 +115,9 @@ CLAIMS = (
         {
             "mu": Between(0, UNBOUNDED, "judged at 0.1, 0.4, 1"),
             "d, K": Between(0, UNBOUNDED, "d from 1 to 2580, K of d and 4 d"),
-            "n": Between(50, UNBOUNDED, "equation 9 is about large n: at n = 2, d = 1, K = 1 it is off by 1.1 probits"),
+            "n": Between(
+                50, UNBOUNDED, "equation 9 is about large n: at n = 2, d = 1, K = 1 it is off by 1.1 probits"
+            ),
             "adjacency": OneOf(("replace",), "f-DP implies f-MIP for this adjacency"),
         },
         tuple(

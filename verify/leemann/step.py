@@ -11,10 +11,9 @@ import numpy as np
 import mipsim as mi
 from mipsim.theory import leemann
 from mipsim.tradeoff import GaussianTradeOff
-from sims.studies import STUDIES
 from verify.azize.cases import RARE, REGULAR, THREE_ATOMS, Case, mean_law
-from verify.azize.second import by_small_games, compare_by_small_games
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Regime, RegimeResult
+from verify.leemann.by_games import case_by_games, mean_by_games
 from verify.limits import Size, curve_gap, judge_identity, judge_limit
 
 TOLERANCE = 0.1
@@ -69,7 +68,7 @@ def gaussian_regime(
             route="exact law",
             reading="K = ||C^-1/2 (theta' - mu)||^2" if centred else "K = ||C^-1/2 theta'||^2, as printed",
             detail=f"the attacker's probit gain over the bound lies between {found.low:+.2g} and {found.high:+.2g}",
-            second_route=_mean_by_games if (d, n, mean, point) == COUNTEREXAMPLE else None,
+            second_route=mean_by_games if (d, n, mean, point) == COUNTEREXAMPLE else None,
             one_sided=not exactly,
         )
         return dataclasses.replace(result, evidence=found.evidence)
@@ -81,10 +80,6 @@ def gaussian_regime(
 
 
 COUNTEREXAMPLE = (2, 10, 3.0, 0.0)
-
-
-def _mean_by_games() -> str:
-    return compare_by_small_games(STUDIES["leemann_counterexample_mean"], leemann.step_tradeoff(2, 10, 0.0))
 
 
 def noisy_regime(d: int, n: int, scale: float, tau: float, clip: float, factor: float = 1.0) -> Regime:
@@ -129,7 +124,7 @@ def law_regime(case: Case, *, exactly: bool = False, factor: float = 1.0) -> Reg
         return found if exactly else stronger(found)
 
     def judge(_: Budget) -> RegimeResult:
-        second = partial(by_small_games, case.name) if case in (THREE_ATOMS, RARE) else None
+        second = partial(case_by_games, case.name) if case in (THREE_ATOMS, RARE) else None
         # The exact law of the sum lies on a grid whose own error is below this floor.
         return judge_limit(at, TOLERANCE, parameters, sizes=_sizes(case), second_route=second)
 
@@ -281,7 +276,11 @@ CLAIMS = (
         TOLERANCE,
         "probit",
         {
-            "d, n": Between(1, UNBOUNDED, "both grow, at different speeds, and n alone; d alone does not do (n = 4, K = 0)"),
+            "d, n": Between(
+                1,
+                UNBOUNDED,
+                "both grow, at different speeds, and n alone; d alone does not do (n = 4, K = 0)",
+            ),
             "K": Between(0, UNBOUNDED, "0, below, at and above d"),
             "alpha": Between(0, 1, "error rates from 1e-4"),
         },

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import product
 
 import numpy as np
-from scipy import stats
+from scipy import integrate, stats
 
 import mipsim as mi
 from mipsim.special import noncentral_chi_square as ncx2
@@ -104,6 +104,25 @@ def spread_regime(name: str, stretch: float = 1.0) -> Regime:
     return Regime(f"mu_step, {name}", parameters, judge, random=False)
 
 
+def transform_regime(variance: float = 1.0) -> Regime:
+    """E exp(-s K) of one Gaussian component, by quadrature, against (1 + 2s)^(-1/2) of chi2_1: it determines the law."""
+    parameters = {"components": "Gaussian", "d": "any: both transforms are d-th powers", "s": "0.01 to 100"}
+
+    def judge(_: Budget) -> RegimeResult:
+        gaps = [
+            integrate.quad(
+                lambda t, s=s: np.exp(-s * t**2) * stats.norm.pdf(t, scale=variance**0.5), -12, 12
+            )[0]
+            - (1 + 2 * s) ** -0.5
+            for s in np.geomspace(0.01, 100.0, 25)
+        ]
+        return judge_identity(
+            max(gaps, key=abs), 1e-8, parameters, unit="Laplace transform", route="quadrature"
+        )
+
+    return Regime("law of K, Gaussian", parameters, judge, random=False)
+
+
 PRINTED_LEVELS = np.array([1e-4, 1e-2, 0.1, 0.5, 0.9])
 
 
@@ -190,7 +209,7 @@ CLAIMS = (
         (
             *(mean_regime(p) for p in ((0.5,), (0.05, 0.5, 0.9), (0.01,) * 6, (0.3, 0.7) * 4)),
             *(spread_regime(name) for name in LAWS),
-            law_of_k_regime("Gaussian", 500),
+            transform_regime(),
         ),
         partial(spread_regime, "uniform", 1.3),
         corrects="leemann-rem-5.1",

@@ -1,0 +1,63 @@
+"""The exact laws of the relaxed threat model against SciPy's non-central chi-square and normal laws, and refusals."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import mipsim as mi
+
+RECORDS, RECORD = np.random.default_rng(0).normal(size=(20, 3)), np.array([1.0, -2.0, 0.5])
+ALPHA = np.array([1e-12, 1e-4, 0.05, 0.5, 0.9])
+LAMBDA = float(RECORD @ RECORD) / 4.0
+
+
+def game(noise: mi.AbstractDistribution, **settings: Any) -> mi.RelaxedThreat:
+    return mi.RelaxedThreat(lambda rows: rows.sum(axis=0), RECORDS, RECORD, noise, **settings)
+
+
+WHITE = mi.Gaussian(np.zeros(3), 4.0 * np.ones(3))
+FULL = mi.Gaussian(np.zeros(3), np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.3], [0.0, 0.3, 3.0]]))
+
+
+@pytest.mark.parametrize("rate", [1.0, 0.3])
+def test_the_magnitude_is_a_chi_square(rate: float) -> None:
+    tpr = game(WHITE, rate=rate).exact(mi.Magnitude()).tpr_at(ALPHA)
+    x = stats.chi2.isf(ALPHA, 3)
+    np.testing.assert_allclose(tpr, rate * stats.ncx2.sf(x, 3, LAMBDA) + (1 - rate) * ALPHA, rtol=1e-8)
+    assert not np.allclose(tpr, stats.ncx2.sf(x, 3, 1.001 * LAMBDA + (rate < 1.0)), rtol=1e-8)
+
+
+@pytest.mark.parametrize("noise", [WHITE, FULL])
+def test_one_side_is_normal(noise: mi.Gaussian) -> None:
+    direction = np.array([1.0, -1.0, 2.0])
+    covariance = np.diag(noise.cov) if noise.cov.ndim == 1 else noise.cov
+    mu = direction @ RECORD / np.sqrt(direction @ covariance @ direction)
+    curve = game(noise).exact(mi.OneSided(direction))
+    np.testing.assert_allclose(curve.tpr_at(ALPHA), stats.norm.sf(stats.norm.isf(ALPHA) - mu), rtol=1e-9)
+
+
+def test_the_magnitude_in_coloured_noise_is_that_of_numpy_draws() -> None:
+    law = game(FULL).exact(mi.Magnitude()).law
+    draws = np.random.default_rng(1).multivariate_normal(RECORD, FULL.cov, 100_000)
+    for x in (2.0, 6.0, 15.0):
+        inside = int((np.square(draws).sum(axis=1) <= x).sum())
+        # A right law fails with probability 1e-9.
+        assert stats.binomtest(inside, 100_000, float(law.cdf(x, inside=True))).pvalue > 1e-9
+        assert stats.binomtest(inside, 100_000, float(law.cdf(x, inside=False))).pvalue < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("noise", "settings", "attack"),
+    [
+        (mi.Laplace(np.zeros(3), np.ones(3)), {}, mi.Magnitude()),
+        (WHITE, {"shadows": 2}, mi.OfflineLiRA(lambda release: release[0])),
+        (WHITE, {}, mi.FunctionAttack(lambda known, output: abs(output[0] - known[0]))),
+    ],
+)
+def test_other_laws_are_refused(
+    noise: mi.AbstractDistribution, settings: dict[str, Any], attack: mi.AbstractAttack
+) -> None:
+    with pytest.raises(ValueError, match="no known exact law in RelaxedThreat"):
+        game(noise, **settings).exact(attack)
