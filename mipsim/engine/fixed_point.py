@@ -73,11 +73,12 @@ class LinearShares(AbstractShares):
     Attributes:
         steps: the share of one more success at each coordinate, int32, shape (rows,).
         starts: the sum of the shares of the lowest counts, for either side, int32, shape (2,).
+        has_impossible: False.
     """
 
     steps: Int[Array, " rows"]
     starts: Int[Array, "2"]
-    has_impossible: bool = eqx.field(static=True, default=False)
+    has_impossible: bool = eqx.field(static=True)
 
     def start(self, side: UInt32[Array, " G"]) -> Int[Array, " G"]:
         """Begin at the side's lowest counts."""

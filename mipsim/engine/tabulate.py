@@ -135,7 +135,9 @@ def _shares(
         # Whole weights times whole counts: scores that tie stay tied, exactly.
         step = np.rint(weights / rows / unit)
         starts = np.rint(step[:, None] * (low - centre[:, None])).astype(np.int64).sum(axis=0)
-        shares = LinearShares(jnp.asarray(_padded(_int32(step))), jnp.asarray(_int32(starts)))
+        shares = LinearShares(
+            steps=jnp.asarray(_padded(_int32(step))), starts=jnp.asarray(_int32(starts)), has_impossible=False
+        )
         # What rounding the weights changes is put right at the mean of the "out" world.
         base = np.sum(weights / rows * centre + (weights / rows - step * unit) * (mean_count[:, 0] - centre))
         return shares, float(base), unit, weights
@@ -153,7 +155,8 @@ def _shares(
     quantised = np.rint((finite - centre[:, None, None]) / unit)
     values = np.where(terms == -np.inf, np.float64(IMPOSSIBLE), quantised)
     tabled = TabledShares(
-        jnp.asarray(_padded(_int32(values)).reshape(-1)), has_impossible=bool((terms == -np.inf).any())
+        values=jnp.asarray(_padded(_int32(values)).reshape(-1)),
+        has_impossible=bool((terms == -np.inf).any()),
     )
     return tabled, float(centre.sum()), unit, None
 
