@@ -1,12 +1,14 @@
 """The bench: what it writes, and that its clocks and ratios mean what they say. How fast things are is no test."""
 
 import json
+import os
 import time
 
 import pytest
 
 from sims.__main__ import main
 from sims.bench import Contest, Way, command, measure
+from sims.bench.contest import one_core
 from sims.bench.report import as_json, print_report
 
 
@@ -38,6 +40,13 @@ def test_a_core_way_counts_the_time_of_the_process():
     # A sleeping process uses no core: per core it does far more naps a second than the wall would allow.
     contest = Contest("naps", "naps", [Way("work", working, 1000), Way("sleep", sleeping(0.05), 1)])
     assert measure(contest, repeats=1)[1].games_per_second > 40
+
+
+def test_one_core_is_given_back():
+    allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+    with one_core():
+        assert not allowed or len(os.sched_getaffinity(0)) == 1
+    assert not allowed or os.sched_getaffinity(0) == allowed
 
 
 def test_the_file_has_the_keys(capsys):
