@@ -102,7 +102,7 @@ def _facts(heading: Heading, results: Sequence[ClaimResult]) -> str:
         "family-wise failure probability": f"{number(family)} {shared}, each {each}",
         "judged here": work,
         "scale and seed": f"{setting.scale}, seed {setting.seed}",
-        "time": duration(sum(result.seconds for result in results)),
+        "time, summed over claims": duration(sum(result.seconds for result in results)),
         "date": heading.date.strftime("%Y-%m-%d %H:%M %Z"),
         "versions": ", ".join(f"{name} {version}" for name, version in heading.versions.items()),
     }
