@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -9,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+SAMPLES = (8, 24, 200)
+"""Points of the domain that are drawn for a claim at quick, standard and full, unless it says otherwise."""
 
 
 class Verdict(StrEnum):
@@ -50,6 +54,28 @@ class OneOf:
 
 
 Domain = Mapping[str, Between | OneOf]
+
+
+@dataclass(frozen=True)
+class Quote:
+    """A sentence of the paper and where it stands.
+
+    Attributes:
+        text: verbatim; what a machine misread in a formula may be put right.
+        place: for example "theorem 3.1, p. 5".
+    """
+
+    text: str
+    place: str
+
+
+class Defect(StrEnum):
+    """What is wrong with a statement that does not stand as printed; see `ClaimResult.defect`."""
+
+    FORMULA = "formula"
+    CONDITION = "condition"
+    WORDING = "wording"
+    READING = "reading"
 
 
 @dataclass(frozen=True)
@@ -96,9 +122,9 @@ class RegimeResult:
         parameters: JSON-able description of the regime: everything needed to build it again.
         verdict: the verdict at this regime.
         games: games played per world (0: an exact law or an enumeration decided).
-        gap: the estimated departure from the claim, in the claim's unit (`unit`), largest in absolute value.
+        gap: the estimated departure from the claim, in `unit`, largest in absolute value.
         interval: simultaneous interval of the gap over all thresholds of this regime.
-        smallest_tolerance: the least tolerance that this evidence would confirm (inf if none).
+        smallest_tolerance: the least tolerance that this evidence would confirm, in `unit` (inf if none).
         detectable_gap: the gap that this regime would have detected with probability 0.9 (0 for exact routes).
         reading: how an open wording was read; empty when it leaves nothing open.
         route: how it was judged ("exact law", "enumeration", "games: sufficient", ...).
@@ -107,6 +133,10 @@ class RegimeResult:
         seed: the seed, where games were played.
         evidence: what the report draws.
         games_to_decide: for INCONCLUSIVE, how many games per world would decide.
+        tolerance: what counted as equal here, in `unit`; 0 for a bound by an exact law. None: that of the claim.
+        setting: "paper" where the regime is one of the paper's own settings.
+        sampled: whether the point was drawn at random from the domain (see `Claim.sampled`).
+        random: whether chance entered the result (see `Regime.random`).
     """
 
     parameters: dict[str, Any]
@@ -125,6 +155,26 @@ class RegimeResult:
     evidence: CurveEvidence | TrendEvidence | None = None
     games_to_decide: int | None = None
     seconds: float = 0.0
+    tolerance: float | None = None
+    setting: str = ""
+    sampled: bool = False
+    random: bool = False
+
+    @property
+    def exact(self) -> bool:
+        """Whether no chance entered and the gap is known to its interval."""
+        return not self.random and self.games == 0 and not any(math.isnan(end) for end in self.interval)
+
+    @property
+    def relative_gap(self) -> float:
+        """|gap| in tolerances, the one scale on which regimes with different units can be compared.
+
+        With no tolerance any gap at all is infinitely many; nan where the gap is.
+        """
+        gap = abs(self.gap)
+        if self.tolerance:
+            return gap / self.tolerance
+        return gap and float("inf")
 
 
 @dataclass(frozen=True)
@@ -162,6 +212,7 @@ class Regime:
         reading: how an open wording is read here; empty when nothing is open.
         random: whether chance enters (games or draws). Only these share the family-wise failure probability: an
             enumeration or an exact law cannot err by chance.
+        setting: "paper" where this is one of the paper's own settings (its figures, its tables, its examples).
     """
 
     name: str
@@ -169,6 +220,7 @@ class Regime:
     judge: Callable[[Budget], RegimeResult]
     reading: str = ""
     random: bool = True
+    setting: str = ""
 
 
 @dataclass(frozen=True)
@@ -183,7 +235,15 @@ class Claim:
         regimes: the spread of that domain that is judged, corners included.
         control: builds the negative control: the same claim, made false by a few per cent, which must be REFUTED.
         corrects, corrected_by: ids of the printed or corrected twin.
-        derivation: for a correction, why it is the right statement.
+        derivation: for a correction, why it is the right statement: every condition, and a proof or a theorem for
+            each step.
+        quote: the sentence of the paper that is judged.
+        restricted_by: sentences elsewhere in the paper that restrict it; what they exclude is outside the domain.
+        slip: for a slip of the pen, the wrong place and the right one of the same paper.
+        same_formula: for a correction: it keeps the printed formula and only narrows the domain.
+        sampled: draws points of the domain, called as sampled(generator, count); judged by exact laws, without games.
+            Each point has a generator of its own, made from (claim id, seed, number of the point).
+        samples: how many points are drawn at quick, standard and full; a smaller scale draws the first of them.
     """
 
     id: str
@@ -198,6 +258,12 @@ class Claim:
     corrects: str | None = None
     corrected_by: str | None = None
     derivation: str = ""
+    quote: Quote | None = None
+    restricted_by: tuple[Quote, ...] = ()
+    slip: tuple[Quote, Quote] | None = None
+    same_formula: bool = False
+    sampled: Callable[[np.random.Generator, int], Sequence[Regime]] | None = None
+    samples: tuple[int, int, int] = SAMPLES
 
 
 @dataclass(frozen=True)
@@ -209,6 +275,7 @@ class ClaimResult:
         failure_probability: the share of the family-wise failure probability that the whole claim used.
         seconds: wall time.
         errors: the regimes whose judge failed, each as (name, error): they were not judged.
+        correction: the corrected statement, where there is one.
     """
 
     claim: Claim
@@ -219,6 +286,7 @@ class ClaimResult:
     interrupted: bool = False
     names: tuple[str, ...] = field(default=())
     errors: tuple[tuple[str, str], ...] = field(default=())
+    correction: Claim | None = None
 
     @property
     def judged(self) -> bool:
@@ -226,25 +294,86 @@ class ClaimResult:
         return not self.errors or self.verdict is Verdict.REFUTED
 
     @property
+    def exact(self) -> bool:
+        """Whether every regime was judged without chance."""
+        return bool(self.regimes) and all(regime.exact for regime in self.regimes)
+
+    @property
     def counterexample(self) -> RegimeResult | None:
-        """The refuted regime with the largest gap, or None."""
+        """The refuted regime with the largest gap in tolerances, or None."""
         refuted = [r for r in self.regimes if r.verdict is Verdict.REFUTED]
-        return max(refuted, key=lambda r: abs(r.gap), default=None)
+        return max(refuted, key=weight, default=None)
 
     @property
-    def gap(self) -> float:
-        """The largest departure over the regimes."""
-        return max((abs(r.gap) for r in self.regimes), default=float("nan"))
+    def gaps(self) -> dict[str, float]:
+        """Unit -> the largest |gap| over the regimes that were judged in that unit."""
+        return self._largest(lambda regime: abs(regime.gap))
 
     @property
-    def smallest_tolerance(self) -> float:
-        """The least tolerance at which every regime would be confirmed."""
-        return max((r.smallest_tolerance for r in self.regimes), default=float("inf"))
+    def smallest_tolerances(self) -> dict[str, float]:
+        """Unit -> the least tolerance at which every regime in that unit would be confirmed."""
+        return self._largest(lambda regime: regime.smallest_tolerance)
 
     @property
-    def detectable_gap(self) -> float:
-        """The largest detectable gap over the regimes that played games."""
-        return max((r.detectable_gap for r in self.regimes), default=0.0)
+    def detectable_gaps(self) -> dict[str, float]:
+        """Unit -> the largest detectable gap over the regimes in that unit that chance entered."""
+        return self._largest(lambda regime: regime.detectable_gap, lambda regime: not regime.exact)
+
+    @property
+    def share(self) -> float | None:
+        """The share of the sampled points of the domain that stand; None where none was drawn."""
+        drawn = [r.verdict for r in self.regimes if r.sampled]
+        return sum(verdict is Verdict.CONFIRMED for verdict in drawn) / len(drawn) if drawn else None
+
+    @property
+    def readings(self) -> dict[str, Verdict]:
+        """Reading -> its verdict, over its own regimes and those that leave nothing open; empty if there is no choice."""
+        names = dict.fromkeys(r.reading for r in self.regimes if r.reading)
+        return {name: together([r for r in self.regimes if r.reading in ("", name)]) for name in names}
+
+    @property
+    def defect(self) -> Defect | None:
+        """What is wrong with a refuted statement; None where it is not refuted, or where the data do not say.
+
+        - wording: both places of a slip of the pen are given.
+        - reading: it is refuted under some readings and confirmed under another.
+        - formula: it is refuted at the paper's own setting, or at more than half of the points drawn at random.
+        - condition: the correction keeps the formula and narrows the domain.
+        """
+        if self.verdict is not Verdict.REFUTED:
+            return None
+        if self.claim.slip is not None:
+            return Defect.WORDING
+        if Verdict.CONFIRMED in self.readings.values():
+            return Defect.READING
+        refuted = [r for r in self.regimes if r.verdict is Verdict.REFUTED]
+        drawn = sum(r.sampled for r in self.regimes)
+        if any(r.setting == "paper" for r in refuted) or 2 * sum(r.sampled for r in refuted) > drawn:
+            return Defect.FORMULA
+        if self.correction is not None and self.correction.same_formula:
+            return Defect.CONDITION
+        return None
+
+    def _largest(
+        self,
+        value: Callable[[RegimeResult], float],
+        among: Callable[[RegimeResult], bool] = lambda regime: True,
+    ) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for regime in self.regimes:
+            if among(regime):
+                # fmax: a gap that could not be computed is shown with its regime and hides no other.
+                found[regime.unit] = float(np.fmax(value(regime), found.get(regime.unit, math.nan)))
+        return found
+
+
+def weight(regime: RegimeResult) -> tuple[float, float]:
+    """What the worst regime is the largest of: its gap in tolerances, then the gap itself; nan last of all."""
+    return (_number(regime.relative_gap), _number(abs(regime.gap)))
+
+
+def _number(value: float) -> float:
+    return -1.0 if math.isnan(value) else value
 
 
 def together(results: Sequence[RegimeResult]) -> Verdict:

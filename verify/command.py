@@ -94,7 +94,14 @@ def _run(request: Request, register: Mapping[str, Claim], console: Console) -> i
         with VerdictTable(console, len(request.claims)) as table:
             failure_probability = share(request.confidence, register)
             for result in judge_all(
-                request.claims, request.scale, failure_probability, request.seed, store, table.start, WORKERS
+                request.claims,
+                request.scale,
+                failure_probability,
+                request.seed,
+                store,
+                table.start,
+                WORKERS,
+                register,
             ):
                 results.append(result)
                 table.add(result)
