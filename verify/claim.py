@@ -1,26 +1,24 @@
-"""What a claim is, and what comes of judging it: plain data, shared by the register, the command and the report."""
+"""What a claim is: plain data, shared by the register, the command and the report."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from verify.result import CurveEvidence, RegimeResult, TrendEvidence, Verdict
+
+__all__ = [
+    "SAMPLES", "Between", "Budget", "Claim", "CurveEvidence", "Domain", "Kind", "OneOf", "Quote", "Regime", "RegimeResult",
+    "TrendEvidence", "Verdict",
+]  # fmt: skip
+
 SAMPLES = (8, 24, 200)
 """Points of the domain that are drawn for a claim at quick, standard and full, unless it says otherwise."""
-
-
-class Verdict(StrEnum):
-    """The three things that can be said of a statement."""
-
-    CONFIRMED = "CONFIRMED"
-    REFUTED = "REFUTED"
-    INCONCLUSIVE = "INCONCLUSIVE"
 
 
 class Kind(StrEnum):
@@ -67,114 +65,6 @@ class Quote:
 
     text: str
     place: str
-
-
-class Defect(StrEnum):
-    """What is wrong with a statement that does not stand as printed; see `ClaimResult.defect`."""
-
-    FORMULA = "formula"
-    CONDITION = "condition"
-    WORDING = "wording"
-    READING = "reading"
-
-
-@dataclass(frozen=True)
-class CurveEvidence:
-    """An estimated or exact trade-off curve and the claimed one, for the report's plots.
-
-    Attributes:
-        alpha, beta: the points of the curve (empirical frequencies, or exact values), shape (K,).
-        band_alpha, band_low, band_high: the simultaneous band on a grid of alpha; empty for an exact law.
-        claimed_alpha, claimed_beta: the claimed curve on a grid.
-        route: "1,000,000 games (sufficient fidelity)" or "exact law".
-    """
-
-    alpha: np.ndarray
-    beta: np.ndarray
-    band_alpha: np.ndarray
-    band_low: np.ndarray
-    band_high: np.ndarray
-    claimed_alpha: np.ndarray
-    claimed_beta: np.ndarray
-    route: str
-    label: str = ""
-
-
-@dataclass(frozen=True)
-class TrendEvidence:
-    """The gap at growing sizes, with its interval, for claims about a limit."""
-
-    sizes: np.ndarray
-    gap: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    tolerance: float
-    size_name: str = "n"
-    gap_name: str = "probit gap"
-    label: str = ""
-
-
-@dataclass(frozen=True)
-class RegimeResult:
-    """What came of one regime.
-
-    Attributes:
-        parameters: JSON-able description of the regime: everything needed to build it again.
-        verdict: the verdict at this regime.
-        games: games played per world (0: an exact law or an enumeration decided).
-        gap: the estimated departure from the claim, in `unit`, largest in absolute value.
-        interval: simultaneous interval of the gap over all thresholds of this regime.
-        smallest_tolerance: the least tolerance that this evidence would confirm, in `unit` (inf if none).
-        detectable_gap: the gap that this regime would have detected with probability 0.9 (0 for exact routes).
-        reading: how an open wording was read; empty when it leaves nothing open.
-        route: how it was judged ("exact law", "enumeration", "games: sufficient", ...).
-        second_route: for a refutation, what the second, independent route found.
-        detail: one sentence for the reader.
-        seed: the seed, where games were played.
-        evidence: what the report draws.
-        games_to_decide: for INCONCLUSIVE, how many games per world would decide.
-        tolerance: what counted as equal here, in `unit`; 0 for a bound by an exact law. None: that of the claim.
-        setting: "paper" where the regime is one of the paper's own settings.
-        sampled: whether the point was drawn at random from the domain (see `Claim.sampled`).
-        random: whether chance entered the result (see `Regime.random`).
-    """
-
-    parameters: dict[str, Any]
-    verdict: Verdict
-    games: int
-    gap: float
-    interval: tuple[float, float]
-    smallest_tolerance: float
-    detectable_gap: float
-    unit: str = "probit"
-    reading: str = ""
-    route: str = ""
-    second_route: str = ""
-    detail: str = ""
-    seed: int | None = None
-    evidence: CurveEvidence | TrendEvidence | None = None
-    games_to_decide: int | None = None
-    seconds: float = 0.0
-    tolerance: float | None = None
-    setting: str = ""
-    sampled: bool = False
-    random: bool = False
-
-    @property
-    def exact(self) -> bool:
-        """Whether no chance entered and the gap is known to its interval."""
-        return not self.random and self.games == 0 and not any(math.isnan(end) for end in self.interval)
-
-    @property
-    def relative_gap(self) -> float:
-        """|gap| in tolerances, the one scale on which regimes with different units can be compared.
-
-        With no tolerance any gap at all is infinitely many; nan where the gap is.
-        """
-        gap = abs(self.gap)
-        if self.tolerance:
-            return gap / self.tolerance
-        return gap and float("inf")
 
 
 @dataclass(frozen=True)
@@ -264,122 +154,3 @@ class Claim:
     same_formula: bool = False
     sampled: Callable[[np.random.Generator, int], Sequence[Regime]] | None = None
     samples: tuple[int, int, int] = SAMPLES
-
-
-@dataclass(frozen=True)
-class ClaimResult:
-    """A claim with the results of its regimes and the verdict that they make together.
-
-    Attributes:
-        regimes, names: the results of the regimes that were judged and their names, in the same order.
-        failure_probability: the share of the family-wise failure probability that the whole claim used.
-        seconds: wall time.
-        errors: the regimes whose judge failed, each as (name, error): they were not judged.
-        correction: the corrected statement, where there is one.
-    """
-
-    claim: Claim
-    verdict: Verdict
-    regimes: tuple[RegimeResult, ...]
-    failure_probability: float
-    seconds: float
-    interrupted: bool = False
-    names: tuple[str, ...] = field(default=())
-    errors: tuple[tuple[str, str], ...] = field(default=())
-    correction: Claim | None = None
-
-    @property
-    def judged(self) -> bool:
-        """Whether the verdict stands: a refutation does, whatever failed beside it; nothing else does."""
-        return not self.errors or self.verdict is Verdict.REFUTED
-
-    @property
-    def exact(self) -> bool:
-        """Whether every regime was judged without chance."""
-        return bool(self.regimes) and all(regime.exact for regime in self.regimes)
-
-    @property
-    def counterexample(self) -> RegimeResult | None:
-        """The refuted regime with the largest gap in tolerances, or None."""
-        refuted = [r for r in self.regimes if r.verdict is Verdict.REFUTED]
-        return max(refuted, key=weight, default=None)
-
-    @property
-    def gaps(self) -> dict[str, float]:
-        """Unit -> the largest |gap| over the regimes that were judged in that unit."""
-        return self._largest(lambda regime: abs(regime.gap))
-
-    @property
-    def smallest_tolerances(self) -> dict[str, float]:
-        """Unit -> the least tolerance at which every regime in that unit would be confirmed."""
-        return self._largest(lambda regime: regime.smallest_tolerance)
-
-    @property
-    def detectable_gaps(self) -> dict[str, float]:
-        """Unit -> the largest detectable gap over the regimes in that unit that chance entered."""
-        return self._largest(lambda regime: regime.detectable_gap, lambda regime: not regime.exact)
-
-    @property
-    def share(self) -> float | None:
-        """The share of the sampled points of the domain that stand; None where none was drawn."""
-        drawn = [r.verdict for r in self.regimes if r.sampled]
-        return sum(verdict is Verdict.CONFIRMED for verdict in drawn) / len(drawn) if drawn else None
-
-    @property
-    def readings(self) -> dict[str, Verdict]:
-        """Reading -> its verdict, over its own regimes and those that leave nothing open; empty if there is no choice."""
-        names = dict.fromkeys(r.reading for r in self.regimes if r.reading)
-        return {name: together([r for r in self.regimes if r.reading in ("", name)]) for name in names}
-
-    @property
-    def defect(self) -> Defect | None:
-        """What is wrong with a refuted statement; None where it is not refuted, or where the data do not say.
-
-        - wording: both places of a slip of the pen are given.
-        - reading: it is refuted under some readings and confirmed under another.
-        - formula: it is refuted at the paper's own setting, or at more than half of the points drawn at random.
-        - condition: the correction keeps the formula and narrows the domain.
-        """
-        if self.verdict is not Verdict.REFUTED:
-            return None
-        if self.claim.slip is not None:
-            return Defect.WORDING
-        if Verdict.CONFIRMED in self.readings.values():
-            return Defect.READING
-        refuted = [r for r in self.regimes if r.verdict is Verdict.REFUTED]
-        drawn = sum(r.sampled for r in self.regimes)
-        if any(r.setting == "paper" for r in refuted) or 2 * sum(r.sampled for r in refuted) > drawn:
-            return Defect.FORMULA
-        if self.correction is not None and self.correction.same_formula:
-            return Defect.CONDITION
-        return None
-
-    def _largest(
-        self,
-        value: Callable[[RegimeResult], float],
-        among: Callable[[RegimeResult], bool] = lambda regime: True,
-    ) -> dict[str, float]:
-        found: dict[str, float] = {}
-        for regime in self.regimes:
-            if among(regime):
-                # fmax: a gap that could not be computed is shown with its regime and hides no other.
-                found[regime.unit] = float(np.fmax(value(regime), found.get(regime.unit, math.nan)))
-        return found
-
-
-def weight(regime: RegimeResult) -> tuple[float, float]:
-    """What the worst regime is the largest of: its gap in tolerances, then the gap itself; nan last of all."""
-    return (_number(regime.relative_gap), _number(abs(regime.gap)))
-
-
-def _number(value: float) -> float:
-    return -1.0 if math.isnan(value) else value
-
-
-def together(results: Sequence[RegimeResult]) -> Verdict:
-    """One refuted regime refutes the statement; it is confirmed only where every regime confirms it."""
-    if any(r.verdict is Verdict.REFUTED for r in results):
-        return Verdict.REFUTED
-    if results and all(r.verdict is Verdict.CONFIRMED for r in results):
-        return Verdict.CONFIRMED
-    return Verdict.INCONCLUSIVE

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from verify.claim import Budget, Claim, ClaimResult, Regime, RegimeResult, Verdict, together, weight
+from verify.claim import Budget, Claim, Regime, RegimeResult, Verdict
+from verify.claim_result import ClaimResult, together, weight
 
 OnRegime = Callable[[Claim, Regime, int], None]
 SCALES = ("quick", "standard", "full")

@@ -7,7 +7,8 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from verify.claim import Claim, ClaimResult
+from verify.claim import Claim
+from verify.claim_result import ClaimResult
 from verify.judge import OnRegime, judge
 
 

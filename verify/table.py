@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from verify.claim import Claim, ClaimResult, Regime, Verdict
+from verify.claim import Claim, Regime, Verdict
+from verify.claim_result import ClaimResult
 from verify.judge import headline
 from verify.report.wording import by_unit, count, duration, interval, number, quantity
 

@@ -8,7 +8,8 @@ from datetime import datetime
 from html import escape
 from pathlib import Path
 
-from verify.claim import ClaimResult, Verdict
+from verify.claim import Verdict
+from verify.claim_result import ClaimResult
 from verify.judge import headline
 from verify.report.record import Setting
 from verify.report.section import link

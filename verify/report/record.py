@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from verify.claim import Between, ClaimResult, Domain, Quote, Regime, RegimeResult, Verdict
+from verify.claim import Between, Domain, Quote, Regime, RegimeResult, Verdict
+from verify.claim_result import ClaimResult
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ import math
 import re
 from html import escape
 
-from verify.claim import ClaimResult, CurveEvidence, TrendEvidence, Verdict
+from verify.claim import CurveEvidence, TrendEvidence, Verdict
+from verify.claim_result import ClaimResult
 from verify.report import plots
 from verify.report.record import Setting, counterexample_record, plain
 from verify.report.tables import badge, domain_table, regimes_table, where_table

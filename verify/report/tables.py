@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from html import escape
 
-from verify.claim import Between, Claim, ClaimResult, Domain, RegimeResult, Verdict
+from verify.claim import Between, Claim, Domain, RegimeResult, Verdict
+from verify.claim_result import ClaimResult
 from verify.report.record import names_with, plain
 from verify.report.whisker import whisker
 from verify.report.wording import count, duration, gap, number, parameter, parameters, plural
