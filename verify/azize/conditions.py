@@ -57,7 +57,7 @@ FAILS = (
     "gives. Cramer's condition is too little: the Cantor law has it (|f(u)| <= cos(pi/6) for |u| >= pi/2), but every sum of "
     "Cantor records is singular and the two worlds are mutually singular at every n, for almost every target: with "
     "f = E exp(2 pi i X) = .371, the mean of exp(2 pi i 3^k (S - z)) over k tends to f^(n+1) out and f^(n-1) in. One lattice with "
-    "the target on it is too little where it is not uniform: values 0, 1, 2 with P(1) = 1/j^2 and target 1 = mu_j have bounded "
+    "the target on it is too little where it is not uniform: values 0, 1, 2 with P(1) = 1/(8j) and target 1 = mu_j have bounded "
     "standardised moments and t = 0, but the parity of coordinate n's sum gives the target away. Rationally independent atoms let the sum "
     "count the target's own atom, which leaks (1/p - 1)/n > t^2/n. A coordinate with t^2/n not small and one rare value stays "
     "Poisson. "

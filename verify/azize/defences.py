@@ -13,13 +13,13 @@ from mipsim.theory import azize
 from mipsim.tradeoff import AbstractTradeOff
 from sims.studies import STUDIES
 from verify.azize.conditions import MEAN, REGULAR
-from verify.azize.mean import DOMAIN, NO_LEAKAGE, REGULAR_DOMAIN, RESTRICTED, SAMPLES, case_regime
+from verify.azize.mean import DOMAIN, MOST_TOLERANCE, NO_LEAKAGE, REGULAR_DOMAIN, RESTRICTED, SAMPLES, case_regime
 from verify.azize.mean_cases import IRREGULAR, PAPER, Group, MeanCase, MeanLaw, bernoulli, brackets, case, drawn, leakage, mean_law
 from verify.azize.mean_cases import REGULAR as CASES
 from verify.azize.second import compare_by_small_games
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control
-from verify.limits import MOST_TOLERANCE, Size, curve_gap, curve_tolerance, judge_equality, judge_limit
+from verify.limits import Size, curve_gap, curve_tolerance, judge_equality, judge_limit
 
 _NAMED = {one.name: one for one in (*CASES, *IRREGULAR)}
 _NOISE_SIZES = tuple(100 * 2**k for k in range(7))

@@ -20,7 +20,7 @@ def by_parity(n: int = 200) -> str:
     rng = np.random.default_rng(19)
     rates = []
     for member in (False, True):
-        ones = rng.binomial(n - member, n**-2.0, GAMES)
+        ones = rng.binomial(n - member, 1 / (8 * n), GAMES)
         total = 2 * rng.binomial(n - member - ones, 0.5) + ones + member
         rates.append(float((total % 2 == 1).mean()))
     return (
