@@ -95,7 +95,7 @@ class CurveBand:
             >>> counts = [900, 500, 100], 1000, [200, 500, 800], 1000
             >>> one, two = CurveBand.upper_from_counts(*counts, 0.01), CurveBand.from_counts(*counts, 0.01)
             >>> [band.alpha_high.round(4).tolist() for band in (one, two)]
-            [[0.927, 0.5471, 0.1309], [0.9284, 0.5504, 0.1331]]
+            [[0.9259, 0.5468, 0.1308], [0.9275, 0.5501, 0.1331]]
         """
         risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
         high = []

@@ -17,7 +17,9 @@ LEAST_RISK = 1e-3
 _RANKS = 48  # of the "out" scores; neighbours are strongly correlated, more add nothing
 _SHARE = 0.1  # of the failure probability: the level of the bound at one threshold, before calibration
 _FAILURES, _LEAST_DRAWS = 200, 40_000  # so many draws on average beyond the critical one, and so many draws
-_UNLUCKY = 1e-3  # share of seeds for which the failure probability, given the draws, may exceed the nominal one
+_UNLUCKY = (
+    1e-3  # share of seeds for which the failure probability, given the draws, may exceed the nominal one
+)
 _CHUNK = 16_384
 _SEED = 20_231_117
 
@@ -125,9 +127,10 @@ def family_lower_bound(
         ValueError: if counts are not whole or exceed the games, or the probability is outside its range.
 
     Examples:
-        >>> counts = [5000, 1587, 228], 10_000, [1587, 5000, 8413], 10_000
-        >>> round(family_lower_bound(*counts, gdp(), 0.05), 2)  # the scores' mu is 1
-        0.95
+        >>> t = np.linspace(-4.0, 4.0, 1000)
+        >>> counts = np.round(1e4 * ndtr(-t)), 10_000, np.round(1e4 * ndtr(t - 1.0)), 10_000
+        >>> round(family_lower_bound(*counts, gdp(), 0.05), 2)  # the mu of these scores is 1
+        0.94
     """
     x, n0 = class_counts("false_positives", false_positives, "out_games", out_games)
     y, n1 = class_counts("false_negatives", false_negatives, "in_games", in_games)
@@ -170,7 +173,9 @@ class _Values:
     def largest(self, x: np.ndarray, y: np.ndarray) -> float:
         """The statistic: the largest value of a reached pair, -inf if there is none."""
         order = np.argsort(x, kind="stable")
-        least = np.minimum.accumulate(y[order])  # of the false negatives, with at most so many false positives
+        least = np.minimum.accumulate(
+            y[order]
+        )  # of the false negatives, with at most so many false positives
         last = np.searchsorted(x[order], self.ranks - 1, side="right") - 1
         j = np.where(last >= 0, least[np.maximum(last, 0)] + 1, self.n1 + 1)
         found = self.at(np.minimum(j, self.n1))

@@ -25,7 +25,7 @@ def critical_probits(failure_probability: float, thresholds: int, sides: int) ->
 
     Examples:
         >>> [round(z, 4) for z in critical_probits(1e-3, 64, 2)]
-        [4.3421, 4.9369]
+        [4.3429, 4.94]
     """
     end = failure_probability / (sides * thresholds)
     return float(-ndtri((1.0 - 2.0 * _BOX) * end)), float(-ndtri(_BOX * end))
@@ -67,7 +67,7 @@ def gap_bounds(
         >>> out, inside = (ScaledRates.plain(np.array([x]), 1000) for x in (500, 159))
         >>> low, high = gap_bounds(out, inside, GaussianTradeOff(1.0), critical_probits(1e-3, 1, 2))
         >>> low.round(2).tolist(), high.round(2).tolist()
-        ([-0.21], [0.21])
+        ([-0.22], [0.21])
     """
     z, box = probits
     angles = _angles(out, inside, claim)
@@ -103,7 +103,8 @@ def _farthest(
     inside: ScaledRates, needed: np.ndarray, box: float, small: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """The largest (least, if not `small`) Phi^-1(b) whose p-value has a probit >= needed, rounded outwards to an edge,
-    shape (K, cells), and that of the box, shape (K, 1)."""
+    shape (K, cells), and that of the box, shape (K, 1).
+    """
     edges, _ = _edges(inside, box, small, _FINE_CELLS)
     corner = inside.limit(-box, small)[:, None]
     if not small:

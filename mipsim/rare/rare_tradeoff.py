@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from mipsim._validation import finite_vector, number
-from mipsim.bands.compare import Comparison
+from mipsim.bands.compare import Comparison, compare_rates
 from mipsim.bands.curve_band import CurveBand
-from mipsim.bands.compare import compare_rates
 from mipsim.bands.scaled_rates import ScaledRates, rates_band
 from mipsim.tradeoff.base import AbstractTradeOff, rates
 

@@ -24,7 +24,10 @@ from mipsim.bands.family_bound import (
     gdp,
     total_variation,
 )
+from mipsim.bands.gap_interval import critical_probits, gap_bounds
+from mipsim.bands.scaled_rates import ScaledRates
 from mipsim.tradeoff.base import AbstractTradeOff, rates
+from mipsim.tradeoff.gaussian import GaussianTradeOff
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +65,7 @@ class EmpiricalTradeOff:
           games      10,000 out, 10,000 in
           advantage  [0.3092, 0.7088]
           AUC        [0.5652, 0.881]
-          mu         at least 0.8985
+          mu         at least 0.93
     """
 
     thresholds: np.ndarray
@@ -211,8 +214,9 @@ class EmpiricalTradeOff:
     def mu_lower_bound(self) -> float:
         """The mechanism is not mu-GDP for any mu below this, >= 0; one-sided, for every law of the scores.
 
-        Proven in `mipsim.bands.family_lower_bound`; for confidences above 0.999 from Clopper-Pearson or
-        Duembgen-Wellner limits.
+        Free thresholds: calibrated, see `mipsim.bands.family_lower_bound` (confidences above 0.999: Duembgen-Wellner).
+        Fixed ones: the best of K one-sided proven bounds of the local mu, Phi^-1(1 - a) - Phi^-1(b), which is the gap to
+        blind guessing; see `mipsim.bands.gap_interval.gap_bounds`.
 
         Examples:
             >>> rng = np.random.default_rng(0)
@@ -224,7 +228,12 @@ class EmpiricalTradeOff:
 
     @cached_property
     def _mu_lower_bound(self) -> float:
-        return self._lower_bound(gdp(), CurveBand.mu_lower)
+        if self.free_thresholds:
+            return self._lower_bound(gdp(), CurveBand.mu_lower)
+        out = ScaledRates.plain(self.false_positives, self.out_games)
+        inside = ScaledRates.plain(self.false_negatives, self.in_games)
+        probits = critical_probits(1.0 - self.confidence, self.thresholds.size, 1)
+        return max(0.0, float(gap_bounds(out, inside, GaussianTradeOff(0.0), probits)[0].max()))
 
     def epsilon_lower_bound(self, delta: float) -> float:
         """The mechanism is not (epsilon, delta)-DP for any epsilon below this, >= 0; `delta` in [0, 1]; one-sided.
@@ -241,9 +250,9 @@ class EmpiricalTradeOff:
         return 0.5 * self.advantage_lower_bound()
 
     def _lower_bound(self, family: Family, from_band: Callable[[CurveBand], float]) -> float:
-        """Calibrated where a simulation can do it, else from the one-sided band."""
+        """Calibrated over all thresholds where they are free and a simulation can do it, else from the one-sided band."""
         risk = 1.0 - self.confidence
-        if risk < 0.999 * LEAST_RISK:
+        if not self.free_thresholds or risk < 0.999 * LEAST_RISK:
             return from_band(self._upper_band)
         counts = self.false_positives, self.out_games, self.false_negatives, self.in_games
         return family_lower_bound(*counts, family, risk)

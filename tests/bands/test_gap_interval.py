@@ -54,7 +54,8 @@ def test_it_is_not_needlessly_wide() -> None:
     out, inside, claim = ScaledRates.plain(x, n), ScaledRates.plain(y, n), GaussianTradeOff(1.0)
     low, high = gap_bounds(out, inside, claim, critical_probits(risk, 1, 2))
     textbook = -ndtri(risk / 2) * gap_standard_error(out, inside, claim)
-    assert ((high - low) / 2 == pytest.approx(textbook, rel=0.03)) and ((high - low) / 2 > textbook).all()
+    assert (high - low) / 2 == pytest.approx(textbook, rel=0.03)
+    assert ((high - low) / 2 > textbook).all()
 
 
 @pytest.mark.parametrize("risk", [0.05, 1e-3 / 64])
@@ -99,15 +100,24 @@ def test_no_allowed_pair_of_rates_lies_outside(claim) -> None:
 def test_average_counts_are_inside(claim, games: int) -> None:
     a = np.array([1e-3, 0.2, 0.5, 0.9])
     low, high = ends(
-        np.round(a * games), games, np.round(claim.beta(a) * games), games, claim, critical_probits(0.05, 1, 2)
+        np.round(a * games),
+        games,
+        np.round(claim.beta(a) * games),
+        games,
+        claim,
+        critical_probits(0.05, 1, 2),
     )
     assert (low <= 0).all()
     assert (high >= 0).all()
 
 
 def test_counts_at_an_end_say_little_and_nothing_wrong() -> None:
-    low, high = ends([0, 10, 0, 10], 10, [0, 0, 10, 10], 10, GaussianTradeOff(1.0), critical_probits(0.05, 1, 2))
+    low, high = ends(
+        [0, 10, 0, 10], 10, [0, 0, 10, 10], 10, GaussianTradeOff(1.0), critical_probits(0.05, 1, 2)
+    )
     assert (low <= high).all()
-    assert high[3] < 0  # every score above the threshold "out", every one below it "in": worse than any curve allows
+    assert (
+        high[3] < 0
+    )  # every score above the threshold "out", every one below it "in": worse than any curve allows
     assert low[0] > 0  # a perfect attacker
     assert low[1] == -np.inf or low[1] < 0
