@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -242,13 +242,13 @@ def compare_rates(
     )
 
 
-def _finite_size(stated: object) -> tuple[float | None, tuple[AbstractTradeOff, AbstractTradeOff] | None]:
+def _finite_size(stated: Any) -> tuple[float | None, tuple[AbstractTradeOff, AbstractTradeOff] | None]:
     """The allowance, or the two curves that bracket the exact law."""
     if stated is None:
         return None, None
     if isinstance(stated, (int, float, np.integer, np.floating)) and not isinstance(stated, bool):
         return number("finite_size", float(stated), 0.0), None
-    pair = stated if isinstance(stated, (tuple, list)) else (stated, stated)
+    pair: Any = stated if isinstance(stated, (tuple, list)) else (stated, stated)
     if len(pair) != 2:
         raise ValueError(
             f"finite_size has {len(pair)} entries; it must be a number, a curve or a pair (low, high)"

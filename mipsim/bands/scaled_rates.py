@@ -118,7 +118,7 @@ class ScaledRates:
         turn = np.where(complement, -1.0, 1.0)
         q = np.minimum(ndtr(turn * z) / scale, 1.0)
         rest = np.where(scale == 1.0, ndtr(-turn * z), 1.0 - q)
-        falls = (small != self.complement)[:, None]
+        falls = np.not_equal(small, self.complement)[:, None]
         at, other = np.where(falls, rest, q), np.where(falls, q, rest)
         swap = at > 0.5
         pair = np.where(swap, second, first), np.where(swap, first, second), np.where(swap, other, at)
@@ -156,7 +156,7 @@ class ScaledRates:
     def _beta(self, small: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The tail as a beta integral: P(X <= x) = I_{1-q}(n - x, x + 1), P(X >= x) = I_q(x, n - x + 1); where it is 1."""
         x, n = self.count[:, None], self.games[:, None]
-        falls = (small != self.complement)[:, None]
+        falls = np.not_equal(small, self.complement)[:, None]
         first, second = np.where(falls, n - x, x), np.where(falls, x, n - x) + 1.0
         return np.maximum(first, 1.0), second, first == 0
 

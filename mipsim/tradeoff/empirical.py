@@ -200,7 +200,11 @@ class EmpiricalTradeOff:
         return self.curve_band.advantage_interval()
 
     def auc_interval(self) -> tuple[float, float]:
-        """Interval of the area under the attack's ROC curve, ties counted half."""
+        """Interval of the area under the attack's ROC curve, ties counted half.
+
+        Between two thresholds the scores may lie in any order: where a score takes few values the interval is as wide
+        as the steps of its curve, however many the games.
+        """
         return self.curve_band.auc_interval()
 
     def advantage_lower_bound(self) -> float:

@@ -68,9 +68,10 @@ def test_tied_scores_give_bounds() -> None:
     out, inside = (rng.random(2000) < p for p in (0.2, 0.8))
     curve = EmpiricalTradeOff.from_scores(out * 1.0, inside * 1.0, confidence=0.99)
     assert curve.thresholds.size == 2
-    assert 1.4 < curve.mu_lower_bound() < 2 * 0.8417
+    # The estimate is 1.62; the spacing of the ranks, 0.08, and four standard errors of 0.046 are what may be lost.
+    assert 1.62 - 0.08 - 4 * 0.046 < curve.mu_lower_bound() < 2 * 0.8417
     assert 0.5 < curve.advantage_lower_bound() < 0.65
-    assert curve.auc_interval()[0] > 0.6
+    assert curve.auc_interval()[0] < 0.8 < curve.auc_interval()[1]
 
 
 def test_constant_scores_are_refused() -> None:
