@@ -7,6 +7,7 @@ import numpy as np
 _LEVELS = 4
 _FEW = 64
 _BLOCKS = (1, 4, 16, 64, 256)
+_SHRINK = 1e-12
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,8 @@ class Phases:
             values, costs = _disjoint(values, costs, 1, rounding)
             intervals += _blocked(values, costs)
         low, high = (np.concatenate(part) for part in zip(*intervals, strict=True))
-        return _sweep(start, low, high)
+        # Values and ends are right to a few 2^-52: intervals that only rounding joins are not joined.
+        return _sweep(start, low * (1 + _SHRINK), high * (1 - _SHRINK))
 
 
 def _blocked(values: np.ndarray, costs: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -96,7 +96,7 @@ class TablesTransform(AbstractTransform):
             some *= 3
         return found
 
-    def quiet_from(self, c: float, start: float) -> float:
+    def quiet_from(self, c: float, start: float, stop: float, span: tuple[float, float]) -> float:
         """Start: the nodes themselves tell."""
         return start
 
