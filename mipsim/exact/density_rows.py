@@ -160,7 +160,9 @@ class UniformRow(AbstractRow):
         return PowerSums(self.halves, coefficients, _NEAR)
 
     def _logs(self, count: int, s: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
-        return in_blocks(lambda at: self._directly(at[:, None] * self._series.scales[count:]), s, self.halves.size - count)
+        return in_blocks(
+            lambda at: self._directly(at[:, None] * self._series.scales[count:]), s, self.halves.size - count
+        )
 
     def _directly(self, u: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
         small = np.abs(u) < 0.01

@@ -124,7 +124,9 @@ class BernoulliRow(AbstractRow):
         multiple, off = _multiples(self.weights, self._step)
         unit = short(self._step)
         most = float(np.abs(multiple).sum())
-        return Multiples(BernoulliRow(multiple * unit, self.p), unit, exact_dot(self.p, multiple), float(off.sum()), most)
+        return Multiples(
+            BernoulliRow(multiple * unit, self.p), unit, exact_dot(self.p, multiple), float(off.sum()), most
+        )
 
     def phases(self, low: float, high: float) -> Phases:
         """-log |phi_j| >= 2 pq dist(a_j t)^2 / pi^2, with the least tilted pq of the interval."""
@@ -197,7 +199,9 @@ class AtomsRow(AbstractRow):
         top = np.where(p > 0, u.real, -np.inf).max(axis=-1)
         top = np.where(top > 1.0, top, 0.0)  # a factor that costs the digits near s = 0 only where it must
         grown = np.expm1(np.where(p > 0, u - top[..., None], 0.0))
-        size = np.sum(p * (np.abs(grown) + np.abs(u) * np.exp(np.minimum(u.real - top[..., None], 0.0) + 1.0)), axis=-1)
+        size = np.sum(
+            p * (np.abs(grown) + np.abs(u) * np.exp(np.minimum(u.real - top[..., None], 0.0) + 1.0)), axis=-1
+        )
         z = np.sum(p * grown, axis=-1)
         value, error = log_one_plus(z, EPS * (40.0 * size + 2.0 * np.abs(top)))
         return summed(copies * (value + top), copies * (error + 4.0 * EPS * (np.abs(value) + np.abs(top))))

@@ -109,7 +109,8 @@ class InvertedLaw(AbstractScoreLaw):
                         break
                     errors = self._errors(index, np.array([near]), world, proven=proven)
                     worst = max(worst, float(errors[0]))
-        return worst if worst <= 1.0 else 1.0
+        worst += self.transform.lost
+        return worst if worst <= 1.0 else 1.0  # NaN is no bound either
 
     def errors(self, threshold: Thresholds, *, inside: bool, proven: bool = True) -> np.ndarray:
         """A bound on the absolute error of the smaller of `sf` and `cdf` at each threshold; proven, or with `proven` False a guess."""
@@ -118,6 +119,7 @@ class InvertedLaw(AbstractScoreLaw):
         bound = np.zeros(u.shape)
         for index, where in self._lines(u, int(inside)):
             bound[where] = self._errors(index, u[where], int(inside), proven=proven)
+        bound += self.transform.lost
         return bound.reshape(x.shape)
 
     def _errors(self, index: int, u: np.ndarray, world: int, *, proven: bool) -> np.ndarray:

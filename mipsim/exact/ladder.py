@@ -12,7 +12,6 @@ _HALF = 2.5  # points of the ladder, in standard deviations of the tilted law; l
 _LEAST_LOG = -745.0  # the log of the least positive float64
 _DIGITS = 36.0  # aliases are exp(-36) of the wanted tail
 _POINTS = 80
-_MOST_NODES = 2**14
 _MOST_CELLS = 2**17  # nodes of a lattice: the whole sum is then without truncation
 _NEGLIGIBLE = 1e-17
 _EPS = 2.0**-52
@@ -134,7 +133,9 @@ class Rung:
         nodes = np.arange(size.size) * self.spacing
         lost = self.lost()
         # The exponent's own: its cumulants, the products i t centre and the two logarithms taken from each other.
-        grown = lost + _EPS * (4.0 * np.abs(self.log_mgf[world]) + 8.0 * np.abs(self.centre[world]) * nodes + 64.0)
+        grown = lost + _EPS * (
+            4.0 * np.abs(self.log_mgf[world]) + 8.0 * np.abs(self.centre[world]) * nodes + 64.0
+        )
         each = np.where(grown < 0.05, 2.1 * grown, 2.0 * np.exp(np.minimum(grown, 700.0)))
         # A threshold moved by `moved` moves each term by |s| moved; the phase t (y - centre) is right to 4 EPS of itself.
         centred = 0.0 if self.lattice else abs(float(transform.mean[world]))
@@ -185,7 +186,9 @@ def build_ladder(transform: AbstractTransform) -> Ladder:
             exponent = point[1] - point[0] * point[2]
             # Where Chernoff's exponent stands still, the tilted law has reached the end of the support.
             ended = len(found) > 1 and np.max(last - exponent) < 0.5 and point[3] < 0.5 * spread
-            if not np.isfinite(exponent).all() or ((ended or point[3] <= 0.0) and len(found) % 2 == 0 and found):
+            if not np.isfinite(exponent).all() or (
+                (ended or point[3] <= 0.0) and len(found) % 2 == 0 and found
+            ):
                 break
             last = exponent
             spread = max(point[3], 0.1 * spread)
@@ -204,14 +207,12 @@ def build_ladder(transform: AbstractTransform) -> Ladder:
     )
 
 
-def build_rung(
-    transform: AbstractTransform, ladder: Ladder, index: int, span: tuple[float, float]
-) -> Rung:
+def build_rung(transform: AbstractTransform, ladder: Ladder, index: int, span: tuple[float, float]) -> Rung:
     """The line through one point: a spacing for the aliases, and nodes until the modulus is negligible."""
     c, sd = float(ladder.points[index]), float(ladder.sd[index])
     period = _period(ladder, index)
     step = transform.unit
-    most = _MOST_NODES
+    most = transform.most_nodes
     if step is not None:
         cells = 2 * int(np.ceil(period / (2 * step))) + 1
         period, most = cells * step, min((cells - 1) // 2 + 1, _MOST_CELLS)

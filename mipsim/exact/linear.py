@@ -53,7 +53,11 @@ def linear_law(problem: Problem) -> AbstractScoreLaw | None:
     shares = (share * problem.target)[share != 0.0]
     row_mean, low = exact_dot(share, problem.data.mean)
     # The mean of a Bernoulli law is its parameter; of the others it has been computed.
-    rounded = 0.0 if isinstance(problem.data, Bernoulli) else mean.rows * float(np.abs(share) @ np.abs(problem.data.mean))
+    rounded = (
+        0.0
+        if isinstance(problem.data, Bernoulli)
+        else mean.rows * float(np.abs(share) @ np.abs(problem.data.mean))
+    )
     transform = RowsTransform(
         row=row,
         rows=mean.rows,

@@ -91,7 +91,13 @@ class NoiseTail:
                 (w * gammaincc(float(i), x / self.scales[0]) for i, w in zip(k, weight, strict=True)),
                 np.zeros_like(x),
             )
-        return np.clip(sum((c * self._one(x, b) for c, b in zip(self._parts, self.scales, strict=True)), np.zeros_like(x)), 0.0, 1.0)
+        return np.clip(
+            sum(
+                (c * self._one(x, b) for c, b in zip(self._parts, self.scales, strict=True)), np.zeros_like(x)
+            ),
+            0.0,
+            1.0,
+        )
 
     def _one(self, x: np.ndarray, b: float) -> np.ndarray:
         """A normal and a Laplace: Phi(-x / sd) + (half(x) - half(-x)) / 2."""

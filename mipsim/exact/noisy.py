@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import ndtri
 
 from mipsim.exact.atoms import AtomsLaw
 from mipsim.exact.inversion import InvertedLaw
@@ -93,12 +92,12 @@ class NoisyLatticeLaw(AbstractScoreLaw):
         noise: the law of the noise.
 
     Examples:
-        >>> import mipsim as mi
-        >>> data = mi.Bernoulli(0.5, d=300)
-        >>> game = mi.FixedTarget(mi.LaplaceNoise(mi.EmpiricalMean(), 1e-4), data, n=100, target=np.ones(300))
-        >>> curve = game.exact(mi.ScalarProduct(np.zeros(300)))
-        >>> print(curve.beta(0.1).round(6))
-        0.328...
+        >>> from mipsim.exact.discrete_rows import BernoulliRow
+        >>> from mipsim.exact.transform import RowsTransform
+        >>> base = InvertedLaw(RowsTransform(BernoulliRow(np.ones(30), np.full(30, 0.5)), 100, 15.0, 30.0, 0.0))
+        >>> law = NoisyLatticeLaw(base, NoiseTail(0.0, np.array([0.1])))
+        >>> print(law.sf(1500.0, inside=False).round(9), law.error_bound < 1e-11)  # by symmetry
+        0.5 True
     """
 
     base: InvertedLaw
@@ -116,7 +115,9 @@ class NoisyLatticeLaw(AbstractScoreLaw):
         """The threshold with P_out(score > x) = alpha: the tail is continuous."""
         a = np.asarray(alpha, float)
         inner = a[(a > 0.0) & (a < 1.0)]
-        ends = self.base.threshold_at(np.array([0.5 * inner.min(), 0.5 + 0.5 * inner.max()] if inner.size else [0.4, 0.6]))
+        ends = self.base.threshold_at(
+            np.array([0.5 * inner.min(), 0.5 + 0.5 * inner.max()] if inner.size else [0.4, 0.6])
+        )
         reach = self.noise.spread + self._step
         return continuous_threshold(self, a, float(ends[1]) - reach, float(ends[0]) + reach)
 
@@ -130,8 +131,9 @@ class NoisyLatticeLaw(AbstractScoreLaw):
         own = 2.0 * float(self.noise.sf(np.array([(self._cells - 1) * self._step]))[0])
         size = float(np.abs(self.base.transform.mean).max() + np.abs(self.base.transform.anchor).max())
         moved = 8.0 * _EPS * (size + self.noise.spread) * self.noise.density
-        cells = 2 * self._cells * (self.noise.error_bound + moved)
-        return min(1.0, self.base.error_bound + own + 2.0 * _EPS * self._cells + cells)
+        # Errors at the cells' ends are summed by parts, with weights P(A = a_k).
+        ends = 2.0 * (self.noise.error_bound + moved)
+        return min(1.0, self.base.error_bound + own + 4.0 * _EPS * self._cells + ends)
 
     @property
     def error_estimate(self) -> float:
@@ -160,11 +162,16 @@ class NoisyLatticeLaw(AbstractScoreLaw):
             k = np.floor((flat[part, None] - anchor) / step) + offsets
             points, place = np.unique(k, return_inverse=True)
             at = anchor + step * points
-            low, high = np.exp(self.base.logcdf(at, inside=inside)), np.exp(self.base.logsf(at, inside=inside))
+            low, high = (
+                np.exp(self.base.logcdf(at, inside=inside)),
+                np.exp(self.base.logsf(at, inside=inside)),
+            )
             # Cell k: the noise lies in [x - a_{k + 1}, x - a_k); the tail that is small gives the difference.
             near, far = flat[part, None] - (anchor + step * (k + 1.0)), flat[part, None] - (anchor + step * k)
             cell = np.where(
-                near >= 0.0, self.noise.sf(near) - self.noise.sf(far), self.noise.sf(-far) - self.noise.sf(-near)
+                near >= 0.0,
+                self.noise.sf(near) - self.noise.sf(far),
+                self.noise.sf(-far) - self.noise.sf(-near),
             )
             cell = np.maximum(cell, 0.0)
             place = place.reshape(k.shape)

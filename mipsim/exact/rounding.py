@@ -24,19 +24,42 @@ def log_one_plus(z: ComplexArray, error: np.ndarray) -> tuple[ComplexArray, np.n
 
     Examples:
         >>> value, error = log_one_plus(np.array([1e-20 + 0j]), np.array([0.0]))
-        >>> value, error < 1e-35
+        >>> value, error < 1e-33
         (array([1.e-20+0.j]), array([ True]))
     """
+    value, square, radius = _logarithm(z)
+    x, y = z.real, z.imag
+    own = np.where(square > -0.5, 8.0 * (np.abs(x) * (2.0 + np.abs(x)) + y * y), 4.0)
+    size = np.abs(value.real) + np.abs(value.imag)
+    return value, np.log1p(error / radius()) + EPS * (own + 8.0 * size)
+
+
+def log_of_one_plus(z: ComplexArray) -> ComplexArray:
+    """The value of `log_one_plus` alone.
+
+    Examples:
+        >>> log_of_one_plus(np.array([1e-20 + 0j]))
+        array([1.e-20+0.j])
+    """
+    return _logarithm(z)[0]
+
+
+def _logarithm(z: ComplexArray) -> tuple[ComplexArray, np.ndarray, Callable[[], np.ndarray]]:
     x, y = z.real, z.imag
     square = x * (2.0 + x) + y * y  # |1 + z|^2 - 1
+
+    def radius() -> np.ndarray:
+        return np.maximum(np.hypot(1.0 + x, y), _TINY)
+
+    value = np.empty(z.shape, complex)
+    value.imag = np.arctan2(y, 1.0 + x)
     near = square > -0.5
-    radius = np.maximum(np.hypot(1.0 + x, y), _TINY)
-    # Near -1 the square is lost and 1 + x is exact (Sterbenz); elsewhere log1p keeps what is small.
-    modulus = np.where(near, 0.5 * np.log1p(np.where(near, square, 0.0)), np.log(radius))
-    angle = np.arctan2(y, 1.0 + x)
-    own = np.where(near, 8.0 * (np.abs(x) * (2.0 + np.abs(x)) + y * y), 4.0)
-    size = np.abs(modulus) + np.abs(angle)
-    return modulus + 1j * angle, np.log1p(error / radius) + EPS * (own + 8.0 * size)
+    if near.all():
+        value.real = 0.5 * np.log1p(square)
+    else:
+        # Near -1 the square is lost and 1 + x is exact (Sterbenz); elsewhere log1p keeps what is small.
+        value.real = np.where(near, 0.5 * np.log1p(np.where(near, square, 0.0)), np.log(radius()))
+    return value, square, radius
 
 
 class PowerSums:

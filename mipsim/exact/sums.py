@@ -24,7 +24,7 @@ def product_parts(first: np.ndarray | float, second: np.ndarray | float) -> tupl
     Source: Dekker (1971). Numbers beyond 1e290 or below 1e-140 are outside its range.
 
     Examples:
-        >>> product_parts(1.0 + 2.0**-30, 1.0 - 2.0**-30)[1] == -(2.0**-60)
+        >>> bool(product_parts(1.0 + 2.0**-30, 1.0 - 2.0**-30)[1] == -(2.0**-60))
         True
     """
     a, b = np.asarray(first, np.float64), np.asarray(second, np.float64)

@@ -1,6 +1,7 @@
 """The cumulant generating functions of a score in the two worlds, which is all that inversion needs."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum, log
@@ -11,14 +12,15 @@ from mipsim.exact.complex_arrays import ComplexArray
 from mipsim.exact.rows import AbstractRow, Multiples
 from mipsim.exact.sums import product_parts
 
-_LEVELS = (40.0, 36.0, 32.0, 28.0, 24.0, 20.0, 16.0, 12.0, 8.0)
 _SMALL = 1e-18
 _SCAN = 64.0
 _WHOLE = 2.0**52
-_FAR = 1e11
 _QUIET = -38.5
 _LOUD = -50.0  # of the log of a height
-_FINE, _COARSE = 1.1, 2.0  # growth of the blocks of frequencies that one bound serves: near the last node, and far from it
+_FINE, _COARSE = (
+    1.1,
+    2.0,
+)  # growth of the blocks of frequencies that one bound serves: near the last node, and far from it
 _DOUBLINGS = 900
 _OFF_LATTICE = 1e-7  # steps by which a sum may miss its lattice
 _EPS = 2.0**-52
@@ -86,6 +88,16 @@ class AbstractTransform(ABC):
     @abstractmethod
     def strip(self) -> tuple[float, float]:
         """The open interval of real s with finite cumulants."""
+
+    @property
+    def lost(self) -> float:
+        """A bound on the total error of the probabilities behind the cumulants."""
+        return 0.0
+
+    @property
+    def most_nodes(self) -> int:
+        """The most nodes of a line that are worth their time, without a lattice."""
+        return 2**14
 
     @abstractmethod
     def cumulant(self, s: ComplexArray) -> ComplexArray:
@@ -305,7 +317,7 @@ class RowsTransform(AbstractTransform):
                 if height < _LOUD and self._falls(c, k * spacing):
                     return Tail(total + 4.0 * float(np.exp(height)), np.inf)
                 options.append(Tail(total, float(np.floor(until * (1 - 1e-13)))))
-                if until > _WHOLE and height > _LOUD:
+                if until > _WHOLE:
                     break
             k = until
         if not options:
@@ -325,13 +337,8 @@ class RowsTransform(AbstractTransform):
     def _quiet(self, span: tuple[float, float]) -> list[tuple[float, float]]:
         """(level, frequency up to which |phi| <= exp(-level) is proven), once for all lines."""
         if span not in self._known:
-            phases, reach, rows = self._row.phases(*span), self._row.reach, self.rows - 1
-            found: list[tuple[float, float]] = []
-            for level in _LEVELS:
-                if phases is None or rows == 0 or (found and found[-1][1] > _FAR * reach):
-                    break  # lower levels reach farther, at a price in height
-                found.append((level, phases.quiet_until(reach, rows, level)))
-            self._known[span] = found
+            phases = self._row.phases(*span) if self.rows > 1 else None
+            self._known[span] = [] if phases is None else phases.levels(self._row.reach, self.rows - 1)
         return self._known[span]
 
     @cached_property
@@ -343,3 +350,37 @@ def largest_log_modulus(transform: AbstractTransform, c: float, t: np.ndarray) -
     """Log |E exp((c + i t) S)| - log E exp(c S), the larger of both worlds, from the cumulants."""
     real = np.real(transform.cumulant(np.concatenate([[complex(c)], c + 1j * t])))
     return (real[:, 1:] - real[:, :1]).max(axis=0)
+
+
+def phased_tail(
+    height: Callable[[float], float],
+    reach: float,
+    quiet: list[tuple[float, float]],
+    spacing: float,
+    first: int,
+) -> Tail:
+    """A `Tail` from a bound on the log modulus that falls up to `reach`, and levels that are proven beyond it.
+
+    Args:
+        height: frequency t -> a bound on the log modulus at frequencies in [t, reach].
+        reach: how far that holds.
+        quiet: pairs (level, frequency): beyond `reach`, up to the frequency, the modulus is at most exp(-level).
+        spacing: of the frequencies k spacing.
+        first: the last k that is summed.
+
+    Examples:
+        >>> phased_tail(lambda t: -t * t, 20.0, [(36.0, 1e9)], 1.0, 6).distance(1.0) < 1e-8
+        True
+    """
+    total, k = 0.0, first + 1.0
+    while k * spacing < reach * (1 - 1e-13) and k < _WHOLE:
+        until = min(_FINE * k, reach / spacing)
+        total += float(np.exp(height(k * spacing))) * (1.0 / k + log(until / k))
+        k = until
+    options = [Tail(total, max(float(first), float(np.floor(k * (1 - 1e-13)))))]
+    for level, frequency in quiet:
+        last = frequency / spacing
+        if last > k:
+            rest = np.exp(-level) * (1.0 / k + log(last / k))
+            options.append(Tail(total + float(rest), float(np.floor(last * (1 - 1e-13)))))
+    return min(options, key=lambda tail: tail.distance(1.0))
