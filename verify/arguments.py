@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from verify.claim import Claim
+from verify.judge import regime_named
 from verify.report.wording import plural
 
 DEFAULT_OUT = Path("results/verify")
@@ -21,7 +22,9 @@ class Request:
     Attributes:
         claims: the claims to judge, in the register's order; with --regime, one claim with that regime alone.
         scale, confidence, seed: see `verify.report.record.Setting`.
-        out: the report's folder, or None: with --regime and no --out nothing is written.
+        out: the report's folder, or None: with --regime or --json and no --out no report is written.
+        listing: whether to list the claims only.
+        json: file of the data alone, "-" for standard output, or None.
     """
 
     claims: tuple[Claim, ...]
@@ -30,6 +33,7 @@ class Request:
     seed: int
     out: Path | None
     listing: bool
+    json: str | None = None
 
 
 def select(patterns: Sequence[str], register: Mapping[str, Claim]) -> tuple[Claim, ...]:
@@ -93,6 +97,11 @@ def parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help="judge one regime of one CLAIM again; writes a report only with --out",
     )
+    reader.add_argument(
+        "--json",
+        metavar="FILE",
+        help="write the data alone, as in verdicts.json, to FILE, or to standard output for -; a report only with --out",
+    )
     reader.add_argument("--list", action="store_true", help="list the claims and judge nothing")
     return reader
 
@@ -108,10 +117,10 @@ def request_of(arguments: argparse.Namespace, register: Mapping[str, Claim]) -> 
     claims = select(arguments.claims, register)
     out = arguments.out
     if arguments.regime is not None:
-        claims = (_one_regime(claims, arguments.regime),)
-    elif out is None:
+        claims = (_one_regime(claims, arguments.regime, seed),)
+    elif out is None and arguments.json is None:
         out = DEFAULT_OUT
-    return Request(claims, arguments.scale, confidence, seed, out, arguments.list)
+    return Request(claims, arguments.scale, confidence, seed, out, arguments.list, arguments.json)
 
 
 def _confidence(text: str) -> float:
@@ -134,17 +143,18 @@ def _seed(text: str) -> int:
     return seed
 
 
-def _one_regime(claims: Sequence[Claim], name: str) -> Claim:
+def _one_regime(claims: Sequence[Claim], name: str, seed: int) -> Claim:
     if len(claims) != 1:
         raise ValueError(
             f"--regime is {name!r} for {plural(len(claims), 'claim')}; it must go with exactly one CLAIM"
         )
     claim = claims[0]
-    chosen = [regime for regime in claim.regimes if regime.name == name]
-    if not chosen:
+    chosen = regime_named(claim, name, seed)
+    if chosen is None:
         names = [regime.name for regime in claim.regimes]
         raise ValueError(_unknown("--regime", name, names, f"a regime of {claim.id}"))
-    return replace(claim, regimes=chosen)
+    # What was drawn stays a fixed point here: nothing else of the claim is judged.
+    return replace(claim, regimes=(chosen,), sampled=None)
 
 
 def _unknown(argument: str, value: str, names: Sequence[str], what: str) -> str:
