@@ -18,7 +18,7 @@ from scipy.special import logsumexp
 
 from mipsim.exact import Terms
 
-LEAST, MOST = 2**18, 2**20
+LEAST, MOST = 2**19, 2**20
 """Lattice points on a circle of `WIDTH` standard deviations (and the distance of the two worlds)."""
 
 ADDED = 3e-5
@@ -129,11 +129,12 @@ def trimmed(terms: Terms, allowed: float) -> tuple[Table, float]:
     return (ratio[part], out[part], inside[part]), float(most.sum() - most[part].sum()) if most.size else 0.0
 
 
-def pair_law(groups: Sequence[Terms], *, strong: bool) -> PairLaw:
+def pair_law(groups: Sequence[Terms], errors: Sequence[float], *, strong: bool) -> PairLaw:
     """The law of the sum of all coordinates' log ratios, moved to the lattice on the stronger or on the weaker side.
 
     Args:
         groups: the terms; probability off the finite ratios is accounted apart.
+        errors: bound on the error in total variation of each group's tables, for one coordinate.
         strong: the side.
     """
     d = sum(g.count for g in groups)
@@ -146,9 +147,9 @@ def pair_law(groups: Sequence[Terms], *, strong: bool) -> PairLaw:
     finite = np.ones(2)
     waves = [np.ones(points // 2 + 1, complex), np.ones(points // 2 + 1, complex)]
     error, tables = TRANSFORM, []
-    for g, (kept, left_out) in zip(groups, cut, strict=True):
+    for g, own, (kept, left_out) in zip(groups, errors, cut, strict=True):
         index, out, inside, lost = stronger(kept, h) if strong else weaker(kept, h)
-        error += g.count * (lost + left_out + g.error)
+        error += g.count * (lost + left_out + own)
         tables.append((index, out, inside, g.count))
         possible = np.isfinite(g.ratio)
         for world, mass in enumerate((out, inside)):
@@ -156,7 +157,8 @@ def pair_law(groups: Sequence[Terms], *, strong: bool) -> PairLaw:
             table = np.bincount(index % points, mass, points)
             waves[world] = waves[world] * np.fft.rfft(table) ** g.count
     laws = [np.roll(np.maximum(np.fft.irfft(wave, points), 0.0), -(start % points)) for wave in waves]
-    error += _outside(tables, h, start, start + points - 1)
+    if any(table[0].size for table in tables):
+        error += _outside(tables, h, start, start + points - 1)
     ratio = (start + np.arange(points)) * h
     return PairLaw(ratio, laws[0], laws[1], max(0.0, 1 - finite[0]), max(0.0, 1 - finite[1]), error)
 
