@@ -313,7 +313,7 @@ def drawn_references_regime(law: str, isotropic: bool) -> Regime:
         return replace(result, seed=budget.seed)
 
     return Regime(
-        f"{law}, {'isotropic' if isotropic else 'correlated'}, n_r/d to infinity",
+        f"{law}, {'isotropic' if isotropic else 'correlated'}, n_r/d = {MOST}",
         parameters,
         judge,
         ESTIMATED,
