@@ -18,7 +18,7 @@ FLOOR = 1e-4
 GRID = ndtr(np.linspace(ndtri(FLOOR), -ndtri(FLOOR), 81))
 """FPRs evenly spread in probit scale: where a comparison starts before it is refined, and what is drawn."""
 
-RESOLUTION = 1e-4
+RESOLUTION = 2e-5
 """Probits: the curves are refined until no gap between two neighbouring points can exceed those found by more."""
 
 RELATIVE = 0.01
@@ -26,6 +26,9 @@ RELATIVE = 0.01
 
 MOST_POINTS = 20_000
 """Points at which refinement ends; what may then still lie between them is `Size.between`."""
+
+HALVINGS = 20
+"""Of the intervals around the extremes, at the end: 1e-6 of what refinement leaves."""
 
 Beta = Callable[[np.ndarray], np.ndarray]
 
@@ -47,14 +50,20 @@ class Size:
             Infinite where one curve is 0 or 1 and the other is not.
         evidence: the curves.
         error: proven bound on the error of `low` and `high` that comes from the exact law; 0 for a closed form.
-        between: how far the gap may exceed [low, high] between the points that were compared.
+        below, above: how far the gap may pass `low` and `high` between the points that were compared.
     """
 
     low: float
     high: float
     evidence: CurveEvidence | None = None
     error: float = 0.0
-    between: float = 0.0
+    below: float = 0.0
+    above: float = 0.0
+
+    @property
+    def between(self) -> float:
+        """The larger of `below` and `above`."""
+        return max(self.below, self.above)
 
     @property
     def worst(self) -> float:
@@ -120,6 +129,7 @@ def curve_gap(
         found = np.insert(found, split + 1, _values(truth, middle, label))
         wanted = np.insert(wanted, split + 1, _values(promise, middle, label))
         alpha = np.insert(alpha, split + 1, middle)
+    alpha, found, wanted = _polished(truth, promise, alpha, found, wanted, label)
     gap = _gap(wanted, found)
     empty = np.zeros(0)
     return Size(
@@ -127,8 +137,26 @@ def curve_gap(
         float(gap.max()),
         CurveEvidence(alpha, found, empty, empty, empty, alpha, wanted, "exact law", label),
         _law_error(exact, alpha, wanted, gap),
-        float(max(0.0, np.max(above, initial=0.0), np.max(below, initial=0.0))),
+        float(np.max(below, initial=0.0)),
+        float(np.max(above, initial=0.0)),
     )
+
+
+def _polished(
+    truth: Beta, promise: Beta, alpha: np.ndarray, found: np.ndarray, wanted: np.ndarray, label: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Add points around the largest and the least gap, so that a corner there is met to many digits."""
+    for _ in range(HALVINGS):
+        gap = _gap(wanted, found)
+        places = {int(gap.argmin()), int(gap.argmax())}
+        split = np.array(sorted({i for p in places for i in (p - 1, p) if 0 <= i < alpha.size - 1}))
+        split, middle = _real_splits(alpha, split, _middle(alpha[split], alpha[split + 1]))
+        if not split.size or not np.isfinite(gap[list(places)]).all():
+            break
+        found = np.insert(found, split + 1, _values(truth, middle, label))
+        wanted = np.insert(wanted, split + 1, _values(promise, middle, label))
+        alpha = np.insert(alpha, split + 1, middle)
+    return alpha, found, wanted
 
 
 def _beta_of(curve: Beta | Curve) -> Beta:
@@ -175,7 +203,7 @@ def _judged_range(promise: Beta, floor: float, label: str) -> tuple[float, float
     if ends[0] < floor or ends[1] > 1 - floor:
         raise ValueError(
             f"the claimed FNR of {label or 'this comparison'} runs from {ends[0]:.3g} to {ends[1]:.3g} at FPRs from {floor:g}; it "
-            f"must be within [{floor:g}, 1 - {floor:g}] somewhere"
+            f"must be within [{floor:g}, 1 - {floor:g}] somewhere, or a smaller floor must be given"
         )
     first = floor if ends[0] <= 1 - floor else where(1 - floor, above=False)
     last = 1 - floor if ends[1] >= floor else where(floor, above=True)
@@ -225,14 +253,39 @@ def _exceed(
     least = np.where(np.isfinite(least), least, lower[right] - after * width)
     least = np.clip(least, lower[right], lower[left])
     chord = upper[left] + (upper[right] - upper[left]) * kink / width
-    # Between the ends the difference of a chord and two lines is largest at an end or at the kink; in probits it is at
-    # most that difference times the largest slope of Phi^-1 over the values that occur.
-    most = np.maximum.reduce([upper[left] - lower[left], upper[right] - lower[right], chord - least])
-    steepest = np.maximum(_slope(upper[left]), _slope(lower[right]))
-    with np.errstate(invalid="ignore"):
-        by_chord = np.where(most > 0, most * steepest, most * np.minimum(_slope(least), _slope(chord)))
-        by_chord = np.where(most > 0, by_chord, 0.0)
-    return _difference(np.fmin(by_order, by_chord), found)
+    ends = [(upper[left], lower[left]), (chord, least), (upper[right], lower[right])]
+    pieces = [_most_on_piece(*ends[0], *ends[1]), _most_on_piece(*ends[1], *ends[2])]
+    return _difference(np.fmin(by_order, np.maximum(*pieces)), found)
+
+
+def _most_on_piece(u0: np.ndarray, l0: np.ndarray, u1: np.ndarray, l1: np.ndarray) -> np.ndarray:
+    """An upper bound of Phi^-1(u) - Phi^-1(l) where u and l run linearly from u0 to u1 and from l0 to l1.
+
+    It is (u - l) S with S the divided difference of Phi^-1. The derivative of Phi^-1 is convex, so S is convex along the
+    way: below its chord, and above its two half-chords prolonged. Either way the bound is a product of linear functions.
+    """
+    d0, d1 = u0 - l0, u1 - l1
+    dm = (d0 + d1) / 2
+    s0, sm, s1 = _divided(u0, l0), _divided((u0 + u1) / 2, (l0 + l1) / 2), _divided(u1, l1)
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        above = _largest_product(d0, d1, s0, s1)
+        below = np.maximum(
+            _largest_product(d0, dm, 2 * sm - s1, sm), _largest_product(dm, d1, sm, 2 * sm - s0)
+        )
+    return np.where(np.maximum(d0, d1) > 0, above, below)
+
+
+def _largest_product(d0: np.ndarray, d1: np.ndarray, s0: np.ndarray, s1: np.ndarray) -> np.ndarray:
+    """The largest product, on the way from (d0, s0) to (d1, s1)."""
+    at = np.clip(-(d0 * (s1 - s0) + s0 * (d1 - d0)) / (2 * (d1 - d0) * (s1 - s0)), 0.0, 1.0)
+    return np.fmax(np.maximum(d0 * s0, d1 * s1), (d0 + at * (d1 - d0)) * (s0 + at * (s1 - s0)))
+
+
+def _divided(u: np.ndarray, l: np.ndarray) -> np.ndarray:
+    """(Phi^-1(u) - Phi^-1(l)) / (u - l), and the derivative where they are equal to rounding."""
+    far = np.abs(u - l) > 1e-9 * np.minimum(np.maximum(u, l), 1 - np.minimum(u, l))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(far, _gap(u, l) / np.where(far, u - l, 1.0), np.maximum(_slope(u), _slope(l)))
 
 
 def _difference(bound: np.ndarray, found: float) -> np.ndarray:
