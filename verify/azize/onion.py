@@ -69,7 +69,7 @@ def _kept(family: Family, keep: float) -> tuple[float, float, float, float, floa
     def lost(reach: float) -> float:
         return float(law.cdf(centre + reach) - law.cdf(centre - reach) - keep)
 
-    reach = float(optimize.brentq(lost, 0.0, 60.0 * sd, xtol=1e-14))
+    reach = float(optimize.brentq(lost, 0.0, 60.0 * sd, xtol=1e-14))  # pyright: ignore[reportArgumentType]
     low, high = max(centre - reach, start), min(centre + reach, stop)
     first, second = (moment / keep for moment in partial_moments(family, low, high))
     before = (second - 2 * centre * first + centre**2) / sd**2

@@ -235,7 +235,7 @@ CLAIMS = (
         Kind.CURVE, 0.02, "probit",
         {
             "estimator": OneOf((*PROBLEMS, *BLOCKS), "expansion (7) with a remainder of mean difference o(1/n) and variance o(1/n)"),
-            "d/n": Between(0, float("inf"), "blocks of a fixed number of parameters, finitely many kinds; judged at 1 and 2, sampled from .2 to 5; logistic regression at n = 1e9 only"),
+            "d/n": Between(0, float("inf"), "blocks of a fixed number of parameters, finitely many kinds; judged at 1 and 2, sampled with sqrt(m) from .3 to 2.5; logistic regression at n = 1e9 only"),
             "target": OneOf(("fixed quantiles", "typical, for the median"), "fixed records, I(x*) not 0 for all kinds"),
             "n": Between(101, float("inf"), "odd for medians"),
             "alpha": Between(0, 1, "a fixed FPR; judged on [.05, .95]"),

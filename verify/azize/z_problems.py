@@ -110,7 +110,7 @@ def curve_of(problem: Problem, n: int, score: str) -> NormalCurve:
 
 
 def random_problem(rng: np.random.Generator) -> Problem:
-    """One to three kinds of coordinates with random laws and targets, the target's influence away from 0; d/n from .2 to 5."""
+    """One to three kinds of coordinates with random laws and targets, the target's influence away from 0; sqrt(m) from .3 to 2.5."""
     words, pieces = [], []
     for _ in range(int(rng.integers(1, 4))):
         kind, sign = int(rng.integers(4)), float(rng.choice([-1.0, 1.0]))
@@ -134,7 +134,8 @@ def random_problem(rng: np.random.Generator) -> Problem:
                 f"slope {theta:.2f}, x ~ N(0, {size**2:.2f}), target x {far:.2f} sd, residual {sign:+.0f}"
             )
             pieces.append(slope_piece(theta, size, far * size, sign))
-    return _problem("; ".join(words), *pieces, tau=float(np.exp(rng.uniform(np.log(0.2), np.log(5.0)))))
+    one = _problem("; ".join(words), *pieces)
+    return replace(one, tau=float(np.exp(2 * rng.uniform(np.log(0.3), np.log(2.5)))) / one.leakage())
 
 
 def revealing_power(n: int, tau: float) -> tuple[float, float]:
@@ -186,8 +187,8 @@ class GrowingCurve:
 
         # The threshold of this FPR is above every t whose FPR is above alpha for certain, and below every t where it is below.
         reach = 8 * float(np.sqrt(high.max()))
-        least = float(optimize.brentq(lambda t: rates(t)[0] - alpha, -reach, reach)) - 1e-9
-        most = float(optimize.brentq(lambda t: rates(t)[1] - alpha, -reach, reach)) + 1e-9
+        least = float(optimize.brentq(lambda t: rates(t)[0] - alpha, -reach, reach)) - 1e-9  # pyright: ignore[reportArgumentType]
+        most = float(optimize.brentq(lambda t: rates(t)[1] - alpha, -reach, reach)) + 1e-9  # pyright: ignore[reportArgumentType]
         return 1.0 - self._fnr(most)[1], 1.0 - self._fnr(least)[0]
 
     def _fnr(self, t: float) -> tuple[float, float]:
