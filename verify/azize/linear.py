@@ -36,8 +36,9 @@ class NormalCurve:
 
     Examples:
         >>> curve = NormalCurve(1.0, 1.0, 0.01, 0.01)
-        >>> print(curve.beta(np.array([0.5])).round(4), [end.round(4)[0] for end in curve.beta_bracket(np.array([0.5]))])
-        [0.1587] [np.float64(0.1428), np.float64(0.1748)]
+        >>> low, high = curve.beta_bracket(np.array([0.5]))
+        >>> print(curve.beta(np.array([0.5])).round(4), low.round(3), high.round(3))
+        [0.1587] [0.143] [0.175]
     """
 
     mu: float

@@ -83,7 +83,7 @@ def each_regime(name: str, keep: float, factor: float = 1.0) -> Regime:
 
     def judge(_: Budget) -> RegimeResult:
         law = _law(family)
-        low, high, mean, variance, _ = _kept(family, keep)
+        low, high, mean, variance = _kept(family, keep)[:4]
 
         def fall(z: float) -> float:
             return float(factor * (z - law.mean()) ** 2 / law.var() - (z - mean) ** 2 / variance)
@@ -222,7 +222,7 @@ def _point(rng: np.random.Generator) -> Regime:
 
     def judge(_: Budget) -> RegimeResult:
         law = _law(family)
-        low, _high, mean, variance, _ = _kept(family, keep)
+        low, _high, mean, variance = _kept(family, keep)[:4]
         z = float(law.ppf(law.cdf(low) + place * keep))
         before, after = (z - law.mean()) ** 2 / law.var(), (z - mean) ** 2 / variance
         return judge_bound(
