@@ -13,9 +13,11 @@ from mipsim.theory import kaissis
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control
 from verify.kaissis.outputs import log_uniform, refined
-from verify.limits import FLOOR, MOST_TOLERANCE, SHARE, Size, judge_equality, judge_limit
+from verify.curve_gap import FLOOR, Size
+from verify.exact_judges import MOST_TOLERANCE, SHARE
+from verify.limits import judge_equality, judge_limit
 
-SIZES = (250, 1000, 4000, 15_625, 62_500, 125_000, 250_000, 500_000, 1_000_000)
+SIZES = tuple(1_000_000 // 2**k for k in range(10, -1, -1))
 """Dimensions; the law of the norm is computed up to 1e6."""
 STEPS = (8, 16, 32, 64, 128, 256)
 FINE = ndtr(np.linspace(ndtri(FLOOR), -ndtri(FLOOR), 241))
