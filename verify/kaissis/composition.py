@@ -130,7 +130,8 @@ _D = Between(1, UNBOUNDED)
 _ALPHA = Between(0, 1, "FPRs from 1e-250, FNRs from 1e-4")
 _COMPOSED = {"Delta_a, Delta_b": _MU, "sigma_a, sigma_b": Between(0, UNBOUNDED), "d": _D, "alpha": _ALPHA} | {
     "direction of the shifts": OneOf(
-        ("the same, unknown",), "the attacker may choose both functions, for example one a multiple of the other"
+        ("the same, unknown",),
+        "the attacker may choose both functions, for example one a multiple of the other",
     )
 }
 _LEMMA_8 = Quote(
@@ -196,7 +197,9 @@ CLAIMS = (
             for low, high in ((1, 1.5), (1, 2), (2, 3), (5, 30), (30, 300), (300, 301), (300, 10_000))
         ),
         Control(
-            lambda f: blessing_regime(2.0, 30.0, 30.0 * f), -0.03, plants="two equal dimensions, whose curves are one"
+            lambda f: blessing_regime(2.0, 30.0, 30.0 * f),
+            -0.03,
+            plants="two equal dimensions, whose curves are one",
         ),
         quote=Quote(
             "Therefore, at d > 1, the GM provides progressively stronger J-DR guarantees than for scalar queries.",

@@ -11,7 +11,16 @@ from mipsim.theory import kaissis
 from mipsim.tradeoff import AbstractTradeOff
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control
-from verify.kaissis.outputs import NOISES, best_test, both_ways, cells, level_gap, log_uniform, magnitude_beta, norm_beta
+from verify.kaissis.outputs import (
+    NOISES,
+    best_test,
+    both_ways,
+    cells,
+    level_gap,
+    log_uniform,
+    magnitude_beta,
+    norm_beta,
+)
 from verify.limits import GRID, Size, judge_identity
 
 EXACT = 1e-6
@@ -183,8 +192,15 @@ CLAIMS = (
             *(resilience_regime("Gaussian", mu, d, 1.0) for mu in (1.0, 3.0) for d in (2, 30, 1000)),
         ),
         # At mu = 8 the one-sided and the two-sided curve all but agree: f of an attacker who knows 5% less is passed.
-        Control(partial(resilience_regime, "Gaussian", 8.0, 1, 1.0), -0.05, plants="a shift of 8, where j all but meets f"),
-        quote=Quote("If a mechanism satisfies f-DP, it also satisfies f'-DR, with f'(alpha) >= f(alpha) for all alpha.", "lemma 6"),
+        Control(
+            partial(resilience_regime, "Gaussian", 8.0, 1, 1.0),
+            -0.05,
+            plants="a shift of 8, where j all but meets f",
+        ),
+        quote=Quote(
+            "If a mechanism satisfies f-DP, it also satisfies f'-DR, with f'(alpha) >= f(alpha) for all alpha.",
+            "lemma 6",
+        ),
         sampled=_sampled_resilience,
     ),
     Claim(
@@ -198,7 +214,10 @@ CLAIMS = (
         {"mu1": _MU, "alpha": _ALPHA},
         tuple(laplace_regime(mu) for mu in (0.01, 0.1, 0.5, 1.0, 2.0, 3.0, 10.0, 30.0)),
         Control(partial(laplace_regime, 1.0)),
-        quote=Quote("Let mu_1 = Delta_1/b. The LM satisfies (j_LM(alpha), j_LM^-1(alpha))-DR with: [the two formulas]", "theorem 1"),
+        quote=Quote(
+            "Let mu_1 = Delta_1/b. The LM satisfies (j_LM(alpha), j_LM^-1(alpha))-DR with: [the two formulas]",
+            "theorem 1",
+        ),
         restricted_by=(_MAGNITUDE,),
         sampled=lambda rng, count: [laplace_regime(log_uniform(rng, 0.01, 30.0)) for _ in range(count)],
     ),
@@ -218,10 +237,14 @@ CLAIMS = (
             gaussian_regime(10.0, 10_000),
         ),
         Control(partial(gaussian_regime, 3.0, 5)),
-        quote=Quote("Let mu_2 = Delta_2/sigma. The GM satisfies (j_GM(alpha), j_GM^-1(alpha))-DR with: [the two formulas]", "theorem 2"),
+        quote=Quote(
+            "Let mu_2 = Delta_2/sigma. The GM satisfies (j_GM(alpha), j_GM^-1(alpha))-DR with: [the two formulas]",
+            "theorem 2",
+        ),
         restricted_by=(_MAGNITUDE,),
         sampled=lambda rng, count: [
-            gaussian_regime(log_uniform(rng, 0.05, 8.0), round(log_uniform(rng, 1.0, 1000.0))) for _ in range(count)
+            gaussian_regime(log_uniform(rng, 0.05, 8.0), round(log_uniform(rng, 1.0, 1000.0)))
+            for _ in range(count)
         ],
     ),
     Claim(
@@ -271,7 +294,8 @@ CLAIMS = (
             "lemma 9",
         ),
         sampled=lambda rng, count: [
-            finite_regime(int(rng.integers(4, 60)), int(rng.integers(1_000_000)), float(rng.random())) for _ in range(count)
+            finite_regime(int(rng.integers(4, 60)), int(rng.integers(1_000_000)), float(rng.random()))
+            for _ in range(count)
         ],
     ),
 )

@@ -24,7 +24,9 @@ from verify.kaissis.sides import (
 from verify.limits import GRID, judge_identity
 
 COIN = "ties are split by a coin, and r and r' have one critical value of their likelihood ratios"
-NO_COIN = "no coin: a tie is rejected whole or accepted whole, as definition 2 builds a curve from a statistic"
+NO_COIN = (
+    "no coin: a tie is rejected whole or accepted whole, as definition 2 builds a curve from a statistic"
+)
 SAME = 1e-12
 """Scores nearer than this are one: those of z and -z differ by rounding."""
 HALVES = "r and r' have the level alpha/2 each, as in the magnitude test of lemma 4"
@@ -146,7 +148,8 @@ CLAIMS = (
     Claim(
         "kaissis-lemma-5",
         "kaissis",
-        _GLR + "the two one-sided tests at every FPR and shift, for noise that need not be symmetric; it is largest at |shift| = Delta.",
+        _GLR
+        + "the two one-sided tests at every FPR and shift, for noise that need not be symmetric; it is largest at |shift| = Delta.",
         Kind.EXACT,
         EXACT,
         "power",
@@ -186,7 +189,11 @@ CLAIMS = (
         "power",
         DOMAIN
         | _COIN
-        | {"noise": OneOf(("Gaussian", "logistic", "Laplace"), "each also sub-sampled; h even and strictly convex")},
+        | {
+            "noise": OneOf(
+                ("Gaussian", "logistic", "Laplace"), "each also sub-sampled; h even and strictly convex"
+            )
+        },
         tuple(generalised_regime(*setting, magnitude=True) for setting in (*SETTINGS, *LOGISTIC)),
         Control(lambda f: generalised_regime("Gaussian", 1.0, 1.0, magnitude=True, shrink=f), -0.05),
         corrects="kaissis-lemma-5",
@@ -204,7 +211,9 @@ CLAIMS = (
             "log-concave in its place (Prekopa)."
         ),
         quote=_QUOTE,
-        restricted_by=(Quote("If the density of xi is additionally symmetric about the location parameter", "lemma 4"),),
+        restricted_by=(
+            Quote("If the density of xi is additionally symmetric about the location parameter", "lemma 4"),
+        ),
         sampled=lambda rng, count: [
             generalised_regime(*some_setting(rng, ("Gaussian", "Laplace", "logistic"), True), magnitude=True)
             for _ in range(count)

@@ -16,8 +16,7 @@ from mipsim.theory import kaissis
 from mipsim.tradeoff import AbstractTradeOff, PiecewiseLinearTradeOff
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control
-from verify.curve_gap import Size
-from verify.kaissis.outputs import best_test, log_uniform, magnitude_beta
+from verify.kaissis.outputs import best_test, log_uniform
 from verify.kaissis.sides import BOTH_SIDES, CHOOSES_Q, REAL_LINE
 from verify.limits import judge_bound
 
@@ -34,7 +33,9 @@ def promised(noise: str, mu: float, d: int) -> AbstractTradeOff:
     """J = Symm(j, jinv) of theorem 1 or 2."""
     if noise == "Laplace":
         return kaissis.laplace_tradeoff(mu).symmetrized()
-    return kaissis.symmetrised(kaissis.FoldedGaussianTradeOff(mu) if d == 1 else kaissis.gaussian_tradeoff(mu, d))
+    return kaissis.symmetrised(
+        kaissis.FoldedGaussianTradeOff(mu) if d == 1 else kaissis.gaussian_tradeoff(mu, d)
+    )
 
 
 def attacker_beta(noise: str, mu: float, d: int, knows: str, alpha: np.ndarray) -> np.ndarray:
@@ -126,8 +127,9 @@ def masked_regime(mu: float, d: int, rate: float, reading: str, factor: float = 
         kept = np.arange(d + 1) if reading == COORDINATES else np.array([0, d])
         weights = binom.pmf(kept, d, rate) if reading == COORDINATES else np.array([1 - rate, rate])
         cut = chi2.isf(ALPHA, d)
-        found = sum(
-            w * (ncx2.cdf(cut, d, mu**2 * k / d) if k else 1 - ALPHA) for k, w in zip(kept, weights, strict=True)
+        found = np.zeros(ALPHA.size) + sum(
+            w * (ncx2.cdf(cut, d, mu**2 * k / d) if k else 1 - ALPHA)
+            for k, w in zip(kept, weights, strict=True)
         )
         gap = claim.beta(ALPHA) - found
         at = int(np.argmax(gap))
@@ -143,7 +145,9 @@ def masked_regime(mu: float, d: int, rate: float, reading: str, factor: float = 
         )
 
     word = "coordinates" if reading == COORDINATES else "records"
-    return Regime(f"mask on {word}, mu = {mu:g}, d = {d}, p = {rate:g}", parameters, judge, reading, random=False)
+    return Regime(
+        f"mask on {word}, mu = {mu:g}, d = {d}, p = {rate:g}", parameters, judge, reading, random=False
+    )
 
 
 @lru_cache(maxsize=64)
@@ -164,7 +168,11 @@ def _masks_drawn(mu: float, d: int, rate: float, alpha: float, bound: float) -> 
 
 
 _MU = Between(0, UNBOUNDED, "Delta/b or Delta/sigma; judged at 0.2 to 6")
-_KNOWS = {"the attacker knows of the shift": OneOf((NOTHING, SIGN, LIRA), "what q, chosen by the attacker, lets them know")}
+_KNOWS = {
+    "the attacker knows of the shift": OneOf(
+        (NOTHING, SIGN, LIRA), "what q, chosen by the attacker, lets them know"
+    )
+}
 _RESTRICTED = (
     BOTH_SIDES,
     Quote(
@@ -197,10 +205,16 @@ _THEOREM_2 = Quote("The GM satisfies (j_GM(alpha), j_GM^-1(alpha))-DR", "theorem
 _SIZES = (0.5, 1.0, 3.0)
 
 
-def _pair(number: int, noise: str, quote: Quote, proof: str, cases: tuple[tuple[float, int], ...]) -> tuple[Claim, Claim]:
+def _pair(
+    number: int, noise: str, quote: Quote, proof: str, cases: tuple[tuple[float, int], ...]
+) -> tuple[Claim, Claim]:
     """The guarantee as it is given, and where it holds."""
     name = f"kaissis-thm-{number}-guarantee"
-    domain = {"mu": _MU, "d": Between(1, UNBOUNDED if noise == "Gaussian" else 1), "alpha": Between(0, 1, "judged at 1e-6 to 0.98")}
+    domain = {
+        "mu": _MU,
+        "d": Between(1, UNBOUNDED if noise == "Gaussian" else 1),
+        "alpha": Between(0, 1, "judged at 1e-6 to 0.98"),
+    }
     unknown = tuple(guarantee_regime(noise, mu, d, NOTHING) for mu, d in cases)
     lira = (guarantee_regime("Gaussian", 1.0, 1, LIRA),) if noise == "Gaussian" else ()
     control = Control(partial(guarantee_regime, noise, 3.0, 1, NOTHING), -0.03)
@@ -253,10 +267,20 @@ CLAIMS = (
         Kind.BOUND,
         0.0,
         "FNR",
-        {"mu": _MU, "p": Between(0, 1), "d": Between(1, UNBOUNDED), "mask": OneOf((RECORD, COORDINATES), "the text defines it in {0,1}^d")},
+        {
+            "mu": _MU,
+            "p": Between(0, 1),
+            "d": Between(1, UNBOUNDED),
+            "mask": OneOf((RECORD, COORDINATES), "the text defines it in {0,1}^d"),
+        },
         (
             *(masked_regime(mu, d, p, RECORD) for mu in (1.0, 3.0) for d in (1, 2, 30) for p in (0.3, 0.9)),
-            *(masked_regime(mu, d, p, COORDINATES) for mu in (1.0, 3.0) for d in (1, 2, 5, 30) for p in (0.3, 0.5)),
+            *(
+                masked_regime(mu, d, p, COORDINATES)
+                for mu in (1.0, 3.0)
+                for d in (1, 2, 5, 30)
+                for p in (0.3, 0.5)
+            ),
         ),
         Control(partial(masked_regime, 3.0, 2, 0.3, RECORD), -0.03),
         quote=Quote(

@@ -12,9 +12,9 @@ from scipy.stats import chi2, ncx2
 from mipsim.theory import kaissis
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control
-from verify.kaissis.outputs import log_uniform, refined
 from verify.curve_gap import FLOOR, Size
 from verify.exact_judges import MOST_TOLERANCE, SHARE
+from verify.kaissis.outputs import log_uniform, refined
 from verify.limits import judge_equality, judge_limit
 
 SIZES = tuple(1_000_000 // 2**k for k in range(10, -1, -1))
@@ -136,7 +136,10 @@ def _steps_by_scipy(d: int) -> str:
     )
 
 
-PLOT, THEOREM = "as a plot shows it: within 0.01 of the FNR", "as an equality: within 2% of the claim's own mu"
+PLOT, THEOREM = (
+    "as a plot shows it: within 0.01 of the FNR",
+    "as an equality: within 2% of the claim's own mu",
+)
 
 
 def figure_regime(reading: str, stretch: float = 1.0) -> Regime:
@@ -159,7 +162,9 @@ def figure_regime(reading: str, stretch: float = 1.0) -> Regime:
             return judge_equality(
                 float(worst), parameters, tolerance=0.01, unit="FNR", detail=detail, reading=reading
             )
-        return judge_equality(found, parameters, mu=mu, detail=detail, reading=reading, second_route=_figure_by_scipy)
+        return judge_equality(
+            found, parameters, mu=mu, detail=detail, reading=reading, second_route=_figure_by_scipy
+        )
 
     word = "to a plot" if reading == PLOT else "to 2%"
     return Regime(f"figure 2a, {word}", parameters, judge, reading, random=False, setting="paper")
@@ -205,7 +210,8 @@ _LIMIT = {
 _SHORT = ("one step, mu2 = 1", "150 steps, mu2 = 1/5", "sqrt(d) steps, mu2 = 1")
 _CONTROL = Control(lambda f: limit_regime("sqrt(d) steps, mu2 = 1", short=True, stretch=f), 0.04)
 _THEOREM_3 = Quote(
-    "As d and/or as the number of non-adaptive compositions N increase, j_GM and j_GM^-1 tend to the common form: [equation 7]", "theorem 3"
+    "As d and/or as the number of non-adaptive compositions N increase, j_GM and j_GM^-1 tend to the common form: [equation 7]",
+    "theorem 3",
 )
 CLAIMS = (
     Claim(
@@ -241,7 +247,10 @@ CLAIMS = (
         TOLERANCE,
         UNIT,
         _LIMIT
-        | {"d": Between(1, UNBOUNDED, "grows"), "what grows": OneOf(("d", "both"), "L at most a constant times sqrt(d)")},
+        | {
+            "d": Between(1, UNBOUNDED, "grows"),
+            "what grows": OneOf(("d", "both"), "L at most a constant times sqrt(d)"),
+        },
         (
             *(limit_regime(name) for name in PATHS),
             *(limit_regime(name, short=True) for name in (*_SHORT, "2 sqrt(d) steps, mu2 = 1")),

@@ -72,6 +72,7 @@ def refined(
     Args:
         gap: of FPRs; NaN where it is not judged.
         levels: increasing FPRs to start from.
+        rounds: how often.
     """
     values = gap(levels)
     for _ in range(rounds):
@@ -123,7 +124,15 @@ def level_gap(found: AbstractTradeOff, promised: AbstractTradeOff, label: str) -
     shown, empty = np.isin(LEVELS, levels[np.isfinite(values)]), np.zeros(0)
     alpha = LEVELS[shown]
     evidence = CurveEvidence(
-        alpha, found.beta(LEVELS)[shown], empty, empty, empty, alpha, promised.beta(LEVELS)[shown], "exact law", label
+        alpha,
+        found.beta(LEVELS)[shown],
+        empty,
+        empty,
+        empty,
+        alpha,
+        promised.beta(LEVELS)[shown],
+        "exact law",
+        label,
     )
     return Size(float(np.nanmin(values)), float(np.nanmax(values)), evidence)
 

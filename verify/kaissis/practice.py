@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from functools import lru_cache, partial
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 from scipy.stats import chi, nct, ncx2, norm, t
 
 from mipsim.theory import kaissis
@@ -14,7 +13,7 @@ from mipsim.tradeoff import AbstractTradeOff
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control
 from verify.kaissis.many_dimensions import curve_gaps
-from verify.kaissis.outputs import log_uniform, magnitude_beta, norm_beta
+from verify.kaissis.outputs import log_uniform, magnitude_beta, norm_beta, refined
 from verify.limits import Size, curve_gap, judge_bound, judge_equality, judge_limit
 
 ALPHA = 1e-3
@@ -81,7 +80,9 @@ def loss_regime(d: int, ratio: float) -> Regime:
             f"here, is off by up to {max(abs(far.low), abs(far.high)):.2f} probits (mu = {kaissis.limit_mu(d, ratio**2):.2g})",
         )
 
-    return Regime(f"canary, d = {d}, Delta/sigma = {ratio:g}", parameters, judge, random=False, setting="paper")
+    return Regime(
+        f"canary, d = {d}, Delta/sigma = {ratio:g}", parameters, judge, random=False, setting="paper"
+    )
 
 
 def lira_regime(shadows: int, ratio: float, least: float, stretch: float = 1.0) -> Regime:
@@ -99,7 +100,6 @@ def lira_regime(shadows: int, ratio: float, least: float, stretch: float = 1.0) 
             kaissis.FoldedGaussianTradeOff(stretch * ratio),
             f"{shadows} shadow models",
             floor=least,
-            convex=False,
         )
         return judge_equality(
             found,
@@ -136,20 +136,31 @@ def many_shadows_regime(ratio: float, least: float, stretch: float = 1.0) -> Reg
     """The number of shadow models grows: LiRA's curve against j, at rates from `least`."""
     parameters = {"Delta/sigma": ratio, "rates from": least, "attack": "two-sided offline LiRA"}
 
+    levels = ndtr(np.linspace(ndtri(least), -ndtri(least), 241))
+
     def at(shadows: int) -> Size:
-        return curve_gap(
-            partial(lira_beta, shadows=shadows, ratio=ratio),
-            kaissis.FoldedGaussianTradeOff(stretch * ratio),
-            floor=least,
-            convex=False,
-        )
+        claimed = kaissis.FoldedGaussianTradeOff(stretch * ratio)
+
+        def gap(alpha: np.ndarray) -> np.ndarray:
+            promised = claimed.beta(alpha)
+            judged = (promised >= least) & (promised <= 1 - least)
+            return np.where(judged, ndtri(promised) - ndtri(lira_beta(alpha, shadows, ratio)), np.nan)
+
+        values = refined(gap, levels)[1]
+        return Size(float(np.nanmin(values)), float(np.nanmax(values)))
 
     def judge(_: Budget) -> RegimeResult:
         return judge_limit(
-            at, min(0.02, 0.02 * ratio), parameters, sizes=tuple(64 * 2**k for k in range(10)), size_name="shadow models"
+            at,
+            min(0.02, 0.02 * ratio),
+            parameters,
+            sizes=tuple(64 * 2**k for k in range(10)),
+            size_name="shadow models",
         )
 
-    return Regime(f"more shadow models, Delta/sigma = {ratio:g}, rates from {least:g}", parameters, judge, random=False)
+    return Regime(
+        f"more shadow models, Delta/sigma = {ratio:g}, rates from {least:g}", parameters, judge, random=False
+    )
 
 
 def reconstruction_regime(lengths: tuple[float, ...], d: int) -> Regime:
@@ -233,7 +244,11 @@ def known_records_regime(mu: float, reading: str, planted: float = 0.0) -> Regim
         )
 
     return Regime(
-        f"shifts of +-{mu:g}, {'known' if reading == SHIFTS else 'lengths known'}", parameters, judge, reading, random=False
+        f"shifts of +-{mu:g}, {'known' if reading == SHIFTS else 'lengths known'}",
+        parameters,
+        judge,
+        reading,
+        random=False,
     )
 
 
@@ -249,7 +264,8 @@ def _guessed(mu: float, promised: float) -> str:
 
 def _sampled_bounds(rng: np.random.Generator, count: int) -> list[Regime]:
     return [
-        bound_regime("Gaussian" if rng.random() < 0.5 else "Laplace", log_uniform(rng, 0.01, 6.0), 1.0) for _ in range(count)
+        bound_regime("Gaussian" if rng.random() < 0.5 else "Laplace", log_uniform(rng, 0.01, 6.0), 1.0)
+        for _ in range(count)
     ]
 
 
@@ -286,7 +302,12 @@ CLAIMS = (
             "subsampling.",
             "section 5, Asymptotic behaviour",
         ),
-        restricted_by=(Quote("assuming the worst case of a one-dimensional learning task and a sampling rate of 0.3", "section 5"),),
+        restricted_by=(
+            Quote(
+                "assuming the worst case of a one-dimensional learning task and a sampling rate of 0.3",
+                "section 5",
+            ),
+        ),
         sampled=lambda rng, count: [
             power_regime(log_uniform(rng, 0.01, 8.0), float(rng.choice([1.0, 0.3]))) for _ in range(count)
         ],
@@ -302,7 +323,10 @@ CLAIMS = (
         {"Delta/sigma": OneOf(("1", "2")), "d": OneOf(("1", "50")), "alpha": Between(1e-4, 1 - 1e-4)},
         (canary_regime(1.0), loss_regime(50, 2.0)),
         Control(partial(canary_regime, 1.0)),
-        quote=Quote("As seen in Figure 3b, the theoretical curve is matched exactly by the empirical one.", "section 5"),
+        quote=Quote(
+            "As seen in Figure 3b, the theoretical curve is matched exactly by the empirical one.",
+            "section 5",
+        ),
     ),
     Claim(
         "kaissis-audit-lira",
@@ -320,7 +344,10 @@ CLAIMS = (
         corrected_by="kaissis-audit-lira-corrected",
         quote=_LIRA_QUOTE,
         restricted_by=(
-            Quote("LiRa [...] trains shadow models on D and fits a Gaussian likelihood to their confidence scores", "section 5"),
+            Quote(
+                "LiRa [...] trains shadow models on D and fits a Gaussian likelihood to their confidence scores",
+                "section 5",
+            ),
         ),
     ),
     Claim(
@@ -331,7 +358,8 @@ CLAIMS = (
         Kind.LIMIT,
         0.02,
         "probit",
-        _LIRA_DOMAIN | {"shadow models": Between(128, UNBOUNDED, "a limit; exact at the numbers that are named")},
+        _LIRA_DOMAIN
+        | {"shadow models": Between(128, UNBOUNDED, "a limit; exact at the numbers that are named")},
         (
             *(many_shadows_regime(ratio, 1e-2) for ratio in (0.5, 1.0, 2.0)),
             many_shadows_regime(1.0, 1e-4),
@@ -387,10 +415,13 @@ CLAIMS = (
         Kind.BOUND,
         0.0,
         "probability",
-        {"mu": _MU, "reading": OneOf((LENGTHS, SHIFTS), "reconstruction robustness lets the attacker know the law of the records")},
-        (
-            *(known_records_regime(mu, reading) for mu in (0.5, 1.0, 2.0) for reading in (LENGTHS, SHIFTS)),
-        ),
+        {
+            "mu": _MU,
+            "reading": OneOf(
+                (LENGTHS, SHIFTS), "reconstruction robustness lets the attacker know the law of the records"
+            ),
+        },
+        (*(known_records_regime(mu, reading) for mu in (0.5, 1.0, 2.0) for reading in (LENGTHS, SHIFTS)),),
         Control(
             lambda f: known_records_regime(2.0, LENGTHS, planted=f),
             plants="a guess that is right with the promised probability",

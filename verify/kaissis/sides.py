@@ -338,9 +338,7 @@ CLAIMS = (
             "k' = inf L_-t, and alpha = 1 in the same way. Shifts of one sign: the theorem of Karlin and Rubin. A coin that lets the record "
             "take part replaces L by 1 - p + p L and changes no order."
         ),
-        quote=Quote(
-            "In the RTM, no UMP level alpha test exists for all possible values of q(D')", "lemma 1"
-        ),
+        quote=Quote("In the RTM, no UMP level alpha test exists for all possible values of q(D')", "lemma 1"),
         restricted_by=(BOTH_SIDES, REAL_LINE),
         same_formula=True,
         sampled=partial(_no_best, monotone=0.0),
@@ -433,10 +431,14 @@ CLAIMS = (
         quote=_SYMMETRIC,
         restricted_by=(
             REAL_LINE,
-            Quote("The individual tests are then UMP level alpha under the following pre-condition.", "before lemma 3"),
+            Quote(
+                "The individual tests are then UMP level alpha under the following pre-condition.",
+                "before lemma 3",
+            ),
         ),
         sampled=lambda rng, count: [
-            magnitude_regime(*some_setting(rng, ("Gaussian", "Laplace", "logistic"), True)) for _ in range(count)
+            magnitude_regime(*some_setting(rng, ("Gaussian", "Laplace", "logistic"), True))
+            for _ in range(count)
         ],
     ),
 )
