@@ -13,7 +13,15 @@ from mipsim.theory import izzo
 from sims.izzo_games import CASE
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult, Verdict
 from verify.izzo.by_games import games_regime
-from verify.izzo.noise import HALF, OUTPUTS, every_regime, line_regime, planted_control, sampled_outputs, sphere_regime
+from verify.izzo.noise import (
+    HALF,
+    OUTPUTS,
+    every_regime,
+    line_regime,
+    planted_control,
+    sampled_outputs,
+    sphere_regime,
+)
 from verify.limits import judge_bound
 
 ETAS = (0.05, 0.1, 0.25, 0.4)
@@ -261,7 +269,8 @@ CLAIMS = (
         restricted_by=(
             HALF,
             Quote(
-                "our results apply equally well in the case that e.g. A(D) are the weights of a neural network trained on D", "section 4"
+                "our results apply equally well in the case that e.g. A(D) are the weights of a neural network trained on D",
+                "section 4",
             ),
         ),
         sampled=_sampled_dimensions,

@@ -209,7 +209,9 @@ CLAIMS = (
             ),
         ),
         sampled=lambda rng, count: [
-            dp_regime(int(rng.choice([2, 4, 6])), float(rng.exponential(2.0)), deltas=(float(rng.random() ** 3),))
+            dp_regime(
+                int(rng.choice([2, 4, 6])), float(rng.exponential(2.0)), deltas=(float(rng.random() ** 3),)
+            )
             for _ in range(count)
         ],
     ),
@@ -228,7 +230,8 @@ CLAIMS = (
         ),
         Control(partial(fingerprint_regime, 6), -0.03),
         quote=Quote(
-            "For any eta > 0, there exists an algorithm A which is eta-MIP but not (eps, delta)-DP for any eps < infinity and delta < 1.", "theorem 5"
+            "For any eta > 0, there exists an algorithm A which is eta-MIP but not (eps, delta)-DP for any eps < infinity and delta < 1.",
+            "theorem 5",
         ),
     ),
     Claim(

@@ -95,15 +95,17 @@ def tail_regime(k: float, t: float, sigma: float, exponent: float, factor: float
 
 
 def two_points(k: float, t: float, sigma: float) -> str:
-    """A law on -a, 0, a in whole fractions, with E X^2 <= sigma^k."""
-    s, x = Fraction(sigma), Fraction(t)
-    a = x * s * Fraction(10001, 10000)
-    p = min(Fraction(1), s ** int(k) / a**2)
+    """A law on -a, 0, a with E X^2 <= sigma^k; in whole fractions where k is a whole number."""
+    exact = k == int(k)
+    s, x, power = (Fraction(sigma), Fraction(t), int(k)) if exact else (sigma, t, k)
+    a = x * s * (Fraction(10001, 10000) if exact else 1.0001)
+    p = min(1, s**power / a**2)
+    kind = "exact fractions" if exact else "by hand"
     return (
-        f"exact fractions: X = +-{float(a):.4g} with probability {float(p / 2):.4g} each, else 0, has E X^2 = {float(p * a**2):.4g} "
-        f"<= sigma^k and P(|X| > t sigma) = {float(p):.4g} > 1/t^k = {float(1 / x ** int(k)):.4g}"
-        if p > 1 / x ** int(k)
-        else f"exact fractions: no two-point law; P = {float(p):.4g}"
+        f"{kind}: X = +-{float(a):.4g} with probability {float(p / 2):.4g} each, else 0, has E X^2 = {float(p * a**2):.4g} "
+        f"<= sigma^k and P(|X| > t sigma) = {float(p):.6g} > 1/t^k = {float(1 / x**power):.6g}"
+        if p > 1 / x**power
+        else f"{kind}: no law on these three points; P = {float(p):.6g}"
     )
 
 
@@ -144,7 +146,8 @@ _LEMMA_13 = Quote(
     "lemma 13",
 )
 _MARKOV = Quote(
-    "P(||X - EX|| > t sigma) = P(||X - EX||^k > t^k sigma^k) <= E||X - EX||^k/(t^k sigma^k) <= 1/t^k", "lemma 13, proof"
+    "P(||X - EX|| > t sigma) = P(||X - EX||^k > t^k sigma^k) <= E||X - EX||^k/(t^k sigma^k) <= 1/t^k",
+    "lemma 13, proof",
 )
 
 
@@ -152,7 +155,10 @@ def _sampled_tails(rng: np.random.Generator, count: int, printed: bool) -> list[
     """Any k, t and sigma; the printed premise has the exponent 2."""
     found = []
     for _ in range(count):
-        k, t, sigma = (float(np.exp(rng.uniform(np.log(low), np.log(high)))) for low, high in ((0.5, 8.0), (0.3, 6.0), (0.2, 5.0)))
+        k, t, sigma = (
+            float(np.exp(rng.uniform(np.log(low), np.log(high))))
+            for low, high in ((0.5, 8.0), (0.3, 6.0), (0.2, 5.0))
+        )
         found.append(tail_regime(k, t, sigma, 2.0 if printed else k))
     return found
 
@@ -178,7 +184,8 @@ CLAIMS = (
         ),
         Control(partial(matching_regime, 6, 3)),
         quote=Quote(
-            "If k >= n/2 then there is an injective function f : D^out -> D^in such that D ~ f(D) for all D in D^out.", "lemma 12"
+            "If k >= n/2 then there is an injective function f : D^out -> D^in such that D ~ f(D) for all D in D^out.",
+            "lemma 12",
         ),
     ),
     Claim(

@@ -106,7 +106,9 @@ def planted_control(moment: float, constant: float) -> Control:
     )
 
 
-def sampled_outputs(rng: np.random.Generator, count: int, least_moment: float, constant: float) -> list[Regime]:
+def sampled_outputs(
+    rng: np.random.Generator, count: int, least_moment: float, constant: float
+) -> list[Regime]:
     """Random outputs on the line, from nearly equal to Cauchy and its cube, for any M and eta."""
     return [drawn_regime(rng, least_moment, constant) for _ in range(count)]
 

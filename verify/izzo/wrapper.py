@@ -141,7 +141,9 @@ def _sampled(rng: np.random.Generator, count: int, printed: bool) -> list[Regime
 _READING = "sigma has converged (B grows without bound): the paper claims no guarantee for finite B"
 _DOMAIN = {
     "eta": Between(0, 0.5, "eta > 0"),
-    "M": Between(2, float("inf"), "|.|^M is meant, printed without the modulus, so that an odd M may give sigma = 0"),
+    "M": Between(
+        2, float("inf"), "|.|^M is meant, printed without the modulus, so that an odd M may give sigma = 0"
+    ),
     "B": OneOf(("every half",), _READING),
     "d": Between(1, float("inf"), "printed: judged at 1, where corollary 10 itself holds"),
     "A": OneOf((*CASES, "drawn"), "any algorithm"),
@@ -150,7 +152,10 @@ _PLANTED = Control(
     lambda f: corrected_regime("1{x* in D_train}, n = 4", 2.0, planted=f),
     plants="two outputs with just the noise that gives the promised eta",
 )
-_LISTING = Quote("for i = 1, ..., B do D_train^(i) <- RANDOMSPLIT(D_train, 1/2); theta^(i) <- A(D_train^(i))", "algorithm 1")
+_LISTING = Quote(
+    "for i = 1, ..., B do D_train^(i) <- RANDOMSPLIT(D_train, 1/2); theta^(i) <- A(D_train^(i))",
+    "algorithm 1",
+)
 _TEXT = Quote(
     "While our estimation procedure for sigma is consistent and guaranteed to give the correct value as B -> infinity (or if B = C(n, n/2) and all "
     "possible subsets D_train are tested, so that sigma is computed deterministically and exactly), for finite B, it cannot be guaranteed that the "
@@ -170,7 +175,9 @@ CLAIMS = (
         (
             *(printed_regime(name, 2.0) for name in CASES),
             *(printed_regime(name, 4.0) for name in list(CASES)[::2]),
-            corrected_regime("halves of the data set, 1{x* in D_train}, n = 4", 2.0, case=CASES["1{x* in D_train}, n = 4"]),
+            corrected_regime(
+                "halves of the data set, 1{x* in D_train}, n = 4", 2.0, case=CASES["1{x* in D_train}, n = 4"]
+            ),
         ),
         _PLANTED,
         corrected_by="izzo-alg-1-corrected",

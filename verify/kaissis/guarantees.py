@@ -233,7 +233,7 @@ def _pair(
             quote=quote,
             restricted_by=(CHOOSES_Q, *_RESTRICTED),
             sampled=partial(_sampled, noise=noise, known=0.25),
-            samples=(8, 16, 60),
+            samples=(4, 12, 40),
         ),
         Claim(
             f"{name}-corrected",
@@ -252,7 +252,7 @@ def _pair(
             restricted_by=_RESTRICTED,
             same_formula=True,
             sampled=partial(_sampled, noise=noise, known=0.0),
-            samples=(8, 16, 60),
+            samples=(4, 12, 40),
         ),
     )
 
