@@ -61,7 +61,7 @@ def growth_regime(reading: str, sizes: tuple[int, ...], planted: float = 0.0) ->
         )
         return replace(result, evidence=trend)
 
-    return Regime(f"{reading}, {kind}", parameters, judge, random=False)
+    return Regime(f"{reading}, {kind}, {sizes[0]} to {sizes[-1]}", parameters, judge, random=False)
 
 
 def enumerated(reading: str) -> str:
