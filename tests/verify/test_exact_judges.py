@@ -103,7 +103,7 @@ def test_the_bracket_of_a_law_is_the_error_of_its_gap():
             lambda: curve_gap(lambda a: a * np.nan, GaussianTradeOff(1.0), "here"),
             "a curve of here returned NaN",
         ),
-        (lambda: curve_gap(lambda a: 0.5, GaussianTradeOff(1.0)), "returned NaN or another shape"),
+        (lambda: curve_gap(lambda a: np.array(0.5), GaussianTradeOff(1.0)), "returned NaN or another shape"),
         (
             lambda: curve_gap(GaussianTradeOff(1.0), np.zeros_like, "here"),
             "the claimed FNR of here runs from 0 to 0",
