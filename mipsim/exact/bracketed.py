@@ -93,7 +93,9 @@ class BracketLaw(AbstractScoreLaw):
         """Bisection among the grid's points and atoms, then between two of them."""
         x = np.unique(np.concatenate([self.bounds.grid, self.bounds.atoms]))
         after = np.minimum.accumulate(self.sf(x, inside=False))
-        k = np.searchsorted(-after, -alpha * (1.0 + 4e-16), side="left")  # the first point with P(S > x) <= alpha
+        k = np.searchsorted(
+            -after, -alpha * (1.0 + 4e-16), side="left"
+        )  # the first point with P(S > x) <= alpha
         high = x[np.minimum(k, x.size - 1)]
         low = np.where(k == 0, high - 1.0, x[np.clip(k - 1, 0, x.size - 1)])
         for _ in range(70):
@@ -101,12 +103,18 @@ class BracketLaw(AbstractScoreLaw):
             enough = self.sf(middle, inside=False) <= alpha * (1.0 + 4e-16)
             low, high = np.where(enough, low, middle), np.where(enough, middle, high)
         # Half way into the rounding of an atom is on it.
-        near = self.bounds.atoms[
-            np.clip(np.searchsorted(self.bounds.atoms, high), 0, max(self.bounds.atoms.size - 1, 0))
-        ] if self.bounds.atoms.size else np.full(high.shape, np.inf)
+        near = (
+            self.bounds.atoms[
+                np.clip(np.searchsorted(self.bounds.atoms, high), 0, max(self.bounds.atoms.size - 1, 0))
+            ]
+            if self.bounds.atoms.size
+            else np.full(high.shape, np.inf)
+        )
         high = np.where(np.abs(near - high) <= 2.0 * self.bounds.slack, near, high)
         possible = 1.0 - self.bounds.below[0]
-        return np.where(alpha <= 0.0, np.inf, np.where(alpha >= possible, -np.inf, np.where(k >= x.size, np.inf, high)))
+        return np.where(
+            alpha <= 0.0, np.inf, np.where(alpha >= possible, -np.inf, np.where(k >= x.size, np.inf, high))
+        )
 
     def previous(self, threshold: Thresholds) -> np.ndarray:
         """Just below the threshold where the law jumps there; elsewhere the threshold itself."""
@@ -168,7 +176,9 @@ def bracketed_law(problem: Problem, guess: AbstractScoreLaw | None = None) -> Ab
     assert found is not None  # there is at least one number of nodes
     while isinstance(guess, (DrawnLaw, LinkedLaw)):
         guess = guess.base
-    law: AbstractScoreLaw = BracketLaw(found, guess if isinstance(guess, InvertedLaw) and not found.atoms.size else None)
+    law: AbstractScoreLaw = BracketLaw(
+        found, guess if isinstance(guess, InvertedLaw) and not found.atoms.size else None
+    )
     law = law if mean.drawn == 1.0 else DrawnLaw(law, mean.drawn)
     if plain:  # its offset is in the terms
         return law
@@ -199,11 +209,15 @@ def _linear(problem: Problem, attack: AbstractLinearAttack) -> tuple[Independent
     )
     offset = float(attack.offset(jnp.asarray(problem.target)))
     if mean.rate < 1.0:
-        return _by_coins(values[used], p[used], mean.rows, mean.rate, float(share @ problem.target), offset, noise)
+        return _by_coins(
+            values[used], p[used], mean.rows, mean.rate, float(share @ problem.target), offset, noise
+        )
     stack = Stack(values[used], np.stack([p[used], p[used]]), copies)
     # Each probability is rounded once or twice: 1 - p, or a share of the records.
     error = 2.0**-51 * mean.rows * values.shape[0]
-    return Independent((_grouped(stack),), offset + np.array([0.0, float(share @ problem.target)]), noise), error
+    return Independent(
+        (_grouped(stack),), offset + np.array([0.0, float(share @ problem.target)]), noise
+    ), error
 
 
 def _by_coins(
@@ -251,9 +265,7 @@ def _table(problem: Problem) -> tuple[Independent, float] | None:
     else:
         terms = _contributions(attack, z, np.stack([count, count + z[:, None]]), rows)
         values, none = np.concatenate([terms[0], terms[1]], axis=1), np.zeros_like(p[0])
-        probability = np.stack(
-            [np.concatenate([p[0], none], axis=1), np.concatenate([none, p[1]], axis=1)]
-        )
+        probability = np.stack([np.concatenate([p[0], none], axis=1), np.concatenate([none, p[1]], axis=1)])
     finite = np.isfinite(values)
     probability = np.where(finite, probability, 0.0)
     stack = Stack(np.where(finite, values, 0.0), probability, np.ones((2, len(laws)), int))

@@ -103,7 +103,9 @@ def _too_wide(game: AbstractGame, attack: AbstractAttack, law: AbstractScoreLaw)
         finest = min(scale for scale in scales if scale > 0.0)
         why = f"the noise of scale {finest:.3g} is too fine against the gaps between the values of the data"
     elif mean is not None and mean.rate < 1.0:
-        why = f"with rows kept by coins of rate {mean.rate:g} a row has too many outcomes to be multiplied out"
+        why = (
+            f"with rows kept by coins of rate {mean.rate:g} a row has too many outcomes to be multiplied out"
+        )
     elif not isinstance(game.data, (Bernoulli, Discrete, Empirical)):
         why = f"n d = {game.n * game.data.dimension} terms are too few for the characteristic function to fall fast enough"
     else:

@@ -60,7 +60,9 @@ class Stack:
         """
         if self.span is None or self.drift is None:
             return np.zeros((2, *self.copies.shape))
-        return np.stack([(self.probability * self.drift).sum(2), (self.probability * self.span**2).sum(2) / 8.0])
+        return np.stack(
+            [(self.probability * self.drift).sum(2), (self.probability * self.span**2).sum(2) / 8.0]
+        )
 
 
 @dataclass(frozen=True)
@@ -380,7 +382,10 @@ def stacked(tables: Sequence[tuple[np.ndarray, ...]]) -> tuple[Stack, ...]:
         size = part[-1][0].size
         values = np.stack([np.pad(one[0], (0, size - one[0].size), "edge") for one in part])
         probability = np.stack([np.pad(one[1], ((0, 0), (0, size - one[0].size))) for one in part], axis=1)
-        cells = [np.stack([np.pad(one[k], (0, size - one[k].size)) for one in part]) for k in range(3, len(part[0]))]
+        cells = [
+            np.stack([np.pad(one[k], (0, size - one[k].size)) for one in part])
+            for k in range(3, len(part[0]))
+        ]
         found.append(Stack(values, probability, np.stack([one[2] for one in part], axis=1), *cells))
         start = end
     return tuple(found)

@@ -181,7 +181,9 @@ def exponential_terms(
     """
     w, sd = z / scale, np.sqrt(n)
     low, high = max(0.0, n - reach * sd) + min(w, 0.0), n + 1.5 * reach * sd + max(w, 0.0)
-    edge = np.unique(np.concatenate([np.linspace(low, high, points + 1), [0.0, w] if low <= max(0.0, w) else []]))
+    edge = np.unique(
+        np.concatenate([np.linspace(low, high, points + 1), [0.0, w] if low <= max(0.0, w) else []])
+    )
     place = np.stack([edge, edge - w])
     shape = np.array([n, n - 1.0])
     below = np.stack([gammainc(k, np.maximum(y, 0.0)) for k, y in zip(shape, place, strict=True)])
@@ -191,10 +193,16 @@ def exponential_terms(
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = (n - 1) * np.log(np.where(place.min(axis=0) > 0.0, place[1] / place[0], 0.0))
         cell = np.abs(np.diff(ratio))
-        more = np.where(below[0, :-1] > 0.5, -np.diff(gammaincc(n + 1.0, np.maximum(edge, 0.0))), np.diff(gammainc(n + 1.0, np.maximum(edge, 0.0))))
+        more = np.where(
+            below[0, :-1] > 0.5,
+            -np.diff(gammaincc(n + 1.0, np.maximum(edge, 0.0))),
+            np.diff(gammainc(n + 1.0, np.maximum(edge, 0.0))),
+        )
         average = np.clip(n * more / masses[0], edge[:-1], edge[1:])
     average = np.where(masses[0] > 1e-200, average, 0.5 * (edge[:-1] + edge[1:]))
-    single = masses.min(axis=0) == 0.0  # impossible in one of the worlds: the ratio is infinite all over the cell
+    single = (
+        masses.min(axis=0) == 0.0
+    )  # impossible in one of the worlds: the ratio is infinite all over the cell
     cell = np.where(single, 0.0, cell)
     t = (z - scale) / scale
     return _cells(edge[:-1] * scale, masses, cell, (average - n) / sd, np.diff(edge) / sd, count, t, n, 1e-12)

@@ -29,7 +29,9 @@ def bernoulli_game(
     with exact_scope():
         weights, offset = np.asarray(attack.weights(jnp.asarray(z))), float(attack.offset(jnp.asarray(z)))
     law = exact_law(mi.FixedTarget(MEAN, data, n, z), attack)
-    if isinstance(law, BracketLaw):  # few coordinates: inversion is right far into the tails, but its proof is weak
+    if isinstance(
+        law, BracketLaw
+    ):  # few coordinates: inversion is right far into the tails, but its proof is weak
         assert isinstance(law.guess, InvertedLaw)
         law = law.guess
     assert isinstance(law, InvertedLaw)
