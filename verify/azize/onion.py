@@ -251,6 +251,11 @@ DOMAIN = {
     "point": OneOf((EACH, AVERAGE), '"the points which are not removed"'),
 }
 _KEEPS = (0.8, 0.9, 0.99)
+ONION = Quote(
+    "Removing a layer of outliers is equivalent to sampling from a new data-generating distribution, with a smaller variance. In this new "
+    "data-generating distribution with smaller variance, the points which are not removed will naturally have an increased Mahalanobis distance.",
+    "section 3, explaining the privacy onion effect",
+)
 CLAIMS = (
     Claim(
         "azize-onion",
@@ -263,11 +268,7 @@ CLAIMS = (
         ),
         Control(partial(average_regime, "Uniform(-1, 1)", 0.99)),
         corrected_by="azize-onion-corrected",
-        quote=Quote(
-            "Removing a layer of outliers is equivalent to sampling from a new data-generating distribution, with a smaller variance. In this new "
-            "data-generating distribution with smaller variance, the points which are not removed will naturally have an increased Mahalanobis distance.",
-            "section 3, explaining the privacy onion effect",
-        ),
+        quote=ONION,
         sampled=sampled_points,
     ),
     Claim(
@@ -286,6 +287,7 @@ CLAIMS = (
         ),
         Control(partial(ball_regime, 20, 0.99)),
         corrects="azize-onion",
+        quote=ONION,
         same_formula=True,
         derivation=(
             "Write q(z) = ||z - mu||^2_{C^-1}. (1) Average: E q = d. The points removed have q > r and those that remain q <= r, so, some being removed, "

@@ -271,6 +271,10 @@ DOMAIN = {
     ),
     "target": OneOf(("easiest",), "Figure 6"),
 }
+FIGURE_6 = Quote(
+    "Figure 6 shows that the power of the test decreases as n_0 gets smaller. However, this decrease is negligible even in the small n_0 regime.",
+    "appendix E.1, analysis of results 4",
+)
 CLAIMS = (
     Claim(
         "azize-reference-points",
@@ -287,10 +291,7 @@ CLAIMS = (
         ),
         Control(partial(loss_regime, "centred", 1000), 0.05),
         corrected_by="azize-reference-points-corrected",
-        quote=Quote(
-            "Figure 6 shows that the power of the test decreases as n_0 gets smaller. However, this decrease is negligible even in the small n_0 regime.",
-            "appendix E.1, analysis of results 4",
-        ),
+        quote=FIGURE_6,
         restricted_by=(
             Quote(
                 "In Figure 6, we plot the power of the empirical covariance attack on the easy target, for different number of reference points n_0.",
@@ -327,6 +328,7 @@ CLAIMS = (
         ),
         Control(partial(equality_regime, "centred", 100)),
         corrects="azize-reference-points",
+        quote=FIGURE_6,
         derivation=(
             "(1) Given the reference set the score is w'muhat plus a constant that is the same in both worlds. n w'(muhat - mu_D) is a sum of n d independent "
             "terms w_j (Z_ij - mu_j) of variance n v, v = w'Cw, under H0; under H1 one row is the constant w'(z* - mu_D) and n - 1 rows remain. "

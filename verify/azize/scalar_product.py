@@ -262,6 +262,11 @@ DOMAIN = {
     "alpha": Between(0, 1, "a fixed FPR; judged on [1e-3, 1 - 1e-3]"),
 }
 _LIMITS = tuple(limit_regime(name, score) for name in CASES for score in ("covariance", *REFERENCES))
+SCALAR = Quote(
+    "Our asymptotic analysis shows that the LR attack, i.e. the optimal attack, is also a scalar-product attack (Equation (5)), but "
+    "corrected for the geometry of the data using the inverse covariance matrix.",
+    'section 3, connection to the scalar product attack; appendix D.3: "provably better than the scalar product attack"',
+)
 CLAIMS = (
     Claim(
         "azize-scalar-product",
@@ -271,11 +276,7 @@ CLAIMS = (
         (*_LIMITS, rare_regime(), finite_regime()),
         Control(partial(limit_regime, "gaussian", "half")),
         corrected_by="azize-scalar-product-corrected",
-        quote=Quote(
-            "Our asymptotic analysis shows that the LR attack, i.e. the optimal attack, is also a scalar-product attack (Equation (5)), but "
-            "corrected for the geometry of the data using the inverse covariance matrix.",
-            "section 3, connection to the scalar product attack; appendix D.3: \"provably better than the scalar product attack\"",
-        ),
+        quote=SCALAR,
         restricted_by=(
             Quote("asymptotically in n and d", "section 3, after equation 5"),
             Quote(
@@ -298,6 +299,7 @@ CLAIMS = (
         _LIMITS,
         Control(partial(limit_regime, "gaussian", "half")),
         corrects="azize-scalar-product",
+        quote=SCALAR,
         same_formula=True,
         derivation=(
             "(1) n w'(muhat - mu) is under H0 a sum of n d independent terms w_j sigma_j X_ij, X_ij = (Z_ij - mu_j)/sigma_j, of variance n v, "

@@ -248,6 +248,8 @@ CLAIMS = (
         ),
         Control(partial(curve_regime, "median, at 0, equal densities", "corrected")),
         corrects="azize-z-estimators",
+        quote=SCORE,
+        restricted_by=(FUTURE, EXPANSION),
         derivation=(
             "What is wrong: E psi_theta0 = 0 gives E I = 0, so subtracting theta0 again moves the point (for the mean, psi = x - theta and V = -1, the printed score weighs x* and not C^-1 (x* - mu)); the matrix of theorem 3.1 is the covariance of I, "
             "Sigma = V^-1 E[psi psi'] V^-T, not V; and (7) has the minus sign that I lacks. No line of the paper has the right matrix. "
