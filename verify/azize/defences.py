@@ -13,8 +13,27 @@ from mipsim.theory import azize
 from mipsim.tradeoff import AbstractTradeOff
 from sims.studies import STUDIES
 from verify.azize.conditions import MEAN, REGULAR
-from verify.azize.mean import DOMAIN, MOST_TOLERANCE, NO_LEAKAGE, REGULAR_DOMAIN, RESTRICTED, SAMPLES, case_regime
-from verify.azize.mean_cases import IRREGULAR, PAPER, Group, MeanCase, MeanLaw, bernoulli, brackets, case, drawn, leakage, mean_law
+from verify.azize.mean import (
+    DOMAIN,
+    MOST_TOLERANCE,
+    NO_LEAKAGE,
+    REGULAR_DOMAIN,
+    RESTRICTED,
+    SAMPLES,
+)
+from verify.azize.mean_cases import (
+    IRREGULAR,
+    PAPER,
+    Group,
+    MeanCase,
+    MeanLaw,
+    bernoulli,
+    brackets,
+    case,
+    drawn,
+    leakage,
+    mean_law,
+)
 from verify.azize.mean_cases import REGULAR as CASES
 from verify.azize.second import compare_by_small_games
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
@@ -41,7 +60,9 @@ def noise_regime(one: MeanCase, gamma: float, stretch: float = 1.0) -> Regime:
     parameters = one.parameters | {"gamma": gamma}
 
     def judge(_: Budget) -> RegimeResult:
-        return judge_limit(partial(_noise_size, one, gamma, stretch), curve_tolerance(mu), parameters, sizes=one.sizes)
+        return judge_limit(
+            partial(_noise_size, one, gamma, stretch), curve_tolerance(mu), parameters, sizes=one.sizes
+        )
 
     setting = "paper" if one is PAPER_NOISE else ""
     return Regime(f"{one.name}-gamma-{gamma:.3g}", parameters, judge, random=False, setting=setting)
@@ -61,7 +82,11 @@ def drawn_noise(rng: np.random.Generator, count: int) -> Sequence[Regime]:
         if rng.random() < 0.5:
             found.append(noise_regime(drawn(rng, ("gaussian",), lattice=True), gamma))
             continue
-        p, z, tau = float(rng.uniform(0.1, 0.9)), float(rng.uniform(-1.0, 2.0)), float(np.exp(rng.uniform(-1.0, 1.0)))
+        p, z, tau = (
+            float(rng.uniform(0.1, 0.9)),
+            float(rng.uniform(-1.0, 2.0)),
+            float(np.exp(rng.uniform(-1.0, 1.0))),
+        )
         words = f"Bernoulli({p:.3f}), target at {z:.3f}"
         one = case("sampled", words, round(tau, 4), [Group("bernoulli", z, 1.0, p)], sizes=_NOISE_SIZES)
         # In units of the data's standard deviation, as for the Gaussian.
@@ -71,7 +96,11 @@ def drawn_noise(rng: np.random.Generator, count: int) -> Sequence[Regime]:
 
 def fading_regime() -> Regime:
     """Noise gamma_j = 1/j on fair coins, target (1/2, ...): m = 0, judged by one test of coordinate n alone."""
-    parameters = {"data and target": "Bernoulli(1/2), target (1/2, ...)", "d/n": 1.0, "gamma": "gamma_j = 1/j"}
+    parameters = {
+        "data and target": "Bernoulli(1/2), target (1/2, ...)",
+        "d/n": 1.0,
+        "gamma": "gamma_j = 1/j",
+    }
 
     def at(n: int) -> Size:
         # The sum of coordinate n is a whole number (out), or one less a half (in), with noise of variance n / n^2.
@@ -123,14 +152,18 @@ class Subsampled:
 
 
 def _claimed(m: float, rho: float, printed: bool) -> AbstractTradeOff:
-    return azize.subsampled_tradeoff_printed(m, rho) if printed else azize.subsampled_tradeoff_corrected(m, rho)
+    return (
+        azize.subsampled_tradeoff_printed(m, rho) if printed else azize.subsampled_tradeoff_corrected(m, rho)
+    )
 
 
 @cache
 def _subsampled_size(one: MeanCase, rho: float, printed: bool, stretch: float, n: int) -> Size:
     law = mean_law(one, round(rho * n), n)
     m = law.leakage * round(rho * n) / n  # of the mean of all n rows
-    return curve_gap(Subsampled(law, rho), _claimed(m * stretch**2, rho, printed), f"{one.name}, rho = {rho:g}")
+    return curve_gap(
+        Subsampled(law, rho), _claimed(m * stretch**2, rho, printed), f"{one.name}, rho = {rho:g}"
+    )
 
 
 def _like(one: MeanCase, rho: float, printed: bool) -> float:
@@ -171,7 +204,10 @@ def own_size_regime(rho: float, *, printed: bool) -> Regime:
     def judge(_: Budget) -> RegimeResult:
         size = _subsampled_size(one, rho, printed, 1.0, 1000)
         return judge_equality(
-            size, parameters, mu=_like(one, rho, printed), second_route=lambda: "the same at other sizes, see the limits"
+            size,
+            parameters,
+            mu=_like(one, rho, printed),
+            second_route=lambda: "the same at other sizes, see the limits",
         )
 
     return Regime(f"paper-easy-rho-{rho:g}, n = 1000", parameters, judge, random=False, setting="paper")
@@ -190,9 +226,7 @@ def drawn_subsamples(printed: bool) -> Callable[[np.random.Generator, int], Sequ
 
 
 _SPREAD = tuple(
-    (one, rho)
-    for one in (PAPER["hardest"], _NAMED["gaussian"], _NAMED["exponential"])
-    for rho in (0.5, 0.9)
+    (one, rho) for one in (PAPER["hardest"], _NAMED["gaussian"], _NAMED["exponential"]) for rho in (0.5, 0.9)
 )
 
 
@@ -214,7 +248,7 @@ _NOISE = (
     *(noise_regime(NOISE_CASES[1], gamma) for gamma in (0.25, 1.0)),
     *(noise_regime(NOISE_CASES[2], gamma) for gamma in (0.25, 1.0)),
 )
-_NOISE_CONTROL = Control(lambda stretch: noise_regime(PAPER_NOISE, 1.0, stretch), 0.05)
+_NOISE_CONTROL = Control(lambda stretch: noise_regime(NOISE_CASES[2], 0.25, stretch), 0.05)
 _NOISE_QUOTE = Quote(
     "The asymptotic trade-off function, achievable with threshold tau_alpha = -m/2 + sqrt(m) Phi^-1(1 - alpha), is "
     "lim_{n,d} Pow_n(l_n, alpha, z*) = Phi(Phi^-1(alpha) + sqrt(m)), m = lim (1/n) ||z* - mu||^2_{(C_sigma + C_gamma)^-1}.",
@@ -233,7 +267,12 @@ CLAIMS = (
         Kind.LIMIT,
         MOST_TOLERANCE,
         "probit",
-        DOMAIN | {"gamma": OneOf(("one positive number for all coordinates", "gamma_j = 1/j"), "gamma in R^d, as printed")},
+        DOMAIN
+        | {
+            "gamma": OneOf(
+                ("one positive number for all coordinates", "gamma_j = 1/j"), "gamma in R^d, as printed"
+            )
+        },
         (*_NOISE, fading_regime()),
         _NOISE_CONTROL,
         corrected_by="azize-thm-4.1-corrected",
@@ -256,7 +295,11 @@ CLAIMS = (
         | {
             "data": OneOf(("Bernoulli", "Gaussian"), "any with bounded standardised (4 + delta)-th moments"),
             "target": OneOf(("typical", "easiest", "off the support"), "every z*"),
-            "gamma": Between(0, float("inf"), "gamma_j / sigma_j bounded below; judged at 0.25 to 1, drawn from .25 to 2 sd"),
+            "gamma": Between(
+                0,
+                float("inf"),
+                "gamma_j / sigma_j bounded below; judged at 0.25 to 1, drawn from .25 to 2 sd",
+            ),
         },
         _NOISE,
         _NOISE_CONTROL,
@@ -300,9 +343,12 @@ CLAIMS = (
         Kind.LIMIT,
         MOST_TOLERANCE,
         "probit",
-        REGULAR_DOMAIN | {"rho": Between(0, 1, "0 < rho < 1, fixed; judged from 0.1 to 0.9, drawn from .1 to .95")},
+        REGULAR_DOMAIN
+        | {"rho": Between(0, 1, "0 < rho < 1, fixed; judged from 0.1 to 0.9, drawn from .1 to .95")},
         _subsamples(False),
-        Control(lambda stretch: subsample_regime(PAPER["hardest"], 0.9, printed=False, stretch=stretch), 0.05),
+        Control(
+            lambda stretch: subsample_regime(_NAMED["exponential"], 0.9, printed=False, stretch=stretch), 0.05
+        ),
         corrects="azize-thm-4.2",
         quote=_SUB_QUOTE,
         restricted_by=RESTRICTED,
@@ -313,7 +359,8 @@ CLAIMS = (
             "k independent rows, as under H0; so H1 is (1 - rho) P_k + rho Q_k with the worlds P_k and Q_k of the mean of k rows, a "
             "mixture of two product laws and not, as in the printed proof, a product of mixtures. The ratio (1 - rho) + rho L_k "
             "increases with L_k, so at every n the optimal tests are those of L_k, with power rho (1 - beta_k) + (1 - rho) alpha. "
-            "beta_k is that of theorem 3.1 with k rows and leakage ||z* - mu||^2/k = m*/rho, d/k bounded. " + MEAN
+            "beta_k is that of theorem 3.1 with k rows and leakage ||z* - mu||^2/k = m*/rho, d/k bounded. "
+            + MEAN
         ),
     ),
 )

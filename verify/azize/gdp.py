@@ -50,7 +50,12 @@ def guarantee_regime(n: int, mu: float, distance: float) -> Regime:
         # The best test has no errors at all; g_mu promises the sum of the two errors of any test at least 1 - advantage.
         gap = float(apart) - azize.advantage(mu**2)
         return judge_bound(
-            gap, parameters, unit="advantage", route="two data sets", reading=READING, second_route=partial(by_release, n, distance)
+            gap,
+            parameters,
+            unit="advantage",
+            route="two data sets",
+            reading=READING,
+            second_route=partial(by_release, n, distance),
         )
 
     return Regime(f"n = {n}, mu = {mu:g}, distance {distance:g}", parameters, judge, READING, random=False)
@@ -93,7 +98,9 @@ STATEMENT = (
     "e^eps Phi(-eps/s - s/2), s = sqrt(m*)."
 )
 _EPSILON: dict[str, Between | OneOf] = {
-    "epsilon": Between(0, float("inf"), "judged at " + ", ".join(f"{e:g}" for e in EPSILONS) + ", both directions")
+    "epsilon": Between(
+        0, float("inf"), "judged at " + ", ".join(f"{e:g}" for e in EPSILONS) + ", both directions"
+    )
 }
 _NEIGHBOURS: dict[str, Between | OneOf] = {
     "n": Between(2, float("inf"), "judged at 2 to 1000"),

@@ -37,7 +37,9 @@ def by_digits(n: int = 3, digits: int = 4000, games: int = 200) -> str:
     cut = frequency ** (n - 1) * (1 + frequency**2) / 2
     rates = []
     for member in (False, True):
-        total = sum(_fractions(rng.integers(0, 2, (games, digits))) for _ in range(n - member)) + member * target
+        total = (
+            sum(_fractions(rng.integers(0, 2, (games, digits))) for _ in range(n - member)) + member * target
+        )
         rates.append(float((np.cos(2 * np.pi * (total - target)).mean(axis=1) > cut).mean()))
     return (
         f"{games} games per world with {digits:,} ternary digits (NumPy, seed 17, n = {n}, d = 1): the mean of "

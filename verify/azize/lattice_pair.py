@@ -87,7 +87,12 @@ def stronger(table: Table, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray
     lower = out - upper
     kept = lower * below + upper * above
     both = np.concatenate([index, index + 1]).astype(np.int64)
-    return both, np.concatenate([lower, upper]), np.concatenate([lower * below, upper * above]), float(np.abs(kept - inside).sum())
+    return (
+        both,
+        np.concatenate([lower, upper]),
+        np.concatenate([lower * below, upper * above]),
+        float(np.abs(kept - inside).sum()),
+    )
 
 
 def weaker(table: Table, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
@@ -163,7 +168,9 @@ def pair_law(groups: Sequence[Terms], errors: Sequence[float], *, strong: bool) 
     return PairLaw(ratio, laws[0], laws[1], max(0.0, 1 - finite[0]), max(0.0, 1 - finite[1]), error)
 
 
-def _spread(tables: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray, int]]) -> tuple[list[float], list[float]]:
+def _spread(
+    tables: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray, int]],
+) -> tuple[list[float], list[float]]:
     """(means, variances) of the finite sum in the two worlds."""
     means, variances = [0.0, 0.0], [0.0, 0.0]
     for ratio, out, inside, count in tables:
@@ -175,7 +182,9 @@ def _spread(tables: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray, int]]) ->
     return means, variances
 
 
-def _outside(tables: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray, int]], h: float, first: int, last: int) -> float:
+def _outside(
+    tables: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray, int]], h: float, first: int, last: int
+) -> float:
     """Bound, by Chernoff's inequality, on the probability of a sum off the circle, which the transform wraps around."""
     total = 0.0
     for world in (1, 2):
@@ -183,7 +192,9 @@ def _outside(tables: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray, int]], h
             best = 0.0
             for strength in (5.0, 10.0, 20.0, 40.0, 80.0, 120.0):
                 s = side * strength * 2.0 / ((last - first) * h)
-                log_mean = sum(t[3] * float(logsumexp(s * h * t[0], b=t[world])) for t in tables if t[0].size)
+                log_mean = sum(
+                    t[3] * float(np.asarray(logsumexp(s * h * t[0], b=t[world]))) for t in tables if t[0].size
+                )
                 best = min(best, log_mean - s * h * end)
             total += float(np.exp(best))
     return total

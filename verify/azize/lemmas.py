@@ -61,7 +61,13 @@ def mean_lemma(name: str, t: float | str, factor: float = 1.0, *, reading: str =
 
     def judge(_: Budget) -> RegimeResult:
         return judge_limit(
-            at, TOLERANCE, parameters, sizes=SIZES, unit="n x error", route="exact moments", second_route=partial(by_closed_form, name)
+            at,
+            TOLERANCE,
+            parameters,
+            sizes=SIZES,
+            unit="n x error",
+            route="exact moments",
+            second_route=partial(by_closed_form, name),
         )
 
     shown = f"{t:.3g}" if isinstance(t, float) else t
@@ -77,7 +83,10 @@ def mean_error(name: str, t: float, n: int, factor: float = 1.0) -> float:
     tables = ((-1, moments.standardised_sum_moments(central, n)), (1, moments.inside_moments(central, t, n)))
     for sign, table in tables:
         mean, variance = moments.mean_and_variance(y, table)
-        errors += [n * abs(mean - (-1 + sign * factor * t**2) / (2 * n)), n * abs(variance - factor * t**2 / n)]
+        errors += [
+            n * abs(mean - (-1 + sign * factor * t**2) / (2 * n)),
+            n * abs(variance - factor * t**2 / n),
+        ]
     return float(max(errors))
 
 
@@ -117,7 +126,13 @@ def subsample_lemma(name: str, t: float, rho: float, factor: float = 1.0) -> Reg
     def judge(_: Budget) -> RegimeResult:
         second = partial(truncated_eighth_moment, name)
         return judge_limit(
-            at, TOLERANCE, parameters, sizes=SIZES, unit="n x error", route="exact moments", second_route=second
+            at,
+            TOLERANCE,
+            parameters,
+            sizes=SIZES,
+            unit="n x error",
+            route="exact moments",
+            second_route=second,
         )
 
     return Regime(f"{name}, t = {t:g}, rho = {rho:g}", parameters, judge, random=False)
@@ -154,7 +169,11 @@ def drawn_subsample_lemma(laws: Sequence[str]) -> Callable[[np.random.Generator,
 
     def draw(rng: np.random.Generator, count: int) -> Sequence[Regime]:
         return [
-            subsample_lemma(str(rng.choice(list(laws))), round(float(rng.uniform(-6, 6)), 4), round(float(rng.uniform(0.05, 0.95)), 4))
+            subsample_lemma(
+                str(rng.choice(list(laws))),
+                round(float(rng.uniform(-6, 6)), 4),
+                round(float(rng.uniform(0.05, 0.95)), 4),
+            )
             for _ in range(count)
         ]
 
@@ -164,10 +183,16 @@ def drawn_subsample_lemma(laws: Sequence[str]) -> Callable[[np.random.Generator,
 DOMAIN: dict[str, Between | OneOf] = {
     "n": Between(2, float("inf"), "a limit, judged at 1000 to 16,384,000"),
     "data": OneOf((*LAWS, *HEAVY), "finite (4 + delta)-th moments"),
-    "t": Between(-float("inf"), float("inf"), "(z - mu)/sigma of a coordinate, judged at 0, 0.5, -2, 5, drawn in [-6, 6]"),
+    "t": Between(
+        -float("inf"),
+        float("inf"),
+        "(z - mu)/sigma of a coordinate, judged at 0, 0.5, -2, 5, drawn in [-6, 6]",
+    ),
 }
 _T = (0.0, 0.5, -2.0, 5.0)
-_GROWS: dict[str, Between | OneOf] = {"growth of t": OneOf(("none", *GROWTH), "the lemma does not say how t_j may depend on n")}
+_GROWS: dict[str, Between | OneOf] = {
+    "growth of t": OneOf(("none", *GROWTH), "the lemma does not say how t_j may depend on n")
+}
 _CORRECTED = DOMAIN | {"data": OneOf(tuple(LAWS), "finite 8th moments")}
 _RHO = {"rho": Between(0, 1, "0 < rho < 1; judged at 0.1, 0.5, 0.9, drawn in [.05, .95]")}
 _W = "With W_n of lemma C.11: E0 = -rho t^2/2n, E1 = +rho t^2/2n, V0 = V1 = rho t^2/n, each + o(1/n), t = (z - mu)/sigma"

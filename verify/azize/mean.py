@@ -10,10 +10,10 @@ from scipy.special import ndtri
 
 from mipsim.theory import azize
 from verify.azize.conditions import DATA, MEAN, REGULAR
+from verify.azize.irregular_games import second_route
 from verify.azize.mean_cases import AT_THE_MEAN, IRREGULAR, PAPER, MeanCase, brackets, drawn, leakage
 from verify.azize.mean_cases import REGULAR as CASES
 from verify.azize.mean_gaps import advantage_size, curve_size, difference_size, gaussian_below, law_size
-from verify.azize.irregular_games import second_route
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control
 from verify.limits import Size, curve_tolerance, judge_equality, judge_limit, number_tolerance
@@ -68,7 +68,13 @@ REGULAR_DOMAIN = DOMAIN | {
 
 
 def case_regime(
-    case: MeanCase, at: Callable[[int], Size], tolerance: float, *, unit: str = "probit", name: str = "", **more: float
+    case: MeanCase,
+    at: Callable[[int], Size],
+    tolerance: float,
+    *,
+    unit: str = "probit",
+    name: str = "",
+    **more: float,
 ) -> Regime:
     """A limit judged at one case by proven laws; the irregular cases have small games as their second route."""
     parameters = case.parameters | more
@@ -137,7 +143,10 @@ def own_size_regime(case: MeanCase, stretch: float = 1.0) -> Regime:
 
 
 def sampled(
-    regime: Callable[[MeanCase], Regime], *, lattice: bool, laws: Sequence[str] = ("bernoulli", "gaussian", "gamma")
+    regime: Callable[[MeanCase], Regime],
+    *,
+    lattice: bool,
+    laws: Sequence[str] = ("bernoulli", "gaussian", "gamma"),
 ) -> Callable[[np.random.Generator, int], Sequence[Regime]]:
     """Draw cases and judge them by this regime; `lattice`: targets of Bernoulli data are drawn from the data."""
     return lambda rng, count: [regime(drawn(rng, laws, lattice=lattice)) for _ in range(count)]
@@ -180,15 +189,10 @@ def pair(
 ) -> tuple[Claim, Claim]:
     """A statement about the mean as printed, and its correction: the same formula under the conditions.
 
-    Args:
-        regime: judges one case.
-        cases: the regular ones; the printed statement is judged at the irregular ones too.
-        extra: regimes of both; broken: more of the printed one.
-        laws: what the drawn cases are drawn from.
-        without: names of irregular cases whose law this regime does not know.
-        condition: what the correction asks besides.
-        derivation: why it holds.
-        domain: more parameters.
+    `regime` judges one case and `cases` are the regular ones; the printed statement is judged at the irregular ones too, but for
+    those named in `without`, whose law that regime does not know. `extra` are regimes of both, `broken` of the printed one
+    alone; the drawn cases have one of `laws`. `condition` is what the correction asks besides `REGULAR`, `derivation` says why it holds,
+    and `domain` holds further parameters.
     """
     more = domain or {}
     both = (*(regime(case) for case in cases), *extra)

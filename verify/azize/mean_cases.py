@@ -90,7 +90,10 @@ class MeanLaw:
 
     def advantage_bracket(self) -> tuple[float, float]:
         """Proven bounds of the optimal advantage."""
-        return self.weaker.advantage() - 2 * self.weaker.error, self.stronger.advantage() + 2 * self.stronger.error
+        return (
+            self.weaker.advantage() - 2 * self.weaker.error,
+            self.stronger.advantage() + 2 * self.stronger.error,
+        )
 
     def delta_brackets(self, epsilon: float) -> list[tuple[float, float]]:
         """Proven bounds of the hockey-stick divergences at e^epsilon, of in against out and of out against in."""
@@ -156,7 +159,9 @@ def coordinate(group: Group, rows: int, count: int, gamma: float) -> Bracket:
 def disjoint(rows: int, count: int, t: float) -> Bracket:
     """Two worlds that share no output."""
     one = np.array([1.0, 0.0])
-    terms = Terms(np.array([0.0, 1.0]), one, one[::-1], np.array([-np.inf, np.inf]), count, t, np.zeros(2), rows)
+    terms = Terms(
+        np.array([0.0, 1.0]), one, one[::-1], np.array([-np.inf, np.inf]), count, t, np.zeros(2), rows
+    )
     return Bracket(terms, terms, MASS)
 
 
@@ -182,7 +187,9 @@ def case(
         return [*found, special(rows, n)] if special else found
 
     laws = {g.law for g in groups}
-    return MeanCase(name, words, tau, build, sizes, regular, laws.pop() if len(laws) == 1 and not special else "")
+    return MeanCase(
+        name, words, tau, build, sizes, regular, laws.pop() if len(laws) == 1 and not special else ""
+    )
 
 
 def bernoulli(p: Sequence[float], kind: str) -> list[Group]:
@@ -292,7 +299,9 @@ AT_THE_MEAN = case("at-the-mean", "N(0, 1), target at the mean: m* = 0", 2.0, sp
 """Inside the conditions, but no threshold serves all levels."""
 
 
-def drawn(rng: np.random.Generator, laws: Sequence[str] = ("bernoulli", "gaussian", "gamma"), *, lattice: bool) -> MeanCase:
+def drawn(
+    rng: np.random.Generator, laws: Sequence[str] = ("bernoulli", "gaussian", "gamma"), *, lattice: bool
+) -> MeanCase:
     """A random case: data law, its parameter, one target value for all coordinates, and d/n.
 
     Bernoulli(p), p uniform in [.2, .8]; N(0, 1); Gamma with shape log-uniform in [1/2, 8]; d/n such that m* is uniform in [1/2, 6].
@@ -308,7 +317,11 @@ def drawn(rng: np.random.Generator, laws: Sequence[str] = ("bernoulli", "gaussia
     m = float(rng.uniform(0.5, 6.0))
     p, shape = float(rng.uniform(0.2, 0.8)), float(np.exp(rng.uniform(np.log(0.5), np.log(8.0))))
     mean, sd = {"bernoulli": (p, _sd(p)), "gaussian": (0.0, 1.0), "gamma": (shape, np.sqrt(shape))}[law]
-    z = {"bernoulli": float(rng.random() < p), "gaussian": float(rng.normal()), "gamma": float(rng.gamma(shape))}[law]
+    z = {
+        "bernoulli": float(rng.random() < p),
+        "gaussian": float(rng.normal()),
+        "gamma": float(rng.gamma(shape)),
+    }[law]
     if anywhere:
         z = mean + sd * float(rng.uniform(-3.0, 3.0))
     t = (z - mean) / sd
@@ -316,5 +329,9 @@ def drawn(rng: np.random.Generator, laws: Sequence[str] = ("bernoulli", "gaussia
     t = float(np.copysign(max(abs(t), 0.5), t))
     parameter = p if law == "bernoulli" else shape
     name = {"bernoulli": f"Bernoulli({p:.3f})", "gaussian": "N(0, 1)", "gamma": f"Gamma({shape:.3f})"}[law]
-    target, words = (mean + sd * t, f"{name}, target at {mean + sd * t:.4f}") if law == "bernoulli" else (t, f"{name}, target at {t:.4f} sd")
+    target, words = (
+        (mean + sd * t, f"{name}, target at {mean + sd * t:.4f}")
+        if law == "bernoulli"
+        else (t, f"{name}, target at {t:.4f} sd")
+    )
     return case("sampled", words, round(m / t**2, 4), [Group(law, target, 1.0, parameter)])

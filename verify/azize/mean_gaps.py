@@ -14,7 +14,6 @@ from mipsim.theory import azize
 from verify.azize.mean_cases import MeanCase, brackets, leakage, mean_law
 from verify.limits import GRID, Size, curve_gap
 
-
 FAR = 9.9e7
 """The noncentrality up to which the chi-square law is at hand."""
 
@@ -76,7 +75,10 @@ def difference_size(case: MeanCase, epsilon: float, scale: float, n: int) -> Siz
         gap = max(_gaussian_difference(case, n, epsilon, inside) for inside in (False, True))
         return Size(gap, gap)
     if case.regular:
-        gap = max(_chebyshev(groups, scale, inside) / epsilon**2 + _infinite(groups, inside) for inside in (False, True))
+        gap = max(
+            _chebyshev(groups, scale, inside) / epsilon**2 + _infinite(groups, inside)
+            for inside in (False, True)
+        )
         return Size(min(gap, 1.0), min(gap, 1.0), error=1e-9)
     # Where the conditions fail, the outputs that one world alone has, or the one coordinate that is judged.
     alone = groups[0] if len(groups) == 1 and groups[0].count == 1 else None
@@ -121,5 +123,7 @@ def _gaussian_difference(case: MeanCase, n: int, epsilon: float, inside: bool) -
     d, m = sum(g.count for g in groups), leakage(groups)
     rows, away = (n - 1, 0.0) if inside else (n, m)
     middle = -0.5 * d * np.log1p(-1.0 / n)
-    low, high = (np.maximum(2.0 * n * (n - 1) * (middle + sign * epsilon) / rows, 0.0) for sign in (-1.0, 1.0))
+    low, high = (
+        np.maximum(2.0 * n * (n - 1) * (middle + sign * epsilon) / rows, 0.0) for sign in (-1.0, 1.0)
+    )
     return float(noncentral_chi_square.cdf(low, d, away) + noncentral_chi_square.sf(high, d, away))

@@ -51,7 +51,9 @@ def _law(aim: Aim, n: int) -> Pooled:
     return pooled(aim, n)
 
 
-def advantage_regime(aim: Aim, threshold: str, *, root: str = "targ", stretch: float = 1.0, reading: str | None = None) -> Regime:
+def advantage_regime(
+    aim: Aim, threshold: str, *, root: str = "targ", stretch: float = 1.0, reading: str | None = None
+) -> Regime:
     """The advantage of the aimed attack at a threshold rule, against the formula with `root` under the root."""
     said = READINGS[threshold] if reading is None else reading
     parameters = {"data and target": aim.words, "d/n": aim.tau, "threshold": READINGS[threshold]}
@@ -71,7 +73,12 @@ def advantage_regime(aim: Aim, threshold: str, *, root: str = "targ", stretch: f
         law = _law(aim, SIZES[-1])
         claimed = azize.misspecified_advantage(law.m_scal, law.m_targ if root == "targ" else law.m_star)
         return judge_limit(
-            at, number_tolerance(claimed), parameters, sizes=SIZES, unit="advantage", second_route=partial(by_sums, aim, threshold)
+            at,
+            number_tolerance(claimed),
+            parameters,
+            sizes=SIZES,
+            unit="advantage",
+            second_route=partial(by_sums, aim, threshold),
         )
 
     return Regime(f"{aim.name}: {threshold}, m_{root}", parameters, judge, said, random=False)
@@ -83,7 +90,11 @@ def by_sums(aim: Aim, threshold: str, games: int = 200_000, n: int = 400) -> str
     law = _law(aim, n)
     middle = (law.m_scal - law.m_targ) / 2
     cut = {"best": middle, "zero": 0.0, "one-sided": middle if law.m_scal > 0 else 0.0}[threshold]
-    mean, sd = {"bernoulli": (aim.p, np.sqrt(aim.p * (1 - aim.p))), "gaussian": (0.0, 1.0), "exponential": (1.0, 1.0)}[aim.law]
+    mean, sd = {
+        "bernoulli": (aim.p, np.sqrt(aim.p * (1 - aim.p))),
+        "gaussian": (0.0, 1.0),
+        "exponential": (1.0, 1.0),
+    }[aim.law]
     rates = []
     for member in (False, True):
         count = (n - member) * d
@@ -96,7 +107,8 @@ def by_sums(aim: Aim, threshold: str, games: int = 200_000, n: int = 400) -> str
         rates.append(float((score > cut).mean()))
     found = abs(rates[1] - rates[0]) if threshold == "best" else rates[1] - rates[0]
     roots = " and ".join(
-        f"{azize.misspecified_advantage(law.m_scal, m):.4f} with {name}" for m, name in ((law.m_targ, "m_targ"), (law.m_star, "m*"))
+        f"{azize.misspecified_advantage(law.m_scal, m):.4f} with {name}"
+        for m, name in ((law.m_targ, "m_targ"), (law.m_star, "m*"))
     )
     return (
         f"{games:,} games per world from sums (NumPy, seed 14, n = {n}): FPR {rates[0]:.4f}, TPR {rates[1]:.4f}, "
@@ -136,7 +148,9 @@ def curve_regime(aim: Aim, stretch: float = 1.0) -> Regime:
 
     def judge(_: Budget) -> RegimeResult:
         law = _law(aim, SIZES[-1])
-        return judge_limit(at, curve_tolerance(abs(law.m_scal) / np.sqrt(law.m_targ)), parameters, sizes=SIZES)
+        return judge_limit(
+            at, curve_tolerance(abs(law.m_scal) / np.sqrt(law.m_targ)), parameters, sizes=SIZES
+        )
 
     return Regime(f"{aim.name}: curve", parameters, judge, random=False)
 
@@ -164,7 +178,9 @@ def drawn(rng: np.random.Generator) -> Aim:
     law = str(rng.choice(["gaussian", "exponential"]))
     aimed, truth = (float(rng.choice([-1.0, 1.0]) * rng.uniform(0.5, 2.0)) for _ in range(2))
     tau = round(float(rng.uniform(0.5, 2.0)), 4)
-    return Aim("sampled", f"{law}, aimed at {aimed:.4f} sd, true target at {truth:.4f} sd", law, aimed, truth, tau)
+    return Aim(
+        "sampled", f"{law}, aimed at {aimed:.4f} sd, true target at {truth:.4f} sd", law, aimed, truth, tau
+    )
 
 
 def _drawn_advantages(rng: np.random.Generator, count: int) -> Sequence[Regime]:
@@ -176,10 +192,15 @@ def _drawn_curves(rng: np.random.Generator, count: int) -> Sequence[Regime]:
 
 
 _DOMAIN = DOMAIN | {
-    "data": OneOf(("Bernoulli", "Gaussian", "exponential"), "product laws with finite (4 + delta)-th moments"),
+    "data": OneOf(
+        ("Bernoulli", "Gaussian", "exponential"), "product laws with finite (4 + delta)-th moments"
+    ),
     "d/n": Between(0, float("inf"), "judged at 1 and 2, drawn in [.5, 2]"),
     "target": OneOf(("one value or two in equal parts of the coordinates",), "every z*"),
-    "aimed point": OneOf(("near", "far", "opposite", "shorter", "longer", "the target itself", "off the lattice"), "every z_targ"),
+    "aimed point": OneOf(
+        ("near", "far", "opposite", "shorter", "longer", "the target itself", "off the lattice"),
+        "every z_targ",
+    ),
 }
 _BODY = Quote(
     "The advantage of the misspecified adversary is lim_{n,d} Adv_n(A_miss) = Phi(|m^scal|/(2 sqrt(m^targ))) - "
@@ -195,7 +216,9 @@ _PROOF = Quote(
     "We use that TV(N(mu_0, sigma_0^2) || N(mu_1, sigma_0^2)) = Phi(|mu_0 - mu_1|/(2 sigma_0)) - Phi(-|mu_0 - mu_1|/(2 sigma_0)).",
     "appendix C.6, step 4: the best threshold and side, which the statement does not name",
 )
-_FORMULA = "Phi(|m_scal|/(2 sqrt(m))) - Phi(-|m_scal|/(2 sqrt(m))), m_scal = (1/n)(z_targ - mu)' C^-1 (z* - mu)"
+_FORMULA = (
+    "Phi(|m_scal|/(2 sqrt(m))) - Phi(-|m_scal|/(2 sqrt(m))), m_scal = (1/n)(z_targ - mu)' C^-1 (z* - mu)"
+)
 CLAIMS = (
     Claim(
         "azize-thm-4.3",
@@ -257,7 +280,9 @@ CLAIMS = (
         "advantage",
         _DOMAIN,
         tuple(advantage_regime(aim, "best", root="star", reading="") for aim in AIMS.values()),
-        Control(lambda stretch: advantage_regime(AIMS["right"], "best", root="star", stretch=stretch, reading="")),
+        Control(
+            lambda stretch: advantage_regime(AIMS["right"], "best", root="star", stretch=stretch, reading="")
+        ),
         quote=_APPENDIX,
         restricted_by=RESTRICTED,
         slip=(_APPENDIX, _BODY),

@@ -78,7 +78,9 @@ def deterministic_regime(name: str) -> Regime:
             unit="power",
             route="enumeration",
             reading=THRESHOLDS,
-            detail="The best set of outputs is not an upper level set of the ratio." if gaps[worst] > ROUNDING else "",
+            detail="The best set of outputs is not an upper level set of the ratio."
+            if gaps[worst] > ROUNDING
+            else "",
             second_route=partial(by_literal_records, name, chosen[worst], alpha),
         )
 
@@ -151,7 +153,9 @@ def _subset_sums(probability: np.ndarray) -> np.ndarray:
     return sums
 
 
-def total_variation_regime(name: str, parameters: dict[str, Any], worlds: Worlds, factor: float = 1.0) -> Regime:
+def total_variation_regime(
+    name: str, parameters: dict[str, Any], worlds: Worlds, factor: float = 1.0
+) -> Regime:
     """The advantage of the Bayes attack against half the L1 distance."""
     out, inside = worlds
 
@@ -181,7 +185,11 @@ DOMAIN = {
         ("empirical mean", "sub-sampled mean", "randomised response", "random finite laws"), "every mechanism"
     ),
     "target": OneOf(("easiest", "hardest", "off the support"), "every z*"),
-    "alpha": Between(0, 1, "every corner of the optimal curve; without randomisation 197 levels and all that the ratio attains"),
+    "alpha": Between(
+        0,
+        1,
+        "every corner of the optimal curve; without randomisation 197 levels and all that the ratio attains",
+    ),
 }
 EVERY = tuple(WORLDS.items())
 RANDOMISED_ALLOWED = Quote(
@@ -193,7 +201,9 @@ _POWER = Quote(
     "Optimal power: for all alpha in [0, 1], for all score s, for all target z*, Pow_n(l_n, alpha, z*) >= Pow_n(s, alpha, z*).",
     "theorem 2.1 (a); Pow_n(s, alpha, z*) = max over tau with alpha_n(A_{s, tau, z*}) <= alpha of 1 - beta_n (section 2.2)",
 )
-_MORE_POWER = Control(lambda factor: randomised_regime("mean, d = 2", *WORLDS["mean, d = 2"], 1 / factor), 0.03)
+_MORE_POWER = Control(
+    lambda factor: randomised_regime("mean, d = 2", *WORLDS["mean, d = 2"], 1 / factor), 0.03
+)
 CLAIMS = (
     Claim(
         "azize-thm-2.1a",
@@ -224,7 +234,9 @@ CLAIMS = (
         corrects="azize-thm-2.1a",
         quote=_POWER,
         same_formula=True,
-        sampled=lambda rng, count: [randomised_regime("sampled", *drawn_worlds(rng), open_wording=False) for _ in range(count)],
+        sampled=lambda rng, count: [
+            randomised_regime("sampled", *drawn_worlds(rng), open_wording=False) for _ in range(count)
+        ],
         derivation=(
             "Neyman and Pearson: for 0 < alpha < 1 there are c in [0, inf] and q in [0, 1] such that phi* = 1{L > c} + q 1{L = c} has "
             "size exactly alpha, L = dP_in/dP_out, inf where P_out has no mass. If c < inf, (phi* - phi)(dP_in - c dP_out) >= 0 "
@@ -264,7 +276,9 @@ CLAIMS = (
             "Optimal advantage as TV distance: Adv_n(A_{Bayes, z*}) = TV(p_n^out(. | z*) || p_n^in(. | z*)).",
             "theorem 2.1 (c), equation 2",
         ),
-        sampled=lambda rng, count: [total_variation_regime("sampled", *drawn_worlds(rng)) for _ in range(count)],
+        sampled=lambda rng, count: [
+            total_variation_regime("sampled", *drawn_worlds(rng)) for _ in range(count)
+        ],
     ),
 )
 """Theorem 2.1."""

@@ -75,10 +75,17 @@ def pooled(aim: Aim, n: int) -> Pooled:
     is u (sum - n d mean) / (n sd) - d u^2 / (2 n), u the aimed value.
     """
     d = max(1, round(aim.tau * n))
-    mean, sd = {"bernoulli": (aim.p, np.sqrt(aim.p * (1 - aim.p))), "gaussian": (0.0, 1.0), "exponential": (1.0, 1.0)}[aim.law]
+    mean, sd = {
+        "bernoulli": (aim.p, np.sqrt(aim.p * (1 - aim.p))),
+        "gaussian": (0.0, 1.0),
+        "exponential": (1.0, 1.0),
+    }[aim.law]
     entry = d * (mean + sd * aim.truth)  # the target's own contribution to the sum
     spread = sd * np.sqrt(n * d)
-    low, high = n * d * mean - 9 * spread + min(entry - d * mean, 0), n * d * mean + 9 * spread + max(entry - d * mean, 0)
+    low, high = (
+        n * d * mean - 9 * spread + min(entry - d * mean, 0),
+        n * d * mean + 9 * spread + max(entry - d * mean, 0),
+    )
     if aim.law == "bernoulli":
         entry = round(entry)
         total = np.arange(max(0, int(low)), min(n * d, int(high)) + 1, dtype=float)

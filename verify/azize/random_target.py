@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -87,7 +86,9 @@ def random_limit_regime(p: tuple[float, ...], tau: float, stretch: float = 1.0) 
 def drawn_limits(rng: np.random.Generator, count: int) -> list[Regime]:
     """One mu for all coordinates, uniform in [.1, .9]; d/n log-uniform in [1/2, 8]."""
     return [
-        random_limit_regime((float(rng.uniform(0.1, 0.9)),), float(np.exp(rng.uniform(np.log(0.5), np.log(8.0)))))
+        random_limit_regime(
+            (float(rng.uniform(0.1, 0.9)),), float(np.exp(rng.uniform(np.log(0.5), np.log(8.0))))
+        )
         for _ in range(count)
     ]
 
@@ -269,14 +270,21 @@ CLAIMS = (
             "attack": OneOf(("covariance score > 0", "arbitrary randomised")),
             "data": OneOf(("Bernoulli",), "independent rows of any law"),
         },
-        tuple(average_regime(p, n, a) for p in P_SETS for n in (2, 4, 6) for a in ("covariance score > 0", "arbitrary")),
+        tuple(
+            average_regime(p, n, a)
+            for p in P_SETS
+            for n in (2, 4, 6)
+            for a in ("covariance score > 0", "arbitrary")
+        ),
         Control(lambda factor: average_regime((0.3, 0.6), 4, "covariance score > 0", factor)),
         quote=Quote(
             "The advantage (and accuracy) of A is the expected advantage (and accuracy) of A_{z*}, when z* ~ D, i.e. "
             "Adv_n(A) = E_{z* ~ D} Adv_n(A_{z*}).",
             "appendix B.3",
         ),
-        sampled=lambda rng, count: [average_regime(*drawn_enumerated(rng), "arbitrary") for _ in range(count)],
+        sampled=lambda rng, count: [
+            average_regime(*drawn_enumerated(rng), "arbitrary") for _ in range(count)
+        ],
     ),
     Claim(
         "azize-mean-leakage",
