@@ -234,7 +234,7 @@ def _point(rng: np.random.Generator) -> Regime:
 
 
 def sampled_data(rng: np.random.Generator, count: int) -> Sequence[Regime]:
-    """Random finite data sets, skewed and dependent, or products of symmetric ones, each with its own statement."""
+    """Random finite data sets of skewed and dependent coordinates: the statement about the average."""
     return [_data(rng) for _ in range(count)]
 
 
