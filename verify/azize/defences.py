@@ -347,7 +347,7 @@ CLAIMS = (
         | {"rho": Between(0, 1, "0 < rho < 1, fixed; judged from 0.1 to 0.9, drawn from .1 to .95")},
         _subsamples(False),
         Control(
-            lambda stretch: subsample_regime(_NAMED["exponential"], 0.9, printed=False, stretch=stretch), 0.05
+            lambda stretch: subsample_regime(_NAMED["exponential"], 0.5, printed=False, stretch=stretch), 0.05
         ),
         corrects="azize-thm-4.2",
         quote=_SUB_QUOTE,
