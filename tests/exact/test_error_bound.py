@@ -88,6 +88,7 @@ def judge(
 PLACES = st.lists(st.floats(-0.1, 1.1), min_size=1, max_size=3)
 
 
+@pytest.mark.slow
 @FAST
 @given(noisy_rows(), PLACES)
 def test_the_bound_of_inversion_is_honoured(
@@ -143,6 +144,7 @@ def test_stacked_noises_are_convolutions(kinds: tuple[str, ...], scales: tuple[f
     assert law.error_bound < 1e-9
 
 
+@pytest.mark.slow
 def test_noise_in_closed_form_is_a_convolution() -> None:
     x = np.array([-2.0, -0.3, 0.0, 0.1, 0.7, 5.0])
     for sd, scales in (
@@ -171,6 +173,7 @@ def ratios(draw: st.DrawFn) -> tuple[mi.FixedTarget, mi.LikelihoodRatio, np.ndar
     return mi.FixedTarget(MEAN, data, n, z), mi.LikelihoodRatio(MEAN, data, n), p, z, n
 
 
+@pytest.mark.slow
 def test_tables_by_inversion_honour_their_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small games by inversion, which is at its worst there, against the sum over their atoms."""
     from mipsim.exact import dispatch, tables
