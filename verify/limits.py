@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -38,8 +37,6 @@ __all__ = [
 SIZES = (100, 200, 400, 800, 1600, 3200, 6400, 12_800)
 """Rows at which a limit is judged; the coordinates grow with them."""
 
-NUMERICAL_FLOOR = 2e-3
-
 
 def judge_limit(
     at: Callable[[int], Size],
@@ -53,7 +50,6 @@ def judge_limit(
     bound: bool = False,
     size_name: str = "n",
     route: str = "exact law",
-    floor: float | None = None,
 ) -> RegimeResult:
     """Judge a limit by the rule of `mipsim.referee.limit_verdict`, on the least and on the largest gap of each size.
 
@@ -70,12 +66,10 @@ def judge_limit(
         bound: whether the statement is a bound in the limit: only positive gaps count against it.
         size_name: what grows.
         route: how the gaps were found.
-        floor: not used any more.
 
     Raises:
         ValueError: if there are fewer than six sizes, or a gap is NaN.
     """
-    sizes = _filled(sizes)
     found = [at(n) for n in sizes]
     low, high, errors, between = (
         np.array(v) for v in zip(*((s.low, s.high, s.error, s.between) for s in found), strict=True)
@@ -122,15 +116,6 @@ def judge_limit(
         else TrendEvidence(np.array(sizes, float), gaps, low, high, tolerance, size_name, f"gap ({unit})"),
         tolerance=tolerance,
     )
-
-
-def _filled(sizes: Sequence[int]) -> list[int]:
-    """Put geometric means between the sizes until there are six."""
-    filled = list(sizes)
-    while 2 <= len(filled) < 6:
-        means = [round(math.sqrt(a * b)) for a, b in pairwise(filled)]
-        filled = sorted({*filled, *means})
-    return filled
 
 
 def _least_tolerance(
