@@ -162,7 +162,7 @@ def disjoint(rows: int, count: int, t: float) -> Bracket:
     terms = Terms(
         np.array([0.0, 1.0]), one, one[::-1], np.array([-np.inf, np.inf]), count, t, np.zeros(2), rows
     )
-    return Bracket(terms, terms, MASS)
+    return Bracket(terms, terms, 0.0)
 
 
 def _sd(p: float) -> float:
@@ -334,4 +334,5 @@ def drawn(
         if law == "bernoulli"
         else (t, f"{name}, target at {t:.4f} sd")
     )
-    return case("sampled", words, round(m / t**2, 4), [Group(law, target, 1.0, parameter)])
+    regular = law != "bernoulli" or not anywhere
+    return case("sampled", words, round(m / t**2, 4), [Group(law, target, 1.0, parameter)], regular=regular)
