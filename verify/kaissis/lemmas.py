@@ -131,7 +131,8 @@ CLAIMS = (
     Claim(
         "kaissis-lemma-2",
         "kaissis",
-        "The composite LR test is equivalent to the two one-sided LR tests at one critical value: its rejection regions are two tails.",
+        "The composite LR test is equivalent to the two one-sided LR tests at one critical value; for noise with a log-concave density, as judged here, "
+        "its rejection regions are two tails.",
         Kind.EXACT,
         EXACT,
         "log likelihood ratio",
