@@ -3,16 +3,16 @@
 from abc import abstractmethod
 from typing import ClassVar
 
-import equinox as eqx
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
+from mipsim._family import AbstractMember
 from mipsim._validation import finite_vector, positive_definite_factor
 
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
-class AbstractDistribution(eqx.Module):
+class AbstractDistribution(AbstractMember):
     """The law D of one record z in R^d.
 
     Parameters are NumPy float64 arrays, so that no precision is lost outside an x64 scope. Moments are

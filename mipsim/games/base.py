@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import equinox as eqx
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from mipsim._family import AbstractMember
 from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.mechanisms.base import AbstractMechanism
 
@@ -27,7 +28,7 @@ def as_law(data: AbstractDistribution) -> AbstractDistribution:
     return data
 
 
-class AbstractGame(eqx.Module):
+class AbstractGame(AbstractMember):
     """One round: a world ("out" or "in") goes in, a target and an output come out.
 
     Attributes:

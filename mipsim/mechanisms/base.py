@@ -2,13 +2,13 @@
 
 from abc import abstractmethod
 
-import equinox as eqx
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from mipsim._family import AbstractMember
 from mipsim.distributions.base import AbstractDistribution, Member
 
 
-class AbstractMechanism(eqx.Module):
+class AbstractMechanism(AbstractMember):
     """A randomised map from n records to an output.
 
     Source: Dwork, McSherry, Nissim, Smith (2006).

@@ -9,11 +9,11 @@ from numpy.polynomial.chebyshev import chebval
 from scipy import stats
 
 import mipsim as mi
-from mipsim.engine.clipped_law import chi_of_normal
-from mipsim.engine.clipped_rows import clipped_rows_sampler
-from mipsim.engine.clipped_scores import clipped_scores_sampler
-from mipsim.engine.normals import four_normals
 from mipsim.engine.precision import exact_scope
+from mipsim.engine.random.float32_normals import four_normals
+from mipsim.engine.samplers.clipped_law import chi_of_normal
+from mipsim.engine.samplers.clipped_rows import clipped_rows_sampler
+from mipsim.engine.samplers.clipped_scores import clipped_scores_sampler
 from tests.engine.two_sample import FAILURE, two_sample_p
 from tests.law_agreement import follows, has_frequencies
 

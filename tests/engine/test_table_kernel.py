@@ -9,9 +9,9 @@ from scipy import stats
 
 import mipsim as mi
 from mipsim.engine.fidelity import build_sampler
-from mipsim.engine.fixed_point import IMPOSSIBLE, Reach
 from mipsim.engine.precision import exact_scope
-from mipsim.engine.tabulate import as_noisy_mean, table_sampler
+from mipsim.engine.samplers.fixed_point import IMPOSSIBLE, Reach
+from mipsim.engine.samplers.table_builder import as_noisy_mean, table_sampler
 from tests.law_agreement import has_frequencies
 
 P = np.array([0.3, 0.55, 0.7])

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from mipsim.engine.precision import exact_scope
-from mipsim.engine.words import chi_square, normals, words_of
+from mipsim.engine.random.counter import chi_square, normals, words_of
 from tests.engine.two_sample import FAILURE
 
 GAMES = 2**20

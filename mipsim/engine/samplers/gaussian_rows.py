@@ -6,8 +6,8 @@ import numpy as np
 from jaxtyping import Array, Float, UInt32, UInt64
 
 from mipsim.distributions.gaussian import Gaussian
-from mipsim.engine.normals import four_normals
-from mipsim.engine.splitmix import splitmix64
+from mipsim.engine.random.float32_normals import four_normals
+from mipsim.engine.random.splitmix import splitmix64
 
 _LEAST_DIMENSION = 16
 _FARTHEST = 64.0

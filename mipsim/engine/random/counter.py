@@ -2,13 +2,15 @@
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, UInt32, UInt64
+import numpy as np
+from jaxtyping import Array, Float, Int, UInt32, UInt64
 
-from mipsim.engine.philox import philox
-from mipsim.engine.splitmix import splitmix64
+from mipsim.engine.random.philox import philox
+from mipsim.engine.random.splitmix import splitmix64
 
 Words = tuple[Array, Array, Array, Array]
 
@@ -16,9 +18,47 @@ _NORMALS = 0xFFFFFFFC
 """Counter word of the SplitMix64 sequence of normals."""
 
 
-def words_of(
-    seed: UInt32[Array, "2"], stream: Array, world: Array, games: UInt64[Array, " G"]
-) -> Callable[[Array | int], Words]:
+class Draws(NamedTuple):
+    """Which games of which run are drawn: all that their random numbers depend on.
+
+    Attributes:
+        seed: of the run, as two words, the upper one first.
+        stream: which of the run's streams: its games, its pilot, the rungs of rare games.
+        world: 0 ("out") or 1 ("in").
+        games: their numbers, shape (G,) or ().
+    """
+
+    seed: UInt32[Array, "2"]
+    stream: Int[Array, ""]
+    world: Int[Array, ""]
+    games: UInt64[Array, "..."]
+
+    @property
+    def place(self) -> Int[Array, ""]:
+        """Stream and world as one number."""
+        return 2 * self.stream + self.world
+
+
+def run_draws(seed: int, stream: int, world: int = 0) -> Draws:
+    """The draws of a run, of no game yet: `_replace` its world and games. Must be called inside `exact_scope`.
+
+    Args:
+        seed: in [0, 2^64).
+        stream: which of the run's streams.
+        world: 0 ("out") or 1 ("in").
+
+    Examples:
+        >>> from mipsim.engine.precision import exact_scope
+        >>> with exact_scope():
+        ...     print(run_draws(2**32 + 7, stream=0).seed)
+        [1 7]
+    """
+    words = jnp.asarray(np.array([seed >> 32, seed & 0xFFFFFFFF], dtype=np.uint32))
+    where, which = jnp.asarray(stream, jnp.int64), jnp.asarray(world, jnp.int64)
+    return Draws(words, where, which, jnp.zeros(0, jnp.uint64))
+
+
+def words_of(draws: Draws) -> Callable[[Array | int], Words]:
     """The function that gives four uniform words of every game for a use, a number in [0, 2^32).
 
     Must be traced inside `exact_scope`.
@@ -27,18 +67,23 @@ def words_of(
         >>> from mipsim.engine.precision import exact_scope
         >>> with exact_scope():
         ...     seed, zero = jnp.zeros(2, jnp.uint32), jnp.zeros((), jnp.int64)
-        ...     words = words_of(seed, zero, zero, jnp.zeros(1, jnp.uint64))
+        ...     words = words_of(Draws(seed, zero, zero, jnp.zeros(1, jnp.uint64)))
         ...     print(f"{int(words(0)[0][0]):08x}")
         6627e8d5
     """
-    low, high = games.astype(jnp.uint32), (games >> jnp.uint64(32)).astype(jnp.uint32)
-    place = (2 * stream + world).astype(jnp.uint32)
+    low, high = halves(draws.games)
+    place = draws.place.astype(jnp.uint32)
 
     def words(use: Array | int) -> Words:
         counter = jnp.broadcast_to(jnp.asarray(use, jnp.uint32), low.shape)
-        return philox((counter, low, high, place), (seed[1], seed[0]))
+        return philox((counter, low, high, place), (draws.seed[1], draws.seed[0]))
 
     return words
+
+
+def halves(word: UInt64[Array, "..."]) -> tuple[UInt32[Array, "..."], UInt32[Array, "..."]]:
+    """The lower and the upper half of 64-bit words."""
+    return word.astype(jnp.uint32), (word >> jnp.uint64(32)).astype(jnp.uint32)
 
 
 def long_word(high: UInt32[Array, "..."], low: UInt32[Array, "..."]) -> UInt64[Array, "..."]:
@@ -55,9 +100,7 @@ def uniform(word: UInt64[Array, "..."]) -> Float[Array, "..."]:
     return jax.lax.bitcast_convert_type(mantissa, jnp.float64) - (1.0 - 2.0**-53)
 
 
-def normals(
-    seed: UInt32[Array, "2"], stream: Array, world: Array, games: UInt64[Array, " G"]
-) -> Float[Array, " G"]:
+def normals(draws: Draws) -> Float[Array, " G"]:
     """One float64 standard normal for each game; the greatest is 8.57. Method of Box and Muller, exact to 1e-15.
 
     Game k and game k + G/2 of a block share a pair of normals, so that `games` must be a whole block: G consecutive
@@ -67,16 +110,16 @@ def normals(
         >>> from mipsim.engine.precision import exact_scope
         >>> with exact_scope():
         ...     seed, zero = jnp.zeros(2, jnp.uint32), jnp.zeros((), jnp.int64)
-        ...     drawn = normals(seed, zero, zero, jnp.arange(4096, dtype=jnp.uint64))
+        ...     drawn = normals(Draws(seed, zero, zero, jnp.arange(4096, dtype=jnp.uint64)))
         ...     print(drawn.dtype, round(float(jnp.std(drawn)), 1))
         float64 1.0
     """
     # Mixed twice, so that neither neighbouring seeds nor neighbouring streams start at related places. Philox would
     # do as well, but XLA computes a scalar start again for every game.
-    own = splitmix64(long_word(seed[0], seed[1]), jnp.uint64(_NORMALS))
-    start = splitmix64(own, (2 * stream + world).astype(jnp.uint64))
-    half = games.shape[0] // 2
-    word = games[0] + jnp.arange(0, 2 * half, 2, dtype=jnp.uint64)
+    own = splitmix64(long_word(draws.seed[0], draws.seed[1]), jnp.uint64(_NORMALS))
+    start = splitmix64(own, draws.place.astype(jnp.uint64))
+    half = draws.games.shape[0] // 2
+    word = draws.games[0] + jnp.arange(0, 2 * half, 2, dtype=jnp.uint64)
     return jnp.concatenate(normal_pair(splitmix64(start, word), splitmix64(start, word + jnp.uint64(1))))
 
 
@@ -113,7 +156,7 @@ def chi_square(words: Callable[[Array | int], Words], degrees: int, games: int) 
         >>> from mipsim.engine.precision import exact_scope
         >>> with exact_scope():
         ...     seed, zero = jnp.zeros(2, jnp.uint32), jnp.zeros((), jnp.int64)
-        ...     words = words_of(seed, zero, zero, jnp.arange(4096, dtype=jnp.uint64))
+        ...     words = words_of(Draws(seed, zero, zero, jnp.arange(4096, dtype=jnp.uint64)))
         ...     print(round(float(jnp.mean(chi_square(words, 5, 4096)))))
         5
     """

@@ -6,21 +6,22 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, UInt32, UInt64
+from jaxtyping import Array, Float
 
 from mipsim.attacks.base import AbstractAttack
-from mipsim.engine.clipped import (
+from mipsim.engine.random.counter import Draws
+from mipsim.engine.samplers.base import AbstractSampler, block_games
+from mipsim.engine.samplers.clipped import (
     NOISE_ROW,
     TARGET_ROW,
-    as_noisy_step,
     clipped,
     is_in,
     kept_share,
     normals,
     starts,
 )
-from mipsim.engine.gaussian_rows import GaussianRows, gaussian_rows
-from mipsim.engine.sampler import AbstractSampler, block_games
+from mipsim.engine.samplers.gaussian_rows import GaussianRows, gaussian_rows
+from mipsim.forms.release import step_of
 from mipsim.games.base import AbstractGame
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
@@ -35,7 +36,7 @@ class ClippedRows(AbstractSampler):
         attack: any.
         target: z*, shape (d,); None where it is random.
         records: the law of the records.
-        clip, drawn: as in `NoisyStep`.
+        clip, drawn: as in `Release`.
         variance: of the noise, in every output coordinate, shape (d,).
         rows: how many rows are averaged.
         rows_at_once: how many are in a block of rows.
@@ -53,39 +54,33 @@ class ClippedRows(AbstractSampler):
     block: int = eqx.field(static=True)
     rows_at_once: int = eqx.field(static=True)
 
-    def scores(
-        self,
-        seed: UInt32[Array, "2"],
-        stream: Int[Array, ""],
-        world: Int[Array, ""],
-        games: UInt64[Array, " G"],
-    ) -> Float[Array, " G"]:
+    def scores(self, draws: Draws) -> Float[Array, " G"]:
         """Play and score the games."""
-        place = 2 * stream + world
 
         def one(game: Array) -> Array:
-            target = self._target(game, place, seed)
-            output = self._release(target, game, world, place, seed)
+            own = draws._replace(games=game)
+            target = self._target(own)
+            output = self._release(target, own)
             return jnp.asarray(self.attack.score(target, output)).astype(jnp.float64)
 
-        return jax.lax.map(one, games)
+        return jax.lax.map(one, draws.games)
 
-    def _target(self, game: Array, place: Array, key: Array) -> Float[Array, " d"]:
+    def _target(self, draws: Draws) -> Float[Array, " d"]:
         if self.target is not None:
             return self.target
         law = self.records
         group = jnp.arange(law.groups, dtype=jnp.uint32)[None, :]
-        first, second = _halves(_packed(law.draw(group, starts(TARGET_ROW, game, place, key))))
+        first, second = _halves(_packed(law.draw(group, starts(TARGET_ROW, draws))))
         return law.unit * (law.joined((first[0], second[0])) + law.lost)
 
-    def _release(self, target: Array, game: Array, world: Array, place: Array, key: Array) -> Array:
+    def _release(self, target: Array, draws: Draws) -> Array:
         law, at_once, clip = self.records, self.rows_at_once, self.clip / self.records.unit
         group = jnp.arange(law.groups, dtype=jnp.uint32)[None, :]
-        inside = is_in(self.drawn, world, game, place, key)
+        inside = is_in(self.drawn, draws)
         others = self.rows - inside.astype(jnp.int64)  # the target stands in the last row
 
         def begin(block: Array | int) -> Array:
-            return starts((block * at_once + jnp.arange(at_once))[:, None], game, place, key)
+            return starts((block * at_once + jnp.arange(at_once))[:, None], draws)
 
         def add(block: Array | int, total: Array, count: Array, packed: Array) -> tuple[Array, Array]:
             first, second = _halves(packed)
@@ -114,7 +109,7 @@ class ClippedRows(AbstractSampler):
         total, count = add(last, total, count, packed)
         total = law.unit * (total + count * law.lost) + jnp.where(inside, clipped(target, self.clip), 0.0)
         pair = jnp.arange(-(-law.dimension // 2), dtype=jnp.uint32)
-        noise = jnp.concatenate(normals(pair, NOISE_ROW, game, place, key))
+        noise = jnp.concatenate(normals(pair, NOISE_ROW, draws))
         return total / self.rows + noise[: law.dimension] * jnp.sqrt(self.variance)
 
 
@@ -124,8 +119,8 @@ def clipped_rows_sampler(game: AbstractGame, attack: AbstractAttack) -> ClippedR
     It applies to `FixedTarget` and `RandomTarget` with a law that `gaussian_rows` takes; others are played in float64
     by the general literal sampler. Must be called inside `exact_scope`.
     """
-    step = as_noisy_step(game.mechanism, game.n)
-    if step is None or type(game) not in (FixedTarget, RandomTarget):
+    step = step_of(game.mechanism, game.n)
+    if step is None or not isinstance(game, (FixedTarget, RandomTarget)):
         return None
     law = gaussian_rows(game.data)
     if law is None:

@@ -1,50 +1,23 @@
 """Samplers that score one release many times: by several attacks, or for several targets."""
 
-from abc import abstractmethod
 from collections.abc import Sequence
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, UInt32, UInt64
+from jaxtyping import Array, Bool, Float
 
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
-from mipsim.engine.clipped import is_linear
-from mipsim.engine.columns import ColumnSampler, column_sampler
-from mipsim.engine.fidelity import build_sampler
-from mipsim.engine.sampler import AbstractSampler, block_games, game_keys
-from mipsim.engine.tabulate import as_noisy_mean
+from mipsim.engine.random.counter import Draws
+from mipsim.engine.samplers.base import AbstractSampler, block_games, game_keys
+from mipsim.engine.samplers.columns import ColumnSampler, column_sampler
+from mipsim.forms.release import mean_of
+from mipsim.forms.score import line_at
 from mipsim.games.base import AbstractGame
 from mipsim.games.fixed_target import FixedTarget
 
 _NUMBERS = 2**19
-
-
-class AbstractManySampler(eqx.Module):
-    """Draws several scores of each game, from a stream that only (seed, stream, world, game) decides.
-
-    Attributes:
-        block: G, the number of games drawn by one call.
-        columns: how many scores a game has.
-        fidelity: "literal" or "sufficient".
-        name: which sampler of that fidelity.
-    """
-
-    block: eqx.AbstractVar[int]
-    columns: eqx.AbstractVar[int]
-    fidelity: eqx.AbstractVar[str]
-    name: eqx.AbstractVar[str]
-
-    @abstractmethod
-    def scores(
-        self,
-        seed: UInt32[Array, "2"],
-        stream: Int[Array, ""],
-        world: Int[Array, ""],
-        games: UInt64[Array, " G"],
-    ) -> Float[Array, "columns G"]:
-        """Scores (float64) of the numbered games of world 0 ("out") or 1 ("in")."""
 
 
 class StackedAttacks(AbstractAttack):
@@ -63,6 +36,23 @@ class StackedAttacks(AbstractAttack):
     offsets: Float[Array, " k"]
     order: tuple[int, ...] = eqx.field(static=True)
 
+    @classmethod
+    def of(cls, game: AbstractGame, attacks: Sequence[AbstractAttack]) -> "StackedAttacks":
+        """The attacks on one game. Must be called inside `exact_scope`."""
+        matrix: list[int] = []
+        lines: list[tuple[np.ndarray, float]] = []
+        for i, attack in enumerate(attacks):
+            if isinstance(game, FixedTarget) and isinstance(attack, AbstractLinearAttack):
+                matrix.append(i)
+                lines.append(line_at(attack, game.target))
+        rest = [i for i in range(len(attacks)) if i not in matrix]
+        return cls(
+            others=tuple(attacks[i] for i in rest),
+            weights=jnp.asarray(np.array([w for w, _ in lines])),
+            offsets=jnp.asarray(np.array([c for _, c in lines])),
+            order=tuple(int(i) for i in np.argsort([*matrix, *rest])),
+        )
+
     def score(self, target: Float[Array, " d"], output: Array) -> Float[Array, " attacks"]:
         """Return the scores in the order of the attacks."""
         scores = [jnp.asarray(a.score(target, output)).astype(jnp.float64)[None] for a in self.others]
@@ -71,31 +61,7 @@ class StackedAttacks(AbstractAttack):
         return jnp.concatenate(scores)[np.asarray(self.order)]
 
 
-class ManyAttacks(AbstractManySampler):
-    """Several attacks on the same releases.
-
-    Attributes:
-        sampler: plays `StackedAttacks`.
-    """
-
-    sampler: AbstractSampler
-    columns: int = eqx.field(static=True)
-    block: int = eqx.field(static=True)
-    fidelity: str = eqx.field(static=True)
-    name: str = eqx.field(static=True)
-
-    def scores(
-        self,
-        seed: UInt32[Array, "2"],
-        stream: Int[Array, ""],
-        world: Int[Array, ""],
-        games: UInt64[Array, " G"],
-    ) -> Float[Array, "columns G"]:
-        """Play the games and score each release by every attack."""
-        return self.sampler.scores(seed, stream, world, games).T
-
-
-class ManyTargets(AbstractManySampler):
+class ManyTargets(AbstractSampler):
     """Several targets of a noisy mean, scored on the same rows; the last column is that of a random one of them.
 
     In the "out" world one release is scored for every target. In the "in" world each target has a release of its own,
@@ -124,34 +90,29 @@ class ManyTargets(AbstractManySampler):
     drawn: Float[Array, ""]
     deviation: Float[Array, " d"]
     rows: int = eqx.field(static=True)
-    columns: int = eqx.field(static=True)
-    fidelity: str = eqx.field(static=True)
-    name: str = eqx.field(static=True)
+    fidelity: str = eqx.field(static=True)  # pyright: ignore[reportIncompatibleVariableOverride] - either
+    name: str = eqx.field(static=True)  # pyright: ignore[reportIncompatibleVariableOverride]
     block: int = eqx.field(static=True)
 
-    def scores(
-        self,
-        seed: UInt32[Array, "2"],
-        stream: Int[Array, ""],
-        world: Int[Array, ""],
-        games: UInt64[Array, " G"],
-    ) -> Float[Array, "columns G"]:
+    def scores(self, draws: Draws) -> Float[Array, "G columns"]:
         """Draw the rows of each game and score them for every target."""
-        keys = game_keys(seed, stream, world, games)
+        keys = game_keys(draws)
         if self.tables is not None:
-            _, base, inside = self.tables.outputs(seed, stream, world, games)
-            inside = jnp.broadcast_to(inside, games.shape)
+            _, base, inside = self.tables.outputs(draws)
+            inside = jnp.broadcast_to(inside, draws.games.shape)
         else:
-            base, inside = jax.vmap(lambda key: self._base(key, world == 1), out_axes=(1, 0))(keys)
+            base, inside = jax.vmap(lambda key: self._base(key, draws.world == 1), out_axes=(1, 0))(keys)
         if self.weights is None or self.offsets is None or self.own is None:
             scores = jax.lax.map(lambda pair: self._one_by_one(*pair), (base.T, inside)).T
         else:
             entered = jnp.where(inside, 1.0 / self.rows, 0.0)
             scores = self.weights @ base + self.own[:, None] * entered + self.offsets[:, None]
         # The tables use no keys, and `_base` splits them: the choice of the target is independent of the release.
-        pick = jax.vmap(lambda key: jax.random.randint(jax.random.fold_in(key, 1), (), 0, self.columns - 1))
+        pick = jax.vmap(
+            lambda key: jax.random.randint(jax.random.fold_in(key, 1), (), 0, self.targets.shape[0])
+        )
         one = jnp.take_along_axis(scores, pick(keys)[None, :], axis=0)
-        return jnp.concatenate([scores, one])
+        return jnp.concatenate([scores, one]).T
 
     def _base(self, key: Array, member: Array) -> tuple[Float[Array, " d"], Bool[Array, ""]]:
         """One output without the target, and whether it is to be added."""
@@ -171,27 +132,6 @@ class ManyTargets(AbstractManySampler):
         return jax.vmap(lambda z: self.attack.score(z, base + share * z).astype(jnp.float64))(self.targets)
 
 
-def many_attacks_sampler(game: AbstractGame, attacks: Sequence[AbstractAttack], fidelity: str) -> ManyAttacks:
-    """The sampler of several attacks. Must be called inside `exact_scope`."""
-    matrix = [i for i, a in enumerate(attacks) if isinstance(game, FixedTarget) and _is_matrix_row(a)]
-    rest = [i for i in range(len(attacks)) if i not in matrix]
-    lines = [_line(attacks[i], game.target) for i in matrix] if isinstance(game, FixedTarget) else []
-    stacked = StackedAttacks(
-        others=tuple(attacks[i] for i in rest),
-        weights=jnp.asarray(np.array([w for w, _ in lines])),
-        offsets=jnp.asarray(np.array([c for _, c in lines])),
-        order=tuple(int(i) for i in np.argsort([*matrix, *rest])),
-    )
-    sampler = build_sampler(game, stacked, fidelity)
-    return ManyAttacks(
-        sampler=sampler,
-        columns=len(attacks),
-        block=sampler.block,
-        fidelity=sampler.fidelity,
-        name=f"many attacks, {sampler.name}",
-    )
-
-
 def many_targets_sampler(
     game: FixedTarget, attack: AbstractAttack, targets: np.ndarray, fidelity: str
 ) -> ManyTargets:
@@ -201,7 +141,7 @@ def many_targets_sampler(
         ValueError: if the mechanism is not a mean with Gaussian noise and sub-sampling: for others, targets do not
             share their rows linearly, and are played one by one.
     """
-    mean = as_noisy_mean(game.mechanism, game.n)
+    mean = mean_of(game.mechanism, game.n)
     if mean is None:
         raise ValueError(
             f"mechanism is {type(game.mechanism).__name__}; many targets share rows only for EmpiricalMean with "
@@ -216,8 +156,8 @@ def many_targets_sampler(
             f"fidelity is 'sufficient', but sums of {type(game.data).__name__} data have no exact law here; use "
             "'literal' or 'auto'"
         )
-    linear = _is_matrix_row(attack)
-    lines = [_line(attack, z) for z in targets] if linear else []
+    lines = [line_at(attack, z) for z in targets] if isinstance(attack, AbstractLinearAttack) else []
+    linear = bool(lines)
     weights = np.array([w for w, _ in lines])
     numbers = (mean.rows * d if literal else d) + m * (1 if linear else d)
     return ManyTargets(
@@ -231,20 +171,7 @@ def many_targets_sampler(
         drawn=jnp.asarray(mean.drawn),
         deviation=jnp.asarray(np.broadcast_to(np.sqrt(mean.variance), (d,))),
         rows=mean.rows,
-        columns=m + 1,
         fidelity="literal" if literal else "sufficient",
         name="many targets" if tables is None else f"many targets, {tables.name}",
         block=block_games(numbers, budget=_NUMBERS, most=1024),
     )
-
-
-def _is_matrix_row(attack: AbstractAttack) -> bool:
-    """Whether the score is weights . output + offset, with no link of its own."""
-    return is_linear(attack) and type(attack).link is AbstractLinearAttack.link
-
-
-def _line(attack: AbstractAttack, target: np.ndarray) -> tuple[np.ndarray, float]:
-    if not isinstance(attack, AbstractLinearAttack):
-        raise TypeError(f"{type(attack).__name__} is not linear")
-    point = jnp.asarray(target)
-    return np.asarray(attack.weights(point), np.float64), float(attack.offset(point))

@@ -13,7 +13,7 @@ def four_normals(
     """Four float32 standard normals of two 64-bit words, by the method of Box and Muller; the greatest is 6.7.
 
     The radius has 31 bits, so that the probability of a tail is off by up to 2^-32: enough for records of many
-    coordinates. A number whose own tail matters takes `mipsim.engine.words.normal_pair`.
+    coordinates. A number whose own tail matters takes `mipsim.engine.random.counter.normal_pair`.
 
     Must be traced inside `exact_scope`.
 

@@ -6,14 +6,16 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, UInt32, UInt64
+from jaxtyping import Array, Float
 from numpy.polynomial.chebyshev import chebinterpolate, chebval
 from scipy.special import gammainccinv, gammaincinv, ndtr
 
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.distributions.gaussian import Gaussian
-from mipsim.engine.clipped import NOISE_ROW, as_noisy_step, clipped, is_in, is_linear, kept_share, normals
-from mipsim.engine.sampler import AbstractSampler
+from mipsim.engine.random.counter import Draws
+from mipsim.engine.samplers.base import AbstractSampler
+from mipsim.engine.samplers.clipped import NOISE_ROW, clipped, is_in, kept_share, normals
+from mipsim.forms.release import step_of
 from mipsim.games.base import AbstractGame
 from mipsim.games.fixed_target import FixedTarget
 
@@ -39,7 +41,7 @@ class ClippedLaw(AbstractSampler):
         along, across: m_1 and m_2.
         deviation: s.
         chi: Chebyshev coefficients of chi_{d-2} as a function of a normal over 8.7; empty for d <= 2.
-        clip, drawn: as in `NoisyStep`.
+        clip, drawn: as in `Release`.
         variance: of the noise, in every output coordinate, shape (d,).
         rows: how many rows are averaged.
         flat: whether d = 1, so that there is no second normal.
@@ -60,34 +62,27 @@ class ClippedLaw(AbstractSampler):
     flat: bool = eqx.field(static=True)
     block: int = eqx.field(static=True)
 
-    def scores(
-        self,
-        seed: UInt32[Array, "2"],
-        stream: Int[Array, ""],
-        world: Int[Array, ""],
-        games: UInt64[Array, " G"],
-    ) -> Float[Array, " G"]:
+    def scores(self, draws: Draws) -> Float[Array, " G"]:
         """Draw the scores of the games."""
-        place = 2 * stream + world
-        inside = is_in(self.drawn, world, games, place, seed)
+        inside = is_in(self.drawn, draws)
         others = self.rows - inside.astype(jnp.int64)
 
         def step(row: Array, total: Array) -> Array:
             number = row.astype(jnp.uint32)
-            z1, z2 = normals(0, number, games, place, seed)
+            z1, z2 = normals(0, number, draws)
             first = self.along + self.deviation * z1
             square = first**2
             if not self.flat:
                 square = square + (self.across + self.deviation * z2) ** 2
             if self.chi.shape[0]:
-                z3, _ = normals(1, number, games, place, seed)
+                z3, _ = normals(1, number, draws)
                 square = square + (self.deviation * _polynomial(self.chi, z3 / _REACH)) ** 2
             return total + jnp.where(row < others, kept_share(jnp.sqrt(square), self.clip) * first, 0.0)
 
-        total = jax.lax.fori_loop(0, self.rows, step, jnp.zeros(games.shape))
+        total = jax.lax.fori_loop(0, self.rows, step, jnp.zeros(draws.games.shape))
         weights = self.attack.weights(self.target)
         own = jnp.where(inside, jnp.dot(weights, clipped(self.target, self.clip)), 0.0)
-        noise, _ = normals(0, NOISE_ROW, games, place, seed)
+        noise, _ = normals(0, NOISE_ROW, draws)
         score = (jnp.linalg.norm(weights) * total + own) / self.rows
         score = score + noise * jnp.sqrt(jnp.sum(weights**2 * self.variance))
         return jax.vmap(lambda s: self.attack.link(self.target, s))(score).astype(jnp.float64)
@@ -99,12 +94,12 @@ def clipped_law_sampler(game: AbstractGame, attack: AbstractAttack) -> ClippedLa
     It applies to `FixedTarget` with a clipped step, Gaussian records of one common variance without correlations, and a
     linear attack. Must be called inside `exact_scope`.
     """
-    step = as_noisy_step(game.mechanism, game.n)
+    step = step_of(game.mechanism, game.n)
     if (
         step is None
-        or type(game) is not FixedTarget
-        or not is_linear(attack)
-        or type(game.data) is not Gaussian
+        or not isinstance(game, FixedTarget)
+        or not isinstance(attack, AbstractLinearAttack)
+        or not isinstance(game.data, Gaussian)
     ):
         return None
     d, variance = game.data.dimension, game.data.variance

@@ -6,21 +6,21 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, UInt32, UInt64
+from jaxtyping import Array, Float
 
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
-from mipsim.engine.clipped import (
+from mipsim.engine.random.counter import Draws
+from mipsim.engine.samplers.base import AbstractSampler, block_games
+from mipsim.engine.samplers.clipped import (
     NOISE_ROW,
-    as_noisy_step,
     clipped,
     is_in,
-    is_linear,
     kept_share,
     normals,
     starts,
 )
-from mipsim.engine.gaussian_rows import GaussianRows, gaussian_rows
-from mipsim.engine.sampler import AbstractSampler, block_games
+from mipsim.engine.samplers.gaussian_rows import GaussianRows, gaussian_rows
+from mipsim.forms.release import step_of
 from mipsim.games.base import AbstractGame
 from mipsim.games.fixed_target import FixedTarget
 
@@ -37,7 +37,7 @@ class ClippedScores(AbstractSampler):
         attack: its score is link(weights . output).
         target: z*, shape (d,).
         records: their law.
-        clip, drawn: as in `NoisyStep`.
+        clip, drawn: as in `Release`.
         variance: of the noise, in every output coordinate, shape (d,).
         rows: how many rows are averaged.
     """
@@ -53,21 +53,15 @@ class ClippedScores(AbstractSampler):
     rows: int = eqx.field(static=True)
     block: int = eqx.field(static=True)
 
-    def scores(
-        self,
-        seed: UInt32[Array, "2"],
-        stream: Int[Array, ""],
-        world: Int[Array, ""],
-        games: UInt64[Array, " G"],
-    ) -> Float[Array, " G"]:
+    def scores(self, draws: Draws) -> Float[Array, " G"]:
         """Play and score the games."""
-        law, place = self.records, 2 * stream + world
+        law = self.records
         weights = self.attack.weights(self.target)
         size = jnp.max(jnp.abs(weights))
         share = weights / jnp.where(size > 0.0, size, 1.0)
         short = law.grouped(share).astype(jnp.float32)
-        row = jnp.tile(jnp.arange(self.rows, dtype=jnp.uint32), games.shape[0])
-        start = starts(row, jnp.repeat(games, self.rows), place, seed)
+        row = jnp.tile(jnp.arange(self.rows, dtype=jnp.uint32), draws.games.shape[0])
+        start = starts(row, draws._replace(games=jnp.repeat(draws.games, self.rows)))
 
         def one_group(group: Array, sums: Array) -> Array:
             record = law.draw(group.astype(jnp.uint32), start)
@@ -87,13 +81,13 @@ class ClippedScores(AbstractSampler):
         norm = jnp.sqrt(jnp.real(sums) + law.lost_square)
         # What float32 cut off the weights and the means adds up over the records: it is put back.
         lost = jnp.sum((law.grouped(share) - short) * law.location) + jnp.dot(share, law.lost)
-        inside = is_in(self.drawn, world, games, place, seed)
+        inside = is_in(self.drawn, draws)
         own = jnp.where(inside, jnp.dot(weights, clipped(self.target, self.clip)), 0.0)
         # The target stands in the last row: records are exchangeable.
         is_record = (jnp.arange(self.rows) < self.rows - 1) | ~inside[:, None]
         kept = jnp.where(is_record, kept_share(norm, self.clip / law.unit), 0.0)
         total = size * law.unit * jnp.sum(kept * (jnp.imag(sums) + lost), axis=1) + own
-        noise, _ = normals(0, NOISE_ROW, games, place, seed)
+        noise, _ = normals(0, NOISE_ROW, draws)
         score = total / self.rows + noise * jnp.sqrt(jnp.sum(weights**2 * self.variance))
         return jax.vmap(lambda s: self.attack.link(self.target, s))(score).astype(jnp.float64)
 
@@ -103,8 +97,8 @@ def clipped_scores_sampler(game: AbstractGame, attack: AbstractAttack) -> Clippe
 
     It applies to `FixedTarget` with a law that `gaussian_rows` takes. Must be called inside `exact_scope`.
     """
-    step = as_noisy_step(game.mechanism, game.n)
-    if step is None or type(game) is not FixedTarget or not is_linear(attack):
+    step = step_of(game.mechanism, game.n)
+    if step is None or not isinstance(game, FixedTarget) or not isinstance(attack, AbstractLinearAttack):
         return None
     law = gaussian_rows(game.data)
     return law and ClippedScores(

@@ -14,10 +14,10 @@ from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.distributions.binomial_table import draw
 from mipsim.distributions.sum_table import lattice_table, standard_form, sum_table
-from mipsim.engine.sampler import AbstractSampler, block_games
-from mipsim.engine.splitmix import splitmix64
-from mipsim.engine.tabulate import as_noisy_mean
-from mipsim.engine.words import normal_pair, uniform
+from mipsim.engine.random.counter import Draws, long_word, normal_pair, uniform
+from mipsim.engine.random.splitmix import splitmix64
+from mipsim.engine.samplers.base import AbstractSampler, block_games
+from mipsim.forms.release import mean_of
 from mipsim.games.base import AbstractGame
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
@@ -146,42 +146,28 @@ class ColumnSampler(AbstractSampler):
     has_noise: bool = eqx.field(static=True)
     block: int = eqx.field(static=True)
 
-    def scores(
-        self,
-        seed: UInt32[Array, "2"],
-        stream: Int[Array, ""],
-        world: Int[Array, ""],
-        games: UInt64[Array, " G"],
-    ) -> Float[Array, " G"]:
+    def scores(self, draws: Draws) -> Float[Array, " G"]:
         """Draw and score the outputs."""
-        target, output, _ = self.outputs(seed, stream, world, games)
+        target, output, _ = self.outputs(draws)
         axes = (1 if self.target is None else None, 1)
         return jax.vmap(self.attack.score, in_axes=axes)(target, output).astype(jnp.float64)
 
-    def outputs(
-        self,
-        seed: UInt32[Array, "2"],
-        stream: Int[Array, ""],
-        world: Int[Array, ""],
-        games: UInt64[Array, " G"],
-    ) -> tuple[Array, Float[Array, "d G"], Array]:
+    def outputs(self, draws: Draws) -> tuple[Array, Float[Array, "d G"], Array]:
         """Draw the games: the target, shape (d,) or (d, G), the outputs, and whether the target is among the rows."""
         d = self.noise.shape[0]
-        own = splitmix64(
-            (seed[0].astype(jnp.uint64) << jnp.uint64(32)) | seed[1].astype(jnp.uint64), jnp.uint64(_MANY)
-        )
-        start = splitmix64(splitmix64(own, (2 * stream + world).astype(jnp.uint64)), games)
+        own = splitmix64(long_word(draws.seed[0], draws.seed[1]), jnp.uint64(_MANY))
+        start = splitmix64(splitmix64(own, draws.place.astype(jnp.uint64)), draws.games)
         places = _USES * jnp.arange(d, dtype=jnp.uint64)[:, None]
 
         def words(use: int) -> UInt64[Array, "d G"]:
             return splitmix64(start[None, :], places + jnp.uint64(use))
 
-        side = world
+        side = draws.world
         if self.has_coin:
             coin = splitmix64(start, jnp.uint64(_USES * d))
-            side = jnp.where(uniform(coin) < self.drawn, world, 0)
+            side = jnp.where(uniform(coin) < self.drawn, draws.world, 0)
         # Loops of one step, whose length XLA does not know: a draw is then made once, and not again for every use.
-        once, nothing = 1 + jnp.minimum(stream, 0), jnp.zeros((d, games.shape[0]))
+        once, nothing = 1 + jnp.minimum(draws.stream, 0), jnp.zeros((d, draws.games.shape[0]))
         if self.target is None:
             target = jax.lax.fori_loop(0, once, lambda _, __: self.columns.record(words), nothing)
         else:
@@ -203,9 +189,9 @@ def column_sampler(game: AbstractGame, attack: AbstractAttack) -> ColumnSampler 
     It applies to both games with Bernoulli or lattice data, or a location-scale family whose sums are smooth, and a stack of
     `GaussianNoise` and `Subsampled` over `EmpiricalMean`; any attack. Must be called inside `exact_scope`.
     """
-    if type(game) not in (FixedTarget, RandomTarget) or not game.data.is_product:
+    if not isinstance(game, (FixedTarget, RandomTarget)) or not game.data.is_product:
         return None
-    mean = as_noisy_mean(game.mechanism, game.n)
+    mean = mean_of(game.mechanism, game.n)
     columns = None if mean is None else _lattice(game.data, mean.rows) or _density(game.data, mean.rows)
     if mean is None or columns is None:
         return None

@@ -1,76 +1,39 @@
 """Building the tables of the fast kernel, in NumPy, once per run."""
 
-from dataclasses import dataclass
-from typing import TypeGuard
-
-import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.binomial_table import MOST_BITS, BinomialTable, binomial_table, table_bits
-from mipsim.engine.fixed_point import IMPOSSIBLE, AbstractShares, LinearShares, TabledShares
-from mipsim.engine.table import GROUP, TableSampler
+from mipsim.engine.samplers.fixed_point import IMPOSSIBLE, AbstractShares, LinearShares, TabledShares
+from mipsim.engine.samplers.table import GROUP, TableSampler
+from mipsim.forms.release import mean_of
+from mipsim.forms.score import terms_at
 from mipsim.games.base import AbstractGame
 from mipsim.games.fixed_target import FixedTarget
-from mipsim.mechanisms.base import AbstractMechanism
-from mipsim.mechanisms.mean import EmpiricalMean
-from mipsim.mechanisms.noise import GaussianNoise
-from mipsim.mechanisms.subsample import Subsampled
 
 _BLOCK = 16384
 _MOST_BYTES = 2**29
 _TOP = 2**31 - 2**20
 
 
-@dataclass(frozen=True)
-class NoisyMean:
-    """A mechanism seen as: with probability `drawn` the target is among `rows` averaged rows; then Gaussian noise.
-
-    Attributes:
-        rows: how many rows are averaged.
-        drawn: the probability that one given record is among them.
-        variance: of the noise in every output coordinate, a number or shape (d,).
-    """
-
-    rows: int
-    drawn: float
-    variance: np.ndarray
-
-
-def as_noisy_mean(mechanism: AbstractMechanism, n: int) -> NoisyMean | None:
-    """Read a stack of `GaussianNoise` and `Subsampled` over `EmpiricalMean`; None for anything else.
-
-    Examples:
-        >>> as_noisy_mean(Subsampled(EmpiricalMean(), 0.1), 1000)
-        NoisyMean(rows=100, drawn=0.1, variance=array(0.))
-    """
-    rows, drawn, variance = n, 1.0, np.zeros(())
-    while True:
-        if type(mechanism) is GaussianNoise:
-            variance = variance + np.asarray(mechanism.gamma, dtype=np.float64) ** 2 / rows
-        elif type(mechanism) is Subsampled:
-            kept = round(mechanism.rho * rows)
-            rows, drawn = kept, drawn * (kept / rows)
-        else:
-            return NoisyMean(rows, drawn, np.asarray(variance)) if type(mechanism) is EmpiricalMean else None
-        mechanism = mechanism.base
-
-
 def table_sampler(game: AbstractGame, attack: AbstractAttack) -> TableSampler | None:
     """The table kernel of a game and attack, or None where it does not apply.
 
-    It applies to `FixedTarget` of Bernoulli data, a mechanism that `as_noisy_mean` reads, and an additive attack
+    It applies to `FixedTarget` of Bernoulli data, a mechanism that `mean_of` reads, and an additive attack
     (a linear one where there is noise), if the tables fit into half a gigabyte. Must be called inside `exact_scope`.
 
     Raises:
         ValueError: if the attack's contributions are NaN or +inf at a count that can occur.
     """
-    if type(game) is not FixedTarget or type(game.data) is not Bernoulli or not _is_additive(attack):
+    if (
+        not isinstance(game, FixedTarget)
+        or not isinstance(game.data, Bernoulli)
+        or not isinstance(attack, AbstractAdditiveAttack)
+    ):
         return None
-    mean = as_noisy_mean(game.mechanism, game.n)
+    mean = mean_of(game.mechanism, game.n)
     linear = isinstance(attack, AbstractLinearAttack)
     noisy = mean is not None and bool((mean.variance > 0).any())
     if mean is None or (noisy and not linear):
@@ -97,19 +60,6 @@ def table_sampler(game: AbstractGame, attack: AbstractAttack) -> TableSampler | 
         has_coin=mean.drawn < 1.0,
         has_noise=noisy,
         block=_BLOCK,
-    )
-
-
-def _is_additive(attack: AbstractAttack) -> TypeGuard[AbstractAdditiveAttack]:
-    """Whether the score really is link(sum of contributions): a subclass may have said otherwise."""
-    if (
-        not isinstance(attack, AbstractAdditiveAttack)
-        or type(attack).score is not AbstractAdditiveAttack.score
-    ):
-        return False
-    return (
-        not isinstance(attack, AbstractLinearAttack)
-        or type(attack).contributions is AbstractLinearAttack.contributions
     )
 
 
@@ -141,7 +91,7 @@ def _shares(
         # What rounding the weights changes is put right at the mean of the "out" world.
         base = np.sum(weights / rows * centre + (weights / rows - step * unit) * (mean_count[:, 0] - centre))
         return shares, float(base), unit, weights
-    terms = _contributions(attack, target, sums / rows)
+    terms = terms_at(attack, target, sums / rows)
     bad = possible & (np.isnan(terms) | (terms == np.inf))
     if bad.any():
         j, side, column = (int(i) for i in np.argwhere(bad)[0])
@@ -174,19 +124,6 @@ def _unit(terms: np.ndarray, law: np.ndarray, centre: np.ndarray) -> float:
     shift = np.abs((means - centre[:, None]).sum(axis=0)).max()
     half_range = min(away.max(axis=(1, 2)).sum(), shift + max(64 * np.sqrt(variance), 32 * away.max()))
     return float(half_range) / _TOP if half_range > 0 else 1.0
-
-
-@eqx.filter_jit
-def _columnwise(attack: AbstractAdditiveAttack, target: jax.Array, outputs: jax.Array) -> jax.Array:
-    return jax.vmap(lambda output: attack.contributions(target, output))(outputs)
-
-
-def _contributions(attack: AbstractAdditiveAttack, target: np.ndarray, outputs: np.ndarray) -> np.ndarray:
-    """Terms for all outputs (d, 2, C); one call of the attack takes a column of every coordinate."""
-    d = target.size
-    flat = np.ascontiguousarray(outputs.reshape(d, -1).T)
-    terms = np.asarray(_columnwise(attack, jnp.asarray(target), jnp.asarray(flat)), dtype=np.float64)
-    return terms.T.reshape(outputs.shape)
 
 
 def _int32(values: np.ndarray) -> np.ndarray:

@@ -6,9 +6,10 @@ from typing import ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, UInt32, UInt64
+from jaxtyping import Array, Float
 
 from mipsim.attacks.base import AbstractAttack
+from mipsim.engine.random.counter import Draws, halves
 from mipsim.games.base import AbstractGame
 
 
@@ -27,14 +28,8 @@ class AbstractSampler(eqx.Module):
     block: eqx.AbstractVar[int]
 
     @abstractmethod
-    def scores(
-        self,
-        seed: UInt32[Array, "2"],
-        stream: Int[Array, ""],
-        world: Int[Array, ""],
-        games: UInt64[Array, " G"],
-    ) -> Float[Array, " G"]:
-        """Scores (float64) of the numbered games of world 0 ("out") or 1 ("in")."""
+    def scores(self, draws: Draws) -> Float[Array, " G"]:
+        """Scores (float64) of the games: shape (G,), or (G, columns) where each game has several."""
 
 
 def block_games(numbers_per_game: int, budget: int, most: int) -> int:
@@ -48,10 +43,10 @@ def block_games(numbers_per_game: int, budget: int, most: int) -> int:
     return 1 << (fits.bit_length() - 1)
 
 
-def game_keys(seed: Array, stream: Array, world: Array, games: Array) -> Array:
+def game_keys(draws: Draws) -> Array:
     """One typed key for each game; 64-bit game numbers enter as two words."""
-    base = jax.random.fold_in(jax.random.wrap_key_data(seed, impl="threefry2x32"), 2 * stream + world)
-    high, low = (games >> jnp.uint64(32)).astype(jnp.uint32), games.astype(jnp.uint32)
+    base = jax.random.fold_in(jax.random.wrap_key_data(draws.seed, impl="threefry2x32"), draws.place)
+    low, high = halves(draws.games)
     return jax.vmap(lambda h, w: jax.random.fold_in(jax.random.fold_in(base, h), w))(high, low)
 
 
@@ -64,17 +59,11 @@ class LiteralSampler(AbstractSampler):
     attack: AbstractAttack
     block: int = eqx.field(static=True)
 
-    def scores(
-        self,
-        seed: UInt32[Array, "2"],
-        stream: Int[Array, ""],
-        world: Int[Array, ""],
-        games: UInt64[Array, " G"],
-    ) -> Float[Array, " G"]:
+    def scores(self, draws: Draws) -> Float[Array, " G"]:
         """Play and score the games."""
-        member = world == 1
+        member = draws.world == 1
         return jax.vmap(lambda key: _as_float64(self.attack.score(*self.game.play(key, member))))(
-            game_keys(seed, stream, world, games)
+            game_keys(draws)
         )
 
 
@@ -87,17 +76,11 @@ class LawSampler(AbstractSampler):
     attack: AbstractAttack
     block: int = eqx.field(static=True)
 
-    def scores(
-        self,
-        seed: UInt32[Array, "2"],
-        stream: Int[Array, ""],
-        world: Int[Array, ""],
-        games: UInt64[Array, " G"],
-    ) -> Float[Array, " G"]:
+    def scores(self, draws: Draws) -> Float[Array, " G"]:
         """Draw and score the outputs."""
-        member = world == 1
+        member = draws.world == 1
         return jax.vmap(lambda key: _as_float64(self.attack.score(*self.game.play_from_law(key, member))))(
-            game_keys(seed, stream, world, games)
+            game_keys(draws)
         )
 
 

@@ -1,29 +1,24 @@
 """The fast kernel: one random word per coordinate picks its count, and small tables give its share of the score."""
 
-from collections.abc import Callable
 from typing import ClassVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, UInt32, UInt64
+from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from mipsim.attacks.base import AbstractAdditiveAttack
 from mipsim.distributions.binomial_table import draw
-from mipsim.engine.fixed_point import IMPOSSIBLE, AbstractShares, Reach
-from mipsim.engine.philox import philox
-from mipsim.engine.sampler import AbstractSampler
-from mipsim.engine.splitmix import splitmix64
+from mipsim.engine.random.counter import Draws, Words, long_word, words_of
+from mipsim.engine.random.splitmix import splitmix64
+from mipsim.engine.samplers.base import AbstractSampler
+from mipsim.engine.samplers.fixed_point import IMPOSSIBLE, AbstractShares, Reach
 
 GROUP = 8
 """Coordinates per step of the loop, hence what the tables' rows are padded to."""
 
 _COIN, _NOISE, _START = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
 """What a game's Philox words are for: the sub-sampling coin, the noise, the start of its SplitMix64 sequence."""
-
-
-Words = tuple[Array, Array, Array, Array]
-WordsOf = Callable[[int], Words]
 
 
 class TableSampler(AbstractSampler):
@@ -60,21 +55,15 @@ class TableSampler(AbstractSampler):
     has_noise: bool = eqx.field(static=True)
     block: int = eqx.field(static=True)
 
-    def scores(
-        self,
-        seed: UInt32[Array, "2"],
-        stream: Int[Array, ""],
-        world: Int[Array, ""],
-        games: UInt64[Array, " G"],
-    ) -> Float[Array, " G"]:
+    def scores(self, draws: Draws) -> Float[Array, " G"]:
         """Draw the scores of the games."""
-        words = _words_of(seed, stream, world, games)
-        side = jnp.full(games.shape, world, dtype=jnp.uint32)
+        words = words_of(draws)
+        side = jnp.full(draws.games.shape, draws.world, dtype=jnp.uint32)
         if self.has_coin:
             high, low, *_ = words(_COIN)
             coin = high.astype(jnp.float64) * 2.0**-32 + low.astype(jnp.float64) * 2.0**-64
             side = jnp.where(coin < self.drawn, side, jnp.uint32(0))
-        total, impossible = self._sum(words(_START), world, side)
+        total, impossible = self._sum(words(_START), draws.world, side)
         score = self.base + self.unit * total.astype(jnp.float64)
         if self.has_noise:
             score = score + self.noise * _normal(words(_NOISE))
@@ -91,7 +80,7 @@ class TableSampler(AbstractSampler):
             if self.has_coin
             else Reach(columns, world.astype(jnp.int64) * columns, columns, jnp.uint32(0))
         )
-        sequence = words[0].astype(jnp.uint64) | (words[1].astype(jnp.uint64) << jnp.uint64(32))
+        sequence = long_word(words[1], words[0])
 
         def step(group: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
             total, impossible = state
@@ -109,17 +98,6 @@ class TableSampler(AbstractSampler):
 
         groups = self.counts.size // (2 * columns * GROUP)
         return jax.lax.fori_loop(0, groups, step, (self.shares.start(side), jnp.zeros(side.shape, bool)))
-
-
-def _words_of(seed: Array, stream: Array, world: Array, games: Array) -> WordsOf:
-    """The function that gives the four words of every game for a use."""
-    low, high = games.astype(jnp.uint32), (games >> jnp.uint64(32)).astype(jnp.uint32)
-    place = (2 * stream + world).astype(jnp.uint32)
-
-    def words(use: int) -> Words:
-        return philox((jnp.full(low.shape, use, jnp.uint32), low, high, place), (seed[1], seed[0]))
-
-    return words
 
 
 def _normal(words: Words) -> Float[Array, " G"]:
