@@ -16,7 +16,7 @@ from mipsim.engine.samplers.quadratic import quadratic_sampler
 from mipsim.engine.samplers.records import records_sampler
 from mipsim.engine.samplers.table_builder import table_sampler
 from mipsim.forms.score import name_of
-from mipsim.games.base import AbstractGame
+from mipsim.games.base import AbstractGame, lawful_round
 
 FIDELITIES = ("auto", "literal", "sufficient", "projected", "exact")
 """From every record drawn to no game at all; "auto" takes the cheapest faithful one that plays."""
@@ -63,7 +63,7 @@ def check_shapes(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> N
         ValueError: if the mechanism or the attack cannot be traced, dimensions differ, or the score is no real scalar.
     """
     key = jax.random.key(0, impl="threefry2x32")
-    play = game.play_from_law if game.has_exact_law and fidelity != "literal" else game.play
+    play = (None if fidelity == "literal" else lawful_round(game)) or game.play
     try:
         target, output = jax.eval_shape(play, key, jnp.asarray(True))
     except (TypeError, ValueError, IndexError) as error:

@@ -104,7 +104,7 @@ def _(mechanism: LaplaceNoise, n: int) -> Release | None:
 
 @release_of.register
 def _(mechanism: Subsampled, n: int) -> Release | None:
-    kept = round(mechanism.rho * n)
+    kept = mechanism.kept(n)
     inner = release_of(mechanism.base, kept)
     return inner and replace(inner, drawn=inner.drawn * (kept / n))
 

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.random.counter import Draws, halves
-from mipsim.games.base import AbstractGame
+from mipsim.games.base import AbstractGame, lawful_round
 
 
 class AbstractSampler(eqx.Module):
@@ -78,10 +78,9 @@ class LawSampler(AbstractSampler):
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         """Draw and score the outputs."""
-        member = draws.world == 1
-        return jax.vmap(lambda key: _as_float64(self.attack.score(*self.game.play_from_law(key, member))))(
-            game_keys(draws)
-        )
+        play, member = lawful_round(self.game), draws.world == 1
+        assert play is not None  # the builder has seen to it
+        return jax.vmap(lambda key: _as_float64(self.attack.score(*play(key, member))))(game_keys(draws))
 
 
 def _as_float64(score: Array) -> Float[Array, ""]:

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
+from mipsim.distributions.base import sum_sampler
 from mipsim.engine.random.counter import Draws
 from mipsim.engine.samplers.base import AbstractSampler, block_games, game_keys
 from mipsim.engine.samplers.columns import ColumnSampler, column_sampler
@@ -122,7 +123,9 @@ class ManyTargets(AbstractSampler):
         if self.fidelity == "literal":
             others = jnp.sum(data.sample(key_rows, self.rows - 1), axis=0)
         else:
-            others = data.sample_sum(key_rows, self.rows - 1)
+            draw_sum = sum_sampler(data)
+            assert draw_sum is not None  # the builder has seen to it
+            others = draw_sum(key_rows, self.rows - 1)
         row = jnp.where(inside, 0.0, data.sample(key_row, 1)[0])
         noise = self.deviation * jax.random.normal(key_noise, self.deviation.shape)
         return (others + row) / self.rows + noise, inside
