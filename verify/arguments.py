@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from verify.claim import Claim
+from verify.judge import regime_named
 from verify.report.wording import plural
 
 DEFAULT_OUT = Path("results/verify")
@@ -108,7 +109,7 @@ def request_of(arguments: argparse.Namespace, register: Mapping[str, Claim]) -> 
     claims = select(arguments.claims, register)
     out = arguments.out
     if arguments.regime is not None:
-        claims = (_one_regime(claims, arguments.regime),)
+        claims = (_one_regime(claims, arguments.regime, seed),)
     elif out is None:
         out = DEFAULT_OUT
     return Request(claims, arguments.scale, confidence, seed, out, arguments.list)
@@ -134,17 +135,18 @@ def _seed(text: str) -> int:
     return seed
 
 
-def _one_regime(claims: Sequence[Claim], name: str) -> Claim:
+def _one_regime(claims: Sequence[Claim], name: str, seed: int) -> Claim:
     if len(claims) != 1:
         raise ValueError(
             f"--regime is {name!r} for {plural(len(claims), 'claim')}; it must go with exactly one CLAIM"
         )
     claim = claims[0]
-    chosen = [regime for regime in claim.regimes if regime.name == name]
-    if not chosen:
+    chosen = regime_named(claim, name, seed)
+    if chosen is None:
         names = [regime.name for regime in claim.regimes]
         raise ValueError(_unknown("--regime", name, names, f"a regime of {claim.id}"))
-    return replace(claim, regimes=chosen)
+    # What was drawn stays a fixed point here: nothing else of the claim is judged.
+    return replace(claim, regimes=(chosen,), sampled=None)
 
 
 def _unknown(argument: str, value: str, names: Sequence[str], what: str) -> str:

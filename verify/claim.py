@@ -1,22 +1,24 @@
-"""What a claim is, and what comes of judging it: plain data, shared by the register, the command and the report."""
+"""What a claim is: plain data, shared by the register, the command and the report."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from verify.result import CurveEvidence, RegimeResult, TrendEvidence, Verdict
 
-class Verdict(StrEnum):
-    """The three things that can be said of a statement."""
+__all__ = [
+    "SAMPLES", "Between", "Budget", "Claim", "CurveEvidence", "Domain", "Kind", "OneOf", "Quote", "Regime", "RegimeResult",
+    "TrendEvidence", "Verdict",
+]  # fmt: skip
 
-    CONFIRMED = "CONFIRMED"
-    REFUTED = "REFUTED"
-    INCONCLUSIVE = "INCONCLUSIVE"
+SAMPLES = (8, 24, 200)
+"""Points of the domain that are drawn for a claim at quick, standard and full, unless it says otherwise."""
 
 
 class Kind(StrEnum):
@@ -53,78 +55,16 @@ Domain = Mapping[str, Between | OneOf]
 
 
 @dataclass(frozen=True)
-class CurveEvidence:
-    """An estimated or exact trade-off curve and the claimed one, for the report's plots.
+class Quote:
+    """A sentence of the paper and where it stands.
 
     Attributes:
-        alpha, beta: the points of the curve (empirical frequencies, or exact values), shape (K,).
-        band_alpha, band_low, band_high: the simultaneous band on a grid of alpha; empty for an exact law.
-        claimed_alpha, claimed_beta: the claimed curve on a grid.
-        route: "1,000,000 games (sufficient fidelity)" or "exact law".
+        text: verbatim; what a machine misread in a formula may be put right.
+        place: for example "theorem 3.1, p. 5".
     """
 
-    alpha: np.ndarray
-    beta: np.ndarray
-    band_alpha: np.ndarray
-    band_low: np.ndarray
-    band_high: np.ndarray
-    claimed_alpha: np.ndarray
-    claimed_beta: np.ndarray
-    route: str
-    label: str = ""
-
-
-@dataclass(frozen=True)
-class TrendEvidence:
-    """The gap at growing sizes, with its interval, for claims about a limit."""
-
-    sizes: np.ndarray
-    gap: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    tolerance: float
-    size_name: str = "n"
-    gap_name: str = "probit gap"
-    label: str = ""
-
-
-@dataclass(frozen=True)
-class RegimeResult:
-    """What came of one regime.
-
-    Attributes:
-        parameters: JSON-able description of the regime: everything needed to build it again.
-        verdict: the verdict at this regime.
-        games: games played per world (0: an exact law or an enumeration decided).
-        gap: the estimated departure from the claim, in the claim's unit (`unit`), largest in absolute value.
-        interval: simultaneous interval of the gap over all thresholds of this regime.
-        smallest_tolerance: the least tolerance that this evidence would confirm (inf if none).
-        detectable_gap: the gap that this regime would have detected with probability 0.9 (0 for exact routes).
-        reading: how an open wording was read; empty when it leaves nothing open.
-        route: how it was judged ("exact law", "enumeration", "games: sufficient", ...).
-        second_route: for a refutation, what the second, independent route found.
-        detail: one sentence for the reader.
-        seed: the seed, where games were played.
-        evidence: what the report draws.
-        games_to_decide: for INCONCLUSIVE, how many games per world would decide.
-    """
-
-    parameters: dict[str, Any]
-    verdict: Verdict
-    games: int
-    gap: float
-    interval: tuple[float, float]
-    smallest_tolerance: float
-    detectable_gap: float
-    unit: str = "probit"
-    reading: str = ""
-    route: str = ""
-    second_route: str = ""
-    detail: str = ""
-    seed: int | None = None
-    evidence: CurveEvidence | TrendEvidence | None = None
-    games_to_decide: int | None = None
-    seconds: float = 0.0
+    text: str
+    place: str
 
 
 @dataclass(frozen=True)
@@ -162,6 +102,7 @@ class Regime:
         reading: how an open wording is read here; empty when nothing is open.
         random: whether chance enters (games or draws). Only these share the family-wise failure probability: an
             enumeration or an exact law cannot err by chance.
+        setting: "paper" where this is one of the paper's own settings (its figures, its tables, its examples).
     """
 
     name: str
@@ -169,6 +110,7 @@ class Regime:
     judge: Callable[[Budget], RegimeResult]
     reading: str = ""
     random: bool = True
+    setting: str = ""
 
 
 @dataclass(frozen=True)
@@ -183,7 +125,15 @@ class Claim:
         regimes: the spread of that domain that is judged, corners included.
         control: builds the negative control: the same claim, made false by a few per cent, which must be REFUTED.
         corrects, corrected_by: ids of the printed or corrected twin.
-        derivation: for a correction, why it is the right statement.
+        derivation: for a correction, why it is the right statement: every condition, and a proof or a theorem for
+            each step.
+        quote: the sentence of the paper that is judged.
+        restricted_by: sentences elsewhere in the paper that restrict it; what they exclude is outside the domain.
+        slip: for a slip of the pen, the wrong place and the right one of the same paper.
+        same_formula: for a correction: it keeps the printed formula and only narrows the domain.
+        sampled: draws points of the domain, called as sampled(generator, count); judged by exact laws, without games.
+            Each point has a generator of its own, made from (claim id, seed, number of the point).
+        samples: how many points are drawn at quick, standard and full; a smaller scale draws the first of them.
     """
 
     id: str
@@ -198,59 +148,9 @@ class Claim:
     corrects: str | None = None
     corrected_by: str | None = None
     derivation: str = ""
-
-
-@dataclass(frozen=True)
-class ClaimResult:
-    """A claim with the results of its regimes and the verdict that they make together.
-
-    Attributes:
-        regimes, names: the results of the regimes that were judged and their names, in the same order.
-        failure_probability: the share of the family-wise failure probability that the whole claim used.
-        seconds: wall time.
-        errors: the regimes whose judge failed, each as (name, error): they were not judged.
-    """
-
-    claim: Claim
-    verdict: Verdict
-    regimes: tuple[RegimeResult, ...]
-    failure_probability: float
-    seconds: float
-    interrupted: bool = False
-    names: tuple[str, ...] = field(default=())
-    errors: tuple[tuple[str, str], ...] = field(default=())
-
-    @property
-    def judged(self) -> bool:
-        """Whether the verdict stands: a refutation does, whatever failed beside it; nothing else does."""
-        return not self.errors or self.verdict is Verdict.REFUTED
-
-    @property
-    def counterexample(self) -> RegimeResult | None:
-        """The refuted regime with the largest gap, or None."""
-        refuted = [r for r in self.regimes if r.verdict is Verdict.REFUTED]
-        return max(refuted, key=lambda r: abs(r.gap), default=None)
-
-    @property
-    def gap(self) -> float:
-        """The largest departure over the regimes."""
-        return max((abs(r.gap) for r in self.regimes), default=float("nan"))
-
-    @property
-    def smallest_tolerance(self) -> float:
-        """The least tolerance at which every regime would be confirmed."""
-        return max((r.smallest_tolerance for r in self.regimes), default=float("inf"))
-
-    @property
-    def detectable_gap(self) -> float:
-        """The largest detectable gap over the regimes that played games."""
-        return max((r.detectable_gap for r in self.regimes), default=0.0)
-
-
-def together(results: Sequence[RegimeResult]) -> Verdict:
-    """One refuted regime refutes the statement; it is confirmed only where every regime confirms it."""
-    if any(r.verdict is Verdict.REFUTED for r in results):
-        return Verdict.REFUTED
-    if results and all(r.verdict is Verdict.CONFIRMED for r in results):
-        return Verdict.CONFIRMED
-    return Verdict.INCONCLUSIVE
+    quote: Quote | None = None
+    restricted_by: tuple[Quote, ...] = ()
+    slip: tuple[Quote, Quote] | None = None
+    same_formula: bool = False
+    sampled: Callable[[np.random.Generator, int], Sequence[Regime]] | None = None
+    samples: tuple[int, int, int] = SAMPLES

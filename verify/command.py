@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from verify.arguments import Request, parser, request_of
-from verify.claim import Claim, ClaimResult, Verdict
+from verify.claim import Claim, Verdict
+from verify.claim_result import ClaimResult
 from verify.judge import random_regimes, share
 from verify.report.wording import number, plural
 from verify.side_by_side import judge_all
@@ -94,7 +95,14 @@ def _run(request: Request, register: Mapping[str, Claim], console: Console) -> i
         with VerdictTable(console, len(request.claims)) as table:
             failure_probability = share(request.confidence, register)
             for result in judge_all(
-                request.claims, request.scale, failure_probability, request.seed, store, table.start, WORKERS
+                request.claims,
+                request.scale,
+                failure_probability,
+                request.seed,
+                store,
+                table.start,
+                WORKERS,
+                register,
             ):
                 results.append(result)
                 table.add(result)

@@ -1,56 +1,44 @@
-"""Judging a limit by exact laws: the gap at growing sizes, without Monte-Carlo error."""
+"""The judge of a limit, by the gaps of exact laws at growing sizes; with it the other judges of exact results."""
 
+from __future__ import annotations
+
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
-from verify.claim import CurveEvidence, RegimeResult, TrendEvidence, Verdict
+from mipsim.referee import limit_verdict
+from verify.claim import RegimeResult, TrendEvidence, Verdict
+from verify.curve_gap import FLOOR, GRID, Beta, Size, curve_gap
+from verify.exact_judges import (
+    curve_tolerance,
+    judge_bound,
+    judge_equality,
+    judge_identity,
+    number_tolerance,
+)
 
-SIZES = (100, 400, 1600, 6400)
+__all__ = [
+    "FLOOR",
+    "GRID",
+    "SIZES",
+    "Beta",
+    "Size",
+    "curve_gap",
+    "curve_tolerance",
+    "judge_bound",
+    "judge_equality",
+    "judge_identity",
+    "judge_limit",
+    "number_tolerance",
+]  # fmt: skip
+
+SIZES = (100, 200, 400, 800, 1600, 3200, 6400, 12_800)
 """Rows at which a limit is judged; the coordinates grow with them."""
 
 NUMERICAL_FLOOR = 2e-3
-"""Probit gaps below this are not told apart from the error of the grid; a trend among them says nothing."""
-
-STANDSTILL = 0.9
-"""A gap that keeps more than this share of itself when n is quadrupled (slower than n^-0.08) is not closing."""
-
-FLOOR = 1e-4
-"""FPR and FNR from here to 1 - FLOOR are judged: the theorems are about a fixed alpha."""
-
-GRID = ndtr(np.linspace(ndtri(FLOOR), -ndtri(FLOOR), 81))
-"""The FPRs of every exact comparison, evenly spread in probit scale."""
-
-Beta = Callable[[np.ndarray], np.ndarray]
-
-
-@dataclass(frozen=True)
-class Size:
-    """What one size shows: the least and the largest signed gap, and the curves if there are any."""
-
-    low: float
-    high: float
-    evidence: CurveEvidence | None = None
-
-    @property
-    def worst(self) -> float:
-        """The signed gap of largest absolute value."""
-        return self.low if abs(self.low) > abs(self.high) else self.high
-
-
-def curve_gap(exact: Beta, claimed: Beta, label: str) -> Size:
-    """Compare an exact trade-off curve with a claimed one on the grid, where the claimed FNR is in the judged range."""
-    promised = claimed(GRID)
-    judged = (promised >= FLOOR) & (promised <= 1 - FLOOR)
-    alpha, promised = GRID[judged], promised[judged]
-    found = np.clip(exact(alpha), 1e-9, 1 - 1e-9)
-    gap = ndtri(promised) - ndtri(found)
-    empty = np.zeros(0)
-    evidence = CurveEvidence(alpha, found, empty, empty, empty, alpha, promised, "exact law", label)
-    return Size(float(gap.min()), float(gap.max()), evidence)
 
 
 def judge_limit(
@@ -60,83 +48,89 @@ def judge_limit(
     *,
     sizes: Sequence[int] = SIZES,
     unit: str = "probit",
-    floor: float = NUMERICAL_FLOOR,
     reading: str = "",
     second_route: Callable[[], str] | None = None,
+    bound: bool = False,
+    size_name: str = "n",
+    route: str = "exact law",
+    floor: float | None = None,
 ) -> RegimeResult:
-    """CONFIRMED: inside the tolerance at the largest size, and still closing there (or below the numerical floor).
+    """Judge a limit by the rule of `mipsim.referee.limit_verdict`, on the least and on the largest gap of each size.
 
-    REFUTED: outside at the largest size, and at a standstill over the last quadrupling. Otherwise INCONCLUSIVE.
+    CONFIRMED: both go to zero. REFUTED: one does not. Otherwise INCONCLUSIVE; `detail` says why.
+
+    Args:
+        at: the gaps at a size, with their errors.
+        tolerance: what counts as equal to the limit, > 0, in `unit`.
+        parameters: of the regime.
+        sizes: at least six, each at least twice the one before.
+        unit: of the gaps.
+        reading: how an open wording is read.
+        second_route: what another way finds, asked for a refutation only.
+        bound: whether the statement is a bound in the limit: only positive gaps count against it.
+        size_name: what grows.
+        route: how the gaps were found.
+        floor: not used any more.
+
+    Raises:
+        ValueError: if there are fewer than six sizes, or a gap is NaN.
     """
+    sizes = _filled(sizes)
     found = [at(n) for n in sizes]
-    worst = np.array([abs(s.worst) for s in found])
-    slope = float(np.polyfit(np.log(sizes), np.log(np.clip(worst, 1e-12, 1e300)), 1)[0])
-    still = bool(worst[-1] > STANDSTILL * worst[-2] or np.isinf(worst[-1]))
-    inside = worst[-1] <= tolerance
-    # Inside the tolerance is not enough: a small gap that stands still is another limit.
-    closing = bool((worst <= floor).all() or (slope < 0 and not (still and worst[-1] > floor)))
-    if inside and closing:
-        verdict = Verdict.CONFIRMED
-    elif not inside and still:
-        verdict = Verdict.REFUTED
-    else:
-        verdict = Verdict.INCONCLUSIVE
-    starts = next((n for i, n in enumerate(sizes) if (worst[i:] <= tolerance).all()), None)
-    detail = f"gaps {', '.join(f'{s.worst:+.2g}' for s in found)} at n = {', '.join(map(str, sizes))}"
-    if starts is not None:
-        detail += f"; inside the tolerance from n = {starts} on"
-    trend = TrendEvidence(
-        np.array(sizes, float),
-        np.array([s.worst for s in found]),
-        np.array([s.low for s in found]),
-        np.array([s.high for s in found]),
-        tolerance,
-        "n",
-        f"gap ({unit})",
+    low, high, errors = (
+        np.array(v) for v in zip(*((s.low, s.high, s.error + s.between) for s in found), strict=True)
     )
+    if bound:
+        low, high = np.maximum(low, 0.0), np.maximum(high, 0.0)
+    sides = [high] if bound or (low == high).all() else [low, high]
+    judged = [limit_verdict(sizes, side, tolerance, errors) for side in sides]
+    order = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.REFUTED)
+    worst = max(judged, key=lambda one: order.index(Verdict(one.verdict)))
+    verdict = Verdict(worst.verdict)
+    gaps = high if bound else np.array([s.worst for s in found])
+    inside = np.maximum(np.abs(low), np.abs(high)) + errors <= tolerance
+    starts = next((n for i, n in enumerate(sizes) if inside[i:].all()), None)
+    detail = f"{worst.why} Gaps {', '.join(f'{gap:+.2g}' for gap in gaps)} at {size_name} = {', '.join(map(str, sizes))}"
+    if starts is not None:
+        detail += f"; inside the tolerance from {size_name} = {starts} on"
+    ends = [end for one in judged for end in one.interval]
     last = found[-1]
     return RegimeResult(
-        parameters=parameters | {"n": list(sizes)},
+        parameters=parameters | {size_name: list(sizes)},
         verdict=verdict,
         games=0,
-        gap=last.worst,
-        interval=(last.low, last.high),
-        smallest_tolerance=float(worst[-1]) if closing else float("inf"),
-        detectable_gap=floor,
-        unit=unit,
-        reading=reading,
-        route="exact law",
-        second_route=second_route() if second_route and verdict is Verdict.REFUTED else "",
-        detail=detail,
-        evidence=last.evidence if verdict is Verdict.REFUTED and last.evidence is not None else trend,
-    )
-
-
-def judge_identity(
-    gap: float,
-    tolerance: float,
-    parameters: dict[str, Any],
-    *,
-    unit: str,
-    route: str,
-    detail: str = "",
-    reading: str = "",
-    second_route: Callable[[], str] | None = None,
-    one_sided: bool = False,
-) -> RegimeResult:
-    """An exact number against zero; `one_sided`: only a positive gap counts against the claim."""
-    wrong = gap > tolerance if one_sided else not abs(gap) <= tolerance
-    return RegimeResult(
-        parameters=parameters,
-        verdict=Verdict.REFUTED if wrong else Verdict.CONFIRMED,
-        games=0,
-        gap=gap,
-        interval=(gap, gap),
-        smallest_tolerance=max(gap, 0.0) if one_sided else abs(gap),
-        detectable_gap=tolerance,
+        gap=float(gaps[-1]),
+        interval=(float(min(low[-1], high[-1]) - errors[-1]), float(high[-1] + errors[-1])),
+        smallest_tolerance=_least_tolerance(judged, sizes, sides, errors),
+        detectable_gap=float(np.max(errors)),
         unit=unit,
         reading=reading,
         route=route,
-        second_route=second_route() if second_route and wrong else "",
-        detail=detail,
+        second_route=second_route() if second_route and verdict is Verdict.REFUTED else "",
+        detail=f"{detail}. The limit is in [{min(ends):+.2g}, {max(ends):+.2g}]."
+        if len(judged) > 1
+        else f"{detail}.",
+        evidence=last.evidence
+        if verdict is Verdict.REFUTED and last.evidence is not None
+        else TrendEvidence(np.array(sizes, float), gaps, low, high, tolerance, size_name, f"gap ({unit})"),
+        tolerance=tolerance,
     )
+
+
+def _filled(sizes: Sequence[int]) -> list[int]:
+    """Put geometric means between the sizes until there are six."""
+    filled = list(sizes)
+    while 2 <= len(filled) < 6:
+        means = [round(math.sqrt(a * b)) for a, b in pairwise(filled)]
+        filled = sorted({*filled, *means})
+    return filled
+
+
+def _least_tolerance(
+    judged: Sequence[Any], sizes: Sequence[int], sides: Sequence[np.ndarray], errors: np.ndarray
+) -> float:
+    """What the same gaps would confirm: the interval of the limit and the last gap; inf where they cannot confirm any."""
+    if any(one.verdict == "REFUTED" or one.slow for one in judged):
+        return math.inf
+    ends = [abs(end) for one in judged for end in one.interval]
+    return float(max(*ends, *(abs(side[-1]) + errors[-1] for side in sides)))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from verify.claim import Claim, ClaimResult
+from verify.claim import Claim
+from verify.claim_result import ClaimResult
 from verify.judge import OnRegime, judge
 
 
@@ -33,6 +34,7 @@ def judge_all(
     store: Path | None = None,
     on_regime: OnRegime | None = None,
     workers: int = 1,
+    register: Mapping[str, Claim] | None = None,
 ) -> Iterator[ClaimResult]:
     """Judge claims and yield results as they are finished; their values do not depend on `workers`.
 
@@ -57,7 +59,7 @@ def judge_all(
         try:
             while not stop.is_set():
                 for claim in waiting.get_nowait():
-                    done.put(judge(claim, scale, failure_probability, seed, store, report))
+                    done.put(judge(claim, scale, failure_probability, seed, store, report, register))
         except queue.Empty:
             return
         except BaseException as error:  # the reader must hear of it, whatever it is

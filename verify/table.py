@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from verify.claim import Claim, ClaimResult, Regime, Verdict
+from verify.claim import Claim, Regime, Verdict
+from verify.claim_result import ClaimResult
 from verify.judge import headline
-from verify.report.wording import count, duration, interval, number
+from verify.report.wording import by_unit, count, duration, interval, number, quantity
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -149,6 +150,12 @@ def fitting(rows: Sequence[Sequence[str]], width: int) -> list[int]:
     return shown
 
 
+def detectable(result: ClaimResult) -> str:
+    """Write the largest detectable gap, without its unit where there is but one."""
+    gaps = result.detectable_gaps
+    return number(next(iter(gaps.values()))) if len(gaps) == 1 else by_unit(gaps)
+
+
 def row(result: ClaimResult) -> tuple[str, ...]:
     """Return the cells of a claim's row, in the order of `COLUMNS`.
 
@@ -162,10 +169,10 @@ def row(result: ClaimResult) -> tuple[str, ...]:
         claim.id,
         str(claim.kind),
         str(result.verdict) if result.judged else "not judged",
-        number(None if speaker is None else speaker.gap),
+        "–" if speaker is None else quantity(speaker.gap, speaker.unit),
         interval((float("nan"), float("nan")) if speaker is None else speaker.interval),
-        number(claim.tolerance),
-        number(result.detectable_gap) if games else "exact" if result.regimes else "–",
+        number(claim.tolerance if speaker is None else speaker.tolerance),
+        "exact" if result.exact else detectable(result),
         count(games),
         f"{result.seconds:.1f}",
     )

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from verify.claim import Budget, Verdict, together
+from verify.claim import Budget, Verdict
+from verify.claim_result import together
 from verify.limits import Size, judge_identity, judge_limit
 from verify.register import REGISTER
 

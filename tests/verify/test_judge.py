@@ -36,7 +36,7 @@ def test_the_judge_gets_the_budget(make_claim, tmp_path):
 
     def spy(budget: Budget) -> RegimeResult:
         seen.append(budget)
-        return RegimeResult({}, Verdict.CONFIRMED, 7, 0.0, (0.0, 0.0), 0.0, 0.1)
+        return RegimeResult({}, Verdict.CONFIRMED, 7, 0.0, (-0.1, 0.1), 0.0, 0.1)
 
     result = judge(make_claim("c", Regime("r", {"n": 9}, spy, "the reading")), "full", 1e-5, 3, tmp_path)
     assert seen == [Budget("full", 1e-5, regime_seed(3, "c", "r"), tmp_path, 3)]

@@ -20,11 +20,13 @@ SETTING = Setting("quick", 0.999, 7)
 CLAIM_KEYS = {
     "claim", "paper", "statement", "kind", "verdict", "tolerance", "unit", "smallest_tolerance", "domain",
     "failure_probability", "detectable_gap", "regimes", "holds_on", "fails_on", "counterexample", "corrects",
-    "corrected_by", "seconds",
+    "corrected_by", "seconds", "defect", "quote", "restricted_by", "slip", "same_formula", "share", "readings", "gaps",
+    "smallest_tolerances", "detectable_gaps",
 }
 REGIME_KEYS = {
     "name", "parameters", "reading", "route", "games", "seed", "verdict", "gap", "interval", "second_route",
     "smallest_tolerance", "detectable_gap", "games_to_decide", "detail", "seconds",
+    "unit", "tolerance", "setting", "sampled", "exact",
 }
 # fmt: on
 VOID = {"meta", "br", "link", "img", "input", "hr"}

@@ -52,11 +52,11 @@ def test_the_same_evidence_is_drawn_the_same(sound):
 def test_a_whisker_stays_in_its_box(sound):
     regime = judge(sound["true-1"], "quick", 1e-4).regimes[0]
     far = replace(regime, gap=9.0, interval=(-np.inf, 1e9))
-    for picture in (whisker(regime, 0.05), whisker(far, 0.05)):
+    for picture in (whisker(regime), whisker(far)):
         places = [float(x) for x in re.findall(r'(?:x|x1|x2|cx)="(-?[\d.]+)"', picture)]
         assert places
         assert all(0 <= x <= 132 for x in places)
-    assert whisker(replace(regime, gap=np.nan), 0.05) == ""
+    assert whisker(replace(regime, gap=np.nan)) == ""
 
 
 def test_a_picture_that_cannot_be_drawn_costs_no_verdict(make_claim, make_regime):

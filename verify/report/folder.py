@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from verify.claim import Claim, ClaimResult
+from verify.claim import Claim
+from verify.claim_result import ClaimResult
 from verify.report.files import writable_folder, write_atomically
 from verify.report.page import Heading, page
 from verify.report.record import Setting, claim_record

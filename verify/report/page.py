@@ -8,12 +8,13 @@ from datetime import datetime
 from html import escape
 from pathlib import Path
 
-from verify.claim import ClaimResult, Verdict
+from verify.claim import Verdict
+from verify.claim_result import ClaimResult
 from verify.judge import headline
 from verify.report.record import Setting
 from verify.report.section import link
 from verify.report.tables import badge
-from verify.report.wording import count, duration, interval, number, plural
+from verify.report.wording import by_unit, count, duration, interval, number, plural, quantity
 
 STYLE = Path(__file__).with_name("page.css")
 SCRIPT = Path(__file__).with_name("sort.js")
@@ -134,14 +135,15 @@ def _row(result: ClaimResult) -> str:
     elif claim.corrected_by:
         # Not by its id: the longest ones are those of corrections, and the table must stay narrow.
         relation = f'<p class="meta">see {link(claim.corrected_by, "its correction")}</p>'
-    detectable = number(result.detectable_gap) if games else "exact" if result.regimes else "–"
-    smallest = math.inf if result.errors else result.smallest_tolerance
+    tolerance = claim.tolerance if speaker is None or speaker.tolerance is None else speaker.tolerance
+    smallest = max(result.smallest_tolerances.values(), default=math.inf, key=_finite)
+    detectable = max(result.detectable_gaps.values(), default=math.nan, key=_finite)
     cells = [
-        (_key(gap), number(gap)),
+        (_key(gap), "–" if speaker is None else quantity(gap, speaker.unit)),
         (_key(ends[1] - ends[0]), interval(ends)),
-        (_key(claim.tolerance), number(claim.tolerance)),
-        (_key(smallest), number(smallest)),
-        (_key(result.detectable_gap), detectable),
+        (_key(tolerance), number(tolerance)),
+        (_key(smallest), "∞" if result.errors else by_unit(result.smallest_tolerances)),
+        (_key(detectable), "exact" if result.exact else by_unit(result.detectable_gaps)),
         (str(games), count(games)),
         (_key(result.seconds), f"{result.seconds:.1f}"),
     ]
@@ -151,6 +153,10 @@ def _row(result: ClaimResult) -> str:
         + "".join(f'<td class="num" data-key="{key}">{text}</td>' for key, text in cells)
         + "</tr>"
     )
+
+
+def _finite(value: float) -> float:
+    return math.inf if math.isnan(value) else value
 
 
 def _key(value: float) -> str:

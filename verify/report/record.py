@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from verify.claim import Between, ClaimResult, Domain, Regime, RegimeResult, Verdict
+from verify.claim import Between, Domain, Quote, Regime, RegimeResult, Verdict
+from verify.claim_result import ClaimResult
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,28 @@ def domain_record(domain: Domain) -> dict[str, Any]:
     }
 
 
+def alone(values: Mapping[str, float], without: float = math.nan) -> float | None:
+    """Return the number of the only unit, `without` if there is none, or None where units differ: see those by unit.
+
+    Examples:
+        >>> alone({"probit": 0.1}), alone({"probit": 0.1, "advantage": 0.2})
+        (0.1, None)
+    """
+    if len(values) > 1:
+        return None
+    return next(iter(values.values()), without)
+
+
+def quote_record(quote: Quote | None) -> dict[str, str] | None:
+    """Return a quotation as data.
+
+    Examples:
+        >>> quote_record(Quote("For n large.", "p. 4"))
+        {'text': 'For n large.', 'place': 'p. 4'}
+    """
+    return None if quote is None else {"text": quote.text, "place": quote.place}
+
+
 def regime_record(name: str, result: RegimeResult) -> dict[str, Any]:
     """Return one judged regime as data."""
     return plain(
@@ -90,10 +113,15 @@ def regime_record(name: str, result: RegimeResult) -> dict[str, Any]:
             "name": name,
             "parameters": result.parameters,
             "reading": result.reading,
+            "setting": result.setting,
+            "sampled": result.sampled,
+            "exact": result.exact,
             "route": result.route,
             "games": result.games,
             "seed": result.seed,
             "verdict": result.verdict,
+            "unit": result.unit,
+            "tolerance": result.tolerance,
             "gap": result.gap,
             "interval": result.interval,
             "smallest_tolerance": result.smallest_tolerance,
@@ -112,6 +140,7 @@ def claim_record(result: ClaimResult, setting: Setting) -> dict[str, Any]:
     judged = dict(zip(result.names, result.regimes, strict=True))
     failed = dict(result.errors)
     regimes = []
+    sampled = [regime_record(name, found) for name, found in judged.items() if found.sampled]
     for regime in claim.regimes:
         if regime.name in judged:
             regimes.append(regime_record(regime.name, judged[regime.name]))
@@ -124,13 +153,25 @@ def claim_record(result: ClaimResult, setting: Setting) -> dict[str, Any]:
             "statement": claim.statement,
             "kind": claim.kind,
             "verdict": result.verdict if result.judged else None,
+            "defect": result.defect,
+            "quote": quote_record(claim.quote),
+            "restricted_by": [quote_record(quote) for quote in claim.restricted_by],
+            "slip": None if claim.slip is None else [quote_record(quote) for quote in claim.slip],
+            "same_formula": claim.same_formula,
+            "share": result.share,
+            "readings": result.readings,
             "tolerance": claim.tolerance,
             "unit": claim.unit,
-            "smallest_tolerance": math.inf if result.errors else result.smallest_tolerance,
+            "gaps": result.gaps,
+            "smallest_tolerance": math.inf if result.errors else alone(result.smallest_tolerances),
+            "detectable_gap": alone(result.detectable_gaps, 0.0),
+            "smallest_tolerances": dict.fromkeys(result.smallest_tolerances, math.inf)
+            if result.errors
+            else result.smallest_tolerances,
             "failure_probability": result.failure_probability,
-            "detectable_gap": result.detectable_gap,
+            "detectable_gaps": result.detectable_gaps,
             "domain": domain_record(claim.domain),
-            "regimes": regimes,
+            "regimes": regimes + sampled,
             "holds_on": names_with(result, Verdict.CONFIRMED),
             "fails_on": names_with(result, Verdict.REFUTED),
             "counterexample": counterexample_record(result, setting),
@@ -157,11 +198,24 @@ def counterexample_record(result: ClaimResult, setting: Setting) -> dict[str, An
 
 
 def _failed_record(regime: Regime, error: str) -> dict[str, Any]:
-    keys = ("gap", "interval", "smallest_tolerance", "detectable_gap", "games_to_decide", "seed", "verdict")
+    keys = (
+        "unit",
+        "tolerance",
+        "gap",
+        "interval",
+        "smallest_tolerance",
+        "detectable_gap",
+        "games_to_decide",
+        "seed",
+        "verdict",
+    )
     return dict.fromkeys(keys) | {
         "name": regime.name,
         "parameters": regime.parameters,
         "reading": regime.reading,
+        "setting": regime.setting,
+        "sampled": False,
+        "exact": False,
         "route": "not judged",
         "games": 0,
         "second_route": "",

@@ -4,11 +4,12 @@ import math
 import re
 from html import escape
 
-from verify.claim import ClaimResult, CurveEvidence, TrendEvidence, Verdict
+from verify.claim import CurveEvidence, TrendEvidence, Verdict
+from verify.claim_result import ClaimResult
 from verify.report import plots
 from verify.report.record import Setting, counterexample_record, plain
 from verify.report.tables import badge, domain_table, regimes_table, where_table
-from verify.report.wording import count, duration, gap, number, parameters, plural
+from verify.report.wording import by_unit, count, duration, gap, number, parameters, plural
 
 PLOTS = 4
 """Plots of one claim: the counterexample and the largest gaps; the table holds every regime."""
@@ -68,10 +69,10 @@ def _summary(result: ClaimResult) -> str:
     ]
     if result.regimes:
         facts += [
-            f"largest gap {number(result.gap)}",
-            f"smallest tolerance {number(result.smallest_tolerance)}",
+            f"largest gap {by_unit(result.gaps)}",
+            f"smallest tolerance {by_unit(result.smallest_tolerances)}",
         ]
-    facts += [f"detectable gap {number(result.detectable_gap)}"] if games else []
+    facts += [f"detectable gap {by_unit(result.detectable_gaps)}"] if result.detectable_gaps else []
     facts += [f"failure probability {number(result.failure_probability)}", duration(result.seconds)]
     return " · ".join(facts)
 

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from html import escape
 
-from verify.claim import Between, Claim, ClaimResult, Domain, RegimeResult, Verdict
+from verify.claim import Between, Claim, Domain, RegimeResult, Verdict
+from verify.claim_result import ClaimResult
 from verify.report.record import names_with, plain
 from verify.report.whisker import whisker
 from verify.report.wording import count, duration, gap, number, parameter, parameters, plural
@@ -53,7 +54,7 @@ def regimes_table(result: ClaimResult) -> str:
     columns = [
         "regime",
         "verdict",
-        f"gap and interval ({claim.unit})",
+        "gap and interval",
         "smallest tolerance",
         "detectable gap",
     ]
@@ -88,8 +89,8 @@ def _regime(claim: Claim, name: str, regime: RegimeResult) -> str:
         how.append(f"{count(regime.games_to_decide)} games would decide.")
     reading = f'<p class="reading">Reading: {escape(regime.reading)}</p>' if regime.reading else ""
     values = escape(parameters(plain(regime.parameters)))
-    departure = f"<p>{gap(regime.gap, regime.interval)}</p>{whisker(regime, claim.tolerance)}"
-    detectable = number(regime.detectable_gap) if regime.games else "exact"
+    departure = f"<p>{gap(regime.gap, regime.interval)} {escape(regime.unit)}</p>{whisker(regime)}"
+    detectable = "exact" if regime.exact else number(regime.detectable_gap)
     numbers = (departure, number(regime.smallest_tolerance), detectable, count(regime.games))
     return (
         f'<tr><th scope="row"><p>{escape(name)}</p><p class="parameters">{values}</p>{reading}</th>'

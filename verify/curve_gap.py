@@ -1,0 +1,265 @@
+"""The largest gap between an exact trade-off curve and a claimed one, over the whole curve."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from verify.claim import CurveEvidence
+
+FLOOR = 1e-4
+"""FPR and FNR from here to 1 - FLOOR are judged: the theorems are about a fixed alpha."""
+
+GRID = ndtr(np.linspace(ndtri(FLOOR), -ndtri(FLOOR), 81))
+"""FPRs evenly spread in probit scale: where a comparison starts before it is refined, and what is drawn."""
+
+RESOLUTION = 1e-4
+"""Probits: the curves are refined until no gap between two neighbouring points can exceed those found by more."""
+
+RELATIVE = 0.01
+"""Of a gap larger than RESOLUTION / RELATIVE this share may be left: its third digit decides nothing."""
+
+MOST_POINTS = 20_000
+"""Points at which refinement ends; what may then still lie between them is `Size.between`."""
+
+Beta = Callable[[np.ndarray], np.ndarray]
+
+
+class Curve(Protocol):
+    """Anything with a trade-off curve; `beta_bracket(alpha) -> (low, high)`, where there is one, is its proven bracket."""
+
+    def beta(self, alpha: np.ndarray) -> np.ndarray:
+        """FNR at the FPR alpha."""
+        ...
+
+
+@dataclass(frozen=True)
+class Size:
+    """What one size shows: the least and the largest signed gap, and the curves if there are any.
+
+    Attributes:
+        low, high: the least and the largest gap that were found; positive where the attacker is stronger than claimed.
+            Infinite where one curve is 0 or 1 and the other is not.
+        evidence: the curves.
+        error: proven bound on the error of `low` and `high` that comes from the exact law; 0 for a closed form.
+        between: how far the gap may exceed [low, high] between the points that were compared.
+    """
+
+    low: float
+    high: float
+    evidence: CurveEvidence | None = None
+    error: float = 0.0
+    between: float = 0.0
+
+    @property
+    def worst(self) -> float:
+        """The signed gap of largest absolute value."""
+        return self.low if abs(self.low) > abs(self.high) else self.high
+
+
+def curve_gap(
+    exact: Beta | Curve,
+    claimed: Beta | Curve,
+    label: str = "",
+    *,
+    vertices: Sequence[float] | np.ndarray = (),
+    floor: float = FLOOR,
+    convex: bool = True,
+    resolution: float = RESOLUTION,
+) -> Size:
+    """Return the extremes over alpha of Phi^-1(claimed FNR) - Phi^-1(exact FNR), an error in the local mu.
+
+    The whole curve is judged where the FPR and the claimed FNR are in [floor, 1 - floor]: first at a grid and at the
+    vertices, then wherever what may lie between two points could exceed what was found. That is bounded by convexity:
+    between two points a convex curve runs below its chord and above the chords of its neighbours prolonged. For two
+    piecewise linear curves this ends at their vertices.
+
+    Args:
+        exact: the FNR as a function of the FPR, or an object with `beta`, and `beta_bracket` if its error is bounded.
+        claimed: the same for the claim; an object or a function.
+        label: what the plot is called.
+        vertices: FPRs where a curve has a corner, if known; those of a `PiecewiseLinearTradeOff` are read from it.
+        floor: the least error rate that is judged, in (0, 1/2).
+        convex: whether both curves are convex. That of a score that is no likelihood ratio need not be; then only
+            monotony bounds what lies between.
+        resolution: in probits, what may be left between two points (or 1% of the gap, if that is more).
+
+    Raises:
+        ValueError: if a curve returns NaN, or there is no alpha at which the claimed FNR is in the range.
+
+    Examples:
+        >>> from mipsim.tradeoff import GaussianTradeOff
+        >>> found = curve_gap(GaussianTradeOff(1.03), GaussianTradeOff(1.0))
+        >>> round(found.low, 6), round(found.high, 6), found.between < 1e-3
+        (0.03, 0.03, True)
+    """
+    if not 0.0 < floor < 0.5:
+        raise ValueError(f"floor is {floor:g}; it must lie in (0, 0.5)")
+    truth, promise = _beta_of(exact), _beta_of(claimed)
+    first, last = _judged_range(promise, floor, label)
+    corners = np.concatenate([np.asarray(vertices, float).ravel(), _corners(exact), _corners(claimed)])
+    start = np.unique(np.concatenate([[first, last], _spread(first, last), corners]))
+    alpha = start[(start >= first) & (start <= last)]
+    found, wanted = _values(truth, alpha, label), _values(promise, alpha, label)
+    above = below = np.zeros(0)
+    for _ in range(60):
+        gap = _gap(wanted, found)
+        above = _exceed(alpha, wanted, found, float(gap.max()), convex)
+        below = _exceed(alpha, found, wanted, float(-gap.min()), convex)
+        more = (above > _enough(gap.max(), resolution)) | (below > _enough(gap.min(), resolution))
+        split = np.flatnonzero(more)
+        middle = _middle(alpha[split], alpha[split + 1])
+        split, middle = _real_splits(alpha, split, middle)
+        if not split.size or alpha.size + split.size > MOST_POINTS:
+            break
+        found = np.insert(found, split + 1, _values(truth, middle, label))
+        wanted = np.insert(wanted, split + 1, _values(promise, middle, label))
+        alpha = np.insert(alpha, split + 1, middle)
+    gap = _gap(wanted, found)
+    empty = np.zeros(0)
+    return Size(
+        float(gap.min()),
+        float(gap.max()),
+        CurveEvidence(alpha, found, empty, empty, empty, alpha, wanted, "exact law", label),
+        _law_error(exact, alpha, wanted, gap),
+        float(max(0.0, np.max(above, initial=0.0), np.max(below, initial=0.0))),
+    )
+
+
+def _beta_of(curve: Beta | Curve) -> Beta:
+    return curve.beta if hasattr(curve, "beta") else curve  # type: ignore[return-value]
+
+
+def _owner(curve: Beta | Curve) -> object:
+    # law.beta was given as often as law; its corners and its bracket are those of the law.
+    return getattr(curve, "__self__", curve)
+
+
+def _corners(curve: Beta | Curve) -> np.ndarray:
+    from mipsim.tradeoff import PiecewiseLinearTradeOff
+
+    owner = _owner(curve)
+    return owner.alpha if isinstance(owner, PiecewiseLinearTradeOff) else np.zeros(0)
+
+
+def _values(beta: Beta, alpha: np.ndarray, label: str) -> np.ndarray:
+    values = np.asarray(beta(alpha), float)
+    if values.shape != alpha.shape or np.isnan(values).any():
+        raise ValueError(
+            f"a curve of {label or 'this comparison'} returned NaN or another shape; it must return an FNR for each alpha"
+        )
+    return np.clip(values, 0.0, 1.0)
+
+
+def _judged_range(promise: Beta, floor: float, label: str) -> tuple[float, float]:
+    """The FPRs in [floor, 1 - floor] at which the claimed FNR, which falls, is in the same range."""
+
+    def where(level: float, *, above: bool) -> float:
+        # The last alpha with an FNR of at least `level`, or the first with one of at most `level`.
+        low, high = ndtri(floor), -ndtri(floor)
+        for _ in range(60):
+            middle = (low + high) / 2
+            value = float(_values(promise, ndtr(np.array([middle])), label)[0])
+            if (value >= level) if above else (value > level):
+                low = middle
+            else:
+                high = middle
+        return float(ndtr(low if above else high))
+
+    ends = _values(promise, np.array([floor, 1 - floor]), label)
+    if ends[0] < floor or ends[1] > 1 - floor:
+        raise ValueError(
+            f"the claimed FNR of {label or 'this comparison'} runs from {ends[0]:.3g} to {ends[1]:.3g} at FPRs from {floor:g}; it "
+            f"must be within [{floor:g}, 1 - {floor:g}] somewhere"
+        )
+    first = floor if ends[0] <= 1 - floor else where(1 - floor, above=False)
+    last = 1 - floor if ends[1] >= floor else where(floor, above=True)
+    return min(first, last), max(first, last)
+
+
+def _spread(first: float, last: float) -> np.ndarray:
+    return ndtr(np.linspace(ndtri(first), ndtri(last), GRID.size))
+
+
+def _middle(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    return ndtr((ndtri(left) + ndtri(right)) / 2)
+
+
+def _real_splits(alpha: np.ndarray, split: np.ndarray, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Leave out intervals that are as short as float64 resolves (a jump of the curve)."""
+    width = alpha[split + 1] - alpha[split]
+    real = (middle > alpha[split]) & (middle < alpha[split + 1]) & (width > 1e-13 * alpha[split + 1])
+    return split[real], middle[real]
+
+
+def _gap(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
+    with np.errstate(invalid="ignore"):
+        gap = ndtri(upper) - ndtri(lower)
+    # Both 0 or both 1: the curves agree.
+    return np.where(upper == lower, 0.0, gap)
+
+
+def _exceed(
+    alpha: np.ndarray, upper: np.ndarray, lower: np.ndarray, found: float, convex: bool
+) -> np.ndarray:
+    """How far Phi^-1(upper) - Phi^-1(lower) may exceed `found` inside each of the intervals; <= 0 where it cannot."""
+    left, right = slice(None, -1), slice(1, None)
+    by_order = _gap(upper[left], lower[right])
+    if not convex:
+        return _difference(by_order, found)
+    width = np.diff(alpha)
+    rise = np.diff(lower) / width
+    # The lower curve stays above the chords on either side, prolonged into the interval; they meet at `kink`.
+    before = np.concatenate([[-math.inf], rise[:-1]])
+    after = np.concatenate([rise[1:], [0.0]])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        kink = (lower[right] - lower[left] - after * width) / (before - after)
+        # No chord on the left of the first interval, or three points in line: the interval's own end.
+        kink = np.where(np.isfinite(kink), np.clip(kink, 0.0, width), 0.0)
+        least = np.maximum(lower[left] + before * kink, lower[right] - after * (width - kink))
+    least = np.where(np.isfinite(least), least, lower[right] - after * width)
+    least = np.clip(least, lower[right], lower[left])
+    chord = upper[left] + (upper[right] - upper[left]) * kink / width
+    # Between the ends the difference of a chord and two lines is largest at an end or at the kink; in probits it is at
+    # most that difference times the largest slope of Phi^-1 over the values that occur.
+    most = np.maximum.reduce([upper[left] - lower[left], upper[right] - lower[right], chord - least])
+    steepest = np.maximum(_slope(upper[left]), _slope(lower[right]))
+    with np.errstate(invalid="ignore"):
+        by_chord = np.where(most > 0, most * steepest, most * np.minimum(_slope(least), _slope(chord)))
+        by_chord = np.where(most > 0, by_chord, 0.0)
+    return _difference(np.fmin(by_order, by_chord), found)
+
+
+def _difference(bound: np.ndarray, found: float) -> np.ndarray:
+    # Where the gap is infinite at some point there is nothing left to find on that side, nor, if it is so at all
+    # points, on the other.
+    return bound - found if math.isfinite(found) else np.full(bound.shape, -math.inf)
+
+
+def _enough(found: float, resolution: float) -> float:
+    return max(resolution, RELATIVE * abs(found)) if math.isfinite(found) else resolution
+
+
+def _slope(level: np.ndarray) -> np.ndarray:
+    with np.errstate(divide="ignore"):
+        return np.sqrt(2 * np.pi) * np.exp(ndtri(level) ** 2 / 2)
+
+
+def _law_error(exact: Beta | Curve, alpha: np.ndarray, wanted: np.ndarray, gap: np.ndarray) -> float:
+    """The bracket of the exact law in probits, where the gap is largest and least."""
+    bracket = getattr(_owner(exact), "beta_bracket", None)
+    if bracket is None:
+        return 0.0
+    places = np.unique([int(gap.argmin()), int(gap.argmax())])
+    low, high = (np.clip(np.asarray(end, float), 0.0, 1.0) for end in bracket(alpha[places]))
+    with np.errstate(invalid="ignore"):
+        wide = np.maximum(
+            np.abs(_gap(wanted[places], low) - gap[places]), np.abs(_gap(wanted[places], high) - gap[places])
+        )
+    # Where the gap is infinite the bracket is of no use to it: inf - inf.
+    return float(np.max(wide[np.isfinite(gap[places])], initial=0.0))

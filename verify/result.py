@@ -1,0 +1,117 @@
+"""What came of judging: the verdict, the evidence and the numbers of one regime."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+
+class Verdict(StrEnum):
+    """The three things that can be said of a statement."""
+
+    CONFIRMED = "CONFIRMED"
+    REFUTED = "REFUTED"
+    INCONCLUSIVE = "INCONCLUSIVE"
+
+
+@dataclass(frozen=True)
+class CurveEvidence:
+    """An estimated or exact trade-off curve and the claimed one, for the report's plots.
+
+    Attributes:
+        alpha, beta: the points of the curve (empirical frequencies, or exact values), shape (K,).
+        band_alpha, band_low, band_high: the simultaneous band on a grid of alpha; empty for an exact law.
+        claimed_alpha, claimed_beta: the claimed curve on a grid.
+        route: "1,000,000 games (sufficient fidelity)" or "exact law".
+    """
+
+    alpha: np.ndarray
+    beta: np.ndarray
+    band_alpha: np.ndarray
+    band_low: np.ndarray
+    band_high: np.ndarray
+    claimed_alpha: np.ndarray
+    claimed_beta: np.ndarray
+    route: str
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class TrendEvidence:
+    """The gap at growing sizes, with its interval, for claims about a limit."""
+
+    sizes: np.ndarray
+    gap: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    tolerance: float
+    size_name: str = "n"
+    gap_name: str = "probit gap"
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class RegimeResult:
+    """What came of one regime.
+
+    Attributes:
+        parameters: JSON-able description of the regime: everything needed to build it again.
+        verdict: the verdict at this regime.
+        games: games played per world (0: an exact law or an enumeration decided).
+        gap: the estimated departure from the claim, in `unit`, largest in absolute value.
+        interval: simultaneous interval of the gap over all thresholds of this regime.
+        smallest_tolerance: the least tolerance that this evidence would confirm, in `unit` (inf if none).
+        detectable_gap: the gap that this regime would have detected with probability 0.9 (0 for exact routes).
+        reading: how an open wording was read; empty when it leaves nothing open.
+        route: how it was judged ("exact law", "enumeration", "games: sufficient", ...).
+        second_route: for a refutation, what the second, independent route found.
+        detail: one sentence for the reader.
+        seed: the seed, where games were played.
+        evidence: what the report draws.
+        games_to_decide: for INCONCLUSIVE, how many games per world would decide.
+        tolerance: what counted as equal here, in `unit`; 0 for a bound by an exact law. None: that of the claim.
+        setting: "paper" where the regime is one of the paper's own settings.
+        sampled: whether the point was drawn at random from the domain (see `Claim.sampled`).
+        random: whether chance entered the result (see `Regime.random`).
+    """
+
+    parameters: dict[str, Any]
+    verdict: Verdict
+    games: int
+    gap: float
+    interval: tuple[float, float]
+    smallest_tolerance: float
+    detectable_gap: float
+    unit: str = "probit"
+    reading: str = ""
+    route: str = ""
+    second_route: str = ""
+    detail: str = ""
+    seed: int | None = None
+    evidence: CurveEvidence | TrendEvidence | None = None
+    games_to_decide: int | None = None
+    seconds: float = 0.0
+    tolerance: float | None = None
+    setting: str = ""
+    sampled: bool = False
+    random: bool = False
+
+    @property
+    def exact(self) -> bool:
+        """Whether no chance entered and the gap is known to its interval."""
+        return not self.random and self.games == 0 and not any(math.isnan(end) for end in self.interval)
+
+    @property
+    def relative_gap(self) -> float:
+        """|gap| in tolerances, the one scale on which regimes with different units can be compared.
+
+        With no tolerance any gap at all is infinitely many; nan where the gap is.
+        """
+        gap = abs(self.gap)
+        if self.tolerance:
+            return gap / self.tolerance
+        return gap and float("inf")
