@@ -22,7 +22,9 @@ class Request:
     Attributes:
         claims: the claims to judge, in the register's order; with --regime, one claim with that regime alone.
         scale, confidence, seed: see `verify.report.record.Setting`.
-        out: the report's folder, or None: with --regime and no --out nothing is written.
+        out: the report's folder, or None: with --regime or --json and no --out no report is written.
+        listing: whether to list the claims only.
+        json: file of the data alone, "-" for standard output, or None.
     """
 
     claims: tuple[Claim, ...]
@@ -31,6 +33,7 @@ class Request:
     seed: int
     out: Path | None
     listing: bool
+    json: str | None = None
 
 
 def select(patterns: Sequence[str], register: Mapping[str, Claim]) -> tuple[Claim, ...]:
@@ -94,6 +97,11 @@ def parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help="judge one regime of one CLAIM again; writes a report only with --out",
     )
+    reader.add_argument(
+        "--json",
+        metavar="FILE",
+        help="write the data alone, as in verdicts.json, to FILE, or to standard output for -; a report only with --out",
+    )
     reader.add_argument("--list", action="store_true", help="list the claims and judge nothing")
     return reader
 
@@ -110,9 +118,9 @@ def request_of(arguments: argparse.Namespace, register: Mapping[str, Claim]) -> 
     out = arguments.out
     if arguments.regime is not None:
         claims = (_one_regime(claims, arguments.regime, seed),)
-    elif out is None:
+    elif out is None and arguments.json is None:
         out = DEFAULT_OUT
-    return Request(claims, arguments.scale, confidence, seed, out, arguments.list)
+    return Request(claims, arguments.scale, confidence, seed, out, arguments.list, arguments.json)
 
 
 def _confidence(text: str) -> float:

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from verify.arguments import Request, parser, request_of
-from verify.claim import Claim, Verdict
+from verify.claim import Claim
 from verify.claim_result import ClaimResult
 from verify.judge import random_regimes, share
+from verify.report.tally import sentence
 from verify.report.wording import number, plural
 from verify.side_by_side import judge_all
 
@@ -39,12 +40,13 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Claim] | None
     """
     from rich.console import Console
 
-    console = Console()
     try:
         try:
             arguments = parser().parse_args(argv)
         except SystemExit as stop:  # argparse has said why, or has printed its help
             return int(stop.code or 0)
+        # Where the data go to standard output nothing else does.
+        console = Console(stderr=arguments.json == "-")
         if register is None:
             from verify.register import REGISTER
 
@@ -62,7 +64,7 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Claim] | None
             OSError
         ) as error:  # the report's files are whole: the last claim that fitted is the last in them
             print(
-                f"python -m verify: --out cannot be written any more: {error.strerror or error}",
+                f"python -m verify: the report cannot be written any more: {error.strerror or error}",
                 file=sys.stderr,
             )
             return NOT_JUDGED
@@ -81,13 +83,14 @@ def _list(claims: Sequence[Claim], console: Console) -> None:
 
 
 def _run(request: Request, register: Mapping[str, Claim], console: Console) -> int:
-    from verify.report.folder import ReportFolder
+    from verify.report.folder import JsonFile, ReportFolder
     from verify.report.record import Setting
     from verify.table import VerdictTable
 
     regimes = random_regimes(register)
     setting = Setting(request.scale, request.confidence, request.seed)
     folder = None if request.out is None else ReportFolder(request.out, setting, regimes, request.claims)
+    record = None if request.json is None else JsonFile(request.json, setting, request.claims)
     store = None if request.out is None else request.out / COUNTS
     results: list[ClaimResult] = []
     interrupted = False
@@ -108,11 +111,15 @@ def _run(request: Request, register: Mapping[str, Claim], console: Console) -> i
                 table.add(result)
                 if folder is not None:
                     folder.add(result)
+                if record is not None:
+                    record.add(result)
     except KeyboardInterrupt:
         interrupted = True
     with _deaf():
         if folder is not None:
             folder.finish(interrupted)
+        if record is not None:
+            record.finish()
         _close(request, results, regimes, folder, interrupted, console)
     if interrupted:
         return INTERRUPTED
@@ -152,19 +159,13 @@ def _close(
             for name, regime in zip(result.names, result.regimes, strict=True):
                 notes = " ".join(note for note in (regime.route, regime.detail, regime.second_route) if note)
                 say(f"{result.claim.id}, regime {name}: {regime.verdict}. {notes}")
-    tally = ", ".join(
-        f"{amount} {verdict}"
-        for verdict in Verdict
-        if (amount := sum(result.judged and result.verdict is verdict for result in results))
-    )
-    failed = sum(not result.judged for result in results)
-    tally += f"{', ' if tally else ''}{failed} not judged" if failed else ""
+    counted = sentence(results)
     where = "" if folder is None else f" Report: {folder.page}"
     if interrupted:
         kept = f"{len(results)} of {plural(len(request.claims), 'claim')} finished and kept"
-        say(f"Interrupted: {kept}{f' ({tally})' if tally else ''}.{where}")
+        say(f"Interrupted: {kept}{f': {counted}' if results else ''}.{where}")
         return
     say(
-        f"Judged {plural(len(results), 'claim')}: {tally or 'none'}. Family-wise failure probability"
+        f"Judged {plural(len(results), 'claim')}: {counted}. Family-wise failure probability"
         f" {number(1 - request.confidence)} over all {plural(regimes, 'regime')} of the register that play games.{where}"
     )

@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from verify.between_points import exceed, probit_gap
 from verify.claim import CurveEvidence
 
 FLOOR = 1e-4
@@ -18,7 +19,7 @@ FLOOR = 1e-4
 GRID = ndtr(np.linspace(ndtri(FLOOR), -ndtri(FLOOR), 81))
 """FPRs evenly spread in probit scale: where a comparison starts before it is refined, and what is drawn."""
 
-RESOLUTION = 1e-4
+RESOLUTION = 2e-5
 """Probits: the curves are refined until no gap between two neighbouring points can exceed those found by more."""
 
 RELATIVE = 0.01
@@ -26,6 +27,9 @@ RELATIVE = 0.01
 
 MOST_POINTS = 20_000
 """Points at which refinement ends; what may then still lie between them is `Size.between`."""
+
+HALVINGS = 20
+"""Of the intervals around the extremes, at the end: 1e-6 of what refinement leaves."""
 
 Beta = Callable[[np.ndarray], np.ndarray]
 
@@ -47,14 +51,20 @@ class Size:
             Infinite where one curve is 0 or 1 and the other is not.
         evidence: the curves.
         error: proven bound on the error of `low` and `high` that comes from the exact law; 0 for a closed form.
-        between: how far the gap may exceed [low, high] between the points that were compared.
+        below, above: how far the gap may pass `low` and `high` between the points that were compared.
     """
 
     low: float
     high: float
     evidence: CurveEvidence | None = None
     error: float = 0.0
-    between: float = 0.0
+    below: float = 0.0
+    above: float = 0.0
+
+    @property
+    def between(self) -> float:
+        """The larger of `below` and `above`."""
+        return max(self.below, self.above)
 
     @property
     def worst(self) -> float:
@@ -108,9 +118,9 @@ def curve_gap(
     found, wanted = _values(truth, alpha, label), _values(promise, alpha, label)
     above = below = np.zeros(0)
     for _ in range(60):
-        gap = _gap(wanted, found)
-        above = _exceed(alpha, wanted, found, float(gap.max()), convex)
-        below = _exceed(alpha, found, wanted, float(-gap.min()), convex)
+        gap = probit_gap(wanted, found)
+        above = exceed(alpha, wanted, found, float(gap.max()), convex)
+        below = exceed(alpha, found, wanted, float(-gap.min()), convex)
         more = (above > _enough(gap.max(), resolution)) | (below > _enough(gap.min(), resolution))
         split = np.flatnonzero(more)
         middle = _middle(alpha[split], alpha[split + 1])
@@ -120,15 +130,34 @@ def curve_gap(
         found = np.insert(found, split + 1, _values(truth, middle, label))
         wanted = np.insert(wanted, split + 1, _values(promise, middle, label))
         alpha = np.insert(alpha, split + 1, middle)
-    gap = _gap(wanted, found)
+    alpha, found, wanted = _polished(truth, promise, alpha, found, wanted, label)
+    gap = probit_gap(wanted, found)
     empty = np.zeros(0)
     return Size(
         float(gap.min()),
         float(gap.max()),
         CurveEvidence(alpha, found, empty, empty, empty, alpha, wanted, "exact law", label),
         _law_error(exact, alpha, wanted, gap),
-        float(max(0.0, np.max(above, initial=0.0), np.max(below, initial=0.0))),
+        float(np.max(below, initial=0.0)),
+        float(np.max(above, initial=0.0)),
     )
+
+
+def _polished(
+    truth: Beta, promise: Beta, alpha: np.ndarray, found: np.ndarray, wanted: np.ndarray, label: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Add points around the largest and the least gap, so that a corner there is met to many digits."""
+    for _ in range(HALVINGS):
+        gap = probit_gap(wanted, found)
+        places = {int(gap.argmin()), int(gap.argmax())}
+        split = np.array(sorted({i for p in places for i in (p - 1, p) if 0 <= i < alpha.size - 1}))
+        split, middle = _real_splits(alpha, split, _middle(alpha[split], alpha[split + 1]))
+        if not split.size or not np.isfinite(gap[list(places)]).all():
+            break
+        found = np.insert(found, split + 1, _values(truth, middle, label))
+        wanted = np.insert(wanted, split + 1, _values(promise, middle, label))
+        alpha = np.insert(alpha, split + 1, middle)
+    return alpha, found, wanted
 
 
 def _beta_of(curve: Beta | Curve) -> Beta:
@@ -175,7 +204,7 @@ def _judged_range(promise: Beta, floor: float, label: str) -> tuple[float, float
     if ends[0] < floor or ends[1] > 1 - floor:
         raise ValueError(
             f"the claimed FNR of {label or 'this comparison'} runs from {ends[0]:.3g} to {ends[1]:.3g} at FPRs from {floor:g}; it "
-            f"must be within [{floor:g}, 1 - {floor:g}] somewhere"
+            f"must be within [{floor:g}, 1 - {floor:g}] somewhere, or a smaller floor must be given"
         )
     first = floor if ends[0] <= 1 - floor else where(1 - floor, above=False)
     last = 1 - floor if ends[1] >= floor else where(floor, above=True)
@@ -197,57 +226,8 @@ def _real_splits(alpha: np.ndarray, split: np.ndarray, middle: np.ndarray) -> tu
     return split[real], middle[real]
 
 
-def _gap(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
-    with np.errstate(invalid="ignore"):
-        gap = ndtri(upper) - ndtri(lower)
-    # Both 0 or both 1: the curves agree.
-    return np.where(upper == lower, 0.0, gap)
-
-
-def _exceed(
-    alpha: np.ndarray, upper: np.ndarray, lower: np.ndarray, found: float, convex: bool
-) -> np.ndarray:
-    """How far Phi^-1(upper) - Phi^-1(lower) may exceed `found` inside each of the intervals; <= 0 where it cannot."""
-    left, right = slice(None, -1), slice(1, None)
-    by_order = _gap(upper[left], lower[right])
-    if not convex:
-        return _difference(by_order, found)
-    width = np.diff(alpha)
-    rise = np.diff(lower) / width
-    # The lower curve stays above the chords on either side, prolonged into the interval; they meet at `kink`.
-    before = np.concatenate([[-math.inf], rise[:-1]])
-    after = np.concatenate([rise[1:], [0.0]])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        kink = (lower[right] - lower[left] - after * width) / (before - after)
-        # No chord on the left of the first interval, or three points in line: the interval's own end.
-        kink = np.where(np.isfinite(kink), np.clip(kink, 0.0, width), 0.0)
-        least = np.maximum(lower[left] + before * kink, lower[right] - after * (width - kink))
-    least = np.where(np.isfinite(least), least, lower[right] - after * width)
-    least = np.clip(least, lower[right], lower[left])
-    chord = upper[left] + (upper[right] - upper[left]) * kink / width
-    # Between the ends the difference of a chord and two lines is largest at an end or at the kink; in probits it is at
-    # most that difference times the largest slope of Phi^-1 over the values that occur.
-    most = np.maximum.reduce([upper[left] - lower[left], upper[right] - lower[right], chord - least])
-    steepest = np.maximum(_slope(upper[left]), _slope(lower[right]))
-    with np.errstate(invalid="ignore"):
-        by_chord = np.where(most > 0, most * steepest, most * np.minimum(_slope(least), _slope(chord)))
-        by_chord = np.where(most > 0, by_chord, 0.0)
-    return _difference(np.fmin(by_order, by_chord), found)
-
-
-def _difference(bound: np.ndarray, found: float) -> np.ndarray:
-    # Where the gap is infinite at some point there is nothing left to find on that side, nor, if it is so at all
-    # points, on the other.
-    return bound - found if math.isfinite(found) else np.full(bound.shape, -math.inf)
-
-
 def _enough(found: float, resolution: float) -> float:
     return max(resolution, RELATIVE * abs(found)) if math.isfinite(found) else resolution
-
-
-def _slope(level: np.ndarray) -> np.ndarray:
-    with np.errstate(divide="ignore"):
-        return np.sqrt(2 * np.pi) * np.exp(ndtri(level) ** 2 / 2)
 
 
 def _law_error(exact: Beta | Curve, alpha: np.ndarray, wanted: np.ndarray, gap: np.ndarray) -> float:
@@ -259,7 +239,8 @@ def _law_error(exact: Beta | Curve, alpha: np.ndarray, wanted: np.ndarray, gap: 
     low, high = (np.clip(np.asarray(end, float), 0.0, 1.0) for end in bracket(alpha[places]))
     with np.errstate(invalid="ignore"):
         wide = np.maximum(
-            np.abs(_gap(wanted[places], low) - gap[places]), np.abs(_gap(wanted[places], high) - gap[places])
+            np.abs(probit_gap(wanted[places], low) - gap[places]),
+            np.abs(probit_gap(wanted[places], high) - gap[places]),
         )
     # Where the gap is infinite the bracket is of no use to it: inf - inf.
     return float(np.max(wide[np.isfinite(gap[places])], initial=0.0))

@@ -95,7 +95,7 @@ def judge_bound(
     rounding = ROUNDING * max(1.0, abs(scale))
     if value - error > rounding:
         verdict = Verdict.REFUTED
-    elif value + error + size.between <= rounding or error + size.between <= DECIDES:
+    elif value + error + size.above <= rounding or error + size.above <= DECIDES:
         verdict = Verdict.CONFIRMED
     else:
         verdict = Verdict.INCONCLUSIVE
@@ -105,7 +105,7 @@ def judge_bound(
         verdict=verdict,
         games=0,
         gap=value,
-        interval=(value - error, value + error + size.between),
+        interval=(value - error, value + error + size.above),
         smallest_tolerance=max(value + error, 0.0) if verdict is not Verdict.CONFIRMED else 0.0,
         detectable_gap=error + rounding,
         unit=unit,
@@ -179,7 +179,8 @@ def judge_equality(
         tolerance = curve_tolerance(mu)
     elif claimed is not None:
         tolerance = number_tolerance(claimed)
-    assert tolerance is not None
+    if tolerance is None or not 0.0 <= tolerance < math.inf:
+        raise ValueError(f"tolerance is {tolerance}; it must be finite and >= 0")
     size = gap if isinstance(gap, Size) else Size(gap, gap)
     value, error = size.worst, _proven(size.worst, error) + size.error
     most = abs(value) + error + size.between

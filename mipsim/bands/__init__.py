@@ -2,12 +2,14 @@
 
 from mipsim.bands.binomial_deviance import deviance, deviance_bounds, divergence
 from mipsim.bands.clopper_pearson import clopper_pearson
-from mipsim.bands.compare import Comparison, compare_counts
+from mipsim.bands.compare import Comparison, compare_counts, compare_rates
 from mipsim.bands.curve_band import CurveBand
 from mipsim.bands.duembgen_wellner import duembgen_wellner
+from mipsim.bands.equality_tolerance import equality_tolerance
+from mipsim.bands.family_bound import approximate_dp, family_lower_bound, gdp, total_variation
 from mipsim.bands.law_of_score import LawComparison, law_of_score
 from mipsim.bands.ordering import OrderingComparison, compare_curves
-from mipsim.bands.scaled_rates import ScaledRates, compare_rates, rates_band
+from mipsim.bands.scaled_rates import ScaledRates, rates_band
 
 __all__ = [
     "Comparison",
@@ -15,6 +17,7 @@ __all__ = [
     "LawComparison",
     "OrderingComparison",
     "ScaledRates",
+    "approximate_dp",
     "clopper_pearson",
     "compare_counts",
     "compare_curves",
@@ -23,6 +26,10 @@ __all__ = [
     "deviance_bounds",
     "divergence",
     "duembgen_wellner",
+    "equality_tolerance",
+    "family_lower_bound",
+    "gdp",
     "law_of_score",
     "rates_band",
+    "total_variation",
 ]

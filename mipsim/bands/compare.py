@@ -4,29 +4,34 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
 from mipsim._validation import number
 from mipsim.bands.comparison_base import (
+    NUMERICAL_FLOOR,
     AbstractComparison,
-    critical_probit,
     games_needed,
     widths_and_detectable,
 )
 from mipsim.bands.counts import class_counts
-from mipsim.bands.gap_interval import gap_bounds, gap_standard_error, profile_deviance
+from mipsim.bands.equality_tolerance import check_claim, equality_tolerance
+from mipsim.bands.gap_interval import critical_probits, gap_bounds, gap_standard_error
+from mipsim.bands.scaled_rates import ScaledRates
 
 if TYPE_CHECKING:  # at run time mipsim.tradeoff imports this package
     from mipsim.tradeoff.base import AbstractTradeOff
 
 LEAST_COUNT = 25
-"""Counts that each of the four cells of a threshold needs: below it the chi-square tail is not trusted."""
+"""Counts that each of the four cells of a threshold needs for a confirmation to speak about it.
+
+The intervals hold for every count, so that rarer thresholds can refute; they are only too wide to confirm anything."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Comparison(AbstractComparison):
     """An empirical trade-off curve held against a claimed one, threshold by threshold.
 
@@ -35,28 +40,26 @@ class Comparison(AbstractComparison):
 
     Attributes:
         alpha, beta: observed FPR and FNR at the thresholds, shape (K,).
-        p_value: 2 P(chi2_1 > D_k) of each threshold's profile deviance, shape (K,); 1 where it is not used.
-            Bonferroni: the claim fails at K p_value < failure_probability.
         out_games, in_games: games played in each world.
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
         >>> counts = [50000, 15866], 10**5, [15866, 50000], 10**5
-        >>> found = compare_counts(*counts, GaussianTradeOff(1.0))
+        >>> found = compare_counts(*counts, GaussianTradeOff(1.0), tolerance=0.05)
         >>> found.verdict, [round(end, 2) for end in found.interval]
         ('CONFIRMED', [-0.03, 0.03])
     """
 
     alpha: np.ndarray
     beta: np.ndarray
-    p_value: np.ndarray
     out_games: int
     in_games: int
 
     @property
     def kind(self) -> str:
-        """An equality, unless `verdict_for` is asked about another kind."""
-        return "equality"
+        """A limit if something was stated about the games' finite size, else an equality."""
+        stated = self.finite_size is not None or self.law_contradicted is not None
+        return "limit" if stated else "equality"
 
     @property
     def games(self) -> int:
@@ -101,67 +104,123 @@ def compare_counts(
     claim: AbstractTradeOff,
     *,
     failure_probability: float = 1e-3,
-    tolerance: float = 0.05,
+    tolerance: float | None = None,
     least_rate: float = 0.0,
+    finite_size: object = None,
 ) -> Comparison:
     """Compare counts at K thresholds, fixed before the games, with a claimed trade-off function.
 
-    Per threshold the profile deviance D_k = min_a 2[n0 KL(a^||a) + n1 KL(b^||g(a))] gives p_k = 2 P(chi2_1 >
-    D_k), and its inversion the interval of the gap; Bonferroni divides by all K. The factor 2 pads the
-    chi-square approximation; thresholds with fewer than 25 counts in one of the four cells are not used.
+    Each threshold has a proven interval of its gap, see `mipsim.bands.gap_interval.gap_bounds`; Bonferroni divides the
+    failure probability over all K, and over the two ends where the claim is not one-sided.
 
     Args:
         false_positives: number of "out" scores above each threshold, shape (K,).
-        out_games: "out" games played, n0.
+        out_games: "out" games played, n0, independent.
         false_negatives: number of "in" scores at or below each threshold, shape (K,).
-        in_games: "in" games played, n1.
+        in_games: "in" games played, n1, independent.
         claim: the claimed curve g; 0 and 1 are allowed values of it.
         failure_probability: for all K thresholds together, in (0, 1).
-        tolerance: what counts as equal, in probits, > 0.
+        tolerance: what counts as equal, in probits, > 0; by default the smaller of 0.02 and 2% of the claim's own mu.
         least_rate: the range that a confirmation is about: thresholds with an observed rate below this or above
             1 minus this, in [0, 0.5), can refute but need not be inside the tolerance. The intervals are
             simultaneous over all K, so that the choice costs nothing.
+        finite_size: for a claim about n -> infinity, what is *proven* about the law at the n that was played: a number
+            h with |gap| <= h, in probits; or the exact law at this n, one trade-off function or a pair (low, high)
+            that brackets it. It tells errors of finite n from those of finitely many games.
 
     Raises:
-        ValueError: if counts are not whole or exceed the games, or another argument is outside its range.
+        ValueError: if counts are not whole or exceed the games, another argument is outside its range, or the
+            tolerance is left to a claim whose mu is about 0.
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
         >>> counts = [84134, 50000, 15866], 10**5, [2275, 15866, 50000], 10**5
         >>> same = compare_counts(*counts, GaussianTradeOff(1.0), tolerance=0.05)
         >>> same.verdict, round(same.smallest_tolerance, 3)
-        ('CONFIRMED', 0.038)
+        ('CONFIRMED', 0.037)
         >>> compare_counts(*counts, GaussianTradeOff(1.1)).verdict
         'REFUTED'
+
+        A limit of mu = 1.02 that the law at this n has not reached, and the same without that knowledge:
+
+        >>> limit, here = GaussianTradeOff(1.02), GaussianTradeOff(1.0)
+        >>> many = [5 * 10**7], 10**8, [15_865_525], 10**8
+        >>> compare_counts(*many, limit, tolerance=0.05, finite_size=here).verdict
+        'CONFIRMED'
+        >>> compare_counts(*many, limit, tolerance=0.05).verdict_for("limit")
+        'INCONCLUSIVE'
     """
-    risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
-    margin = number("tolerance", tolerance, 0.0, low_open=True)
-    rarest = number("least_rate", least_rate, 0.0, 0.5, high_open=True)
-    if not all(callable(getattr(claim, name, None)) for name in ("beta", "tpr_at", "probit_beta")):
-        raise ValueError(
-            f"claim is {type(claim).__name__}; it must be a trade-off function, e.g. GaussianTradeOff(1)"
-        )
     x, n0 = class_counts("false_positives", false_positives, "out_games", out_games)
     y, n1 = class_counts("false_negatives", false_negatives, "in_games", in_games)
     if x.size != y.size:
         raise ValueError(f"false_negatives has {y.size} entries; it must have {x.size}, like false_positives")
-    rarest_cell = np.minimum(np.minimum(x, n0 - x), np.minimum(y, n1 - y))
-    enough = rarest_cell >= LEAST_COUNT
-    used = enough & (np.minimum(x, n0 - x) >= rarest * n0) & (np.minimum(y, n1 - y) >= rarest * n1)
-    estimate, low, high = np.full(x.size, np.nan), np.full(x.size, -np.inf), np.full(x.size, np.inf)
-    p_value = np.ones(x.size)
-    # Where frequencies are 0 or 1, the error that is planned with needs one a little inside.
-    alpha, beta = (x + 0.5) / (n0 + 1), (y + 0.5) / (n1 + 1)
-    alpha, beta = np.where(enough, x / n0, alpha), np.where(enough, y / n1, beta)
-    if enough.any():
-        cells = x[enough], n0, y[enough], n1
-        # P(chi2_1 > D) = 2 Phi(-sqrt D)
-        p_value[enough] = np.minimum(1.0, 4.0 * ndtr(-np.sqrt(profile_deviance(*cells, claim))))
-        low[enough], high[enough] = gap_bounds(*cells, claim, critical_probit(risk, x.size) ** 2)
-        estimate[enough] = claim.probit_beta(alpha[enough]) - ndtri(beta[enough])
-    error = gap_standard_error(alpha, n0, beta, n1, claim)
-    probit = critical_probit(risk, x.size)
-    half_width, detectable = widths_and_detectable(probit, error, low, estimate, high, rarest_cell)
+    return compare_rates(
+        ScaledRates.plain(x, n0),
+        ScaledRates.plain(y, n1),
+        claim,
+        failure_probability=failure_probability,
+        tolerance=tolerance,
+        least_rate=least_rate,
+        finite_size=finite_size,
+    )
+
+
+def compare_rates(
+    out: ScaledRates,
+    inside: ScaledRates,
+    claim: AbstractTradeOff,
+    *,
+    failure_probability: float = 1e-3,
+    tolerance: float | None = None,
+    least_rate: float = 0.0,
+    finite_size: object = None,
+) -> Comparison:
+    """Hold FPRs `out` and FNRs `inside`, at K thresholds fixed before the games, against a claimed curve.
+
+    Args:
+        out: the FPRs; where one of the four cells has fewer than 25 games a threshold can refute, not confirm.
+        inside: the FNRs at the same thresholds.
+        claim: the claimed trade-off function.
+        failure_probability: for all K thresholds together, in (0, 1).
+        tolerance: as in `compare_counts`.
+        least_rate: as in `compare_counts`.
+        finite_size: as in `compare_counts`.
+
+    Examples:
+        >>> from scipy.special import ndtr
+        >>> from mipsim.tradeoff import GaussianTradeOff
+        >>> q = 1000 * ndtr(-4.0) / 1e-3  # 1000 tilted games that are accepted with probability Phi(-4) / B
+        >>> out = ScaledRates([round(q)], [1000], [1e-3], [False])
+        >>> inside = ScaledRates([1587], [10_000], [1.0], [True])
+        >>> found = compare_rates(out, inside, GaussianTradeOff(3.0), tolerance=0.25)
+        >>> found.verdict, [round(end, 2) for end in found.interval]
+        ('CONFIRMED', [-0.15, 0.16])
+    """
+    risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
+    rarest = number("least_rate", least_rate, 0.0, 0.5, high_open=True)
+    check_claim("claim", claim)
+    margin = (
+        equality_tolerance(claim) if tolerance is None else number("tolerance", tolerance, 0.0, low_open=True)
+    )
+    k = out.count.size
+    if inside.count.size != k:
+        raise ValueError(f"inside has {inside.count.size} rates; it must have {k}, like out")
+    cells = np.minimum(out.rarest_cell, inside.rarest_cell)
+    enough = cells >= LEAST_COUNT
+    used = enough.copy()
+    for rate in (out.rate, inside.rate):
+        used &= np.minimum(rate, 1.0 - rate) >= rarest
+    probits = critical_probits(risk, k, 2)
+    low, high = gap_bounds(out, inside, claim, probits)
+    estimate = np.full(k, np.nan)
+    estimate[enough] = claim.probit_beta(out.rate[enough]) - inside.probit[enough]
+    error = gap_standard_error(out, inside, claim)
+    half_width, detectable = widths_and_detectable(probits[0], error, low, estimate, high, cells)
+    allowance, law = _finite_size(finite_size)
+    contradicted = None
+    if law is not None:
+        above, below = (gap_bounds(out, inside, curve, probits) for curve in law)
+        contradicted = bool((above[0] > NUMERICAL_FLOOR).any() or (below[1] < -NUMERICAL_FLOOR).any())
     return Comparison(
         estimate=estimate,
         low=low,
@@ -173,9 +232,33 @@ def compare_counts(
         failure_probability=risk,
         tolerance=margin,
         claim=str(claim),
-        alpha=x / n0,
-        beta=y / n1,
-        p_value=p_value,
-        out_games=n0,
-        in_games=n1,
+        one_sided=partial(gap_bounds, out, inside, claim, critical_probits(risk, k, 1)),
+        finite_size=allowance,
+        law_contradicted=contradicted,
+        alpha=out.rate,
+        beta=inside.rate,
+        out_games=int(out.games.min()),
+        in_games=int(inside.games.min()),
     )
+
+
+def _finite_size(stated: Any) -> tuple[float | None, tuple[AbstractTradeOff, AbstractTradeOff] | None]:
+    """The allowance, or the two curves that bracket the exact law."""
+    if stated is None:
+        return None, None
+    if isinstance(stated, (int, float, np.integer, np.floating)) and not isinstance(stated, bool):
+        return number("finite_size", float(stated), 0.0), None
+    pair: Any = stated if isinstance(stated, (tuple, list)) else (stated, stated)
+    if len(pair) != 2:
+        raise ValueError(
+            f"finite_size has {len(pair)} entries; it must be a number, a curve or a pair (low, high)"
+        )
+    low, high = pair
+    check_claim("finite_size", low)
+    check_claim("finite_size", high)
+    grid = np.linspace(0.0, 1.0, 1001)
+    if (bad := low.beta(grid) > high.beta(grid) + 1e-12).any():
+        raise ValueError(
+            f"finite_size brackets no law: its low curve is above its high one at FPR {grid[bad][0]:.3g}"
+        )
+    return None, (low, high)

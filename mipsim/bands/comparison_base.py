@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 
 import numpy as np
@@ -34,16 +36,6 @@ def games_needed(comparison: AbstractComparison, tolerance: float | None) -> int
     return math.ceil(comparison.games * float(2.0 * width / wanted) ** 2)
 
 
-def critical_probit(failure_probability: float, thresholds: int) -> float:
-    """The z with 2 P(chi2_1 > z^2) = failure_probability / thresholds.
-
-    Examples:
-        >>> round(critical_probit(1e-3, 64), 4)
-        4.4703
-    """
-    return float(-ndtri(failure_probability / (4 * thresholds)))
-
-
 def widths_and_detectable(
     probit: float,
     error: np.ndarray,
@@ -65,7 +57,7 @@ def widths_and_detectable(
     return half, found
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class AbstractComparison(ABC):
     """Simultaneous intervals of a gap at K thresholds that were fixed before the games.
 
@@ -80,6 +72,11 @@ class AbstractComparison(ABC):
         failure_probability: chance that some interval misses the true gap.
         tolerance: what counts as equal, in probits, declared before the games.
         claim: the claim in words.
+        one_sided: gives (low, high), each alone with the failure probability, for claims of one direction; by default
+            the ends of the two-sided interval.
+        finite_size: proven bound of the gap that the claim itself allows at the games' size, in probits; None if
+            nothing was stated.
+        law_contradicted: whether some interval excludes the exact law of this size that was given; None if none was.
     """
 
     estimate: np.ndarray
@@ -92,6 +89,9 @@ class AbstractComparison(ABC):
     failure_probability: float
     tolerance: float
     claim: str
+    one_sided: Callable[[], tuple[np.ndarray, np.ndarray]] | None = None
+    finite_size: float | None = None
+    law_contradicted: bool | None = None
 
     @property
     @abstractmethod
@@ -123,7 +123,7 @@ class AbstractComparison(ABC):
     @property
     def excludes_zero(self) -> bool:
         """Whether the interval at some threshold excludes a gap of zero, rounding aside."""
-        return bool(((self.low > NUMERICAL_FLOOR) | (self.high < -NUMERICAL_FLOOR)).any())
+        return self.excludes(0.0)
 
     @property
     def smallest_tolerance(self) -> float:
@@ -137,31 +137,57 @@ class AbstractComparison(ABC):
         return self.verdict_for(self.kind)
 
     def verdict_for(self, kind: str) -> str:
-        """The verdict on a claim of the given kind.
+        """The verdict on a claim of the given kind, about the true gap c at every threshold.
 
-        - "equality": an interval without zero refutes, also inside the tolerance; all inside +-tolerance
-          confirm.
-        - "limit": only an interval wholly outside +-tolerance refutes; all inside confirm.
-        - "upper_bound_on_power": only a gap above zero (an attacker stronger than claimed) refutes; no
-          interval above the tolerance confirms, for the attack that played (for all attacks only if it is the
-          optimal one).
-        - "ordering": only a gap below zero (an attacker weaker than claimed) refutes; no interval below
-          -tolerance confirms.
+        Every end below is simultaneous over all thresholds. REFUTED is wrong with at most the failure probability,
+        and so is CONFIRMED. h is `finite_size` (0 where none was stated), T the tolerance; a floor of 1e-9 probits for
+        rounding is part of every "outside".
+
+        | kind | says | REFUTED | CONFIRMED |
+        |---|---|---|---|
+        | equality | c = 0 | an interval excludes 0, also within T | all used intervals inside +-T, none excludes 0 |
+        | limit, nothing stated | c tends to 0; here abs(c) <= T | an interval is outside +-T (says: at this size) | as an equality: an interval that excludes 0 is INCONCLUSIVE, since it is a finite-size error or a false limit |
+        | limit, h stated | abs(c) <= h at this size, proven | an interval is outside +-h | all used intervals inside +-T, none outside +-h |
+        | limit, exact law stated | the law of this size is known; abs(c) <= T | an interval is outside +-T | all used intervals inside +-T; a gap that the law explains does not count against it |
+        | upper_bound_on_power | c <= h: no attacker is stronger | a lower end, one-sided, above h | no upper end, one-sided, above max(T, h), at used thresholds; about the attack that played (about all only if it is optimal) |
+        | ordering | c >= -h: not weaker | an upper end, one-sided, below -h | no lower end, one-sided, below -max(T, h) |
+
+        Games that contradict the exact law of their own size (`law_contradicted`) decide nothing: INCONCLUSIVE.
 
         Raises:
             ValueError: if the kind is none of these.
         """
         one_of("kind", kind, KINDS)
-        low, high = self.interval
-        beyond = NUMERICAL_FLOOR + (self.tolerance if kind == "limit" else 0.0)
-        above, below = bool((self.low > beyond).any()), bool((self.high < -beyond).any())
-        if kind == "upper_bound_on_power":
-            refuted, confirmed = above, high <= self.tolerance
-        elif kind == "ordering":
-            refuted, confirmed = below, low >= -self.tolerance
+        if self.law_contradicted:
+            return INCONCLUSIVE
+        allowed = self.finite_size or 0.0
+        some = self.thresholds_used > 0
+        if kind in ("upper_bound_on_power", "ordering"):
+            low, high = self.one_sided_ends
+            gap, end = (low, high) if kind == "upper_bound_on_power" else (-high, -low)
+            refuted = bool((gap > allowed + NUMERICAL_FLOOR).any())
+            confirmed = some and bool((end[self.used] <= max(self.tolerance, allowed)).all())
+            return REFUTED if refuted else CONFIRMED if confirmed else INCONCLUSIVE
+        inside = self.smallest_tolerance <= self.tolerance
+        if kind == "equality":
+            refuted = self.excludes(0.0)
+            unexplained = refuted
+        elif self.finite_size is not None:
+            refuted = unexplained = self.excludes(allowed)
         else:
-            refuted, confirmed = above or below, self.smallest_tolerance <= self.tolerance
-        return REFUTED if refuted else CONFIRMED if confirmed else INCONCLUSIVE
+            refuted = self.excludes(self.tolerance)
+            unexplained = self.law_contradicted is None and self.excludes(0.0)
+        return REFUTED if refuted else CONFIRMED if inside and not unexplained else INCONCLUSIVE
+
+    @cached_property
+    def one_sided_ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """(low, high), shape (K,): each end alone has the whole failure probability, over all thresholds."""
+        return (self.low, self.high) if self.one_sided is None else self.one_sided()
+
+    def excludes(self, allowed: float) -> bool:
+        """Whether the interval at some threshold lies wholly outside +-allowed, rounding aside."""
+        beyond = allowed + NUMERICAL_FLOOR
+        return bool(((self.low > beyond) | (self.high < -beyond)).any())
 
     @property
     def detectable_gaps(self) -> np.ndarray:
@@ -216,6 +242,11 @@ class AbstractComparison(ABC):
             ("detectable gap", f"{self.detectable_gap:.4g} with probability {POWER}"),
             *self.rows(),
         ]
+        if self.finite_size is not None:
+            lines.append(("finite size", f"gaps up to {self.finite_size:.4g} probits are allowed, as stated"))
+        if self.law_contradicted is not None:
+            found = "CONTRADICTED by the games: law or game is wrong" if self.law_contradicted else "agrees"
+            lines.append(("exact law of this size", found))
         if self.verdict == INCONCLUSIVE and (needed := self.games_to_confirm()) is not None:
             lines.append(("games to confirm", f"about {needed:,} per world, if the claim is true"))
         return lines

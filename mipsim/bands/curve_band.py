@@ -10,6 +10,7 @@ from scipy.special import ndtri
 
 from mipsim._validation import number, real_array
 from mipsim.bands.clopper_pearson import clopper_pearson
+from mipsim.bands.duembgen_wellner import duembgen_wellner
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +68,45 @@ class CurveBand:
         out = clopper_pearson(false_positives, out_games, risk / 2, thresholds=k)
         inside = clopper_pearson(false_negatives, in_games, risk / 2, thresholds=k)
         return cls(*out, *inside)
+
+    @classmethod
+    def upper_from_counts(
+        cls,
+        false_positives: object,
+        out_games: int,
+        false_negatives: object,
+        in_games: int,
+        failure_probability: float,
+        *,
+        free_thresholds: bool = False,
+    ) -> CurveBand:
+        """Upper bounds of both rates with the whole risk on that side, for lower bounds of what leaks; lower ones are 0.
+
+        At fixed thresholds: one-sided Clopper-Pearson, risk / (2 K) each. At free ones: the upper ends of the
+        Duembgen-Wellner bands at the full risk in each world. Proof: let p be the chance that one given side of
+        such a band fails somewhere. Failing above rises and failing below falls in each independent score, so by
+        Harris' inequality both happen with chance at most p^2, and risk >= 2 p - p^2 gives 1 - p >= sqrt(1 - risk); the
+        worlds are independent: both sides hold with chance at least 1 - risk.
+
+        Raises:
+            ValueError: if counts are not whole or exceed the games, or the risk is outside (0, 1).
+
+        Examples:
+            >>> counts = [900, 500, 100], 1000, [200, 500, 800], 1000
+            >>> one, two = CurveBand.upper_from_counts(*counts, 0.01), CurveBand.from_counts(*counts, 0.01)
+            >>> [band.alpha_high.round(4).tolist() for band in (one, two)]
+            [[0.9259, 0.5468, 0.1308], [0.9275, 0.5501, 0.1331]]
+        """
+        risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
+        high = []
+        for counts, games in ((false_positives, out_games), (false_negatives, in_games)):
+            if free_thresholds:
+                high.append(duembgen_wellner(counts, games, risk)[1])
+            else:  # the upper end of a two-sided interval at risk r fails with r / 2
+                k = max(1, np.asarray(counts).size)
+                high.append(clopper_pearson(counts, games, risk, thresholds=k)[1])
+        nothing = np.zeros_like(high[0])
+        return cls(nothing, high[0], nothing, high[1])
 
     def lower(self, alpha: object) -> np.ndarray:
         """B_L(a) = max{beta_low[k] : alpha_low[k] > a}, 0 where there is none; any shape."""

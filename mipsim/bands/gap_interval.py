@@ -1,142 +1,160 @@
-"""The profile deviance of two binomial counts against a claimed curve, and the gap interval it gives."""
+"""The gap between a claimed curve and two binomial counts: a proven interval, and its standard error."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import expit, logit, ndtr, ndtri
+from scipy.special import ndtr, ndtri
 
-from mipsim.bands.binomial_deviance import deviance, deviance_logits
+from mipsim.bands.scaled_rates import ScaledRates
 
 if TYPE_CHECKING:  # at run time mipsim.tradeoff imports this package
     from mipsim.tradeoff.base import AbstractTradeOff
 
-_CELLS = 1024
-_ZOOM, _POINTS = 6, 65
+_CELLS, _FINE_CELLS = 256, 512
+_LEAST, _MOST, _STEP = -39.0, 8.5, 0.25  # Phi is exactly 0 and 1 in float64 there
+_NODES = np.arange(_LEAST, _MOST + _STEP, _STEP)
+_FLATTEST = 0.02  # radians: both worlds keep some weight
+_BOX = 0.05
+"""Share of an end's failure probability that goes to each of the two limits of the box."""
 
 
-def profile_deviance(
-    false_positives: np.ndarray,
-    out_games: int,
-    false_negatives: np.ndarray,
-    in_games: int,
-    claim: AbstractTradeOff,
-) -> np.ndarray:
-    """D_k = min over a of 2[n0 KL(a^_k || a) + n1 KL(b^_k || g(a))], for counts strictly between 0 and n.
-
-    Args:
-        false_positives: counts of "out" scores above the thresholds, shape (K,).
-        out_games: n0.
-        false_negatives: counts of "in" scores at or below them, shape (K,).
-        in_games: n1.
-        claim: the claimed trade-off function g.
-
-    Returns:
-        D, shape (K,); inf where the claim cannot produce the counts.
+def critical_probits(failure_probability: float, thresholds: int, sides: int) -> tuple[float, float]:
+    """(z, z of the box) with `sides` (Phi(-z) + 2 Phi(-z of the box)) = failure_probability / thresholds.
 
     Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> one = np.array([500]), 1000, np.array([159]), 1000
-        >>> profile_deviance(*one, GaussianTradeOff(1.0)).round(3).tolist()
-        [0.0]
-        >>> profile_deviance(*one, GaussianTradeOff(0.8)).round(1).tolist()
-        [10.4]
+        >>> [round(z, 4) for z in critical_probits(1e-3, 64, 2)]
+        [4.3429, 4.94]
     """
-    x, y = np.asarray(false_positives, dtype=np.float64), np.asarray(false_negatives, dtype=np.float64)
-    frequency = y / in_games
-    # Where the claimed curve passes b^: by bisection in z = Phi^-1(a), since g falls as a grows.
-    low, high = np.full_like(x, -38.0), np.full_like(x, 8.25)
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        above = claim.beta(ndtr(middle)) > frequency
-        low, high = np.where(above, middle, low), np.where(above, high, middle)
-    # The first term falls towards a^ and the second towards that point, so the minimum lies between the two.
-    centre = ndtri(x / out_games)
-    left, right = np.minimum(centre, low)[:, None], np.maximum(centre, high)[:, None]
-    best = np.full_like(x, np.inf)
-    steps = np.linspace(0.0, 1.0, _POINTS)
-    for _ in range(_ZOOM):
-        z = left + (right - left) * steps
-        alpha = ndtr(z)
-        total = deviance(x[:, None], out_games, alpha, ndtr(-z)) + deviance(
-            y[:, None], in_games, claim.beta(alpha), claim.tpr_at(alpha)
-        )
-        at = total.argmin(axis=1)[:, None]
-        best = np.minimum(best, np.take_along_axis(total, at, axis=1)[:, 0])
-        left = np.take_along_axis(z, np.maximum(at - 1, 0), axis=1)
-        right = np.take_along_axis(z, np.minimum(at + 1, _POINTS - 1), axis=1)
-    return best
+    end = failure_probability / (sides * thresholds)
+    return float(-ndtri((1.0 - 2.0 * _BOX) * end)), float(-ndtri(_BOX * end))
 
 
 def gap_bounds(
-    false_positives: np.ndarray,
-    out_games: int,
-    false_negatives: np.ndarray,
-    in_games: int,
-    claim: AbstractTradeOff,
-    critical: float,
+    out: ScaledRates, inside: ScaledRates, claim: AbstractTradeOff, probits: tuple[float, float]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Extremes of c = Phi^-1(g(a)) - Phi^-1(b) over {(a, b): 2[n0 KL(a^||a) + n1 KL(b^||b)] <= critical}.
+    """Interval of c = Phi^-1(g(a)) - Phi^-1(b) at each threshold, for true rates a (FPR) and b (FNR).
 
-    c falls in a and in b, so its extremes lie on the two monotone pieces of the boundary. Each is cut into
-    cells along a; a cell is bounded by its outer a and the b that belongs to its inner a, itself rounded
-    outwards: the interval is never narrower than the true one, and about 0.2% wider.
+    Each end fails with probability at most Phi(-z) + 2 Phi(-z_box), for every number of games and every a and b:
+    no approximation by a normal or chi-square law is used, and no least number of counts is needed.
+
+    Proof, for the lower end. Let p(a) be the chance, if the FPR is a, of at most the observed false positives, and
+    q(b) the same for the FNR. At the true rates both are stochastically at least uniform and they are independent,
+    so that S(a, b) = cos(t) Phi^-1(p(a)) + sin(t) Phi^-1(q(b)) is stochastically at least standard normal, whatever
+    the angle t in (0, pi/2) that is fixed without the counts; here t = t(a) depends on the hypothesis only
+    (the combination of Stouffer and of Liptak, test of a simple hypothesis). Hence the true (a, b) leaves
+    {p >= Phi(-z_box), q >= Phi(-z_box), S >= -z} with probability at most 2 Phi(-z_box) + Phi(-z), and c is at least
+    its infimum over that set (Berger and Boos 1994, confidence set for a nuisance). c falls in a and in b: on each
+    of 256 cells of a it is bounded by the g of the right end and the largest b of the left end, for the extreme
+    angles of the cell (the b that S allows has no interior maximum in t). This rounding outwards widens the interval
+    by about 1%. The upper end is the mirror image. t(a) makes the boundary of S parallel to the lines of equal c
+    on the claimed curve; it affects the width, never the failure probability.
+
+    Args:
+        out: the FPRs at K thresholds.
+        inside: the FNRs.
+        claim: the claimed trade-off function g.
+        probits: (z, z_box), see `critical_probits`.
 
     Returns:
-        (low, high), shape (K,), in probits; infinite where the claim is 0 within the set.
+        (low, high), shape (K,), in probits; infinite where the counts or the claim say nothing.
+
+    Source: Clopper and Pearson (1934); Stouffer et al. (1949); Berger and Boos, JASA 89 (1994).
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> low, high = gap_bounds(np.array([500]), 1000, np.array([159]), 1000, GaussianTradeOff(1.0), 10.8)
-        >>> low.round(3).tolist(), high.round(3).tolist()
-        ([-0.204], [0.204])
+        >>> out, inside = (ScaledRates.plain(np.array([x]), 1000) for x in (500, 159))
+        >>> low, high = gap_bounds(out, inside, GaussianTradeOff(1.0), critical_probits(1e-3, 1, 2))
+        >>> low.round(2).tolist(), high.round(2).tolist()
+        ([-0.22], [0.21])
     """
-    x, y = np.asarray(false_positives, dtype=np.float64), np.asarray(false_negatives, dtype=np.float64)
-    steps = np.linspace(0.0, 1.0, _CELLS + 1)
+    z, box = probits
+    angles = _angles(out, inside, claim)
     ends = []
-    for side in (1, 0):  # upper ends of a and b give the least gap, lower ends the largest
-        out_logit = _path(x, out_games, critical, side, steps)
-        in_logit = _path(y, in_games, critical, side, steps)
-        spent = deviance(x[:, None], out_games, expit(out_logit), expit(-out_logit))
-        spendable = deviance(y[:, None], in_games, expit(in_logit), expit(-in_logit))
-        reach = np.stack(
-            [np.searchsorted(e, critical - d, side="left") for e, d in zip(spendable, spent, strict=True)]
-        )
-        reach = np.minimum(reach, _CELLS)
-        reached = np.take_along_axis(in_logit, reach, axis=1)[:, :-1]
-        probit_true = np.where(reached < 0, ndtri(expit(reached)), -ndtri(expit(-reached)))
-        gap = claim.probit_beta(expit(out_logit[:, 1:])) - probit_true
-        ends.append(gap.min(axis=1) if side else gap.max(axis=1))
+    for small in (True, False):
+        edges, (first, last) = _edges(out, box, small, _CELLS)
+        left, right = edges[:, :-1], edges[:, 1:]
+        weakest = out.tail_probit(left if small else right, small)  # the largest p of the cell
+        needed = np.full_like(left, np.inf)
+        with np.errstate(invalid="ignore"):
+            for t in _extreme_angles(angles, left, right):
+                needed = np.fmin(needed, (-z - np.cos(t) * weakest) / np.sin(t))
+        farthest, corner = _farthest(inside, np.maximum(needed, -box), box, small)
+        # Beyond the end of the cells where the FPR is least (most) suspicious, every b of the box is allowed.
+        at = np.concatenate([right, first] if small else [left, last], axis=1)
+        with np.errstate(invalid="ignore"):
+            gap = claim.probit_beta(ndtr(at)) - np.concatenate([farthest, corner], axis=1)
+        gap = np.where(np.isnan(gap), -np.inf if small else np.inf, gap)
+        ends.append(gap.min(axis=1) if small else gap.max(axis=1))
     return ends[0], ends[1]
 
 
-def _path(count: np.ndarray, games: int, critical: float, side: int, steps: np.ndarray) -> np.ndarray:
-    centre = logit(count / games)[:, None]
-    end = deviance_logits(count, games, critical)[side][:, None]
-    return centre + (end - centre) * steps
+def _edges(
+    rates: ScaledRates, box: float, small: bool, cells: int
+) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+    """Edges of cells in Phi^-1(rate) between the limits at which the p-value is Phi(box) and Phi(-box), increasing."""
+    near, far = (np.clip(rates.limit(s * box, small), _LEAST, _MOST)[:, None] for s in (1.0, -1.0))
+    first, last = (near, far) if small else (far, near)
+    return first + (last - first) * np.linspace(0.0, 1.0, cells + 1), (first, last)
 
 
-def gap_standard_error(
-    alpha: np.ndarray, out_games: int, beta: np.ndarray, in_games: int, claim: AbstractTradeOff
-) -> np.ndarray:
-    """Standard error of the gap: se^2 = s^2 a(1-a) / (n0 phi(z_a)^2) + b(1-b) / (n1 phi(z_b)^2).
+def _farthest(
+    inside: ScaledRates, needed: np.ndarray, box: float, small: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """The largest (least, if not `small`) Phi^-1(b) whose p-value has a probit >= needed, rounded outwards to an edge,
+    shape (K, cells), and that of the box, shape (K, 1).
+    """
+    edges, _ = _edges(inside, box, small, _FINE_CELLS)
+    corner = inside.limit(-box, small)[:, None]
+    if not small:
+        edges = edges[:, ::-1]
+    falling = inside.tail_probit(edges, small)
+    falling[:, -1] = -np.inf  # the last edge is the limit of the box
+    place = np.stack([np.searchsorted(-f, -w, side="left") for f, w in zip(falling, needed, strict=True)])
+    found = np.take_along_axis(edges, place, axis=1)
+    return np.where(np.isinf(corner), corner, found), corner
+
+
+def _angles(out: ScaledRates, inside: ScaledRates, claim: AbstractTradeOff) -> np.ndarray:
+    """At fixed nodes of Phi^-1(a), the angle whose cosine and sine are the two worlds' shares of the gap's error."""
+    beta = claim.probit_beta(ndtr(_NODES))
+    with np.errstate(invalid="ignore", over="ignore"):
+        slope = np.gradient(np.where(np.isfinite(beta), beta, np.nan), _STEP)
+        share = np.abs(slope) * np.sqrt(out.planned_variance(_NODES[None, :]))
+        angle = np.arctan2(np.sqrt(inside.planned_variance(beta[None, :])), share)
+    angle = np.where(np.isfinite(angle), angle, np.pi / 4)
+    return np.clip(angle, _FLATTEST, np.pi / 2 - _FLATTEST)
+
+
+def _extreme_angles(angles: np.ndarray, left: np.ndarray, right: np.ndarray) -> list[np.ndarray]:
+    """The angles at the two ends of each cell and at a node inside: between them the angle is linear, so monotone."""
+
+    def interpolated(z: np.ndarray) -> np.ndarray:
+        place = (z - _LEAST) / _STEP
+        below = np.clip(place.astype(np.int64), 0, _NODES.size - 2)
+        one, two = (np.take_along_axis(angles, below + k, axis=1) for k in (0, 1))
+        return one + (two - one) * (place - below)
+
+    node = np.clip(np.ceil((left - _LEAST) / _STEP) * _STEP + _LEAST, left, right)
+    return [interpolated(left), interpolated(node), interpolated(right)]
+
+
+def gap_standard_error(out: ScaledRates, inside: ScaledRates, claim: AbstractTradeOff) -> np.ndarray:
+    """Standard error of the gap, se^2 = s^2 var(Phi^-1 a^) + var(Phi^-1 b^), to plan with; shape (K,).
 
     s = d Phi^-1(g(a)) / d z_a is the slope of the claimed curve in probits: -1 for every GaussianTradeOff.
 
     Args:
-        alpha: observed FPR, strictly inside (0, 1), shape (K,).
-        out_games: n0.
-        beta: observed FNR, strictly inside (0, 1), shape (K,).
-        in_games: n1.
+        out: the FPRs; counts at an end are planned with half a count.
+        inside: the FNRs.
         claim: the claimed trade-off function g.
     """
-    z, step = ndtri(alpha), 1e-3
+    z, step = np.clip(out.probit, -37.0, 8.0), 1e-3
     rise, fall = claim.probit_beta(ndtr(z + step)), claim.probit_beta(ndtr(z - step))
     known = np.isfinite(rise) & np.isfinite(fall)
     slope = np.where(known, (np.where(known, rise, 0.0) - np.where(known, fall, 0.0)) / (2 * step), np.inf)
-    variance = slope**2 * probit_variance(alpha, out_games) + probit_variance(beta, in_games)
-    return np.sqrt(variance)
+    return np.sqrt(slope**2 * out.probit_variance() + inside.probit_variance())
 
 
 def probit_variance(p: np.ndarray, games: int) -> np.ndarray:

@@ -15,7 +15,7 @@ from mipsim.bands.comparison_base import AbstractComparison, games_needed, width
 from mipsim.bands.counts import class_counts
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class LawComparison(AbstractComparison):
     """Observed P(score <= t_k) held against a claimed distribution function.
 
@@ -63,7 +63,7 @@ def law_of_score(
     cdf: Callable[[np.ndarray], object],
     failure_probability: float = 1e-3,
     *,
-    tolerance: float = 0.05,
+    tolerance: float = 0.02,
     name: str = "law of the score",
 ) -> LawComparison:
     """Check a histogram, on edges fixed before the games, against a claimed continuous distribution function.

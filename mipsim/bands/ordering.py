@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # at run time mipsim.tradeoff imports this package
     from mipsim.tradeoff.empirical import EmpiricalTradeOff
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class OrderingComparison(AbstractComparison):
     """The gap Phi^-1(weak FNR) - Phi^-1(strong FNR) at the same FPR, positive where the order holds strictly.
 
@@ -66,7 +66,7 @@ def compare_curves(
     weak: EmpiricalTradeOff,
     *,
     failure_probability: float | None = None,
-    tolerance: float = 0.05,
+    tolerance: float = 0.02,
 ) -> OrderingComparison:
     """Judge "`strong` has at most the FNR of `weak` at every FPR" from one-sided simultaneous bands.
 

@@ -1,24 +1,17 @@
-"""Error rates that are a known multiple of a binomial probability, and their comparison with a claimed curve."""
+"""Error rates that are a known multiple of a binomial probability: their exact tests, their limits and their band."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import expit, logit, ndtr, ndtri
+from scipy.special import betainc, betaincc, ndtr, ndtri
 
 from mipsim._validation import number, real_array
-from mipsim.bands.binomial_deviance import deviance, deviance_logits
 from mipsim.bands.clopper_pearson import clopper_pearson
-from mipsim.bands.compare import LEAST_COUNT, Comparison
-from mipsim.bands.comparison_base import critical_probit, widths_and_detectable
 from mipsim.bands.curve_band import CurveBand
 
-if TYPE_CHECKING:  # at run time mipsim.tradeoff imports this package
-    from mipsim.tradeoff.base import AbstractTradeOff
-
-_CELLS, _ZOOM, _POINTS = 1024, 6, 65
+_HALVINGS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,23 +91,74 @@ class ScaledRates:
         low, high = (np.minimum(self.scale * np.array([e[i][0] for e in ends]), 1.0) for i in (0, 1))
         return np.where(self.complement, 1.0 - high, low), np.where(self.complement, 1.0 - low, high)
 
-    def deviance_at(self, rate: np.ndarray, other: np.ndarray) -> np.ndarray:
-        """Twice the log-likelihood ratio against the rates (K, m), given with their complements; inf where q > 1."""
-        q = np.where(self.complement[:, None], other, rate) / self.scale[:, None]
-        found = deviance(self.count[:, None], self.games[:, None], np.minimum(q, 1.0))
-        return np.where(q > 1.0 + 1e-12, np.inf, found)
+    @classmethod
+    def plain(cls, count: np.ndarray, games: int) -> ScaledRates:
+        """The rates of plain games, scale 1."""
+        one = np.ones(count.size)
+        return cls(count, games * one, one, one == 0)
 
-    def path(self, critical: float, side: int) -> tuple[np.ndarray, np.ndarray]:
-        """Probits of rates from the estimate to the end of the deviance interval, and the deviance spent, (K, cells + 1).
+    def __getitem__(self, chosen: np.ndarray) -> ScaledRates:
+        """The rates at some of the thresholds."""
+        return ScaledRates(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
 
-        `side` is 1 towards larger rates and 0 towards smaller ones.
+    def tail_probit(self, z: np.ndarray, small: bool) -> np.ndarray:
+        """Phi^-1 of the exact binomial p-value of the hypothesis "the rate is Phi(z)", shape (K, m).
+
+        The p-value is the chance of an estimate at most as large as the observed one if `small` (at least as large
+        otherwise): it is stochastically at least uniform under the hypothesis, for every number of games, and falls
+        (rises) with z.
+
+        Examples:
+            >>> rates = ScaledRates.plain(np.array([0]), 10)  # P(no count) = (1/2)^10
+            >>> float(ndtr(rates.tail_probit(np.array([[0.0]]), small=True))[0, 0] * 2**10)
+            1.0
         """
-        centre = logit(self.count / self.games)[:, None]
-        low, high = deviance_logits(self.count, self.games, critical)
-        end = np.where(self.complement != bool(side), high, low)[:, None]
-        logits = centre + (end - centre) * np.linspace(0.0, 1.0, _CELLS + 1)
-        spent = deviance(self.count[:, None], self.games[:, None], expit(logits), expit(-logits))
-        return self._probit(expit(logits)), spent
+        first, second, certain = self._beta(small)
+        scale, complement = self.scale[:, None], self.complement[:, None]
+        turn = np.where(complement, -1.0, 1.0)
+        q = np.minimum(ndtr(turn * z) / scale, 1.0)
+        rest = np.where(scale == 1.0, ndtr(-turn * z), 1.0 - q)
+        falls = np.not_equal(small, self.complement)[:, None]
+        at, other = np.where(falls, rest, q), np.where(falls, q, rest)
+        swap = at > 0.5
+        pair = np.where(swap, second, first), np.where(swap, first, second), np.where(swap, other, at)
+        below, above = betainc(*pair), betaincc(*pair)
+        p, left = np.where(swap, above, below), np.where(swap, below, above)
+        return np.where(certain, np.inf, np.where(p <= 0.5, ndtri(p), -ndtri(left)))
+
+    def limit(self, probit: float, small: bool) -> np.ndarray:
+        """The z at which `tail_probit` is `probit`, rounded outwards: a one-sided limit of the rate, shape (K,).
+
+        Infinite where every rate is possible.
+
+        Examples:
+            >>> rates = ScaledRates([50], [1000], [1e-4], [False])
+            >>> ndtr(rates.limit(-1.959964, small=True)).round(8).tolist()  # Clopper and Pearson's
+            [6.54e-06]
+        """
+        low, high = np.full(self.count.size, -40.0), np.full(self.count.size, 9.0)  # Phi is 0 and 1 there
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (low + high)
+            right = (self.tail_probit(middle[:, None], small)[:, 0] > probit) == small
+            low, high = np.where(right, middle, low), np.where(right, high, middle)
+        certain = self._beta(small)[2][:, 0]
+        return np.where(certain, np.inf, high) if small else np.where(certain, -np.inf, low)
+
+    def planned_variance(self, z: np.ndarray) -> np.ndarray:
+        """Variance of the estimated probit if the rate is Phi(z), B^2 q (1 - q) / (n phi(z)^2), shape (K, m)."""
+        scale = self.scale[:, None]
+        tail = np.where(self.complement[:, None], -z, z)
+        q = np.minimum(ndtr(tail) / scale, 1.0)
+        rest = np.where(scale == 1.0, ndtr(-tail), 1.0 - q)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            return scale**2 * q * rest * 2.0 * np.pi * np.exp(z**2) / self.games[:, None]
+
+    def _beta(self, small: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The tail as a beta integral: P(X <= x) = I_{1-q}(n - x, x + 1), P(X >= x) = I_q(x, n - x + 1); where it is 1."""
+        x, n = self.count[:, None], self.games[:, None]
+        falls = np.not_equal(small, self.complement)[:, None]
+        first, second = np.where(falls, n - x, x), np.where(falls, x, n - x) + 1.0
+        return np.maximum(first, 1.0), second, first == 0
 
     def probit_variance(self) -> np.ndarray:
         """Variance of the estimated probit, B^2 q (1 - q) / (n phi(z)^2), planned where the count is 0 or n."""
@@ -134,121 +178,3 @@ def rates_band(out: ScaledRates, inside: ScaledRates, failure_probability: float
     """The simultaneous band of the curve through the FPRs `out` and the FNRs `inside`, half of the risk to each."""
     risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
     return CurveBand(*out.bounds(risk / 2), *inside.bounds(risk / 2))
-
-
-def compare_rates(
-    out: ScaledRates,
-    inside: ScaledRates,
-    claim: AbstractTradeOff,
-    *,
-    failure_probability: float = 1e-3,
-    tolerance: float = 0.05,
-) -> Comparison:
-    """Hold FPRs `out` and FNRs `inside`, at K thresholds fixed before the games, against a claimed curve g.
-
-    D_k = min over a of D_out(a) + D_in(g(a)), where D is twice the log-likelihood ratio of the binomial count with
-    probability a / B_k (or (1 - g(a)) / B_k); p_k = 2 P(chi2_1 > D_k), Bonferroni over K, as for plain games.
-
-    Args:
-        out: the FPRs; thresholds with fewer than 25 accepted (or other) games in a world are not used.
-        inside: the FNRs at the same thresholds.
-        claim: the claimed trade-off function.
-        failure_probability: for all K thresholds together, in (0, 1).
-        tolerance: what counts as equal, in probits, > 0.
-
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> q = 1000 * ndtr(-4.0) / 1e-3  # 1000 tilted games that are accepted with probability Phi(-4) / B
-        >>> out = ScaledRates([round(q)], [1000], [1e-3], [False])
-        >>> inside = ScaledRates([1587], [10_000], [1.0], [True])
-        >>> found = compare_rates(out, inside, GaussianTradeOff(3.0), tolerance=0.25)
-        >>> found.verdict, [round(end, 2) for end in found.interval]
-        ('CONFIRMED', [-0.14, 0.16])
-    """
-    risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
-    margin = number("tolerance", tolerance, 0.0, low_open=True)
-    if not all(callable(getattr(claim, name, None)) for name in ("beta", "tpr_at", "probit_beta")):
-        raise ValueError(
-            f"claim is {type(claim).__name__}; it must be a trade-off function, e.g. GaussianTradeOff(1)"
-        )
-    k = out.count.size
-    if inside.count.size != k:
-        raise ValueError(f"inside has {inside.count.size} rates; it must have {k}, like out")
-    rarest = np.minimum(out.rarest_cell, inside.rarest_cell)
-    used = rarest >= LEAST_COUNT
-    probit = critical_probit(risk, k)
-    estimate, low, high, p_value = np.full(k, np.nan), np.full(k, -np.inf), np.full(k, np.inf), np.ones(k)
-    if used.any():
-        some, other = _part(out, used), _part(inside, used)
-        p_value[used] = np.minimum(1.0, 4.0 * ndtr(-np.sqrt(_profile(some, other, claim))))
-        low[used], high[used] = _gap_bounds(some, other, claim, probit**2)
-        estimate[used] = claim.probit_beta(some.rate) - other.probit
-    z, step = _finite_probit(out), 1e-3
-    rise, fall = claim.probit_beta(ndtr(z + step)), claim.probit_beta(ndtr(z - step))
-    known = np.isfinite(rise) & np.isfinite(fall)
-    slope = np.where(known, (np.where(known, rise, 0.0) - np.where(known, fall, 0.0)) / (2 * step), np.inf)
-    error = np.sqrt(slope**2 * out.probit_variance() + inside.probit_variance())
-    half_width, detectable = widths_and_detectable(probit, error, low, estimate, high, rarest)
-    return Comparison(
-        estimate=estimate,
-        low=low,
-        high=high,
-        used=used,
-        standard_error=error,
-        half_width=half_width,
-        detectable=detectable,
-        failure_probability=risk,
-        tolerance=margin,
-        claim=str(claim),
-        alpha=out.rate,
-        beta=inside.rate,
-        p_value=p_value,
-        out_games=int(out.games.min()),
-        in_games=int(inside.games.min()),
-    )
-
-
-def _part(rates: ScaledRates, chosen: np.ndarray) -> ScaledRates:
-    return ScaledRates(
-        rates.count[chosen], rates.games[chosen], rates.scale[chosen], rates.complement[chosen]
-    )
-
-
-def _finite_probit(rates: ScaledRates) -> np.ndarray:
-    return np.clip(rates.probit, -37.0, 8.0)
-
-
-def _profile(out: ScaledRates, inside: ScaledRates, claim: AbstractTradeOff) -> np.ndarray:
-    """Min over a of the two deviances, a between the observed FPR and where the claim passes the observed FNR."""
-    low, high = np.full(out.count.size, -38.0), np.full(out.count.size, 8.25)
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        above = claim.probit_beta(ndtr(middle)) > inside.probit
-        low, high = np.where(above, middle, low), np.where(above, high, middle)
-    left, right = np.minimum(out.probit, low)[:, None], np.maximum(out.probit, high)[:, None]
-    best, steps = np.full(out.count.size, np.inf), np.linspace(0.0, 1.0, _POINTS)
-    for _ in range(_ZOOM):
-        z = left + (right - left) * steps
-        alpha = ndtr(z)
-        total = out.deviance_at(alpha, ndtr(-z)) + inside.deviance_at(claim.beta(alpha), claim.tpr_at(alpha))
-        at = total.argmin(axis=1)[:, None]
-        best = np.minimum(best, np.take_along_axis(total, at, axis=1)[:, 0])
-        left = np.take_along_axis(z, np.maximum(at - 1, 0), axis=1)
-        right = np.take_along_axis(z, np.minimum(at + 1, _POINTS - 1), axis=1)
-    return best
-
-
-def _gap_bounds(
-    out: ScaledRates, inside: ScaledRates, claim: AbstractTradeOff, critical: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Extremes of Phi^-1(g(a)) - Phi^-1(b) where the two deviances spend at most `critical`, rounded outwards."""
-    ends = []
-    for side in (1, 0):  # larger rates give the least gap, smaller ones the largest
-        (a, spent), (b, spendable) = out.path(critical, side), inside.path(critical, side)
-        reach = np.stack(
-            [np.searchsorted(e, critical - d, side="left") for e, d in zip(spendable, spent, strict=True)]
-        )
-        reached = np.take_along_axis(b, np.minimum(reach, _CELLS), axis=1)[:, :-1]
-        gap = claim.probit_beta(ndtr(a[:, 1:])) - reached
-        ends.append(gap.min(axis=1) if side else gap.max(axis=1))
-    return ends[0], ends[1]

@@ -1,15 +1,20 @@
 """The exact trade-off curve of a score that is a sum over independent coordinates: no games, no bands."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+from scipy.special import ndtri
 
+from mipsim.exact.bracket import NODES, Bracket, bracket
+from mipsim.exact.curve import CurveBracket
+from mipsim.exact.independent import Independent, stacked
 from mipsim.exact.terms import Terms
 
 Score = Callable[[Terms], np.ndarray]
-WIDTH = 28.0
-"""Width of the grid in standard deviations of the score, besides the distance of the two worlds' means."""
 
 
 def likelihood_ratio(terms: Terms) -> np.ndarray:
@@ -24,78 +29,171 @@ def covariance_score(terms: Terms) -> np.ndarray:
 
 @dataclass(frozen=True)
 class AdditiveLaw:
-    """The law of the score on a fine grid, in both worlds.
+    """The law of the score in both worlds, and its trade-off curve, between proven bounds.
+
+    `below`, `beta`, `advantage` and the like are what is likely inside the bounds; the bounds are those of `law` (of
+    P(score > x)), `beta_bracket` and `advantage_bracket`.
 
     Attributes:
-        score: grid of score values, increasing, shape (N,).
-        out, inside: probability at each grid value; they sum to 1 less the mass at -inf and +inf.
-        out_low, inside_low: probability of a score of -inf (an output impossible with the target in).
-        out_high, inside_high: probability of a score of +inf (an output impossible with the target out).
-        added_variance: variance that the grid adds to the score (a bound on the discretisation), in score units squared.
+        law: bounds on P(score > x) in both worlds at every x, given the tables of the terms.
+        curve: bounds on the trade-off curve, given the tables.
+        table_error: bound on the distance of the tables from the truth, of all coordinates together, in total variation;
+            inf where it is not known. It is part of `law` where it is finite.
+
+    Examples:
+        >>> from mipsim.exact.terms import binomial_terms
+        >>> law = additive_law([binomial_terms(50, 0.5, 1, 50)])
+        >>> low, high = law.beta_bracket(0.05)
+        >>> print(low.round(2), high.round(2), law.error_bound < 5e-4)
+        0.74 0.74 True
     """
 
-    score: np.ndarray
-    out: np.ndarray
-    inside: np.ndarray
-    out_low: float
-    inside_low: float
-    out_high: float
-    inside_high: float
-    added_variance: float
+    law: Bracket
+    curve: CurveBracket
+    table_error: float
+
+    @property
+    def error_bound(self) -> float:
+        """A proven bound on the error of `below`, in either world at every threshold; 1 where the tables are not proven."""
+        return self.law.error_bound if np.isfinite(self.table_error) else 1.0
+
+    @property
+    def error_estimate(self) -> float:
+        """The same if the tables were exact: nothing is decided by it where `error_bound` is larger."""
+        return self.law.error_bound
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the error of the tables is bounded. If not, the law is an estimate, and its brackets are [0, 1]."""
+        return bool(np.isfinite(self.table_error))
+
+    @property
+    def score(self) -> np.ndarray:
+        """Thresholds at which the rates below are given, increasing, shape (N,)."""
+        return self._rates[0]
 
     @property
     def false_positive_rate(self) -> np.ndarray:
-        """P_out(score > grid value), shape (N,)."""
-        return _above(self.out) + self.out_high
+        """P_out(score > threshold), shape (N,)."""
+        return self._rates[1]
 
     @property
     def false_negative_rate(self) -> np.ndarray:
-        """P_in(score <= grid value), shape (N,)."""
-        return np.cumsum(self.inside) + self.inside_low
+        """P_in(score <= threshold), shape (N,)."""
+        return 1.0 - self._rates[2]
+
+    @cached_property
+    def _rates(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        x = np.unique(np.concatenate([self.law.grid, self.law.atoms]))
+        return x, self.law.estimate(x, 0), self.law.estimate(x, 1)
 
     def advantage(self) -> float:
         """Max over thresholds of TPR - FPR."""
-        return float(
-            max(np.max(1.0 - self.false_positive_rate - self.false_negative_rate), 0.0, self.inside_high)
-        )
+        found = float(np.max(self._rates[2] - self._rates[1], initial=0.0))
+        ends = self.law.above[1] - self.law.above[0], self.law.below[0] - self.law.below[1]
+        return float(max(found, *ends, 0.0))
+
+    def advantage_bracket(self) -> tuple[float, float]:
+        """Proven (lower, upper) bounds on `advantage`."""
+        return self.curve.advantage() if self.is_proven else (0.0, 1.0)
 
     def advantage_at(self, threshold: float) -> float:
-        """TPR - FPR of the test score > threshold (ties on the grid shared out linearly)."""
+        """TPR - FPR of the test score > threshold."""
         return float(self.below(threshold, inside=False) - self.below(threshold, inside=True))
 
-    def below(self, threshold: float | np.ndarray, *, inside: bool) -> np.ndarray:
-        """P(score <= threshold), interpolated between the grid's cells; shape of threshold."""
-        cdf = self.false_negative_rate if inside else 1.0 - self.false_positive_rate
-        step = self.score[1] - self.score[0]
-        return np.asarray(np.interp(threshold, self.score + step / 2, cdf))
-
-    def beta(self, alpha: np.ndarray) -> np.ndarray:
-        """FNR of the threshold tests at FPR alpha, randomised between neighbouring thresholds; shape of alpha."""
-        # From "all are out" over every threshold and the rejection of -inf only to "all are in": alpha never falls.
-        a = np.concatenate([[0.0, self.out_high], self.false_positive_rate[::-1], [1.0 - self.out_low, 1.0]])
-        b = np.concatenate(
-            [[1.0, 1.0 - self.inside_high], self.false_negative_rate[::-1], [self.inside_low, 0.0]]
+    def advantage_at_bracket(self, threshold: float) -> tuple[float, float]:
+        """Proven (lower, upper) bounds on `advantage_at`."""
+        (out_low, out_high), (in_low, in_high) = (
+            self.below_bracket(threshold, inside=w) for w in (False, True)
         )
-        a, b = np.maximum.accumulate(a), np.minimum.accumulate(b)
-        keep = np.concatenate([np.diff(a) > 0, [True]])  # at equal alpha the smallest beta counts
-        return np.asarray(np.interp(alpha, a[keep], b[keep]))
+        return float(out_low - in_high), float(out_high - in_low)
+
+    def below(self, threshold: float | np.ndarray, *, inside: bool) -> np.ndarray:
+        """P(score <= threshold); shape of threshold."""
+        return 1.0 - self.law.estimate(np.asarray(threshold, float), int(inside))
+
+    def below_bracket(self, threshold: float | np.ndarray, *, inside: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Proven (lower, upper) bounds on P(score <= threshold); each of the shape of threshold."""
+        x = np.asarray(threshold, float)
+        if not self.is_proven:
+            return np.zeros(x.shape), np.ones(x.shape)
+        low, high = self.law.above_bounds(x, int(inside))
+        return 1.0 - high, 1.0 - low
+
+    def beta(self, alpha: object) -> np.ndarray:
+        """FNR of the threshold tests at FPR alpha, randomised between neighbouring thresholds; shape of alpha."""
+        a = np.asarray(alpha, float)
+        fpr, tpr = self._vertices
+        at = np.clip(np.searchsorted(fpr, a, side="right") - 1, 0, fpr.size - 2)
+        run = fpr[at + 1] - fpr[at]
+        share = np.clip((a - fpr[at]) / np.where(run > 0.0, run, 1.0), 0.0, 1.0)
+        return np.where(a >= 1.0, 0.0, 1.0 - tpr[at] - share * (tpr[at + 1] - tpr[at]))
+
+    def beta_bracket(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
+        """Proven (lower, upper) bounds on the FNR at FPR alpha; each of the shape of alpha."""
+        a = np.asarray(alpha, float)
+        return self.curve.beta(a) if self.is_proven else (np.zeros(a.shape), np.ones(a.shape))
+
+    @property
+    def vertices(self) -> tuple[np.ndarray, np.ndarray]:
+        """(FPR, FNR) of all thresholds, from (0, 1) to (1, 0): `beta` is linear between them; each of shape (V,)."""
+        a, tpr = self._vertices
+        return a, 1.0 - tpr
+
+    @cached_property
+    def _vertices(self) -> tuple[np.ndarray, np.ndarray]:
+        _, out_low, out_high, in_low, in_high = self.curve.points
+        a, tpr = 0.5 * (out_low + out_high), 0.5 * (in_low + in_high)
+        a[0] = tpr[0] = 0.0
+        return a, tpr
+
+    def probit_error(self, alpha: object) -> np.ndarray:
+        """Width of `beta_bracket` in probits: how far Phi^-1(beta) is known; shape of alpha."""
+        low, high = self.beta_bracket(alpha)
+        return ndtri(high) - ndtri(low)
 
     def delta(self, epsilon: float) -> tuple[float, float]:
         """Hockey-stick divergences at e^epsilon: (in against out, out against in). Meaningful for the exact ratio."""
-        e = np.exp(epsilon)
-        forward = np.sum(np.maximum(self.inside - e * self.out, 0)) + self.inside_high
-        backward = np.sum(np.maximum(self.out - e * self.inside, 0)) + self.out_low
-        return float(forward), float(backward)
+        (low, high), (back_low, back_high) = self.delta_bracket(epsilon, proven=False)
+        return 0.5 * (low + high), 0.5 * (back_low + back_high)
+
+    def delta_bracket(
+        self, epsilon: float, *, proven: bool = True
+    ) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Bounds on `delta` in both directions: P_in(S > eps) - e^eps P_out(S > eps), and P_out(S <= -eps) - e^eps P_in."""
+        if proven and not self.is_proven:
+            return (0.0, 1.0), (0.0, 1.0)
+        e, found = float(np.exp(epsilon)), []
+        for at, (first, second) in ((epsilon, (1, 0)), (-epsilon, (0, 1))):
+            (a, b), (c, d) = (self.law.above_bounds(np.asarray(at), w) for w in (first, second))
+            if at < 0 or (at == 0 and first == 0):
+                a, b, c, d = 1.0 - b, 1.0 - a, 1.0 - d, 1.0 - c
+            found.append((float(np.clip(a - e * d, 0.0, 1.0)), float(np.clip(b - e * c, 0.0, 1.0))))
+        return found[0], found[1]
+
+    def mirrored(self) -> AdditiveLaw:
+        """The law of minus the score."""
+        law = self.law.mirrored()
+        return replace(self, law=law, curve=CurveBracket(law))
 
 
 def additive_law(
     groups: Sequence[Terms], score: Score = likelihood_ratio, points: int | None = None
 ) -> AdditiveLaw:
-    """Convolve the terms of all coordinates by fast Fourier transforms on one grid.
+    """Bracket the law of a sum over independent coordinates.
 
-    Each value is split between its two neighbours on the grid so that means are kept exactly; the variance this adds
-    is computed and returned. Infinite values leave the grid and are accounted apart. By default the grid has the power
-    of two of points at which d coordinates add less than 1e-3 of the variance (an error of a probit below 2e-3 at 1e-4).
+    Few outcomes are multiplied out. Else the likeliest are, if any is likely, and the rest is bracketed from its
+    characteristic function by Selberg's polynomials (see `mipsim.exact.bracket`); infinite values are accounted apart. For
+    the likelihood ratio the curve is bracketed by its tangents as well.
+
+    Args:
+        groups: the terms of groups of like coordinates.
+        score: the term of the score, from the group's terms.
+        points: frequencies; the bracket is about 16 standard deviations x density / points wide. By default 2^14, which is 3e-4
+            in probability and .001 in probits.
+
+    Raises:
+        ValueError: if a term of the score is NaN at a possible value.
 
     Examples:
         >>> from mipsim.exact.terms import binomial_terms
@@ -103,62 +201,31 @@ def additive_law(
         >>> print(round(law.advantage(), 3))  # the limit, by theorem 3.1, is 0.383
         0.387
     """
-    if points is None:
-        points = int(
-            np.clip(
-                2 ** np.ceil(np.log2(WIDTH * np.sqrt(250.0 * sum(g.count for g in groups)))), 2**14, 2**22
-            )
-        )
-    values = [score(g) for g in groups]
-    finite = [np.isfinite(v) for v in values]
-    moments = [_moments(g, v, f) for g, v, f in zip(groups, values, finite, strict=True)]
-    low = min(sum(m[0] for m in moments), sum(m[2] for m in moments))
-    high = max(sum(m[0] for m in moments), sum(m[2] for m in moments))
-    spread = np.sqrt(max(sum(m[1] for m in moments), sum(m[3] for m in moments), 1e-12))
-    start, stop = low - WIDTH / 2 * spread, high + WIDTH / 2 * spread
-    step = (stop - start) / points
-    transforms = [np.ones(points // 2 + 1, complex), np.ones(points // 2 + 1, complex)]
-    masses = np.ones(2)
-    added = 0.0
-    impossible = [1.0, 1.0]  # probability that no coordinate is +inf
-    for g, v, f in zip(groups, values, finite, strict=True):
-        cell = v[f] / step
-        floor = np.floor(cell)
-        share = cell - floor
-        index = floor.astype(np.int64) % points
-        for world, probability in enumerate((g.out, g.inside)):
-            table = np.bincount(index, probability[f] * (1 - share), points)
-            table += np.bincount((index + 1) % points, probability[f] * share, points)
-            transforms[world] = transforms[world] * np.fft.rfft(table) ** g.count
-            masses[world] *= probability[f].sum() ** g.count
-            impossible[world] *= (1.0 - probability[v == np.inf].sum()) ** g.count
-        added += g.count * float(np.sum(np.maximum(g.out[f], g.inside[f]) * share * (1 - share))) * step**2
-    out, inside = (np.maximum(np.fft.irfft(x, points), 0.0) for x in transforms)
-    offset = int(np.floor(start / step))  # grid index k stands for the value (offset + k) step
-    out, inside = np.roll(out, -(offset % points)), np.roll(inside, -(offset % points))
-    out_high, in_high = 1.0 - impossible[0], 1.0 - impossible[1]
-    grid = (offset + np.arange(points)) * step
-    return AdditiveLaw(
-        grid,
-        out,
-        inside,
-        max(0.0, 1 - masses[0] - out_high),
-        max(0.0, 1 - masses[1] - in_high),
-        out_high,
-        in_high,
-        added,
+    tables, finite, table_error, ratio_error = [], np.ones((2, 2)), 0.0, 0.0
+    for g in groups:
+        v = np.asarray(score(g), float)
+        p = np.stack([g.out, g.inside])
+        possible = p.max(axis=0) > 0.0
+        if np.isnan(v[possible]).any():
+            raise ValueError("score is NaN at a possible value of a term; it must be a number or infinite")
+        kept = possible & np.isfinite(v)
+        # Left without +inf, and then without -inf.
+        finite[0] *= (1.0 - p[:, possible & (v == np.inf)].sum(axis=1)) ** g.count
+        finite[1] *= (1.0 - p[:, possible & np.isinf(v)].sum(axis=1)) ** g.count
+        if not kept.any():
+            kept[np.argmax(possible)] = True
+            v, p = np.where(kept, 0.0, v), np.zeros_like(p)
+        order = np.argsort(v[kept], kind="stable")
+        tables.append((v[kept][order], p[:, kept][:, order], np.full(2, g.count)))
+        table_error += g.count * g.error
+        ratio_error += g.count * 2.0**-50 * (1.0 + float(np.abs(v[kept]).max()))
+    nodes = NODES if points is None else int(points) - 1
+    found = bracket(
+        Independent(stacked(tables), np.zeros(2)),
+        nodes,
+        above=1.0 - finite[0],
+        below=finite[0] - finite[1],
+        error=float(table_error) if np.isfinite(table_error) else 0.0,
     )
-
-
-def _moments(g: Terms, v: np.ndarray, f: np.ndarray) -> tuple[float, float, float, float]:
-    found: list[float] = []
-    for probability in (g.out[f], g.inside[f]):
-        mass = probability.sum()
-        mean = float(probability @ v[f] / mass) if mass > 0 else 0.0
-        variance = float(probability @ (v[f] - mean) ** 2 / mass) if mass > 0 else 0.0
-        found += [g.count * mean, g.count * variance]
-    return found[0], found[1], found[2], found[3]
-
-
-def _above(probability: np.ndarray) -> np.ndarray:
-    return np.concatenate([np.cumsum(probability[::-1])[::-1][1:], [0.0]])
+    calibrated = ratio_error if score is likelihood_ratio else None
+    return AdditiveLaw(found, CurveBracket(found, calibrated), float(table_error))

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from mipsim._validation import finite_vector, number
-from mipsim.bands.compare import Comparison
+from mipsim.bands.compare import Comparison, compare_rates
 from mipsim.bands.curve_band import CurveBand
-from mipsim.bands.scaled_rates import ScaledRates, compare_rates, rates_band
+from mipsim.bands.scaled_rates import ScaledRates, rates_band
 from mipsim.tradeoff.base import AbstractTradeOff, rates
 
 
@@ -96,12 +96,15 @@ class RareTradeOff:
         """(lower, upper) bounds of the FNR at each FPR `alpha` (any shape, in [0, 1]), simultaneous over all."""
         return self.curve_band.at(rates("alpha", alpha))
 
-    def compare(self, claim: AbstractTradeOff, tolerance: float = 0.05) -> Comparison:
+    def compare(
+        self, claim: AbstractTradeOff, tolerance: float | None = None, *, finite_size: object = None
+    ) -> Comparison:
         """Hold the curve against a claimed one at all thresholds; see `mipsim.bands.compare_rates`.
 
         Args:
             claim: the claimed trade-off function.
-            tolerance: what counts as equal, in probits, > 0.
+            tolerance: what counts as equal, in probits, > 0; by default the smaller of 0.02 and 2% of the claim's mu.
+            finite_size: as in `mipsim.bands.compare_counts`.
         """
         return compare_rates(
             self.out,
@@ -109,6 +112,7 @@ class RareTradeOff:
             claim,
             failure_probability=1.0 - self.confidence,
             tolerance=tolerance,
+            finite_size=finite_size,
         )
 
     def _lines(self) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ import numpy as np
 POWERS = np.linspace(0.25, 2.0, 36)
 """q of n^-q: what a central limit theorem, its next terms and smoothing by noise give."""
 SLOW_POWERS = (0.01, 0.02, 0.04, 0.07, 0.1, 0.13, 0.16, 0.19, 0.22)
-LOG_POWERS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0)
+LOG_POWERS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
 NOISES = np.concatenate([[0.0], np.geomspace(1e-10, 3.0, 60)])
 """Sizes of what a fit leaves, as a share of the change of the sequence, among which the likeliest is taken."""
 
@@ -23,7 +23,7 @@ class Fits:
         error: standard error of g.
         loglik: log-likelihood.
         moved: how far c phi moves from the first size to the last.
-        unexplained: root mean square of what is left, as a share of the change of the sequence.
+        unexplained: root mean square of what is left, as a share of the standard deviation of the sequence.
     """
 
     g: np.ndarray
@@ -51,7 +51,7 @@ def slow_shapes(n: np.ndarray) -> np.ndarray:
 
     Examples:
         >>> slow_shapes(np.array([100.0, 200.0])).shape
-        (20, 2)
+        (22, 2)
     """
     x = np.log(n * max(1.0, 3.0 / n[0]))
     powers = np.exp(-np.array(SLOW_POWERS)[:, None] * (x - x[0]))
@@ -79,6 +79,26 @@ def fits(shapes: np.ndarray, y: np.ndarray, errors: np.ndarray) -> Fits:
     return Fits(*(np.concatenate(values) for values in zip(*parts, strict=True)))
 
 
+def second_term(shapes: np.ndarray, y: np.ndarray, errors: np.ndarray) -> float:
+    """Return the g of g + c phi + b phi^2, the likeliest over the shapes and over both kinds of noise.
+
+    Examples:
+        >>> n = 2.0 ** np.arange(8)
+        >>> round(second_term(power_shapes(n), 3 + n**-0.5 - 2 / n, np.full(8, 1e-9)), 6)
+        3.0
+    """
+    best, limit = -np.inf, np.nan
+    for scale in (np.ones_like(shapes), shapes):
+        weight = 1.0 / np.hypot(errors / float(np.ptp(y) or 1.0), scale)
+        design = np.stack([np.ones_like(shapes), shapes, shapes**2], axis=-1) * weight[..., None]
+        solution = (np.linalg.pinv(design) @ (y * weight)[..., None])[..., 0]
+        left = ((design @ solution[..., None])[..., 0] - y * weight) ** 2
+        loglik = np.log(weight).sum(-1) - 0.5 * y.size * np.log(left.sum(-1) + 1e-300)
+        if loglik.max() > best:
+            best, limit = float(loglik.max()), float(solution[loglik.argmax(), 0])
+    return limit
+
+
 def _fit(
     shapes: np.ndarray, y: np.ndarray, errors: np.ndarray, change: float, scale: np.ndarray
 ) -> list[np.ndarray]:
@@ -100,5 +120,5 @@ def _fit(
         error[best],
         loglik[best],
         np.abs(c[best]) * np.ptp(shapes, axis=1),
-        np.sqrt((left[best] ** 2).mean(-1)) / change,
+        np.sqrt((left[best] ** 2).mean(-1)) / (float(np.std(y)) or 1.0),
     ]

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import f as fisher
 
 from mipsim._validation import number
-from mipsim.referee.approach import POWERS, Fits, fits, power_shapes, slow_shapes
+from mipsim.referee.approach import POWERS, Fits, fits, power_shapes, second_term, slow_shapes
 
 CONFIRMED, REFUTED, INCONCLUSIVE = "CONFIRMED", "REFUTED", "INCONCLUSIVE"
 LEAST_SIZES = 6
@@ -23,7 +23,7 @@ FLOOR = 1 / 50
 ROUNDING = 1 / 2000
 """Errors of at least this share of the tolerance are allowed for, given or not: nobody computes without any."""
 DESCRIBED = 0.25
-"""A fit describes a sequence if it leaves at most this share of its change (or of the limit) unexplained."""
+"""A fit describes a sequence if it leaves at most this share of its standard deviation (or of the limit)."""
 REACH = 10.0
 """A slow approach may yet move this many times as far as it has moved over all the sizes."""
 
@@ -37,7 +37,7 @@ class LimitVerdict:
         limit: the estimate of the limit g, in the unit of the gaps; nan where there is no fit.
         interval: of the limit, over all fits that the gaps allow; (-inf, inf) where they say nothing.
         coefficient, power: c and q of the best fit g + c n^-q with q in [1/4, 2]; nan where there is none.
-        unexplained: root mean square of what that fit leaves, as a share of the change of the gaps.
+        unexplained: root mean square of what that fit leaves, as a share of the standard deviation of the gaps.
         slow: whether a logarithmic approach, or a power below 1/4, describes the gaps as well.
         why: the reason, in one sentence.
     """
@@ -135,14 +135,16 @@ def _by_fits(n: np.ndarray, y: np.ndarray, e: np.ndarray, tolerance: float, floo
             max(high if ok.any() else -math.inf, float((slow.g[also_slow] + half).max())),
         )
     unexplained = float(powers.unexplained[best])
-    moved = float(np.ptp(y))
+    moved = float(np.std(y))
     left = unexplained * moved
     described = left <= max(DESCRIBED * moved, float(e.max()))
+    # A wobble around a limit far from zero need not be described.
+    still = left <= DESCRIBED * abs(powers.g[best])
     q = float(POWERS[best % POWERS.size])
     interval = f"the limit is in [{low:+.2g}, {high:+.2g}]"
     fit = f"gap = {powers.g[best]:+.3g} {powers.c[best]:+.3g} n^-{q:.2g}"
     outside = low > floor or high < -floor
-    if outside and left <= max(DESCRIBED * max(moved, abs(powers.g[best])), float(e.max())):
+    if outside and (described or still) and not _leaves(y, e):
         verdict, why = REFUTED, f"By {fit}, {interval}, which excludes zero."
     elif is_slow:
         verdict, why = (
@@ -152,7 +154,7 @@ def _by_fits(n: np.ndarray, y: np.ndarray, e: np.ndarray, tolerance: float, floo
     elif not described:
         verdict, why = (
             INCONCLUSIVE,
-            f"No power of n describes the gaps: {fit} leaves {unexplained:.0%} of their change.",
+            f"No power of n describes the gaps: {fit} leaves {unexplained:.0%} of their standard deviation.",
         )
     elif max(abs(low), abs(high)) > tolerance or abs(y[-1]) + e[-1] > tolerance:
         verdict, why = (
@@ -169,17 +171,28 @@ def _by_fits(n: np.ndarray, y: np.ndarray, e: np.ndarray, tolerance: float, floo
 
 
 def _drift(n: np.ndarray, y: np.ndarray, e: np.ndarray, whole: float) -> float:
-    """How far the estimate of the limit may yet go if leaving out early sizes goes on moving it, at n^-1/4 a size."""
+    """How far the estimate of the limit may yet go.
+
+    It is compared with those that allow for a second term and leave out early sizes; what they differ by may go on, and is
+    taken to shrink no faster than n^-1/4.
+    """
     later = max(5, y.size // 2)
     starts = sorted({y.size - later, (y.size - later + 1) // 2} - {0})
-    if not starts:
-        return 0.0
-    estimates = [whole]
+    estimates = [whole, second_term(power_shapes(n), y, e)]
     for start in starts:
         found: Fits = fits(power_shapes(n[start:]), y[start:], e[start:])
         estimates.append(float(found.g[found.loglik.argmax()]))
-    step = (n[starts[-1]] / n[0]) ** 0.25
+    step = (n[starts[-1] if starts else 1] / n[0]) ** 0.25
     return float(np.ptp(estimates)) * (1.0 + 1.0 / (step - 1.0))
+
+
+def _leaves(y: np.ndarray, e: np.ndarray) -> bool:
+    """Whether the last steps are towards zero and each is longer than the one before: a plateau that ends.
+
+    No approach to another limit is like that, however well a power describes what there was before.
+    """
+    step = -np.diff(np.abs(y))[-3:]
+    return bool(step[-1] > 2 * e[-1] and (np.diff(step) > 0).all())
 
 
 def _grows(y: np.ndarray, e: np.ndarray, tolerance: float) -> bool:

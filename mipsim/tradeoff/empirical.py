@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -15,7 +16,18 @@ from mipsim.bands.compare import Comparison, compare_counts
 from mipsim.bands.counts import class_counts
 from mipsim.bands.curve_band import CurveBand
 from mipsim.bands.duembgen_wellner import duembgen_wellner
+from mipsim.bands.family_bound import (
+    LEAST_RISK,
+    Family,
+    approximate_dp,
+    family_lower_bound,
+    gdp,
+    total_variation,
+)
+from mipsim.bands.gap_interval import critical_probits, gap_bounds
+from mipsim.bands.scaled_rates import ScaledRates
 from mipsim.tradeoff.base import AbstractTradeOff, rates
+from mipsim.tradeoff.gaussian import GaussianTradeOff
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +38,9 @@ if TYPE_CHECKING:
 class EmpiricalTradeOff:
     """Counts of false positives and false negatives at K thresholds, fixed before the games unless said otherwise.
 
-    Every interval below comes from one simultaneous band, so that all of them hold at once with `confidence`.
+    Intervals (`band`, `advantage_interval`, `auc_interval`) come from one simultaneous band and hold at once with
+    `confidence`. Lower bounds (`..._lower_bound`) are one-sided: each holds with `confidence` by itself, with
+    all of the failure probability on its side. Games must be independent.
 
     Attributes:
         thresholds: increasing, in units of the score, shape (K,).
@@ -51,7 +65,7 @@ class EmpiricalTradeOff:
           games      10,000 out, 10,000 in
           advantage  [0.3092, 0.7088]
           AUC        [0.5652, 0.881]
-          mu         at least 0.8985
+          mu         at least 0.93
     """
 
     thresholds: np.ndarray
@@ -122,7 +136,8 @@ class EmpiricalTradeOff:
             thresholds: the most that are kept, >= 2.
 
         Raises:
-            ValueError: if scores are empty or not finite, or the confidence or the number is outside its range.
+            ValueError: if scores are empty, not finite or all equal, or the confidence or the number is outside its
+                range.
 
         Examples:
             >>> rng = np.random.default_rng(0)
@@ -135,6 +150,11 @@ class EmpiricalTradeOff:
         number("confidence", confidence, 0.0, 1.0 - 2e-9, low_open=True)
         most = whole("thresholds", thresholds, 2)
         places = np.unique(np.concatenate([out, inside]))
+        if places.size == 1:
+            raise ValueError(
+                f"out_scores and in_scores all equal {places[0]:g}; a constant score has no threshold: its advantage is 0 "
+                "and its AUC 1/2"
+            )
         if places.size > most:
             ends = np.unique(np.geomspace(1, places.size, max(most // 4, 1)).astype(np.int64)) - 1
             even = np.linspace(0, places.size - 1, most - 2 * (most // 4)).astype(np.int64)
@@ -180,37 +200,90 @@ class EmpiricalTradeOff:
         return self.curve_band.advantage_interval()
 
     def auc_interval(self) -> tuple[float, float]:
-        """Interval of the area under the attack's ROC curve, ties counted half."""
+        """Interval of the area under the attack's ROC curve, ties counted half.
+
+        Between two thresholds the scores may lie in any order: where a score takes few values the interval is as wide
+        as the steps of its curve, however many the games.
+        """
         return self.curve_band.auc_interval()
 
+    def advantage_lower_bound(self) -> float:
+        """A one-sided lower bound of the attack's largest TPR - FPR, >= 0; some test has at least this advantage."""
+        return self._lower_bound(total_variation(), lambda band: band.advantage_interval()[0])
+
+    def auc_lower_bound(self) -> float:
+        """A one-sided lower bound of the area under the attack's ROC curve, ties counted half."""
+        return self._upper_band.auc_interval()[0]
+
     def mu_lower_bound(self) -> float:
-        """The mechanism is not mu-GDP for any mu below this, >= 0."""
-        return self.curve_band.mu_lower()
+        """The mechanism is not mu-GDP for any mu below this, >= 0; one-sided, for every law of the scores.
+
+        Free thresholds: calibrated, see `mipsim.bands.family_lower_bound` (confidences above 0.999: Duembgen-Wellner).
+        Fixed ones: the best of K one-sided proven bounds of the local mu, Phi^-1(1 - a) - Phi^-1(b), which is the gap to
+        blind guessing; see `mipsim.bands.gap_interval.gap_bounds`.
+
+        Examples:
+            >>> rng = np.random.default_rng(0)
+            >>> scores = rng.normal(size=1000), rng.normal(0.5, size=1000)
+            >>> round(EmpiricalTradeOff.from_scores(*scores, confidence=0.95).mu_lower_bound(), 1)
+            0.4
+        """
+        return self._mu_lower_bound
+
+    @cached_property
+    def _mu_lower_bound(self) -> float:
+        if self.free_thresholds:
+            return self._lower_bound(gdp(), CurveBand.mu_lower)
+        out = ScaledRates.plain(self.false_positives, self.out_games)
+        inside = ScaledRates.plain(self.false_negatives, self.in_games)
+        probits = critical_probits(1.0 - self.confidence, self.thresholds.size, 1)
+        return max(0.0, float(gap_bounds(out, inside, GaussianTradeOff(0.0), probits)[0].max()))
 
     def epsilon_lower_bound(self, delta: float) -> float:
-        """The mechanism is not (epsilon, delta)-DP for any epsilon below this, >= 0; `delta` in [0, 1].
+        """The mechanism is not (epsilon, delta)-DP for any epsilon below this, >= 0; `delta` in [0, 1]; one-sided.
 
         Examples:
             >>> curve = EmpiricalTradeOff.from_counts([0], [1000], 10_000, [1000], 10_000)
-            >>> round(curve.epsilon_lower_bound(1e-5), 3)  # log 9 = 2.197 for ever more games
-            2.082
+            >>> round(curve.epsilon_lower_bound(1e-5), 2)  # log 9 = 2.197 for ever more games
+            2.1
         """
-        return self.curve_band.epsilon_lower(delta)
+        return self._lower_bound(approximate_dp(delta), lambda band: band.epsilon_lower(delta))
 
     def eta_lower_bound(self) -> float:
-        """Some test guesses the world right with probability at least 1/2 + this."""
-        return self.curve_band.eta_lower()
+        """Some test guesses the world right with probability at least 1/2 + this; one-sided."""
+        return 0.5 * self.advantage_lower_bound()
+
+    def _lower_bound(self, family: Family, from_band: Callable[[CurveBand], float]) -> float:
+        """Calibrated over all thresholds where they are free and a simulation can do it, else from the one-sided band."""
+        risk = 1.0 - self.confidence
+        if not self.free_thresholds or risk < 0.999 * LEAST_RISK:
+            return from_band(self._upper_band)
+        counts = self.false_positives, self.out_games, self.false_negatives, self.in_games
+        return family_lower_bound(*counts, family, risk)
+
+    @cached_property
+    def _upper_band(self) -> CurveBand:
+        counts = self.false_positives, self.out_games, self.false_negatives, self.in_games
+        free = self.free_thresholds
+        return CurveBand.upper_from_counts(*counts, 1.0 - self.confidence, free_thresholds=free)
 
     def compare(
-        self, claim: AbstractTradeOff, tolerance: float = 0.05, *, least_rate: float = 0.01
+        self,
+        claim: AbstractTradeOff,
+        tolerance: float | None = None,
+        *,
+        least_rate: float = 0.01,
+        finite_size: object = None,
     ) -> Comparison:
         """Hold the curve against a claimed one; see `mipsim.bands.compare_counts`.
 
         Args:
             claim: the claimed trade-off function.
-            tolerance: what counts as equal, in probits, > 0.
+            tolerance: what counts as equal, in probits, > 0; by default the smaller of 0.02 and 2% of the claim's mu.
             least_rate: a confirmation is about thresholds whose error rates lie between this and 1 minus this, in
                 [0, 0.5); rarer ones can only refute. 0 asks for all, and needs many more games.
+            finite_size: for a limit: a proven bound of the gap at the size that was played, in probits, or the exact law
+                of that size, a trade-off function or a pair that brackets it.
 
         Examples:
             >>> from mipsim.tradeoff import GaussianTradeOff
@@ -231,6 +304,7 @@ class EmpiricalTradeOff:
             failure_probability=1.0 - self.confidence,
             tolerance=tolerance,
             least_rate=least_rate,
+            finite_size=finite_size,
         )
 
     @overload

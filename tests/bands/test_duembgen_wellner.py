@@ -83,3 +83,13 @@ def test_kappa_rises_as_the_failure_probability_falls() -> None:
 def test_bad_failure_probability(risk: float) -> None:
     with pytest.raises(ValueError, match="failure_probability is"):
         duembgen_wellner([1], 10, risk)
+
+
+@pytest.mark.parametrize("games", [1, 10, 75, 1000])
+@pytest.mark.parametrize("risk", [0.5, 0.05, 1e-3])
+def test_one_side_alone_misses_as_harris_says(games: int, risk: float) -> None:
+    """One side fails with chance p, both sides with the risk: 2p - p^2 <= risk, so two worlds pay the risk once."""
+    low, high = duembgen_wellner(np.arange(games + 1), games, risk)
+    everything = np.ones(games + 1)
+    assert chance_of_a_miss(low, everything) <= 1 - math.sqrt(1 - risk) + 1e-12
+    assert chance_of_a_miss(low, everything) <= chance_of_a_miss(low, high)

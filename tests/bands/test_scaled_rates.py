@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.special import ndtr, ndtri, rel_entr
+from scipy.special import ndtr, ndtri
 
 from mipsim.bands import ScaledRates, compare_counts, compare_rates, rates_band
+from mipsim.bands.gap_interval import critical_probits, gap_bounds
 from mipsim.tradeoff import GaussianTradeOff
 
 
@@ -26,53 +27,40 @@ def test_plain_counts_are_the_case_of_scale_one() -> None:
         rates(n - y, games, one, np.ones(3, bool)),
     ):
         found = compare_rates(rates(x, games, one, np.zeros(3, bool)), inside, claim, tolerance=0.05)
-        for name in ("estimate", "low", "high", "p_value", "standard_error"):
+        for name in ("estimate", "low", "high", "standard_error"):
             # The errors are planned with slightly different continuity corrections.
             assert np.allclose(getattr(found, name), getattr(plain, name), rtol=5e-3, atol=1e-6), name
         assert found.verdict == plain.verdict
 
 
-def test_profile_and_gap_by_brute_force() -> None:
-    """Every pair of rates on a fine grid, with the definition of the deviance."""
-    x, n, b0 = 150, 2000, 2e-5
-    y, m, b1 = 300, 2500, 0.05
-    claim = GaussianTradeOff(2.2)
-    out, inside = rates([x], [n], [b0], [False]), rates([y], [m], [b1], [True])
-    found = compare_rates(out, inside, claim, failure_probability=0.01)
-
-    def deviance(count: int, games: int, q: np.ndarray) -> np.ndarray:
-        return 2 * (rel_entr(count, games * q) + rel_entr(games - count, games * (1 - q)))
-
-    a = b0 * np.linspace(0.04, 0.13, 1501)
-    tpr = b1 * np.linspace(0.08, 0.17, 1501)
-    spent, spendable = deviance(x, n, a / b0), deviance(y, m, tpr / b1)
-    claimed = ndtr(ndtri(a) + 2.2)
-    least = (
-        spent + np.where(claimed < b1, deviance(y, m, np.minimum(claimed / b1, 1 - 1e-12)), np.inf)
-    ).min()
-    assert found.p_value[0] == pytest.approx(2 * stats.chi2.sf(least, 1), rel=1e-3)
-    critical = stats.chi2.isf(0.005, 1)
-    gap = (ndtri(tpr)[None, :] - (ndtri(a) + 2.2)[:, None])[spent[:, None] + spendable[None, :] <= critical]
-    # Phi^-1(g(a)) - Phi^-1(b) = -(z_a + mu) + z_tpr; rounded outwards by less than a hundredth.
-    assert found.low[0] == pytest.approx(gap.min(), abs=2e-3)
-    assert found.high[0] == pytest.approx(gap.max(), abs=2e-3)
-    assert found.low[0] <= gap.min() + 1e-4
-    assert found.high[0] >= gap.max() - 1e-4
+def test_the_tests_are_the_binomial_ones_and_the_limits_invert_them() -> None:
+    z = np.array([[-4.5], [-1.0]])
+    some = rates([7, 30], [400, 90], [1e-4, 1.0], [False, True])
+    q = np.array([ndtr(-4.5) / 1e-4, ndtr(1.0)])
+    expected = [stats.binom.cdf(7, 400, q[0]), stats.binom.sf(29, 90, q[1])]  # a large count: a small rate
+    assert ndtr(some.tail_probit(z, small=True))[:, 0] == pytest.approx(expected, rel=1e-9)
+    for small in (True, False):
+        limit = some.limit(-2.5, small)
+        assert some.tail_probit(limit[:, None], small)[:, 0] == pytest.approx(-2.5, rel=1e-6)
+    low, high = some.bounds(4 * ndtr(-2.5))
+    assert ndtr(some.limit(-2.5, small=True)) == pytest.approx(high, rel=1e-9)
+    assert ndtr(some.limit(-2.5, small=False)) == pytest.approx(low, rel=1e-9)
 
 
 @pytest.mark.parametrize("z", [4.75, 2.33])
 def test_true_claims_are_refuted_as_seldom_as_stated(z: float) -> None:
-    """1000 replicates, as thresholds of one comparison: p <= 5% at most Binomial(1000, 0.05) often, cut off at 1e-9."""
-    rng, runs, n = np.random.default_rng(5), 1000, 3000
+    """200 replicates of one threshold: intervals without zero at most Binomial(200, 0.05) often, cut off at 1e-9."""
+    rng, runs, n = np.random.default_rng(5), 200, 3000
     alpha, tpr = ndtr(-z), ndtr(2.0 - z)
     b0, b1 = alpha / 0.08, tpr / 0.2
     games, one = np.full(runs, n), np.ones(runs)
     out = rates(rng.binomial(n, alpha / b0, runs), games, b0 * one, one == 0)
     inside = rates(rng.binomial(n, tpr / b1, runs), games, b1 * one, one == 1)
-    p_value = compare_rates(out, inside, GaussianTradeOff(2.0)).p_value
-    assert (p_value <= 0.05).sum() <= stats.binom.isf(1e-9, runs, 0.05)
+    probits = critical_probits(0.05, 1, 2)
+    low, high = gap_bounds(out, inside, GaussianTradeOff(2.0), probits)
+    assert ((low > 0) | (high < 0)).sum() <= stats.binom.isf(1e-9, runs, 0.05)
     # A gap of 0.4 is ten standard errors or more at every threshold.
-    assert (compare_rates(out, inside, GaussianTradeOff(2.4)).p_value < 1e-3).all()
+    assert (gap_bounds(out, inside, GaussianTradeOff(2.4), probits)[1] < 0).all()
     low, high = out.bounds(1e-6)
     assert ((low <= alpha) & (alpha <= high)).all()
 
@@ -95,7 +83,7 @@ def test_too_few_counts_are_not_used() -> None:
     inside = rates([500, 500], games, one, [False, False])
     found = compare_rates(out, inside, GaussianTradeOff(3.0))
     assert found.used.tolist() == [False, True]
-    assert found.low[0] == -np.inf
+    assert (found.low <= found.high).all()
     assert np.isfinite(found.half_width).all()
 
 

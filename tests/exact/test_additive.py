@@ -29,18 +29,21 @@ def test_the_likelihood_ratio_curve_is_the_enumerated_one():
 def test_infinite_ratios_keep_their_mass():
     law = additive_law(groups())
     impossible = 1 - (1 - 0.7**5) * (1 - 0.6**5)  # a coordinate whose count rules the target out
-    assert law.out_low == pytest.approx(impossible, abs=1e-12)
-    assert law.inside_low == pytest.approx(0.0, abs=1e-12)
+    assert law.law.below == pytest.approx([impossible, 0.0], abs=1e-12)
+    assert law.law.above == pytest.approx([0.0, 0.0], abs=1e-12)
 
 
-def test_the_linear_score_has_its_mean_and_variance():
+def test_the_linear_score_is_a_binomial():
     n, d = 50, 40
     law = additive_law([binomial_terms(n, 0.3, 1, d)], covariance_score)
-    m = d * (0.7**2 / 0.21) / n
-    mean = float(law.score @ law.out)
-    variance = float((law.score - mean) ** 2 @ law.out)
-    assert mean == pytest.approx(-m / 2, rel=1e-9)
-    assert variance == pytest.approx(m, abs=2 * law.added_variance + 1e-9)
+    count = np.arange(500, 700, 7)
+    step = 1.0 / (0.3 * n)  # the score is (sum - n d p) / (n p) - m / 2
+    x = (count + 0.5 - n * d * 0.3) * step - d * (0.7**2 / 0.21) / n / 2
+    np.testing.assert_allclose(law.below(x, inside=False), stats.binom.cdf(count, n * d, 0.3), atol=1e-9)
+    np.testing.assert_allclose(
+        law.below(x, inside=True), stats.binom.cdf(count - d, (n - 1) * d, 0.3), atol=1e-9
+    )
+    assert law.error_bound < 1e-9
 
 
 def test_gaussian_data_have_the_closed_form():

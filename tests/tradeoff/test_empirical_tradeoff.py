@@ -43,7 +43,10 @@ def test_numbers_bracket_the_truth() -> None:
     assert low < ndtr(1 / np.sqrt(2)) < high
     assert 0.95 < c.mu_lower_bound() < 1.0
     assert 0 < c.epsilon_lower_bound(1e-5) < 4.38  # what 1-GDP gives at this delta
-    assert c.eta_lower_bound() == pytest.approx(c.advantage_interval()[0] / 2)
+    truth = GaussianTradeOff(1.0).advantage()
+    assert c.advantage_interval()[0] < c.advantage_lower_bound() < truth
+    assert c.auc_interval()[0] < c.auc_lower_bound()
+    assert c.eta_lower_bound() == c.advantage_lower_bound() / 2
 
 
 def test_compare_uses_the_confidence_of_the_curve() -> None:

@@ -20,7 +20,8 @@ def test_all_judged(sound, tmp_path, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[:-1]] == ["claim", *sound]
     assert lines[-1] == (
-        "Judged 4 claims: 2 CONFIRMED, 1 REFUTED, 1 INCONCLUSIVE. Family-wise failure probability 0.001 over "
+        "Judged 4 claims: 3 printed statements (1 CONFIRMED, 1 REFUTED: no class, 1 INCONCLUSIVE); 1 correction "
+        "(1 CONFIRMED). Family-wise failure probability 0.001 over "
         f"all 6 regimes of the register that play games. Report: {tmp_path / 'index.html'}"
     )
     assert len(json.loads((tmp_path / "verdicts.json").read_text("utf-8"))) == 4
@@ -201,7 +202,7 @@ def test_ctrl_c_keeps_what_was_finished(tmp_path, claims, kept):
     assert "Traceback" not in err
     total = kept + 2
     said = [line for line in out.splitlines() if line.startswith("Interrupted")]
-    tally = " (1 CONFIRMED)" if kept else ""
+    tally = ": 1 printed statement (1 CONFIRMED)" if kept else ""
     page = tmp_path / "out/index.html"
     assert said == [f"Interrupted: {kept} of {total} claims finished and kept{tally}. Report: {page}"]
     records = json.loads((tmp_path / "out/verdicts.json").read_text("utf-8"))

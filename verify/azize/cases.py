@@ -90,7 +90,7 @@ def off_support(rows: int, p: float, z: float, count: int) -> Terms:
     t = (z - p) / np.sqrt(p * (1 - p))
     one = np.array([1.0, 0.0])
     return Terms(
-        np.array([0.0, 0.5]), one, one[::-1], np.array([-np.inf, np.inf]), count, t, np.zeros(2), rows
+        np.array([0.0, 0.5]), one, one[::-1], np.array([-np.inf, np.inf]), count, t, np.zeros(2), rows, 0.0
     )
 
 
@@ -112,6 +112,7 @@ def three_atoms(rows: int, count: int) -> Terms:
         float((np.sqrt(2) - mean) / np.sqrt(variance)),
         atom.deviation,
         rows,
+        atom.error,
     )
 
 

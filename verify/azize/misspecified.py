@@ -148,7 +148,7 @@ def curve_regime(name: str, stretch: float = 1.0) -> Regime:
         _, m_targ, m_scal, law = aimed_law(name, n)
         claimed = azize.mean_tradeoff(stretch * m_scal**2 / m_targ)
         if m_scal < 0:  # the test rejects for small scores: swap the roles of the two tails
-            law = replace(law, score=-law.score[::-1], out=law.out[::-1], inside=law.inside[::-1])
+            law = law.mirrored()
         return curve_gap(law.beta, claimed.beta, case.name)
 
     def judge(_: Budget) -> RegimeResult:

@@ -56,6 +56,7 @@ def _random_terms(n: int, p: float, count: int) -> Terms:
         0.0,
         np.concatenate([one.deviation, zero.deviation]),
         n,
+        max(one.error, zero.error),
     )
 
 

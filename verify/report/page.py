@@ -8,12 +8,12 @@ from datetime import datetime
 from html import escape
 from pathlib import Path
 
-from verify.claim import Verdict
-from verify.claim_result import ClaimResult
+from verify.claim_result import ClaimResult, Defect
 from verify.judge import headline
 from verify.report.record import Setting
 from verify.report.section import link
 from verify.report.tables import badge
+from verify.report.tally import MEANINGS, tally
 from verify.report.wording import by_unit, count, duration, interval, number, plural, quantity
 
 STYLE = Path(__file__).with_name("page.css")
@@ -39,13 +39,23 @@ class Heading:
     versions: dict[str, str]
 
 
-WORDS = ("claim", "verdict", "kind")
-NUMBERS = ("gap", "interval", "tolerance", "smallest tolerance", "detectable gap", "games", "seconds")
+WORDS = ("claim", "verdict", "defect", "kind")
+NUMBERS = (
+    "share that stands",
+    "gap",
+    "interval",
+    "tolerance",
+    "smallest tolerance",
+    "detectable gap",
+    "games",
+    "seconds",
+)
 LEAD = (
     "Each claim is a numbered statement of a paper, or a correction of one, judged over a spread of its "
     "whole domain by membership-inference games or by exact laws. CONFIRMED: at every regime the interval of "
-    "the gap lies inside the tolerance that was declared beforehand. REFUTED: at some regime it excludes the "
-    "claim. INCONCLUSIVE: the evidence decides neither. A verdict is statistical: none is a proof."
+    "the gap lies inside the tolerance that was declared beforehand (a bound by an exact law has none). REFUTED: at "
+    "some regime it excludes the claim; what is wrong with it is its defect, and the sentences of the paper that restrict "
+    "it are part of it. INCONCLUSIVE: the evidence decides neither. A verdict is statistical: none is a proof."
 )
 
 
@@ -82,13 +92,18 @@ def _state(heading: Heading, results: Sequence[ClaimResult], state: str) -> str:
 
 
 def _counts(results: Sequence[ClaimResult]) -> str:
-    items = []
-    for verdict in (*Verdict, None):
-        amount = sum((result.verdict if result.judged else None) is verdict for result in results)
-        word = "not judged" if verdict is None else str(verdict)
-        if amount or verdict is not None:
-            items.append(f'<li class="{word.lower().replace(" ", "-")}"><b>{amount}</b>{word}</li>')
-    return f'<ul class="counts" aria-label="Counts of verdicts">{"".join(items)}</ul>'
+    parts = []
+    for name, counts in tally(results).items():
+        items = []
+        for word, amount in counts.items():
+            kind, _, defect = word.partition(": ")
+            meaning = f"<small>{MEANINGS[Defect(defect)]}</small>" if defect in list(Defect) else ""
+            items.append(f'<li class="{kind.lower().replace(" ", "-")}"><b>{amount}</b>{word}{meaning}</li>')
+        title = f"{sum(counts.values())} {name if sum(counts.values()) != 1 else name.removesuffix('s')}"
+        parts.append(
+            f'<h2>{title}</h2><ul class="counts" aria-label="Counts of {name}">{"".join(items)}</ul>'
+        )
+    return "".join(parts)
 
 
 def _facts(heading: Heading, results: Sequence[ClaimResult]) -> str:
@@ -138,7 +153,10 @@ def _row(result: ClaimResult) -> str:
     tolerance = claim.tolerance if speaker is None or speaker.tolerance is None else speaker.tolerance
     smallest = max(result.smallest_tolerances.values(), default=math.inf, key=_finite)
     detectable = max(result.detectable_gaps.values(), default=math.nan, key=_finite)
+    defect = result.defect or "–"
+    share = math.nan if result.share is None else result.share
     cells = [
+        (_key(-share), "–" if result.share is None else f"{result.share:.0%}"),
         (_key(gap), "–" if speaker is None else quantity(gap, speaker.unit)),
         (_key(ends[1] - ends[0]), interval(ends)),
         (_key(tolerance), number(tolerance)),
@@ -149,7 +167,7 @@ def _row(result: ClaimResult) -> str:
     ]
     return (
         f'<tr><th scope="row" data-key="{escape(claim.id, quote=True)}">{link(claim.id)}{relation}</th>'
-        f"<td>{badge(result.verdict if result.judged else None)}</td><td>{escape(claim.kind)}</td>"
+        f"<td>{badge(result.verdict if result.judged else None)}</td><td>{defect}</td><td>{escape(claim.kind)}</td>"
         + "".join(f'<td class="num" data-key="{key}">{text}</td>' for key, text in cells)
         + "</tr>"
     )

@@ -4,11 +4,12 @@ import math
 import re
 from html import escape
 
-from verify.claim import CurveEvidence, TrendEvidence, Verdict
+from verify.claim import Claim, CurveEvidence, Quote, TrendEvidence, Verdict
 from verify.claim_result import ClaimResult
 from verify.report import plots
 from verify.report.record import Setting, counterexample_record, plain
 from verify.report.tables import badge, domain_table, regimes_table, where_table
+from verify.report.tally import MEANINGS
 from verify.report.wording import by_unit, count, duration, gap, number, parameters, plural
 
 PLOTS = 4
@@ -43,6 +44,7 @@ def section(result: ClaimResult, setting: Setting) -> str:
         f'<p class="meta">{_summary(result)}</p>',
         f'<pre class="statement">{escape(claim.statement.strip())}</pre>',
     ]
+    parts += [_quotes(claim), _defect(result)]
     if claim.corrects:
         parts.append(f"<p>Corrects {link(claim.corrects)}.</p>")
     if claim.corrected_by:
@@ -75,6 +77,37 @@ def _summary(result: ClaimResult) -> str:
     facts += [f"detectable gap {by_unit(result.detectable_gaps)}"] if result.detectable_gaps else []
     facts += [f"failure probability {number(result.failure_probability)}", duration(result.seconds)]
     return " · ".join(facts)
+
+
+def _quotes(claim: Claim) -> str:
+    """The sentence that is judged, those that restrict it, and both places of a slip."""
+    lines = []
+    if claim.quote is not None:
+        lines.append(_quotation("In the paper", claim.quote))
+    lines += [_quotation("Restricted by", quote) for quote in claim.restricted_by]
+    if claim.slip is not None:
+        wrong, right = claim.slip
+        lines += [_quotation("A slip of the pen", wrong), _quotation("right elsewhere", right)]
+    return "\n".join(lines)
+
+
+def _quotation(role: str, quote: Quote) -> str:
+    place = escape(quote.place)
+    return f"<blockquote><p>{escape(quote.text)}</p><footer>{role}: {place}</footer></blockquote>"
+
+
+def _defect(result: ClaimResult) -> str:
+    """What is wrong with a refuted statement, the verdict of each reading, and the share of the domain that stands."""
+    lines = []
+    if result.defect is not None:
+        lines.append(f"Defect: <strong>{result.defect}</strong>, {escape(MEANINGS[result.defect])}.")
+    if len(result.readings) > 1:
+        each = "; ".join(f"{escape(name)}: {verdict}" for name, verdict in result.readings.items())
+        lines.append(f"By reading: {each}.")
+    if result.share is not None:
+        drawn = plural(sum(regime.sampled for regime in result.regimes), "point")
+        lines.append(f"Where it holds: {result.share:.0%} of {drawn} drawn at random from its domain stand.")
+    return "".join(f'<p class="defect">{line}</p>' for line in lines)
 
 
 def _errors(result: ClaimResult) -> str:

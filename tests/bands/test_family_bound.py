@@ -1,0 +1,225 @@
+"""The calibrated lower bounds: exact miscoverage by enumeration, laws of every kind, and the rivals they must beat."""
+
+import sys
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy.special import betainccinv, ndtri
+from scipy.stats import binom, laplace, norm
+
+from mipsim.bands import approximate_dp, family_lower_bound, gdp, total_variation
+
+MODULE = sys.modules["mipsim.bands.family_bound"]
+Sampler = Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]]
+
+
+def counts(out: np.ndarray, inside: np.ndarray) -> tuple[np.ndarray, int, np.ndarray, int]:
+    """Counts at every score, which is a threshold chosen after the scores."""
+    t = np.unique(np.concatenate([out, inside]))
+    above = out.size - np.searchsorted(np.sort(out), t, side="right")
+    return above, out.size, np.searchsorted(np.sort(inside), t, side="right"), inside.size
+
+
+@pytest.fixture
+def fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tenth of the draws: proven all the same, and a little looser."""
+    monkeypatch.setattr(MODULE, "_LEAST_DRAWS", 0)
+
+
+@pytest.mark.parametrize("risk", [0.05, 0.3])
+@pytest.mark.parametrize(
+    "family", [gdp(), total_variation(), approximate_dp(0.01)], ids=["mu", "v", "epsilon"]
+)
+def test_the_exact_miscoverage_of_a_binary_score(fewer_draws, family, risk: float) -> None:
+    """Every outcome of 12 and 9 games summed with its probability: all that the bound can do on one threshold."""
+    n0, n1 = 12, 9
+    bounds = np.array(
+        [[family_lower_bound([x], n0, [y], n1, family, risk) for y in range(n1 + 1)] for x in range(n0 + 1)]
+    )
+    for a, b in [(0.5, 0.5), (0.3, 0.3), (0.01, 0.6), (0.6, 0.05), (0.1, 0.1)]:
+        theta = max(float(f(np.array(a)) + g(np.array(b))) for f, g in family.forms)
+        law = np.outer(binom.pmf(range(n0 + 1), n0, a), binom.pmf(range(n1 + 1), n1, b))
+        assert law[bounds > max(theta, 0.0) + 1e-12].sum() <= risk
+
+
+def mu_of(a: np.ndarray, b: np.ndarray) -> float:
+    """The least mu of which the curve through these rates is the worst: the largest Phi^-1(1 - a) - Phi^-1(b)."""
+    inner = (a > 0) & (a < 1) & (b > 0) & (b < 1)
+    return float((-ndtri(a[inner]) - ndtri(b[inner])).max())
+
+
+def laws() -> dict[str, tuple[Sampler, float]]:
+    t, k = np.linspace(-30, 30, 60_001), np.arange(-1, 21)
+
+    def spread(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+        return rng.laplace(size=n), rng.laplace(1.5, size=n)
+
+    def coins(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+        return rng.binomial(20, 0.4, n), rng.binomial(20, 0.55, n)
+
+    def rounded(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+        return np.round(rng.normal(size=n)), np.round(rng.normal(1.0, size=n))
+
+    def rare(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:  # strong on one score in ten
+        return rng.normal(size=n), np.where(rng.random(n) < 0.1, 3.0, 0.0) + rng.normal(size=n)
+
+    def answers(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+        return (rng.random(n) < 0.25) * 1.0, (rng.random(n) < 0.75) * 1.0
+
+    half = np.arange(-8, 9) + 0.5
+    return {
+        "Gaussian": (lambda rng, n: (rng.normal(size=n), rng.normal(1.0, size=n)), 1.0),
+        "Laplace": (spread, mu_of(laplace.sf(t), laplace.cdf(t - 1.5))),
+        "binomial": (coins, mu_of(binom.sf(k, 20, 0.4), binom.cdf(k, 20, 0.55))),
+        "rounded": (rounded, mu_of(norm.sf(half), norm.cdf(half - 1.0))),
+        "rare": (rare, mu_of(norm.sf(t), 0.9 * norm.cdf(t) + 0.1 * norm.cdf(t - 3.0))),
+        "randomised response": (answers, 2 * float(ndtri(0.75))),
+    }
+
+
+@pytest.mark.parametrize("name", laws())
+def test_the_bound_holds_for_scores_of_any_law(fewer_draws, name: str) -> None:
+    """Misses of 150 runs stay below the 1e-9 quantile of the nominal binomial, and the bound is not trivial."""
+    sampler, mu = laws()[name]
+    rng, runs, risk = np.random.default_rng(11), 150, 0.05
+    found = [family_lower_bound(*counts(*sampler(rng, 300)), gdp(), risk) for _ in range(runs)]
+    assert sum(bound > mu for bound in found) <= binom.isf(1e-9, runs, risk)
+    # The largest mu of the rare law is that of rates of 1e-6, which 300 games do not see.
+    assert np.median(found) > (0.0 if name == "rare" else 0.4 * mu)
+
+
+def test_the_best_threshold_without_calibration_would_be_caught() -> None:
+    """The same statistic, taken as a bound as it stands at its own level, misses far more often than stated."""
+    rng, runs, risk, n = np.random.default_rng(12), 150, 0.05, 300
+    values = MODULE._Values(gdp(), n, n, float(-ndtri(risk)))
+    missed = 0
+    for _ in range(runs):
+        x, _, y, _ = counts(rng.normal(size=n), rng.normal(1.0, size=n))
+        missed += values.largest(x, y) > 1.0
+    assert missed > binom.isf(1e-9, runs, risk)
+
+
+def test_a_truth_five_per_cent_larger_is_told_apart(fewer_draws) -> None:
+    """At 20,000 games the bound of scores of mu = 2.1 passes 2 in nearly all runs, and that of mu = 2 in few."""
+    rng, runs, risk, n = np.random.default_rng(13), 40, 0.05, 20_000
+    passed = [
+        sum(
+            family_lower_bound(*counts(rng.normal(size=n), rng.normal(mu, size=n)), gdp(), risk) > 2.0
+            for _ in range(runs)
+        )
+        for mu in (2.0, 2.1)
+    ]
+    assert passed[0] <= binom.isf(1e-9, runs, risk)
+    assert passed[1] >= binom.ppf(1e-9, runs, 0.9)
+
+
+def limits(x: np.ndarray, n: int, side: float) -> np.ndarray:
+    """Upper Clopper-Pearson limits."""
+    return np.where(x == n, 1.0, betainccinv(x + 1.0, np.maximum(n - x, 1), side))
+
+
+def rivals(out: np.ndarray, inside: np.ndarray, risk: float) -> dict[str, float]:
+    """Clopper-Pearson with a union over all thresholds, one-sided DKW, and a threshold chosen on one half of the scores
+    that is judged on the other by Clopper-Pearson and by the deviance of both counts against the curve."""
+
+    def best(a: np.ndarray, b: np.ndarray) -> float:
+        some = (a < 1) & (b < 1)
+        return max(0.0, float((-ndtri(a[some]) - ndtri(b[some])).max(initial=0.0)))
+
+    x, n, y, _ = counts(out, inside)
+    far = np.sqrt(np.log(2 / risk) / (2 * n))
+    half = n // 2
+    first, second, last, final = out[:half], out[half:], inside[:half], inside[half:]
+    t = np.unique(np.concatenate([first, last]))
+    v, _, w, _ = counts(first, last)
+    with np.errstate(invalid="ignore"):
+        reach = -ndtri(limits(v, half, risk / 2)) - ndtri(limits(w, half, risk / 2))
+    chosen = t[int(np.argmax(np.where(np.isfinite(reach), reach, -np.inf)))]
+    m = n - half
+    v, w = np.array([(second > chosen).sum()]), np.array([(final <= chosen).sum()])
+    return {
+        "union": best(limits(x, n, risk / (2 * x.size)), limits(y, n, risk / (2 * x.size))),
+        "DKW": best(np.minimum(x / n + far, 1.0), np.minimum(y / n + far, 1.0)),
+        "hold-out": best(limits(v, m, risk / 2), limits(w, m, risk / 2)),
+        "hold-out deviance": by_deviance(int(v[0]), int(w[0]), m, risk),
+    }
+
+
+def by_deviance(x: int, y: int, n: int, risk: float) -> float:
+    """The least mu whose profile deviance is at most the chi-square quantile; approximate, and a rival at its best."""
+    from mipsim.bands import deviance
+
+    a, b = (x + 0.5) / (n + 1), (y + 0.5) / (n + 1)
+    z = -ndtri(a) + np.linspace(-1.5, 1.5, 301)
+    low, high = 0.0, max(0.0, float(-ndtri(a) - ndtri(b)))
+    for _ in range(30):
+        mu = 0.5 * (low + high)
+        least = (deviance(x, n, norm.sf(z)) + deviance(y, n, norm.cdf(z - mu))).min()
+        low, high = (mu, high) if least > ndtri(risk) ** 2 else (low, mu)
+    return low
+
+
+def run_cell(n: int, mu: float, risk: float, runs: int, compared: int) -> tuple[float, float, int]:
+    """(median bound, median of the best rival, misses)."""
+    rng = np.random.default_rng([n, round(2 * mu), round(1000 * risk)])
+    bounds, others = [], []
+    for run in range(runs):
+        out, inside = rng.normal(size=n), rng.normal(mu, size=n)
+        bounds.append(family_lower_bound(*counts(out, inside), gdp(), risk))
+        if run < compared:
+            others.append(list(rivals(out, inside, risk).values()))
+    return float(np.median(bounds)), float(np.median(others, axis=0).max()), sum(b > mu for b in bounds)
+
+
+@pytest.mark.parametrize(("n", "mu", "risk"), [(100, 1.0, 0.05), (1000, 0.5, 0.05), (1000, 4.0, 0.01)])
+def test_it_beats_its_rivals(n: int, mu: float, risk: float) -> None:
+    runs = 40
+    median, rival, missed = run_cell(n, mu, risk, runs, runs)
+    assert median >= rival
+    assert missed <= binom.isf(1e-9, runs, risk)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("risk", [0.05, 0.01])
+@pytest.mark.parametrize("mu", [0.5, 1.0, 2.0, 4.0])
+@pytest.mark.parametrize("n", [100, 1000, 10_000])
+def test_the_whole_table(n: int, mu: float, risk: float) -> None:
+    """2,000 runs a cell: misses below the 1e-6 quantile of the nominal binomial, the median at or above every rival's."""
+    median, rival, missed = run_cell(n, mu, risk, 2000, 200)
+    assert median >= 0.97 * rival
+    assert missed <= binom.isf(1e-6, 2000, risk)
+
+
+def test_swapped_or_perfect_scores() -> None:
+    assert family_lower_bound([10, 5, 0], 10, [0, 5, 10], 10, gdp(), 0.05) == 0.0
+    perfect = family_lower_bound([0], 1000, [0], 1000, gdp(), 0.05)
+    assert 4.0 < perfect < 7.0
+    assert 0.98 < family_lower_bound([0], 1000, [0], 1000, total_variation(), 0.05) < 1.0
+    assert family_lower_bound([1000], 1000, [1000], 1000, gdp(), 0.05) == 0.0
+
+
+def test_equal_counts_give_equal_bounds_and_few_thresholds_are_no_fault() -> None:
+    many = counts(*(np.random.default_rng(1).normal(m, size=500) for m in (0.0, 1.0)))
+    assert family_lower_bound(*many, gdp(), 0.05) == family_lower_bound(*many, gdp(), 0.05)
+    few = many[0][::100], many[1], many[2][::100], many[3]
+    assert 0 < family_lower_bound(*few, gdp(), 0.05) <= family_lower_bound(*many, gdp(), 0.05)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (([1], 10, [1, 2], 10, gdp(), 0.05), "false_negatives has 2 entries; it must have 1"),
+        (([11], 10, [1], 10, gdp(), 0.05), "false_positives holds 11"),
+        (([1], 10, [1], 10, gdp(), 1e-5), "failure_probability is 1e-05"),
+        (([1], 10, [1], 10, gdp(), 1.0), "failure_probability is 1.0"),
+    ],
+)
+def test_bad_input(arguments: tuple, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        family_lower_bound(*arguments)
+
+
+def test_bad_delta() -> None:
+    with pytest.raises(ValueError, match=r"delta is 1\.5"):
+        approximate_dp(1.5)

@@ -1,0 +1,272 @@
+"""The judges of exact results, each with what it must refuse beside what it must accept."""
+
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy.special import ndtr, ndtri
+
+from mipsim.tradeoff import (
+    ApproxDPTradeOff,
+    GaussianTradeOff,
+    LaplaceTradeOff,
+    PiecewiseLinearTradeOff,
+    compose,
+)
+from verify.claim import Claim, Kind, Regime, RegimeResult, Verdict
+from verify.control import Control, code_of, shortcomings
+from verify.limits import (
+    FLOOR,
+    Size,
+    curve_gap,
+    curve_tolerance,
+    judge_bound,
+    judge_equality,
+    judge_identity,
+    judge_limit,
+    number_tolerance,
+)
+
+FINE = ndtr(np.linspace(ndtri(FLOOR), -ndtri(FLOOR), 200_001))
+CURVES = {
+    "Gaussian": GaussianTradeOff(1.0),
+    "stronger Gaussian": GaussianTradeOff(1.3),
+    "Laplace": LaplaceTradeOff(1.0),
+    "randomised response": ApproxDPTradeOff(1.0, 0.0),
+    "8 randomised responses": compose(ApproxDPTradeOff(0.5, 0.0), copies=8),
+    "polygon": PiecewiseLinearTradeOff([0, 0.01, 0.2, 1], [1, 0.8, 0.3, 0]),
+}
+
+
+@pytest.mark.parametrize("claimed", CURVES)
+@pytest.mark.parametrize("exact", CURVES)
+def test_the_gap_is_that_of_a_far_finer_grid(exact: str, claimed: str):
+    """Where the claimed FNR is judged, and at least as large as at any of 200,001 points."""
+    found = curve_gap(CURVES[exact], CURVES[claimed])
+    promised, truth = CURVES[claimed].beta(FINE), CURVES[exact].beta(FINE)
+    kept = (promised >= FLOOR) & (promised <= 1 - FLOOR)
+    with np.errstate(invalid="ignore"):
+        gap = (ndtri(promised) - ndtri(truth))[kept]
+    # Half of the grid's own step in probits, 7.4 / 200,000, is what the finer grid may miss.
+    for ours, theirs in ((found.high, gap.max()), (-found.low, -gap.min())):
+        assert ours >= theirs - found.between - 4e-5 or ours == theirs
+        assert ours <= theirs + 2e-3 or math.isinf(theirs) or not np.isfinite(ours)
+    assert found.between <= max(2e-5, 0.01 * max(abs(found.low), abs(found.high))) or math.isinf(found.worst)
+
+
+def test_a_peak_between_the_points_of_a_grid_is_found():
+    """The attacker of one corner, narrower than any step of an 81-point grid, gains 0.2 there and nothing elsewhere."""
+    blind = GaussianTradeOff(1.0)
+
+    def corner(alpha: np.ndarray) -> np.ndarray:
+        # Below G_1 only near FPR 0.03: the chord from (0.03, G_1 - 0.08) to G_1's own tangents.
+        at, drop = 0.03, 0.02
+        beta = blind.beta(alpha)
+        edge = np.array([0.028, 0.032])
+        left = np.interp(alpha, [edge[0], at], [blind.beta(edge)[0], float(blind.beta(at)) - drop])
+        right = np.interp(alpha, [at, edge[1]], [float(blind.beta(at)) - drop, blind.beta(edge)[1]])
+        return np.where((alpha > edge[0]) & (alpha < edge[1]), np.where(alpha < at, left, right), beta)
+
+    found = curve_gap(corner, blind, convex=False)
+    truth = float(ndtri(blind.beta(0.03)) - ndtri(blind.beta(0.03) - 0.02))
+    assert found.high == pytest.approx(truth, abs=1e-3)
+
+
+def test_a_gap_is_infinite_where_it_is():
+    blind = GaussianTradeOff(1.0)
+    assert curve_gap(np.zeros_like, blind).worst == math.inf
+    assert curve_gap(np.ones_like, blind).worst == -math.inf
+    assert curve_gap(PiecewiseLinearTradeOff([0, 0.5, 1], [1, 0, 0]), blind).high == math.inf
+
+
+def test_the_bracket_of_a_law_is_the_error_of_its_gap():
+    class Bracketed:
+        def beta(self, alpha):
+            return GaussianTradeOff(1.0).beta(alpha)
+
+        def beta_bracket(self, alpha):
+            return self.beta(alpha) - 1e-5, self.beta(alpha) + 1e-5
+
+    law = Bracketed()
+    wide, bare = curve_gap(law, GaussianTradeOff(1.0)), curve_gap(law.beta, GaussianTradeOff(1.0))
+    # 1e-5 is largest in probits where the FNR is 1e-4 from an end.
+    assert 0 < wide.error <= ndtri(1.1e-4) - ndtri(0.9e-4)
+    assert bare.error == wide.error
+    assert curve_gap(GaussianTradeOff(1.0), GaussianTradeOff(1.0)).error == 0.0
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda: curve_gap(lambda a: a * np.nan, GaussianTradeOff(1.0), "here"),
+            "a curve of here returned NaN",
+        ),
+        (lambda: curve_gap(lambda a: np.array(0.5), GaussianTradeOff(1.0)), "returned NaN or another shape"),
+        (
+            lambda: curve_gap(GaussianTradeOff(1.0), np.zeros_like, "here"),
+            "the claimed FNR of here runs from 0 to 0",
+        ),
+        (
+            lambda: curve_gap(GaussianTradeOff(1.0), GaussianTradeOff(1.0), floor=0.5),
+            r"floor is 0.5; it must lie in \(0, 0.5\)",
+        ),
+        (
+            lambda: judge_equality(0.0, {}, claimed=0.0),
+            "claimed is 0; it must be finite and not 0, or an absolute",
+        ),
+        (lambda: judge_equality(0.0, {}, mu=0.0), "mu is 0; a claimed mu must be > 0, or an absolute"),
+        (lambda: judge_equality(0.0, {}), "none is given; it must be exactly one of them"),
+        (lambda: judge_equality(0.0, {}, mu=1.0, tolerance=1.0), "mu, tolerance is given"),
+        (lambda: judge_equality(math.nan, {}, mu=1.0), "gap is NaN"),
+        (lambda: judge_equality(0.0, {}, tolerance=-1.0), "tolerance is -1"),
+        (lambda: judge_bound(math.nan, {}), "gap is NaN"),
+        (lambda: judge_bound(0.0, {}, error=-1.0), "error is -1; it must be finite and >= 0"),
+        (lambda: judge_bound(0.0, {}, error=math.inf), "error is inf"),
+        (lambda: judge_identity(math.nan, 1e-9, {}, unit="relative", route="closed form"), "gap is NaN"),
+        (
+            lambda: judge_limit(lambda n: Size(0, 0), 0.02, {}, sizes=(100,)),
+            "sizes has 1 entries; a limit is judged by at least 6",
+        ),
+        (lambda: judge_limit(lambda n: Size(math.nan, 0), 0.02, {}), r"gaps\[0\], at size 100, is NaN"),
+    ],
+)
+def test_bad_input(call, words: str):
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("gap", "error", "verdict"),
+    [
+        (0.0, 0.0, "CONFIRMED"),
+        (1e-10, 0.0, "CONFIRMED"),
+        (1e-8, 0.0, "REFUTED"),
+        (0.09, 0.0, "REFUTED"),
+        (0.09, 0.08, "REFUTED"),
+        (0.09, 0.1, "INCONCLUSIVE"),
+        (-0.05, 0.1, "INCONCLUSIVE"),
+        (-0.2, 0.1, "CONFIRMED"),
+        (1e-4, 2e-4, "CONFIRMED"),
+        (math.inf, 0.0, "REFUTED"),
+        (-math.inf, 0.0, "CONFIRMED"),
+    ],
+)
+def test_a_bound_has_no_tolerance(gap: float, error: float, verdict: str):
+    found = judge_bound(gap, {}, error=error)
+    assert (found.verdict, found.tolerance) == (verdict, 0.0)
+    assert found.exact
+
+
+def test_a_bound_that_touches_and_one_that_is_passed_by_a_little():
+    truth = GaussianTradeOff(1.0)
+    assert judge_bound(curve_gap(truth, GaussianTradeOff(1.0)), {}).verdict is Verdict.CONFIRMED
+    assert judge_bound(curve_gap(truth, GaussianTradeOff(1.0 - 1e-6)), {}).verdict is Verdict.REFUTED
+    # The polygon of randomised response touches its best Gaussian bound at two vertices, between any grid's points.
+    response = ApproxDPTradeOff(2.0, 0.0)
+    mu = response.least_mu()
+    assert judge_bound(curve_gap(response, GaussianTradeOff(mu)), {}).verdict is Verdict.CONFIRMED
+    assert judge_bound(curve_gap(response, GaussianTradeOff(0.999 * mu)), {}).verdict is Verdict.REFUTED
+
+
+def test_what_holds_on_average_over_targets_does_not_compose():
+    """Two steps with the same target: .143 on a grid of 81 points, .176 by vertices."""
+    from mipsim.tradeoff import stochastic_composition
+
+    def half_exposed(steps: int):
+        exposed = compose(ApproxDPTradeOff(2.0, 0.0), copies=steps)
+        return stochastic_composition([exposed, GaussianTradeOff(0.0)], [0.5, 0.5])
+
+    claimed = GaussianTradeOff(np.sqrt(2) * half_exposed(1).least_mu())
+    # The vertex by hand: both coins show 1, half of the targets are exposed.
+    p = 1 / (1 + math.exp(-2.0))
+    by_hand = ndtri(claimed.beta(0.5 * (1 - p) ** 2)) - ndtri(1 - 0.5 * p**2)
+    found = curve_gap(half_exposed(2), claimed)
+    assert found.high == pytest.approx(0.176, abs=1e-3)
+    assert found.high == pytest.approx(by_hand, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("mu", "shift", "verdict"),
+    [
+        (1.0, 0.0, "CONFIRMED"),
+        (1.0, 0.019, "CONFIRMED"),
+        (1.0, 0.021, "REFUTED"),
+        (0.1, 0.0019, "CONFIRMED"),
+        (0.1, 0.003, "REFUTED"),
+        (4.0, 0.03, "REFUTED"),
+    ],
+)
+def test_an_equality_is_as_sharp_as_the_claim_is_small(mu: float, shift: float, verdict: str):
+    found = judge_equality(curve_gap(GaussianTradeOff(mu + shift), GaussianTradeOff(mu)), {}, mu=mu)
+    assert found.verdict == verdict
+    assert found.tolerance == min(0.02, 0.02 * mu)
+    # What refinement may leave: RESOLUTION, or RELATIVE of the gap.
+    assert shift - 1e-9 <= found.smallest_tolerance <= shift + max(2e-5, 0.0101 * shift)
+    if verdict == "REFUTED":
+        assert f"It holds to {found.smallest_tolerance:.3g} probit" in found.detail
+
+
+def test_an_equality_of_numbers():
+    assert judge_equality(0.1, {}, claimed=5.1, unit="m*").verdict is Verdict.CONFIRMED
+    assert judge_equality(0.11, {}, claimed=-5.1, unit="m*").verdict is Verdict.REFUTED
+    assert judge_equality(1e-7, {}, tolerance=1e-6, unit="advantage").verdict is Verdict.CONFIRMED
+    assert judge_equality(0.1, {}, claimed=5.1, error=0.1).verdict is Verdict.INCONCLUSIVE
+    assert (curve_tolerance(3.0), number_tolerance(-2.0)) == (0.02, 0.04)
+
+
+def at(slope: float, limit: float, n: int) -> Size:
+    return Size(-slope / n, limit + slope / n**0.5)
+
+
+def test_a_limit_is_judged_on_both_sides():
+    true = judge_limit(partial(at, 0.5, 0.0), 0.02, {"a": 1})
+    assert (true.verdict, true.tolerance) == ("CONFIRMED", 0.02)
+    false = judge_limit(partial(at, 0.5, 0.03), 0.02, {})
+    assert false.verdict is Verdict.REFUTED
+    negative = judge_limit(lambda n: Size(-0.03 - 1 / n, 0.0), 0.02, {})
+    assert negative.verdict is Verdict.REFUTED
+    assert judge_limit(lambda n: Size(-0.03 - 1 / n, 0.0), 0.02, {}, bound=True).verdict is Verdict.CONFIRMED
+    slow = judge_limit(lambda n: Size(0.0, 0.1 / math.log(n)), 0.02, {})
+    assert slow.verdict is Verdict.INCONCLUSIVE
+    assert "slow (logarithmic)" in slow.detail
+    assert slow.smallest_tolerance == math.inf
+
+
+def build(factor: float) -> Regime:
+    def judge(_) -> RegimeResult:
+        return judge_equality(curve_gap(GaussianTradeOff(1.0), GaussianTradeOff(factor)), {}, mu=factor)
+
+    return Regime("mu = 1", {}, judge, random=False)
+
+
+def other(factor: float) -> Regime:
+    def judge(_) -> RegimeResult:
+        return judge_bound(curve_gap(GaussianTradeOff(1.0), GaussianTradeOff(factor)), {})
+
+    return Regime("mu = 1", {}, judge, random=False)
+
+
+def claim(control) -> Claim:
+    return Claim("c", "azize", "x", Kind.CURVE, 0.02, "probit", {}, (build(1.0),), control)
+
+
+def test_a_control_goes_through_the_claims_own_judge():
+    assert shortcomings(claim(Control(build))) == []
+    assert build(1.0).judge(None).verdict is Verdict.CONFIRMED  # type: ignore[arg-type]
+    assert Control(build)().judge(None).verdict is Verdict.REFUTED  # type: ignore[arg-type]
+    assert Control(build)().name == "control, +3%: mu = 1"
+    assert "a function that judges no regime" in shortcomings(claim(Control(other)))[0]
+    renamed = partial(lambda name, factor: Regime(name, {}, build(factor).judge), "elsewhere")
+    assert "'elsewhere', which is no regime of the claim" in shortcomings(claim(Control(renamed)))[0]
+    assert shortcomings(claim(Control(renamed, plants="an attacker at the bound"))) == []
+    assert "is no verify.control.Control" in shortcomings(claim(lambda: build(0.9)))[0]
+    assert code_of(build(1.0).judge) is code_of(build(2.0).judge) is not code_of(other(1.0).judge)
+    assert code_of(Control(build)) is Control
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.06, -0.4])
+def test_a_control_shifts_by_a_few_per_cent(shift: float):
+    with pytest.raises(ValueError, match=r"it must be at most 0\.05 in absolute value and not 0"):
+        Control(build, shift)
