@@ -20,6 +20,9 @@ from verify.claim import Budget, CurveEvidence, RegimeResult, Verdict
 LEAST_RATE = 1e-2
 """FPR and FNR from here to 1 minus this are judged by games; below it exact laws are the judges."""
 
+PROVEN = 1e-6
+"""Error of a law, in probabilities, far below what any number of games played here resolves."""
+
 GAMES = (100_000, 500_000, 5_000_000)
 """Games per world at quick, standard and full."""
 
@@ -32,6 +35,33 @@ def played(name: str, games: int, seed: int, store: Path | None) -> Histogram:
     """Play a study once for all regimes that ask for it."""
     with _ONE_AT_A_TIME:
         return _played(name, games, seed, store)
+
+
+@lru_cache(maxsize=64)
+def law_at_this_size(name: str) -> AbstractTradeOff | None:
+    """Return the exact curve of a study's attack at the study's own n, or None where none is known with a proven error.
+
+    It tells what n -> infinity leaves out at this n from what finitely many games leave open.
+    """
+    game, attack = STUDIES[name].build()
+    try:
+        curve = game.exact(attack)
+    except ValueError:
+        return None
+    return curve if curve.error_bound <= PROVEN else None
+
+
+def of_law(law: AbstractTradeOff | None, contradicted: bool | None) -> str:
+    """Say what is known of the exact law at the size that was played.
+
+    Examples:
+        >>> of_law(None, None)
+        'no exact law is known at this size'
+    """
+    if law is None:
+        return "no exact law is known at this size"
+    agrees = "CONTRADICT" if contradicted else "agree with"
+    return f"the games {agrees} the exact law at this size, which tells finite n from chance"
 
 
 @lru_cache(maxsize=64)
@@ -54,13 +84,16 @@ def judge_curve(
     """Play the study and compare its curve with the claimed one at thresholds fixed before the run.
 
     The judged thresholds are those whose two error rates reach LEAST_RATE; the simultaneous intervals pay for all of
-    them. One size of n decides a limit only for it: outside the tolerance is REFUTED where `refutes` says that the
-    statement is about this size (or that the standstill is shown elsewhere), otherwise INCONCLUSIVE.
+    them. An interval that excludes the claim confirms nothing, unless the exact law at this n is known and explains it:
+    then what is left is what n -> infinity leaves out, and the tolerance is for that. One size of n decides a limit only
+    for it: outside the tolerance is REFUTED where `refutes` says that the statement is about this size (or that the
+    standstill is shown elsewhere), otherwise INCONCLUSIVE.
     """
     count = budget.games(*games)
     histogram = played(study.name, count, budget.study_seed, budget.store)
     curve = histogram.tradeoff(confidence=1 - budget.failure_probability)
-    found = curve.compare(claimed, tolerance, least_rate=LEAST_RATE)
+    law = law_at_this_size(study.name)
+    found = curve.compare(claimed, tolerance, least_rate=LEAST_RATE, finite_size=law)
     verdict = Verdict(found.verdict_for("limit"))
     if verdict is Verdict.REFUTED and not refutes:
         verdict = Verdict.INCONCLUSIVE
@@ -88,8 +121,9 @@ def judge_curve(
         reading=reading,
         route=f"games ({histogram.manifest.get('fidelity', 'sufficient')} fidelity)",
         second_route=second_route() if second_route and verdict is Verdict.REFUTED else "",
-        detail=f"judged at FPR {found.alpha_range[0]:.2g} to {found.alpha_range[1]:.2g}",
+        detail=f"judged at FPR {found.alpha_range[0]:.2g} to {found.alpha_range[1]:.2g}; {of_law(law, found.law_contradicted)}",
         seed=budget.study_seed,
+        tolerance=tolerance,
         evidence=evidence,
         games_to_decide=found.games_to_confirm(tolerance) if verdict is Verdict.INCONCLUSIVE else None,
     )
@@ -133,6 +167,7 @@ def judge_law(
         route=f"games ({histogram.manifest.get('fidelity', 'sufficient')} fidelity)",
         detail=f"both worlds, between the claimed quantiles {LEAST_RATE:g} and {1 - LEAST_RATE:g}",
         seed=budget.study_seed,
+        tolerance=tolerance,
         games_to_decide=None if confirmed else worst.games_to_confirm(tolerance),
     )
 

@@ -11,6 +11,7 @@ from mipsim.rare import RareTradeOff, play_rare
 from mipsim.tradeoff import AbstractTradeOff
 from sims.studies import STUDIES
 from sims.study import Study
+from verify.by_games import law_at_this_size, of_law
 from verify.claim import Budget, CurveEvidence, RegimeResult, Verdict
 
 RATES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
@@ -37,8 +38,9 @@ def judge_rare(
 ) -> RegimeResult:
     """Play a study's game tilted and compare its curve at FPR 1e-6 to 1e-2 with the claimed one.
 
-    As for plain games, one size of n decides a limit only for it: outside the tolerance is REFUTED where `refutes` says
-    that the statement is about this size, otherwise INCONCLUSIVE.
+    As for plain games, an interval that excludes the claim confirms only what the exact law at this n explains. One size
+    of n decides a limit only for it: outside the tolerance is REFUTED where `refutes` says that the statement is about
+    this size, otherwise INCONCLUSIVE.
 
     Raises:
         ValueError: if the weights of the study's tilted games are not known exactly.
@@ -46,7 +48,8 @@ def judge_rare(
     count = budget.games(*games)
     with _ONE_AT_A_TIME:
         curve = _played(study.name, count, budget.study_seed, 1 - budget.failure_probability)
-    found = curve.compare(claimed, tolerance)
+    law = law_at_this_size(study.name)
+    found = curve.compare(claimed, tolerance, finite_size=law)
     verdict = Verdict(found.verdict_for("limit"))
     if verdict is Verdict.REFUTED and not refutes:
         verdict = Verdict.INCONCLUSIVE
@@ -66,9 +69,10 @@ def judge_rare(
         second_route=second_route() if second_route and verdict is Verdict.REFUTED else "",
         detail=(
             f"judged at FPR {low:.2g} to {high:.2g} by exponentially tilted games ({curve.manifest['score']}): their "
-            "weights are exact, and thinning makes the weighted counts binomial"
+            f"weights are exact, and thinning makes the weighted counts binomial; {of_law(law, found.law_contradicted)}"
         ),
         seed=budget.study_seed,
+        tolerance=tolerance,
         evidence=CurveEvidence(
             curve.alpha,
             curve.beta,

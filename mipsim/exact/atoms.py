@@ -12,6 +12,7 @@ MOST_ATOMS = 2**20
 """The most atoms that are kept."""
 
 _MERGE = 1e-12
+_EPS = 2.0**-52
 
 
 @dataclass(frozen=True)
@@ -21,11 +22,13 @@ class Table:
     Attributes:
         values: shape (K,).
         out, inside: shape (K,).
+        lost: a bound on the total error of either row of probabilities.
     """
 
     values: np.ndarray
     out: np.ndarray
     inside: np.ndarray
+    lost: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class AtomsLaw(AbstractScoreLaw):
     Attributes:
         score: the atoms, increasing, shape (A,); the first may be -inf.
         out, inside: their probabilities, shape (A,).
+        lost: a bound on the total error of either row of probabilities.
 
     Examples:
         >>> law = AtomsLaw(np.array([0.0, 1.0]), np.array([0.75, 0.25]), np.array([0.5, 0.5]))
@@ -45,6 +49,7 @@ class AtomsLaw(AbstractScoreLaw):
     score: np.ndarray
     out: np.ndarray
     inside: np.ndarray
+    lost: float = 0.0
 
     @cached_property
     def _sums(self) -> tuple[np.ndarray, np.ndarray]:
@@ -81,13 +86,17 @@ class AtomsLaw(AbstractScoreLaw):
 
     @property
     def error_bound(self) -> float:
-        """Rounding: 2^-52 for each term added."""
-        return float(self.score.size * 2.0**-52)
+        """That of the probabilities, and 2^-53 of the sum for each term added.
+
+        It holds at thresholds farther than 1e-12 of the largest score from every atom; nearer ones are on the atom, as a score
+        computed in float64 may be.
+        """
+        return self.lost + float(self.score.size + 4) * 2.0**-53
 
     @property
     def error_estimate(self) -> float:
-        """Rounding: 2^-52 for each term added."""
-        return float(self.score.size * 2.0**-52)
+        """The bound."""
+        return self.error_bound
 
     def _below(self, threshold: Thresholds) -> np.ndarray:
         """How many atoms are <= threshold; a threshold within rounding of an atom is on it."""
@@ -117,14 +126,18 @@ def convolve(tables: Sequence[Table]) -> AtomsLaw | None:
             np.add.outer(total.values, table.values).ravel(),
             np.multiply.outer(total.out, table.out).ravel(),
             np.multiply.outer(total.inside, table.inside).ravel(),
+            total.lost + table.lost + _EPS,
         )
         if total.values.size > MOST_ATOMS:
             return None
-    return AtomsLaw(total.values, total.out, total.inside)
+    return AtomsLaw(total.values, total.out, total.inside, total.lost)
 
 
-def merged(values: np.ndarray, out: np.ndarray, inside: np.ndarray) -> Table:
-    """Sort the values and add up what differs by rounding only; impossible values are left out."""
+def merged(values: np.ndarray, out: np.ndarray, inside: np.ndarray, lost: float = 0.0) -> Table:
+    """Sort the values and add up what differs by rounding only; impossible values are left out.
+
+    Probabilities given to `lost` in total gain a rounding of 2^-53 for each that is added to others.
+    """
     keep = (out > 0) | (inside > 0)
     values, out, inside = values[keep], out[keep], inside[keep]
     order = np.argsort(values, kind="stable")
@@ -134,8 +147,12 @@ def merged(values: np.ndarray, out: np.ndarray, inside: np.ndarray) -> Table:
         first = np.concatenate([[True], ~(np.diff(values) <= _MERGE * size) & (values[1:] != values[:-1])])
     group = np.cumsum(first) - 1
     count = int(group[-1]) + 1
+    most = int(np.bincount(group).max())
     return Table(
-        values[first], np.bincount(group, out[order], count), np.bincount(group, inside[order], count)
+        values[first],
+        np.bincount(group, out[order], count),
+        np.bincount(group, inside[order], count),
+        lost + (most - 1) * _EPS,
     )
 
 
@@ -158,4 +175,4 @@ def power(values: np.ndarray, probabilities: np.ndarray, copies: int) -> Table |
 
 def _sum(first: Table, second: Table) -> Table:
     p = np.multiply.outer(first.out, second.out).ravel()
-    return merged(np.add.outer(first.values, second.values).ravel(), p, p)
+    return merged(np.add.outer(first.values, second.values).ravel(), p, p, first.lost + second.lost + _EPS)

@@ -1,16 +1,24 @@
 """Rows of independent coordinates with a density: normal, Laplace, exponential, uniform."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import fsum
 
 import numpy as np
+from scipy.special import bernoulli, factorial
 
 from mipsim.distributions.exponential import Exponential
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.distributions.laplace import Laplace
 from mipsim.distributions.uniform import Uniform
 from mipsim.exact.complex_arrays import ComplexArray
+from mipsim.exact.rounding import EPS, PowerSums, in_blocks, log_one_plus, summed
 from mipsim.exact.rows import AbstractRow, row_of
+
+_RADIUS = 0.4  # of the series of log(1 - z); 40 terms leave 0.4^40 < 2e-16 of its square's 1e-15
+_POWERS = np.arange(2, 46)
+_EVEN = np.arange(2, 62, 2)
+_NEAR = 1.5  # of the series of log(sinh z / z), whose radius is pi
 
 
 @dataclass(frozen=True)
@@ -22,6 +30,10 @@ class NormalRow(AbstractRow):
     def cumulant(self, s: ComplexArray) -> ComplexArray:
         """Variance s^2 / 2."""
         return 0.5 * self.variance * s**2
+
+    def rounding(self, s: ComplexArray) -> np.ndarray:
+        """Of three products, and of the variance."""
+        return 8.0 * EPS * np.abs(self.cumulant(s))
 
     def envelope(self, c: float, t: float) -> float:
         """-variance t^2 / 2."""
@@ -41,8 +53,25 @@ class LaplaceRow(AbstractRow):
     scales: np.ndarray
 
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """-sum_j log(1 - b_j^2 s^2)."""
-        return -np.log1p(-np.square(self.scales[:, None] * s)).sum(axis=0)
+        """-sum_j log(1 - b_j^2 s^2), small scales by power sums."""
+        count = self._series.small(s)
+        return self._series.value(count, s) - self._logs(count, s)[0]
+
+    def rounding(self, s: ComplexArray) -> np.ndarray:
+        """That of the series and of the logarithms, whose sum is by pairs."""
+        count = self._series.small(s)
+        return self._series.rounding(count, s) + self._logs(count, s)[1]
+
+    @cached_property
+    def _series(self) -> PowerSums:
+        return PowerSums(self.scales, np.where(_POWERS % 2 == 0, 2.0 / _POWERS, 0.0), _RADIUS)
+
+    def _logs(self, count: int, s: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
+        def part(at: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
+            square = np.square(at[:, None] * self._series.scales[count:])
+            return summed(*log_one_plus(-square, 8.0 * EPS * np.abs(square)))
+
+        return in_blocks(part, s, self.scales.size - count)
 
     def envelope(self, c: float, t: float) -> float:
         """|1 - b^2 (c + i t)^2| = |1 - b (c + i t)| |1 + b (c + i t)|, and both grow with t."""
@@ -69,9 +98,26 @@ class ExponentialRow(AbstractRow):
     scales: np.ndarray
 
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """-sum_j log(1 - a_j s) + a_j s."""
-        u = self.scales[:, None] * s
-        return -(np.log1p(-u) + u).sum(axis=0)
+        """-sum_j log(1 - a_j s) + a_j s, small scales by power sums."""
+        count = self._series.small(s)
+        return self._series.value(count, s) - self._logs(count, s)[0]
+
+    def rounding(self, s: ComplexArray) -> np.ndarray:
+        """That of the series and of the logarithms, whose sum is by pairs."""
+        count = self._series.small(s)
+        return self._series.rounding(count, s) + self._logs(count, s)[1]
+
+    @cached_property
+    def _series(self) -> PowerSums:
+        return PowerSums(self.scales, 1.0 / _POWERS, _RADIUS)
+
+    def _logs(self, count: int, s: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
+        def part(at: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
+            u = at[:, None] * self._series.scales[count:]
+            value, error = log_one_plus(-u, 4.0 * EPS * np.abs(u))
+            return summed(value + u, error + 4.0 * EPS * np.abs(u))
+
+        return in_blocks(part, s, self.scales.size - count)
 
     def envelope(self, c: float, t: float) -> float:
         """-sum_j log(1 + (a_j t / (1 - a_j c))^2) / 2."""
@@ -96,14 +142,44 @@ class UniformRow(AbstractRow):
     halves: np.ndarray
 
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """Sum_j log(sinh(h_j s) / (h_j s)), with its series near 0."""
-        u = self.halves[:, None] * s
+        """Sum_j log(sinh(h_j s) / (h_j s)): small h_j by power sums, the others as h s + log((1 - exp(-2 h s)) / (2 h s))."""
+        count = self._series.small(s)
+        return self._series.value(count, s) + self._logs(count, s)[0]
+
+    def rounding(self, s: ComplexArray) -> np.ndarray:
+        """That of the series and of the logarithms, whose sum is by pairs."""
+        count = self._series.small(s)
+        return self._series.rounding(count, s) + self._logs(count, s)[1]
+
+    @cached_property
+    def _series(self) -> PowerSums:
+        # B_r 2^r / (r r!), whose terms fall like (z / pi)^r: 60 powers leave (1.5 / pi)^60 < 1e-19.
+        even = bernoulli(int(_EVEN[-1]))[_EVEN] * 2.0**_EVEN / (_EVEN * factorial(_EVEN))
+        coefficients = np.zeros(_EVEN[-1] - 1)
+        coefficients[_EVEN - 2] = even
+        return PowerSums(self.halves, coefficients, _NEAR)
+
+    def _logs(self, count: int, s: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
+        return in_blocks(
+            lambda at: self._directly(at[:, None] * self._series.scales[count:]), s, self.halves.size - count
+        )
+
+    def _directly(self, u: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
+        small = np.abs(u) < 0.01
+        # Even, and the right half-plane cannot overflow; where u is small, its series serves.
+        right = np.where(small, 1.0, np.where(u.real < 0, -u, u))
+        w = -np.expm1(-2.0 * right)
+        size = np.maximum(np.abs(w), 1e-300)
+        log_w = np.log(size) + 1j * np.arctan2(w.imag, w.real)
+        log_u = np.log(2.0 * right)
         square = u * u
         series = square / 6 * (1 - square / 30 * (1 - square * (4 / 63) * (1 - square / 20)))
-        near = np.abs(u) < 1e-2
-        safe = np.where(near, 1.0, np.where(u.real < 0, -u, u))  # even; the right half-plane cannot overflow
-        far = safe + np.log1p(-np.exp(-2 * safe)) - np.log(2 * safe)
-        return np.where(near, series, far).sum(axis=0)
+        lost = 8.0 * EPS * (size + 2.0 * np.abs(right) * np.exp(-2.0 * right.real))
+        error = np.log1p(lost / size) + 8.0 * EPS * (np.abs(log_w) + np.abs(log_u) + np.abs(right) + 1.0)
+        return summed(
+            np.where(small, series, right + log_w - log_u),
+            np.where(small, 16.0 * EPS * np.abs(series) + 1e-24 * np.abs(square), error),
+        )
 
     def envelope(self, c: float, t: float) -> float:
         """|sinh(h s)| <= cosh(h c) and |s| >= t: sum_j min(0, log(c / (tanh(h c) |c + i t|)))."""

@@ -10,10 +10,13 @@ from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.empirical import Empirical
 from mipsim.exact.atoms import MOST_ATOMS, Table, merged, power
+from mipsim.exact.binomial import binomial_error, binomial_table
 from mipsim.exact.complex_arrays import ComplexArray
 from mipsim.exact.lattice import common_step
 from mipsim.exact.phases import Phases
-from mipsim.exact.rows import AbstractRow, row_of
+from mipsim.exact.rounding import EPS, in_blocks, log_one_plus, summed
+from mipsim.exact.rows import AbstractRow, Multiples, row_of, short
+from mipsim.exact.sums import exact_dot, product_parts
 
 _BLOCK = 2**16
 _PAIRS = 2**18
@@ -31,43 +34,68 @@ class BernoulliRow(AbstractRow):
 
     def cumulant(self, s: ComplexArray) -> ComplexArray:
         """Sum_j log(1 + p_j (exp(a_j s) - 1)) - p_j a_j s: by its Taylor series where |a_j s| is small for every j."""
-        # Singularities lie at |a s| >= pi, so the terms left out are below (|a s| / pi)^_TERMS < 1e-24 each.
-        if np.abs(self.weights).max() * np.abs(s).max() < _SERIES * np.pi:
-            return np.square(s) * np.polynomial.polynomial.polyval(s, self._series)
-        return self._directly(s)
+        if self._near(s):
+            return np.square(s) * np.polynomial.polynomial.polyval(s, self._series[0])
+        return self._directly(s)[0]
+
+    def rounding(self, s: ComplexArray) -> np.ndarray:
+        """Of the series, from the sizes of its terms; or of the logarithms.
+
+        Beyond the series, Cauchy's bound on |a s| = 3, where the logarithm is below 16, leaves 16 (0.1 pi / 3)^25 < 1e-22 a term.
+        """
+        if self._near(s):
+            size = np.square(np.abs(s)) * np.polynomial.polynomial.polyval(np.abs(s), self._series[1])
+            return EPS * size + 1e-22 * self.p.size * np.minimum(np.abs(s) * np.abs(self.weights).max(), 1.0)
+        return self._directly(s)[1]
+
+    def _near(self, s: ComplexArray) -> bool:
+        return bool(np.abs(self.weights).max() * np.abs(s).max(initial=0.0) < _SERIES * np.pi)
 
     @cached_property
-    def _series(self) -> np.ndarray:
-        """Sum_j a_j^r kappa_r(p_j) / r! for r = 2, 3, ...: g = (log(q + p e^u))' has g' = g (1 - g)."""
-        g = [self.p]
+    def _series(self) -> tuple[np.ndarray, np.ndarray]:
+        """Sum_j a_j^r kappa_r(p_j) / r! for r = 2, 3, ...: g = (log(q + p e^u))' has g' = g (1 - g); and their rounding.
+
+        The sizes of the terms obey G' = G (1 + G). The first error is that of p - p^2, of three products and of a sum by pairs
+        of blocks of 16; later ones grow by a few EPS of the size with each term of the recursion, r^2 of them at most.
+        """
+        g, size = [self.p], [self.p]
         for m in range(_TERMS):
             square = sum((g[i] * g[m - i] for i in range(m + 1)), np.zeros_like(self.p))
             g.append((g[m] - square) / (m + 1))
-        power, found = self.weights, []
+            square = sum((size[i] * size[m - i] for i in range(m + 1)), np.zeros_like(self.p))
+            size.append((size[m] + square) / (m + 1))
+        power, found, errors = self.weights, [], []
         for m in range(1, _TERMS):
             power = power * self.weights
             found.append(np.sum(g[m] * power) / (m + 1))
-        return np.array(found)
+            each = 20.0 * g[1] + np.square(self.p) if m == 1 else (64.0 + 8.0 * m**2) * size[m]
+            errors.append(np.sum(each * np.abs(power)) / (m + 1))
+        return np.array(found), np.array(errors)
 
-    def _directly(self, s: ComplexArray) -> ComplexArray:
+    @cached_property
+    def _kinds(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Different pairs (weight, p), and how many coordinates have each."""
+        pairs, copies = np.unique(np.stack([self.weights, self.p], axis=1), axis=0, return_counts=True)
+        return pairs[:, 0], pairs[:, 1], copies.astype(float)
+
+    def _directly(self, s: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
+        return in_blocks(self._logs, s, self._kinds[0].size)
+
+    def _logs(self, s: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
         """Real arithmetic that loses no digit near s = 0."""
-        out = np.zeros(s.shape, complex)
-        real, column = np.unique(s.real, return_inverse=True)
-        frequency = s.imag
-        size = max(1, _BLOCK // max(1, s.size))
-        for start in range(0, self.p.size, size):
-            a, p = self.weights[start : start + size, None], self.p[start : start + size, None]
-            grown = np.expm1(a * real)[:, column]
-            half = 0.5 * a * frequency
-            sine, cosine = np.sin(half), np.cos(half)
-            # exp(a s) - 1 = grown cos - 2 sin^2(half) + i (1 + grown) sin, without cancellation.
-            square = sine * sine
-            x = p * (grown - 2.0 * (1.0 + grown) * square)
-            y = (2.0 * p) * (1.0 + grown) * sine * cosine
-            modulus = 0.5 * np.log1p(x * (2.0 + x) + y * y)
-            angle = np.arctan2(y, 1.0 + x)
-            out += (modulus - (p * a) * s.real).sum(axis=0) + 1j * (angle - (p * a) * frequency).sum(axis=0)
-        return out
+        a, p, copies = self._kinds
+        real, row = np.unique(s.real, return_inverse=True)
+        grown = np.expm1(a * real[:, None])[row]
+        angle = a * s.imag[:, None]
+        sine, cosine = np.sin(0.5 * angle), np.cos(0.5 * angle)
+        # exp(a s) - 1 = grown cos - 2 sin^2(half) + i (1 + grown) sin, without cancellation.
+        full = 1.0 + grown
+        square = sine * sine
+        z = p * (grown - 2.0 * full * square) + 1j * ((2.0 * p) * full * sine * cosine)
+        size = np.abs(grown) * (1.0 + np.abs(a * s.real[:, None])) + full * (np.abs(sine) + np.abs(angle))
+        value, error = log_one_plus(z, 8.0 * EPS * p * size)
+        centre = (p * a) * s[:, None]
+        return summed(copies * (value - centre), copies * (error + 4.0 * EPS * np.abs(centre)))
 
     def envelope(self, c: float, t: float) -> float:
         """Sum_j log(1 - 4 pq sin^2(a_j t / 2)) / 2 of the tilted p, which falls until the first sine turns."""
@@ -83,7 +111,22 @@ class BernoulliRow(AbstractRow):
     @property
     def step(self) -> float | None:
         """The common divisor of the weights, where there is one."""
+        return self._step
+
+    @cached_property
+    def _step(self) -> float | None:
         return common_step(self.weights)
+
+    def on_lattice(self) -> Multiples | None:
+        """Weights that are whole multiples."""
+        if self._step is None:
+            return None
+        multiple, off = _multiples(self.weights, self._step)
+        unit = short(self._step)
+        most = float(np.abs(multiple).sum())
+        return Multiples(
+            BernoulliRow(multiple * unit, self.p), unit, exact_dot(self.p, multiple), float(off.sum()), most
+        )
 
     def phases(self, low: float, high: float) -> Phases:
         """-log |phi_j| >= 2 pq dist(a_j t)^2 / pi^2, with the least tilted pq of the interval."""
@@ -97,16 +140,19 @@ class BernoulliRow(AbstractRow):
         log_atoms = min(log_span, d * np.log(rows + 1.0))
         if log_atoms + (0.0 if d == 1 else np.log((rows + 1.0) * d)) > np.log(_WORK):
             return None
-        from scipy.stats import binom  # a second to import: not when the library is
-
-        count = np.arange(rows + 1.0)
+        count, none = np.arange(rows + 1.0), np.zeros(rows + 1)
+        low = np.zeros(d)
+        out = binomial_table(rows, self.p, low, rows + 1)
+        inside = binomial_table(rows - 1, self.p, low, rows)
+        lost = binomial_error(rows, self.p)
         return [
             merged(
                 np.concatenate([a * count, a * count[:-1] + share]),
-                np.concatenate([binom.pmf(count, rows, p), np.zeros(rows)]),
-                np.concatenate([np.zeros(rows + 1), binom.pmf(count[:-1], rows - 1, p)]),
+                np.concatenate([out[j], none[:-1]]),
+                np.concatenate([none, inside[j]]),
+                float(lost[j]),
             )
-            for a, p, share in zip(self.weights, self.p, shares, strict=True)
+            for j, (a, share) in enumerate(zip(self.weights, shares, strict=True))
         ]
 
     def _tilted(self, c: float) -> np.ndarray:
@@ -129,19 +175,36 @@ class AtomsRow(AbstractRow):
 
     def cumulant(self, s: ComplexArray) -> ComplexArray:
         """Sum_j log sum_k p_jk exp(s (v_jk - mean_j))."""
-        out = np.zeros(s.shape, complex)
-        centred = self.values - np.sum(self.probabilities * self.values, axis=1)[:, None]
-        size = max(1, _BLOCK // centred.shape[1])
-        for i in range(s.size):
-            for start in range(0, centred.shape[0], size):
-                v, p = centred[start : start + size], self.probabilities[start : start + size]
-                top = np.where(p > 0, v * s[i].real, -np.inf).max(axis=1)
-                angle = v * s[i].imag
-                size_of = p * np.exp(v * s[i].real - top[:, None])
-                total = (size_of * np.cos(angle)).sum(axis=1) + 1j * (size_of * np.sin(angle)).sum(axis=1)
-                # Near zero the sum is 1 + small: its modulus comes from the variance of the phases.
-                out[i] += np.sum(np.log(total) + top)
-        return out
+        return in_blocks(self._logs, s, self._kinds[0].size)[0]
+
+    def rounding(self, s: ComplexArray) -> np.ndarray:
+        """Of the sums over atoms and of their logarithms."""
+        return in_blocks(self._logs, s, self._kinds[0].size)[1]
+
+    @cached_property
+    def _kinds(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Different rows of centred values and their probabilities, and how many coordinates have each."""
+        centre = np.sum(self.probabilities * self.values, axis=1)[:, None]
+        m = self.values.shape[1]
+        rows, copies = np.unique(
+            np.hstack([self.values - centre, self.probabilities]), axis=0, return_counts=True
+        )
+        return rows[:, :m], rows[:, m:], copies.astype(float)
+
+    def _logs(self, s: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
+        """1 + sum p (exp(s v) - 1), of which p v cancels; far out, the largest exponential is taken from all."""
+        v, p, copies = self._kinds
+        at = s[:, None, None]
+        u = at * v
+        top = np.where(p > 0, u.real, -np.inf).max(axis=-1)
+        top = np.where(top > 1.0, top, 0.0)  # a factor that costs the digits near s = 0 only where it must
+        grown = np.expm1(np.where(p > 0, u - top[..., None], 0.0))
+        size = np.sum(
+            p * (np.abs(grown) + np.abs(u) * np.exp(np.minimum(u.real - top[..., None], 0.0) + 1.0)), axis=-1
+        )
+        z = np.sum(p * grown, axis=-1)
+        value, error = log_one_plus(z, EPS * (40.0 * size + 2.0 * np.abs(top)))
+        return summed(copies * (value + top), copies * (error + 4.0 * EPS * (np.abs(value) + np.abs(top))))
 
     def envelope(self, c: float, t: float) -> float:
         """Of the widest pair of atoms, |phi|^2 <= 1 - 4 sum_{k<l} p_k p_l sin^2; until the first sine turns."""
@@ -160,10 +223,37 @@ class AtomsRow(AbstractRow):
     @property
     def step(self) -> float | None:
         """The common divisor of all differences of values, where there is one."""
-        if self.values.size > _BLOCK:
+        return self._step
+
+    @cached_property
+    def _step(self) -> float | None:
+        return None if self.values.size > _BLOCK else common_step(self._anchored[self.probabilities > 0])
+
+    @property
+    def _anchored(self) -> np.ndarray:
+        # What cannot happen is on any lattice.
+        return np.where(self.probabilities > 0, self.values - self.values[:, :1], 0.0)
+
+    def on_lattice(self) -> Multiples | None:
+        """Differences from the first value of each coordinate, in whole multiples."""
+        if self._step is None:
             return None
-        anchored = self.values - self.values[:, :1]
-        return common_step(anchored[self.probabilities > 0])
+        multiple, off = _multiples(self._anchored, self._step)
+        unit = short(self._step)
+        row = AtomsRow(multiple * unit, self.probabilities)
+        rounded = 2.0**-52 * np.abs(self.values[:, :1]) / self._step  # of the differences
+        return Multiples(
+            row,
+            unit,
+            exact_dot(self.probabilities.ravel(), multiple.ravel()),
+            float((off + rounded).max(axis=1).sum()),
+            float(np.abs(multiple).max(axis=1).sum()),
+        )
+
+    @property
+    def size(self) -> float:
+        """Of each product p v and their sum."""
+        return float(self.values.shape[1] * np.abs(self.probabilities * self.values).sum())
 
     @property
     def base(self) -> float:
@@ -203,6 +293,7 @@ class AtomsRow(AbstractRow):
                     np.concatenate([out.values, rest.values + target]),
                     np.concatenate([out.out, np.zeros(rest.values.size)]),
                     np.concatenate([np.zeros(out.values.size), rest.out]),
+                    max(out.lost, rest.lost),
                 )
             )
         return found
@@ -230,3 +321,10 @@ def _(data: Empirical, weights: np.ndarray) -> AbstractRow:
 def _log_compositions(total: int, parts: int) -> float:
     """Log of the number of ways to write a total as an ordered sum of `parts` counts: the most atoms of a sum."""
     return lgamma(total + parts) - lgamma(parts) - lgamma(total + 1)
+
+
+def _multiples(values: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest whole multiples of the step, and how far off they are, in steps."""
+    multiple = np.rint(values / step)
+    high, low = product_parts(multiple, step)
+    return multiple, np.abs((values - high) - low) / step

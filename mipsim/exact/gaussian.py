@@ -8,6 +8,7 @@ from scipy.special import log_ndtr, ndtri, ndtri_exp
 from mipsim.exact.complex_arrays import ComplexArray
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
+from mipsim.exact.rounding import EPS, log_one_plus
 from mipsim.exact.transform import AbstractTransform, Tail, largest_log_modulus
 from mipsim.special import noncentral_chi_square
 
@@ -161,19 +162,33 @@ class QuadraticTransform(AbstractTransform):
         """K_w(s), shape (2, T)."""
         u = 2.0 * self.curve[:, :, None] * s
         gauss = 0.5 * np.square(self.slope[:, :, None] * s) / (1.0 - u)
-        return (gauss - 0.5 * (np.log1p(-u) + u)).sum(axis=1)
+        return (gauss - 0.5 * (log_one_plus(-u, np.zeros(u.shape))[0] + u)).sum(axis=1)
 
     def log_modulus(self, c: float, t: np.ndarray) -> np.ndarray:
         """The real part of the cumulants, less that at c."""
         return largest_log_modulus(self, c, t)
 
-    def quiet_from(self, c: float, start: float) -> float:
-        """Start: the nodes themselves tell."""
+    def rounding(self, s: ComplexArray) -> np.ndarray:
+        """Of the logarithms, and of the quotients with 1 - 2 s curve."""
+        u = 2.0 * self.curve[:, :, None] * s
+        gauss = 0.5 * np.square(self.slope[:, :, None] * s) / (1.0 - u)
+        value, error = log_one_plus(-u, 4.0 * EPS * np.abs(u))
+        lost = 8.0 * EPS * np.abs(gauss) * (1.0 + np.abs(u) / np.abs(1.0 - u))
+        terms = error + lost + 4.0 * EPS * np.abs(u) + 40.0 * EPS * (np.abs(gauss) + np.abs(value + u))
+        return terms.sum(axis=1).max(axis=0)
+
+    @property
+    def shift(self) -> float:
+        """Of the constant and the sum of the curves."""
+        return 8.0 * EPS * float((np.abs(self.constant) + np.abs(self.curve).sum(axis=1)).max())
+
+    def quiet_from(self, c: float, start: float, stop: float, span: tuple[float, float]) -> float:
+        """Start: the nodes themselves tell, since the modulus never rises."""
         return start
 
     def tail(self, c: float, spacing: float, first: int, span: tuple[float, float]) -> Tail:
         """The modulus itself falls with the frequency, in each factor."""
-        total, k = 0.0, first + 1
+        total, height, k = 0.0, 1.0, first + 1
         at = self.cumulant(np.array([complex(c)])).real
         for _ in range(200):
             height = float(np.exp(self.cumulant(np.array([c + 1j * k * spacing])).real - at).max())
@@ -181,7 +196,8 @@ class QuadraticTransform(AbstractTransform):
             if height < 1e-30:
                 break
             k *= 2
-        return Tail(total, np.inf)
+        # Beyond, each factor falls by 2^(-1/2) at least with every doubling.
+        return Tail(total + 4.0 * height, np.inf)
 
 
 def quadratic_law(constant: np.ndarray, slope: np.ndarray, curve: np.ndarray) -> AbstractScoreLaw:

@@ -12,6 +12,7 @@ from mipsim.exact.transform import AbstractTransform, Tail
 
 _NEWTON = 12
 _MIDDLE = 4
+_FAINT = -34.5  # the log of 1e-15
 _EPS = 2.0**-52
 
 
@@ -53,13 +54,17 @@ class InvertedLaw(AbstractScoreLaw):
         return {}
 
     @cached_property
+    def _tails(self) -> dict[int, Tail]:
+        return {}
+
+    @cached_property
     def _scans(self) -> dict[int, Tail]:
         return {}
 
     def rung(self, index: int) -> Rung:
         """The line through point `index` of the ladder, computed once."""
         if index not in self._rungs:
-            self._rungs[index] = build_rung(self.transform, self.ladder, index)
+            self._rungs[index] = build_rung(self.transform, self.ladder, index, self._span(index))
         return self._rungs[index]
 
     def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
@@ -72,12 +77,15 @@ class InvertedLaw(AbstractScoreLaw):
 
     @property
     def error_bound(self) -> float:
-        """The largest of `errors` at the ends of the lines, where they are worst; beyond, tails are below 1e-12 of it."""
+        """The largest error of a line at the near end of the thresholds that it serves: a line's error falls from there on.
+
+        Where Chernoff's bound is below 1e-15, it is the bound: see `Rung.errors`.
+        """
         return self._proven
 
     @property
     def error_estimate(self) -> float:
-        """The largest of `errors` with the modulus at high frequencies as it is where it was looked at."""
+        """The same with the modulus at high frequencies as it is where it was looked at: a guess, which decides nothing."""
         return self._estimated
 
     @cached_property
@@ -89,30 +97,42 @@ class InvertedLaw(AbstractScoreLaw):
         return self._worst(proven=False)
 
     def _worst(self, *, proven: bool) -> float:
-        worst = 0.0
+        worst, ladder = 0.0, self.ladder
         for world in (0, 1):
-            ends = self.ladder.location[world] + self.transform.mean[world]
-            near = ends[self.ladder.chernoff[world] > -28.0]
-            thresholds = np.concatenate([near, [self.transform.mean[world] * (1 + _EPS)]])
-            worst = max(worst, float(self.errors(thresholds, inside=bool(world), proven=proven).max()))
-        return min(worst, 1.0)
+            for side in (1, -1):
+                for index in range(ladder.zero + side, ladder.points.size if side > 0 else -1, 2 * side):
+                    near = ladder.location[world, index - side] if index != ladder.zero + side else 0.0
+                    scale = ladder.value[world, index] - ladder.points[index] * near
+                    if scale < _FAINT:
+                        # Lines beyond serve thresholds farther out, where Chernoff's bound at this line's point is less still.
+                        worst = max(worst, float(np.exp(scale)) * 1.001)
+                        break
+                    errors = self._errors(index, np.array([near]), world, proven=proven)
+                    worst = max(worst, float(errors[0]))
+        worst += self.transform.lost
+        return worst if worst <= 1.0 else 1.0  # NaN is no bound either
 
     def errors(self, threshold: Thresholds, *, inside: bool, proven: bool = True) -> np.ndarray:
-        """A bound on the absolute error of the smaller of `sf` and `cdf` at each threshold; rounding is estimated."""
+        """A bound on the absolute error of the smaller of `sf` and `cdf` at each threshold; proven, or with `proven` False a guess."""
         x = np.asarray(threshold, float)
         u = np.ravel(x) - self.transform.mean[int(inside)]
         bound = np.zeros(u.shape)
         for index, where in self._lines(u, int(inside)):
-            line = self.rung(index)
-            first = line.phi.shape[1] - 1
-            if proven:
-                tail = self.transform.tail(line.c, line.spacing, first, self._span(index))
-            else:
-                if index not in self._scans:
-                    self._scans[index] = self.transform.scan(line.c, line.spacing, first)
-                tail = self._scans[index]
-            bound[where] = line.errors(self.transform, self.ladder, u[where], int(inside), tail)
+            bound[where] = self._errors(index, u[where], int(inside), proven=proven)
+        bound += self.transform.lost
         return bound.reshape(x.shape)
+
+    def _errors(self, index: int, u: np.ndarray, world: int, *, proven: bool) -> np.ndarray:
+        line = self.rung(index)
+        tails = self._tails if proven else self._scans
+        if index not in tails:
+            first = line.phi.shape[1] - 1
+            tails[index] = (
+                self.transform.tail(line.c, line.spacing, first, self._span(index))
+                if proven
+                else self.transform.scan(line.c, line.spacing, first)
+            )
+        return line.errors(self.transform, self.ladder, u, world, tails[index])
 
     def _span(self, index: int) -> tuple[float, float]:
         """Real parts for which one proof about high frequencies serves: the middle of the ladder, or all of it."""

@@ -1,5 +1,6 @@
 """The lines of inversion: where they stand, how fine and how long they are, and what error they leave."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +12,10 @@ _HALF = 2.5  # points of the ladder, in standard deviations of the tilted law; l
 _LEAST_LOG = -745.0  # the log of the least positive float64
 _DIGITS = 36.0  # aliases are exp(-36) of the wanted tail
 _POINTS = 80
-_MOST_NODES = 2**14
+_MOST_CELLS = 2**17  # nodes of a lattice: the whole sum is then without truncation
 _NEGLIGIBLE = 1e-17
 _EPS = 2.0**-52
+_CLIP = 1e-9  # covers the rounding of the logarithm of Chernoff's bound
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,7 @@ class Rung:
         phi: exp(K_w(c + i k h) - K_w(c) - i k h centre_w), shape (2, T), k >= 0.
         kernel: 1 / s, or that of a lattice, with the sign of the tail, shape (T,).
         lattice: the score lies on a lattice.
+        lost: rounding of the logarithm of phi at the nodes, shape (T,), as of `log_one_plus`.
     """
 
     c: float
@@ -80,11 +83,13 @@ class Rung:
     phi: ComplexArray
     kernel: ComplexArray
     lattice: bool
+    lost: Callable[[], np.ndarray]
 
     def log_tail(self, transform: AbstractTransform, u: np.ndarray, world: int) -> np.ndarray:
         """Log P(S - mean > u) for c > 0, log P(S - mean <= u) for c < 0."""
-        y = _atom(transform, u, world, self.c > 0) if self.lattice else u
-        return self._log(self._sum(y, world, self.kernel), y, world)
+        y = transform.atom(u, world, self.c > 0) if self.lattice else u
+        found = self._log(self._sum(y, world, self.kernel), y, world)
+        return np.minimum(found, self.log_mgf[world] - self.c * y + _CLIP)  # Chernoff
 
     def log_tail_and_density(self, u: np.ndarray, world: int) -> tuple[np.ndarray, np.ndarray]:
         """Log tail and log density of a score without lattice."""
@@ -104,20 +109,46 @@ class Rung:
         world: int,
         tail: Tail,
     ) -> np.ndarray:
-        """Aliases by Chernoff, truncation by Niederreiter and Philipp, and an estimate of rounding."""
-        y = _atom(transform, u, world, self.c > 0) if self.lattice else u
+        """A bound on the error of the tail beyond each centred threshold; it falls with the distance from the mean.
+
+        - Aliases: the sum over all nodes is exactly sum_m exp(m c P) P(S > x + m P) (Poisson), m != 0 by Chernoff.
+        - Truncation: `Tail.distance`; on a lattice |1 - exp(-s step)| >= exp(-c step / 2) 2 t step / pi for t <= pi / step,
+          so that what is left out is at most exp(c step / 2) / 2 sum |phi(k h)| / k.
+        - Rounding: what is lost of each term, times its size; n EPS of all sizes for the sum of n terms.
+        - The tail itself is below exp(K(c) - c y), and `log_tail` never gives more: that bounds the error too.
+        """
+        y = transform.atom(u, world, self.c > 0) if self.lattice else u
         period = 2.0 * np.pi / self.spacing
-        scale = np.exp(self.log_mgf[world] - self.c * y)
+        scale = np.exp(np.minimum(self.log_mgf[world] - self.c * y, 700.0))
         if self.lattice:
-            # |1 - exp(-s step)| >= exp(-c step / 2) 2 t step / pi for frequencies t <= pi / step.
-            truncated = 0.5 * np.exp(0.5 * abs(self.c) * (transform.step or 0.0)) * tail.total
+            truncated = 0.5 * np.exp(0.5 * abs(self.c) * (transform.unit or 0.0)) * tail.total
         else:
-            lipschitz = 2.0 * float(np.abs(self.phi[world]).sum())
-            wrapped = 1.0 - np.exp(-abs(self.c) * period)
-            truncated = (1.0 + 1.0 / wrapped) * tail.distance(lipschitz)
-        size = self.spacing / np.pi * float(np.abs(self.phi[world] * self.kernel).sum())
-        rounding = 16 * _EPS * size * (4.0 + abs(self.log_mgf[world]) + np.abs(self.c * y))
-        return scale * (truncated + rounding) + np.exp(_log_alias(ladder, self.c, y, world, period))
+            truncated = tail.distance(2.0 * float(np.abs(self.phi[world]).sum()))
+        rounding = self._rounding(transform, y, world)
+        error = scale * (truncated + rounding) + np.exp(_log_alias(ladder, self.c, y, world, period))
+        return np.minimum(1.001 * error, scale * (1 + _CLIP))
+
+    def _rounding(self, transform: AbstractTransform, y: np.ndarray, world: int) -> np.ndarray:
+        size = self.spacing / np.pi * np.abs(self.phi[world] * self.kernel)
+        nodes = np.arange(size.size) * self.spacing
+        lost = self.lost()
+        # The exponent's own: its cumulants, the products i t centre and the two logarithms taken from each other.
+        grown = lost + _EPS * (
+            4.0 * np.abs(self.log_mgf[world]) + 8.0 * np.abs(self.centre[world]) * nodes + 64.0
+        )
+        each = np.where(grown < 0.05, 2.1 * grown, 2.0 * np.exp(np.minimum(grown, 700.0)))
+        # A threshold moved by `moved` moves each term by |s| moved; the phase t (y - centre) is right to 4 EPS of itself.
+        centred = 0.0 if self.lattice else abs(float(transform.mean[world]))
+        moved = transform.shift + 4.0 * _EPS * (np.abs(y) + centred)
+        terms, waves = float(size.sum()), float((size * nodes).sum())
+        # |y - centre| and |c y| times exp(-c y) are largest here or 1 / c farther out.
+        away = np.maximum(np.abs(y - self.centre[world]), 1.0 / abs(self.c))
+        exponent = np.abs(self.log_mgf[world]) + np.abs(self.c * y) + 1.0
+        return (
+            float((size * each).sum())
+            + waves * (4.0 * _EPS * away + moved)
+            + terms * (abs(self.c) * moved + _EPS * (size.size + 16.0 + 4.0 * exponent))
+        )
 
     def _coefficients(self, world: int, kernel: np.ndarray) -> np.ndarray:
         terms = 2.0 * self.phi[world] * kernel
@@ -153,14 +184,16 @@ def build_ladder(transform: AbstractTransform) -> Ladder:
             with np.errstate(over="ignore", invalid="ignore"):
                 point = _point(transform, sign * c, spread, near)
             exponent = point[1] - point[0] * point[2]
-            if not (np.isfinite(exponent).all() and point[3] > 0.0):
-                break
             # Where Chernoff's exponent stands still, the tilted law has reached the end of the support.
-            if len(found) > 1 and np.max(last - exponent) < 0.5 and point[3] < 0.5 * spread:
+            ended = len(found) > 1 and np.max(last - exponent) < 0.5 and point[3] < 0.5 * spread
+            if not np.isfinite(exponent).all() or (
+                (ended or point[3] <= 0.0) and len(found) % 2 == 0 and found
+            ):
                 break
             last = exponent
-            found.append(point)
-            spread, near = point[3], float(np.abs(point[2]).max())
+            spread = max(point[3], 0.1 * spread)
+            found.append((*point[:3], spread))
+            near = float(np.abs(point[2]).max())
             if len(found) % 2 == 0 and (exponent < _LEAST_LOG).all():
                 break
         sides.append(found[: 2 * (len(found) // 2)])
@@ -174,18 +207,19 @@ def build_ladder(transform: AbstractTransform) -> Ladder:
     )
 
 
-def build_rung(transform: AbstractTransform, ladder: Ladder, index: int) -> Rung:
+def build_rung(transform: AbstractTransform, ladder: Ladder, index: int, span: tuple[float, float]) -> Rung:
     """The line through one point: a spacing for the aliases, and nodes until the modulus is negligible."""
     c, sd = float(ladder.points[index]), float(ladder.sd[index])
     period = _period(ladder, index)
-    step = transform.step
-    most = _MOST_NODES
+    step = transform.unit
+    most = transform.most_nodes
     if step is not None:
         cells = 2 * int(np.ceil(period / (2 * step))) + 1
-        period, most = cells * step, (cells - 1) // 2 + 1
+        period, most = cells * step, min((cells - 1) // 2 + 1, _MOST_CELLS)
     spacing = 2 * np.pi / period
     log_mgf, centre = ladder.value[:, index], ladder.location[:, index]
-    count = min(most, int(np.ceil(transform.quiet_from(c, 8.8 / sd) / spacing)) + 1)
+    quiet = transform.quiet_from(c, 8.8 / sd, most * spacing, span)
+    count = min(most, int(np.ceil(quiet / spacing)) + 1)
     t = np.arange(count) * spacing
     log_phi = transform.cumulant(c + 1j * t)
     while count < most and (log_phi.real[:, -2:] - log_mgf[:, None] > np.log(_NEGLIGIBLE)).any():
@@ -199,7 +233,14 @@ def build_rung(transform: AbstractTransform, ladder: Ladder, index: int) -> Rung
     kernel: ComplexArray = 1.0 / away
     if step is not None:
         kernel = np.asarray(-step / np.expm1(-away * step), complex)
-    return Rung(c, spacing, log_mgf, centre, phi, kernel, step is not None)
+    found: list[np.ndarray] = []
+
+    def lost() -> np.ndarray:
+        if not found:  # twice the work of the nodes: only where errors are asked for
+            found.append(transform.rounding(s))
+        return found[0]
+
+    return Rung(c, spacing, log_mgf, centre, phi, kernel, step is not None, lost)
 
 
 def _point(
@@ -260,11 +301,3 @@ def _log_alias(ladder: Ladder, c: float, y: np.ndarray, world: int, period: floa
         bound = ladder.value[world, side] - np.outer(y, a) - distance - np.log(-np.expm1(-distance))
         total = np.logaddexp(total, bound.min(axis=1))
     return total
-
-
-def _atom(transform: AbstractTransform, u: np.ndarray, world: int, upper: bool) -> np.ndarray:
-    """The first atom above centred thresholds, or the last one not above; values within 1e-6 steps are on the atom."""
-    step, anchor = transform.step, transform.anchor[world] - transform.mean[world]
-    assert step is not None
-    k = np.floor((u - anchor) / step + 1e-6)
-    return anchor + step * (k + 1.0 if upper else k)

@@ -1,23 +1,30 @@
 """The exact law of a linear score: a sum over independent rows."""
 
 from dataclasses import replace
+from math import fsum
 
 import jax.numpy as jnp
 import numpy as np
 
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractLinearAttack
+from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.exact import discrete_rows as _discrete_rows  # noqa: F401 - registers its laws
-from mipsim.exact.atoms import AtomsLaw, convolve
+from mipsim.exact.atoms import convolve
 from mipsim.exact.changed import DrawnLaw, MixedLaw
 from mipsim.exact.density_rows import LaplaceRow, NormalRow
 from mipsim.exact.gaussian import NormalLaw
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw
+from mipsim.exact.noise import NoiseTail, noise_tail
+from mipsim.exact.noisy import MOST_SUMMED, NoisyAtomsLaw, NoisyLatticeLaw
 from mipsim.exact.poisson import PoissonRow
 from mipsim.exact.problem import Problem
 from mipsim.exact.rows import AbstractRow, row_of
-from mipsim.exact.sums import precise_dot
+from mipsim.exact.sums import exact_dot, precise_dot
 from mipsim.exact.transform import RowsTransform
+
+_GOOD = 1e-9
+_MOST_CELLS = 2**14
 
 
 def linear_law(problem: Problem) -> AbstractScoreLaw | None:
@@ -44,26 +51,36 @@ def linear_law(problem: Problem) -> AbstractScoreLaw | None:
     if row is None:
         return None
     shares = (share * problem.target)[share != 0.0]
+    row_mean, low = exact_dot(share, problem.data.mean)
+    # The mean of a Bernoulli law is its parameter; of the others it has been computed.
+    rounded = (
+        0.0
+        if isinstance(problem.data, Bernoulli)
+        else mean.rows * float(np.abs(share) @ np.abs(problem.data.mean))
+    )
     transform = RowsTransform(
         row=row,
         rows=mean.rows,
-        row_mean=precise_dot(share, problem.data.mean),
+        row_mean=row_mean,
+        row_mean_low=low,
         target=precise_dot(share, problem.target),
         offset=offset,
         noise=_noise(problem, weights),
+        magnitude=2.0 * rounded,
     )
     if mean.rate < 1.0:
         kept = replace(
             transform,
             row=PoissonRow(row, transform.row_mean, mean.rate),
             row_mean=mean.rate * transform.row_mean,
+            row_mean_low=mean.rate * low,
         )
         dropped = replace(kept, target=0.0)
         law = MixedLaw((InvertedLaw(kept), InvertedLaw(dropped)), (mean.rate, 1.0 - mean.rate))
     elif isinstance(row, NormalRow) and all(isinstance(part, NormalRow) for part in transform.noise):
         law = _normal(transform)
     else:
-        law = _few_atoms(transform, shares) or InvertedLaw(transform)
+        law = _few_atoms(transform, shares) or _best_inversion(transform)
     return law if mean.drawn == 1.0 else DrawnLaw(law, mean.drawn)
 
 
@@ -94,9 +111,39 @@ def _normal(transform: RowsTransform) -> NormalLaw:
     return NormalLaw(transform.mean, np.sqrt(variance))
 
 
-def _few_atoms(transform: RowsTransform, shares: np.ndarray) -> AtomsLaw | None:
-    if transform.noise:
+def _few_atoms(transform: RowsTransform, shares: np.ndarray) -> AbstractScoreLaw | None:
+    noise = noise_of(transform.noise)
+    if transform.noise and noise is None:
         return None
     tables = transform.row.tables(transform.rows, shares)
     law = None if tables is None else convolve(tables)
-    return None if law is None else replace(law, score=law.score + transform.offset)
+    if law is None:
+        return None
+    law = replace(law, score=law.score + transform.offset)
+    if noise is None:
+        return law
+    return NoisyAtomsLaw(law, noise) if law.score.size <= MOST_SUMMED else None
+
+
+def _best_inversion(transform: RowsTransform) -> AbstractScoreLaw:
+    """By inversion; where noise is finer than the lattice of the rows its transform is long, and the lattice's own law serves."""
+    law, noise = InvertedLaw(transform), noise_of(transform.noise)
+    if noise is None or transform.row.step is None or law.error_bound <= _GOOD:
+        return law
+    base = InvertedLaw(replace(transform, noise=()))
+    if base.transform.step is None or noise.spread > _MOST_CELLS * base.transform.step:
+        return law
+    other = NoisyLatticeLaw(base, noise)
+    return other if other.error_bound < law.error_bound else law
+
+
+def noise_of(parts: tuple[AbstractRow, ...]) -> NoiseTail | None:
+    """The closed form of the noise's law, where there is noise and it has one.
+
+    Examples:
+        >>> noise_of((NormalRow(4.0), LaplaceRow(np.array([1.0])))).sd
+        2.0
+    """
+    variance = fsum(part.variance for part in parts if isinstance(part, NormalRow))
+    scales = [part.scales for part in parts if isinstance(part, LaplaceRow)]
+    return noise_tail(variance, np.concatenate([np.zeros(0), *scales])) if parts else None

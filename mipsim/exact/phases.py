@@ -1,12 +1,19 @@
 """A proven bound on the characteristic function of a discrete score at large frequencies."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 _LEVELS = 4
 _FEW = 64
-_BLOCKS = (1, 4, 16, 64, 256)
+_BLOCKS = (1, 4, 16, 64, 256, 1024, 4096)
+_SHRINK = 1e-12
+_BLURRED = 0.01
+_FAR = 1e11
+
+QUIET_LEVELS = (40.0, 36.0, 32.0, 28.0, 24.0, 20.0, 16.0, 12.0, 8.0)
+"""The levels that are tried: -log of the modulus."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +31,7 @@ class Phases:
         frequencies: > 0, shape (G,).
         strengths: > 0, shape (G,).
         kept: where a record takes part with this probability only: -log |phi| >= kept (1 - exp(-that sum)).
+        blur: by how much a frequency may be off.
 
     Examples:
         >>> rng = np.random.default_rng(0)
@@ -37,65 +45,112 @@ class Phases:
     frequencies: np.ndarray
     strengths: np.ndarray
     kept: float = 1.0
+    blur: float = 0.0
 
     def quiet_until(self, start: float, rows: int, level: float) -> float:
         """The largest t1 for which |phi(t)|^rows <= exp(-level) is proven for every t in [start, t1]; at least start."""
-        merged, group = np.unique(self.frequencies, return_inverse=True)
         each = level / rows
         if self.kept < 1.0:
             if each >= self.kept:
                 return start
             each = -np.log1p(-each / self.kept)
-        with np.errstate(divide="ignore"):
-            costs = each / np.bincount(group, self.strengths)
-        useful = (merged > 0) & np.isfinite(costs)
-        values, costs = merged[useful], costs[useful]
-        rounding = 2.0**-50 * values.max(initial=0.0)  # a smaller difference is none
-        intervals = _blocked(values, costs)
+        intervals = [self._blocks.at(each)]
+        values, inverse = self._merged
         if values.size <= _FEW:
             # Euclid's algorithm on few frequencies: a term may be used again and again.
-            v, c = values, costs
+            v, c = values, each / inverse
             for _ in range(_LEVELS):
-                v, c = (np.concatenate(pair) for pair in zip((v, c), _shared(v, c, rounding), strict=True))
+                v, c = (np.concatenate(pair) for pair in zip((v, c), _shared(v, c, self._least), strict=True))
             intervals.append((np.sqrt(c) / v, (2 * np.pi - np.sqrt(c)) / v))
+        low, high = (np.concatenate(part) for part in zip(*intervals, strict=True))
+        if not low.size:
+            return start
+        # Values and ends are right to a few 2^-52: intervals that only rounding joins are not joined.
+        slack = _SHRINK if self.blur == 0.0 else _BLURRED
+        until = _sweep(start, low * (1 + slack), high * (1 - slack))
+        # Where frequencies are off by blur, each distance is off by blur t, and the root of the sum of squares by the factor
+        # 1 + blur t sqrt(sum strengths / each): it is kept below 1 + _BLURRED / 4.
+        if self.blur > 0.0:
+            until = min(until, 0.25 * _BLURRED / (self.blur * float(np.sqrt(inverse.sum() / each))))
+        return max(start, until)
+
+    def levels(self, start: float, rows: int) -> list[tuple[float, float]]:
+        """(level, t1) as of `quiet_until`, from the highest level down to one that reaches far enough."""
+        found: list[tuple[float, float]] = []
+        for level in QUIET_LEVELS:
+            if found and found[-1][1] > _FAR * start:
+                break  # lower levels reach farther, at a price in height
+            found.append((level, self.quiet_until(start, rows, level)))
+        return found
+
+    @cached_property
+    def _merged(self) -> tuple[np.ndarray, np.ndarray]:
+        """Different frequencies and their strengths."""
+        merged, group = np.unique(self.frequencies, return_inverse=True)
+        strength = np.bincount(group.ravel(), self.strengths, merged.size)
+        useful = (merged > 0) & (strength > 0) & np.isfinite(merged)
+        return merged[useful], strength[useful]
+
+    @property
+    def _least(self) -> float:
+        """A smaller difference is rounding only."""
+        return 2.0**-50 * self._merged[0].max(initial=0.0) + 4.0 * self.blur
+
+    @cached_property
+    def _blocks(self) -> "_Blocks":
+        """Blocks of neighbouring combinations; a cost is each / inverse, so that they serve every level."""
+        values, inverse = self._merged
+        found = _blocked(values, inverse)
         for _ in range(_LEVELS):
             for k in range(1, 12):
                 if 4**k < values.size:
-                    intervals += _blocked(*_disjoint(values, costs, 4**k, rounding))
-            values, costs = _disjoint(values, costs, 1, rounding)
-            intervals += _blocked(values, costs)
-        low, high = (np.concatenate(part) for part in zip(*intervals, strict=True))
-        return _sweep(start, low, high)
+                    found += _blocked(*_disjoint(values, inverse, 4**k, self._least))
+            values, inverse = _disjoint(values, inverse, 1, self._least)
+            found += _blocked(values, inverse)
+        return _Blocks(*(np.concatenate(part) for part in zip(*found, strict=True)))
 
 
-def _blocked(values: np.ndarray, costs: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The quiet intervals of blocks of neighbouring combinations that share no frequency."""
+@dataclass(frozen=True)
+class _Blocks:
+    """The smallest and largest combination of each block, and the sum of inverse costs where each = 1."""
+
+    least: np.ndarray
+    most: np.ndarray
+    inverse: np.ndarray
+
+    def at(self, each: float) -> tuple[np.ndarray, np.ndarray]:
+        """The quiet intervals."""
+        error = np.sqrt(each / self.inverse)
+        low, high = error / self.least, (2 * np.pi - error) / self.most
+        keep = low < high
+        return low[keep], high[keep]
+
+
+def _blocked(values: np.ndarray, inverse: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Blocks of neighbouring combinations that share no frequency."""
     order = np.argsort(values)
-    values, inverse = values[order], 1.0 / costs[order]
-    found = []
+    values, inverse = values[order], inverse[order]
+    found = [(np.zeros(0), np.zeros(0), np.zeros(0))]
     for size in _BLOCKS:
         count = values.size // size
         if count == 0:
             break
         edge = np.arange(count) * size
-        error = 1.0 / np.sqrt(np.add.reduceat(inverse[: count * size], edge))
-        low, high = error / values[edge], (2 * np.pi - error) / values[edge + size - 1]
-        keep = low < high
-        found.append((low[keep], high[keep]))
+        found.append((values[edge], values[edge + size - 1], np.add.reduceat(inverse[: count * size], edge)))
     return found
 
 
 def _disjoint(
-    values: np.ndarray, costs: np.ndarray, stride: int, least: float
+    values: np.ndarray, inverse: np.ndarray, stride: int, least: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Differences of disjoint pairs, `stride` apart in order: each term is used once, so the costs add."""
     order = np.argsort(values)
-    values, costs = values[order], costs[order]
+    values, inverse = values[order], inverse[order]
     first = np.arange(max(0, values.size - stride))
     first = first[first // stride % 2 == 0]
-    gap, cost = values[first + stride] - values[first], costs[first + stride] + costs[first]
+    gap, cost = values[first + stride] - values[first], 1.0 / inverse[first + stride] + 1.0 / inverse[first]
     keep = gap > least
-    return gap[keep], cost[keep]
+    return gap[keep], 1.0 / cost[keep]
 
 
 def _shared(values: np.ndarray, costs: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray]:

@@ -1,13 +1,15 @@
 """A row that its own coin keeps."""
 
 from dataclasses import dataclass
-from math import log1p
+from math import fsum, log1p
 
 import numpy as np
 
 from mipsim.exact.complex_arrays import ComplexArray
 from mipsim.exact.phases import Phases
-from mipsim.exact.rows import AbstractRow
+from mipsim.exact.rounding import EPS, log_one_plus
+from mipsim.exact.rows import AbstractRow, Multiples
+from mipsim.exact.sums import exact_dot
 
 
 @dataclass(frozen=True)
@@ -32,12 +34,47 @@ class PoissonRow(AbstractRow):
 
     def cumulant(self, s: ComplexArray) -> ComplexArray:
         """Log(1 + rate (exp(K(s) + mean s) - 1)) - rate mean s."""
+        return self._parts(s)[0]
+
+    def rounding(self, s: ComplexArray) -> np.ndarray:
+        """What the row's error and the logarithm make."""
+        return self._parts(s)[1]
+
+    def _parts(self, s: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
         u = self.row.cumulant(s) + self.mean * s
         large = u.real > 0.0
-        grown = np.expm1(np.where(large, 0.0, u))
-        near = np.log1p(self.rate * grown)
-        far = u + np.log(self.rate + (1.0 - self.rate) * np.exp(np.where(large, -u, 0.0)))
-        return np.where(large, far, near) - self.rate * self.mean * s
+        # log(1 - r + r e^u) = u + log(r + (1 - r) e^-u), whichever cannot overflow.
+        z = np.where(large, 1.0 - self.rate, self.rate) * np.expm1(np.where(large, -u, u))
+        lost = self.row.rounding(s) + 4.0 * EPS * (np.abs(u) + np.abs(self.mean * s))
+        grown = np.minimum(np.expm1(np.minimum(2.0 * lost, 700.0)), 2.0 * np.exp(np.minimum(lost, 700.0)))
+        value, error = log_one_plus(z, 8.0 * EPS * np.abs(z) + grown * np.exp(-np.abs(u.real)))
+        size = np.abs(value) + np.abs(u) + np.abs(self.rate * self.mean * s)
+        result = np.where(large, u + value, value) - self.rate * self.mean * s
+        return result, error + np.where(large, lost, 0.0) + 4.0 * EPS * size
+
+    @property
+    def size(self) -> float:
+        """The row's, and its mean's."""
+        return self.row.size + 2.0 * abs(self.mean)
+
+    def on_lattice(self) -> Multiples | None:
+        """The row's whole number plus that of its base, kept or 0."""
+        inner = self.row.on_lattice()
+        if inner is None or self.step is None:
+            return None
+        base = float(np.rint(self.row.base / self.step))
+        parts = [*inner.mean, base]
+        mean = fsum(parts)
+        low = fsum([*parts, -mean])
+        row = PoissonRow(inner.row, mean * inner.unit, self.rate)
+        kept = exact_dot(np.array([mean, low]), np.full(2, self.rate))
+        misfit = inner.misfit + abs(self.row.base / self.step - base)
+        return Multiples(row, inner.unit, kept, misfit, inner.most + abs(base))
+
+    @property
+    def vanishes(self) -> bool:
+        """No: the row may be dropped."""
+        return False
 
     def envelope(self, c: float, t: float) -> float:
         """|1 - r + r phi| <= 1 - r + r |phi| with the tilted rate r."""

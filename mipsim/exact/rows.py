@@ -1,6 +1,7 @@
 """What is asked of the law of one record's share of a linear score, weights . record."""
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from functools import singledispatch
 
 import numpy as np
@@ -19,8 +20,14 @@ class AbstractRow(ABC):
         """Log E exp(s Y) at complex s with real part inside `strip`, shape (T,); continuous branches are not kept."""
 
     @abstractmethod
+    def rounding(self, s: ComplexArray) -> np.ndarray:
+        """A bound e on the rounding error of `cumulant` at s, shape (T,), as of `log_one_plus`: the exact transform has
+        at most exp(e) times the modulus found; where e < 0.1 the logarithms differ by 2 e at most, up to 2 pi i.
+        """
+
+    @abstractmethod
     def envelope(self, c: float, t: float) -> float:
-        """A bound on log |E exp((c + i u) Y) / E exp(c Y)| for every real u with |u| >= t >= 0; 0 says nothing."""
+        """A bound on log |E exp((c + i u) Y) / E exp(c Y)| for every real u with t <= |u| <= `reach`; 0 says nothing."""
 
     @property
     def strip(self) -> tuple[float, float]:
@@ -37,6 +44,20 @@ class AbstractRow(ABC):
         """One point of that lattice."""
         return 0.0
 
+    def on_lattice(self) -> "Multiples | None":
+        """The same law with values that are whole multiples of one float64, without rounding; None without lattice."""
+        return None
+
+    @property
+    def size(self) -> float:
+        """The rounding error of the mean that `cumulant` takes away, in units of 2^-52."""
+        return 0.0
+
+    @property
+    def vanishes(self) -> bool:
+        """Whether the envelope falls to nothing, and faster than any power of t below some first power: see `tail`."""
+        return np.isinf(self.reach)
+
     def phases(self, low: float, high: float) -> Phases | None:
         """What is known of the modulus at large frequencies for all real parts in [low, high]; see `Phases`."""
         return None
@@ -51,13 +72,43 @@ class AbstractRow(ABC):
         return np.inf
 
 
+@dataclass(frozen=True)
+class Multiples:
+    """A row on a lattice, in a unit of its own that is the step to 1e-9 and makes every multiple exact.
+
+    Attributes:
+        row: the law of unit * (whole number), less its mean.
+        unit: about the step.
+        mean: the mean of the whole number, and what rounding took from it.
+        misfit: how far, in steps, a value of the row given may be from its multiple of the step.
+        most: the largest whole number that one row can reach, in size.
+    """
+
+    row: AbstractRow
+    unit: float
+    mean: tuple[float, float]
+    misfit: float
+    most: float
+
+
+def short(step: float) -> float:
+    """The step to 31 binary digits: its multiples up to 2^22 are exact.
+
+    Examples:
+        >>> short(0.1) * 3 == 3 * short(0.1), abs(short(0.1) / 0.1 - 1) < 1e-9
+        (True, True)
+    """
+    mantissa, exponent = np.frexp(step)
+    return float(np.ldexp(np.rint(mantissa * 2.0**31), exponent - 31))
+
+
 @singledispatch
 def row_of(data: AbstractDistribution, weights: np.ndarray) -> AbstractRow | None:
     """The law of weights . record, or None where none is known. New data laws register here, one function each.
 
     Examples:
         >>> import mipsim as mi, numpy as np
-    >>> import mipsim.exact.discrete_rows
+        >>> import mipsim.exact.discrete_rows
         >>> row = row_of(mi.Bernoulli([0.5]), np.ones(1))
         >>> print(row.cumulant(np.array([2.0 + 0j])).real, np.log(np.cosh(1.0)))
         [0.43378083] 0.4337808304830271

@@ -1,7 +1,6 @@
 """The exact law of an additive score of Bernoulli sums, by tables of its terms."""
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from math import fsum
 
 import jax
 import jax.numpy as jnp
@@ -9,148 +8,17 @@ import numpy as np
 
 from mipsim.attacks.base import AbstractAdditiveAttack
 from mipsim.distributions.bernoulli import Bernoulli
-from mipsim.exact.atoms import Table, convolve, merged
+from mipsim.exact.atoms import convolve, merged
+from mipsim.exact.binomial import binomial_error, binomial_table
 from mipsim.exact.changed import DrawnLaw
-from mipsim.exact.complex_arrays import ComplexArray
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw
 from mipsim.exact.links import linked
 from mipsim.exact.problem import Problem
-from mipsim.exact.transform import AbstractTransform, Tail, largest_log_modulus
+from mipsim.exact.rounding import EPS
+from mipsim.exact.table_transform import TablesTransform
 
-_MOMENTS = 26
-_SOME = 256
-_NEGLIGIBLE = -40.0
 _WORK = 2**22
-_BLOCK = 2**19
-
-
-@dataclass(frozen=True)
-class TablesTransform(AbstractTransform):
-    """A sum over coordinates of terms with finitely many values; the mass at -inf is left out of the cumulants.
-
-    Attributes:
-        values: finite values of the terms, shape (2, g, K), less a centre per coordinate; worlds out and in.
-        log_probability: of these values, -inf where impossible, shape (2, g, K).
-        copies: how many coordinates have each table, shape (g,).
-        centre: what was taken from the score, shape (2,).
-    """
-
-    values: np.ndarray
-    log_probability: np.ndarray
-    copies: np.ndarray
-    centre: np.ndarray
-
-    @property
-    def mean(self) -> np.ndarray:
-        """The centre."""
-        return self.centre
-
-    @property
-    def log_mass(self) -> np.ndarray:
-        """Of the finite values."""
-        return self._log_mass
-
-    @cached_property
-    def _log_mass(self) -> np.ndarray:
-        one = np.exp(self.log_probability).sum(axis=2)
-        lost = 1.0 - one
-        return np.where(np.abs(lost) < 1e-14, 0.0, np.log1p(-lost)) @ self.copies
-
-    @property
-    def step(self) -> float | None:
-        """None: logarithms of whole numbers are on no lattice."""
-        return None
-
-    @property
-    def anchor(self) -> np.ndarray:
-        """Unused."""
-        return self.centre
-
-    @property
-    def strip(self) -> tuple[float, float]:
-        """Everywhere: finitely many values."""
-        return -np.inf, np.inf
-
-    def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """K_w(s): the tilted law at each real part; along the line, its moments where they suffice."""
-        out = np.zeros((2, s.size), complex)
-        for c in np.unique(s.real):
-            at = s.real == c
-            out[:, at] = self._line(float(c), s.imag[at])
-        return out
-
-    def log_modulus(self, c: float, t: np.ndarray) -> np.ndarray:
-        """Of as many coordinates as make it negligible: each factor of the others is at most 1."""
-        found, some = np.zeros(t.shape), _SOME
-        while (open_ := found > _NEGLIGIBLE).any():
-            part = replace(
-                self,
-                values=self.values[:, :some],
-                log_probability=self.log_probability[:, :some],
-                copies=self.copies[:some],
-            )
-            found[open_] = largest_log_modulus(part, c, t[open_])
-            if some >= self.copies.size:
-                break
-            some *= 3
-        return found
-
-    def quiet_from(self, c: float, start: float) -> float:
-        """Start: the nodes themselves tell."""
-        return start
-
-    def tail(self, c: float, spacing: float, first: int, span: tuple[float, float]) -> Tail:
-        """Nothing is proven beyond the largest frequency looked at, twice that of the last node."""
-        last = 2.0 * (first + 1)
-        if c not in self._heights:
-            t = np.array([1.0, 1.25, 1.5, 2.0]) * (first + 1) * spacing
-            self._heights[c] = float(np.exp(self.log_modulus(c, t).max()))
-        return Tail(self._heights[c], last)
-
-    @cached_property
-    def _heights(self) -> dict[float, float]:
-        return {}
-
-    def _line(self, c: float, t: np.ndarray) -> ComplexArray:
-        result = np.zeros((2, t.size), complex)
-        groups, size = self.values.shape[1:]
-        step = max(1, _BLOCK // size)
-        for world in (0, 1):
-            for start in range(0, groups, step):
-                part = slice(start, start + step)
-                v, copies = self.values[world, part], self.copies[part]
-                tilted = self.log_probability[world, part] + c * v
-                top = tilted.max(axis=1, keepdims=True)
-                q = np.exp(tilted - top)
-                mass = q.sum(axis=1)
-                mean = (q * v).sum(axis=1) / mass
-                centred, q = v - mean[:, None], q / mass[:, None]
-                phi = _characteristic(q, centred, t)
-                result[world] += copies @ (np.log(phi) + 1j * np.outer(mean, t))
-                result[world] += copies @ (np.log(mass) + top[:, 0])
-        return result
-
-
-def _characteristic(q: np.ndarray, v: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """sum_k q_jk exp(i t v_jk), shape (g, T); the v of each row have mean 0 under q."""
-    sd = np.sqrt((q * v * v).sum(axis=1).max())
-    fast = np.abs(t) * sd <= 0.5
-    out = np.empty((q.shape[0], t.size), complex)
-    if fast.any():
-        # Far values count with q |v t|^r / r!, which the sum over r bounds by q exp(|v t|): they are never large.
-        power, moments = q.copy(), [q.sum(axis=1)]
-        largest = float(np.abs(t[fast]).max()) * sd
-        terms = 8 if largest < 0.01 else 14 if largest < 0.1 else 20 if largest < 0.25 else _MOMENTS
-        for r in range(1, terms):
-            power *= v / r
-            moments.append(power.sum(axis=1))
-        waves = (1j * t[fast]) ** np.arange(terms)[:, None]
-        out[:, fast] = np.stack(moments, axis=1) @ waves
-    for i in np.flatnonzero(~fast):
-        angle = t[i] * v
-        out[:, i] = (q * np.cos(angle)).sum(axis=1) + 1j * (q * np.sin(angle)).sum(axis=1)
-    return out
 
 
 def table_law(problem: Problem) -> AbstractScoreLaw | None:
@@ -182,33 +50,42 @@ def table_law(problem: Problem) -> AbstractScoreLaw | None:
         inner + np.array([0.0, 1.0])[:, None, None] * problem.target[:, None],
         mean.rows,
     )
-    log_probability = _log_binomial(mean.rows, data.p, count)
-    possible = np.isfinite(log_probability)
-    bad = possible & (np.isnan(terms) | (terms == np.inf))
+    probability = np.stack(
+        [binomial_table(m, data.p, low, count.shape[1]) for m in (mean.rows, mean.rows - 1)]
+    )
+    probability *= count <= high[:, None]
+    bad = (probability > 0.0) & (np.isnan(terms) | (terms == np.inf))
     if bad.any():
         world, j, k = (int(i) for i in np.argwhere(bad)[0])
         raise ValueError(
             f"attack {type(attack).__name__} contributes {terms[world, j, k]} at coordinate {j} for the count "
             f"{count[j, k]:g}; contributions must be numbers or -inf"
         )
-    law = _few(terms, log_probability) or InvertedLaw(_transform(terms, log_probability))
+    each = binomial_error(mean.rows, data.p) + _outside(mean.rows, data.p)
+    law = _few(terms, probability, each) or InvertedLaw(
+        _transform(terms, probability, low, float(each.sum()))
+    )
     drawn = law if mean.drawn == 1.0 else DrawnLaw(law, mean.drawn)
     target = jnp.asarray(problem.target)
     return linked(drawn, lambda total: attack.link(target, total))
 
 
+def _reach(n: int, p: np.ndarray) -> np.ndarray:
+    """Distances from the mean beyond which no count matters: a tail of 1e-308 tilts each of d by 38 / sqrt d deviations."""
+    return (9.5 + 40.0 / np.sqrt(p.size)) * np.sqrt(n * p * (1 - p)) + 30.0
+
+
 def _window(n: int, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Counts with tilted probability above 1e-30: a tail of 1e-308 tilts each of d coordinates by 38 / sqrt d deviations."""
-    sd = np.sqrt(n * p * (1 - p))
-    reach = (12.0 + 40.0 / np.sqrt(p.size)) * sd + 40.0
+    reach = _reach(n, p)
     return np.maximum(np.floor(n * p - reach), 0.0), np.minimum(np.ceil(n * p + reach), n)
 
 
-def _log_binomial(n: int, p: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Log P(Binomial(n, p_j) = count) and log P(Binomial(n - 1, p_j) = count), -inf outside, shape (2, d, K)."""
-    from scipy.stats import binom  # a second to import: not when the library is
-
-    return np.stack([binom.logpmf(count, m, p[:, None]) for m in (n, n - 1)])
+def _outside(n: int, p: np.ndarray) -> np.ndarray:
+    """Twice Bernstein's bound on the probability of counts outside the window, 0 where it holds all; below 1e-17."""
+    low, high = _window(n, p)
+    reach = _reach(n, p) - 2.0  # the mean of n - 1 trials is up to 1 away
+    bound = 4.0 * np.exp(-0.5 * reach**2 / (n * p * (1 - p) + reach / 3.0))
+    return np.where((low <= 0.0) & (high >= n), 0.0, bound)
 
 
 def _contributions(
@@ -220,36 +97,54 @@ def _contributions(
     return np.asarray(terms, np.float64).reshape(2, -1, d).transpose(0, 2, 1)
 
 
-def _few(terms: np.ndarray, log_probability: np.ndarray) -> AbstractScoreLaw | None:
+def _few(terms: np.ndarray, probability: np.ndarray, lost: np.ndarray) -> AbstractScoreLaw | None:
     d, size = terms.shape[1:]
     if (d + (d > 1)) * np.log(size) > np.log(_WORK):
         return None
-    probability = np.exp(log_probability)
     none = np.zeros(size)
     return convolve(
         [
-            Table(*_merged(terms[:, j], np.stack([[probability[0, j], none], [none, probability[1, j]]])))
+            merged(
+                terms[:, j].ravel(),
+                np.concatenate([probability[0, j], none]),
+                np.concatenate([none, probability[1, j]]),
+                float(lost[j]),
+            )
             for j in range(d)
         ]
     )
 
 
-def _merged(terms: np.ndarray, probability: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    table = merged(terms.ravel(), probability[:, 0].ravel(), probability[:, 1].ravel())
-    return table.values, table.out, table.inside
-
-
-def _transform(terms: np.ndarray, log_probability: np.ndarray) -> TablesTransform:
+def _transform(terms: np.ndarray, probability: np.ndarray, first: np.ndarray, lost: float) -> TablesTransform:
     finite = np.isfinite(terms)
-    log_probability = np.where(finite, log_probability, -np.inf)
+    probability = np.where(finite, probability, 0.0)
     values = np.where(finite, terms, 0.0)
-    weight = np.exp(log_probability)
-    centre = (weight * values).sum(axis=2) / weight.sum(axis=2)
-    values = np.where(finite & np.isfinite(log_probability), values - centre[:, :, None], 0.0)
-    stacked = np.concatenate([values[0], log_probability[0], values[1], log_probability[1]], axis=1)
-    keys: dict[bytes, int] = {}
-    group = np.array([keys.setdefault(row.tobytes(), len(keys)) for row in stacked])
-    _, first, copies = np.unique(group, return_index=True, return_counts=True)
-    return TablesTransform(
-        values[:, first], log_probability[:, first], copies.astype(float), centre.sum(axis=1)
+    centre = np.einsum("wjk,wjk->wj", probability, values) / probability.sum(axis=2)
+    values = np.where(probability > 0.0, values - centre[:, :, None], 0.0)
+    kept, copies = _kinds(values, probability)
+    # Each value has lost EPS of itself and its centre.
+    moved = EPS * float(
+        (np.abs(centre) + np.einsum("wjk,wjk->wj", probability, np.abs(values))).sum(axis=1).max()
     )
+    return TablesTransform(
+        values[:, kept],
+        probability[:, kept],
+        copies,
+        np.array([fsum(world) for world in centre]),
+        first[kept],
+        lost,
+        moved,
+    )
+
+
+def _kinds(values: np.ndarray, probability: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The first coordinate of each kind, and how many share its values and probabilities."""
+    d = values.shape[1]
+    marks = np.unique(np.einsum("wjk,k->jw", values, np.cos(np.arange(values.shape[2]))), axis=0)
+    if len(marks) == d:  # no two are alike, which is quickly seen
+        return np.arange(d), np.ones(d)
+    keys: dict[bytes, int] = {}
+    rows = np.concatenate([values[0], values[1], probability[0], probability[1]], axis=1)
+    group = np.array([keys.setdefault(row.tobytes(), len(keys)) for row in rows])
+    _, kept, copies = np.unique(group, return_index=True, return_counts=True)
+    return kept, copies.astype(float)

@@ -1,21 +1,29 @@
 """The cumulant generating functions of a score in the two worlds, which is all that inversion needs."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from math import log
+from math import fsum, log
 
 import numpy as np
 
 from mipsim.exact.complex_arrays import ComplexArray
-from mipsim.exact.rows import AbstractRow
+from mipsim.exact.rows import AbstractRow, Multiples
+from mipsim.exact.sums import product_parts
 
-_LEVELS = (36.0, 32.0, 28.0, 24.0, 20.0, 16.0, 12.0, 8.0)
 _SMALL = 1e-18
 _SCAN = 64.0
 _WHOLE = 2.0**52
-_FAR = 1e11
 _QUIET = -38.5
+_LOUD = -50.0  # of the log of a height
+_FINE, _COARSE = (
+    1.1,
+    2.0,
+)  # growth of the blocks of frequencies that one bound serves: near the last node, and far from it
+_DOUBLINGS = 900
+_OFF_LATTICE = 1e-7  # steps by which a sum may miss its lattice
+_EPS = 2.0**-52
 
 
 @dataclass(frozen=True)
@@ -26,10 +34,18 @@ class Tail:
     last: float
 
     def distance(self, lipschitz: float) -> float:
-        """How far the law on a circle can be from one with density <= `lipschitz` that shares the first terms.
+        """How far a tail probability of the tilted law can be from its sum over the nodes up to `first`.
 
-        Source: Niederreiter and Philipp (1973), theorem 1': 4 L / (m + 1) + (4 / pi) sum_{k <= m} |difference| / k.
+        Where every frequency is in the bound (last = inf), the terms left out are at most (1 / pi) sum |phi(k h)| / k in
+        all. Else: 4 L / (m + 1) + (4 / pi) sum_{first < k <= m} |phi| / k bounds the distance of the distribution function
+        of the law, wound round the circle and counted from the threshold, to that of the trigonometric polynomial of the
+        nodes, whose density is at most L = `lipschitz`. What is integrated against the two falls by 1 round the circle,
+        so by parts the same number bounds the difference of the integrals.
+
+        Source: Niederreiter and Philipp (1973), theorem 1'.
         """
+        if np.isinf(self.last):
+            return self.total / np.pi
         return 4.0 * lipschitz / (self.last + 1.0) + 4.0 / np.pi * self.total
 
 
@@ -57,17 +73,48 @@ class AbstractTransform(ABC):
         """One point of that lattice in each world, shape (2,)."""
 
     @property
+    def unit(self) -> float | None:
+        """The spacing of the lattice as the cumulants have it: the step to 1e-9, so short that its multiples are exact."""
+        return self.step
+
+    def atom(self, u: np.ndarray, world: int, upper: bool) -> np.ndarray:
+        """The first atom above centred thresholds, or the last one not above, centred, in units of the cumulants.
+
+        Thresholds within 1e-6 steps of an atom are on it.
+        """
+        raise TypeError(f"{type(self).__name__} has no lattice")
+
+    @property
     @abstractmethod
     def strip(self) -> tuple[float, float]:
         """The open interval of real s with finite cumulants."""
+
+    @property
+    def lost(self) -> float:
+        """A bound on the total error of the probabilities behind the cumulants."""
+        return 0.0
+
+    @property
+    def most_nodes(self) -> int:
+        """The most nodes of a line that are worth their time, without a lattice."""
+        return 2**14
 
     @abstractmethod
     def cumulant(self, s: ComplexArray) -> ComplexArray:
         """K_w(s), shape (2, T), for complex s of shape (T,) inside the strip; any branch of the logarithm."""
 
     @abstractmethod
-    def quiet_from(self, c: float, start: float) -> float:
-        """A frequency >= start beyond which the law tilted by c has a negligible modulus, as far as is easily seen."""
+    def quiet_from(self, c: float, start: float, stop: float, span: tuple[float, float]) -> float:
+        """A frequency in [start, stop] beyond which the law tilted by c has a negligible modulus, as far as is easily seen."""
+
+    @abstractmethod
+    def rounding(self, s: ComplexArray) -> np.ndarray:
+        """A bound on the rounding error of `cumulant` at s, up to whole multiples of 2 pi i; the larger world, shape (T,)."""
+
+    @property
+    @abstractmethod
+    def shift(self) -> float:
+        """A bound on what rounding moves the score by: its mean, and its distance from a lattice that it is said to be on."""
 
     @abstractmethod
     def tail(self, c: float, spacing: float, first: int, span: tuple[float, float]) -> Tail:
@@ -99,6 +146,8 @@ class RowsTransform(AbstractTransform):
         target: the target's share.
         offset: the constant of the score.
         noise: further independent centred terms, the same in both worlds.
+        row_mean_low: what rounding took from `row_mean`.
+        magnitude: by how many EPS the exact mean of all rows may be off besides.
     """
 
     row: AbstractRow
@@ -107,12 +156,21 @@ class RowsTransform(AbstractTransform):
     target: float
     offset: float
     noise: tuple[AbstractRow, ...] = ()
+    row_mean_low: float = 0.0
+    magnitude: float = 0.0
 
     @property
     def mean(self) -> np.ndarray:
         """Offset + rows row_mean, and the target in place of one of them."""
-        out = self.offset + self.rows * self.row_mean
-        return np.array([out, out + (self.target - self.row_mean)])
+        return self._mean
+
+    @cached_property
+    def _mean(self) -> np.ndarray:
+        # Rows and offset cancel where the score is centred: their sum is rounded once.
+        high, low = product_parts(float(self.rows), self.row_mean)
+        parts = [self.offset, float(high), float(low), self.rows * self.row_mean_low]
+        inside = [*parts, self.target, -self.row_mean, -self.row_mean_low]
+        return np.array([fsum(parts), fsum(inside)])
 
     @property
     def log_mass(self) -> np.ndarray:
@@ -121,12 +179,53 @@ class RowsTransform(AbstractTransform):
 
     @property
     def step(self) -> float | None:
-        """The rows' own, without noise."""
-        return self._step
+        """The rows' own, without noise, if all rows together miss the lattice by 1e-7 steps at most."""
+        return None if self._lattice is None else self.row.step
+
+    @property
+    def unit(self) -> float | None:
+        """That of the rows in whole multiples."""
+        return None if self._lattice is None else self._lattice.unit
 
     @cached_property
-    def _step(self) -> float | None:
-        return None if self.noise else self.row.step
+    def _lattice(self) -> Multiples | None:
+        found = None if self.noise else self.row.on_lattice()
+        step = self.row.step
+        if found is None or step is None:
+            return None
+        base = np.abs(np.array([self.offset, self.rows * self.row.base, self.target])).sum()
+        rounding = 8.0 * _EPS * (base / step + self.rows * found.most)
+        return None if self.rows * found.misfit + rounding > _OFF_LATTICE else found
+
+    @cached_property
+    def _row(self) -> AbstractRow:
+        return self.row if self._lattice is None else self._lattice.row
+
+    def atom(self, u: np.ndarray, world: int, upper: bool) -> np.ndarray:
+        """A whole number less the mean of all, which nothing rounds until the difference is taken."""
+        assert self._lattice is not None
+        assert self.row.step is not None
+        k = np.floor((u + self.mean[world] - self.anchor[world]) / self.row.step + 1e-6) + float(upper)
+        rows = float(self.rows - world)
+        high, low = product_parts(rows, self._lattice.mean[0])
+        return self._lattice.unit * ((k - high) - (float(low) + rows * self._lattice.mean[1]))
+
+    @property
+    def shift(self) -> float:
+        """Rounding of the means, here and in the row's cumulants; on a lattice the atoms are where they are."""
+        own = float(np.abs(self._mean).max()) + abs(self.target) if self._lattice is None else 0.0
+        magnitude = self.magnitude if self._lattice is None else 0.0
+        return _EPS * (magnitude + self.rows * self._row.size + 2.0 * own)
+
+    def rounding(self, s: ComplexArray) -> np.ndarray:
+        """That of the row times the rows, that of the noise, and of their products and sums."""
+        row = self.rows * self._row.rounding(s)
+        size = self.rows * np.abs(self._row.cumulant(s))
+        noise = np.zeros(s.shape)
+        for part in self.noise:
+            noise += part.rounding(s)
+            size += np.abs(part.cumulant(s))
+        return row + noise + (2.0 + len(self.noise)) * _EPS * size
 
     @property
     def anchor(self) -> np.ndarray:
@@ -142,7 +241,7 @@ class RowsTransform(AbstractTransform):
 
     def cumulant(self, s: ComplexArray) -> ComplexArray:
         """N times that of a row, or n - 1 times, plus the noise's."""
-        one = self.row.cumulant(s)
+        one = self._row.cumulant(s)
         noise = sum((part.cumulant(s) for part in self.noise), np.zeros(s.shape, complex))
         return np.stack([self.rows * one + noise, (self.rows - 1) * one + noise])
 
@@ -150,58 +249,96 @@ class RowsTransform(AbstractTransform):
         """The real part of the cumulants, less that at c."""
         return largest_log_modulus(self, c, t)
 
-    def quiet_from(self, c: float, start: float) -> float:
-        """Where the envelope is below 1e-17; it may not be inside its reach."""
+    def quiet_from(self, c: float, start: float, stop: float, span: tuple[float, float]) -> float:
+        """The first frequency found beyond which the modulus is proven below 1e-17, else `stop`.
+
+        A score without noise and lattice comes back to 1 again and again: its nodes end with the envelope's reach at most.
+        """
+        if not self.noise and self.unit is None:
+            stop = min(stop, max(start, self._row.reach))
         t = start
-        while t < self._reach and self._envelope(c, t) > _QUIET:
-            t *= 1.08
-        return min(t, self._reach)
+        while t < stop and self._highest(c, t, span) > _QUIET:
+            t *= 1.05
+        return min(t, stop)
 
-    @property
-    def _reach(self) -> float:
-        return np.inf if self.noise else self.row.reach
+    def _highest(self, c: float, t: float, span: tuple[float, float]) -> float:
+        """A bound on the log modulus at every frequency from t on: to pi / step on a lattice, else to infinity.
 
-    def _envelope(self, c: float, t: float) -> float:
-        row = (self.rows - 1) * self.row.envelope(c, t) if t <= self.row.reach else 0.0
-        return row + sum(part.envelope(c, t) for part in self.noise)
+        Without noise and lattice it is that up to the reach: the rest is for `tail`.
+        """
+        reach = self._row.reach
+        inner = self._height(c, t, reach, span) if t < reach else -np.inf
+        whole = self.unit is not None and reach * self.unit >= np.pi * (1 - 1e-12)
+        if whole or np.isinf(reach) or not (self.noise or self.unit):
+            return inner
+        start = max(t, reach)
+        beyond = self._noise(c, start)
+        if beyond > _QUIET:
+            for level, until in self._quiet(span):
+                over = self.unit is not None and until * self.unit >= np.pi
+                after = -np.inf if over else self._noise(c, max(t, until))
+                beyond = min(beyond, max(self._noise(c, start) - level, after))
+        return max(inner, beyond)
+
+    def _noise(self, c: float, t: float) -> float:
+        return sum(part.envelope(c, t) for part in self.noise)
+
+    def _height(self, c: float, start: float, stop: float, span: tuple[float, float]) -> float:
+        """A bound on the log modulus at frequencies in [start, stop]: the noise's, and the rows' where they have one."""
+        found = self._noise(c, start)
+        if stop <= self._row.reach:
+            return found + (self.rows - 1) * self._row.envelope(c, start)
+        if start >= self._row.reach * (1 - 1e-13) and found > _LOUD:
+            found -= max((level for level, until in self._quiet(span) if stop <= until), default=0.0)
+        return found
 
     def tail(self, c: float, spacing: float, first: int, span: tuple[float, float]) -> Tail:
-        """From the monotone envelopes as far as they reach or fall to nothing, then from the phases."""
-        reach = self._reach
-        total, k = 0.0, first + 1
-        while k * spacing <= reach:
-            height = np.exp(self._envelope(c, k * spacing))
-            total += height * min(1.0 / k + log(2.0), 1.0 / k + log(max(1.0, reach / (k * spacing))))
-            if height < _SMALL**2 or (not np.isfinite(reach) and height * 50 < _SMALL):
-                break
-            k *= 2
-        if np.isinf(reach):
-            return Tail(total, np.inf)
-        most = 2.0**52 if self.step is None else np.pi / (self.step * spacing)
-        if reach >= most * spacing * (1 - 1e-12):
-            return Tail(total, most)
-        return self._by_phases(total, reach, spacing, first, span, most)
+        """Blocks of frequencies, each with one proven height: by the envelopes, by the phases, by the noise alone.
 
-    def _by_phases(
-        self, total: float, reach: float, spacing: float, first: int, span: tuple[float, float], most: float
-    ) -> Tail:
-        best = Tail(total, max(reach / spacing, first))
-        for level, until in self._quiet(span):
-            last = min(until / spacing, most)
-            found = Tail(total + np.exp(-level) * log(max(1.0, last * spacing / reach)), last)
-            best = min(best, found, key=lambda tail: tail.distance(1.0))
-        return best
+        The envelope of the rows says nothing beyond its reach, where the modulus of a discrete score rises again; that of
+        the noise falls for ever. Once it falls to exp(-0.65) < .53 of itself with every doubling, the rest of the sum is at most
+        height sum_i .53^i (log 2 + 1 / k) < 4 height.
+        """
+        reach = self._row.reach
+        most = np.inf if self.unit is None else np.pi / (self.unit * spacing)
+        edges: list[float] = []
+        if np.isfinite(reach) and self._noise(c, reach) > _LOUD:
+            edges = sorted({reach, *(until for _, until in self._quiet(span))})
+        total, k = 0.0, first + 1.0
+        options: list[Tail] = []
+        for count in range(_DOUBLINGS):
+            if k > most * (1 + 1e-12):
+                return Tail(total, np.inf)
+            edge = next((at for at in edges if at > k * spacing * (1 + 1e-12)), np.inf)
+            until = min(k * (_FINE if count < 60 else _COARSE), edge / spacing, max(most, k + 1.0))
+            height = self._height(c, k * spacing, until * spacing * (1 - 1e-13), span)
+            total += float(np.exp(height)) * (1.0 / k + log(until / k))
+            if np.isinf(most):
+                if height < _LOUD and self._falls(c, k * spacing):
+                    return Tail(total + 4.0 * float(np.exp(height)), np.inf)
+                options.append(Tail(total, float(np.floor(until * (1 - 1e-13)))))
+                if until > _WHOLE:
+                    break
+            k = until
+        if not options:
+            return Tail(total, np.inf)
+        return min(options, key=lambda tail: tail.distance(1.0))
+
+    def _falls(self, c: float, t: float) -> bool:
+        """Whether the bound halves, nearly, from t to 2 t, and so does with every doubling after.
+
+        The logarithms of the envelopes of noise and of densities are concave functions of log t: sums of -log(1 + (b t)^2),
+        -t^2, min(0, const - log(c^2 + t^2)). The rows of a discrete law, and dropped rows, only add what does not rise.
+        """
+        parts = self.noise or ((self._row,) if self._row.vanishes else ())
+        copies = 1 if self.noise else self.rows - 1
+        return copies * sum(part.envelope(c, 2.0 * t) - part.envelope(c, t) for part in parts) < -0.65
 
     def _quiet(self, span: tuple[float, float]) -> list[tuple[float, float]]:
         """(level, frequency up to which |phi| <= exp(-level) is proven), once for all lines."""
         if span not in self._known:
-            phases, reach, rows = self.row.phases(*span), self.row.reach, self.rows - 1
-            found: list[tuple[float, float]] = []
-            for level in _LEVELS:
-                if phases is None or (found and found[-1][1] > _FAR * reach):
-                    break  # lower levels reach farther, at a price in height
-                found.append((level, phases.quiet_until(reach, rows, level)))
-            self._known[span] = found
+            phases = self._row.phases(*span) if self.rows > 1 else None
+            self._known[span] = [] if phases is None else phases.levels(self._row.reach, self.rows - 1)
         return self._known[span]
 
     @cached_property
@@ -213,3 +350,37 @@ def largest_log_modulus(transform: AbstractTransform, c: float, t: np.ndarray) -
     """Log |E exp((c + i t) S)| - log E exp(c S), the larger of both worlds, from the cumulants."""
     real = np.real(transform.cumulant(np.concatenate([[complex(c)], c + 1j * t])))
     return (real[:, 1:] - real[:, :1]).max(axis=0)
+
+
+def phased_tail(
+    height: Callable[[float], float],
+    reach: float,
+    quiet: list[tuple[float, float]],
+    spacing: float,
+    first: int,
+) -> Tail:
+    """A `Tail` from a bound on the log modulus that falls up to `reach`, and levels that are proven beyond it.
+
+    Args:
+        height: frequency t -> a bound on the log modulus at frequencies in [t, reach].
+        reach: how far that holds.
+        quiet: pairs (level, frequency): beyond `reach`, up to the frequency, the modulus is at most exp(-level).
+        spacing: of the frequencies k spacing.
+        first: the last k that is summed.
+
+    Examples:
+        >>> phased_tail(lambda t: -t * t, 20.0, [(36.0, 1e9)], 1.0, 6).distance(1.0) < 1e-8
+        True
+    """
+    total, k = 0.0, first + 1.0
+    while k * spacing < reach * (1 - 1e-13) and k < _WHOLE:
+        until = min(_FINE * k, reach / spacing)
+        total += float(np.exp(height(k * spacing))) * (1.0 / k + log(until / k))
+        k = until
+    options = [Tail(total, max(float(first), float(np.floor(k * (1 - 1e-13)))))]
+    for level, frequency in quiet:
+        last = frequency / spacing
+        if last > k:
+            rest = np.exp(-level) * (1.0 / k + log(last / k))
+            options.append(Tail(total + float(rest), float(np.floor(last * (1 - 1e-13)))))
+    return min(options, key=lambda tail: tail.distance(1.0))

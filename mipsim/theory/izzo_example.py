@@ -145,7 +145,9 @@ def moments(n: int, reading: str = "proof", tolerance: float = 1e-3) -> Moments:
     return Moments((a, b), (c, d))
 
 
-def mip_wins_from(n: int, sigma: float, constant: float = 6.16) -> tuple[float, float]:
+def mip_wins_from(
+    n: int, sigma: float, constant: float = 6.16, delta: float | None = None
+) -> tuple[float, float]:
     """The range (low, high) of eta in (0, 1/2) where the printed MIP noise is below the DP noise; (nan, nan) where there is none.
 
     MIP is below DP where sensitivity eta^2 > constant^2 sigma log((1 + 2 eta)/(1 - 2 eta)). The ratio of the right
@@ -155,6 +157,7 @@ def mip_wins_from(n: int, sigma: float, constant: float = 6.16) -> tuple[float, 
         n: records, 2 to 1000.
         sigma: the standard deviation that the MIP noise is scaled by, > 0.
         constant: 6.16.
+        delta: a sensitivity > 0 in place of that of the data set.
 
     Returns:
         (low, high); high is 1/2 where it cannot be told from it in float64.
@@ -171,10 +174,10 @@ def mip_wins_from(n: int, sigma: float, constant: float = 6.16) -> tuple[float, 
         >>> mip_wins_from(12, 1.0)
         (nan, nan)
     """
-    delta = sensitivity(n)
+    largest = sensitivity(n) if delta is None else number("delta", delta, 0.0, low_open=True)
 
     def excess(eta: float) -> float:
-        return float(np.log(mip_noise_scale(eta, sigma, constant=constant) / dp_noise_scale(eta, delta)))
+        return float(np.log(mip_noise_scale(eta, sigma, constant=constant) / dp_noise_scale(eta, largest)))
 
     edge = 0.5 - 1e-15
     grid = np.concatenate([np.geomspace(1e-12, 0.4, 400), 0.5 - np.geomspace(0.1, 1e-15, 400)[1:]])

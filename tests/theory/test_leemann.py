@@ -91,6 +91,11 @@ def test_long_run_mu_of_small_steps_has_no_cancellation():
         assert leemann.long_run_mu(s, 1.0) == pytest.approx(math.sqrt(first), rel=1e-2)
 
 
+def test_the_step_of_a_run_is_the_inverse_of_equation_10():
+    for step, c in ((0.05, 3.0), (1.0, 0.2), (4.0, 0.1)):
+        assert leemann.step_for_long_run_mu(leemann.long_run_mu(step, c), c) == pytest.approx(step, rel=1e-9)
+
+
 def test_noise_reaches_the_wanted_mu():
     for mu in (0.2, 0.5, 1.0):
         tau = leemann.noise_for_step_mu(mu, 650, 500, 650.0, 2.0)
@@ -110,6 +115,9 @@ def test_noise_reaches_the_wanted_mu():
         (lambda: leemann.step_tradeoff(5, 1.0, 1.0), "rows is 1"),
         (lambda: leemann.long_run_mu(-0.1, 1.0), "step is -0.1"),
         (lambda: leemann.game_limit_mu(1.0, -1.0), "c is -1"),
+        (lambda: leemann.step_for_long_run_mu(0.0, 1.0), "mu is 0"),
+        (lambda: leemann.step_for_long_run_mu(1.0, 0.0), "c is 0"),
+        (lambda: leemann.step_for_long_run_mu(1e200, 1.0), "equation 10 gives at most"),
         (lambda: leemann.composed_mu(1.0, 0), "steps is 0"),
         (lambda: leemann.noise_for_step_mu(0.0, 5, 10, 1.0, 1.0), "mu is 0"),
     ],

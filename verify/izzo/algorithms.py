@@ -64,6 +64,13 @@ ALGORITHMS: dict[str, Callable[[int], Law]] = {
 """Name -> (n -> law of the outputs, one row for each half)."""
 
 
+def drawn_law(rng: np.random.Generator) -> tuple[int, Law]:
+    """(n, law) of an algorithm with 2 to 7 outputs at n = 2, 4 or 6, anything from a lookup table to nearly no privacy loss."""
+    n = int(rng.choice([2, 4, 6]))
+    concentration = float(np.exp(rng.uniform(np.log(0.03), np.log(30.0))))
+    return n, rng.dirichlet(np.full(int(rng.integers(2, 8)), concentration), size=len(half_subsets(n)))
+
+
 def worlds(law: Law, n: int, target: int) -> tuple[np.ndarray, np.ndarray]:
     """Output probabilities when the target is out and when it is in, each of shape (m,)."""
     flags = half_subsets(n)[:, target]

@@ -11,10 +11,18 @@ from scipy import optimize
 from mipsim.exact.subset_shift import euclidean_shift_eta, planar_shift_eta
 from mipsim.theory import izzo
 from sims.izzo_games import CASE
-from verify.claim import Between, Budget, Claim, Kind, OneOf, Regime, RegimeResult, Verdict
+from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult, Verdict
 from verify.izzo.by_games import games_regime
-from verify.izzo.noise import EXACT, OUTPUTS, every_regime, line_regime, sphere_regime
-from verify.limits import judge_identity
+from verify.izzo.noise import (
+    HALF,
+    OUTPUTS,
+    every_regime,
+    line_regime,
+    planted_control,
+    sampled_outputs,
+    sphere_regime,
+)
+from verify.limits import judge_bound
 
 ETAS = (0.05, 0.1, 0.25, 0.4)
 DIMENSIONS = (1, 2, 10, 1000, 30_000, 100_000, 1_000_000)
@@ -38,7 +46,9 @@ def every_algorithm_regime(dimension: int) -> Regime:
             ratios[eta], eta, parameters, "quadrature over the angle", partial(drawn, eta, dimension)
         )
 
-    return Regime(f"M = 2, d = {dimension}", parameters, judge, random=False)
+    # "A(D) are the weights of a neural network trained on D" (section 4): a million of them is the paper's own setting.
+    setting = "paper" if dimension == 1_000_000 else ""
+    return Regime(f"M = 2, d = {dimension}", parameters, judge, random=False, setting=setting)
 
 
 def drawn(eta: float, dimension: int) -> str:
@@ -164,8 +174,9 @@ def directions_regime(moment: float, dimension: int, eta: float) -> Regime:
             smallest_tolerance=max(0.0, high - 1.0),
             detectable_gap=half / eta,
             unit="relative to eta",
-            route="drawn directions, exact radius",
+            route="drawn directions, radius integrated",
             detail=f"eta is {0.5 * mean / eta:.3g} times the promised one, [{low:.3g}, {high:.3g}]",
+            tolerance=0.0,
             second_route=literal_games(moment, dimension, eta) if verdict is Verdict.REFUTED else "",
         )
 
@@ -198,15 +209,13 @@ def literal_games(moment: float, dimension: int, eta: float) -> str:
 def _judged(
     ratio: float, eta: float, parameters: dict[str, object], route: str, second: partial[str]
 ) -> RegimeResult:
-    return judge_identity(
+    return judge_bound(
         ratio - 1.0,
-        EXACT,
         parameters,
         unit="relative to eta",
         route=route,
         detail=f"at eta = {eta:.3g}, the best attack's eta is {ratio:.4g} times the promised one",
         second_route=second,
-        one_sided=True,
     )
 
 
@@ -217,13 +226,25 @@ _DOMAIN = {
     "A": OneOf(("every (M = 2)", *OUTPUTS, "two points"), "any algorithm with the moments"),
 }
 _STATEMENT = "theta + r U, U = Y/||Y||_{sigma,M}, Y_i ~ GenNormal(0, sigma_i, M), sigma_i^M >= E|theta_i - E theta_i|^M, M >= 2, "
+_QUOTE = Quote(
+    "Generate Y_i ~ GenNormal(0, sigma_i, M), U = Y/||Y||_{sigma,M} and draw r ~ Laplace((6.16/eta)^(1+2/M)). Finally, set X = rU and return "
+    "theta-hat = theta + X. Then theta-hat is eta-MIP.",
+    "corollary 10",
+)
+
+
+def _sampled_dimensions(rng: np.random.Generator, count: int) -> list[Regime]:
+    """M = 2, where all algorithms are judged at once, in dimensions from 1 to 1e7 (by the logarithm)."""
+    return [every_algorithm_regime(round(float(np.exp(rng.uniform(0.0, np.log(1e7)))))) for _ in range(count)]
+
+
 CLAIMS = (
     Claim(
         "izzo-cor-10",
         "izzo",
         _STATEMENT + "r ~ Laplace((6.16/eta)^(1 + 2/M)), is eta-MIP in every dimension.",
         Kind.BOUND,
-        EXACT,
+        0.0,
         "relative to eta",
         _DOMAIN,
         (
@@ -242,34 +263,53 @@ CLAIMS = (
                 partial(literal_games, *CASE),
             ),
         ),
-        # In one dimension the statement holds; with a scale of 6% it must not.
-        partial(line_regime, "two points", 100.0, izzo.CONSTANT_FROM_2, 0.06),
+        planted_control(100.0, izzo.CONSTANT_FROM_2),
         corrected_by="izzo-cor-10-corrected",
+        quote=_QUOTE,
+        restricted_by=(
+            HALF,
+            Quote(
+                "our results apply equally well in the case that e.g. A(D) are the weights of a neural network trained on D",
+                "section 4",
+            ),
+        ),
+        sampled=_sampled_dimensions,
     ),
     Claim(
         "izzo-cor-10-corrected",
         "izzo",
-        _STATEMENT + "r ~ Gamma(d, (6.16/eta)^(1 + 2/M)), is eta-MIP in every dimension.",
+        _STATEMENT
+        + "all sigma_i > 0 and finite, r ~ Gamma(d, (6.16/eta)^(1 + 2/M)) independent of U, and (U, r) of theta, is eta-MIP at k = n/2 in "
+        "every dimension. (A coordinate with sigma_i = 0 is constant and is released as it is.)",
         Kind.BOUND,
-        EXACT,
+        0.0,
         "relative to eta",
-        _DOMAIN,
+        _DOMAIN | {"sigma_i": Between(0, float("inf"), "> 0")},
         (
             every_regime(MOMENTS, izzo.CONSTANT_FROM_2),
             *(line_regime(name, moment, izzo.CONSTANT_FROM_2) for name in OUTPUTS for moment in MOMENTS),
             *(sphere_regime(d, izzo.CONSTANT_FROM_2) for d in (2, 10, 1000, 100_000)),
         ),
-        partial(line_regime, "two points", 100.0, izzo.CONSTANT_FROM_2, 0.06),
+        planted_control(100.0, izzo.CONSTANT_FROM_2),
         corrects="izzo-cor-10",
         derivation=(
-            "U has the cone measure of the unit sphere, as the printed proof shows. The volume between the norms s and s + ds grows "
-            "like s^(d-1), so the density exp(-||x||/c) of theorem 9 has ||X|| ~ Gamma(d, c). A Laplace radius gives "
-            "||x||^-(d-1) exp(-||x||/c) instead: it depends on the norm, but is a different density for d > 1, with a peak that the "
-            "noise reaches too often. At M = 2 its worst advantage over all algorithms is E P(|U_1| < 1/r)/2 (the total variation of "
-            "a shift is concave in its length, so two outputs at distance 2 are the worst), which tends to 1/2 as d grows. With the "
-            "Gamma radius E||theta - E theta||^M <= 1 and theorem 9 applies, with c = (6.16/eta)^(1 + 2/M) far more than the "
-            "1/artanh(2 eta) that suffices. In d = 1 the two radii agree."
+            "1. Law of X. Y has a density proportional to exp(-sum (|y_i|/sigma_i)^M) = exp(-d ||y||^M), a function of the norm: in polar "
+            "coordinates of the norm (the volume of {s <= ||y|| <= s + ds} is d v s^(d-1) ds, v that of the unit ball) ||Y|| and U = Y/||Y|| are "
+            "independent and U has the cone measure of the sphere. For r independent of U with a density q, X = r U has the density q(||x||)/(d v "
+            "||x||^(d-1)). For Gamma(d, c), q(s) is proportional to s^(d-1) e^(-s/c), and X has a density proportional to exp(-||x||/c), that of "
+            "theorem 9; a Laplace radius gives ||x||^-(d-1) exp(-||x||/c), another density for d > 1. 2. Moment. E||theta - E theta||^M = "
+            "sum E|theta_i - E theta_i|^M/(d sigma_i^M) <= 1. 3. Privacy, without the printed proof. With independent theta and X, given the "
+            "coins of A, two outputs a and b shift one density into another with a ratio of at most e^(||a - b||/c), and a pair of laws with "
+            "ratios in [e^-t, e^t] has a total variation of at most tanh(t/2) (Kairouz, Oh and Viswanath). Draw a from the sets with the target "
+            "and b from those without, independently: total variation is convex, tanh concave on [0, inf), and E||a - b|| <= E||a - m|| + E||b - m|| "
+            "= 2 E||theta - m|| <= 2 with m = E theta, k = n/2 and M >= 1 (Jensen). So TV <= tanh(1/c), and accuracy is at most 1/2 + TV/2. 4. "
+            "c = (6.16/eta)^(1 + 2/M) >= 6.16/eta for eta <= 1/2, and tanh(1/c)/2 <= 1/(2c) < eta; for eta > 1/2 nothing is claimed. "
+            "At d = 1, Gamma(1, c) is the modulus of a Laplace draw and nothing changes. The printed radius fails: at M = 2 its worst eta over all "
+            "algorithms is E P(|U_1| < 1/r)/2, which tends to 1/2 as d grows."
         ),
+        quote=_QUOTE,
+        restricted_by=(HALF,),
+        sampled=partial(sampled_outputs, least_moment=2.0, constant=izzo.CONSTANT_FROM_2),
     ),
 )
 """The printed radius is right in one dimension only."""

@@ -11,8 +11,10 @@ import numpy as np
 from mipsim.exact.subset_enumeration import finite_eta
 from mipsim.exact.subset_extremes import largest_dp_eta, largest_posterior_odds
 from mipsim.theory import izzo
-from verify.claim import Between, Budget, Claim, Kind, OneOf, Regime, RegimeResult
+from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
+from verify.control import Control
 from verify.izzo.algorithms import fingerprint_law, least_delta, response_law
+from verify.izzo.noise import HALF
 from verify.limits import judge_identity
 
 EXACT = 1e-9
@@ -24,13 +26,13 @@ DELTAS = (0.0, 1e-5, 0.01, 0.3, 0.9, 0.999)
 SIZES = (2, 4, 6, 8)
 
 
-def dp_regime(n: int, epsilon: float, factor: float = 1.0) -> Regime:
+def dp_regime(n: int, epsilon: float, factor: float = 1.0, deltas: tuple[float, ...] = DELTAS) -> Regime:
     """The largest eta of ANY (epsilon, delta)-DP algorithm, for a range of delta, against the formula."""
-    parameters = {"n": n, "epsilon": epsilon, "delta": list(DELTAS), "algorithm": "all"}
+    parameters = {"n": n, "epsilon": epsilon, "delta": list(deltas), "algorithm": "all"}
 
     def judge(_: Budget) -> RegimeResult:
         gaps = [
-            largest_dp_eta(n, epsilon, delta) - factor * izzo.eta_from_dp(epsilon, delta) for delta in DELTAS
+            largest_dp_eta(n, epsilon, delta) - factor * izzo.eta_from_dp(epsilon, delta) for delta in deltas
         ]
         return judge_identity(
             max(gaps, key=abs),
@@ -90,13 +92,12 @@ def any_eta_regime(power: int) -> Regime:
         off_it = Fraction(1 + max(outside - 1, inside), halves) - Fraction(1, 2)
         excess = max(in_the_fingerprint, off_it) * 10**power - 1
         return judge_identity(
-            float(excess),
+            max(float(excess), 0.0),
             0.0,
             parameters,
             unit="relative to eta",
             route="whole numbers",
             detail=f"n = {n} suffices",
-            one_sided=True,
         )
 
     return Regime(f"eta = 1e-{power}", parameters, judge, random=False)
@@ -109,14 +110,14 @@ def odds_regime(n: int, k: int, epsilon: float, factor: float = 1.0) -> Regime:
     def judge(_: Budget) -> RegimeResult:
         largest = largest_posterior_odds(n, k, epsilon)
         gap = largest / (np.exp(factor * epsilon) * (n - k) / k) - 1.0
+        # The program's optimum is the bound itself, so that an equality is judged: to what the program is solved to.
         return judge_identity(
             float(gap),
             SOLVED,
             parameters,
             unit="relative",
             route="linear program over all algorithms",
-            detail="largest posterior odds over the bound, less 1",
-            one_sided=True,
+            detail="largest posterior odds of any algorithm over the bound, less 1: the bound holds and is tight",
         )
 
     return Regime(f"n = {n}, k = {k}, epsilon = {epsilon:g}", parameters, judge, random=False)
@@ -158,6 +159,14 @@ def other_notions_regime(n: int, flip: float = 0.0) -> Regime:
     return Regime(f"n = {n}", parameters, judge, random=False)
 
 
+def _sampled_odds(rng: np.random.Generator, count: int) -> list[Regime]:
+    found = []
+    for _ in range(count):
+        n = int(rng.integers(2, 8))
+        found.append(odds_regime(n, int(rng.integers(1, n)), float(rng.exponential(1.5))))
+    return found
+
+
 _N = Between(2, float("inf"), "even; solved at 2 to 10")
 _EXAMPLE = OneOf(("1{D_train = D*}",), "the paper's")
 CLAIMS = (
@@ -184,7 +193,27 @@ CLAIMS = (
                 for delta in (0.0, 0.01, 0.999)
             ),
         ),
-        partial(dp_regime, 4, 1.0, 0.97),
+        Control(partial(dp_regime, 4, 1.0), -0.03),
+        quote=Quote(
+            "Let A be (eps, delta)-DP. Then A is eta-MIP with eta = delta + (1-delta)/(1+e^-eps) - 1/2. Furthermore, this bound is tight, i.e. for any "
+            "eps > 0 and 0 <= delta < 1, there exists an (eps, delta)-DP algorithm against which the optimal attacker has accuracy "
+            "delta + (1-delta)/(1+e^-eps).",
+            "theorem 4",
+        ),
+        restricted_by=(
+            HALF,
+            Quote(
+                "we say that these datasets are adjacent (denoted D ~ D') if |D \\ D'| = |D' \\ D| = 1, or equivalently if D and D' differ by replacing "
+                "exactly one element",
+                "section 2",
+            ),
+        ),
+        sampled=lambda rng, count: [
+            dp_regime(
+                int(rng.choice([2, 4, 6])), float(rng.exponential(2.0)), deltas=(float(rng.random() ** 3),)
+            )
+            for _ in range(count)
+        ],
     ),
     Claim(
         "izzo-thm-5",
@@ -199,7 +228,11 @@ CLAIMS = (
             *(fingerprint_regime(n) for n in (2, 4, 6, 8, 10, 12)),
             *(any_eta_regime(power) for power in (1, 3, 10, 100, 1000)),
         ),
-        partial(fingerprint_regime, 6, 0.97),
+        Control(partial(fingerprint_regime, 6), -0.03),
+        quote=Quote(
+            "For any eta > 0, there exists an algorithm A which is eta-MIP but not (eps, delta)-DP for any eps < infinity and delta < 1.",
+            "theorem 5",
+        ),
     ),
     Claim(
         "izzo-prop-6",
@@ -220,7 +253,13 @@ CLAIMS = (
             for k in sorted({1, n // 2, n - 1})
             for epsilon in (0.0, 0.1, 1.0, 5.0)
         ),
-        partial(odds_regime, 6, 3, 1.0, 0.97),
+        Control(partial(odds_regime, 6, 3, 1.0), -0.03),
+        quote=Quote(
+            "If A is an (eps, 0)-DP algorithm, then for any x*, we have P(x* not in D_train | A(D_train))/P(x* in D_train | A(D_train)) <= "
+            "e^eps P(x* not in D_train)/P(x* in D_train).",
+            "proposition 6",
+        ),
+        sampled=_sampled_odds,
     ),
     Claim(
         "izzo-thm-7",
@@ -235,7 +274,15 @@ CLAIMS = (
             "order": Between(0, float("inf"), "not 1"),
         },
         tuple(other_notions_regime(n) for n in (2, 4, 8, 12)),
-        partial(other_notions_regime, 4, 0.01),
+        Control(
+            # The algorithm lies with a probability of 3%.
+            lambda f: other_notions_regime(4, f - 1.0),
+        ),
+        quote=Quote(
+            "For any eta > 0, there exists an algorithm A and a dataset D such that A is eta-MIP with respect to D, but A is not (nontrivially) RDP, CDP, "
+            "tCDP, or f-DP.",
+            "theorem 7",
+        ),
     ),
 )
 """What differential privacy implies, and what it is not needed for."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.special import gammainc, gammainccinv, ndtr, ndtri
-from scipy.stats import laplace, logistic, norm
+from scipy.stats import gumbel_r, laplace, logistic, norm
 
 from mipsim.tradeoff import AbstractTradeOff, PiecewiseLinearTradeOff
 from verify.claim import CurveEvidence
@@ -14,6 +14,9 @@ from verify.limits import FLOOR, GRID, Beta, Size
 
 NOISES = {"Gaussian": norm, "Laplace": laplace, "logistic": logistic}
 """Symmetric laws of unit scale with a monotone likelihood ratio in the shift."""
+
+LAWS = NOISES | {"Gumbel": gumbel_r}
+"""With one that is not symmetric."""
 
 LEVELS = np.concatenate([np.geomspace(1e-250, FLOOR, 80)[:-1], GRID])
 """FPRs of the exact comparisons of this paper: a large shift is only hard to see at rare ones."""
@@ -54,32 +57,84 @@ def norm_beta(d: int, mu: float) -> Beta:
     return beta
 
 
+def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
+    """A number between `low` and `high`, uniform by its logarithm."""
+    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+
+def refined(
+    gap: Callable[[np.ndarray], np.ndarray], levels: np.ndarray = LEVELS, rounds: int = 4
+) -> tuple[np.ndarray, np.ndarray]:
+    """`levels` with more points about the least and the largest gap, where a grid would stop short of them, and the gaps there.
+
+    Each round puts points between the two neighbours of either extreme: after four they are known to a 1e3rd of the step.
+
+    Args:
+        gap: of FPRs; NaN where it is not judged.
+        levels: increasing FPRs to start from.
+        rounds: how often.
+    """
+    values = gap(levels)
+    for _ in range(rounds):
+        if np.isnan(values).all():
+            break
+        ends = (int(np.nanargmin(values)), int(np.nanargmax(values)))
+        steps = [(levels[max(i - 1, 0)], levels[min(i + 1, levels.size - 1)]) for i in ends]
+        # Always as many points: a law compiled for arrays of one size is compiled once.
+        fresh = np.concatenate([low * (high / low) ** np.linspace(0.05, 0.95, 13) for low, high in steps])
+        levels, values = np.concatenate([levels, fresh]), np.concatenate([values, gap(fresh)])
+        levels, order = np.unique(levels, return_index=True)
+        values = values[order]
+    return levels, values
+
+
 def both_ways(exact: Beta, claimed: Beta, claimed_inverse: Beta, label: str) -> Size:
     """Compare j with the claimed j and jinv with the claimed jinv, at rates from 1e-4 (FPRs below it for j)."""
-    found = exact(LEVELS)
-    judged = (found >= FLOOR) & (found <= 1 - FLOOR)
-    alpha, found = LEVELS[judged], found[judged]
-    promised = claimed(alpha)
-    gaps = [ndtri(np.clip(promised, 1e-12, 1 - 1e-12)) - ndtri(found)]
-    common = alpha >= FLOOR
-    if common.any():
-        gaps.append(ndtri(np.clip(claimed_inverse(found[common]), 1e-12, 1 - 1e-12)) - ndtri(alpha[common]))
-    every, empty = np.concatenate(gaps), np.zeros(0)
-    evidence = CurveEvidence(alpha, found, empty, empty, empty, alpha, promised, "exact law", label)
-    return Size(float(every.min()), float(every.max()), evidence)
+
+    def forth(levels: np.ndarray) -> np.ndarray:
+        found = exact(levels)
+        gap = ndtri(np.clip(claimed(levels), 1e-12, 1 - 1e-12)) - ndtri(found)
+        return np.where((found >= FLOOR) & (found <= 1 - FLOOR), gap, np.nan)
+
+    def back(levels: np.ndarray) -> np.ndarray:
+        found = exact(levels)
+        judged = (found >= FLOOR) & (found <= 1 - FLOOR) & (levels >= FLOOR)
+        gap = ndtri(np.clip(claimed_inverse(np.where(judged, found, 0.5)), 1e-12, 1 - 1e-12)) - ndtri(levels)
+        return np.where(judged, gap, np.nan)
+
+    (levels, gap), (_, other), empty = refined(forth), refined(back), np.zeros(0)
+    every, shown = np.concatenate([gap, other]), np.isin(LEVELS, levels[np.isfinite(gap)])
+    alpha = LEVELS[shown]
+    evidence = CurveEvidence(
+        alpha, exact(LEVELS)[shown], empty, empty, empty, alpha, claimed(LEVELS)[shown], "exact law", label
+    )
+    return Size(float(np.nanmin(every)), float(np.nanmax(every)), evidence)
 
 
 def level_gap(found: AbstractTradeOff, promised: AbstractTradeOff, label: str) -> Size:
     """How far an attacker's curve lies below a promised one, in probits, wherever the promised FNR is at least 1e-4."""
-    beta = promised.beta(LEVELS)
-    alpha = LEVELS[beta >= FLOOR]
-    mine, theirs = found.probit_beta(alpha), promised.probit_beta(alpha)
-    judged = np.isfinite(mine) & np.isfinite(theirs)  # a TPR below 1e-300 is no number
-    gap, alpha, empty = (theirs - mine)[judged], alpha[judged], np.zeros(0)
+
+    def gap(levels: np.ndarray) -> np.ndarray:
+        with np.errstate(invalid="ignore"):
+            difference = promised.probit_beta(levels) - found.probit_beta(levels)
+        # A TPR below 1e-300 is no number.
+        return np.where(np.isfinite(difference) & (promised.beta(levels) >= FLOOR), difference, np.nan)
+
+    levels, values = refined(gap)
+    shown, empty = np.isin(LEVELS, levels[np.isfinite(values)]), np.zeros(0)
+    alpha = LEVELS[shown]
     evidence = CurveEvidence(
-        alpha, found.beta(alpha), empty, empty, empty, alpha, promised.beta(alpha), "exact law", label
+        alpha,
+        found.beta(LEVELS)[shown],
+        empty,
+        empty,
+        empty,
+        alpha,
+        promised.beta(LEVELS)[shown],
+        "exact law",
+        label,
     )
-    return Size(float(gap.min()), float(gap.max()), evidence)
+    return Size(float(np.nanmin(values)), float(np.nanmax(values)), evidence)
 
 
 def best_test(out: np.ndarray, inside: np.ndarray) -> PiecewiseLinearTradeOff:

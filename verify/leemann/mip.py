@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, reduce
 from itertools import product
 
 import numpy as np
@@ -18,9 +18,13 @@ from mipsim.tradeoff import (
 )
 from mipsim.tradeoff.points import polygon
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Regime, RegimeResult
-from verify.limits import judge_identity
+from verify.control import Control
+from verify.leemann import quotes
+from verify.leemann.laws import noisy_sum_curve
+from verify.limits import curve_gap, judge_bound, judge_identity
 
 EXACT = 1e-9
+"""FNR: what sums of float64 may be off."""
 UNBOUNDED = float("inf")
 
 FAMILIES: dict[str, tuple[tuple[AbstractTradeOff, ...], tuple[float, ...]]] = {
@@ -43,25 +47,24 @@ LEAST = 1e-30
 """Continuity at 0 is judged between 0 and this FPR, at which no curve of the families has fallen by 1e-7."""
 
 
-def split_regime(name: str, floor: float = 0.0) -> Regime:
-    """How far the composed curve is from convex, non-increasing, at most 1 - alpha and continuous at 0."""
+def split_regime(name: str, line: float = 1.0) -> Regime:
+    """How far the composed curve is from convex, non-increasing, at most line x (1 - alpha) and continuous at 0."""
     parameters = {"curves": name, "weights": list(FAMILIES[name][1])}
 
     def judge(_: Budget) -> RegimeResult:
         curves, weights = FAMILIES[name]
         composed = stochastic_composition(curves, weights)
-        beta = np.maximum(composed.beta(ALPHA), floor * (1 - ALPHA**2))
+        beta = composed.beta(ALPHA)
         slopes = np.diff(beta) / np.diff(ALPHA)
+        # The optimum over all splits is at most that of the split that gives each curve the same rate.
+        start = float(sum(w * c.beta(0.0) for c, w in zip(curves, weights, strict=True)))
         faults = {
             "rises": float(np.diff(beta).max()),
             "bends down": float((-np.diff(slopes) * np.diff(ALPHA)[1:]).max()),
-            "above 1 - alpha": float((beta - (1 - ALPHA)).max()),
+            "above 1 - alpha": float((beta - line * (1 - ALPHA)).max()),
+            "jumps just above 0": float(beta[0] - composed.beta(LEAST)),
+            "jumps at 0": float(abs(beta[0] - start)),
         }
-        faults["jumps just above 0"] = float(beta[0] - composed.beta(LEAST))
-        start = float(sum(w * c.beta(0.0) for c, w in zip(curves, weights, strict=True)))
-        # The optimum of a finite family over all splits is at most the split that gives each curve the same rate,
-        # and by convexity at least what the steepest curve gains: both meet at rate zero.
-        faults["jumps at 0"] = float(abs(beta[0] - start))
         worst = max(faults, key=lambda fault: faults[fault])
         return judge_identity(
             max(faults[worst], 0.0),
@@ -76,7 +79,72 @@ def split_regime(name: str, floor: float = 0.0) -> Regime:
     return Regime(name, parameters, judge, random=False)
 
 
+def polygons_regime(corners: np.ndarray) -> Regime:
+    """Equally likely targets with convex polygons in whole numbers: the optimum over all splits, by min-plus convolution.
+
+    Whole numbers of rates and heights, so that the definition itself is computed, without convexity and without rounding:
+    at a total of j grid steps the least sum over all splits of j. Between grid totals the optimum is the chord.
+
+    Args:
+        corners: FNRs x grid^2 at the FPRs 0, 1/grid, ..., 1 of each target, shape (targets, grid + 1), whole numbers.
+    """
+    targets, grid = corners.shape[0], corners.shape[1] - 1
+    parameters = {"targets": targets, "grid": grid, "polygons": "random, convex, whole numbers"}
+
+    def judge(_: Budget) -> RegimeResult:
+        least = reduce(_min_plus, corners)
+        line = targets * grid**2 - grid * np.arange(targets * grid + 1)  # 1 - alpha, in the same units
+        faults = {
+            "rises": int(np.diff(least).max()),
+            "bends down": int(-np.diff(least, 2).min()),
+            "above 1 - alpha": int((least - line).max()),
+            "jumps at 0": int(abs(least[0] - corners[:, 0].sum())),
+        }
+        worst = max(faults, key=lambda fault: faults[fault])
+        return judge_identity(
+            max(faults[worst], 0) / (targets * grid**2),
+            0.0,
+            parameters,
+            unit="FNR",
+            route="min-plus convolution in whole numbers",
+            detail=f"the largest fault: {worst}",
+        )
+
+    return Regime("polygons in whole numbers", parameters, judge, random=False)
+
+
+def _min_plus(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    total = np.full(first.size + second.size - 1, np.iinfo(np.int64).max)
+    for i, value in enumerate(second):
+        total[i : i + first.size] = np.minimum(total[i : i + first.size], first + value)
+    return total
+
+
+def random_polygons(rng: np.random.Generator, count: int) -> list[Regime]:
+    """Two to five targets with random convex polygons, some of them with a jump at 0 or reaching 0 early."""
+    found = []
+    for _ in range(count):
+        grid, targets = int(rng.integers(3, 30)), int(rng.integers(2, 6))
+        curves = []
+        for _ in range(targets):
+            # Falls of at least what keeps the curve below 1 - alpha: sorted, with a sum of at most grid^2.
+            falls = np.sort(rng.multinomial(grid**2, rng.dirichlet(np.full(grid + 1, 0.5))))[::-1]
+            heights = grid**2 - np.cumsum(np.concatenate([[falls[0] * rng.integers(0, 2)], falls[:grid]]))
+            line = grid**2 - grid * np.arange(grid + 1)
+            curves.append(_convex_below(np.minimum(np.maximum(heights, 0), line)))
+        found.append(polygons_regime(np.array(curves)))
+    return found
+
+
+def _convex_below(heights: np.ndarray) -> np.ndarray:
+    """The largest convex whole-number curve below these heights that does not rise: by its falls, made to decrease."""
+    falls = -np.diff(heights)
+    ordered = np.sort(falls)[::-1]  # the same ends, every sum of the first falls at least as large: below
+    return np.concatenate([[heights[0]], heights[0] - np.cumsum(ordered)])
+
+
 VALUES, ROWS, OUTPUTS = 3, 2, 4
+REPLACE, ADD = "neighbours replace one record (A: D^n -> R^d, n fixed)", "neighbours add or remove one record"
 
 
 def random_laws(kind: str, seed: int) -> np.ndarray:
@@ -89,12 +157,6 @@ def random_laws(kind: str, seed: int) -> np.ndarray:
     return laws if kind != "little exposure" else 0.1 * laws + 0.9 * laws.mean(axis=(0, 1))
 
 
-def response_laws(values: int, epsilon: float) -> np.ndarray:
-    """Randomised response to the one record: e^epsilon times likelier to be told truly than as any other value."""
-    weights = np.ones((values, values)) + np.expm1(epsilon) * np.eye(values)
-    return weights / weights.sum(axis=1, keepdims=True)
-
-
 def finite_curve(out: np.ndarray, inside: np.ndarray) -> SampledTradeOff:
     """The exact trade-off function of two finite laws."""
     likeliest = np.argsort(-inside / out)
@@ -102,21 +164,41 @@ def finite_curve(out: np.ndarray, inside: np.ndarray) -> SampledTradeOff:
     return SampledTradeOff(alpha, beta, tpr)
 
 
-def implication_regime(kind: str, mechanisms: int, prior: tuple[float, ...]) -> Regime:
+def implication_regime(kind: str, seeds: tuple[int, ...], prior: tuple[float, ...]) -> Regime:
     """Random mechanisms on three values and two rows: the MIP curve against the least curve of neighbouring data sets."""
     parameters = {
-        "mechanisms": f"{mechanisms} random finite ones, {kind}",
+        "mechanisms": f"finite ones, {kind}",
+        "seeds": list(seeds),
         "data law": list(prior),
         "rows": ROWS,
     }
 
     def judge(_: Budget) -> RegimeResult:
-        found = [random_laws(kind, seed) for seed in range(mechanisms)]
-        gaps = [violation(laws, laws, np.array(prior)) for laws in found]
+        gaps = [violation(laws, np.array(prior)) for laws in (random_laws(kind, seed) for seed in seeds)]
         worst = int(np.argmax(gaps))
-        return _judged(gaps[worst], parameters, f"largest at mechanism {worst}")
+        return judge_bound(
+            gaps[worst],
+            parameters,
+            unit="FNR promised less FNR",
+            route="enumeration",
+            detail=f"largest for seed {seeds[worst]}",
+        )
 
-    return Regime(f"{kind}, data law {prior}", parameters, judge, random=False)
+    shown = ", ".join(f"{p:.3g}" for p in prior)
+    return Regime(f"{kind}, data law ({shown})", parameters, judge, reading=REPLACE, random=False)
+
+
+def random_implications(rng: np.random.Generator, count: int) -> list[Regime]:
+    """Random mechanisms and random data laws."""
+    kinds = ("dense", "sparse", "little exposure")
+    return [
+        implication_regime(
+            str(rng.choice(kinds)),
+            (int(rng.integers(1 << 31)),),
+            tuple(rng.dirichlet(np.ones(VALUES)).tolist()),
+        )
+        for _ in range(count)
+    ]
 
 
 def response_regime(values: int, epsilon: float, promised: float = 1.0) -> Regime:
@@ -130,60 +212,101 @@ def response_regime(values: int, epsilon: float, promised: float = 1.0) -> Regim
     }
 
     def judge(_: Budget) -> RegimeResult:
-        laws, promise = response_laws(values, epsilon), response_laws(values, promised * epsilon)
-        gap = violation(laws, promise, np.full(values, 1 / values))
-        return _judged(gap, parameters, "nearly tight: all other values together look like a stranger")
+        law = np.ones(values)
+        law[0] = np.exp(epsilon)
+        law /= law.sum()
+        # All targets have the same curve, and all neighbours, since values can be renamed.
+        found, claimed = (
+            finite_curve(np.full(values, 1 / values), law),
+            ApproxDPTradeOff(promised * epsilon, 0.0),
+        )
+        alpha = np.unique(np.concatenate([found.alpha, [0.0, 1.0, 1 / (1 + np.exp(promised * epsilon))]]))
+        return judge_bound(
+            float((claimed.beta(alpha) - found.beta(alpha)).max()),
+            parameters,
+            unit="FNR promised less FNR",
+            route="enumeration",
+            detail="nearly tight: all other values together look like a stranger",
+        )
 
     return Regime(
-        f"randomised response, {values} values, epsilon = {epsilon:g}", parameters, judge, random=False
-    )
-
-
-def _judged(gap: float, parameters: dict[str, object], detail: str) -> RegimeResult:
-    return judge_identity(
-        gap,
-        EXACT,
+        f"randomised response, {values} values, epsilon = {epsilon:g}",
         parameters,
-        unit="FNR promised less FNR",
-        route="enumeration",
-        detail=detail,
-        reading="neighbouring data sets differ by one replaced record: the algorithm is a map from D^n, n fixed",
-        one_sided=True,
+        judge,
+        reading=REPLACE,
+        random=False,
     )
 
 
-def violation(laws: np.ndarray, promise: np.ndarray, prior: np.ndarray) -> float:
-    """How far the MIP curve of `laws` falls below the DP curve of `promise`, at its largest over alpha."""
+def noisy_sum_regime(
+    n: int, mu: float, *, adjacency: str = REPLACE, own: float = 0.5, promise: float = 1.0, noise: float = 1.0
+) -> Regime:
+    """The noisy sum of n gradients +-C, with the noise that makes it mu-GDP: is it mu-GMIP?
+
+    Args:
+        n: rows.
+        mu: of the DP guarantee.
+        adjacency: which neighbours the noise is for: one gradient moves the sum by 2C where it is replaced, by C where it is
+            added or removed.
+        own: the probability of the target's value among the gradients.
+        promise: times mu is claimed.
+        noise: divides the noise (negative control).
+    """
+    parameters = {"n": n, "mu": mu, "gradients": "+-C", "probability of the target's value": own}
+
+    def judge(_: Budget) -> RegimeResult:
+        shift = noise * mu / (2.0 if adjacency == REPLACE else 1.0)
+        found = curve_gap(
+            noisy_sum_curve(n, shift, own), GaussianTradeOff(promise * mu), "the best test", resolution=1e-4
+        )
+        return judge_bound(
+            found,
+            parameters,
+            reading=adjacency,
+            second_route=partial(_summed, n, shift, own, promise * mu),
+            detail=f"noise of standard deviation {1 / shift:.3g} C on the sum",
+        )
+
+    name = f"noisy sum, n = {n}, mu = {mu:g}, target's value {own:g}, {'replace' if adjacency == REPLACE else 'add'}"
+    return Regime(name, parameters, judge, reading=adjacency, random=False)
+
+
+def _summed(n: int, shift: float, own: float, mu: float) -> str:
+    """The same by drawing the sums and the noise."""
+    rng, games = np.random.default_rng(0), 1_000_000
+    out = shift * (2.0 * rng.binomial(n, own, games) - n) + rng.standard_normal(games)
+    inside = shift * (2.0 * rng.binomial(n - 1, own, games) - n + 2.0) + rng.standard_normal(games)
+    cut = np.quantile(out, 0.2)
+    promised = float(GaussianTradeOff(mu).beta(np.array([0.8]))[0])
+    return f"NumPy, {games:,} sums in each world (seed 0): FNR {(inside < cut).mean():.5f} at FPR 0.8, where {promised:.5f} is promised"
+
+
+def violation(laws: np.ndarray, prior: np.ndarray) -> float:
+    """How far the MIP curve of `laws` falls below their DP curve, at its largest over alpha: at a corner of either."""
     values, rows = laws.shape[0], laws.ndim - 1
-    alpha = np.linspace(0.0, 1.0, 401)
-    pairs = [
-        (place, rest, value, other)
+    neighbours = [
+        finite_curve(laws[(*rest[:place], value, *rest[place:])], laws[(*rest[:place], other, *rest[place:])])
         for place in range(rows)
         for rest in product(range(values), repeat=rows - 1)
         for value, other in product(range(values), repeat=2)
         if value != other
     ]
-    least = np.min(
-        [
-            finite_curve(
-                promise[(*rest[:place], value, *rest[place:])], promise[(*rest[:place], other, *rest[place:])]
-            ).beta(alpha)
-            for place, rest, value, other in pairs
-        ],
-        axis=0,
-    )
-    # f is the largest trade-off function below all of them: the lower convex hull of their minimum.
-    f = _lower_hull(alpha, least)
 
     def averaged(law: np.ndarray) -> np.ndarray:
         while law.ndim > 1:
             law = np.tensordot(prior, law, axes=1)
         return law
 
-    out = averaged(laws)
-    curves = [finite_curve(out, averaged(laws[target])) for target in range(values)]
-    found = stochastic_composition(curves, prior).beta(alpha)
-    return float((f - found).max())
+    curves = [finite_curve(averaged(laws), averaged(laws[target])) for target in range(values)]
+    found = stochastic_composition(curves, prior)
+    corners = [c.alpha for c in (*neighbours, *curves)]
+    splits = np.add.outer(
+        np.add.outer(prior[0] * curves[0].alpha, prior[1] * curves[1].alpha), prior[2] * curves[2].alpha
+    )
+    alpha = np.unique(np.clip(np.concatenate([*corners, splits.ravel(), [0.0, 1.0]]), 0.0, 1.0))
+    # f is the largest trade-off function below all neighbours: the lower convex hull of their minimum.
+    least = np.min([curve.beta(alpha) for curve in neighbours], axis=0)
+    return float((_lower_hull(alpha, least) - found.beta(alpha)).max())
 
 
 def _lower_hull(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -196,6 +319,21 @@ def _lower_hull(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         kept.append(i)
     return np.interp(x, x[kept], y[kept])
 
+
+_REPLACED = (
+    *(
+        implication_regime(kind, tuple(range(20)), prior)
+        for kind in ("dense", "sparse", "little exposure")
+        for prior in ((1 / 3, 1 / 3, 1 / 3), (0.8, 0.15, 0.05), (0.998, 0.001, 0.001))
+    ),
+    *(response_regime(values, epsilon) for values in (2, 12, 400) for epsilon in (0.1, 1.0, 4.0)),
+    *(noisy_sum_regime(n, mu, own=own) for n, mu, own in ((1, 1.0, 0.5), (5, 1.0, 1e-3), (20, 4.0, 0.5))),
+)
+_ALGORITHMS = OneOf(
+    ("random finite mechanisms, dense, sparse or of little exposure", "randomised response", "noisy sums"),
+    "any",
+)
+_DATA = OneOf(("uniform", "skewed", "one value almost surely"), "any")
 
 CLAIMS = (
     Claim(
@@ -214,7 +352,17 @@ CLAIMS = (
             "alpha": Between(0, 1, "0, and from 1e-30"),
         },
         tuple(split_regime(name) for name in FAMILIES),
-        partial(split_regime, "Gaussian", 0.9),
+        Control(partial(split_regime, "Gaussian"), shift=-0.03),
+        derivation=(
+            "Convex: mixing two splits mixes their FPRs, and h(x) is convex. Non-increasing: a split of mean alpha plus a share of what is "
+            "left to 1 has a larger mean and no larger FNR. At most 1 - alpha: the constant split. Continuous at 0: for splits of mean 2^-k "
+            "the sum of the means is finite, so that they tend to 0 almost surely, h(x) of them to h(x)(0), and the expectation with it "
+            "(dominated convergence); the curve is monotone, so that no other sequence does better. The splits are taken to be measurable "
+            "and an infimum where the minimum does not exist."
+        ),
+        quote=quotes.THEOREM_4_1,
+        restricted_by=(quotes.MINIMUM_EXISTS,),
+        sampled=random_polygons,
     ),
     Claim(
         "leemann-thm-4.2",
@@ -222,27 +370,57 @@ CLAIMS = (
         "An f-DP algorithm is f-MIP.",
         Kind.BOUND,
         EXACT,
-        "FNR",
+        "FNR promised less FNR",
         {
-            "algorithm": OneOf(
-                ("random finite mechanisms, dense, sparse or of little exposure", "randomised response"),
-                "any",
-            ),
-            "data law": OneOf(("uniform", "skewed", "one value almost surely"), "any"),
+            "algorithm": _ALGORITHMS,
+            "data law": _DATA,
             "adjacency": OneOf(
-                ("replace one",),
-                "n is fixed as printed, A: D^n -> R^d; for adding or removing a record the statement is false (a finite "
-                "counterexample is among the tests)",
+                (REPLACE, ADD),
+                "n is fixed in the theorem; the example of table 1, S = {} and S' = {10^6}, adds a record",
             ),
         },
         (
-            *(
-                implication_regime(kind, 20, prior)
-                for kind in ("dense", "sparse", "little exposure")
-                for prior in ((1 / 3, 1 / 3, 1 / 3), (0.8, 0.15, 0.05), (0.998, 0.001, 0.001))
-            ),
-            *(response_regime(values, epsilon) for values in (2, 12, 40) for epsilon in (0.1, 1.0, 4.0)),
+            *_REPLACED,
+            *(noisy_sum_regime(n, mu, adjacency=ADD) for n, mu in ((1, 1.0), (2, 1.0), (5, 2.0))),
         ),
-        partial(response_regime, 40, 1.0, 0.9),
+        Control(partial(response_regime, 400, 1.0), shift=-0.03),
+        corrected_by="leemann-thm-4.2-corrected",
+        quote=quotes.THEOREM_4_2,
+        restricted_by=(quotes.DIFFER_BY_ONE, quotes.ADDED_INSTANCE),
+        sampled=random_implications,
+    ),
+    Claim(
+        "leemann-thm-4.2-corrected",
+        "leemann",
+        "An algorithm that is f-DP for neighbours that differ by one replaced record is f-MIP. One that is f-DP both ways for an "
+        "added or removed record is (f o (1 - f))-MIP, 2 mu-GMIP for f = G_mu.",
+        Kind.BOUND,
+        EXACT,
+        "FNR promised less FNR",
+        {
+            "algorithm": _ALGORITHMS,
+            "data law": _DATA,
+            "adjacency": OneOf((REPLACE, ADD), "added or removed: twice the mu"),
+        },
+        (
+            *_REPLACED,
+            *(
+                noisy_sum_regime(n, mu, adjacency=ADD, promise=2.0)
+                for n, mu in ((1, 1.0), (2, 1.0), (5, 2.0))
+            ),
+        ),
+        Control(partial(response_regime, 400, 1.0), shift=-0.03),
+        corrects="leemann-thm-4.2",
+        derivation=(
+            "Fix the target x'. Out the output is a mixture over (X, x) of A(X + x), in it is the same mixture of A(X + x'): "
+            "neighbours by one replaced record. A test with FPR a_i between the i-th pair has FNR at least f(a_i), so that between the "
+            "mixtures its FNR is at least E f(a_i) >= f(E a_i), as f is convex (Jensen). Over the targets likewise: E f(abar(x')) >= "
+            "f(alpha). For an added or removed record X lies between X + x and X + x': a test with FPR a under X + x has power "
+            "at most 1 - f(a) under X, and so FNR at least f(1 - f(a)) under X + x', as f falls; this function is convex and below 1 - a, "
+            "and the same argument applies (Dong, Roth and Su 2022, group privacy)."
+        ),
+        quote=quotes.THEOREM_4_2,
+        same_formula=True,
+        sampled=random_implications,
     ),
 )

@@ -66,7 +66,7 @@ def _summary(result: ClaimResult) -> str:
         f"tolerance {number(claim.tolerance)} ({escape(claim.unit)})",
     ]
     facts += [
-        plural(len(claim.regimes), "regime"),
+        plural(len(result.regimes) + len(result.errors), "regime"),
         f"{count(games)} games per world" if games else "no games",
     ]
     if result.regimes:

@@ -35,7 +35,7 @@ def where_table(result: ClaimResult) -> str:
         (verdict,) = found
         be = "is " if verdict is Verdict.INCONCLUSIVE else ""
         return f"{title}<p>It {be}{WORDS[verdict]} at every regime that was judged.</p>"
-    listed = [_names(names_with(result, verdict)) for verdict in found]
+    listed = [_listed(result, verdict) for verdict in found]
     rows = [_cells("regime", listed)]
     for name in dict.fromkeys(name for regime in result.regimes for name in regime.parameters):
         cells = [
@@ -98,6 +98,15 @@ def _regime(claim: Claim, name: str, regime: RegimeResult) -> str:
         + "".join(f'<td class="num">{cell}</td>' for cell in numbers)
         + f'<td class="how">{"".join(f"<p>{line}</p>" for line in how if line)}</td></tr>'
     )
+
+
+def _listed(result: ClaimResult, verdict: Verdict) -> str:
+    """The regimes with this verdict by name, and how many of the drawn points have it."""
+    drawn = {name for name, regime in zip(result.names, result.regimes, strict=True) if regime.sampled}
+    names = names_with(result, verdict)
+    points = sum(name in drawn for name in names)
+    text = _names([name for name in names if name not in drawn])
+    return "<br>".join(part for part in (text, f"{plural(points, 'drawn point')}" if points else "") if part)
 
 
 def _names(names: Sequence[str]) -> str:

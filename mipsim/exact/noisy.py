@@ -1,0 +1,222 @@
+"""The law of a score with atoms plus noise, by direct sums: no transform, and no truncation of one."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from mipsim.exact.atoms import AtomsLaw
+from mipsim.exact.inversion import InvertedLaw
+from mipsim.exact.law import AbstractScoreLaw, Thresholds
+from mipsim.exact.noise import NoiseTail
+
+MOST_SUMMED = 2**12
+"""The most atoms that are summed one by one."""
+
+_BLOCK = 2**20
+_EPS = 2.0**-52
+_RIDDER = 60
+
+
+@dataclass(frozen=True)
+class NoisyAtomsLaw(AbstractScoreLaw):
+    """P(S > x) = sum_a P(A = a) P(noise > x - a): positive terms, so that every tail has its full relative accuracy.
+
+    Attributes:
+        atoms: the law of the score without noise.
+        noise: the law of the noise, the same in both worlds.
+
+    Examples:
+        >>> coin = AtomsLaw(np.array([0.0, 1.0]), np.array([0.5, 0.5]), np.array([0.0, 1.0]))
+        >>> law = NoisyAtomsLaw(coin, NoiseTail(0.0, np.array([0.1])))
+        >>> print(law.sf([0.5, 1.0], inside=False).round(6), law.threshold_at(0.25))
+        [0.5  0.25] 1.0
+    """
+
+    atoms: AtomsLaw
+    noise: NoiseTail
+
+    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
+        """Log P(score > threshold)."""
+        return self._log(threshold, inside, 1.0)
+
+    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
+        """Log P(score <= threshold)."""
+        return self._log(threshold, inside, -1.0)
+
+    def threshold_at(self, alpha: object) -> np.ndarray:
+        """The threshold with P_out(score > x) = alpha: the tail is continuous."""
+        reach = self.noise.spread
+        ends = float(self.atoms.score[0]) - reach, float(self.atoms.score[-1]) + reach
+        return continuous_threshold(self, alpha, *ends)
+
+    def previous(self, threshold: Thresholds) -> np.ndarray:
+        """The threshold: there are no atoms."""
+        return np.asarray(threshold, float)
+
+    @property
+    def error_bound(self) -> float:
+        """Of the atoms' probabilities, their sum, the noise's tail, and of the differences x - a at its density."""
+        size = float(np.abs(self.atoms.score).max())
+        moved = 2.0 * _EPS * (size + self.noise.spread / 40.0) * self.noise.density
+        return min(1.0, self.atoms.error_bound + self.noise.error_bound + moved)
+
+    @property
+    def error_estimate(self) -> float:
+        """The bound."""
+        return self.error_bound
+
+    def _log(self, threshold: Thresholds, inside: bool, sign: float) -> np.ndarray:
+        x = np.asarray(threshold, float)
+        flat, weights = np.ravel(x), self.atoms.inside if inside else self.atoms.out
+        used = weights > 0.0
+        score, weights = self.atoms.score[used], weights[used]
+        found = np.empty(flat.shape)
+        size = max(1, _BLOCK // score.size)
+        for start in range(0, flat.size, size):
+            part = slice(start, start + size)
+            found[part] = self.noise.sf(sign * (flat[part, None] - score)) @ weights
+        with np.errstate(divide="ignore"):
+            return np.log(np.minimum(found, 1.0)).reshape(x.shape)
+
+
+@dataclass(frozen=True)
+class NoisyLatticeLaw(AbstractScoreLaw):
+    """P(S > x) = E P(A > x - noise): an average, over the noise, of tails of a score A on a lattice.
+
+    With lattice points a_k it is sum_k P(A > a_k) P(x - a_{k + 1} <= noise < x - a_k). Its error is at most that of A's law,
+    plus the weight of the noise that is left out. For noise of up to some steps.
+
+    Attributes:
+        base: the law of A by inversion, on a lattice.
+        noise: the law of the noise.
+
+    Examples:
+        >>> from mipsim.exact.discrete_rows import BernoulliRow
+        >>> from mipsim.exact.transform import RowsTransform
+        >>> base = InvertedLaw(RowsTransform(BernoulliRow(np.ones(30), np.full(30, 0.5)), 100, 15.0, 30.0, 0.0))
+        >>> law = NoisyLatticeLaw(base, NoiseTail(0.0, np.array([0.1])))
+        >>> print(law.sf(1500.0, inside=False).round(9), law.error_bound < 1e-10)  # by symmetry
+        0.5 True
+    """
+
+    base: InvertedLaw
+    noise: NoiseTail
+
+    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
+        """Log P(score > threshold)."""
+        return self._log(threshold, inside)[1]
+
+    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
+        """Log P(score <= threshold)."""
+        return self._log(threshold, inside)[0]
+
+    def threshold_at(self, alpha: object) -> np.ndarray:
+        """The threshold with P_out(score > x) = alpha: the tail is continuous."""
+        a = np.asarray(alpha, float)
+        inner = a[(a > 0.0) & (a < 1.0)]
+        ends = self.base.threshold_at(
+            np.array([0.5 * inner.min(), 0.5 + 0.5 * inner.max()] if inner.size else [0.4, 0.6])
+        )
+        reach = self.noise.spread + self._step
+        return continuous_threshold(self, a, float(ends[1]) - reach, float(ends[0]) + reach)
+
+    def previous(self, threshold: Thresholds) -> np.ndarray:
+        """The threshold: there are no atoms."""
+        return np.asarray(threshold, float)
+
+    @property
+    def error_bound(self) -> float:
+        """That of the lattice law and of the cells' probabilities, rounding of x - a_k included, and what is left out."""
+        own = 2.0 * float(self.noise.sf(np.array([(self._cells - 1) * self._step]))[0])
+        size = float(np.abs(self.base.transform.mean).max() + np.abs(self.base.transform.anchor).max())
+        moved = 8.0 * _EPS * (size + self.noise.spread) * self.noise.density
+        # Errors at the cells' ends are summed by parts, with weights P(A = a_k).
+        ends = 2.0 * (self.noise.error_bound + moved)
+        return min(1.0, self.base.error_bound + own + 4.0 * _EPS * self._cells + ends)
+
+    @property
+    def error_estimate(self) -> float:
+        """The bound."""
+        return self.error_bound
+
+    @property
+    def _step(self) -> float:
+        step = self.base.transform.step
+        assert step is not None
+        return step
+
+    @cached_property
+    def _cells(self) -> int:
+        return int(np.ceil(self.noise.spread / self._step)) + 1
+
+    def _log(self, threshold: Thresholds, inside: bool) -> tuple[np.ndarray, np.ndarray]:
+        x = np.asarray(threshold, float)
+        flat = np.ravel(x)
+        step, anchor = self._step, self.base.transform.anchor[int(inside)]
+        offsets = np.arange(-self._cells, self._cells + 1)
+        both = np.empty((2, flat.size))
+        size = max(1, _BLOCK // offsets.size)
+        for start in range(0, flat.size, size):
+            part = slice(start, start + size)
+            k = np.floor((flat[part, None] - anchor) / step) + offsets
+            points, place = np.unique(k, return_inverse=True)
+            at = anchor + step * points
+            low, high = (
+                np.exp(self.base.logcdf(at, inside=inside)),
+                np.exp(self.base.logsf(at, inside=inside)),
+            )
+            # Cell k: the noise lies in [x - a_{k + 1}, x - a_k); the tail that is small gives the difference.
+            near, far = flat[part, None] - (anchor + step * (k + 1.0)), flat[part, None] - (anchor + step * k)
+            cell = np.where(
+                near >= 0.0,
+                self.noise.sf(near) - self.noise.sf(far),
+                self.noise.sf(-far) - self.noise.sf(-near),
+            )
+            cell = np.maximum(cell, 0.0)
+            place = place.reshape(k.shape)
+            both[0, part] = (cell * low[place]).sum(axis=1)
+            both[1, part] = (cell * high[place]).sum(axis=1)
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.minimum(both, 1.0))
+        return logs[0].reshape(x.shape), logs[1].reshape(x.shape)
+
+
+def continuous_threshold(law: AbstractScoreLaw, alpha: object, low: float, high: float) -> np.ndarray:
+    """The x in [low, high] with P_out(score > x) = alpha, by Ridder's method on the probit; -inf and inf at 1 and 0.
+
+    Examples:
+        >>> from mipsim.exact.gaussian import NormalLaw
+        >>> law = NormalLaw(np.zeros(2), np.ones(2))
+        >>> continuous_threshold(law, np.array([0.5, 0.025, 0.0]), -10.0, 9.0).round(6)
+        array([0.      , 1.959964,      inf])
+    """
+    a = np.asarray(alpha, float)
+    flat = np.ravel(a)
+    inner = (flat > 0.0) & (flat < 1.0)
+    found = np.where(flat <= 0.0, np.inf, -np.inf)
+    wanted = flat[inner]
+
+    def gap(x: np.ndarray) -> np.ndarray:
+        """Falls in x; in logarithms of the side that is small."""
+        upper, lower = law.logsf(x, inside=False), law.logcdf(x, inside=False)
+        with np.errstate(invalid="ignore"):
+            side = np.where(wanted <= 0.5, upper - np.log(wanted), np.log1p(-wanted) - lower)
+        return np.clip(np.nan_to_num(side, nan=0.0, posinf=1e3, neginf=-1e3), -1e3, 1e3)
+
+    x0, x1 = np.full(wanted.shape, low), np.full(wanted.shape, high)
+    f0, f1 = np.full(wanted.shape, 1e3), np.full(wanted.shape, -1e3)
+    for _ in range(_RIDDER):
+        if not wanted.size or (x1 - x0 <= 4.0 * _EPS * np.maximum(np.abs(x0), np.abs(x1))).all():
+            break
+        middle = 0.5 * (x0 + x1)
+        f = gap(middle)
+        root = np.sqrt(np.maximum(f * f - f0 * f1, 1e-300))
+        better = np.clip(middle + (middle - x0) * f / root, x0, x1)
+        for x, value in ((middle, f), (better, gap(better))):
+            above = (value > 0.0) & (x >= x0)
+            below = (value <= 0.0) & (x <= x1)
+            x0, f0 = np.where(above, x, x0), np.where(above, value, f0)
+            x1, f1 = np.where(below, x, x1), np.where(below, value, f1)
+    found[inner] = np.where(np.abs(f0) < np.abs(f1), x0, x1) if wanted.size else x1
+    return found.reshape(a.shape)

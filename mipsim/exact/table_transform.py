@@ -1,0 +1,277 @@
+"""The cumulants of a sum of many terms with finitely many values each, which share neither values nor probabilities."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import factorial
+
+import numpy as np
+
+from mipsim.exact.complex_arrays import ComplexArray
+from mipsim.exact.pairs import pair_phases
+from mipsim.exact.phases import Phases
+from mipsim.exact.rounding import EPS, in_blocks, log_of_one_plus, log_one_plus, summed
+from mipsim.exact.transform import AbstractTransform, Tail, largest_log_modulus, phased_tail
+
+_ORDERS = 36
+_SPLIT = 6  # moments of order 6 a + b as products of q u^(6 a) and u^b
+_FACTORIALS = np.array([float(factorial(r)) for r in range(_ORDERS + 1)])
+_HALVINGS = 6
+_REACH = 48.0  # deviations of the score: tails of 1e-308 and the line's own frequencies
+_LEFT_OUT = 1e-9  # at the radius; 2^-36 of it at half of it
+_BLOCK = 2**15
+_MARGIN = 1e-5  # covers the rounding and the remainders of moments that bound the modulus
+_SMALLEST = 1e-300
+
+
+@dataclass(frozen=True)
+class TablesTransform(AbstractTransform):
+    """A sum over coordinates of terms with finitely many values; the mass at -inf is left out of the cumulants.
+
+    Attributes:
+        values: finite values of the terms, shape (2, g, K), less a centre per coordinate; worlds out and in.
+        probabilities: of these values, 0 where impossible, shape (2, g, K).
+        copies: how many coordinates have each table, shape (g,).
+        centre: what was taken from the score, shape (2,).
+        first: the count that the first value belongs to, shape (g,).
+        doubt: a bound on the total error of all probabilities.
+        moved: a bound on the rounding of the sum of the centres.
+    """
+
+    values: np.ndarray
+    probabilities: np.ndarray
+    copies: np.ndarray
+    centre: np.ndarray
+    first: np.ndarray
+    doubt: float = 0.0
+    moved: float = 0.0
+
+    @property
+    def lost(self) -> float:
+        """Of the probabilities as they are given."""
+        return self.doubt
+
+    @property
+    def mean(self) -> np.ndarray:
+        """The centre."""
+        return self.centre
+
+    @property
+    def log_mass(self) -> np.ndarray:
+        """Of the finite values."""
+        return self._log_masses @ self.copies
+
+    @cached_property
+    def _log_masses(self) -> np.ndarray:
+        gone = 1.0 - self.probabilities.sum(axis=2)
+        return np.where(np.abs(gone) < 1e-14, 0.0, np.log1p(-np.minimum(gone, 1.0 - 1e-16)))
+
+    @property
+    def step(self) -> float | None:
+        """None: logarithms of whole numbers are on no lattice."""
+        return None
+
+    @property
+    def anchor(self) -> np.ndarray:
+        """Unused."""
+        return self.centre
+
+    @property
+    def shift(self) -> float:
+        """Of the centres' sum."""
+        return self.moved
+
+    @property
+    def strip(self) -> tuple[float, float]:
+        """Everywhere: finitely many values."""
+        return -np.inf, np.inf
+
+    @property
+    def most_nodes(self) -> int:
+        """Few: where the modulus does not fall soon, no number of nodes is enough."""
+        return 2**11
+
+    def cumulant(self, s: ComplexArray) -> ComplexArray:
+        """K_w(s): from the moments of every coordinate where they suffice, else from the tilted laws, a real part at a time."""
+        return self._both(s, exact=False)[0]
+
+    def rounding(self, s: ComplexArray) -> np.ndarray:
+        """Of the moments, what their series leaves out, and of the logarithms."""
+        return self._both(s)[1].max(axis=0)
+
+    def _both(self, s: ComplexArray, *, exact: bool = True) -> tuple[ComplexArray, np.ndarray]:
+        value, error = np.zeros((2, s.size), complex), np.zeros((2, s.size))
+        near = (np.abs(s) <= self._radius) & (self._radius > 0.0)
+        for world in (0, 1):
+            if near.any():
+                value[world, near], error[world, near] = in_blocks(
+                    lambda at, w=world: self._by_moments(at, w, exact), s[near], self.copies.size
+                )
+            for c in np.unique(s.real[~near]):
+                at = ~near & (s.real == c)
+                value[world, at], error[world, at] = self._on_line(float(c), s.imag[at], world)
+        return value, error
+
+    @cached_property
+    def _radius(self) -> float:
+        return self._moments[0]
+
+    @cached_property
+    def _moments(self) -> tuple[float, np.ndarray, np.ndarray]:
+        """(radius S, E (S v)^r / r! of shape (2, g, 36) with E 1 = 1, and a bound at |s| = S on what is left out, (2, g))."""
+        variance = np.array(
+            [_dot(self.probabilities[w], np.square(self.values[w])) @ self.copies for w in (0, 1)]
+        )
+        radius = _REACH / float(np.sqrt(max(variance.max(), _SMALLEST)))
+        moments, rest = np.empty((2, self.copies.size, _ORDERS)), np.empty((2, self.copies.size))
+        for _ in range(_HALVINGS):
+            step = max(1, _BLOCK // self.values.shape[2])
+            with np.errstate(over="ignore"):
+                for world in (0, 1):
+                    for start in range(0, self.copies.size, step):
+                        part = slice(start, start + step)
+                        moments[world, part], rest[world, part] = _scaled_moments(
+                            self.probabilities[world, part], radius * self.values[world, part]
+                        )
+            if (rest @ self.copies).max() <= _LEFT_OUT:
+                return radius, moments, rest
+            radius *= 0.5
+        return 0.0, moments, rest
+
+    @cached_property
+    def _upper(self) -> np.ndarray:
+        return np.ascontiguousarray(self._moments[1][:, :, 1:])
+
+    @cached_property
+    def _sizes(self) -> np.ndarray:
+        """The rounding of the moments of order 1, 2, ...; E |u|^r for odd r by Cauchy and Schwarz."""
+        sizes = np.abs(self._moments[1])
+        r = np.arange(1, _ORDERS - 1, 2)
+        even = sizes * _FACTORIALS[:_ORDERS]
+        sizes[:, :, r] = np.sqrt(even[:, :, r - 1] * even[:, :, r + 1]) / _FACTORIALS[r]
+        sizes[:, :, -1] += sizes[:, :, -2]
+        return sizes[:, :, 1:] * (EPS * (48.0 + 8.0 * np.arange(1, _ORDERS)))
+
+    def _by_moments(self, s: ComplexArray, world: int, exact: bool) -> tuple[ComplexArray, np.ndarray]:
+        radius, _, rest = self._moments
+        w = s / radius
+        powers = w[None, :] ** np.arange(1, _ORDERS)[:, None]
+        parts = self._upper[world] @ np.concatenate([powers.real, powers.imag], axis=1)
+        z = (parts[:, : s.size] + 1j * parts[:, s.size :]).T
+        masses = self._log_masses[world]
+        if not exact:
+            return (log_of_one_plus(z) + masses) @ self.copies, np.zeros(s.size)
+        lost = (self._sizes[world] @ np.abs(powers)).T
+        lost += rest[world] * (np.abs(w)[:, None] ** _ORDERS)
+        value, error = log_one_plus(z, lost)
+        return summed(self.copies * (value + masses), self.copies * (error + EPS * np.abs(masses)))
+
+    def _on_line(self, c: float, t: np.ndarray, world: int) -> tuple[ComplexArray, np.ndarray]:
+        v, p = self.values[world], self.probabilities[world]
+        tilt = c * v
+        top = np.where(p > 0.0, tilt, -np.inf).max(axis=1, keepdims=True)
+        q = p * np.exp(np.where(p > 0.0, tilt - top, 0.0))
+        mass = q.sum(axis=1)
+        q = q / mass[:, None]
+        mean = _dot(q, v)
+        centred = v - mean[:, None]
+        # What rounding makes of each tilted probability, and of their sum.
+        unsure = EPS * (_dot(q, np.abs(tilt)) + np.abs(top[:, 0]) + 40.0)
+        real = self.copies @ (np.log(mass) + top[:, 0])
+        real_error = self.copies @ (unsure + 40.0 * EPS * (np.abs(np.log(mass)) + np.abs(top[:, 0])))
+        value, error = np.empty(t.size, complex), np.empty(t.size)
+        for i, u in enumerate(t):
+            half = 0.5 * u * centred
+            sine = np.sin(half)
+            z = -2.0 * _dot(q, sine * sine) + 2j * _dot(q, sine * np.cos(half))
+            size = np.minimum(2.0 * _dot(q, np.abs(half)), 2.0)
+            lost = unsure * np.minimum(2.0 * np.abs(u) * np.abs(centred).max(axis=1), 2.0) + EPS * (
+                44.0 * size + 4.0 * _dot(q, np.abs(half))
+            )
+            logs, errors = log_one_plus(z, lost)
+            angle = mean * u
+            value[i] = self.copies @ (logs + 1j * angle) + real
+            error[i] = (
+                self.copies @ (errors + EPS * (44.0 * np.abs(angle) + 40.0 * np.abs(logs))) + real_error
+            )
+        return value, error
+
+    def log_modulus(self, c: float, t: np.ndarray) -> np.ndarray:
+        """The real part of the cumulants, less that at c."""
+        return largest_log_modulus(self, c, t)
+
+    def quiet_from(self, c: float, start: float, stop: float, span: tuple[float, float]) -> float:
+        """Start: the nodes themselves tell."""
+        return start
+
+    def tail(self, c: float, spacing: float, first: int, span: tuple[float, float]) -> Tail:
+        """From two moments of the tilted terms as far as they reach, then from the phases of pairs of values.
+
+        |phi_j|^2 = E cos(t (Y - Y')) <= 1 - t^2 V_j + t^4 (mu4_j + 3 V_j^2) / 12, so that
+        log |phi| <= -(t^2 V - t^4 M / 12) / 2 with sums V and M over j, which falls until t^2 = 6 V / M.
+        """
+        variance, fourth = self._spread(c)
+        reach = float(np.sqrt(6.0 * variance / fourth).min())
+        return phased_tail(
+            lambda t: float((-0.5 * (t * t * variance - t**4 * fourth / 12.0)).max()),
+            reach,
+            self._quiet(span, reach),
+            spacing,
+            first,
+        )
+
+    def _spread(self, c: float) -> tuple[np.ndarray, np.ndarray]:
+        """V and M of both worlds under the tilt c, the first from below and the second from above."""
+        found = np.empty((2, 2))
+        for world in (0, 1):
+            if abs(c) < 0.8 * self._radius:
+                radius, moments, _ = self._moments
+                m, x = moments[world], c / radius
+                # Derivatives of E exp(x u): sum_r m_r r! / (r - k)! x^(r - k).
+                raw = [
+                    m[:, k:]
+                    @ (_FACTORIALS[k:_ORDERS] / _FACTORIALS[: _ORDERS - k] * x ** np.arange(_ORDERS - k))
+                    for k in range(5)
+                ]
+                e1, e2, e3, e4 = (part / raw[0] for part in raw[1:])
+                var = (e2 - e1**2) / radius**2
+                mu4 = (e4 - 4 * e1 * e3 + 6 * e1**2 * e2 - 3 * e1**4) / radius**4
+            else:
+                tilt = c * self.values[world]
+                q = self.probabilities[world] * np.exp(tilt - tilt.max(axis=1, keepdims=True))
+                q /= q.sum(axis=1, keepdims=True)
+                centred = self.values[world] - _dot(q, self.values[world])[:, None]
+                var, mu4 = _dot(q, centred**2), _dot(q, centred**4)
+            var = np.maximum(var, 0.0)
+            found[:, world] = self.copies @ var, self.copies @ (np.maximum(mu4, 0.0) + 3.0 * var**2)
+        return found[0] * (1.0 - _MARGIN), np.maximum(found[1], _SMALLEST) * (1.0 + _MARGIN)
+
+    def _quiet(self, span: tuple[float, float], start: float) -> list[tuple[float, float]]:
+        if span not in self._known:
+            laws = zip(self.values, self.probabilities, strict=True)
+            self._known[span] = [pair_phases(v, p, self.copies, self.first, span) for v, p in laws]
+        found = [dict(phases.levels(start, 1)) for phases in self._known[span] if phases is not None]
+        if len(found) < 2:
+            return []
+        return [(level, min(found[0][level], found[1][level])) for level in found[0] if level in found[1]]
+
+    @cached_property
+    def _known(self) -> dict[tuple[float, float], list[Phases | None]]:
+        return {}
+
+
+def _dot(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    return np.einsum("jk,jk->j", first, second)
+
+
+def _scaled_moments(q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """E u^r / r! for r < 36 under q scaled to 1, shape (g, 36), and E |u|^36 exp(|u|) / 36!, shape (g,)."""
+    q = q / q.sum(axis=1, keepdims=True)
+    square = u * u
+    low = np.stack([np.ones_like(u), u, square, square * u, square * square, square * square * u], axis=2)
+    sixth = square * square * square
+    high = [q]
+    for _ in range(_ORDERS // _SPLIT - 1):
+        high.append(high[-1] * sixth)
+    moments = (np.stack(high, axis=1) @ low).reshape(q.shape[0], _ORDERS)
+    rest = _dot(high[-1] * sixth, np.exp(np.minimum(np.abs(u), 600.0)))
+    return moments / _FACTORIALS[:_ORDERS], rest / _FACTORIALS[_ORDERS]
