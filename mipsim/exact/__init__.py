@@ -8,7 +8,7 @@ from mipsim.exact.additive import AdditiveLaw, additive_law, covariance_score, l
 from mipsim.exact.dispatch import exact_law
 from mipsim.exact.exact_tradeoff import ExactTradeOff
 from mipsim.exact.law import AbstractScoreLaw
-from mipsim.exact.terms import Terms, binomial_terms, density_terms
+from mipsim.exact.terms import Terms, binomial_terms, density_terms, exponential_terms, normal_terms
 
 __all__ = [
     "AbstractScoreLaw",
@@ -20,5 +20,7 @@ __all__ = [
     "covariance_score",
     "density_terms",
     "exact_law",
+    "exponential_terms",
     "likelihood_ratio",
+    "normal_terms",
 ]

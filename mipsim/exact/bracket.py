@@ -18,7 +18,7 @@ _HEAVY = 2.0**-17
 _LIGHTEST = 1e-11
 _WIDE = 5e-4
 _TIES = 1e-13
-_WORK = 2.0**25
+_WORK = 2.0**23
 _UNIT = 2.0**-53
 
 
@@ -105,6 +105,18 @@ class Bracket:
             worst = max(worst, error)
         return min(worst, 1.0)
 
+    @cached_property
+    def width(self) -> float:
+        """How far two numbers inside the bounds can be apart, at any threshold and in either world."""
+        widest = 0.0
+        for world in (0, 1):
+            wide = 2.0 * float(self.error[world]) + 8.0 * _UNIT
+            if self.grid.size:
+                high, low = self.high[world], self.low[world]
+                wide += float(max(np.max(high[:-1] - low[1:]), high[-1]))
+            widest = max(widest, wide)
+        return min(widest, 1.0)
+
     def mirrored(self) -> Bracket:
         """The law of minus the score (bounds on P(-score > x); ties at the grid's points go the other way)."""
         rest = self.high[:, :1], self.low[:, :1]
@@ -158,7 +170,7 @@ def bracket(
     heavy = _heavy(total)
     errors = errors + heavy.error
     found = _whole(total, heavy, nodes, above, below, errors)
-    if found.error_bound > _WIDE and total.noise.total_variance == 0.0 and heavy.values.size == 0:
+    if found.error_bound > _WIDE and _has_atoms(total) and heavy.values.size == 0:
         # Ties of many outcomes make atoms that no single outcome shows: logarithms of products of small numbers, say.
         sizes = sum(
             int((s.probability > 0.0).any(axis=0).sum() * np.ceil(np.log2(s.copies.max() + 1.0)))
@@ -184,9 +196,13 @@ def _whole(
     return Bracket(grid, low, high, heavy.values, masses, above, below, errors + off, heavy.slack)
 
 
+def _has_atoms(total: Independent) -> bool:
+    return total.noise.total_variance == 0.0 and all(s.is_exact for s in total.stacks)
+
+
 def _heavy(total: Independent) -> Heavy:
     none = Heavy(np.zeros(0), np.zeros(0), np.zeros(0), total.rounding, 0.0)
-    if total.noise.total_variance > 0.0:
+    if not _has_atoms(total):
         return none
     outcomes, likeliest = 0.0, np.zeros(2)
     for s in total.stacks:
@@ -214,7 +230,11 @@ def _rest(total: Independent, heavy: Heavy, nodes: int) -> tuple[np.ndarray, np.
         value = value - part
         error = error + wrong + (t * heavy.slack + 2.0**-50) * mass.sum(axis=1)[:, None] + heavy.error
     slack = (total.rounding + 4.0 * _UNIT * (abs(circle.start) + circle.length)) / circle.length
-    sides = [tail_bounds(value[w], error[w], slack) for w in (0, 1)]
+    # More frequencies make the bracket narrower, and add their errors: about the best number of them.
+    k = np.arange(1, nodes + 1)
+    cost = np.cumsum(error[:, 1:].max(axis=0) / k) + 6.0 / (k + 1.0)
+    best = int(np.argmin(cost)) + 1
+    sides = [tail_bounds(value[w, : best + 1], error[w, : best + 1], slack) for w in (0, 1)]
     grid = circle.thresholds(sides[0][0].size - 1)
     return grid, np.stack([s[0] for s in sides]), np.stack([s[1] for s in sides]), 2.2e-13
 

@@ -7,14 +7,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mipsim.attacks.base import AbstractAttack
+from mipsim.distributions.bernoulli import Bernoulli
+from mipsim.distributions.discrete import Discrete
+from mipsim.distributions.empirical import Empirical
 from mipsim.engine.precision import exact_scope
+from mipsim.exact.bracketed import bracketed_law
+from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw
 from mipsim.exact.linear import linear_law
 from mipsim.exact.problem import Problem, Rule
 from mipsim.exact.quadratic import quadratic_attack_law
 from mipsim.exact.relaxed import relaxed_law
 from mipsim.exact.released import released
-from mipsim.exact.tables import table_law
+from mipsim.exact.tables import TablesTransform, table_law
 from mipsim.games.relaxed_threat import RelaxedThreat
 
 if TYPE_CHECKING:
@@ -24,27 +29,31 @@ RULES: tuple[Rule, ...] = (linear_law, quadratic_attack_law, table_law)
 """Asked in order; the first law found is taken. A new kind of exact law is one file and one name here."""
 
 LARGEST_ERROR = 1e-3
-"""A law known less well than this is refused."""
+"""A law that is not proven to be known as well as this is refused."""
 
 
 def exact_law(game: AbstractGame, attack: AbstractAttack) -> AbstractScoreLaw:
     """The exact law of the attack's score in both worlds, without games.
 
     The law's `cdf(thresholds, inside=...)` and `sf` are right at any thresholds, such as the edges of a histogram, to
-    `error_bound`. That is proven; for a discrete score of few unlike coordinates, and for tables of terms, the proof is
-    weak, and `error_estimate` says what the error is likely to be.
+    `error_bound`, which is proven and at most 1e-3.
 
-    It exists for a fixed target and a (sub-sampled) mean with Gaussian or Laplace noise or none, where the score is:
-    linear in the output, for data of every product law but Student's and for the user's own records; a polynomial of
-    degree two in a Gaussian output; or a sum of one term per coordinate, for Bernoulli data without noise. In the relaxed
-    threat model with Gaussian noise it exists for linear and quadratic scores.
+    It exists for a fixed target and a (sub-sampled) mean with Gaussian or Laplace noise, stacked or none, where the score is:
+
+    - linear in the output, for data of every product law but Student's, and for the user's own records (`Empirical`);
+    - a polynomial of degree two in a Gaussian output;
+    - any sum of one term per coordinate, such as the likelihood ratio, for Bernoulli data without noise.
+
+    In the relaxed threat model with Gaussian noise it exists for linear and quadratic scores. Of the routes to a law that with
+    small errors in both tails is taken where its bound is proven: few atoms one by one, closed forms, inversion. Else the law
+    is bracketed (`mipsim.exact.bracketed`): bounds of P(score > x) about 3e-4 apart, absolute, so that tails below say nothing.
 
     Args:
         game: the game.
         attack: the attack.
 
     Raises:
-        ValueError: where no exact law is known, or it is known to less than 1e-3.
+        ValueError: where no exact law is known, or it is not proven to be known to 1e-3; the message says what makes it so.
 
     Examples:
         >>> import mipsim as mi
@@ -64,11 +73,8 @@ def exact_law(game: AbstractGame, attack: AbstractAttack) -> AbstractScoreLaw:
         )
     if law is None:
         raise ValueError(_refusal(game, attack))
-    if not (law.error_bound <= LARGEST_ERROR or law.error_estimate <= LARGEST_ERROR):
-        raise ValueError(
-            f"the law of {_name(attack)} with {type(game.data).__name__} data is known to {law.error_estimate:.1g} only: too "
-            f"few rows or coordinates for inversion, too many for enumeration; the error must be at most {LARGEST_ERROR:g}"
-        )
+    if not law.error_bound <= LARGEST_ERROR:
+        raise ValueError(_too_wide(game, attack, law))
     return law
 
 
@@ -78,7 +84,39 @@ def _fixed_target_law(game: AbstractGame, attack: AbstractAttack) -> AbstractSco
     if target is None or mean is None:
         return None
     problem = Problem(game.data, mean, np.asarray(target, np.float64), attack)
-    return next((found for rule in RULES if (found := rule(problem)) is not None), None)
+    law = next((found for rule in RULES if (found := rule(problem)) is not None), None)
+    weak = isinstance(law, InvertedLaw) and isinstance(law.transform, TablesTransform)
+    if law is not None and not weak and law.error_bound <= LARGEST_ERROR:
+        return law
+    bracketed = bracketed_law(problem, law)
+    if bracketed is not None and bracketed.error_bound <= LARGEST_ERROR:
+        return bracketed
+    known = [one for one in (law, bracketed) if one is not None]
+    return min(known, key=lambda one: one.error_bound, default=None)
+
+
+def _too_wide(game: AbstractGame, attack: AbstractAttack, law: AbstractScoreLaw) -> str:
+    """What makes the law hard: noise that is fine against gaps of the data, or likely values among too many others."""
+    mean = released(game.mechanism, game.n)
+    if mean is not None and mean.is_noisy:
+        scales = [float(np.min(np.sqrt(mean.variance))), *(float(np.min(scale)) for scale in mean.laplace)]
+        finest = min(scale for scale in scales if scale > 0.0)
+        why = f"the noise of scale {finest:.3g} is too fine against the gaps between the values of the data"
+    elif mean is not None and mean.rate < 1.0:
+        why = (
+            f"with rows kept by coins of rate {mean.rate:g} a row has too many outcomes to be multiplied out"
+        )
+    elif not isinstance(game.data, (Bernoulli, Discrete, Empirical)):
+        why = f"n d = {game.n * game.data.dimension} terms are too few for the characteristic function to fall fast enough"
+    else:
+        why = (
+            f"with n = {game.n} rows and d = {game.data.dimension} coordinates some values of the score are too likely for a "
+            "smooth law, and all of them too many for a list"
+        )
+    return (
+        f"the law of {_name(attack)} with {type(game.data).__name__} data is proven to {law.error_bound:.2g} only, and "
+        f"{LARGEST_ERROR:g} is needed: {why}"
+    )
 
 
 def _refusal(game: AbstractGame, attack: AbstractAttack) -> str:

@@ -33,13 +33,39 @@ class ExactTradeOff(AbstractTradeOff):
 
     @property
     def error_bound(self) -> float:
-        """A proven bound on the absolute error of the law's probabilities."""
+        """A proven bound e on the absolute error of FPR and FNR of every threshold test.
+
+        The error of `beta(alpha)` is another thing: where the curve is steep, a small error of the FPR moves the FNR by more.
+        `beta_bracket` gives its bounds.
+        """
         return self.law.error_bound
 
     @property
     def error_estimate(self) -> float:
         """What the error is likely to be, where the proof is weak: see `AbstractScoreLaw.error_estimate`."""
         return self.law.error_estimate
+
+    def beta_bracket(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
+        """Proven (lower, upper) bounds on the FNR at the FPR `alpha` (any shape, in [0, 1]).
+
+        Both error rates of every threshold test, randomised on ties or not, are right to e = `error_bound`. A test that has an
+        FPR of at most alpha in truth has one of at most alpha + e in the law, and the FNRs differ by at most e, so that
+        beta lies between beta(alpha + e) - e and beta(alpha - e) + e of the law; where alpha < e only 1 is known from above.
+
+        Examples:
+            >>> import mipsim as mi
+            >>> data = mi.Gaussian(0.0, 1.0, d=2)
+            >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10, target=[1.0, 2.0])
+            >>> low, high = game.exact(mi.CovarianceScore(data, n=10)).beta_bracket(0.1)
+            >>> print(bool(low <= high), bool(high - low < 1e-12))
+            True True
+        """
+        a, e = rates("alpha", alpha), self.law.error_bound
+        low = self.beta(np.minimum(a + e, 1.0)) - e
+        high = np.where(a >= e, self.beta(np.maximum(a - e, 0.0)) + e, 1.0)
+        return np.where(a >= 1.0, 0.0, np.clip(low, 0.0, 1.0)), np.where(
+            a >= 1.0, 0.0, np.clip(high, 0.0, 1.0)
+        )
 
     def score_at(self, alpha: object) -> np.ndarray:
         """The threshold of the test at FPR `alpha` (any shape): the least x with P_out(score > x) <= alpha."""

@@ -14,6 +14,7 @@ _NOTHING = 1e-17
 _ATOMS = 2**12
 """Atoms of a batch of coordinates; its waves have to fit into the cache."""
 
+_PHI = 2**21
 _MOMENTS = 30
 
 _CHANCE = 1e-13
@@ -31,11 +32,37 @@ class Stack:
         values: finite, shape (g, K).
         probability: of the worlds out and in, shape (2, g, K); a sum below 1 leaves the rest to infinite values.
         copies: how many independent terms have this table in each world, shape (2, g).
+        span: a value may stand for a cell of values that are at most this far apart, shape (g, K); 0 if None.
+        drift: how far the mean of the cell, in either world, is from the value, at most, shape (g, K); 0 if None.
     """
 
     values: np.ndarray
     probability: np.ndarray
     copies: np.ndarray
+    span: np.ndarray | None = None
+    drift: np.ndarray | None = None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every value is one value."""
+        return self.span is None
+
+    def spread(self, s: float) -> np.ndarray | float:
+        """A bound on log E exp(s (X - value)) inside a cell, by Hoeffding's lemma, shape (g, K)."""
+        if self.span is None or self.drift is None:
+            return 0.0
+        return abs(s) * self.drift + s * s / 8.0 * self.span**2
+
+    def blur(self) -> np.ndarray:
+        """(a, b) with |E exp(i t X) - sum_k p_k exp(i t v_k)| <= a t + b t^2, shape (2 for a and b, 2 worlds, g).
+
+        Inside a cell |E exp(i t X) - exp(i t E X)| <= t^2 Var X / 2 <= t^2 span^2 / 8.
+        """
+        if self.span is None or self.drift is None:
+            return np.zeros((2, *self.copies.shape))
+        return np.stack(
+            [(self.probability * self.drift).sum(2), (self.probability * self.span**2).sum(2) / 8.0]
+        )
 
 
 @dataclass(frozen=True)
@@ -129,7 +156,7 @@ class Independent:
         """Log E[exp(s S); S finite] at a real s."""
         total = self.noise.log_mgf(s) + s * float(self.offset[world])
         for stack in self.stacks:
-            exponent = s * stack.values
+            exponent = s * stack.values + stack.spread(s)
             top = exponent.max(axis=1)
             mass = (stack.probability[world] * np.exp(exponent - top[:, None])).sum(axis=1)
             used = stack.copies[world] > 0
@@ -166,8 +193,9 @@ class Independent:
             return -np.inf, np.inf
         for s in self.stacks:
             possible = s.probability.max(axis=0) > 0.0
-            low += s.copies @ np.where(possible, s.values, np.inf).min(axis=1)
-            high += s.copies @ np.where(possible, s.values, -np.inf).max(axis=1)
+            away = 0.0 if s.span is None or s.drift is None else s.span + s.drift
+            low += s.copies @ np.where(possible, s.values - away, np.inf).min(axis=1)
+            high += s.copies @ np.where(possible, s.values + away, -np.inf).max(axis=1)
         return float(low.min()) - self.rounding, float(high.max()) + self.rounding
 
     def characteristic(self, spacing: float, nodes: int, centre: float) -> tuple[ComplexArray, np.ndarray]:
@@ -184,7 +212,7 @@ class Independent:
         size = np.broadcast_to(np.exp(quiet), value.shape).copy()
         error = 8.0 * _UNIT * (8.0 + np.abs(quiet) + np.abs(self.offset - centre)[:, None] * t)
         alive = k
-        for values, probability, copies in self._batches():
+        for values, probability, copies, blur in self._batches(nodes):
             alive = alive[(size[:, alive] > _NOTHING).any(axis=0)]
             if alive.size == 0:
                 break
@@ -194,7 +222,8 @@ class Independent:
             found = _by_moments(v, probability, t[alive]) or _by_waves(v, probability, spacing, alive)
             for world, (phi, flaw) in enumerate(found):
                 c = copies[world]
-                modulus = np.abs(phi) + flaw
+                flaw = flaw + np.outer(blur[0, world], t[alive]) + np.outer(blur[1, world], t[alive] ** 2)
+                modulus = np.minimum(np.abs(phi) + flaw, 1.0 + 1e-9)
                 value[world, alive] *= _product(phi, c) * np.exp(1j * (t[alive] * shift[world]))
                 size[world, alive] *= np.exp(c @ np.log(modulus))
                 error[world, alive] += c @ (flaw / modulus) + 4.0 * _UNIT * (
@@ -208,13 +237,14 @@ class Independent:
         value[lost], bound[lost] = 0.0, size[lost]
         return value, bound * (1.0 + 1e-6)
 
-    def _batches(self):  # pyright: ignore[reportMissingParameterType]
+    def _batches(self, nodes: int):  # pyright: ignore[reportMissingParameterType]
         for stack in self.stacks:
             g, size = stack.values.shape
-            step = max(1, _ATOMS // size)
+            blur = stack.blur()
+            step = max(1, min(_ATOMS // size, _PHI // (nodes + 1)))
             for start in range(0, g, step):
                 part = slice(start, start + step)
-                yield stack.values[part], stack.probability[:, part], stack.copies[:, part]
+                yield stack.values[part], stack.probability[:, part], stack.copies[:, part], blur[:, :, part]
 
 
 def _by_moments(
@@ -322,12 +352,15 @@ def trimmed(stacks: Sequence[Stack]) -> tuple[tuple[Stack, ...], np.ndarray]:
             kept[0] = True
         # A value that is left out in one row only is replaced by one that is not: it must not widen anything.
         centre = np.take_along_axis(s.values, order[:, -1:], 1)
-        found.append(Stack(np.where(drop, centre, s.values)[:, kept], p[:, :, kept], s.copies))
+        cells = [None if c is None else np.where(drop, 0.0, c)[:, kept] for c in (s.span, s.drift)]
+        found.append(Stack(np.where(drop, centre, s.values)[:, kept], p[:, :, kept], s.copies, *cells))
     return tuple(found), lost
 
 
-def stacked(tables: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> tuple[Stack, ...]:
-    """Put tables (values (K,), probability (2, K), copies (2,)) of like sizes together, with impossible values for padding.
+def stacked(tables: Sequence[tuple[np.ndarray, ...]]) -> tuple[Stack, ...]:
+    """Put tables (values (K,), probability (2, K), copies (2,)[, span (K,), drift (K,)]) of like sizes together.
+
+    They are padded with impossible values.
 
     Examples:
         >>> one = np.array([0.0]), np.ones((2, 1)), np.ones(2, int)
@@ -335,16 +368,24 @@ def stacked(tables: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> tupl
         >>> [s.values.shape for s in stacked([one, two, two])]
         [(3, 2)]
     """
-    order = sorted(range(len(tables)), key=lambda i: tables[i][0].size)
+    order = sorted(range(len(tables)), key=lambda i: (len(tables[i]), tables[i][0].size))
     found: list[Stack] = []
     start = 0
     for end in range(1, len(order) + 1):
-        if end < len(order) and tables[order[end]][0].size <= 1.25 * tables[order[start]][0].size + 8:
+        if (
+            end < len(order)
+            and len(tables[order[end]]) == len(tables[order[start]])
+            and tables[order[end]][0].size <= 1.25 * tables[order[start]][0].size + 8
+        ):
             continue
         part = [tables[i] for i in order[start:end]]
         size = part[-1][0].size
-        values = np.stack([np.pad(v, (0, size - v.size), "edge") for v, _, _ in part])
-        probability = np.stack([np.pad(p, ((0, 0), (0, size - v.size))) for v, p, _ in part], axis=1)
-        found.append(Stack(values, probability, np.stack([c for _, _, c in part], axis=1)))
+        values = np.stack([np.pad(one[0], (0, size - one[0].size), "edge") for one in part])
+        probability = np.stack([np.pad(one[1], ((0, 0), (0, size - one[0].size))) for one in part], axis=1)
+        cells = [
+            np.stack([np.pad(one[k], (0, size - one[k].size)) for one in part])
+            for k in range(3, len(part[0]))
+        ]
+        found.append(Stack(values, probability, np.stack([one[2] for one in part], axis=1), *cells))
         start = end
     return tuple(found)

@@ -36,7 +36,7 @@ class LimitVerdict:
         verdict: CONFIRMED, REFUTED or INCONCLUSIVE.
         limit: the estimate of the limit g, in the unit of the gaps; nan where there is no fit.
         interval: of the limit, over all fits that the gaps allow; (-inf, inf) where they say nothing.
-        coefficient, power: c and q of the best fit g + c n^-q with q in [1/4, 2]; nan where there is none.
+        coefficient, power: c and q of the best fit g + c (n / first size)^-q, q in [1/4, 2]; nan where there is none.
         unexplained: root mean square of what that fit leaves, as a share of the standard deviation of the gaps.
         slow: whether a logarithmic approach, or a power below 1/4, describes the gaps as well.
         why: the reason, in one sentence.
@@ -142,7 +142,7 @@ def _by_fits(n: np.ndarray, y: np.ndarray, e: np.ndarray, tolerance: float, floo
     still = left <= DESCRIBED * abs(powers.g[best])
     q = float(POWERS[best % POWERS.size])
     interval = f"the limit is in [{low:+.2g}, {high:+.2g}]"
-    fit = f"gap = {powers.g[best]:+.3g} {powers.c[best]:+.3g} n^-{q:.2g}"
+    fit = f"gap = {powers.g[best]:+.3g} {powers.c[best]:+.3g} (n/{n[0]:g})^-{q:.2g}"
     outside = low > floor or high < -floor
     if outside and (described or still) and not _leaves(y, e):
         verdict, why = REFUTED, f"By {fit}, {interval}, which excludes zero."

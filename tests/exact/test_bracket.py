@@ -9,17 +9,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+import scipy.stats
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
 import mipsim.exact.bracket as bracket_module
+from mipsim.exact import additive_law, density_terms, exponential_terms, normal_terms
 from mipsim.exact.bracket import bracket
 from mipsim.exact.curve import CurveBracket
-from mipsim.exact.independent import Independent, Noise, stacked
+from mipsim.exact.independent import Independent, Noise, Stack, _product, stacked
+from mipsim.exact.selberg import tail_bounds
 
 Tables = list[tuple[np.ndarray, np.ndarray, np.ndarray]]
 NOTHING = Noise()
+stats: Any = scipy.stats
 
 
 def outcomes(tables: Tables, offset: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -204,3 +208,104 @@ def test_the_curve_is_inside(route: str, ratio: bool) -> None:
 @given(problem=problems())
 def test_the_truth_is_inside_thousands_of_times(route: str, problem: tuple[Any, ...]) -> None:
     assert excess(*problem) <= 0.0
+
+
+def _nearest(values: np.ndarray, errors: np.ndarray, slack: float) -> tuple[np.ndarray, np.ndarray]:
+    low, high = tail_bounds(values, errors, slack)
+    middle = np.append(0.5 * (low + high)[:-1], 0.0)
+    return middle, middle
+
+
+def _half(values: np.ndarray, errors: np.ndarray, slack: float) -> tuple[np.ndarray, np.ndarray]:
+    low, high = tail_bounds(values, errors, slack)
+    return 0.75 * low + 0.25 * high, 0.25 * low + 0.75 * high
+
+
+def _short(total: Independent) -> tuple[float, float]:
+    low, high = REACH(total)
+    return low + 0.2 * (high - low), high - 0.2 * (high - low)
+
+
+REACH = Independent.reach.func  # type: ignore[attr-defined]
+FAULTS: dict[str, tuple[str, Any]] = {
+    "rounded to the nearest": ("mipsim.exact.bracket.tail_bounds", _nearest),
+    "half of the kernel": ("mipsim.exact.bracket.tail_bounds", _half),
+    "wrapped around": ("mipsim.exact.independent.Independent.reach", property(_short)),
+    "one row too many in": (
+        "mipsim.exact.independent._product",
+        lambda phi, copies: PRODUCT(phi, copies) * (phi[0] if copies[0] > 0 else 1.0),
+    ),
+    "noise forgotten": ("mipsim.exact.independent.Noise.log_characteristic", lambda self, t: 0.0 * t),
+    "second noise forgotten": (
+        "mipsim.exact.independent.Noise.log_characteristic",
+        lambda self, t: -0.5 * self.variance * t**2 if self.variance > 0.0 else LOG(self, t),
+    ),
+    "tails cut unaccounted": ("mipsim.exact.bracket.trimmed", lambda stacks: (_cut(stacks), np.zeros(2))),
+}
+PRODUCT, LOG = _product, Noise.log_characteristic
+
+
+def _cut(stacks: tuple[Stack, ...]) -> tuple[Stack, ...]:
+    return tuple(
+        Stack(s.values, np.where(s.probability < 0.02, 0.0, s.probability), s.copies) for s in stacks
+    )
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("route", ["by frequencies"], indirect=True)
+def test_a_planted_fault_leaves_the_bracket(fault: str, route: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each fault is found among the first cases of the same property."""
+    monkeypatch.setattr(*FAULTS[fault])
+    found: list[float] = []
+
+    @settings(QUICK, phases=[Phase.generate])
+    @given(problem=problems())
+    def collect(problem: tuple[Any, ...]) -> None:
+        found.append(excess(*problem))
+
+    collect()
+    assert max(found) > 1e-6
+
+
+def test_cells_of_a_normal_sum_hold_the_closed_law() -> None:
+    """d coordinates of N(0, 1) data and one target: the ratio is a quadratic form with a non-central chi-square law."""
+    for n, d, z in ((12, 9, 0.7), (100, 60, -1.5), (50, 1, 3.0)):
+        law = additive_law([normal_terms(n, 0.0, 1.0, z, d)])
+        x = np.linspace(-3.0, 3.0, 25)
+        constant = 0.5 * d * z * z - 0.5 * d * np.log1p(-1.0 / n)
+        square = 2.0 * (constant - x) * (n - 1) / n
+        truth = [
+            1.0 - stats.ncx2.sf(square * n, d, n * d * z * z),
+            1.0 - stats.ncx2.sf(square * n**2 / (n - 1), d, (1 - 1 / n) ** 2 * d * z * z * n**2 / (n - 1)),
+        ]
+        assert law.is_proven
+        for inside in (False, True):
+            low, high = law.below_bracket(x, inside=inside)
+            exact = 1.0 - truth[inside]  # {score <= x} is {square >= ...}
+            assert (low <= exact + 1e-12).all()
+            assert (exact <= high + 1e-12).all()
+            wrong = law.below_bracket(x + 0.1, inside=inside)
+            assert (wrong[0] > exact).any()  # the planted error: a shift of .1
+
+
+def test_cells_of_an_exponential_sum_hold_the_closed_law() -> None:
+    """One coordinate: the ratio rises with the sum, which is a gamma variable in either world."""
+    n, z = 40, 2.5
+    law = additive_law([exponential_terms(n, 1.0, z, 1)])
+    y = np.linspace(25.0, 60.0, 40)
+    top = stats.gamma.logpdf(y - z, n - 1) - stats.gamma.logpdf(y, n)
+    for inside, exact in ((False, stats.gamma.cdf(y, n)), (True, stats.gamma.cdf(y - z, n - 1))):
+        low, high = law.below_bracket(top, inside=inside)
+        assert (low <= exact).all()
+        assert (exact <= high).all()
+        assert (
+            law.below_bracket(top + 0.1, inside=inside)[0] > exact
+        ).any()  # the planted error: a shift of .1
+
+
+def test_density_terms_prove_nothing() -> None:
+    law = additive_law([density_terms(50, lambda u: 1 / (1 + u**2), 0.0, 2.0, 1.0, 40)])
+    assert not law.is_proven
+    assert law.error_bound == 1.0
+    assert [float(b) for b in law.beta_bracket(0.1)] == [0.0, 1.0]
+    assert law.error_estimate < 1e-3

@@ -196,7 +196,7 @@ def test_scores_without_an_exact_law_are_refused(game: mi.AbstractGame, attack: 
 
 def test_other_bad_input_is_refused() -> None:
     data = mi.Exponential(1.0, d=1)
-    with pytest.raises(ValueError, match="too few rows or coordinates"):
+    with pytest.raises(ValueError, match="n d = 2 terms are too few"):
         mi.FixedTarget(MEAN, data, 2, [1.0]).exact(mi.ScalarProduct([0.0]))
     with pytest.raises(ValueError, match="weights 0 only"):
         mi.FixedTarget(MEAN, mi.Bernoulli(P), 4, Z).exact(mi.ScalarProduct(Z))

@@ -8,6 +8,7 @@ import pytest
 import mipsim as mi
 from mipsim.engine.precision import exact_scope
 from mipsim.exact import exact_law
+from mipsim.exact.bracketed import BracketLaw
 from mipsim.exact.density_rows import LaplaceRow, NormalRow, UniformRow
 from mipsim.exact.discrete_rows import BernoulliRow
 from mipsim.exact.inversion import InvertedLaw
@@ -28,6 +29,11 @@ def bernoulli_game(
     with exact_scope():
         weights, offset = np.asarray(attack.weights(jnp.asarray(z))), float(attack.offset(jnp.asarray(z)))
     law = exact_law(mi.FixedTarget(MEAN, data, n, z), attack)
+    if isinstance(
+        law, BracketLaw
+    ):  # few coordinates: inversion is right far into the tails, but its proof is weak
+        assert isinstance(law.guess, InvertedLaw)
+        law = law.guess
     assert isinstance(law, InvertedLaw)
     return law, p, weights, z, offset
 

@@ -3,6 +3,7 @@
 from verify.azize import (
     canaries,
     defences,
+    estimated_steps,
     gdp,
     lemmas,
     mean,
@@ -33,6 +34,7 @@ CLAIMS: tuple[Claim, ...] = tuple(
         z_estimators,
         canaries,
         steps,
+        estimated_steps,
     )
     for claim in module.CLAIMS
 )

@@ -10,7 +10,16 @@ import numpy as np
 from scipy.special import gamma as gamma_function
 from scipy.special import kv
 
-from mipsim.exact import AdditiveLaw, Terms, additive_law, binomial_terms, covariance_score, density_terms
+from mipsim.exact import (
+    AdditiveLaw,
+    Terms,
+    additive_law,
+    binomial_terms,
+    covariance_score,
+    density_terms,
+    exponential_terms,
+    normal_terms,
+)
 from verify.limits import SIZES
 
 
@@ -81,6 +90,10 @@ def _terms(c: Coordinate, rows: int, count: int, noise: float) -> Terms:
         return off_support(rows, c.parameter, c.z, count)
     if c.law == "three atoms" and noise == 0.0:
         return three_atoms(rows, count)
+    if c.law == "gaussian":
+        return normal_terms(rows, 0.0, c.parameter**2, c.z, count, noise)
+    if c.law == "exponential" and noise == 0.0:
+        return exponential_terms(rows, c.parameter, c.z, count)
     characteristic, mean, variance = LAWS[c.law](c.parameter)
     return density_terms(rows, characteristic, mean, variance, c.z, count, noise)
 
@@ -149,8 +162,8 @@ LAWS: dict[str, Callable[[float], tuple[Callable[[np.ndarray], np.ndarray], floa
 
 SPECIAL: dict[str, Callable[[int, int, float], Terms]] = {
     # All of the leakage but a little sits in one coordinate, sqrt(2 n) standard deviations out.
-    "spike": lambda rows, n, noise: density_terms(
-        rows, LAWS["exponential"](1.0)[0], 1.0, 1.0, 1.0 + np.sqrt(2.0 * n), 1, noise
+    "spike": lambda rows, n, noise: _terms(
+        Coordinate("exponential", 1.0 + np.sqrt(2.0 * n), 1.0, 1.0), rows, 1, noise
     ),
     # D_j = Bernoulli(0.1 / j) at j = 100, 400, 1600, ...: each law is fixed and has all moments.
     "rare": lambda rows, n, noise: binomial_terms(rows, 0.1 / n, 1, 1),

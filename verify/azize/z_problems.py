@@ -1,4 +1,4 @@
-"""Products of scalar Z-estimators, with the exact laws of their scores, and literal games of them."""
+"""Products of scalar Z-estimators: the laws of their scores with proven errors, and literal games of them."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-from scipy import stats
+from scipy import optimize, stats
 from scipy.special import ndtr
 
-from mipsim.exact import AdditiveLaw, Terms, additive_law, covariance_score, likelihood_ratio
 from mipsim.theory import azize
+from verify.azize.linear import NormalCurve, NormalLaw, sum_curve, sum_law
 from verify.azize.z_laws import (
     Piece,
     block_piece,
+    exponential_median_piece,
+    logistic_median_piece,
     logit_piece,
     mean_piece,
-    median_piece,
     slope_piece,
-    two_inputs_piece,
 )
 
-SIZES = (101, 401, 1601, 6401)
-"""Odd, so that the median is one record."""
+SIZES = tuple(10**6 * 2**k + 2**k - 1 for k in range(1, 11))
+"""Odd, so that the median is one record; the proven error of the normal law, up to n^-1/2, asks for this many."""
 
 
 @dataclass(frozen=True)
@@ -32,49 +32,31 @@ class Problem:
     words: str
     pieces: tuple[Piece, ...]
     tau: float = 1.0
-    typical: bool = False
-    sizes: tuple[int, ...] = SIZES
 
-    def parts(self, n: int) -> list[tuple[Piece, int]]:
-        """The pieces with the number of their coordinates."""
-        d = max(1, round(self.tau * n))
-        if self.typical:
-            return _typical_medians(n, d)
-        return [(p, max(1, round(d * p.share))) for p in self.pieces]
-
-
-def _typical_medians(n: int, d: int, groups: int = 48) -> list[tuple[Piece, int]]:
-    """Targets at the evenly spread quantiles of the data; those near the median, which may be released, in groups."""
-    quantiles = (np.arange(d) + 0.5) / d
-    near = np.abs(quantiles - 0.5) < 2.0 / np.sqrt(n)
-    law = stats.laplace()
-    found = [
-        (median_piece(law, float(g.mean())), len(g))
-        for g in np.array_split(quantiles[near], groups)
-        if len(g)
-    ]
-    below, above = int((quantiles[~near] < 0.5).sum()), int((quantiles[~near] > 0.5).sum())
-    return [*found, (median_piece(law, 0.1), below), (median_piece(law, 0.9), above)]
+    def leakage(self) -> float:
+        """M = (1/n) I' Sigma^-1 I."""
+        return self.tau * sum(p.share * p.influence**2 / p.sigma for p in self.pieces)
 
 
 def _problem(words: str, *pieces: Piece, tau: float = 1.0) -> Problem:
     return Problem(words, tuple(replace(p, share=1.0 / len(pieces)) for p in pieces), tau)
 
 
-_LAPLACE = stats.laplace()
 PROBLEMS: dict[str, Problem] = {
     "mean, centred, equal variances": _problem("mean of N(0, 1)", mean_piece(0.0, 1.0, 0.5), mean_piece(0.0, 1.0, -2.0)),
     "mean, mean not 0": _problem("mean of N(3, 1)", mean_piece(3.0, 1.0, 4.0), mean_piece(3.0, 1.0, 2.0)),
     "mean, unequal variances": _problem("mean of N(0, 1) and N(0, 16)", mean_piece(0.0, 1.0, 1.0), mean_piece(0.0, 4.0, -4.0)),
-    "median, at 0, equal densities": _problem("median of Laplace(1)", median_piece(_LAPLACE, 0.2), median_piece(_LAPLACE, 0.9)),
+    "median, at 0, equal densities": _problem(
+        "median of Logistic(0, 1)", logistic_median_piece(0.0, 1.0, 0.2), logistic_median_piece(0.0, 1.0, 0.9)
+    ),
     "median, not at 0": _problem(
-        "median of 3 + Laplace(1)", median_piece(stats.laplace(3.0), 0.2), median_piece(stats.laplace(3.0), 0.9)
+        "median of Logistic(3, 1)", logistic_median_piece(3.0, 1.0, 0.2), logistic_median_piece(3.0, 1.0, 0.9)
     ),
     "median, unequal densities": _problem(
-        "median of N(0, 25) and Cauchy", median_piece(stats.norm(0.0, 5.0), 0.25), median_piece(stats.cauchy(), 0.8)
+        "median of Logistic(0, 4) and Logistic(0, 1)", logistic_median_piece(0.0, 4.0, 0.25), logistic_median_piece(0.0, 1.0, 0.8)
     ),
     "median, skewed": _problem(
-        "median of Exponential(1)", median_piece(stats.expon(), 0.1), median_piece(stats.expon(), 0.8), tau=2.0
+        "median of Exponential(1)", exponential_median_piece(0.1), exponential_median_piece(0.8), tau=2.0
     ),
     "least squares, slope 0, equal designs": _problem(
         "slopes 0, x ~ N(0, 1)", slope_piece(0.0, 1.0, 1.0, 1.0), slope_piece(0.0, 1.0, 1.5, -1.0)
@@ -90,56 +72,134 @@ PROBLEMS: dict[str, Problem] = {
         "slopes 2, -1, 1, x = +-1", logit_piece(2.0, True), logit_piece(-1.0, True), logit_piece(1.0, False)
     ),
 }  # fmt: skip
-TYPICAL = Problem("median of Laplace(1), targets at the quantiles of the data", (), 1.0, True)
-PROJECTED: dict[str, Problem] = {
+BLOCKS: dict[str, Problem] = {
     "least squares, 5 coefficients each": _problem(
         "5 slopes, Gaussian design", block_piece(5, 3.0, 1.0), block_piece(5, 6.0, -0.5)
     ),
-    "logistic, two inputs": replace(
-        _problem(
-            "slopes 1 and -0.8, x = 1 or 2",
-            two_inputs_piece(1.0, 2, 0),
-            two_inputs_piece(-0.8, 2, 0),
-            tau=0.5,
-        ),
-        sizes=SIZES[:3],
-    ),
 }
-"""Problems whose score has an exact law here, but not their likelihood ratio."""
+"""Blocks of several parameters: one linear function of each is what the corrected score sees."""
+RATIOS = tuple(name for name, problem in PROBLEMS.items() if all(p.ratio for p in problem.pieces))
+"""Problems whose exact log ratio has moments in closed form: medians, and logistic regression on x = +-1."""
 
 
 def problem_of(name: str) -> Problem:
-    """The problem of that name, "typical" included."""
-    return TYPICAL if name == "typical" else (PROBLEMS | PROJECTED)[name]
+    """The problem of that name."""
+    return (PROBLEMS | BLOCKS)[name]
 
 
-@lru_cache(maxsize=48)
-def law_of(name: str, n: int, reading: str) -> tuple[float, AdditiveLaw]:
-    """(m, exact law) of the score of that reading, or of the likelihood ratio."""
-    parts = problem_of(name).parts(n)
-    ratio = reading == "ratio"
-    groups: list[Terms] = [p.terms(n, count, "corrected" if ratio else reading) for p, count in parts]
-    m = sum(count * p.influence**2 / p.sigma for p, count in parts) / n
-    return m, additive_law(groups, likelihood_ratio if ratio else covariance_score)
+@lru_cache(maxsize=256)
+def laws_of(problem: Problem, n: int, score: str) -> tuple[NormalLaw, NormalLaw]:
+    """(out, in) laws of the score of that reading, centred at theta_0, or of the log ratio if `score` is "ratio"."""
+    found: list[NormalLaw] = []
+    for world in (0, 1):
+        terms = []
+        for p in problem.pieces:
+            count = problem.tau * n * p.share
+            if score == "ratio":
+                terms.append((1.0, count, p.ratio_worlds(n)[world]))
+            else:
+                weight = p.weight(score) * float(np.sqrt(p.sigma / n))
+                terms.append((weight, count, p.worlds(n)[world]))
+        found.append(sum_law([term for term in terms if term[0] != 0.0]))
+    return found[0], found[1]
 
 
-def growing_curve(n: int, p: int, r: float) -> tuple[np.ndarray, np.ndarray]:
-    """Exact (FPR, FNR) of x*'(thetahat - theta_0) for ||x*||^2_{S^-1} = p and residual r sd.
+def curve_of(problem: Problem, n: int, score: str) -> NormalCurve:
+    """The curve of that score with its proven bracket."""
+    return sum_curve(*laws_of(problem, n, score))
 
-    With A the other records' X'X, x*' A^-1 x* = h = p / chi2: out, the score is normal given h with variance h (n rows);
-    in, it has mean r h/(1 + h) and variance h/(1 + h)^2 (n - 1 rows).
+
+def random_problem(rng: np.random.Generator) -> Problem:
+    """One to three kinds of coordinates with random laws and targets, the target's influence away from 0; sqrt(m) from .3 to 2.5."""
+    words, pieces = [], []
+    for _ in range(int(rng.integers(1, 4))):
+        kind, sign = int(rng.integers(4)), float(rng.choice([-1.0, 1.0]))
+        theta, size, far = (
+            rng.normal(0.0, 2.0),
+            float(np.exp(rng.uniform(-1, 1))),
+            float(rng.uniform(0.2, 2.5)),
+        )
+        quantile = 0.5 + sign * float(rng.uniform(0.1, 0.45))
+        if kind == 0:
+            words.append(f"mean of N({theta:.2f}, {size**2:.2f}), target {far * sign:+.2f} sd")
+            pieces.append(mean_piece(theta, size, theta + far * sign * size))
+        elif kind == 1:
+            words.append(f"median of Logistic({theta:.2f}, {size:.2f}), target at quantile {quantile:.2f}")
+            pieces.append(logistic_median_piece(theta, size, quantile))
+        elif kind == 2:
+            words.append(f"median of Exponential(1), target at quantile {quantile:.2f}")
+            pieces.append(exponential_median_piece(quantile))
+        else:
+            words.append(
+                f"slope {theta:.2f}, x ~ N(0, {size**2:.2f}), target x {far:.2f} sd, residual {sign:+.0f}"
+            )
+            pieces.append(slope_piece(theta, size, far * size, sign))
+    one = _problem("; ".join(words), *pieces)
+    return replace(one, tau=float(np.exp(2 * rng.uniform(np.log(0.3), np.log(2.5)))) / one.leakage())
+
+
+def revealing_power(n: int, tau: float) -> tuple[float, float]:
+    """(power, what its sum of probabilities is off) of "some released median is the target's number", typical targets.
+
+    The targets of d = tau n coordinates lie at the quantiles v = (j - 1/2)/d of a density. The median of n = 2k + 1 records is the
+    target with probability P(Binomial(2k, v) = k), and no other record equals it: the FPR is 0.
     """
-    nodes, weights = np.polynomial.hermite_e.hermegauss(24)
-    weights = weights / weights.sum()
-    tail, below = ndtr(-np.abs(nodes)), nodes < 0
-    out, inside = (
-        p / np.where(below, stats.chi2.ppf(tail, df), stats.chi2.isf(tail, df)) for df in (n - p + 1, n - p)
-    )
-    reach = 8 * np.sqrt(out.mean())
-    t = np.linspace(-reach, reach + r, 4000)[:, None]
-    alpha = ndtr(-t / np.sqrt(out)) @ weights
-    beta = ndtr((t - r * inside / (1 + inside)) / (np.sqrt(inside) / (1 + inside))) @ weights
-    return alpha, beta
+    d, k = round(tau * n), n // 2
+    reach = 20 / np.sqrt(n)  # beyond, a probability is below exp(-800)
+    first, last = int(max(0, np.floor((0.5 - reach) * d))), int(min(d, np.ceil((0.5 + reach) * d)))
+    v = (np.arange(first, last) + 0.5) / d
+    return float(-np.expm1(np.sum(np.log1p(-stats.binom.pmf(k, 2 * k, v))))), 1e-6
+
+
+@dataclass(frozen=True)
+class GrowingCurve:
+    """One regression of p coefficients that grow with n, residual r sd, ||x*||^2_{S^-1} = p: FPR and FNR over thresholds, bracketed.
+
+    Out the score x*'(thetahat - theta_0) is N(0, h) given h = p/Y, Y ~ chi-square with n - p + 1 degrees of freedom; in it is
+    N(r h/(1 + h), h/(1 + h)^2) with n - p. Y is split into cells of equal probability, on each of which the bounds are at its ends.
+    """
+
+    n: int
+    p: int
+    r: float
+    cells: int = 40_000
+
+    def _ends(self, df: int) -> tuple[np.ndarray, np.ndarray]:
+        y = stats.chi2.ppf(np.linspace(0.0, 1.0, self.cells + 1), df)
+        # The two outermost cells, of probability 1/cells each, are left to the error below.
+        y[0], y[-1] = y[1], y[-2]
+        return self.p / y[1:], self.p / y[:-1]
+
+    def power_at(self, alpha: float) -> tuple[float, float]:
+        """(low, high) of the power of the test of this FPR that rejects large scores.
+
+        Examples:
+            >>> low, high = GrowingCurve(401, 200, 1.5).power_at(0.1)  # the limit is 0.144
+            >>> print(0.14 < low < high < 0.15)
+            True
+        """
+        outer = 2 / self.cells
+        low, high = self._ends(self.n - self.p + 1)
+
+        def rates(t: float) -> tuple[float, float]:
+            ends = ndtr(-t / np.sqrt(low)), ndtr(-t / np.sqrt(high))
+            return float(np.minimum(*ends).mean()) - outer, float(np.maximum(*ends).mean()) + outer
+
+        # The threshold of this FPR is above every t whose FPR is above alpha for certain, and below every t where it is below.
+        reach = 8 * float(np.sqrt(high.max()))
+        least = float(optimize.brentq(lambda t: rates(t)[0] - alpha, -reach, reach)) - 1e-9  # pyright: ignore[reportArgumentType]
+        most = float(optimize.brentq(lambda t: rates(t)[1] - alpha, -reach, reach)) + 1e-9  # pyright: ignore[reportArgumentType]
+        return 1.0 - self._fnr(most)[1], 1.0 - self._fnr(least)[0]
+
+    def _fnr(self, t: float) -> tuple[float, float]:
+        low, high = self._ends(self.n - self.p)
+        stretch = (1 + low) / np.sqrt(low), (1 + high) / np.sqrt(high)
+        least = np.where((low < 1) & (high > 1), 2.0, np.minimum(*stretch))
+        most = np.maximum(*stretch)
+        left, right = np.minimum(t * least, t * most), np.maximum(t * least, t * most)
+        shift = self.r * np.sqrt(low), self.r * np.sqrt(high)
+        beta = ndtr(left - np.maximum(*shift)).mean(), ndtr(right - np.minimum(*shift)).mean()
+        return max(float(beta[0]) - 2 / self.cells, 0.0), min(float(beta[1]) + 2 / self.cells, 1.0)
 
 
 def growing_by_games(games: int = 4000, n: int = 61, p: int = 30, r: float = 1.5) -> str:
@@ -179,7 +239,7 @@ def by_literal_columns(name: str, reading: str, games: int = 2000, n: int = 51) 
 def by_literal_match(games: int = 2000, n: int = 51) -> str:
     """Literal medians: how often a released number is the target's own, which no record drawn from a density is."""
     rng = np.random.default_rng(20_250_902)
-    target = _LAPLACE.ppf((np.arange(n) + 0.5) / n)
+    target = stats.laplace.ppf((np.arange(n) + 0.5) / n)
     found = []
     for member in (False, True):
         rows = rng.laplace(size=(games, n, n))

@@ -1,0 +1,280 @@
+"""The bracket of the score of a game: for every additive score of independent coordinates with finitely many values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import jax.numpy as jnp
+import numpy as np
+
+from mipsim.attacks.base import AbstractAdditiveAttack, AbstractLinearAttack
+from mipsim.distributions.bernoulli import Bernoulli
+from mipsim.distributions.discrete import Discrete
+from mipsim.distributions.empirical import Empirical
+from mipsim.exact.bracket import Bracket, bracket
+from mipsim.exact.changed import DrawnLaw, LinkedLaw
+from mipsim.exact.independent import Independent, Noise, Stack
+from mipsim.exact.inversion import InvertedLaw
+from mipsim.exact.law import AbstractScoreLaw, Thresholds
+from mipsim.exact.links import linked
+from mipsim.exact.problem import Problem
+from mipsim.exact.tables import _contributions
+from mipsim.exact.terms import binomial_table
+
+_NODES = (2**14 - 1, 2**16 - 1, 2**18 - 1)
+"""More frequencies are asked only where the bracket is too wide with fewer: noise much finer than the atoms it smooths."""
+
+_ENOUGH = 4e-4
+_JUMP = 1e-11
+_OUTCOMES = 2**14
+
+
+@dataclass(frozen=True)
+class BracketLaw(AbstractScoreLaw):
+    """A law between proven bounds: its values are the middle of the bracket, or those of another law moved into it.
+
+    The bounds are absolute: what a tail far below `error_bound` is, only the other law can say, without proof.
+
+    Attributes:
+        bounds: of P(score > x) in both worlds.
+        guess: a law that is likely to be right, but not proven to be.
+
+    Examples:
+        >>> from mipsim.exact.independent import Stack
+        >>> coin = Stack(np.array([[0.0, 1.0]]), np.full((2, 1, 2), 0.5), np.array([[3], [2]]))
+        >>> law = BracketLaw(bracket(Independent((coin,), np.array([0.0, 1.0]))))
+        >>> print(law.sf(1.0, inside=False).round(9), law.cdf(1.0, inside=True).round(9), law.threshold_at(0.3))
+        0.5 0.25 2.0
+    """
+
+    bounds: Bracket
+    guess: AbstractScoreLaw | None = None
+
+    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
+        """Log P(score > threshold)."""
+        return self._logs(threshold, inside)[0]
+
+    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
+        """Log P(score <= threshold)."""
+        return self._logs(threshold, inside)[1]
+
+    def _logs(self, threshold: Thresholds, inside: bool) -> tuple[np.ndarray, np.ndarray]:
+        x = np.asarray(threshold, float)
+        middle = self.bounds.estimate(x, int(inside))
+        with np.errstate(all="ignore"):
+            logs = np.log(middle), np.log(np.maximum(1.0 - middle, 0.0))
+            if self.guess is None:
+                return logs
+            low, high = self.bounds.above_bounds(x, int(inside))
+            found = self.guess.logsf(x, inside=inside), self.guess.logcdf(x, inside=inside)
+            inner = (found[0] >= np.log(low)) & (found[0] <= np.log(high))
+            # Outside the bracket, or NaN: its nearer end.
+            moved = np.clip(np.nan_to_num(np.exp(found[0]), nan=0.5), low, high)
+            edge = np.log(moved), np.log(1.0 - moved)
+            return np.where(inner, found[0], edge[0]), np.where(inner, found[1], edge[1])
+
+    def threshold_at(self, alpha: object) -> np.ndarray:
+        """The least threshold x with P_out(score > x) <= alpha."""
+        a = np.asarray(alpha, float)
+        flat = a.ravel()
+        if self.guess is not None:
+            with np.errstate(all="ignore"):
+                found = self.guess.threshold_at(flat)
+                same = np.abs(self.sf(found, inside=False) - flat) <= 1e-9 * flat
+            found = np.where(same | (flat <= 0.0), found, np.nan)
+        else:
+            found = np.full(flat.shape, np.nan)
+        left = np.isnan(found)
+        if left.any():
+            found[left] = self._search(flat[left])
+        return found.reshape(a.shape)
+
+    def _search(self, alpha: np.ndarray) -> np.ndarray:
+        """Bisection among the grid's points and atoms, then between two of them."""
+        x = np.unique(np.concatenate([self.bounds.grid, self.bounds.atoms]))
+        after = np.minimum.accumulate(self.sf(x, inside=False))
+        k = np.searchsorted(
+            -after, -alpha * (1.0 + 4e-16), side="left"
+        )  # the first point with P(S > x) <= alpha
+        high = x[np.minimum(k, x.size - 1)]
+        low = np.where(k == 0, high - 1.0, x[np.clip(k - 1, 0, x.size - 1)])
+        for _ in range(70):
+            middle = 0.5 * (low + high)
+            enough = self.sf(middle, inside=False) <= alpha * (1.0 + 4e-16)
+            low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+        # Half way into the rounding of an atom is on it.
+        near = (
+            self.bounds.atoms[
+                np.clip(np.searchsorted(self.bounds.atoms, high), 0, max(self.bounds.atoms.size - 1, 0))
+            ]
+            if self.bounds.atoms.size
+            else np.full(high.shape, np.inf)
+        )
+        high = np.where(np.abs(near - high) <= 2.0 * self.bounds.slack, near, high)
+        possible = 1.0 - self.bounds.below[0]
+        return np.where(
+            alpha <= 0.0, np.inf, np.where(alpha >= possible, -np.inf, np.where(k >= x.size, np.inf, high))
+        )
+
+    def previous(self, threshold: Thresholds) -> np.ndarray:
+        """Just below the threshold where the law jumps there; elsewhere the threshold itself."""
+        x = np.asarray(threshold, float)
+        step = 4.0 * self.bounds.slack + 4.0 * np.spacing(np.where(np.isfinite(x), np.abs(x), 0.0))
+        below = np.where(np.isfinite(x), x - step, x)
+        jump = self.sf(below, inside=False) - self.sf(x, inside=False)
+        return np.where(jump > _JUMP, below, x)
+
+    @property
+    def error_bound(self) -> float:
+        """Half the width of the bracket, about; all of it where another law is moved into it."""
+        return self.bounds.error_bound if self.guess is None else self.bounds.width
+
+    @property
+    def error_estimate(self) -> float:
+        """That of the other law, where there is one."""
+        return self.error_bound if self.guess is None else min(self.error_bound, self.guess.error_estimate)
+
+
+def bracketed_law(problem: Problem, guess: AbstractScoreLaw | None = None) -> AbstractScoreLaw | None:
+    """The law of an additive score between proven bounds; None where no bracket is known.
+
+    Known are: linear scores of Bernoulli, Discrete and Empirical data, with any Gaussian and Laplace noise; and every sum of
+    one term per coordinate of Bernoulli data without noise.
+
+    Args:
+        problem: the game and the attack.
+        guess: the same law without a sufficient proof; inside the bracket its values are kept.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> data = mi.Bernoulli(np.linspace(0.3, 0.6, 20))
+        >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=4, target=data.easiest_target())
+        >>> law = game.exact(mi.LikelihoodRatio(game.mechanism, data, 4)).law
+        >>> law.error_bound < 1e-3
+        True
+    """
+    attack, mean = problem.attack, problem.mean
+    if not isinstance(attack, AbstractAdditiveAttack):
+        return None
+    if type(attack).score is not AbstractAdditiveAttack.score:
+        return None
+    plain = (
+        isinstance(attack, AbstractLinearAttack)
+        and type(attack).contributions is AbstractLinearAttack.contributions
+        and type(attack).link is AbstractLinearAttack.link
+    )
+    read = _linear(problem, attack) if plain and isinstance(attack, AbstractLinearAttack) else _table(problem)
+    if read is None:
+        return None
+    total, error = read
+    found: Bracket | None = None
+    for nodes in _NODES:
+        tried = bracket(total, nodes, below=1.0 - total.finite, error=error)
+        found = tried if found is None or tried.error_bound < found.error_bound else found
+        if found.error_bound <= _ENOUGH or nodes * sum(s.values.size for s in total.stacks) > 2**26:
+            break
+    assert found is not None  # there is at least one number of nodes
+    while isinstance(guess, (DrawnLaw, LinkedLaw)):
+        guess = guess.base
+    law: AbstractScoreLaw = BracketLaw(
+        found, guess if isinstance(guess, InvertedLaw) and not found.atoms.size else None
+    )
+    law = law if mean.drawn == 1.0 else DrawnLaw(law, mean.drawn)
+    if plain:  # its offset is in the terms
+        return law
+    target = jnp.asarray(problem.target)
+    return linked(law, lambda score: attack.link(target, score))
+
+
+def _linear(problem: Problem, attack: AbstractLinearAttack) -> tuple[Independent, float] | None:
+    """Weights . output: one table for each coordinate of one row, as often as there are rows."""
+    mean, data = problem.mean, problem.data
+    weights = np.asarray(attack.weights(jnp.asarray(problem.target)), np.float64)
+    share = weights / (mean.rows * mean.rate)
+    if isinstance(data, Bernoulli):
+        values, p = np.stack([np.zeros_like(share), share], axis=1), np.stack([1.0 - data.p, data.p], axis=1)
+    elif isinstance(data, Discrete):
+        values, p = share[:, None] * data.values, data.probabilities
+    elif isinstance(data, Empirical):
+        atoms, counts = np.unique(data.records @ share, return_counts=True)
+        values, p = atoms[None, :], counts[None, :] / counts.sum()
+    else:
+        return None
+    used = np.ones(values.shape[0], bool) if isinstance(data, Empirical) else share != 0.0
+    copies = np.repeat([[mean.rows], [mean.rows - 1]], int(used.sum()), axis=1)
+    scales = [np.abs(weights * scale) for scale in mean.laplace]
+    noise = Noise(
+        float(np.sum(weights**2 * mean.variance)),
+        np.concatenate([s[s > 0.0] for s in scales]) if scales else np.zeros(0),
+    )
+    offset = float(attack.offset(jnp.asarray(problem.target)))
+    if mean.rate < 1.0:
+        return _by_coins(
+            values[used], p[used], mean.rows, mean.rate, float(share @ problem.target), offset, noise
+        )
+    stack = Stack(values[used], np.stack([p[used], p[used]]), copies)
+    # Each probability is rounded once or twice: 1 - p, or a share of the records.
+    error = 2.0**-51 * mean.rows * values.shape[0]
+    return Independent(
+        (_grouped(stack),), offset + np.array([0.0, float(share @ problem.target)]), noise
+    ), error
+
+
+def _by_coins(
+    values: np.ndarray, p: np.ndarray, rows: int, rate: float, target: float, offset: float, noise: Noise
+) -> tuple[Independent, float] | None:
+    """Rows that their own coins keep: a row's coordinates come or go together, so that its outcomes are multiplied out."""
+    if p.shape[0] * np.log(p.shape[1]) > np.log(_OUTCOMES):
+        return None
+    row, mass = np.zeros(1), np.array([rate])
+    for v, q in zip(values, p, strict=True):
+        row, mass = np.add.outer(row, v).ravel(), np.multiply.outer(mass, q).ravel()
+    row, mass = np.append(row, 0.0)[None, :], np.append(mass, 1.0 - rate)[None, :]
+    others = Stack(row, np.stack([mass, mass]), np.array([[rows], [rows - 1]]))
+    coin = np.array([[rate, 1.0 - rate]])
+    own = Stack(np.array([[target, 0.0]]), np.stack([coin, coin]), np.array([[0], [1]]))
+    error = 2.0**-51 * rows * (values.shape[0] + 2.0)
+    return Independent((others, own), np.full(2, offset), noise), error
+
+
+def _table(problem: Problem) -> tuple[Independent, float] | None:
+    """One table of terms for each coordinate, over the counts of ones."""
+    mean, data, attack, z = problem.mean, problem.data, problem.attack, problem.target
+    if not isinstance(data, Bernoulli) or mean.is_noisy or mean.rate < 1.0:
+        return None
+    assert isinstance(attack, AbstractAdditiveAttack)
+    rows = mean.rows
+    # A target of 0 or 1 leaves the sums on the same whole numbers in both worlds, and then they share one table.
+    shift = z.astype(np.int64) if np.isin(z, (0.0, 1.0)).all() else np.zeros(z.size, np.int64)
+    laws = [(binomial_table(rows, p), binomial_table(rows - 1, p)) for p in data.p.tolist()]
+    spans = [
+        (min(a[0], b[0] + k), max(a[0] + a[1].size, b[0] + k + b[1].size))
+        for (a, b), k in zip(laws, shift.tolist(), strict=True)
+    ]
+    first = np.array([low for low, _ in spans])
+    size = max(high - low for low, high in spans)
+    p = np.zeros((2, len(laws), size))
+    for j, (a, b) in enumerate(laws):
+        for world, (low, mass, _) in enumerate((a, (b[0] + int(shift[j]), *b[1:]))):
+            p[world, j, low - first[j] : low - first[j] + mass.size] = mass
+    error = sum(max(a[2], b[2]) for a, b in laws)
+    count = np.minimum(first[:, None] + np.arange(size), rows).astype(float)
+    if (shift == z).all():
+        values = _contributions(attack, z, np.stack([count, count]), rows)[0]
+        probability = p
+    else:
+        terms = _contributions(attack, z, np.stack([count, count + z[:, None]]), rows)
+        values, none = np.concatenate([terms[0], terms[1]], axis=1), np.zeros_like(p[0])
+        probability = np.stack([np.concatenate([p[0], none], axis=1), np.concatenate([none, p[1]], axis=1)])
+    finite = np.isfinite(values)
+    probability = np.where(finite, probability, 0.0)
+    stack = Stack(np.where(finite, values, 0.0), probability, np.ones((2, len(laws)), int))
+    return Independent((_grouped(stack),), np.zeros(2)), error
+
+
+def _grouped(stack: Stack) -> Stack:
+    """Equal coordinates as copies of one."""
+    rows = np.concatenate([stack.values, *stack.probability], axis=1)
+    _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    copies = np.stack([np.bincount(group.ravel(), c, first.size) for c in stack.copies]).astype(np.int64)
+    return Stack(stack.values[first], stack.probability[:, first], copies)

@@ -1,0 +1,196 @@
+"""The trade-off curve of a sum of independent terms, in closed form with a proven bracket (Berry and Esseen)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gamma, ndtr, ndtri
+
+from verify.claim import CurveEvidence
+from verify.limits import Size
+
+ESSEEN = 0.56
+"""|F - Phi| <= ESSEEN sum E|X|^3 / (sum Var X)^(3/2) for sums of independent terms: Shevtsova (2010), Doklady Mathematics 82."""
+
+THIRD: dict[str, Callable[[float], float]] = {
+    "bernoulli": lambda p: float((p**2 + (1 - p) ** 2) / np.sqrt(p * (1 - p))),
+    "gaussian": lambda _: float(np.sqrt(8 / np.pi)),
+    "exponential": lambda _: float(12 / np.e - 2),
+    "laplace": lambda _: 6 / 2**1.5,
+    "uniform": lambda _: 12**1.5 / 32,
+    "student": lambda k: float((k - 2) ** 1.5 * gamma((k - 3) / 2) / (np.sqrt(np.pi) * gamma(k / 2))),
+}
+"""Law -> parameter -> E|X - mean|^3 / sd^3."""
+
+
+@dataclass(frozen=True)
+class NormalCurve:
+    """The trade-off curve of a score that is normal in both worlds up to a proven error.
+
+    Attributes:
+        mu: mean with the target in less mean without, in standard deviations of the score without.
+        scale: standard deviation of the score with the target in, in the same unit.
+        error_out, error_in: bounds on the distance of the score's distribution function from the normal one.
+
+    Examples:
+        >>> curve = NormalCurve(1.0, 1.0, 0.01, 0.01)
+        >>> low, high = curve.beta_bracket(np.array([0.5]))
+        >>> print(curve.beta(np.array([0.5])).round(4), low.round(3), high.round(3))
+        [0.1587] [0.143] [0.175]
+    """
+
+    mu: float
+    scale: float
+    error_out: float
+    error_in: float
+
+    def beta(self, alpha: np.ndarray) -> np.ndarray:
+        """FNR at FPR alpha, were the score normal; shape of alpha."""
+        return ndtr((-ndtri(alpha) - self.mu) / self.scale)
+
+    def beta_bracket(self, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(low, high) between which the FNR at FPR alpha lies for certain, ties at the threshold decided by lot."""
+        # At the threshold x: 1 - alpha lies between P_out(score < x) and P_out(score <= x), both near Phi(x).
+        ends = (ndtri(np.clip(1 - np.asarray(alpha) + sign * self.error_out, 0.0, 1.0)) for sign in (-1, 1))
+        low, high = (ndtr((x - self.mu) / self.scale) for x in ends)
+        return np.maximum(low - self.error_in, 0.0), np.minimum(high + self.error_in, 1.0)
+
+
+def normal_gap(curve: NormalCurve, mu: float, floor: float, label: str = "") -> Size:
+    """The gap between the curve and g_mu in probits, over all FPRs with both error rates in [floor, 1 - floor].
+
+    At the threshold x it is (x - mu) - (x - curve.mu)/curve.scale, a straight line: largest and least at the ends.
+
+    Raises:
+        ValueError: if no FPR has both error rates in the range.
+
+    Examples:
+        >>> found = normal_gap(NormalCurve(1.03, 1.0, 0.0, 0.0), 1.0, 1e-3)
+        >>> print(round(found.low, 9), round(found.high, 9), found.error)
+        0.03 0.03 0.0
+    """
+    reach = -float(ndtri(floor))
+    low, high = max(-reach, mu - reach), min(reach, mu + reach)
+    if not low < high:
+        raise ValueError(
+            f"mu is {mu:g}; it must be below {2 * reach:.3g} for both error rates to be at least {floor:g}"
+        )
+    x = np.linspace(low, high, 81)
+    alpha, promised = ndtr(-x), ndtr(x - mu)
+    probit = (x - curve.mu) / curve.scale
+    gap = (x - mu) - probit
+    ends = [0, -1]
+    error = 0.0
+    if curve.error_out or curve.error_in:
+        with np.errstate(invalid="ignore"):
+            error = float(
+                max(np.abs(ndtri(side) - probit[ends]).max() for side in curve.beta_bracket(alpha[ends]))
+            )
+    empty = np.zeros(0)
+    evidence = CurveEvidence(
+        alpha, ndtr(probit), empty, empty, empty, alpha, promised, "normal law with its proven error", label
+    )
+    return Size(float(gap[ends].min()), float(gap[ends].max()), evidence, error)
+
+
+def linear_curve(
+    weight: np.ndarray, t: np.ndarray, third: np.ndarray, count: np.ndarray, n: int
+) -> NormalCurve:
+    """The curve of a linear score w'muhat of the mean of n rows of independent coordinates.
+
+    The score sums n d terms w_j (Z_ij - mean_j); with the target in, one row is constant, moves it by
+    mu = w'(z - mean)/sqrt(n w'Cw) standard deviations, and n - 1 rows remain.
+
+    Args:
+        weight: w_j sd_j of one coordinate of each group, shape (G,).
+        t: (z_j - mean_j) / sd_j, shape (G,).
+        third: E|Z_j - mean_j|^3 / sd_j^3, shape (G,).
+        count: coordinates of each group, shape (G,).
+        n: rows, >= 2.
+
+    Examples:
+        >>> one = np.ones(1)
+        >>> curve = linear_curve(one, one, 1.6 * one, np.array([100.0]), 100)
+        >>> print(curve.mu, round(curve.error_out, 6))
+        1.0 0.00896
+    """
+    spread = float(np.sum(count * weight**2))
+    mu = float(np.sum(count * weight * t)) / np.sqrt(n * spread)
+    ratio = ESSEEN * float(np.sum(count * np.abs(weight) ** 3 * third)) / spread**1.5
+    return NormalCurve(
+        float(mu), float(np.sqrt((n - 1) / n)), float(ratio / np.sqrt(n)), float(ratio / np.sqrt(n - 1))
+    )
+
+
+@dataclass(frozen=True)
+class World:
+    """Moments of one term in one world: itself a sum of independent parts, or normal given something random, or both.
+
+    Attributes:
+        mean, variance: of the term; given what is random, where it is normal, their averages.
+        third: sum over the independent parts of E|part - mean|^3; 0 for a normal term.
+        mean_error, variance_error: bounds on what `mean` and `variance` are off.
+        mean_wobble, variance_wobble: variances of the conditional mean and of the conditional variance.
+        elsewhere: probability of all that these moments leave out.
+    """
+
+    mean: float
+    variance: float
+    third: float
+    mean_error: float = 0.0
+    variance_error: float = 0.0
+    mean_wobble: float = 0.0
+    variance_wobble: float = 0.0
+    elsewhere: float = 0.0
+
+
+@dataclass(frozen=True)
+class NormalLaw:
+    """N(mean, variance) within `error` of a sum's distribution function."""
+
+    mean: float
+    variance: float
+    error: float
+
+
+def sum_law(terms: Sequence[tuple[float, float, World]]) -> NormalLaw:
+    """The law of sum_g w_g (sum of count_g independent terms), from (w, count, moments) triples.
+
+    |Phi(x + a) - Phi(x)| <= 0.4 |a| and |Phi(x sqrt(1 + e)) - Phi(x)| <= 0.25 |e| turn errors and wobbles of moments into errors
+    of the law (for e >= -1/2; a wobble by the Cauchy-Schwarz inequality, E|X - EX| <= sd).
+
+    Examples:
+        >>> law = sum_law([(2.0, 100.0, World(0.5, 1.0, 1.0))])
+        >>> print(law.mean, law.variance, round(law.error, 9))
+        100.0 400.0 0.056
+    """
+    mean = sum(w * count * one.mean for w, count, one in terms)
+    variance = sum(w**2 * count * one.variance for w, count, one in terms)
+    shift = sum(abs(w) * count * one.mean_error for w, count, one in terms)
+    shift += sum(w**2 * count * one.mean_wobble for w, count, one in terms) ** 0.5
+    stretch = sum(w**2 * count * one.variance_error for w, count, one in terms)
+    stretch += sum(w**4 * count * one.variance_wobble for w, count, one in terms) ** 0.5
+    error = ESSEEN * sum(abs(w) ** 3 * count * one.third for w, count, one in terms) / variance**1.5
+    error += 0.4 * shift / variance**0.5 + 0.25 * stretch / variance
+    error += sum(count * one.elsewhere for _, count, one in terms)
+    return NormalLaw(float(mean), float(variance), float(error))
+
+
+def sum_curve(out: NormalLaw, inside: NormalLaw) -> NormalCurve:
+    """The curve of the tests that reject large sums."""
+    sd = np.sqrt(out.variance)
+    return NormalCurve(
+        float((inside.mean - out.mean) / sd), float(np.sqrt(inside.variance) / sd), out.error, inside.error
+    )
+
+
+def law_third(laws: Sequence[tuple[str, float]]) -> np.ndarray:
+    """Third absolute standardised moments of (law, parameter) pairs.
+
+    Examples:
+        >>> print(law_third([("bernoulli", 0.5), ("uniform", 1.0)]).round(4))
+        [1.    1.299]
+    """
+    return np.array([THIRD[law](parameter) for law, parameter in laws])
