@@ -5,7 +5,7 @@ from functools import cached_property
 from math import fsum
 
 import numpy as np
-from scipy.special import bernoulli, factorial
+from scipy.special import zeta
 
 from mipsim.distributions.exponential import Exponential
 from mipsim.distributions.gaussian import Gaussian
@@ -17,7 +17,7 @@ from mipsim.exact.rows import AbstractRow, row_of
 
 _RADIUS = 0.4  # of the series of log(1 - z); 40 terms leave 0.4^40 < 2e-16 of its square's 1e-15
 _POWERS = np.arange(2, 46)
-_EVEN = np.arange(2, 62, 2)
+_EVEN = np.arange(2.0, 62.0, 2.0)
 _NEAR = 1.5  # of the series of log(sinh z / z), whose radius is pi
 
 
@@ -153,10 +153,11 @@ class UniformRow(AbstractRow):
 
     @cached_property
     def _series(self) -> PowerSums:
-        # B_r 2^r / (r r!), whose terms fall like (z / pi)^r: 60 powers leave (1.5 / pi)^60 < 1e-19.
-        even = bernoulli(int(_EVEN[-1]))[_EVEN] * 2.0**_EVEN / (_EVEN * factorial(_EVEN))
-        coefficients = np.zeros(_EVEN[-1] - 1)
-        coefficients[_EVEN - 2] = even
+        # B_2k 2^(2k) / (2k (2k)!) = (-1)^(k + 1) zeta(2k) / (k pi^(2k)): 60 powers leave (1.5 / pi)^60 < 1e-19.
+        k = _EVEN // 2
+        even = np.where(k % 2 == 1, 1.0, -1.0) * zeta(_EVEN) / (k * np.pi**_EVEN)
+        coefficients = np.zeros(int(_EVEN[-1]) - 1)
+        coefficients[_EVEN.astype(int) - 2] = even
         return PowerSums(self.halves, coefficients, _NEAR)
 
     def _logs(self, count: int, s: ComplexArray) -> tuple[ComplexArray, np.ndarray]:

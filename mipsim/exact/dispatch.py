@@ -12,14 +12,13 @@ from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.empirical import Empirical
 from mipsim.engine.precision import exact_scope
 from mipsim.exact.bracketed import bracketed_law
-from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw
 from mipsim.exact.linear import linear_law
 from mipsim.exact.problem import Problem, Rule
 from mipsim.exact.quadratic import quadratic_attack_law
 from mipsim.exact.relaxed import relaxed_law
 from mipsim.exact.released import released
-from mipsim.exact.tables import TablesTransform, table_law
+from mipsim.exact.tables import table_law
 from mipsim.games.relaxed_threat import RelaxedThreat
 
 if TYPE_CHECKING:
@@ -85,8 +84,7 @@ def _fixed_target_law(game: AbstractGame, attack: AbstractAttack) -> AbstractSco
         return None
     problem = Problem(game.data, mean, np.asarray(target, np.float64), attack)
     law = next((found for rule in RULES if (found := rule(problem)) is not None), None)
-    weak = isinstance(law, InvertedLaw) and isinstance(law.transform, TablesTransform)
-    if law is not None and not weak and law.error_bound <= LARGEST_ERROR:
+    if law is not None and law.error_bound <= LARGEST_ERROR:
         return law
     bracketed = bracketed_law(problem, law)
     if bracketed is not None and bracketed.error_bound <= LARGEST_ERROR:

@@ -13,7 +13,7 @@ from mipsim.engine.precision import exact_scope
 from mipsim.theory import kaissis
 from sims.kaissis_games import SHADOWS, clipped_gradients
 from sims.studies import STUDIES
-from verify.kaissis.practice import lira_beta
+from verify.kaissis.audits import lira_beta
 
 
 def summed(rows):

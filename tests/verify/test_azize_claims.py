@@ -62,13 +62,13 @@ def test_corrections_hold_where_judged_by_exact_laws(name, regime_name):
         assert result.verdict is Verdict.CONFIRMED, result.detail
     assert result.verdict in (Verdict.CONFIRMED, Verdict.REFUTED), result.detail
     if result.verdict is Verdict.REFUTED:
-        assert claim.corrected_by
+        assert claim.corrected_by or claim.slip
         assert result.second_route
 
 
 def test_the_subsampling_theorem_is_refuted_by_two_routes():
     claim = REGISTER["azize-thm-4.2"]
-    regime = next(r for r in claim.regimes if r.name == "bernoulli-easiest-rho-0.1")
+    regime = next(r for r in claim.regimes if r.name == "paper-easy-rho-0.1")
     result = regime.judge(BUDGET)
     assert result.verdict is Verdict.REFUTED
     assert "outside the band" in result.second_route

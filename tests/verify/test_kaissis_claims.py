@@ -12,9 +12,9 @@ from verify.claim import Budget, Verdict
 from verify.claim_result import ClaimResult
 from verify.judge import judge
 from verify.kaissis import CLAIMS, guarantees
+from verify.kaissis.audits import lira_regime
 from verify.kaissis.generalised import HALVES, NO_COIN, generalised_regime
 from verify.kaissis.outputs import level_gap, refined
-from verify.kaissis.practice import lira_regime
 from verify.kaissis.sides import no_best_regime, ratio_regime
 
 BY_ID = {claim.id: claim for claim in CLAIMS}

@@ -10,7 +10,7 @@ from verify.register import REGISTER
 
 # One regime's share of a family-wise failure probability of 1e-9 over this whole file.
 BUDGET = Budget("quick", 1e-9 / 1000, seed=1)
-MOVED: tuple[str, ...] = ("kaissis", "izzo")
+MOVED: tuple[str, ...] = ("leemann", "kaissis", "izzo")
 """Papers whose claims keep all of the rules below."""
 
 
@@ -50,7 +50,8 @@ def test_the_control_is_refuted_and_what_it_shifts_is_not(claim: Claim):
     control = claim.control
     assert isinstance(control, Control)
     assert control().judge(BUDGET).verdict is Verdict.REFUTED
-    if not control.plants:
+    # What is false wherever it is judged has no regime that stands; its correction has, and keeps the rule.
+    if not control.plants and claim.corrected_by is None:
         assert control.original.judge(BUDGET).verdict is not Verdict.REFUTED
 
 

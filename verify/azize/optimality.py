@@ -6,13 +6,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
+from scipy.spatial import ConvexHull
 
 from mipsim.exact.enumeration import best_deterministic_power, mean_game, roc_vertices
-from verify.claim import Between, Budget, Claim, Kind, OneOf, Regime, RegimeResult
-from verify.limits import judge_identity
+from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
+from verify.control import Control
+from verify.limits import judge_bound, judge_identity
 
-FLOOR = 1e-9
+ROUNDING = 1e-9
 Worlds = tuple[np.ndarray, np.ndarray]
 
 
@@ -63,7 +64,6 @@ def _ratio(out: np.ndarray, inside: np.ndarray) -> np.ndarray:
 def deterministic_regime(name: str) -> Regime:
     """The printed power: the largest over thresholds with FPR <= alpha, no randomisation, against the best set."""
     parameters, (out, inside) = WORLDS[name]
-    reading = "Pow_n as printed: thresholds only, no randomisation at ties"
 
     def judge(_: Budget) -> RegimeResult:
         fpr, tpr = roc_vertices(_ratio(out, inside), out, inside)
@@ -72,21 +72,19 @@ def deterministic_regime(name: str) -> Regime:
         gaps = best - np.array([tpr[fpr <= alpha + 1e-12].max() for alpha in levels])
         worst = int(np.argmax(gaps))
         alpha = float(levels[worst])
-        return judge_identity(
+        return judge_bound(
             float(gaps[worst]),
-            FLOOR,
             parameters | {"alpha": round(alpha, 4)},
             unit="power",
             route="enumeration",
-            reading=reading,
-            one_sided=True,
-            detail="the best set of outputs is not an upper level set of the ratio"
-            if gaps[worst] > FLOOR
+            reading=THRESHOLDS,
+            detail="The best set of outputs is not an upper level set of the ratio."
+            if gaps[worst] > ROUNDING
             else "",
             second_route=partial(by_literal_records, name, chosen[worst], alpha),
         )
 
-    return Regime(f"{name}, deterministic", parameters, judge, reading, random=False)
+    return Regime(f"{name}, deterministic", parameters, judge, THRESHOLDS, random=False)
 
 
 def by_literal_records(name: str, chosen: np.ndarray, alpha: float, games: int = 200_000) -> str:
@@ -116,72 +114,96 @@ def by_literal_records(name: str, chosen: np.ndarray, alpha: float, games: int =
     )
 
 
-def randomised_regime(name: str, factor: float = 1.0) -> Regime:
-    """Randomised tests: the best of all tests (a linear programme) against the ratio's randomised thresholds."""
-    parameters, (out, inside) = WORLDS[name]
-    reading = "randomised at the threshold (section 2.2 allows randomised adversaries)"
+def randomised_regime(
+    name: str, parameters: dict[str, Any], worlds: Worlds, factor: float = 1.0, *, open_wording: bool = True
+) -> Regime:
+    """The best of all tests, from all subsets of outputs and what lies between them, against the ratio's randomised thresholds."""
+    out, inside = worlds
+    reading = RANDOMISED if open_wording else ""
 
     def judge(_: Budget) -> RegimeResult:
         fpr, tpr = roc_vertices(_ratio(out, inside), out, inside)
-        gaps = []
-        for alpha in np.linspace(0.01, 0.99, 33):
-            best = linprog(-inside, A_ub=out[None], b_ub=[alpha], bounds=(0, 1), method="highs")
-            gaps.append(-best.fun - factor * float(np.interp(alpha, fpr, tpr)))
-        gap = float(max(gaps))
-        return judge_identity(
-            gap,
-            FLOOR,
-            parameters,
-            unit="power",
-            route="enumeration and linear programme",
-            reading=reading,
-            one_sided=True,
-        )
+        sizes, powers = _subset_sums(out), _subset_sums(inside)
+        hull = ConvexHull(np.stack([sizes, powers], axis=1)).vertices
+        alpha = np.clip(sizes[hull], 0.0, 1.0)
+        # The upper boundary of all tests is a chain of subsets: the gap is largest at one of them.
+        gap = float((powers[hull] - factor * np.interp(alpha, fpr, tpr)).max())
+        return judge_bound(gap, parameters, unit="power", route="enumeration of all subsets", reading=reading)
 
-    return Regime(f"{name}, randomised", parameters, judge, reading, random=False)
+    return Regime(f"{name}, randomised" if open_wording else name, parameters, judge, reading, random=False)
 
 
-def advantage_regime(name: str, shift: float = 0.0) -> Regime:
-    """The advantage of 1{l > shift} against the best over all subsets of outputs."""
-    parameters, (out, inside) = WORLDS[name]
-
-    def judge(_: Budget) -> RegimeResult:
-        chosen = _ratio(out, inside) > shift
-        best = float(np.max(_subset_advantages(out, inside)))
-        gap = best - float(inside[chosen].sum() - out[chosen].sum())
-        return judge_identity(gap, FLOOR, parameters, unit="advantage", route="enumeration", one_sided=True)
-
-    return Regime(name, parameters, judge, random=False)
-
-
-def _subset_advantages(out: np.ndarray, inside: np.ndarray) -> np.ndarray:
-    advantages = np.zeros(1)
-    for difference in inside - out:
-        advantages = np.concatenate([advantages, advantages + difference])
-    return advantages
-
-
-def total_variation_regime(name: str, factor: float = 1.0) -> Regime:
-    """The advantage of the Bayes attack against half the L1 distance."""
-    parameters, (out, inside) = WORLDS[name]
+def advantage_regime(name: str, parameters: dict[str, Any], worlds: Worlds, factor: float = 1.0) -> Regime:
+    """The advantage of 1{l > 0} against the best over all subsets of outputs; `factor` < 1 spoils the attack."""
+    out, inside = worlds
 
     def judge(_: Budget) -> RegimeResult:
         chosen = _ratio(out, inside) > 0
-        gap = float(inside[chosen].sum() - out[chosen].sum()) - factor * 0.5 * float(
-            np.abs(inside - out).sum()
-        )
-        return judge_identity(gap, FLOOR, parameters, unit="advantage", route="enumeration")
+        best = float((_subset_sums(inside) - _subset_sums(out)).max())
+        gap = best - factor * float(inside[chosen].sum() - out[chosen].sum())
+        return judge_bound(gap, parameters, unit="advantage", route="enumeration of all subsets")
 
     return Regime(name, parameters, judge, random=False)
 
 
+def _subset_sums(probability: np.ndarray) -> np.ndarray:
+    sums = np.zeros(1)
+    for one in probability:
+        sums = np.concatenate([sums, sums + one])
+    return sums
+
+
+def total_variation_regime(
+    name: str, parameters: dict[str, Any], worlds: Worlds, factor: float = 1.0
+) -> Regime:
+    """The advantage of the Bayes attack against half the L1 distance."""
+    out, inside = worlds
+
+    def judge(_: Budget) -> RegimeResult:
+        chosen = _ratio(out, inside) > 0
+        distance = 0.5 * float(np.abs(inside - out).sum())
+        gap = float(inside[chosen].sum() - out[chosen].sum()) - factor * distance
+        return judge_identity(gap, ROUNDING, parameters, unit="advantage", route="enumeration")
+
+    return Regime(name, parameters, judge, random=False)
+
+
+def drawn_worlds(rng: np.random.Generator) -> tuple[dict[str, Any], Worlds]:
+    """Two random laws on 2 to 12 outputs, or the mean of 2 to 11 Bernoulli rows with either target."""
+    if rng.random() < 0.5:
+        outputs, spread = int(rng.integers(2, 13)), float(np.exp(rng.uniform(-2.0, 2.0)))
+        out, inside = (rng.dirichlet(np.full(outputs, spread)) for _ in range(2))
+        return {"mechanism": f"random laws on {outputs} outputs", "spread": round(spread, 3)}, (out, inside)
+    n, p, z = int(rng.integers(2, 12)), float(rng.uniform(0.01, 0.99)), float(rng.integers(2))
+    return {"mechanism": "mean", "n": n, "p": [round(p, 4)], "target": [z]}, _mean((p,), n, (z,))
+
+
+THRESHOLDS = "Pow_n as defined: thresholds only, no randomisation at ties"
+RANDOMISED = "randomised at the threshold (section 2.2 allows randomised adversaries)"
 DOMAIN = {
     "mechanism": OneOf(
         ("empirical mean", "sub-sampled mean", "randomised response", "random finite laws"), "every mechanism"
     ),
     "target": OneOf(("easiest", "hardest", "off the support"), "every z*"),
-    "alpha": Between(0, 1, "judged at 197 levels and at every level that the ratio attains"),
+    "alpha": Between(
+        0,
+        1,
+        "every corner of the optimal curve; without randomisation 197 levels and all that the ratio attains",
+    ),
 }
+EVERY = tuple(WORLDS.items())
+RANDOMISED_ALLOWED = Quote(
+    "An adversary A_{z*} is a (possibly randomised) algorithm that takes as input o the output of the mechanism M, and generates a "
+    "guess b ~ A_{z*}(o).",
+    "section 2.2",
+)
+_POWER = Quote(
+    "Optimal power: for all alpha in [0, 1], for all score s, for all target z*, Pow_n(l_n, alpha, z*) >= Pow_n(s, alpha, z*).",
+    "theorem 2.1 (a); Pow_n(s, alpha, z*) = max over tau with alpha_n(A_{s, tau, z*}) <= alpha of 1 - beta_n (section 2.2)",
+)
+_MORE_POWER = Control(
+    lambda factor: randomised_regime("mean, d = 2", *WORLDS["mean, d = 2"], 1 / factor), 0.03
+)
 CLAIMS = (
     Claim(
         "azize-thm-2.1a",
@@ -189,12 +211,14 @@ CLAIMS = (
         "For every alpha, target and score s: Pow_n(l_n, alpha, z*) >= Pow_n(s, alpha, z*), with Pow_n(s, alpha) the largest "
         "1 - beta over the thresholds whose type-I error is at most alpha.",
         Kind.BOUND,
-        FLOOR,
+        0.0,
         "power",
         DOMAIN,
-        (*(deterministic_regime(n) for n in WORLDS), *(randomised_regime(n) for n in WORLDS)),
-        partial(randomised_regime, "mean, d = 2", 0.97),
+        (*(deterministic_regime(n) for n in WORLDS), *(randomised_regime(n, *world) for n, world in EVERY)),
+        _MORE_POWER,
         corrected_by="azize-thm-2.1a-corrected",
+        quote=_POWER,
+        restricted_by=(RANDOMISED_ALLOWED,),
     ),
     Claim(
         "azize-thm-2.1a-corrected",
@@ -202,16 +226,24 @@ CLAIMS = (
         "For every alpha and target, no test of size alpha, randomised or not, has more power than the likelihood-ratio test "
         "randomised at its threshold.",
         Kind.BOUND,
-        FLOOR,
+        0.0,
         "power",
         DOMAIN,
-        tuple(randomised_regime(n) for n in WORLDS),
-        partial(randomised_regime, "mean, d = 2", 0.97),
+        tuple(randomised_regime(n, *world) for n, world in EVERY),
+        _MORE_POWER,
         corrects="azize-thm-2.1a",
+        quote=_POWER,
+        same_formula=True,
+        sampled=lambda rng, count: [
+            randomised_regime("sampled", *drawn_worlds(rng), open_wording=False) for _ in range(count)
+        ],
         derivation=(
-            "Neyman and Pearson: with phi* = 1{L > c} + q 1{L = c} of size exactly alpha, any test phi of size <= alpha has "
-            "E_in(phi* - phi) >= c E_out(phi* - phi) >= 0. Without randomisation the ratio's thresholds skip sizes, and between two "
-            "of them another set of outputs can use the size that is left over: with discrete outputs the printed form fails."
+            "Neyman and Pearson: for 0 < alpha < 1 there are c in [0, inf] and q in [0, 1] such that phi* = 1{L > c} + q 1{L = c} has "
+            "size exactly alpha, L = dP_in/dP_out, inf where P_out has no mass. If c < inf, (phi* - phi)(dP_in - c dP_out) >= 0 "
+            "everywhere for any test phi, so one of size <= alpha has E_in(phi* - phi) >= c E_out(phi* - phi) >= 0; if c = inf, phi* is "
+            "1 wherever P_out has no mass and the level is used up there. No condition on the laws is needed. Without randomisation the ratio's "
+            "thresholds skip sizes, and between two of them another set of outputs can use the size that is left over: with "
+            "discrete outputs the printed form fails."
         ),
     ),
     Claim(
@@ -219,22 +251,34 @@ CLAIMS = (
         "azize",
         "The attack 1{l_n > 0} has the largest advantage of all attacks, for every target.",
         Kind.BOUND,
-        FLOOR,
+        0.0,
         "advantage",
         DOMAIN,
-        tuple(advantage_regime(n) for n in WORLDS),
-        partial(advantage_regime, "random law 0", 0.4),
+        tuple(advantage_regime(n, *world) for n, world in EVERY),
+        Control(lambda factor: advantage_regime("mean, d = 2", *WORLDS["mean, d = 2"], 1 / factor), 0.03),
+        quote=Quote(
+            "Largest advantage: for all target z*, for all adversary A_{z*}, Adv_n(A_{Bayes, z*}) >= Adv_n(A_{z*}).",
+            "theorem 2.1 (b)",
+        ),
+        sampled=lambda rng, count: [advantage_regime("sampled", *drawn_worlds(rng)) for _ in range(count)],
     ),
     Claim(
         "azize-thm-2.1c",
         "azize",
         "The advantage of 1{l_n > 0} is the total variation TV(p_out, p_in).",
         Kind.EXACT,
-        FLOOR,
+        ROUNDING,
         "advantage",
         DOMAIN,
-        tuple(total_variation_regime(n) for n in WORLDS),
-        partial(total_variation_regime, "mean, d = 2", 1.03),
+        tuple(total_variation_regime(n, *world) for n, world in EVERY),
+        Control(lambda factor: total_variation_regime("mean, d = 2", *WORLDS["mean, d = 2"], factor), 0.03),
+        quote=Quote(
+            "Optimal advantage as TV distance: Adv_n(A_{Bayes, z*}) = TV(p_n^out(. | z*) || p_n^in(. | z*)).",
+            "theorem 2.1 (c), equation 2",
+        ),
+        sampled=lambda rng, count: [
+            total_variation_regime("sampled", *drawn_worlds(rng)) for _ in range(count)
+        ],
     ),
 )
 """Theorem 2.1."""

@@ -8,9 +8,9 @@ import numpy as np
 
 from verify.claim import Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control
+from verify.kaissis.lemmas import DOMAIN
 from verify.kaissis.outputs import LAWS
 from verify.kaissis.sides import (
-    DOMAIN,
     EXACT,
     GUMBEL,
     LOGISTIC,

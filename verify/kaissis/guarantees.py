@@ -16,8 +16,8 @@ from mipsim.theory import kaissis
 from mipsim.tradeoff import AbstractTradeOff, PiecewiseLinearTradeOff
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control
+from verify.kaissis.lemmas import BOTH_SIDES, CHOOSES_Q, REAL_LINE
 from verify.kaissis.outputs import best_test, log_uniform
-from verify.kaissis.sides import BOTH_SIDES, CHOOSES_Q, REAL_LINE
 from verify.limits import judge_bound
 
 UNBOUNDED = float("inf")

@@ -47,7 +47,7 @@ def limit_regime(
     def at(steps: int) -> Size:
         # The curve is interpolated between 800 points, so that it need not be convex to the last digit.
         exact = long_run_curve(step, c / steps**0.5, steps)
-        found = curve_gap(exact, claimed, f"t = {steps}", resolution=1e-2 * curve_tolerance(limit))
+        found = curve_gap(exact, claimed, f"t = {steps}", resolution=1e-3 * curve_tolerance(limit))
         return found if equal or attained else kept_bound(found)
 
     def judge(_: Budget) -> RegimeResult:

@@ -177,7 +177,7 @@ def drawn_regime(d: int, n: int, *, setting: str = "") -> Regime:
 
 def _drawn_by_games(d: int, n: int) -> str:
     """Literal batches: targets drawn, the log ratio thresholded at the FPR 1e-2 of the games themselves."""
-    rng, games = np.random.default_rng(0), 400_000
+    rng, games = np.random.default_rng(0), min(400_000, 8_000_000 // d)
     target = rng.standard_normal((games, d))
     k = (target**2).sum(axis=1)
     scores = []

@@ -164,7 +164,7 @@ PATHS: dict[str, Callable[[int], tuple[float, float, float]]] = {
 def _sizes(path: Callable[[int], tuple[float, float, float]]) -> list[int]:
     """Up to nine sizes, each twice the one before, up to what the chi-square functions reach: d to 1e6, n K to 1e8."""
     most = 1
-    while path(2 * most)[0] <= 1e6 and path(2 * most)[1] * path(2 * most)[2] <= 1e8 and most < 1 << 14:
+    while path(2 * most)[0] <= 1e6 and path(2 * most)[1] * path(2 * most)[2] <= 1e8 and most < 1 << 17:
         most *= 2
     return [size for size in (most // 2**k for k in range(8, -1, -1)) if size >= 4]
 

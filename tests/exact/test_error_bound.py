@@ -1,0 +1,290 @@
+"""The error that an exact law states is never exceeded: random games against direct sums over all their atoms.
+
+SciPy's binomial mass and the quadrature of stacked noises are themselves right to some 1e-12, which is allowed for.
+"""
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import mipsim as mi
+from mipsim.exact import exact_law
+from mipsim.exact.binomial import binomial_error, binomial_table
+from mipsim.exact.density_rows import ExponentialRow, LaplaceRow, NormalRow, UniformRow
+from mipsim.exact.discrete_rows import AtomsRow, BernoulliRow
+from mipsim.exact.inversion import InvertedLaw
+from mipsim.exact.noise import noise_tail
+from mipsim.exact.pairs import pair_phases
+from mipsim.exact.poisson import PoissonRow
+from mipsim.exact.rows import AbstractRow
+from mipsim.exact.transform import RowsTransform
+from tests.exact.direct_sums import Noise, binomial_atoms, noise_sf, noisy_sf
+
+REFERENCE = 3e-12
+MEAN = mi.EmpiricalMean()
+FAST = settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=3000, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+
+
+def test_fine_laplace_noise_on_a_coin() -> None:
+    """The case of a review: the law said .45522 at sum 24.6, a direct sum .44476, the bound 9.6e-14."""
+    n, scale = 50, 0.1 / 50
+    game = mi.FixedTarget(mi.LaplaceNoise(MEAN, scale), mi.Bernoulli([0.5]), n, [1.0])
+    law = exact_law(game, mi.ScalarProduct([0.0]))
+    x = np.linspace(15.0, 35.0, 401) / n
+    for member in (False, True):
+        atoms, probability = binomial_atoms(np.ones(1) / n, np.array([0.5]), n - member)
+        direct = noisy_sf(atoms + member / n, probability, [("laplace", scale)], x)
+        assert np.abs(law.sf(x, inside=member) - direct).max() <= law.error_bound + REFERENCE
+        wrong = noisy_sf(atoms + member / n, probability, [("laplace", 1.02 * scale)], x)
+        assert (
+            np.abs(law.sf(x, inside=member) - wrong).max() > law.error_bound + REFERENCE
+        )  # noise 2% too wide shows
+    assert law.error_bound < 1e-11
+
+
+@st.composite
+def noisy_rows(draw: st.DrawFn) -> tuple[RowsTransform, np.ndarray, np.ndarray, list[Noise]]:
+    """Bernoulli rows, with weights on a lattice or not, and noises of .03 to 10 steps."""
+    d = draw(st.integers(1, 3))
+    n = draw(st.integers(2, 50 if d == 1 else 12 if d == 2 else 5))
+    p = np.array([draw(st.sampled_from([0.5, 0.3, 0.97, 0.01, 0.1234])) for _ in range(d)])
+    weight = st.one_of(st.sampled_from([1.0, -1.0, 2.0, -0.5]), st.floats(0.05, 2.0))
+    weights = np.array([draw(weight) for _ in range(d)])
+    step = float(np.abs(weights).max())
+    kinds = draw(st.lists(st.sampled_from(["gauss", "laplace"]), max_size=2))
+    noises = [(kind, step * float(np.exp(draw(st.floats(np.log(0.03), np.log(10.0)))))) for kind in kinds]
+    parts: tuple[AbstractRow, ...] = tuple(
+        NormalRow(scale**2) if kind == "gauss" else LaplaceRow(np.array([scale])) for kind, scale in noises
+    )
+    target = draw(st.one_of(st.just(float(weights.sum())), st.floats(-3.0, 3.0)))
+    return (
+        RowsTransform(BernoulliRow(weights, p), n, float(weights @ p), target, 0.0, parts),
+        weights,
+        p,
+        noises,
+    )
+
+
+def judge(
+    law: InvertedLaw, weights: np.ndarray, p: np.ndarray, noises: list[Noise], where: list[float]
+) -> None:
+    rows, target = law.transform.rows, law.transform.target  # pyright: ignore[reportAttributeAccessIssue]
+    for member in (False, True):
+        atoms, probability = binomial_atoms(weights, p, rows - member)
+        atoms = atoms + member * target
+        low, high = atoms.min(), atoms.max()
+        x = low + np.array(where) * (high - low)
+        if not noises:  # a threshold on an atom is a matter of rounding
+            x = x[np.abs(x[:, None] - atoms).min(axis=1) > 1e-5 * np.abs(weights).max()]
+        direct = noisy_sf(atoms, probability, noises, x)
+        bound = law.error_bound + REFERENCE
+        assert np.abs(law.sf(x, inside=member) - direct).max(initial=0.0) <= bound
+        assert np.abs(law.cdf(x, inside=member) - (1.0 - direct)).max(initial=0.0) <= bound
+
+
+PLACES = st.lists(st.floats(-0.1, 1.1), min_size=1, max_size=3)
+
+
+@pytest.mark.slow
+@FAST
+@given(noisy_rows(), PLACES)
+def test_the_bound_of_inversion_is_honoured(
+    case: tuple[RowsTransform, np.ndarray, np.ndarray, list[Noise]], where: list[float]
+) -> None:
+    judge(InvertedLaw(case[0]), *case[1:], where)
+
+
+@pytest.mark.slow
+@MANY
+@given(noisy_rows(), PLACES)
+def test_the_bound_of_inversion_is_honoured_in_thousands_of_games(
+    case: tuple[RowsTransform, np.ndarray, np.ndarray, list[Noise]], where: list[float]
+) -> None:
+    judge(InvertedLaw(case[0]), *case[1:], where)
+
+
+def stacked(
+    kinds: tuple[str, ...], scales: tuple[float, ...], n: int
+) -> tuple[mi.AbstractMechanism, list[Noise]]:
+    mechanism: mi.AbstractMechanism = MEAN
+    noises: list[Noise] = []
+    for kind, scale in zip(kinds, scales, strict=True):
+        if kind == "gauss":
+            mechanism = mi.GaussianNoise(mechanism, scale * np.sqrt(n))
+        else:
+            mechanism = mi.LaplaceNoise(mechanism, scale)
+        noises.append((kind, scale))
+    return mechanism, noises
+
+
+@pytest.mark.parametrize(
+    "kinds", [("laplace", "gauss"), ("gauss", "laplace"), ("laplace", "laplace"), ("gauss", "gauss")]
+)
+@pytest.mark.parametrize("scales", [(0.03, 0.02), (0.001, 0.004)])
+def test_stacked_noises_are_convolutions(kinds: tuple[str, ...], scales: tuple[float, float]) -> None:
+    """Both noises count: without either, the law is off by far more than its bound."""
+    n, target = 20, 1.5
+    mechanism, noises = stacked(kinds, scales, n)
+    law = exact_law(mi.FixedTarget(mechanism, mi.Bernoulli([0.3]), n, [target]), mi.ScalarProduct([0.0]))
+    for member in (False, True):
+        moved = member * target * target / n
+        atoms, probability = binomial_atoms(np.array([target / n]), np.array([0.3]), n - member)
+        centre = float(probability @ atoms) + moved
+        x = centre + np.array([-0.7, 0.013, 0.4]) * target * (scales[0] + scales[1])
+        aimed = [(kind, scale * target) for kind, scale in noises]
+        direct = noisy_sf(atoms + moved, probability, aimed, x)
+        got = law.sf(x, inside=member)
+        assert np.abs(got - direct).max() <= law.error_bound + 1e-11
+        for left in (aimed[:1], aimed[1:]):
+            one = noisy_sf(atoms + moved, probability, left, x)
+            assert np.abs(got - one).max() > law.error_bound + 1e-11
+    assert law.error_bound < 1e-9
+
+
+@pytest.mark.slow
+def test_noise_in_closed_form_is_a_convolution() -> None:
+    x = np.array([-2.0, -0.3, 0.0, 0.1, 0.7, 5.0])
+    for sd, scales in (
+        (0.4, (0.3,)),
+        (0.0, (0.5, 0.7)),
+        (0.2, (0.5, 0.9)),
+        (0.0, (1.0, 1.0)),
+        (3.0, (0.05,)),
+    ):
+        tail = noise_tail(sd**2, np.array(scales))
+        assert tail is not None
+        noises: list[Noise] = [("laplace", b) for b in scales]
+        direct = noise_sf([*noises, ("gauss", sd)] if sd else noises, x)
+        np.testing.assert_allclose(tail.sf(x), direct, atol=tail.error_bound + 1e-12)
+        wrong = noise_tail(sd**2, np.array([1.02 * scales[0], *scales[1:]]))
+        assert wrong is not None
+        assert np.abs(wrong.sf(x) - direct).max() > 1e-6
+
+
+@st.composite
+def ratios(draw: st.DrawFn) -> tuple[mi.FixedTarget, mi.LikelihoodRatio, np.ndarray, np.ndarray, int]:
+    d, n = draw(st.integers(1, 3)), draw(st.integers(2, 12))
+    p = np.array([draw(st.floats(0.05, 0.95)) for _ in range(d)])
+    z = np.array([float(draw(st.booleans())) for _ in range(d)])
+    data = mi.Bernoulli(p)
+    return mi.FixedTarget(MEAN, data, n, z), mi.LikelihoodRatio(MEAN, data, n), p, z, n
+
+
+@pytest.mark.slow
+def test_tables_by_inversion_honour_their_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small games by inversion, which is at its worst there, against the sum over their atoms."""
+    from mipsim.exact import dispatch, tables
+
+    monkeypatch.setattr(dispatch, "LARGEST_ERROR", 1.0)
+    shown = 0
+
+    @settings(FAST, max_examples=6)
+    @given(ratios(), st.floats(-3.0, 2.0))
+    def check(case: tuple[mi.FixedTarget, mi.LikelihoodRatio, np.ndarray, np.ndarray, int], x: float) -> None:
+        nonlocal shown
+        game, attack, *_ = case
+        exact = exact_law(game, attack)
+        with monkeypatch.context() as patch:
+            patch.setattr(tables, "_few", lambda *_: None)
+            law = exact_law(game, attack)
+        assume(np.isfinite(exact.logsf(x, inside=False)))
+        for member in (False, True):
+            error = abs(float(law.cdf(x, inside=member) - exact.cdf(x, inside=member)))
+            assert error <= law.error_bound + 1e-13
+            shown += error > 1e-6
+
+    check()
+    assert shown  # there are errors to bound
+
+
+def exact_cumulant(row: AbstractRow, s: complex) -> mp.mpc:
+    w = mp.mpc(s)
+    if isinstance(row, NormalRow):
+        return mp.mpf(row.variance) * w**2 / 2
+    if isinstance(row, LaplaceRow):
+        return -mp.fsum(mp.log(1 - (mp.mpf(b) * w) ** 2) for b in row.scales)
+    if isinstance(row, ExponentialRow):
+        return -mp.fsum(mp.log(1 - mp.mpf(a) * w) + mp.mpf(a) * w for a in row.scales)
+    if isinstance(row, UniformRow):
+        return mp.fsum(mp.log(mp.sinh(mp.mpf(h) * w) / (mp.mpf(h) * w)) for h in row.halves)
+    if isinstance(row, BernoulliRow):
+        pairs = [(mp.mpf(a), mp.mpf(q)) for a, q in zip(row.weights, row.p, strict=True)]
+        return mp.fsum(mp.log(1 + q * mp.expm1(a * w)) - q * a * w for a, q in pairs)
+    if isinstance(row, PoissonRow):
+        rate, mean = mp.mpf(row.rate), mp.mpf(row.mean)
+        return mp.log(1 + rate * mp.expm1(exact_cumulant(row.row, s) + mean * w)) - rate * mean * w
+    assert isinstance(row, AtomsRow)
+    total = mp.mpc(0)
+    for v, q in zip(row.values, row.probabilities, strict=True):
+        centre = float(np.sum(q * v))
+        mass = mp.fsum(mp.mpf(b) for b in q)
+        total += mp.log(
+            mp.fsum(mp.mpf(b) * mp.exp(w * mp.mpf(float(a - centre))) for a, b in zip(v, q, strict=True))
+            / mass
+        )
+    return total
+
+
+RNG = np.random.default_rng(12)
+ROWS: dict[str, AbstractRow] = {
+    "normal": NormalRow(0.7),
+    "laplace": LaplaceRow(RNG.uniform(0.01, 0.4, 9)),
+    "exponential": ExponentialRow(RNG.uniform(-0.4, 0.4, 9)),
+    "uniform": UniformRow(RNG.uniform(0.001, 2.0, 9)),
+    "bernoulli": BernoulliRow(RNG.uniform(-2.0, 2.0, 9), RNG.uniform(0.01, 0.99, 9)),
+    "atoms": AtomsRow(RNG.uniform(-1.0, 1.0, (4, 5)), RNG.dirichlet(np.ones(5), 4)),
+    "poisson": PoissonRow(BernoulliRow(RNG.uniform(-2.0, 2.0, 3), RNG.uniform(0.1, 0.9, 3)), 0.4, 0.3),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rounding_of_cumulants_is_bounded(name: str) -> None:
+    """Near s = 0, where digits cancel, and far out; the logarithms may differ by whole turns."""
+    row = ROWS[name]
+    size = 10.0 ** RNG.uniform(-6, 1.5, 20)
+    real = np.clip(size * RNG.uniform(-1, 1, 20), -2.0, 2.0)
+    s = real + 1j * size * RNG.uniform(-1, 1, 20)
+    shown = 0.0
+    for point in np.concatenate([s, [1e-9 + 1e-9j, 0.5 + 0j]]):
+        at = np.array([point])
+        with mp.workdps(50):
+            off = mp.mpc(complex(row.cumulant(at)[0])) - exact_cumulant(row, complex(point))
+            error = float(abs(mp.mpc(off.real, off.imag - 2 * mp.pi * mp.nint(off.imag / (2 * mp.pi)))))
+        bound = 2.0 * float(row.rounding(at)[0])
+        assert error <= bound
+        shown = max(shown, error / max(bound, 1e-300))
+    assert shown > 1e-4  # the bound is not idle
+
+
+def test_binomial_tables_are_right_to_their_bound() -> None:
+    for n, p in ((1, 0.3), (2, 0.999), (50, 0.5), (400, 0.25), (400, 1e-4), (300, 1e-12)):
+        table = binomial_table(n, np.array([p]), np.zeros(1), n + 1)[0]
+        with mp.workdps(40):
+            q = mp.mpf(p)
+            exact = [mp.binomial(n, k) * q**k * (1 - q) ** (n - k) for k in range(n + 1)]
+            error = float(mp.fsum(abs(mp.mpf(float(a)) - b) for a, b in zip(table, exact, strict=True)))
+        assert error <= binomial_error(n, np.array([p]))[0]
+
+
+def test_pairs_of_counts_are_quiet_where_they_say() -> None:
+    rng = np.random.default_rng(3)
+    n, d = 60, 400
+    p = rng.uniform(0.3, 0.7, d)
+    count = np.arange(1.0, n + 1)
+    table = binomial_table(n, p, np.ones(d), n)
+    values = np.log(count / (n * p[:, None]))
+    phases = pair_phases(values, table, np.ones(d), np.ones(d), (-0.2, 0.2))
+    assert phases is not None
+    start = 12.0
+    for level in (8.0, 20.0):
+        until = phases.quiet_until(start, 1, level)
+        assert until > start
+        for c in (-0.2, 0.0, 0.2):
+            q = table * np.exp(c * values)
+            q /= q.sum(axis=1, keepdims=True)
+            for t in rng.uniform(start, until, 100):
+                modulus = np.abs(np.sum(q * np.exp(1j * t * values), axis=1))
+                assert np.log(modulus).sum() <= -level

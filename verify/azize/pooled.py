@@ -1,0 +1,106 @@
+"""The covariance score aimed at one value in all coordinates: a function of the sum of all entries, whose law is closed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import stats
+from scipy.special import ndtr
+
+
+@dataclass(frozen=True)
+class Aim:
+    """An attack aimed at one standardised value in every coordinate, with the true target at another.
+
+    Attributes:
+        name, words: for the reader.
+        law: "bernoulli", "gaussian" or "exponential".
+        aimed: z_targ, standardised, the same in all coordinates.
+        truth: the mean over the coordinates of z*, standardised; only that matters to the score.
+        tau: d / n.
+        p: of Bernoulli data.
+    """
+
+    name: str
+    words: str
+    law: str
+    aimed: float
+    truth: float
+    tau: float
+    p: float = 0.5
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """The score's distribution functions at thresholds that hold all its values (discrete), or are dense (continuous).
+
+    Attributes:
+        m_star, m_targ, m_scal: the leakages.
+        score: thresholds, increasing, shape (N,).
+        out, inside: P(score <= threshold), shape (N,).
+    """
+
+    m_star: float
+    m_targ: float
+    m_scal: float
+    score: np.ndarray
+    out: np.ndarray
+    inside: np.ndarray
+
+    @cached_property
+    def difference(self) -> np.ndarray:
+        """TPR - FPR of the tests score > threshold."""
+        return self.out - self.inside
+
+    def advantage_at(self, threshold: float) -> float:
+        """TPR - FPR of the test score > threshold."""
+        index = int(np.searchsorted(self.score, threshold, side="right")) - 1
+        return float(self.difference[index]) if index >= 0 else 0.0
+
+    def beta(self, alpha: np.ndarray) -> np.ndarray:
+        """FNR of the better side's test at FPR alpha, randomised between neighbouring thresholds; shape of alpha."""
+        if self.m_scal >= 0:
+            fpr, fnr = 1 - self.out[::-1], self.inside[::-1]
+        else:
+            fpr, fnr = self.out, 1 - self.inside
+        return np.interp(alpha, np.concatenate([[0.0], fpr, [1.0]]), np.concatenate([[1.0], fnr, [0.0]]))
+
+
+def pooled(aim: Aim, n: int) -> Pooled:
+    """The law of the score of an aim at n rows and d = tau n coordinates.
+
+    The sum of all entries is Binomial(n d, p), N(0, n d) or Gamma(n d) out; in, one row of d entries is the target's. The score
+    is u (sum - n d mean) / (n sd) - d u^2 / (2 n), u the aimed value.
+    """
+    d = max(1, round(aim.tau * n))
+    mean, sd = {
+        "bernoulli": (aim.p, np.sqrt(aim.p * (1 - aim.p))),
+        "gaussian": (0.0, 1.0),
+        "exponential": (1.0, 1.0),
+    }[aim.law]
+    entry = d * (mean + sd * aim.truth)  # the target's own contribution to the sum
+    spread = sd * np.sqrt(n * d)
+    low, high = (
+        n * d * mean - 9 * spread + min(entry - d * mean, 0),
+        n * d * mean + 9 * spread + max(entry - d * mean, 0),
+    )
+    if aim.law == "bernoulli":
+        entry = round(entry)
+        total = np.arange(max(0, int(low)), min(n * d, int(high)) + 1, dtype=float)
+        out, inside = stats.binom(n * d, aim.p).cdf(total), stats.binom((n - 1) * d, aim.p).cdf(total - entry)
+    else:
+        total = np.linspace(low, high, 20_001)
+        if aim.law == "gaussian":
+            out, inside = ndtr(total / np.sqrt(n * d)), ndtr((total - entry) / np.sqrt((n - 1) * d))
+        else:
+            out, inside = stats.gamma(n * d).cdf(total), stats.gamma((n - 1) * d).cdf(total - entry)
+    truth = (entry / d - mean) / sd
+    score = aim.aimed * (total - n * d * mean) / (n * sd) - d * aim.aimed**2 / (2 * n)
+    if aim.aimed < 0:
+        # The score falls in the sum: P(score <= x) is P(sum >= total), which for whole numbers starts one lower.
+        step = 1 if aim.law == "bernoulli" else 0
+        before = lambda cdf: np.concatenate([[0.0], cdf[:-1]]) if step else cdf  # noqa: E731
+        score, out, inside = score[::-1], 1 - before(out)[::-1], 1 - before(inside)[::-1]
+    return Pooled(d * truth**2 / n, d * aim.aimed**2 / n, d * aim.aimed * truth / n, score, out, inside)
