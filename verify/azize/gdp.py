@@ -33,7 +33,9 @@ def audit_regime(case: MeanCase, stretch: float = 1.0) -> Regime:
                 # Where the conditions fail a proven lower bound of the excess is enough.
                 gaps.append(((low + high) / 2 if case.regular else low) - claimed)
                 error = max(error, (high - low) / 2) if case.regular else 0.0
-        return Size(min(gaps), max(gaps), error=error) if case.regular else Size(max(gaps), max(gaps))
+        # If the largest of them all goes to zero, so do the others.
+        worst = max(gaps, key=abs) if case.regular else max(gaps)
+        return Size(worst, worst, error=error)
 
     return case_regime(case, at, TOLERANCE, unit="delta")
 
