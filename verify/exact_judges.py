@@ -218,22 +218,21 @@ def judge_identity(
     detail: str = "",
     reading: str = "",
     second_route: Callable[[], str] | None = None,
-    one_sided: bool = False,
 ) -> RegimeResult:
-    """An exact number against zero; `one_sided`: only a positive gap counts against the claim.
+    """Judge an exact identity: a number against zero.
 
     The tolerance is what the computation may be off; a bound is for `judge_bound`, and what holds about for
     `judge_equality`.
     """
     _proven(gap, 0.0)
-    wrong = gap > tolerance if one_sided else not abs(gap) <= tolerance
+    wrong = not abs(gap) <= tolerance
     return RegimeResult(
         parameters=parameters,
         verdict=Verdict.REFUTED if wrong else Verdict.CONFIRMED,
         games=0,
         gap=gap,
         interval=(gap, gap),
-        smallest_tolerance=max(gap, 0.0) if one_sided else abs(gap),
+        smallest_tolerance=abs(gap),
         detectable_gap=tolerance,
         unit=unit,
         reading=reading,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from mipsim.referee import limit_verdict
+from mipsim.referee import LimitVerdict, limit_verdict
 from verify.claim import RegimeResult, TrendEvidence, Verdict
 from verify.curve_gap import FLOOR, GRID, Beta, Size, curve_gap
 from verify.exact_judges import (
@@ -38,8 +37,6 @@ __all__ = [
 SIZES = (100, 200, 400, 800, 1600, 3200, 6400, 12_800)
 """Rows at which a limit is judged; the coordinates grow with them."""
 
-NUMERICAL_FLOOR = 2e-3
-
 
 def judge_limit(
     at: Callable[[int], Size],
@@ -53,7 +50,6 @@ def judge_limit(
     bound: bool = False,
     size_name: str = "n",
     route: str = "exact law",
-    floor: float | None = None,
 ) -> RegimeResult:
     """Judge a limit by the rule of `mipsim.referee.limit_verdict`, on the least and on the largest gap of each size.
 
@@ -70,15 +66,13 @@ def judge_limit(
         bound: whether the statement is a bound in the limit: only positive gaps count against it.
         size_name: what grows.
         route: how the gaps were found.
-        floor: not used any more.
 
     Raises:
         ValueError: if there are fewer than six sizes, or a gap is NaN.
     """
-    sizes = _filled(sizes)
     found = [at(n) for n in sizes]
-    low, high, errors = (
-        np.array(v) for v in zip(*((s.low, s.high, s.error + s.between) for s in found), strict=True)
+    low, high, errors, between = (
+        np.array(v) for v in zip(*((s.low, s.high, s.error, s.between) for s in found), strict=True)
     )
     if bound:
         low, high = np.maximum(low, 0.0), np.maximum(high, 0.0)
@@ -87,6 +81,10 @@ def judge_limit(
     order = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.REFUTED)
     worst = max(judged, key=lambda one: order.index(Verdict(one.verdict)))
     verdict = Verdict(worst.verdict)
+    # The gaps that are fitted were attained; what may lie between the points of the last curves counts against the claim.
+    least = _least_tolerance(judged, sides, errors) + between[-1]
+    if verdict is Verdict.CONFIRMED and least > tolerance:
+        verdict = Verdict.INCONCLUSIVE
     gaps = high if bound else np.array([s.worst for s in found])
     inside = np.maximum(np.abs(low), np.abs(high)) + errors <= tolerance
     starts = next((n for i, n in enumerate(sizes) if inside[i:].all()), None)
@@ -100,9 +98,12 @@ def judge_limit(
         verdict=verdict,
         games=0,
         gap=float(gaps[-1]),
-        interval=(float(min(low[-1], high[-1]) - errors[-1]), float(high[-1] + errors[-1])),
-        smallest_tolerance=_least_tolerance(judged, sizes, sides, errors),
-        detectable_gap=float(np.max(errors)),
+        interval=(
+            float(min(low[-1], high[-1]) - errors[-1] - between[-1]),
+            float(high[-1] + errors[-1] + between[-1]),
+        ),
+        smallest_tolerance=least,
+        detectable_gap=float(errors[-1] + between[-1]),
         unit=unit,
         reading=reading,
         route=route,
@@ -117,17 +118,8 @@ def judge_limit(
     )
 
 
-def _filled(sizes: Sequence[int]) -> list[int]:
-    """Put geometric means between the sizes until there are six."""
-    filled = list(sizes)
-    while 2 <= len(filled) < 6:
-        means = [round(math.sqrt(a * b)) for a, b in pairwise(filled)]
-        filled = sorted({*filled, *means})
-    return filled
-
-
 def _least_tolerance(
-    judged: Sequence[Any], sizes: Sequence[int], sides: Sequence[np.ndarray], errors: np.ndarray
+    judged: Sequence[LimitVerdict], sides: Sequence[np.ndarray], errors: np.ndarray
 ) -> float:
     """What the same gaps would confirm: the interval of the limit and the last gap; inf where they cannot confirm any."""
     if any(one.verdict == "REFUTED" or one.slow for one in judged):

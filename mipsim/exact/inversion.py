@@ -188,6 +188,8 @@ class InvertedLaw(AbstractScoreLaw):
 
     def _lines(self, u: np.ndarray, world: int) -> list[tuple[int, np.ndarray]]:
         """Pairs of a ladder index and the places of the centred thresholds that its line serves."""
+        if not u.size:
+            return []
         index = self.ladder.line_for(u, world)
         order = np.argsort(index, kind="stable")
         values, starts = np.unique(index[order], return_index=True)

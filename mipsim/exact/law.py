@@ -50,7 +50,7 @@ class AbstractScoreLaw(ABC):
     def error_estimate(self) -> float:
         """The same without proof: what `error_bound` would be if frequencies behaved beyond those looked at as there.
 
-        The proof about a discrete score needs many unlike coordinates; with few it is weak and the estimate says more.
+        A guess, which decides no verdict and makes no law accepted.
         """
 
     def sf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:

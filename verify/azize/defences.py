@@ -214,11 +214,11 @@ def own_size_regime(rho: float, *, printed: bool) -> Regime:
 
 
 def drawn_subsamples(printed: bool) -> Callable[[np.random.Generator, int], Sequence[Regime]]:
-    """Drawn cases as for theorem 3.1, with rho uniform in [.1, .95]."""
+    """Drawn cases as for the correction of theorem 3.1 (what fails for all rows fails for k), with rho uniform in [.1, .95]."""
 
     def draw(rng: np.random.Generator, count: int) -> Sequence[Regime]:
         return [
-            subsample_regime(drawn(rng, lattice=not printed), float(rng.uniform(0.1, 0.95)), printed=printed)
+            subsample_regime(drawn(rng, lattice=True), float(rng.uniform(0.1, 0.95)), printed=printed)
             for _ in range(count)
         ]
 
@@ -245,7 +245,7 @@ NOISY = (
 _NOISE = (
     noise_regime(PAPER_NOISE, 1.0),
     noise_regime(NOISE_CASES[0], 1.0),
-    *(noise_regime(NOISE_CASES[1], gamma) for gamma in (0.25, 1.0)),
+    *(noise_regime(NOISE_CASES[1], gamma) for gamma in (0.5, 1.0)),
     *(noise_regime(NOISE_CASES[2], gamma) for gamma in (0.25, 1.0)),
 )
 _NOISE_CONTROL = Control(lambda stretch: noise_regime(NOISE_CASES[2], 0.25, stretch), 0.05)
@@ -347,7 +347,7 @@ CLAIMS = (
         | {"rho": Between(0, 1, "0 < rho < 1, fixed; judged from 0.1 to 0.9, drawn from .1 to .95")},
         _subsamples(False),
         Control(
-            lambda stretch: subsample_regime(_NAMED["exponential"], 0.9, printed=False, stretch=stretch), 0.05
+            lambda stretch: subsample_regime(_NAMED["exponential"], 0.5, printed=False, stretch=stretch), 0.05
         ),
         corrects="azize-thm-4.2",
         quote=_SUB_QUOTE,

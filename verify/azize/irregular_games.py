@@ -12,7 +12,10 @@ GAMES = 20_000
 def second_route(case: str) -> str:
     """Play an irregular case another way and say what came of it."""
     own = {"parity": by_parity, "cantor": by_digits}
-    return own[case]() if case in own else by_small_games(case)
+    # A drawn case is irregular only where Bernoulli data meet a target off their support.
+    return (
+        own[case]() if case in own else by_small_games("bernoulli-off-support" if case == "sampled" else case)
+    )
 
 
 def by_parity(n: int = 200) -> str:

@@ -108,7 +108,8 @@ def brackets(case: MeanCase, rows: int, n: int, gamma: float = 0.0) -> tuple[Bra
     return tuple(case.build(rows, n, gamma))
 
 
-@lru_cache(maxsize=256)
+# A law holds up to 80 MiB: what several statements ask of it is kept by `mean_gaps`, not the law.
+@lru_cache(maxsize=4)
 def mean_law(case: MeanCase, rows: int, n: int, gamma: float = 0.0) -> MeanLaw:
     """The certified law of the likelihood ratio of a case when `rows` rows are released and d = tau n."""
     groups = brackets(case, rows, n, gamma)
@@ -162,7 +163,7 @@ def disjoint(rows: int, count: int, t: float) -> Bracket:
     terms = Terms(
         np.array([0.0, 1.0]), one, one[::-1], np.array([-np.inf, np.inf]), count, t, np.zeros(2), rows
     )
-    return Bracket(terms, terms, MASS)
+    return Bracket(terms, terms, 0.0)
 
 
 def _sd(p: float) -> float:
@@ -334,4 +335,5 @@ def drawn(
         if law == "bernoulli"
         else (t, f"{name}, target at {t:.4f} sd")
     )
-    return case("sampled", words, round(m / t**2, 4), [Group(law, target, 1.0, parameter)])
+    regular = law != "bernoulli" or not anywhere
+    return case("sampled", words, round(m / t**2, 4), [Group(law, target, 1.0, parameter)], regular=regular)

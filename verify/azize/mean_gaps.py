@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -25,6 +26,7 @@ ALPHA = 0.05
 def curve_size(case: MeanCase, stretch: float, n: int) -> Size:
     """The optimal curve against g_mu, mu = stretch sqrt(m), in probits: all of it, or at one FPR where the conditions fail."""
     law = mean_law(case, n, n)
+    told(case, n)  # kept for the statements that ask for it, while the law is at hand
     claimed = azize.mean_tradeoff(law.leakage * stretch**2)
     if case.regular:
         return curve_gap(law, claimed, case.name)
@@ -34,13 +36,32 @@ def curve_size(case: MeanCase, stretch: float, n: int) -> Size:
     return Size(gap, gap)
 
 
+EPSILONS = (0.0, 0.1, 0.5, 1.0, 2.0, 4.0)
+"""Where the divergences of the two worlds are judged."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is kept of a certified law: m, and proven (low, high) of the advantage and of both divergences at each epsilon."""
+
+    leakage: float
+    advantage: tuple[float, float]
+    divergences: tuple[list[tuple[float, float]], ...]
+
+
+@cache
+def told(case: MeanCase, n: int) -> Told:
+    """The numbers that several statements ask of one law, taken while it is at hand."""
+    law = mean_law(case, n, n)
+    return Told(law.leakage, law.advantage_bracket(), tuple(law.delta_brackets(e) for e in EPSILONS))
+
+
 @cache
 def advantage_size(case: MeanCase, stretch: float, n: int) -> Size:
     """The optimal advantage less that of equation 3 with mu = stretch sqrt(m)."""
-    law = mean_law(case, n, n)
-    low, high = law.advantage_bracket()
+    m, (low, high) = told(case, n).leakage, told(case, n).advantage
     middle, error = ((low + high) / 2, (high - low) / 2) if case.regular else (low, 0.0)
-    gap = middle - azize.advantage(law.leakage * stretch**2)
+    gap = middle - azize.advantage(m * stretch**2)
     return Size(gap, gap, error=error)
 
 
@@ -65,21 +86,19 @@ def law_size(case: MeanCase, stretch: float, n: int) -> Size:
 
 @cache
 def difference_size(case: MeanCase, epsilon: float, scale: float, n: int) -> Size:
-    """P(|ratio - scale x covariance score| > epsilon), in the world where it is larger.
+    """How far ratio and scale x covariance score are apart, in the world where that is more.
 
-    For Gaussian data exactly; for others that meet the conditions by Chebyshev's upper bound (the mean square where the ratio
-    is finite, over epsilon^2, plus the probability that it is not); where the conditions fail by a lower bound.
+    Where the conditions hold: the mean square of the difference where the ratio is finite, plus the probability that it is
+    not; if that vanishes, so does the difference in probability (Chebyshev). Where they fail: a lower bound of
+    P(|difference| > epsilon).
     """
     groups = [g.weaker for g in brackets(case, n, n)]
     if case.law == "gaussian" and scale == 1.0:
-        gap = max(_gaussian_difference(case, n, epsilon, inside) for inside in (False, True))
+        gap = max(_gaussian_difference(case, n, inside) for inside in (False, True))
         return Size(gap, gap)
     if case.regular:
-        gap = max(
-            _chebyshev(groups, scale, inside) / epsilon**2 + _infinite(groups, inside)
-            for inside in (False, True)
-        )
-        return Size(min(gap, 1.0), min(gap, 1.0), error=1e-9)
+        gap = max(_mean_square(groups, scale, inside) + _infinite(groups, inside) for inside in (False, True))
+        return Size(gap, gap, error=1e-9)
     # Where the conditions fail, the outputs that one world alone has, or the one coordinate that is judged.
     alone = groups[0] if len(groups) == 1 and groups[0].count == 1 else None
     gaps = [1.0 - np.exp(-_infinite(groups, inside)) for inside in (False, True)]
@@ -89,7 +108,7 @@ def difference_size(case: MeanCase, epsilon: float, scale: float, n: int) -> Siz
     return Size(max(gaps), max(gaps))
 
 
-def _chebyshev(groups: Sequence[Terms], scale: float, inside: bool) -> float:
+def _mean_square(groups: Sequence[Terms], scale: float, inside: bool) -> float:
     """E D^2 of the sum D of the differences, each taken as 0 where the ratio is infinite: an upper bound of its spread."""
     mean = variance = 0.0
     for g in groups:
@@ -102,7 +121,9 @@ def _chebyshev(groups: Sequence[Terms], scale: float, inside: bool) -> float:
 
 
 def _infinite(groups: Sequence[Terms], inside: bool) -> float:
-    return sum(g.count * float((g.inside if inside else g.out)[np.isinf(g.ratio)].sum()) for g in groups)
+    return min(
+        1.0, sum(g.count * float((g.inside if inside else g.out)[np.isinf(g.ratio)].sum()) for g in groups)
+    )
 
 
 def gaussian_below(case: MeanCase, n: int, threshold: np.ndarray, inside: bool) -> np.ndarray:
@@ -117,13 +138,11 @@ def gaussian_below(case: MeanCase, n: int, threshold: np.ndarray, inside: bool) 
     return noncentral_chi_square.sf(np.maximum(rest / rows, 0.0), d, n * rows * m)
 
 
-def _gaussian_difference(case: MeanCase, n: int, epsilon: float, inside: bool) -> float:
-    """P(|D| > epsilon), D = -(d/2) log(1 - 1/n) - V/(2n(n - 1)), V = sum (s_j - t_j)^2: n chi2_d(m), or (n - 1) chi2_d."""
+def _gaussian_difference(case: MeanCase, n: int, inside: bool) -> float:
+    """E D^2, D = -(d/2) log(1 - 1/n) - V/(2n(n - 1)), V = sum (s_j - t_j)^2: n chi2_d(m), or (n - 1) chi2_d."""
     groups = brackets(case, n, n)
     d, m = sum(g.count for g in groups), leakage(groups)
     rows, away = (n - 1, 0.0) if inside else (n, m)
-    middle = -0.5 * d * np.log1p(-1.0 / n)
-    low, high = (
-        np.maximum(2.0 * n * (n - 1) * (middle + sign * epsilon) / rows, 0.0) for sign in (-1.0, 1.0)
-    )
-    return float(noncentral_chi_square.cdf(low, d, away) + noncentral_chi_square.sf(high, d, away))
+    share = rows / (2.0 * n * (n - 1))
+    mean = -0.5 * d * np.log1p(-1.0 / n) - share * (d + away)
+    return float(mean**2 + share**2 * (2 * d + 4 * away))
