@@ -67,9 +67,14 @@ def mean_of(mechanism: AbstractMechanism, n: int) -> Release | None:
         >>> mean_of(mi.LaplaceNoise(mi.EmpiricalMean(), 0.1), 10) is None
         True
     """
+    found = plain_release_of(mechanism, n)
+    return found if found is not None and found.rate == 1.0 and not found.laplace else None
+
+
+def plain_release_of(mechanism: AbstractMechanism, n: int) -> Release | None:
+    """The release where no row is clipped, with any noise and rows kept by coins or not; None for any other."""
     found = release_of(mechanism, n)
-    plain = found is not None and found.clip is None and found.rate == 1.0 and not found.laplace
-    return found if plain else None
+    return found if found is not None and found.clip is None else None
 
 
 def step_of(mechanism: AbstractMechanism, n: int) -> Release | None:
