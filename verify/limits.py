@@ -53,7 +53,8 @@ def judge_limit(
 ) -> RegimeResult:
     """Judge a limit by the rule of `mipsim.referee.limit_verdict`, on the least and on the largest gap of each size.
 
-    CONFIRMED: both go to zero. REFUTED: one does not. Otherwise INCONCLUSIVE; `detail` says why.
+    CONFIRMED: both go to zero, or the one that is farther from zero at every size does and the other is not REFUTED.
+    REFUTED: one does not. Otherwise INCONCLUSIVE; `detail` says why.
 
     Args:
         at: the gaps at a size, with their errors.
@@ -78,10 +79,13 @@ def judge_limit(
     highest = high
     if bound:
         low, high = np.maximum(low, 0.0), np.maximum(high, 0.0)
-    sides = [high] if bound or (low == high).all() else [low, high]
+    sides = [high] if bound or (low == high).all() else _by_size(low, high)
     judged = [limit_verdict(sizes, side, tolerance, errors) for side in sides]
     order = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.REFUTED)
     worst = max(judged, key=lambda one: order.index(Verdict(one.verdict)))
+    if len(sides) == 2 and Verdict(worst.verdict) is not Verdict.REFUTED and _dominates(*sides):
+        # The lesser side is nearer to zero at every size: it can refute, but where it is only noise it need not confirm.
+        worst, sides, judged = judged[0], sides[:1], judged[:1]
     verdict = Verdict(worst.verdict)
     # The gaps that are fitted were attained; what may lie between the points of the last curves counts against the claim.
     least = _least_tolerance(judged, sides, errors) + between[-1]
@@ -125,6 +129,16 @@ def judge_limit(
         else TrendEvidence(np.array(sizes, float), gaps, low, high, tolerance, size_name, f"gap ({unit})"),
         tolerance=tolerance,
     )
+
+
+def _by_size(low: np.ndarray, high: np.ndarray) -> list[np.ndarray]:
+    """The two sides, the one whose last gap is larger first."""
+    return [low, high] if abs(low[-1]) >= abs(high[-1]) else [high, low]
+
+
+def _dominates(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether one side is at least as far from zero as the other at every size, so that its way to zero bounds the other's."""
+    return bool((np.abs(other) <= np.abs(one)).all())
 
 
 def _may_rise(sizes: Sequence[int], highest: np.ndarray, errors: np.ndarray, tolerance: float) -> bool:

@@ -103,11 +103,12 @@ def limit_verdict(
         if y.size - late < LEAST_SIZES:
             return _without_fit(INCONCLUSIVE, math.nan, why)
         n, y, e = n[late:], y[late:], e[late:]
-    if (np.abs(y) + e <= floor).all():
-        spread = float((np.abs(y) + e).max())
+    late = (np.abs(y) + e)[-LEAST_SIZES:]
+    if (late <= floor).all():
+        spread = float(late.max())
         return LimitVerdict(
             CONFIRMED, 0.0, (-spread, spread), math.nan, math.nan, 0.0, False,
-            f"No gap at any size exceeds {floor:.2g}, which is not told from zero.",
+            f"No gap at the last {LEAST_SIZES} sizes or more exceeds {floor:.2g}, which is not told from zero.",
         )  # fmt: skip
     if _grows(y, e, tolerance):
         return _without_fit(REFUTED, y[-1], "The gap grows over the last four sizes without slowing down.")
