@@ -168,8 +168,8 @@ class UniformRow(AbstractRow):
     def _directly(self, u: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
         small = np.abs(u) < 0.01
         # Even, and the right half-plane cannot overflow; where u is small, its series serves.
-        right = np.where(small, 1.0, np.where(u.real < 0, -u, u))
-        w = -np.expm1(-2.0 * right)
+        right: ComplexArray = np.where(small, 1.0, np.where(u.real < 0, -u, u))
+        w: ComplexArray = -np.expm1(-2.0 * right)
         size = np.maximum(np.abs(w), 1e-300)
         log_w = np.log(size) + 1j * np.arctan2(w.imag, w.real)
         log_u = np.log(2.0 * right)

@@ -98,7 +98,7 @@ def known_regime(name: str, factor: float = 1.0) -> Regime:
 
     def judge(_: Budget) -> RegimeResult:
         covariance, scalar = study_mus(name)
-        game, _ = STUDIES[f"azize_alg4_{name}_covariance"].build()
+        game = STUDIES[f"azize_alg4_{name}_covariance"].build()[0]
         direction = game.target - game.data.mean  # pyright: ignore[reportAttributeAccessIssue]
         root = float(
             np.sqrt(direction @ np.linalg.solve(np.asarray(game.data.covariance), direction) / game.n)
