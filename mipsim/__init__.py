@@ -42,8 +42,7 @@ from mipsim.distributions import (
     Uniform,
 )
 from mipsim.engine.histogram import Histogram
-from mipsim.engine.many import play_many, play_targets
-from mipsim.engine.many_histogram import ManyHistogram
+from mipsim.engine.many import ManyHistogram, play_many, play_targets
 from mipsim.engine.play import play
 from mipsim.games import AbstractGame, FixedTarget, RandomTarget, RelaxedThreat, Subset
 from mipsim.mechanisms import (

@@ -122,7 +122,7 @@ def _least_tolerance(
     judged: Sequence[LimitVerdict], sides: Sequence[np.ndarray], errors: np.ndarray
 ) -> float:
     """What the same gaps would confirm: the interval of the limit and the last gap; inf where they cannot confirm any."""
-    if any(one.verdict == "REFUTED" or one.slow for one in judged):
+    if any(one.verdict == "REFUTED" for one in judged):
         return math.inf
     ends = [abs(end) for one in judged for end in one.interval]
     return float(max(*ends, *(abs(side[-1]) + errors[-1] for side in sides)))

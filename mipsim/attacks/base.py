@@ -2,10 +2,11 @@
 
 from abc import abstractmethod
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+
+from mipsim._family import AbstractMember
 
 
 def aimed_at(aim: np.ndarray | None, target: Float[Array, " d"], dimension: int) -> Float[Array, " d"]:
@@ -19,7 +20,7 @@ def aimed_at(aim: np.ndarray | None, target: Float[Array, " d"], dimension: int)
     return jnp.asarray(target if aim is None else aim)
 
 
-class AbstractAttack(eqx.Module):
+class AbstractAttack(AbstractMember):
     """A score of an output for a target. What the attack knows is its fields.
 
     Source: Azize & Basu (2025), section 2.

@@ -1,6 +1,7 @@
 """A user's own attack, given as a plain JAX function."""
 
 from collections.abc import Callable
+from typing import Any
 
 import equinox as eqx
 from jaxtyping import Array, Float
@@ -33,3 +34,12 @@ class FunctionAttack(AbstractAttack):
     def score(self, target: Float[Array, " d"], output: Array) -> Float[Array, ""]:
         """Call the function."""
         return self.function(target, output)
+
+
+def as_attack(attack: AbstractAttack | Callable[..., Any]) -> AbstractAttack:
+    """Wrap a plain function `(target, output) -> scalar` as an attack; pass an attack through.
+
+    Raises:
+        ValueError: if it is neither.
+    """
+    return attack if isinstance(attack, AbstractAttack) else FunctionAttack(attack)

@@ -12,13 +12,12 @@ from mipsim._validation import finite_vector, positive_definite_factor
 from mipsim.attacks.base import AbstractAdditiveAttack, aimed_at
 from mipsim.attacks.quadratic import AbstractQuadraticAttack
 from mipsim.attacks.quadratic_ratio import QuadraticRatio
-from mipsim.distributions.base import AbstractDistribution
+from mipsim.distributions.base import AbstractDistribution, sum_ratio
 from mipsim.distributions.gaussian import Gaussian
+from mipsim.forms.release import mean_of
 from mipsim.mechanisms.base import AbstractMechanism
 from mipsim.mechanisms.function import as_mechanism
 from mipsim.mechanisms.mean import EmpiricalMean
-from mipsim.mechanisms.noise import GaussianNoise
-from mipsim.mechanisms.subsample import Subsampled
 
 
 class LikelihoodRatio(AbstractAdditiveAttack):
@@ -63,15 +62,16 @@ class LikelihoodRatio(AbstractAdditiveAttack):
     ) -> None:
         mechanism = as_mechanism(mechanism)
         mechanism.rows(n)
-        parts = _parts(mechanism, n) if data.has_sum_ratio and data.is_product else None
-        if parts is None or (np.any(parts[2] > 0) and not isinstance(data, Gaussian)):
+        release = mean_of(mechanism, n) if sum_ratio(data) is not None else None
+        if release is None or (release.has_gaussian_noise and not isinstance(data, Gaussian)):
             raise ValueError(
                 f"the likelihood ratio of {_spell(mechanism)} on {type(data).__name__} data is intractable; "
                 "it is for EmpiricalMean of Bernoulli, diagonal Gaussian or Exponential data, for "
                 "GaussianNoise(EmpiricalMean) of diagonal Gaussian data, and for Subsampled of these"
             )
         self.data = data
-        self.rows, self.rho, noise_variance = parts
+        self.rows, self.rho = release.rows, release.drawn
+        noise_variance = release.variance * release.rows  # of each row, so that the sum has it rows times
         if noise_variance.shape not in ((), (data.dimension,)):
             raise ValueError(
                 f"gamma has shape {noise_variance.shape}; it must be a number or ({data.dimension},)"
@@ -87,7 +87,9 @@ class LikelihoodRatio(AbstractAdditiveAttack):
     def contributions(self, target: Float[Array, " d"], output: Float[Array, " d"]) -> Float[Array, " d"]:
         """Log ratio of each coordinate given that the target is among the rows."""
         aim = aimed_at(self.aim, target, self.noise_variance.shape[0])
-        return self.data.log_sum_ratio(output * self.rows, self.rows, aim, jnp.asarray(self.noise_variance))
+        ratio = sum_ratio(self.data)
+        assert ratio is not None
+        return ratio(output * self.rows, self.rows, aim, jnp.asarray(self.noise_variance))
 
     def as_quadratic(self) -> QuadraticRatio | None:
         """The same score as a quadratic form in the output, where the data are Gaussian; None for other data.
@@ -162,20 +164,6 @@ class GaussianLikelihoodRatio(AbstractQuadraticAttack):
         difference = aimed_at(self.aim, target, self.mean.shape[0]) - self.mean
         own = jnp.dot(difference, self.precision @ difference)
         return 0.5 * (own - square - self.mean.shape[0] * jnp.log1p(-1.0 / self.n))
-
-
-def _parts(mechanism: AbstractMechanism, n: int) -> tuple[int, float, np.ndarray] | None:
-    """Rows summed, probability that a given row is among them, noise variance per row; None for no mean."""
-    if isinstance(mechanism, EmpiricalMean):
-        return n, 1.0, np.zeros(())
-    if isinstance(mechanism, Subsampled):
-        inner = _parts(mechanism.base, round(mechanism.rho * n))
-        return None if inner is None else (inner[0], mechanism.rho * inner[1], inner[2])
-    if isinstance(mechanism, GaussianNoise):
-        inner = _parts(mechanism.base, n)
-        # Noise gamma^2 / n on the mean of k rows is k^2 gamma^2 / n on their sum: k gamma^2 / n for each row.
-        return inner and (*inner[:2], inner[2] + np.asarray(mechanism.gamma) ** 2 * inner[0] / n)
-    return None
 
 
 def _spell(mechanism: AbstractMechanism) -> str:

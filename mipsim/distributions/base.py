@@ -1,26 +1,23 @@
 """What every law of one record provides."""
 
 from abc import abstractmethod
-from typing import ClassVar
+from collections.abc import Callable
+from functools import singledispatch
 
-import equinox as eqx
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
+from mipsim._family import AbstractMember
 from mipsim._validation import finite_vector, positive_definite_factor
 
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
-class AbstractDistribution(eqx.Module):
+class AbstractDistribution(AbstractMember):
     """The law D of one record z in R^d.
 
     Parameters are NumPy float64 arrays, so that no precision is lost outside an x64 scope. Moments are
     NumPy float64 of shape (d,), in the data's own units (the r-th cumulant in units^r).
-
-    Class attributes:
-        has_exact_sum: `sample_sum` is implemented (the law of a column sum is drawn without its rows).
-        has_sum_ratio: `log_sum_ratio` is implemented where `is_product` holds.
 
     Source: standard.
 
@@ -32,9 +29,6 @@ class AbstractDistribution(eqx.Module):
         >>> print(data.mean, data.variance)
         [0.25 0.5 ] [0.1875 0.25  ]
     """
-
-    has_exact_sum: ClassVar[bool] = False
-    has_sum_ratio: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -65,27 +59,6 @@ class AbstractDistribution(eqx.Module):
         """Draw n independent records (float64 inside an x64 scope)."""
 
     @abstractmethod
-    def sample_sum(self, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
-        """Draw the sum of n >= 0 records from its exact law; only if `has_exact_sum`."""
-
-    @abstractmethod
-    def log_sum_ratio(
-        self,
-        total: Float[Array, " d"],
-        n: int,
-        target: Float[Array, " d"],
-        noise_variance: Float[Array, " d"],
-    ) -> Float[Array, " d"]:
-        """Per coordinate, log p(total | target + n-1 records) - log p(total | n records).
-
-        Only if `has_sum_ratio` and `is_product`.
-
-        total: the column sums (not means) of the n rows, plus independent N(0, n noise_variance_j) noise.
-        A law without a closed form for positive noise ignores it; `LikelihoodRatio` never passes it one.
-        -inf where the total is impossible with the target in.
-        """
-
-    @abstractmethod
     def in_support(self, point: object) -> bool:
         """Whether a record can be the point, shape (d,) (or, for a density, lie arbitrarily near it)."""
 
@@ -100,6 +73,11 @@ class AbstractDistribution(eqx.Module):
     @abstractmethod
     def hardest_target(self) -> Vector:
         """The point of the support that is nearest to the mean in Mahalanobis distance, shape (d,)."""
+
+    @property
+    def has_exact_sum(self) -> bool:
+        """Whether the law of a column sum can be drawn without its rows: see `sum_sampler`."""
+        return sum_sampler(self) is not None
 
     @property
     def variance(self) -> Vector:
@@ -144,3 +122,34 @@ class AbstractDistribution(eqx.Module):
 
 
 Member = Bool[Array, ""] | Int[Array, ""] | bool
+
+
+@singledispatch
+def sum_sampler(data: AbstractDistribution) -> Callable[[PRNGKeyArray, int], Array] | None:
+    """The function `(key, n) -> sum` that draws the sum of n >= 0 records, shape (d,), from its exact law.
+
+    None where there is none. A law registers its own beside its class.
+
+    Examples:
+        >>> import jax, mipsim as mi
+        >>> sum_sampler(mi.StudentT(5.0)) is None, sum_sampler(mi.Gaussian(0.0, 1.0))(jax.random.key(0), 4).shape
+        (True, (1,))
+    """
+    return None
+
+
+@singledispatch
+def sum_ratio(data: AbstractDistribution) -> Callable[[Array, int, Array, Array], Array] | None:
+    """The function `(total, n, target, noise_variance) -> log p(total | target + n-1 records) - log p(total | n records)`.
+
+    It works coordinate by coordinate, on shape (d,): total are the column sums (not means) of the n rows, plus independent
+    N(0, n noise_variance_j) noise; -inf where the total is impossible with the target in. None where there is no closed
+    form. A law without one for positive noise ignores it; `LikelihoodRatio` never passes it one.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> ratio = sum_ratio(mi.Bernoulli([0.5]))
+        >>> print(ratio(np.array([8.0]), 10, np.ones(1), np.zeros(1)).round(4))
+        [0.47]
+    """
+    return None

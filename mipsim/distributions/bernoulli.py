@@ -1,6 +1,6 @@
 """Independent Bernoulli coordinates."""
 
-from typing import ClassVar
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector
 from mipsim.distributions._parameters import coordinates, moment_order
-from mipsim.distributions.base import Vector
+from mipsim.distributions.base import Vector, sum_ratio, sum_sampler
 from mipsim.distributions.product import AbstractProduct
 
 
@@ -34,8 +34,6 @@ class Bernoulli(AbstractProduct):
         [0.3 0.6] [0.21 0.24] [1. 0.] [0. 1.]
     """
 
-    has_exact_sum: ClassVar[bool] = True
-    has_sum_ratio: ClassVar[bool] = True
     p: np.ndarray
 
     def __init__(self, p: object, d: int | None = None) -> None:
@@ -75,28 +73,6 @@ class Bernoulli(AbstractProduct):
         threshold = jnp.asarray(xp.clip(xp.round(self.p * 2.0**32), 1, 2**32 - 1).astype(xp.uint32))
         return (jax.random.bits(key, (n, self.p.shape[0]), jnp.uint32) < threshold).astype(float)
 
-    def sample_sum(self, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
-        """Draw the column sums, independent Binomial(n, p_j), shape (d,)."""
-        if n == 0:
-            return jnp.zeros(self.p.shape)
-        return jax.random.binomial(key, float(n), jnp.asarray(self.p))
-
-    def log_sum_ratio(
-        self,
-        total: Float[Array, " d"],
-        n: int,
-        target: Float[Array, " d"],
-        noise_variance: Float[Array, " d"],
-    ) -> Float[Array, " d"]:
-        """log(s / (n p)) where the target is 1, log((n - s) / (n (1 - p))) where it is 0, shape (d,).
-
-        This is the ratio of the two binomial probabilities. A target that is neither 0 nor 1 is outside the
-        support and gives NaN, which the engine reports as an error.
-        """
-        ones = jnp.maximum(total, 0.0) / (n * self.p)
-        zeros = jnp.maximum(n - total, 0.0) / (n * (1 - self.p))
-        return jnp.log(jnp.where(target == 1, ones, jnp.where(target == 0, zeros, jnp.nan)))
-
     def in_support(self, point: object) -> bool:
         """Whether every coordinate of the point is 0 or 1."""
         z = finite_vector("point", point, self.dimension)
@@ -109,3 +85,31 @@ class Bernoulli(AbstractProduct):
     def hardest_target(self) -> Vector:
         """1 where p > 1/2, else 0: the commoner value of each coordinate."""
         return (self.p > 0.5).astype(np.float64)
+
+
+def _draw_sum(data: Bernoulli, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
+    """Draw the column sums, independent Binomial(n, p_j), shape (d,)."""
+    if n == 0:
+        return jnp.zeros(data.p.shape)
+    return jax.random.binomial(key, float(n), jnp.asarray(data.p))
+
+
+def _log_sum_ratio(
+    data: Bernoulli,
+    total: Float[Array, " d"],
+    n: int,
+    target: Float[Array, " d"],
+    noise_variance: Float[Array, " d"],
+) -> Float[Array, " d"]:
+    """log(s / (n p)) where the target is 1, log((n - s) / (n (1 - p))) where it is 0, shape (d,).
+
+    This is the ratio of the two binomial probabilities. A target that is neither 0 nor 1 is outside the
+    support and gives NaN, which the engine reports as an error.
+    """
+    ones = jnp.maximum(total, 0.0) / (n * data.p)
+    zeros = jnp.maximum(n - total, 0.0) / (n * (1 - data.p))
+    return jnp.log(jnp.where(target == 1, ones, jnp.where(target == 0, zeros, jnp.nan)))
+
+
+sum_sampler.register(Bernoulli, lambda data: partial(_draw_sum, data))
+sum_ratio.register(Bernoulli, lambda data: partial(_log_sum_ratio, data))

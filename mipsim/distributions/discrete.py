@@ -93,20 +93,6 @@ class Discrete(AbstractProduct):
         uniform = jax.random.uniform(key, (n, self.probabilities.shape[0], 1))
         return jnp.asarray(self.values)[jnp.sum(uniform >= below, axis=-1)]
 
-    def sample_sum(self, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
-        """Not available: draw the records."""
-        raise NotImplementedError("Discrete data have no exact law of a sum here; draw the records")
-
-    def log_sum_ratio(
-        self,
-        total: Float[Array, " d"],
-        n: int,
-        target: Float[Array, " d"],
-        noise_variance: Float[Array, " d"],
-    ) -> Float[Array, " d"]:
-        """Not available: the law of the sum has no closed form."""
-        raise NotImplementedError("Discrete data have no closed form for the ratio of the laws of a sum")
-
     def in_support(self, point: object) -> bool:
         """Whether every coordinate of the point is a value of positive probability."""
         z = finite_vector("point", point, self.dimension)

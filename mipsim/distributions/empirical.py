@@ -85,20 +85,6 @@ class Empirical(AbstractDistribution):
         """Draw n rows with replacement, shape (n, d)."""
         return jnp.asarray(self.records)[jax.random.randint(key, (n,), 0, self.records.shape[0])]
 
-    def sample_sum(self, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
-        """Not available: draw the records."""
-        raise NotImplementedError("Empirical data have no exact law of a sum; draw the records")
-
-    def log_sum_ratio(
-        self,
-        total: Float[Array, " d"],
-        n: int,
-        target: Float[Array, " d"],
-        noise_variance: Float[Array, " d"],
-    ) -> Float[Array, " d"]:
-        """Not available: the law of the sum has no closed form."""
-        raise NotImplementedError("Empirical data have no closed form for the ratio of the laws of a sum")
-
     def in_support(self, point: object) -> bool:
         """Whether the point is one of the records."""
         return bool((self.records == finite_vector("point", point, self.dimension)).all(axis=1).any())

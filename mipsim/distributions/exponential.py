@@ -1,6 +1,6 @@
 """Independent exponential coordinates."""
 
-from typing import ClassVar
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector
 from mipsim.distributions._parameters import coordinates, moment_order, positive
-from mipsim.distributions.base import Vector
+from mipsim.distributions.base import Vector, sum_ratio, sum_sampler
 from mipsim.distributions.product import AbstractProduct
 
 
@@ -31,8 +31,6 @@ class Exponential(AbstractProduct):
         [1. 2.] [1. 4.] [ 2. 16.] [ 6. 96.]
     """
 
-    has_exact_sum: ClassVar[bool] = True
-    has_sum_ratio: ClassVar[bool] = True
     scale: np.ndarray
 
     def __init__(self, scale: object, d: int | None = None) -> None:
@@ -60,33 +58,6 @@ class Exponential(AbstractProduct):
         """Draw n records, shape (n, d)."""
         return jax.random.exponential(key, (n, self.scale.shape[0])) * self.scale
 
-    def sample_sum(self, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
-        """Draw the column sums, b Gamma(n), shape (d,)."""
-        if n == 0:
-            return jnp.zeros(self.scale.shape)
-        return jax.random.gamma(key, float(n), self.scale.shape) * self.scale
-
-    def log_sum_ratio(
-        self,
-        total: Float[Array, " d"],
-        n: int,
-        target: Float[Array, " d"],
-        noise_variance: Float[Array, " d"],
-    ) -> Float[Array, " d"]:
-        """(n-2) log(s-z) - (n-1) log s + z/b + log((n-1) b) where s > z, else -inf, shape (d,).
-
-        The sum s is b Gamma(n) without and z + b Gamma(n-1) with the target. A negative target is outside the
-        support and gives NaN, which the engine reports as an error.
-        """
-        rest = total - target
-        possible = rest > 0
-        log_rest, log_total = (
-            jnp.log(jnp.where(possible, rest, 1.0)),
-            jnp.log(jnp.where(possible, total, 1.0)),
-        )
-        ratio = (n - 2) * log_rest - (n - 1) * log_total + target / self.scale + jnp.log((n - 1) * self.scale)
-        return jnp.where(target < 0, jnp.nan, jnp.where(possible, ratio, -jnp.inf))
-
     def in_support(self, point: object) -> bool:
         """Whether every coordinate of the point is >= 0."""
         return bool((finite_vector("point", point, self.dimension) >= 0).all())
@@ -102,3 +73,36 @@ class Exponential(AbstractProduct):
     def hardest_target(self) -> Vector:
         """The mean."""
         return self.scale.copy()
+
+
+def _draw_sum(data: Exponential, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
+    """Draw the column sums, b Gamma(n), shape (d,)."""
+    if n == 0:
+        return jnp.zeros(data.scale.shape)
+    return jax.random.gamma(key, float(n), data.scale.shape) * data.scale
+
+
+def _log_sum_ratio(
+    data: Exponential,
+    total: Float[Array, " d"],
+    n: int,
+    target: Float[Array, " d"],
+    noise_variance: Float[Array, " d"],
+) -> Float[Array, " d"]:
+    """(n-2) log(s-z) - (n-1) log s + z/b + log((n-1) b) where s > z, else -inf, shape (d,).
+
+    The sum s is b Gamma(n) without and z + b Gamma(n-1) with the target. A negative target is outside the
+    support and gives NaN, which the engine reports as an error.
+    """
+    rest = total - target
+    possible = rest > 0
+    log_rest, log_total = (
+        jnp.log(jnp.where(possible, rest, 1.0)),
+        jnp.log(jnp.where(possible, total, 1.0)),
+    )
+    ratio = (n - 2) * log_rest - (n - 1) * log_total + target / data.scale + jnp.log((n - 1) * data.scale)
+    return jnp.where(target < 0, jnp.nan, jnp.where(possible, ratio, -jnp.inf))
+
+
+sum_sampler.register(Exponential, lambda data: partial(_draw_sum, data))
+sum_ratio.register(Exponential, lambda data: partial(_log_sum_ratio, data))

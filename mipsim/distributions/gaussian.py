@@ -1,6 +1,6 @@
 """Gaussian records, with a diagonal or a full covariance."""
 
-from typing import ClassVar, NoReturn
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector, real_array
 from mipsim.distributions._parameters import coordinates, moment_order, positive
-from mipsim.distributions.base import AbstractDistribution, Vector
+from mipsim.distributions.base import AbstractDistribution, Vector, sum_ratio, sum_sampler
 
 
 class Gaussian(AbstractDistribution):
@@ -34,8 +34,6 @@ class Gaussian(AbstractDistribution):
         [0. 0.]
     """
 
-    has_exact_sum: ClassVar[bool] = True
-    has_sum_ratio: ClassVar[bool] = True
     location: np.ndarray
     cov: np.ndarray
     factor: np.ndarray  # standard deviations (d,), or L of shape (d, d) with L L' = cov
@@ -86,32 +84,6 @@ class Gaussian(AbstractDistribution):
         normal = jax.random.normal(key, (n, self.location.shape[0]))
         return (normal * self.factor if self.cov.ndim == 1 else normal @ self.factor.T) + self.location
 
-    def sample_sum(self, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
-        """Draw N(n mean, n cov), shape (d,)."""
-        normal = jax.random.normal(key, self.location.shape)
-        step = normal * self.factor if self.cov.ndim == 1 else normal @ self.factor.T
-        return jnp.sqrt(n) * step + n * self.location
-
-    def log_sum_ratio(
-        self,
-        total: Float[Array, " d"],
-        n: int,
-        target: Float[Array, " d"],
-        noise_variance: Float[Array, " d"],
-    ) -> Float[Array, " d"]:
-        """Log N(total; (n-1) mu + z, (n-1) s^2 + n g^2) - log N(total; n mu, n s^2 + n g^2), shape (d,).
-
-        Raises:
-            NotImplementedError: for a full covariance, whose ratio is not a sum over coordinates.
-        """
-        if self.cov.ndim != 1:
-            _not_per_coordinate()
-        out = n * (self.cov + noise_variance)
-        inside = out - self.cov
-        shift = total - n * self.location
-        square = shift**2 / out - (shift - (target - self.location)) ** 2 / inside
-        return 0.5 * (square - jnp.log1p(-self.cov / out))
-
     def in_support(self, point: object) -> bool:
         """True for every finite point of shape (d,)."""
         finite_vector("point", point, self.dimension)
@@ -145,5 +117,28 @@ def _square_root(cov: np.ndarray) -> np.ndarray:
     return vectors * np.sqrt(np.clip(values, 0.0, None))
 
 
-def _not_per_coordinate() -> NoReturn:
-    raise NotImplementedError("Gaussian data with a full covariance have no per-coordinate ratio")
+def _draw_sum(data: Gaussian, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
+    """Draw N(n mean, n cov), shape (d,)."""
+    normal = jax.random.normal(key, data.location.shape)
+    step = normal * data.factor if data.cov.ndim == 1 else normal @ data.factor.T
+    return jnp.sqrt(n) * step + n * data.location
+
+
+def _log_sum_ratio(
+    data: Gaussian,
+    total: Float[Array, " d"],
+    n: int,
+    target: Float[Array, " d"],
+    noise_variance: Float[Array, " d"],
+) -> Float[Array, " d"]:
+    """Log N(total; (n-1) mu + z, (n-1) s^2 + n g^2) - log N(total; n mu, n s^2 + n g^2), shape (d,)."""
+    out = n * (data.cov + noise_variance)
+    inside = out - data.cov
+    shift = total - n * data.location
+    square = shift**2 / out - (shift - (target - data.location)) ** 2 / inside
+    return 0.5 * (square - jnp.log1p(-data.cov / out))
+
+
+sum_sampler.register(Gaussian, lambda data: partial(_draw_sum, data))
+# With a full covariance the ratio is no sum over coordinates.
+sum_ratio.register(Gaussian, lambda data: partial(_log_sum_ratio, data) if data.is_product else None)

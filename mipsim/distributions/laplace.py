@@ -1,6 +1,6 @@
 """Independent Laplace coordinates."""
 
-from typing import ClassVar
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -10,7 +10,7 @@ from scipy.special import factorial
 
 from mipsim._validation import finite_vector
 from mipsim.distributions._parameters import coordinates, moment_order, positive
-from mipsim.distributions.base import Vector
+from mipsim.distributions.base import Vector, sum_sampler
 from mipsim.distributions.product import AbstractProduct
 
 
@@ -33,7 +33,6 @@ class Laplace(AbstractProduct):
         [2. 8.] [ 12. 192.]
     """
 
-    has_exact_sum: ClassVar[bool] = True
     location: np.ndarray
     scale: np.ndarray
 
@@ -60,23 +59,6 @@ class Laplace(AbstractProduct):
         """Draw n records, shape (n, d)."""
         return jax.random.laplace(key, (n, self.location.shape[0])) * self.scale + self.location
 
-    def sample_sum(self, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
-        """Draw n mean + b (G - G') with G, G' independent Gamma(n), shape (d,): a Laplace is E - E'."""
-        if n == 0:
-            return jnp.zeros(self.location.shape)
-        plus, minus = jax.random.gamma(key, float(n), (2, self.location.shape[0]))
-        return (plus - minus) * self.scale + n * self.location
-
-    def log_sum_ratio(
-        self,
-        total: Float[Array, " d"],
-        n: int,
-        target: Float[Array, " d"],
-        noise_variance: Float[Array, " d"],
-    ) -> Float[Array, " d"]:
-        """Not available: the density of a sum of Laplace draws is not elementary."""
-        raise NotImplementedError("Laplace data have no closed form for the ratio of the laws of a sum")
-
     def in_support(self, point: object) -> bool:
         """True for every finite point of shape (d,)."""
         finite_vector("point", point, self.dimension)
@@ -93,3 +75,14 @@ class Laplace(AbstractProduct):
     def hardest_target(self) -> Vector:
         """The mean."""
         return self.location.copy()
+
+
+def _draw_sum(data: Laplace, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
+    """Draw n mean + b (G - G') with G, G' independent Gamma(n), shape (d,): a Laplace is E - E'."""
+    if n == 0:
+        return jnp.zeros(data.location.shape)
+    plus, minus = jax.random.gamma(key, float(n), (2, data.location.shape[0]))
+    return (plus - minus) * data.scale + n * data.location
+
+
+sum_sampler.register(Laplace, lambda data: partial(_draw_sum, data))

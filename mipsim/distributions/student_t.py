@@ -76,20 +76,6 @@ class StudentT(AbstractProduct):
             radius * jnp.cos(2 * jnp.pi * jax.random.uniform(key_angle, shape)) * self.scale + self.location
         )
 
-    def sample_sum(self, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
-        """Not available: the sum of Student-t draws has no simple law."""
-        raise NotImplementedError("StudentT data have no exact law of a sum; draw the records")
-
-    def log_sum_ratio(
-        self,
-        total: Float[Array, " d"],
-        n: int,
-        target: Float[Array, " d"],
-        noise_variance: Float[Array, " d"],
-    ) -> Float[Array, " d"]:
-        """Not available: the sum of Student-t draws has no simple law."""
-        raise NotImplementedError("StudentT data have no closed form for the ratio of the laws of a sum")
-
     def in_support(self, point: object) -> bool:
         """True for every finite point of shape (d,)."""
         finite_vector("point", point, self.dimension)

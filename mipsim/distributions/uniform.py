@@ -61,20 +61,6 @@ class Uniform(AbstractProduct):
         """Draw n records, shape (n, d)."""
         return jax.random.uniform(key, (n, self.low.shape[0])) * (self.high - self.low) + self.low
 
-    def sample_sum(self, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
-        """Not available: the Irwin-Hall law has no direct sampler for large n."""
-        raise NotImplementedError("Uniform data have no exact law of a sum here; draw the records")
-
-    def log_sum_ratio(
-        self,
-        total: Float[Array, " d"],
-        n: int,
-        target: Float[Array, " d"],
-        noise_variance: Float[Array, " d"],
-    ) -> Float[Array, " d"]:
-        """Not available: the Irwin-Hall density loses all digits by cancellation for large n."""
-        raise NotImplementedError("Uniform data have no usable form for the ratio of the laws of a sum")
-
     def in_support(self, point: object) -> bool:
         """Whether the point lies in the box."""
         z = finite_vector("point", point, self.dimension)

@@ -8,12 +8,13 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, UInt32
+from jaxtyping import Array, Float, Int
 
 from mipsim.engine.devices import Device, local_devices
 from mipsim.engine.edge_grid import EdgeGrid
 from mipsim.engine.precision import exact_scope
-from mipsim.engine.sampler import AbstractSampler
+from mipsim.engine.random.counter import Draws, run_draws
+from mipsim.engine.samplers.base import AbstractSampler
 
 GAMES, PILOT = 0, 1
 """Streams of random numbers: the games of a run, and the pilot that fixes its edges."""
@@ -21,36 +22,32 @@ GAMES, PILOT = 0, 1
 
 @eqx.filter_jit
 def _count(
-    sampler: AbstractSampler,
-    edges: EdgeGrid,
-    seed: UInt32[Array, "2"],
-    stream: Int[Array, ""],
-    start: Int[Array, ""],
-    stop: Int[Array, ""],
-) -> tuple[Int[Array, "2 P+2"], Float[Array, "2 G"]]:
-    size, nan_cell = sampler.block, edges.cells
-    first = start // size
+    sampler: AbstractSampler, edges: EdgeGrid, run: Draws, start: Int[Array, ""], stop: Int[Array, ""]
+) -> tuple[Int[Array, "2 columns cells"], Float[Array, "2 columns G"]]:
+    size, columns, nan_cell = sampler.block, edges.columns, edges.cells
+    first, own = start // size, jnp.arange(columns)[:, None]
+
+    def numbers(i: Array) -> Array:
+        return (first + i // 2) * size + jnp.arange(size, dtype=jnp.int64)
 
     def play_block(i: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
         counts, scores = state
-        index = (first + i // 2) * size + jnp.arange(size, dtype=jnp.int64)
-        drawn = sampler.scores(seed, stream, i % 2, index.astype(jnp.uint64))
-        return count_block(i - 1, counts, scores), scores.at[i % 2].set(drawn)
+        drawn = sampler.scores(run._replace(world=i % 2, games=numbers(i).astype(jnp.uint64)))
+        return count_block(i - 1, counts, scores), scores.at[i % 2].set(drawn.reshape(size, columns).T)
 
     def count_block(i: Array, counts: Array, scores: Array) -> Array:
         # A block is counted one step after it is drawn: read from the loop's state its scores exist once, whereas
         # XLA would draw them again for each of their uses in one step.
-        world, drawn = i % 2, scores[i % 2]
-        index = (first + i // 2) * size + jnp.arange(size, dtype=jnp.int64)
-        cell = jnp.where(jnp.isnan(drawn), nan_cell, edges.bins(drawn))
-        played = (i >= 0) & (index >= start) & (index < stop)
+        world, drawn, index = i % 2, scores[i % 2], numbers(i)
+        cell = own * (nan_cell + 1) + jnp.where(jnp.isnan(drawn), nan_cell, edges.bins(drawn))
+        played = jnp.broadcast_to((i >= 0) & (index >= start) & (index < stop), cell.shape)
         return counts.at[world, cell].add(played.astype(jnp.int64))
 
     # The trip count is traced: a bound known to XLA would give every chunk its own executable.
     trips = jnp.where(stop > start, 2 * (-(-stop // size) - first), 0)
-    empty = jnp.zeros((2, nan_cell + 1), jnp.int64), jnp.zeros((2, size), jnp.float64)
+    empty = jnp.zeros((2, columns * (nan_cell + 1)), jnp.int64), jnp.zeros((2, columns, size), jnp.float64)
     counts, scores = jax.lax.fori_loop(0, trips, play_block, empty)
-    return count_block(trips - 1, counts, scores), scores
+    return count_block(trips - 1, counts, scores).reshape(2, columns, -1), scores
 
 
 def on_device(tree: Any) -> Any:
@@ -66,7 +63,7 @@ class Counter:
 
     Args:
         sampler: how scores are drawn; its leaves must be JAX arrays (`on_device`).
-        edges: K increasing thresholds.
+        edges: increasing thresholds for each of the sampler's columns.
         seed: a whole number in [0, 2^64).
         stream: GAMES or PILOT.
         devices: where to play; each gets a copy of the arrays. None = the first of `local_devices`.
@@ -75,18 +72,17 @@ class Counter:
     def __init__(
         self,
         sampler: AbstractSampler,
-        edges: np.ndarray,
+        edges: Sequence[np.ndarray],
         seed: int,
         stream: int = GAMES,
         devices: Sequence[Device] | None = None,
     ) -> None:
         self.block = sampler.block
-        self._kept = len(edges)
-        words = np.array([seed >> 32, seed & 0xFFFFFFFF], dtype=np.uint32)
+        self._kept = max(len(own) for own in edges)
         arrays, rest = eqx.partition(sampler, eqx.is_array)
         devices = local_devices()[:1] if devices is None else devices
         with exact_scope():
-            inputs = arrays, EdgeGrid(edges), words, np.int64(stream)
+            inputs = arrays, EdgeGrid(edges), run_draws(seed, stream)
             self._places = [
                 (eqx.combine(a, rest), *b) for a, *b in (jax.device_put(inputs, d) for d in devices)
             ]
@@ -97,8 +93,8 @@ class Counter:
         """Count games start, ..., stop - 1 of both worlds, on the device that has least to do.
 
         Returns:
-            (counts, scores): counts int64 (2, K + 2), whose last column counts NaN; and the scores of the last
-            block, float64 (2, G).
+            (counts, scores): counts int64 (2, columns, K + 2), K the most thresholds of a column, the last cell NaN; and
+            the scores of the last block, float64 (2, columns, G).
         """
         with self._lock:
             place = self._busy.index(min(self._busy))
@@ -110,5 +106,5 @@ class Counter:
         finally:
             with self._lock:
                 self._busy[place] -= 1
-        kept = np.concatenate([counts[:, : self._kept + 1], counts[:, -1:]], axis=1)
+        kept = np.concatenate([counts[:, :, : self._kept + 1], counts[:, :, -1:]], axis=2)
         return kept, scores

@@ -1,5 +1,7 @@
 """The bin of a score: equal buckets over the range of the thresholds, then the few thresholds of one bucket."""
 
+from collections.abc import Sequence
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -9,64 +11,76 @@ from jaxtyping import Array, Float, Int
 AnyArray = np.ndarray | Array
 
 _QUANTUM = 2048
+"""Thresholds are padded to multiples of this: few shapes, hence few executables."""
+
 _BUCKETS = 8192
+"""Buckets of equal width: with 1,024 thresholds most hold none or one."""
 
 
 class EdgeGrid(eqx.Module):
-    """Increasing thresholds, laid out so that the bin of a score takes one look-up and a step or two.
+    """Increasing thresholds of each column of scores, laid out so that a bin takes one look-up and a step or two.
 
     A bucket is a monotone function of the score, computed alike for thresholds and scores: thresholds of lower buckets lie
     below the score, those of higher ones above, and only those of its own bucket are searched. The result is exact.
 
+    Args:
+        columns: the thresholds of each column, increasing.
+
     Attributes:
-        edges: the thresholds, padded with +inf to one of few lengths, shape (P,). Padding keeps the shapes, hence the
-            executable, the same for most numbers of thresholds; no score falls beyond the first pad.
-        first: how many thresholds lie in lower buckets, shape (8192,).
-        start, scale: bucket = floor((score - start) scale), clipped.
+        edges: the thresholds, each column padded with +inf to one of few lengths P, shape (columns P,). Padding keeps the
+            shapes, hence the executable, the same for most numbers of thresholds; no score falls beyond the first pad.
+        first: how many thresholds lie in lower buckets, shape (columns 8192,).
+        start, scale: bucket = floor((score - start) scale), clipped; shape (columns, 1).
         steps: of the search within a bucket, so many that 2^steps exceeds the thresholds of any one.
     """
 
-    edges: Float[AnyArray, " P"]
+    edges: Float[AnyArray, " thresholds"]
     first: Int[AnyArray, " buckets"]
-    start: Float[AnyArray, ""] | np.float64
-    scale: Float[AnyArray, ""] | np.float64
+    start: Float[AnyArray, "columns 1"]
+    scale: Float[AnyArray, "columns 1"]
     steps: Int[AnyArray, ""] | np.int32
 
-    def __init__(self, edges: np.ndarray) -> None:
-        kept = edges.size
-        width = float(edges[-1]) - float(edges[0])
-        scale = _BUCKETS / width if 0 < width < np.inf else 0.0
-        scale = scale if np.isfinite(scale) else 0.0
-        with np.errstate(over="ignore", invalid="ignore"):
-            place = np.nan_to_num(np.clip((edges - edges[0]) * scale, 0, _BUCKETS - 1)).astype(np.int64)
-        held = np.bincount(place, minlength=_BUCKETS)
-        steps = int(held.max()).bit_length()
-        padded = np.full(_QUANTUM * -(-(kept + (1 << steps)) // _QUANTUM), np.inf)
-        padded[:kept] = edges
-        self.edges, self.first = padded, (np.cumsum(held) - held).astype(np.int32)
-        self.start, self.scale = np.float64(edges[0]), np.float64(scale)
+    def __init__(self, columns: Sequence[np.ndarray]) -> None:
+        placed = [_placed(edges) for edges in columns]
+        # Bounded by the fullest bucket of any column, so that one loop serves them all.
+        steps = max(int(held.max()).bit_length() for _, held in placed)
+        most = max(edges.size for edges in columns)
+        padded = np.full((len(columns), _QUANTUM * -(-(most + (1 << steps)) // _QUANTUM)), np.inf)
+        for row, edges in zip(padded, columns, strict=True):
+            row[: edges.size] = edges
+        self.edges = padded.reshape(-1)
+        self.first = np.concatenate([np.cumsum(held) - held for _, held in placed]).astype(np.int32)
+        self.start = np.array([[float(edges[0])] for edges in columns])
+        self.scale = np.array([[scale] for scale, _ in placed])
         self.steps = np.int32(steps)
 
     @property
-    def cells(self) -> int:
-        """One more than the padded thresholds."""
-        return self.edges.shape[0] + 1
+    def columns(self) -> int:
+        """How many columns of scores."""
+        return self.start.shape[0]
 
-    def bins(self, scores: Float[Array, " G"]) -> Int[Array, " G"]:
-        """How many thresholds lie below each score: bin i is (edges[i-1], edges[i]]; NaN gives any bin.
+    @property
+    def cells(self) -> int:
+        """One more than the padded thresholds of a column."""
+        return self.edges.shape[0] // self.columns + 1
+
+    def bins(self, scores: Float[Array, "columns G"]) -> Int[Array, "columns G"]:
+        """How many thresholds of its column lie below each score: bin i is (edges[i-1], edges[i]]; NaN gives any bin.
 
         Examples:
             >>> from mipsim.engine.precision import exact_scope
             >>> with exact_scope():
-            ...     print(EdgeGrid(np.array([0.0, 0.5, 4.0])).bins(jnp.array([-jnp.inf, 0.0, 0.1, 5.0])))
-            [0 0 1 3]
+            ...     print(EdgeGrid([np.array([0.0, 0.5, 4.0])]).bins(jnp.array([[-jnp.inf, 0.0, 0.1, 5.0]])))
+            [[0 0 1 3]]
         """
         edges, first = jnp.asarray(self.edges), jnp.asarray(self.first)
+        column = jnp.arange(self.columns, dtype=jnp.int32)[:, None]
         known = jnp.where(jnp.isnan(scores), self.start, scores)
         place = jnp.clip((known - self.start) * self.scale, 0.0, _BUCKETS - 1.0)
         # Infinity times a scale of zero is NaN; any bucket then searches all thresholds.
         place = jnp.where(jnp.isnan(place), 0.0, place).astype(jnp.int32)
-        low = first.at[place].get(mode="promise_in_bounds")
+        begin = column * jnp.int32(self.cells - 1)
+        low = begin + first.at[column * jnp.int32(_BUCKETS) + place].get(mode="promise_in_bounds")
 
         def halve(i: Array, low: Array) -> Array:
             half = jnp.left_shift(jnp.int32(1), self.steps - 1 - i)
@@ -74,4 +88,15 @@ class EdgeGrid(eqx.Module):
             return low + jnp.where(below, half, 0)
 
         # The number of steps is traced, so that thresholds of any spacing share one executable.
-        return jax.lax.fori_loop(0, self.steps, lambda i, low: halve(i.astype(jnp.int32), low), low)
+        low = jax.lax.fori_loop(0, self.steps, lambda i, low: halve(i.astype(jnp.int32), low), low)
+        return low - begin
+
+
+def _placed(edges: np.ndarray) -> tuple[float, np.ndarray]:
+    """The scale of the buckets, and how many thresholds each holds."""
+    width = float(edges[-1]) - float(edges[0])
+    scale = _BUCKETS / width if 0 < width < np.inf else 0.0
+    scale = scale if np.isfinite(scale) else 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        place = np.nan_to_num(np.clip((edges - edges[0]) * scale, 0, _BUCKETS - 1)).astype(np.int64)
+    return scale, np.bincount(place, minlength=_BUCKETS)

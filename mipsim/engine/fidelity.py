@@ -5,26 +5,24 @@ import jax.numpy as jnp
 
 from mipsim._validation import one_of
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
-from mipsim.attacks.function import FunctionAttack
 from mipsim.distributions.base import AbstractDistribution
-from mipsim.engine.clipped_law import clipped_law_sampler
-from mipsim.engine.clipped_rows import clipped_rows_sampler
-from mipsim.engine.clipped_scores import clipped_scores_sampler
-from mipsim.engine.columns import column_sampler
-from mipsim.engine.project import projected_sampler
-from mipsim.engine.sampler import AbstractSampler, LawSampler, LiteralSampler, block_games
-from mipsim.engine.tabulate import table_sampler
-from mipsim.games.base import AbstractGame
+from mipsim.engine.samplers.base import AbstractSampler, LawSampler, LiteralSampler, block_games
+from mipsim.engine.samplers.clipped_law import clipped_law_sampler
+from mipsim.engine.samplers.clipped_rows import clipped_rows_sampler
+from mipsim.engine.samplers.clipped_scores import clipped_scores_sampler
+from mipsim.engine.samplers.columns import column_sampler
+from mipsim.engine.samplers.normal import normal_sampler
+from mipsim.engine.samplers.quadratic import quadratic_sampler
+from mipsim.engine.samplers.records import records_sampler
+from mipsim.engine.samplers.table_builder import table_sampler
+from mipsim.forms.score import name_of
+from mipsim.games.base import AbstractGame, lawful_round
 
 FIDELITIES = ("auto", "literal", "sufficient", "projected", "exact")
 """From every record drawn to no game at all; "auto" takes the cheapest faithful one that plays."""
 
-
-def name_of(attack: AbstractAttack) -> str:
-    """The attack's name in messages: its class, or the user's function."""
-    if isinstance(attack, FunctionAttack):
-        return str(getattr(attack.function, "__qualname__", type(attack.function).__name__))
-    return type(attack).__name__
+_PROJECTED = (normal_sampler, records_sampler, quadratic_sampler, clipped_law_sampler)
+"""Builders of samplers that draw the score itself, in the order in which they are asked."""
 
 
 def check_fidelity(fidelity: object) -> str:
@@ -45,6 +43,17 @@ def check_fidelity(fidelity: object) -> str:
     return chosen
 
 
+def check_game(game: object) -> AbstractGame:
+    """Return `game` if it is one.
+
+    Raises:
+        ValueError: if it is anything else.
+    """
+    if not isinstance(game, AbstractGame):
+        raise ValueError(f"game is {type(game).__name__}; it must be a game such as FixedTarget")
+    return game
+
+
 def check_shapes(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> None:
     """Trace one round abstractly and check that the attack gives a real scalar for it.
 
@@ -54,7 +63,7 @@ def check_shapes(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> N
         ValueError: if the mechanism or the attack cannot be traced, dimensions differ, or the score is no real scalar.
     """
     key = jax.random.key(0, impl="threefry2x32")
-    play = game.play_from_law if game.has_exact_law and fidelity != "literal" else game.play
+    play = (None if fidelity == "literal" else lawful_round(game)) or game.play
     try:
         target, output = jax.eval_shape(play, key, jnp.asarray(True))
     except (TypeError, ValueError, IndexError) as error:
@@ -92,9 +101,9 @@ def build_sampler(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> 
     """
     d = game.data.dimension
     if fidelity in ("auto", "projected"):
-        projected = projected_sampler(game, attack) or clipped_law_sampler(game, attack)
-        if projected is not None:
-            return projected
+        for build in _PROJECTED:
+            if (sampler := build(game, attack)) is not None:
+                return sampler
     if fidelity == "projected":
         raise ValueError(
             f"fidelity is 'projected', but the score of {name_of(attack)} has no law of one or two dimensions in this "

@@ -20,6 +20,26 @@ DRAWS = 2
 """Raised whenever the meaning of a random stream changes, so that no run is resumed across such a change."""
 
 
+STORED_NAMES: dict[str, str] = {}
+"""Where a class lives now -> the name that manifests know it by: where it lived when counts were first stored.
+
+A class that moves gets a line here, so that counts stored before are read, resumed and merged after.
+"""
+
+
+def stored_name(kind: Any) -> str:
+    """The name of a class or function in manifests, which outlives its moves.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> stored_name(mi.EmpiricalMean)
+        'mipsim.mechanisms.mean.EmpiricalMean'
+    """
+    qualified = getattr(kind, "__qualname__", repr(type(kind)))
+    name = f"{getattr(kind, '__module__', '')}.{qualified}"
+    return STORED_NAMES.get(name, name)
+
+
 def describe(thing: object) -> Any:
     """Describe an object as plain JSON: class names, static fields, and digests of its arrays and functions.
 
@@ -118,12 +138,11 @@ def _describe(thing: Any, seen: tuple[int, ...]) -> Any:
     if hasattr(thing, "dtype") and hasattr(thing, "shape"):
         return array_digest(thing)
     kind = type(thing)
-    name = f"{kind.__module__}.{kind.__qualname__}"
     if is_dataclass(thing):
         members = {f.name: getattr(thing, f.name) for f in fields(thing) if hasattr(thing, f.name)}
     else:
         members = getattr(thing, "__dict__", {})
-    return {"class": name, **{k: _describe(v, seen) for k, v in members.items()}}
+    return {"class": stored_name(kind), **{k: _describe(v, seen) for k, v in members.items()}}
 
 
 def _describe_callable(function: Any, seen: tuple[int, ...]) -> dict[str, Any]:
@@ -134,7 +153,7 @@ def _describe_callable(function: Any, seen: tuple[int, ...]) -> dict[str, Any]:
         return {"method": _describe(function.__func__, seen), "of": _describe(function.__self__, seen)}
     if hasattr(function, "__wrapped__"):
         return _describe(function.__wrapped__, seen)
-    name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', repr(type(function)))}"
+    name = stored_name(function)
     if not isinstance(function, types.FunctionType):
         return {"function": name}
     closed = [cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell)]

@@ -1,34 +1,113 @@
 """Several attacks, or several targets, on the releases of one run of games."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from __future__ import annotations
 
-import jax
-import numpy as np
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from mipsim._validation import finite_matrix, one_of, whole
+from mipsim._validation import finite_matrix, number, one_of, whole
 from mipsim.attacks.base import AbstractAttack
-from mipsim.attacks.function import FunctionAttack
-from mipsim.engine.counting import PILOT, on_device
-from mipsim.engine.devices import local_devices, threads_for
-from mipsim.engine.drive import play_range
-from mipsim.engine.fidelity import check_shapes, name_of
+from mipsim.attacks.function import as_attack
+from mipsim.engine.counting import on_device
+from mipsim.engine.fidelity import build_sampler, check_game, check_shapes
 from mipsim.engine.histogram import Histogram
-from mipsim.engine.manifest import DRAWS, FORMAT, array_digest, describe, versions
-from mipsim.engine.many_counting import ManyCounter
-from mipsim.engine.many_histogram import ManyHistogram
-from mipsim.engine.many_sampler import AbstractManySampler, many_attacks_sampler, many_targets_sampler
-from mipsim.engine.pilot import pilot_edges
-from mipsim.engine.play import checked_edges, checked_seed
+from mipsim.engine.manifest import array_digest
 from mipsim.engine.precision import exact_scope
-from mipsim.engine.progress import progress_line
-from mipsim.engine.resume import counted
+from mipsim.engine.run import Column, Run
+from mipsim.engine.samplers.many import StackedAttacks, many_targets_sampler
 from mipsim.games.base import AbstractGame
 from mipsim.games.fixed_target import FixedTarget
 
-_PILOT_GAMES = 2048
+if TYPE_CHECKING:
+    from mipsim.tradeoff.empirical import EmpiricalTradeOff
+
 _FIDELITIES = ("auto", "literal", "sufficient")
 Score = AbstractAttack | Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class ManyHistogram:
+    """One histogram for each attack or target, all of the same games.
+
+    Within one histogram the games are independent, so that its counts are binomial and its band is honest. Between
+    histograms they are not: all score the same releases. Two things follow.
+
+    - A statement about several of them at once needs Bonferroni's correction, which holds under any dependence;
+      `tradeoffs` makes it.
+    - Their sum is not binomial. A release is a cluster, and m scores of one release tell less than m releases would
+      (with equal targets no more than one), so that a band that takes them for independent is too narrow. `pooled`
+      counts one score of each release, that of a target drawn at random by itself: games of the pooled attack
+      "a random one of the targets", independent again.
+
+    Attributes:
+        histograms: one per attack or target, in their order.
+        pooled: scores of a random target in each game; None for several attacks, whose scores have no common unit.
+
+    Raises:
+        ValueError: if there is no histogram, or they differ in their games.
+
+    Source: Bonferroni (1936); thinning of clusters to independent draws is standard.
+
+    Examples:
+        >>> import numpy as np
+        >>> one = Histogram(np.array([0.0]), np.array([7, 3]), np.array([2, 8]))
+        >>> many = ManyHistogram((one, one))
+        >>> len(many), many.games, many[0] is one, many.pooled
+        (2, 10, True, None)
+    """
+
+    histograms: tuple[Histogram, ...]
+    pooled: Histogram | None = None
+
+    def __post_init__(self) -> None:
+        parts = (*self.histograms, *(() if self.pooled is None else (self.pooled,)))
+        if not self.histograms:
+            raise ValueError("histograms is empty; it must hold at least one histogram")
+        if len(sizes := {part.games for part in parts}) > 1:
+            raise ValueError(f"histograms hold {sorted(sizes)} games; they must be of the same games")
+
+    @property
+    def games(self) -> int:
+        """Games played in each world: releases, not scores."""
+        return self.histograms[0].games
+
+    def __len__(self) -> int:
+        return len(self.histograms)
+
+    def __getitem__(self, index: int) -> Histogram:
+        return self.histograms[index]
+
+    def __iter__(self) -> Iterator[Histogram]:
+        return iter(self.histograms)
+
+    def tradeoffs(
+        self, confidence: float = 0.999, thresholds: int = 64, *, family: int | None = None
+    ) -> list[EmpiricalTradeOff]:
+        """The empirical curves with bands that hold for all attacks or targets at once.
+
+        Args:
+            confidence: of all the bands together, in (0, 1): each has failure probability (1 - confidence) / family.
+            thresholds: as in `Histogram.tradeoff`.
+            family: how many bands the confidence is shared by; None = one for each histogram. Give more where the
+                pooled curve or other runs are looked at too.
+
+        Raises:
+            ValueError: if the confidence is outside (0, 1), or the family is smaller than this.
+
+        Examples:
+            >>> import numpy as np
+            >>> one = Histogram(np.array([0.0]), np.array([7, 3]), np.array([2, 8]))
+            >>> [round(curve.confidence, 6) for curve in ManyHistogram((one, one)).tradeoffs(0.99)]
+            [0.995, 0.995]
+        """
+        level = number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
+        members = len(self) if family is None else whole("family", family, len(self))
+        return [part.tradeoff(1.0 - (1.0 - level) / members, thresholds) for part in self]
+
+    def __repr__(self) -> str:
+        pooled = "" if self.pooled is None else ", and pooled"
+        return f"ManyHistogram({len(self)} histograms of the same {self.games:,} games per world{pooled})"
 
 
 def play_many(
@@ -73,19 +152,17 @@ def play_many(
         >>> play_many(game, [mi.CovarianceScore(data, n=10), mi.ScalarProduct([0.5, 0.5])], games=1000)
         ManyHistogram(2 histograms of the same 1,000 games per world)
     """
-    if not isinstance(game, AbstractGame):
-        raise ValueError(f"game is {type(game).__name__}; it must be a game such as FixedTarget")
+    check_game(game)
     if isinstance(attacks, (AbstractAttack, str)) or not isinstance(attacks, Sequence) or not attacks:
         raise ValueError(f"attacks is {type(attacks).__name__}; it must be a sequence of at least one attack")
-    known = [_attack(attack) for attack in attacks]
+    run = Run.checked(whole("games", games, 1), seed, edges, chunk, progress, workers)
+    known = [as_attack(attack) for attack in attacks]
     one_of("fidelity", fidelity, _FIDELITIES)
     with exact_scope():
         for attack in known:
             check_shapes(game, attack, fidelity)
-        sampler = on_device(many_attacks_sampler(game, known, fidelity))
-    columns = [{"game": describe(game), "attack": describe(attack)} for attack in known]
-    names = [name_of(attack) for attack in known]
-    return _play(sampler, columns, names, games, seed, edges, chunk, progress, workers)
+        sampler = on_device(build_sampler(game, StackedAttacks.of(game, known), fidelity))
+    return ManyHistogram(tuple(run.play(sampler, [Column(game, attack) for attack in known])))
 
 
 def play_targets(
@@ -139,84 +216,14 @@ def play_targets(
     """
     if not isinstance(game, FixedTarget):
         raise ValueError(f"game is {type(game).__name__}; many targets are played by FixedTarget")
+    run = Run.checked(whole("games", games, 1), seed, edges, chunk, progress, workers)
     points = finite_matrix("targets", targets, game.data.dimension)
-    known = _attack(attack)
+    known = as_attack(attack)
     one_of("fidelity", fidelity, _FIDELITIES)
     with exact_scope():
         check_shapes(game, known, fidelity)
         sampler = on_device(many_targets_sampler(game, known, points, fidelity))
-    each = [FixedTarget(game.mechanism, game.data, game.n, z) for z in points]
-    columns = [{"game": describe(one), "attack": describe(known)} for one in each]
-    columns.append(
-        {"game": describe(game), "attack": describe(known), "random target among": array_digest(points)}
-    )
-    names = [name_of(known)] * len(columns)
-    return _play(sampler, columns, names, games, seed, edges, chunk, progress, workers, pooled=True)
-
-
-def _play(
-    sampler: AbstractManySampler,
-    columns: list[dict[str, Any]],
-    names: list[str],
-    games: object,
-    seed: object,
-    edges: object,
-    chunk: int | None,
-    progress: bool,
-    workers: int | None,
-    *,
-    pooled: bool = False,
-) -> ManyHistogram:
-    total, seed = whole("games", games, 1), checked_seed(seed)
-    chunk = None if chunk is None else whole("chunk", chunk, 1)
-    workers = threads_for(local_devices()) if workers is None else whole("workers", workers, 1)
-    given = None if edges is None else [checked_edges(edges)] * sampler.columns
-    thresholds = _pilot(sampler, names, seed) if given is None else given
-    counter = ManyCounter(sampler, thresholds, seed)
-    counts = np.zeros((2, sampler.columns, max(map(len, thresholds)) + 3), np.int64)
-    with progress_line(f"{sampler.name} ({sampler.fidelity})", total, 0, progress) as advance:
-        for done, part in play_range(counter, 0, total, counter.block, chunk, workers):
-            _refuse_nan(part, names)
-            counts += part
-            advance(done)
-    parts = []
-    for i, own in enumerate(thresholds):
-        manifest = {
-            "format": FORMAT,
-            **columns[i],
-            "seed": seed,
-            **counted(seed, range(total), total),
-            "fidelity": sampler.fidelity,
-            "sampler": sampler.name,
-            "edges": {**array_digest(own), "source": "pilot" if given is None else "given"},
-            "draws": DRAWS,
-            "versions": versions(),
-            "device": jax.default_backend(),
-        }
-        parts.append(Histogram(own, counts[0, i, : own.size + 1], counts[1, i, : own.size + 1], manifest))
-    return ManyHistogram(tuple(parts[:-1]), parts[-1]) if pooled else ManyHistogram(tuple(parts))
-
-
-def _pilot(sampler: AbstractManySampler, names: list[str], seed: int) -> list[np.ndarray]:
-    counter = ManyCounter(sampler, [np.zeros(1)] * sampler.columns, seed, PILOT)
-    wanted = (
-        _PILOT_GAMES if sampler.fidelity == "sufficient" else max(32, min(_PILOT_GAMES, 32 * counter.block))
-    )
-    drawn = []
-    for start in range(0, wanted, counter.block):
-        counts, scores = counter(start, start + counter.block)
-        _refuse_nan(counts, names)
-        drawn.append(scores)
-    scores = np.concatenate(drawn, axis=2)[:, :, :wanted]
-    return [pilot_edges(scores[:, i]) for i in range(sampler.columns)]
-
-
-def _refuse_nan(counts: np.ndarray, names: list[str]) -> None:
-    bad = counts[:, :, -1].sum(axis=0)
-    if bad.any():
-        name = names[int(np.argmax(bad > 0))]
-        raise ValueError(f"attack {name} gave NaN for {bad.max()} games; a score must be a number or +-inf")
-
-
-def _attack(attack: Score) -> AbstractAttack:
-    return attack if isinstance(attack, AbstractAttack) else FunctionAttack(attack)
+    columns = [Column(FixedTarget(game.mechanism, game.data, game.n, z), known) for z in points]
+    columns.append(Column(game, known, (("random target among", array_digest(points)),)))
+    *each, pooled = run.play(sampler, columns)
+    return ManyHistogram(tuple(each), pooled)

@@ -156,13 +156,7 @@ def bracketed_law(problem: Problem, guess: AbstractScoreLaw | None = None) -> Ab
     attack, mean = problem.attack, problem.mean
     if not isinstance(attack, AbstractAdditiveAttack):
         return None
-    if type(attack).score is not AbstractAdditiveAttack.score:
-        return None
-    plain = (
-        isinstance(attack, AbstractLinearAttack)
-        and type(attack).contributions is AbstractLinearAttack.contributions
-        and type(attack).link is AbstractLinearAttack.link
-    )
+    plain = isinstance(attack, AbstractLinearAttack)
     read = _linear(problem, attack) if plain and isinstance(attack, AbstractLinearAttack) else _table(problem)
     if read is None:
         return None

@@ -17,8 +17,8 @@ from mipsim.exact.linear import linear_law
 from mipsim.exact.problem import Problem, Rule
 from mipsim.exact.quadratic import quadratic_attack_law
 from mipsim.exact.relaxed import relaxed_law
-from mipsim.exact.released import released
 from mipsim.exact.tables import table_law
+from mipsim.forms.release import plain_release_of
 from mipsim.games.relaxed_threat import RelaxedThreat
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def exact_law(game: AbstractGame, attack: AbstractAttack) -> AbstractScoreLaw:
 
 def _fixed_target_law(game: AbstractGame, attack: AbstractAttack) -> AbstractScoreLaw | None:
     target: Any = getattr(game, "target", None)
-    mean = released(game.mechanism, game.n)
+    mean = plain_release_of(game.mechanism, game.n)
     if target is None or mean is None:
         return None
     problem = Problem(game.data, mean, np.asarray(target, np.float64), attack)
@@ -95,7 +95,7 @@ def _fixed_target_law(game: AbstractGame, attack: AbstractAttack) -> AbstractSco
 
 def _too_wide(game: AbstractGame, attack: AbstractAttack, law: AbstractScoreLaw) -> str:
     """What makes the law hard: noise that is fine against gaps of the data, or likely values among too many others."""
-    mean = released(game.mechanism, game.n)
+    mean = plain_release_of(game.mechanism, game.n)
     if mean is not None and mean.is_noisy:
         scales = [float(np.min(np.sqrt(mean.variance))), *(float(np.min(scale)) for scale in mean.laplace)]
         finest = min(scale for scale in scales if scale > 0.0)

@@ -6,7 +6,7 @@ from math import fsum
 import jax.numpy as jnp
 import numpy as np
 
-from mipsim.attacks.base import AbstractAdditiveAttack, AbstractLinearAttack
+from mipsim.attacks.base import AbstractLinearAttack
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.exact import discrete_rows as _discrete_rows  # noqa: F401 - registers its laws
 from mipsim.exact.atoms import convolve
@@ -38,7 +38,7 @@ def linear_law(problem: Problem) -> AbstractScoreLaw | None:
         0.861868096
     """
     attack, mean = problem.attack, problem.mean
-    if not isinstance(attack, AbstractLinearAttack) or not _is_plain(attack):
+    if not isinstance(attack, AbstractLinearAttack):
         return None
     target = jnp.asarray(problem.target)
     weights, offset = np.asarray(attack.weights(target), np.float64), float(attack.offset(target))
@@ -82,16 +82,6 @@ def linear_law(problem: Problem) -> AbstractScoreLaw | None:
     else:
         law = _few_atoms(transform, shares) or _best_inversion(transform)
     return law if mean.drawn == 1.0 else DrawnLaw(law, mean.drawn)
-
-
-def _is_plain(attack: AbstractLinearAttack) -> bool:
-    """Whether the score really is weights . output + offset: a subclass may have said otherwise."""
-    kind = type(attack)
-    return (
-        kind.score is AbstractAdditiveAttack.score
-        and kind.contributions is AbstractLinearAttack.contributions
-        and kind.link is AbstractLinearAttack.link
-    )
 
 
 def _noise(problem: Problem, weights: np.ndarray) -> tuple[AbstractRow, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.exact.law import AbstractScoreLaw
-from mipsim.exact.released import ReleasedMean
+from mipsim.forms.release import Release
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Problem:
     """
 
     data: AbstractDistribution
-    mean: ReleasedMean
+    mean: Release
     target: np.ndarray
     attack: AbstractAttack
 

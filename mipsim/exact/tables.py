@@ -35,12 +35,10 @@ def table_law(problem: Problem) -> AbstractScoreLaw | None:
         0.7...
     """
     attack, mean, data = problem.attack, problem.mean, problem.data
-    additive = (
-        isinstance(attack, AbstractAdditiveAttack) and type(attack).score is AbstractAdditiveAttack.score
-    )
-    if not additive or not isinstance(data, Bernoulli) or mean.is_noisy or mean.rate < 1.0:
+    if not isinstance(attack, AbstractAdditiveAttack) or not isinstance(data, Bernoulli):
         return None
-    assert isinstance(attack, AbstractAdditiveAttack)
+    if mean.is_noisy or mean.rate < 1.0:
+        return None
     low, high = _window(mean.rows, data.p)
     count = low[:, None] + np.arange(int((high - low).max()) + 1.0)
     inner = np.stack([count, np.minimum(count, mean.rows - 1.0)])

@@ -1,11 +1,13 @@
 """What every membership-inference game provides."""
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from functools import singledispatch
+from typing import TYPE_CHECKING, Protocol
 
 import equinox as eqx
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from mipsim._family import AbstractMember
 from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.mechanisms.base import AbstractMechanism
 
@@ -27,7 +29,7 @@ def as_law(data: AbstractDistribution) -> AbstractDistribution:
     return data
 
 
-class AbstractGame(eqx.Module):
+class AbstractGame(AbstractMember):
     """One round: a world ("out" or "in") goes in, a target and an output come out.
 
     Attributes:
@@ -49,18 +51,14 @@ class AbstractGame(eqx.Module):
     data: eqx.AbstractVar[AbstractDistribution]
     n: eqx.AbstractVar[int]
 
-    @property
-    @abstractmethod
-    def has_exact_law(self) -> bool:
-        """Whether `play_from_law` may be called."""
-
     @abstractmethod
     def play(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
         """Play one literal round with n drawn records; returns (target, output)."""
 
-    @abstractmethod
-    def play_from_law(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
-        """Play one round, drawing the output from its exact law; returns (target, output)."""
+    @property
+    def has_exact_law(self) -> bool:
+        """Whether a round can be played without its records: see `lawful_round`."""
+        return lawful_round(self) is not None
 
     def exact(self, attack: "AbstractAttack") -> "ExactTradeOff":
         """The exact trade-off curve of an attack, without games; `curve.law` is the law of the score behind it.
@@ -79,3 +77,25 @@ class AbstractGame(eqx.Module):
         from mipsim.exact.exact_tradeoff import ExactTradeOff
 
         return ExactTradeOff(exact_law(self, attack))
+
+
+class Round(Protocol):
+    """One round of a game."""
+
+    def __call__(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
+        """Play it; returns (target, output)."""
+        ...
+
+
+@singledispatch
+def lawful_round(game: AbstractGame) -> Round | None:
+    """What plays one round by drawing the output from its exact law; None where there is no such law.
+
+    A game registers its own beside its class.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> lawful_round(mi.FixedTarget(mi.Median(), mi.Gaussian(0.0, 1.0), n=10, target=[1.0])) is None
+        True
+    """
+    return None

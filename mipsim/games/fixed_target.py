@@ -11,8 +11,8 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector
 from mipsim.distributions.base import AbstractDistribution, Member
-from mipsim.games.base import AbstractGame, as_law
-from mipsim.mechanisms.base import AbstractMechanism
+from mipsim.games.base import AbstractGame, Round, as_law, lawful_round
+from mipsim.mechanisms.base import AbstractMechanism, output_law
 from mipsim.mechanisms.function import as_mechanism
 
 
@@ -56,11 +56,6 @@ class FixedTarget(AbstractGame):
         self.n = int(n)
         self.target = finite_vector("target", target, data.dimension)
 
-    @property
-    def has_exact_law(self) -> bool:
-        """Whether both the data and the mechanism have an exact law."""
-        return self.mechanism.has_exact_law and self.data.has_exact_sum
-
     def play(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
         """Play one literal round; returns (target, output)."""
         key_rows, key_place, key_release = jax.random.split(key, 3)
@@ -69,7 +64,15 @@ class FixedTarget(AbstractGame):
         records = jnp.where(member, records.at[place].set(self.target), records)
         return jnp.asarray(self.target), self.mechanism.release(key_release, records)
 
-    def play_from_law(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
-        """Play one round from the exact law of the output; returns (target, output)."""
-        target = jnp.asarray(self.target)
-        return target, self.mechanism.release_from_law(key, self.data, self.n, target, member)
+
+@lawful_round.register
+def _(game: FixedTarget) -> Round | None:
+    draw = output_law(game.mechanism)
+    if draw is None or not game.data.has_exact_sum:
+        return None
+
+    def play(key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
+        target = jnp.asarray(game.target)
+        return target, draw(key, game.data, game.n, target, member)
+
+    return play

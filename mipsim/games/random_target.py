@@ -9,8 +9,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim.distributions.base import AbstractDistribution, Member
-from mipsim.games.base import AbstractGame, as_law
-from mipsim.mechanisms.base import AbstractMechanism
+from mipsim.games.base import AbstractGame, Round, as_law, lawful_round
+from mipsim.mechanisms.base import AbstractMechanism, output_law
 from mipsim.mechanisms.function import as_mechanism
 
 
@@ -46,11 +46,6 @@ class RandomTarget(AbstractGame):
         self.mechanism.output_shape(data.dimension)
         self.n = int(n)
 
-    @property
-    def has_exact_law(self) -> bool:
-        """Whether both the data and the mechanism have an exact law."""
-        return self.mechanism.has_exact_law and self.data.has_exact_sum
-
     def play(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
         """Play one literal round; returns (target, output)."""
         key_rows, key_place, key_release, key_fresh = jax.random.split(key, 4)
@@ -59,12 +54,17 @@ class RandomTarget(AbstractGame):
         target = jnp.where(member, records[place], self.data.sample(key_fresh, 1)[0])
         return target, self.mechanism.release(key_release, records)
 
-    def play_from_law(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
-        """Play one round from the exact law of the output; returns (target, output).
 
-        In the "in" world a uniformly chosen row is distributed as a fresh draw, and given it the others are
-        as before.
-        """
+@lawful_round.register
+def _(game: RandomTarget) -> Round | None:
+    draw = output_law(game.mechanism)
+    if draw is None or not game.data.has_exact_sum:
+        return None
+
+    def play(key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
+        # In the "in" world a uniformly chosen row is distributed as a fresh draw, and given it the others are as before.
         key_target, key_release = jax.random.split(key)
-        target = self.data.sample(key_target, 1)[0]
-        return target, self.mechanism.release_from_law(key_release, self.data, self.n, target, member)
+        target = game.data.sample(key_target, 1)[0]
+        return target, draw(key_release, game.data, game.n, target, member)
+
+    return play

@@ -83,11 +83,6 @@ class RelaxedThreat(AbstractGame):
         self.shift = finite_vector("query(records and the record)", within, noise.dimension) - self.known
         self.mechanism = FunctionMechanism(_Noisy(query, noise))
 
-    @property
-    def has_exact_law(self) -> bool:
-        """False: a literal round is one draw of the noise already."""
-        return False
-
     def play(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " k"], Array]:
         """Play one round; returns (query(D), output), the output of shape (k,) or (1 + shadows, k)."""
         key_coin, key_noise = jax.random.split(key)
@@ -95,12 +90,6 @@ class RelaxedThreat(AbstractGame):
         releases = jnp.asarray(self.known) + self.noise.sample(key_noise, 1 + self.shadows)
         releases = releases.at[0].add(jnp.where(moved, self.shift, 0.0))
         return jnp.asarray(self.known), releases if self.shadows else releases[0]
-
-    def play_from_law(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " k"], Array]:
-        """Not available: play it literally."""
-        raise NotImplementedError(
-            "the relaxed threat model is played literally, which is one draw of the noise"
-        )
 
 
 class _Noisy:

@@ -83,11 +83,6 @@ class Subset(AbstractGame):
         """The record x*, shape (d,)."""
         return self.records[self.place].copy()
 
-    @property
-    def has_exact_law(self) -> bool:
-        """False: small games are enumerated by `mipsim.exact.subset_enumeration`."""
-        return False
-
     def play(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
         """Play one literal round; returns (target, output)."""
         key_half, key_release = jax.random.split(key)
@@ -97,7 +92,3 @@ class Subset(AbstractGame):
         chosen = jnp.sort(jnp.argsort(order)[: self.n // 2])
         records = jnp.asarray(self.records)
         return records[self.place], self.mechanism.release(key_release, records[chosen])
-
-    def play_from_law(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
-        """Not available: the halves of a finite data set have no simpler law; play the game literally."""
-        raise NotImplementedError("the subset game has no exact law to draw from; play it literally")

@@ -1,14 +1,16 @@
 """What every mechanism provides: a release from n records."""
 
 from abc import abstractmethod
+from functools import singledispatch
+from typing import Protocol
 
-import equinox as eqx
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from mipsim._family import AbstractMember
 from mipsim.distributions.base import AbstractDistribution, Member
 
 
-class AbstractMechanism(eqx.Module):
+class AbstractMechanism(AbstractMember):
     """A randomised map from n records to an output.
 
     Source: Dwork, McSherry, Nissim, Smith (2006).
@@ -22,28 +24,9 @@ class AbstractMechanism(eqx.Module):
         [0.5 1. ]
     """
 
-    @property
-    @abstractmethod
-    def has_exact_law(self) -> bool:
-        """Whether `release_from_law` is implemented, for every data law with an exact sum."""
-
     @abstractmethod
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
         """Release an output from the records: the literal meaning of the mechanism."""
-
-    @abstractmethod
-    def release_from_law(
-        self,
-        key: PRNGKeyArray,
-        data: AbstractDistribution,
-        n: int,
-        target: Float[Array, " d"],
-        member: Member,
-    ) -> Array:
-        """Draw the output from its exact law without drawing the records.
-
-        The n rows are independent draws from `data`; if `member`, one of them is `target` instead.
-        """
 
     @abstractmethod
     def rows(self, n: int) -> int:
@@ -56,3 +39,37 @@ class AbstractMechanism(eqx.Module):
         Raises:
             ValueError: if a parameter of the mechanism does not fit that shape.
         """
+
+    @property
+    def has_exact_law(self) -> bool:
+        """Whether the output can be drawn without its records, for every data law with an exact sum: see `output_law`."""
+        return output_law(self) is not None
+
+
+class OutputLaw(Protocol):
+    """Draws the output of a mechanism from its exact law, without drawing the records."""
+
+    def __call__(
+        self,
+        key: PRNGKeyArray,
+        data: AbstractDistribution,
+        n: int,
+        target: Float[Array, " d"],
+        member: Member,
+    ) -> Array:
+        """Draw an output of n independent records of `data`; if `member`, one of them is `target` instead."""
+        ...
+
+
+@singledispatch
+def output_law(mechanism: AbstractMechanism) -> OutputLaw | None:
+    """What draws the output from its exact law, for every data law with an exact sum (`sum_sampler`).
+
+    None where there is none: such a mechanism is played literally. A mechanism registers its own beside its class.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> output_law(mi.EmpiricalMean()) is None, output_law(mi.Median()) is None
+        (False, True)
+    """
+    return None

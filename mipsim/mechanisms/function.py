@@ -7,7 +7,6 @@ import equinox as eqx
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import sample_size
-from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.mechanisms.base import AbstractMechanism
 
 
@@ -37,25 +36,9 @@ class FunctionMechanism(AbstractMechanism):
                 f"mechanism is {kind}; it must be an AbstractMechanism or callable(key, records)"
             )
 
-    @property
-    def has_exact_law(self) -> bool:
-        """False: nothing is known of a user's function."""
-        return False
-
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
         """Call the function."""
         return self.function(key, records)
-
-    def release_from_law(
-        self,
-        key: PRNGKeyArray,
-        data: AbstractDistribution,
-        n: int,
-        target: Float[Array, " d"],
-        member: Member,
-    ) -> Array:
-        """Not available: nothing is known of the law of a user's function."""
-        raise NotImplementedError("a user's own mechanism has no exact law; play it literally")
 
     def rows(self, n: int) -> int:
         """Return n."""

@@ -5,8 +5,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import sample_size
-from mipsim.distributions.base import AbstractDistribution, Member
-from mipsim.mechanisms.base import AbstractMechanism
+from mipsim.distributions.base import AbstractDistribution, Member, sum_sampler
+from mipsim.mechanisms.base import AbstractMechanism, output_law
 
 
 class EmpiricalMean(AbstractMechanism):
@@ -23,27 +23,9 @@ class EmpiricalMean(AbstractMechanism):
         [0.5 1. ]
     """
 
-    @property
-    def has_exact_law(self) -> bool:
-        """True."""
-        return True
-
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Float[Array, " d"]:
         """Return the mean of the rows, shape (d,)."""
         return jnp.mean(records, axis=0)
-
-    def release_from_law(
-        self,
-        key: PRNGKeyArray,
-        data: AbstractDistribution,
-        n: int,
-        target: Float[Array, " d"],
-        member: Member,
-    ) -> Float[Array, " d"]:
-        """Sum n - 1 rows from their exact law, then add the target or one fresh record."""
-        key_rest, key_row = jax.random.split(key)
-        row = jnp.where(member, target, data.sample(key_row, 1)[0])
-        return (data.sample_sum(key_rest, n - 1) + row) / n
 
     def rows(self, n: int) -> int:
         """Return n."""
@@ -52,3 +34,18 @@ class EmpiricalMean(AbstractMechanism):
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
         """Return (d,)."""
         return (dimension,)
+
+
+def _draw_mean(
+    key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Float[Array, " d"], member: Member
+) -> Float[Array, " d"]:
+    """Sum n - 1 rows from their exact law, then add the target or one fresh record."""
+    draw_sum = sum_sampler(data)
+    if draw_sum is None:
+        raise ValueError(f"{type(data).__name__} data have no exact law of a sum; draw the records")
+    key_rest, key_row = jax.random.split(key)
+    row = jnp.where(member, target, data.sample(key_row, 1)[0])
+    return (draw_sum(key_rest, n - 1) + row) / n
+
+
+output_law.register(EmpiricalMean, lambda mechanism: _draw_mean)

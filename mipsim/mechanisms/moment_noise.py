@@ -7,7 +7,6 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_matrix, number, one_of, whole
-from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.mechanisms.base import AbstractMechanism
 from mipsim.mechanisms.function import as_mechanism
 from mipsim.mechanisms.norm_noise import RADII, draw_noise
@@ -55,11 +54,6 @@ class MomentNoise(AbstractMechanism):
         number("moment", self.moment, 1.0)
         one_of("radius", self.radius, RADII)
 
-    @property
-    def has_exact_law(self) -> bool:
-        """False: the scale of the noise depends on the records."""
-        return False
-
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
         """Estimate the sigmas, then release the base's output plus noise."""
         key_base, key_halves, key_noise = jax.random.split(key, 3)
@@ -70,17 +64,6 @@ class MomentNoise(AbstractMechanism):
         safe = jnp.where(sigma > 0, sigma, 1.0)
         noise = draw_noise(key_noise, safe, self.moment, self.scale, self.radius)
         return self.base.release(key_base, records) + jnp.where(sigma > 0, noise, 0.0)
-
-    def release_from_law(
-        self,
-        key: PRNGKeyArray,
-        data: AbstractDistribution,
-        n: int,
-        target: Float[Array, " d"],
-        member: Member,
-    ) -> Array:
-        """Not available: the scale of the noise depends on the records."""
-        raise NotImplementedError("MomentNoise has no exact law; play it literally")
 
     def rows(self, n: int) -> int:
         """As many as the base uses."""

@@ -1,15 +1,17 @@
 """Noise whose density depends on a norm only."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, PRNGKeyArray
 
 from mipsim._validation import number, one_of, real_array
-from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.mechanisms.base import AbstractMechanism
 from mipsim.mechanisms.function import as_mechanism
+from mipsim.mechanisms.noise import AbstractNoise
 
 RADII = ("gamma", "exponential")
 """Laws of the norm: Gamma(d, scale) gives the density exp(-||x||/scale); Exponential(scale) is corollary 10's."""
@@ -110,7 +112,7 @@ def _sigma(value: object) -> np.ndarray:
     return sigma
 
 
-class NormNoise(AbstractMechanism):
+class NormNoise(AbstractNoise):
     """base + X, X of density exp(-||x||/scale) up to a constant, ||x|| = (mean |x_i / sigma_i|^M)^(1/M).
 
     With sigma_i = d^(-1/M) the norm is the plain l_M norm. The norm of X is Gamma(d, scale); radius "exponential" is the
@@ -145,46 +147,14 @@ class NormNoise(AbstractMechanism):
         number("scale", self.scale, 0.0, low_open=True)
         one_of("radius", self.radius, RADII)
 
-    @property
-    def has_exact_law(self) -> bool:
-        """Whether the base has one."""
-        return self.base.has_exact_law
+    def draw(self, key: PRNGKeyArray, shape: tuple[int, ...], n: int, dtype: Any) -> Array:
+        """R U, see `draw_noise`."""
+        sigma = jnp.broadcast_to(jnp.asarray(self.sigma), shape)
+        return draw_noise(key, sigma, self.moment, self.scale, self.radius)
 
-    def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
-        """Release the base's output plus noise."""
-        key_base, key_noise = jax.random.split(key)
-        return self._noisy(key_noise, self.base.release(key_base, records))
-
-    def release_from_law(
-        self,
-        key: PRNGKeyArray,
-        data: AbstractDistribution,
-        n: int,
-        target: Float[Array, " d"],
-        member: Member,
-    ) -> Array:
-        """Draw the base's output from its law, then add the noise."""
-        key_base, key_noise = jax.random.split(key)
-        return self._noisy(key_noise, self.base.release_from_law(key_base, data, n, target, member))
-
-    def rows(self, n: int) -> int:
-        """As many as the base uses."""
-        return self.base.rows(n)
-
-    def output_shape(self, dimension: int) -> tuple[int, ...] | None:
-        """As the base's; checks that it is a vector that sigma fits."""
-        shape = self.base.output_shape(dimension)
-        if shape is not None:
-            self._fits(shape)
-        return shape
-
-    def _fits(self, shape: tuple[int, ...]) -> None:
+    def check_fits(self, shape: tuple[int, ...]) -> None:
+        """The output is a vector that sigma fits."""
         if len(shape) != 1 or self.sigma.shape not in ((), shape):
             raise ValueError(
                 f"sigma has shape {self.sigma.shape}; it must be a number or fit the output's shape {shape}, a vector"
             )
-
-    def _noisy(self, key: PRNGKeyArray, output: Array) -> Array:
-        self._fits(output.shape)
-        sigma = jnp.broadcast_to(jnp.asarray(self.sigma), output.shape)
-        return output + draw_noise(key, sigma, self.moment, self.scale, self.radius)

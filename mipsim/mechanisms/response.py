@@ -9,7 +9,6 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_matrix, finite_vector, number, whole
-from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.mechanisms.base import AbstractMechanism
 
 
@@ -54,27 +53,11 @@ class RandomizedResponse(AbstractMechanism):
         table = np.array([0.0, unlikely, likely, self.delta])
         return table if present else table[::-1].copy()
 
-    @property
-    def has_exact_law(self) -> bool:
-        """False: it is played literally."""
-        return False
-
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
         """Release a code, a scalar."""
         present = jnp.any(jnp.all(records == self.point, axis=-1))
         odds = jnp.where(present, jnp.asarray(self.law(True)), jnp.asarray(self.law(False)))
         return jnp.sum(jax.random.uniform(key) >= jnp.cumsum(odds)[:3]).astype(odds.dtype)
-
-    def release_from_law(
-        self,
-        key: PRNGKeyArray,
-        data: AbstractDistribution,
-        n: int,
-        target: Float[Array, " d"],
-        member: Member,
-    ) -> Array:
-        """Not available: play it literally."""
-        raise NotImplementedError("RandomizedResponse has no exact law of a sum; play it literally")
 
     def rows(self, n: int) -> int:
         """Return n."""
@@ -105,26 +88,10 @@ class Fingerprint(AbstractMechanism):
 
     records: np.ndarray = eqx.field(converter=partial(finite_matrix, "records"))
 
-    @property
-    def has_exact_law(self) -> bool:
-        """False: it is played literally."""
-        return False
-
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
         """Release 1 or 0, a scalar."""
         same = records.shape == self.records.shape and jnp.all(records == self.records)
         return jnp.asarray(same, dtype=jnp.result_type(float))
-
-    def release_from_law(
-        self,
-        key: PRNGKeyArray,
-        data: AbstractDistribution,
-        n: int,
-        target: Float[Array, " d"],
-        member: Member,
-    ) -> Array:
-        """Not available: play it literally."""
-        raise NotImplementedError("Fingerprint has no exact law of a sum; play it literally")
 
     def rows(self, n: int) -> int:
         """Return n."""

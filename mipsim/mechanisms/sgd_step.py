@@ -8,7 +8,6 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import number, sample_size
-from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.mechanisms.base import AbstractMechanism
 
 
@@ -89,11 +88,6 @@ class SGDStep(AbstractMechanism):
         """
         return sample_size(n) + self.noise_multiplier**2
 
-    @property
-    def has_exact_law(self) -> bool:
-        """False: clipping ties the coordinates of a gradient together."""
-        return False
-
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Float[Array, " d"]:
         """Return the noisy mean of the clipped rows, shape (d,)."""
         norm = jnp.linalg.norm(records, axis=1)
@@ -103,17 +97,6 @@ class SGDStep(AbstractMechanism):
             return mean
         noise = self.noise_multiplier * self.clip / n
         return mean + noise * jax.random.normal(key, mean.shape, mean.dtype)
-
-    def release_from_law(
-        self,
-        key: PRNGKeyArray,
-        data: AbstractDistribution,
-        n: int,
-        target: Float[Array, " d"],
-        member: Member,
-    ) -> Array:
-        """Not available: clipping ties the coordinates of a gradient together."""
-        raise NotImplementedError("SGDStep has no exact law of its output; play it literally")
 
     def rows(self, n: int) -> int:
         """Return n."""

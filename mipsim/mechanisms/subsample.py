@@ -7,7 +7,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import number, sample_size
 from mipsim.distributions.base import AbstractDistribution, Member
-from mipsim.mechanisms.base import AbstractMechanism
+from mipsim.mechanisms.base import AbstractMechanism, OutputLaw, output_law
 from mipsim.mechanisms.function import as_mechanism
 from mipsim.mechanisms.mean import EmpiricalMean
 
@@ -35,42 +35,24 @@ class Subsampled(AbstractMechanism):
     def __check_init__(self) -> None:
         number("rho", self.rho, 0.0, 1.0, low_open=True)
 
-    @property
-    def has_exact_law(self) -> bool:
-        """Whether the base has one."""
-        return self.base.has_exact_law
-
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
         """Release the base's output on a uniform subset of the rows."""
         key_rows, key_base = jax.random.split(key)
         n = records.shape[0]
-        chosen = jax.random.choice(key_rows, n, (self._drawn(n),), replace=False)
+        chosen = jax.random.choice(key_rows, n, (self.kept(n),), replace=False)
         return self.base.release(key_base, records[chosen])
-
-    def release_from_law(
-        self,
-        key: PRNGKeyArray,
-        data: AbstractDistribution,
-        n: int,
-        target: Float[Array, " d"],
-        member: Member,
-    ) -> Array:
-        """The target, if a member, is among the k rows with probability rho exactly."""
-        key_coin, key_base = jax.random.split(key)
-        drawn = self._drawn(n)
-        among = jnp.logical_and(member, jax.random.randint(key_coin, (), 0, n) < drawn)
-        return self.base.release_from_law(key_base, data, drawn, target, among)
 
     def rows(self, n: int) -> int:
         """Rho n, as the base uses them."""
         sample_size(n, self.rho)
-        return self.base.rows(self._drawn(n))
+        return self.base.rows(self.kept(n))
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
         """As the base's."""
         return self.base.output_shape(dimension)
 
-    def _drawn(self, n: int) -> int:
+    def kept(self, n: int) -> int:
+        """How many of n rows are drawn."""
         return round(self.rho * n)
 
 
@@ -102,27 +84,11 @@ class PoissonSubsampled(AbstractMechanism):
         if not isinstance(self.base, EmpiricalMean):
             raise ValueError(f"base is {type(self.base).__name__}; PoissonSubsampled takes EmpiricalMean()")
 
-    @property
-    def has_exact_law(self) -> bool:
-        """False: the number of rows is random."""
-        return False
-
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
         """Release the rescaled mean of the rows that their coins keep."""
         key_coins, key_base = jax.random.split(key)
         kept = jax.random.bernoulli(key_coins, self.rate, (records.shape[0], 1))
         return self.base.release(key_base, jnp.where(kept, records, 0.0)) / self.rate
-
-    def release_from_law(
-        self,
-        key: PRNGKeyArray,
-        data: AbstractDistribution,
-        n: int,
-        target: Float[Array, " d"],
-        member: Member,
-    ) -> Array:
-        """Not available: the number of rows is random."""
-        raise NotImplementedError("PoissonSubsampled has no exact law; play it literally")
 
     def rows(self, n: int) -> int:
         """Return n: every row may enter."""
@@ -131,3 +97,21 @@ class PoissonSubsampled(AbstractMechanism):
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
         """As the base's."""
         return self.base.output_shape(dimension)
+
+
+@output_law.register
+def _(mechanism: Subsampled) -> OutputLaw | None:
+    draw = output_law(mechanism.base)
+    if draw is None:
+        return None
+
+    def draw_subsample(
+        key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Float[Array, " d"], member: Member
+    ) -> Array:
+        # The target, if a member, is among the k rows with probability rho exactly.
+        key_coin, key_base = jax.random.split(key)
+        kept = mechanism.kept(n)
+        among = jnp.logical_and(member, jax.random.randint(key_coin, (), 0, n) < kept)
+        return draw(key_base, data, kept, target, among)
+
+    return draw_subsample

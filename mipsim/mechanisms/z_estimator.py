@@ -8,7 +8,6 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import sample_size, whole
-from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.mechanisms.base import AbstractMechanism
 
 
@@ -26,25 +25,9 @@ class AbstractZEstimator(AbstractMechanism):
     def estimate(self, records: Float[Array, "n d"]) -> Float[Array, " k"]:
         """Return the estimate from the records, shape (k,)."""
 
-    @property
-    def has_exact_law(self) -> bool:
-        """False: the law of the estimate is not implemented."""
-        return False
-
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Float[Array, " k"]:
         """Return the estimate; the key is not used."""
         return self.estimate(records)
-
-    def release_from_law(
-        self,
-        key: PRNGKeyArray,
-        data: AbstractDistribution,
-        n: int,
-        target: Float[Array, " d"],
-        member: Member,
-    ) -> Array:
-        """Not available: play it literally."""
-        raise NotImplementedError(f"{type(self).__name__} has no exact law of its output; play it literally")
 
     def rows(self, n: int) -> int:
         """Return n."""

@@ -8,8 +8,8 @@ from jaxtyping import Array, Float
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack
 from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodRatio
 from mipsim.distributions.gaussian import Gaussian
-from mipsim.engine.sampler import AbstractSampler
-from mipsim.engine.tabulate import NoisyMean
+from mipsim.engine.samplers.base import AbstractSampler
+from mipsim.forms.release import Release
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.mechanisms.mean import EmpiricalMean
 from mipsim.rare.matching import ratio_matches
@@ -39,7 +39,7 @@ class GaussianRatio(AbstractTiltedScore):
 
     Args:
         game: a fixed-target game of a mean of Gaussian records, with or without Gaussian noise.
-        mean: the mechanism as read by `as_noisy_mean`.
+        mean: the mechanism as read by `mean_of`.
         attack: the likelihood ratio of this game.
 
     Raises:
@@ -49,7 +49,7 @@ class GaussianRatio(AbstractTiltedScore):
     name = "Gaussian likelihood ratio, tilted between the worlds"
 
     def __init__(
-        self, game: FixedTarget, mean: NoisyMean, attack: LikelihoodRatio | GaussianLikelihoodRatio
+        self, game: FixedTarget, mean: Release, attack: LikelihoodRatio | GaussianLikelihoodRatio
     ) -> None:
         data = game.data
         if not (isinstance(data, Gaussian) and _is_its_ratio(attack, game, mean)):
@@ -130,7 +130,7 @@ class GaussianRatio(AbstractTiltedScore):
         return None
 
 
-def _is_its_ratio(attack: AbstractAttack, game: FixedTarget, mean: NoisyMean) -> bool:
+def _is_its_ratio(attack: AbstractAttack, game: FixedTarget, mean: Release) -> bool:
     if isinstance(attack, LikelihoodRatio):
         return ratio_matches(attack, game, mean)
     assert isinstance(attack, GaussianLikelihoodRatio)

@@ -5,7 +5,7 @@ from typing import ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, UInt32, UInt64
+from jaxtyping import Array, Float
 
 from mipsim.attacks.base import AbstractLinearAttack
 from mipsim.distributions.base import AbstractDistribution
@@ -14,8 +14,10 @@ from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.empirical import Empirical
 from mipsim.distributions.tilting import greatest_slope, tilted
 from mipsim.engine.precision import exact_scope
-from mipsim.engine.sampler import AbstractSampler
-from mipsim.engine.tabulate import NoisyMean
+from mipsim.engine.random.counter import Draws
+from mipsim.engine.samplers.base import AbstractSampler
+from mipsim.forms.release import Release
+from mipsim.forms.score import line_at
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.mechanisms.mean import EmpiricalMean
 from mipsim.mechanisms.noise import GaussianNoise
@@ -48,14 +50,8 @@ class _Shifted(AbstractSampler):
     shift: Float[Array, ""]
     block: int = eqx.field(static=True)
 
-    def scores(
-        self,
-        seed: UInt32[Array, "2"],
-        stream: Int[Array, ""],
-        world: Int[Array, ""],
-        games: UInt64[Array, " G"],
-    ) -> Float[Array, " G"]:
-        return self.base.scores(seed, stream, world, games) + self.shift
+    def scores(self, draws: Draws) -> Float[Array, " G"]:
+        return self.base.scores(draws) + self.shift
 
 
 class LinearScore(AbstractTiltedScore):
@@ -67,17 +63,15 @@ class LinearScore(AbstractTiltedScore):
 
     Args:
         game: a fixed-target game of a mean.
-        mean: the mechanism as read by `as_noisy_mean`.
+        mean: the mechanism as read by `mean_of`.
         attack: the linear attack.
     """
 
     name = "linear score, tilted records"
 
-    def __init__(self, game: FixedTarget, mean: NoisyMean, attack: AbstractLinearAttack) -> None:
+    def __init__(self, game: FixedTarget, mean: Release, attack: AbstractLinearAttack) -> None:
         with exact_scope():
-            target = jnp.asarray(game.target)
-            self._w = np.asarray(attack.weights(target), dtype=np.float64)
-            self._offset = float(attack.offset(target))
+            self._w, self._offset = line_at(attack, game.target)
         if not np.any(self._w):
             raise ValueError("attack has the weight 0 at every coordinate, so that its score is constant")
         self._mean = mean

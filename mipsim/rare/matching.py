@@ -4,18 +4,18 @@ import equinox as eqx
 import numpy as np
 
 from mipsim.attacks.likelihood_ratio import LikelihoodRatio
-from mipsim.engine.tabulate import NoisyMean
+from mipsim.forms.release import Release
 from mipsim.games.fixed_target import FixedTarget
 
 
-def ratio_matches(attack: LikelihoodRatio, game: FixedTarget, mean: NoisyMean) -> bool:
+def ratio_matches(attack: LikelihoodRatio, game: FixedTarget, mean: Release) -> bool:
     """The same data, target, rows, noise and sub-sampling.
 
     Examples:
         >>> import mipsim as mi
-        >>> from mipsim.engine.tabulate import as_noisy_mean
+        >>> from mipsim.forms.release import mean_of
         >>> game = mi.FixedTarget(mi.EmpiricalMean(), mi.Bernoulli([0.3]), n=10, target=[1.0])
-        >>> mean = as_noisy_mean(game.mechanism, 10)
+        >>> mean = mean_of(game.mechanism, 10)
         >>> [ratio_matches(mi.LikelihoodRatio(game.mechanism, mi.Bernoulli([p]), 10), game, mean) for p in (0.3, 0.4)]
         [True, False]
     """

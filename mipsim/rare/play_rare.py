@@ -17,7 +17,7 @@ from mipsim.engine.devices import cores
 from mipsim.engine.drive import play_range
 from mipsim.engine.manifest import DRAWS, array_digest, describe, versions
 from mipsim.engine.precision import exact_scope
-from mipsim.engine.tabulate import as_noisy_mean
+from mipsim.forms.release import mean_of
 from mipsim.games.base import AbstractGame
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.rare.gates import Tail, check_agreement, check_moments
@@ -49,17 +49,17 @@ def score_law(game: AbstractGame, attack: AbstractAttack) -> AbstractTiltedScore
         >>> [score_law(game, a).name for a in (mi.CovarianceScore(data, 10), mi.LikelihoodRatio(game.mechanism, data, 10))]
         ['linear score, tilted records', 'additive score, tilted terms']
     """
-    mean = as_noisy_mean(game.mechanism, game.n)
+    mean = mean_of(game.mechanism, game.n)
     if not isinstance(game, FixedTarget) or mean is None:
         raise ValueError(
             f"game is {type(game).__name__} of {type(game.mechanism).__name__}; rare rates are for FixedTarget games of "
             "EmpiricalMean, with GaussianNoise or Subsampled around it, where the weights are exact"
         )
-    if isinstance(attack, AbstractLinearAttack) and _keeps_its_sum(attack):
+    if isinstance(attack, AbstractLinearAttack):
         return LinearScore(game, mean, attack)
     if isinstance(attack, (LikelihoodRatio, GaussianLikelihoodRatio)) and isinstance(game.data, Gaussian):
         return GaussianRatio(game, mean, attack)
-    if isinstance(attack, AbstractAdditiveAttack) and _keeps_its_sum(attack) and not np.any(mean.variance):
+    if isinstance(attack, AbstractAdditiveAttack) and not np.any(mean.variance):
         return TableScore(game, mean, attack)
     raise ValueError(
         f"attack {type(attack).__name__} has no exact likelihood ratio against a tilted law here; rare rates are for linear "
@@ -211,13 +211,6 @@ def _played(
 def _all_games(thinner: Thinner, games: int, chunk: int | None, workers: int | None) -> np.ndarray:
     parts = play_range(thinner, 0, games, thinner.block, chunk, workers or cores())
     return np.sum([counts for _, counts in parts], axis=0)
-
-
-def _keeps_its_sum(attack: AbstractAdditiveAttack) -> bool:
-    """Whether the score really is link(sum of contributions): a subclass may have said otherwise."""
-    plain = type(attack).score is AbstractAdditiveAttack.score
-    linear = isinstance(attack, AbstractLinearAttack)
-    return plain and (not linear or type(attack).contributions is AbstractLinearAttack.contributions)
 
 
 def _levels(rates: object) -> np.ndarray:

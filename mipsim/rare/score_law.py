@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mipsim.engine.sampler import AbstractSampler
+from mipsim.engine.samplers.base import AbstractSampler
 
 OUT, IN = 0, 1
 

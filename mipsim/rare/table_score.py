@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,8 +11,9 @@ from mipsim.attacks.base import AbstractAdditiveAttack
 from mipsim.attacks.likelihood_ratio import LikelihoodRatio
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.engine.precision import exact_scope
-from mipsim.engine.sampler import AbstractSampler
-from mipsim.engine.tabulate import NoisyMean
+from mipsim.engine.samplers.base import AbstractSampler
+from mipsim.forms.release import Release
+from mipsim.forms.score import terms_at
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.rare.matching import ratio_matches
 from mipsim.rare.score_law import IN, AbstractTiltedScore, Cumulant
@@ -30,13 +30,13 @@ class TableScore(AbstractTiltedScore):
 
     Args:
         game: a fixed-target game of a mean of Bernoulli records, without noise.
-        mean: the mechanism as read by `as_noisy_mean`.
+        mean: the mechanism as read by `mean_of`.
         attack: the additive attack; its link is left out of S.
     """
 
     name = "additive score, tilted terms"
 
-    def __init__(self, game: FixedTarget, mean: NoisyMean, attack: AbstractAdditiveAttack) -> None:
+    def __init__(self, game: FixedTarget, mean: Release, attack: AbstractAdditiveAttack) -> None:
         if not isinstance(game.data, Bernoulli):
             raise ValueError(
                 f"data is {type(game.data).__name__}; an additive score that is not linear is tilted for Bernoulli data"
@@ -58,7 +58,8 @@ class TableScore(AbstractTiltedScore):
             law = choose + xlogy(x, p[:, None]) + xlog1py(k - x, -p[:, None])
             law -= np.log(np.exp(law).sum(axis=1, keepdims=True))
             total = x + (np.asarray(self._game.target)[:, None] if world == IN else 0.0)
-            terms = _contributions(self._attack, np.asarray(self._game.target), total / self._mean.rows)
+            with exact_scope():
+                terms = terms_at(self._attack, np.asarray(self._game.target), total / self._mean.rows)
             if (bad := np.isnan(terms) | (terms == np.inf)).any():
                 j, column = (int(i) for i in np.argwhere(bad)[0])
                 raise ValueError(
@@ -120,18 +121,6 @@ class TableScore(AbstractTiltedScore):
     def lattice(self) -> tuple[float, float] | None:
         """Not known: terms that are not linear fall on no lattice in general."""
         return None
-
-
-@eqx.filter_jit
-def _columnwise(attack: AbstractAdditiveAttack, target: jax.Array, outputs: jax.Array) -> jax.Array:
-    return jax.vmap(lambda output: attack.contributions(target, output))(outputs)
-
-
-def _contributions(attack: AbstractAdditiveAttack, target: np.ndarray, outputs: np.ndarray) -> np.ndarray:
-    """Terms for the outputs (d, m); one call of the attack takes a column of every coordinate."""
-    with exact_scope():
-        flat = jnp.asarray(np.ascontiguousarray(outputs.T))
-        return np.asarray(_columnwise(attack, jnp.asarray(target), flat), dtype=np.float64).T
 
 
 def linked(attack: AbstractAdditiveAttack, target: np.ndarray, totals: np.ndarray) -> np.ndarray:

@@ -6,11 +6,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, UInt32, UInt64
+from jaxtyping import Array, Float, UInt32
 
 from mipsim.distributions.binomial_table import MOST_BITS, alias_entries, draw
-from mipsim.engine.philox import philox
-from mipsim.engine.sampler import AbstractSampler
+from mipsim.engine.random.counter import Draws, words_of
+from mipsim.engine.samplers.base import AbstractSampler
 
 _WORDS = 4
 _TAIL = 2.0**-34
@@ -33,28 +33,19 @@ class TermSampler(AbstractSampler):
     bits: int = eqx.field(static=True)
     block: int = eqx.field(static=True)
 
-    def scores(
-        self,
-        seed: UInt32[Array, "2"],
-        stream: Int[Array, ""],
-        world: Int[Array, ""],
-        games: UInt64[Array, " G"],
-    ) -> Float[Array, " G"]:
+    def scores(self, draws: Draws) -> Float[Array, " G"]:
         """Sums over the coordinates in their order, so that a score is the same in every block."""
-        low, high = games.astype(jnp.uint32), (games >> jnp.uint64(32)).astype(jnp.uint32)
-        place = (2 * stream + world).astype(jnp.uint32)
+        words = words_of(draws)
 
         def step(group: Array, total: Array) -> Array:
-            number = jnp.broadcast_to(group.astype(jnp.uint32), low.shape)
-            words = philox((number, low, high, place), (seed[1], seed[0]))
-            for i, word in enumerate(words):
+            for i, word in enumerate(words(group.astype(jnp.uint32))):
                 row = jax.lax.dynamic_index_in_dim(self.entries, group * _WORDS + i, keepdims=False)
                 value = jax.lax.dynamic_index_in_dim(self.values, group * _WORDS + i, keepdims=False)
                 total = total + value.at[draw(row, word, self.bits)].get(mode="promise_in_bounds")
             return total
 
         groups = self.entries.shape[0] // _WORDS
-        return jax.lax.fori_loop(0, groups, step, jnp.zeros(games.shape, jnp.float64))
+        return jax.lax.fori_loop(0, groups, step, jnp.zeros(draws.games.shape, jnp.float64))
 
 
 def term_sampler(law: np.ndarray, values: np.ndarray) -> TermSampler:

@@ -4,11 +4,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, UInt32
+from jaxtyping import Array, Bool, Float, Int
 
-from mipsim.engine.philox import philox
 from mipsim.engine.precision import exact_scope
-from mipsim.engine.sampler import AbstractSampler
+from mipsim.engine.random.counter import Draws, run_draws, words_of
+from mipsim.engine.samplers.base import AbstractSampler
 
 _COIN = 0xFFFFFFFD
 """The Philox group of the acceptance; samplers use the numbers of coordinates, and two above this."""
@@ -27,9 +27,7 @@ def _accept(
     powers: Float[Array, " P"],
     uppers: Bool[Array, " P"],
     standard: Float[Array, "2"],
-    seed: UInt32[Array, "2"],
-    stream: Int[Array, ""],
-    world: Int[Array, ""],
+    run: Draws,
     start: Int[Array, ""],
     stop: Int[Array, ""],
 ) -> tuple[Int[Array, "P K"], Int[Array, "3"]]:
@@ -39,9 +37,9 @@ def _accept(
     def play_block(i: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
         counts, moments = state
         index = (first + i) * size + jnp.arange(size, dtype=jnp.int64)
-        games = index.astype(jnp.uint64)
-        score = sampler.scores(seed, stream, world, games)[:, None]
-        exponential = _exponential(seed, stream, world, games)[:, None]
+        draws = run._replace(games=index.astype(jnp.uint64))
+        score = sampler.scores(draws)[:, None]
+        exponential = _exponential(draws)[:, None]
         played = (index >= start) & (index < stop)
         found = []
         for power, upper in zip(powers, uppers, strict=True):
@@ -63,11 +61,9 @@ def _accept(
     return jax.lax.fori_loop(0, trips, play_block, empty)
 
 
-def _exponential(seed: Array, stream: Array, world: Array, games: Array) -> Float[Array, " G"]:
+def _exponential(draws: Draws) -> Float[Array, " G"]:
     """One standard exponential a game, from 53 bits of its own words."""
-    low, high = games.astype(jnp.uint32), (games >> jnp.uint64(32)).astype(jnp.uint32)
-    place = (2 * stream + world).astype(jnp.uint32)
-    a, b, _, _ = philox((jnp.full_like(low, _COIN), low, high, place), (seed[1], seed[0]))
+    a, b, _, _ = words_of(draws)(_COIN)
     wide = (a.astype(jnp.uint64) << jnp.uint64(21)) ^ (b.astype(jnp.uint64) >> jnp.uint64(11))
     return -jnp.log((wide.astype(jnp.float64) + 0.5) * 2.0**-53)
 
@@ -103,15 +99,13 @@ class Thinner:
         missing = _MOST_POWERS - len(powers)
         powers, uppers = (*powers, *[0.0] * missing), (*uppers, *[True] * missing)
         with exact_scope():
-            words = np.array([seed >> 32, seed & 0xFFFFFFFF], dtype=np.uint32)
             self._arguments = (
                 sampler,
                 jnp.asarray(thresholds),
                 jnp.asarray(np.array(powers, dtype=np.float64)),
                 jnp.asarray(np.array(uppers)),
                 jnp.asarray(np.array(standard, dtype=np.float64)),
-                jnp.asarray(words),
-                *(jnp.asarray(x, dtype=jnp.int64) for x in (stream, world)),
+                run_draws(seed, stream, world),
             )
 
     def __call__(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:

@@ -3,7 +3,7 @@
 from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.counting import on_device
 from mipsim.engine.fidelity import build_sampler
-from mipsim.engine.sampler import AbstractSampler
+from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.games.base import AbstractGame
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import f as fisher
@@ -63,10 +63,12 @@ def limit_verdict(
     sizes are left out, continued as slowly as n^-1/4. The same gaps are fitted by slow approaches: powers of 1 / log n,
     n^-q with q < 1/4, 1 / log log n, and logarithms that diverge.
 
-    - CONFIRMED: powers describe the gaps, no slow approach does as well, and the interval of g, which holds zero, and
-      the last gap are inside the tolerance.
-    - REFUTED: the interval of g excludes zero, also if a slow approach that describes the gaps went on for ten times
-      its way so far; or the gap grows, without slowing down, outside the tolerance.
+    Where a slow approach describes the gaps as well, the interval reaches to where it would be after ten times its way so
+    far; where nothing describes them, ten times what the best fit leaves is added.
+
+    - CONFIRMED: the interval of g, which holds zero, and the last gap are inside the tolerance, for all sizes or, if those
+      are inconclusive, for the later two thirds.
+    - REFUTED: the interval of g excludes zero; or the gap grows, without slowing down, outside the tolerance.
     - INCONCLUSIVE: everything else, slow approach above all.
 
     Args:
@@ -109,7 +111,13 @@ def limit_verdict(
         )  # fmt: skip
     if _grows(y, e, tolerance):
         return _without_fit(REFUTED, y[-1], "The gap grows over the last four sizes without slowing down.")
-    return _by_fits(n, y, e, tolerance, floor)
+    found = _by_fits(n, y, e, tolerance, floor)
+    later = y.size // 3
+    if found.verdict == INCONCLUSIVE and y.size - later >= LEAST_SIZES and later:
+        after = _by_fits(n[later:], y[later:], e[later:], tolerance, floor)
+        if after.verdict == CONFIRMED:
+            return replace(after, why=f"{after.why} It is that of the sizes from {n[later]:g} on.")
+    return found
 
 
 def _by_fits(n: np.ndarray, y: np.ndarray, e: np.ndarray, tolerance: float, floor: float) -> LimitVerdict:
@@ -124,20 +132,22 @@ def _by_fits(n: np.ndarray, y: np.ndarray, e: np.ndarray, tolerance: float, floo
     reach = REACH * float(slow.moved[also_slow].max(initial=0.0))
     is_slow = bool(also_slow.any() and reach > floor)
     ok = powers.loglik >= least
-    low, high = -math.inf, math.inf
-    if ok.any():
-        half = math.sqrt(quantile) * powers.error
-        low, high = float((powers.g - half)[ok].min()) - drift, float((powers.g + half)[ok].max()) + drift
-    if also_slow.any():
-        half = math.sqrt(quantile) * slow.error[also_slow] + REACH * slow.moved[also_slow]
-        low, high = (
-            min(low if ok.any() else math.inf, float((slow.g[also_slow] - half).min())),
-            max(high if ok.any() else -math.inf, float((slow.g[also_slow] + half).max())),
-        )
+    # The interval of the fits, and how much farther a slow approach may lead.
+    sharp = [
+        _hull(one, kept, quantile, extra)
+        for one, kept, extra in ((powers, ok, 0.0), (slow, also_slow, REACH))
+        if kept.any()
+    ]
+    low, high = min(ends[0] for ends in sharp), max(ends[1] for ends in sharp)
+    near = _hull(powers, ok, quantile, 0.0) if ok.any() else _hull(slow, also_slow, quantile, 0.0)
+    low, high, near = low - drift, high + drift, (near[0] - drift, near[1] + drift)
     unexplained = float(powers.unexplained[best])
     moved = float(np.std(y))
     left = unexplained * moved
     described = left <= max(DESCRIBED * moved, float(e.max()))
+    if not described:
+        # What no power describes may go on for ever, at several times the size that it has had.
+        low, high = low - REACH * left, high + REACH * left
     # A wobble around a limit far from zero need not be described.
     still = left <= DESCRIBED * abs(powers.g[best])
     q = float(POWERS[best % POWERS.size])
@@ -146,28 +156,36 @@ def _by_fits(n: np.ndarray, y: np.ndarray, e: np.ndarray, tolerance: float, floo
     outside = low > floor or high < -floor
     if outside and (described or still) and not _leaves(y, e):
         verdict, why = REFUTED, f"By {fit}, {interval}, which excludes zero."
-    elif is_slow:
-        verdict, why = (
-            INCONCLUSIVE,
-            f"A slow (logarithmic) approach describes the gaps as well as {fit}: {interval}.",
-        )
-    elif not described:
-        verdict, why = (
-            INCONCLUSIVE,
-            f"No power of n describes the gaps: {fit} leaves {unexplained:.0%} of their standard deviation.",
-        )
-    elif max(abs(low), abs(high)) > tolerance or abs(y[-1]) + e[-1] > tolerance:
-        verdict, why = (
-            INCONCLUSIVE,
-            f"By {fit}, {interval} and the last gap is {y[-1]:+.2g}: not all inside the tolerance.",
-        )
     elif outside:
-        verdict, why = INCONCLUSIVE, f"By {fit}, {interval}, without zero, but the fit leaves too much."
-    else:
+        verdict, why = (
+            INCONCLUSIVE,
+            f"By {fit}, {interval}, without zero, but the fit is not good enough for that.",
+        )
+    elif near[0] > floor or near[1] < -floor:
+        verdict, why = (
+            INCONCLUSIVE,
+            f"By {fit} the limit is not zero, but {interval} where slower approaches are allowed for.",
+        )
+    elif max(abs(low), abs(high)) <= tolerance and abs(y[-1]) + e[-1] <= tolerance:
         verdict, why = CONFIRMED, f"By {fit}, {interval}."
+    elif is_slow:
+        verdict = INCONCLUSIVE
+        why = f"A slow (logarithmic) approach describes the gaps as well as {fit}: {interval}."
+    elif not described:
+        verdict = INCONCLUSIVE
+        why = f"No power of n describes the gaps: {fit} leaves {unexplained:.0%} of their standard deviation."
+    else:
+        verdict = INCONCLUSIVE
+        why = f"By {fit}, {interval} and the last gap is {y[-1]:+.2g}: not all inside the tolerance."
     return LimitVerdict(
         verdict, float(powers.g[best]), (low, high), float(powers.c[best]), q, unexplained, is_slow, why
     )
+
+
+def _hull(found: Fits, kept: np.ndarray, quantile: float, reach: float) -> tuple[float, float]:
+    """The interval of g over the fits that are kept, each widened by `reach` times how far its approach has moved."""
+    half = math.sqrt(quantile) * found.error[kept] + reach * found.moved[kept]
+    return float((found.g[kept] - half).min()), float((found.g[kept] + half).max())
 
 
 def _drift(n: np.ndarray, y: np.ndarray, e: np.ndarray, whole: float) -> float:

@@ -71,7 +71,7 @@ def histogram(quick: bool) -> Contest:
     scores = np.random.default_rng(0).normal(size=2**20)
     edges = np.linspace(-8, 8, 2**16)
     with exact_scope():
-        on_device, grid = jnp.asarray(scores), jax.tree.map(jnp.asarray, EdgeGrid(edges))
+        on_device, grid = jnp.asarray(scores), jax.tree.map(jnp.asarray, EdgeGrid([edges]))
 
     def numpy(count: int) -> int:
         _ = np.histogram(scores[: min(count, scores.size)], edges)
@@ -95,4 +95,4 @@ def histogram(quick: bool) -> Contest:
 
 @jax.jit
 def _scatter(scores: jax.Array, grid: EdgeGrid) -> jax.Array:
-    return jnp.zeros(grid.cells, jnp.int64).at[grid.bins(scores)].add(1)
+    return jnp.zeros(grid.cells, jnp.int64).at[grid.bins(scores[None])].add(1)

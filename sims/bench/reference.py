@@ -97,7 +97,7 @@ def _on(device: Any, fast: Counter, games: int) -> int:
 def counter(game: AbstractGame, attack: mi.AbstractAttack, fidelity: str) -> Counter:
     """A game made ready to be counted on fixed edges."""
     with exact_scope():
-        return Counter(on_device(build_sampler(game, attack, fidelity)), _EDGES, 0)
+        return Counter(on_device(build_sampler(game, attack, fidelity)), [_EDGES], 0)
 
 
 def playing(count: Counter, threads: int) -> Callable[[int], int]:

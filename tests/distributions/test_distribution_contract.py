@@ -13,6 +13,7 @@ import pytest
 
 import mipsim as mi
 from mipsim import distributions
+from mipsim.distributions.base import sum_ratio, sum_sampler
 from tests.distributions.members import MEMBERS, Member
 from tests.scope import in_exact_scope  # noqa: F401
 
@@ -139,14 +140,18 @@ def test_support(name: str, law: mi.AbstractDistribution) -> None:
 
 def test_no_route_is_promised_in_vain(law: mi.AbstractDistribution) -> None:
     d = law.dimension
-    if law.has_exact_sum:
-        assert law.sample_sum(jax.random.key(0), 5).shape == (d,)
+    draw_sum, ratio = sum_sampler(law), sum_ratio(law)
+    assert law.has_exact_sum == (draw_sum is not None)
+    if draw_sum is not None:
+        assert draw_sum(jax.random.key(0), 5).shape == (d,)
     else:
-        with pytest.raises(NotImplementedError, match=r"data have"):
-            law.sample_sum(jax.random.key(0), 5)
-    if law.has_sum_ratio and law.is_product:
+        game = mi.FixedTarget(mi.EmpiricalMean(), law, n=4, target=law.hardest_target())
+        assert not game.has_exact_law
+    if ratio is not None:
         target = jnp.asarray(law.hardest_target())
-        assert law.log_sum_ratio(5 * target, 5, target, jnp.zeros(d)).shape == (d,)
+        assert ratio(5 * target, 5, target, jnp.zeros(d)).shape == (d,)
     else:
-        with pytest.raises(NotImplementedError, match=r"data .*have"):
-            law.log_sum_ratio(jnp.ones(d), 5, jnp.ones(d), jnp.zeros(d))
+        with pytest.raises(
+            ValueError, match=r"the likelihood ratio of EmpiricalMean on .* data is intractable"
+        ):
+            mi.LikelihoodRatio(mi.EmpiricalMean(), law, 5)

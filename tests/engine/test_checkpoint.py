@@ -1,4 +1,3 @@
-import importlib
 import json
 import os
 import resource
@@ -110,8 +109,7 @@ def test_more_games_than_asked_are_refused(tmp_path):
 def test_another_version_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "run.npz"
     run(path, 100)
-    module = importlib.import_module("mipsim.engine.play")  # the package's `play` is the function
-    monkeypatch.setattr(module, "versions", lambda: {"mipsim": "9", "jax": "9", "numpy": "9"})
+    monkeypatch.setattr("mipsim.engine.run.versions", lambda: {"mipsim": "9", "jax": "9", "numpy": "9"})
     with pytest.raises(ValueError, match="which differs in versions"):
         run(path, 100)
 

@@ -9,11 +9,12 @@ from numpy.polynomial.chebyshev import chebval
 from scipy import stats
 
 import mipsim as mi
-from mipsim.engine.clipped_law import chi_of_normal
-from mipsim.engine.clipped_rows import clipped_rows_sampler
-from mipsim.engine.clipped_scores import clipped_scores_sampler
-from mipsim.engine.normals import four_normals
 from mipsim.engine.precision import exact_scope
+from mipsim.engine.random.counter import Draws
+from mipsim.engine.random.float32_normals import four_normals
+from mipsim.engine.samplers.clipped_law import chi_of_normal
+from mipsim.engine.samplers.clipped_rows import clipped_rows_sampler
+from mipsim.engine.samplers.clipped_scores import clipped_scores_sampler
 from tests.engine.two_sample import FAILURE, two_sample_p
 from tests.law_agreement import follows, has_frequencies
 
@@ -162,7 +163,8 @@ def test_both_literal_samplers_draw_the_same_records():
         seed, games = jnp.array([0, 5], jnp.uint32), jnp.arange(40, dtype=jnp.uint64)
         for world in (0, 1):
             one, other = (
-                eqx.filter_jit(s.scores)(seed, jnp.int64(0), jnp.int64(world), games) for s in (scores, rows)
+                eqx.filter_jit(s.scores)(Draws(seed, jnp.int64(0), jnp.int64(world), games))
+                for s in (scores, rows)
             )
             assert np.abs(one - other).max() < 1e-4 * float(np.std(one))
 

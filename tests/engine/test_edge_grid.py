@@ -25,10 +25,13 @@ def test_bins_are_those_of_a_search(name):
     near = [edges, np.nextafter(edges, np.inf), np.nextafter(edges, -np.inf), [np.inf, -np.inf, 0.0]]
     scores = np.concatenate([RNG.normal(size=20_000), 10 * RNG.standard_cauchy(20_000), *near])
     with exact_scope():
-        found = jax.jit(lambda grid, x: grid.bins(x))(EdgeGrid(edges), scores)
-    np.testing.assert_array_equal(found, np.searchsorted(edges, scores, side="left"))
+        # Beside another column, whose thresholds must not matter to this one.
+        grid, both = EdgeGrid([EDGES["even"], edges]), np.stack([scores[::-1], scores])
+        found = jax.jit(lambda grid, x: grid.bins(x))(grid, both)
+    np.testing.assert_array_equal(found[0], np.searchsorted(EDGES["even"], scores[::-1], side="left"))
+    np.testing.assert_array_equal(found[1], np.searchsorted(edges, scores, side="left"))
 
 
 def test_spacings_share_shapes():
-    first, second = EdgeGrid(EDGES["normal"]), EdgeGrid(EDGES["one"])
+    first, second = EdgeGrid([EDGES["normal"]]), EdgeGrid([EDGES["one"]])
     assert jax.tree.map(np.shape, first) == jax.tree.map(np.shape, second)

@@ -5,9 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from mipsim.engine.philox import philox
 from mipsim.engine.precision import exact_scope
-from mipsim.engine.table import _normal
+from mipsim.engine.random.philox import philox
+from mipsim.engine.samplers.table import _normal
 
 ONES = 0xFFFFFFFF
 # The known answers that Salmon et al. publish with Random123 for philox4x32-10.

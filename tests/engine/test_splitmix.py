@@ -4,7 +4,7 @@ import numpy as np
 from scipy import stats
 
 from mipsim.engine.precision import exact_scope
-from mipsim.engine.splitmix import splitmix64
+from mipsim.engine.random.splitmix import splitmix64
 
 MASK = 2**64 - 1
 

@@ -9,9 +9,10 @@ from scipy import stats
 
 import mipsim as mi
 from mipsim.engine.fidelity import build_sampler
-from mipsim.engine.fixed_point import IMPOSSIBLE, Reach
 from mipsim.engine.precision import exact_scope
-from mipsim.engine.tabulate import as_noisy_mean, table_sampler
+from mipsim.engine.samplers.fixed_point import IMPOSSIBLE, Reach
+from mipsim.engine.samplers.table_builder import table_sampler
+from mipsim.forms.release import mean_of
 from tests.law_agreement import has_frequencies
 
 P = np.array([0.3, 0.55, 0.7])
@@ -191,7 +192,7 @@ def test_where_it_does_not_apply():
             (fixed, mi.FunctionAttack(lambda target, output: output.sum())),
         ):
             assert build_sampler(game, attack, "sufficient").name in ("columns", "law")
-    assert as_noisy_mean(mi.Subsampled(mi.Subsampled(mean, 0.5), 0.5), 8) is not None
+    assert mean_of(mi.Subsampled(mi.Subsampled(mean, 0.5), 0.5), 8) is not None
 
 
 def test_a_contribution_that_is_not_a_number_is_named():

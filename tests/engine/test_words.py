@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from mipsim.engine.precision import exact_scope
-from mipsim.engine.words import chi_square, normals, words_of
+from mipsim.engine.random.counter import Draws, chi_square, normals, words_of
 from tests.engine.two_sample import FAILURE
 
 GAMES = 2**20
@@ -19,9 +19,9 @@ def drawn(what, seed=1, world=0, games=GAMES):
         place = jnp.zeros((), jnp.int64), jnp.asarray(world, jnp.int64)
         numbers = jnp.arange(games, dtype=jnp.uint64)
         if what == "normal":
-            return np.asarray(jax.jit(normals)(words, *place, numbers))
-        draw = jax.jit(lambda s, a, b, g: chi_square(words_of(s, a, b, g), what, games))
-        return np.asarray(draw(words, *place, numbers))
+            return np.asarray(jax.jit(normals)(Draws(words, *place, numbers)))
+        draw = jax.jit(lambda draws: chi_square(words_of(draws), what, games))
+        return np.asarray(draw(Draws(words, *place, numbers)))
 
 
 @pytest.mark.parametrize("what", ["normal", 1, 2, 3, 20, 4999])

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import mipsim as mi
+from mipsim.games.base import lawful_round
 from tests.enumeration import Law, literal_sums, random_target_sums, total_variation
 from tests.law_agreement import has_frequencies
 from tests.scope import in_exact_scope  # noqa: F401
@@ -18,7 +19,8 @@ GAMES = 20_000
 
 def play(game: mi.AbstractGame, route: str) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     """Targets and outputs of GAMES rounds "out", then "in"; the world is traced: one compilation."""
-    one = game.play if route == "literal" else game.play_from_law
+    one = game.play if route == "literal" else lawful_round(game)
+    assert one is not None
     rounds = jax.jit(jax.vmap(one, in_axes=(0, None)))
     worlds = (rounds(jax.random.split(jax.random.key(7 + member), GAMES), member) for member in (False, True))
     return tuple((np.asarray(target), np.asarray(output)) for target, output in worlds)

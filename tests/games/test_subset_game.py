@@ -67,8 +67,12 @@ def test_bad_input_is_one_sentence(build, message):
 def test_there_is_no_law_to_draw_from():
     game = mi.Subset(mi.EmpiricalMean(), RECORDS, 0)
     assert not game.has_exact_law
-    with pytest.raises(NotImplementedError, match="play it literally"):
-        game.play_from_law(jax.random.key(0), True)
+    with pytest.raises(
+        ValueError, match="fidelity is 'sufficient', but EmpiricalMean of Empirical data has no exact law"
+    ):
+        mi.play(
+            game, mi.ScalarProduct(np.zeros(game.data.dimension)), 10, fidelity="sufficient", progress=False
+        )
 
 
 def test_games_find_the_enumerated_eta():

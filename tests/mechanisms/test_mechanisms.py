@@ -10,6 +10,8 @@ import pytest
 from scipy import stats
 
 import mipsim as mi
+from mipsim.games.base import lawful_round
+from mipsim.mechanisms.base import output_law
 from tests.law_agreement import follows, has_frequencies, same_law
 from tests.scope import in_exact_scope  # noqa: F401
 
@@ -88,7 +90,8 @@ ROUTES = {
 def test_both_routes_agree_in_law(name: str) -> None:
     mechanism, n, target = ROUTES[name], 6, jnp.array([2.0, -1.0])
     data = mi.Gaussian([0.0, 1.0], [[1.0, 0.7], [0.7, 1.0]])
-    assert mechanism.has_exact_law
+    draw = output_law(mechanism)
+    assert draw is not None
 
     def literal(key: jax.Array, member: jax.Array) -> jax.Array:
         first, second = jax.random.split(key)
@@ -96,7 +99,7 @@ def test_both_routes_agree_in_law(name: str) -> None:
         return mechanism.release(second, jnp.where(member, records.at[0].set(target), records))
 
     def from_law(key: jax.Array, member: jax.Array) -> jax.Array:
-        return mechanism.release_from_law(key, data, n, target, member)
+        return draw(key, data, n, target, member)
 
     keys = jax.random.split(jax.random.key(1), REPEATS)
     projection = np.array([1.0, -0.5])
@@ -119,12 +122,15 @@ def test_wrappers_offer_the_exact_route_only_where_their_base_does() -> None:
     own = mi.FunctionMechanism(lambda key, records: records.max(axis=0))
     for wrapped in (mi.GaussianNoise(own, 1.0), mi.LaplaceNoise(own, 1.0), mi.Subsampled(own, 0.5), own):
         assert not wrapped.has_exact_law
-        with pytest.raises(NotImplementedError, match="play it literally"):
-            wrapped.release_from_law(jax.random.key(0), DATA, 4, jnp.ones(2), True)
-    poisson = mi.PoissonSubsampled(MEAN, 0.5)
-    assert not poisson.has_exact_law
-    with pytest.raises(NotImplementedError, match="play it literally"):
-        poisson.release_from_law(jax.random.key(0), DATA, 4, jnp.ones(2), True)
+        assert lawful_round(mi.FixedTarget(wrapped, DATA, 4, [1.0, 0.0])) is None
+    assert not mi.PoissonSubsampled(MEAN, 0.5).has_exact_law
+
+
+def test_a_law_that_cannot_be_drawn_is_refused_by_name() -> None:
+    draw, data = output_law(MEAN), mi.StudentT(5.0)
+    assert draw is not None
+    with pytest.raises(ValueError, match="StudentT data have no exact law of a sum"):
+        draw(jax.random.key(0), data, 4, jnp.ones(1), True)
 
 
 def _release(mechanism: mi.AbstractMechanism) -> Any:

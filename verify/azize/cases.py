@@ -73,7 +73,7 @@ def leakage(groups: Sequence[Terms]) -> float:
     return sum(g.count * g.leakage for g in groups) / groups[0].n
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=64)
 def mean_law(
     case: Case, rows: int, n: int, noise: float = 0.0, score: str = "ratio"
 ) -> tuple[float, AdditiveLaw]:

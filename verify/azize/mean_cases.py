@@ -108,7 +108,8 @@ def brackets(case: MeanCase, rows: int, n: int, gamma: float = 0.0) -> tuple[Bra
     return tuple(case.build(rows, n, gamma))
 
 
-@lru_cache(maxsize=256)
+# A law holds up to 80 MiB: what several statements ask of it is kept by `mean_gaps`, not the law.
+@lru_cache(maxsize=4)
 def mean_law(case: MeanCase, rows: int, n: int, gamma: float = 0.0) -> MeanLaw:
     """The certified law of the likelihood ratio of a case when `rows` rows are released and d = tau n."""
     groups = brackets(case, rows, n, gamma)

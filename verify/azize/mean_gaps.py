@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -25,6 +26,7 @@ ALPHA = 0.05
 def curve_size(case: MeanCase, stretch: float, n: int) -> Size:
     """The optimal curve against g_mu, mu = stretch sqrt(m), in probits: all of it, or at one FPR where the conditions fail."""
     law = mean_law(case, n, n)
+    told(case, n)  # kept for the statements that ask for it, while the law is at hand
     claimed = azize.mean_tradeoff(law.leakage * stretch**2)
     if case.regular:
         return curve_gap(law, claimed, case.name)
@@ -34,13 +36,32 @@ def curve_size(case: MeanCase, stretch: float, n: int) -> Size:
     return Size(gap, gap)
 
 
+EPSILONS = (0.0, 0.1, 0.5, 1.0, 2.0, 4.0)
+"""Where the divergences of the two worlds are judged."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is kept of a certified law: m, and proven (low, high) of the advantage and of both divergences at each epsilon."""
+
+    leakage: float
+    advantage: tuple[float, float]
+    divergences: tuple[list[tuple[float, float]], ...]
+
+
+@cache
+def told(case: MeanCase, n: int) -> Told:
+    """The numbers that several statements ask of one law, taken while it is at hand."""
+    law = mean_law(case, n, n)
+    return Told(law.leakage, law.advantage_bracket(), tuple(law.delta_brackets(e) for e in EPSILONS))
+
+
 @cache
 def advantage_size(case: MeanCase, stretch: float, n: int) -> Size:
     """The optimal advantage less that of equation 3 with mu = stretch sqrt(m)."""
-    law = mean_law(case, n, n)
-    low, high = law.advantage_bracket()
+    m, (low, high) = told(case, n).leakage, told(case, n).advantage
     middle, error = ((low + high) / 2, (high - low) / 2) if case.regular else (low, 0.0)
-    gap = middle - azize.advantage(law.leakage * stretch**2)
+    gap = middle - azize.advantage(m * stretch**2)
     return Size(gap, gap, error=error)
 
 

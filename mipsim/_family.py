@@ -1,0 +1,56 @@
+"""Families of classes whose members are abstract or final: what a base computes, no subclass recomputes."""
+
+from typing import Any
+
+import equinox as eqx
+
+
+class AbstractMember(eqx.Module):
+    """The root of every family (mechanisms, laws, attacks, games).
+
+    A class of a family is either abstract, or final. What an abstract base computes from its members' own parts holds for
+    every member, so that an engine may use the parts alone: a linear attack is its weights and its offset. A subclass
+    that says otherwise would be misread in silence; it is refused when it is defined.
+
+    Raises:
+        TypeError: when a class subclasses a final one, or overrides what an abstract base computes.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> class Louder(mi.EmpiricalMean):
+        ...     pass
+        Traceback (most recent call last):
+        ...
+        TypeError: Louder subclasses EmpiricalMean, which is final; subclass AbstractMechanism, or wrap EmpiricalMean() in a mechanism of your own
+        >>> class Bent(mi.AbstractLinearAttack):
+        ...     def score(self, target, output):
+        ...         return output.max()
+        Traceback (most recent call last):
+        ...
+        TypeError: Bent overrides score of AbstractAdditiveAttack, which follows from the abstract methods there; subclass AbstractAttack to say it freely
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        # Equinox makes a second class of the same name and bases for its own use while it initialises.
+        family = [base for base in cls.__mro__[1:] if issubclass(base, AbstractMember)][:-1]
+        if not family:
+            return
+        root = family[-1].__name__
+        for base in family:
+            if not getattr(base, "__abstractmethods__", None) and not getattr(base, "__abstractvars__", None):
+                noun = root.removeprefix("Abstract").lower()
+                raise TypeError(
+                    f"{cls.__name__} subclasses {base.__name__}, which is final; subclass {root}, or wrap "
+                    f"{base.__name__}() in a {noun} of your own"
+                )
+            computed = {
+                name for name, value in vars(base).items() if callable(value) or isinstance(value, property)
+            }
+            computed -= set(base.__abstractmethods__)
+            bent = sorted(name for name in vars(cls) if name in computed and not name.startswith("__"))
+            if bent:
+                raise TypeError(
+                    f"{cls.__name__} overrides {bent[0]} of {base.__name__}, which follows from the abstract methods there; "
+                    f"subclass {root} to say it freely"
+                )

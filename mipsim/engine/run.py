@@ -1,0 +1,184 @@
+"""One run of games: its thresholds, its manifests, its counts so far, and the loop that plays it to the end."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mipsim._validation import real_array, whole
+from mipsim.attacks.base import AbstractAttack
+from mipsim.engine.counting import GAMES, PILOT, Counter
+from mipsim.engine.devices import Device, local_devices, threads_for
+from mipsim.engine.drive import play_range
+from mipsim.engine.fidelity import pilot_games
+from mipsim.engine.histogram import Histogram
+from mipsim.engine.manifest import DRAWS, FORMAT, array_digest, describe, versions
+from mipsim.engine.pilot import pilot_edges
+from mipsim.engine.progress import progress_line
+from mipsim.engine.resume import counted, resume
+from mipsim.engine.samplers.base import AbstractSampler
+from mipsim.engine.shares import game_range
+from mipsim.forms.score import name_of
+from mipsim.games.base import AbstractGame
+
+
+@dataclass(frozen=True)
+class Column:
+    """What one score of every game is: the game as this score sees it, the attack, and what else its manifest says."""
+
+    game: AbstractGame
+    attack: AbstractAttack
+    also: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is asked of a run, checked; a run of one attack is the case of one column.
+
+    Attributes:
+        asked: the numbers of the games to play.
+        seed: in [0, 2^64).
+        edges: the thresholds of every column, or None for a pilot's.
+        chunk: games per call, or None.
+        progress: whether to show a bar.
+        workers: threads.
+        devices: where to play.
+        path: the checkpoint of a run of one column, or None.
+        shard: what the manifest says of the run's share in a larger one, or None.
+    """
+
+    asked: range
+    seed: int
+    edges: np.ndarray | None
+    chunk: int | None
+    progress: bool
+    workers: int
+    devices: Sequence[Device]
+    path: Path | None = None
+    shard: dict[str, Any] | None = None
+
+    @classmethod
+    def checked(
+        cls,
+        games: object,
+        seed: object,
+        edges: object,
+        chunk: object,
+        progress: bool,
+        workers: object,
+        devices: Any = None,
+    ) -> "Run":
+        """What `play` and its kin take, checked before any work is done.
+
+        Raises:
+            ValueError: naming the argument.
+        """
+        asked, places = game_range(games), local_devices(devices)
+        return cls(
+            asked,
+            checked_seed(seed),
+            None if edges is None else checked_edges(edges),
+            None if chunk is None else whole("chunk", chunk, 1),
+            progress,
+            threads_for(places) if workers is None else whole("workers", workers, 1),
+            places,
+        )
+
+    def play(self, sampler: AbstractSampler, columns: Sequence[Column]) -> list[Histogram]:
+        """Play the games that are not yet counted and return the counts of every column.
+
+        Args:
+            sampler: draws the scores of all columns; its leaves must be JAX arrays.
+            columns: what they are.
+
+        Raises:
+            ValueError: on a NaN score, or a checkpoint that is corrupt or belongs to another run.
+            OSError: if the checkpoint cannot be written.
+        """
+        edges = self._thresholds(sampler, columns)
+        begun = [
+            resume(self.path, own, self._manifest(sampler, column, own), self.asked)
+            for column, own in zip(columns, edges, strict=True)
+        ]
+        counter = Counter(sampler, edges, self.seed, GAMES, self.devices)
+        counts = np.zeros((2, len(edges), max(map(len, edges)) + 2), np.int64)
+        done, begin = begun[0].games, self.asked.start + begun[0].games
+        title = f"{sampler.fidelity} fidelity ({sampler.name})"
+        with progress_line(title, len(self.asked), done, self.progress) as advance:
+            ways = counter, begin, self.asked.stop, counter.block, self.chunk, self.workers
+            for end, more in play_range(*ways):
+                _refuse_nan(
+                    more, columns, f"of the {2 * (end - begin)} games {begin} to {end - 1} of both worlds"
+                )
+                counts, begin, done = counts + more, end, end - self.asked.start
+                if self.path is not None:
+                    self._added(begun[0], counts[:, 0], done).save(self.path)
+                advance(done)
+        return [self._added(state, counts[:, i], done) for i, state in enumerate(begun)]
+
+    def _added(self, state: Histogram, counts: np.ndarray, done: int) -> Histogram:
+        cells = state.edges.size + 1
+        out, inside = state.out + counts[0, :cells], state.inside + counts[1, :cells]
+        return Histogram(state.edges, out, inside, {**state.manifest, **counted(self.seed, self.asked, done)})
+
+    def _manifest(self, sampler: AbstractSampler, column: Column, edges: np.ndarray) -> dict[str, Any]:
+        manifest = {
+            "format": FORMAT,
+            "game": describe(column.game),
+            "attack": describe(column.attack),
+            **dict(column.also),
+            "seed": self.seed,
+            **counted(self.seed, self.asked, 0),
+            "fidelity": sampler.fidelity,
+            "sampler": sampler.name,
+            "edges": {**array_digest(edges), "source": "pilot" if self.edges is None else "given"},
+            "draws": DRAWS,
+            "versions": versions(),
+            "device": self.devices[0].platform,
+        }
+        return manifest if self.shard is None else manifest | {"shard": self.shard}
+
+    def _thresholds(self, sampler: AbstractSampler, columns: Sequence[Column]) -> list[np.ndarray]:
+        """Those that were given; else the pilot is played and places them."""
+        if self.edges is not None:
+            return [self.edges] * len(columns)
+        counter = Counter(
+            sampler, [np.zeros(1)] * len(columns), self.seed, PILOT
+        )  # on one device: a pilot is short
+        wanted, drawn = pilot_games(columns[0].game, sampler), []
+        for start in range(0, wanted, counter.block):
+            counts, scores = counter(start, start + counter.block)
+            _refuse_nan(counts, columns, f"of {2 * counter.block} pilot games")
+            drawn.append(scores)
+        scores = np.concatenate(drawn, axis=2)[:, :, :wanted]
+        return [pilot_edges(scores[:, i]) for i in range(len(columns))]
+
+
+def _refuse_nan(counts: np.ndarray, columns: Sequence[Column], of: str) -> None:
+    bad = counts[:, :, -1].sum(axis=0)
+    if bad.any():
+        name = name_of(columns[int(np.argmax(bad > 0))].attack)
+        raise ValueError(
+            f"attack {name} gave NaN for {bad[bad > 0][0]} {of}; a score must be a number or +-inf"
+        )
+
+
+def checked_seed(seed: object) -> int:
+    """Return a seed, a whole number in [0, 2^64), or say that it is none."""
+    value = whole("seed", seed, 0)
+    if value >= 2**64:
+        raise ValueError(f"seed is {value}; it must be a whole number in [0, 2^64)")
+    return value
+
+
+def checked_edges(edges: object) -> np.ndarray:
+    """Return increasing finite thresholds, shape (K,), or say what is wrong with them."""
+    array = real_array("edges", edges)
+    if array.ndim != 1 or array.size == 0:
+        raise ValueError(f"edges has shape {array.shape}; it must be a vector of at least one threshold")
+    if not (np.diff(array) > 0).all():
+        where = int(np.argmin(np.diff(array)))
+        raise ValueError(f"edges falls or stays at index {where + 1}; thresholds must increase strictly")
+    return array.copy()

@@ -1,0 +1,113 @@
+"""Linear scores of clipped gradient steps, every record drawn; only its norm and its score are kept."""
+
+from typing import ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
+from mipsim.engine.random.counter import Draws
+from mipsim.engine.samplers.base import AbstractSampler, block_games
+from mipsim.engine.samplers.clipped import (
+    NOISE_ROW,
+    clipped,
+    is_in,
+    kept_share,
+    normals,
+    starts,
+)
+from mipsim.engine.samplers.gaussian_rows import GaussianRows, gaussian_rows
+from mipsim.forms.release import step_of
+from mipsim.games.base import AbstractGame
+from mipsim.games.fixed_target import FixedTarget
+
+_LANES = 2**13
+_GROUPS = 64
+
+
+class ClippedScores(AbstractSampler):
+    """Plays a fixed target with a linear attack, all records of a few games side by side, coordinate by coordinate.
+
+    A record needs two numbers, its squared norm and weights . record, so that memory is 16 bytes a record.
+
+    Attributes:
+        attack: its score is link(weights . output).
+        target: z*, shape (d,).
+        records: their law.
+        clip, drawn: as in `Release`.
+        variance: of the noise, in every output coordinate, shape (d,).
+        rows: how many rows are averaged.
+    """
+
+    fidelity: ClassVar[str] = "literal"
+    name: ClassVar[str] = "clipped scores"
+    attack: AbstractLinearAttack
+    target: Float[Array, " d"]
+    records: GaussianRows
+    clip: Float[Array, ""]
+    variance: Float[Array, " d"]
+    drawn: Float[Array, ""]
+    rows: int = eqx.field(static=True)
+    block: int = eqx.field(static=True)
+
+    def scores(self, draws: Draws) -> Float[Array, " G"]:
+        """Play and score the games."""
+        law = self.records
+        weights = self.attack.weights(self.target)
+        size = jnp.max(jnp.abs(weights))
+        share = weights / jnp.where(size > 0.0, size, 1.0)
+        short = law.grouped(share).astype(jnp.float32)
+        row = jnp.tile(jnp.arange(self.rows, dtype=jnp.uint32), draws.games.shape[0])
+        start = starts(row, draws._replace(games=jnp.repeat(draws.games, self.rows)))
+
+        def one_group(group: Array, sums: Array) -> Array:
+            record = law.draw(group.astype(jnp.uint32), start)
+            square = sum((x * x for x in record[1:]), record[0] * record[0])
+            score = sum((short[i][group] * x for i, x in enumerate(record)), jnp.zeros((), jnp.float32))
+            # One complex number, so that one loop computes both: XLA would otherwise draw the record twice.
+            return sums + jax.lax.complex(square, score)
+
+        def some_groups(k: Array, sums: Array) -> Array:
+            # Few enough for float32 sums; a loop that mixes them with float64 is vectorised half as wide.
+            last = jnp.minimum((k + 1) * _GROUPS, law.groups)
+            none = jnp.zeros(start.shape, jnp.complex64)
+            return sums + jax.lax.fori_loop(k * _GROUPS, last, one_group, none).astype(jnp.complex128)
+
+        none = jnp.zeros(start.shape, jnp.complex128)
+        sums = jax.lax.fori_loop(0, -(-law.groups // _GROUPS), some_groups, none).reshape(-1, self.rows)
+        norm = jnp.sqrt(jnp.real(sums) + law.lost_square)
+        # What float32 cut off the weights and the means adds up over the records: it is put back.
+        lost = jnp.sum((law.grouped(share) - short) * law.location) + jnp.dot(share, law.lost)
+        inside = is_in(self.drawn, draws)
+        own = jnp.where(inside, jnp.dot(weights, clipped(self.target, self.clip)), 0.0)
+        # The target stands in the last row: records are exchangeable.
+        is_record = (jnp.arange(self.rows) < self.rows - 1) | ~inside[:, None]
+        kept = jnp.where(is_record, kept_share(norm, self.clip / law.unit), 0.0)
+        total = size * law.unit * jnp.sum(kept * (jnp.imag(sums) + lost), axis=1) + own
+        noise, _ = normals(0, NOISE_ROW, draws)
+        score = total / self.rows + noise * jnp.sqrt(jnp.sum(weights**2 * self.variance))
+        return jax.vmap(lambda s: self.attack.link(self.target, s))(score).astype(jnp.float64)
+
+
+def clipped_scores_sampler(game: AbstractGame, attack: AbstractAttack) -> ClippedScores | None:
+    """The literal sampler of a clipped step under a linear attack, or None where it does not apply.
+
+    It applies to `FixedTarget` with a law that `gaussian_rows` takes. Must be called inside `exact_scope`.
+    """
+    step = step_of(game.mechanism, game.n)
+    if step is None or not isinstance(game, FixedTarget) or not isinstance(attack, AbstractLinearAttack):
+        return None
+    law = gaussian_rows(game.data)
+    return law and ClippedScores(
+        attack=attack,
+        target=jnp.asarray(game.target),
+        records=law,
+        clip=jnp.asarray(step.clip),
+        variance=jnp.asarray(np.broadcast_to(step.variance, (law.dimension,))),
+        drawn=jnp.asarray(step.drawn),
+        rows=step.rows,
+        block=block_games(step.rows, budget=_LANES, most=1024),
+    )

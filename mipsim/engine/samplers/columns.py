@@ -1,0 +1,244 @@
+"""The sampler of a released mean of independent coordinates: each column sum from a table, any attack on top."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, UInt32, UInt64
+
+from mipsim.attacks.base import AbstractAttack
+from mipsim.distributions.base import AbstractDistribution
+from mipsim.distributions.binomial_table import draw
+from mipsim.distributions.sum_table import lattice_table, standard_form, sum_table
+from mipsim.engine.random.counter import Draws, long_word, normal_pair, uniform
+from mipsim.engine.random.splitmix import splitmix64
+from mipsim.engine.samplers.base import AbstractSampler, block_games
+from mipsim.forms.release import mean_of
+from mipsim.games.base import AbstractGame
+from mipsim.games.fixed_target import FixedTarget
+from mipsim.games.random_target import RandomTarget
+
+_MOST_BYTES = 2**29
+_MANY = 2**20
+_SUM, _TARGET, _NOISE = 0, 1, 2
+"""What the words of a coordinate are for."""
+
+_USES = 4
+
+WordsOf = Callable[[int], UInt64[Array, "d G"]]
+
+
+class AbstractColumns(eqx.Module):
+    """The laws of the d column sums, without the target (side 0: k rows) and beside it (side 1: k - 1 rows)."""
+
+    @abstractmethod
+    def sums(self, words: WordsOf, side: Int[Array, "..."]) -> Float[Array, "d G"]:
+        """Draw the sums; `side` is a scalar or has shape (G,)."""
+
+    @abstractmethod
+    def record(self, words: WordsOf) -> Float[Array, "d G"]:
+        """Draw one record a game."""
+
+
+class LatticeColumns(AbstractColumns):
+    """Sums on a lattice, an alias row for every coordinate and side.
+
+    Attributes:
+        entries: shape (d, 2, C) flattened.
+        origin: shape (d, 2).
+        ones, one_origin: the same of a single record, shapes (d, C') flattened and (d,).
+        step: of the lattice.
+        bits, one_bits: log2 of C and C'.
+    """
+
+    entries: UInt32[Array, " entries"]
+    origin: Float[Array, "d 2"]
+    ones: UInt32[Array, " single"]
+    one_origin: Float[Array, " d"]
+    step: Float[Array, ""]
+    bits: int = eqx.field(static=True)
+    one_bits: int = eqx.field(static=True)
+
+    def sums(self, words: WordsOf, side: Int[Array, "..."]) -> Float[Array, "d G"]:
+        """Draw the sums."""
+        d = self.origin.shape[0]
+        row = (2 * jnp.arange(d)[:, None] + side).astype(jnp.uint32) << jnp.uint32(self.bits)
+        word = (words(_SUM) >> jnp.uint64(32)).astype(jnp.uint32)
+        column = draw(self.entries, word, self.bits, jnp.broadcast_to(row, word.shape))
+        origin = jnp.where(side == 1, self.origin[:, 1:], self.origin[:, :1])
+        return origin + self.step * column.astype(jnp.int32)
+
+    def record(self, words: WordsOf) -> Float[Array, "d G"]:
+        """Draw one record a game."""
+        row = jnp.arange(self.one_origin.shape[0], dtype=jnp.uint32)[:, None] << jnp.uint32(self.one_bits)
+        word = words(_SUM).astype(jnp.uint32)  # the half that `sums` leaves
+        column = draw(self.ones, word, self.one_bits, jnp.broadcast_to(row, word.shape))
+        return self.one_origin[:, None] + self.step * column.astype(jnp.int32)
+
+
+class DensityColumns(AbstractColumns):
+    """Sums of a location-scale family, one table of cells for either side.
+
+    Attributes:
+        data: draws the targets of a random-target game.
+        entries, left, width, start: of two `SumTable`s, shape (2, C) flattened.
+        centre: k and k - 1 times the location, shape (d, 2).
+        scale: shape (d,).
+        bits: log2 C.
+    """
+
+    data: AbstractDistribution
+    entries: UInt32[Array, " cells"]
+    left: Float[Array, " cells"]
+    width: Float[Array, " cells"]
+    start: Float[Array, " cells"]
+    centre: Float[Array, "d 2"]
+    scale: Float[Array, " d"]
+    bits: int = eqx.field(static=True)
+
+    def sums(self, words: WordsOf, side: Int[Array, "..."]) -> Float[Array, "d G"]:
+        """Draw the sums."""
+        word = words(_SUM)
+        row = jnp.broadcast_to(side.astype(jnp.uint32) << jnp.uint32(self.bits), word.shape)
+        cell = row + draw(self.entries, (word >> jnp.uint64(32)).astype(jnp.uint32), self.bits, row)
+        left, width, start = (
+            x.at[cell].get(mode="promise_in_bounds") for x in (self.left, self.width, self.start)
+        )
+        share = uniform(word << jnp.uint64(32))
+        place = 2 * share / (start + jnp.sqrt(start**2 + 4 * (1 - start) * share))
+        centre = jnp.where(side == 1, self.centre[:, 1:], self.centre[:, :1])
+        return centre + self.scale[:, None] * (left + width * place)
+
+    def record(self, words: WordsOf) -> Float[Array, "d G"]:
+        """Draw one record a game, by the law's own sampler."""
+        seeds = words(_TARGET)[0]
+        parts = jnp.stack([seeds >> jnp.uint64(32), seeds & jnp.uint64(0xFFFFFFFF)], axis=1)
+        keys = jax.random.wrap_key_data(parts.astype(jnp.uint32), impl="threefry2x32")
+        return jax.vmap(lambda key: self.data.sample(key, 1)[0], out_axes=1)(keys)
+
+
+class ColumnSampler(AbstractSampler):
+    """Draws the released mean coordinate by coordinate from tables, and scores it with any attack.
+
+    Attributes:
+        attack: any attack.
+        target: z*, shape (d,), or None where each game draws its own.
+        columns: the laws of the sums.
+        noise: standard deviation of Gaussian noise in every output coordinate, shape (d,).
+        drawn: the probability that the target, if a member, is among the rows.
+        rows: k, how many rows are averaged.
+        has_coin, has_noise: what need not be computed.
+    """
+
+    fidelity: ClassVar[str] = "sufficient"
+    name: ClassVar[str] = "columns"
+    attack: AbstractAttack
+    target: Float[Array, " d"] | None
+    columns: AbstractColumns
+    noise: Float[Array, " d"]
+    drawn: Float[Array, ""]
+    rows: int = eqx.field(static=True)
+    has_coin: bool = eqx.field(static=True)
+    has_noise: bool = eqx.field(static=True)
+    block: int = eqx.field(static=True)
+
+    def scores(self, draws: Draws) -> Float[Array, " G"]:
+        """Draw and score the outputs."""
+        target, output, _ = self.outputs(draws)
+        axes = (1 if self.target is None else None, 1)
+        return jax.vmap(self.attack.score, in_axes=axes)(target, output).astype(jnp.float64)
+
+    def outputs(self, draws: Draws) -> tuple[Array, Float[Array, "d G"], Array]:
+        """Draw the games: the target, shape (d,) or (d, G), the outputs, and whether the target is among the rows."""
+        d = self.noise.shape[0]
+        own = splitmix64(long_word(draws.seed[0], draws.seed[1]), jnp.uint64(_MANY))
+        start = splitmix64(splitmix64(own, draws.place.astype(jnp.uint64)), draws.games)
+        places = _USES * jnp.arange(d, dtype=jnp.uint64)[:, None]
+
+        def words(use: int) -> UInt64[Array, "d G"]:
+            return splitmix64(start[None, :], places + jnp.uint64(use))
+
+        side = draws.world
+        if self.has_coin:
+            coin = splitmix64(start, jnp.uint64(_USES * d))
+            side = jnp.where(uniform(coin) < self.drawn, draws.world, 0)
+        # Loops of one step, whose length XLA does not know: a draw is then made once, and not again for every use.
+        once, nothing = 1 + jnp.minimum(draws.stream, 0), jnp.zeros((d, draws.games.shape[0]))
+        if self.target is None:
+            target = jax.lax.fori_loop(0, once, lambda _, __: self.columns.record(words), nothing)
+        else:
+            target = jnp.asarray(self.target)
+
+        def release(_: Array, __: Array) -> Array:
+            added = jnp.where(side == 1, target if self.target is None else target[:, None], 0.0)
+            output = (self.columns.sums(words, side) + added) / self.rows
+            if self.has_noise:
+                output = output + self.noise[:, None] * normal_pair(words(_NOISE), words(_NOISE + 1))[0]
+            return output
+
+        return target, jax.lax.fori_loop(0, once, release, nothing), side == 1
+
+
+def column_sampler(game: AbstractGame, attack: AbstractAttack) -> ColumnSampler | None:
+    """The table sampler of a mean of independent coordinates, or None where there is none.
+
+    It applies to both games with Bernoulli or lattice data, or a location-scale family whose sums are smooth, and a stack of
+    `GaussianNoise` and `Subsampled` over `EmpiricalMean`; any attack. Must be called inside `exact_scope`.
+    """
+    if not isinstance(game, (FixedTarget, RandomTarget)) or not game.data.is_product:
+        return None
+    mean = mean_of(game.mechanism, game.n)
+    columns = None if mean is None else _lattice(game.data, mean.rows) or _density(game.data, mean.rows)
+    if mean is None or columns is None:
+        return None
+    d = game.data.dimension
+    return ColumnSampler(
+        attack=attack,
+        target=jnp.asarray(game.target) if isinstance(game, FixedTarget) else None,
+        columns=columns,
+        noise=jnp.asarray(np.broadcast_to(np.sqrt(mean.variance), (d,))),
+        drawn=jnp.asarray(mean.drawn),
+        rows=mean.rows,
+        has_coin=mean.drawn < 1.0,
+        has_noise=bool((mean.variance > 0).any()),
+        block=block_games(d, budget=2**19, most=4096),
+    )
+
+
+def _lattice(data: AbstractDistribution, rows: int) -> LatticeColumns | None:
+    full = lattice_table(data, rows)
+    rest = None if full is None else lattice_table(data, rows - 1, full.bits)
+    one = lattice_table(data, 1)
+    if full is None or rest is None or one is None or 2 * full.entries.nbytes > _MOST_BYTES:
+        return None
+    return LatticeColumns(
+        entries=jnp.asarray(np.stack([full.entries, rest.entries], axis=1).reshape(-1)),
+        origin=jnp.asarray(np.stack([full.origin, rest.origin], axis=1)),
+        ones=jnp.asarray(one.entries.reshape(-1)),
+        one_origin=jnp.asarray(one.origin),
+        step=jnp.asarray(full.step),
+        bits=full.bits,
+        one_bits=one.bits,
+    )
+
+
+def _density(data: AbstractDistribution, rows: int) -> DensityColumns | None:
+    form = standard_form(data)
+    tables = [] if form is None else [sum_table(form, rows), sum_table(form, rows - 1)]
+    known = [table for table in tables if table is not None]
+    if form is None or len(known) < 2:
+        return None
+    return DensityColumns(
+        data=data,
+        entries=jnp.asarray(np.concatenate([t.entries for t in known])),
+        left=jnp.asarray(np.concatenate([t.left for t in known])),
+        width=jnp.asarray(np.concatenate([t.width for t in known])),
+        start=jnp.asarray(np.concatenate([t.start for t in known])),
+        centre=jnp.asarray(form.location[:, None] * np.array([rows, rows - 1.0])),
+        scale=jnp.asarray(form.scale),
+        bits=known[0].bits,
+    )

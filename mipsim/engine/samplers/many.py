@@ -1,0 +1,180 @@
+"""Samplers that score one release many times: by several attacks, or for several targets."""
+
+from collections.abc import Sequence
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
+from mipsim.distributions.base import sum_sampler
+from mipsim.engine.random.counter import Draws
+from mipsim.engine.samplers.base import AbstractSampler, block_games, game_keys
+from mipsim.engine.samplers.columns import ColumnSampler, column_sampler
+from mipsim.forms.release import mean_of
+from mipsim.forms.score import line_at
+from mipsim.games.base import AbstractGame
+from mipsim.games.fixed_target import FixedTarget
+
+_NUMBERS = 2**19
+
+
+class StackedAttacks(AbstractAttack):
+    """Several attacks as one whose score is a vector; linear ones on a fixed target are one matrix.
+
+    The samplers map the score over the games of a block, so that XLA sees one product of matrices.
+
+    Attributes:
+        others: the attacks that score a release by themselves.
+        weights, offsets: of the linear attacks, shapes (k, d) and (k,).
+        order: where each attack's score stands among those of the linear ones, then of the others.
+    """
+
+    others: tuple[AbstractAttack, ...]
+    weights: Float[Array, "k d"]
+    offsets: Float[Array, " k"]
+    order: tuple[int, ...] = eqx.field(static=True)
+
+    @classmethod
+    def of(cls, game: AbstractGame, attacks: Sequence[AbstractAttack]) -> "StackedAttacks":
+        """The attacks on one game. Must be called inside `exact_scope`."""
+        matrix: list[int] = []
+        lines: list[tuple[np.ndarray, float]] = []
+        for i, attack in enumerate(attacks):
+            if isinstance(game, FixedTarget) and isinstance(attack, AbstractLinearAttack):
+                matrix.append(i)
+                lines.append(line_at(attack, game.target))
+        rest = [i for i in range(len(attacks)) if i not in matrix]
+        return cls(
+            others=tuple(attacks[i] for i in rest),
+            weights=jnp.asarray(np.array([w for w, _ in lines])),
+            offsets=jnp.asarray(np.array([c for _, c in lines])),
+            order=tuple(int(i) for i in np.argsort([*matrix, *rest])),
+        )
+
+    def score(self, target: Float[Array, " d"], output: Array) -> Float[Array, " attacks"]:
+        """Return the scores in the order of the attacks."""
+        scores = [jnp.asarray(a.score(target, output)).astype(jnp.float64)[None] for a in self.others]
+        if self.offsets.shape[0]:
+            scores.insert(0, self.weights @ output + self.offsets)
+        return jnp.concatenate(scores)[np.asarray(self.order)]
+
+
+class ManyTargets(AbstractSampler):
+    """Several targets of a noisy mean, scored on the same rows; the last column is that of a random one of them.
+
+    In the "out" world one release is scored for every target. In the "in" world each target has a release of its own,
+    made of the same other rows and the same noise: for target z the output is base + z / rows, so that a linear attack
+    needs one matrix product, weights . base, and one number per target, weights . z / rows. The base is the output of
+    the game whose target is the origin.
+
+    Attributes:
+        base: that game.
+        tables: draws its outputs, or None where it has none; then each is drawn by itself, from its law or its rows.
+        attack: aimed at each target in turn.
+        targets: shape (m, d).
+        weights, offsets, own: of a linear attack, shapes (m, d), (m,), (m,); `own` is weights . z. None for others.
+        rows: how many rows are averaged.
+        drawn: the probability that the target is among them.
+        deviation: of the noise in every output coordinate, shape (d,).
+    """
+
+    base: FixedTarget
+    tables: ColumnSampler | None
+    attack: AbstractAttack
+    targets: Float[Array, "m d"]
+    weights: Float[Array, "m d"] | None
+    offsets: Float[Array, " m"] | None
+    own: Float[Array, " m"] | None
+    drawn: Float[Array, ""]
+    deviation: Float[Array, " d"]
+    rows: int = eqx.field(static=True)
+    fidelity: str = eqx.field(static=True)  # pyright: ignore[reportIncompatibleVariableOverride] - either
+    name: str = eqx.field(static=True)  # pyright: ignore[reportIncompatibleVariableOverride]
+    block: int = eqx.field(static=True)
+
+    def scores(self, draws: Draws) -> Float[Array, "G columns"]:
+        """Draw the rows of each game and score them for every target."""
+        keys = game_keys(draws)
+        if self.tables is not None:
+            _, base, inside = self.tables.outputs(draws)
+            inside = jnp.broadcast_to(inside, draws.games.shape)
+        else:
+            base, inside = jax.vmap(lambda key: self._base(key, draws.world == 1), out_axes=(1, 0))(keys)
+        if self.weights is None or self.offsets is None or self.own is None:
+            scores = jax.lax.map(lambda pair: self._one_by_one(*pair), (base.T, inside)).T
+        else:
+            entered = jnp.where(inside, 1.0 / self.rows, 0.0)
+            scores = self.weights @ base + self.own[:, None] * entered + self.offsets[:, None]
+        # The tables use no keys, and `_base` splits them: the choice of the target is independent of the release.
+        pick = jax.vmap(
+            lambda key: jax.random.randint(jax.random.fold_in(key, 1), (), 0, self.targets.shape[0])
+        )
+        one = jnp.take_along_axis(scores, pick(keys)[None, :], axis=0)
+        return jnp.concatenate([scores, one]).T
+
+    def _base(self, key: Array, member: Array) -> tuple[Float[Array, " d"], Bool[Array, ""]]:
+        """One output without the target, and whether it is to be added."""
+        key_rows, key_row, key_noise, key_coin = jax.random.split(jax.random.fold_in(key, 0), 4)
+        inside = member & (jax.random.uniform(key_coin) < self.drawn)
+        data = self.base.data
+        if self.fidelity == "literal":
+            others = jnp.sum(data.sample(key_rows, self.rows - 1), axis=0)
+        else:
+            draw_sum = sum_sampler(data)
+            assert draw_sum is not None  # the builder has seen to it
+            others = draw_sum(key_rows, self.rows - 1)
+        row = jnp.where(inside, 0.0, data.sample(key_row, 1)[0])
+        noise = self.deviation * jax.random.normal(key_noise, self.deviation.shape)
+        return (others + row) / self.rows + noise, inside
+
+    def _one_by_one(self, base: Array, inside: Array) -> Float[Array, " m"]:
+        share = jnp.where(inside, 1.0 / self.rows, 0.0)
+        return jax.vmap(lambda z: self.attack.score(z, base + share * z).astype(jnp.float64))(self.targets)
+
+
+def many_targets_sampler(
+    game: FixedTarget, attack: AbstractAttack, targets: np.ndarray, fidelity: str
+) -> ManyTargets:
+    """The sampler of several targets. Must be called inside `exact_scope`.
+
+    Raises:
+        ValueError: if the mechanism is not a mean with Gaussian noise and sub-sampling: for others, targets do not
+            share their rows linearly, and are played one by one.
+    """
+    mean = mean_of(game.mechanism, game.n)
+    if mean is None:
+        raise ValueError(
+            f"mechanism is {type(game.mechanism).__name__}; many targets share rows only for EmpiricalMean with "
+            "GaussianNoise and Subsampled: play the targets one by one"
+        )
+    m, d = targets.shape
+    base = FixedTarget(game.mechanism, game.data, game.n, np.zeros(d))
+    tables = None if fidelity == "literal" else column_sampler(base, attack)
+    literal = fidelity == "literal" or (tables is None and not game.data.has_exact_sum)
+    if literal and fidelity == "sufficient":
+        raise ValueError(
+            f"fidelity is 'sufficient', but sums of {type(game.data).__name__} data have no exact law here; use "
+            "'literal' or 'auto'"
+        )
+    lines = [line_at(attack, z) for z in targets] if isinstance(attack, AbstractLinearAttack) else []
+    linear = bool(lines)
+    weights = np.array([w for w, _ in lines])
+    numbers = (mean.rows * d if literal else d) + m * (1 if linear else d)
+    return ManyTargets(
+        base=base,
+        tables=tables,
+        attack=attack,
+        targets=jnp.asarray(targets),
+        weights=jnp.asarray(weights) if linear else None,
+        offsets=jnp.asarray(np.array([c for _, c in lines])) if linear else None,
+        own=jnp.asarray(np.sum(weights * targets, axis=1)) if linear else None,
+        drawn=jnp.asarray(mean.drawn),
+        deviation=jnp.asarray(np.broadcast_to(np.sqrt(mean.variance), (d,))),
+        rows=mean.rows,
+        fidelity="literal" if literal else "sufficient",
+        name="many targets" if tables is None else f"many targets, {tables.name}",
+        block=block_games(numbers, budget=_NUMBERS, most=1024),
+    )

@@ -1,0 +1,243 @@
+"""A linear score of Gaussian data, for a fixed or a random target: a normal or two a game, whatever n and d are."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, UInt32
+
+from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
+from mipsim.attacks.covariance import CovarianceScore
+from mipsim.distributions.binomial_table import MOST_BITS, binomial_table, draw, table_bits
+from mipsim.distributions.gaussian import Gaussian
+from mipsim.engine.random.counter import Draws, chi_square, normals, words_of
+from mipsim.engine.samplers.base import AbstractSampler
+from mipsim.engine.samplers.coin import BLOCK, Coin
+from mipsim.forms.release import Release, release_of
+from mipsim.forms.score import line_at
+from mipsim.games.base import AbstractGame
+from mipsim.games.fixed_target import FixedTarget
+from mipsim.games.random_target import RandomTarget
+
+_SAME = 1e-10
+"""How far two matrices may be from proportional, relatively: rounding, not modelling."""
+
+_KEPT = 0xFFFFFFFE
+"""The Philox words of a game that say how many rows besides the target its coins keep."""
+
+
+class NormalSampler(AbstractSampler):
+    """A linear score of Gaussian data: one float64 normal a game.
+
+    Side 0 is the law of the score without the target among the rows, side 1 with it.
+
+    Attributes:
+        mean, sd: of the score on either side, shape (2,).
+        coin: whether the target, if a member, is among the rows of the release.
+    """
+
+    fidelity: ClassVar[str] = "projected"
+    name: ClassVar[str] = "normal"
+    mean: Float[Array, "2"]
+    sd: Float[Array, "2"]
+    coin: Coin
+    block: int = eqx.field(static=True)
+
+    def scores(self, draws: Draws) -> Float[Array, " G"]:
+        """Draw the scores of the games."""
+        side = self.coin.side(draws)
+        return self.mean[side] + self.sd[side] * normals(draws)
+
+
+class PoissonNormalSampler(AbstractSampler):
+    """A linear score of Gaussian data whose rows are kept by coins: a binomial count and one normal a game.
+
+    Attributes:
+        counts: alias entries of the number of kept rows besides the target, shape (2, C), for either world.
+        low: the number of column 0, shape (2,).
+        offset, target_mean: the score without rows, and what the target adds if it is kept.
+        row_mean, row_variance: what one kept row adds.
+        noise_variance: of Gaussian noise, in the score.
+        coin: whether the target is kept.
+        bits: log2 C.
+    """
+
+    fidelity: ClassVar[str] = "projected"
+    name: ClassVar[str] = "poisson normal"
+    counts: UInt32[Array, "2 C"]
+    low: Int[Array, "2"]
+    offset: Float[Array, ""]
+    target_mean: Float[Array, ""]
+    row_mean: Float[Array, ""]
+    row_variance: Float[Array, ""]
+    noise_variance: Float[Array, ""]
+    coin: Coin
+    bits: int = eqx.field(static=True)
+    block: int = eqx.field(static=True)
+
+    def scores(self, draws: Draws) -> Float[Array, " G"]:
+        """Draw the scores of the games."""
+        side = self.coin.side(draws)
+        word = words_of(draws)(_KEPT)[0]
+        column = draw(self.counts[draws.world], word, self.bits, jnp.uint32(0))
+        kept = (self.low[draws.world] + column.astype(jnp.int64)).astype(jnp.float64)
+        mean = self.offset + kept * self.row_mean + side * self.target_mean
+        sd = jnp.sqrt(kept * self.row_variance + self.noise_variance)
+        return mean + sd * normals(draws)
+
+
+class RandomNormalSampler(AbstractSampler):
+    """The covariance score of Gaussian data for a random target: |t|^2 of the target and one normal a game.
+
+    In coordinates where one record is N(0, I) the target is t ~ N(0, I_d), and given it the score is
+    scale (|t| s Z + share |t|^2) + slope |t|^2: only |t|^2 ~ chi2_d matters.
+
+    Attributes:
+        scale: of the score.
+        sd: s on either side, shape (2,).
+        share: what the target adds to the mean, 0 or 1/rows, shape (2,).
+        slope: of the constant term.
+        degrees: d.
+        coin: as in `NormalSampler`.
+    """
+
+    fidelity: ClassVar[str] = "projected"
+    name: ClassVar[str] = "random normal"
+    scale: Float[Array, ""]
+    sd: Float[Array, "2"]
+    share: Float[Array, "2"]
+    slope: Float[Array, ""]
+    coin: Coin
+    degrees: int = eqx.field(static=True)
+    block: int = eqx.field(static=True)
+
+    def scores(self, draws: Draws) -> Float[Array, " G"]:
+        """Draw the scores of the games."""
+        side = self.coin.side(draws)
+        square = chi_square(words_of(draws), self.degrees, draws.games.shape[0])
+        normal = normals(draws)
+        along = jnp.sqrt(square) * self.sd[side] * normal + self.share[side] * square
+        return self.scale * along + self.slope * square
+
+
+def normal_sampler(game: AbstractGame, attack: AbstractAttack) -> AbstractSampler | None:
+    """The sampler of a linear score of Gaussian data by its own law, or None. Must be called inside `exact_scope`.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> from mipsim.engine.precision import exact_scope
+        >>> data = mi.Gaussian([0.0, 1.0], 1.0)
+        >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10, target=[1.0, 1.0])
+        >>> with exact_scope():
+        ...     normal_sampler(game, mi.CovarianceScore(data, n=10)).name
+        'normal'
+    """
+    release = release_of(game.mechanism, game.n)
+    if release is None or release.clip is not None or release.laplace or not isinstance(game.data, Gaussian):
+        return None
+    if isinstance(game, RandomTarget):
+        return _random(game.data, release, attack) if release.rate == 1.0 else None
+    if not isinstance(game, FixedTarget) or not isinstance(attack, AbstractLinearAttack):
+        return None
+    return (
+        _whole(game, game.data, release, attack)
+        if release.rate == 1.0
+        else _kept(game, game.data, release, attack)
+    )
+
+
+@dataclass(frozen=True)
+class _Line:
+    """What a linear score sees of the game: one row's mean and variance in it, the target's share, the noise's variance."""
+
+    offset: float
+    row_mean: float
+    row_variance: float
+    target: float
+    noise: float
+
+
+def _line(game: FixedTarget, data: Gaussian, release: Release, attack: AbstractLinearAttack) -> _Line:
+    weights, offset = line_at(attack, game.target)
+    pulled = weights * data.factor if data.is_product else weights @ data.factor
+    noise = float(np.sum(weights**2 * release.variance))
+    return _Line(
+        offset, float(weights @ data.mean), float(pulled @ pulled), float(weights @ game.target), noise
+    )
+
+
+def _whole(
+    game: FixedTarget, data: Gaussian, release: Release, attack: AbstractLinearAttack
+) -> NormalSampler:
+    line, k = _line(game, data, release, attack), release.rows
+    means = line.offset + np.array([line.row_mean, ((k - 1) * line.row_mean + line.target) / k])
+    return NormalSampler(
+        mean=jnp.asarray(means),
+        sd=jnp.sqrt(jnp.array([k, k - 1.0]) * line.row_variance / k**2 + line.noise),
+        coin=Coin(release.drawn),
+        block=BLOCK,
+    )
+
+
+def _kept(
+    game: FixedTarget, data: Gaussian, release: Release, attack: AbstractLinearAttack
+) -> PoissonNormalSampler | None:
+    rate, n = np.array([release.rate]), game.n
+    bits = table_bits(n, rate)
+    if release.drawn < 1.0 or bits > MOST_BITS:
+        return None
+    line = _line(game, data, release, attack)
+    tables = [binomial_table(n - member, rate, bits) for member in (0, 1)]
+    expected = n * release.rate
+    return PoissonNormalSampler(
+        counts=jnp.asarray(np.concatenate([t.entries for t in tables])),
+        low=jnp.asarray(np.concatenate([t.low for t in tables])),
+        offset=jnp.asarray(line.offset),
+        target_mean=jnp.asarray(line.target / expected),
+        row_mean=jnp.asarray(line.row_mean / expected),
+        row_variance=jnp.asarray(line.row_variance / expected**2),
+        noise_variance=jnp.asarray(line.noise),
+        coin=Coin(release.rate),
+        bits=bits,
+        block=BLOCK,
+    )
+
+
+def _random(data: Gaussian, release: Release, attack: AbstractAttack) -> RandomNormalSampler | None:
+    if not isinstance(attack, CovarianceScore) or attack.aim is not None:
+        return None
+    if not np.array_equal(attack.mean, data.mean):
+        return None
+    scale, k = multiple(attack.precision, data.cov, 1.0, np.zeros(())), release.rows
+    # Noise must have the shape of the data: its variance per unit of theirs is the same in every direction.
+    both = (
+        multiple(attack.precision, data.cov, 1.0, release.variance) if release.has_gaussian_noise else scale
+    )
+    if scale is None or both is None:
+        return None
+    return RandomNormalSampler(
+        scale=jnp.asarray(scale),
+        sd=jnp.sqrt(jnp.array([k, k - 1.0]) / k**2 + (both / scale - 1.0)),
+        share=jnp.asarray(np.array([0.0, 1.0 / k])),
+        slope=jnp.asarray(-scale / (2.0 * attack.n)),
+        coin=Coin(release.drawn),
+        degrees=data.dimension,
+        block=BLOCK,
+    )
+
+
+def multiple(metric: np.ndarray, cov: np.ndarray, share: float, noise: np.ndarray) -> float | None:
+    """S > 0 if metric (share cov + diag(noise)) = s I, to rounding; else None."""
+    if metric.ndim == 1 and cov.ndim == 1:
+        products = metric * (share * cov + noise)
+        scale = float(products.mean())
+        return scale if scale > 0 and np.ptp(products) <= _SAME * scale else None
+    full = [np.diag(x) if x.ndim == 1 else x for x in (metric, cov)]
+    d = cov.shape[0]
+    product = full[0] @ (share * full[1] + np.diag(np.broadcast_to(noise, (d,))))
+    scale = float(np.trace(product)) / d
+    if not scale > 0 or np.abs(product - scale * np.eye(d)).max() > _SAME * scale:
+        return None
+    return scale

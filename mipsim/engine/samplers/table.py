@@ -1,0 +1,110 @@
+"""The fast kernel: one random word per coordinate picks its count, and small tables give its share of the score."""
+
+from typing import ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, UInt32
+
+from mipsim.attacks.base import AbstractAdditiveAttack
+from mipsim.distributions.binomial_table import draw
+from mipsim.engine.random.counter import Draws, Words, long_word, words_of
+from mipsim.engine.random.splitmix import splitmix64
+from mipsim.engine.samplers.base import AbstractSampler
+from mipsim.engine.samplers.fixed_point import IMPOSSIBLE, AbstractShares, Reach
+
+GROUP = 8
+"""Coordinates per step of the loop, hence what the tables' rows are padded to."""
+
+_COIN, _NOISE, _START = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
+"""What a game's Philox words are for: the sub-sampling coin, the noise, the start of its SplitMix64 sequence."""
+
+
+class TableSampler(AbstractSampler):
+    """Draws the score of a mean of Bernoulli records from tables of counts and of contributions.
+
+    A row of the tables holds one coordinate. Side 0 is the law of its column sum without the target, side 1 with it.
+    The score is link(base + unit x sum of int32 shares): integer sums do not depend on their order, wrap around modulo
+    2^32 harmlessly, and are bit-identical on every device.
+
+    Attributes:
+        attack: whose `link` ends the score.
+        target: z*, shape (d,).
+        counts: alias entries, shape (rows, 2, C) flattened; rows is d rounded up to a multiple of GROUP.
+        shares: contributions in units of `unit`.
+        base, unit: float64 scalars.
+        noise: standard deviation of the Gaussian noise in the score, float64 scalar.
+        drawn: the probability that the target is among the rows of the release; 1 without sub-sampling.
+        bits: log2 C.
+        has_coin, has_noise: what the kernel need not compute.
+    """
+
+    fidelity: ClassVar[str] = "sufficient"
+    name: ClassVar[str] = "table"
+    attack: AbstractAdditiveAttack
+    target: Float[Array, " d"]
+    counts: UInt32[Array, " entries"]
+    shares: AbstractShares
+    base: Float[Array, ""]
+    unit: Float[Array, ""]
+    noise: Float[Array, ""]
+    drawn: Float[Array, ""]
+    bits: int = eqx.field(static=True)
+    has_coin: bool = eqx.field(static=True)
+    has_noise: bool = eqx.field(static=True)
+    block: int = eqx.field(static=True)
+
+    def scores(self, draws: Draws) -> Float[Array, " G"]:
+        """Draw the scores of the games."""
+        words = words_of(draws)
+        side = jnp.full(draws.games.shape, draws.world, dtype=jnp.uint32)
+        if self.has_coin:
+            high, low, *_ = words(_COIN)
+            coin = high.astype(jnp.float64) * 2.0**-32 + low.astype(jnp.float64) * 2.0**-64
+            side = jnp.where(coin < self.drawn, side, jnp.uint32(0))
+        total, impossible = self._sum(words(_START), draws.world, side)
+        score = self.base + self.unit * total.astype(jnp.float64)
+        if self.has_noise:
+            score = score + self.noise * _normal(words(_NOISE))
+        if self.shares.has_impossible:
+            score = jnp.where(impossible, -jnp.inf, score)
+        return jax.vmap(lambda s: self.attack.link(self.target, s))(score).astype(jnp.float64)
+
+    def _sum(self, words: Words, world: Array, side: Array) -> tuple[Int[Array, " G"], Bool[Array, " G"]]:
+        """Sum the shares over the coordinates, a group a step; also say where one was impossible."""
+        columns = 1 << self.bits
+        # One game's coin may point at either side, so that both rows of a coordinate are in reach; else only one is.
+        reach = (
+            Reach(columns, 0, 2 * columns, side << jnp.uint32(self.bits))
+            if self.has_coin
+            else Reach(columns, world.astype(jnp.int64) * columns, columns, jnp.uint32(0))
+        )
+        sequence = long_word(words[1], words[0])
+
+        def step(group: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
+            total, impossible = state
+            for k in range(GROUP):
+                coordinate = group * GROUP + k
+                # Computed anew for each use: cheaper than carrying words through memory, and no draw has a state.
+                pair = splitmix64(sequence, (coordinate // 2).astype(jnp.uint64))
+                word = (pair >> jnp.uint64(32 * (k % 2))).astype(jnp.uint32)
+                column = draw(reach.row(self.counts, coordinate), word, self.bits, reach.offset)
+                share = self.shares.of(coordinate, column, reach)
+                total = total + share
+                if self.shares.has_impossible:
+                    impossible = impossible | (share == IMPOSSIBLE)
+            return total, impossible
+
+        groups = self.counts.size // (2 * columns * GROUP)
+        return jax.lax.fori_loop(0, groups, step, (self.shares.start(side), jnp.zeros(side.shape, bool)))
+
+
+def _normal(words: Words) -> Float[Array, " G"]:
+    """One float64 standard normal from 106 bits (Box-Muller); its tail reaches 8.5."""
+
+    def uniform(a: Array, b: Array) -> Array:
+        wide = (a.astype(jnp.uint64) << jnp.uint64(21)) ^ (b.astype(jnp.uint64) >> jnp.uint64(11))
+        return (wide.astype(jnp.float64) + 1.0) * 2.0**-53
+
+    return jnp.sqrt(-2.0 * jnp.log(uniform(*words[:2]))) * jnp.cos(2.0 * jnp.pi * uniform(*words[2:]))

@@ -1,0 +1,120 @@
+"""What a stack of mechanisms releases: the one reading that samplers, exact laws and tilted games share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import singledispatch
+
+import numpy as np
+
+from mipsim.mechanisms.base import AbstractMechanism
+from mipsim.mechanisms.mean import EmpiricalMean
+from mipsim.mechanisms.noise import GaussianNoise, LaplaceNoise
+from mipsim.mechanisms.sgd_step import SGDStep
+from mipsim.mechanisms.subsample import PoissonSubsampled, Subsampled
+
+
+@dataclass(frozen=True)
+class Release:
+    """The mean of rows, the target perhaps among them, plus independent noise on every coordinate.
+
+    Attributes:
+        rows: how many rows are averaged.
+        drawn: the probability that one given record is among them.
+        variance: of all Gaussian noise in every output coordinate, a number or shape (d,).
+        laplace: scales of independent Laplace noises of the output, each a number or shape (d,).
+        rate: the probability with which each row is kept by its own coin, the sum being divided by rate rows; 1 keeps all.
+        clip: the largest norm of a row, > 0 or inf, where the rows are those of a clipped step; None for a plain mean.
+    """
+
+    rows: int
+    drawn: float = 1.0
+    variance: np.ndarray = field(default_factory=lambda: np.zeros(()))
+    laplace: tuple[np.ndarray, ...] = ()
+    rate: float = 1.0
+    clip: float | None = None
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether anything is added to the mean."""
+        return self.has_gaussian_noise or bool(self.laplace)
+
+    @property
+    def has_gaussian_noise(self) -> bool:
+        """Whether any of it is Gaussian."""
+        return bool((self.variance > 0).any())
+
+
+@singledispatch
+def release_of(mechanism: AbstractMechanism, n: int) -> Release | None:
+    """Read a mechanism on n records; None where it is no mean of rows. A new mechanism registers here, one function.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> release_of(mi.Subsampled(mi.EmpiricalMean(), 0.1), 1000)
+        Release(rows=100, drawn=0.1, variance=array(0.), laplace=(), rate=1.0, clip=None)
+        >>> release_of(mi.Subsampled(mi.SGDStep(1.0, 10.0), 0.1), 1000).variance
+        array(0.01)
+    """
+    return None
+
+
+def mean_of(mechanism: AbstractMechanism, n: int) -> Release | None:
+    """The release where it is a plain mean of whole rows with Gaussian noise or none; None for any other.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> mean_of(mi.LaplaceNoise(mi.EmpiricalMean(), 0.1), 10) is None
+        True
+    """
+    found = plain_release_of(mechanism, n)
+    return found if found is not None and found.rate == 1.0 and not found.laplace else None
+
+
+def plain_release_of(mechanism: AbstractMechanism, n: int) -> Release | None:
+    """The release where no row is clipped, with any noise and rows kept by coins or not; None for any other."""
+    found = release_of(mechanism, n)
+    return found if found is not None and found.clip is None else None
+
+
+def step_of(mechanism: AbstractMechanism, n: int) -> Release | None:
+    """The release where it is a clipped step with Gaussian noise or none; None for any other."""
+    found = release_of(mechanism, n)
+    return found if found is not None and found.clip is not None and not found.laplace else None
+
+
+@release_of.register
+def _(mechanism: EmpiricalMean, n: int) -> Release | None:
+    return Release(n)
+
+
+@release_of.register
+def _(mechanism: SGDStep, n: int) -> Release | None:
+    return Release(n, variance=np.asarray(mechanism.noise_std(n) ** 2), clip=mechanism.clip)
+
+
+@release_of.register
+def _(mechanism: GaussianNoise, n: int) -> Release | None:
+    inner = release_of(mechanism.base, n)
+    gamma = np.asarray(mechanism.gamma, dtype=np.float64)
+    return inner and replace(inner, variance=np.asarray(inner.variance + gamma**2 / n))
+
+
+@release_of.register
+def _(mechanism: LaplaceNoise, n: int) -> Release | None:
+    inner = release_of(mechanism.base, n)
+    scale = np.asarray(mechanism.scale, dtype=np.float64)
+    return inner and (replace(inner, laplace=(*inner.laplace, scale)) if (scale > 0).any() else inner)
+
+
+@release_of.register
+def _(mechanism: Subsampled, n: int) -> Release | None:
+    kept = mechanism.kept(n)
+    inner = release_of(mechanism.base, kept)
+    return inner and replace(inner, drawn=inner.drawn * (kept / n))
+
+
+@release_of.register
+def _(mechanism: PoissonSubsampled, n: int) -> Release | None:
+    inner = release_of(mechanism.base, n)
+    return inner and replace(inner, rate=mechanism.rate * inner.rate)

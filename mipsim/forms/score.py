@@ -1,0 +1,71 @@
+"""What an attack computes at a target: the one reading of its score as linear, additive, quadratic or opaque.
+
+What a family computes no member can override (`mipsim._family`), so that the family alone tells the form:
+`AbstractLinearAttack`, `AbstractAdditiveAttack`, `AbstractQuadraticAttack`; any other score is opaque.
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
+from mipsim.attacks.likelihood_ratio import LikelihoodRatio
+from mipsim.attacks.quadratic import AbstractQuadraticAttack
+
+
+def line_at(attack: AbstractLinearAttack, target: np.ndarray) -> tuple[np.ndarray, float]:
+    """Weights, shape (d,), and offset of a linear score at a target, float64. Must be called inside `exact_scope`.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> print(line_at(mi.ScalarProduct([0.0, 1.0]), np.ones(2)))
+        (array([1., 0.]), 0.0)
+    """
+    point = jnp.asarray(target)
+    return np.asarray(attack.weights(point), dtype=np.float64), float(attack.offset(point))
+
+
+def quadratic_form_of(attack: AbstractAttack) -> AbstractQuadraticAttack | None:
+    """The attack as a function of a quadratic form in the output, where it is one; else None.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> data = mi.Gaussian([0.0], [1.0])
+        >>> type(quadratic_form_of(mi.LikelihoodRatio(mi.EmpiricalMean(), data, 10))).__name__
+        'QuadraticRatio'
+    """
+    if isinstance(attack, LikelihoodRatio):
+        return attack.as_quadratic()
+    return attack if isinstance(attack, AbstractQuadraticAttack) else None
+
+
+@eqx.filter_jit
+def _columnwise(attack: AbstractAdditiveAttack, target: jax.Array, outputs: jax.Array) -> jax.Array:
+    return jax.vmap(lambda output: attack.contributions(target, output))(outputs)
+
+
+def terms_at(attack: AbstractAdditiveAttack, target: np.ndarray, outputs: np.ndarray) -> np.ndarray:
+    """The terms of an additive score for many values of every coordinate. Must be called inside `exact_scope`.
+
+    Args:
+        attack: the attack.
+        target: z*, shape (d,).
+        outputs: values of the output coordinates, shape (d, ...); one call takes a value of every coordinate.
+
+    Returns:
+        float64, the shape of outputs.
+    """
+    flat = np.ascontiguousarray(outputs.reshape(target.size, -1).T)
+    terms = np.asarray(_columnwise(attack, jnp.asarray(target), jnp.asarray(flat)), dtype=np.float64)
+    return terms.T.reshape(outputs.shape)
+
+
+def name_of(attack: AbstractAttack) -> str:
+    """The attack's name in messages: its class, or the user's function."""
+    function = getattr(attack, "function", None)
+    return (
+        type(attack).__name__
+        if function is None
+        else str(getattr(function, "__qualname__", type(function).__name__))
+    )
