@@ -181,7 +181,7 @@ def by_bisection(link: Map, low: float, high: float) -> Map:
     """
 
     def unlink(score: np.ndarray) -> np.ndarray:
-        a, b = (np.full(score.shape, _order(np.float64(end))) for end in (low, high))
+        a, b = (np.full(score.shape, _order(np.asarray(end, np.float64))) for end in (low, high))
         for _ in range(64):
             # The mean, rounded down, without overflow; b - a is at most 2^64.
             middle = (a >> 1) + (b >> 1) + (a & b & 1)

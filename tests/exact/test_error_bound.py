@@ -292,3 +292,11 @@ def test_pairs_of_counts_are_quiet_where_they_say() -> None:
             for t in rng.uniform(start, until, 100):
                 modulus = np.abs(np.sum(q * np.exp(1j * t * values), axis=1))
                 assert np.log(modulus).sum() <= -level
+
+
+def test_phases_of_empirical_records_do_not_overflow() -> None:
+    """Pairs of records as weak as rounding made costs that overflowed, with a warning, which pytest makes an error."""
+    for seed in range(1, 8, 2):
+        records = np.random.default_rng(seed).normal(size=(30, 3))
+        game = mi.FixedTarget(mi.GaussianNoise(MEAN, 0.05), mi.Empirical(records), 10, records[0])
+        assert exact_law(game, mi.ScalarProduct(np.zeros(3))).error_bound <= 1e-3
