@@ -63,7 +63,8 @@ def judge_limit(
         unit: of the gaps.
         reading: how an open wording is read.
         second_route: what another way finds, asked for a refutation only.
-        bound: whether the statement is a bound in the limit: only positive gaps count against it.
+        bound: whether the statement is a bound in the limit: only positive gaps count against it, but negative ones
+            that rise must be seen to stay at or below zero.
         size_name: what grows.
         route: how the gaps were found.
 
@@ -74,6 +75,7 @@ def judge_limit(
     low, high, errors, between = (
         np.array(v) for v in zip(*((s.low, s.high, s.error, s.between) for s in found), strict=True)
     )
+    highest = high
     if bound:
         low, high = np.maximum(low, 0.0), np.maximum(high, 0.0)
     sides = [high] if bound or (low == high).all() else [low, high]
@@ -83,12 +85,19 @@ def judge_limit(
     verdict = Verdict(worst.verdict)
     # The gaps that are fitted were attained; what may lie between the points of the last curves counts against the claim.
     least = _least_tolerance(judged, sides, errors) + between[-1]
+    rises = ""
+    if bound and verdict is not Verdict.REFUTED and _may_rise(sizes, highest, errors, tolerance):
+        least, verdict = math.inf, Verdict.INCONCLUSIVE
+        shown = ", ".join(f"{gap:+.2g}" for gap in highest)
+        rises = (
+            f" The bound holds at the judged sizes, but its slack ({shown}) shrinks, perhaps to below zero."
+        )
     if verdict is Verdict.CONFIRMED and least > tolerance:
         verdict = Verdict.INCONCLUSIVE
     gaps = high if bound else np.array([s.worst for s in found])
     inside = np.maximum(np.abs(low), np.abs(high)) + errors <= tolerance
     starts = next((n for i, n in enumerate(sizes) if inside[i:].all()), None)
-    detail = f"{worst.why} Gaps {', '.join(f'{gap:+.2g}' for gap in gaps)} at {size_name} = {', '.join(map(str, sizes))}"
+    detail = f"{worst.why}{rises} Gaps {', '.join(f'{gap:+.2g}' for gap in gaps)} at {size_name} = {', '.join(map(str, sizes))}"
     if starts is not None:
         detail += f"; inside the tolerance from {size_name} = {starts} on"
     ends = [end for one in judged for end in one.interval]
@@ -116,6 +125,13 @@ def judge_limit(
         else TrendEvidence(np.array(sizes, float), gaps, low, high, tolerance, size_name, f"gap ({unit})"),
         tolerance=tolerance,
     )
+
+
+def _may_rise(sizes: Sequence[int], highest: np.ndarray, errors: np.ndarray, tolerance: float) -> bool:
+    """Whether gaps, negative ones as they are, may yet rise to a limit above the tolerance."""
+    if highest[-1] == -math.inf or (np.diff(highest[-4:]) <= 0.0).all():
+        return False
+    return limit_verdict(sizes, highest, tolerance, errors).interval[1] > tolerance
 
 
 def _least_tolerance(

@@ -151,3 +151,10 @@ def test_a_drawn_case_repeats_and_keeps_to_its_domain():
     bernoulli = [c for c in cases if c.law == "bernoulli"]
     assert bernoulli
     assert all(c.words.endswith((".0000",)) for c in bernoulli)
+
+
+def test_a_target_drawn_from_bernoulli_data_is_0_or_1_without_rounding():
+    # A target at 2.8e-17 is a number that no other data set has, and would refute what is true.
+    for k in range(400):
+        drawn = mean_cases.drawn(np.random.default_rng([6, k]), ("bernoulli",), lattice=True)
+        assert np.isfinite(drawn.build(20, 20, 0.0)[0].weaker.ratio).sum() > 2

@@ -234,6 +234,25 @@ def test_a_limit_is_judged_on_both_sides():
     assert slow.smallest_tolerance > 0.02
 
 
+@pytest.mark.parametrize(
+    ("gap", "confirmed"),
+    [
+        (lambda n: 0.1 - 10 * n**-0.5, False),
+        (lambda n: 0.2 - 1.7 / math.log(n), False),
+        (lambda n: -(n**-0.5), True),
+        (lambda n: -0.3 - n**-0.5, True),
+        (lambda n: -0.2 + 0.5 * n**-0.5, True),
+        (lambda n: -0.01 * n**0.5, True),
+        (lambda n: -math.inf, True),
+    ],
+)
+def test_a_bound_whose_slack_shrinks_to_below_zero_beyond_the_judged_sizes_is_not_confirmed(gap, confirmed):
+    sizes = tuple(100 * 2**k for k in range(7))
+    found = judge_limit(lambda n: Size(gap(n), gap(n)), 0.02, {}, sizes=sizes, bound=True)
+    assert (found.verdict is Verdict.CONFIRMED) is confirmed
+    assert found.verdict is not Verdict.REFUTED
+
+
 def build(factor: float) -> Regime:
     def judge(_) -> RegimeResult:
         return judge_equality(curve_gap(GaussianTradeOff(1.0), GaussianTradeOff(factor)), {}, mu=factor)

@@ -1,7 +1,7 @@
 """When the expansion behind theorem 3.1 holds: the conditions of its corrections, their proof, and what fails without."""
 
 REGULAR = (
-    "every coordinate is (B) Bernoulli(p_j), any p_j, with z_j in {0, 1} and max t_j^2/n -> 0 over these coordinates, or "
+    "every coordinate is (B) Bernoulli(p_j), any p_j in (0, 1), with z_j in {0, 1} and max t_j^2/n -> 0 over these coordinates, or "
     "(D) of a law whose standardised version X has E|X|^(4 + delta) <= M and an N-fold convolution with a density <= B, "
     "with delta > 0, N, B and M the same for all coordinates and sizes, and any real z_j; d/n is bounded and "
     "m* = lim (1/n) sum_j t_j^2 exists"
@@ -9,7 +9,7 @@ REGULAR = (
 """In words for a statement; t_j = (z_j - mu_j)/sigma_j."""
 
 DATA = (
-    "(B) Bernoulli, any p_j, target in {0, 1}^d, max t_j^2/n -> 0; (D) standardised coordinates with (4 + delta)-th "
+    "(B) Bernoulli, any p_j in (0, 1), target in {0, 1}^d, max t_j^2/n -> 0; (D) standardised coordinates with (4 + delta)-th "
     "moments <= M and a density <= B of their N-fold convolution, with one delta, N, B, M for all coordinates and sizes"
 )
 """For the data of a domain."""
@@ -41,8 +41,8 @@ DENSITY = (
 )
 
 SUM = (
-    "Together. Put xi_j = (L_j - 1) 1{A_j} and g_j = h_j x_j (all of (B): A_j everything). Under H0 the coordinates are "
-    "independent, sum E(xi_j - g_j)^2 -> 0, sum |E xi_j| -> 0 and sum E g_j^2 = sum t_j^2/n -> m*; fourth moments give "
+    "Together. The coordinates of (iii) add an exactly normal ratio with these moments, independent of the rest. For the rest put "
+    "xi_j = (L_j - 1) 1{A_j} and g_j = h_j x_j (all of (B): A_j everything). Under H0 the coordinates are independent, sum E(xi_j - g_j)^2 -> 0, sum |E xi_j| -> 0 and sum E g_j^2 = sum t_j^2/n -> m*; fourth moments give "
     "Lindeberg's condition, max |g_j| -> 0 and sum g_j^2 -> m* in probability. So l_n = sum log(1 + xi_j) = "
     "sum xi_j - (1/2) sum xi_j^2 + o_P(1) = sum g_j - m*/2 + o_P(1), which is equation 5, and sum g_j => N(0, m*) by "
     "Lindeberg. Le Cam's first lemma (van der Vaart 1998, lemma 6.4) makes H1 contiguous to H0, so equation 5 holds there too, "

@@ -312,8 +312,9 @@ CLAIMS = (
         derivation=(
             "Give each record its share of the noise: Z + gamma N. Its standardised law X has E|X|^(4 + delta) bounded, since those "
             "of Z and N are, and it has itself a density, at most sqrt(1 + 1/c^2)/sqrt(2 pi). So every coordinate is of kind (D) of "
-            "the correction of theorem 3.1 with N = 1, for every target; the replaced record too carries its noise, whose law is "
-            "the same in both worlds. The theorem follows with the variances sigma_j^2 + gamma_j^2. Noise that fades "
+            "the correction of theorem 3.1 with N = 1, for every target, but that the replaced record too carries its noise: the q of "
+            "(ii) and (iii) is convolved with one more normal law, of variance c_j^2/n, c_j^2 = gamma_j^2/(sigma_j^2 + gamma_j^2) <= 1. That "
+            "makes r^2 = 1 - (1 - c_j^2)/n, moves the polynomials by O(1/n) and raises no error bound. The theorem follows with the variances sigma_j^2 + gamma_j^2. Noise that fades "
             "over the coordinates leaves their lattices visible: with D_j = Bernoulli(1/2), gamma_j = 1/j and z_j = 1/2, m = 0, yet the "
             "sum of coordinate n lies within about 1/sqrt(n) of a whole number or of a half. " + MEAN
         ),

@@ -251,7 +251,7 @@ CLAIMS = (
         "azize",
         "With the sign of descent, one step, and mu0 and the centred C0 = (1/n_r) sum (g - mu0)(g - mu0)' from n_r gradients that are independent of the batch and of g*, the mu of the "
         "covariance attack tends in probability to sqrt(m*), the largest of all linear scores, the scalar product's included, as n_r/d -> infinity, if " + BOUNDED
-        + ", m* is bounded and b m* bounded away from 0 (b rows in the batch). For Gaussian gradients its mean is E sqrt(Beta((n_r - d + 1)/2, (d - 1)/2)) times E cos(delta - e, delta), e ~ N(0, C/n_r), of sqrt(m*).",
+        + ", m* is bounded and b m* bounded away from 0 (b rows in the batch). For Gaussian gradients and n_r > d >= 2 its mean is E sqrt(Beta((n_r - d + 1)/2, (d - 1)/2)) times E cos(delta - e, delta), delta = C^-1/2 (g* - mu), e ~ N(0, I/n_r), of sqrt(m*).",
         Kind.ORDERING, 0.02, "probit",
         {
             "gradients": OneOf(tuple(LAWS), BOUNDED),

@@ -327,11 +327,13 @@ def drawn(
         z = mean + sd * float(rng.uniform(-3.0, 3.0))
     t = (z - mean) / sd
     # A target near the mean would need a huge d for any leakage: it is moved to half a standard deviation.
-    t = float(np.copysign(max(abs(t), 0.5), t))
+    if abs(t) < 0.5:
+        t = float(np.copysign(0.5, t))
+        z = mean + sd * t
     parameter = p if law == "bernoulli" else shape
     name = {"bernoulli": f"Bernoulli({p:.3f})", "gaussian": "N(0, 1)", "gamma": f"Gamma({shape:.3f})"}[law]
     target, words = (
-        (mean + sd * t, f"{name}, target at {mean + sd * t:.4f}")
+        (z, f"{name}, target at {z:.4f}")  # z itself: rounding would take 0 and 1 off the lattice
         if law == "bernoulli"
         else (t, f"{name}, target at {t:.4f} sd")
     )

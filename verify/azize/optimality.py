@@ -238,7 +238,7 @@ CLAIMS = (
             randomised_regime("sampled", *drawn_worlds(rng), open_wording=False) for _ in range(count)
         ],
         derivation=(
-            "Neyman and Pearson: for 0 < alpha < 1 there are c in [0, inf] and q in [0, 1] such that phi* = 1{L > c} + q 1{L = c} has "
+            "Neyman and Pearson: for 0 <= alpha <= 1 there are c in [0, inf] and q in [0, 1] such that phi* = 1{L > c} + q 1{L = c} has "
             "size exactly alpha, L = dP_in/dP_out, inf where P_out has no mass. If c < inf, (phi* - phi)(dP_in - c dP_out) >= 0 "
             "everywhere for any test phi, so one of size <= alpha has E_in(phi* - phi) >= c E_out(phi* - phi) >= 0; if c = inf, phi* is "
             "1 wherever P_out has no mass and the level is used up there. No condition on the laws is needed. Without randomisation the ratio's "

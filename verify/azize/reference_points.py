@@ -306,9 +306,9 @@ CLAIMS = (
     Claim(
         "azize-reference-points-corrected",
         "azize",
-        "With one reference set, fixed over the games, and any weights w = w(mu0, C0, z*), Cw not 0, the covariance attack has at every n >= 2 a curve within "
+        "For independent coordinates with finite third moments, one reference set, fixed over the games, and any weights w = w(mu0, C0, z*), Cw not 0, the covariance attack has at every n >= 2 a curve within "
         "D_0, D_1 (Berry and Esseen) of beta(alpha) = Phi((Phi^-1(1 - alpha) - mu) sqrt(n/(n - 1))), mu = w'(z* - mu_D)/sqrt(n w'Cw): the normal curve read at "
-        "1 - alpha -+ D_0, -+ D_1, with D_i = 0.56 sum_j |w_j|^3 E|Z_j - mu_j|^3 / ((w'Cw)^(3/2) sqrt(n - i)). It tends to g_mu where D_i -> 0, and mu <= sqrt(m*), with equality only "
+        "1 - alpha -+ D_0, -+ D_1, with D_i = 0.56 sum_j |w_j|^3 E|Z_j - mu_j|^3 / ((w'Cw)^(3/2) sqrt(n - i)). It tends to g_mu where n grows and D_i -> 0, and mu <= sqrt(m*), with equality only "
         "for w proportional to C^-1 (z* - mu_D): the estimates keep the share cos(angle of w and C^-1 (z* - mu_D) in C) of sqrt(m*).",
         Kind.CURVE, 0.02, "probit",
         {
@@ -335,7 +335,7 @@ CLAIMS = (
             "(2) Berry and Esseen for independent terms with third moments, with the constant 0.56 of Shevtsova (2010): the distribution functions are within D_0 "
             "and D_1 of normal ones. (3) A test of FPR alpha that decides ties by lot has a threshold x (in sd) with P(S < x) <= 1 - alpha <= P(S <= x), so "
             "Phi(x) is within D_0 of 1 - alpha, and its FNR, between P_in(S < x) and P_in(S <= x), is within D_1 of Phi((x - mu) sqrt(n/(n - 1))). "
-            "(4) n/(n - 1) -> 1, so it tends to g_mu where D_i -> 0. (5) Cauchy and Schwarz in the inner product of C: mu <= sqrt((1/n)||z* - mu_D||^2_{C^-1}) = sqrt(m*), "
+            "(4) As n grows n/(n - 1) -> 1, so it tends to g_mu where D_i -> 0; where d alone grows it does not, the root stays. (5) Cauchy and Schwarz in the inner product of C: mu <= sqrt((1/n)||z* - mu_D||^2_{C^-1}) = sqrt(m*), "
             "with equality only for w proportional to C^-1 (z* - mu_D). A test of the other side has -mu. A set that is redrawn in every game is not covered: "
             "there the term w'mu0 varies from game to game."
         ),

@@ -289,9 +289,10 @@ CLAIMS = (
     Claim(
         "azize-scalar-product-corrected",
         "azize",
-        "As n and d grow, the covariance attack with known moments has at every fixed FPR at least the power of the scalar-product attack, "
-        "for every reference point, fixed or drawn apart from the records, if for some delta > 0 the moments E|(Z_j - mu_j)/sigma_j|^(2 + delta) "
-        "are bounded by one number for all coordinates, all sigma_j > 0: the curves tend to g_mu with mu = w'(z* - mu)/sqrt(n w'Cw), uniformly in w.",
+        "As n and d grow, for data with independent coordinates, the covariance attack with known moments has at every fixed FPR at least the power of "
+        "the scalar-product attack, for every reference point, fixed or drawn apart from the records, if for some delta > 0 the moments E|(Z_j - mu_j)/sigma_j|^(2 + delta) "
+        "are bounded by one number for all coordinates, all sigma_j > 0: the curves tend to g_mu with mu = w'(z* - mu)/sqrt(n w'Cw), uniformly in w "
+        "(0 for w = 0, a constant score).",
         Kind.ORDERING, 0.02, "probit",
         DOMAIN | {
             "data": OneOf(tuple(CASES), "product laws with E|(Z_j - mu_j)/sigma_j|^(2 + delta) <= M for all j and all sizes"),

@@ -160,14 +160,15 @@ CLAIMS = (
         "azize-alg-4-corrected",
         "azize",
         "With g_batch = (theta_t - theta_{t+1})/eta, the mean gradient of the batch, and known moments, the covariance attack on one step is at least as "
-        "strong as the scalar product at every FPR: exactly, at every batch size, for Gaussian gradients; in the limit of large batches if " + BOUNDED + ".",
+        "strong as the scalar product at every FPR: exactly, at every batch size, for Gaussian gradients and g* neither 0 nor mu (where one of the scores is constant); in the "
+        "limit of large batches if " + BOUNDED + ".",
         Kind.ORDERING, 0.0, "probit",
         {
             "gradients": OneOf(("Gaussian", *CASES), BOUNDED),
             "batch": Between(2, float("inf"), "exact for Gaussian gradients, else a limit"),
             "steps": OneOf(("one",)),
             "moments": OneOf(("known",)),
-            "target": OneOf(("easiest", "hardest", "typical", "random"), "every g*"),
+            "target": OneOf(("easiest", "hardest", "typical", "random"), "every g*; at a finite batch neither 0 nor mu"),
         },
         (
             known_regime("descent"),
@@ -183,10 +184,11 @@ CLAIMS = (
             "target is in: at FPR alpha its power is Phi(Phi^-1(alpha) - sqrt(m*)) < alpha, and of two reversed attacks the stronger becomes the weaker. (2) With the "
             "sign of descent both scores are w' (mean gradient) plus a constant, w = C^-1 (g* - mu) or w = g*. For Gaussian gradients and b rows such a score is normal in both worlds, with "
             "FNR Phi((Phi^-1(1 - alpha) - mu_w) sqrt(b/(b - 1))), mu_w = w'(g* - mu)/sqrt(b w'Cw), exactly; it falls with mu_w, and by Cauchy and Schwarz mu_w <= sqrt(m*), with "
-            "equality at w = C^-1 (g* - mu). (3) For other gradients w'(g - mu)/sqrt(w'Cw) = u'C^-1/2 (g - mu) for a unit vector u, with fourth moment at most h^2 "
+            "equality at w = C^-1 (g* - mu). A constant score is a coin, with FNR 1 - alpha, which at a finite b lies on either side of a normal score's with mu_w near 0: g* = mu (no covariance score; with mu not 0 the "
+            "scalar product has mu_w = 0 and at FPR above 1/2 more power than the coin) and g* = 0 (no scalar product; below 1/2 the coin may win) are left out. (3) For other gradients w'(g - mu)/sqrt(w'Cw) = u'C^-1/2 (g - mu) for a unit vector u, with fourth moment at most h^2 "
             "and so third absolute moment at most h^(3/2): by Berry and Esseen both distribution functions are within 0.56 h^(3/2) (b - 1)^(-1/2) of normal ones, uniformly in w, and (2) holds up to that. "
             "The condition is on all directions: x = +- sqrt(d) e_J times an orthogonal matrix with entries +- d^(-1/2), J even on 1..d, has coordinates +-1 and "
-            "covariance I, but one of its directions is 0 but for a share 1/d of the rows, and a score along it stays Poisson. (4) The sum over several steps is covered where all of them contain the target and "
+            "covariance I, but one of its directions is 0 but for a share 1/d of the rows, and a score along it stays Poisson. (4) The sum over several steps is covered where all of them contain the target, are of one size and "
             "have other rows that are independent (one step on the stacked gradients); not where an epoch's batches share the target's one appearance, see azize-alg-4-estimated."
         ),
         sampled=sampled_steps,

@@ -101,8 +101,8 @@ CLAIMS = (
         "kaissis-lemma-1-corrected",
         "kaissis",
         "Where q(D') may lie on either side of q(D) (some s > 0 and some -t < 0 are possible shifts) and the noise has a positive density "
-        "e^-h with h convex, no test of any level in (0, 1) is most powerful against every possible shift. Where all shifts have one sign, "
-        "z > c is, for every noise with a monotone likelihood ratio.",
+        "e^-h with h convex, no test of any level in (0, 1) is most powerful against every possible shift. Where all shifts are "
+        "positive, z > c is (z < c where they are negative), for every noise with a monotone likelihood ratio.",
         Kind.EXISTENCE,
         0.0,
         "relative power",
@@ -131,7 +131,8 @@ CLAIMS = (
     Claim(
         "kaissis-lemma-2",
         "kaissis",
-        "The composite LR test is equivalent to the two one-sided LR tests at one critical value: its rejection regions are two tails.",
+        "The composite LR test is equivalent to the two one-sided LR tests at one critical value; for noise with a log-concave density, as judged here, "
+        "its rejection regions are two tails.",
         Kind.EXACT,
         EXACT,
         "log likelihood ratio",
@@ -173,8 +174,8 @@ CLAIMS = (
         "kaissis-lemma-3-corrected",
         "kaissis",
         "Laplace and Gaussian mechanisms have the monotone likelihood ratio property between any two shifts s < t; with a sampling rate p < 1 "
-        "they have it between 0 and every t > 0 only, which is what the one-sided tests need to be uniformly most powerful against a simple "
-        "null. The power of z > c rises with the shift up to Delta.",
+        "they have it where s <= 0 <= t, and between no two shifts of one sign; s = 0 is what the one-sided tests need to be uniformly most powerful against a "
+        "simple null. The power of z > c rises with the shift up to Delta.",
         Kind.EXACT,
         EXACT,
         "log likelihood ratio",
@@ -191,7 +192,8 @@ CLAIMS = (
             "z > c is most powerful against each t > 0 at its level (Neyman and Pearson), and does not depend on t: it is uniformly most "
             "powerful. Between two shifts 0 < s < t and p < 1 the logarithm of the ratio grows at the rate g_t - g_s, g_t = w_t (h'(z) - "
             "h'(z - t)), w_t = p A_t/(1 - p + p A_t), A_t = exp(h(z) - h(z - t)). Gaussian: g_t = t w_t, and as z -> -infinity w_t/w_s -> 0; "
-            "Laplace: on 0 < z < s g_t = 2 w_t < 2 w_s. It falls there, for every p < 1. The power is p (1 - F(c - s)) + (1 - p) alpha, "
+            "Laplace: on 0 < z < s g_t = 2 w_t < 2 w_s. It falls there, for every p < 1, and the same "
+            "holds mirrored for s < t < 0. If s < 0 < t the ratio to the null rises for t and falls for s, so that their quotient rises. The power is p (1 - F(c - s)) + (1 - p) alpha, "
             "which rises with s."
         ),
         quote=Quote(

@@ -147,7 +147,7 @@ def _composite(noise: str, z: np.ndarray, mu: float, rate: float) -> np.ndarray:
 def ratio_regime(noise: str, mu: float, rate: float, *, null_only: bool, tilt: float = 0.0) -> Regime:
     """Lemma 3: the ratio of two shifts rises with z, and the power of z > c with the shift.
 
-    `null_only` compares shifts with none; otherwise any two shifts in [0, Delta]. `tilt` spoils the ratio (the control).
+    `null_only` compares the shifts in [0, Delta] with those in [-Delta, 0]; otherwise any two in [0, Delta] are compared. `tilt` spoils the ratio (the control).
     """
     parameters = setting_parameters(noise, mu, rate)
 
@@ -156,10 +156,10 @@ def ratio_regime(noise: str, mu: float, rate: float, *, null_only: bool, tilt: f
         z = np.linspace(-mu - 40.0, mu + 40.0, 4001)
         shifts = mu * np.linspace(0.0, 1.0, 9)
         ratios = log_ratio(noise, z[:, None], shifts, rate) - tilt * z[:, None] * np.linspace(0, 1, 9)
-        starts = range(1) if null_only else range(shifts.size)
+        starts = log_ratio(noise, z[:, None], -shifts, rate) if null_only else ratios
         drops = []
-        for first in starts:
-            ratio = ratios[:, first + 1 :] - ratios[:, [first]]
+        for first in range(shifts.size):
+            ratio = ratios[:, 0 if null_only else first :] - starts[:, [first]]
             drops.append(float((np.maximum.accumulate(ratio, axis=0) - ratio).max(initial=0.0)))
         power = np.stack([LAWS[noise].sf(LAWS[noise].isf(GRID) - s) for s in shifts])
         falls = float((-np.diff(power, axis=0)).max(initial=0.0))

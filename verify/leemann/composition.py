@@ -152,7 +152,7 @@ CLAIMS = (
     Claim(
         "leemann-lemma-5.1-corrected",
         "leemann",
-        "For one fixed s = mu_step, if the rate of the steps p satisfies p sqrt(t) -> c, the target joins each batch independently, and every "
+        "For one fixed s = mu_step, if all t steps have one rate p with p sqrt(t) -> c, the target joins each batch independently, and every "
         "target's own curve in a batch is above g_s, the outputs of t steps, independent given the target, are in the limit "
         "mu-GMIP with mu of equation 10. Where the curves are g_s the limit is G_mu with the smaller mu = c sqrt(exp(s^2) - 1).",
         Kind.LIMIT,
@@ -173,7 +173,9 @@ CLAIMS = (
             "11: f symmetric, f(0) = 1, the integral of (f' + 1)^4 finite, p sqrt(t) -> c; g_s satisfies all three for fixed s). The game's own "
             "limit: the ratio of a step is 1 + pY, Y = exp(sx - s^2/2) - 1 of mean 0 and variance v = exp(s^2) - 1 under N(0, 1). t p^2 v tends to c^2 v, "
             "and t E[(pY)^2; |pY| > e] <= c^2 E[Y^2; |Y| > e sqrt(t) / c] + o(1) tends to 0 (Lindeberg), so that the log ratio tends to N(-c^2 v/2, c^2 v) out "
-            "and, by Le Cam's third lemma, to N(c^2 v/2, c^2 v) in: the curve to G_{c sqrt(v)}. A step that is mu_step-GMIP only on average over "
+            "and, by Le Cam's third lemma, to N(c^2 v/2, c^2 v) in: the curve to G_{c sqrt(v)}. Within one endless run whose i-th rate is c/sqrt(i) the "
+            "squares of the rates sum to c^2 log t without bound, the Hellinger affinities of the steps, 1 - v c^2 (1 + o(1))/(8i), multiply to 0 (Kakutani), and no "
+            "finite mu does: each t asks for a run of its own, at one rate. A step that is mu_step-GMIP only on average over "
             "targets does not do: records that are told apart in every step lose sqrt(t) of their own mu, not of the average."
         ),
         quote=quotes.LEMMA_5_1,

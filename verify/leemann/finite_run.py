@@ -211,8 +211,8 @@ CLAIMS = (
     Claim(
         "leemann-lemma-5.1-finite-corrected",
         "leemann",
-        "T steps in each of which the target takes part independently with probability p, with a curve above f for every target, have "
-        "at least the T-fold composition of p f + (1 - p) Id, and exactly that where the curves are f.",
+        "T steps that are independent given the target, in each of which it takes part independently with probability p, with a curve above f for "
+        "every target, have at least the T-fold composition of p f + (1 - p) Id, and exactly that where the curves are f.",
         Kind.CURVE,
         TOLERANCE,
         "probit",

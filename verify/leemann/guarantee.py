@@ -250,7 +250,7 @@ CLAIMS = (
         "leemann-thm-5.1-guarantee-corrected",
         "leemann",
         "For one fixed law of the gradients with a regular covariance and fixed d, the curve of one step tends to equation 8 "
-        "(centred K) as n grows, uniformly over all targets, fixed or drawn, near or as far as sqrt(n), if (a) some "
+        "(centred K) as n grows, uniformly over all targets, near or as far as sqrt(n) (of a drawn one, given what it is), if (a) some "
         "convolution power of the law has an absolutely continuous part, or (b) the law lies on a lattice and the target on the "
         "least one that holds it, or (c) n tau^2 stays above a positive number; where C^2 exceeds the variances, equation 8 is a "
         "bound under (c).",
@@ -311,7 +311,7 @@ CLAIMS = (
         "leemann-K-equals-d-corrected",
         "leemann",
         "As d and n grow and d/n tends to a positive number, the trade-off of targets drawn from Gaussian gradients tends to "
-        "equation 8 with K = d. At a finite d nearly half of the targets have K > d, so that it is no bound.",
+        "equation 8 with K = d. At a finite d a third to a half of the targets have K > d, so that it is no bound.",
         Kind.LIMIT,
         TOLERANCE,
         "probit",

@@ -136,7 +136,7 @@ CLAIMS = (
             "and Su 2022, theorem 2.7), which by leemann-thm-4.2-corrected is mu-GMIP, for every law of the gradients. Adding "
             "or removing one moves it by C/n, and two such steps lie between two members of the game: 2 mu. Equation 9 is an "
             "approximation for large d and n of a bound that allows the gradients a covariance of C^2 I: it may ask for more noise than GDP (K = "
-            "d above n mu^2 + 4), and what it asks for need not give mu-GMIP at a finite n (mu = 7.148, n = 50, d = 2580), so that "
+            "d above (n + 1/2) mu^2 + 4), and what it asks for need not give mu-GMIP at a finite n (mu = 7.148, n = 50, d = 2580), so that "
             "the smaller of the two noises is no guarantee."
         ),
         quote=quotes.LESS_NOISE,

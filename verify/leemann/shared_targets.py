@@ -123,8 +123,9 @@ def averaged_steps_regime(share: float = SUBSAMPLED[0]) -> Regime:
 
 
 def kept_bound(found: Size) -> Size:
-    """A size at which a bound holds for certain, all errors included, counts as a gap of exactly 0."""
-    return Size(0.0, 0.0) if found.high + found.error + found.above <= 0.0 else found
+    """Where a bound holds for certain, all errors included, its slack less these errors is the gap, which needs none."""
+    most = found.high + found.error + found.above
+    return Size(most, most) if most <= 0.0 else found
 
 
 def coins(epsilon: float, rate: float) -> tuple[float, float]:
