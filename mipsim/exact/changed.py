@@ -9,6 +9,7 @@ import numpy as np
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
 
 Map = Callable[[np.ndarray], np.ndarray]
+_ROUNDING = 16.0 * 2.0**-52  # of weights, logarithms and sums of probabilities
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,8 @@ class DrawnLaw(AbstractScoreLaw):
 
     @property
     def error_bound(self) -> float:
-        """The base's."""
-        return self.base.error_bound
+        """The base's, as of any mean of two probabilities, and rounding."""
+        return min(1.0, self.base.error_bound + _ROUNDING)
 
     @property
     def error_estimate(self) -> float:
@@ -102,8 +103,8 @@ class MixedLaw(AbstractScoreLaw):
 
     @property
     def error_bound(self) -> float:
-        """The worst of the laws'."""
-        return max(law.error_bound for law in self.laws)
+        """The worst of the laws', as of any mean of probabilities, and rounding."""
+        return min(1.0, max(law.error_bound for law in self.laws) + _ROUNDING)
 
     @property
     def error_estimate(self) -> float:
@@ -158,7 +159,7 @@ class LinkedLaw(AbstractScoreLaw):
 
     @property
     def error_bound(self) -> float:
-        """The base's."""
+        """The base's: it holds for scores as the link computes them in float64, where that is increasing."""
         return self.base.error_bound
 
     @property
@@ -168,7 +169,10 @@ class LinkedLaw(AbstractScoreLaw):
 
 
 def by_bisection(link: Map, low: float, high: float) -> Map:
-    """The inverse of an increasing link on [low, high], to the last digit; -inf below it and inf above.
+    """The inverse of an increasing link on [low, high]: the largest float64 with link <= score; -inf below it and inf above.
+
+    Halves the ordered float64 numbers, not their distance, so that 64 steps find the last digit of any size. A NaN of the link far
+    out is taken as too large for positive and too small for negative numbers.
 
     Examples:
         >>> cube_root = by_bisection(lambda x: x**3, -10.0, 10.0)
@@ -177,13 +181,29 @@ def by_bisection(link: Map, low: float, high: float) -> Map:
     """
 
     def unlink(score: np.ndarray) -> np.ndarray:
-        a, b = np.full(score.shape, low), np.full(score.shape, high)
-        for _ in range(80):
-            middle = 0.5 * (a + b)
-            above = link(middle) > score
+        a, b = (np.full(score.shape, _order(np.asarray(end, np.float64))) for end in (low, high))
+        for _ in range(64):
+            # The mean, rounded down, without overflow; b - a is at most 2^64.
+            middle = (a >> 1) + (b >> 1) + (a & b & 1)
+            x = _float(middle)
+            value = link(x)
+            above = np.where(np.isnan(value), x > 0.0, value > score)
             a, b = np.where(above, a, middle), np.where(above, middle, b)
-        found = 0.5 * (a + b)
+        found = _float(a)
         ends = link(np.array([low, high]))
+        ends = np.where(np.isnan(ends), [-np.inf, np.inf], ends)
         return np.where(score < ends[0], -np.inf, np.where(score >= ends[1], np.inf, found))
 
     return unlink
+
+
+def _order(x: np.ndarray) -> np.ndarray:
+    """The place of a float64 among all of them: whole numbers in the same order."""
+    bits = np.asarray(x, np.float64).view(np.int64)
+    return np.where(bits < 0, np.int64(-(2**63)) - bits - 1, bits)
+
+
+def _float(place: np.ndarray) -> np.ndarray:
+    """The float64 at a place."""
+    place = np.asarray(place, np.int64)
+    return np.where(place < 0, np.int64(-(2**63)) - place - 1, place).view(np.float64)

@@ -23,9 +23,15 @@ _NEAR = 1.5  # of the series of log(sinh z / z), whose radius is pi
 
 @dataclass(frozen=True)
 class NormalRow(AbstractRow):
-    """N(0, variance)."""
+    """N(0, variance).
+
+    Attributes:
+        variance: of the sum of the coordinates.
+        doubt: by how much of itself it may be off, beyond 8 EPS.
+    """
 
     variance: float
+    doubt: float = 0.0
 
     def cumulant(self, s: ComplexArray) -> ComplexArray:
         """Variance s^2 / 2."""
@@ -33,17 +39,21 @@ class NormalRow(AbstractRow):
 
     def rounding(self, s: ComplexArray) -> np.ndarray:
         """Of three products, and of the variance."""
-        return 8.0 * EPS * np.abs(self.cumulant(s))
+        return (8.0 * EPS + self.doubt) * np.abs(self.cumulant(s))
 
     def envelope(self, c: float, t: float) -> float:
         """-variance t^2 / 2."""
-        return -0.5 * self.variance * t**2
+        return -0.5 * self.variance * (1.0 - self.doubt) * t**2
 
 
 @row_of.register
 def _(data: Gaussian, weights: np.ndarray) -> AbstractRow:
     step = weights * data.factor if data.is_product else weights @ data.factor
-    return NormalRow(fsum(np.square(step)))
+    if data.is_product:
+        return NormalRow(fsum(np.square(step)))
+    lost = (weights.size + 2.0) * EPS * np.linalg.norm(np.abs(weights) @ np.abs(data.factor))
+    variance = fsum(np.square(step))
+    return NormalRow(variance, min(1.0, 3.0 * float(lost) / max(variance, 1e-300) ** 0.5))
 
 
 @dataclass(frozen=True)
@@ -168,8 +178,8 @@ class UniformRow(AbstractRow):
     def _directly(self, u: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
         small = np.abs(u) < 0.01
         # Even, and the right half-plane cannot overflow; where u is small, its series serves.
-        right = np.where(small, 1.0, np.where(u.real < 0, -u, u))
-        w = -np.expm1(-2.0 * right)
+        right: ComplexArray = np.where(small, 1.0, np.where(u.real < 0, -u, u))
+        w: ComplexArray = -np.expm1(-2.0 * right)
         size = np.maximum(np.abs(w), 1e-300)
         log_w = np.log(size) + 1j * np.arctan2(w.imag, w.real)
         log_u = np.log(2.0 * right)

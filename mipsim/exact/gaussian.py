@@ -5,14 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_ndtr, ndtri, ndtri_exp
 
+from mipsim.exact.chi_square import ChiSquareLaw
 from mipsim.exact.complex_arrays import ComplexArray
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.exact.rounding import EPS, log_one_plus
 from mipsim.exact.transform import AbstractTransform, Tail, largest_log_modulus
-from mipsim.special import noncentral_chi_square
 
-_SAME = 1e-12
+_SAME = 1e-10
+_FAR_OUT = 8.5  # exp(-8.5^2 / 2) < 1e-15
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class NormalLaw(AbstractScoreLaw):
 
     Attributes:
         mean, sd: shape (2,).
+        blur: by how much the score itself may be off, where mean and sd have been computed.
 
     Examples:
         >>> law = NormalLaw(np.array([0.0, 1.0]), np.array([1.0, 1.0]))
@@ -30,6 +32,7 @@ class NormalLaw(AbstractScoreLaw):
 
     mean: np.ndarray
     sd: np.ndarray
+    blur: float = 0.0
 
     def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
         """Log P(score > threshold)."""
@@ -52,69 +55,19 @@ class NormalLaw(AbstractScoreLaw):
 
     @property
     def error_bound(self) -> float:
-        """Rounding."""
-        return 4e-15
+        """Rounding: with mean and threshold far from 0 in units of sd, their last digit counts.
+
+        The density is at most .4 / sd. A threshold that matters is within 40 sd of the mean, so that a mean right to 4 EPS of itself
+        and a threshold in its last digits move P by at most .4 (8 EPS |mean| / sd), and the quotient and sd, each to 4 EPS, by
+        .25 (8 EPS). SciPy's log_ndtr is taken to be right to four ulp, and |log P| P <= .37.
+        """
+        far = float(np.max((8.0 * EPS * np.abs(self.mean) + self.blur) / self.sd))
+        return min(1.0, 0.4 * far + 16.0 * EPS + (1e-15 if self.blur else 0.0))
 
     @property
     def error_estimate(self) -> float:
-        """Rounding."""
-        return 4e-15
-
-
-@dataclass(frozen=True)
-class ChiSquareLaw(AbstractScoreLaw):
-    """shift_w + scale_w chi2_d(noncentrality_w), all scales of one sign.
-
-    Attributes:
-        d: degrees of freedom.
-        shift, scale, noncentrality: shape (2,).
-
-    Examples:
-        >>> law = ChiSquareLaw(2, np.zeros(2), np.array([-1.0, -1.0]), np.array([0.0, 1.0]))
-        >>> print(law.cdf(-2.0, inside=False).round(6))  # P(chi2_2 >= 2) = exp(-1)
-        0.367879
-    """
-
-    d: int
-    shift: np.ndarray
-    scale: np.ndarray
-    noncentrality: np.ndarray
-
-    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score > threshold)."""
-        w = int(inside)
-        x = (np.asarray(threshold, float) - self.shift[w]) / self.scale[w]
-        tail = noncentral_chi_square.logsf if self.scale[w] > 0 else noncentral_chi_square.logcdf
-        return tail(x, self.d, self.noncentrality[w])
-
-    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score <= threshold)."""
-        w = int(inside)
-        x = (np.asarray(threshold, float) - self.shift[w]) / self.scale[w]
-        tail = noncentral_chi_square.logcdf if self.scale[w] > 0 else noncentral_chi_square.logsf
-        return tail(x, self.d, self.noncentrality[w])
-
-    def threshold_at(self, alpha: object) -> np.ndarray:
-        """From the quantile of the chi-square."""
-        a = np.asarray(alpha, float)
-        inner = (a > 0.0) & (a < 1.0)
-        quantile = noncentral_chi_square.isf if self.scale[0] > 0 else noncentral_chi_square.ppf
-        x = self.shift[0] + self.scale[0] * quantile(np.where(inner, a, 0.5), self.d, self.noncentrality[0])
-        return np.where(inner, x, np.where(a <= 0.0, np.inf, -np.inf))
-
-    def previous(self, threshold: Thresholds) -> np.ndarray:
-        """The threshold: there are no atoms."""
-        return np.asarray(threshold, float)
-
-    @property
-    def error_bound(self) -> float:
-        """That of `mipsim.special.noncentral_chi_square`."""
-        return 1e-10
-
-    @property
-    def error_estimate(self) -> float:
-        """That of `mipsim.special.noncentral_chi_square`."""
-        return 1e-10
+        """The bound."""
+        return self.error_bound
 
 
 @dataclass(frozen=True)
@@ -126,11 +79,13 @@ class QuadraticTransform(AbstractTransform):
     Attributes:
         constant: shape (2,).
         slope, curve: shape (2, d).
+        blur: by how much the score itself may be off.
     """
 
     constant: np.ndarray
     slope: np.ndarray
     curve: np.ndarray
+    blur: float = 0.0
 
     @property
     def mean(self) -> np.ndarray:
@@ -179,8 +134,8 @@ class QuadraticTransform(AbstractTransform):
 
     @property
     def shift(self) -> float:
-        """Of the constant and the sum of the curves."""
-        return 8.0 * EPS * float((np.abs(self.constant) + np.abs(self.curve).sum(axis=1)).max())
+        """Of the constant and the sum of the curves, and of the coefficients."""
+        return self.blur + 8.0 * EPS * float((np.abs(self.constant) + np.abs(self.curve).sum(axis=1)).max())
 
     def quiet_from(self, c: float, start: float, stop: float, span: tuple[float, float]) -> float:
         """Start: the nodes themselves tell, since the modulus never rises."""
@@ -200,13 +155,19 @@ class QuadraticTransform(AbstractTransform):
         return Tail(total + 4.0 * height, np.inf)
 
 
-def quadratic_law(constant: np.ndarray, slope: np.ndarray, curve: np.ndarray) -> AbstractScoreLaw:
+def quadratic_law(
+    constant: np.ndarray, slope: np.ndarray, curve: np.ndarray, blur: float = 0.0
+) -> AbstractScoreLaw:
     """The law of constant_w + sum_j (slope_wj Z_j + curve_wj Z_j^2): normal, chi-square, or by inversion.
+
+    Curves that differ by less than 1e-10 of the largest are taken as equal. That moves the score by at most their difference times
+    |Z|^2, which counts in the law's bound, as the coefficients' rounding does. (|Z| <= sqrt d + 8.5 but for 1e-15.)
 
     Args:
         constant: shape (2,), worlds out and in.
         slope: shape (2, d).
         curve: shape (2, d).
+        blur: by how much the score may be off where |Z| <= sqrt d + 8.5, since the coefficients have been computed.
 
     Examples:
         >>> quadratic_law(np.zeros(2), np.ones((2, 3)), np.zeros((2, 3))).sd.round(6)
@@ -216,13 +177,26 @@ def quadratic_law(constant: np.ndarray, slope: np.ndarray, curve: np.ndarray) ->
     """
     sd = np.sqrt(np.sum(slope**2, axis=1))
     size = np.abs(curve).max(axis=1)
+    square = largest_norm(slope.shape[1]) ** 2
     if (size <= 1e-15 * sd).all():
-        return NormalLaw(constant + curve.sum(axis=1), sd)
-    if (np.abs(curve - curve[:, :1]) <= _SAME * size[:, None]).all() and (curve[0, 0] > 0) == (
-        curve[1, 0] > 0
-    ):
-        scale = curve.mean(axis=1)
-        centre = slope / (2.0 * curve)  # curve (Z + centre)^2
+        moved = blur + 4.0 * EPS * float(sd.max()) + 2.0 * float(size.max()) * square
+        return NormalLaw(constant + curve.sum(axis=1), sd, moved)
+    scale = curve.mean(axis=1)
+    apart = np.abs(curve - scale[:, None]).max(axis=1)
+    if (apart <= _SAME * size).all() and (scale[0] > 0) == (scale[1] > 0):
+        centre = slope / (2.0 * scale[:, None])  # scale (Z + centre)^2
         noncentrality = np.sum(centre**2, axis=1)
-        return ChiSquareLaw(slope.shape[1], constant - scale * noncentrality, scale, noncentrality)
-    return InvertedLaw(QuadraticTransform(constant, slope, curve))
+        cancelled = 32.0 * EPS * float(np.max(np.abs(constant) + np.abs(scale) * noncentrality))
+        moved = blur + float(apart.max()) * square + cancelled
+        return ChiSquareLaw(slope.shape[1], constant - scale * noncentrality, scale, noncentrality, moved)
+    return InvertedLaw(QuadraticTransform(constant, slope, curve, blur))
+
+
+def largest_norm(d: int) -> float:
+    """What |Z|, Z ~ N(0, I_d), exceeds with a probability below 1e-15: |Z| is 1-Lipschitz with a mean below sqrt d.
+
+    Examples:
+        >>> largest_norm(4)
+        10.5
+    """
+    return float(np.sqrt(d)) + _FAR_OUT

@@ -98,7 +98,9 @@ def _noise(problem: Problem, weights: np.ndarray) -> tuple[AbstractRow, ...]:
 
 def _normal(transform: RowsTransform) -> NormalLaw:
     variance = -2.0 * transform.cumulant(np.array([1j])).real[:, 0]
-    return NormalLaw(transform.mean, np.sqrt(variance))
+    sd, doubt = np.sqrt(variance), transform.row.doubt if isinstance(transform.row, NormalRow) else 0.0
+    # A standard deviation off by e of itself moves P by .25 e at most, a score off by e sd by .4 e.
+    return NormalLaw(transform.mean, sd, transform.shift + 0.5 * doubt * float(sd.max()))
 
 
 def _few_atoms(transform: RowsTransform, shares: np.ndarray) -> AbstractScoreLaw | None:

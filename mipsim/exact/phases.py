@@ -11,6 +11,7 @@ _BLOCKS = (1, 4, 16, 64, 256, 1024, 4096)
 _SHRINK = 1e-12
 _BLURRED = 0.01
 _FAR = 1e11
+_WEAK = 1e-100  # a term so weak proves nothing, and its cost overflows
 
 QUIET_LEVELS = (40.0, 36.0, 32.0, 28.0, 24.0, 20.0, 16.0, 12.0, 8.0)
 """The levels that are tried: -log of the modulus."""
@@ -88,7 +89,7 @@ class Phases:
         """Different frequencies and their strengths."""
         merged, group = np.unique(self.frequencies, return_inverse=True)
         strength = np.bincount(group.ravel(), self.strengths, merged.size)
-        useful = (merged > 0) & (strength > 0) & np.isfinite(merged)
+        useful = (merged > 0) & (strength > _WEAK) & np.isfinite(merged)
         return merged[useful], strength[useful]
 
     @property

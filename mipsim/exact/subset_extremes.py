@@ -44,7 +44,7 @@ def largest_dp_eta(n: int, epsilon: float, delta: float) -> float:
         delta: in [0, 1].
 
     Returns:
-        eta in [0, 1/2], to about 1e-9.
+        eta in [0, 1/2]. The solver works to a tolerance of 1e-7 of its constraints and usually reaches 1e-9: an estimate, not a bound.
 
     Raises:
         ValueError: if n is odd or a parameter is out of range.
@@ -72,7 +72,7 @@ def largest_posterior_odds(n: int, k: int, epsilon: float) -> float:
         epsilon: >= 0, at most 30.
 
     Returns:
-        The posterior odds; the prior ones are (n - k)/k.
+        The posterior odds; the prior ones are (n - k)/k. To the tolerance of the solver, usually 1e-9: an estimate, not a bound.
 
     Raises:
         ValueError: if a parameter is out of range.

@@ -19,7 +19,7 @@ def laplace_eta(values: object, scale: float, n: int) -> np.ndarray:
         n: records.
 
     Returns:
-        eta of each target, shape (n,).
+        eta of each target, shape (n,). A finite sum in closed form; its rounding is some 1e-13, which is an estimate.
 
     Examples:
         >>> print(laplace_eta([1.0, -1.0], 2.0, 2).round(6))  # (1 - exp(-1/2)) / 2
@@ -87,7 +87,7 @@ def scaled_laplace_eta(values: object, scales: object, n: int) -> np.ndarray:
         n: records.
 
     Returns:
-        eta of each target, shape (n,); a lower bound, equal to eta but for crossings that were missed.
+        eta of each target, shape (n,); a lower bound, equal to eta but for crossings that were missed (and rounding).
 
     Raises:
         ValueError: if a shape is wrong or a scale is negative.

@@ -26,7 +26,7 @@ def euclidean_shift_eta(distance: float, scale: float, dimension: int, radius: s
             the modulus of a Laplace draw.
 
     Returns:
-        eta in [0, 1/2], to about 1e-9.
+        eta in [0, 1/2], to about 1e-9: what adaptive quadrature says of itself, an estimate.
 
     Raises:
         ValueError: if an argument is out of range.
@@ -74,7 +74,7 @@ def planar_shift_eta(scale: float, moment: float) -> float:
         moment: M in [2, 1000].
 
     Returns:
-        eta in [0, 1/2], to about 1e-5 relative.
+        eta in [0, 1/2], to about 1e-5 relative: what adaptive quadrature says of itself, an estimate.
 
     Raises:
         ValueError: if an argument is out of range.

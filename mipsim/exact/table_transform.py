@@ -15,7 +15,7 @@ from mipsim.exact.transform import AbstractTransform, Tail, largest_log_modulus,
 _ORDERS = 36
 _SPLIT = 6  # moments of order 6 a + b as products of q u^(6 a) and u^b
 _FACTORIALS = np.array([float(factorial(r)) for r in range(_ORDERS + 1)])
-_HALVINGS = 6
+_TRIALS = 8
 _REACH = 48.0  # deviations of the score: tails of 1e-308 and the line's own frequencies
 _LEFT_OUT = 1e-9  # at the radius; 2^-36 of it at half of it
 _BLOCK = 2**15
@@ -123,7 +123,7 @@ class TablesTransform(AbstractTransform):
         )
         radius = _REACH / float(np.sqrt(max(variance.max(), _SMALLEST)))
         moments, rest = np.empty((2, self.copies.size, _ORDERS)), np.empty((2, self.copies.size))
-        for _ in range(_HALVINGS):
+        for _ in range(_TRIALS):
             step = max(1, _BLOCK // self.values.shape[2])
             with np.errstate(over="ignore"):
                 for world in (0, 1):
@@ -132,9 +132,12 @@ class TablesTransform(AbstractTransform):
                         moments[world, part], rest[world, part] = _scaled_moments(
                             self.probabilities[world, part], radius * self.values[world, part]
                         )
-            if (rest @ self.copies).max() <= _LEFT_OUT:
+            left_out = float((rest @ self.copies).max())
+            if left_out <= _LEFT_OUT:
                 return radius, moments, rest
-            radius *= 0.5
+            # E |u|^36 exp(|u|) falls by f^36 at least where u is f times as large; NaN and inf halve.
+            enough = 0.99 * (_LEFT_OUT / left_out) ** (1.0 / _ORDERS)
+            radius *= enough if enough > 0.5 else 0.5
         return 0.0, moments, rest
 
     @cached_property

@@ -55,8 +55,8 @@ def refuted(draw_counts, rates: Rates, games: int, replicates: int, seed: int) -
     """How many replicates are refuted: the rule of `compare_counts`, for all replicates in one call."""
     rng = np.random.default_rng(seed)
     x, y = draw_counts(rng, rates[0], games, replicates), draw_counts(rng, rates[1], games, replicates)
-    rates_of = [ScaledRates.plain(counts.ravel(), games) for counts in (x, y)]
-    low, high = gap_bounds(*rates_of, CLAIM, critical_probits(RISK, T.size, 2))
+    out, inside = (ScaledRates.plain(counts.ravel(), games) for counts in (x, y))
+    low, high = gap_bounds(out, inside, CLAIM, critical_probits(RISK, T.size, 2))
     found = (low > NUMERICAL_FLOOR) | (high < -NUMERICAL_FLOOR)
     return int(found.reshape(x.shape).any(axis=1).sum())
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
@@ -18,7 +19,7 @@ CURVES = [
 ]
 
 
-def ends(x: object, n0: int, y: object, n1: int, claim, probits) -> tuple[np.ndarray, np.ndarray]:
+def ends(x: ArrayLike, n0: int, y: ArrayLike, n1: int, claim, probits) -> tuple[np.ndarray, np.ndarray]:
     out, inside = ScaledRates.plain(np.atleast_1d(x), n0), ScaledRates.plain(np.atleast_1d(y), n1)
     return gap_bounds(out, inside, claim, probits)
 

@@ -1,0 +1,161 @@
+"""Closed laws are right to the error that they state: against mpmath, over sizes where digits are lost."""
+
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mipsim as mi
+from mipsim.exact import chi_square
+from mipsim.exact.changed import DrawnLaw, MixedLaw, by_bisection
+from mipsim.exact.chi_square import ChiSquareBounds, ChiSquareLaw, poisson_mixture
+from mipsim.exact.dispatch import LARGEST_ERROR
+from mipsim.exact.gaussian import NormalLaw, quadratic_law
+from mipsim.exact.links import linked
+
+mp: Any = mpmath
+
+
+@pytest.mark.parametrize("ratio", [0.0, 1.0, 1e4, 1e8])
+def test_a_normal_law_far_from_zero(ratio: float) -> None:
+    """The mean is given as a float64 whose last digits are lost: as 1/3 is, with a real mean of 1/3 exactly."""
+    sd = 0.7
+    with mp.workdps(40):
+        mean = mp.mpf(ratio) * sd / 3 * 3 + mp.mpf(ratio) / 3 * mp.mpf(2) ** -52
+        law = NormalLaw(np.array([float(mean)] * 2), np.array([sd, sd]))
+        for z in (-3.0, -0.5, 0.0, 1.0, 4.0):
+            x = float(mean + z * sd)
+            truth = mp.ncdf((mean - mp.mpf(x)) / mp.mpf(sd))
+            assert abs(float(mp.mpf(float(law.sf(x, inside=False))) - truth)) <= law.error_bound
+    assert law.error_bound <= 1e-14 + 1e-15 * ratio
+
+
+def test_digits_of_a_distant_mean_are_counted() -> None:
+    """The bound that was stated before, 4e-15, is exceeded."""
+    sd, worst, bound = 0.1, 0.0, 0.0
+    with mp.workdps(40):
+        for k in range(1, 40):
+            mean = mp.mpf(10) ** 7 + mp.mpf(k) / 7
+            law = NormalLaw(np.array([float(mean)] * 2), np.array([sd, sd]))
+            x = float(mean) + 0.01
+            truth = mp.ncdf((mean - mp.mpf(x)) / mp.mpf(sd))
+            error = abs(float(mp.mpf(float(law.sf(x, inside=False))) - truth))
+            assert error <= law.error_bound
+            worst, bound = max(worst, error), law.error_bound
+    assert worst > 4e-15
+    assert bound < 1e-6
+
+
+def truth_of_chi_square(x: float, d: int, noncentrality: float) -> Any:
+    """P(X <= x) by mpmath's own sums over the Poisson law."""
+    half, y, total = mp.mpf(noncentrality) / 2, mp.mpf(x) / 2, mp.mpf(0)
+    spread = 12 * float(mp.sqrt(half)) + 60
+    for k in range(max(0, int(half - spread)), int(half + spread) + 1):
+        weight = mp.exp(-half + k * mp.log(half) - mp.loggamma(k + 1)) if half else mp.mpf(k == 0)
+        total += weight * mp.gammainc(mp.mpf(d) / 2 + k, 0, y, regularized=True)
+        if not half:
+            break
+    return total
+
+
+@pytest.mark.parametrize(
+    ("d", "noncentrality"), [(1, 0.0), (1, 3.0), (2, 0.5), (7, 40.0), (300, 0.0), (1000, 90.0)]
+)
+def test_the_mixture_honours_its_error(d: int, noncentrality: float) -> None:
+    middle, sd = d + noncentrality, np.sqrt(2 * d + 4 * noncentrality)
+    x = np.maximum(middle + sd * np.array([-3.0, -0.4, 0.8, 5.0]), 1e-3 * middle)
+    value, error = poisson_mixture(x, float(d), noncentrality)
+    with mp.workdps(25):
+        off = [
+            abs(float(mp.mpf(float(v)) - truth_of_chi_square(t, d, noncentrality)))
+            for v, t in zip(value, x, strict=True)
+        ]
+    assert (np.array(off) <= error).all()
+    assert error.max() < 1e-8
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    st.integers(1, 2000),
+    st.one_of(st.just(0.0), st.floats(1e-3, 3000.0)),
+    st.floats(-8.0, 8.0),
+    st.floats(0.0, 1.0),
+)
+def test_bounds_hold_between_the_points(d: int, noncentrality: float, z: float, share: float) -> None:
+    """The mixture itself at points of no grid, to its own error."""
+    bounds = ChiSquareBounds(float(d), noncentrality)
+    root = max(np.sqrt(d + noncentrality) + z, 0.3 * share + 1e-6)
+    x = np.array([root**2])
+    low, high = bounds.at(x)
+    value, error = poisson_mixture(x, float(d), noncentrality)
+    assert low[0] <= value[0] + error[0]
+    assert value[0] - error[0] <= high[0]
+    assert high[0] - low[0] <= bounds.width < 1e-4
+
+
+@pytest.mark.parametrize(("d", "noncentrality"), [(1, 0.0), (3, 2.0), (50, 400.0), (10_000, 1e6), (100, 1e6)])
+def test_a_wrong_value_is_held_between_the_bounds(
+    d: int, noncentrality: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted: values of a law with 2% more noncentrality and 2% more freedom leave the bounds, and the law does not."""
+    law = ChiSquareLaw(d, np.zeros(2), np.ones(2), np.full(2, noncentrality))
+    middle, sd = d + noncentrality, np.sqrt(2 * d + 4 * noncentrality)
+    x = np.maximum(middle + sd * np.linspace(-2.0, 2.0, 41), 0.01 * middle)
+    good = law.cdf(x, inside=False)
+    np.testing.assert_allclose(
+        good + law.sf(x, inside=False), 1.0, atol=1e-9
+    )  # the values are inside, untouched
+    wrong = chi_square.noncentral_chi_square.logcdf(x, 1.02 * d, 1.02 * noncentrality)
+    with monkeypatch.context() as patch:
+        patch.setattr(chi_square.noncentral_chi_square, "logcdf", lambda *_: wrong)
+        moved = law.cdf(x, inside=False)
+    assert np.abs(np.exp(wrong) - good).max() > 10 * law.error_bound
+    assert np.abs(moved - good).max() <= law.error_bound
+    assert law.error_bound < 1e-4
+
+
+def test_the_quadratic_ratio_is_proven_at_ordinary_sizes() -> None:
+    for d in (3, 10_000):
+        data = mi.Gaussian(100.0, 1.0, d=d)  # a mean far from 0 costs no digits
+        game = mi.FixedTarget(mi.GaussianNoise(mi.EmpiricalMean(), 1.0), data, 50, data.mean + 1.0)
+        assert game.exact(mi.LikelihoodRatio(game.mechanism, data, 50)).error_bound <= LARGEST_ERROR
+
+
+def test_nearly_equal_curves_are_paid_for() -> None:
+    """Curves 1e-11 apart are taken as equal: the bound grows by it; 1e-3 apart they are not."""
+    rng = np.random.default_rng(1)
+    slope, curve = rng.normal(size=(2, 6)), np.full((2, 6), -0.5)
+    same = quadratic_law(np.zeros(2), slope, curve)
+    near = quadratic_law(np.zeros(2), slope, curve * (1.0 + 1e-11 * rng.uniform(size=(2, 6))))
+    far = quadratic_law(np.zeros(2), slope, curve * (1.0 + 1e-3 * rng.uniform(size=(2, 6))))
+    assert isinstance(same, ChiSquareLaw)
+    assert isinstance(near, ChiSquareLaw)
+    assert near.blur > 10 * same.blur
+    assert not isinstance(far, ChiSquareLaw)
+    # The same polynomial by inversion, which shares nothing with the chi-square.
+    x = np.linspace(-12.0, 1.0, 60)
+    turned = quadratic_law(np.zeros(2), slope, curve * np.array([1.0 + 1e-9] + [1.0] * 5))
+    for member in (False, True):
+        gap = np.abs(turned.sf(x, inside=member) - same.sf(x, inside=member)).max()
+        assert gap <= turned.error_bound + same.error_bound + 1e-7
+
+
+def test_mixtures_and_links_pass_their_bounds_on() -> None:
+    good, poor = (NormalLaw(np.array([0.0, 2.0]), np.ones(2), blur) for blur in (0.0, 0.01))
+    assert poor.error_bound > 0.003
+    assert DrawnLaw(poor, 0.3).error_bound >= poor.error_bound
+    assert MixedLaw((good, poor), (0.9, 0.1)).error_bound >= poor.error_bound
+    assert linked(poor, lambda t: 3.0 * t).error_bound == poor.error_bound
+    with pytest.raises(ValueError, match="it must increase"):
+        linked(good, lambda t: (t - 20.0) ** 2)  # rises from -1 to 1000 nowhere but beyond 20
+
+
+def test_links_of_any_size_are_inverted_to_the_last_digit() -> None:
+    """A total beyond 1e6 is a score as any other."""
+    law = linked(NormalLaw(np.array([5e6, 5e6]), np.full(2, 10.0)), lambda t: 0.5 * t)
+    assert law.sf(2.5e6, inside=False) == pytest.approx(0.5, abs=1e-9)
+    for x in (-3e200, -1.0, -1e-300, 0.0, 1e-10, 7.0, 1e150):
+        assert by_bisection(lambda t: t, -1e300, 1e300)(np.array([x]))[0] == x
