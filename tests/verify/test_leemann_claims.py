@@ -23,7 +23,18 @@ from mipsim.tradeoff import (
 from verify.claim import Budget, Verdict
 from verify.control import shortcomings
 from verify.judge import regime_named
-from verify.leemann import CLAIMS, by_games, finite_run, guarantee, laws, mip, noise, step, susceptibility
+from verify.leemann import (
+    CLAIMS,
+    by_games,
+    finite_run,
+    guarantee,
+    laws,
+    mip,
+    noise,
+    step,
+    stochastic,
+    susceptibility,
+)
 from verify.leemann.long_run import long_run_curve
 from verify.limits import curve_gap
 
@@ -192,12 +203,12 @@ def test_the_optimal_split_is_a_linear_program():
 
 def test_whole_number_polygons_are_told_from_ones_above_the_line():
     good = np.array([[9, 5, 2, 0], [9, 6, 3, 0]])
-    assert mip.polygons_regime(good).judge(BUDGET).verdict is Verdict.CONFIRMED
+    assert stochastic.polygons_regime(good).judge(BUDGET).verdict is Verdict.CONFIRMED
     bad = np.array([[9, 9, 9, 0], [9, 9, 9, 0]])
-    assert mip.polygons_regime(bad).judge(BUDGET).verdict is Verdict.REFUTED
+    assert stochastic.polygons_regime(bad).judge(BUDGET).verdict is Verdict.REFUTED
     curves = [PiecewiseLinearTradeOff([0, 1 / 3, 2 / 3, 1], row / 9) for row in good]
     by_slopes = stochastic_composition(curves).beta(np.arange(7) / 6)
-    np.testing.assert_allclose(by_slopes, reduce(mip._min_plus, good) / 18, atol=1e-12)
+    np.testing.assert_allclose(by_slopes, reduce(stochastic._min_plus, good) / 18, atol=1e-12)
 
 
 def test_a_promise_that_is_too_strong_is_broken():

@@ -41,7 +41,7 @@ def test_a_full_disk_is_one_sentence(sound, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(ReportFolder, "_write", full)
     assert main(["--out", str(tmp_path)], sound) == 1
     said = capsys.readouterr().err
-    assert said.strip() == "python -m verify: --out cannot be written any more: No space left on device"
+    assert said.strip() == "python -m verify: the report cannot be written any more: No space left on device"
 
 
 @pytest.mark.parametrize("seed", ["-1", "1.5", str(2**64)])
