@@ -214,13 +214,17 @@ def own_size_regime(rho: float, *, printed: bool) -> Regime:
 
 
 def drawn_subsamples(printed: bool) -> Callable[[np.random.Generator, int], Sequence[Regime]]:
-    """Drawn cases as for the correction of theorem 3.1 (what fails for all rows fails for k), with rho uniform in [.1, .95]."""
+    """Drawn cases as for the correction of theorem 3.1 (what fails for all rows fails for k), with rho about uniform in
+    [.1, .95]: rho n is whole at the first size, and with it at its multiples.
+    """
 
     def draw(rng: np.random.Generator, count: int) -> Sequence[Regime]:
-        return [
-            subsample_regime(drawn(rng, lattice=True), float(rng.uniform(0.1, 0.95)), printed=printed)
-            for _ in range(count)
-        ]
+        found = []
+        for _ in range(count):
+            one, share = drawn(rng, lattice=True), float(rng.uniform(0.1, 0.95))
+            first = one.sizes[0]
+            found.append(subsample_regime(one, round(share * first) / first, printed=printed))
+        return found
 
     return draw
 
