@@ -138,3 +138,10 @@ def test_the_manifest_says_what_was_played():
     assert (manifest["seed"], manifest["games"], manifest["fidelity"]) == (5, 200, "sufficient")
     assert set(manifest["versions"]) == {"mipsim", "jax", "numpy"}
     assert len(manifest["edges"]["sha256"]) == 64
+
+
+def test_the_pilot_shares_no_stream_with_the_games():
+    """Edges that came from the games' own draws would spoil the coverage of the band."""
+    from mipsim.engine.counting import GAMES, PILOT
+
+    assert GAMES != PILOT

@@ -52,3 +52,10 @@ def test_the_two_of_a_pair_and_the_worlds_are_independent():
 
 def test_no_degrees_of_freedom_are_zero():
     assert not drawn(0, games=16).any()
+
+
+def test_the_variance_of_a_normal_is_one():
+    """Within 6.2 standard errors, passed by chance with probability 1e-9; an error of 1% is 7 of them."""
+    squares = drawn("normal") ** 2
+    assert abs(squares.mean() - 1.0) < 6.2 * np.sqrt(2.0 / squares.size)
+    assert abs((0.99 * squares).mean() - 1.0) > 6.2 * np.sqrt(2.0 / squares.size)

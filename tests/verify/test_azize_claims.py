@@ -1,5 +1,7 @@
 """The register: every claim's negative control is refuted, and the decisive verdicts are what the evidence says."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -81,4 +83,5 @@ def test_one_refuted_regime_refutes_the_statement():
     assert together([good, good]) is Verdict.CONFIRMED
     assert together([good, bad]) is Verdict.REFUTED
     assert together([]) is Verdict.INCONCLUSIVE
+    assert together([good, replace(good, verdict=Verdict.INCONCLUSIVE)]) is Verdict.INCONCLUSIVE
     assert np.isfinite(good.gap)

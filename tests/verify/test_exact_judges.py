@@ -289,3 +289,9 @@ def test_a_control_goes_through_the_claims_own_judge():
 def test_a_control_shifts_by_a_few_per_cent(shift: float):
     with pytest.raises(ValueError, match=r"it must be at most 0\.05 in absolute value and not 0"):
         Control(build, shift)
+
+
+def test_the_error_of_the_gap_itself_counts():
+    """A gap that its own law does not know better than that refutes nothing."""
+    assert judge_bound(Size(0.001, 0.001, error=0.01), {}).verdict is not Verdict.REFUTED
+    assert judge_bound(Size(0.02, 0.02, error=0.01), {}).verdict is Verdict.REFUTED
