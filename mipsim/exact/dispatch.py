@@ -19,6 +19,7 @@ from mipsim.exact.quadratic import quadratic_attack_law
 from mipsim.exact.relaxed import relaxed_law
 from mipsim.exact.tables import table_law
 from mipsim.forms.release import plain_release_of
+from mipsim.forms.score import name_of
 from mipsim.games.relaxed_threat import RelaxedThreat
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _too_wide(game: AbstractGame, attack: AbstractAttack, law: AbstractScoreLaw)
             "smooth law, and all of them too many for a list"
         )
     return (
-        f"the law of {_name(attack)} with {type(game.data).__name__} data is proven to {law.error_bound:.2g} only, and "
+        f"the law of {name_of(attack)} with {type(game.data).__name__} data is proven to {law.error_bound:.2g} only, and "
         f"{LARGEST_ERROR:g} is needed: {why}"
     )
 
@@ -120,13 +121,8 @@ def _too_wide(game: AbstractGame, attack: AbstractAttack, law: AbstractScoreLaw)
 def _refusal(game: AbstractGame, attack: AbstractAttack) -> str:
     mechanism = type(game.mechanism).__name__
     return (
-        f"the score of {_name(attack)} has no known exact law in {type(game).__name__} with {mechanism} of "
+        f"the score of {name_of(attack)} has no known exact law in {type(game).__name__} with {mechanism} of "
         f"{type(game.data).__name__} data; allowed are, with a fixed target and a mean with or without noise or "
         "sub-sampling: a linear score of independent or empirical data, a score quadratic in a Gaussian output, and an "
         "additive score of Bernoulli data without noise; and linear and quadratic scores of a RelaxedThreat in Gaussian noise"
     )
-
-
-def _name(attack: AbstractAttack) -> str:
-    function = getattr(attack, "function", None)
-    return type(attack).__name__ if function is None else str(getattr(function, "__qualname__", function))
