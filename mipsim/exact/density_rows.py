@@ -83,6 +83,11 @@ class LaplaceRow(AbstractRow):
 
         return in_blocks(part, s, self.scales.size - count)
 
+    def on_axis(self, t: np.ndarray) -> tuple[ComplexArray, np.ndarray]:
+        """-sum_j log(1 + (b_j t)^2), real: each logarithm is right to some EPS of itself, and the sum is by pairs."""
+        value = -np.log1p(np.square(np.outer(t, self.scales))).sum(axis=1)
+        return value.astype(complex), 32.0 * EPS * np.abs(value)
+
     def envelope(self, c: float, t: float) -> float:
         """|1 - b^2 (c + i t)^2| = |1 - b (c + i t)| |1 + b (c + i t)|, and both grow with t."""
         b = self.scales

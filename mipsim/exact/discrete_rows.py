@@ -117,6 +117,11 @@ class BernoulliRow(AbstractRow):
     def _step(self) -> float | None:
         return common_step(self.weights)
 
+    @property
+    def atoms(self) -> tuple[np.ndarray, np.ndarray]:
+        """Zero and the weight."""
+        return np.stack([np.zeros_like(self.weights), self.weights], 1), np.stack([1.0 - self.p, self.p], 1)
+
     def on_lattice(self) -> Multiples | None:
         """Weights that are whole multiples."""
         if self._step is None:
@@ -163,7 +168,7 @@ class BernoulliRow(AbstractRow):
 @row_of.register
 def _(data: Bernoulli, weights: np.ndarray) -> AbstractRow:
     used = weights != 0.0
-    return BernoulliRow(weights[used], np.asarray(data.p)[used])
+    return BernoulliRow(weights[used], np.broadcast_to(data.p, weights.shape)[used])
 
 
 @dataclass(frozen=True)
@@ -233,6 +238,11 @@ class AtomsRow(AbstractRow):
     def _anchored(self) -> np.ndarray:
         # What cannot happen is on any lattice.
         return np.where(self.probabilities > 0, self.values - self.values[:, :1], 0.0)
+
+    @property
+    def atoms(self) -> tuple[np.ndarray, np.ndarray]:
+        """As they are."""
+        return self.values, self.probabilities
 
     def on_lattice(self) -> Multiples | None:
         """Differences from the first value of each coordinate, in whole multiples."""
@@ -308,7 +318,8 @@ class AtomsRow(AbstractRow):
 @row_of.register
 def _(data: Discrete, weights: np.ndarray) -> AbstractRow:
     used = weights != 0.0
-    return AtomsRow(weights[used, None] * data.values, data.probabilities[used])
+    law = np.broadcast_to(data.probabilities, (weights.size, data.values.size))
+    return AtomsRow(weights[used, None] * data.values, law[used])
 
 
 @row_of.register

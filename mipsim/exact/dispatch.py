@@ -38,7 +38,7 @@ def exact_law(game: AbstractGame, attack: AbstractAttack) -> AbstractScoreLaw:
     The law's `cdf(thresholds, inside=...)` and `sf` are right at any thresholds, such as the edges of a histogram, to
     `error_bound`, which is proven and at most 1e-3.
 
-    It exists for a fixed target and a (sub-sampled) mean with Gaussian or Laplace noise, stacked or none, where the score is:
+    It exists for a fixed target and a (sub-sampled) mean with independent noises (`GaussianNoise`, `LaplaceNoise`, `DiscreteGaussianNoise`, your own), stacked or none, where the score is:
 
     - linear in the output, for data of every product law but Student's, and for the user's own records (`Empirical`);
     - a polynomial of degree two in a Gaussian output;
@@ -98,9 +98,9 @@ def _too_wide(game: AbstractGame, attack: AbstractAttack, law: AbstractScoreLaw)
     """What makes the law hard: noise that is fine against gaps of the data, or likely values among too many others."""
     mean = plain_release_of(game.mechanism, game.n)
     if mean is not None and mean.is_noisy:
-        scales = [float(np.min(np.sqrt(mean.variance))), *(float(np.min(scale)) for scale in mean.laplace)]
-        finest = min(scale for scale in scales if scale > 0.0)
-        why = f"the noise of scale {finest:.3g} is too fine against the gaps between the values of the data"
+        why = (
+            f"the noise of standard deviation {mean.finest_noise:.3g} is too fine against the gaps between the values of the data"
+        )
     elif mean is not None and mean.rate < 1.0:
         why = (
             f"with rows kept by coins of rate {mean.rate:g} a row has too many outcomes to be multiplied out"

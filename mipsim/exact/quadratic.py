@@ -38,7 +38,7 @@ def quadratic_attack_law(problem: Problem) -> AbstractScoreLaw | None:
         [0.854901 0.249751] ChiSquareLaw
     """
     data, mean = problem.data, problem.mean
-    if not isinstance(data, Gaussian) or mean.laplace or mean.rate < 1.0:
+    if not isinstance(data, Gaussian) or mean.noises or mean.rate < 1.0:
         return None
     k, shift = mean.rows, (problem.target - data.mean) / mean.rows
     centres = np.stack([data.mean, data.mean + shift])

@@ -54,6 +54,15 @@ class AbstractRow(ABC):
         return 0.0
 
     @property
+    def atoms(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Values of independent terms, not centred, and their probabilities, both of shape (g, K), if there are finitely many."""
+        return None
+
+    def on_axis(self, t: np.ndarray) -> tuple[ComplexArray, np.ndarray]:
+        """`cumulant` and `rounding` at i t for real t."""
+        return self.cumulant(1j * t), self.rounding(1j * t)
+
+    @property
     def vanishes(self) -> bool:
         """Whether the envelope falls to nothing, and faster than any power of t below some first power: see `tail`."""
         return np.isinf(self.reach)
@@ -105,6 +114,8 @@ def short(step: float) -> float:
 @singledispatch
 def row_of(data: AbstractDistribution, weights: np.ndarray) -> AbstractRow | None:
     """The law of weights . record, or None where none is known. New data laws register here, one function each.
+
+    A law of one coordinate stands for as many independent copies as there are weights.
 
     Examples:
         >>> import mipsim as mi, numpy as np
