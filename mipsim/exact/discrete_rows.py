@@ -197,18 +197,28 @@ class AtomsRow(AbstractRow):
         return rows[:, :m], rows[:, m:], copies.astype(float)
 
     def _logs(self, s: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
-        """1 + sum p (exp(s v) - 1), of which p v cancels; far out, the largest exponential is taken from all."""
+        """Where every |exp(s v)| is at most e, 1 + sum p (exp(s v) - 1), of which p v cancels; else the largest p exp(s v) is taken out."""
         v, p, copies = self._kinds
-        at = s[:, None, None]
-        u = at * v
-        top = np.where(p > 0, u.real, -np.inf).max(axis=-1)
-        top = np.where(top > 1.0, top, 0.0)  # a factor that costs the digits near s = 0 only where it must
-        grown = np.expm1(np.where(p > 0, u - top[..., None], 0.0))
-        size = np.sum(
-            p * (np.abs(grown) + np.abs(u) * np.exp(np.minimum(u.real - top[..., None], 0.0) + 1.0)), axis=-1
-        )
-        z = np.sum(p * grown, axis=-1)
-        value, error = log_one_plus(z, EPS * (40.0 * size + 2.0 * np.abs(top)))
+        possible = np.where(p > 0, v, 0.0)
+        ends = np.stack([possible.min(axis=1), possible.max(axis=1)])
+        far = (s.real[:, None, None] * ends).max(axis=1) > 1.0
+        z, error, top = np.zeros(far.shape, complex), np.zeros(far.shape), np.zeros(far.shape)
+        near = np.nonzero(~far)
+        u, q = s[near[0], None] * possible[near[1]], p[near[1]]
+        grown = np.expm1(u)
+        z[near] = np.sum(q * grown, axis=1)
+        size = np.abs(grown) + np.abs(u) * np.exp(np.minimum(u.real, 0.0) + 1.0)
+        error[near] = 40.0 * EPS * np.sum(q * size, axis=1)
+        if far.any():
+            with np.errstate(divide="ignore"):
+                u, log_p = s[far.nonzero()[0], None] * v[far.nonzero()[1]], np.log(p[far.nonzero()[1]])
+            tilt = u.real + log_p
+            top[far] = tilt.max(axis=1)
+            q = np.exp(tilt - top[far][:, None])
+            z[far] = np.sum(q * np.exp(1j * u.imag), axis=1) - 1.0
+            size = np.sum(q * (np.abs(u) + np.abs(np.where(q > 0.0, log_p, 0.0)) + 8.0), axis=1)
+            error[far] = 8.0 * EPS * (size + np.abs(top[far]) * q.sum(axis=1))
+        value, error = log_one_plus(z, error)
         return summed(copies * (value + top), copies * (error + 4.0 * EPS * (np.abs(value) + np.abs(top))))
 
     def envelope(self, c: float, t: float) -> float:

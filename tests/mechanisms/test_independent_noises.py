@@ -10,6 +10,7 @@ import mipsim as mi
 from mipsim.mechanisms.function import as_mechanism
 from mipsim.mechanisms.noise import AbstractIndependentNoise, NoiseLaw
 from tests.engine.two_sample import FAILURE, two_sample_p
+from tests.scope import in_exact_scope  # noqa: F401
 
 MEAN = mi.EmpiricalMean()
 N = 6
