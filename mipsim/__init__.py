@@ -28,7 +28,7 @@ from mipsim.attacks import (
     OneSided,
     ScalarProduct,
 )
-from mipsim.bands.compare import Comparison
+from mipsim.bands import Comparison, EmpiricalTradeOff, RareTradeOff
 from mipsim.distributions import (
     AbstractDistribution,
     AbstractProduct,
@@ -63,7 +63,7 @@ from mipsim.mechanisms import (
     SGDStep,
     Subsampled,
 )
-from mipsim.rare import RareTradeOff, play_rare
+from mipsim.rare import play_rare
 from mipsim.tradeoff import (
     AbstractTradeOff,
     ApproxDPTradeOff,
@@ -71,7 +71,6 @@ from mipsim.tradeoff import (
     BoundedTradeOff,
     ConvexHullTradeOff,
     DeltaProfileTradeOff,
-    EmpiricalTradeOff,
     FoldedLaplaceTradeOff,
     GaussianTradeOff,
     InverseFoldedLaplaceTradeOff,

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mipsim._precision import exact_scope
 from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.empirical import Empirical
-from mipsim.engine.precision import exact_scope
 from mipsim.exact.bracketed import bracketed_law
 from mipsim.exact.law import AbstractScoreLaw
 from mipsim.exact.linear import linear_law

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import jax
 import numpy as np
 
-from mipsim.engine.precision import exact_scope
+from mipsim._precision import exact_scope
 
 SMALL = 64
 LARGE, LARGE_ON_DEVICE = 4096, 262144  # a CPU gains nothing from longer vectors; an accelerator does

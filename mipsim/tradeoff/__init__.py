@@ -1,4 +1,4 @@
-"""Trade-off functions: claimed ones, their algebra, and the empirical one with its band."""
+"""Trade-off functions and their algebra."""
 
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff, DeltaProfileTradeOff
 from mipsim.tradeoff.averaged import AveragedTradeOff, mix
@@ -9,7 +9,6 @@ from mipsim.tradeoff.compose import compose
 from mipsim.tradeoff.convex_hull import ConvexHullTradeOff, convex_hull
 from mipsim.tradeoff.convex_hull import convexified as convexified
 from mipsim.tradeoff.convex_hull import symmetrized as symmetrized
-from mipsim.tradeoff.empirical import EmpiricalTradeOff
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.inverse import InverseTradeOff
 from mipsim.tradeoff.inverse import inverse as inverse
@@ -40,7 +39,6 @@ __all__ = [
     "BoundedTradeOff",
     "ConvexHullTradeOff",
     "DeltaProfileTradeOff",
-    "EmpiricalTradeOff",
     "FoldedLaplaceTradeOff",
     "GaussianTradeOff",
     "InverseFoldedLaplaceTradeOff",

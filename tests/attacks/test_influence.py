@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import mipsim as mi
+from mipsim._precision import exact_scope
 from mipsim.attacks.influence import InfluenceScore
-from mipsim.engine.precision import exact_scope
 from mipsim.mechanisms.z_estimator import Median
 from mipsim.theory.z_estimators import Expansion, mean_expansion, median_expansion
 

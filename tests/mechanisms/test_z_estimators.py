@@ -6,7 +6,7 @@ import pytest
 from scipy.optimize import minimize
 
 import mipsim as mi
-from mipsim.engine.precision import exact_scope
+from mipsim._precision import exact_scope
 from mipsim.mechanisms.z_estimator import LeastSquares, LogisticRegression, Median
 from mipsim.theory.z_estimators import (
     Expansion,
