@@ -17,7 +17,7 @@ from mipsim.tradeoff.hockey_stick import hockey_stick
 if TYPE_CHECKING:
     from mipsim.tradeoff.base import AbstractTradeOff
 
-_LARGEST_EPSILON = 700.0
+_LARGEST_EPSILON = 700.0  # beyond it the exponential overflows: reported as infinite
 _HALVINGS = 60
 _FARTHEST_PROBIT = 37.0  # of a rate that float64 still tells from 0
 

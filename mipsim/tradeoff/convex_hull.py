@@ -15,7 +15,7 @@ from mipsim.tradeoff.inverse import inverse
 from mipsim.tradeoff.points import distinct, hull_corners, rises
 from mipsim.tradeoff.sampled import SampledTradeOff, sample, turned_over
 
-_POINTS = 1 << 12
+_POINTS = 1 << 12  # in probits of the FPR, .011 apart; bridges between them are then refined to the curves
 _LEAST_HEIGHT = 1e-12  # relative: a lower bridge is rounding
 _LEAST_BEND = 1e-10  # relative: what a straight stretch may seem to bend by rounding
 

@@ -10,7 +10,7 @@ from mipsim._validation import finite_vector, number
 from mipsim.tradeoff.points import polygon, rises
 from mipsim.tradeoff.sampled import SampledTradeOff
 
-_MASS_ROUNDING = 1e-9
+_MASS_ROUNDING = 1e-9  # of masses that a user has computed: they may miss a sum of 1 by so much
 _EQUAL = 1e-13  # losses this near are one
 _FARTHEST = 700.0  # beyond it the exponential overflows
 

@@ -11,9 +11,9 @@ from mipsim.tradeoff.inverse import InverseTradeOff, inverse
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
 from mipsim.tradeoff.points import convex_points
 
-_Z_LEAST = -37.0
+_Z_LEAST = -37.0  # the FPR there is 6e-300: float64's least
 _Z_MOST = 8.2  # beyond it FPRs round to 1
-_ROUNDING = 1e-12
+_ROUNDING = 1e-12  # of rates that a user has computed: beta + TPR may miss 1 by so much
 
 
 class SampledTradeOff(AbstractTradeOff):

@@ -11,9 +11,9 @@ from scipy.spatial import ConvexHull
 from mipsim.exact.enumeration import best_deterministic_power, mean_game, roc_vertices
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control
+from verify.exact_judges import ROUNDING
 from verify.limits import judge_bound, judge_identity
 
-ROUNDING = 1e-9
 Worlds = tuple[np.ndarray, np.ndarray]
 
 

@@ -195,4 +195,4 @@ def _taylor(first: int, terms: int) -> tuple[float, ...]:
     return tuple((-1) ** k * math.pi ** (2 * k + first) / math.factorial(2 * k + first) for k in range(terms))
 
 
-_SINE, _COSINE = _taylor(1, 8), _taylor(0, 9)
+_SINE, _COSINE = _taylor(1, 8), _taylor(0, 9)  # terms enough for float64 on an eighth of a turn

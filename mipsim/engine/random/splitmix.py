@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 from jaxtyping import Array, UInt64
 
-_GOLDEN = 0x9E3779B97F4A7C15
+_GOLDEN = 0x9E3779B97F4A7C15  # 2^64 / golden ratio, odd: Steele, Lea and Flood (2014)
 
 
 def splitmix64(start: UInt64[Array, "..."], index: UInt64[Array, "..."]) -> UInt64[Array, "..."]:

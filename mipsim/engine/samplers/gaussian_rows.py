@@ -9,8 +9,8 @@ from mipsim.distributions.gaussian import Gaussian
 from mipsim.engine.random.float32_normals import four_normals
 from mipsim.engine.random.splitmix import splitmix64
 
-_LEAST_DIMENSION = 16
-_FARTHEST = 64.0
+_LEAST_DIMENSION = 16  # four groups of four coordinates: fewer are not worth the packing
+_FARTHEST = 64.0  # in standard deviations: beyond it float32 records lose more than 6 of their 24 bits
 
 
 class GaussianRows(eqx.Module):
