@@ -10,6 +10,7 @@ Examples:
 """
 
 from mipsim import theory
+from mipsim._version import __version__
 from mipsim.attacks import (
     AbstractAdditiveAttack,
     AbstractAttack,
@@ -95,8 +96,6 @@ from mipsim.tradeoff import (
     mix,
     stochastic_composition,
 )
-
-__version__ = "0.1.0"
 
 __all__ = [
     "AbstractAdditiveAttack",

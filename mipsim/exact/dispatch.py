@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,10 +20,8 @@ from mipsim.exact.relaxed import relaxed_law
 from mipsim.exact.tables import table_law
 from mipsim.forms.release import plain_release_of
 from mipsim.forms.score import name_of
+from mipsim.games.base import AbstractGame
 from mipsim.games.relaxed_threat import RelaxedThreat
-
-if TYPE_CHECKING:
-    from mipsim.games.base import AbstractGame
 
 RULES: tuple[Rule, ...] = (linear_law, quadratic_attack_law, table_law)
 """Asked in order; the first law found is taken. A new kind of exact law is one file and one name here."""

@@ -8,6 +8,7 @@ from mipsim.tradeoff.calibration import calibrate
 from mipsim.tradeoff.compose import compose
 from mipsim.tradeoff.convex_hull import ConvexHullTradeOff, convex_hull
 from mipsim.tradeoff.convex_hull import convexified as convexified
+from mipsim.tradeoff.convex_hull import subsampled as subsampled
 from mipsim.tradeoff.convex_hull import symmetrized as symmetrized
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.inverse import InverseTradeOff
@@ -30,7 +31,6 @@ from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import SampledTradeOff
 from mipsim.tradeoff.sampled import sample as sample
 from mipsim.tradeoff.stochastic_composition import stochastic_composition
-from mipsim.tradeoff.subsample import subsampled as subsampled
 
 __all__ = [
     "AbstractTradeOff",
