@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 
 import jax
 import jax.numpy as jnp
@@ -130,7 +130,7 @@ def integral(f: Callable[[np.ndarray], np.ndarray], kinks: Sequence[float], rate
     """
     ends = np.unique(np.asarray(kinks, float))
     parts = []
-    for low, high in zip(ends[:-1], ends[1:], strict=True):
+    for low, high in pairwise(ends):
         parts.append(f(low + (high - low) * _NODES) @ ((high - low) * _WEIGHTS))
     away, change = -np.log(_NODES) / rate, _WEIGHTS / (rate * _NODES)
     parts += [f(ends[0] - away) @ change, f(ends[-1] + away) @ change]
@@ -158,7 +158,9 @@ def _first_above(threshold: float, at_threshold: Noise, at_query: Noise) -> Call
     return law
 
 
-def _each_above(threshold: float, at_threshold: Noise, at_query: Noise | None) -> Callable[[np.ndarray], Outcomes]:
+def _each_above(
+    threshold: float, at_threshold: Noise, at_query: Noise | None
+) -> Callable[[np.ndarray], Outcomes]:
     """The law of the whole vector of above and below, where nothing stops it; 2^q outcomes, the first answer first."""
 
     def law(answers: np.ndarray) -> Outcomes:
@@ -167,10 +169,10 @@ def _each_above(threshold: float, at_threshold: Noise, at_query: Noise | None) -
         if at_query is None:  # answer i is above where the threshold's noise is at most -gap_i
             ends = np.where(above, -gaps, np.inf).min(axis=1), np.where(above, -np.inf, -gaps).max(axis=1)
             return np.maximum(at_threshold.below(ends[0]) - at_threshold.below(ends[1]), 0.0)
-        rate = _common_rate(at_threshold, at_query)
+        noise, rate = at_query, _common_rate(at_threshold, at_query)
 
         def pieces(r: np.ndarray) -> np.ndarray:
-            both = np.stack([at_query.below(r + gaps[:, None]), at_query.above(r + gaps[:, None])])
+            both = np.stack([noise.below(r + gaps[:, None]), noise.above(r + gaps[:, None])])
             chosen = both[above.astype(int), np.arange(answers.size)]
             return at_threshold.density(r) * chosen.prod(axis=1)
 
@@ -197,15 +199,21 @@ def _value_above(
         edges = np.concatenate([[-np.inf], cuts, [np.inf]])
 
         def pieces(r: np.ndarray) -> np.ndarray:
-            before = np.concatenate([np.ones((1, r.size)), np.cumprod(at_query.below(r + gaps[:, None]), axis=0)])
+            before = np.concatenate(
+                [np.ones((1, r.size)), np.cumprod(at_query.below(r + gaps[:, None]), axis=0)]
+            )
             least = np.maximum(edges[None, :, None], threshold + r) - answers[:, None, None]  # of the noise
             tail = np.where(np.isinf(least), 0.0, at_query.above(np.where(np.isinf(least), 0.0, least)))
             cells = np.where(tail[:, :-1] > tail[:, 1:], _cell(at_query, least), 0.0)
             found = before[:-1, None] * cells
             return at_threshold.density(r) * np.concatenate([found.reshape(-1, r.size), before[-1:]])
 
-        steps = np.arange(cuts[0] - threshold - 4.0, cuts[-1] - threshold + 4.0, 4.0)  # so that no piece is long
-        return integral(pieces, [0.0, *(-gaps), *(cuts - threshold), *steps], _common_rate(at_threshold, at_query))
+        steps = np.arange(
+            cuts[0] - threshold - 4.0, cuts[-1] - threshold + 4.0, 4.0
+        )  # so that no piece is long
+        return integral(
+            pieces, [0.0, *(-gaps), *(cuts - threshold), *steps], _common_rate(at_threshold, at_query)
+        )
 
     return law
 
@@ -220,7 +228,13 @@ def _cell(noise: Noise, edges: np.ndarray) -> np.ndarray:
 
 
 def sparse_vector(
-    name: str, algorithm: int, at_threshold: Noise, at_query: Noise | None, threshold: float = 1.0, *, stops: bool
+    name: str,
+    algorithm: int,
+    at_threshold: Noise,
+    at_query: Noise | None,
+    threshold: float = 1.0,
+    *,
+    stops: bool,
 ) -> Mechanism:
     """A variant of the sparse vector technique that answers whether each of ten queries is above a noisy threshold."""
 
@@ -248,7 +262,7 @@ def sparse_vector(
 
 def sparse_vector_with_values(queries: int = 10) -> Mechanism:
     """The variant that releases the noisy answer which passed the threshold."""
-    noise, threshold, cuts = Noise(2.0 / EPSILON), 1.0, np.arange(-120.0, 1.0, 20.0)
+    noise, threshold, cuts = Noise(2.0 / EPSILON), 1.0, np.arange(-100.0, 61.0, 5.0)
 
     def release(key: PRNGKeyArray, answers: Array) -> Array:
         first, second = jax.random.split(key)
@@ -271,7 +285,7 @@ def sparse_vector_with_values(queries: int = 10) -> Mechanism:
 
 def noisy_max(name: str, algorithm: int, noise: Noise, *, value: bool) -> Mechanism:
     """The index of the largest noisy answer, or the largest noisy answer itself."""
-    cuts = np.concatenate([np.arange(-60.0, 0.0, 20.0), [0.0, 1.0, 2.0], np.arange(20.0, 121.0, 20.0)])
+    cuts = np.arange(-60.0, 121.0)
 
     def release(key: PRNGKeyArray, answers: Array) -> Array:
         noisy = answers + noise.draw(key, answers.shape)
@@ -282,7 +296,11 @@ def noisy_max(name: str, algorithm: int, noise: Noise, *, value: bool) -> Mechan
 
     def value_law(answers: np.ndarray) -> Outcomes:
         below = noise.below(cuts[:, None] - answers).prod(axis=1)
-        above = -np.expm1(np.log1p(-noise.above(cuts[:, None] - answers)).sum(axis=1)) if not noise.one_sided else 1.0 - below
+        above = (
+            -np.expm1(np.log1p(-noise.above(cuts[:, None] - answers)).sum(axis=1))
+            if not noise.one_sided
+            else 1.0 - below
+        )
         small = np.diff(np.concatenate([[0.0], below]))
         large = -np.diff(np.concatenate([above, [0.0]]))
         return np.concatenate([small[:1], np.where(below[1:] < 0.5, small[1:], large[:-1]), large[-1:]])
@@ -379,7 +397,8 @@ def truncated_geometric(most: int = 5) -> Mechanism:
         total = (2 ** (k + 1) + 1) * (2**k + 1) ** (most - 1)
         below = [2 ** (k * (count - z)) * (2**k + 1) ** (most - (count - z)) for z in range(count)]
         above = [
-            total - 2 ** (k * (z - count + 1)) * (2**k + 1) ** (most - 1 - (z - count)) for z in range(count, most)
+            total - 2 ** (k * (z - count + 1)) * (2**k + 1) ** (most - 1 - (z - count))
+            for z in range(count, most)
         ]
         return [*below, *above, total]
 
@@ -395,7 +414,9 @@ def truncated_geometric(most: int = 5) -> Mechanism:
 
     claimed = float(np.log1p(2.0**-k))
     source = "Balcer, Vadhan (2018), algorithm 4.8 and theorem 4.7"
-    return Mechanism("truncated geometric", source, release, lambda output: output, law, 1, claimed, one_differs=True)
+    return Mechanism(
+        "truncated geometric", source, release, lambda output: output, law, 1, claimed, one_differs=True
+    )
 
 
 _LYU = EPSILON / 2.0
@@ -412,9 +433,33 @@ SUITE: tuple[Mechanism, ...] = (
     noisy_max("noisy max 2", 6, Noise(2 / EPSILON, one_sided=True), value=False),
     noisy_max("noisy max 3", 7, Noise(2 / EPSILON), value=True),
     noisy_max("noisy max 4", 8, Noise(2 / EPSILON, one_sided=True), value=True),
-    noisy_vector("histogram 1", "Ding et al. (2018), algorithm 9", Noise(1 / EPSILON), 5, sums=False, one_differs=True, claimed=EPSILON),
-    noisy_vector("histogram 2", "Ding et al. (2018), algorithm 10", Noise(EPSILON), 5, sums=False, one_differs=True, claimed=EPSILON),
-    noisy_vector("prefix sum", "Wang, Ding, Wang, Kifer, Zhang (2019)", Noise(1 / EPSILON), 10, sums=True, one_differs=False, claimed=1.0),
+    noisy_vector(
+        "histogram 1",
+        "Ding et al. (2018), algorithm 9",
+        Noise(1 / EPSILON),
+        5,
+        sums=False,
+        one_differs=True,
+        claimed=EPSILON,
+    ),
+    noisy_vector(
+        "histogram 2",
+        "Ding et al. (2018), algorithm 10",
+        Noise(EPSILON),
+        5,
+        sums=False,
+        one_differs=True,
+        claimed=EPSILON,
+    ),
+    noisy_vector(
+        "prefix sum",
+        "Wang, Ding, Wang, Kifer, Zhang (2019)",
+        Noise(1 / EPSILON),
+        10,
+        sums=True,
+        one_differs=False,
+        claimed=1.0,
+    ),
     rappor("one-time RAPPOR", 0.05, (0.0, 1.0), claimed=8 * float(np.log(1.05 / 0.95))),
     rappor("RAPPOR", 0.25, (0.45, 0.55), claimed=8 * float(np.log(0.5125 / 0.4875))),
     truncated_geometric(),
