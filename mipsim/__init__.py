@@ -10,6 +10,7 @@ Examples:
 """
 
 from mipsim import theory
+from mipsim._version import __version__
 from mipsim.attacks import (
     AbstractAdditiveAttack,
     AbstractAttack,
@@ -28,7 +29,7 @@ from mipsim.attacks import (
     OneSided,
     ScalarProduct,
 )
-from mipsim.bands.compare import Comparison
+from mipsim.bands import Comparison, EmpiricalTradeOff, RareTradeOff
 from mipsim.distributions import (
     AbstractDistribution,
     AbstractProduct,
@@ -63,7 +64,7 @@ from mipsim.mechanisms import (
     SGDStep,
     Subsampled,
 )
-from mipsim.rare import RareTradeOff, play_rare
+from mipsim.rare import play_rare
 from mipsim.tradeoff import (
     AbstractTradeOff,
     ApproxDPTradeOff,
@@ -71,7 +72,6 @@ from mipsim.tradeoff import (
     BoundedTradeOff,
     ConvexHullTradeOff,
     DeltaProfileTradeOff,
-    EmpiricalTradeOff,
     FoldedLaplaceTradeOff,
     GaussianTradeOff,
     InverseFoldedLaplaceTradeOff,
@@ -96,8 +96,6 @@ from mipsim.tradeoff import (
     mix,
     stochastic_composition,
 )
-
-__version__ = "0.1.0"
 
 __all__ = [
     "AbstractAdditiveAttack",

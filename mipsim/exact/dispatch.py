@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from mipsim._precision import exact_scope
 from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.empirical import Empirical
-from mipsim.engine.precision import exact_scope
 from mipsim.exact.bracketed import bracketed_law
 from mipsim.exact.law import AbstractScoreLaw
 from mipsim.exact.linear import linear_law
@@ -20,10 +20,8 @@ from mipsim.exact.relaxed import relaxed_law
 from mipsim.exact.tables import table_law
 from mipsim.forms.release import plain_release_of
 from mipsim.forms.score import name_of
+from mipsim.games.base import AbstractGame
 from mipsim.games.relaxed_threat import RelaxedThreat
-
-if TYPE_CHECKING:
-    from mipsim.games.base import AbstractGame
 
 RULES: tuple[Rule, ...] = (linear_law, quadratic_attack_law, table_law)
 """Asked in order; the first law found is taken. A new kind of exact law is one file and one name here."""

@@ -2,18 +2,16 @@
 
 from abc import abstractmethod
 from functools import singledispatch
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import equinox as eqx
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from mipsim import _chained
 from mipsim._family import AbstractMember
+from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.mechanisms.base import AbstractMechanism
-
-if TYPE_CHECKING:
-    from mipsim.attacks.base import AbstractAttack
-    from mipsim.exact.exact_tradeoff import ExactTradeOff
 
 
 def as_law(data: AbstractDistribution) -> AbstractDistribution:
@@ -60,7 +58,7 @@ class AbstractGame(AbstractMember):
         """Whether a round can be played without its records: see `lawful_round`."""
         return lawful_round(self) is not None
 
-    def exact(self, attack: "AbstractAttack") -> "ExactTradeOff":
+    def exact(self, attack: AbstractAttack) -> "_chained.ExactTradeOff":
         """The exact trade-off curve of an attack, without games; `curve.law` is the law of the score behind it.
 
         Raises:
@@ -73,10 +71,7 @@ class AbstractGame(AbstractMember):
             >>> print(game.exact(mi.CovarianceScore(data, n=100)).beta(0.1).round(6))
             0.6114
         """
-        from mipsim.exact.dispatch import exact_law  # these know attacks and mechanisms, which know games
-        from mipsim.exact.exact_tradeoff import ExactTradeOff
-
-        return ExactTradeOff(exact_law(self, attack))
+        return _chained.ExactTradeOff(_chained.exact_law(self, attack))
 
 
 class Round(Protocol):

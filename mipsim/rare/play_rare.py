@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from mipsim._precision import exact_scope
 from mipsim._validation import finite_vector, number, whole
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
 from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodRatio
+from mipsim.bands.rare_tradeoff import RareTradeOff
 from mipsim.bands.scaled_rates import ScaledRates
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.engine.devices import cores
 from mipsim.engine.drive import play_range
 from mipsim.engine.manifest import DRAWS, array_digest, describe, versions
-from mipsim.engine.precision import exact_scope
 from mipsim.forms.release import mean_of
 from mipsim.games.base import AbstractGame
 from mipsim.games.fixed_target import FixedTarget
@@ -24,7 +25,6 @@ from mipsim.rare.gates import Tail, check_agreement, check_moments
 from mipsim.rare.gaussian_ratio import GaussianRatio
 from mipsim.rare.linear_score import LinearScore
 from mipsim.rare.plan import Rung, plan
-from mipsim.rare.rare_tradeoff import RareTradeOff
 from mipsim.rare.score_law import IN, OUT, AbstractTiltedScore
 from mipsim.rare.table_score import TableScore
 from mipsim.rare.thinning import Thinner, moments_of

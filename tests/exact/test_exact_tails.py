@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mipsim as mi
-from mipsim.engine.precision import exact_scope
+from mipsim._precision import exact_scope
 from mipsim.exact import exact_law
 from mipsim.exact.bracketed import BracketLaw
 from mipsim.exact.density_rows import LaplaceRow, NormalRow, UniformRow

@@ -19,9 +19,11 @@ from mipsim.forms.release import step_of
 from mipsim.games.base import AbstractGame
 from mipsim.games.fixed_target import FixedTarget
 
-_BLOCK = 4096
+_BLOCK = 4096  # games of a few numbers each: 32 kB an array, which stays in the L1 cache
 _REACH = 8.7
-_ERROR = 1e-9
+"""In probits, rounded up from 8.57, the largest value that a normal made of 53-bit uniforms takes."""
+
+_ERROR = 1e-9  # of a chi variable, whose standard deviation is .6 to .71: a KS distance of some 1e-9
 
 
 class ClippedLaw(AbstractSampler):

@@ -22,12 +22,12 @@ from mipsim.games.base import AbstractGame
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
 
-_MOST_BYTES = 2**29
-_MANY = 2**20
+_MOST_BYTES = 2**29  # of the tables: half a GiB
+_MANY = 2**20  # sets these words apart from those of the other samplers, which count up from 0
 _SUM, _TARGET, _NOISE = 0, 1, 2
 """What the words of a coordinate are for."""
 
-_USES = 4
+_USES = 4  # words set aside for a coordinate: the three uses, and a second word of the normal's pair
 
 WordsOf = Callable[[int], UInt64[Array, "d G"]]
 

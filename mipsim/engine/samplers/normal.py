@@ -127,7 +127,7 @@ def normal_sampler(game: AbstractGame, attack: AbstractAttack) -> AbstractSample
 
     Examples:
         >>> import mipsim as mi
-        >>> from mipsim.engine.precision import exact_scope
+        >>> from mipsim._precision import exact_scope
         >>> data = mi.Gaussian([0.0, 1.0], 1.0)
         >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10, target=[1.0, 1.0])
         >>> with exact_scope():
