@@ -10,6 +10,7 @@ Examples:
 """
 
 from mipsim import theory
+from mipsim._version import __version__
 from mipsim.attacks import (
     AbstractAdditiveAttack,
     AbstractAttack,
@@ -28,7 +29,7 @@ from mipsim.attacks import (
     OneSided,
     ScalarProduct,
 )
-from mipsim.bands.compare import Comparison
+from mipsim.bands import Comparison, EmpiricalTradeOff, RareTradeOff
 from mipsim.distributions import (
     AbstractDistribution,
     AbstractProduct,
@@ -44,7 +45,15 @@ from mipsim.distributions import (
 from mipsim.engine.histogram import Histogram
 from mipsim.engine.many import ManyHistogram, play_many, play_targets
 from mipsim.engine.play import play
-from mipsim.games import AbstractGame, FixedTarget, RandomTarget, RelaxedThreat, Subset
+from mipsim.games import (
+    AbstractGame,
+    AbstractMembershipGame,
+    FixedTarget,
+    RandomTarget,
+    RelaxedThreat,
+    Subset,
+    TwoInputs,
+)
 from mipsim.mechanisms import (
     AbstractMechanism,
     AbstractZEstimator,
@@ -64,7 +73,7 @@ from mipsim.mechanisms import (
     SGDStep,
     Subsampled,
 )
-from mipsim.rare import RareTradeOff, play_rare
+from mipsim.rare import play_rare
 from mipsim.tradeoff import (
     AbstractTradeOff,
     ApproxDPTradeOff,
@@ -72,7 +81,6 @@ from mipsim.tradeoff import (
     BoundedTradeOff,
     ConvexHullTradeOff,
     DeltaProfileTradeOff,
-    EmpiricalTradeOff,
     FoldedLaplaceTradeOff,
     GaussianTradeOff,
     InverseFoldedLaplaceTradeOff,
@@ -98,8 +106,6 @@ from mipsim.tradeoff import (
     stochastic_composition,
 )
 
-__version__ = "0.1.0"
-
 __all__ = [
     "AbstractAdditiveAttack",
     "AbstractAttack",
@@ -107,6 +113,7 @@ __all__ = [
     "AbstractGame",
     "AbstractLinearAttack",
     "AbstractMechanism",
+    "AbstractMembershipGame",
     "AbstractProduct",
     "AbstractQuadraticAttack",
     "AbstractTradeOff",
@@ -170,6 +177,7 @@ __all__ = [
     "StudentT",
     "Subsampled",
     "Subset",
+    "TwoInputs",
     "Uniform",
     "__version__",
     "calibrate",

@@ -340,14 +340,14 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "a bound with a tolerance",
-        "verify/exact_judges.py",
+        "mipsim/referee/exact_judges.py",
         "if value - error > rounding:",
         "if value - error > rounding + 0.02:",
         ("tests/verify/test_exact_judges.py",),
     ),
     Fault(
         "an unproven error decides",
-        "verify/exact_judges.py",
+        "mipsim/referee/exact_judges.py",
         "value, error = size.high, _proven(size.high, error) + size.error",
         "value, error = size.high, _proven(size.high, error)",
         ("tests/verify/test_exact_judges.py",),

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from verify.result import CurveEvidence, RegimeResult, TrendEvidence, Verdict
+from mipsim.referee.result import CurveEvidence, TrendEvidence, Verdict
+from mipsim.referee.result import PointResult as RegimeResult
 
 __all__ = [
     "SAMPLES", "Between", "Budget", "Claim", "CurveEvidence", "Domain", "Kind", "OneOf", "Quote", "Regime", "RegimeResult",

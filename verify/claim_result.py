@@ -9,8 +9,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from verify.claim import Claim
-from verify.result import RegimeResult, Verdict
+from verify.claim import Claim, RegimeResult, Verdict
 
 
 class Defect(StrEnum):

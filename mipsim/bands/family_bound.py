@@ -20,8 +20,8 @@ _FAILURES, _LEAST_DRAWS = 200, 20_000  # so many draws on average beyond the cri
 _UNLUCKY = (
     1e-3  # share of seeds for which the failure probability, given the draws, may exceed the nominal one
 )
-_CHUNK = 16_384
-_SEED = 20_231_117
+_CHUNK = 16_384  # draws at a time: some 100 MB at most
+_SEED = 20_231_117  # any fixed number: a bound then depends on the counts alone
 
 Part = Callable[[np.ndarray], np.ndarray]
 

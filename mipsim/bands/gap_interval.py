@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from mipsim.bands.scaled_rates import ScaledRates
-
-if TYPE_CHECKING:  # at run time mipsim.tradeoff imports this package
-    from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.base import AbstractTradeOff
 
 _CELLS, _FINE_CELLS = 256, 512
+"""More cells only narrow the interval: each end is rounded outwards to the edge of a cell."""
+
 _LEAST, _MOST, _STEP = -39.0, 8.5, 0.25  # Phi is exactly 0 and 1 in float64 there
 _NODES = np.arange(_LEAST, _MOST + _STEP, _STEP)
 _FLATTEST = 0.02  # radians: both worlds keep some weight

@@ -4,10 +4,12 @@ from abc import abstractmethod
 from collections.abc import Callable
 from functools import singledispatch
 
+import jax
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from mipsim._family import AbstractMember
+from mipsim._precision import exact_scope
 from mipsim._validation import finite_vector, positive_definite_factor
 
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -96,10 +98,6 @@ class AbstractDistribution(AbstractMember):
 
     def typical_target(self, seed: int = 0) -> Vector:
         """One record drawn from the law with its own seed, shape (d,); the same seed gives the same point."""
-        import jax
-
-        from mipsim.engine.precision import exact_scope
-
         with exact_scope():
             key = jax.random.fold_in(jax.random.key(seed, impl="threefry2x32"), 0x7A)
             return np.asarray(self.sample(key, 1)[0], dtype=np.float64)

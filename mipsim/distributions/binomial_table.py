@@ -13,6 +13,7 @@ MOST_BITS = 16
 """The widest table has 2^16 columns; a wider binomial window has no table."""
 
 _TAIL = 2.0**-34
+"""A quarter of the unit 2^-32 in which masses are stored: what is cut off could not be stored."""
 
 
 @dataclass(frozen=True)

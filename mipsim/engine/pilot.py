@@ -4,7 +4,9 @@ import numpy as np
 from scipy.special import ndtr
 
 THRESHOLDS = 1024
-_REACH = 6.0
+"""Neighbours are then .02 probits apart in either world, below the width of a band at a million games."""
+
+_REACH = 6.0  # in probits: rates of 1e-9, the least that a run of 1e9 games can tell
 
 
 def pilot_edges(scores: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ import numpy as np
 
 from mipsim._validation import real_array
 
-MOST_FREEDOM, MOST_NONCENTRALITY = 1e6, 1e8
+MOST_FREEDOM, MOST_NONCENTRALITY = 1e6, 1e8  # the contour is checked against mpmath up to these
 
 
 def arguments(x: object, d: object, noncentrality: object) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -13,7 +13,7 @@ from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import SampledTradeOff
 
-_LARGEST_PRODUCT = 1 << 21
+_LARGEST_PRODUCT = 1 << 21  # pairs of atoms: 16 MB an array
 _EQUAL = 1e-12  # losses this near, relative to the largest, are one atom
 
 

@@ -12,7 +12,9 @@ from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounded import BoundedTradeOff
 
 _LEAST_NOISE, _MOST_NOISE = 1e-3, 1e6
-_RELATIVE = 1e-12
+"""Noise multipliers outside are no mechanism: mu would be 1000, or a millionth."""
+
+_RELATIVE = 1e-12  # four digits above float64 rounding; the result is nudged to the safe side of the root
 
 
 def calibrate(

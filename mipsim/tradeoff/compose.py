@@ -21,7 +21,7 @@ from mipsim.tradeoff.sampled import SampledTradeOff, sample
 
 _LOG_TAIL = np.log(1e-18)  # what may lie outside the window of the sum of losses
 _EQUAL = 1e-13  # relative rounding of the masses of one sample
-_MASS_OF_AN_END = 1e-9
+_MASS_OF_AN_END = 1e-9  # lighter losses would stretch the grid for a mass that the bracket counts anyway
 _EPS = float(np.finfo(np.float64).eps)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 _EVALUATIONS, _MOST_CELLS, _NARROW = 1 << 16, 64, 2.0**-60
+"""At once, cells a round, and the width at which float64 cannot halve the range again."""
 
 
 def crossing(

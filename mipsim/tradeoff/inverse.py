@@ -12,6 +12,7 @@ from mipsim.tradeoff.crossing import crossing
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 
 _Z_LEAST, _Z_MOST = -38.5, 8.3
+"""Probits of the least and of the largest FPR that float64 tells from 0 and from 1, with a margin."""
 
 
 class InverseTradeOff(AbstractTradeOff):

@@ -11,6 +11,7 @@ from mipsim.tradeoff.inverse import InverseTradeOff, inverse
 from mipsim.tradeoff.mixture import MixtureTradeOff
 
 _Z_LEAST, _Z_MOST = -38.0, 8.25
+"""Probits of the least and of the largest FPR that float64 tells from 0 and from 1."""
 
 
 class InverseMixtureTradeOff(AbstractTradeOff):

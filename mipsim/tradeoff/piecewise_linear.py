@@ -6,7 +6,7 @@ import numpy as np
 from mipsim._validation import finite_vector
 from mipsim.tradeoff.base import AbstractTradeOff, rates
 
-_ROUNDING = 1e-12
+_ROUNDING = 1e-12  # of vertices that a user has computed: they may miss convexity by so much
 
 
 class PiecewiseLinearTradeOff(AbstractTradeOff):

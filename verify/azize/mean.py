@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 from scipy.special import ndtri
 
+from mipsim.referee.exact_judges import MOST_TOLERANCE
 from mipsim.theory import azize
 from verify.azize.conditions import DATA, MEAN, REGULAR
 from verify.azize.irregular_games import second_route
@@ -18,14 +19,8 @@ from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, Reg
 from verify.control import Control
 from verify.limits import Size, curve_tolerance, judge_equality, judge_limit, number_tolerance
 
-MOST_TOLERANCE = 0.02
-"""Probits: what counts as equal for a curve whose mu is at least 1; see `verify.limits.curve_tolerance`."""
-
 NO_LEAKAGE = 0.01
 """Absolute tolerance, in probits or advantage, where the claimed leakage is 0 and has no scale."""
-
-TOLERANCE = 0.1
-"""Of claims elsewhere that were judged at this coarser tolerance."""
 
 PAPER_POINT = {"n": 1000, "d": 5000, "data": "Bernoulli(p), p ~ U[.25, .75]^d drawn once"}
 

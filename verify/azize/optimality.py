@@ -9,11 +9,11 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from mipsim.exact.enumeration import best_deterministic_power, mean_game, roc_vertices
+from mipsim.referee.exact_judges import ROUNDING
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control
 from verify.limits import judge_bound, judge_identity
 
-ROUNDING = 1e-9
 Worlds = tuple[np.ndarray, np.ndarray]
 
 

@@ -10,13 +10,13 @@ from scipy import integrate
 
 from mipsim.exact.subset_enumeration import finite_eta, half_subsets
 from mipsim.exact.subset_laplace import laplace_eta
+from mipsim.referee.exact_judges import ROUNDING
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control
 from verify.izzo.algorithms import ALGORITHMS, SIZES, Law, best_by_search, drawn_law
 from verify.izzo.noise import HALF
 from verify.limits import judge_bound, judge_identity
 
-EXACT = 1e-9
 N = Between(2, float("inf"), "even; enumerated at " + ", ".join(map(str, SIZES)))
 ALGORITHM = OneOf((*ALGORITHMS, "Laplace noise on a sum"), "any algorithm")
 
@@ -39,7 +39,7 @@ def posterior_regime(name: str, n: int, factor: float = 1.0, law: Law | None = N
             gaps += [best - 0.5 - eta[target], stated - 0.5 - eta[target]]
         worst = max(gaps, key=abs)
         return judge_identity(
-            worst, EXACT, parameters, unit="accuracy", route="enumeration of all attacks and targets"
+            worst, ROUNDING, parameters, unit="accuracy", route="enumeration of all attacks and targets"
         )
 
     return Regime(f"{name}, n = {n}", parameters, judge, random=False)
@@ -96,7 +96,7 @@ CLAIMS = (
         "At k = n/2, A is eta-MIP if and only if, for every x*, sum_A max{P(x* in D_train | A), P(x* not in D_train | A)} P(A) "
         "<= 1/2 + eta; the optimal attack guesses the likelier side.",
         Kind.EXACT,
-        EXACT,
+        ROUNDING,
         "accuracy",
         {
             "n": N,
@@ -124,7 +124,7 @@ CLAIMS = (
         "izzo",
         "If A is eta-MIP and f is any function, randomised independently of D_train, then f o A is eta-MIP.",
         Kind.BOUND,
-        EXACT,
+        ROUNDING,
         "eta",
         {
             "n": N,

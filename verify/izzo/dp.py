@@ -10,6 +10,7 @@ import numpy as np
 
 from mipsim.exact.subset_enumeration import finite_eta
 from mipsim.exact.subset_extremes import largest_dp_eta, largest_posterior_odds
+from mipsim.referee.exact_judges import ROUNDING
 from mipsim.theory import izzo
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control
@@ -17,7 +18,6 @@ from verify.izzo.algorithms import fingerprint_law, least_delta, response_law
 from verify.izzo.noise import HALF
 from verify.limits import judge_identity
 
-EXACT = 1e-9
 SOLVED = 1e-6
 """What the linear programs are solved to, relative."""
 
@@ -54,7 +54,7 @@ def tight_regime(n: int, epsilon: float, delta: float) -> Regime:
         law = response_law(n, epsilon, delta)
         spent = max(least_delta(law[0], law[-1], epsilon), least_delta(law[-1], law[0], epsilon)) - delta
         reached = float(finite_eta(law, n).max()) - izzo.eta_from_dp(epsilon, delta)
-        return judge_identity(max(spent, abs(reached)), EXACT, parameters, unit="eta", route="enumeration")
+        return judge_identity(max(spent, abs(reached)), ROUNDING, parameters, unit="eta", route="enumeration")
 
     return Regime(
         f"tight, n = {n}, epsilon = {epsilon:g}, delta = {delta:g}", parameters, judge, random=False

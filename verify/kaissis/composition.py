@@ -11,10 +11,10 @@ from mipsim.theory import kaissis
 from mipsim.tradeoff import NoncentralChiSquareTradeOff
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control
+from verify.kaissis.curves import EXACT
 from verify.kaissis.outputs import level_gap, log_uniform
 from verify.limits import judge_bound, judge_identity
 
-EXACT = 1e-6
 UNBOUNDED = float("inf")
 
 PAIRS = (

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from mipsim.referee.exact_judges import ROUNDING
 from mipsim.theory import kaissis
 from mipsim.tradeoff import AbstractTradeOff
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
@@ -26,7 +27,6 @@ from verify.limits import GRID, Size, judge_bound, judge_identity
 EXACT = 1e-6
 """Probit units: what two exact routes agree to, on FNRs from 1e-4."""
 
-IDENTITY = 1e-9
 UNBOUNDED = float("inf")
 
 
@@ -112,7 +112,7 @@ def _mixture(a: np.ndarray, b: np.ndarray, rate: float, factor: float, parameter
         [claimed.beta(grid) - forth.beta(grid), claimed.beta(back.corners[1:-1]) - back.alpha[1:-1]]
     )
     worst = float(gaps[np.argmax(np.abs(gaps))])
-    return judge_identity(worst, IDENTITY, parameters, unit="FNR", route="sorting the likelihood ratios")
+    return judge_identity(worst, ROUNDING, parameters, unit="FNR", route="sorting the likelihood ratios")
 
 
 def resilience_regime(noise: str, mu: float, d: int, rate: float, factor: float = 1.0) -> Regime:
@@ -261,7 +261,7 @@ CLAIMS = (
         "kaissis",
         "T(A, (1-p)A + pB)(a) = p T(A,B)(a) + (1-p)(1-a) for all laws A and B, and T((1-p)A + pB, A) is its inverse.",
         Kind.EXACT,
-        IDENTITY,
+        ROUNDING,
         "FNR",
         {
             "p": _RATE,

@@ -6,12 +6,12 @@ from functools import partial
 
 import numpy as np
 
+from mipsim.referee.exact_judges import ROUNDING
 from verify.claim import Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control
 from verify.kaissis.lemmas import DOMAIN
 from verify.kaissis.outputs import LAWS
 from verify.kaissis.sides import (
-    EXACT,
     GUMBEL,
     LOGISTIC,
     SETTINGS,
@@ -64,7 +64,7 @@ def generalised_regime(
         at = int(np.argmax(gaps))
         return judge_identity(
             max(float(gaps[at]), float(inner) if reading == COIN else 0.0),
-            EXACT,
+            ROUNDING,
             parameters,
             unit="power",
             route="exact laws on some 4000 cells",
@@ -151,7 +151,7 @@ CLAIMS = (
         _GLR
         + "the two one-sided tests at every FPR and shift, for noise that need not be symmetric; it is largest at |shift| = Delta.",
         Kind.EXACT,
-        EXACT,
+        ROUNDING,
         "power",
         DOMAIN | _READINGS,
         (
@@ -185,7 +185,7 @@ CLAIMS = (
         "(Gaussian, logistic), and for Laplace noise if ties are split by a coin; without one, for Laplace noise at FPRs from e^-mu1 only. "
         "Each may be sub-sampled. For noise with h convex but not even, the two tails have one critical value of the ratio, not one level.",
         Kind.EXACT,
-        EXACT,
+        ROUNDING,
         "power",
         DOMAIN
         | _COIN

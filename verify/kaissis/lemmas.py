@@ -6,11 +6,11 @@ from functools import partial
 
 import numpy as np
 
+from mipsim.referee.exact_judges import ROUNDING
 from verify.claim import Between, Claim, Kind, OneOf, Quote, Regime
 from verify.control import Control
 from verify.kaissis.outputs import LAWS
 from verify.kaissis.sides import (
-    EXACT,
     GUMBEL,
     LOGISTIC,
     SETTINGS,
@@ -134,7 +134,7 @@ CLAIMS = (
         "The composite LR test is equivalent to the two one-sided LR tests at one critical value; for noise with a log-concave density, as judged here, "
         "its rejection regions are two tails.",
         Kind.EXACT,
-        EXACT,
+        ROUNDING,
         "log likelihood ratio",
         DOMAIN,
         tuple(two_tests_regime(*s) for s in (*SETTINGS, *LOGISTIC, *GUMBEL)),
@@ -156,7 +156,7 @@ CLAIMS = (
         "Laplace, Gaussian and sub-sampled Gaussian mechanisms have the monotone likelihood ratio property: for shifts "
         "s < t in [0, Delta] the ratio of the densities rises with z; the power of z > c is largest at Delta.",
         Kind.EXACT,
-        EXACT,
+        ROUNDING,
         "log likelihood ratio",
         DOMAIN,
         tuple(ratio_regime(*setting, null_only=False) for setting in SETTINGS),
@@ -177,7 +177,7 @@ CLAIMS = (
         "they have it where s <= 0 <= t, and between no two shifts of one sign; s = 0 is what the one-sided tests need to be uniformly most powerful against a "
         "simple null. The power of z > c rises with the shift up to Delta.",
         Kind.EXACT,
-        EXACT,
+        ROUNDING,
         "log likelihood ratio",
         DOMAIN | {"p": Between(0, 1, "0 < p <= 1, a coin for the whole record")},
         tuple(
@@ -210,7 +210,7 @@ CLAIMS = (
         "For symmetric noise the two one-sided tests, each of level alpha/2, are the test of the magnitude; its power is largest "
         "at |shift| = Delta.",
         Kind.EXACT,
-        EXACT,
+        ROUNDING,
         "power",
         DOMAIN,
         tuple(magnitude_regime(*setting) for setting in (*SETTINGS, *LOGISTIC)),

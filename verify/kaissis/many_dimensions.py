@@ -12,10 +12,8 @@ from scipy.stats import chi2, ncx2
 from mipsim.theory import kaissis
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control
-from verify.curve_gap import FLOOR, Size
-from verify.exact_judges import MOST_TOLERANCE, SHARE
 from verify.kaissis.outputs import log_uniform, refined
-from verify.limits import judge_equality, judge_limit
+from verify.limits import FLOOR, MOST_TOLERANCE, SHARE, Size, judge_equality, judge_limit
 
 SIZES = tuple(1_000_000 // 2**k for k in range(10, -1, -1))
 """Dimensions; the law of the norm is computed up to 1e6."""

@@ -8,11 +8,11 @@ from functools import partial
 import numpy as np
 from scipy.special import ndtr
 
+from mipsim.referee.exact_judges import ROUNDING
 from verify.claim import Budget, Regime, RegimeResult
 from verify.kaissis.outputs import LAWS, best_test, cells, log_uniform
 from verify.limits import GRID, judge_bound, judge_identity
 
-EXACT = 1e-9
 MARGIN = 1e-6
 """The relative power that a test must lose somewhere before it counts as not uniformly most powerful."""
 UNBOUNDED = float("inf")
@@ -130,7 +130,7 @@ def two_tests_regime(noise: str, mu: float, rate: float, drop: float = 1.0) -> R
         missing = float(np.abs(composite - _composite(noise, z, mu, rate)).max())
         return judge_identity(
             max(wrong, hidden, uneven, missing if drop < 1 else 0.0),
-            EXACT,
+            ROUNDING,
             parameters,
             unit="log likelihood ratio",
             route="likelihood ratios at 1601 outputs and 401 shifts",
@@ -165,7 +165,7 @@ def ratio_regime(noise: str, mu: float, rate: float, *, null_only: bool, tilt: f
         falls = float((-np.diff(power, axis=0)).max(initial=0.0))
         return judge_identity(
             max(*drops, falls),
-            EXACT,
+            ROUNDING,
             parameters,
             unit="log likelihood ratio",
             route="densities at 4001 outputs",
@@ -220,7 +220,7 @@ def magnitude_regime(noise: str, mu: float, rate: float, factor: float = 1.0) ->
         falls = float((-np.diff(np.stack(powers), axis=0)).max(initial=0.0))
         return judge_identity(
             max(*gaps, falls),
-            EXACT,
+            ROUNDING,
             parameters,
             unit="power",
             route="quadrature of the density",

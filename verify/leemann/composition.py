@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from mipsim.referee.exact_judges import MOST_TOLERANCE
 from mipsim.theory import leemann
 from mipsim.tradeoff import (
     AbstractTradeOff,
@@ -23,7 +24,6 @@ from verify.leemann.long_run import long_run_curve
 from verify.leemann.shared_targets import averaged_steps_regime, kept_bound, shared_target_regime
 from verify.limits import FLOOR, Size, curve_gap, curve_tolerance, judge_bound, judge_limit
 
-TOLERANCE = 0.02
 UNBOUNDED = float("inf")
 
 
@@ -129,7 +129,7 @@ CLAIMS = (
         "If (n/N) sqrt(t) -> c and a step is mu_step-GMIP, noisy SGD is in the limit mu-GMIP with mu = sqrt(2) c sqrt(exp(s^2) Phi(1.5 s) "
         "+ 3 Phi(-0.5 s) - 2), s = mu_step.",
         Kind.LIMIT,
-        TOLERANCE,
+        MOST_TOLERANCE,
         "probit",
         {
             "mu_step": STEP,
@@ -156,7 +156,7 @@ CLAIMS = (
         "target's own curve in a batch is above g_s, the outputs of t steps, independent given the target, are in the limit "
         "mu-GMIP with mu of equation 10. Where the curves are g_s the limit is G_mu with the smaller mu = c sqrt(exp(s^2) - 1).",
         Kind.LIMIT,
-        TOLERANCE,
+        MOST_TOLERANCE,
         "probit",
         {"mu_step": STEP, "c": Between(0, UNBOUNDED, "judged from 0.2 to 30"), "targets": OWN},
         (
@@ -186,7 +186,7 @@ CLAIMS = (
         "leemann",
         "k independent steps of mu_step-GMIP compose to sqrt(k) mu_step-GMIP.",
         Kind.BOUND,
-        TOLERANCE,
+        MOST_TOLERANCE,
         "probit",
         {
             "k": Between(1, UNBOUNDED, "judged at 2, 4, 5, 16"),
@@ -211,7 +211,7 @@ CLAIMS = (
         "k steps, independent given the target, each with a curve above g_{mu_step} for every target, compose to sqrt(k) "
         "mu_step-GMIP.",
         Kind.BOUND,
-        TOLERANCE,
+        MOST_TOLERANCE,
         "probit",
         {"k": Between(1, UNBOUNDED, "judged from 1 to 60"), "mu_step": STEP, "targets": OWN},
         (

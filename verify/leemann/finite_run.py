@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import binom
 
+from mipsim.referee.exact_judges import MOST_TOLERANCE
 from mipsim.theory import leemann
 from mipsim.tradeoff import (
     AbstractTradeOff,
@@ -25,7 +26,6 @@ from verify.leemann.long_run import long_run_curve
 from verify.leemann.shared_targets import coins
 from verify.limits import Size, curve_gap, judge_bound, judge_equality
 
-TOLERANCE = 0.02
 UNBOUNDED = float("inf")
 
 
@@ -192,7 +192,7 @@ CLAIMS = (
         "leemann",
         "Exactly T steps at rate n/N are mu-GMIP with mu of equation 10 at c = (n/N) sqrt(T), a (loose) bound.",
         Kind.BOUND,
-        TOLERANCE,
+        MOST_TOLERANCE,
         "probit",
         {
             "mu_step": STEP,
@@ -230,7 +230,7 @@ CLAIMS = (
         "T steps that are independent given the target, in each of which it takes part independently with probability p, with a curve above f for "
         "every target, have at least the T-fold composition of p f + (1 - p) Id, and exactly that where the curves are f.",
         Kind.CURVE,
-        TOLERANCE,
+        MOST_TOLERANCE,
         "probit",
         {
             "mu_step": STEP,

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import binom, chi2
 
+from mipsim.referee.exact_judges import MOST_TOLERANCE
 from mipsim.theory import leemann
 from mipsim.tradeoff import GaussianTradeOff
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Regime, RegimeResult
@@ -24,7 +25,6 @@ from verify.leemann.laws import (
 )
 from verify.limits import FLOOR, Size, curve_gap, curve_tolerance, judge_equality, judge_limit
 
-TOLERANCE = 0.02
 UNBOUNDED = float("inf")
 SIZES = tuple(1000 * 3**k for k in range(9))
 """Rows, 1,000 to 6.6 million: the approach is of order n^-1/2."""
@@ -90,7 +90,7 @@ def independent_regime(n_rows: tuple[int, ...] = tuple(10**k for k in range(2, 9
     def judge(_: Budget) -> RegimeResult:
         return judge_limit(
             at,
-            TOLERANCE,
+            MOST_TOLERANCE,
             parameters,
             sizes=n_rows,
             unit="advantage",
@@ -144,7 +144,7 @@ def atom_regime() -> Regime:
     def judge(_: Budget) -> RegimeResult:
         return judge_limit(
             at,
-            TOLERANCE,
+            MOST_TOLERANCE,
             parameters,
             sizes=tuple(2 * 10**k for k in range(2, 9)),
             bound=True,
@@ -229,7 +229,7 @@ CLAIMS = (
         "For every law of the gradients with a covariance ('all distributions with finite variance') and n large, one step is "
         "f-MIP with f of equation 8, K that of the centred gradients.",
         Kind.BOUND,
-        TOLERANCE,
+        MOST_TOLERANCE,
         "probit",
         {
             "gradients": OneOf(
@@ -255,7 +255,7 @@ CLAIMS = (
         "least one that holds it, or (c) n tau^2 stays above a positive number; where C^2 exceeds the variances, equation 8 is a "
         "bound under (c).",
         Kind.LIMIT,
-        TOLERANCE,
+        MOST_TOLERANCE,
         "probit",
         {
             "gradients": OneOf(_LAWS, "one fixed law, (a), (b) or (c)"),
@@ -290,7 +290,7 @@ CLAIMS = (
         "leemann",
         "With K = d equation 8 is the trade-off of targets drawn from Gaussian gradients.",
         Kind.CURVE,
-        TOLERANCE,
+        MOST_TOLERANCE,
         "probit",
         {
             "d": Between(1, UNBOUNDED, "judged from 1"),
@@ -313,7 +313,7 @@ CLAIMS = (
         "As d and n grow and d/n tends to a positive number, the trade-off of targets drawn from Gaussian gradients tends to "
         "equation 8 with K = d. At a finite d a third to a half of the targets have K > d, so that it is no bound.",
         Kind.LIMIT,
-        TOLERANCE,
+        MOST_TOLERANCE,
         "probit",
         {"d/n": Between(0, UNBOUNDED, "fixed, positive; judged at 0.5, 1, 5"), "alpha": _ALPHA},
         tuple(drawn_limit_regime(ratio) for ratio in (0.5, 1.0, 5.0)),

@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 
+from mipsim.referee.exact_judges import ROUNDING
 from mipsim.tradeoff import (
     ApproxDPTradeOff,
     GaussianTradeOff,
@@ -20,8 +21,6 @@ from verify.leemann import quotes
 from verify.leemann.laws import noisy_sum_curve
 from verify.limits import curve_gap, judge_bound
 
-EXACT = 1e-9
-"""FNR: what sums of float64 may be off."""
 UNBOUNDED = float("inf")
 
 VALUES, ROWS, OUTPUTS = 3, 2, 4
@@ -222,7 +221,7 @@ CLAIMS = (
         "leemann",
         "An f-DP algorithm is f-MIP.",
         Kind.BOUND,
-        EXACT,
+        ROUNDING,
         "FNR promised less FNR",
         {
             "algorithm": _ALGORITHMS,
@@ -248,7 +247,7 @@ CLAIMS = (
         "An algorithm that is f-DP for neighbours that differ by one replaced record is f-MIP. One that is f-DP both ways for an "
         "added or removed record is (f o (1 - f))-MIP, 2 mu-GMIP for f = G_mu.",
         Kind.BOUND,
-        EXACT,
+        ROUNDING,
         "FNR promised less FNR",
         {
             "algorithm": _ALGORITHMS,

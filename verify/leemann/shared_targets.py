@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import binom
 
+from mipsim.referee.exact_judges import MOST_TOLERANCE
 from mipsim.theory import leemann
 from mipsim.tradeoff import (
     AbstractTradeOff,
@@ -19,8 +20,6 @@ from mipsim.tradeoff import (
 )
 from verify.claim import Budget, Regime, RegimeResult
 from verify.limits import Size, curve_gap, judge_bound, judge_limit
-
-TOLERANCE = 0.02
 
 EPSILON = 2.0
 SHARE = 0.5
@@ -111,7 +110,7 @@ def averaged_steps_regime(share: float = SUBSAMPLED[0]) -> Regime:
     def judge(_: Budget) -> RegimeResult:
         return judge_limit(
             at,
-            TOLERANCE,
+            MOST_TOLERANCE,
             parameters | {"mu_step": round(step, 5)},
             sizes=_LONG,
             size_name="t",

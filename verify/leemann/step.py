@@ -10,6 +10,7 @@ import numpy as np
 import mipsim as mi
 from mipsim.exact.chi_square import ChiSquareLaw
 from mipsim.exact.exact_tradeoff import ExactTradeOff
+from mipsim.referee.exact_judges import MOST_TOLERANCE
 from mipsim.theory import leemann
 from mipsim.tradeoff import GaussianTradeOff
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Regime, RegimeResult
@@ -18,7 +19,6 @@ from verify.leemann import quotes
 from verify.leemann.by_games import mean_by_games
 from verify.limits import Size, curve_gap, curve_tolerance, judge_bound, judge_equality, judge_limit
 
-TOLERANCE = 0.02
 UNBOUNDED = float("inf")
 FINE = 1e-5
 """Probits between two points of a curve: a tenth of what is usual, for curves whose own mu is small."""
@@ -260,7 +260,7 @@ CLAIMS = (
         "leemann",
         _STATEMENT.replace("PRINTED", "||C^-1/2 theta'||^2"),
         Kind.CURVE,
-        TOLERANCE,
+        MOST_TOLERANCE,
         "probit",
         _DOMAIN,
         _regimes(centred=False),
@@ -277,7 +277,7 @@ CLAIMS = (
         _STATEMENT.replace("PRINTED", "||C^-1/2 (theta' - mu)||^2")
         + " For Gaussian gradients, every n >= 2 and d >= 1, and, with noise, a covariance of at most C^2 I.",
         Kind.CURVE,
-        TOLERANCE,
+        MOST_TOLERANCE,
         "probit",
         _DOMAIN,
         _regimes(centred=True),
@@ -304,7 +304,7 @@ CLAIMS = (
         "leemann",
         "For large d and n the curve of theorem 5.1 is that of mu_step-GMIP, mu_step = (d + (2r - 1)K) / (r sqrt(2d + 4rK)).",
         Kind.LIMIT,
-        TOLERANCE,
+        MOST_TOLERANCE,
         "probit",
         {
             "d, n": Between(

@@ -19,8 +19,6 @@ from verify.control import Control
 from verify.leemann import quotes
 from verify.limits import judge_identity
 
-EXACT = 1e-9
-"""FNR: what sums of float64 may be off."""
 UNBOUNDED = float("inf")
 
 FAMILIES: dict[str, tuple[tuple[AbstractTradeOff, ...], tuple[float, ...]]] = {

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import integrate, stats
 
 import mipsim as mi
+from mipsim.referee.exact_judges import ROUNDING
 from mipsim.special import noncentral_chi_square as ncx2
 from mipsim.theory import leemann
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Regime, RegimeResult
@@ -16,7 +17,6 @@ from verify.control import Control
 from verify.leemann import quotes
 from verify.limits import Size, judge_equality, judge_identity, judge_limit
 
-EXACT = 1e-9
 TOLERANCE = 0.02
 """Relative: 2% of a standard deviation, of E[K] = d, or of mu."""
 
@@ -110,7 +110,7 @@ def mean_regime(p: tuple[float, ...], *, centred: bool = True) -> Regime:
             chance = float(np.prod(np.where(point, p, 1 - np.array(p))))
             expected += chance * leemann.gradient_susceptibility(law, point, centred=centred)
         return judge_identity(
-            expected / len(p) - 1.0, EXACT, parameters, unit="E[K]/d - 1", route="enumeration"
+            expected / len(p) - 1.0, ROUNDING, parameters, unit="E[K]/d - 1", route="enumeration"
         )
 
     return Regime(f"E[K], Bernoulli({', '.join(f'{q:.3g}' for q in p)})", parameters, judge, random=False)
@@ -220,7 +220,7 @@ def printed_p_regime(d: int, n: int, k: float) -> Regime:
         undefined = float(ncx2.sf(np.array([n / (n - 1.0)]), d, n * k)[0])
         return judge_identity(
             undefined,
-            EXACT,
+            ROUNDING,
             parameters,
             unit="P0(F^-1(S) has no value)",
             route="exact law",

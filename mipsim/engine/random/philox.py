@@ -4,6 +4,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, UInt32
 
 _M0, _M1 = 0xD2511F53, 0xCD9E8D57
+"""Multipliers, key increments and rounds of Philox4x32-10: Salmon et al. (2011)."""
+
 _W0, _W1 = 0x9E3779B9, 0xBB67AE85
 _ROUNDS = 10
 
@@ -26,7 +28,7 @@ def philox(counter: tuple[Word, Word, Word, Word], key: tuple[Word, Word]) -> tu
     Source: Salmon, Moraes, Dror & Shaw (2011), "Parallel random numbers: as easy as 1, 2, 3".
 
     Examples:
-        >>> from mipsim.engine.precision import exact_scope
+        >>> from mipsim._precision import exact_scope
         >>> with exact_scope():
         ...     zero = jnp.zeros((), jnp.uint32)
         ...     print(*(f"{int(w):08x}" for w in philox((zero,) * 4, (zero,) * 2)))

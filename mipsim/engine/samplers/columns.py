@@ -19,17 +19,17 @@ from mipsim.engine.random.counter import Draws, long_word, normal_pair, uniform
 from mipsim.engine.random.splitmix import splitmix64
 from mipsim.engine.samplers.base import AbstractSampler, block_games
 from mipsim.forms.release import plain_release_of
-from mipsim.games.base import AbstractGame
+from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
 from mipsim.mechanisms.noise import NoiseLaw
 
-_MOST_BYTES = 2**29
-_MANY = 2**20
+_MOST_BYTES = 2**29  # of the tables: half a GiB
+_MANY = 2**20  # sets these words apart from those of the other samplers, which count up from 0
 _SUM, _TARGET, _NOISE = 0, 1, 2
 """What the words of a coordinate are for."""
 
-_USES = 4
+_USES = 4  # words set aside for a coordinate: the three uses, and a second word of the normal's pair
 
 WordsOf = Callable[[int], UInt64[Array, "d G"]]
 
@@ -194,7 +194,7 @@ def _by_keys(draw: Callable[[PRNGKeyArray], Array], seeds: UInt64[Array, " G"]) 
     return jax.vmap(draw, out_axes=1)(keys)
 
 
-def column_sampler(game: AbstractGame, attack: AbstractAttack) -> ColumnSampler | None:
+def column_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> ColumnSampler | None:
     """The table sampler of a mean of independent coordinates, or None where there is none.
 
     It applies to both games with Bernoulli or lattice data, or a location-scale family whose sums are smooth, and a stack of

@@ -9,8 +9,8 @@ from mipsim.distributions.gaussian import Gaussian
 from mipsim.engine.random.float32_normals import four_normals
 from mipsim.engine.random.splitmix import splitmix64
 
-_LEAST_DIMENSION = 16
-_FARTHEST = 64.0
+_LEAST_DIMENSION = 16  # four groups of four coordinates: fewer are not worth the packing
+_FARTHEST = 64.0  # in standard deviations: beyond it float32 records lose more than 6 of their 24 bits
 
 
 class GaussianRows(eqx.Module):
@@ -59,7 +59,7 @@ def gaussian_rows(data: object) -> GaussianRows | None:
     of the largest standard deviations (else the clipped norm would lose digits). Must be called inside `exact_scope`.
 
     Examples:
-        >>> from mipsim.engine.precision import exact_scope
+        >>> from mipsim._precision import exact_scope
         >>> with exact_scope():
         ...     print(gaussian_rows(Gaussian(0.0, 1.0, d=8)), gaussian_rows(Gaussian(0.0, 1.0, d=18)).groups)
         None 5

@@ -10,8 +10,8 @@ from typing import Protocol
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from verify.between_points import exceed, probit_gap
-from verify.claim import CurveEvidence
+from mipsim.referee.between_points import exceed, probit_gap
+from mipsim.referee.result import CurveEvidence
 
 FLOOR = 1e-4
 """FPR and FNR from here to 1 - FLOOR are judged: the theorems are about a fixed alpha."""

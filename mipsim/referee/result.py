@@ -1,4 +1,4 @@
-"""What came of judging: the verdict, the evidence and the numbers of one regime."""
+"""What came of judging: the verdict, the evidence and the numbers of one point."""
 
 from __future__ import annotations
 
@@ -55,17 +55,17 @@ class TrendEvidence:
 
 
 @dataclass(frozen=True)
-class RegimeResult:
-    """What came of one regime.
+class PointResult:
+    """What came of judging a statement at one point of its domain.
 
     Attributes:
-        parameters: JSON-able description of the regime: everything needed to build it again.
-        verdict: the verdict at this regime.
+        parameters: JSON-able description of the point: everything needed to build it again.
+        verdict: the verdict at this point.
         games: games played per world (0: an exact law or an enumeration decided).
         gap: the estimated departure from the claim, in `unit`, largest in absolute value.
-        interval: simultaneous interval of the gap over all thresholds of this regime.
+        interval: simultaneous interval of the gap over all thresholds of this point.
         smallest_tolerance: the least tolerance that this evidence would confirm, in `unit` (inf if none).
-        detectable_gap: the gap that this regime would have detected with probability 0.9 (0 for exact routes).
+        detectable_gap: the gap that this point would have detected with probability 0.9 (0 for exact routes).
         reading: how an open wording was read; empty when it leaves nothing open.
         route: how it was judged ("exact law", "enumeration", "games: sufficient", ...).
         second_route: for a refutation, what the second, independent route found.
@@ -73,10 +73,10 @@ class RegimeResult:
         seed: the seed, where games were played.
         evidence: what the report draws.
         games_to_decide: for INCONCLUSIVE, how many games per world would decide.
-        tolerance: what counted as equal here, in `unit`; 0 for a bound by an exact law. None: that of the claim.
-        setting: "paper" where the regime is one of the paper's own settings.
-        sampled: whether the point was drawn at random from the domain (see `Claim.sampled`).
-        random: whether chance entered the result (see `Regime.random`).
+        tolerance: what counted as equal here, in `unit`; 0 for a bound by an exact law. None: that of the statement.
+        setting: "paper" where the point is one of the paper's own settings.
+        sampled: whether the point was drawn at random from the domain.
+        random: whether chance entered the result.
     """
 
     parameters: dict[str, Any]
@@ -107,7 +107,7 @@ class RegimeResult:
 
     @property
     def relative_gap(self) -> float:
-        """|gap| in tolerances, the one scale on which regimes with different units can be compared.
+        """|gap| in tolerances, the one scale on which points with different units can be compared.
 
         With no tolerance any gap at all is infinitely many; nan where the gap is.
         """

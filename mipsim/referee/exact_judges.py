@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from verify.claim import CurveEvidence, RegimeResult, Verdict
-from verify.curve_gap import Size
+from mipsim.referee.curve_gap import Size
+from mipsim.referee.result import CurveEvidence, PointResult, Verdict
 
 MOST_TOLERANCE = 0.02
 """Probits: two curves no farther apart count as equal, whatever their mu."""
@@ -66,7 +66,7 @@ def judge_bound(
     detail: str = "",
     reading: str = "",
     second_route: Callable[[], str] | None = None,
-) -> RegimeResult:
+) -> PointResult:
     """Judge a bound by an exact law: there is no tolerance, only the law's own proven error and float64 rounding.
 
     REFUTED: the bound is passed by more than the error. CONFIRMED: it is not passed, and the error is small enough to say
@@ -74,7 +74,7 @@ def judge_bound(
 
     Args:
         gap: truth less bound (positive: the bound is passed), or what `curve_gap` found, of which `high` counts.
-        parameters: of the regime.
+        parameters: of the point.
         unit: of the gap.
         error: proven bound on the error of the gap, >= 0; added to that of a `Size`. An estimate is none.
         scale: size of the numbers whose difference the gap is, in which float64 rounds.
@@ -100,7 +100,7 @@ def judge_bound(
     else:
         verdict = Verdict.INCONCLUSIVE
         detail = f"{detail} The law is known to {error:.2g} only, which decides nothing here.".strip()
-    return RegimeResult(
+    return PointResult(
         parameters=parameters,
         verdict=verdict,
         games=0,
@@ -131,7 +131,7 @@ def judge_equality(
     detail: str = "",
     reading: str = "",
     second_route: Callable[[], str] | None = None,
-) -> RegimeResult:
+) -> PointResult:
     """Judge an equality that a paper means to hold about, by an exact law.
 
     The tolerance is min(0.02 probits, 2% of mu) for a curve claimed to be like G_mu, 2% of the claimed number for a number,
@@ -142,7 +142,7 @@ def judge_equality(
 
     Args:
         gap: truth less claim, or what `curve_gap` found.
-        parameters: of the regime.
+        parameters: of the point.
         mu: the claim's own mu, > 0.
         claimed: the claimed number, not 0.
         tolerance: absolute, >= 0, in `unit`; needed where the claimed value is 0.
@@ -190,7 +190,7 @@ def judge_equality(
     else:
         verdict = Verdict.REFUTED if abs(value) - error > tolerance + rounding else Verdict.INCONCLUSIVE
         detail = f"{detail} It holds to {most:.3g} {unit}, where {tolerance:.3g} was asked.".strip()
-    return RegimeResult(
+    return PointResult(
         parameters=parameters,
         verdict=verdict,
         games=0,
@@ -218,7 +218,7 @@ def judge_identity(
     detail: str = "",
     reading: str = "",
     second_route: Callable[[], str] | None = None,
-) -> RegimeResult:
+) -> PointResult:
     """Judge an exact identity: a number against zero.
 
     The tolerance is what the computation may be off; a bound is for `judge_bound`, and what holds about for
@@ -226,7 +226,7 @@ def judge_identity(
     """
     _proven(gap, 0.0)
     wrong = not abs(gap) <= tolerance
-    return RegimeResult(
+    return PointResult(
         parameters=parameters,
         verdict=Verdict.REFUTED if wrong else Verdict.CONFIRMED,
         games=0,
