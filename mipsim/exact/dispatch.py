@@ -98,9 +98,7 @@ def _too_wide(game: AbstractMembershipGame, attack: AbstractAttack, law: Abstrac
     """What makes the law hard: noise that is fine against gaps of the data, or likely values among too many others."""
     mean = plain_release_of(game.mechanism, game.n)
     if mean is not None and mean.is_noisy:
-        why = (
-            f"the noise of standard deviation {mean.finest_noise:.3g} is too fine against the gaps between the values of the data"
-        )
+        why = f"the noise of standard deviation {mean.finest_noise:.3g} is too fine against the gaps between the values of the data"
     elif mean is not None and mean.rate < 1.0:
         why = (
             f"with rows kept by coins of rate {mean.rate:g} a row has too many outcomes to be multiplied out"

@@ -8,7 +8,7 @@ from math import fsum
 import numpy as np
 
 from mipsim.exact.complex_arrays import ComplexArray
-from mipsim.exact.noise import ScoreNoise
+from mipsim.exact.noise import NO_NOISE, ScoreNoise
 
 _UNIT = 2.0**-53
 _NOTHING = 1e-17
@@ -84,7 +84,7 @@ class Independent:
 
     stacks: tuple[Stack, ...]
     offset: np.ndarray
-    noise: ScoreNoise = ScoreNoise()
+    noise: ScoreNoise = NO_NOISE
 
     @cached_property
     def mean(self) -> np.ndarray:

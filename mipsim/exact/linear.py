@@ -19,7 +19,7 @@ from mipsim.exact.noise import NoiseTail, score_noise
 from mipsim.exact.noisy import MOST_SUMMED, NoisyAtomsLaw, NoisyLatticeLaw
 from mipsim.exact.poisson import PoissonRow
 from mipsim.exact.problem import Problem
-from mipsim.exact.rows import AbstractRow, row_of
+from mipsim.exact.rows import row_of
 from mipsim.exact.sums import exact_dot, precise_dot
 from mipsim.exact.transform import RowsTransform
 

@@ -54,8 +54,8 @@ class ScoreNoise:
     def smooth(self) -> ScoreNoise:
         """The parts that have a density."""
         kept = [i for i, part in enumerate(self.parts) if part.atoms is None]
-        three = ([each[i] for i in kept] for each in (self.parts, self.means, self.variances))
-        return ScoreNoise(*(tuple(each) for each in three), self.error)
+        means, variances = (tuple(each[i] for i in kept) for each in (self.means, self.variances))
+        return ScoreNoise(tuple(self.parts[i] for i in kept), means, variances, self.error)
 
     def on_axis(self, t: np.ndarray) -> tuple[ComplexArray, np.ndarray]:
         """Log E exp(i t (noise - mean)) and a bound on its error; shape of t."""
@@ -88,6 +88,9 @@ class ScoreNoise:
         variance = fsum(part.variance for part in self.parts if isinstance(part, NormalRow))
         scales = [part.scales for part in self.parts if isinstance(part, LaplaceRow)]
         return noise_tail(variance, np.concatenate([np.zeros(0), *scales]))
+
+
+NO_NOISE = ScoreNoise()
 
 
 def score_noise(release: Release, weights: np.ndarray) -> ScoreNoise | None:

@@ -69,7 +69,9 @@ def above(noise: ScoreNoise, gap: np.ndarray) -> np.ndarray:
     return ndtr(-gap / sd) + 0.5 * (half(gap) - half(-gap))
 
 
-def excess(tables: Tables, offset: np.ndarray, noise: ScoreNoise, nodes: int, thresholds: np.ndarray) -> float:
+def excess(
+    tables: Tables, offset: np.ndarray, noise: ScoreNoise, nodes: int, thresholds: np.ndarray
+) -> float:
     """How far the truth leaves the bracket, at worst; at most 0 for a right one."""
     total = Independent(stacked(tables), offset, noise)
     found = bracket(total, nodes)
@@ -158,7 +160,12 @@ def problems(draw: st.DrawFn) -> tuple[Tables, np.ndarray, ScoreNoise, int, np.n
     size = 10.0 ** draw(st.floats(-3.0, 0.5)) * spread
     noise = draw(
         st.sampled_from(
-            [NOTHING, noise_of(normal=size), noise_of(laplace=size), noise_of(normal=size, laplace=0.7 * size)]
+            [
+                NOTHING,
+                noise_of(normal=size),
+                noise_of(laplace=size),
+                noise_of(normal=size, laplace=0.7 * size),
+            ]
         )
     )
     values, _ = outcomes(tables, offset)

@@ -57,7 +57,10 @@ def discrete_laplace_pmf(ratio, step):
 
 
 NOISES = {
-    "discrete Gaussian": (mi.DiscreteGaussianNoise(MEAN, sigma=1.5, step=STEP), discrete_gaussian_pmf(1.5, STEP)),
+    "discrete Gaussian": (
+        mi.DiscreteGaussianNoise(MEAN, sigma=1.5, step=STEP),
+        discrete_gaussian_pmf(1.5, STEP),
+    ),
     "finer discrete Gaussian": (
         mi.DiscreteGaussianNoise(MEAN, sigma=0.7, step=0.3 * STEP),
         discrete_gaussian_pmf(0.7, 0.3 * STEP),
@@ -177,7 +180,9 @@ def test_bad_input_is_named():
         mi.DiscreteGaussianNoise(MEAN, sigma=0.001, step=1.0)
     with pytest.raises(ValueError, match=r"^step is 0.0; "):
         mi.DiscreteGaussianNoise(MEAN, sigma=1.0, step=0.0)
-    with pytest.raises(ValueError, match="^law is a Uniform of dimension 2; the law of a noise has one coordinate$"):
+    with pytest.raises(
+        ValueError, match=r"^law is a Uniform of dimension 2; the law of a noise has one coordinate$"
+    ):
         NoiseLaw(mi.Uniform(-1.0, 1.0, d=2), 1.0)
-    with pytest.raises(ValueError, match="^scale is -1; noise must be >= 0$"):
+    with pytest.raises(ValueError, match=r"^scale is -1; noise must be >= 0$"):
         NoiseLaw(mi.Uniform(-1.0, 1.0), -1.0)
