@@ -10,11 +10,10 @@ import numpy as np
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractLinearAttack
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.exact.bracket import Bracket, bracket
-from mipsim.exact.changed import DrawnLaw, LinkedLaw
+from mipsim.exact.derived_laws import DrawnLaw, LinkedLaw, linked
 from mipsim.exact.independent import Independent, Stack
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
-from mipsim.exact.links import linked
 from mipsim.exact.noise import score_noise
 from mipsim.exact.problem import Problem
 from mipsim.exact.rows import row_of

@@ -11,8 +11,7 @@ from mipsim.distributions.exponential import Exponential
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.distributions.laplace import Laplace
 from mipsim.distributions.uniform import Uniform
-from mipsim.exact.complex_arrays import ComplexArray
-from mipsim.exact.rounding import EPS, PowerSums, in_blocks, log_one_plus, summed
+from mipsim.exact.rounding import EPS, ComplexArray, PowerSums, in_blocks, log_one_plus, summed
 from mipsim.exact.rows import AbstractRow, row_of
 
 _RADIUS = 0.4  # of the series of log(1 - z); 40 terms leave 0.4^40 < 2e-16 of its square's 1e-15

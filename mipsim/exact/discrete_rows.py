@@ -11,12 +11,9 @@ from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.empirical import Empirical
 from mipsim.exact.atoms import MOST_ATOMS, Table, merged, power
 from mipsim.exact.binomial import binomial_error, binomial_table
-from mipsim.exact.complex_arrays import ComplexArray
-from mipsim.exact.lattice import common_step
 from mipsim.exact.phases import Phases
-from mipsim.exact.rounding import EPS, in_blocks, log_one_plus, summed
+from mipsim.exact.rounding import EPS, ComplexArray, exact_dot, in_blocks, log_one_plus, product_parts, summed
 from mipsim.exact.rows import AbstractRow, Multiples, row_of, short
-from mipsim.exact.sums import exact_dot, product_parts
 
 _BLOCK = 2**16
 _PAIRS = 2**18
@@ -349,3 +346,32 @@ def _multiples(values: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]
     multiple = np.rint(values / step)
     high, low = product_parts(multiple, step)
     return multiple, np.abs((values - high) - low) / step
+
+
+def common_step(values: np.ndarray, most: int = 2**20) -> float | None:
+    """The largest u of which every value is a whole multiple (to 1e-12 relative), with multiples up to `most`; or None.
+
+    Examples:
+        >>> common_step(np.array([0.7, -0.3, 0.0])).__round__(12), common_step(np.array([1.0, np.sqrt(2)]))
+        (0.1, None)
+    """
+    sizes = np.unique(np.abs(values[values != 0.0]))
+    if sizes.size == 0:
+        return None
+    step = float(sizes[0])
+    smallest = float(sizes[-1]) / most
+    tolerance = 4e-13 * float(sizes[-1])
+    for value in sizes[1:]:
+        if abs(value / step - np.rint(value / step)) * step <= tolerance:
+            continue
+        a, b = float(value), step  # Euclid's algorithm on real numbers
+        while b > tolerance:
+            a, b = b, abs(a - b * np.rint(a / b))
+            if a < smallest:
+                return None
+        step = a
+    multiples = np.rint(sizes / step)
+    # The least-squares step; Euclid's remainders lose digits.
+    step = float(np.sum(sizes * multiples) / np.sum(multiples**2))
+    exact = np.abs(sizes - multiples * step).max() <= tolerance and multiples[-1] <= most
+    return step if exact else None

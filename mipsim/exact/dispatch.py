@@ -11,12 +11,12 @@ from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.empirical import Empirical
+from mipsim.distributions.gaussian import Gaussian
 from mipsim.exact.bracketed import bracketed_law
 from mipsim.exact.law import AbstractScoreLaw
 from mipsim.exact.linear import linear_law
 from mipsim.exact.problem import Problem, Rule
-from mipsim.exact.quadratic import quadratic_attack_law
-from mipsim.exact.relaxed import relaxed_law
+from mipsim.exact.quadratic import gaussian_output_law, quadratic_attack_law
 from mipsim.exact.tables import table_law
 from mipsim.forms.release import plain_release_of
 from mipsim.forms.score import name_of
@@ -92,6 +92,27 @@ def _fixed_target_law(game: AbstractMembershipGame, attack: AbstractAttack) -> A
         return bracketed
     known = [one for one in (law, bracketed) if one is not None]
     return min(known, key=lambda one: one.error_bound, default=None)
+
+
+def relaxed_law(game: RelaxedThreat, attack: AbstractAttack) -> AbstractScoreLaw | None:
+    """A linear or quadratic score of query(D) + Gaussian noise, which the record shifts; None for others.
+
+    The magnitude test in white noise is a chi-square, non-central "in"; with a rate below 1, a mixture with the central one.
+
+    Source: Kaissis et al. (2023), lemma 4 and theorem 2.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> game = mi.RelaxedThreat(lambda rows: rows.sum(axis=0), [[0.0], [1.0]], [2.0], mi.Gaussian(0.0, 1.0, d=1))
+        >>> curve = game.exact(mi.Magnitude())
+        >>> print(curve.beta(0.05).round(6))  # Phi(1.96 - 2) - Phi(-1.96 - 2)
+        0.483995
+    """
+    if not isinstance(game.noise, Gaussian) or game.shadows:
+        return None
+    centre = game.known + game.noise.mean
+    centres, covariance = np.stack([centre, centre + game.shift]), np.asarray(game.noise.cov)
+    return gaussian_output_law(attack, game.known, centres, [covariance, covariance], game.rate)
 
 
 def _too_wide(game: AbstractMembershipGame, attack: AbstractAttack, law: AbstractScoreLaw) -> str:

@@ -7,8 +7,8 @@ from math import fsum
 
 import numpy as np
 
-from mipsim.exact.complex_arrays import ComplexArray
 from mipsim.exact.noise import NO_NOISE, ScoreNoise
+from mipsim.exact.rounding import ComplexArray
 
 _UNIT = 2.0**-53
 _NOTHING = 1e-17

@@ -10,8 +10,8 @@ from mipsim.attacks.base import AbstractLinearAttack
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.exact import discrete_rows as _discrete_rows  # noqa: F401 - registers its laws
 from mipsim.exact.atoms import convolve
-from mipsim.exact.changed import DrawnLaw, MixedLaw
 from mipsim.exact.density_rows import NormalRow
+from mipsim.exact.derived_laws import DrawnLaw, MixedLaw
 from mipsim.exact.gaussian import NormalLaw
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw
@@ -19,8 +19,8 @@ from mipsim.exact.noise import NoiseTail, score_noise
 from mipsim.exact.noisy import MOST_SUMMED, NoisyAtomsLaw, NoisyLatticeLaw
 from mipsim.exact.poisson import PoissonRow
 from mipsim.exact.problem import Problem
+from mipsim.exact.rounding import exact_dot, precise_dot
 from mipsim.exact.rows import row_of
-from mipsim.exact.sums import exact_dot, precise_dot
 from mipsim.exact.transform import RowsTransform
 
 _GOOD = 1e-9

@@ -9,10 +9,9 @@ from math import fsum
 import numpy as np
 from scipy.special import gammaincc, gammaln, log_ndtr, ndtr
 
-from mipsim.exact.complex_arrays import ComplexArray
 from mipsim.exact.density_rows import LaplaceRow, NormalRow
+from mipsim.exact.rounding import ComplexArray, precise_dot
 from mipsim.exact.rows import AbstractRow, row_of
-from mipsim.exact.sums import precise_dot
 from mipsim.forms.release import Release
 
 _EPS = 2.0**-52

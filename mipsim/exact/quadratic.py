@@ -10,10 +10,9 @@ import numpy as np
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack
 from mipsim.attacks.quadratic import AbstractQuadraticAttack
 from mipsim.distributions.gaussian import Gaussian
-from mipsim.exact.changed import DrawnLaw
+from mipsim.exact.derived_laws import DrawnLaw, linked
 from mipsim.exact.gaussian import largest_norm, quadratic_law
 from mipsim.exact.law import AbstractScoreLaw
-from mipsim.exact.links import linked
 from mipsim.exact.problem import Problem
 from mipsim.exact.rounding import EPS
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.exact.atoms import Table
-from mipsim.exact.complex_arrays import ComplexArray
 from mipsim.exact.phases import Phases
+from mipsim.exact.rounding import ComplexArray
 
 
 class AbstractRow(ABC):

@@ -10,10 +10,9 @@ from mipsim.attacks.base import AbstractAdditiveAttack
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.exact.atoms import convolve, merged
 from mipsim.exact.binomial import binomial_error, binomial_table, one_trial_less
-from mipsim.exact.changed import DrawnLaw
+from mipsim.exact.derived_laws import DrawnLaw, linked
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw
-from mipsim.exact.links import linked
 from mipsim.exact.problem import Problem
 from mipsim.exact.rounding import EPS
 from mipsim.exact.table_transform import TablesTransform

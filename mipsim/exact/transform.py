@@ -8,9 +8,8 @@ from math import fsum, log
 
 import numpy as np
 
-from mipsim.exact.complex_arrays import ComplexArray
+from mipsim.exact.rounding import ComplexArray, product_parts
 from mipsim.exact.rows import AbstractRow, Multiples
-from mipsim.exact.sums import product_parts
 
 _SMALL = 1e-18
 _SCAN = 64.0

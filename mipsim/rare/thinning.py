@@ -94,7 +94,7 @@ class Thinner:
     ) -> None:
         self.block = sampler.block
         self._kept = len(powers), thresholds.size
-        # Padded, so that one executable serves every rung: no score exceeds +inf, and what is added is cut off again.
+        # Padded, so that one executable serves every tilt: no score exceeds +inf, and what is added is cut off again.
         thresholds = np.pad(thresholds, (0, -thresholds.size % _QUANTUM), constant_values=np.inf)
         missing = _MOST_POWERS - len(powers)
         powers, uppers = (*powers, *[0.0] * missing), (*uppers, *[True] * missing)
@@ -125,3 +125,8 @@ class Thinner:
 def moments_of(sums: np.ndarray, games: int) -> tuple[float, float]:
     """Mean of x and of x^2, for x the standardised score."""
     return float(sums[1]) * _UNIT / games, float(sums[2]) * _UNIT / games
+
+
+def untilted(game: AbstractMembershipGame, attack: AbstractAttack) -> AbstractSampler:
+    """The cheapest faithful sampler of the game. Must be called inside `exact_scope`."""
+    return on_device(build_sampler(game, attack, "auto"))
