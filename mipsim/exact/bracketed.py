@@ -8,7 +8,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractLinearAttack
-from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.exact.bracket import Bracket, bracket
 from mipsim.exact.derived_laws import DrawnLaw, LinkedLaw, linked
 from mipsim.exact.independent import Independent, Stack
@@ -17,8 +16,7 @@ from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.exact.noise import score_noise
 from mipsim.exact.problem import Problem
 from mipsim.exact.rows import row_of
-from mipsim.exact.tables import _contributions
-from mipsim.exact.terms import binomial_table
+from mipsim.exact.tables import count_tables
 
 _NODES = (2**14 - 1, 2**16 - 1, 2**18 - 1)
 """More frequencies are asked only where the bracket is too wide with fewer: noise much finer than the atoms it smooths."""
@@ -227,37 +225,23 @@ def _by_coins(
 
 def _table(problem: Problem) -> tuple[Independent, float] | None:
     """One table of terms for each coordinate, over the counts of ones."""
-    mean, data, attack, z = problem.mean, problem.data, problem.attack, problem.target
-    if not isinstance(data, Bernoulli) or mean.is_noisy or mean.rate < 1.0:
+    found = count_tables(problem)
+    if found is None:
         return None
-    assert isinstance(attack, AbstractAdditiveAttack)
-    rows = mean.rows
-    # A target of 0 or 1 leaves the sums on the same whole numbers in both worlds, and then they share one table.
-    shift = z.astype(np.int64) if np.isin(z, (0.0, 1.0)).all() else np.zeros(z.size, np.int64)
-    laws = [(binomial_table(rows, p), binomial_table(rows - 1, p)) for p in data.p.tolist()]
-    spans = [
-        (min(a[0], b[0] + k), max(a[0] + a[1].size, b[0] + k + b[1].size))
-        for (a, b), k in zip(laws, shift.tolist(), strict=True)
-    ]
-    first = np.array([low for low, _ in spans])
-    size = max(high - low for low, high in spans)
-    p = np.zeros((2, len(laws), size))
-    for j, (a, b) in enumerate(laws):
-        for world, (low, mass, _) in enumerate((a, (b[0] + int(shift[j]), *b[1:]))):
-            p[world, j, low - first[j] : low - first[j] + mass.size] = mass
-    error = sum(max(a[2], b[2]) for a, b in laws)
-    count = np.minimum(first[:, None] + np.arange(size), rows).astype(float)
-    if (shift == z).all():
-        values = _contributions(attack, z, np.stack([count, count]), rows)[0]
-        probability = p
+    terms, p, _, each = found
+    one = problem.target[:, None] == 1.0
+    if (one | (problem.target[:, None] == 0.0)).all():
+        # The sums of both worlds lie on the same whole numbers, and share one table.
+        values = np.concatenate([terms[0], np.where(one, terms[1], terms[0])[:, -1:]], axis=1)
+        low, high = (np.pad(p, ((0, 0), (0, 0), side)) for side in ((0, 1), (1, 0)))
+        probability = np.stack([low[0], np.where(one, high[1], low[1])])
     else:
-        terms = _contributions(attack, z, np.stack([count, count + z[:, None]]), rows)
-        values, none = np.concatenate([terms[0], terms[1]], axis=1), np.zeros_like(p[0])
+        values, none = np.concatenate(list(terms), axis=1), np.zeros_like(p[0])
         probability = np.stack([np.concatenate([p[0], none], axis=1), np.concatenate([none, p[1]], axis=1)])
     finite = np.isfinite(values)
     probability = np.where(finite, probability, 0.0)
-    stack = Stack(np.where(finite, values, 0.0), probability, np.ones((2, len(laws)), int))
-    return Independent((_grouped(stack),), np.zeros(2)), error
+    stack = Stack(np.where(finite, values, 0.0), probability, np.ones((2, values.shape[0]), int))
+    return Independent((_grouped(stack),), np.zeros(2)), float(each.sum())
 
 
 def _grouped(stack: Stack) -> Stack:

@@ -8,7 +8,9 @@ import numpy as np
 from mipsim.exact.rounding import ComplexArray
 from mipsim.exact.transform import AbstractTransform, Tail
 
-_HALF = 2.5  # distance of saddlepoints, in standard deviations of the tilted law; lines stand at every other one
+_HALF = (
+    2.5  # distance of saddlepoints, in standard deviations of the tilted law; lines stand at every other one
+)
 LEAST_LOG = -745.0  # the log of the least positive float64
 _DIGITS = 36.0  # aliases are exp(-36) of the wanted tail
 _POINTS = 80
@@ -220,7 +222,9 @@ def find_saddlepoints(transform: AbstractTransform, least_log: float = LEAST_LOG
     )
 
 
-def build_contour(transform: AbstractTransform, saddlepoints: Saddlepoints, index: int, span: tuple[float, float]) -> Contour:
+def build_contour(
+    transform: AbstractTransform, saddlepoints: Saddlepoints, index: int, span: tuple[float, float]
+) -> Contour:
     """The line through one point: a spacing for the aliases, and nodes until the modulus is negligible."""
     c, sd = float(saddlepoints.points[index]), float(saddlepoints.sd[index])
     period = _period(saddlepoints, index)
@@ -291,7 +295,9 @@ def _period(saddlepoints: Saddlepoints, index: int) -> float:
     for world in (0, 1):
         for at in {index - 1, index, index + 1}:
             x = saddlepoints.location[world, at]
-            tail = saddlepoints.chernoff[world, at] - np.log(1.0 + 2.5 * abs(saddlepoints.points[at]) * saddlepoints.sd[at])
+            tail = saddlepoints.chernoff[world, at] - np.log(
+                1.0 + 2.5 * abs(saddlepoints.points[at]) * saddlepoints.sd[at]
+            )
             # The alias at distance P is at most exp(K(a) - a x - P |c - a|), for any a on its side of c.
             cost = saddlepoints.value[world] - saddlepoints.points * x - tail + _DIGITS
             between = (saddlepoints.points >= 0.0) if c > 0 else (saddlepoints.points <= 0.0)

@@ -4,13 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import log, log1p
 
-import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 
-from mipsim._precision import exact_scope
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
+from mipsim.forms.score import on_arrays
 
 Scalar = Callable[[jax.Array], jax.Array]
 _FAR = 1e300

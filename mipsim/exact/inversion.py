@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ndtri_exp
 
-from mipsim.exact.contours import LEAST_LOG, Saddlepoints, Contour, find_saddlepoints, build_contour
+from mipsim.exact.contours import LEAST_LOG, Contour, Saddlepoints, build_contour, find_saddlepoints
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.exact.transform import AbstractTransform, Tail
 
@@ -108,8 +108,14 @@ class InvertedLaw(AbstractScoreLaw):
         worst, saddlepoints = 0.0, self.saddlepoints
         for world in (0, 1):
             for side in (1, -1):
-                for index in range(saddlepoints.zero + side, saddlepoints.points.size if side > 0 else -1, 2 * side):
-                    near = saddlepoints.location[world, index - side] if index != saddlepoints.zero + side else 0.0
+                for index in range(
+                    saddlepoints.zero + side, saddlepoints.points.size if side > 0 else -1, 2 * side
+                ):
+                    near = (
+                        saddlepoints.location[world, index - side]
+                        if index != saddlepoints.zero + side
+                        else 0.0
+                    )
                     scale = saddlepoints.value[world, index] - saddlepoints.points[index] * near
                     if scale < _FAINT:
                         # Lines beyond serve thresholds farther out, where Chernoff's bound at this line's point is less still.
@@ -151,7 +157,10 @@ class InvertedLaw(AbstractScoreLaw):
     def _span(self, index: int) -> tuple[float, float]:
         """Real parts for which one proof about high frequencies serves: the middle of the saddlepoints, or all of it."""
         saddlepoints = self.saddlepoints
-        near = max(0, saddlepoints.zero - _MIDDLE), min(saddlepoints.points.size - 1, saddlepoints.zero + _MIDDLE)
+        near = (
+            max(0, saddlepoints.zero - _MIDDLE),
+            min(saddlepoints.points.size - 1, saddlepoints.zero + _MIDDLE),
+        )
         first, last = near if near[0] <= index <= near[1] else (0, -1)
         return float(saddlepoints.points[first]), float(saddlepoints.points[last])
 
@@ -165,8 +174,12 @@ class InvertedLaw(AbstractScoreLaw):
             found[inner] = self._lattice_search(flat[inner])
         elif inner.any():
             finite = np.exp(self.transform.log_mass[0])
-            low, high = np.exp(self.saddlepoints.chernoff[0, [0, -1]])  # tails beyond the saddlepoints are less
-            far = (self.saddlepoints.cut[1] & (flat < high)) | (self.saddlepoints.cut[0] & (finite - flat < low))
+            low, high = np.exp(
+                self.saddlepoints.chernoff[0, [0, -1]]
+            )  # tails beyond the saddlepoints are less
+            far = (self.saddlepoints.cut[1] & (flat < high)) | (
+                self.saddlepoints.cut[0] & (finite - flat < low)
+            )
             for law, where in ((self, inner & ~far), (self._far, inner & far)):
                 if where.any():
                     found[where] = law._solve(flat[where])

@@ -45,7 +45,7 @@ def quadratic_form_of(attack: AbstractAttack) -> AbstractQuadraticAttack | None:
 
 @eqx.filter_jit
 def _columnwise(attack: AbstractAdditiveAttack, target: jax.Array, outputs: jax.Array) -> jax.Array:
-    return jax.vmap(lambda output: attack.contributions(target, output))(outputs)
+    return jax.vmap(lambda output: attack.contributions(target, output), 1, 1)(outputs)
 
 
 def terms_at(attack: AbstractAdditiveAttack, target: np.ndarray, outputs: np.ndarray) -> np.ndarray:
@@ -59,9 +59,8 @@ def terms_at(attack: AbstractAdditiveAttack, target: np.ndarray, outputs: np.nda
     Returns:
         float64, the shape of outputs.
     """
-    flat = np.ascontiguousarray(outputs.reshape(target.size, -1).T)
-    terms = np.asarray(_columnwise(attack, jnp.asarray(target), jnp.asarray(flat)), dtype=np.float64)
-    return terms.T.reshape(outputs.shape)
+    flat = jnp.asarray(outputs.reshape(target.size, -1))
+    return np.asarray(_columnwise(attack, jnp.asarray(target), flat), np.float64).reshape(outputs.shape)
 
 
 def link_at(attack: AbstractAdditiveAttack, target: np.ndarray, totals: np.ndarray) -> np.ndarray:

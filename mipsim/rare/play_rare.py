@@ -27,8 +27,7 @@ from mipsim.rare.linear_score import LinearScore
 from mipsim.rare.plan import Tilt, plan
 from mipsim.rare.score_law import IN, OUT, AbstractTiltedScore
 from mipsim.rare.table_score import TableScore
-from mipsim.rare.thinning import Thinner, moments_of
-from mipsim.rare.thinning import untilted
+from mipsim.rare.thinning import Thinner, moments_of, untilted
 
 FALSE_POSITIVE_RATES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 2e-2)
 """Where thresholds are placed unless others are asked for."""

@@ -7,8 +7,12 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from mipsim._precision import exact_scope
+from mipsim.attacks.base import AbstractAttack
+from mipsim.engine.counting import on_device
+from mipsim.engine.fidelity import build_sampler
 from mipsim.engine.random.counter import Draws, run_draws, words_of
 from mipsim.engine.samplers.base import AbstractSampler
+from mipsim.games.base import AbstractMembershipGame
 
 _COIN = 0xFFFFFFFD
 """The Philox group of the acceptance; samplers use the numbers of coordinates, and two above this."""

@@ -108,7 +108,9 @@ def test_far_thresholds_get_lines_of_their_own_without_a_seam() -> None:
     law, *_ = bernoulli_game(1000, 5000)
     whole = InvertedLaw(law.transform, LEAST_LOG)
     assert law.saddlepoints.points.size < whole.saddlepoints.points.size
-    x = float(law.transform.mean[0]) + np.linspace(-25, 25, 1001) * float(law.saddlepoints.sd[law.saddlepoints.zero])
+    x = float(law.transform.mean[0]) + np.linspace(-25, 25, 1001) * float(
+        law.saddlepoints.sd[law.saddlepoints.zero]
+    )
     for inside in (False, True):
         for side in ("logsf", "logcdf"):
             found, exact = (getattr(one, side)(x, inside=inside) for one in (law, whole))
