@@ -158,7 +158,9 @@ def _first_above(threshold: float, at_threshold: Noise, at_query: Noise) -> Call
     return law
 
 
-def _each_above(threshold: float, at_threshold: Noise, at_query: Noise | None) -> Callable[[np.ndarray], Outcomes]:
+def _each_above(
+    threshold: float, at_threshold: Noise, at_query: Noise | None
+) -> Callable[[np.ndarray], Outcomes]:
     """The law of the whole vector of above and below, where nothing stops it; 2^q outcomes, the first answer first."""
 
     def law(answers: np.ndarray) -> Outcomes:
@@ -197,15 +199,21 @@ def _value_above(
         edges = np.concatenate([[-np.inf], cuts, [np.inf]])
 
         def pieces(r: np.ndarray) -> np.ndarray:
-            before = np.concatenate([np.ones((1, r.size)), np.cumprod(at_query.below(r + gaps[:, None]), axis=0)])
+            before = np.concatenate(
+                [np.ones((1, r.size)), np.cumprod(at_query.below(r + gaps[:, None]), axis=0)]
+            )
             least = np.maximum(edges[None, :, None], threshold + r) - answers[:, None, None]  # of the noise
             tail = np.where(np.isinf(least), 0.0, at_query.above(np.where(np.isinf(least), 0.0, least)))
             cells = np.where(tail[:, :-1] > tail[:, 1:], _cell(at_query, least), 0.0)
             found = before[:-1, None] * cells
             return at_threshold.density(r) * np.concatenate([found.reshape(-1, r.size), before[-1:]])
 
-        steps = np.arange(cuts[0] - threshold - 4.0, cuts[-1] - threshold + 4.0, 4.0)  # so that no piece is long
-        return integral(pieces, [0.0, *(-gaps), *(cuts - threshold), *steps], _common_rate(at_threshold, at_query))
+        steps = np.arange(
+            cuts[0] - threshold - 4.0, cuts[-1] - threshold + 4.0, 4.0
+        )  # so that no piece is long
+        return integral(
+            pieces, [0.0, *(-gaps), *(cuts - threshold), *steps], _common_rate(at_threshold, at_query)
+        )
 
     return law
 
@@ -220,7 +228,13 @@ def _cell(noise: Noise, edges: np.ndarray) -> np.ndarray:
 
 
 def sparse_vector(
-    name: str, algorithm: int, at_threshold: Noise, at_query: Noise | None, threshold: float = 1.0, *, stops: bool
+    name: str,
+    algorithm: int,
+    at_threshold: Noise,
+    at_query: Noise | None,
+    threshold: float = 1.0,
+    *,
+    stops: bool,
 ) -> Mechanism:
     """A variant of the sparse vector technique that answers whether each of ten queries is above a noisy threshold."""
 
@@ -282,7 +296,11 @@ def noisy_max(name: str, algorithm: int, noise: Noise, *, value: bool) -> Mechan
 
     def value_law(answers: np.ndarray) -> Outcomes:
         below = noise.below(cuts[:, None] - answers).prod(axis=1)
-        above = -np.expm1(np.log1p(-noise.above(cuts[:, None] - answers)).sum(axis=1)) if not noise.one_sided else 1.0 - below
+        above = (
+            -np.expm1(np.log1p(-noise.above(cuts[:, None] - answers)).sum(axis=1))
+            if not noise.one_sided
+            else 1.0 - below
+        )
         small = np.diff(np.concatenate([[0.0], below]))
         large = -np.diff(np.concatenate([above, [0.0]]))
         return np.concatenate([small[:1], np.where(below[1:] < 0.5, small[1:], large[:-1]), large[-1:]])
@@ -379,7 +397,8 @@ def truncated_geometric(most: int = 5) -> Mechanism:
         total = (2 ** (k + 1) + 1) * (2**k + 1) ** (most - 1)
         below = [2 ** (k * (count - z)) * (2**k + 1) ** (most - (count - z)) for z in range(count)]
         above = [
-            total - 2 ** (k * (z - count + 1)) * (2**k + 1) ** (most - 1 - (z - count)) for z in range(count, most)
+            total - 2 ** (k * (z - count + 1)) * (2**k + 1) ** (most - 1 - (z - count))
+            for z in range(count, most)
         ]
         return [*below, *above, total]
 
@@ -395,7 +414,9 @@ def truncated_geometric(most: int = 5) -> Mechanism:
 
     claimed = float(np.log1p(2.0**-k))
     source = "Balcer, Vadhan (2018), algorithm 4.8 and theorem 4.7"
-    return Mechanism("truncated geometric", source, release, lambda output: output, law, 1, claimed, one_differs=True)
+    return Mechanism(
+        "truncated geometric", source, release, lambda output: output, law, 1, claimed, one_differs=True
+    )
 
 
 _LYU = EPSILON / 2.0
@@ -412,9 +433,33 @@ SUITE: tuple[Mechanism, ...] = (
     noisy_max("noisy max 2", 6, Noise(2 / EPSILON, one_sided=True), value=False),
     noisy_max("noisy max 3", 7, Noise(2 / EPSILON), value=True),
     noisy_max("noisy max 4", 8, Noise(2 / EPSILON, one_sided=True), value=True),
-    noisy_vector("histogram 1", "Ding et al. (2018), algorithm 9", Noise(1 / EPSILON), 5, sums=False, one_differs=True, claimed=EPSILON),
-    noisy_vector("histogram 2", "Ding et al. (2018), algorithm 10", Noise(EPSILON), 5, sums=False, one_differs=True, claimed=EPSILON),
-    noisy_vector("prefix sum", "Wang, Ding, Wang, Kifer, Zhang (2019)", Noise(1 / EPSILON), 10, sums=True, one_differs=False, claimed=1.0),
+    noisy_vector(
+        "histogram 1",
+        "Ding et al. (2018), algorithm 9",
+        Noise(1 / EPSILON),
+        5,
+        sums=False,
+        one_differs=True,
+        claimed=EPSILON,
+    ),
+    noisy_vector(
+        "histogram 2",
+        "Ding et al. (2018), algorithm 10",
+        Noise(EPSILON),
+        5,
+        sums=False,
+        one_differs=True,
+        claimed=EPSILON,
+    ),
+    noisy_vector(
+        "prefix sum",
+        "Wang, Ding, Wang, Kifer, Zhang (2019)",
+        Noise(1 / EPSILON),
+        10,
+        sums=True,
+        one_differs=False,
+        claimed=1.0,
+    ),
     rappor("one-time RAPPOR", 0.05, (0.0, 1.0), claimed=8 * float(np.log(1.05 / 0.95))),
     rappor("RAPPOR", 0.25, (0.45, 0.55), claimed=8 * float(np.log(0.5125 / 0.4875))),
     truncated_geometric(),
