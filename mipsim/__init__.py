@@ -45,7 +45,15 @@ from mipsim.distributions import (
 from mipsim.engine.histogram import Histogram
 from mipsim.engine.many import ManyHistogram, play_many, play_targets
 from mipsim.engine.play import play
-from mipsim.games import AbstractGame, FixedTarget, RandomTarget, RelaxedThreat, Subset
+from mipsim.games import (
+    AbstractGame,
+    AbstractMembershipGame,
+    FixedTarget,
+    RandomTarget,
+    RelaxedThreat,
+    Subset,
+    TwoInputs,
+)
 from mipsim.mechanisms import (
     AbstractMechanism,
     AbstractZEstimator,
@@ -104,6 +112,7 @@ __all__ = [
     "AbstractGame",
     "AbstractLinearAttack",
     "AbstractMechanism",
+    "AbstractMembershipGame",
     "AbstractProduct",
     "AbstractQuadraticAttack",
     "AbstractTradeOff",
@@ -166,6 +175,7 @@ __all__ = [
     "StudentT",
     "Subsampled",
     "Subset",
+    "TwoInputs",
     "Uniform",
     "__version__",
     "calibrate",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 
 import jax
 import jax.numpy as jnp
@@ -130,7 +130,7 @@ def integral(f: Callable[[np.ndarray], np.ndarray], kinks: Sequence[float], rate
     """
     ends = np.unique(np.asarray(kinks, float))
     parts = []
-    for low, high in zip(ends[:-1], ends[1:], strict=True):
+    for low, high in pairwise(ends):
         parts.append(f(low + (high - low) * _NODES) @ ((high - low) * _WEIGHTS))
     away, change = -np.log(_NODES) / rate, _WEIGHTS / (rate * _NODES)
     parts += [f(ends[0] - away) @ change, f(ends[-1] + away) @ change]
@@ -169,10 +169,10 @@ def _each_above(
         if at_query is None:  # answer i is above where the threshold's noise is at most -gap_i
             ends = np.where(above, -gaps, np.inf).min(axis=1), np.where(above, -np.inf, -gaps).max(axis=1)
             return np.maximum(at_threshold.below(ends[0]) - at_threshold.below(ends[1]), 0.0)
-        rate = _common_rate(at_threshold, at_query)
+        noise, rate = at_query, _common_rate(at_threshold, at_query)
 
         def pieces(r: np.ndarray) -> np.ndarray:
-            both = np.stack([at_query.below(r + gaps[:, None]), at_query.above(r + gaps[:, None])])
+            both = np.stack([noise.below(r + gaps[:, None]), noise.above(r + gaps[:, None])])
             chosen = both[above.astype(int), np.arange(answers.size)]
             return at_threshold.density(r) * chosen.prod(axis=1)
 
@@ -262,7 +262,7 @@ def sparse_vector(
 
 def sparse_vector_with_values(queries: int = 10) -> Mechanism:
     """The variant that releases the noisy answer which passed the threshold."""
-    noise, threshold, cuts = Noise(2.0 / EPSILON), 1.0, np.arange(-120.0, 1.0, 20.0)
+    noise, threshold, cuts = Noise(2.0 / EPSILON), 1.0, np.arange(-100.0, 61.0, 5.0)
 
     def release(key: PRNGKeyArray, answers: Array) -> Array:
         first, second = jax.random.split(key)
@@ -285,7 +285,7 @@ def sparse_vector_with_values(queries: int = 10) -> Mechanism:
 
 def noisy_max(name: str, algorithm: int, noise: Noise, *, value: bool) -> Mechanism:
     """The index of the largest noisy answer, or the largest noisy answer itself."""
-    cuts = np.concatenate([np.arange(-60.0, 0.0, 20.0), [0.0, 1.0, 2.0], np.arange(20.0, 121.0, 20.0)])
+    cuts = np.arange(-60.0, 121.0)
 
     def release(key: PRNGKeyArray, answers: Array) -> Array:
         noisy = answers + noise.draw(key, answers.shape)

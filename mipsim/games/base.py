@@ -31,9 +31,7 @@ class AbstractGame(AbstractMember):
     """One round: a world ("out" or "in") goes in, a target and an output come out.
 
     Attributes:
-        mechanism: what is released from the records.
-        data: the law of one record in R^d.
-        n: the number of records, >= 2.
+        mechanism: what is released.
 
     Source: Yeom et al. (2018), experiment 1; Azize & Basu (2025), section 2.
 
@@ -46,12 +44,15 @@ class AbstractGame(AbstractMember):
     """
 
     mechanism: eqx.AbstractVar[AbstractMechanism]
-    data: eqx.AbstractVar[AbstractDistribution]
-    n: eqx.AbstractVar[int]
 
     @abstractmethod
-    def play(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
-        """Play one literal round with n drawn records; returns (target, output)."""
+    def play(self, key: PRNGKeyArray, member: Member) -> tuple[Array, Array]:
+        """Play one literal round; returns (target, output)."""
+
+    @property
+    @abstractmethod
+    def numbers(self) -> int:
+        """How many numbers a literal round handles: how many rounds are played at once follows from it."""
 
     @property
     def has_exact_law(self) -> bool:
@@ -72,6 +73,32 @@ class AbstractGame(AbstractMember):
             0.6114
         """
         return _chained.ExactTradeOff(_chained.exact_law(self, attack))
+
+
+class AbstractMembershipGame(AbstractGame):
+    """A game about one record among n: was the target among those that the output was released from?
+
+    Attributes:
+        mechanism: what is released from the records.
+        data: the law of one record in R^d.
+        n: the number of records, >= 2.
+
+    Source: Yeom et al. (2018), experiment 1; Azize & Basu (2025), section 2.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> game = mi.RandomTarget(mi.EmpiricalMean(), mi.Bernoulli([0.3, 0.6]), n=10)
+        >>> isinstance(game, AbstractMembershipGame), game.numbers
+        (True, 20)
+    """
+
+    data: eqx.AbstractVar[AbstractDistribution]
+    n: eqx.AbstractVar[int]
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers n records of d coordinates are."""
+        return self.n * self.data.dimension
 
 
 class Round(Protocol):
