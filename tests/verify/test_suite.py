@@ -37,7 +37,6 @@ TRUTHS = {
 def test_the_verdict(mechanism) -> None:
     row = by_law(mechanism)
     assert row.verdict == ("CONFIRMED" if mechanism.name in CORRECT else "REFUTED")
-    assert ()  # fails with probability 1e-3 if the event is no better than the truth
     if mechanism.name in TRUTHS:
         assert row.truth == pytest.approx(TRUTHS[mechanism.name], abs=5e-5)
     if mechanism.name in ("SVT5", "noisy max 4"):
