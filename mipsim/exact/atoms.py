@@ -93,11 +93,6 @@ class AtomsLaw(AbstractScoreLaw):
         """
         return self.lost + float(self.score.size + 4) * 2.0**-53
 
-    @property
-    def error_estimate(self) -> float:
-        """The bound."""
-        return self.error_bound
-
     def _below(self, threshold: Thresholds) -> np.ndarray:
         """How many atoms are <= threshold; a threshold within rounding of an atom is on it."""
         x = np.asarray(threshold, float)

@@ -51,8 +51,8 @@ class ChiSquareBounds:
         i = np.searchsorted(grid, x, side="right") - 1
         inner = (i >= 0) & (i < grid.size - 1)
         k = np.clip(i, 0, grid.size - 2)
-        share = np.clip((np.where(inner, x, grid[k]) - grid[k]) / (grid[k + 1] - grid[k]), 0.0, 1.0)
-        below, left, right = self._lines(k, share)
+        fraction = np.clip((np.where(inner, x, grid[k]) - grid[k]) / (grid[k + 1] - grid[k]), 0.0, 1.0)
+        below, left, right = self._lines(k, fraction)
         upper = np.exp(np.minimum(np.minimum(left, right), np.log(high[k + 1])))
         lower = np.maximum(np.exp(below), low[k])
         first, last = np.where(i < 0, 0.0, low[-1]), np.where(i < 0, high[0], 1.0)
@@ -70,25 +70,27 @@ class ChiSquareBounds:
         _, low, high = self._grid
         k = np.arange(low.size - 1)
         ends = []
-        for share, sides in ((0.0, (1,)), (0.5, (1, 2)), (1.0, (2,))):
-            lines = self._lines(k, np.full(k.shape, share))
+        for fraction, sides in ((0.0, (1,)), (0.5, (1, 2)), (1.0, (2,))):
+            lines = self._lines(k, np.full(k.shape, fraction))
             ends += [lines[side] - lines[0] for side in sides]
         apart = np.expm1(np.minimum(np.max(ends, axis=0), 50.0))
         cells = np.minimum(high[1:] - low[:-1], high[1:] * apart)
         return float(max(cells.max(), high[0], 1.0 - low[-1])) + 4.0 * _OUTWARD
 
-    def _lines(self, k: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """In cell k, at a share of its length: the log of the chord, and of the continued chords from the left and the right."""
+    def _lines(self, k: np.ndarray, fraction: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """In cell k, at a fraction of its length: the log of the chord, and of the continued chords from the left and the right."""
         grid, low, high = self._grid
         with np.errstate(divide="ignore"):
             least, most = np.log(low), np.log(high)
         length = np.diff(grid)
         before, after = np.maximum(k - 1, 0), np.minimum(k + 2, grid.size - 1)
         with np.errstate(invalid="ignore"):
-            chord = np.where(np.isfinite(least[k]), (1.0 - share) * least[k] + share * least[k + 1], -np.inf)
-            r = share * length[k] / length[before]
+            chord = np.where(
+                np.isfinite(least[k]), (1.0 - fraction) * least[k] + fraction * least[k + 1], -np.inf
+            )
+            r = fraction * length[k] / length[before]
             left = most[k] + r * (most[k] - least[before])
-            r = (1.0 - share) * length[k] / length[np.minimum(k + 1, length.size - 1)]
+            r = (1.0 - fraction) * length[k] / length[np.minimum(k + 1, length.size - 1)]
             right = most[k + 1] + r * (most[k + 1] - least[after])
         from_left = (k > 0) & np.isfinite(least[before])
         from_right = (k + 2 < grid.size) & np.isfinite(least[after])
@@ -200,10 +202,6 @@ class ChiSquareLaw(AbstractScoreLaw):
         quantile = noncentral_chi_square.isf if self.scale[0] > 0 else noncentral_chi_square.ppf
         x = self.shift[0] + self.scale[0] * quantile(np.where(inner, a, 0.5), self.d, self.noncentrality[0])
         return np.where(inner, x, np.where(a <= 0.0, np.inf, -np.inf))
-
-    def previous(self, threshold: Thresholds) -> np.ndarray:
-        """The threshold: there are no atoms."""
-        return np.asarray(threshold, float)
 
     @property
     def error_bound(self) -> float:

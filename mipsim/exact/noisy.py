@@ -50,21 +50,12 @@ class NoisyAtomsLaw(AbstractScoreLaw):
         ends = float(self.atoms.score[0]) - reach, float(self.atoms.score[-1]) + reach
         return continuous_threshold(self, alpha, *ends)
 
-    def previous(self, threshold: Thresholds) -> np.ndarray:
-        """The threshold: there are no atoms."""
-        return np.asarray(threshold, float)
-
     @property
     def error_bound(self) -> float:
         """Of the atoms' probabilities, their sum, the noise's tail, and of the differences x - a at its density."""
         size = float(np.abs(self.atoms.score).max())
         moved = 2.0 * _EPS * (size + self.noise.spread / 40.0) * self.noise.density
         return min(1.0, self.atoms.error_bound + self.noise.error_bound + moved)
-
-    @property
-    def error_estimate(self) -> float:
-        """The bound."""
-        return self.error_bound
 
     def _log(self, threshold: Thresholds, inside: bool, sign: float) -> np.ndarray:
         x = np.asarray(threshold, float)
@@ -121,10 +112,6 @@ class NoisyLatticeLaw(AbstractScoreLaw):
         reach = self.noise.spread + self._step
         return continuous_threshold(self, a, float(ends[1]) - reach, float(ends[0]) + reach)
 
-    def previous(self, threshold: Thresholds) -> np.ndarray:
-        """The threshold: there are no atoms."""
-        return np.asarray(threshold, float)
-
     @property
     def error_bound(self) -> float:
         """That of the lattice law and of the cells' probabilities, rounding of x - a_k included, and what is left out."""
@@ -134,11 +121,6 @@ class NoisyLatticeLaw(AbstractScoreLaw):
         # Errors at the cells' ends are summed by parts, with weights P(A = a_k).
         ends = 2.0 * (self.noise.error_bound + moved)
         return min(1.0, self.base.error_bound + own + 4.0 * _EPS * self._cells + ends)
-
-    @property
-    def error_estimate(self) -> float:
-        """The bound."""
-        return self.error_bound
 
     @property
     def _step(self) -> float:

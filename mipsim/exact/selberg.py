@@ -57,12 +57,12 @@ def tail_bounds(values: ComplexArray, errors: np.ndarray, slack: float) -> tuple
     degree = values.size - 1
     size = 2 * OVERSAMPLING * 2 ** int(np.ceil(np.log2(degree + 1)))
     n = np.arange(1, degree + 1)
-    share = n / (degree + 1.0)
-    taper = np.pi * share * (1.0 - share) / np.tan(np.pi * share) + share
+    fraction = n / (degree + 1.0)
+    taper = np.pi * fraction * (1.0 - fraction) / np.tan(np.pi * fraction) + fraction
     mass = float(values[0].real)
     wave = np.conj(values[1:])  # a sum over n of w_n e(n a) has to give E f(S - a) for even f
     saw = 1j * taper / (np.pi * n) * wave
-    fejer: ComplexArray = ((1.0 - share) / (degree + 1.0) * wave).astype(complex)
+    fejer: ComplexArray = ((1.0 - fraction) / (degree + 1.0) * wave).astype(complex)
     shift = np.exp(2j * np.pi * n * slack)
     at_cut = mass / (2.0 * degree + 2.0) + float(np.sum(fejer.real))
     saw_cut = float(np.sum((taper / (np.pi * n)) * -values[1:].imag))
@@ -94,8 +94,8 @@ def fejer_weights(degree: int) -> np.ndarray:
         >>> fejer_weights(1)
         array([0.25])
     """
-    share = np.arange(1, degree + 1) / (degree + 1.0)
-    return (1.0 - share) / (degree + 1.0)
+    fraction = np.arange(1, degree + 1) / (degree + 1.0)
+    return (1.0 - fraction) / (degree + 1.0)
 
 
 def _series(coefficients: ComplexArray, size: int) -> np.ndarray:

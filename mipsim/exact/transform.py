@@ -11,7 +11,6 @@ import numpy as np
 from mipsim.exact.rounding import ComplexArray, product_parts
 from mipsim.exact.rows import AbstractRow, Multiples
 
-_SMALL = 1e-18
 _SCAN = 64.0
 _WHOLE = 2.0**52
 _QUIET = -38.5
@@ -57,19 +56,19 @@ class AbstractTransform(ABC):
         """What the score is centred with in each world, shape (2,)."""
 
     @property
-    @abstractmethod
     def log_mass(self) -> np.ndarray:
-        """Log P_w(S > -inf), shape (2,)."""
+        """Log P_w(S > -inf), shape (2,): 0 where the score is finite."""
+        return np.zeros(2)
 
     @property
-    @abstractmethod
     def step(self) -> float | None:
         """The spacing of the lattice that holds the score, or None."""
+        return None
 
     @property
-    @abstractmethod
     def anchor(self) -> np.ndarray:
-        """One point of that lattice in each world, shape (2,)."""
+        """One point of that lattice in each world, shape (2,); without lattice, the mean."""
+        return self.mean
 
     @property
     def unit(self) -> float | None:
@@ -102,9 +101,9 @@ class AbstractTransform(ABC):
     def cumulant(self, s: ComplexArray) -> ComplexArray:
         """K_w(s), shape (2, T), for complex s of shape (T,) inside the strip; any branch of the logarithm."""
 
-    @abstractmethod
     def quiet_from(self, c: float, start: float, stop: float, span: tuple[float, float]) -> float:
-        """A frequency in [start, stop] beyond which the law tilted by c has a negligible modulus, as far as is easily seen."""
+        """A frequency in [start, stop] from which on nodes are needed only while their modulus is not negligible."""
+        return start
 
     @abstractmethod
     def rounding(self, s: ComplexArray) -> np.ndarray:
@@ -129,9 +128,10 @@ class AbstractTransform(ABC):
         height = float(np.exp(self.log_modulus(c, t).max()))
         return Tail(height * log(_WHOLE), _WHOLE)
 
-    @abstractmethod
     def log_modulus(self, c: float, t: np.ndarray) -> np.ndarray:
-        """A bound on the log modulus of the law tilted by c at frequencies t, in the worse of the worlds; shape of t."""
+        """Log |E exp((c + i t) S)| - log E exp(c S), the larger of both worlds, from the cumulants; shape of t."""
+        real = np.real(self.cumulant(np.concatenate([[complex(c)], c + 1j * t])))
+        return (real[:, 1:] - real[:, :1]).max(axis=0)
 
 
 @dataclass(frozen=True)
@@ -139,10 +139,10 @@ class RowsTransform(AbstractTransform):
     """A score offset + sum of independent rows + noise; in the "in" world one row is the constant `target`.
 
     Attributes:
-        row: the law of one row's share, centred.
+        row: the law of one row's term, centred.
         rows: how many rows are summed.
-        row_mean: mean of one row's share.
-        target: the target's share.
+        row_mean: mean of one row's term.
+        target: the target's term.
         offset: the constant of the score.
         noise: further independent centred terms, the same in both worlds.
         row_mean_low: what rounding took from `row_mean`.
@@ -177,11 +177,6 @@ class RowsTransform(AbstractTransform):
         parts = [self.offset, float(high), float(low), self.rows * self.row_mean_low]
         inside = [*parts, self.target, -self.row_mean, -self.row_mean_low]
         return np.array([fsum(parts), fsum(inside)])
-
-    @property
-    def log_mass(self) -> np.ndarray:
-        """Zero: the score is finite."""
-        return np.zeros(2)
 
     @property
     def step(self) -> float | None:
@@ -251,10 +246,6 @@ class RowsTransform(AbstractTransform):
         one = self._row.cumulant(s)
         noise = sum((part.cumulant(s) for part in self.noise), np.zeros(s.shape, complex))
         return np.stack([self.rows * one + noise, (self.rows - 1) * one + noise])
-
-    def log_modulus(self, c: float, t: np.ndarray) -> np.ndarray:
-        """The real part of the cumulants, less that at c."""
-        return largest_log_modulus(self, c, t)
 
     def quiet_from(self, c: float, start: float, stop: float, span: tuple[float, float]) -> float:
         """The first frequency found beyond which the modulus is proven below 1e-17, else `stop`.
@@ -356,12 +347,6 @@ class RowsTransform(AbstractTransform):
     @cached_property
     def _known(self) -> dict[tuple[float, float], list[tuple[float, float]]]:
         return {}
-
-
-def largest_log_modulus(transform: AbstractTransform, c: float, t: np.ndarray) -> np.ndarray:
-    """Log |E exp((c + i t) S)| - log E exp(c S), the larger of both worlds, from the cumulants."""
-    real = np.real(transform.cumulant(np.concatenate([[complex(c)], c + 1j * t])))
-    return (real[:, 1:] - real[:, :1]).max(axis=0)
 
 
 def phased_tail(

@@ -45,10 +45,10 @@ def normals(
     return normal_pair(long_word(a, b), long_word(c, e))
 
 
-def is_in(drawn: Array, draws: Draws) -> Bool[Array, "..."]:
-    """Whether the target is among the rows: in the "in" world, with probability `drawn`."""
+def is_in(inclusion: Array, draws: Draws) -> Bool[Array, "..."]:
+    """Whether the target is among the rows: in the "in" world, with probability `inclusion`."""
     high, low, *_ = words(0, COIN_ROW, draws)
-    return (draws.world == 1) & (uniform(long_word(high, low)) < drawn)
+    return (draws.world == 1) & (uniform(long_word(high, low)) < inclusion)
 
 
 def kept_share(norm: Array, clip: Array) -> Float[Array, "..."]:

@@ -43,7 +43,7 @@ class ClippedLaw(AbstractSampler):
         along, across: m_1 and m_2.
         deviation: s.
         chi: Chebyshev coefficients of chi_{d-2} as a function of a normal over 8.7; empty for d <= 2.
-        clip, drawn: as in `Release`.
+        clip, inclusion: as in `Release`.
         variance: of the noise, in every output coordinate, shape (d,).
         rows: how many rows are averaged.
         flat: whether d = 1, so that there is no second normal.
@@ -59,14 +59,14 @@ class ClippedLaw(AbstractSampler):
     chi: Float[Array, " terms"]
     clip: Float[Array, ""]
     variance: Float[Array, " d"]
-    drawn: Float[Array, ""]
+    inclusion: Float[Array, ""]
     rows: int = eqx.field(static=True)
     flat: bool = eqx.field(static=True)
     block: int = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         """Draw the scores of the games."""
-        inside = is_in(self.drawn, draws)
+        inside = is_in(self.inclusion, draws)
         others = self.rows - inside.astype(jnp.int64)
 
         def step(row: Array, total: Array) -> Array:
@@ -124,7 +124,7 @@ def clipped_law_sampler(game: AbstractMembershipGame, attack: AbstractAttack) ->
         chi=jnp.asarray(chi_of_normal(d - 2) if d > 2 else np.zeros(0)),
         clip=jnp.asarray(step.clip),
         variance=jnp.asarray(np.broadcast_to(step.variance, (d,))),
-        drawn=jnp.asarray(step.drawn),
+        inclusion=jnp.asarray(step.inclusion),
         rows=step.rows,
         flat=d == 1,
         block=_BLOCK,

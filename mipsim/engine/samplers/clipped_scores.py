@@ -37,7 +37,7 @@ class ClippedScores(AbstractSampler):
         attack: its score is link(weights . output).
         target: z*, shape (d,).
         records: their law.
-        clip, drawn: as in `Release`.
+        clip, inclusion: as in `Release`.
         variance: of the noise, in every output coordinate, shape (d,).
         rows: how many rows are averaged.
     """
@@ -49,7 +49,7 @@ class ClippedScores(AbstractSampler):
     records: GaussianRows
     clip: Float[Array, ""]
     variance: Float[Array, " d"]
-    drawn: Float[Array, ""]
+    inclusion: Float[Array, ""]
     rows: int = eqx.field(static=True)
     block: int = eqx.field(static=True)
 
@@ -81,7 +81,7 @@ class ClippedScores(AbstractSampler):
         norm = jnp.sqrt(jnp.real(sums) + law.lost_square)
         # What float32 cut off the weights and the means adds up over the records: it is put back.
         lost = jnp.sum((law.grouped(share) - short) * law.location) + jnp.dot(share, law.lost)
-        inside = is_in(self.drawn, draws)
+        inside = is_in(self.inclusion, draws)
         own = jnp.where(inside, jnp.dot(weights, clipped(self.target, self.clip)), 0.0)
         # The target stands in the last row: records are exchangeable.
         is_record = (jnp.arange(self.rows) < self.rows - 1) | ~inside[:, None]
@@ -107,7 +107,7 @@ def clipped_scores_sampler(game: AbstractMembershipGame, attack: AbstractAttack)
         records=law,
         clip=jnp.asarray(step.clip),
         variance=jnp.asarray(np.broadcast_to(step.variance, (law.dimension,))),
-        drawn=jnp.asarray(step.drawn),
+        inclusion=jnp.asarray(step.inclusion),
         rows=step.rows,
         block=block_games(step.rows, budget=_LANES, most=1024),
     )
