@@ -11,7 +11,6 @@ from scipy.stats import logistic
 
 import mipsim as mi
 from mipsim._validation import number
-from mipsim.bands.compare import compare
 from mipsim.tradeoff.base import rates
 
 README = Path(__file__).parents[1] / "README.md"
@@ -50,8 +49,7 @@ def test_an_attack_plays_in_any_game_and_is_compared():
     # Records that are drawn without their rows, in the same time as for any other attack.
     assert counts.manifest["sampler"] == "columns"
     assert counts.manifest["attack"]["class"].endswith("CosineScore")
-    blind = compare(counts.out, counts.inside, mi.GaussianTradeOff(0.0).beta)
-    assert blind.verdict.name == "REFUTED"
+    assert counts.tradeoff().compare(mi.GaussianTradeOff(0.0)).verdict == "REFUTED"
     for again in (mi.play(game, attack, 4_000, progress=False, chunk=1), counts):
         np.testing.assert_array_equal(again.inside, counts.inside)
     with pytest.raises(ValueError, match=r"^the score of CosineScore has no known exact law"):

@@ -180,6 +180,7 @@ def linked(law: AbstractScoreLaw, link: Scalar) -> AbstractScoreLaw:
     elsewhere. Where float64 makes the link constant over an interval, the law is that of the score as computed.
 
     Examples:
+        >>> import jax.numpy as jnp
         >>> from mipsim.exact.gaussian import NormalLaw
         >>> law = linked(NormalLaw(np.array([0.0, 1.0]), np.ones(2)), lambda t: jnp.logaddexp(jnp.log(0.5), t))
         >>> print(law.cdf(np.log(1.5), inside=False).round(9), law.cdf(-1.0, inside=False))
