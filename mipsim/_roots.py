@@ -26,7 +26,7 @@ def outer_root(
         outer: shape (size,), above or below.
 
     Returns:
-        Shape (size,); NaN where the function has one sign at both ends.
+        Shape (size,); where the function has one sign at both ends, the end that is nearer to its zero.
 
     Source: Chandrupatla (1997), the method of SciPy's `find_root`.
 
@@ -44,10 +44,11 @@ def outer_root(
         tolerances={"xrtol": _APART, "xatol": _APART},
         maxiter=_MOST_STEPS,
     )
-    low, high = (np.reshape(end, inner.shape) for end in found.bracket)
-    x, value = np.reshape(found.x, inner.shape), np.reshape(found.f_x, inner.shape)
-    end = np.where(outer >= inner, np.maximum(low, high), np.minimum(low, high))
-    return np.where(np.isnan(x) | (value == 0.0), x, end)
+    last = 1 * (outer >= inner).ravel()  # SciPy's bracket is (lower, upper)
+    end, beyond = np.choose(last, found.bracket), np.choose(last, found.f_bracket) > 0.0
+    nearest = np.where(beyond, inner.ravel(), outer.ravel())
+    root = np.where(found.f_x == 0.0, found.x, end)
+    return np.where(np.isnan(found.x), nearest, root).reshape(inner.shape)
 
 
 def crossing(

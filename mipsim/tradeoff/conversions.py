@@ -71,10 +71,9 @@ def epsilon(curve: AbstractTradeOff, delta: object) -> np.ndarray:
 
 def _where_met(curve: AbstractTradeOff, delta: np.ndarray) -> np.ndarray:
     allowed = delta * (1.0 + 1e-13)  # a delta is met when it is exceeded by no more than rounding
-    met_at_0, met_at_all = (hockey_stick(curve, e) <= allowed for e in (0.0, _LARGEST_EPSILON))
     low, high = np.zeros(delta.shape), np.full(delta.shape, _LARGEST_EPSILON)
     root = outer_root(lambda e, index: allowed[index] - hockey_stick(curve, e), low, high)
-    return np.where(met_at_0, 0.0, np.where(met_at_all, root, np.inf))
+    return np.where(hockey_stick(curve, _LARGEST_EPSILON) <= allowed, root, np.inf)
 
 
 def _largest_loss(curve: AbstractTradeOff) -> float:

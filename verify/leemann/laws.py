@@ -177,7 +177,6 @@ def noisy_sum_curve(n: int, shift: float, own: float = 0.5) -> Beta:
 
         reach = np.full(wanted.shape, shift * n + 40.0)
         cut = outer_root(short_of, -reach, reach)
-        cut = np.where(np.isnan(cut), -reach, cut)  # an FPR of 1, which the sum misses by rounding
         return np.exp(w1 + log_ndtr(cut[:, None] - at1)).sum(axis=-1).reshape(np.shape(rates))
 
     return beta
