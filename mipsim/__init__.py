@@ -10,6 +10,7 @@ Examples:
 """
 
 from mipsim import theory
+from mipsim._version import __version__
 from mipsim.attacks import (
     AbstractAdditiveAttack,
     AbstractAttack,
@@ -28,7 +29,7 @@ from mipsim.attacks import (
     OneSided,
     ScalarProduct,
 )
-from mipsim.bands.compare import Comparison
+from mipsim.bands import Comparison, EmpiricalTradeOff, RareTradeOff
 from mipsim.distributions import (
     AbstractDistribution,
     AbstractProduct,
@@ -44,7 +45,15 @@ from mipsim.distributions import (
 from mipsim.engine.histogram import Histogram
 from mipsim.engine.many import ManyHistogram, play_many, play_targets
 from mipsim.engine.play import play
-from mipsim.games import AbstractGame, FixedTarget, RandomTarget, RelaxedThreat, Subset
+from mipsim.games import (
+    AbstractGame,
+    AbstractMembershipGame,
+    FixedTarget,
+    RandomTarget,
+    RelaxedThreat,
+    Subset,
+    TwoInputs,
+)
 from mipsim.mechanisms import (
     AbstractMechanism,
     AbstractZEstimator,
@@ -63,7 +72,7 @@ from mipsim.mechanisms import (
     SGDStep,
     Subsampled,
 )
-from mipsim.rare import RareTradeOff, play_rare
+from mipsim.rare import play_rare
 from mipsim.tradeoff import (
     AbstractTradeOff,
     ApproxDPTradeOff,
@@ -71,7 +80,6 @@ from mipsim.tradeoff import (
     BoundedTradeOff,
     ConvexHullTradeOff,
     DeltaProfileTradeOff,
-    EmpiricalTradeOff,
     FoldedLaplaceTradeOff,
     GaussianTradeOff,
     InverseFoldedLaplaceTradeOff,
@@ -97,8 +105,6 @@ from mipsim.tradeoff import (
     stochastic_composition,
 )
 
-__version__ = "0.1.0"
-
 __all__ = [
     "AbstractAdditiveAttack",
     "AbstractAttack",
@@ -106,6 +112,7 @@ __all__ = [
     "AbstractGame",
     "AbstractLinearAttack",
     "AbstractMechanism",
+    "AbstractMembershipGame",
     "AbstractProduct",
     "AbstractQuadraticAttack",
     "AbstractTradeOff",
@@ -168,6 +175,7 @@ __all__ = [
     "StudentT",
     "Subsampled",
     "Subset",
+    "TwoInputs",
     "Uniform",
     "__version__",
     "calibrate",

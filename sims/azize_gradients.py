@@ -10,8 +10,8 @@ import numpy as np
 
 import mipsim as mi
 from mipsim.attacks.influence import InfluenceScore
+from mipsim.mechanisms.expansion import least_squares_expansion, logistic_expansion
 from mipsim.mechanisms.z_estimator import LeastSquares, LogisticRegression
-from mipsim.theory.z_estimators import least_squares_expansion, logistic_expansion
 from sims.study import Study
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from mipsim._precision import exact_scope
 from mipsim.engine.devices import Device
-from mipsim.engine.precision import exact_scope
 
 _RUNNING, _DONE, _FAILED = 0, 1, 2
 _LONGEST_WAIT = 1.0

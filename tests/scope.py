@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from mipsim.engine.precision import exact_scope
+from mipsim._precision import exact_scope
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mipsim.rare import RareTradeOff, play_rare
+from mipsim.bands import RareTradeOff
+from mipsim.rare import play_rare
 from mipsim.tradeoff import AbstractTradeOff
 from sims.studies import STUDIES
 from sims.study import Study

@@ -9,7 +9,7 @@ from jaxtyping import Array, Float
 
 from mipsim._validation import one_of, sample_size
 from mipsim.attacks.base import AbstractLinearAttack
-from mipsim.theory.z_estimators import Expansion
+from mipsim.mechanisms.expansion import Expansion
 
 Reading = Literal["corrected", "printed", "printed, V reversed"]
 
@@ -30,7 +30,7 @@ class InfluenceScore(AbstractLinearAttack):
     Source: Azize & Basu (2025), section 3, "MI games with Z-estimators"; the correction is derived in the register.
 
     Examples:
-        >>> from mipsim.theory.z_estimators import median_expansion
+        >>> from mipsim.mechanisms.expansion import median_expansion
         >>> attack = InfluenceScore(median_expansion([0.0], [0.5]), n=100)
         >>> print(attack.score(np.array([3.0]), np.array([0.2])).round(4))
         0.195

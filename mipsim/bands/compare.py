@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -21,9 +21,7 @@ from mipsim.bands.counts import class_counts
 from mipsim.bands.equality_tolerance import check_claim, equality_tolerance
 from mipsim.bands.gap_interval import critical_probits, gap_bounds, gap_standard_error
 from mipsim.bands.scaled_rates import ScaledRates
-
-if TYPE_CHECKING:  # at run time mipsim.tradeoff imports this package
-    from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.base import AbstractTradeOff
 
 LEAST_COUNT = 25
 """Counts that each of the four cells of a threshold needs for a confirmation to speak about it.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from mipsim._validation import number, one_of
+from mipsim.bands.printed import Printed
 
 CONFIRMED, REFUTED, INCONCLUSIVE = "CONFIRMED", "REFUTED", "INCONCLUSIVE"
 KINDS = ("equality", "limit", "upper_bound_on_power", "ordering")
@@ -58,7 +59,7 @@ def widths_and_detectable(
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AbstractComparison(ABC):
+class AbstractComparison(Printed):
     """Simultaneous intervals of a gap at K thresholds that were fixed before the games.
 
     Attributes:
@@ -217,19 +218,12 @@ class AbstractComparison(ABC):
             tolerance: in probits, > 0; the comparison's own by default.
         """
 
-    def __str__(self) -> str:
-        lines = self._lines()
-        width = max(len(name) for name, _ in lines)
-        return "\n".join([f"{self.verdict}: {self.claim}", *(f"  {k:<{width}}  {v}" for k, v in lines)])
+    def _title(self) -> str:
+        return f"{self.verdict}: {self.claim}"
 
-    def _repr_html_(self) -> str:
+    def _html_title(self) -> str:
         colour = {CONFIRMED: "#1b7837", REFUTED: "#b2182b", INCONCLUSIVE: "#7f6000"}[self.verdict]
-        body = "".join(
-            f'<tr style="text-align:left"><th>{escape(name)}</th><td>{escape(value)}</td></tr>'
-            for name, value in self._lines()
-        )
-        title = f'<b style="color:{colour}">{self.verdict}</b> {escape(self.claim)}'
-        return f"<div>{title}<table>{body}</table></div>"
+        return f'<b style="color:{colour}">{self.verdict}</b> {escape(self.claim)}'
 
     def _lines(self) -> list[tuple[str, str]]:
         low, high = self.interval

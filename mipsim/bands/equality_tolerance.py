@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scipy.special import ndtri
 
-if TYPE_CHECKING:  # at run time mipsim.tradeoff imports this package
-    from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.base import AbstractTradeOff
 
 LARGEST, SHARE = 0.02, 0.02
 """The default tolerance is the smaller of 0.02 probits and 2% of the claim's own mu."""

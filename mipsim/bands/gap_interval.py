@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from mipsim.bands.scaled_rates import ScaledRates
-
-if TYPE_CHECKING:  # at run time mipsim.tradeoff imports this package
-    from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.base import AbstractTradeOff
 
 _CELLS, _FINE_CELLS = 256, 512
 """More cells only narrow the interval: each end is rounded outwards to the edge of a cell."""

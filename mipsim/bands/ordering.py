@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtri
@@ -13,10 +12,8 @@ from mipsim._validation import number
 from mipsim.bands.compare import LEAST_COUNT
 from mipsim.bands.comparison_base import POWER, AbstractComparison
 from mipsim.bands.curve_band import CurveBand
+from mipsim.bands.empirical import EmpiricalTradeOff
 from mipsim.bands.gap_interval import probit_variance
-
-if TYPE_CHECKING:  # at run time mipsim.tradeoff imports this package
-    from mipsim.tradeoff.empirical import EmpiricalTradeOff
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -87,7 +84,7 @@ def compare_curves(
 
     Examples:
         >>> from scipy.special import ndtr
-        >>> from mipsim.tradeoff import EmpiricalTradeOff
+        >>> from mipsim.bands import EmpiricalTradeOff
         >>> def curve(mu, n=10**6):
         ...     t = np.linspace(-2.0, 4.0, 257)
         ...     x, y = n * ndtr(-t), n * ndtr(t - mu)

@@ -4,10 +4,12 @@ from abc import abstractmethod
 from collections.abc import Callable
 from functools import singledispatch
 
+import jax
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from mipsim._family import AbstractMember
+from mipsim._precision import exact_scope
 from mipsim._validation import finite_vector, positive_definite_factor
 
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -29,11 +31,6 @@ class AbstractDistribution(AbstractMember):
         >>> print(data.mean, data.variance)
         [0.25 0.5 ] [0.1875 0.25  ]
     """
-
-    @property
-    @abstractmethod
-    def dimension(self) -> int:
-        """d, the number of coordinates of a record."""
 
     @property
     @abstractmethod
@@ -75,6 +72,11 @@ class AbstractDistribution(AbstractMember):
         """The point of the support that is nearest to the mean in Mahalanobis distance, shape (d,)."""
 
     @property
+    def dimension(self) -> int:
+        """d, the number of coordinates of a record."""
+        return self.mean.shape[0]
+
+    @property
     def has_exact_sum(self) -> bool:
         """Whether the law of a column sum can be drawn without its rows: see `sum_sampler`."""
         return sum_sampler(self) is not None
@@ -96,10 +98,6 @@ class AbstractDistribution(AbstractMember):
 
     def typical_target(self, seed: int = 0) -> Vector:
         """One record drawn from the law with its own seed, shape (d,); the same seed gives the same point."""
-        import jax
-
-        from mipsim.engine.precision import exact_scope
-
         with exact_scope():
             key = jax.random.fold_in(jax.random.key(seed, impl="threefry2x32"), 0x7A)
             return np.asarray(self.sample(key, 1)[0], dtype=np.float64)
@@ -119,6 +117,40 @@ class AbstractDistribution(AbstractMember):
             f"<b>{type(self).__name__}</b>: d = {self.dimension:,}, "
             f"mean {mean.min():.4g} to {mean.max():.4g}, standard deviation {sd.min():.4g} to {sd.max():.4g}"
         )
+
+
+class AbstractUnbounded(AbstractDistribution):
+    """A law whose support is all of R^d: every point is possible, and none is farthest from the mean.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> mi.Gaussian(0.0, 1.0).easiest_target()
+        Traceback (most recent call last):
+        ...
+        ValueError: Gaussian data have an unbounded support and so no easiest target; give a point
+    """
+
+    def in_support(self, point: object) -> bool:
+        """True for every finite point of shape (d,)."""
+        finite_vector("point", point, self.dimension)
+        return True
+
+    def easiest_target(self) -> Vector:
+        """Not available: the support is unbounded.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError(no_easiest_target(self))
+
+    def hardest_target(self) -> Vector:
+        """The mean."""
+        return self.mean.copy()
+
+
+def no_easiest_target(data: AbstractDistribution) -> str:
+    """Why a law of unbounded support has no easiest target."""
+    return f"{type(data).__name__} data have an unbounded support and so no easiest target; give a point"
 
 
 Member = Bool[Array, ""] | Int[Array, ""] | bool
@@ -151,5 +183,23 @@ def sum_ratio(data: AbstractDistribution) -> Callable[[Array, int, Array, Array]
         >>> ratio = sum_ratio(mi.Bernoulli([0.5]))
         >>> print(ratio(np.array([8.0]), 10, np.ones(1), np.zeros(1)).round(4))
         [0.47]
+    """
+    return None
+
+
+CharacteristicFunction = Callable[[np.ndarray], np.ndarray]
+
+
+@singledispatch
+def characteristic(data: AbstractDistribution) -> CharacteristicFunction | None:
+    """The function u -> E exp(i u (z_j - mean_j)) of real u, of any shape that broadcasts against (d,).
+
+    None where it has no closed form, or the coordinates are dependent. A law registers its own beside its class.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> of = characteristic(mi.Laplace(3.0, [1.0, 2.0]))
+        >>> print(of(np.ones((1, 1))))  # 1 / (1 + b^2 u^2)
+        [[0.5 0.2]]
     """
     return None

@@ -73,11 +73,6 @@ class Discrete(AbstractProduct):
         self.probabilities = np.repeat(rows, d or 1, axis=0) if weights.ndim == 1 else rows.copy()
 
     @property
-    def dimension(self) -> int:
-        """The number of coordinates d."""
-        return self.probabilities.shape[0]
-
-    @property
     def mean(self) -> Vector:
         """sum_k v_k p_jk, shape (d,)."""
         return self.probabilities @ self.values

@@ -10,9 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from mipsim._precision import exact_scope
 from mipsim.engine.devices import Device, local_devices
 from mipsim.engine.edge_grid import EdgeGrid
-from mipsim.engine.precision import exact_scope
 from mipsim.engine.random.counter import Draws, run_draws
 from mipsim.engine.samplers.base import AbstractSampler
 

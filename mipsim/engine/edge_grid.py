@@ -68,7 +68,7 @@ class EdgeGrid(eqx.Module):
         """How many thresholds of its column lie below each score: bin i is (edges[i-1], edges[i]]; NaN gives any bin.
 
         Examples:
-            >>> from mipsim.engine.precision import exact_scope
+            >>> from mipsim._precision import exact_scope
             >>> with exact_scope():
             ...     print(EdgeGrid([np.array([0.0, 0.5, 4.0])]).bins(jnp.array([[-jnp.inf, 0.0, 0.1, 5.0]])))
             [[0 0 1 3]]

@@ -16,7 +16,7 @@ from mipsim.engine.samplers.quadratic import quadratic_sampler
 from mipsim.engine.samplers.records import records_sampler
 from mipsim.engine.samplers.table_builder import table_sampler
 from mipsim.forms.score import name_of
-from mipsim.games.base import AbstractGame, lawful_round
+from mipsim.games.base import AbstractGame, AbstractMembershipGame, lawful_round
 
 FIDELITIES = ("auto", "literal", "sufficient", "projected", "exact")
 """From every record drawn to no game at all; "auto" takes the cheapest faithful one that plays."""
@@ -72,7 +72,8 @@ def check_shapes(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> N
         ) from error
     name = name_of(attack)
     known = getattr(attack, "data", None)
-    if isinstance(known, AbstractDistribution) and known.dimension != game.data.dimension:
+    membership = isinstance(game, AbstractMembershipGame)
+    if membership and isinstance(known, AbstractDistribution) and known.dimension != game.data.dimension:
         raise ValueError(
             f"attack {name} knows data of dimension {known.dimension}; the game's is {game.data.dimension}"
         )
@@ -99,7 +100,15 @@ def build_sampler(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> 
     Raises:
         ValueError: if the fidelity that is asked for does not exist for this game and attack.
     """
-    d = game.data.dimension
+    literal = LiteralSampler(
+        game=game, attack=attack, block=block_games(game.numbers, budget=2**21, most=1024)
+    )
+    if not isinstance(game, AbstractMembershipGame):
+        if fidelity in ("auto", "literal"):
+            return literal
+        raise ValueError(
+            f"fidelity is {fidelity!r}, but {type(game).__name__} is always played literally; use 'auto'"
+        )
     if fidelity in ("auto", "projected"):
         for build in _PROJECTED:
             if (sampler := build(game, attack)) is not None:
@@ -120,10 +129,10 @@ def build_sampler(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> 
         )
     if fidelity == "literal" or not game.has_exact_law:
         clipped = clipped_scores_sampler(game, attack) or clipped_rows_sampler(game, attack)
-        return clipped or LiteralSampler(
-            game=game, attack=attack, block=block_games(game.n * d, budget=2**21, most=1024)
-        )
-    return LawSampler(game=game, attack=attack, block=block_games(d, budget=2**18, most=4096))
+        return clipped or literal
+    return LawSampler(
+        game=game, attack=attack, block=block_games(game.data.dimension, budget=2**18, most=4096)
+    )
 
 
 def pilot_games(game: AbstractGame, sampler: AbstractSampler) -> int:
@@ -135,11 +144,10 @@ def pilot_games(game: AbstractGame, sampler: AbstractSampler) -> int:
         >>> pilot_games(game, build_sampler(game, mi.ScalarProduct([0.0]), "literal"))
         4096
     """
-    d = game.data.dimension
     if sampler.fidelity == "literal":
-        return min(4096, max(32, 2**28 // (game.n * d)))
-    if sampler.name in ("law", "columns"):
-        return min(4096, max(256, 2**22 // d))
+        return min(4096, max(32, 2**28 // game.numbers))
+    if isinstance(game, AbstractMembershipGame) and sampler.name in ("law", "columns"):
+        return min(4096, max(256, 2**22 // game.data.dimension))
     return 4096
 
 

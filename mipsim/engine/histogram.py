@@ -6,16 +6,14 @@ import html
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from mipsim._validation import real_array, whole
+from mipsim.bands.empirical import EmpiricalTradeOff
 from mipsim.engine.checkpoint import read_counts, write_counts
 from mipsim.engine.manifest import difference
-
-if TYPE_CHECKING:
-    from mipsim.tradeoff.empirical import EmpiricalTradeOff
 
 _MERGEABLE = ("game", "attack", "fidelity", "sampler", "draws", "versions")
 
@@ -79,8 +77,6 @@ class Histogram:
             >>> h.tradeoff().alpha
             array([0.5, 0.2])
         """
-        from mipsim.tradeoff.empirical import EmpiricalTradeOff
-
         wanted = min(whole("thresholds", thresholds, 1), self.edges.size)
         if self.games == 0:
             raise ValueError("the histogram holds 0 games; a trade-off curve needs at least 1")

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from mipsim._version import __version__
+
 IDENTITY = ("game", "attack", "seed", "fidelity", "sampler", "edges", "draws", "versions", "shard")
 """The parts of a manifest that decide what a run is; the others say how far it has come, and where."""
 
@@ -20,10 +22,10 @@ DRAWS = 2
 """Raised whenever the meaning of a random stream changes, so that no run is resumed across such a change."""
 
 
-STORED_NAMES: dict[str, str] = {}
-"""Where a class lives now -> the name that manifests know it by: where it lived when counts were first stored.
+STORED_NAMES: dict[str, str] = {"mipsim.mechanisms.expansion": "mipsim.theory.z_estimators"}
+"""Where a class, or all of a module, lives now -> the name that manifests know: where it lived when counts were first stored.
 
-A class that moves gets a line here, so that counts stored before are read, resumed and merged after.
+What moves gets a line here, so that counts stored before are read, resumed and merged after.
 """
 
 
@@ -36,8 +38,8 @@ def stored_name(kind: Any) -> str:
         'mipsim.mechanisms.mean.EmpiricalMean'
     """
     qualified = getattr(kind, "__qualname__", repr(type(kind)))
-    name = f"{getattr(kind, '__module__', '')}.{qualified}"
-    return STORED_NAMES.get(name, name)
+    module = getattr(kind, "__module__", "")
+    return STORED_NAMES.get(f"{module}.{qualified}", f"{STORED_NAMES.get(module, module)}.{qualified}")
 
 
 def describe(thing: object) -> Any:
@@ -66,8 +68,6 @@ def versions() -> dict[str, str]:
         >>> sorted(versions())
         ['jax', 'mipsim', 'numpy']
     """
-    from mipsim import __version__  # not at the top: mipsim imports this module
-
     return {"mipsim": __version__, "jax": metadata.version("jax"), "numpy": metadata.version("numpy")}
 
 

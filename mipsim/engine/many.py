@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from mipsim._precision import exact_scope
 from mipsim._validation import finite_matrix, number, one_of, whole
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
+from mipsim.bands.empirical import EmpiricalTradeOff
 from mipsim.engine.counting import on_device
 from mipsim.engine.fidelity import build_sampler, check_game, check_shapes
 from mipsim.engine.histogram import Histogram
 from mipsim.engine.manifest import array_digest
-from mipsim.engine.precision import exact_scope
 from mipsim.engine.run import Column, Run
 from mipsim.engine.samplers.many import StackedAttacks, many_targets_sampler
 from mipsim.games.base import AbstractGame
 from mipsim.games.fixed_target import FixedTarget
-
-if TYPE_CHECKING:
-    from mipsim.tradeoff.empirical import EmpiricalTradeOff
 
 _FIDELITIES = ("auto", "literal", "sufficient")
 Score = AbstractAttack | Callable[..., Any]

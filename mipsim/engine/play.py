@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from mipsim._precision import exact_scope
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
 from mipsim.engine.counting import on_device
 from mipsim.engine.fidelity import build_sampler, check_fidelity, check_game, check_shapes
 from mipsim.engine.histogram import Histogram
-from mipsim.engine.precision import exact_scope
 from mipsim.engine.run import Column, Run
 from mipsim.engine.shares import check_shard, share
 from mipsim.games.base import AbstractGame

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from mipsim._precision import exact_scope
 from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.empirical import Empirical
-from mipsim.engine.precision import exact_scope
 from mipsim.exact.bracketed import bracketed_law
 from mipsim.exact.law import AbstractScoreLaw
 from mipsim.exact.linear import linear_law
@@ -20,10 +20,8 @@ from mipsim.exact.relaxed import relaxed_law
 from mipsim.exact.tables import table_law
 from mipsim.forms.release import plain_release_of
 from mipsim.forms.score import name_of
+from mipsim.games.base import AbstractGame, AbstractMembershipGame
 from mipsim.games.relaxed_threat import RelaxedThreat
-
-if TYPE_CHECKING:
-    from mipsim.games.base import AbstractGame
 
 RULES: tuple[Rule, ...] = (linear_law, quadratic_attack_law, table_law)
 """Asked in order; the first law found is taken. A new kind of exact law is one file and one name here."""
@@ -67,6 +65,8 @@ def exact_law(game: AbstractGame, attack: AbstractAttack) -> AbstractScoreLaw:
         ...
         ValueError: ...
     """
+    if not isinstance(game, AbstractMembershipGame):
+        raise ValueError(_refusal(game, attack))
     with exact_scope():
         law = (
             relaxed_law(game, attack) if isinstance(game, RelaxedThreat) else _fixed_target_law(game, attack)
@@ -78,7 +78,7 @@ def exact_law(game: AbstractGame, attack: AbstractAttack) -> AbstractScoreLaw:
     return law
 
 
-def _fixed_target_law(game: AbstractGame, attack: AbstractAttack) -> AbstractScoreLaw | None:
+def _fixed_target_law(game: AbstractMembershipGame, attack: AbstractAttack) -> AbstractScoreLaw | None:
     target: Any = getattr(game, "target", None)
     mean = plain_release_of(game.mechanism, game.n)
     if target is None or mean is None:
@@ -94,7 +94,7 @@ def _fixed_target_law(game: AbstractGame, attack: AbstractAttack) -> AbstractSco
     return min(known, key=lambda one: one.error_bound, default=None)
 
 
-def _too_wide(game: AbstractGame, attack: AbstractAttack, law: AbstractScoreLaw) -> str:
+def _too_wide(game: AbstractMembershipGame, attack: AbstractAttack, law: AbstractScoreLaw) -> str:
     """What makes the law hard: noise that is fine against gaps of the data, or likely values among too many others."""
     mean = plain_release_of(game.mechanism, game.n)
     if mean is not None and mean.is_noisy:
@@ -120,9 +120,9 @@ def _too_wide(game: AbstractGame, attack: AbstractAttack, law: AbstractScoreLaw)
 
 def _refusal(game: AbstractGame, attack: AbstractAttack) -> str:
     mechanism = type(game.mechanism).__name__
+    data = f" of {type(game.data).__name__} data" if isinstance(game, AbstractMembershipGame) else ""
     return (
-        f"the score of {name_of(attack)} has no known exact law in {type(game).__name__} with {mechanism} of "
-        f"{type(game.data).__name__} data; allowed are, with a fixed target and a mean with or without noise or "
+        f"the score of {name_of(attack)} has no known exact law in {type(game).__name__} with {mechanism}{data}; allowed are, with a fixed target and a mean with or without noise or "
         "sub-sampling: a linear score of independent or empirical data, a score quadratic in a Gaussian output, and an "
         "additive score of Bernoulli data without noise; and linear and quadratic scores of a RelaxedThreat in Gaussian noise"
     )

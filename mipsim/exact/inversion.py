@@ -6,13 +6,14 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ndtri_exp
 
-from mipsim.exact.ladder import Ladder, Rung, build_ladder, build_rung
+from mipsim.exact.ladder import LEAST_LOG, Ladder, Rung, build_ladder, build_rung
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.exact.transform import AbstractTransform, Tail
 
 _NEWTON = 12
 _MIDDLE = 4
 _FAINT = -34.5  # the log of 1e-15
+_NEAR_LOG = -100.0  # the proof ends at `_FAINT`, and curves are seldom asked for beyond
 _EPS = 2.0**-52
 
 
@@ -30,6 +31,7 @@ class InvertedLaw(AbstractScoreLaw):
 
     Attributes:
         transform: the cumulants in the two worlds.
+        least_log: log probabilities down to which the lines are built at once; farther ones where a threshold needs them.
 
     Source: Daniels (1954) for the saddlepoint line; Abate and Whitt (1992) for the exact discretisation error;
     Niederreiter and Philipp (1973) for the truncation.
@@ -43,11 +45,17 @@ class InvertedLaw(AbstractScoreLaw):
     """
 
     transform: AbstractTransform
+    least_log: float = _NEAR_LOG
 
     @cached_property
     def ladder(self) -> Ladder:
         """Real points of the cumulants, from which lines are chosen."""
-        return build_ladder(self.transform)
+        return build_ladder(self.transform, self.least_log)
+
+    @cached_property
+    def _far(self) -> "InvertedLaw":
+        """For thresholds beyond the ladder: the same law with lines as far as float64 reaches."""
+        return InvertedLaw(self.transform, LEAST_LOG)
 
     @cached_property
     def _rungs(self) -> dict[int, Rung]:
@@ -79,7 +87,7 @@ class InvertedLaw(AbstractScoreLaw):
     def error_bound(self) -> float:
         """The largest error of a line at the near end of the thresholds that it serves: a line's error falls from there on.
 
-        Where Chernoff's bound is below 1e-15, it is the bound: see `Rung.errors`.
+        Where Chernoff's bound is below 1e-15, it is the bound, also beyond the ladder: see `Rung.errors`.
         """
         return self._proven
 
@@ -109,6 +117,9 @@ class InvertedLaw(AbstractScoreLaw):
                         break
                     errors = self._errors(index, np.array([near]), world, proven=proven)
                     worst = max(worst, float(errors[0]))
+                else:
+                    if ladder.cut[side > 0]:
+                        return self._far._worst(proven=proven)
         worst += self.transform.lost
         return worst if worst <= 1.0 else 1.0  # NaN is no bound either
 
@@ -120,6 +131,9 @@ class InvertedLaw(AbstractScoreLaw):
         for index, where in self._lines(u, int(inside)):
             bound[where] = self._errors(index, u[where], int(inside), proven=proven)
         bound += self.transform.lost
+        far = self.ladder.beyond(u, int(inside))
+        if far.any():
+            bound[far] = self._far.errors(np.ravel(x)[far], inside=inside, proven=proven)
         return bound.reshape(x.shape)
 
     def _errors(self, index: int, u: np.ndarray, world: int, *, proven: bool) -> np.ndarray:
@@ -147,10 +161,15 @@ class InvertedLaw(AbstractScoreLaw):
         flat = np.ravel(a)
         found = np.where(flat <= 0.0, np.inf, -np.inf)
         inner = (flat > 0.0) & (flat < np.exp(self.transform.log_mass[0]))
-        if inner.any():
-            found[inner] = (
-                self._lattice_search(flat[inner]) if self.transform.step else self._solve(flat[inner])
-            )
+        if inner.any() and self.transform.step:
+            found[inner] = self._lattice_search(flat[inner])
+        elif inner.any():
+            finite = np.exp(self.transform.log_mass[0])
+            low, high = np.exp(self.ladder.chernoff[0, [0, -1]])  # tails beyond the ladder are less
+            far = (self.ladder.cut[1] & (flat < high)) | (self.ladder.cut[0] & (finite - flat < low))
+            for law, where in ((self, inner & ~far), (self._far, inner & far)):
+                if where.any():
+                    found[where] = law._solve(flat[where])
         return found.reshape(a.shape)
 
     def previous(self, threshold: Thresholds) -> np.ndarray:
@@ -165,8 +184,9 @@ class InvertedLaw(AbstractScoreLaw):
         flat = np.ravel(x)
         u = flat - self.transform.mean[world]
         finite = np.isfinite(flat)
+        far = finite & self.ladder.beyond(u, world)
         small = np.full(flat.shape, -np.inf)
-        inner = np.where(finite, u, 0.0)
+        inner = np.where(finite & ~far, u, 0.0)
         for index, where in self._lines(inner, world):
             small[where] = self.rung(index).log_tail(self.transform, inner[where], world)
         small = np.where(finite, small, -np.inf)
@@ -184,6 +204,8 @@ class InvertedLaw(AbstractScoreLaw):
                 -np.exp(np.minimum(small, 0.0)), where=small < 0.0, out=np.full(u.shape, -np.inf)
             )
             logsf, logcdf = np.where(upper, small, complement), np.where(upper, complement, small)
+        if far.any():
+            logcdf[far], logsf[far] = self._far._sides(flat[far], inside)
         return logcdf.reshape(x.shape), logsf.reshape(x.shape)
 
     def _lines(self, u: np.ndarray, world: int) -> list[tuple[int, np.ndarray]]:

@@ -9,7 +9,7 @@ from mipsim.exact.complex_arrays import ComplexArray
 from mipsim.exact.transform import AbstractTransform, Tail
 
 _HALF = 2.5  # points of the ladder, in standard deviations of the tilted law; lines stand at every other one
-_LEAST_LOG = -745.0  # the log of the least positive float64
+LEAST_LOG = -745.0  # the log of the least positive float64
 _DIGITS = 36.0  # aliases are exp(-36) of the wanted tail
 _POINTS = 80
 _MOST_CELLS = 2**17  # nodes of a lattice: the whole sum is then without truncation
@@ -28,6 +28,7 @@ class Ladder:
         location: K_w'(c_i), the centred threshold whose saddlepoint is c_i, shape (2, I).
         sd: sqrt of K_out''(c_i), shape (I,).
         zero: the index of c = 0.
+        cut: whether the ladder was left off at the low and at the high end before the law ended there.
     """
 
     points: np.ndarray
@@ -35,6 +36,7 @@ class Ladder:
     location: np.ndarray
     sd: np.ndarray
     zero: int
+    cut: tuple[bool, bool]
 
     @property
     def chernoff(self) -> np.ndarray:
@@ -50,6 +52,12 @@ class Ladder:
         above = np.clip(np.searchsorted(up[1:], u), 0, max(0, up.size - 2))
         below = np.clip(np.searchsorted(down[1:], -u), 0, max(0, down.size - 2))
         return i + side * (2 * np.where(side > 0, above, below) + 1)
+
+    def beyond(self, u: np.ndarray, world: int) -> np.ndarray:
+        """Which centred thresholds lie beyond an end at which the ladder was left off."""
+        low, high = self.cut
+        ends = self.location[world, [0, -1]]
+        return (low & (u < ends[0])) | (high & (u > ends[1]))
 
     def guess(self, probit: np.ndarray, world: int) -> np.ndarray:
         """A centred threshold with about this normal quantile: x against the signed root of its Chernoff exponent."""
@@ -172,13 +180,14 @@ class Rung:
             )
 
 
-def build_ladder(transform: AbstractTransform) -> Ladder:
-    """Walk from s = 0 in both directions until probabilities underflow or the strip ends."""
+def build_ladder(transform: AbstractTransform, least_log: float = LEAST_LOG) -> Ladder:
+    """Walk from s = 0 in both directions until log probabilities are below `least_log` or the law or its strip ends."""
     sd = _first_sd(transform)
     start = _point(transform, 0.0, sd, 0.0)
-    sides = []
+    sides, cut = [], []
     for sign, edge in ((1.0, transform.strip[1]), (-1.0, -transform.strip[0])):
         found, c, spread, near, last = [], 0.0, start[3], 0.0, 0.0
+        cut.append(False)
         while len(found) < _POINTS:
             c = min(c + _HALF / spread, c + 0.4 * (edge - c))
             with np.errstate(over="ignore", invalid="ignore"):
@@ -194,7 +203,8 @@ def build_ladder(transform: AbstractTransform) -> Ladder:
             spread = max(point[3], 0.1 * spread)
             found.append((*point[:3], spread))
             near = float(np.abs(point[2]).max())
-            if len(found) % 2 == 0 and (exponent < _LEAST_LOG).all():
+            if len(found) % 2 == 0 and (exponent < least_log).all():
+                cut[-1] = least_log > LEAST_LOG
                 break
         sides.append(found[: 2 * (len(found) // 2)])
     every = sides[1][::-1] + [start] + sides[0]
@@ -204,6 +214,7 @@ def build_ladder(transform: AbstractTransform) -> Ladder:
         np.stack([p[2] for p in every], axis=1),
         np.array([p[3] for p in every]),
         len(sides[1]),
+        (cut[1], cut[0]),
     )
 
 

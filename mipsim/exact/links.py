@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mipsim.engine.precision import exact_scope
+from mipsim._precision import exact_scope
 from mipsim.exact.changed import LinkedLaw, by_bisection
 from mipsim.exact.law import AbstractScoreLaw
 

@@ -5,6 +5,7 @@ import numpy as np
 from mipsim.exact.phases import Phases
 
 _OFFSETS = (*range(1, 17), *range(18, 33, 2), *range(36, 65, 4), 80, 96, 128)
+_ALIGNED = 8
 _SAME = 1e-12  # of the largest difference: two that differ by less are one frequency with a blur
 _MOST_FREQUENCIES = 2**15
 
@@ -39,26 +40,22 @@ def pair_phases(
         True
     """
     least = np.minimum(*(_tilted(values, probabilities, c) for c in span))
-    keep = _middle(probabilities)
-    values, least = values[:, keep], least[:, keep]
-    count = first[:, None] + np.flatnonzero(keep)
+    values, least, first = _middle(values, least, probabilities, first)
+    order, start, moved = _alike(values, least > 0.0, first)
+    values, least = values[order], least[order]
+    weighted = copies[order, None] * least
+    values, count = values[start], first[order][start, None] + np.arange(values.shape[1])
     frequencies, strengths, blur = [], [], 0.0
     for offset in _OFFSETS:
         if offset >= values.shape[1]:
             break
         gap = values[:, offset:] - values[:, :-offset]
-        strength = copies[:, None] * least[:, offset:] * least[:, :-offset]
+        strength = np.add.reduceat(weighted[:, offset:] * least[:, :-offset], start, axis=0)
         used = strength > 0.0
-        size = np.abs(gap)
-        pooled = _pooled(
-            size[used],
-            strength[used],
-            np.sign(gap[used]),
-            np.broadcast_to(count[:, :-offset], gap.shape)[used],
-        )
+        pooled = _pooled(np.abs(gap)[used], strength[used], gap[used] > 0.0, count[:, :-offset][used])
         frequencies.append(pooled[0])
         strengths.append(pooled[1])
-        blur = max(blur, pooled[2])
+        blur = max(blur, pooled[2] + 2.0 * moved)
     if not frequencies:
         return None
     v, s = np.concatenate(frequencies), np.concatenate(strengths)
@@ -75,18 +72,50 @@ def _tilted(values: np.ndarray, probabilities: np.ndarray, c: float) -> np.ndarr
     return q / q.sum(axis=1, keepdims=True)
 
 
-def _middle(probabilities: np.ndarray) -> np.ndarray:
-    """Which places hold a tenth of the largest probability in some row: pairs of others have little strength."""
-    return (probabilities > 0.1 * probabilities.max(axis=1, keepdims=True)).any(axis=0)
+def _middle(
+    values: np.ndarray, least: np.ndarray, probabilities: np.ndarray, first: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of each row the places around its largest probability, as far as a tenth of it in any row: others have little strength.
+
+    Each begins at a multiple of `_ALIGNED`, so that many rows begin at one count.
+    """
+    top = probabilities.max(axis=1, keepdims=True)
+    mode = probabilities.argmax(axis=1)
+    places = np.arange(values.shape[1])
+    width = int(np.abs(places - mode[:, None])[probabilities > 0.1 * top].max())
+    start = _ALIGNED * np.floor((first + mode - width) / _ALIGNED)
+    place = (start - first).astype(np.int64)[:, None] + np.arange(2 * width + _ALIGNED)
+    inner = (place >= 0) & (place < places.size)
+    place = np.clip(place, 0, places.size - 1)
+    rows = np.arange(values.shape[0])[:, None]
+    return values[rows, place], np.where(inner, least[rows, place], 0.0), start
+
+
+def _alike(values: np.ndarray, used: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Rows of one first count whose used values differ by a constant only: an order of the rows, where groups start, how far off rows are.
+
+    Where some are farther off than rounding makes them, each row is a group.
+    """
+    middle = values.shape[1] // 2
+    rises = values[:, middle] > values[:, middle - 1]
+    order = np.lexsort((rises, first))
+    new = (np.diff(first[order]) != 0.0) | (rises[order][1:] != rises[order][:-1])
+    start = np.append(0, np.flatnonzero(new) + 1)
+    shape, used = (values - values[:, middle, None])[order], used[order]
+    of = np.repeat(start, np.diff(np.append(start, order.size)))
+    off = float(np.abs(shape - shape[of])[used].max(initial=0.0))
+    if (used == used[of]).all() and off <= 0.5 * _SAME * float(np.abs(shape[used]).max(initial=0.0)):
+        return order, start, off
+    return order, np.arange(order.size), 0.0
 
 
 def _pooled(
-    size: np.ndarray, strength: np.ndarray, sign: np.ndarray, count: np.ndarray
+    size: np.ndarray, strength: np.ndarray, rises: np.ndarray, count: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Frequencies, strengths, and by how much a pooled frequency may be off."""
     if not size.size:
         return size, strength, 0.0
-    key = 2 * (count - count.min()).astype(np.int64) + (sign > 0)
+    key = 2 * (count - count.min()).astype(np.int64) + rises
     total = np.bincount(key, strength)
     typical = np.zeros(total.size)
     typical[key] = size

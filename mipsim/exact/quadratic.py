@@ -70,7 +70,7 @@ def gaussian_output_law(
 
     Examples:
         >>> import mipsim as mi
-        >>> from mipsim.engine.precision import exact_scope
+        >>> from mipsim._precision import exact_scope
         >>> zero, one = np.zeros(2), np.ones(2)
         >>> with exact_scope():
         ...     law = gaussian_output_law(mi.Magnitude(), zero, np.stack([zero, one]), [one, one], 1.0)

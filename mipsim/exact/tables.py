@@ -9,7 +9,7 @@ import numpy as np
 from mipsim.attacks.base import AbstractAdditiveAttack
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.exact.atoms import convolve, merged
-from mipsim.exact.binomial import binomial_error, binomial_table
+from mipsim.exact.binomial import binomial_error, binomial_table, one_trial_less
 from mipsim.exact.changed import DrawnLaw
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw
@@ -48,9 +48,9 @@ def table_law(problem: Problem) -> AbstractScoreLaw | None:
         inner + np.array([0.0, 1.0])[:, None, None] * problem.target[:, None],
         mean.rows,
     )
-    probability = np.stack(
-        [binomial_table(m, data.p, low, count.shape[1]) for m in (mean.rows, mean.rows - 1)]
-    )
+    probability = np.empty(terms.shape)
+    probability[0] = binomial_table(mean.rows, data.p, low, count.shape[1])
+    probability[1] = one_trial_less(probability[0], mean.rows, low)
     probability *= count <= high[:, None]
     bad = (probability > 0.0) & (np.isnan(terms) | (terms == np.inf))
     if bad.any():
@@ -89,10 +89,10 @@ def _outside(n: int, p: np.ndarray) -> np.ndarray:
 def _contributions(
     attack: AbstractAdditiveAttack, target: np.ndarray, sums: np.ndarray, rows: int
 ) -> np.ndarray:
-    d = target.size
-    outputs = jnp.asarray(sums.transpose(0, 2, 1).reshape(-1, d) / rows)
-    terms = jax.jit(jax.vmap(lambda output: attack.contributions(jnp.asarray(target), output)))(outputs)
-    return np.asarray(terms, np.float64).reshape(2, -1, d).transpose(0, 2, 1)
+    """Of sums of shape (2, d, K)."""
+    aim = jnp.asarray(target)
+    each = jax.vmap(lambda output: attack.contributions(aim, output), in_axes=1, out_axes=1)
+    return np.asarray(jax.jit(jax.vmap(each))(jnp.asarray(sums / rows)), np.float64)
 
 
 def _few(terms: np.ndarray, probability: np.ndarray, lost: np.ndarray) -> AbstractScoreLaw | None:

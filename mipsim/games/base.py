@@ -2,18 +2,16 @@
 
 from abc import abstractmethod
 from functools import singledispatch
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import equinox as eqx
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from mipsim import _chained
 from mipsim._family import AbstractMember
+from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.mechanisms.base import AbstractMechanism
-
-if TYPE_CHECKING:
-    from mipsim.attacks.base import AbstractAttack
-    from mipsim.exact.exact_tradeoff import ExactTradeOff
 
 
 def as_law(data: AbstractDistribution) -> AbstractDistribution:
@@ -33,9 +31,7 @@ class AbstractGame(AbstractMember):
     """One round: a world ("out" or "in") goes in, a target and an output come out.
 
     Attributes:
-        mechanism: what is released from the records.
-        data: the law of one record in R^d.
-        n: the number of records, >= 2.
+        mechanism: what is released.
 
     Source: Yeom et al. (2018), experiment 1; Azize & Basu (2025), section 2.
 
@@ -48,19 +44,22 @@ class AbstractGame(AbstractMember):
     """
 
     mechanism: eqx.AbstractVar[AbstractMechanism]
-    data: eqx.AbstractVar[AbstractDistribution]
-    n: eqx.AbstractVar[int]
 
     @abstractmethod
-    def play(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
-        """Play one literal round with n drawn records; returns (target, output)."""
+    def play(self, key: PRNGKeyArray, member: Member) -> tuple[Array, Array]:
+        """Play one literal round; returns (target, output)."""
+
+    @property
+    @abstractmethod
+    def numbers(self) -> int:
+        """How many numbers a literal round handles: how many rounds are played at once follows from it."""
 
     @property
     def has_exact_law(self) -> bool:
         """Whether a round can be played without its records: see `lawful_round`."""
         return lawful_round(self) is not None
 
-    def exact(self, attack: "AbstractAttack") -> "ExactTradeOff":
+    def exact(self, attack: AbstractAttack) -> "_chained.ExactTradeOff":
         """The exact trade-off curve of an attack, without games; `curve.law` is the law of the score behind it.
 
         Raises:
@@ -73,10 +72,33 @@ class AbstractGame(AbstractMember):
             >>> print(game.exact(mi.CovarianceScore(data, n=100)).beta(0.1).round(6))
             0.6114
         """
-        from mipsim.exact.dispatch import exact_law  # these know attacks and mechanisms, which know games
-        from mipsim.exact.exact_tradeoff import ExactTradeOff
+        return _chained.ExactTradeOff(_chained.exact_law(self, attack))
 
-        return ExactTradeOff(exact_law(self, attack))
+
+class AbstractMembershipGame(AbstractGame):
+    """A game about one record among n: was the target among those that the output was released from?
+
+    Attributes:
+        mechanism: what is released from the records.
+        data: the law of one record in R^d.
+        n: the number of records, >= 2.
+
+    Source: Yeom et al. (2018), experiment 1; Azize & Basu (2025), section 2.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> game = mi.RandomTarget(mi.EmpiricalMean(), mi.Bernoulli([0.3, 0.6]), n=10)
+        >>> isinstance(game, AbstractMembershipGame), game.numbers
+        (True, 20)
+    """
+
+    data: eqx.AbstractVar[AbstractDistribution]
+    n: eqx.AbstractVar[int]
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers n records of d coordinates are."""
+        return self.n * self.data.dimension
 
 
 class Round(Protocol):

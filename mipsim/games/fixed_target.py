@@ -11,12 +11,12 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector
 from mipsim.distributions.base import AbstractDistribution, Member
-from mipsim.games.base import AbstractGame, Round, as_law, lawful_round
+from mipsim.games.base import AbstractMembershipGame, Round, as_law, lawful_round
 from mipsim.mechanisms.base import AbstractMechanism, output_law
 from mipsim.mechanisms.function import as_mechanism
 
 
-class FixedTarget(AbstractGame):
+class FixedTarget(AbstractMembershipGame):
     """Draw n records; in the "in" world replace a uniformly chosen one by the target; release.
 
     Args:

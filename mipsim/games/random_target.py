@@ -9,12 +9,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim.distributions.base import AbstractDistribution, Member
-from mipsim.games.base import AbstractGame, Round, as_law, lawful_round
+from mipsim.games.base import AbstractMembershipGame, Round, as_law, lawful_round
 from mipsim.mechanisms.base import AbstractMechanism, output_law
 from mipsim.mechanisms.function import as_mechanism
 
 
-class RandomTarget(AbstractGame):
+class RandomTarget(AbstractMembershipGame):
     """Draw n records and release; the target is a uniformly chosen record ("in") or a fresh draw ("out").
 
     Args:

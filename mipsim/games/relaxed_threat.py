@@ -11,12 +11,12 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from mipsim._validation import finite_matrix, finite_vector, number, whole
 from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.distributions.empirical import Empirical
-from mipsim.games.base import AbstractGame, as_law
+from mipsim.games.base import AbstractMembershipGame, as_law
 from mipsim.mechanisms.base import AbstractMechanism
 from mipsim.mechanisms.function import FunctionMechanism
 
 
-class RelaxedThreat(AbstractGame):
+class RelaxedThreat(AbstractMembershipGame):
     """Release query(D) + noise ("out") or query(D and the record) + noise ("in"), D fixed and known.
 
     The attacker is not handed the record but what it can compute, query(D): that is the first argument of the attack's score.

@@ -12,12 +12,12 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from mipsim._validation import finite_matrix, whole
 from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.distributions.empirical import Empirical
-from mipsim.games.base import AbstractGame
+from mipsim.games.base import AbstractMembershipGame
 from mipsim.mechanisms.base import AbstractMechanism
 from mipsim.mechanisms.function import as_mechanism
 
 
-class Subset(AbstractGame):
+class Subset(AbstractMembershipGame):
     """Draw half of the n records, with the target among them ("in") or not ("out"); release from that half.
 
     Given y* = 1{x* in D_train}, the other members are uniform among the other records, which is how the two worlds are

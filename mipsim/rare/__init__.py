@@ -1,6 +1,5 @@
 """Small false-positive rates from few games: exponential tilting with thinning."""
 
 from mipsim.rare.play_rare import FALSE_POSITIVE_RATES, play_rare, score_law
-from mipsim.rare.rare_tradeoff import RareTradeOff
 
-__all__ = ["FALSE_POSITIVE_RATES", "RareTradeOff", "play_rare", "score_law"]
+__all__ = ["FALSE_POSITIVE_RATES", "play_rare", "score_law"]

@@ -7,13 +7,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from mipsim._precision import exact_scope
 from mipsim.attacks.base import AbstractLinearAttack
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.empirical import Empirical
 from mipsim.distributions.tilting import greatest_slope, tilted
-from mipsim.engine.precision import exact_scope
 from mipsim.engine.random.counter import Draws
 from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.forms.release import Release

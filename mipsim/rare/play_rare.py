@@ -8,23 +8,23 @@ from typing import Any
 
 import numpy as np
 
+from mipsim._precision import exact_scope
 from mipsim._validation import finite_vector, number, whole
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
 from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodRatio
+from mipsim.bands.rare_tradeoff import RareTradeOff
 from mipsim.bands.scaled_rates import ScaledRates
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.engine.devices import cores
 from mipsim.engine.drive import play_range
 from mipsim.engine.manifest import DRAWS, array_digest, describe, versions
-from mipsim.engine.precision import exact_scope
 from mipsim.forms.release import mean_of
-from mipsim.games.base import AbstractGame
+from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.rare.gates import Tail, check_agreement, check_moments
 from mipsim.rare.gaussian_ratio import GaussianRatio
 from mipsim.rare.linear_score import LinearScore
 from mipsim.rare.plan import Rung, plan
-from mipsim.rare.rare_tradeoff import RareTradeOff
 from mipsim.rare.score_law import IN, OUT, AbstractTiltedScore
 from mipsim.rare.table_score import TableScore
 from mipsim.rare.thinning import Thinner, moments_of
@@ -36,7 +36,7 @@ FALSE_POSITIVE_RATES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 2e-2)
 _MOST_RATE = 0.25
 
 
-def score_law(game: AbstractGame, attack: AbstractAttack) -> AbstractTiltedScore:
+def score_law(game: AbstractMembershipGame, attack: AbstractAttack) -> AbstractTiltedScore:
     """What tilts the score of this attack in this game.
 
     Raises:
@@ -68,7 +68,7 @@ def score_law(game: AbstractGame, attack: AbstractAttack) -> AbstractTiltedScore
 
 
 def play_rare(
-    game: AbstractGame,
+    game: AbstractMembershipGame,
     attack: AbstractAttack,
     games: int,
     seed: int = 0,
@@ -123,7 +123,7 @@ def play_rare(
     number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
     size = None if chunk is None else whole("chunk", chunk, 1)
     threads = None if workers is None else whole("workers", workers, 1)
-    if not isinstance(game, AbstractGame):
+    if not isinstance(game, AbstractMembershipGame):
         raise ValueError(f"game is {type(game).__name__}; it must be a game such as FixedTarget")
     if not isinstance(attack, AbstractAttack):
         raise ValueError(
@@ -168,7 +168,7 @@ class _Rates:
 
 def _played(
     law: AbstractTiltedScore,
-    game: AbstractGame,
+    game: AbstractMembershipGame,
     attack: AbstractAttack,
     rung: Rung,
     t: np.ndarray,

@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.special import gammaln, xlog1py, xlogy
 
+from mipsim._precision import exact_scope
 from mipsim.attacks.base import AbstractAdditiveAttack
 from mipsim.attacks.likelihood_ratio import LikelihoodRatio
 from mipsim.distributions.bernoulli import Bernoulli
-from mipsim.engine.precision import exact_scope
 from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.forms.release import Release
 from mipsim.forms.score import terms_at

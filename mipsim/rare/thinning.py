@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from mipsim.engine.precision import exact_scope
+from mipsim._precision import exact_scope
 from mipsim.engine.random.counter import Draws, run_draws, words_of
 from mipsim.engine.samplers.base import AbstractSampler
 

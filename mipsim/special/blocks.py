@@ -5,7 +5,7 @@ from collections.abc import Callable
 import jax
 import numpy as np
 
-from mipsim.engine.precision import exact_scope
+from mipsim._precision import exact_scope
 
 SMALL = 64  # one point costs as much as 64: the time of a call is the overhead of XLA
 LARGE, LARGE_ON_DEVICE = 4096, 262144  # a CPU gains nothing from longer vectors; an accelerator does

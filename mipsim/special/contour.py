@@ -53,7 +53,7 @@ def log_tail_and_density(
         nodes: FEW if `width` is at least NARROW everywhere, else MANY.
 
     Examples:
-        >>> from mipsim.engine.precision import exact_scope
+        >>> from mipsim._precision import exact_scope
         >>> with exact_scope():
         ...     tail, density, lower = log_tail_and_density(*(jnp.array([v]) for v in (2.0, 2.0, 0.0)), MANY)
         >>> round(float(tail[0]), 12), round(float(density[0]), 12)  # log(1 - 1/e), log(1/(2e))

@@ -31,7 +31,7 @@ def saddle_root(z: Vector, d: Vector, noncentrality: Vector) -> Vector:
     Source: Barndorff-Nielsen (1986), "Inference on full or partial parameters", the r* formula.
 
     Examples:
-        >>> from mipsim.engine.precision import exact_scope
+        >>> from mipsim._precision import exact_scope
         >>> with exact_scope():  # the law exp(-x/2), at 1 - exp(-x/2) = Phi(0)
         ...     x = saddle_root(*(jnp.array([v]) for v in (0.0, 2.0, 0.0)))
         >>> round(float(x[0]), 1)
@@ -81,7 +81,7 @@ def newton(
         nodes: as for `log_tail_and_density`; static.
 
     Examples:
-        >>> from mipsim.engine.precision import exact_scope
+        >>> from mipsim._precision import exact_scope
         >>> with exact_scope():
         ...     values = (1.5, float(jnp.log1p(-jnp.exp(-1.0))), -1.0, 2.0, 0.0)
         ...     x = newton(*(jnp.array([v]) for v in values), 40)

@@ -1,4 +1,4 @@
-"""Trade-off functions: claimed ones, their algebra, and the empirical one with its band."""
+"""Trade-off functions and their algebra."""
 
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff, DeltaProfileTradeOff
 from mipsim.tradeoff.averaged import AveragedTradeOff, mix
@@ -8,8 +8,8 @@ from mipsim.tradeoff.calibration import calibrate
 from mipsim.tradeoff.compose import compose
 from mipsim.tradeoff.convex_hull import ConvexHullTradeOff, convex_hull
 from mipsim.tradeoff.convex_hull import convexified as convexified
+from mipsim.tradeoff.convex_hull import subsampled as subsampled
 from mipsim.tradeoff.convex_hull import symmetrized as symmetrized
-from mipsim.tradeoff.empirical import EmpiricalTradeOff
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.inverse import InverseTradeOff
 from mipsim.tradeoff.inverse import inverse as inverse
@@ -31,7 +31,6 @@ from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import SampledTradeOff
 from mipsim.tradeoff.sampled import sample as sample
 from mipsim.tradeoff.stochastic_composition import stochastic_composition
-from mipsim.tradeoff.subsample import subsampled as subsampled
 
 __all__ = [
     "AbstractTradeOff",
@@ -40,7 +39,6 @@ __all__ = [
     "BoundedTradeOff",
     "ConvexHullTradeOff",
     "DeltaProfileTradeOff",
-    "EmpiricalTradeOff",
     "FoldedLaplaceTradeOff",
     "GaussianTradeOff",
     "InverseFoldedLaplaceTradeOff",

@@ -7,8 +7,8 @@ import equinox as eqx
 import numpy as np
 from scipy.special import ndtri
 
+from mipsim import _chained
 from mipsim._validation import number, real_array
-from mipsim.tradeoff.hockey_stick import hockey_stick
 
 
 def rates(name: str, value: object) -> np.ndarray:
@@ -102,7 +102,7 @@ class AbstractTradeOff(eqx.Module):
         eps = real_array("epsilon", scalar(epsilon))
         for value in eps.ravel():
             number("epsilon", float(value), 0.0)
-        return hockey_stick(self, eps)
+        return _chained.hockey_stick(self, eps)
 
     def epsilon(self, delta: object) -> np.ndarray:
         """The least epsilon >= 0 for which the curve is (epsilon, delta)-DP in the direction out -> in; inf if none.
@@ -118,9 +118,7 @@ class AbstractTradeOff(eqx.Module):
             >>> GaussianTradeOff(1.0).epsilon([1e-5, 0.0]).round(6).tolist()
             [4.377178, inf]
         """
-        from mipsim.tradeoff.conversions import epsilon
-
-        return epsilon(self, delta)
+        return _chained.epsilon(self, delta)
 
     def eta(self) -> float:
         """The largest probability of guessing the world right, both equally likely, is 1/2 + eta: advantage / 2.
@@ -148,9 +146,7 @@ class AbstractTradeOff(eqx.Module):
             >>> GaussianTradeOff(1.0).bayes_risk([0.1, 0.5]).round(6).tolist()
             [0.098664, 0.308538]
         """
-        from mipsim.tradeoff.conversions import bayes_risk
-
-        return bayes_risk(self, prior)
+        return _chained.bayes_risk(self, prior)
 
     def auc(self) -> float:
         """The area under the ROC curve, 1 - integral of f, to 1e-9.
@@ -160,9 +156,7 @@ class AbstractTradeOff(eqx.Module):
             >>> round(GaussianTradeOff(1.0).auc(), 6)  # Phi(1 / sqrt(2))
             0.76025
         """
-        from mipsim.tradeoff.conversions import auc
-
-        return auc(self)
+        return _chained.auc(self)
 
     def least_mu(self) -> float:
         """The least mu with G_mu <= f: the curve is mu-GDP from there on; inf if it is for none.
@@ -172,9 +166,7 @@ class AbstractTradeOff(eqx.Module):
             >>> round(ApproxDPTradeOff(1.0).least_mu(), 6)  # 2 Phi^-1(e / (1 + e))
             1.232035
         """
-        from mipsim.tradeoff.conversions import least_mu
-
-        return least_mu(self)
+        return _chained.least_mu(self)
 
     def mu_and_regret(self) -> tuple[float, float]:
         """`least_mu()`, and what reporting it gives away: inf{k >= 0 : f(a + k) - k <= G_mu(a) for all a}.
@@ -188,9 +180,7 @@ class AbstractTradeOff(eqx.Module):
             >>> [round(value, 4) for value in LaplaceTradeOff(1.0).mu_and_regret()]
             [1.0301, 0.037]
         """
-        from mipsim.tradeoff.conversions import mu_and_regret
-
-        return mu_and_regret(self)
+        return _chained.mu_and_regret(self)
 
     def inverse(self) -> "AbstractTradeOff":
         """f^-1(x) = inf{t : f(t) <= x}, the curve with the worlds exchanged; a symmetric curve returns itself.
@@ -200,9 +190,7 @@ class AbstractTradeOff(eqx.Module):
             >>> FoldedLaplaceTradeOff(1.0).inverse()
             InverseFoldedLaplaceTradeOff(mu=1.0)
         """
-        from mipsim.tradeoff.inverse import inverse
-
-        return inverse(self)
+        return _chained.inverse(self)
 
     def symmetrized(self) -> "AbstractTradeOff":
         """The largest symmetric convex function below f and f^-1, the convex hull of min(f, f^-1).
@@ -213,9 +201,7 @@ class AbstractTradeOff(eqx.Module):
             >>> float(j.symmetrized().delta(0.3)) == max(float(j.delta(0.3)), float(j.inverse().delta(0.3)))
             True
         """
-        from mipsim.tradeoff.convex_hull import symmetrized
-
-        return symmetrized(self)
+        return _chained.symmetrized(self)
 
     def convexified(self) -> "AbstractTradeOff":
         """The convex hull of the curve, for the curve of an attack that is not the best one; else the curve itself.
@@ -225,9 +211,7 @@ class AbstractTradeOff(eqx.Module):
             >>> GaussianTradeOff(1.0).convexified()
             GaussianTradeOff(mu=1.0)
         """
-        from mipsim.tradeoff.convex_hull import convexified
-
-        return convexified(self)
+        return _chained.convexified(self)
 
     def subsampled(self, sampling_rate: float) -> "AbstractTradeOff":
         """C_p(f), the symmetrised p f + (1 - p) Id: the target takes part with probability p = `sampling_rate`.
@@ -242,6 +226,4 @@ class AbstractTradeOff(eqx.Module):
             >>> round(float(GaussianTradeOff(1.0).subsampled(0.5).beta(0.5)), 6)
             0.308538
         """
-        from mipsim.tradeoff.subsample import subsampled
-
-        return subsampled(self, sampling_rate)
+        return _chained.subsampled(self, sampling_rate)

@@ -8,10 +8,13 @@ import equinox as eqx
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from mipsim._validation import number
 from mipsim.tradeoff.atoms import as_polygon
 from mipsim.tradeoff.base import AbstractTradeOff, rates
 from mipsim.tradeoff.bounded import BoundedTradeOff
+from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.inverse import inverse
+from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.points import distinct, hull_corners, rises
 from mipsim.tradeoff.sampled import SampledTradeOff, sample, turned_over
 
@@ -133,6 +136,31 @@ def convexified(curve: AbstractTradeOff) -> AbstractTradeOff:
         LaplaceTradeOff(mu=1.0)
     """
     return convex_hull(curve)
+
+
+def subsampled(curve: AbstractTradeOff, sampling_rate: float) -> AbstractTradeOff:
+    """C_p(f) = conv(min(f_p, f_p^-1)) with f_p = p f + (1 - p) Id.
+
+    f_p alone is the curve of the direction in which the null is the world without the target; it is
+    `MixtureTradeOff(curve, sampling_rate)`.
+
+    Args:
+        curve: f, when the target surely takes part.
+        sampling_rate: p, in [0, 1].
+
+    Raises:
+        ValueError: if the sampling rate is outside [0, 1].
+
+    Source: Dong, Roth and Su (2022), definition 4.1 and theorem 4.2; Kaissis et al., lemma 9.
+
+    Examples:
+        >>> round(subsampled(GaussianTradeOff(1.0), 0.5).advantage(), 6)  # half of 2 Phi(1/2) - 1
+        0.191462
+    """
+    p = number("sampling_rate", sampling_rate, 0.0, 1.0)
+    if p == 0.0:
+        return GaussianTradeOff(0.0)
+    return symmetrized(curve if p == 1.0 else MixtureTradeOff(curve, p))
 
 
 def _hull_of_polygons(corners: list[SampledTradeOff]) -> SampledTradeOff:

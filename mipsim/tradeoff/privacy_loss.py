@@ -80,8 +80,9 @@ class PrivacyLossDistribution:
     def below_polygon(cls, curve: SampledTradeOff) -> PrivacyLossDistribution:
         """A law that reveals more than any whose curve passes through the corners of a polygon.
 
-        Each edge goes to its two neighbours, which keeps its masses in both worlds; the first and the last reveal the
-        world by what they cannot keep.
+        Between two corners a convex curve stays above the neighbouring chords, prolonged until they meet: each edge goes
+        to its two neighbours, which keeps its masses in both worlds, and the first and the last reveal the world by what
+        they cannot keep. The distance from the curve is of second order in that of the samples.
 
         Examples:
             >>> law = PrivacyLossDistribution.below_polygon(SampledTradeOff([0, 0.25, 1], [1, 0.25, 0]))

@@ -19,7 +19,8 @@ _ROUNDING = 1e-12  # of rates that a user has computed: beta + TPR may miss 1 by
 class SampledTradeOff(AbstractTradeOff):
     """The chords through samples (alpha, beta) of a trade-off function; (0, 1) and (1, 0) are added where missing.
 
-    The curve that was sampled lies on or below the chords, and on or above `lower_bound()`. All four of alpha,
+    The curve that was sampled lies on or below the chords, and on or above the curve of
+    `PrivacyLossDistribution.below_polygon`. All four of alpha,
     1 - alpha, beta and 1 - beta are kept, so that neither end of the curve loses digits.
 
     Args:
@@ -33,10 +34,11 @@ class SampledTradeOff(AbstractTradeOff):
     Source: Dong, Roth and Su (2022), section 2.1.
 
     Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
+        >>> from mipsim.tradeoff import GaussianTradeOff, PrivacyLossDistribution
         >>> a, claim = np.linspace(0.01, 0.99, 99), GaussianTradeOff(1.0)
         >>> chords = SampledTradeOff(a, claim.beta(a), claim.tpr_at(a))
-        >>> [round(float(c.beta(0.205)), 6) for c in (chords.lower_bound(), claim, chords)]
+        >>> below = PrivacyLossDistribution.below_polygon(chords).tradeoff()
+        >>> [round(float(c.beta(0.205)), 6) for c in (below, claim, chords)]
         [0.429923, 0.430105, 0.430166]
         >>> SampledTradeOff([0.1, 0.5], [0.5, 0.6])
         Traceback (most recent call last):
@@ -102,21 +104,6 @@ class SampledTradeOff(AbstractTradeOff):
         left = np.interp(a, self.alpha, self.tpr)
         right = np.interp(1.0 - a, self.complement[::-1], self.tpr[::-1])
         return np.asarray(np.where(a <= 0.5, left, right))
-
-    def lower_bound(self) -> SampledTradeOff:
-        """A trade-off function below every one that passes through the corners.
-
-        Between two corners a convex curve stays above the neighbouring chords, prolonged until they meet; each edge
-        is replaced by those two pieces, and all pieces are sorted by slope. The distance is of second order in that
-        of the samples.
-
-        Examples:
-            >>> SampledTradeOff([0, 0.25, 0.5, 1], [1, 0.5, 0.25, 0]).lower_bound().alpha.round(6).tolist()
-            [0.0, 0.083333, 0.583333, 0.75]
-        """
-        from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
-
-        return PrivacyLossDistribution.below_polygon(self).tradeoff()
 
 
 def sample(curve: AbstractTradeOff, points: int = 4096) -> SampledTradeOff:

@@ -4,9 +4,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from mipsim._precision import exact_scope
 from mipsim.engine.devices import cores
 from mipsim.engine.edge_grid import EdgeGrid
-from mipsim.engine.precision import exact_scope
 from mipsim.special import noncentral_chi_square
 from sims.bench.contest import Contest, Way
 from sims.bench.reference import counter, playing

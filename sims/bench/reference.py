@@ -9,11 +9,11 @@ import jax
 import numpy as np
 
 import mipsim as mi
+from mipsim._precision import exact_scope
 from mipsim.engine.counting import Counter, on_device
 from mipsim.engine.devices import cores
 from mipsim.engine.drive import play_range
 from mipsim.engine.fidelity import build_sampler
-from mipsim.engine.precision import exact_scope
 from mipsim.games.base import AbstractGame
 from sims.bench.contest import Contest, Way
 from sims.studies import STUDIES, D, N, reference_data

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 import mipsim as mi
+from mipsim._precision import exact_scope
 from mipsim.attacks.influence import InfluenceScore
-from mipsim.engine.precision import exact_scope
+from mipsim.mechanisms.expansion import Expansion, mean_expansion, median_expansion
 from mipsim.mechanisms.z_estimator import Median
-from mipsim.theory.z_estimators import Expansion, mean_expansion, median_expansion
 
 V = np.array([[-2.0, 0.3], [0.1, -1.0]])
 B = np.array([[1.5, 0.2], [0.2, 0.7]])

@@ -5,8 +5,7 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from mipsim.bands import compare_curves
-from mipsim.tradeoff import EmpiricalTradeOff
+from mipsim.bands import EmpiricalTradeOff, compare_curves
 
 T = np.linspace(-2.0, 4.0, 129)
 

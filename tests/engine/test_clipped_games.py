@@ -9,7 +9,7 @@ from numpy.polynomial.chebyshev import chebval
 from scipy import stats
 
 import mipsim as mi
-from mipsim.engine.precision import exact_scope
+from mipsim._precision import exact_scope
 from mipsim.engine.random.counter import Draws
 from mipsim.engine.random.float32_normals import four_normals
 from mipsim.engine.samplers.clipped_law import chi_of_normal

@@ -4,8 +4,8 @@ import jax
 import numpy as np
 import pytest
 
+from mipsim._precision import exact_scope
 from mipsim.engine.edge_grid import EdgeGrid
-from mipsim.engine.precision import exact_scope
 
 RNG = np.random.default_rng(0)
 EDGES = {

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from mipsim.engine.precision import exact_scope
+from mipsim._precision import exact_scope
 from mipsim.engine.random.philox import philox
 from mipsim.engine.samplers.table import _normal
 

@@ -3,7 +3,7 @@ import jax.numpy as jnp
 import numpy as np
 from scipy import stats
 
-from mipsim.engine.precision import exact_scope
+from mipsim._precision import exact_scope
 from mipsim.engine.random.splitmix import splitmix64
 
 MASK = 2**64 - 1

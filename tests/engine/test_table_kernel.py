@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 import mipsim as mi
+from mipsim._precision import exact_scope
 from mipsim.engine.fidelity import build_sampler
-from mipsim.engine.precision import exact_scope
 from mipsim.engine.samplers.fixed_point import IMPOSSIBLE, Reach
 from mipsim.engine.samplers.table_builder import table_sampler
 from mipsim.forms.release import mean_of

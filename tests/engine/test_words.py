@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mipsim.engine.precision import exact_scope
+from mipsim._precision import exact_scope
 from mipsim.engine.random.counter import Draws, chi_square, normals, words_of
 from tests.engine.two_sample import FAILURE
 

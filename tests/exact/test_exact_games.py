@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import mipsim as mi
-from mipsim.engine.precision import exact_scope
+from mipsim._precision import exact_scope
 from mipsim.exact import AbstractScoreLaw, exact_law
 from tests.law_agreement import has_frequencies
 

@@ -10,7 +10,7 @@ import pytest
 import scipy.stats
 
 import mipsim as mi
-from mipsim.engine.precision import exact_scope
+from mipsim._precision import exact_scope
 from mipsim.exact import AbstractScoreLaw, exact_law
 from mipsim.exact.enumeration import mean_game, roc_vertices
 

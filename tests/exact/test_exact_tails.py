@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 import mipsim as mi
-from mipsim.engine.precision import exact_scope
+from mipsim._precision import exact_scope
 from mipsim.exact import exact_law
 from mipsim.exact.bracketed import BracketLaw
 from mipsim.exact.density_rows import LaplaceRow, NormalRow, UniformRow
 from mipsim.exact.discrete_rows import BernoulliRow
 from mipsim.exact.inversion import InvertedLaw
+from mipsim.exact.ladder import LEAST_LOG
 from mipsim.exact.lattice import common_step
 from mipsim.exact.phases import Phases
 from mipsim.exact.transform import RowsTransform
@@ -101,6 +102,22 @@ def test_the_reference_game_states_the_error_that_is_asked_for() -> None:
     x = law.threshold_at(alpha)
     np.testing.assert_allclose(law.sf(x, inside=False), alpha, rtol=1e-12)
     assert (law.errors(x, inside=False) < 1e-10 * alpha).all()
+
+
+def test_far_thresholds_get_lines_of_their_own_without_a_seam() -> None:
+    """The lines that are built at once end at a probability of exp(-100), 14 deviations out; those beyond where they are needed."""
+    law, *_ = bernoulli_game(1000, 5000)
+    whole = InvertedLaw(law.transform, LEAST_LOG)
+    assert law.ladder.points.size < whole.ladder.points.size
+    x = float(law.transform.mean[0]) + np.linspace(-25, 25, 1001) * float(law.ladder.sd[law.ladder.zero])
+    for inside in (False, True):
+        for side in ("logsf", "logcdf"):
+            found, exact = (getattr(one, side)(x, inside=inside) for one in (law, whole))
+            np.testing.assert_allclose(found, exact, rtol=1e-12, atol=1e-12)
+            assert (np.diff(found) * (1 if side == "logcdf" else -1) >= -1e-11).all()
+        assert (law.errors(x, inside=inside) <= law.error_bound).all()
+    alpha = np.array([1e-300, 1e-80, 1e-40, 1e-20, 0.3, 0.9])
+    np.testing.assert_allclose(law.threshold_at(alpha), whole.threshold_at(alpha), rtol=1e-10)
 
 
 def gamma_tail(shape: int, x: float) -> float:

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import kstwobign, norm
 
 import mipsim as mi
-from mipsim.engine.precision import exact_scope
+from mipsim._precision import exact_scope
 from mipsim.theory import kaissis
 from sims.kaissis_games import SHADOWS, clipped_gradients
 from sims.studies import STUDIES

@@ -6,15 +6,15 @@ import pytest
 from scipy.optimize import minimize
 
 import mipsim as mi
-from mipsim.engine.precision import exact_scope
-from mipsim.mechanisms.z_estimator import LeastSquares, LogisticRegression, Median
-from mipsim.theory.z_estimators import (
+from mipsim._precision import exact_scope
+from mipsim.mechanisms.expansion import (
     Expansion,
     least_squares_expansion,
     logistic_expansion,
     mean_expansion,
     median_expansion,
 )
+from mipsim.mechanisms.z_estimator import LeastSquares, LogisticRegression, Median
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(60, 2))

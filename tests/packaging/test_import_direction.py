@@ -1,42 +1,140 @@
-"""Imports run one way: figures -> verify -> sims -> mipsim."""
+"""Imports run one way: figures -> verify -> sims -> mipsim, and within mipsim from the upper floors to the lower.
+
+Every import counts alike, at the top of a file, inside a function or under TYPE_CHECKING: what needs a type knows the file
+that defines it. An import from a package counts as one from the file that its `__init__` takes the name from.
+"""
 
 import ast
+from collections.abc import Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-import pytest
+from mipsim import _chained
 
-ORDER = ("mipsim", "sims", "verify", "figures")
+PACKAGES = ("mipsim", "sims", "verify", "figures")
+FLOORS = (
+    *("_version", "_validation", "_family", "_precision", "special", "tradeoff", "distributions", "theory"),
+    *("mechanisms", "forms.release", "attacks", "forms.score", "games", "bands", "engine", "exact", "rare"),
+    *("referee", "__main__"),
+)
+"""Folders and files of mipsim from the ground up; each may use those before it. What a stack of mechanisms releases is read
+below the attacks, whose likelihood ratio needs it; what an attack scores is read above them."""
+ALLOWED = "mipsim._chained"
+"""The only file that is part of a circle, and that leads up; see its docstring."""
+
+Graph = dict[str, set[str]]
 
 
-def imported(source: str) -> set[str]:
-    """Top-level names of all absolute imports, those inside functions included."""
-    names: set[str] = set()
+def module(root: Path, file: Path) -> str:
+    return ".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imports(source: str) -> Iterator[tuple[str, str]]:
+    """(module, name) of every absolute import in a file, wherever it stands."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            names |= {alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            names.add(node.module.partition(".")[0])
-    return names
+            yield from ((alias.name, "") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield from ((node.module or "", alias.name) for alias in node.names)
 
 
-def above(package: str, source: str) -> set[str]:
-    return imported(source) & (set(ORDER[ORDER.index(package) + 1 :]) | {"tests"})
+def graph(sources: dict[str, str]) -> Graph:
+    """File -> the files of these that it imports."""
+    found = {name: list(imports(source)) for name, source in sources.items()}
+    packages = {name.rpartition(".")[0] for name in found} & set(found)
 
+    def home(where: str, name: str) -> str:
+        if f"{where}.{name}" in found:
+            return f"{where}.{name}"
+        for inner, exported in found[where] if where in packages else ():
+            if exported == name and inner in found:
+                return home(inner, name)
+        return where
 
-@pytest.mark.parametrize("package", ORDER)
-def test_imports_run_one_way(root: Path, package: str) -> None:
-    files = sorted((root / package).rglob("*.py"))
-    assert files
-    wrong = {
-        str(f.relative_to(root)): found for f in files if (found := above(package, f.read_text("utf-8")))
+    return {
+        name: {home(where, what) for where, what in pairs if where in found} - {name}
+        for name, pairs in found.items()
+        if name not in packages
     }
-    assert not wrong
 
 
-def test_a_wrong_way_import_is_seen() -> None:
-    assert above("mipsim", "def f():\n    from verify.claim import Claim\n") == {"verify"}
-    assert above("sims", "import figures.style, mipsim") == {"figures"}
-    assert above("figures", "from mipsim import Bernoulli\nimport sims\nfrom verify import claim") == set()
+@cache
+def arrows(root: Path) -> Graph:
+    """The graph of all files of the four packages."""
+    files = [file for package in PACKAGES for file in sorted((root / package).rglob("*.py"))]
+    return graph({module(root, file): file.read_text("utf-8") for file in files})
+
+
+def circle(edges: Graph) -> list[str]:
+    """The files of one circle, or none."""
+    try:
+        TopologicalSorter(edges).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return []
+
+
+def floor(name: str) -> int:
+    """The place of a file among the floors of mipsim; a package's own `__init__` stands on top."""
+    within = name.removeprefix("mipsim").removeprefix(".")
+    heights = [i for i, unit in enumerate(FLOORS) if within == unit or within.startswith(f"{unit}.")]
+    assert heights or not within, f"{name} stands on no floor; say in FLOORS what it may use"
+    return heights[0] if heights else len(FLOORS)
+
+
+def upward(edges: Graph) -> set[tuple[str, str]]:
+    """The imports that lead to a package, or to a floor of mipsim, above the importing file."""
+
+    def height(name: str) -> tuple[int, int]:
+        package = PACKAGES.index(name.partition(".")[0])
+        return package, 0 if package else floor(name)
+
+    return {(a, b) for a, used in edges.items() for b in used if height(b) > height(a)}
+
+
+def without_the_allowed(edges: Graph) -> Graph:
+    return {a: used - {ALLOWED} for a, used in edges.items() if a != ALLOWED}
+
+
+def test_there_is_no_circle_but_the_allowed_one(root: Path) -> None:
+    assert circle(without_the_allowed(arrows(root))) == []
+
+
+def test_no_import_runs_back_up(root: Path) -> None:
+    assert upward(without_the_allowed(arrows(root))) == set()
+
+
+def test_only_base_classes_chain(root: Path) -> None:
+    """A file may use the allowed circle if it is a base file; what it chains to is imported from where it is defined."""
+    users = {a for a, used in arrows(root).items() if ALLOWED in used}
+    assert users == {"mipsim.games.base", "mipsim.tradeoff.base"}
+    for name, home in _chained.HOMES.items():
+        assert getattr(_chained, name).__module__ == home
+
+
+def test_nothing_imports_the_tests(root: Path) -> None:
+    files = [file for package in PACKAGES for file in (root / package).rglob("*.py")]
+    assert not [
+        f for f in files if any(m.partition(".")[0] == "tests" for m, _ in imports(f.read_text("utf-8")))
+    ]
+
+
+def test_wrong_imports_are_seen() -> None:
+    parts = {
+        "mipsim": "from mipsim.engine import play",
+        "mipsim.engine": "from mipsim.engine.play import play",
+    }
+    low = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from mipsim.engine import play"
+    inner = "def play():\n    from mipsim.bands.counts import x"
+    edges = graph({**parts, "mipsim.engine.play": inner, "mipsim.bands.counts": low})
+    assert set(circle(edges)) == {"mipsim.engine.play", "mipsim.bands.counts"}
+    assert upward(edges) == {("mipsim.bands.counts", "mipsim.engine.play")}
+    assert upward(graph({"mipsim.exact.law": "import verify.claim", "verify.claim": ""})) == {
+        ("mipsim.exact.law", "verify.claim")
+    }
+    assert upward(graph({"figures.roc": "from verify.claim import Claim", "verify.claim": ""})) == set()
 
 
 def test_drawing_and_networks_load_on_first_use(root: Path) -> None:
@@ -47,6 +145,7 @@ def test_drawing_and_networks_load_on_first_use(root: Path) -> None:
         top = [
             n for n in ast.parse(file.read_text("utf-8")).body if isinstance(n, (ast.Import, ast.ImportFrom))
         ]
-        if found := imported("\n".join(ast.unparse(n) for n in top)) & lazy:
+        names = {m.partition(".")[0] for m, _ in imports("\n".join(ast.unparse(n) for n in top))}
+        if found := names & lazy:
             wrong[str(file.relative_to(root))] = found
     assert not wrong

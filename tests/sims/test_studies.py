@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import mipsim as mi
+from mipsim._precision import exact_scope
 from mipsim.engine.fidelity import build_sampler, check_shapes
-from mipsim.engine.precision import exact_scope
 from sims.studies import STUDIES, D, N, reference_data
 from sims.study import Study
 

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 from scipy.special import ndtri
 
+from mipsim.referee.exact_judges import MOST_TOLERANCE
 from mipsim.theory import azize
 from verify.azize.conditions import DATA, MEAN, REGULAR
 from verify.azize.irregular_games import second_route
@@ -16,7 +17,6 @@ from verify.azize.mean_cases import REGULAR as CASES
 from verify.azize.mean_gaps import advantage_size, curve_size, difference_size, gaussian_below, law_size
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control
-from verify.exact_judges import MOST_TOLERANCE
 from verify.limits import Size, curve_tolerance, judge_equality, judge_limit, number_tolerance
 
 NO_LEAKAGE = 0.01

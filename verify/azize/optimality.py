@@ -9,9 +9,9 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from mipsim.exact.enumeration import best_deterministic_power, mean_game, roc_vertices
+from mipsim.referee.exact_judges import ROUNDING
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control
-from verify.exact_judges import ROUNDING
 from verify.limits import judge_bound, judge_identity
 
 Worlds = tuple[np.ndarray, np.ndarray]

@@ -9,13 +9,13 @@ from scipy import integrate, stats
 
 from mipsim.exact import Terms, binomial_terms
 from mipsim.exact.enumeration import mean_game, random_target_advantage
+from mipsim.referee.exact_judges import ROUNDING
 from mipsim.theory import azize
 from verify.azize.lattice_pair import pair_law
 from verify.azize.mean import MOST_TOLERANCE, SAMPLES
 from verify.azize.mean_cases import MASS, MeanLaw
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control
-from verify.exact_judges import ROUNDING
 from verify.limits import Size, curve_gap, curve_tolerance, judge_equality, judge_identity, judge_limit
 
 QUADRATURE = 1e-6

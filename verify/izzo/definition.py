@@ -10,9 +10,9 @@ from scipy import integrate
 
 from mipsim.exact.subset_enumeration import finite_eta, half_subsets
 from mipsim.exact.subset_laplace import laplace_eta
+from mipsim.referee.exact_judges import ROUNDING
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control
-from verify.exact_judges import ROUNDING
 from verify.izzo.algorithms import ALGORITHMS, SIZES, Law, best_by_search, drawn_law
 from verify.izzo.noise import HALF
 from verify.limits import judge_bound, judge_identity

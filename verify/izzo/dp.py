@@ -10,10 +10,10 @@ import numpy as np
 
 from mipsim.exact.subset_enumeration import finite_eta
 from mipsim.exact.subset_extremes import largest_dp_eta, largest_posterior_odds
+from mipsim.referee.exact_judges import ROUNDING
 from mipsim.theory import izzo
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control
-from verify.exact_judges import ROUNDING
 from verify.izzo.algorithms import fingerprint_law, least_delta, response_law
 from verify.izzo.noise import HALF
 from verify.limits import judge_identity

@@ -7,11 +7,11 @@ from functools import partial
 
 import numpy as np
 
+from mipsim.referee.exact_judges import ROUNDING
 from mipsim.theory import kaissis
 from mipsim.tradeoff import AbstractTradeOff
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control
-from verify.exact_judges import ROUNDING
 from verify.kaissis.outputs import (
     NOISES,
     best_test,

@@ -6,9 +6,9 @@ from functools import partial
 
 import numpy as np
 
+from mipsim.referee.exact_judges import ROUNDING
 from verify.claim import Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control
-from verify.exact_judges import ROUNDING
 from verify.kaissis.lemmas import DOMAIN
 from verify.kaissis.outputs import LAWS
 from verify.kaissis.sides import (

@@ -6,9 +6,9 @@ from functools import partial
 
 import numpy as np
 
+from mipsim.referee.exact_judges import ROUNDING
 from verify.claim import Between, Claim, Kind, OneOf, Quote, Regime
 from verify.control import Control
-from verify.exact_judges import ROUNDING
 from verify.kaissis.outputs import LAWS
 from verify.kaissis.sides import (
     GUMBEL,

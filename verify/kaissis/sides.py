@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 from scipy.special import ndtr
 
+from mipsim.referee.exact_judges import ROUNDING
 from verify.claim import Budget, Regime, RegimeResult
-from verify.exact_judges import ROUNDING
 from verify.kaissis.outputs import LAWS, best_test, cells, log_uniform
 from verify.limits import GRID, judge_bound, judge_identity
 

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from mipsim.referee.exact_judges import MOST_TOLERANCE
 from mipsim.theory import leemann
 from mipsim.tradeoff import (
     AbstractTradeOff,
@@ -17,7 +18,6 @@ from mipsim.tradeoff import (
 )
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Regime, RegimeResult
 from verify.control import Control
-from verify.exact_judges import MOST_TOLERANCE
 from verify.leemann import quotes
 from verify.leemann.finite_run import OWN, STEP, certified_gap
 from verify.leemann.long_run import long_run_curve

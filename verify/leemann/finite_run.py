@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import binom
 
+from mipsim.referee.exact_judges import MOST_TOLERANCE
 from mipsim.theory import leemann
 from mipsim.tradeoff import (
     AbstractTradeOff,
@@ -19,7 +20,6 @@ from mipsim.tradeoff import (
 )
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Regime, RegimeResult
 from verify.control import Control
-from verify.exact_judges import MOST_TOLERANCE
 from verify.leemann import quotes
 from verify.leemann.laws import polygon_of
 from verify.leemann.long_run import long_run_curve

@@ -9,11 +9,11 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import binom, chi2
 
+from mipsim.referee.exact_judges import MOST_TOLERANCE
 from mipsim.theory import leemann
 from mipsim.tradeoff import GaussianTradeOff
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Regime, RegimeResult
 from verify.control import Control
-from verify.exact_judges import MOST_TOLERANCE
 from verify.leemann import quotes
 from verify.leemann.by_games import case_by_games
 from verify.leemann.laws import (

@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 
+from mipsim.referee.exact_judges import ROUNDING
 from mipsim.tradeoff import (
     ApproxDPTradeOff,
     GaussianTradeOff,
@@ -16,7 +17,6 @@ from mipsim.tradeoff import (
 from mipsim.tradeoff.points import polygon
 from verify.claim import Budget, Claim, Kind, OneOf, Regime, RegimeResult
 from verify.control import Control
-from verify.exact_judges import ROUNDING
 from verify.leemann import quotes
 from verify.leemann.laws import noisy_sum_curve
 from verify.limits import curve_gap, judge_bound

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import binom
 
+from mipsim.referee.exact_judges import MOST_TOLERANCE
 from mipsim.theory import leemann
 from mipsim.tradeoff import (
     AbstractTradeOff,
@@ -18,7 +19,6 @@ from mipsim.tradeoff import (
     stochastic_composition,
 )
 from verify.claim import Budget, Regime, RegimeResult
-from verify.exact_judges import MOST_TOLERANCE
 from verify.limits import Size, curve_gap, judge_bound, judge_limit
 
 EPSILON = 2.0

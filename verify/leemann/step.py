@@ -10,11 +10,11 @@ import numpy as np
 import mipsim as mi
 from mipsim.exact.chi_square import ChiSquareLaw
 from mipsim.exact.exact_tradeoff import ExactTradeOff
+from mipsim.referee.exact_judges import MOST_TOLERANCE
 from mipsim.theory import leemann
 from mipsim.tradeoff import GaussianTradeOff
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Regime, RegimeResult
 from verify.control import Control
-from verify.exact_judges import MOST_TOLERANCE
 from verify.leemann import quotes
 from verify.leemann.by_games import mean_by_games
 from verify.limits import Size, curve_gap, curve_tolerance, judge_bound, judge_equality, judge_limit

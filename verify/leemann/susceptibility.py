@@ -9,11 +9,11 @@ import numpy as np
 from scipy import integrate, stats
 
 import mipsim as mi
+from mipsim.referee.exact_judges import ROUNDING
 from mipsim.special import noncentral_chi_square as ncx2
 from mipsim.theory import leemann
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Regime, RegimeResult
 from verify.control import Control
-from verify.exact_judges import ROUNDING
 from verify.leemann import quotes
 from verify.limits import Size, judge_equality, judge_identity, judge_limit
 

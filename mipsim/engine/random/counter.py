@@ -48,7 +48,7 @@ def run_draws(seed: int, stream: int, world: int = 0) -> Draws:
         world: 0 ("out") or 1 ("in").
 
     Examples:
-        >>> from mipsim.engine.precision import exact_scope
+        >>> from mipsim._precision import exact_scope
         >>> with exact_scope():
         ...     print(run_draws(2**32 + 7, stream=0).seed)
         [1 7]
@@ -64,7 +64,7 @@ def words_of(draws: Draws) -> Callable[[Array | int], Words]:
     Must be traced inside `exact_scope`.
 
     Examples:
-        >>> from mipsim.engine.precision import exact_scope
+        >>> from mipsim._precision import exact_scope
         >>> with exact_scope():
         ...     seed, zero = jnp.zeros(2, jnp.uint32), jnp.zeros((), jnp.int64)
         ...     words = words_of(Draws(seed, zero, zero, jnp.zeros(1, jnp.uint64)))
@@ -107,7 +107,7 @@ def normals(draws: Draws) -> Float[Array, " G"]:
     numbers, G even, the first a multiple of G.
 
     Examples:
-        >>> from mipsim.engine.precision import exact_scope
+        >>> from mipsim._precision import exact_scope
         >>> with exact_scope():
         ...     seed, zero = jnp.zeros(2, jnp.uint32), jnp.zeros((), jnp.int64)
         ...     drawn = normals(Draws(seed, zero, zero, jnp.arange(4096, dtype=jnp.uint64)))
@@ -129,7 +129,7 @@ def normal_pair(
     """Two independent float64 normals of two 64-bit words.
 
     Examples:
-        >>> from mipsim.engine.precision import exact_scope
+        >>> from mipsim._precision import exact_scope
         >>> with exact_scope():
         ...     zero = jnp.zeros((), jnp.uint64)
         ...     print(*(round(float(z), 3) for z in normal_pair(zero, zero)))
@@ -153,7 +153,7 @@ def chi_square(words: Callable[[Array | int], Words], degrees: int, games: int) 
     Source: Marsaglia & Tsang (2000), "A simple method for generating gamma variables".
 
     Examples:
-        >>> from mipsim.engine.precision import exact_scope
+        >>> from mipsim._precision import exact_scope
         >>> with exact_scope():
         ...     seed, zero = jnp.zeros(2, jnp.uint32), jnp.zeros((), jnp.int64)
         ...     words = words_of(Draws(seed, zero, zero, jnp.arange(4096, dtype=jnp.uint64)))

@@ -19,7 +19,7 @@ def four_normals(
 
     Examples:
         >>> import numpy as np
-        >>> from mipsim.engine.precision import exact_scope
+        >>> from mipsim._precision import exact_scope
         >>> with exact_scope():
         ...     words = jnp.asarray(np.random.default_rng(0).integers(0, 2**64, (2, 10_000), np.uint64))
         ...     print(round(float(jnp.std(jnp.stack(four_normals(*words)))), 1))

@@ -28,7 +28,7 @@ def philox(counter: tuple[Word, Word, Word, Word], key: tuple[Word, Word]) -> tu
     Source: Salmon, Moraes, Dror & Shaw (2011), "Parallel random numbers: as easy as 1, 2, 3".
 
     Examples:
-        >>> from mipsim.engine.precision import exact_scope
+        >>> from mipsim._precision import exact_scope
         >>> with exact_scope():
         ...     zero = jnp.zeros((), jnp.uint32)
         ...     print(*(f"{int(w):08x}" for w in philox((zero,) * 4, (zero,) * 2)))

@@ -19,7 +19,7 @@ def splitmix64(start: UInt64[Array, "..."], index: UInt64[Array, "..."]) -> UInt
     Source: Steele, Lea & Flood (2014), "Fast splittable pseudorandom number generators", with Stafford's variant 13.
 
     Examples:
-        >>> from mipsim.engine.precision import exact_scope
+        >>> from mipsim._precision import exact_scope
         >>> with exact_scope():
         ...     start, index = jnp.asarray(1234567, jnp.uint64), jnp.arange(2, dtype=jnp.uint64)
         ...     print(splitmix64(start, index))

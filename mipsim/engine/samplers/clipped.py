@@ -19,7 +19,7 @@ def words(use: Array | int, row: Array | int, draws: Draws) -> tuple[Array, ...]
         draws: the games, below 2^61: their upper half shares a word with the place.
 
     Examples:
-        >>> from mipsim.engine.precision import exact_scope
+        >>> from mipsim._precision import exact_scope
         >>> with exact_scope():
         ...     seed, zero = jnp.zeros(2, jnp.uint32), jnp.zeros((), jnp.int64)
         ...     print(f"{int(words(0, 0, Draws(seed, zero, zero, zero.astype(jnp.uint64)))[0]):08x}")

@@ -16,7 +16,7 @@ from mipsim.engine.random.counter import Draws
 from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.engine.samplers.clipped import NOISE_ROW, clipped, is_in, kept_share, normals
 from mipsim.forms.release import step_of
-from mipsim.games.base import AbstractGame
+from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 
 _BLOCK = 4096  # games of a few numbers each: 32 kB an array, which stays in the L1 cache
@@ -90,7 +90,7 @@ class ClippedLaw(AbstractSampler):
         return jax.vmap(lambda s: self.attack.link(self.target, s))(score).astype(jnp.float64)
 
 
-def clipped_law_sampler(game: AbstractGame, attack: AbstractAttack) -> ClippedLaw | None:
+def clipped_law_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> ClippedLaw | None:
     """The sampler that draws the score from its law, or None where it does not apply.
 
     It applies to `FixedTarget` with a clipped step, Gaussian records of one common variance without correlations, and a

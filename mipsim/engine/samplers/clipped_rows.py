@@ -22,7 +22,7 @@ from mipsim.engine.samplers.clipped import (
 )
 from mipsim.engine.samplers.gaussian_rows import GaussianRows, gaussian_rows
 from mipsim.forms.release import step_of
-from mipsim.games.base import AbstractGame
+from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
 
@@ -113,7 +113,7 @@ class ClippedRows(AbstractSampler):
         return total / self.rows + noise[: law.dimension] * jnp.sqrt(self.variance)
 
 
-def clipped_rows_sampler(game: AbstractGame, attack: AbstractAttack) -> ClippedRows | None:
+def clipped_rows_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> ClippedRows | None:
     """The literal sampler of a clipped step under any attack, or None where it does not apply.
 
     It applies to `FixedTarget` and `RandomTarget` with a law that `gaussian_rows` takes; others are played in float64

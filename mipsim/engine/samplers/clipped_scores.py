@@ -21,7 +21,7 @@ from mipsim.engine.samplers.clipped import (
 )
 from mipsim.engine.samplers.gaussian_rows import GaussianRows, gaussian_rows
 from mipsim.forms.release import step_of
-from mipsim.games.base import AbstractGame
+from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 
 _LANES = 2**13  # records drawn side by side: their sums, 16 bytes each, stay in the L2 cache
@@ -92,7 +92,7 @@ class ClippedScores(AbstractSampler):
         return jax.vmap(lambda s: self.attack.link(self.target, s))(score).astype(jnp.float64)
 
 
-def clipped_scores_sampler(game: AbstractGame, attack: AbstractAttack) -> ClippedScores | None:
+def clipped_scores_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> ClippedScores | None:
     """The literal sampler of a clipped step under a linear attack, or None where it does not apply.
 
     It applies to `FixedTarget` with a law that `gaussian_rows` takes. Must be called inside `exact_scope`.

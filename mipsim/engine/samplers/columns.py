@@ -18,7 +18,7 @@ from mipsim.engine.random.counter import Draws, long_word, normal_pair, uniform
 from mipsim.engine.random.splitmix import splitmix64
 from mipsim.engine.samplers.base import AbstractSampler, block_games
 from mipsim.forms.release import mean_of
-from mipsim.games.base import AbstractGame
+from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
 
@@ -183,7 +183,7 @@ class ColumnSampler(AbstractSampler):
         return target, jax.lax.fori_loop(0, once, release, nothing), side == 1
 
 
-def column_sampler(game: AbstractGame, attack: AbstractAttack) -> ColumnSampler | None:
+def column_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> ColumnSampler | None:
     """The table sampler of a mean of independent coordinates, or None where there is none.
 
     It applies to both games with Bernoulli or lattice data, or a location-scale family whose sums are smooth, and a stack of

@@ -59,7 +59,7 @@ def gaussian_rows(data: object) -> GaussianRows | None:
     of the largest standard deviations (else the clipped norm would lose digits). Must be called inside `exact_scope`.
 
     Examples:
-        >>> from mipsim.engine.precision import exact_scope
+        >>> from mipsim._precision import exact_scope
         >>> with exact_scope():
         ...     print(gaussian_rows(Gaussian(0.0, 1.0, d=8)), gaussian_rows(Gaussian(0.0, 1.0, d=18)).groups)
         None 5

@@ -17,7 +17,7 @@ from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.engine.samplers.coin import BLOCK, Coin
 from mipsim.forms.release import Release, release_of
 from mipsim.forms.score import line_at
-from mipsim.games.base import AbstractGame
+from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
 
@@ -122,12 +122,12 @@ class RandomNormalSampler(AbstractSampler):
         return self.scale * along + self.slope * square
 
 
-def normal_sampler(game: AbstractGame, attack: AbstractAttack) -> AbstractSampler | None:
+def normal_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> AbstractSampler | None:
     """The sampler of a linear score of Gaussian data by its own law, or None. Must be called inside `exact_scope`.
 
     Examples:
         >>> import mipsim as mi
-        >>> from mipsim.engine.precision import exact_scope
+        >>> from mipsim._precision import exact_scope
         >>> data = mi.Gaussian([0.0, 1.0], 1.0)
         >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10, target=[1.0, 1.0])
         >>> with exact_scope():

@@ -17,7 +17,7 @@ from mipsim.engine.samplers.coin import BLOCK, Coin
 from mipsim.engine.samplers.normal import multiple
 from mipsim.forms.release import mean_of
 from mipsim.forms.score import quadratic_form_of
-from mipsim.games.base import AbstractGame
+from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 
 
@@ -51,7 +51,7 @@ class QuadraticSampler(AbstractSampler):
         return jax.vmap(lambda s: self.attack.value(self.target, s))(square).astype(jnp.float64)
 
 
-def quadratic_sampler(game: AbstractGame, attack: AbstractAttack) -> QuadraticSampler | None:
+def quadratic_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> QuadraticSampler | None:
     """The sampler of a quadratic score of Gaussian data by its own law, or None. Must be called inside `exact_scope`."""
     release, form = mean_of(game.mechanism, game.n), quadratic_form_of(attack)
     if not isinstance(game, FixedTarget) or not isinstance(game.data, Gaussian):

@@ -15,7 +15,7 @@ from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.engine.samplers.coin import BLOCK, Coin
 from mipsim.forms.release import mean_of
 from mipsim.forms.score import line_at
-from mipsim.games.base import AbstractGame
+from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 
 _MOST_RECORDS = 2**20
@@ -73,7 +73,7 @@ class RecordSumSampler(AbstractSampler):
         return self.values.at[place.astype(jnp.uint32)].get(mode="promise_in_bounds")
 
 
-def records_sampler(game: AbstractGame, attack: AbstractAttack) -> RecordSumSampler | None:
+def records_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> RecordSumSampler | None:
     """The sampler of a linear score of listed records, or None. Must be called inside `exact_scope`."""
     release = mean_of(game.mechanism, game.n)
     if not isinstance(game, FixedTarget) or not isinstance(attack, AbstractLinearAttack):

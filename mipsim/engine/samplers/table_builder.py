@@ -10,7 +10,7 @@ from mipsim.engine.samplers.fixed_point import IMPOSSIBLE, AbstractShares, Linea
 from mipsim.engine.samplers.table import GROUP, TableSampler
 from mipsim.forms.release import mean_of
 from mipsim.forms.score import terms_at
-from mipsim.games.base import AbstractGame
+from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 
 _BLOCK = 16384  # games: the accumulators, 64 kB, stay in the L2 cache of a core
@@ -18,7 +18,7 @@ _MOST_BYTES = 2**29  # of the tables: half a GiB
 _TOP = 2**31 - 2**20  # the int32 range, less the rounding of up to 2^20 terms
 
 
-def table_sampler(game: AbstractGame, attack: AbstractAttack) -> TableSampler | None:
+def table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> TableSampler | None:
     """The table kernel of a game and attack, or None where it does not apply.
 
     It applies to `FixedTarget` of Bernoulli data, a mechanism that `mean_of` reads, and an additive attack

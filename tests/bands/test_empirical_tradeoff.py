@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from mipsim.tradeoff import EmpiricalTradeOff, GaussianTradeOff
+from mipsim.bands import EmpiricalTradeOff
+from mipsim.tradeoff import GaussianTradeOff
 
 T = np.linspace(-2.0, 3.0, 16)
 

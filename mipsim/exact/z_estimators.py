@@ -1,4 +1,7 @@
-"""Exact moments of scalar Z-estimators in the fixed-target game, one coordinate of a product problem each, and their draws."""
+"""Exact moments of scalar Z-estimators in the fixed-target game, one coordinate of a product problem each, and their draws.
+
+The laws of sums of such coordinates follow by Berry's and Esseen's theorem, whose errors are proven.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,28 @@ from typing import Any
 import numpy as np
 from scipy.special import betainc, digamma, expit, polygamma
 
-from verify.azize.linear import World
+
+@dataclass(frozen=True)
+class World:
+    """Moments of one term in one world: itself a sum of independent parts, or normal given something random, or both.
+
+    Attributes:
+        mean, variance: of the term; given what is random, where it is normal, their averages.
+        third: sum over the independent parts of E|part - mean|^3; 0 for a normal term.
+        mean_error, variance_error: bounds on what `mean` and `variance` are off.
+        mean_wobble, variance_wobble: variances of the conditional mean and of the conditional variance.
+        elsewhere: probability of all that these moments leave out.
+    """
+
+    mean: float
+    variance: float
+    third: float
+    mean_error: float = 0.0
+    variance_error: float = 0.0
+    mean_wobble: float = 0.0
+    variance_wobble: float = 0.0
+    elsewhere: float = 0.0
+
 
 Worlds = tuple[World, World]
 """Without the target, with it."""
@@ -25,6 +49,11 @@ class Piece:
         draw: (generator, games, coordinates, n, member) -> estimates of literal games, shape (games, coordinates).
         ratio: n -> moments of the log ratio of the two laws of thetahat, where they are known in closed form.
         share: of the coordinates of a problem.
+
+    Examples:
+        >>> out, inside = mean_piece(0.0, 1.0, 2.0).worlds(100)  # a target two standard deviations out moves the mean
+        >>> print(out.mean, inside.mean, inside.variance)
+        0.0 0.2 0.99
     """
 
     theta: float

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from mipsim.tradeoff import EmpiricalTradeOff, GaussianTradeOff
+from mipsim.bands import EmpiricalTradeOff
+from mipsim.tradeoff import GaussianTradeOff
 
 
 @pytest.fixture(autouse=True)

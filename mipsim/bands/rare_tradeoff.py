@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -12,12 +10,13 @@ import numpy as np
 from mipsim._validation import finite_vector, number
 from mipsim.bands.compare import Comparison, compare_rates
 from mipsim.bands.curve_band import CurveBand
+from mipsim.bands.played import AbstractPlayedTradeOff
 from mipsim.bands.scaled_rates import ScaledRates, rates_band
-from mipsim.tradeoff.base import AbstractTradeOff, rates
+from mipsim.tradeoff.base import AbstractTradeOff
 
 
 @dataclass(frozen=True, eq=False)
-class RareTradeOff:
+class RareTradeOff(AbstractPlayedTradeOff):
     """Error rates at K thresholds, each a known multiple of the probability of a binomial count.
 
     A game of the tilted law is accepted with probability (weight / bound of the weight), so that the accepted games of N
@@ -65,7 +64,8 @@ class RareTradeOff:
                     f"{name} has {found.count.size} rates; it must have one per threshold, {t.size}"
                 )
         number("confidence", self.confidence, 0.0, 1.0, low_open=True, high_open=True)
-        object.__setattr__(self, "thresholds", t)
+        for name, value in (("thresholds", t), ("out_games", self.games), ("in_games", self.games)):
+            object.__setattr__(self, name, value)
 
     @property
     def alpha(self) -> np.ndarray:
@@ -77,24 +77,9 @@ class RareTradeOff:
         """Estimated FNR at each threshold, shape (K,)."""
         return self.inside.rate
 
-    @property
-    def out_games(self) -> int:
-        """Games played in the "out" world."""
-        return self.games
-
-    @property
-    def in_games(self) -> int:
-        """Games played in the "in" world."""
-        return self.games
-
-    @cached_property
-    def curve_band(self) -> CurveBand:
+    def _band(self) -> CurveBand:
         """The scaled Clopper-Pearson band, simultaneous over both worlds and all thresholds."""
         return rates_band(self.out, self.inside, 1.0 - self.confidence)
-
-    def band(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
-        """(lower, upper) bounds of the FNR at each FPR `alpha` (any shape, in [0, 1]), simultaneous over all."""
-        return self.curve_band.at(rates("alpha", alpha))
 
     def compare(
         self, claim: AbstractTradeOff, tolerance: float | None = None, *, finite_size: object = None
@@ -125,15 +110,3 @@ class RareTradeOff:
 
     def _title(self) -> str:
         return f"trade-off at {self.thresholds.size} rare rates by tilted games, confidence {self.confidence:.9g}"
-
-    def __str__(self) -> str:
-        lines = self._lines()
-        width = max(len(name) for name, _ in lines)
-        return "\n".join([self._title(), *(f"  {name:<{width}}  {value}" for name, value in lines)])
-
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f'<tr style="text-align:left"><th>{escape(name)}</th><td>{escape(value)}</td></tr>'
-            for name, value in self._lines()
-        )
-        return f"<div><b>{escape(self._title())}</b><table>{rows}</table></div>"

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from mipsim.tradeoff import EmpiricalTradeOff, GaussianTradeOff
+from mipsim.bands import EmpiricalTradeOff
+from mipsim.tradeoff import GaussianTradeOff
 
 
 def scores(games: int, seed: int = 0, mu: float = 1.0) -> tuple[np.ndarray, np.ndarray]:

@@ -14,9 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from mipsim._precision import exact_scope
 from mipsim._validation import finite_matrix, finite_vector, positive_definite_factor, sample_size
 from mipsim.distributions.base import AbstractDistribution
-from mipsim.engine.precision import exact_scope
 from mipsim.mechanisms.z_estimator import LogisticRegression, design
 
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mipsim.bands.played import AbstractPlayedTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from mipsim.tradeoff.empirical import EmpiricalTradeOff
 
 _INK, _CURVE, _CLAIM = "#222222", "#0072B2", "#D55E00"  # blue and red that colour-blind readers tell apart
 _JOURNAL: Any = {
@@ -35,7 +34,7 @@ _JOURNAL: Any = {
 }
 
 
-def draw_figure(figure: Figure, curve: EmpiricalTradeOff, claim: AbstractTradeOff | None = None) -> None:
+def draw_figure(figure: Figure, curve: AbstractPlayedTradeOff, claim: AbstractTradeOff | None = None) -> None:
     """Fill an empty figure with a caption and two panels: FNR on FPR, and TPR on FPR with log axes."""
     import matplotlib as mpl
 
@@ -50,7 +49,11 @@ def draw_figure(figure: Figure, curve: EmpiricalTradeOff, claim: AbstractTradeOf
 
 
 def draw_curve(
-    ax: Axes, curve: EmpiricalTradeOff, claim: AbstractTradeOff | None = None, *, logarithmic: bool = False
+    ax: Axes,
+    curve: AbstractPlayedTradeOff,
+    claim: AbstractTradeOff | None = None,
+    *,
+    logarithmic: bool = False,
 ) -> None:
     """Draw FNR against FPR on `ax`, or TPR against FPR with both axes logarithmic.
 
@@ -96,7 +99,7 @@ def draw_curve(
         ax.legend(loc="lower right" if logarithmic else "upper right")
 
 
-def inline_png(curve: EmpiricalTradeOff) -> str:
+def inline_png(curve: AbstractPlayedTradeOff) -> str:
     """The figure as a base64 PNG of some tens of kilobytes, without touching pyplot's state."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -109,11 +112,11 @@ def inline_png(curve: EmpiricalTradeOff) -> str:
     return base64.b64encode(buffer.getvalue()).decode("ascii")
 
 
-def _band_label(curve: EmpiricalTradeOff) -> str:
+def _band_label(curve: AbstractPlayedTradeOff) -> str:
     return f"{100 * curve.confidence:.9g}% simultaneous band"
 
 
-def _caption(curve: EmpiricalTradeOff, claim: AbstractTradeOff | None) -> str:
+def _caption(curve: AbstractPlayedTradeOff, claim: AbstractTradeOff | None) -> str:
     games = (
         f"{curve.out_games:,} games in each world"
         if curve.out_games == curve.in_games

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -15,6 +14,7 @@ from mipsim._validation import finite_vector, number, whole
 from mipsim.bands.compare import Comparison, compare_counts
 from mipsim.bands.counts import class_counts
 from mipsim.bands.curve_band import CurveBand
+from mipsim.bands.drawing import draw_curve, draw_figure, inline_png
 from mipsim.bands.duembgen_wellner import duembgen_wellner
 from mipsim.bands.family_bound import (
     LEAST_RISK,
@@ -25,8 +25,9 @@ from mipsim.bands.family_bound import (
     total_variation,
 )
 from mipsim.bands.gap_interval import critical_probits, gap_bounds
+from mipsim.bands.played import AbstractPlayedTradeOff
 from mipsim.bands.scaled_rates import ScaledRates
-from mipsim.tradeoff.base import AbstractTradeOff, rates
+from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class EmpiricalTradeOff:
+class EmpiricalTradeOff(AbstractPlayedTradeOff):
     """Counts of false positives and false negatives at K thresholds, fixed before the games unless said otherwise.
 
     Intervals (`band`, `advantage_interval`, `auc_interval`) come from one simultaneous band and hold at once with
@@ -173,8 +174,7 @@ class EmpiricalTradeOff:
         """Observed FNR at each threshold, shape (K,)."""
         return self.false_negatives / self.in_games
 
-    @cached_property
-    def curve_band(self) -> CurveBand:
+    def _band(self) -> CurveBand:
         """The band, simultaneous over both worlds and all thresholds: Clopper-Pearson, or free of thresholds."""
         risk = 1.0 - self.confidence
         counts = self.false_positives, self.out_games, self.false_negatives, self.in_games
@@ -182,18 +182,6 @@ class EmpiricalTradeOff:
             return CurveBand.from_counts(*counts, risk)
         out = duembgen_wellner(self.false_positives, self.out_games, risk / 2)
         return CurveBand(*out, *duembgen_wellner(self.false_negatives, self.in_games, risk / 2))
-
-    def band(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
-        """(lower, upper) bounds of the FNR at each FPR `alpha` (any shape, in [0, 1]), simultaneous over all.
-
-        The curve meant is f(a) = min{P(in score <= t) : P(out score > t) <= a}, the attack's best threshold.
-
-        Examples:
-            >>> curve = EmpiricalTradeOff.from_counts([0, 1], [5000, 1587], 10_000, [1587, 5000], 10_000)
-            >>> [bound.round(3).tolist() for bound in curve.band([0.1, 0.2, 0.6])]
-            [[0.482, 0.146, 0.0], [1.0, 0.518, 0.172]]
-        """
-        return self.curve_band.at(rates("alpha", alpha))
 
     def advantage_interval(self) -> tuple[float, float]:
         """Interval of the attack's largest TPR - FPR over all thresholds."""
@@ -324,8 +312,6 @@ class EmpiricalTradeOff:
         Returns:
             The new figure, or `ax`.
         """
-        from mipsim.tradeoff.drawing import draw_curve, draw_figure
-
         if ax is not None:
             draw_curve(ax, self, claim)
             return ax
@@ -352,17 +338,5 @@ class EmpiricalTradeOff:
     def _title(self) -> str:
         return f"empirical trade-off at {self.thresholds.size} thresholds, confidence {self.confidence:.9g}"
 
-    def __str__(self) -> str:
-        lines = self._lines()
-        width = max(len(name) for name, _ in lines)
-        return "\n".join([self._title(), *(f"  {name:<{width}}  {value}" for name, value in lines)])
-
-    def _repr_html_(self) -> str:
-        from mipsim.tradeoff.drawing import inline_png
-
-        rows = "".join(
-            f'<tr style="text-align:left"><th>{escape(name)}</th><td>{escape(value)}</td></tr>'
-            for name, value in self._lines()
-        )
-        picture = f'<img alt="trade-off curve with its band" src="data:image/png;base64,{inline_png(self)}">'
-        return f"<div><b>{escape(self._title())}</b><table>{rows}</table>{picture}</div>"
+    def _html_picture(self) -> str:
+        return f'<img alt="trade-off curve with its band" src="data:image/png;base64,{inline_png(self)}">'

@@ -1,0 +1,50 @@
+"""What every played trade-off curve has: its rates at thresholds, and a simultaneous band around them."""
+
+from abc import abstractmethod
+from functools import cached_property
+
+import numpy as np
+
+from mipsim.bands.curve_band import CurveBand
+from mipsim.bands.printed import Printed
+from mipsim.tradeoff.base import rates
+
+
+class AbstractPlayedTradeOff(Printed):
+    """Error rates of played games at K thresholds; its members say how they were counted."""
+
+    thresholds: np.ndarray
+    out_games: int
+    in_games: int
+    confidence: float
+
+    @property
+    @abstractmethod
+    def alpha(self) -> np.ndarray:
+        """Observed FPR at each threshold, shape (K,)."""
+
+    @property
+    @abstractmethod
+    def beta(self) -> np.ndarray:
+        """Observed FNR at each threshold, shape (K,)."""
+
+    @abstractmethod
+    def _band(self) -> CurveBand: ...
+
+    @cached_property
+    def curve_band(self) -> CurveBand:
+        """The band, simultaneous over both worlds and all thresholds."""
+        return self._band()
+
+    def band(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
+        """(lower, upper) bounds of the FNR at each FPR `alpha` (any shape, in [0, 1]), simultaneous over all.
+
+        The curve meant is f(a) = min{P(in score <= t) : P(out score > t) <= a}, the attack's best threshold.
+
+        Examples:
+            >>> import mipsim as mi
+            >>> curve = mi.EmpiricalTradeOff.from_counts([0, 1], [5000, 1587], 10_000, [1587, 5000], 10_000)
+            >>> [bound.round(3).tolist() for bound in curve.band([0.1, 0.2, 0.6])]
+            [[0.482, 0.146, 0.0], [1.0, 0.518, 0.172]]
+        """
+        return self.curve_band.at(rates("alpha", alpha))

@@ -1,0 +1,45 @@
+"""How a result is shown: a title and named lines, as text or as a table of a notebook."""
+
+from abc import ABC, abstractmethod
+from html import escape
+
+
+class Printed(ABC):
+    """Shown by `print` as a title and indented lines, and in a notebook as a table.
+
+    Examples:
+        >>> class Games(Printed):
+        ...     def _title(self):
+        ...         return "two worlds"
+        ...
+        ...     def _lines(self):
+        ...         return [("out", "10 games"), ("inside", "12 games")]
+        >>> print(Games())
+        two worlds
+          out     10 games
+          inside  12 games
+    """
+
+    @abstractmethod
+    def _title(self) -> str: ...
+
+    @abstractmethod
+    def _lines(self) -> list[tuple[str, str]]: ...
+
+    def _html_title(self) -> str:
+        return f"<b>{escape(self._title())}</b>"
+
+    def _html_picture(self) -> str:
+        return ""
+
+    def __str__(self) -> str:
+        lines = self._lines()
+        width = max(len(name) for name, _ in lines)
+        return "\n".join([self._title(), *(f"  {name:<{width}}  {value}" for name, value in lines)])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f'<tr style="text-align:left"><th>{escape(name)}</th><td>{escape(value)}</td></tr>'
+            for name, value in self._lines()
+        )
+        return f"<div>{self._html_title()}<table>{rows}</table>{self._html_picture()}</div>"

@@ -1,0 +1,63 @@
+"""The game of two neighbouring inputs: which of them was the output released from?"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from mipsim._validation import real_array
+from mipsim.distributions.base import Member
+from mipsim.games.base import AbstractGame
+from mipsim.mechanisms.base import AbstractMechanism
+from mipsim.mechanisms.function import as_mechanism
+
+
+class TwoInputs(AbstractGame):
+    """Release from the input a ("out") or from the input b ("in"): differential privacy as a game.
+
+    Whether a and b are neighbours is for who states the claim to say. The attacker knows both; b is the game's target.
+
+    Args:
+        mechanism: a function `(key, input) -> output` of an input of any shape, in JAX, or an `AbstractMechanism`. Outputs may have
+            any shape: a vector of answers, an index, a stopping time.
+        a: the input of the world "out", any shape of finite numbers.
+        b: the input of the world "in", of the same shape.
+
+    Raises:
+        ValueError: if an input holds what is not finite, or the shapes differ.
+
+    Source: Wasserman & Zhou (2010), section 2.4; Dong, Roth, Su (2022), definition 2.1.
+
+    Examples:
+        >>> import jax
+        >>> game = TwoInputs(lambda key, answers: answers + jax.random.laplace(key, answers.shape), [0.0, 1.0], [1.0, 1.0])
+        >>> target, output = game.play(jax.random.key(0), True)
+        >>> print(target, output.shape)
+        [1. 1.] (2,)
+        >>> TwoInputs(lambda key, answers: answers, [0.0], [0.0, 1.0])
+        Traceback (most recent call last):
+        ...
+        ValueError: b has shape (2,); it must have the shape of a, (1,)
+    """
+
+    mechanism: AbstractMechanism
+    a: np.ndarray
+    b: np.ndarray
+
+    def __init__(self, mechanism: AbstractMechanism | Callable[..., Any], a: object, b: object) -> None:
+        self.mechanism = as_mechanism(mechanism)
+        self.a, self.b = real_array("a", a), real_array("b", b)
+        if self.b.shape != self.a.shape:
+            raise ValueError(f"b has shape {self.b.shape}; it must have the shape of a, {self.a.shape}")
+
+    @property
+    def numbers(self) -> int:
+        """The size of an input."""
+        return max(1, self.a.size)
+
+    def play(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, "..."], Array]:
+        """Play one literal round; returns (b, output)."""
+        entered = jnp.where(member, jnp.asarray(self.b), jnp.asarray(self.a))
+        return jnp.asarray(self.b), self.mechanism.release(key, entered)

@@ -1,0 +1,467 @@
+"""Mechanisms with known, published violations of epsilon-DP, each with the exact law of what it releases.
+
+Every mechanism answers a vector of queries; neighbouring inputs differ by at most 1 in each answer (in one answer for the
+histograms). What is released is read as one of finitely many outcomes, which loses nothing where outputs are discrete; a value is
+read as the cell in which it lies, so that what the law says of a cell holds for the event that the value lies in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+EPSILON = 0.1
+"""What every mechanism of the suite claims, except where its entry says otherwise."""
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
+_NODES, _WEIGHTS = 0.5 * (_NODES + 1.0), 0.5 * _WEIGHTS
+"""Gauss and Legendre's rule on [0, 1], exact for polynomials of degree 79: those below have at most 31."""
+
+Outcomes = Float[np.ndarray, " m"]
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """One mechanism of the suite.
+
+    Attributes:
+        name: as in the literature.
+        source: where it is described.
+        release: (key, answers) -> output, in JAX.
+        outcome: output -> the number of its outcome, in JAX.
+        law: answers -> probabilities of the outcomes, shape (m,); exact but for float64 rounding of some 1e-14, relative.
+        queries: how many answers it takes.
+        claimed: the epsilon that its authors claim.
+        one_differs: whether neighbouring inputs differ in one answer only.
+    """
+
+    name: str
+    source: str
+    release: Callable[[PRNGKeyArray, Array], Array]
+    outcome: Callable[[Array], Int[Array, ""]]
+    law: Callable[[np.ndarray], Outcomes]
+    queries: int
+    claimed: float = EPSILON
+    one_differs: bool = False
+
+
+def patterns(queries: int, one_differs: bool = False) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """The ten pairs of neighbouring inputs that StatDP tries, by name; both orders of a pair are to be judged.
+
+    Args:
+        queries: how many answers, >= 1.
+        one_differs: keep the pairs that differ in one answer.
+
+    Source: Ding, Wang, Wang, Zhang, Kifer (2018), table 1, with the mirror images of "half half" and of the "X shape".
+
+    Examples:
+        >>> {name: b.tolist() for name, (a, b) in patterns(3).items()}["one above, rest below"]
+        [2.0, 0.0, 0.0]
+    """
+    one, half = np.ones(queries), queries // 2
+
+    def split(first: float, rest: float, at: int) -> np.ndarray:
+        return np.concatenate([np.full(at, first), np.full(queries - at, rest)])
+
+    single = {"one below": (one, split(0.0, 1.0, 1)), "one above": (one, split(2.0, 1.0, 1))}
+    if one_differs:
+        return single
+    return single | {
+        "one above, rest below": (one, split(2.0, 0.0, 1)),
+        "one below, rest above": (one, split(0.0, 2.0, 1)),
+        "half above, half below": (one, split(2.0, 0.0, half)),
+        "half below, half above": (one, split(0.0, 2.0, half)),
+        "all above": (one, 2.0 * one),
+        "all below": (one, 0.0 * one),
+        "X shape": (split(1.0, 0.0, half), split(0.0, 1.0, half)),
+        "X shape, mirrored": (split(0.0, 1.0, half), split(1.0, 0.0, half)),
+    }
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Laplace or exponential noise: its scale, and whether it is one-sided."""
+
+    scale: float
+    one_sided: bool = False
+
+    def density(self, x: np.ndarray) -> np.ndarray:
+        """The density at x."""
+        if self.one_sided:
+            return np.where(x >= 0.0, np.exp(-np.abs(x) / self.scale), 0.0) / self.scale
+        return np.exp(-np.abs(x) / self.scale) / (2.0 * self.scale)
+
+    def below(self, x: np.ndarray) -> np.ndarray:
+        """P(noise < x)."""
+        far = -np.expm1(-np.maximum(x, 0.0) / self.scale)
+        if self.one_sided:
+            return far
+        return np.where(x < 0.0, 0.5 * np.exp(-np.abs(x) / self.scale), 0.5 + 0.5 * far)
+
+    def above(self, x: np.ndarray) -> np.ndarray:
+        """P(noise >= x)."""
+        if self.one_sided:
+            return np.exp(-np.maximum(x, 0.0) / self.scale)
+        return self.below(-x)
+
+    def draw(self, key: PRNGKeyArray, shape: tuple[int, ...]) -> Array:
+        """Draw independent noises."""
+        if self.one_sided:
+            return self.scale * jax.random.exponential(key, shape)
+        return self.scale * jax.random.laplace(key, shape)
+
+
+def integral(f: Callable[[np.ndarray], np.ndarray], kinks: Sequence[float], rate: float) -> np.ndarray:
+    """The integral over the line of f: x of shape (k,) -> (m, k), exact where f is a sum of exponentials between its kinks.
+
+    Beyond the outermost kinks f must be a polynomial in e^(-rate |x|) of degree at most 80 without a constant term: with
+    that as the variable Gauss's rule is exact. Between two kinks at most a few apart, exponents of at most 1 a unit are
+    integrated by 40 nodes to 1e-60.
+
+    Examples:
+        >>> print(integral(lambda x: np.exp(-np.abs(x - 1.0))[None], [1.0], rate=0.5).round(12))
+        [2.]
+    """
+    ends = np.unique(np.asarray(kinks, float))
+    parts = []
+    for low, high in pairwise(ends):
+        parts.append(f(low + (high - low) * _NODES) @ ((high - low) * _WEIGHTS))
+    away, change = -np.log(_NODES) / rate, _WEIGHTS / (rate * _NODES)
+    parts += [f(ends[0] - away) @ change, f(ends[-1] + away) @ change]
+    return np.sum(parts, axis=0)
+
+
+# The sparse vector technique: is the answer at least the threshold?
+
+
+def _first_above(threshold: float, at_threshold: Noise, at_query: Noise) -> Callable[[np.ndarray], Outcomes]:
+    """The law of how many answers come before the first "above", for one threshold noise and fresh noises at the queries."""
+
+    def law(answers: np.ndarray) -> Outcomes:
+        gaps = threshold - answers
+        rate = _common_rate(at_threshold, at_query)
+
+        def pieces(r: np.ndarray) -> np.ndarray:
+            below = np.cumprod(at_query.below(r + gaps[:, None]), axis=0)
+            before = np.concatenate([np.ones((1, r.size)), below])
+            stops = np.concatenate([at_query.above(r + gaps[:, None]), np.ones((1, r.size))])
+            return at_threshold.density(r) * before * stops
+
+        return integral(pieces, [0.0, *(-gaps)], rate)
+
+    return law
+
+
+def _each_above(
+    threshold: float, at_threshold: Noise, at_query: Noise | None
+) -> Callable[[np.ndarray], Outcomes]:
+    """The law of the whole vector of above and below, where nothing stops it; 2^q outcomes, the first answer first."""
+
+    def law(answers: np.ndarray) -> Outcomes:
+        gaps = threshold - answers
+        above = np.array(list(product((False, True), repeat=answers.size)))
+        if at_query is None:  # answer i is above where the threshold's noise is at most -gap_i
+            ends = np.where(above, -gaps, np.inf).min(axis=1), np.where(above, -np.inf, -gaps).max(axis=1)
+            return np.maximum(at_threshold.below(ends[0]) - at_threshold.below(ends[1]), 0.0)
+        noise, rate = at_query, _common_rate(at_threshold, at_query)
+
+        def pieces(r: np.ndarray) -> np.ndarray:
+            both = np.stack([noise.below(r + gaps[:, None]), noise.above(r + gaps[:, None])])
+            chosen = both[above.astype(int), np.arange(answers.size)]
+            return at_threshold.density(r) * chosen.prod(axis=1)
+
+        return integral(pieces, [0.0, *(-gaps)], rate)
+
+    return law
+
+
+def _common_rate(*noises: Noise) -> float:
+    """The largest rate of which all the noises' rates are multiples."""
+    rates = [1.0 / noise.scale for noise in noises]
+    least = min(rates)
+    assert all(abs(r / least - round(r / least)) < 1e-12 for r in rates)
+    return least
+
+
+def _value_above(
+    threshold: float, at_threshold: Noise, at_query: Noise, cuts: np.ndarray
+) -> Callable[[np.ndarray], Outcomes]:
+    """The law of the place of the first "above" and the cell of the noisy answer released there; last comes "never"."""
+
+    def law(answers: np.ndarray) -> Outcomes:
+        gaps = threshold - answers
+        edges = np.concatenate([[-np.inf], cuts, [np.inf]])
+
+        def pieces(r: np.ndarray) -> np.ndarray:
+            before = np.concatenate(
+                [np.ones((1, r.size)), np.cumprod(at_query.below(r + gaps[:, None]), axis=0)]
+            )
+            least = np.maximum(edges[None, :, None], threshold + r) - answers[:, None, None]  # of the noise
+            tail = np.where(np.isinf(least), 0.0, at_query.above(np.where(np.isinf(least), 0.0, least)))
+            cells = np.where(tail[:, :-1] > tail[:, 1:], _cell(at_query, least), 0.0)
+            found = before[:-1, None] * cells
+            return at_threshold.density(r) * np.concatenate([found.reshape(-1, r.size), before[-1:]])
+
+        steps = np.arange(
+            cuts[0] - threshold - 4.0, cuts[-1] - threshold + 4.0, 4.0
+        )  # so that no piece is long
+        return integral(
+            pieces, [0.0, *(-gaps), *(cuts - threshold), *steps], _common_rate(at_threshold, at_query)
+        )
+
+    return law
+
+
+def _cell(noise: Noise, edges: np.ndarray) -> np.ndarray:
+    """P(edge_j <= noise < edge_(j+1)) along axis 1, without loss where both are far on one side."""
+    low, high = edges[:, :-1], edges[:, 1:]
+    finite = np.where(np.isinf(high), 0.0, high)
+    left = np.where(np.isinf(high), 1.0, noise.below(finite)) - noise.below(low)
+    right = noise.above(low) - np.where(np.isinf(high), 0.0, noise.above(finite))
+    return np.maximum(np.where(low >= 0.0, right, left), 0.0)
+
+
+def sparse_vector(
+    name: str,
+    algorithm: int,
+    at_threshold: Noise,
+    at_query: Noise | None,
+    threshold: float = 1.0,
+    *,
+    stops: bool,
+) -> Mechanism:
+    """A variant of the sparse vector technique that answers whether each of ten queries is above a noisy threshold."""
+
+    def release(key: PRNGKeyArray, answers: Array) -> Array:
+        first, second = jax.random.split(key)
+        noisy = answers if at_query is None else answers + at_query.draw(second, answers.shape)
+        above = noisy >= threshold + at_threshold.draw(first, ())
+        if not stops:
+            return above.astype(jnp.int32)
+        done = jnp.cumsum(above) - above > 0
+        return jnp.where(done, -1, above.astype(jnp.int32))
+
+    def outcome(output: Array) -> Array:
+        if stops:
+            return jnp.sum(output == 0)
+        return jnp.sum(output << jnp.arange(output.size - 1, -1, -1))
+
+    if stops:
+        assert at_query is not None
+        law = _first_above(threshold, at_threshold, at_query)
+    else:
+        law = _each_above(threshold, at_threshold, at_query)
+    return Mechanism(name, f"Lyu, Su, Li (2017), algorithm {algorithm}", release, outcome, law, queries=10)
+
+
+def sparse_vector_with_values(queries: int = 10) -> Mechanism:
+    """The variant that releases the noisy answer which passed the threshold."""
+    noise, threshold, cuts = Noise(2.0 / EPSILON), 1.0, np.arange(-100.0, 61.0, 5.0)
+
+    def release(key: PRNGKeyArray, answers: Array) -> Array:
+        first, second = jax.random.split(key)
+        noisy = answers + noise.draw(second, answers.shape)
+        above = noisy >= threshold + noise.draw(first, ())
+        place = jnp.where(above.any(), jnp.argmax(above), queries)
+        return jnp.stack([place, jnp.where(above.any(), noisy[jnp.argmax(above)], 0.0)])
+
+    def outcome(output: Array) -> Array:
+        cell = jnp.searchsorted(jnp.asarray(cuts), output[1], side="right")
+        never = queries * (cuts.size + 1)
+        return jnp.where(output[0] == queries, never, output[0] * (cuts.size + 1) + cell).astype(jnp.int32)
+
+    law = _value_above(threshold, noise, noise, cuts)
+    return Mechanism("SVT3", "Lyu, Su, Li (2017), algorithm 3", release, outcome, law, queries)
+
+
+# Report noisy max: of five noisy answers, which is the largest, or how large is it?
+
+
+def noisy_max(name: str, algorithm: int, noise: Noise, *, value: bool) -> Mechanism:
+    """The index of the largest noisy answer, or the largest noisy answer itself."""
+    cuts = np.arange(-60.0, 121.0)
+
+    def release(key: PRNGKeyArray, answers: Array) -> Array:
+        noisy = answers + noise.draw(key, answers.shape)
+        return jnp.max(noisy) if value else jnp.argmax(noisy)
+
+    def outcome(output: Array) -> Array:
+        return jnp.searchsorted(jnp.asarray(cuts), output, side="right") if value else output
+
+    def value_law(answers: np.ndarray) -> Outcomes:
+        below = noise.below(cuts[:, None] - answers).prod(axis=1)
+        above = (
+            -np.expm1(np.log1p(-noise.above(cuts[:, None] - answers)).sum(axis=1))
+            if not noise.one_sided
+            else 1.0 - below
+        )
+        small = np.diff(np.concatenate([[0.0], below]))
+        large = -np.diff(np.concatenate([above, [0.0]]))
+        return np.concatenate([small[:1], np.where(below[1:] < 0.5, small[1:], large[:-1]), large[-1:]])
+
+    def index_law(answers: np.ndarray) -> Outcomes:
+        def pieces(x: np.ndarray) -> np.ndarray:
+            below, density = (f(x - answers[:, None]) for f in (noise.below, noise.density))
+            others = np.stack([np.delete(below, i, axis=0).prod(axis=0) for i in range(answers.size)])
+            return density * others
+
+        return integral(pieces, [0.0, *answers], 1.0 / noise.scale)
+
+    source = f"Ding, Wang, Wang, Zhang, Kifer (2018), algorithm {algorithm}"
+    return Mechanism(name, source, release, outcome, value_law if value else index_law, queries=5)
+
+
+# Noisy vectors.
+
+
+def noisy_vector(
+    name: str, source: str, noise: Noise, queries: int, *, sums: bool, one_differs: bool, claimed: float
+) -> Mechanism:
+    """All answers with independent noise, or their running sums; every answer is read as one of three cells.
+
+    The cells are cut at 0, 1 and 2, the values that the patterns hold: beyond both answers the ratio of Laplace densities is the
+    largest that there is, so that no finer cells would tell more.
+    """
+    read = 1 if one_differs else queries  # the other answers have one law in both worlds
+    cuts = np.array([0.0, 1.0, 2.0]) if read == 1 else np.array([0.0, 2.0])
+
+    def release(key: PRNGKeyArray, answers: Array) -> Array:
+        noisy = answers + noise.draw(key, answers.shape)
+        return jnp.cumsum(noisy) if sums else noisy
+
+    def outcome(output: Array) -> Array:
+        values = (jnp.diff(output, prepend=0.0) if sums else output)[:read]
+        cells = jnp.searchsorted(jnp.asarray(cuts), values, side="right")
+        return jnp.sum(cells * (cuts.size + 1) ** jnp.arange(read - 1, -1, -1))
+
+    def law(answers: np.ndarray) -> Outcomes:
+        found = np.ones(1)
+        for answer in answers[:read]:
+            edges = np.concatenate([[-1e300], cuts - answer, [np.inf]])[None]
+            found = np.multiply.outer(found, _cell(noise, edges)[0]).ravel()
+        return found
+
+    return Mechanism(name, source, release, outcome, law, queries, claimed, one_differs)
+
+
+# Counts and reports of one number.
+
+
+def rappor(name: str, kept: float, sent: tuple[float, float], claimed: float) -> Mechanism:
+    """Four bits of a Bloom filter of 20 through coins. The answers 1 and 2 (or 0) set no bit in common.
+
+    Args:
+        name: of the variant.
+        kept: the probability that a bit is told as it is; else it is a fair coin.
+        sent: the probabilities with which a bit 0 and a bit 1 is then sent as 1.
+        claimed: the epsilon of its theorem.
+    """
+    bits, hashes = 20, 4
+    odds = np.array([(1.0 - kept) * 0.5, (1.0 - kept) * 0.5 + kept])
+    odds = odds * sent[1] + (1.0 - odds) * sent[0]
+
+    def release(key: PRNGKeyArray, answers: Array) -> Array:
+        start = hashes * answers[0].astype(jnp.int32)
+        place = jnp.arange(bits)
+        own = (place >= start) & (place < start + hashes)
+        return (jax.random.uniform(key, (bits,)) < jnp.where(own, odds[1], odds[0])).astype(jnp.int32)
+
+    def outcome(output: Array) -> Array:
+        counts = jnp.sum(output[: 3 * hashes].reshape(3, hashes), axis=1)
+        return jnp.sum(counts * (hashes + 1) ** jnp.arange(2, -1, -1))
+
+    def law(answers: np.ndarray) -> Outcomes:
+        from scipy.stats import binom
+
+        found = np.ones(1)
+        for value in range(3):  # the bits of the answers 0, 1 and 2; the others are coins of one law
+            ones = binom.pmf(np.arange(hashes + 1), hashes, odds[int(value == int(answers[0]))])
+            found = np.multiply.outer(found, ones).ravel()
+        return found
+
+    source = "Erlingsson, Pihur, Korolova (2014), section 3"
+    return Mechanism(name, source, release, outcome, law, 1, claimed, one_differs=True)
+
+
+def truncated_geometric(most: int = 5) -> Mechanism:
+    """A count of 0 to `most` with whole-number noise, from whole random numbers."""
+    k = int(np.ceil(np.log(2.0 / EPSILON)))
+
+    def cumulative(count: int) -> list[int]:
+        total = (2 ** (k + 1) + 1) * (2**k + 1) ** (most - 1)
+        below = [2 ** (k * (count - z)) * (2**k + 1) ** (most - (count - z)) for z in range(count)]
+        above = [
+            total - 2 ** (k * (z - count + 1)) * (2**k + 1) ** (most - 1 - (z - count))
+            for z in range(count, most)
+        ]
+        return [*below, *above, total]
+
+    def law(answers: np.ndarray) -> Outcomes:
+        ends = cumulative(int(answers[0]))
+        return np.array([(b - a) / ends[-1] for a, b in zip([0, *ends[:-1]], ends, strict=True)])
+
+    table = np.stack([np.cumsum(law(np.array([float(c)]))) for c in range(most + 1)])
+
+    def release(key: PRNGKeyArray, answers: Array) -> Array:
+        ends = jnp.asarray(table)[answers[0].astype(jnp.int32)]
+        return jnp.sum(jax.random.uniform(key) >= ends[:-1])
+
+    claimed = float(np.log1p(2.0**-k))
+    source = "Balcer, Vadhan (2018), algorithm 4.8 and theorem 4.7"
+    return Mechanism(
+        "truncated geometric", source, release, lambda output: output, law, 1, claimed, one_differs=True
+    )
+
+
+_LYU = EPSILON / 2.0
+"""The half of the budget that goes to the threshold in all variants but the fourth."""
+
+SUITE: tuple[Mechanism, ...] = (
+    sparse_vector("SVT1", 1, Noise(1 / _LYU), Noise(2 / _LYU), threshold=0.5, stops=True),
+    sparse_vector("SVT2", 2, Noise(1 / _LYU), Noise(2 / _LYU), stops=True),
+    sparse_vector_with_values(),
+    sparse_vector("SVT4", 4, Noise(4 / EPSILON), Noise(4 / (3 * EPSILON)), stops=True),
+    sparse_vector("SVT5", 5, Noise(1 / _LYU), None, stops=False),
+    sparse_vector("SVT6", 6, Noise(1 / _LYU), Noise(1 / _LYU), stops=False),
+    noisy_max("noisy max 1", 5, Noise(2 / EPSILON), value=False),
+    noisy_max("noisy max 2", 6, Noise(2 / EPSILON, one_sided=True), value=False),
+    noisy_max("noisy max 3", 7, Noise(2 / EPSILON), value=True),
+    noisy_max("noisy max 4", 8, Noise(2 / EPSILON, one_sided=True), value=True),
+    noisy_vector(
+        "histogram 1",
+        "Ding et al. (2018), algorithm 9",
+        Noise(1 / EPSILON),
+        5,
+        sums=False,
+        one_differs=True,
+        claimed=EPSILON,
+    ),
+    noisy_vector(
+        "histogram 2",
+        "Ding et al. (2018), algorithm 10",
+        Noise(EPSILON),
+        5,
+        sums=False,
+        one_differs=True,
+        claimed=EPSILON,
+    ),
+    noisy_vector(
+        "prefix sum",
+        "Wang, Ding, Wang, Kifer, Zhang (2019)",
+        Noise(1 / EPSILON),
+        10,
+        sums=True,
+        one_differs=False,
+        claimed=1.0,
+    ),
+    rappor("one-time RAPPOR", 0.05, (0.0, 1.0), claimed=8 * float(np.log(1.05 / 0.95))),
+    rappor("RAPPOR", 0.25, (0.45, 0.55), claimed=8 * float(np.log(0.5125 / 0.4875))),
+    truncated_geometric(),
+)
+"""The mechanisms, in the order of the literature."""
