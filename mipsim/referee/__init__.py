@@ -24,6 +24,7 @@ from mipsim.referee.limits import LimitVerdict, limit_verdict
 from mipsim.referee.loading import load
 from mipsim.referee.outcome import Outcome
 from mipsim.referee.point import controlled
+from mipsim.referee.reporting.page import report
 from mipsim.referee.result import Verdict
 from mipsim.referee.statement import Control, Point, Quote, Statement
 from mipsim.referee.values import Number
@@ -51,4 +52,5 @@ __all__ = [
     "judge",
     "limit_verdict",
     "load",
+    "report",
 ]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mipsim.bands.comparison_base import AbstractComparison
+from mipsim.bands.empirical import EmpiricalTradeOff
 from mipsim.bands.ordering import compare_curves
 from mipsim.engine.play import play
 from mipsim.forms.score import name_of
@@ -18,7 +19,6 @@ from mipsim.referee.kinds import Equality, Kind
 from mipsim.referee.result import CurveEvidence, PointResult, Verdict
 from mipsim.referee.values import Played, Samplers
 from mipsim.tradeoff.base import AbstractTradeOff
-from mipsim.tradeoff.empirical import EmpiricalTradeOff
 
 LEAST_RATE = 1e-2
 """A confirmation by plain games is about error rates from here to 1 minus this; rarer ones can refute."""

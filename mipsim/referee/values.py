@@ -59,7 +59,7 @@ class Played:
     def is_optimal(self) -> bool:
         """Whether no attacker does better: the likelihood ratio of the game's own law."""
         if isinstance(self.attack, GaussianLikelihoodRatio):
-            return isinstance(self.game.data, Gaussian)
+            return isinstance(getattr(self.game, "data", None), Gaussian)
         return isinstance(self.attack, LikelihoodRatio)
 
 
