@@ -5,7 +5,7 @@ import math
 import numpy as np
 from scipy.special import log_ndtr
 
-from mipsim.referee import Bound, Number, Point, Real, Statement
+from mipsim.referee import Bound, Control, Number, Point, Real, Statement
 
 GRANTED = 1e-13
 """What SciPy's `log_ndtr` is granted, relative."""
@@ -52,5 +52,6 @@ CLASSICAL_GAUSSIAN_CORRECTED = CLASSICAL_GAUSSIAN.corrected(
     says="The Gaussian mechanism with $\\sigma = \\sqrt{2 \\ln(1.25/\\delta)}\\,\\Delta/\\varepsilon$ is "
     "$(\\varepsilon, \\delta)$-DP for $0 < \\varepsilon < 1$, as the theorem says.",
     domain={"epsilon": Real(0.01, 1.0, log=True)},
+    control=Control({"epsilon": 1.0, "log10_delta": -5.0}, attained=True),
     derivation="Dwork and Roth (2014), theorem A.1 and its proof; the exact delta is that of Balle and Wang (2018), theorem 8.",
 )

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from scipy.stats import binom
 
-from mipsim.referee import Bound, Number, Real, Statement, Whole
+from mipsim.referee import Bound, Control, Number, Real, Statement, Whole
 
 _TAIL = 1e-16
 """Counts beyond this probability on either side are added to delta in full."""
@@ -58,4 +58,5 @@ SHUFFLING = Statement(
     ),
     claimed=lambda log10_delta: log10_delta,
     truth=shuffled_delta,
+    control=Control({"n": 1000, "local": 1.0, "log10_delta": -5.0}, attained=True),
 )
