@@ -15,6 +15,7 @@ from mipsim.bands.ordering import compare_curves
 from mipsim.bands.scaled_rates import ScaledRates
 from mipsim.engine.play import play
 from mipsim.forms.score import name_of
+from mipsim.games.base import AbstractMembershipGame
 from mipsim.rare.play_rare import play_rare, score_law
 from mipsim.referee.by_law import tolerance_of
 from mipsim.referee.kinds import Equality, Kind
@@ -115,6 +116,7 @@ def judge_games(
     results = [_result(kind, claimed, curve, found, at, games, seed, how, detail)]
     if rare:
         assert isinstance(value, Played)
+        assert isinstance(value.game, AbstractMembershipGame)
         tilted = play_rare(
             value.game, value.attack, games, seed, false_positive_rates=RARE, confidence=1.0 - share
         )
@@ -169,6 +171,8 @@ def judge_order(
 
 def can_be_tilted(value: Played) -> bool:
     """Whether rare rates can be played: an exact tilted law of the score is known."""
+    if not isinstance(value.game, AbstractMembershipGame):
+        return False
     try:
         score_law(value.game, value.attack)
     except ValueError:

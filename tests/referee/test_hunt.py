@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import threading
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from mipsim.referee.budget import budget_of
 G = mi.GaussianTradeOff
 
 
-def statement(damaged=lambda **at: False, kind=None, **more):
+def statement(damaged: Any = lambda **at: False, kind: Any = None, **more: Any) -> rf.Statement:
     """(s / sigma)-GDP, with 5% more leakage where it is damaged."""
     domain = {
         "s": rf.Real(-2.0, 2.0),
@@ -38,7 +39,7 @@ def statement(damaged=lambda **at: False, kind=None, **more):
     )
 
 
-def hunted(one, budget="400 probes", **settings):
+def hunted(one, budget="400 probes", **settings) -> Any:
     return rf.hunt(one, budget, progress=False, **settings)
 
 

@@ -23,8 +23,8 @@ class Checked(HTMLParser):
         self.ids: list[str] = []
 
     def handle_starttag(self, tag, attrs) -> None:
-        self.links += [value for key, value in attrs if key in ("href", "src", "xlink:href")]
-        self.ids += [value for key, value in attrs if key == "id"]
+        self.links += [str(value) for key, value in attrs if key in ("href", "src", "xlink:href")]
+        self.ids += [str(value) for key, value in attrs if key == "id"]
         if tag not in VOID:
             self.open.append(tag)
 

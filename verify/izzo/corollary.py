@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from scipy import optimize
 
-from mipsim.exact.subset_shift import euclidean_shift_eta, planar_shift_eta
+from mipsim.exact.subset.shift import euclidean_shift_eta, planar_shift_eta
 from mipsim.theory import izzo
 from sims.izzo_games import CASE
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult, Verdict
