@@ -15,8 +15,8 @@ from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodR
 from mipsim.bands.rare_tradeoff import RareTradeOff
 from mipsim.bands.scaled_rates import ScaledRates
 from mipsim.distributions.gaussian import Gaussian
+from mipsim.engine.counting import play_range
 from mipsim.engine.devices import cores
-from mipsim.engine.drive import play_range
 from mipsim.engine.manifest import DRAWS, array_digest, describe, versions
 from mipsim.forms.release import mean_of
 from mipsim.games.base import AbstractMembershipGame
