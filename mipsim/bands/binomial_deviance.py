@@ -3,8 +3,9 @@
 import numpy as np
 from scipy.special import expit, rel_entr
 
+from mipsim._roots import outer_root
+
 _FARTHEST_LOGIT = 700.0  # expit(-700) is about 1e-304: beyond it float64 underflows
-_HALVINGS = 80
 
 
 def divergence(observed: object, probability: object) -> np.ndarray:
@@ -56,17 +57,14 @@ def deviance_logits(count: object, games: object, critical: object) -> tuple[np.
     with np.errstate(divide="ignore"):
         centre = np.clip(np.log(x) - np.log(n - x), -_FARTHEST_LOGIT, _FARTHEST_LOGIT)
 
-    def solve(end: float) -> np.ndarray:
-        inner, outer = centre.copy(), np.full_like(centre, end)
-        for _ in range(_HALVINGS):
-            middle = 0.5 * (inner + outer)
-            within = deviance(x, n, expit(middle), expit(-middle)) <= c
-            inner, outer = np.where(within, middle, inner), np.where(within, outer, middle)
-        return outer
+    def excess(logit: np.ndarray, index: np.ndarray) -> np.ndarray:
+        found = deviance(x.flat[index], n.flat[index], expit(logit), expit(-logit))
+        return np.sqrt(found) - np.sqrt(c.flat[index])  # nearly a straight line
 
-    low = np.where(x == 0, -np.inf, solve(-_FARTHEST_LOGIT))
-    high = np.where(x == n, np.inf, solve(_FARTHEST_LOGIT))
-    return low, high
+    low, high = (
+        outer_root(excess, centre, np.full_like(centre, e)) for e in (-_FARTHEST_LOGIT, _FARTHEST_LOGIT)
+    )
+    return np.where(x == 0, -np.inf, low), np.where(x == n, np.inf, high)
 
 
 def deviance_bounds(count: object, games: object, critical: object) -> tuple[np.ndarray, np.ndarray]:

@@ -92,7 +92,9 @@ def size_of(
         alpha = ndtr(np.linspace(ndtri(floor), -ndtri(floor), NODES))
         cut = [np.clip(rates_of(curve, label, alpha), floor, 1.0 - floor) for curve in (claimed, truth)]
         gap = gap_of(*cut)
-        return Size(float(gap.min()), float(gap.max()))
+        # Two curves that are both out of sight are not seen to be equal.
+        unseen = not kind.one_sided and not gap.any()
+        return Size(float(gap.min()), float(gap.max()), error=math.inf if unseen else 0.0)
     convex = optimal and not no_tradeoff(claimed) and not no_tradeoff(truth)
     found = curve_gap(truth, claimed, label, floor=floor, convex=convex)
     # The claim may be a law too: its own error is taken where the gap is largest.
@@ -216,6 +218,12 @@ def quick_look(
         error = np.where(np.isnan(error), math.inf, error)
     excess = gap - error if kind.one_sided else (np.abs(gap) - error) / tolerance_of(kind, claimed) - 1.0
     excess = np.where(np.isnan(excess), -math.inf, excess)
+    if (
+        not kind.one_sided
+        and not isinstance(claimed, Number)
+        and _nothing_between(claimed, floor_of(kind, claimed))
+    ):
+        excess = np.where(gap == 0.0, -math.inf, excess)  # both curves are out of sight: nothing is seen
     worst = int(excess.argmax())
     return float(excess[worst]), float(gap[worst])
 

@@ -103,7 +103,7 @@ def _climb_cell(
                 maxiter=10**6,
                 tol=0.0,
                 atol=0.0,
-                seed=generator,
+                seed=generator,  # pyright: ignore[reportCallIssue]  # SciPy 1.14 has no rng
             )
     except _Done:
         pass

@@ -229,7 +229,7 @@ class Whole(_Range):
         return max(high - away, low) if upper else min(low + away, high)
 
     def simpler(self, value: int) -> list[int]:
-        """The smallest sizes, then round ones below the value, then the value with one and two digits."""
+        """The smallest sizes, then round ones below the value, then the value rounded down to few digits."""
         low, high = self.ends
         small = [low, low + 1, low + 2, 0, 1]
         top = int(math.log10(max(abs(value), 1)))
@@ -241,7 +241,7 @@ class Whole(_Range):
         for one in tried:
             if one == value:
                 break
-            if self.allows(one) and low <= one <= high and one not in found:
+            if self.allows(one) and low <= one <= high and abs(one) <= abs(value) and one not in found:
                 found.append(one)
         return found
 
@@ -287,7 +287,7 @@ class Choice(AbstractParameter):
 
     def place(self, value: Any) -> float:
         """The middle of the choice's stretch of [0, 1]."""
-        return (self.values.index(value) + 0.5) / len(self.values)
+        return (self.index(value) + 0.5) / len(self.values)
 
     def next_to_end(self, generator: np.random.Generator) -> Any:
         """Any choice."""
@@ -295,7 +295,11 @@ class Choice(AbstractParameter):
 
     def simpler(self, value: Any) -> list[Any]:
         """The choices that stand before it."""
-        return list(self.values[: self.values.index(value)])
+        return list(self.values[: self.index(value)])
+
+    def index(self, value: Any) -> int:
+        """Which of the choices it is, from 0; True is not 1."""
+        return next(k for k, one in enumerate(self.values) if type(one) is type(value) and one == value)
 
     def record(self) -> dict[str, Any]:
         """What it is, as JSON holds it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from mipsim.referee.outcome import Failure, Outcome, Probe, speaks, together
 from mipsim.referee.point import judge_point, point_seed
 from mipsim.referee.replay import replay_of
 from mipsim.referee.result import PointResult, Verdict
-from mipsim.referee.sampling import draws
+from mipsim.referee.sampling import Drawn, draws
 from mipsim.referee.search import Search
 from mipsim.referee.shrink import frontier, shrink
 from mipsim.referee.statement import Statement
@@ -106,17 +106,28 @@ def hunt(
 
 
 def _search(search: Search) -> None:
+    drawn = draws(search.statement, search.seed)
+    if _probe(search, drawn, PROBED):
+        return
+    # Judging takes time, and no probes.
+    end = 1.0 if math.isinf(search.budget.seconds) else CLIMBED
+    climb(search, end)
+    if not any(search.breaks(probe) for probe in search.probes):
+        _probe(search, drawn, end)  # where there is nothing to climb
+
+
+def _probe(search: Search, points: Iterator[Drawn], end: float) -> bool:
+    """Probe until the share `end` of the budget is used; whether the statement was broken."""
     broken = False
-    for drawn in draws(search.statement, search.seed):
+    while search.budget.share < end and not (broken and search.budget.used >= MAPPED):
+        drawn = next(points, None)
+        if drawn is None:
+            break
         if drawn.error:
             search.fail(drawn.at, drawn.error)
         else:
             broken |= search.breaks(search.probe(drawn.at, "even" if drawn.even else "ends"))
-        enough = broken and search.budget.used >= MAPPED
-        if enough or search.budget.share >= PROBED:
-            break
-    if not broken:
-        climb(search, CLIMBED)
+    return broken
 
 
 def _judged(search: Search, confidence: float, games: int, interrupted: bool) -> Outcome:
@@ -193,7 +204,7 @@ def _judge(search: Search, at: dict[str, Any], risk: float, games: int, what: st
         return None
 
 
-def _patience(search: Search):
+def _patience(search: Search) -> Callable[[], bool]:
     """Whether shrinking may go on: a number of probes, or a tenth of the time beyond the budget."""
     last = search.budget.used + PATIENCE
     late = time.perf_counter() + 0.1 * search.budget.seconds

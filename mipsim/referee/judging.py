@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -120,6 +120,8 @@ def check(statement: object) -> None:
 def _points(statement: Statement, at: Any, seed: int, samples: int) -> tuple[list[Point], int, list[Failure]]:
     """The points, how many of the last ones were spread, and the points whose assumptions could not be asked."""
     if at is not None:
+        if not isinstance(at, (Mapping, Point, Iterable)) or isinstance(at, str):
+            raise ValueError(f"at is {at!r}; it must be a point or a sequence of points")
         listed = [at] if isinstance(at, (Mapping, Point)) else list(at)
         return [_checked(statement, one) for one in listed], 0, []
     failures: list[Failure] = []

@@ -9,9 +9,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mipsim.referee.by_games import attack_named, can_be_tilted, compared, judge_games, judge_order
-from mipsim.referee.by_law import judge_sequence, judge_size, law_of, quick_look, size_of, tolerance_of
-from mipsim.referee.curve_gap import Size
+import numpy as np
+
+from mipsim.referee.by_games import attack_named, can_be_tilted, estimated, judge_games, judge_order
+from mipsim.referee.by_law import (
+    floor_of,
+    judge_sequence,
+    judge_size,
+    law_of,
+    quick_look,
+    size_of,
+    tolerance_of,
+)
+from mipsim.referee.curve_gap import FLOOR, Size
 from mipsim.referee.kinds import Bound, Exists, Kind, Limit, sizes_of
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.statement import Control, Statement, inner
@@ -22,8 +32,8 @@ PROBE_GAMES = 20_000
 """Games in each world of a quick look where no exact law is known: they resolve about a tenth of a probit."""
 PENALTY = 2.0
 """Standard errors that are taken off what a quick look by games sees, so that it does not run after noise."""
-SMALL_ERROR = 1e-10
-"""Proven error of a law above which rates near 1e-9 are left to tilted games, where there are any."""
+SMALL_ERROR = 1e-7
+"""Proven error of a law above which it does not reach an FPR of 1e-4: tilted games go on there, where there are any."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +102,9 @@ def look(statement: Statement, at: Mapping[str, Any], seed: int) -> Look:
         strain, gap = _look_by_games(kind, claimed, wanted, truth, seed)
     if math.isnan(strain):
         raise ValueError("the gap is NaN; the curves must be comparable somewhere")
-    return Look(-strain if isinstance(statement.kind, Exists) else strain, gap, definite, finding)
+    if isinstance(statement.kind, Exists) and strain != -math.inf:
+        strain = -strain
+    return Look(strain, gap, definite, finding)
 
 
 def _look_by_games(
@@ -104,12 +116,12 @@ def _look_by_games(
     if wanted is None:
         found = judge_order(_played(claimed), played, {}, PROBE_GAMES, seed, 0.5)
         return found.interval[0], found.gap
-    _, comparison = compared(kind, _curve(wanted), played, PROBE_GAMES, seed, 0.5)
-    used = comparison.used
-    if not used.any():
-        return -math.inf, math.nan
-    gap, error = comparison.estimate[used], PENALTY * comparison.standard_error[used]
-    excess = gap - error if kind.one_sided else (abs(gap) - error) / tolerance_of(kind, _curve(wanted)) - 1.0
+    gap, error = estimated(_curve(wanted), played, PROBE_GAMES, seed)
+    if not gap.size:
+        return -math.inf, 0.0
+    excess = gap - PENALTY * error
+    if not kind.one_sided:
+        excess = (np.abs(gap) - PENALTY * error) / tolerance_of(kind, _curve(wanted)) - 1.0
     return float(excess.max()), float(gap[excess.argmax()])
 
 
@@ -170,13 +182,21 @@ def judge_point(
         if not isinstance(found, Number)
         else "number"
     )
-    result = judge_size(kind, wanted, size_of(kind, wanted, found, optimal, ""), at, route)
+    detail = ""
+    if not isinstance(found, Number) and not isinstance(wanted, Number):
+        least = floor_of(kind, wanted, found)
+        detail = (
+            f"Judged at error rates from {least:.2g}, to which the law is proven."
+            if least > kind.floor
+            else ""
+        )
+    result = judge_size(kind, wanted, size_of(kind, wanted, found, optimal, ""), at, route, detail)
     strain, gap = quick_look(kind, wanted, found)
     if result.verdict is Verdict.INCONCLUSIVE and strain > 0.0 and kind.one_sided:
         # The largest gap is where the law is known badly; a smaller one elsewhere is certain.
-        result = judge_size(kind, wanted, Size(gap, gap, error=gap - strain), at, route)
-    coarse = isinstance(truth, Played) and getattr(found, "error_bound", 0.0) > SMALL_ERROR
-    if result.verdict is not Verdict.REFUTED and coarse and kind.floor < SMALL_ERROR * 1e5:
+        result = judge_size(kind, wanted, Size(gap, gap, error=gap - strain), at, route, detail)
+    error = getattr(found, "error_bound", 0.0)
+    if result.verdict is not Verdict.REFUTED and error > SMALL_ERROR and kind.floor < FLOOR:
         rare = _rare(kind, _curve(wanted), truth, at, games, seed, risk)
         if rare is not None and rare.verdict is Verdict.REFUTED:
             return rare

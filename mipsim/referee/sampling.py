@@ -90,7 +90,9 @@ def draws(statement: Statement, seed: int) -> Iterator[Drawn]:
 
 
 def _places(dimension: int, seed: list[int]) -> Iterator[np.ndarray]:
-    sobol = qmc.Sobol(dimension, scramble=True, seed=np.random.default_rng(seed)) if dimension else None
+    # SciPy 1.14 has no rng.
+    generator = np.random.default_rng(seed)
+    sobol = qmc.Sobol(dimension, seed=generator) if dimension else None  # pyright: ignore[reportCallIssue]
     while True:
         yield from np.zeros((BLOCK, 0)) if sobol is None else sobol.random(BLOCK)
 

@@ -134,7 +134,7 @@ class Statement:
     claimed: Callable[..., Any]
     truth: Callable[..., Any]
     where: Callable[..., bool] | None = None
-    points: Sequence[Point | Mapping[str, Any]] = ()
+    points: Sequence[Any] = ()
     control: Control | None = None
     quote: Quote | None = None
     restricted_by: tuple[Quote, ...] = ()
@@ -283,7 +283,8 @@ class Statement:
         found = replace(self, **changed)
         if "points" in changes:
             return found
-        return replace(found, points=tuple(one for one in self.points if found.holds_point(one.at)))
+        kept = tuple(one for one in self.points if found.holds_point(one.at))
+        return replace(found, points=kept)
 
     def holds_point(self, at: Mapping[str, Any]) -> bool:
         """Whether a point lies in the domain."""

@@ -115,7 +115,7 @@ def read(role: str, value: Any) -> Value:
             return Samplers(first, second)
     elif np.ndim(value) == 0 and not isinstance(value, (bool, str, bytes, type(None))):
         try:
-            found = float(value)
+            found = float(value)  # pyright: ignore[reportArgumentType]
         except (TypeError, ValueError):
             pass
         else:

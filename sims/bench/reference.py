@@ -10,9 +10,8 @@ import numpy as np
 
 import mipsim as mi
 from mipsim._precision import exact_scope
-from mipsim.engine.counting import Counter, on_device
+from mipsim.engine.counting import Counter, on_device, play_range
 from mipsim.engine.devices import cores
-from mipsim.engine.drive import play_range
 from mipsim.engine.fidelity import build_sampler
 from mipsim.games.base import AbstractMembershipGame
 from sims.bench.contest import Contest, Way

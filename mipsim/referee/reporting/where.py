@@ -141,7 +141,7 @@ def _coordinates(points: Sequence[dict[str, Any]], name: str, parameter: Any) ->
     if isinstance(parameter, Choice):
         # Points of one choice lie on a line: apart from each other they are seen.
         apart = np.random.default_rng(0).uniform(-0.25, 0.25, len(points)) if len(points) > 1 else np.zeros(1)
-        return np.array([parameter.values.index(at[name]) for at in points]) + apart
+        return np.array([parameter.index(at[name]) for at in points]) + apart
     values = np.array([float(at[name]) for at in points])
     return np.log10(values) if parameter.log else values
 

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import mipsim as mi
-from mipsim.rare.gates import Tail, check_agreement
+from mipsim.rare.diagnostics import Tail, check_agreement
 from mipsim.rare.linear_score import LinearScore
 from mipsim.rare.score_law import OUT, Cumulant
 from mipsim.rare.table_score import TableScore

@@ -10,7 +10,7 @@ from scipy import optimize, sparse
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from mipsim._validation import number, whole
-from mipsim.exact.subset_enumeration import half, subsets
+from mipsim.exact.subset.enumeration import half, subsets
 
 
 def adjacent_pairs(flags: np.ndarray) -> np.ndarray:
@@ -23,7 +23,7 @@ def adjacent_pairs(flags: np.ndarray) -> np.ndarray:
         int, shape (pairs, 2).
 
     Examples:
-        >>> from mipsim.exact.subset_enumeration import subsets
+        >>> from mipsim.exact.subset.enumeration import subsets
         >>> len(adjacent_pairs(subsets(4, 2)))  # each of the 6 sets has 4 neighbours
         12
     """

@@ -4,7 +4,7 @@ import numpy as np
 from scipy import optimize
 
 from mipsim._validation import finite_vector, number
-from mipsim.exact.subset_enumeration import half_subsets
+from mipsim.exact.subset.enumeration import half_subsets
 
 
 def laplace_eta(values: object, scale: float, n: int) -> np.ndarray:

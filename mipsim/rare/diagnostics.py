@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mipsim.bands.binomial_deviance import deviance
-from mipsim.rare.plan import Rung
+from mipsim.rare.plan import Tilt
 
 _LIMIT = 7.0
 """Standard deviations at which a gate closes: a sound run fails one with probability below 1e-11."""
@@ -18,7 +18,7 @@ _LEAST = 25
 
 
 class Tail(NamedTuple):
-    """Accepted games of one rung as estimates of P(S > t_k) = B_k q_k, for every threshold."""
+    """Accepted games of one tilt as estimates of P(S > t_k) = B_k q_k, for every threshold."""
 
     label: str
     accepted: np.ndarray
@@ -26,27 +26,27 @@ class Tail(NamedTuple):
     scale: np.ndarray
 
 
-def check_moments(rung: Rung, mean: float, square: float) -> None:
+def check_moments(tilt: Tilt, mean: float, square: float) -> None:
     """The tilted scores must have the mean K'(theta) and the variance K''(theta).
 
     Args:
-        rung: what was played.
+        tilt: what was played.
         mean: the average of x = (S - K') / sqrt(K'').
         square: the average of x^2.
 
     Raises:
         ArithmeticError: if they have not.
     """
-    error = 1.0 / math.sqrt(rung.games)
+    error = 1.0 / math.sqrt(tilt.games)
     if not abs(mean) <= _LIMIT * error:
         raise ArithmeticError(
-            f"the {rung.games:,} games tilted by {rung.theta:.4g} have a mean score {mean:+.3g} standard deviations from the "
+            f"the {tilt.games:,} games tilted by {tilt.theta:.4g} have a mean score {mean:+.3g} standard deviations from the "
             f"one that their weights assume (at most {_LIMIT * error:.3g} is chance); the weights are wrong"
         )
     # x^2 has a variance of about 2 (Gaussian) or a few times that (skewed); 8 is ample at this limit.
     if not abs(square - 1.0) <= _LIMIT * error * math.sqrt(8.0):
         raise ArithmeticError(
-            f"the {rung.games:,} games tilted by {rung.theta:.4g} have {square:.3g} times the variance that their weights "
+            f"the {tilt.games:,} games tilted by {tilt.theta:.4g} have {square:.3g} times the variance that their weights "
             "assume; the weights are wrong"
         )
 

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mipsim.exact.complex_arrays import ComplexArray
+from mipsim.exact.rounding import ComplexArray
 from mipsim.exact.transform import AbstractTransform, Tail
 
-_HALF = 2.5  # points of the ladder, in standard deviations of the tilted law; lines stand at every other one
+_HALF = (
+    2.5  # distance of saddlepoints, in standard deviations of the tilted law; lines stand at every other one
+)
 LEAST_LOG = -745.0  # the log of the least positive float64
 _DIGITS = 36.0  # aliases are exp(-36) of the wanted tail
 _POINTS = 80
@@ -19,7 +21,7 @@ _CLIP = 1e-9  # covers the rounding of the logarithm of Chernoff's bound
 
 
 @dataclass(frozen=True)
-class Ladder:
+class Saddlepoints:
     """Real points of the centred cumulants of both worlds, in increasing order; point `zero` is s = 0.
 
     Attributes:
@@ -28,7 +30,7 @@ class Ladder:
         location: K_w'(c_i), the centred threshold whose saddlepoint is c_i, shape (2, I).
         sd: sqrt of K_out''(c_i), shape (I,).
         zero: the index of c = 0.
-        cut: whether the ladder was left off at the low and at the high end before the law ended there.
+        cut: whether the walk was left off at the low and at the high end before the law ended there.
     """
 
     points: np.ndarray
@@ -54,7 +56,7 @@ class Ladder:
         return i + side * (2 * np.where(side > 0, above, below) + 1)
 
     def beyond(self, u: np.ndarray, world: int) -> np.ndarray:
-        """Which centred thresholds lie beyond an end at which the ladder was left off."""
+        """Which centred thresholds lie beyond an end at which the walk was left off."""
         low, high = self.cut
         ends = self.location[world, [0, -1]]
         return (low & (u < ends[0])) | (high & (u > ends[1]))
@@ -70,7 +72,7 @@ class Ladder:
 
 
 @dataclass(frozen=True)
-class Rung:
+class Contour:
     """The line Re s = c: nodes c + i k h with the tilted characteristic functions there.
 
     Attributes:
@@ -112,7 +114,7 @@ class Rung:
     def errors(
         self,
         transform: AbstractTransform,
-        ladder: Ladder,
+        saddlepoints: Saddlepoints,
         u: np.ndarray,
         world: int,
         tail: Tail,
@@ -133,7 +135,9 @@ class Rung:
         else:
             truncated = tail.distance(2.0 * float(np.abs(self.phi[world]).sum()))
         rounding = self._rounding(transform, y, world)
-        error = scale * (truncated + rounding) + np.exp(_log_alias(ladder, self.c, y, world, period))
+        error = scale * (truncated + rounding) + np.exp(
+            np.minimum(_log_alias(saddlepoints, self.c, y, world, period), 700.0)
+        )
         return np.minimum(1.001 * error, scale * (1 + _CLIP))
 
     def _rounding(self, transform: AbstractTransform, y: np.ndarray, world: int) -> np.ndarray:
@@ -180,7 +184,7 @@ class Rung:
             )
 
 
-def build_ladder(transform: AbstractTransform, least_log: float = LEAST_LOG) -> Ladder:
+def find_saddlepoints(transform: AbstractTransform, least_log: float = LEAST_LOG) -> Saddlepoints:
     """Walk from s = 0 in both directions until log probabilities are below `least_log` or the law or its strip ends."""
     sd = _first_sd(transform)
     start = _point(transform, 0.0, sd, 0.0)
@@ -208,7 +212,7 @@ def build_ladder(transform: AbstractTransform, least_log: float = LEAST_LOG) -> 
                 break
         sides.append(found[: 2 * (len(found) // 2)])
     every = sides[1][::-1] + [start] + sides[0]
-    return Ladder(
+    return Saddlepoints(
         np.array([p[0] for p in every]),
         np.stack([p[1] for p in every], axis=1),
         np.stack([p[2] for p in every], axis=1),
@@ -218,17 +222,19 @@ def build_ladder(transform: AbstractTransform, least_log: float = LEAST_LOG) -> 
     )
 
 
-def build_rung(transform: AbstractTransform, ladder: Ladder, index: int, span: tuple[float, float]) -> Rung:
+def build_contour(
+    transform: AbstractTransform, saddlepoints: Saddlepoints, index: int, span: tuple[float, float]
+) -> Contour:
     """The line through one point: a spacing for the aliases, and nodes until the modulus is negligible."""
-    c, sd = float(ladder.points[index]), float(ladder.sd[index])
-    period = _period(ladder, index)
+    c, sd = float(saddlepoints.points[index]), float(saddlepoints.sd[index])
+    period = _period(saddlepoints, index)
     step = transform.unit
     most = transform.most_nodes
     if step is not None:
         cells = 2 * int(np.ceil(period / (2 * step))) + 1
         period, most = cells * step, min((cells - 1) // 2 + 1, _MOST_CELLS)
     spacing = 2 * np.pi / period
-    log_mgf, centre = ladder.value[:, index], ladder.location[:, index]
+    log_mgf, centre = saddlepoints.value[:, index], saddlepoints.location[:, index]
     quiet = transform.quiet_from(c, 8.8 / sd, most * spacing, span)
     count = min(most, int(np.ceil(quiet / spacing)) + 1)
     t = np.arange(count) * spacing
@@ -251,7 +257,7 @@ def build_rung(transform: AbstractTransform, ladder: Ladder, index: int, span: t
             found.append(transform.rounding(s))
         return found[0]
 
-    return Rung(c, spacing, log_mgf, centre, phi, kernel, step is not None, lost)
+    return Contour(c, spacing, log_mgf, centre, phi, kernel, step is not None, lost)
 
 
 def _point(
@@ -282,33 +288,35 @@ def _first_sd(transform: AbstractTransform) -> float:
     raise ValueError("the score has no spread; its exact law is a single atom")
 
 
-def _period(ladder: Ladder, index: int) -> float:
+def _period(saddlepoints: Saddlepoints, index: int) -> float:
     """The least period that keeps the aliases of every threshold served below exp(-36) of its tail."""
-    c = ladder.points[index]
-    need = 4.0 * float(ladder.sd[index])
+    c = saddlepoints.points[index]
+    need = 4.0 * float(saddlepoints.sd[index])
     for world in (0, 1):
         for at in {index - 1, index, index + 1}:
-            x = ladder.location[world, at]
-            tail = ladder.chernoff[world, at] - np.log(1.0 + 2.5 * abs(ladder.points[at]) * ladder.sd[at])
+            x = saddlepoints.location[world, at]
+            tail = saddlepoints.chernoff[world, at] - np.log(
+                1.0 + 2.5 * abs(saddlepoints.points[at]) * saddlepoints.sd[at]
+            )
             # The alias at distance P is at most exp(K(a) - a x - P |c - a|), for any a on its side of c.
-            cost = ladder.value[world] - ladder.points * x - tail + _DIGITS
-            between = (ladder.points >= 0.0) if c > 0 else (ladder.points <= 0.0)
-            lower, upper = ladder.points < c, ladder.points > c
+            cost = saddlepoints.value[world] - saddlepoints.points * x - tail + _DIGITS
+            between = (saddlepoints.points >= 0.0) if c > 0 else (saddlepoints.points <= 0.0)
+            lower, upper = saddlepoints.points < c, saddlepoints.points > c
             for side in (lower & between, upper & between):
                 if side.any():
-                    need = max(need, float(np.min(cost[side] / np.abs(c - ladder.points[side]))))
+                    need = max(need, float(np.min(cost[side] / np.abs(c - saddlepoints.points[side]))))
     return need
 
 
-def _log_alias(ladder: Ladder, c: float, y: np.ndarray, world: int, period: float) -> np.ndarray:
+def _log_alias(saddlepoints: Saddlepoints, c: float, y: np.ndarray, world: int, period: float) -> np.ndarray:
     """Log of the Chernoff bound on all aliases, whose terms fall at least geometrically."""
-    between = (ladder.points >= 0.0) if c > 0 else (ladder.points <= 0.0)
+    between = (saddlepoints.points >= 0.0) if c > 0 else (saddlepoints.points <= 0.0)
     total = np.full(y.shape, -np.inf)
-    for side in ((ladder.points < c) & between, (ladder.points > c) & between):
-        a = ladder.points[side]
+    for side in ((saddlepoints.points < c) & between, (saddlepoints.points > c) & between):
+        a = saddlepoints.points[side]
         if a.size == 0:
             return np.full(y.shape, 0.0)
         distance = np.abs(c - a) * period
-        bound = ladder.value[world, side] - np.outer(y, a) - distance - np.log(-np.expm1(-distance))
+        bound = saddlepoints.value[world, side] - np.outer(y, a) - distance - np.log(-np.expm1(-distance))
         total = np.logaddexp(total, bound.min(axis=1))
     return total
