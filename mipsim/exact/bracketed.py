@@ -21,9 +21,9 @@ from mipsim.exact.tables import count_tables
 _NODES = (2**14 - 1, 2**16 - 1, 2**18 - 1)
 """More frequencies are asked only where the bracket is too wide with fewer: noise much finer than the atoms it smooths."""
 
-_ENOUGH = 4e-4
-_JUMP = 1e-11
-_OUTCOMES = 2**14
+_ENOUGH = 4e-4  # a little above the width that 2^14 nodes give a density
+_JUMP = 1e-11  # a larger step of the law is an atom: above rounding
+_OUTCOMES = 2**14  # of one row; each is an atom of every further batch
 
 
 @dataclass(frozen=True)

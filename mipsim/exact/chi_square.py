@@ -8,15 +8,15 @@ import numpy as np
 from scipy.special import gammainc, gammaln
 
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
+from mipsim.exact.rounding import EPS
 from mipsim.special import noncentral_chi_square
 
-_EPS = 2.0**-52
 _CELLS = 2000  # widths of some 2e-5
 _REACH = 8.5  # sqrt X is a 1-Lipschitz function of normals: beyond, less than 2 exp(-8.5^2 / 2) < 1e-15 on either side
 _NEAR = 0.5  # of sqrt x: below, cells shrink towards 0, where the cdf of few degrees of freedom is steep
 _GAMMA = 1e-10  # the relative error that SciPy's gammainc is granted; its tests find less than 1e-12
 _OUTWARD = 1e-12  # covers the rounding of the interpolation
-_ESTIMATE = 1e-10
+_ESTIMATE = 1e-10  # the largest error that the tests of `noncentral_chi_square` allow
 
 
 @dataclass(frozen=True)
@@ -131,12 +131,12 @@ def poisson_mixture(x: np.ndarray, d: float, noncentrality: float) -> tuple[np.n
     weight = np.exp(count * log_mean - mean - gammaln(count + 1.0))
     left_out = 2.0 * exp(-0.5 * reach**2 / (mean + reach / 3.0)) if mean else 0.0
     # An exponent is right to some EPS of its largest part.
-    of_weight = 8.0 * _EPS * float((count[-1] + 1.0) * (abs(log_mean) + np.log(count[-1] + 2.0)) + mean + 1.0)
+    of_weight = 8.0 * EPS * float((count[-1] + 1.0) * (abs(log_mean) + np.log(count[-1] + 2.0)) + mean + 1.0)
     a = 0.5 * d + count[0]
     lower = gammainc(a, y)
     with np.errstate(under="ignore"):
         term = np.exp(a * np.log(y) - y - gammaln(a + 1.0))
-        of_term = 8.0 * _EPS * (a * np.abs(np.log(y)) + y + np.abs(gammaln(a + 1.0)) + 1.0)
+        of_term = 8.0 * EPS * (a * np.abs(np.log(y)) + y + np.abs(gammaln(a + 1.0)) + 1.0)
         # Terms that are 0 here grow again where y > a.
         known = (term > 0.0) | (y < a)
         value = np.zeros(y.shape)
@@ -146,7 +146,7 @@ def poisson_mixture(x: np.ndarray, d: float, noncentrality: float) -> tuple[np.n
             a += 1.0
             term *= y / a
     # The terms of one y sum to 1 at most, and so do the weights.
-    error = left_out + 1.01 * of_weight + _GAMMA + 1.01 * of_term + 8.0 * _EPS * count.size
+    error = left_out + 1.01 * of_weight + _GAMMA + 1.01 * of_term + 8.0 * EPS * count.size
     return np.clip(value, 0.0, 1.0), np.where(known, error, 1.0)
 
 
@@ -227,7 +227,7 @@ class ChiSquareLaw(AbstractScoreLaw):
         moves the cdf by e times a density of d + 2 degrees of freedom.
         """
         largest = max(float(b.d + b.noncentrality) for b in self._bounds) ** 0.5 + _REACH
-        off = (self.blur + 4.0 * _EPS * np.abs(self.shift)) / np.abs(self.scale) + 8.0 * _EPS * largest**2
+        off = (self.blur + 4.0 * EPS * np.abs(self.shift)) / np.abs(self.scale) + 8.0 * EPS * largest**2
         e = float(np.max(off))
         near = 0.5 * e if self.d >= 2 else 0.8 * e**0.5
-        return near + 32.0 * _EPS * float(self.noncentrality.max()) + (1e-15 if self.blur else 0.0)
+        return near + 32.0 * EPS * float(self.noncentrality.max()) + (1e-15 if self.blur else 0.0)

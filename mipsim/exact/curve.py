@@ -9,7 +9,7 @@ import numpy as np
 
 from mipsim.exact.bracket import Bracket
 
-_LINES = 2**22
+_LINES = 2**22  # numbers of a batch of tangents: 32 MiB
 
 
 @dataclass(frozen=True)

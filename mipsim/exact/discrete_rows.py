@@ -15,11 +15,11 @@ from mipsim.exact.phases import Phases
 from mipsim.exact.rounding import EPS, ComplexArray, exact_dot, in_blocks, log_one_plus, product_parts, summed
 from mipsim.exact.rows import AbstractRow, Multiples, row_of, short
 
-_BLOCK = 2**16
-_PAIRS = 2**18
-_TERMS = 24
-_WORK = 2**23
-_SERIES = 0.1
+_BLOCK = 2**16  # values: above, no lattice is looked for among them
+_PAIRS = 2**18  # pairs of values: above, their phases cost more than they prove
+_TERMS = 24  # of the Taylor series: (0.1 pi / 3)^25 < 1e-24 is left
+_WORK = 2**23  # atoms times the values that are added to each: a second
+_SERIES = 0.1  # in units of pi: how near 0 the Taylor series serves
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.exact.rounding import EPS, ComplexArray, log_one_plus
 from mipsim.exact.transform import AbstractTransform, Tail
 
-_SAME = 1e-10
+_SAME = 1e-10  # of the largest: eigenvalues that differ by less are one; the difference is counted
 _FAR_OUT = 8.5  # exp(-8.5^2 / 2) < 1e-15
 
 

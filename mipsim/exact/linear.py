@@ -23,8 +23,8 @@ from mipsim.exact.rounding import exact_dot, precise_dot
 from mipsim.exact.rows import row_of
 from mipsim.exact.transform import RowsTransform
 
-_GOOD = 1e-9
-_MOST_CELLS = 2**14
+_GOOD = 1e-9  # a bound so small needs no second route
+_MOST_CELLS = 2**14  # lattice steps under the noise; a threshold costs twice as many tails
 
 
 def linear_law(problem: Problem) -> AbstractScoreLaw | None:

@@ -16,8 +16,8 @@ from mipsim.exact.law import AbstractScoreLaw
 from mipsim.exact.problem import Problem
 from mipsim.exact.rounding import EPS
 
-_MOST_DIMENSIONS = 4096
-_CLOSE = 1e-8
+_MOST_DIMENSIONS = 4096  # a Hessian of more is above 128 MiB
+_CLOSE = 1e-8  # of the range of the scores: what a polynomial may miss by rounding
 
 
 def quadratic_attack_law(problem: Problem) -> AbstractScoreLaw | None:

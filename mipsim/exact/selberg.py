@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mipsim.exact.rounding import ComplexArray
+from mipsim.exact.rounding import UNIT, ComplexArray
 
-_UNIT = 2.0**-53
 _TRANSFORM = 16.0
 """Units of rounding a level of a real fast Fourier transform: Higham (2002), theorem 24.2, gives 8 with accurate twiddles."""
 
@@ -68,10 +67,10 @@ def tail_bounds(values: ComplexArray, errors: np.ndarray, slack: float) -> tuple
     saw_cut = float(np.sum((taper / (np.pi * n)) * -values[1:].imag))
     places = np.arange(size + 1) / size
     rounding = (
-        _TRANSFORM * _UNIT * np.log2(size) * np.sqrt(size)
+        _TRANSFORM * UNIT * np.log2(size) * np.sqrt(size)
     )  # of values of modulus at most 1, in the l2 norm
     given = float(np.sum((taper / (np.pi * n)) * errors[1:]) + np.sum(fejer_weights(degree) * errors[1:]))
-    error = 2.0 * given + 2.0 * float(errors[0]) + 4.0 * rounding + 64.0 * _UNIT * np.log2(size + 2.0)
+    error = 2.0 * given + 2.0 * float(errors[0]) + 4.0 * rounding + 64.0 * UNIT * np.log2(size + 2.0)
     sides = []
     for sign in (-1.0, 1.0):
         # A lower bound is wanted of P(S > x + slack), an upper one of P(S > x - slack).

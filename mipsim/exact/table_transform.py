@@ -11,15 +11,15 @@ from mipsim.exact.phases import Phases
 from mipsim.exact.rounding import EPS, ComplexArray, in_blocks, log_of_one_plus, log_one_plus, summed
 from mipsim.exact.transform import AbstractTransform, Tail, phased_tail
 
-_ORDERS = 36
+_ORDERS = 36  # of the moments: 0.5^36 < 2e-11 of what is left out at the radius
 _SPLIT = 6  # moments of order 6 a + b as products of q u^(6 a) and u^b
 _FACTORIALS = np.array([float(factorial(r)) for r in range(_ORDERS + 1)])
-_TRIALS = 8
+_TRIALS = 8  # radii; each halves at least
 _REACH = 48.0  # deviations of the score: tails of 1e-308 and the line's own frequencies
 _LEFT_OUT = 1e-9  # at the radius; 2^-36 of it at half of it
-_BLOCK = 2**15
+_BLOCK = 2**15  # values of a batch: its powers fit into the cache
 _MARGIN = 1e-5  # covers the rounding and the remainders of moments that bound the modulus
-_SMALLEST = 1e-300
+_SMALLEST = 1e-300  # in the place of a variance of 0
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from mipsim.exact.rounding import EPS
 from mipsim.exact.table_transform import TablesTransform
 from mipsim.forms.score import terms_at
 
-_WORK = 2**22
+_WORK = 2**22  # outcomes that are multiplied out
 
 
 def table_law(problem: Problem) -> AbstractScoreLaw | None:

@@ -8,20 +8,19 @@ from math import fsum, log
 
 import numpy as np
 
-from mipsim.exact.rounding import ComplexArray, product_parts
+from mipsim.exact.rounding import EPS, ComplexArray, product_parts
 from mipsim.exact.rows import AbstractRow, Multiples
 
-_SCAN = 64.0
-_WHOLE = 2.0**52
-_QUIET = -38.5
+_SCAN = 64.0  # times the last node: how far an estimate looks
+_WHOLE = 2.0**52  # nodes: frequencies beyond are no whole numbers in float64
+_QUIET = -38.5  # log of 2e-17
 _LOUD = -50.0  # of the log of a height
 _FINE, _COARSE = (
     1.1,
     2.0,
 )  # growth of the blocks of frequencies that one bound serves: near the last node, and far from it
-_DOUBLINGS = 900
+_DOUBLINGS = 900  # blocks: 60 fine ones, and more than enough doublings to 2^52 nodes
 _OFF_LATTICE = 1e-7  # steps by which a sum may miss its lattice
-_EPS = 2.0**-52
 
 
 @dataclass(frozen=True)
@@ -195,7 +194,7 @@ class RowsTransform(AbstractTransform):
         if found is None or step is None:
             return None
         base = np.abs(np.array([self.offset, self.rows * self.row.base, self.target])).sum()
-        rounding = 8.0 * _EPS * (base / step + self.rows * found.most)
+        rounding = 8.0 * EPS * (base / step + self.rows * found.most)
         return None if self.rows * found.misfit + rounding > _OFF_LATTICE else found
 
     @cached_property
@@ -217,7 +216,7 @@ class RowsTransform(AbstractTransform):
         own = float(np.abs(self._mean).max()) + abs(self.target) if self._lattice is None else 0.0
         magnitude = self.magnitude if self._lattice is None else 0.0
         noise = sum(part.size for part in self.noise)
-        return _EPS * (magnitude + self.rows * self._row.size + 2.0 * (noise + own))
+        return EPS * (magnitude + self.rows * self._row.size + 2.0 * (noise + own))
 
     def rounding(self, s: ComplexArray) -> np.ndarray:
         """That of the row times the rows, that of the noise, and of their products and sums."""
@@ -227,7 +226,7 @@ class RowsTransform(AbstractTransform):
         for part in self.noise:
             noise += part.rounding(s)
             size += np.abs(part.cumulant(s))
-        return row + noise + (2.0 + len(self.noise)) * _EPS * size
+        return row + noise + (2.0 + len(self.noise)) * EPS * size
 
     @property
     def anchor(self) -> np.ndarray:
