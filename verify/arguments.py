@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from mipsim.referee.reporting.wording import plural
 from verify.claim import Claim
 from verify.judge import regime_named
-from verify.report.wording import plural
 
 DEFAULT_OUT = Path("results/verify")
 

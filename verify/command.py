@@ -8,12 +8,12 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from mipsim.referee.reporting.wording import number, plural
 from verify.arguments import Request, checked_seed, parser, request_of
 from verify.claim import Claim
 from verify.claim_result import ClaimResult
 from verify.judge import random_regimes, share
 from verify.report.tally import sentence
-from verify.report.wording import number, plural
 from verify.side_by_side import judge_all
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from mipsim.referee.reporting.files import writable_folder, write_atomically
 from verify.claim import Claim
 from verify.claim_result import ClaimResult
-from verify.report.files import writable_folder, write_atomically
 from verify.report.page import Heading, page
 from verify.report.record import Setting, claim_record
 from verify.report.section import section

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import math
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verify.claim import CurveEvidence, TrendEvidence, Verdict
-from verify.report.inline import inline
-from verify.report.wording import count
+from mipsim.referee.reporting.inline import inline
+from mipsim.referee.reporting.wording import count
+from mipsim.referee.result import CurveEvidence, TrendEvidence, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,19 +68,36 @@ def svg(evidence: CurveEvidence | TrendEvidence, verdict: Verdict, title: str, n
     Returns:
         An `<svg>` element that stands alone: no declaration, no external reference.
     """
+
+    def draw(figure: Figure) -> None:
+        if isinstance(evidence, CurveEvidence):
+            _draw_curve(figure, evidence)
+        else:
+            _draw_trend(figure, evidence)
+
+    return drawn(draw, f"{title}: {verdict}", name)
+
+
+def drawn(
+    draw: Callable[[Figure], None], description: str, name: str, colours: Mapping[str, str] = ROLES
+) -> str:
+    """Return what `draw` puts on an empty figure as an `<svg>` element in the page's colours.
+
+    Args:
+        draw: draws on a matplotlib figure of 7.2 by 3.1 inches.
+        description: what a screen reader reads.
+        name: unique on the page.
+        colours: CSS variable -> the colour that stands for it.
+    """
     import matplotlib
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context(STYLE):
-        if isinstance(evidence, CurveEvidence):
-            figure = Figure(figsize=(7.2, 3.1))
-            _draw_curve(figure, evidence)
-        else:
-            figure = Figure(figsize=(7.2, 3.1))
-            _draw_trend(figure, evidence)
+        figure = Figure(figsize=(7.2, 3.1))
+        draw(figure)
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    return inline(buffer.getvalue(), ROLES, f"{title}: {verdict}", name)
+    return inline(buffer.getvalue(), colours, description, name)
 
 
 def drawable(evidence: CurveEvidence | TrendEvidence | None) -> bool:
