@@ -104,10 +104,7 @@ def bayes_risk(curve: AbstractTradeOff, prior: object) -> np.ndarray:
 
 
 def auc(curve: AbstractTradeOff) -> float:
-    """The area under the ROC curve, 1 - integral of f, by adaptive quadrature in the probit of the FPR.
-
-    Returns:
-        In [1/2, 1], to 1e-9.
+    """`AbstractTradeOff.auc`, by adaptive quadrature in the probit of the FPR.
 
     Examples:
         >>> from mipsim.tradeoff import ApproxDPTradeOff
@@ -126,7 +123,7 @@ def auc(curve: AbstractTradeOff) -> float:
 
 
 def least_mu(curve: AbstractTradeOff) -> float:
-    """The least mu >= 0 with G_mu <= f everywhere, sup over a of Phi^-1(1 - a) - Phi^-1(f(a)); inf if none.
+    """`AbstractTradeOff.least_mu`, sup over a of Phi^-1(1 - a) - Phi^-1(f(a)).
 
     The supremum is taken over FPRs from 1e-300 to 1 - 1e-16, by a grid in probits that is then zoomed into.
 
@@ -164,13 +161,9 @@ def least_mu(curve: AbstractTradeOff) -> float:
 
 
 def mu_and_regret(curve: AbstractTradeOff) -> tuple[float, float]:
-    """`least_mu`, and the regret of reporting it: inf{k >= 0 : f(a + k) - k <= G_mu(a) for all a}.
+    """`AbstractTradeOff.mu_and_regret`: the largest difference of the Bayes risks of two curves over all priors.
 
-    The distance of two curves is the largest difference of their Bayes risks over all priors, which is what is
-    computed; an infinite mu is the curve 0.
-
-    Source: Gomez et al. (2026), "Gaussian DP for reporting differential privacy guarantees in machine learning";
-    Kaissis et al. (2024), "Beyond the calibration point", theorem 2, for the equality.
+    Source: Kaissis et al. (2024), "Beyond the calibration point", theorem 2, for the equality.
 
     Examples:
         >>> from mipsim.tradeoff import ApproxDPTradeOff
