@@ -1,10 +1,7 @@
-"""Kullback-Leibler divergence and deviance of binomial counts, and the bounds that a deviance gives."""
+"""Kullback-Leibler divergence and deviance of binomial counts."""
 
 import numpy as np
-from scipy.special import expit, rel_entr
-
-_FARTHEST_LOGIT = 700.0  # expit(-700) is about 1e-304: beyond it float64 underflows
-_HALVINGS = 80
+from scipy.special import rel_entr
 
 
 def divergence(observed: object, probability: object) -> np.ndarray:
@@ -40,50 +37,3 @@ def deviance(count: object, games: object, probability: object, complement: obje
     x, n, p = (np.asarray(v, dtype=np.float64) for v in (count, games, probability))
     q = 1.0 - p if complement is None else np.asarray(complement, dtype=np.float64)
     return np.maximum(2.0 * (rel_entr(x, n * p) + rel_entr(n - x, n * q)), 0.0)
-
-
-def deviance_logits(count: object, games: object, critical: object) -> tuple[np.ndarray, np.ndarray]:
-    """Log-odds of the least and the largest p with deviance(x, n, p) <= critical, each rounded outwards.
-
-    Log-odds keep both tails: p = expit(l) and 1 - p = expit(-l). They are -inf and inf where p is 0 and 1.
-
-    Examples:
-        >>> low, high = deviance_logits(0, 10, 2.0)
-        >>> float(low), round(float(expit(high)), 6)  # 1 - exp(-0.1)
-        (-inf, 0.095163)
-    """
-    x, n, c = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (count, games, critical)))
-    with np.errstate(divide="ignore"):
-        centre = np.clip(np.log(x) - np.log(n - x), -_FARTHEST_LOGIT, _FARTHEST_LOGIT)
-
-    def solve(end: float) -> np.ndarray:
-        inner, outer = centre.copy(), np.full_like(centre, end)
-        for _ in range(_HALVINGS):
-            middle = 0.5 * (inner + outer)
-            within = deviance(x, n, expit(middle), expit(-middle)) <= c
-            inner, outer = np.where(within, middle, inner), np.where(within, outer, middle)
-        return outer
-
-    low = np.where(x == 0, -np.inf, solve(-_FARTHEST_LOGIT))
-    high = np.where(x == n, np.inf, solve(_FARTHEST_LOGIT))
-    return low, high
-
-
-def deviance_bounds(count: object, games: object, critical: object) -> tuple[np.ndarray, np.ndarray]:
-    """The least and the largest p with 2 n KL(x/n || p) <= critical.
-
-    Args:
-        count: x, any shape, 0 <= x <= n.
-        games: n >= 1.
-        critical: deviance >= 0, e.g. a chi-square quantile.
-
-    Returns:
-        (low, high), float64, of the broadcast shape; 0 and 1 are reached at x = 0 and x = n.
-
-    Examples:
-        >>> low, high = deviance_bounds([0, 50, 100], 100, 3.84)
-        >>> low.round(4).tolist(), high.round(4).tolist()
-        ([0.0, 0.403, 0.981], [0.019, 0.597, 1.0])
-    """
-    low, high = deviance_logits(count, games, critical)
-    return expit(low), expit(high)

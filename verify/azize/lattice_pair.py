@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import fft
 from scipy.special import logsumexp
 
 from mipsim.exact import Terms
@@ -183,8 +182,8 @@ def pair_law(
         possible = np.isfinite(g.ratio)
         for world, mass in enumerate((out, inside)):
             finite[world] *= min(float((g.out, g.inside)[world][possible].sum()), 1.0) ** g.count
-            waves[world].append((fft.rfft(np.bincount(index % points, mass, points)), g.count))
-    laws = [np.roll(np.maximum(fft.irfft(_product(w), points), 0.0), -(start % points)) for w in waves]
+            waves[world].append((np.fft.rfft(np.bincount(index % points, mass, points)), g.count))
+    laws = [np.roll(np.maximum(np.fft.irfft(_product(w), points), 0.0), -(start % points)) for w in waves]
     if any(table[0].size for table in tables):
         error += _outside(tables, h, start, start + points - 1)
     ratio = (start + np.arange(points)) * h
