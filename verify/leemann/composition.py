@@ -57,11 +57,15 @@ def limit_regime(
         )
 
     words = "limit" if equal else "bound"
-    return Regime(f"{words}, mu_step = {step:g}, c = {c:g}", parameters, judge, "" if equal else EACH, random=False)
+    return Regime(
+        f"{words}, mu_step = {step:g}, c = {c:g}", parameters, judge, "" if equal else EACH, random=False
+    )
 
 
 EACH = "a run of its own for each t, all of whose steps have one rate"
-ENDLESS = "one endless run, whose i-th batch has the rate min(1, c/sqrt(i)), so that (n/N) sqrt(t) -> c within it"
+ENDLESS = (
+    "one endless run, whose i-th batch has the rate min(1, c/sqrt(i)), so that (n/N) sqrt(t) -> c within it"
+)
 _FIRST = 1024
 _ENDLESS_SIZES = tuple(4**k for k in range(6, 15))
 
@@ -193,7 +197,9 @@ CLAIMS = (
                 ("one curve for all", "curves that differ by target"),
                 "the target is the same in all steps; a step is mu_step-GMIP on average over targets",
             ),
-            "batch sizes": OneOf((EACH, ENDLESS), "the lemma speaks of a limit in t and does not say what runs it compares"),
+            "batch sizes": OneOf(
+                (EACH, ENDLESS), "the lemma speaks of a limit in t and does not say what runs it compares"
+            ),
         },
         (
             *(limit_regime(*pair) for pair in _PAIRS),
