@@ -57,6 +57,7 @@ from mipsim.games import (
 from mipsim.mechanisms import (
     AbstractMechanism,
     AbstractZEstimator,
+    DiscreteGaussianNoise,
     EmpiricalMean,
     Fingerprint,
     FunctionMechanism,
@@ -126,6 +127,7 @@ __all__ = [
     "CovarianceScore",
     "DeltaProfileTradeOff",
     "Discrete",
+    "DiscreteGaussianNoise",
     "Empirical",
     "EmpiricalMean",
     "EmpiricalTradeOff",

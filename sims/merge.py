@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import mipsim as mi
-from mipsim.engine.manifest import IDENTITY, difference
-from mipsim.engine.shares import share
+from mipsim.engine.manifest import IDENTITY, difference, share
 
 
 def merge(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from mipsim.attacks import AbstractAttack
-from mipsim.games import AbstractGame
+from mipsim.games import AbstractMembershipGame
 
 SCALES = ("quick", "standard", "full")
 
@@ -31,7 +31,7 @@ class Study:
 
     name: str
     description: str
-    build: Callable[[], tuple[AbstractGame, AbstractAttack]]
+    build: Callable[[], tuple[AbstractMembershipGame, AbstractAttack]]
     games: Mapping[str, int]
     seed: int = 0
 

@@ -365,6 +365,6 @@ FAULTS: tuple[Fault, ...] = (
         "mipsim/rare/linear_score.py",
         "theta * fixed + rows * one + 0.5 * theta**2 * self._noise,",
         "theta * fixed + rows * one + 0.45 * theta**2 * self._noise,",
-        ("tests/rare/test_rare_gates.py", "tests/rare/test_play_rare.py"),
+        ("tests/rare/test_rare_diagnostics.py", "tests/rare/test_play_rare.py"),
     ),
 )

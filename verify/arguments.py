@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from mipsim.referee.reporting.wording import plural
 from verify.claim import Claim
 from verify.judge import regime_named
-from verify.report.wording import plural
 
 DEFAULT_OUT = Path("results/verify")
 
@@ -103,6 +103,11 @@ def parser() -> argparse.ArgumentParser:
         help="write the data alone, as in verdicts.json, to FILE, or to standard output for -; a report only with --out",
     )
     reader.add_argument("--list", action="store_true", help="list the claims and judge nothing")
+    reader.add_argument(
+        "--suite",
+        choices=("broken-mechanisms",),
+        help="judge mechanisms with known violations instead, beside other tools' published figures",
+    )
     return reader
 
 
@@ -113,7 +118,7 @@ def request_of(arguments: argparse.Namespace, register: Mapping[str, Claim]) -> 
         ValueError: one sentence that names the argument, its value and what is allowed.
     """
     confidence = _confidence(arguments.confidence)
-    seed = _seed(arguments.seed)
+    seed = checked_seed(arguments.seed)
     claims = select(arguments.claims, register)
     out = arguments.out
     if arguments.regime is not None:
@@ -133,7 +138,8 @@ def _confidence(text: str) -> float:
     return confidence
 
 
-def _seed(text: str) -> int:
+def checked_seed(text: str) -> int:
+    """Return the whole number in [0, 2^64) that the text spells, or say that it spells none."""
     try:
         seed = int(text)
     except ValueError:

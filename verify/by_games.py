@@ -2,14 +2,12 @@
 
 import threading
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
-from mipsim.bands import law_of_score
 from mipsim.engine import Histogram
 from mipsim.tradeoff import AbstractTradeOff
 from sims.runner import run
@@ -127,51 +125,3 @@ def judge_curve(
         evidence=evidence,
         games_to_decide=found.games_to_confirm(tolerance) if verdict is Verdict.INCONCLUSIVE else None,
     )
-
-
-def judge_law(
-    study: Study, leakage: float, tolerance: float, budget: Budget, parameters: dict[str, Any]
-) -> RegimeResult:
-    """Compare the law of a study's scores with N(-m/2, m) out and N(+m/2, m) in, at 64 of the run's own thresholds.
-
-    Half of the failure probability goes to each world. Like one size of a limit, it confirms or leaves open.
-    """
-    count = budget.games(*GAMES)
-    histogram = played(study.name, count, budget.study_seed, budget.store)
-    chosen = np.linspace(0, len(histogram.edges) - 1, 64).astype(int)
-    deviation = leakage**0.5
-    found = []
-    for counts, centre in ((histogram.out, -leakage / 2), (histogram.inside, leakage / 2)):
-        z = (histogram.edges[chosen] - centre) / deviation
-        kept = chosen[np.abs(z) <= -ndtri(LEAST_RATE)]  # known before the games: from the edges and the claim
-        below = np.concatenate([[0], np.cumsum(counts)[kept], [counts.sum()]])
-        found.append(
-            law_of_score(
-                np.diff(below),
-                histogram.edges[kept],
-                partial(norm_cdf, centre=centre, deviation=deviation),
-                budget.failure_probability / 2,
-                tolerance=tolerance,
-            )
-        )
-    worst = max(found, key=lambda comparison: comparison.smallest_tolerance)
-    confirmed = all(comparison.verdict_for("limit") == "CONFIRMED" for comparison in found)
-    return RegimeResult(
-        parameters=parameters | {"study": study.name, "tolerance": tolerance},
-        verdict=Verdict.CONFIRMED if confirmed else Verdict.INCONCLUSIVE,
-        games=count,
-        gap=worst.gap,
-        interval=worst.interval,
-        smallest_tolerance=worst.smallest_tolerance,
-        detectable_gap=worst.detectable_gap,
-        route=f"games ({histogram.manifest.get('fidelity', 'sufficient')} fidelity)",
-        detail=f"both worlds, between the claimed quantiles {LEAST_RATE:g} and {1 - LEAST_RATE:g}",
-        seed=budget.study_seed,
-        tolerance=tolerance,
-        games_to_decide=None if confirmed else worst.games_to_confirm(tolerance),
-    )
-
-
-def norm_cdf(score: np.ndarray, centre: float, deviation: float) -> np.ndarray:
-    """The distribution function of N(centre, deviation^2)."""
-    return ndtr((score - centre) / deviation)

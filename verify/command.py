@@ -8,12 +8,12 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from verify.arguments import Request, parser, request_of
+from mipsim.referee.reporting.wording import number, plural
+from verify.arguments import Request, checked_seed, parser, request_of
 from verify.claim import Claim
 from verify.claim_result import ClaimResult
 from verify.judge import random_regimes, share
 from verify.report.tally import sentence
-from verify.report.wording import number, plural
 from verify.side_by_side import judge_all
 
 if TYPE_CHECKING:
@@ -45,6 +45,11 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Claim] | None
             arguments = parser().parse_args(argv)
         except SystemExit as stop:  # argparse has said why, or has printed its help
             return int(stop.code or 0)
+        if arguments.suite is not None:
+            from verify.suite import show
+
+            show(arguments.json, checked_seed(arguments.seed))
+            return DONE
         # Where the data go to standard output nothing else does.
         console = Console(stderr=arguments.json == "-")
         if register is None:

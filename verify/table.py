@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from mipsim.referee.reporting.wording import by_unit, count, duration, interval, number, quantity
 from verify.claim import Claim, Regime, Verdict
 from verify.claim_result import ClaimResult
 from verify.judge import headline
-from verify.report.wording import by_unit, count, duration, interval, number, quantity
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult

@@ -5,6 +5,7 @@ import math
 import numpy as np
 from scipy.special import expit, rel_entr
 
+from mipsim._roots import outer_root
 from mipsim._validation import number
 from mipsim.bands.counts import class_counts
 
@@ -12,7 +13,7 @@ _RISKS = (0.05, 0.01, 1e-3, 1e-4, 1e-6, 1e-9)
 _KAPPAS = (4.66, 6.43, 8.90, 11.33, 16.12, 23.21)
 # Quantiles of the statistic at these risks, the largest over a grid of n from 1 to 30,000, rounded up (those of
 # 0.05 and 0.01 hold at 10^6 too); by the exact recursion that tests/bands/test_duembgen_wellner.py repeats.
-_HALVINGS, _FARTHEST_LOGIT = 80, 700.0
+_FARTHEST_LOGIT = 700.0  # beyond it expit underflows
 
 
 def kappa(failure_probability: float) -> float:
@@ -75,24 +76,19 @@ def duembgen_wellner(count: object, games: int, failure_probability: float) -> t
     level = kappa(failure_probability)
     seen = x / n
 
-    def outside(logit: np.ndarray) -> np.ndarray:
-        p, q = expit(logit), expit(-logit)
-        information = np.maximum(rel_entr(seen, p) + rel_entr(1.0 - seen, q), 0.0)
-        least, most = np.minimum(seen, p), np.maximum(seen, p)
+    def excess(logit: np.ndarray, index: np.ndarray) -> np.ndarray:
+        p, q, own = expit(logit), expit(-logit), seen[index]
+        information = np.maximum(rel_entr(own, p) + rel_entr(1.0 - own, q), 0.0)
+        least, most = np.minimum(own, p), np.maximum(own, p)
         nearest = np.clip(0.5, least, most)
         rest = np.where(nearest == p, q, 1.0 - nearest)
         with np.errstate(divide="ignore"):
             c = np.log1p(-np.log(np.minimum(4.0 * nearest * rest, 1.0)))
-        return n * information > level + c + np.log1p(c**2)
+        # Roots of both sides, for the left one is nearly a straight line then.
+        return np.sqrt(n * information) - np.sqrt(level + c + np.log1p(c**2))
 
     with np.errstate(divide="ignore"):
         centre = np.clip(np.log(x) - np.log(n - x), -_FARTHEST_LOGIT, _FARTHEST_LOGIT)
-    ends = []
-    for end in (-_FARTHEST_LOGIT, _FARTHEST_LOGIT):
-        inner, outer = centre.copy(), np.full_like(centre, end)
-        for _ in range(_HALVINGS):
-            middle = 0.5 * (inner + outer)
-            beyond = outside(middle)
-            inner, outer = np.where(beyond, inner, middle), np.where(beyond, middle, outer)
-        ends.append(expit(outer))
-    return np.where(x == 0, 0.0, ends[0]), np.where(x == n, 1.0, ends[1])
+    ends = -_FARTHEST_LOGIT, _FARTHEST_LOGIT
+    low, high = (expit(outer_root(excess, centre, np.full_like(centre, end))) for end in ends)
+    return np.where(x == 0, 0.0, low), np.where(x == n, 1.0, high)

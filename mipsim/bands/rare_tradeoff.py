@@ -26,7 +26,7 @@ class RareTradeOff(AbstractPlayedTradeOff):
         thresholds: increasing, in units of the score, shape (K,).
         out: the false-positive rates P_out(score > t).
         inside: the false-negative rates P_in(score <= t).
-        games: games played in each world, all rungs together.
+        games: games played in each world, all tilts together.
         confidence: of the band, in (0, 1).
         manifest: what was played (plain JSON types).
 

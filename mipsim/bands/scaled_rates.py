@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betainc, betaincc, ndtr, ndtri
 
+from mipsim._roots import outer_root
 from mipsim._validation import number, real_array
 from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.bands.curve_band import CurveBand
-
-_HALVINGS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,13 +135,16 @@ class ScaledRates:
             >>> ndtr(rates.limit(-1.959964, small=True)).round(8).tolist()  # Clopper and Pearson's
             [6.54e-06]
         """
-        low, high = np.full(self.count.size, -40.0), np.full(self.count.size, 9.0)  # Phi is 0 and 1 there
-        for _ in range(_HALVINGS):
-            middle = 0.5 * (low + high)
-            right = (self.tail_probit(middle[:, None], small)[:, 0] > probit) == small
-            low, high = np.where(right, middle, low), np.where(right, high, middle)
+
+        def excess(z: np.ndarray, index: np.ndarray) -> np.ndarray:
+            every = np.zeros(self.count.size)
+            every[index] = z
+            return probit - np.clip(self.tail_probit(every[:, None], small)[index, 0], -1e3, 1e3)
+
+        ends = np.full(self.count.size, -40.0), np.full(self.count.size, 9.0)  # Phi is 0 and 1 there
+        found = outer_root(excess, *(ends if small else ends[::-1]))
         certain = self._beta(small)[2][:, 0]
-        return np.where(certain, np.inf, high) if small else np.where(certain, -np.inf, low)
+        return np.where(certain, np.inf if small else -np.inf, found)
 
     def planned_variance(self, z: np.ndarray) -> np.ndarray:
         """Variance of the estimated probit if the rate is Phi(z), B^2 q (1 - q) / (n phi(z)^2), shape (K, m)."""

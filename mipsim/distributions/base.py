@@ -34,11 +34,6 @@ class AbstractDistribution(AbstractMember):
 
     @property
     @abstractmethod
-    def dimension(self) -> int:
-        """d, the number of coordinates of a record."""
-
-    @property
-    @abstractmethod
     def is_product(self) -> bool:
         """Whether the d coordinates are independent."""
 
@@ -75,6 +70,11 @@ class AbstractDistribution(AbstractMember):
     @abstractmethod
     def hardest_target(self) -> Vector:
         """The point of the support that is nearest to the mean in Mahalanobis distance, shape (d,)."""
+
+    @property
+    def dimension(self) -> int:
+        """d, the number of coordinates of a record."""
+        return self.mean.shape[0]
 
     @property
     def has_exact_sum(self) -> bool:
@@ -119,6 +119,40 @@ class AbstractDistribution(AbstractMember):
         )
 
 
+class AbstractUnbounded(AbstractDistribution):
+    """A law whose support is all of R^d: every point is possible, and none is farthest from the mean.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> mi.Gaussian(0.0, 1.0).easiest_target()
+        Traceback (most recent call last):
+        ...
+        ValueError: Gaussian data have an unbounded support and so no easiest target; give a point
+    """
+
+    def in_support(self, point: object) -> bool:
+        """True for every finite point of shape (d,)."""
+        finite_vector("point", point, self.dimension)
+        return True
+
+    def easiest_target(self) -> Vector:
+        """Not available: the support is unbounded.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError(no_easiest_target(self))
+
+    def hardest_target(self) -> Vector:
+        """The mean."""
+        return self.mean.copy()
+
+
+def no_easiest_target(data: AbstractDistribution) -> str:
+    """Why a law of unbounded support has no easiest target."""
+    return f"{type(data).__name__} data have an unbounded support and so no easiest target; give a point"
+
+
 Member = Bool[Array, ""] | Int[Array, ""] | bool
 
 
@@ -149,5 +183,23 @@ def sum_ratio(data: AbstractDistribution) -> Callable[[Array, int, Array, Array]
         >>> ratio = sum_ratio(mi.Bernoulli([0.5]))
         >>> print(ratio(np.array([8.0]), 10, np.ones(1), np.zeros(1)).round(4))
         [0.47]
+    """
+    return None
+
+
+CharacteristicFunction = Callable[[np.ndarray], np.ndarray]
+
+
+@singledispatch
+def characteristic(data: AbstractDistribution) -> CharacteristicFunction | None:
+    """The function u -> E exp(i u (z_j - mean_j)) of real u, of any shape that broadcasts against (d,).
+
+    None where it has no closed form, or the coordinates are dependent. A law registers its own beside its class.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> of = characteristic(mi.Laplace(3.0, [1.0, 2.0]))
+        >>> print(of(np.ones((1, 1))))  # 1 / (1 + b^2 u^2)
+        [[0.5 0.2]]
     """
     return None

@@ -53,11 +53,6 @@ class Bernoulli(AbstractProduct):
             )
 
     @property
-    def dimension(self) -> int:
-        """The number of coordinates d."""
-        return self.p.shape[0]
-
-    @property
     def mean(self) -> Vector:
         """The success probabilities p, shape (d,)."""
         return self.p

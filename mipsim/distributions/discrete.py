@@ -1,5 +1,7 @@
 """Independent coordinates on a few values."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,6 +11,9 @@ from mipsim._validation import finite_vector, real_array, whole
 from mipsim.distributions._parameters import moment_order
 from mipsim.distributions.base import Vector
 from mipsim.distributions.product import AbstractProduct
+
+_FEW = 16
+"""With more values a search takes fewer comparisons than all of them; both find the same value."""
 
 
 class Discrete(AbstractProduct):
@@ -73,11 +78,6 @@ class Discrete(AbstractProduct):
         self.probabilities = np.repeat(rows, d or 1, axis=0) if weights.ndim == 1 else rows.copy()
 
     @property
-    def dimension(self) -> int:
-        """The number of coordinates d."""
-        return self.probabilities.shape[0]
-
-    @property
     def mean(self) -> Vector:
         """sum_k v_k p_jk, shape (d,)."""
         return self.probabilities @ self.values
@@ -91,7 +91,10 @@ class Discrete(AbstractProduct):
         """Draw n records by inverting the distribution function, shape (n, d)."""
         below = jnp.cumsum(jnp.asarray(self.probabilities), axis=1)[:, :-1]
         uniform = jax.random.uniform(key, (n, self.probabilities.shape[0], 1))
-        return jnp.asarray(self.values)[jnp.sum(uniform >= below, axis=-1)]
+        if self.values.size <= _FEW:
+            return jnp.asarray(self.values)[jnp.sum(uniform >= below, axis=-1)]
+        place = jax.vmap(partial(jnp.searchsorted, side="right"), (0, 1), 1)(below, uniform[:, :, 0])
+        return jnp.asarray(self.values)[place]
 
     def in_support(self, point: object) -> bool:
         """Whether every coordinate of the point is a value of positive probability."""

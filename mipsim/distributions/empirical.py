@@ -57,11 +57,6 @@ class Empirical(AbstractDistribution):
         self.cov = shifted.T @ shifted / rows if full else (shifted**2).mean(axis=0)
 
     @property
-    def dimension(self) -> int:
-        """The number of coordinates d."""
-        return self.records.shape[1]
-
-    @property
     def is_product(self) -> bool:
         """False: the coordinates of a row are dependent."""
         return False

@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector
 from mipsim.distributions._parameters import coordinates, moment_order, positive
-from mipsim.distributions.base import Vector, sum_ratio, sum_sampler
+from mipsim.distributions.base import Vector, characteristic, no_easiest_target, sum_ratio, sum_sampler
 from mipsim.distributions.product import AbstractProduct
 
 
@@ -38,11 +38,6 @@ class Exponential(AbstractProduct):
         positive("scale", self.scale)
 
     @property
-    def dimension(self) -> int:
-        """The number of coordinates d."""
-        return self.scale.shape[0]
-
-    @property
     def mean(self) -> Vector:
         """The scale b, shape (d,)."""
         return self.scale
@@ -68,11 +63,16 @@ class Exponential(AbstractProduct):
         Raises:
             ValueError: always.
         """
-        raise ValueError("Exponential data have an unbounded support and so no easiest target; give a point")
+        raise ValueError(no_easiest_target(self))
 
     def hardest_target(self) -> Vector:
         """The mean."""
         return self.scale.copy()
+
+
+def _characteristic(data: Exponential, u: np.ndarray) -> np.ndarray:
+    s = data.scale * u
+    return np.exp(-1j * s) / (1 - 1j * s)
 
 
 def _draw_sum(data: Exponential, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
@@ -104,5 +104,6 @@ def _log_sum_ratio(
     return jnp.where(target < 0, jnp.nan, jnp.where(possible, ratio, -jnp.inf))
 
 
+characteristic.register(Exponential, lambda data: partial(_characteristic, data))
 sum_sampler.register(Exponential, lambda data: partial(_draw_sum, data))
 sum_ratio.register(Exponential, lambda data: partial(_log_sum_ratio, data))

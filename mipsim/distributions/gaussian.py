@@ -7,12 +7,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from mipsim._validation import finite_vector, real_array
+from mipsim._validation import real_array
 from mipsim.distributions._parameters import coordinates, moment_order, positive
-from mipsim.distributions.base import AbstractDistribution, Vector, sum_ratio, sum_sampler
+from mipsim.distributions.base import AbstractUnbounded, Vector, characteristic, sum_ratio, sum_sampler
 
 
-class Gaussian(AbstractDistribution):
+class Gaussian(AbstractUnbounded):
     """N(mean, cov) in R^d.
 
     Args:
@@ -54,11 +54,6 @@ class Gaussian(AbstractDistribution):
         self.factor = _square_root(self.cov)
 
     @property
-    def dimension(self) -> int:
-        """The number of coordinates d."""
-        return self.location.shape[0]
-
-    @property
     def is_product(self) -> bool:
         """Whether the covariance was given as variances."""
         return self.cov.ndim == 1
@@ -83,23 +78,6 @@ class Gaussian(AbstractDistribution):
         """Draw n records, shape (n, d)."""
         normal = jax.random.normal(key, (n, self.location.shape[0]))
         return (normal * self.factor if self.cov.ndim == 1 else normal @ self.factor.T) + self.location
-
-    def in_support(self, point: object) -> bool:
-        """True for every finite point of shape (d,)."""
-        finite_vector("point", point, self.dimension)
-        return True
-
-    def easiest_target(self) -> Vector:
-        """Not available: the support is unbounded.
-
-        Raises:
-            ValueError: always.
-        """
-        raise ValueError("Gaussian data have an unbounded support and so no easiest target; give a point")
-
-    def hardest_target(self) -> Vector:
-        """The mean."""
-        return self.location.copy()
 
 
 def _square_root(cov: np.ndarray) -> np.ndarray:
@@ -139,6 +117,9 @@ def _log_sum_ratio(
     return 0.5 * (square - jnp.log1p(-data.cov / out))
 
 
+characteristic.register(
+    Gaussian, lambda data: (lambda u: np.exp(-0.5 * data.cov * u**2)) if data.is_product else None
+)
 sum_sampler.register(Gaussian, lambda data: partial(_draw_sum, data))
 # With a full covariance the ratio is no sum over coordinates.
 sum_ratio.register(Gaussian, lambda data: partial(_log_sum_ratio, data) if data.is_product else None)

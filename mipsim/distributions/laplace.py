@@ -8,13 +8,12 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 from scipy.special import factorial
 
-from mipsim._validation import finite_vector
 from mipsim.distributions._parameters import coordinates, moment_order, positive
-from mipsim.distributions.base import Vector, sum_sampler
+from mipsim.distributions.base import AbstractUnbounded, Vector, characteristic, sum_sampler
 from mipsim.distributions.product import AbstractProduct
 
 
-class Laplace(AbstractProduct):
+class Laplace(AbstractUnbounded, AbstractProduct):
     """Coordinates with density exp(-|x - mean| / scale) / (2 scale), independent.
 
     Args:
@@ -41,11 +40,6 @@ class Laplace(AbstractProduct):
         positive("scale", self.scale)
 
     @property
-    def dimension(self) -> int:
-        """The number of coordinates d."""
-        return self.location.shape[0]
-
-    @property
     def mean(self) -> Vector:
         """The mean, shape (d,)."""
         return self.location
@@ -59,23 +53,6 @@ class Laplace(AbstractProduct):
         """Draw n records, shape (n, d)."""
         return jax.random.laplace(key, (n, self.location.shape[0])) * self.scale + self.location
 
-    def in_support(self, point: object) -> bool:
-        """True for every finite point of shape (d,)."""
-        finite_vector("point", point, self.dimension)
-        return True
-
-    def easiest_target(self) -> Vector:
-        """Not available: the support is unbounded.
-
-        Raises:
-            ValueError: always.
-        """
-        raise ValueError("Laplace data have an unbounded support and so no easiest target; give a point")
-
-    def hardest_target(self) -> Vector:
-        """The mean."""
-        return self.location.copy()
-
 
 def _draw_sum(data: Laplace, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
     """Draw n mean + b (G - G') with G, G' independent Gamma(n), shape (d,): a Laplace is E - E'."""
@@ -85,4 +62,5 @@ def _draw_sum(data: Laplace, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
     return (plus - minus) * data.scale + n * data.location
 
 
+characteristic.register(Laplace, lambda data: lambda u: 1 / (1 + (data.scale * u) ** 2))
 sum_sampler.register(Laplace, lambda data: partial(_draw_sum, data))

@@ -1,17 +1,19 @@
 """Independent Student-t coordinates."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
+from scipy.special import gammaln, kve
 
-from mipsim._validation import finite_vector
 from mipsim.distributions._parameters import coordinates, moment_order, positive
-from mipsim.distributions.base import Vector
+from mipsim.distributions.base import AbstractUnbounded, Vector, characteristic
 from mipsim.distributions.product import AbstractProduct
 
 
-class StudentT(AbstractProduct):
+class StudentT(AbstractUnbounded, AbstractProduct):
     """mean + scale T with T a Student t of df degrees of freedom, coordinates independent.
 
     Args:
@@ -46,11 +48,6 @@ class StudentT(AbstractProduct):
         positive("scale", self.scale)
 
     @property
-    def dimension(self) -> int:
-        """The number of coordinates d."""
-        return self.location.shape[0]
-
-    @property
     def mean(self) -> Vector:
         """The mean, shape (d,)."""
         return self.location
@@ -76,19 +73,14 @@ class StudentT(AbstractProduct):
             radius * jnp.cos(2 * jnp.pi * jax.random.uniform(key_angle, shape)) * self.scale + self.location
         )
 
-    def in_support(self, point: object) -> bool:
-        """True for every finite point of shape (d,)."""
-        finite_vector("point", point, self.dimension)
-        return True
 
-    def easiest_target(self) -> Vector:
-        """Not available: the support is unbounded.
+def _characteristic(data: StudentT, u: np.ndarray) -> np.ndarray:
+    """K_{k/2}(x) x^{k/2} / (Gamma(k/2) 2^{k/2 - 1}) at x = sqrt(k) scale |u|, k degrees of freedom."""
+    df = data.df
+    x = np.maximum(np.sqrt(df) * np.abs(data.scale * u), 1e-12)
+    with np.errstate(under="ignore"):
+        logs = 0.5 * df * np.log(x) - gammaln(df / 2) - (df / 2 - 1) * np.log(2) - x
+        return np.where(u == 0, 1.0, kve(df / 2, x) * np.exp(logs))
 
-        Raises:
-            ValueError: always.
-        """
-        raise ValueError("StudentT data have an unbounded support and so no easiest target; give a point")
 
-    def hardest_target(self) -> Vector:
-        """The mean."""
-        return self.location.copy()
+characteristic.register(StudentT, lambda data: partial(_characteristic, data))

@@ -1,13 +1,11 @@
 """Tables of the law of a column sum: one word picks a cell, another the place within it."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import singledispatch
 
 import numpy as np
-from scipy.special import gammaln, kve
 
-from mipsim.distributions.base import AbstractDistribution
+from mipsim.distributions.base import AbstractDistribution, CharacteristicFunction, characteristic
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.binomial_table import MOST_BITS, alias_entries
 from mipsim.distributions.discrete import Discrete
@@ -42,7 +40,7 @@ class StandardForm:
     location: np.ndarray
     scale: np.ndarray
     sd: float
-    characteristic: Callable[[np.ndarray], np.ndarray]
+    characteristic: CharacteristicFunction
 
 
 @dataclass(frozen=True)
@@ -91,26 +89,30 @@ def standard_form(data: AbstractDistribution) -> StandardForm | None:
     return None
 
 
+def _form(location: np.ndarray, scale: np.ndarray, sd: float, law: AbstractDistribution) -> StandardForm:
+    function = characteristic(law)
+    assert function is not None
+    return StandardForm(location, scale, sd, function)
+
+
 @standard_form.register
 def _(data: Gaussian) -> StandardForm | None:
-    if not data.is_product:
-        return None
-    return StandardForm(data.mean, data.factor, 1.0, lambda u: np.exp(-0.5 * u**2))
+    return _form(data.mean, data.factor, 1.0, Gaussian(0.0, 1.0)) if data.is_product else None
 
 
 @standard_form.register
 def _(data: Exponential) -> StandardForm:
-    return StandardForm(data.mean, data.scale, 1.0, lambda u: np.exp(-1j * u) / (1 - 1j * u))
+    return _form(data.mean, data.scale, 1.0, Exponential(1.0))
 
 
 @standard_form.register
 def _(data: Laplace) -> StandardForm:
-    return StandardForm(data.mean, data.scale, np.sqrt(2.0), lambda u: 1 / (1 + u**2))
+    return _form(data.mean, data.scale, np.sqrt(2.0), Laplace(0.0, 1.0))
 
 
 @standard_form.register
 def _(data: Uniform) -> StandardForm:
-    return StandardForm(data.mean, data.high - data.low, np.sqrt(1 / 12), lambda u: np.sinc(u / (2 * np.pi)))
+    return _form(data.mean, data.high - data.low, np.sqrt(1 / 12), Uniform(-0.5, 0.5))
 
 
 @standard_form.register
@@ -118,14 +120,7 @@ def _(data: StudentT) -> StandardForm | None:
     df = float(data.df[0])
     if (data.df != df).any():
         return None
-
-    def characteristic(u: np.ndarray) -> np.ndarray:
-        x = np.maximum(np.sqrt(df) * np.abs(u), 1e-12)
-        with np.errstate(under="ignore"):
-            logs = 0.5 * df * np.log(x) - gammaln(df / 2) - (df / 2 - 1) * np.log(2) - x
-            return np.where(u == 0, 1.0, kve(df / 2, x) * np.exp(logs))
-
-    return StandardForm(data.mean, data.scale, float(np.sqrt(df / (df - 2))), characteristic)
+    return _form(data.mean, data.scale, float(np.sqrt(df / (df - 2))), StudentT(df))
 
 
 def sum_table(form: StandardForm, rows: int) -> SumTable | None:

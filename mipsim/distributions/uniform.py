@@ -6,7 +6,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector
 from mipsim.distributions._parameters import coordinates, moment_order
-from mipsim.distributions.base import Vector
+from mipsim.distributions.base import Vector, characteristic
 from mipsim.distributions.product import AbstractProduct
 
 
@@ -42,11 +42,6 @@ class Uniform(AbstractProduct):
             )
 
     @property
-    def dimension(self) -> int:
-        """The number of coordinates d."""
-        return self.low.shape[0]
-
-    @property
     def mean(self) -> Vector:
         """(low + high) / 2, shape (d,)."""
         return (self.low + self.high) / 2
@@ -73,3 +68,6 @@ class Uniform(AbstractProduct):
     def hardest_target(self) -> Vector:
         """The mean."""
         return self.mean
+
+
+characteristic.register(Uniform, lambda data: lambda u: np.sinc((data.high - data.low) * u / (2 * np.pi)))

@@ -1,4 +1,4 @@
-"""The ladder of fidelity: the choice of the cheapest faithful way to play a game."""
+"""Fidelity: the choice of the cheapest faithful way to play a game."""
 
 import jax
 import jax.numpy as jnp

@@ -12,8 +12,8 @@ from mipsim.attacks.function import as_attack
 from mipsim.engine.counting import on_device
 from mipsim.engine.fidelity import build_sampler, check_fidelity, check_game, check_shapes
 from mipsim.engine.histogram import Histogram
+from mipsim.engine.manifest import check_shard, share
 from mipsim.engine.run import Column, Run
-from mipsim.engine.shares import check_shard, share
 from mipsim.games.base import AbstractGame
 
 

@@ -9,17 +9,15 @@ import numpy as np
 
 from mipsim._validation import real_array, whole
 from mipsim.attacks.base import AbstractAttack
-from mipsim.engine.counting import GAMES, PILOT, Counter
+from mipsim.engine.counting import GAMES, PILOT, Counter, play_range
 from mipsim.engine.devices import Device, local_devices, threads_for
-from mipsim.engine.drive import play_range
 from mipsim.engine.fidelity import pilot_games
 from mipsim.engine.histogram import Histogram
-from mipsim.engine.manifest import DRAWS, FORMAT, array_digest, describe, versions
+from mipsim.engine.manifest import DRAWS, FORMAT, array_digest, describe, game_range, versions
 from mipsim.engine.pilot import pilot_edges
 from mipsim.engine.progress import progress_line
 from mipsim.engine.resume import counted, resume
 from mipsim.engine.samplers.base import AbstractSampler
-from mipsim.engine.shares import game_range
 from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractGame
 

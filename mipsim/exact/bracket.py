@@ -164,7 +164,7 @@ def bracket(
     none = np.zeros(2)
     above, below = none if above is None else above, none if below is None else below
     stacks, lost = trimmed(total.stacks)
-    powers, moved = (stacks, none) if total.noise.total_variance > 0.0 else lattice_powers(stacks)
+    powers, moved = (stacks, none) if total.noise.parts else lattice_powers(stacks)
     total = replace(total, stacks=powers)
     errors = lost + moved + error
     heavy = _heavy(total)
@@ -197,7 +197,7 @@ def _whole(
 
 
 def _has_atoms(total: Independent) -> bool:
-    return total.noise.total_variance == 0.0 and all(s.is_exact for s in total.stacks)
+    return not total.noise.parts and all(s.is_exact for s in total.stacks)
 
 
 def _heavy(total: Independent) -> Heavy:

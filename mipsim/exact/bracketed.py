@@ -8,18 +8,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractLinearAttack
-from mipsim.distributions.bernoulli import Bernoulli
-from mipsim.distributions.discrete import Discrete
-from mipsim.distributions.empirical import Empirical
 from mipsim.exact.bracket import Bracket, bracket
-from mipsim.exact.changed import DrawnLaw, LinkedLaw
-from mipsim.exact.independent import Independent, Noise, Stack
+from mipsim.exact.derived_laws import DrawnLaw, LinkedLaw, linked
+from mipsim.exact.independent import Independent, Stack
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
-from mipsim.exact.links import linked
+from mipsim.exact.noise import score_noise
 from mipsim.exact.problem import Problem
-from mipsim.exact.tables import _contributions
-from mipsim.exact.terms import binomial_table
+from mipsim.exact.rows import row_of
+from mipsim.exact.tables import count_tables
 
 _NODES = (2**14 - 1, 2**16 - 1, 2**18 - 1)
 """More frequencies are asked only where the bracket is too wide with fewer: noise much finer than the atoms it smooths."""
@@ -138,8 +135,8 @@ class BracketLaw(AbstractScoreLaw):
 def bracketed_law(problem: Problem, guess: AbstractScoreLaw | None = None) -> AbstractScoreLaw | None:
     """The law of an additive score between proven bounds; None where no bracket is known.
 
-    Known are: linear scores of Bernoulli, Discrete and Empirical data, with any Gaussian and Laplace noise; and every sum of
-    one term per coordinate of Bernoulli data without noise.
+    Known are: linear scores of Bernoulli, Discrete and Empirical data, with any independent noises; and every sum of one term
+    per coordinate of Bernoulli data without noise.
 
     Args:
         problem: the game and the attack.
@@ -181,42 +178,38 @@ def bracketed_law(problem: Problem, guess: AbstractScoreLaw | None = None) -> Ab
 
 
 def _linear(problem: Problem, attack: AbstractLinearAttack) -> tuple[Independent, float] | None:
-    """Weights . output: one table for each coordinate of one row, as often as there are rows."""
-    mean, data = problem.mean, problem.data
-    weights = np.asarray(attack.weights(jnp.asarray(problem.target)), np.float64)
+    """Weights . output: one table for each coordinate of one row, as often as there are rows; noise of atoms beside them."""
+    mean, target = problem.mean, jnp.asarray(problem.target)
+    weights, offset = np.asarray(attack.weights(target), np.float64), float(attack.offset(target))
     share = weights / (mean.rows * mean.rate)
-    if isinstance(data, Bernoulli):
-        values, p = np.stack([np.zeros_like(share), share], axis=1), np.stack([1.0 - data.p, data.p], axis=1)
-    elif isinstance(data, Discrete):
-        values, p = share[:, None] * data.values, data.probabilities
-    elif isinstance(data, Empirical):
-        atoms, counts = np.unique(data.records @ share, return_counts=True)
-        values, p = atoms[None, :], counts[None, :] / counts.sum()
-    else:
+    row, noise = row_of(problem.data, share), score_noise(mean, weights)
+    atoms = None if row is None else row.atoms
+    if atoms is None or noise is None:
         return None
-    used = np.ones(values.shape[0], bool) if isinstance(data, Empirical) else share != 0.0
-    copies = np.repeat([[mean.rows], [mean.rows - 1]], int(used.sum()), axis=1)
-    scales = [np.abs(weights * scale) for scale in mean.laplace]
-    noise = Noise(
-        float(np.sum(weights**2 * mean.variance)),
-        np.concatenate([s[s > 0.0] for s in scales]) if scales else np.zeros(0),
-    )
-    offset = float(attack.offset(jnp.asarray(problem.target)))
-    if mean.rate < 1.0:
-        return _by_coins(
-            values[used], p[used], mean.rows, mean.rate, float(share @ problem.target), offset, noise
-        )
-    stack = Stack(values[used], np.stack([p[used], p[used]]), copies)
+    tables = [found for part in noise.parts if (found := part.atoms) is not None]
+    stacks = tuple(_stack(*found, 1, 1) for found in tables)
     # Each probability is rounded once or twice: 1 - p, or a share of the records.
-    error = 2.0**-51 * mean.rows * values.shape[0]
-    return Independent(
-        (_grouped(stack),), offset + np.array([0.0, float(share @ problem.target)]), noise
-    ), error
+    error = noise.error + 2.0**-51 * sum(values.shape[0] for values, _ in tables)
+    offset += noise.smooth.mean
+    own = float(share @ problem.target)
+    if mean.rate < 1.0:
+        found = _by_coins(*atoms, mean.rows, mean.rate, own)
+        ends = np.full(2, offset)
+    else:
+        found = (_stack(*atoms, mean.rows, mean.rows - 1),), 2.0**-51 * mean.rows * atoms[0].shape[0]
+        ends = offset + np.array([0.0, own])
+    return found and (Independent((*found[0], *stacks), ends, noise.smooth), error + found[1])
+
+
+def _stack(values: np.ndarray, p: np.ndarray, out: int, inside: int) -> Stack:
+    """Tables that occur `out` times in the one world and `inside` times in the other."""
+    copies = np.repeat([[out], [inside]], values.shape[0], axis=1)
+    return _grouped(Stack(values, np.stack([p, p]), copies))
 
 
 def _by_coins(
-    values: np.ndarray, p: np.ndarray, rows: int, rate: float, target: float, offset: float, noise: Noise
-) -> tuple[Independent, float] | None:
+    values: np.ndarray, p: np.ndarray, rows: int, rate: float, target: float
+) -> tuple[tuple[Stack, ...], float] | None:
     """Rows that their own coins keep: a row's coordinates come or go together, so that its outcomes are multiplied out."""
     if p.shape[0] * np.log(p.shape[1]) > np.log(_OUTCOMES):
         return None
@@ -227,43 +220,28 @@ def _by_coins(
     others = Stack(row, np.stack([mass, mass]), np.array([[rows], [rows - 1]]))
     coin = np.array([[rate, 1.0 - rate]])
     own = Stack(np.array([[target, 0.0]]), np.stack([coin, coin]), np.array([[0], [1]]))
-    error = 2.0**-51 * rows * (values.shape[0] + 2.0)
-    return Independent((others, own), np.full(2, offset), noise), error
+    return (others, own), 2.0**-51 * rows * (values.shape[0] + 2.0)
 
 
 def _table(problem: Problem) -> tuple[Independent, float] | None:
     """One table of terms for each coordinate, over the counts of ones."""
-    mean, data, attack, z = problem.mean, problem.data, problem.attack, problem.target
-    if not isinstance(data, Bernoulli) or mean.is_noisy or mean.rate < 1.0:
+    found = count_tables(problem)
+    if found is None:
         return None
-    assert isinstance(attack, AbstractAdditiveAttack)
-    rows = mean.rows
-    # A target of 0 or 1 leaves the sums on the same whole numbers in both worlds, and then they share one table.
-    shift = z.astype(np.int64) if np.isin(z, (0.0, 1.0)).all() else np.zeros(z.size, np.int64)
-    laws = [(binomial_table(rows, p), binomial_table(rows - 1, p)) for p in data.p.tolist()]
-    spans = [
-        (min(a[0], b[0] + k), max(a[0] + a[1].size, b[0] + k + b[1].size))
-        for (a, b), k in zip(laws, shift.tolist(), strict=True)
-    ]
-    first = np.array([low for low, _ in spans])
-    size = max(high - low for low, high in spans)
-    p = np.zeros((2, len(laws), size))
-    for j, (a, b) in enumerate(laws):
-        for world, (low, mass, _) in enumerate((a, (b[0] + int(shift[j]), *b[1:]))):
-            p[world, j, low - first[j] : low - first[j] + mass.size] = mass
-    error = sum(max(a[2], b[2]) for a, b in laws)
-    count = np.minimum(first[:, None] + np.arange(size), rows).astype(float)
-    if (shift == z).all():
-        values = _contributions(attack, z, np.stack([count, count]), rows)[0]
-        probability = p
+    terms, p, _, each = found
+    one = problem.target[:, None] == 1.0
+    if (one | (problem.target[:, None] == 0.0)).all():
+        # The sums of both worlds lie on the same whole numbers, and share one table.
+        values = np.concatenate([terms[0], np.where(one, terms[1], terms[0])[:, -1:]], axis=1)
+        low, high = (np.pad(p, ((0, 0), (0, 0), side)) for side in ((0, 1), (1, 0)))
+        probability = np.stack([low[0], np.where(one, high[1], low[1])])
     else:
-        terms = _contributions(attack, z, np.stack([count, count + z[:, None]]), rows)
-        values, none = np.concatenate([terms[0], terms[1]], axis=1), np.zeros_like(p[0])
+        values, none = np.concatenate(list(terms), axis=1), np.zeros_like(p[0])
         probability = np.stack([np.concatenate([p[0], none], axis=1), np.concatenate([none, p[1]], axis=1)])
     finite = np.isfinite(values)
     probability = np.where(finite, probability, 0.0)
-    stack = Stack(np.where(finite, values, 0.0), probability, np.ones((2, len(laws)), int))
-    return Independent((_grouped(stack),), np.zeros(2)), error
+    stack = Stack(np.where(finite, values, 0.0), probability, np.ones((2, values.shape[0]), int))
+    return Independent((_grouped(stack),), np.zeros(2)), float(each.sum())
 
 
 def _grouped(stack: Stack) -> Stack:

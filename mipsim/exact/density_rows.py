@@ -11,8 +11,7 @@ from mipsim.distributions.exponential import Exponential
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.distributions.laplace import Laplace
 from mipsim.distributions.uniform import Uniform
-from mipsim.exact.complex_arrays import ComplexArray
-from mipsim.exact.rounding import EPS, PowerSums, in_blocks, log_one_plus, summed
+from mipsim.exact.rounding import EPS, ComplexArray, PowerSums, in_blocks, log_one_plus, summed
 from mipsim.exact.rows import AbstractRow, row_of
 
 _RADIUS = 0.4  # of the series of log(1 - z); 40 terms leave 0.4^40 < 2e-16 of its square's 1e-15
@@ -82,6 +81,11 @@ class LaplaceRow(AbstractRow):
             return summed(*log_one_plus(-square, 8.0 * EPS * np.abs(square)))
 
         return in_blocks(part, s, self.scales.size - count)
+
+    def on_axis(self, t: np.ndarray) -> tuple[ComplexArray, np.ndarray]:
+        """-sum_j log(1 + (b_j t)^2), real: each logarithm is right to some EPS of itself, and the sum is by pairs."""
+        value = -np.log1p(np.square(np.outer(t, self.scales))).sum(axis=1)
+        return value.astype(complex), 32.0 * EPS * np.abs(value)
 
     def envelope(self, c: float, t: float) -> float:
         """|1 - b^2 (c + i t)^2| = |1 - b (c + i t)| |1 + b (c + i t)|, and both grow with t."""

@@ -11,12 +11,9 @@ from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.empirical import Empirical
 from mipsim.exact.atoms import MOST_ATOMS, Table, merged, power
 from mipsim.exact.binomial import binomial_error, binomial_table
-from mipsim.exact.complex_arrays import ComplexArray
-from mipsim.exact.lattice import common_step
 from mipsim.exact.phases import Phases
-from mipsim.exact.rounding import EPS, in_blocks, log_one_plus, summed
+from mipsim.exact.rounding import EPS, ComplexArray, exact_dot, in_blocks, log_one_plus, product_parts, summed
 from mipsim.exact.rows import AbstractRow, Multiples, row_of, short
-from mipsim.exact.sums import exact_dot, product_parts
 
 _BLOCK = 2**16
 _PAIRS = 2**18
@@ -117,6 +114,11 @@ class BernoulliRow(AbstractRow):
     def _step(self) -> float | None:
         return common_step(self.weights)
 
+    @property
+    def atoms(self) -> tuple[np.ndarray, np.ndarray]:
+        """Zero and the weight."""
+        return np.stack([np.zeros_like(self.weights), self.weights], 1), np.stack([1.0 - self.p, self.p], 1)
+
     def on_lattice(self) -> Multiples | None:
         """Weights that are whole multiples."""
         if self._step is None:
@@ -163,7 +165,7 @@ class BernoulliRow(AbstractRow):
 @row_of.register
 def _(data: Bernoulli, weights: np.ndarray) -> AbstractRow:
     used = weights != 0.0
-    return BernoulliRow(weights[used], np.asarray(data.p)[used])
+    return BernoulliRow(weights[used], np.broadcast_to(data.p, weights.shape)[used])
 
 
 @dataclass(frozen=True)
@@ -192,18 +194,28 @@ class AtomsRow(AbstractRow):
         return rows[:, :m], rows[:, m:], copies.astype(float)
 
     def _logs(self, s: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
-        """1 + sum p (exp(s v) - 1), of which p v cancels; far out, the largest exponential is taken from all."""
+        """Where every |exp(s v)| is at most e, 1 + sum p (exp(s v) - 1), of which p v cancels; else the largest p exp(s v) is taken out."""
         v, p, copies = self._kinds
-        at = s[:, None, None]
-        u = at * v
-        top = np.where(p > 0, u.real, -np.inf).max(axis=-1)
-        top = np.where(top > 1.0, top, 0.0)  # a factor that costs the digits near s = 0 only where it must
-        grown = np.expm1(np.where(p > 0, u - top[..., None], 0.0))
-        size = np.sum(
-            p * (np.abs(grown) + np.abs(u) * np.exp(np.minimum(u.real - top[..., None], 0.0) + 1.0)), axis=-1
-        )
-        z = np.sum(p * grown, axis=-1)
-        value, error = log_one_plus(z, EPS * (40.0 * size + 2.0 * np.abs(top)))
+        possible = np.where(p > 0, v, 0.0)
+        ends = np.stack([possible.min(axis=1), possible.max(axis=1)])
+        far = (s.real[:, None, None] * ends).max(axis=1) > 1.0
+        z, error, top = np.zeros(far.shape, complex), np.zeros(far.shape), np.zeros(far.shape)
+        near = np.nonzero(~far)
+        u, q = s[near[0], None] * possible[near[1]], p[near[1]]
+        grown = np.expm1(u)
+        z[near] = np.sum(q * grown, axis=1)
+        size = np.abs(grown) + np.abs(u) * np.exp(np.minimum(u.real, 0.0) + 1.0)
+        error[near] = 40.0 * EPS * np.sum(q * size, axis=1)
+        if far.any():
+            with np.errstate(divide="ignore"):
+                u, log_p = s[far.nonzero()[0], None] * v[far.nonzero()[1]], np.log(p[far.nonzero()[1]])
+            tilt = u.real + log_p
+            top[far] = tilt.max(axis=1)
+            q = np.exp(tilt - top[far][:, None])
+            z[far] = np.sum(q * np.exp(1j * u.imag), axis=1) - 1.0
+            size = np.sum(q * (np.abs(u) + np.abs(np.where(q > 0.0, log_p, 0.0)) + 8.0), axis=1)
+            error[far] = 8.0 * EPS * (size + np.abs(top[far]) * q.sum(axis=1))
+        value, error = log_one_plus(z, error)
         return summed(copies * (value + top), copies * (error + 4.0 * EPS * (np.abs(value) + np.abs(top))))
 
     def envelope(self, c: float, t: float) -> float:
@@ -233,6 +245,11 @@ class AtomsRow(AbstractRow):
     def _anchored(self) -> np.ndarray:
         # What cannot happen is on any lattice.
         return np.where(self.probabilities > 0, self.values - self.values[:, :1], 0.0)
+
+    @property
+    def atoms(self) -> tuple[np.ndarray, np.ndarray]:
+        """As they are."""
+        return self.values, self.probabilities
 
     def on_lattice(self) -> Multiples | None:
         """Differences from the first value of each coordinate, in whole multiples."""
@@ -308,7 +325,8 @@ class AtomsRow(AbstractRow):
 @row_of.register
 def _(data: Discrete, weights: np.ndarray) -> AbstractRow:
     used = weights != 0.0
-    return AtomsRow(weights[used, None] * data.values, data.probabilities[used])
+    law = np.broadcast_to(data.probabilities, (weights.size, data.values.size))
+    return AtomsRow(weights[used, None] * data.values, law[used])
 
 
 @row_of.register
@@ -328,3 +346,32 @@ def _multiples(values: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]
     multiple = np.rint(values / step)
     high, low = product_parts(multiple, step)
     return multiple, np.abs((values - high) - low) / step
+
+
+def common_step(values: np.ndarray, most: int = 2**20) -> float | None:
+    """The largest u of which every value is a whole multiple (to 1e-12 relative), with multiples up to `most`; or None.
+
+    Examples:
+        >>> common_step(np.array([0.7, -0.3, 0.0])).__round__(12), common_step(np.array([1.0, np.sqrt(2)]))
+        (0.1, None)
+    """
+    sizes = np.unique(np.abs(values[values != 0.0]))
+    if sizes.size == 0:
+        return None
+    step = float(sizes[0])
+    smallest = float(sizes[-1]) / most
+    tolerance = 4e-13 * float(sizes[-1])
+    for value in sizes[1:]:
+        if abs(value / step - np.rint(value / step)) * step <= tolerance:
+            continue
+        a, b = float(value), step  # Euclid's algorithm on real numbers
+        while b > tolerance:
+            a, b = b, abs(a - b * np.rint(a / b))
+            if a < smallest:
+                return None
+        step = a
+    multiples = np.rint(sizes / step)
+    # The least-squares step; Euclid's remainders lose digits.
+    step = float(np.sum(sizes * multiples) / np.sum(multiples**2))
+    exact = np.abs(sizes - multiples * step).max() <= tolerance and multiples[-1] <= most
+    return step if exact else None

@@ -11,12 +11,12 @@ from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.empirical import Empirical
+from mipsim.distributions.gaussian import Gaussian
 from mipsim.exact.bracketed import bracketed_law
 from mipsim.exact.law import AbstractScoreLaw
 from mipsim.exact.linear import linear_law
 from mipsim.exact.problem import Problem, Rule
-from mipsim.exact.quadratic import quadratic_attack_law
-from mipsim.exact.relaxed import relaxed_law
+from mipsim.exact.quadratic import gaussian_output_law, quadratic_attack_law
 from mipsim.exact.tables import table_law
 from mipsim.forms.release import plain_release_of
 from mipsim.forms.score import name_of
@@ -36,7 +36,7 @@ def exact_law(game: AbstractGame, attack: AbstractAttack) -> AbstractScoreLaw:
     The law's `cdf(thresholds, inside=...)` and `sf` are right at any thresholds, such as the edges of a histogram, to
     `error_bound`, which is proven and at most 1e-3.
 
-    It exists for a fixed target and a (sub-sampled) mean with Gaussian or Laplace noise, stacked or none, where the score is:
+    It exists for a fixed target and a (sub-sampled) mean with independent noises (`GaussianNoise`, `LaplaceNoise`, `DiscreteGaussianNoise`, your own), stacked or none, where the score is:
 
     - linear in the output, for data of every product law but Student's, and for the user's own records (`Empirical`);
     - a polynomial of degree two in a Gaussian output;
@@ -94,13 +94,32 @@ def _fixed_target_law(game: AbstractMembershipGame, attack: AbstractAttack) -> A
     return min(known, key=lambda one: one.error_bound, default=None)
 
 
+def relaxed_law(game: RelaxedThreat, attack: AbstractAttack) -> AbstractScoreLaw | None:
+    """A linear or quadratic score of query(D) + Gaussian noise, which the record shifts; None for others.
+
+    The magnitude test in white noise is a chi-square, non-central "in"; with a rate below 1, a mixture with the central one.
+
+    Source: Kaissis et al. (2023), lemma 4 and theorem 2.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> game = mi.RelaxedThreat(lambda rows: rows.sum(axis=0), [[0.0], [1.0]], [2.0], mi.Gaussian(0.0, 1.0, d=1))
+        >>> curve = game.exact(mi.Magnitude())
+        >>> print(curve.beta(0.05).round(6))  # Phi(1.96 - 2) - Phi(-1.96 - 2)
+        0.483995
+    """
+    if not isinstance(game.noise, Gaussian) or game.shadows:
+        return None
+    centre = game.known + game.noise.mean
+    centres, covariance = np.stack([centre, centre + game.shift]), np.asarray(game.noise.cov)
+    return gaussian_output_law(attack, game.known, centres, [covariance, covariance], game.rate)
+
+
 def _too_wide(game: AbstractMembershipGame, attack: AbstractAttack, law: AbstractScoreLaw) -> str:
     """What makes the law hard: noise that is fine against gaps of the data, or likely values among too many others."""
     mean = plain_release_of(game.mechanism, game.n)
     if mean is not None and mean.is_noisy:
-        scales = [float(np.min(np.sqrt(mean.variance))), *(float(np.min(scale)) for scale in mean.laplace)]
-        finest = min(scale for scale in scales if scale > 0.0)
-        why = f"the noise of scale {finest:.3g} is too fine against the gaps between the values of the data"
+        why = f"the noise of standard deviation {mean.finest_noise:.3g} is too fine against the gaps between the values of the data"
     elif mean is not None and mean.rate < 1.0:
         why = (
             f"with rows kept by coins of rate {mean.rate:g} a row has too many outcomes to be multiplied out"

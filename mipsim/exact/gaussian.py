@@ -6,10 +6,9 @@ import numpy as np
 from scipy.special import log_ndtr, ndtri, ndtri_exp
 
 from mipsim.exact.chi_square import ChiSquareLaw
-from mipsim.exact.complex_arrays import ComplexArray
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
-from mipsim.exact.rounding import EPS, log_one_plus
+from mipsim.exact.rounding import EPS, ComplexArray, log_one_plus
 from mipsim.exact.transform import AbstractTransform, Tail, largest_log_modulus
 
 _SAME = 1e-10

@@ -1,13 +1,14 @@
 """A sum of independent terms with finitely many values each, and of noise: its characteristic function with its error."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
 
 import numpy as np
 
-from mipsim.exact.complex_arrays import ComplexArray
+from mipsim.exact.noise import NO_NOISE, ScoreNoise
+from mipsim.exact.rounding import ComplexArray
 
 _UNIT = 2.0**-53
 _NOTHING = 1e-17
@@ -66,40 +67,13 @@ class Stack:
 
 
 @dataclass(frozen=True)
-class Noise:
-    """Independent of everything, the same in both worlds: N(0, variance) + a sum of Laplace(scales_j).
-
-    Attributes:
-        variance: in score units squared.
-        scales: shape (m,), score units.
-    """
-
-    variance: float = 0.0
-    scales: np.ndarray = field(default_factory=lambda: np.zeros(0))
-
-    def log_characteristic(self, t: np.ndarray) -> np.ndarray:
-        """Log E exp(i t noise), real, shape of t."""
-        return -0.5 * self.variance * t**2 - np.log1p(np.square(np.outer(t, self.scales))).sum(axis=1)
-
-    def log_mgf(self, s: float) -> float:
-        """Log E exp(s noise); inf beyond the exponential tails."""
-        u = np.square(s * self.scales)
-        return np.inf if (u >= 1.0).any() else 0.5 * self.variance * s * s - float(np.log1p(-u).sum())
-
-    @property
-    def total_variance(self) -> float:
-        """Of all parts together."""
-        return self.variance + 2.0 * float(np.sum(self.scales**2))
-
-
-@dataclass(frozen=True)
 class Independent:
     """offset + the sum of all terms + noise, in the worlds out and in.
 
     Attributes:
         stacks: the tables.
         offset: added in each world, shape (2,).
-        noise: added in both.
+        noise: with a density, added in both; its mean is in the offset.
 
     Examples:
         >>> coin = Stack(np.array([[0.0, 1.0]]), np.full((2, 1, 2), 0.5), np.array([[3], [2]]))
@@ -110,7 +84,7 @@ class Independent:
 
     stacks: tuple[Stack, ...]
     offset: np.ndarray
-    noise: Noise = Noise()
+    noise: ScoreNoise = NO_NOISE
 
     @cached_property
     def mean(self) -> np.ndarray:
@@ -126,7 +100,7 @@ class Independent:
             centre = (p * v).sum(1) / mass
             return (p * (v - centre[:, None]) ** 2).sum(1) / mass
 
-        return np.array([self._sum(w, one) for w in (0, 1)]) + self.noise.total_variance
+        return np.array([self._sum(w, one) for w in (0, 1)]) + self.noise.variance
 
     @property
     def finite(self) -> np.ndarray:
@@ -175,7 +149,7 @@ class Independent:
             farthest = []
             for world in (0, 1):
                 sd = float(np.sqrt(self.variance[world]))
-                edge = 0.999 / float(self.noise.scales.max(initial=1e-300))
+                edge = 0.999 * min(-self.noise.strip[0], self.noise.strip[1])
                 found = [np.inf]
                 for power in powers:
                     s = min(power / max(sd, 1e-300), edge)
@@ -189,7 +163,7 @@ class Independent:
     @property
     def _extremes(self) -> tuple[float, float]:
         low, high = self.offset.copy(), self.offset.copy()
-        if self.noise.total_variance > 0.0:
+        if self.noise.parts:
             return -np.inf, np.inf
         for s in self.stacks:
             possible = s.probability.max(axis=0) > 0.0
@@ -207,10 +181,10 @@ class Independent:
         """
         k = np.arange(nodes + 1)
         t = spacing * k
-        quiet = self.noise.log_characteristic(t)
-        value = np.exp(1j * np.outer(self.offset - centre, t)) * np.exp(quiet)
-        size = np.broadcast_to(np.exp(quiet), value.shape).copy()
-        error = 8.0 * _UNIT * (8.0 + np.abs(quiet) + np.abs(self.offset - centre)[:, None] * t)
+        log_noise, unsure = self.noise.on_axis(t)
+        value = np.exp(1j * np.outer(self.offset - centre, t)) * np.exp(log_noise)
+        size = np.broadcast_to(np.exp(log_noise.real), value.shape).copy()
+        error = unsure + 8.0 * _UNIT * (8.0 + np.abs(log_noise) + np.abs(self.offset - centre)[:, None] * t)
         alive = k
         for values, probability, copies, blur in self._batches(nodes):
             alive = alive[(size[:, alive] > _NOTHING).any(axis=0)]

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ndtri_exp
 
-from mipsim.exact.ladder import LEAST_LOG, Ladder, Rung, build_ladder, build_rung
+from mipsim.exact.contours import LEAST_LOG, Contour, Saddlepoints, build_contour, find_saddlepoints
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.exact.transform import AbstractTransform, Tail
 
@@ -47,17 +47,17 @@ class InvertedLaw(AbstractScoreLaw):
     least_log: float = _NEAR_LOG
 
     @cached_property
-    def ladder(self) -> Ladder:
+    def saddlepoints(self) -> Saddlepoints:
         """Real points of the cumulants, from which lines are chosen."""
-        return build_ladder(self.transform, self.least_log)
+        return find_saddlepoints(self.transform, self.least_log)
 
     @cached_property
     def _far(self) -> "InvertedLaw":
-        """For thresholds beyond the ladder: the same law with lines as far as float64 reaches."""
+        """For thresholds beyond the saddlepoints: the same law with lines as far as float64 reaches."""
         return InvertedLaw(self.transform, LEAST_LOG)
 
     @cached_property
-    def _rungs(self) -> dict[int, Rung]:
+    def _contours(self) -> dict[int, Contour]:
         return {}
 
     @cached_property
@@ -68,11 +68,11 @@ class InvertedLaw(AbstractScoreLaw):
     def _scans(self) -> dict[int, Tail]:
         return {}
 
-    def rung(self, index: int) -> Rung:
-        """The line through point `index` of the ladder, computed once."""
-        if index not in self._rungs:
-            self._rungs[index] = build_rung(self.transform, self.ladder, index, self._span(index))
-        return self._rungs[index]
+    def contour(self, index: int) -> Contour:
+        """The line through point `index` of the saddlepoints, computed once."""
+        if index not in self._contours:
+            self._contours[index] = build_contour(self.transform, self.saddlepoints, index, self._span(index))
+        return self._contours[index]
 
     def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
         """Log P(score > threshold)."""
@@ -86,7 +86,7 @@ class InvertedLaw(AbstractScoreLaw):
     def error_bound(self) -> float:
         """The largest error of a line at the near end of the thresholds that it serves: a line's error falls from there on.
 
-        Where Chernoff's bound is below 1e-15, it is the bound, also beyond the ladder: see `Rung.errors`.
+        Where Chernoff's bound is below 1e-15, it is the bound, also beyond the saddlepoints: see `Contour.errors`.
         """
         return self._proven
 
@@ -104,12 +104,18 @@ class InvertedLaw(AbstractScoreLaw):
         return self._worst(proven=False)
 
     def _worst(self, *, proven: bool) -> float:
-        worst, ladder = 0.0, self.ladder
+        worst, saddlepoints = 0.0, self.saddlepoints
         for world in (0, 1):
             for side in (1, -1):
-                for index in range(ladder.zero + side, ladder.points.size if side > 0 else -1, 2 * side):
-                    near = ladder.location[world, index - side] if index != ladder.zero + side else 0.0
-                    scale = ladder.value[world, index] - ladder.points[index] * near
+                for index in range(
+                    saddlepoints.zero + side, saddlepoints.points.size if side > 0 else -1, 2 * side
+                ):
+                    near = (
+                        saddlepoints.location[world, index - side]
+                        if index != saddlepoints.zero + side
+                        else 0.0
+                    )
+                    scale = saddlepoints.value[world, index] - saddlepoints.points[index] * near
                     if scale < _FAINT:
                         # Lines beyond serve thresholds farther out, where Chernoff's bound at this line's point is less still.
                         worst = max(worst, float(np.exp(scale)) * 1.001)
@@ -117,7 +123,7 @@ class InvertedLaw(AbstractScoreLaw):
                     errors = self._errors(index, np.array([near]), world, proven=proven)
                     worst = max(worst, float(errors[0]))
                 else:
-                    if ladder.cut[side > 0]:
+                    if saddlepoints.cut[side > 0]:
                         return self._far._worst(proven=proven)
         worst += self.transform.lost
         return worst if worst <= 1.0 else 1.0  # NaN is no bound either
@@ -130,13 +136,13 @@ class InvertedLaw(AbstractScoreLaw):
         for index, where in self._lines(u, int(inside)):
             bound[where] = self._errors(index, u[where], int(inside), proven=proven)
         bound += self.transform.lost
-        far = self.ladder.beyond(u, int(inside))
+        far = self.saddlepoints.beyond(u, int(inside))
         if far.any():
             bound[far] = self._far.errors(np.ravel(x)[far], inside=inside, proven=proven)
         return bound.reshape(x.shape)
 
     def _errors(self, index: int, u: np.ndarray, world: int, *, proven: bool) -> np.ndarray:
-        line = self.rung(index)
+        line = self.contour(index)
         tails = self._tails if proven else self._scans
         if index not in tails:
             first = line.phi.shape[1] - 1
@@ -145,14 +151,17 @@ class InvertedLaw(AbstractScoreLaw):
                 if proven
                 else self.transform.scan(line.c, line.spacing, first)
             )
-        return line.errors(self.transform, self.ladder, u, world, tails[index])
+        return line.errors(self.transform, self.saddlepoints, u, world, tails[index])
 
     def _span(self, index: int) -> tuple[float, float]:
-        """Real parts for which one proof about high frequencies serves: the middle of the ladder, or all of it."""
-        ladder = self.ladder
-        near = max(0, ladder.zero - _MIDDLE), min(ladder.points.size - 1, ladder.zero + _MIDDLE)
+        """Real parts for which one proof about high frequencies serves: the middle of the saddlepoints, or all of it."""
+        saddlepoints = self.saddlepoints
+        near = (
+            max(0, saddlepoints.zero - _MIDDLE),
+            min(saddlepoints.points.size - 1, saddlepoints.zero + _MIDDLE),
+        )
         first, last = near if near[0] <= index <= near[1] else (0, -1)
-        return float(ladder.points[first]), float(ladder.points[last])
+        return float(saddlepoints.points[first]), float(saddlepoints.points[last])
 
     def threshold_at(self, alpha: object) -> np.ndarray:
         """The least threshold x with P_out(score > x) <= alpha."""
@@ -164,8 +173,12 @@ class InvertedLaw(AbstractScoreLaw):
             found[inner] = self._lattice_search(flat[inner])
         elif inner.any():
             finite = np.exp(self.transform.log_mass[0])
-            low, high = np.exp(self.ladder.chernoff[0, [0, -1]])  # tails beyond the ladder are less
-            far = (self.ladder.cut[1] & (flat < high)) | (self.ladder.cut[0] & (finite - flat < low))
+            low, high = np.exp(
+                self.saddlepoints.chernoff[0, [0, -1]]
+            )  # tails beyond the saddlepoints are less
+            far = (self.saddlepoints.cut[1] & (flat < high)) | (
+                self.saddlepoints.cut[0] & (finite - flat < low)
+            )
             for law, where in ((self, inner & ~far), (self._far, inner & far)):
                 if where.any():
                     found[where] = law._solve(flat[where])
@@ -183,11 +196,11 @@ class InvertedLaw(AbstractScoreLaw):
         flat = np.ravel(x)
         u = flat - self.transform.mean[world]
         finite = np.isfinite(flat)
-        far = finite & self.ladder.beyond(u, world)
+        far = finite & self.saddlepoints.beyond(u, world)
         small = np.full(flat.shape, -np.inf)
         inner = np.where(finite & ~far, u, 0.0)
         for index, where in self._lines(inner, world):
-            small[where] = self.rung(index).log_tail(self.transform, inner[where], world)
+            small[where] = self.contour(index).log_tail(self.transform, inner[where], world)
         small = np.where(finite, small, -np.inf)
         upper = u > 0.0
         log_mass = self.transform.log_mass[world]
@@ -208,10 +221,10 @@ class InvertedLaw(AbstractScoreLaw):
         return logcdf.reshape(x.shape), logsf.reshape(x.shape)
 
     def _lines(self, u: np.ndarray, world: int) -> list[tuple[int, np.ndarray]]:
-        """Pairs of a ladder index and the places of the centred thresholds that its line serves."""
+        """Pairs of the index of a contour and the places of the centred thresholds that its line serves."""
         if not u.size:
             return []
-        index = self.ladder.line_for(u, world)
+        index = self.saddlepoints.line_for(u, world)
         order = np.argsort(index, kind="stable")
         values, starts = np.unique(index[order], return_index=True)
         return list(zip(values.tolist(), np.split(order, starts[1:]), strict=True))
@@ -225,11 +238,11 @@ class InvertedLaw(AbstractScoreLaw):
         # The other tail: P(S <= x, S finite) = mass - alpha.
         with np.errstate(divide="ignore"):
             probit[above] = ndtri_exp(np.log(np.maximum(finite - alpha[above], 1e-320)))
-        u = self.ladder.guess(probit, 0)
+        u = self.saddlepoints.guess(probit, 0)
         for _ in range(_NEWTON):
             step = np.zeros_like(u)
             for index, where in self._lines(u, 0):
-                line = self.rung(index)
+                line = self.contour(index)
                 log_tail, log_density = line.log_tail_and_density(u[where], 0)
                 upper = u[where] > 0.0
                 # Compare on the side that is small: both targets and both tails are known on either side.
@@ -243,9 +256,9 @@ class InvertedLaw(AbstractScoreLaw):
                 )
                 slope = np.exp(np.clip(log_density + 0.5 * now**2 + 0.5 * np.log(2 * np.pi), -50.0, 50.0))
                 step[where] = np.nan_to_num(far * (wanted - now) / slope, nan=0.0)
-            limit = 2.0 * self.ladder.spread(u)
+            limit = 2.0 * self.saddlepoints.spread(u)
             u = u + np.clip(step, -limit, limit)
-            if (np.abs(step) <= 8 * _EPS * (np.abs(u) + self.ladder.spread(u))).all():
+            if (np.abs(step) <= 8 * _EPS * (np.abs(u) + self.saddlepoints.spread(u))).all():
                 break
         return mean + u
 
@@ -253,7 +266,7 @@ class InvertedLaw(AbstractScoreLaw):
         """Bisection over the atoms for the first one beyond which at most alpha lies."""
         step, anchor = self.transform.step, self.transform.anchor[0]
         assert step is not None
-        guess = self.ladder.guess(-ndtri_exp(np.log(alpha)), 0) + self.transform.mean[0]
+        guess = self.saddlepoints.guess(-ndtri_exp(np.log(alpha)), 0) + self.transform.mean[0]
         middle = np.rint((guess - anchor) / step)
 
         def beyond(k: np.ndarray) -> np.ndarray:

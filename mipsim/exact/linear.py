@@ -10,17 +10,17 @@ from mipsim.attacks.base import AbstractLinearAttack
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.exact import discrete_rows as _discrete_rows  # noqa: F401 - registers its laws
 from mipsim.exact.atoms import convolve
-from mipsim.exact.changed import DrawnLaw, MixedLaw
-from mipsim.exact.density_rows import LaplaceRow, NormalRow
+from mipsim.exact.density_rows import NormalRow
+from mipsim.exact.derived_laws import DrawnLaw, MixedLaw
 from mipsim.exact.gaussian import NormalLaw
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw
-from mipsim.exact.noise import NoiseTail, noise_tail
+from mipsim.exact.noise import NoiseTail, score_noise
 from mipsim.exact.noisy import MOST_SUMMED, NoisyAtomsLaw, NoisyLatticeLaw
 from mipsim.exact.poisson import PoissonRow
 from mipsim.exact.problem import Problem
-from mipsim.exact.rows import AbstractRow, row_of
-from mipsim.exact.sums import exact_dot, precise_dot
+from mipsim.exact.rounding import exact_dot, precise_dot
+from mipsim.exact.rows import row_of
 from mipsim.exact.transform import RowsTransform
 
 _GOOD = 1e-9
@@ -47,9 +47,11 @@ def linear_law(problem: Problem) -> AbstractScoreLaw | None:
             f"attack {type(attack).__name__} has weights 0 only; its score is one constant, not a law"
         )
     share = weights / (mean.rows * mean.rate)
-    row = row_of(problem.data, share)
-    if row is None:
+    row, noise = row_of(problem.data, share), score_noise(mean, weights)
+    if row is None or noise is None:
         return None
+    if np.isfinite(row.reach) and noise.parts and not any(part.vanishes for part in noise.parts):
+        return None  # atoms and nothing else, on no lattice: the modulus of its transform falls nowhere
     shares = (share * problem.target)[share != 0.0]
     row_mean, low = exact_dot(share, problem.data.mean)
     # The mean of a Bernoulli law is its parameter; of the others it has been computed.
@@ -64,9 +66,10 @@ def linear_law(problem: Problem) -> AbstractScoreLaw | None:
         row_mean=row_mean,
         row_mean_low=low,
         target=precise_dot(share, problem.target),
-        offset=offset,
-        noise=_noise(problem, weights),
-        magnitude=2.0 * rounded,
+        offset=offset + noise.mean,
+        noise=noise.parts,
+        magnitude=2.0 * (rounded + fsum(map(abs, noise.means))),
+        doubt=noise.error,
     )
     if mean.rate < 1.0:
         kept = replace(
@@ -77,23 +80,11 @@ def linear_law(problem: Problem) -> AbstractScoreLaw | None:
         )
         dropped = replace(kept, target=0.0)
         law = MixedLaw((InvertedLaw(kept), InvertedLaw(dropped)), (mean.rate, 1.0 - mean.rate))
-    elif isinstance(row, NormalRow) and all(isinstance(part, NormalRow) for part in transform.noise):
+    elif not noise.error and all(isinstance(part, NormalRow) for part in (row, *noise.parts)):
         law = _normal(transform)
     else:
-        law = _few_atoms(transform, shares) or _best_inversion(transform)
+        law = _few_atoms(transform, shares, noise.tail) or _best_inversion(transform, noise.tail)
     return law if mean.drawn == 1.0 else DrawnLaw(law, mean.drawn)
-
-
-def _noise(problem: Problem, weights: np.ndarray) -> tuple[AbstractRow, ...]:
-    parts: list[AbstractRow] = []
-    variance = float(np.sum(weights**2 * problem.mean.variance))
-    if variance > 0.0:
-        parts.append(NormalRow(variance))
-    for scale in problem.mean.laplace:
-        scales = np.abs(weights * scale)
-        if (scales > 0.0).any():
-            parts.append(LaplaceRow(scales[scales > 0.0]))
-    return tuple(parts)
 
 
 def _normal(transform: RowsTransform) -> NormalLaw:
@@ -103,8 +94,9 @@ def _normal(transform: RowsTransform) -> NormalLaw:
     return NormalLaw(transform.mean, sd, transform.shift + 0.5 * doubt * float(sd.max()))
 
 
-def _few_atoms(transform: RowsTransform, shares: np.ndarray) -> AbstractScoreLaw | None:
-    noise = noise_of(transform.noise)
+def _few_atoms(
+    transform: RowsTransform, shares: np.ndarray, noise: NoiseTail | None
+) -> AbstractScoreLaw | None:
     if transform.noise and noise is None:
         return None
     tables = transform.row.tables(transform.rows, shares)
@@ -117,9 +109,9 @@ def _few_atoms(transform: RowsTransform, shares: np.ndarray) -> AbstractScoreLaw
     return NoisyAtomsLaw(law, noise) if law.score.size <= MOST_SUMMED else None
 
 
-def _best_inversion(transform: RowsTransform) -> AbstractScoreLaw:
+def _best_inversion(transform: RowsTransform, noise: NoiseTail | None) -> AbstractScoreLaw:
     """By inversion; where noise is finer than the lattice of the rows its transform is long, and the lattice's own law serves."""
-    law, noise = InvertedLaw(transform), noise_of(transform.noise)
+    law = InvertedLaw(transform)
     if noise is None or transform.row.step is None or law.error_bound <= _GOOD:
         return law
     base = InvertedLaw(replace(transform, noise=()))
@@ -127,15 +119,3 @@ def _best_inversion(transform: RowsTransform) -> AbstractScoreLaw:
         return law
     other = NoisyLatticeLaw(base, noise)
     return other if other.error_bound < law.error_bound else law
-
-
-def noise_of(parts: tuple[AbstractRow, ...]) -> NoiseTail | None:
-    """The closed form of the noise's law, where there is noise and it has one.
-
-    Examples:
-        >>> noise_of((NormalRow(4.0), LaplaceRow(np.array([1.0])))).sd
-        2.0
-    """
-    variance = fsum(part.variance for part in parts if isinstance(part, NormalRow))
-    scales = [part.scales for part in parts if isinstance(part, LaplaceRow)]
-    return noise_tail(variance, np.concatenate([np.zeros(0), *scales])) if parts else None

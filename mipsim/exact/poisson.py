@@ -5,11 +5,9 @@ from math import fsum, log1p
 
 import numpy as np
 
-from mipsim.exact.complex_arrays import ComplexArray
 from mipsim.exact.phases import Phases
-from mipsim.exact.rounding import EPS, log_one_plus
+from mipsim.exact.rounding import EPS, ComplexArray, exact_dot, log_one_plus
 from mipsim.exact.rows import AbstractRow, Multiples
-from mipsim.exact.sums import exact_dot
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,9 @@ import numpy as np
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack
 from mipsim.attacks.quadratic import AbstractQuadraticAttack
 from mipsim.distributions.gaussian import Gaussian
-from mipsim.exact.changed import DrawnLaw
+from mipsim.exact.derived_laws import DrawnLaw, linked
 from mipsim.exact.gaussian import largest_norm, quadratic_law
 from mipsim.exact.law import AbstractScoreLaw
-from mipsim.exact.links import linked
 from mipsim.exact.problem import Problem
 from mipsim.exact.rounding import EPS
 
@@ -38,7 +37,7 @@ def quadratic_attack_law(problem: Problem) -> AbstractScoreLaw | None:
         [0.854901 0.249751] ChiSquareLaw
     """
     data, mean = problem.data, problem.mean
-    if not isinstance(data, Gaussian) or mean.laplace or mean.rate < 1.0:
+    if not isinstance(data, Gaussian) or mean.noises or mean.rate < 1.0:
         return None
     k, shift = mean.rows, (problem.target - data.mean) / mean.rows
     centres = np.stack([data.mean, data.mean + shift])

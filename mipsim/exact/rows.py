@@ -8,8 +8,8 @@ import numpy as np
 
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.exact.atoms import Table
-from mipsim.exact.complex_arrays import ComplexArray
 from mipsim.exact.phases import Phases
+from mipsim.exact.rounding import ComplexArray
 
 
 class AbstractRow(ABC):
@@ -52,6 +52,15 @@ class AbstractRow(ABC):
     def size(self) -> float:
         """The rounding error of the mean that `cumulant` takes away, in units of 2^-52."""
         return 0.0
+
+    @property
+    def atoms(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Values of independent terms, not centred, and their probabilities, both of shape (g, K), if there are finitely many."""
+        return None
+
+    def on_axis(self, t: np.ndarray) -> tuple[ComplexArray, np.ndarray]:
+        """`cumulant` and `rounding` at i t for real t."""
+        return self.cumulant(1j * t), self.rounding(1j * t)
 
     @property
     def vanishes(self) -> bool:
@@ -105,6 +114,8 @@ def short(step: float) -> float:
 @singledispatch
 def row_of(data: AbstractDistribution, weights: np.ndarray) -> AbstractRow | None:
     """The law of weights . record, or None where none is known. New data laws register here, one function each.
+
+    A law of one coordinate stands for as many independent copies as there are weights.
 
     Examples:
         >>> import mipsim as mi, numpy as np

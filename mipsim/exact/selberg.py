@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mipsim.exact.complex_arrays import ComplexArray
+from mipsim.exact.rounding import ComplexArray
 
 _UNIT = 2.0**-53
 _TRANSFORM = 16.0

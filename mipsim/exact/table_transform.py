@@ -6,10 +6,9 @@ from math import factorial
 
 import numpy as np
 
-from mipsim.exact.complex_arrays import ComplexArray
 from mipsim.exact.pairs import pair_phases
 from mipsim.exact.phases import Phases
-from mipsim.exact.rounding import EPS, in_blocks, log_of_one_plus, log_one_plus, summed
+from mipsim.exact.rounding import EPS, ComplexArray, in_blocks, log_of_one_plus, log_one_plus, summed
 from mipsim.exact.transform import AbstractTransform, Tail, largest_log_modulus, phased_tail
 
 _ORDERS = 36

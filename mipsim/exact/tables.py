@@ -2,7 +2,6 @@
 
 from math import fsum
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -10,13 +9,13 @@ from mipsim.attacks.base import AbstractAdditiveAttack
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.exact.atoms import convolve, merged
 from mipsim.exact.binomial import binomial_error, binomial_table, one_trial_less
-from mipsim.exact.changed import DrawnLaw
+from mipsim.exact.derived_laws import DrawnLaw, linked
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw
-from mipsim.exact.links import linked
 from mipsim.exact.problem import Problem
 from mipsim.exact.rounding import EPS
 from mipsim.exact.table_transform import TablesTransform
+from mipsim.forms.score import terms_at
 
 _WORK = 2**22
 
@@ -34,6 +33,31 @@ def table_law(problem: Problem) -> AbstractScoreLaw | None:
         >>> print(game.exact(mi.LikelihoodRatio(game.mechanism, data, 200)).beta(0.1).round(6))
         0.7...
     """
+    found = count_tables(problem)
+    if found is None:
+        return None
+    attack, drawn = problem.attack, problem.mean.drawn
+    assert isinstance(attack, AbstractAdditiveAttack)
+    terms, probability, low, each = found
+    law = _few(terms, probability, each) or InvertedLaw(
+        _transform(terms, probability, low, float(each.sum()))
+    )
+    mixed = law if drawn == 1.0 else DrawnLaw(law, drawn)
+    target = jnp.asarray(problem.target)
+    return linked(mixed, lambda total: attack.link(target, total))
+
+
+def count_tables(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
+    """The terms of every coordinate at the counts of ones that can occur; None where the score is no sum of such terms.
+
+    Returns:
+        Terms and probabilities, both of shape (2, d, K): entry k of world "out" is at the count first_j + k of all rows, of "in"
+        at first_j + k of the others, beside the target. Then the first counts, shape (d,), and bounds on the error of each
+        coordinate's probabilities in total variation, twice over, shape (d,).
+
+    Raises:
+        ValueError: if a term is NaN or +inf at a count that can occur.
+    """
     attack, mean, data = problem.attack, problem.mean, problem.data
     if not isinstance(attack, AbstractAdditiveAttack) or not isinstance(data, Bernoulli):
         return None
@@ -41,13 +65,9 @@ def table_law(problem: Problem) -> AbstractScoreLaw | None:
         return None
     low, high = _window(mean.rows, data.p)
     count = low[:, None] + np.arange(int((high - low).max()) + 1.0)
-    inner = np.stack([count, np.minimum(count, mean.rows - 1.0)])
-    terms = _contributions(
-        attack,
-        problem.target,
-        inner + np.array([0.0, 1.0])[:, None, None] * problem.target[:, None],
-        mean.rows,
-    )
+    beside = np.minimum(count, mean.rows - 1.0) + problem.target[:, None]
+    outputs = np.stack([count, beside], axis=1) / mean.rows
+    terms = np.ascontiguousarray(terms_at(attack, problem.target, outputs).swapaxes(0, 1))
     probability = np.empty(terms.shape)
     probability[0] = binomial_table(mean.rows, data.p, low, count.shape[1])
     probability[1] = one_trial_less(probability[0], mean.rows, low)
@@ -59,13 +79,7 @@ def table_law(problem: Problem) -> AbstractScoreLaw | None:
             f"attack {type(attack).__name__} contributes {terms[world, j, k]} at coordinate {j} for the count "
             f"{count[j, k]:g}; contributions must be numbers or -inf"
         )
-    each = binomial_error(mean.rows, data.p) + _outside(mean.rows, data.p)
-    law = _few(terms, probability, each) or InvertedLaw(
-        _transform(terms, probability, low, float(each.sum()))
-    )
-    drawn = law if mean.drawn == 1.0 else DrawnLaw(law, mean.drawn)
-    target = jnp.asarray(problem.target)
-    return linked(drawn, lambda total: attack.link(target, total))
+    return terms, probability, low, binomial_error(mean.rows, data.p) + _outside(mean.rows, data.p)
 
 
 def _reach(n: int, p: np.ndarray) -> np.ndarray:
@@ -84,15 +98,6 @@ def _outside(n: int, p: np.ndarray) -> np.ndarray:
     reach = _reach(n, p) - 2.0  # the mean of n - 1 trials is up to 1 away
     bound = 4.0 * np.exp(-0.5 * reach**2 / (n * p * (1 - p) + reach / 3.0))
     return np.where((low <= 0.0) & (high >= n), 0.0, bound)
-
-
-def _contributions(
-    attack: AbstractAdditiveAttack, target: np.ndarray, sums: np.ndarray, rows: int
-) -> np.ndarray:
-    """Of sums of shape (2, d, K)."""
-    aim = jnp.asarray(target)
-    each = jax.vmap(lambda output: attack.contributions(aim, output), in_axes=1, out_axes=1)
-    return np.asarray(jax.jit(jax.vmap(each))(jnp.asarray(sums / rows)), np.float64)
 
 
 def _few(terms: np.ndarray, probability: np.ndarray, lost: np.ndarray) -> AbstractScoreLaw | None:

@@ -8,9 +8,8 @@ from math import fsum, log
 
 import numpy as np
 
-from mipsim.exact.complex_arrays import ComplexArray
+from mipsim.exact.rounding import ComplexArray, product_parts
 from mipsim.exact.rows import AbstractRow, Multiples
-from mipsim.exact.sums import product_parts
 
 _SMALL = 1e-18
 _SCAN = 64.0
@@ -155,6 +154,7 @@ class RowsTransform(AbstractTransform):
         noise: further independent centred terms, the same in both worlds.
         row_mean_low: what rounding took from `row_mean`.
         magnitude: by how many EPS the exact mean of all rows may be off besides.
+        doubt: a bound on the error of the noise's laws, in total variation.
     """
 
     row: AbstractRow
@@ -165,6 +165,12 @@ class RowsTransform(AbstractTransform):
     noise: tuple[AbstractRow, ...] = ()
     row_mean_low: float = 0.0
     magnitude: float = 0.0
+    doubt: float = 0.0
+
+    @property
+    def lost(self) -> float:
+        """Of the noise's laws as they are given."""
+        return self.doubt
 
     @property
     def mean(self) -> np.ndarray:
@@ -222,7 +228,8 @@ class RowsTransform(AbstractTransform):
         """Rounding of the means, here and in the row's cumulants; on a lattice the atoms are where they are."""
         own = float(np.abs(self._mean).max()) + abs(self.target) if self._lattice is None else 0.0
         magnitude = self.magnitude if self._lattice is None else 0.0
-        return _EPS * (magnitude + self.rows * self._row.size + 2.0 * own)
+        noise = sum(part.size for part in self.noise)
+        return _EPS * (magnitude + self.rows * self._row.size + 2.0 * (noise + own))
 
     def rounding(self, s: ComplexArray) -> np.ndarray:
         """That of the row times the rows, that of the noise, and of their products and sums."""
@@ -261,7 +268,7 @@ class RowsTransform(AbstractTransform):
 
         A score without noise and lattice comes back to 1 again and again: its nodes end with the envelope's reach at most.
         """
-        if not self.noise and self.unit is None:
+        if not self._vanishing and self.unit is None:
             stop = min(stop, max(start, self._row.reach))
         t = start
         while t < stop and self._highest(c, t, span) > _QUIET:
@@ -276,7 +283,7 @@ class RowsTransform(AbstractTransform):
         reach = self._row.reach
         inner = self._height(c, t, reach, span) if t < reach else -np.inf
         whole = self.unit is not None and reach * self.unit >= np.pi * (1 - 1e-12)
-        if whole or np.isinf(reach) or not (self.noise or self.unit):
+        if whole or np.isinf(reach) or not (self._vanishing or self.unit):
             return inner
         start = max(t, reach)
         beyond = self._noise(c, start)
@@ -287,8 +294,13 @@ class RowsTransform(AbstractTransform):
                 beyond = min(beyond, max(self._noise(c, start) - level, after))
         return max(inner, beyond)
 
+    @cached_property
+    def _vanishing(self) -> tuple[AbstractRow, ...]:
+        """The noises with a density, whose transforms fall for ever; those of atoms come back to 1."""
+        return tuple(part for part in self.noise if part.vanishes)
+
     def _noise(self, c: float, t: float) -> float:
-        return sum(part.envelope(c, t) for part in self.noise)
+        return sum(part.envelope(c, t) for part in self._vanishing)
 
     def _height(self, c: float, start: float, stop: float, span: tuple[float, float]) -> float:
         """A bound on the log modulus at frequencies in [start, stop]: the noise's, and the rows' where they have one."""
@@ -337,8 +349,8 @@ class RowsTransform(AbstractTransform):
         The logarithms of the envelopes of noise and of densities are concave functions of log t: sums of -log(1 + (b t)^2),
         -t^2, min(0, const - log(c^2 + t^2)). The rows of a discrete law, and dropped rows, only add what does not rise.
         """
-        parts = self.noise or ((self._row,) if self._row.vanishes else ())
-        copies = 1 if self.noise else self.rows - 1
+        parts = self._vanishing or ((self._row,) if self._row.vanishes else ())
+        copies = 1 if self._vanishing else self.rows - 1
         return copies * sum(part.envelope(c, 2.0 * t) - part.envelope(c, t) for part in parts) < -0.65
 
     def _quiet(self, span: tuple[float, float]) -> list[tuple[float, float]]:

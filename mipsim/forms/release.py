@@ -9,7 +9,7 @@ import numpy as np
 
 from mipsim.mechanisms.base import AbstractMechanism
 from mipsim.mechanisms.mean import EmpiricalMean
-from mipsim.mechanisms.noise import GaussianNoise, LaplaceNoise
+from mipsim.mechanisms.noise import AbstractIndependentNoise, GaussianNoise, NoiseLaw
 from mipsim.mechanisms.sgd_step import SGDStep
 from mipsim.mechanisms.subsample import PoissonSubsampled, Subsampled
 
@@ -22,7 +22,7 @@ class Release:
         rows: how many rows are averaged.
         drawn: the probability that one given record is among them.
         variance: of all Gaussian noise in every output coordinate, a number or shape (d,).
-        laplace: scales of independent Laplace noises of the output, each a number or shape (d,).
+        noises: laws of further noises, independent of one another and with independent coordinates.
         rate: the probability with which each row is kept by its own coin, the sum being divided by rate rows; 1 keeps all.
         clip: the largest norm of a row, > 0 or inf, where the rows are those of a clipped step; None for a plain mean.
     """
@@ -30,19 +30,25 @@ class Release:
     rows: int
     drawn: float = 1.0
     variance: np.ndarray = field(default_factory=lambda: np.zeros(()))
-    laplace: tuple[np.ndarray, ...] = ()
+    noises: tuple[NoiseLaw, ...] = ()
     rate: float = 1.0
     clip: float | None = None
 
     @property
     def is_noisy(self) -> bool:
         """Whether anything is added to the mean."""
-        return self.has_gaussian_noise or bool(self.laplace)
+        return self.has_gaussian_noise or bool(self.noises)
 
     @property
     def has_gaussian_noise(self) -> bool:
         """Whether any of it is Gaussian."""
         return bool((self.variance > 0).any())
+
+    @property
+    def finest_noise(self) -> float:
+        """The least positive standard deviation among all noises and coordinates; inf without noise."""
+        scales = [np.sqrt(self.variance), *(noise.deviation for noise in self.noises)]
+        return float(min((s[s > 0].min(initial=np.inf) for s in scales), default=np.inf))
 
 
 @singledispatch
@@ -52,7 +58,7 @@ def release_of(mechanism: AbstractMechanism, n: int) -> Release | None:
     Examples:
         >>> import mipsim as mi
         >>> release_of(mi.Subsampled(mi.EmpiricalMean(), 0.1), 1000)
-        Release(rows=100, drawn=0.1, variance=array(0.), laplace=(), rate=1.0, clip=None)
+        Release(rows=100, drawn=0.1, variance=array(0.), noises=(), rate=1.0, clip=None)
         >>> release_of(mi.Subsampled(mi.SGDStep(1.0, 10.0), 0.1), 1000).variance
         array(0.01)
     """
@@ -68,7 +74,7 @@ def mean_of(mechanism: AbstractMechanism, n: int) -> Release | None:
         True
     """
     found = plain_release_of(mechanism, n)
-    return found if found is not None and found.rate == 1.0 and not found.laplace else None
+    return found if found is not None and found.rate == 1.0 and not found.noises else None
 
 
 def plain_release_of(mechanism: AbstractMechanism, n: int) -> Release | None:
@@ -80,7 +86,7 @@ def plain_release_of(mechanism: AbstractMechanism, n: int) -> Release | None:
 def step_of(mechanism: AbstractMechanism, n: int) -> Release | None:
     """The release where it is a clipped step with Gaussian noise or none; None for any other."""
     found = release_of(mechanism, n)
-    return found if found is not None and found.clip is not None and not found.laplace else None
+    return found if found is not None and found.clip is not None and not found.noises else None
 
 
 @release_of.register
@@ -101,10 +107,9 @@ def _(mechanism: GaussianNoise, n: int) -> Release | None:
 
 
 @release_of.register
-def _(mechanism: LaplaceNoise, n: int) -> Release | None:
-    inner = release_of(mechanism.base, n)
-    scale = np.asarray(mechanism.scale, dtype=np.float64)
-    return inner and (replace(inner, laplace=(*inner.laplace, scale)) if (scale > 0).any() else inner)
+def _(mechanism: AbstractIndependentNoise, n: int) -> Release | None:
+    inner, noise = release_of(mechanism.base, n), mechanism.noise_law
+    return inner and (replace(inner, noises=(*inner.noises, noise)) if noise.scale.any() else inner)
 
 
 @release_of.register

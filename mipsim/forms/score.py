@@ -4,11 +4,14 @@ What a family computes no member can override (`mipsim._family`), so that the fa
 `AbstractLinearAttack`, `AbstractAdditiveAttack`, `AbstractQuadraticAttack`; any other score is opaque.
 """
 
+from collections.abc import Callable
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from mipsim._precision import exact_scope
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
 from mipsim.attacks.likelihood_ratio import LikelihoodRatio
 from mipsim.attacks.quadratic import AbstractQuadraticAttack
@@ -42,7 +45,7 @@ def quadratic_form_of(attack: AbstractAttack) -> AbstractQuadraticAttack | None:
 
 @eqx.filter_jit
 def _columnwise(attack: AbstractAdditiveAttack, target: jax.Array, outputs: jax.Array) -> jax.Array:
-    return jax.vmap(lambda output: attack.contributions(target, output))(outputs)
+    return jax.vmap(lambda output: attack.contributions(target, output), 1, 1)(outputs)
 
 
 def terms_at(attack: AbstractAdditiveAttack, target: np.ndarray, outputs: np.ndarray) -> np.ndarray:
@@ -56,9 +59,31 @@ def terms_at(attack: AbstractAdditiveAttack, target: np.ndarray, outputs: np.nda
     Returns:
         float64, the shape of outputs.
     """
-    flat = np.ascontiguousarray(outputs.reshape(target.size, -1).T)
-    terms = np.asarray(_columnwise(attack, jnp.asarray(target), jnp.asarray(flat)), dtype=np.float64)
-    return terms.T.reshape(outputs.shape)
+    flat = jnp.asarray(outputs.reshape(target.size, -1))
+    return np.asarray(_columnwise(attack, jnp.asarray(target), flat), np.float64).reshape(outputs.shape)
+
+
+def link_at(attack: AbstractAdditiveAttack, target: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    """The link of an additive score at sums of its terms, float64, the shape of totals."""
+    point = jnp.asarray(target, float)
+    return on_arrays(lambda total: attack.link(point, total))(totals)
+
+
+def on_arrays(function: Callable[[jax.Array], jax.Array]) -> Callable[[np.ndarray], np.ndarray]:
+    """A JAX function of one number as a NumPy function of arrays, in float64.
+
+    Examples:
+        >>> on_arrays(jnp.exp)(np.zeros(2))
+        array([1., 1.])
+    """
+    each = eqx.filter_jit(jax.vmap(function))
+
+    def evaluate(values: np.ndarray) -> np.ndarray:
+        x = np.asarray(values, np.float64)
+        with exact_scope():
+            return np.asarray(each(jnp.asarray(x.ravel())), np.float64).reshape(x.shape)
+
+    return evaluate
 
 
 def name_of(attack: AbstractAttack) -> str:

@@ -1,6 +1,7 @@
 """Mechanisms: randomised maps from n records to a released output."""
 
 from mipsim.mechanisms.base import AbstractMechanism
+from mipsim.mechanisms.discrete_gaussian_noise import DiscreteGaussianNoise
 from mipsim.mechanisms.function import FunctionMechanism
 from mipsim.mechanisms.mean import EmpiricalMean
 from mipsim.mechanisms.moment_noise import MomentNoise
@@ -14,6 +15,7 @@ from mipsim.mechanisms.z_estimator import AbstractZEstimator, LeastSquares, Logi
 __all__ = [
     "AbstractMechanism",
     "AbstractZEstimator",
+    "DiscreteGaussianNoise",
     "EmpiricalMean",
     "Fingerprint",
     "FunctionMechanism",

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from functools import partial
+from math import prod
 from typing import Any
 
 import equinox as eqx
@@ -12,6 +13,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import real_array
 from mipsim.distributions.base import AbstractDistribution, Member
+from mipsim.distributions.laplace import Laplace
 from mipsim.mechanisms.base import AbstractMechanism, OutputLaw, output_law
 from mipsim.mechanisms.function import as_mechanism
 
@@ -88,6 +90,8 @@ def _(mechanism: AbstractNoise) -> OutputLaw | None:
 
 
 def _noise_scale(name: str, value: object) -> np.ndarray:
+    if isinstance(value, jax.Array):  # of a mechanism that is being traced, and was checked when it was made
+        return value  # pyright: ignore[reportReturnType]
     scale = real_array(name, value)
     if scale.ndim > 1:
         raise ValueError(f"{name} has shape {scale.shape}; it must be a number or a vector of shape (d,)")
@@ -134,7 +138,79 @@ class GaussianNoise(AbstractNoise):
         _check_scale("gamma", self.gamma, shape)
 
 
-class LaplaceNoise(AbstractNoise):
+class NoiseLaw(eqx.Module):
+    """Noise with independent coordinates: scale_j X_j, every X_j a copy of one law.
+
+    This is all that samplers and exact laws ask of a noise.
+
+    Args:
+        law: of X, one coordinate.
+        scale: >= 0, a number or shape (d,).
+        error: a proven bound on the distance in total variation of `law` from the true law of X, where `law` is a table.
+
+    Raises:
+        ValueError: if the law has several coordinates or is no product law, or scale is negative or not finite.
+
+    Examples:
+        >>> noise = NoiseLaw(Laplace(0.0, 1.0), 0.5)
+        >>> print(noise.draw(jax.random.key(0), (3,), np.float32).shape, noise.deviation.round(3))
+        (3,) 0.707
+    """
+
+    law: AbstractDistribution
+    scale: np.ndarray = eqx.field(converter=partial(_noise_scale, "scale"))
+    error: float = eqx.field(static=True, default=0.0)
+
+    def __check_init__(self) -> None:
+        if self.law.dimension != 1 or not self.law.is_product:
+            raise ValueError(
+                f"law is a {type(self.law).__name__} of dimension {self.law.dimension}; the law of a noise has one coordinate"
+            )
+
+    @property
+    def deviation(self) -> np.ndarray:
+        """The standard deviation in every coordinate, shape of `scale`."""
+        return self.scale * np.sqrt(self.law.variance[0])
+
+    def draw(self, key: PRNGKeyArray, shape: tuple[int, ...], dtype: Any) -> Array:
+        """Draw the noise for an output of this shape."""
+        return self.law.sample(key, prod(shape)).reshape(shape).astype(dtype) * self.scale
+
+
+class AbstractIndependentNoise(AbstractNoise):
+    """base + independent noise on every coordinate of the output. A member says what its law is, and that is all.
+
+    Its release, its fast samplers and its exact laws follow from `noise_law`.
+
+    Examples:
+        >>> from mipsim.distributions.uniform import Uniform
+        >>> class UniformNoise(AbstractIndependentNoise):
+        ...     base: AbstractMechanism = eqx.field(converter=as_mechanism)
+        ...     half: float
+        ...
+        ...     @property
+        ...     def noise_law(self):
+        ...         return NoiseLaw(Uniform(-1.0, 1.0), self.half)
+        >>> from mipsim.mechanisms.mean import EmpiricalMean
+        >>> bool(abs(UniformNoise(EmpiricalMean(), 0.5).release(jax.random.key(0), np.zeros((3, 2)))).max() <= 0.5)
+        True
+    """
+
+    @property
+    @abstractmethod
+    def noise_law(self) -> NoiseLaw:
+        """The law of the noise, in units of the output."""
+
+    def draw(self, key: PRNGKeyArray, shape: tuple[int, ...], n: int, dtype: Any) -> Array:
+        """As the law does."""
+        return self.noise_law.draw(key, shape, dtype)
+
+    def check_fits(self, shape: tuple[int, ...]) -> None:
+        """The scale is a number or has the output's shape."""
+        _check_scale("scale", self.noise_law.scale, shape)
+
+
+class LaplaceNoise(AbstractIndependentNoise):
     """base + independent Laplace(scale) on every coordinate of the output.
 
     Args:
@@ -156,10 +232,7 @@ class LaplaceNoise(AbstractNoise):
     base: AbstractMechanism = eqx.field(converter=as_mechanism)
     scale: np.ndarray = eqx.field(converter=partial(_noise_scale, "scale"))
 
-    def draw(self, key: PRNGKeyArray, shape: tuple[int, ...], n: int, dtype: Any) -> Array:
-        """Laplace draws times the scale."""
-        return jax.random.laplace(key, shape, dtype) * self.scale
-
-    def check_fits(self, shape: tuple[int, ...]) -> None:
-        """Scale is a number or has the output's shape."""
-        _check_scale("scale", self.scale, shape)
+    @property
+    def noise_law(self) -> NoiseLaw:
+        """Laplace(1) times the scale."""
+        return NoiseLaw(Laplace(0.0, 1.0), self.scale)

@@ -10,12 +10,11 @@ from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodR
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.forms.release import Release
+from mipsim.forms.score import link_at
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.mechanisms.mean import EmpiricalMean
-from mipsim.rare.matching import ratio_matches
-from mipsim.rare.score_law import IN, OUT, AbstractTiltedScore, Cumulant
-from mipsim.rare.table_score import linked
-from mipsim.rare.untilted import untilted
+from mipsim.rare.score_law import IN, OUT, AbstractTiltedScore, Cumulant, ratio_matches
+from mipsim.rare.thinning import untilted
 
 
 class _Total(AbstractAdditiveAttack):
@@ -57,7 +56,7 @@ class GaussianRatio(AbstractTiltedScore):
                 f"attack {type(attack).__name__} is the likelihood ratio of another game; the tilted law is known only "
                 "for that of the game's own data, target, rows and noise"
             )
-        self._game, self._mean, self._attack = game, mean, attack
+        self._game, self.mean, self._attack = game, mean, attack
         difference = game.target - data.location
         self._root = data.factor if not data.is_product else None
         if self._root is None:
@@ -97,7 +96,7 @@ class GaussianRatio(AbstractTiltedScore):
 
     def sampler(self, theta: float, world: int) -> tuple[AbstractSampler, int]:
         """A mean of as many Gaussian records as there are rows, always as the "out" world of another game."""
-        data, rows = self._game.data, self._mean.rows
+        data, rows = self._game.data, self.mean.rows
         assert isinstance(data, Gaussian)
         m, v = self._law(theta + (world == IN))
         if self._root is None:
@@ -112,22 +111,12 @@ class GaussianRatio(AbstractTiltedScore):
         """The mixture with the release without the target, for a sub-sample."""
         if isinstance(self._attack, GaussianLikelihoodRatio):
             return np.asarray(score, dtype=np.float64)
-        return linked(self._attack, np.asarray(self._game.target), score)
-
-    @property
-    def plain_inside(self) -> bool:
-        """True for a sub-sample."""
-        return self._mean.drawn < 1.0
+        return link_at(self._attack, self._game.target, score)
 
     @property
     def is_log_ratio(self) -> bool:
         """True, but for a sub-sample, whose ratio is the link of S."""
         return not self.plain_inside
-
-    @property
-    def lattice(self) -> tuple[float, float] | None:
-        """None."""
-        return None
 
 
 def _is_its_ratio(attack: AbstractAttack, game: FixedTarget, mean: Release) -> bool:

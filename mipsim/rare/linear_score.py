@@ -22,7 +22,7 @@ from mipsim.games.fixed_target import FixedTarget
 from mipsim.mechanisms.mean import EmpiricalMean
 from mipsim.mechanisms.noise import GaussianNoise
 from mipsim.rare.score_law import IN, AbstractTiltedScore, Cumulant
-from mipsim.rare.untilted import untilted
+from mipsim.rare.thinning import untilted
 
 _COARSE = 1e-4
 """A lattice finer than this share of the score's standard deviation is as good as none."""
@@ -74,7 +74,7 @@ class LinearScore(AbstractTiltedScore):
             self._w, self._offset = line_at(attack, game.target)
         if not np.any(self._w):
             raise ValueError("attack has the weight 0 at every coordinate, so that its score is constant")
-        self._mean = mean
+        self.mean = mean
         self._noise = float(np.sum(self._w**2 * mean.variance))
         self._data: AbstractDistribution = game.data
         self._game = game
@@ -87,7 +87,7 @@ class LinearScore(AbstractTiltedScore):
         values, counts = np.unique(game.data.records @ self._w, return_counts=True)  # pyright: ignore[reportAttributeAccessIssue]
         if values.size < 2:
             raise ValueError("attack gives every record the same score, so that nothing is rare")
-        rows = self._mean.rows
+        rows = self.mean.rows
         self._data = Discrete(values, counts / counts.sum())
         noise = GaussianNoise(EmpiricalMean(), np.sqrt(self._noise * rows))
         self._game = FixedTarget(noise, self._data, rows, [float(game.target @ self._w)])
@@ -95,7 +95,7 @@ class LinearScore(AbstractTiltedScore):
 
     def cumulant(self, theta: float, world: int) -> Cumulant:
         """K, K' and K'' at theta."""
-        k, w = self._mean.rows, self._w
+        k, w = self.mean.rows, self._w
         law, one = tilted(self._data, theta * w / k)
         rows = k - (world == IN)
         fixed = self._offset + (float(w @ self._game.target) / k if world == IN else 0.0)
@@ -109,32 +109,18 @@ class LinearScore(AbstractTiltedScore):
 
     def reach(self, world: int) -> tuple[float, float]:
         """Where the moment-generating function of a record is finite."""
-        direction = self._w / self._mean.rows
+        direction = self._w / self.mean.rows
         return -greatest_slope(self._data, -direction), greatest_slope(self._data, direction)
 
     def sampler(self, theta: float, world: int) -> tuple[AbstractSampler, int]:
         """The same game with tilted records."""
-        law, _ = tilted(self._data, theta * self._w / self._mean.rows)
+        law, _ = tilted(self._data, theta * self._w / self.mean.rows)
         game = FixedTarget(self._game.mechanism, law, self._game.n, self._game.target)
         base = untilted(game, _FixedWeights(self._w, np.asarray(self._offset)))
         if self._noise == 0.0 or theta == 0.0:
             return base, world
         shift = jnp.asarray(theta * self._noise)
         return _Shifted(base=base, shift=shift, block=base.block), world
-
-    def link(self, score: np.ndarray) -> np.ndarray:
-        """The score itself."""
-        return np.asarray(score, dtype=np.float64)
-
-    @property
-    def plain_inside(self) -> bool:
-        """True for a sub-sample."""
-        return self._mean.drawn < 1.0
-
-    @property
-    def is_log_ratio(self) -> bool:
-        """False."""
-        return False
 
     @property
     def lattice(self) -> tuple[float, float] | None:
@@ -145,5 +131,5 @@ class LinearScore(AbstractTiltedScore):
         share = sizes / sizes.min()
         if (np.abs(share - np.rint(share)) > 1e-9 * share).any():
             return None
-        step = float(sizes.min()) / self._mean.rows
+        step = float(sizes.min()) / self.mean.rows
         return (self._offset, step) if step > _COARSE * np.sqrt(self.cumulant(0.0, 0).variance) else None

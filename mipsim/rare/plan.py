@@ -28,14 +28,14 @@ Stop = Callable[[float, float], bool]
 
 
 @dataclass(frozen=True)
-class Rung:
+class Tilt:
     """One tilted law with its share of the games.
 
     Attributes:
         world: OUT or IN.
         theta: the tilt; 0 plays the game as it is.
         cumulant: K, K' and K'' at theta.
-        thresholds: indices of the thresholds whose rate this rung estimates.
+        thresholds: indices of the thresholds whose rate this tilt estimates.
         upper: whether it counts {S > t} (else {S <= t}).
         games: games played.
         stream: number of its random stream.
@@ -121,10 +121,10 @@ def _walk(
 
 @dataclass(frozen=True)
 class Plan:
-    """Thresholds in units of S, increasing, and the rungs that estimate the rates of both worlds there."""
+    """Thresholds in units of S, increasing, and the tilts that estimate the rates of both worlds there."""
 
     thresholds: np.ndarray
-    rungs: tuple[Rung, ...]
+    tilts: tuple[Tilt, ...]
 
 
 def plan(law: AbstractTiltedScore, rates: np.ndarray, games: int) -> Plan:
@@ -133,20 +133,20 @@ def plan(law: AbstractTiltedScore, rates: np.ndarray, games: int) -> Plan:
     Args:
         law: the score.
         rates: distinct false-positive rates in (0, 1/4].
-        games: games in each world, shared evenly by the rungs of the world.
+        games: games in each world, shared evenly by the tilts of the world.
     """
     reach = -float(ndtri(rates.min()))
     out = Curve.of(law, OUT, None, lambda _, rank: rank > reach)
     t = np.array(sorted(_off_lattice(law, out.score_above(a)) for a in rates))
     t = np.unique(t)
-    rungs = _rungs(law, OUT, out, t, games, first_stream=2)
+    tilts = _tilts(law, OUT, out, t, games, first_stream=2)
     if law.plain_inside:
         everything = tuple(range(t.size))
-        rungs.append(Rung(IN, 0.0, law.cumulant(0.0, IN), everything, False, games, 2 + len(rungs)))
+        tilts.append(Tilt(IN, 0.0, law.cumulant(0.0, IN), everything, False, games, 2 + len(tilts)))
     else:
         inside = Curve.of(law, IN, lambda mean, _: mean < t[0], lambda mean, _: mean > t[-1])
-        rungs += _rungs(law, IN, inside, t, games, first_stream=2 + len(rungs))
-    return Plan(t, tuple(rungs))
+        tilts += _tilts(law, IN, inside, t, games, first_stream=2 + len(tilts))
+    return Plan(t, tuple(tilts))
 
 
 def _off_lattice(law: AbstractTiltedScore, t: float) -> float:
@@ -157,9 +157,9 @@ def _off_lattice(law: AbstractTiltedScore, t: float) -> float:
     return start + step * (math.floor((t - start) / step) + 0.5)
 
 
-def _rungs(
+def _tilts(
     law: AbstractTiltedScore, world: int, curve: Curve, t: np.ndarray, games: int, first_stream: int
-) -> list[Rung]:
+) -> list[Tilt]:
     roots = np.array([curve.root_at(score) for score in t])
     groups: list[tuple[float, list[int]]] = []
     left = list(range(t.size))[::-1]  # the roots rise with the thresholds: the farthest first
@@ -171,7 +171,7 @@ def _rungs(
     groups.sort(key=lambda group: group[0])
     share, rest = divmod(games, len(groups))
     return [
-        Rung(
+        Tilt(
             world,
             theta,
             law.cumulant(theta, world),

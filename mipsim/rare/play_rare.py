@@ -15,20 +15,19 @@ from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodR
 from mipsim.bands.rare_tradeoff import RareTradeOff
 from mipsim.bands.scaled_rates import ScaledRates
 from mipsim.distributions.gaussian import Gaussian
+from mipsim.engine.counting import play_range
 from mipsim.engine.devices import cores
-from mipsim.engine.drive import play_range
 from mipsim.engine.manifest import DRAWS, array_digest, describe, versions
 from mipsim.forms.release import mean_of
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
-from mipsim.rare.gates import Tail, check_agreement, check_moments
+from mipsim.rare.diagnostics import Tail, check_agreement, check_moments
 from mipsim.rare.gaussian_ratio import GaussianRatio
 from mipsim.rare.linear_score import LinearScore
-from mipsim.rare.plan import Rung, plan
+from mipsim.rare.plan import Tilt, plan
 from mipsim.rare.score_law import IN, OUT, AbstractTiltedScore
 from mipsim.rare.table_score import TableScore
-from mipsim.rare.thinning import Thinner, moments_of
-from mipsim.rare.untilted import untilted
+from mipsim.rare.thinning import Thinner, moments_of, untilted
 
 FALSE_POSITIVE_RATES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 2e-2)
 """Where thresholds are placed unless others are asked for."""
@@ -134,8 +133,8 @@ def play_rare(
     t = planned.thresholds
     estimates = {world: _Rates(t.size) for world in (OUT, IN)}
     tails: dict[int, list[Tail]] = {OUT: [], IN: []}
-    for rung in planned.rungs:
-        for world, tail in _played(law, game, attack, rung, t, seed, size, threads, estimates[rung.world]):
+    for tilt in planned.tilts:
+        for world, tail in _played(law, game, attack, tilt, t, seed, size, threads, estimates[tilt.world]):
             tails[world].append(tail)
     for found in tails.values():
         check_agreement(found)
@@ -145,7 +144,7 @@ def play_rare(
         "seed": seed,
         "games": total,
         "score": law.name,
-        "tilts": [[("out", "in")[r.world], r.theta, r.games, list(r.thresholds)] for r in planned.rungs],
+        "tilts": [[("out", "in")[r.world], r.theta, r.games, list(r.thresholds)] for r in planned.tilts],
         "edges": array_digest(t),
         "draws": DRAWS,
         "versions": versions(),
@@ -156,7 +155,7 @@ def play_rare(
 
 
 class _Rates:
-    """The counts of one world, filled in rung by rung."""
+    """The counts of one world, filled in tilt by tilt."""
 
     def __init__(self, size: int) -> None:
         self.count, self.games, self.scale = (np.zeros(size), np.zeros(size), np.ones(size))
@@ -170,39 +169,39 @@ def _played(
     law: AbstractTiltedScore,
     game: AbstractMembershipGame,
     attack: AbstractAttack,
-    rung: Rung,
+    tilt: Tilt,
     t: np.ndarray,
     seed: int,
     chunk: int | None,
     workers: int | None,
     estimates: _Rates,
 ) -> list[tuple[int, Tail]]:
-    """Play one rung, keep its estimates, and return the tail probabilities that it can be held against."""
-    mixture = rung.world == IN and law.plain_inside
-    powers, uppers, worlds = [rung.theta], [rung.upper], [rung.world]
-    if rung.upper is False and rung.theta == 0.0:  # untilted games serve both tails
-        powers, uppers, worlds = [0.0, 0.0], [False, True], [rung.world, rung.world]
-    if rung.world == IN and law.is_log_ratio and rung.theta > -1.0:
+    """Play one tilt, keep its estimates, and return the tail probabilities that it can be held against."""
+    mixture = tilt.world == IN and law.plain_inside
+    powers, uppers, worlds = [tilt.theta], [tilt.upper], [tilt.world]
+    if tilt.upper is False and tilt.theta == 0.0:  # untilted games serve both tails
+        powers, uppers, worlds = [0.0, 0.0], [False, True], [tilt.world, tilt.world]
+    if tilt.world == IN and law.is_log_ratio and tilt.theta > -1.0:
         # P_out(S > t) = E_in[exp(-S); S > t]: the "in" games are "out" games tilted by one more.
-        powers, uppers, worlds = [*powers, 1.0 + rung.theta], [*uppers, True], [*worlds, OUT]
+        powers, uppers, worlds = [*powers, 1.0 + tilt.theta], [*uppers, True], [*worlds, OUT]
     with exact_scope():
-        sampler, asked = (untilted(game, attack), IN) if mixture else law.sampler(rung.theta, rung.world)
-    standard = rung.cumulant.mean, math.sqrt(rung.cumulant.variance)
+        sampler, asked = (untilted(game, attack), IN) if mixture else law.sampler(tilt.theta, tilt.world)
+    standard = tilt.cumulant.mean, math.sqrt(tilt.cumulant.variance)
     edges = law.link(t) if mixture else t
-    thinner = Thinner(sampler, asked, edges, tuple(powers), tuple(uppers), standard, seed, rung.stream)
-    sums = _all_games(thinner, rung.games, chunk, workers)
+    thinner = Thinner(sampler, asked, edges, tuple(powers), tuple(uppers), standard, seed, tilt.stream)
+    sums = _all_games(thinner, tilt.games, chunk, workers)
     counts, moments = sums[:-3].reshape(len(powers), t.size), sums[-3:]
     if moments[0]:
-        raise ValueError(f"attack {type(attack).__name__} gave NaN for {moments[0]} of {rung.games} games")
-    if rung.theta != 0.0:  # untilted games have no weights that could be wrong
-        check_moments(rung, *moments_of(moments, rung.games))
-    scale = [np.exp(rung.cumulant.value - power * t) for power in powers]
-    mine = list(rung.thresholds)
-    estimates.count[mine], estimates.games[mine] = counts[0, mine], rung.games
+        raise ValueError(f"attack {type(attack).__name__} gave NaN for {moments[0]} of {tilt.games} games")
+    if tilt.theta != 0.0:  # untilted games have no weights that could be wrong
+        check_moments(tilt, *moments_of(moments, tilt.games))
+    scale = [np.exp(tilt.cumulant.value - power * t) for power in powers]
+    mine = list(tilt.thresholds)
+    estimates.count[mine], estimates.games[mine] = counts[0, mine], tilt.games
     estimates.scale[mine] = scale[0][mine]
-    estimates.complement[mine] = rung.world == IN and rung.upper
+    estimates.complement[mine] = tilt.world == IN and tilt.upper
     return [
-        (world, Tail(f"{rung.games:,} games tilted by {rung.theta:.3g}", count, rung.games, bound))
+        (world, Tail(f"{tilt.games:,} games tilted by {tilt.theta:.3g}", count, tilt.games, bound))
         for world, upper, count, bound in zip(worlds, uppers, counts, scale, strict=True)
         if upper
     ]

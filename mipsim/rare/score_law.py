@@ -5,9 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
+import equinox as eqx
 import numpy as np
 
+from mipsim.attacks.likelihood_ratio import LikelihoodRatio
 from mipsim.engine.samplers.base import AbstractSampler
+from mipsim.forms.release import Release
+from mipsim.games.fixed_target import FixedTarget
 
 OUT, IN = 0, 1
 
@@ -30,6 +34,8 @@ class AbstractTiltedScore(ABC):
     """
 
     name: str
+    mean: Release
+    """The mechanism as read by `mean_of`."""
 
     @abstractmethod
     def cumulant(self, theta: float, world: int) -> Cumulant:
@@ -43,21 +49,43 @@ class AbstractTiltedScore(ABC):
     def sampler(self, theta: float, world: int) -> tuple[AbstractSampler, int]:
         """What draws S under P_theta, and the world it must be asked for. Called inside `exact_scope`."""
 
-    @abstractmethod
     def link(self, score: np.ndarray) -> np.ndarray:
-        """The attack's own score at the values `score` of S, increasing; shape kept."""
+        """The attack's own score at the values `score` of S, increasing; shape kept. S itself if a member does not say more."""
+        return np.asarray(score, dtype=np.float64)
 
     @property
-    @abstractmethod
     def plain_inside(self) -> bool:
         """Whether the "in" world is a mixture (of a release with and without the target), which is played untilted."""
+        return self.mean.drawn < 1.0
 
     @property
-    @abstractmethod
     def lattice(self) -> tuple[float, float] | None:
         """(a, h) if S takes the values a + h k only, k whole; None if it is not known to."""
+        return None
 
     @property
-    @abstractmethod
     def is_log_ratio(self) -> bool:
         """Whether S is the exact log-likelihood ratio of the two worlds of this game."""
+        return False
+
+
+def ratio_matches(attack: LikelihoodRatio, game: FixedTarget, mean: Release) -> bool:
+    """The same data, target, rows, noise and sub-sampling.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> from mipsim.forms.release import mean_of
+        >>> game = mi.FixedTarget(mi.EmpiricalMean(), mi.Bernoulli([0.3]), n=10, target=[1.0])
+        >>> mean = mean_of(game.mechanism, 10)
+        >>> [ratio_matches(mi.LikelihoodRatio(game.mechanism, mi.Bernoulli([p]), 10), game, mean) for p in (0.3, 0.4)]
+        [True, False]
+    """
+    aimed = attack.aim is None or np.array_equal(attack.aim, game.target)
+    noise = np.broadcast_to(mean.variance * mean.rows, attack.noise_variance.shape)
+    return bool(
+        aimed
+        and attack.rows == mean.rows
+        and abs(attack.rho - mean.drawn) < 1e-12
+        and eqx.tree_equal(attack.data, game.data)
+        and np.allclose(attack.noise_variance, noise, rtol=1e-12, atol=0.0)
+    )

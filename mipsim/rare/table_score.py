@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from scipy.special import gammaln, xlog1py, xlogy
 
@@ -13,10 +11,9 @@ from mipsim.attacks.likelihood_ratio import LikelihoodRatio
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.forms.release import Release
-from mipsim.forms.score import terms_at
+from mipsim.forms.score import link_at, terms_at
 from mipsim.games.fixed_target import FixedTarget
-from mipsim.rare.matching import ratio_matches
-from mipsim.rare.score_law import IN, AbstractTiltedScore, Cumulant
+from mipsim.rare.score_law import IN, AbstractTiltedScore, Cumulant, ratio_matches
 from mipsim.rare.term_sampler import term_sampler
 
 _REACH = 10.0
@@ -41,14 +38,14 @@ class TableScore(AbstractTiltedScore):
             raise ValueError(
                 f"data is {type(game.data).__name__}; an additive score that is not linear is tilted for Bernoulli data"
             )
-        self._mean, self._attack, self._game = mean, attack, game
+        self.mean, self._attack, self._game = mean, attack, game
         self._p = np.asarray(game.data.p)
         self._tables: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
     def _table(self, world: int) -> tuple[np.ndarray, np.ndarray]:
         """Log P(X_j = x) and v_j(x), both of shape (d, m)."""
         if world not in self._tables:
-            k, p = self._mean.rows - (world == IN), self._p
+            k, p = self.mean.rows - (world == IN), self._p
             reach = np.ceil(_REACH * np.sqrt(k * p * (1 - p))).astype(np.int64) + 30
             low = np.clip(np.floor(k * p).astype(np.int64) - reach, 0, k)
             width = min(k + 1, int(2 * reach.max()) + 2)
@@ -59,7 +56,7 @@ class TableScore(AbstractTiltedScore):
             law -= np.log(np.exp(law).sum(axis=1, keepdims=True))
             total = x + (np.asarray(self._game.target)[:, None] if world == IN else 0.0)
             with exact_scope():
-                terms = terms_at(self._attack, np.asarray(self._game.target), total / self._mean.rows)
+                terms = terms_at(self._attack, np.asarray(self._game.target), total / self.mean.rows)
             if (bad := np.isnan(terms) | (terms == np.inf)).any():
                 j, column = (int(i) for i in np.argwhere(bad)[0])
                 raise ValueError(
@@ -101,12 +98,7 @@ class TableScore(AbstractTiltedScore):
 
     def link(self, score: np.ndarray) -> np.ndarray:
         """The attack's link."""
-        return linked(self._attack, np.asarray(self._game.target), score)
-
-    @property
-    def plain_inside(self) -> bool:
-        """True for a sub-sample."""
-        return self._mean.drawn < 1.0
+        return link_at(self._attack, self._game.target, score)
 
     @property
     def is_log_ratio(self) -> bool:
@@ -114,18 +106,5 @@ class TableScore(AbstractTiltedScore):
         return (
             isinstance(self._attack, LikelihoodRatio)
             and not self.plain_inside
-            and ratio_matches(self._attack, self._game, self._mean)
+            and ratio_matches(self._attack, self._game, self.mean)
         )
-
-    @property
-    def lattice(self) -> tuple[float, float] | None:
-        """Not known: terms that are not linear fall on no lattice in general."""
-        return None
-
-
-def linked(attack: AbstractAdditiveAttack, target: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """The attack's link at each total, shape kept."""
-    with exact_scope():
-        aim, flat = jnp.asarray(target), jnp.asarray(np.asarray(totals, dtype=np.float64).ravel())
-        found = jax.vmap(lambda total: attack.link(aim, total))(flat)
-    return np.asarray(found, dtype=np.float64).reshape(np.shape(totals))

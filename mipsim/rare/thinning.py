@@ -7,8 +7,12 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from mipsim._precision import exact_scope
+from mipsim.attacks.base import AbstractAttack
+from mipsim.engine.counting import on_device
+from mipsim.engine.fidelity import build_sampler
 from mipsim.engine.random.counter import Draws, run_draws, words_of
 from mipsim.engine.samplers.base import AbstractSampler
+from mipsim.games.base import AbstractMembershipGame
 
 _COIN = 0xFFFFFFFD
 """The Philox group of the acceptance; samplers use the numbers of coordinates, and two above this."""
@@ -94,7 +98,7 @@ class Thinner:
     ) -> None:
         self.block = sampler.block
         self._kept = len(powers), thresholds.size
-        # Padded, so that one executable serves every rung: no score exceeds +inf, and what is added is cut off again.
+        # Padded, so that one executable serves every tilt: no score exceeds +inf, and what is added is cut off again.
         thresholds = np.pad(thresholds, (0, -thresholds.size % _QUANTUM), constant_values=np.inf)
         missing = _MOST_POWERS - len(powers)
         powers, uppers = (*powers, *[0.0] * missing), (*uppers, *[True] * missing)
@@ -125,3 +129,8 @@ class Thinner:
 def moments_of(sums: np.ndarray, games: int) -> tuple[float, float]:
     """Mean of x and of x^2, for x the standardised score."""
     return float(sums[1]) * _UNIT / games, float(sums[2]) * _UNIT / games
+
+
+def untilted(game: AbstractMembershipGame, attack: AbstractAttack) -> AbstractSampler:
+    """The cheapest faithful sampler of the game. Must be called inside `exact_scope`."""
+    return on_device(build_sampler(game, attack, "auto"))

@@ -9,37 +9,63 @@ from scipy.special import ndtri
 
 
 def probit_gap(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
-    """Phi^-1(upper) - Phi^-1(lower); 0 where both are 0 or both 1.
+    """Phi^-1(upper) - Phi^-1(lower); 0 where both are equal. A negative number stands for its sum with 1.
+
+    So a rate near 1 keeps the digits of what it lacks to 1.
 
     Examples:
         >>> probit_gap(np.array([0.5, 0.0]), np.array([0.0, 0.0])).tolist()
         [inf, 0.0]
+        >>> round(float(probit_gap(np.array([-1e-20]), np.array([-1e-19]))[0]), 4)
+        0.2491
     """
     with np.errstate(invalid="ignore"):
-        gap = ndtri(upper) - ndtri(lower)
+        gap = _probit(upper) - _probit(lower)
     return np.where(upper == lower, 0.0, gap)
 
 
+def _probit(level: np.ndarray) -> np.ndarray:
+    small = np.where(level < 0.0, -level, level)
+    # The sign of a zero tells 1 from 0.
+    return np.where(np.signbit(level), -ndtri(small), ndtri(small))
+
+
 def exceed(alpha: np.ndarray, upper: np.ndarray, lower: np.ndarray, found: float, convex: bool) -> np.ndarray:
-    """How far Phi^-1(upper) - Phi^-1(lower) may exceed `found` inside each of the intervals; <= 0 where it cannot."""
+    """How far Phi^-1(upper) - Phi^-1(lower) may exceed `found` inside each of the intervals; <= 0 where it cannot.
+
+    Args:
+        alpha: increasing, shape (m,).
+        upper: rates and their complements, shape (2, m): 1 - f keeps the digits of an f near 1.
+        lower: the same for the other curve.
+        found: the largest gap at the points.
+        convex: whether both curves are convex; else only monotony bounds what lies between.
+    """
     left, right = slice(None, -1), slice(1, None)
-    by_order = probit_gap(upper[left], lower[right])
+    high = (upper[0, left] + lower[0, right]) > 1.0  # of two ways to write a rate, that with more digits
+    level = [
+        np.where(high, -curve[1, part], curve[0, part]) for curve in (upper, lower) for part in (left, right)
+    ]
+    (upper_left, upper_right, lower_left, lower_right) = level
+    by_order = probit_gap(upper_left, lower_right)
     if not convex:
         return _difference(by_order, found)
     width = np.diff(alpha)
-    rise = np.diff(lower) / width
+    rise = np.where(lower[0, left] > 0.5, -np.diff(lower[1]), np.diff(lower[0])) / width
     # The lower curve stays above the chords on either side, prolonged into the interval; they meet at `kink`.
     before = np.concatenate([[-math.inf], rise[:-1]])
     after = np.concatenate([rise[1:], [0.0]])
     with np.errstate(invalid="ignore", divide="ignore"):
-        kink = (lower[right] - lower[left] - after * width) / (before - after)
+        kink = (lower_right - lower_left - after * width) / (before - after)
         # No chord on the left of the first interval, or three points in line: the interval's own end.
         kink = np.where(np.isfinite(kink), np.clip(kink, 0.0, width), 0.0)
-        least = np.maximum(lower[left] + before * kink, lower[right] - after * (width - kink))
-    least = np.where(np.isfinite(least), least, lower[right] - after * width)
-    least = np.clip(least, lower[right], lower[left])
-    chord = upper[left] + (upper[right] - upper[left]) * kink / width
-    ends = [(upper[left], lower[left]), (chord, least), (upper[right], lower[right])]
+        least = np.maximum(lower_left + before * kink, lower_right - after * (width - kink))
+    least = np.where(np.isfinite(least), least, lower_right - after * width)
+    least = np.clip(least, lower_right, lower_left)
+    chord = upper_left + (upper_right - upper_left) * kink / width
+    least, chord = (
+        np.where(high, -np.abs(value), value) for value in (least, chord)
+    )  # a sum loses the sign of 0
+    ends = [(upper_left, lower_left), (chord, least), (upper_right, lower_right)]
     pieces = [_most_on_piece(*ends[0], *ends[1]), _most_on_piece(*ends[1], *ends[2])]
     return _difference(np.fmin(by_order, np.maximum(*pieces)), found)
 
@@ -69,7 +95,8 @@ def _largest_product(d0: np.ndarray, d1: np.ndarray, s0: np.ndarray, s1: np.ndar
 
 def _divided(u: np.ndarray, v: np.ndarray) -> np.ndarray:
     """(Phi^-1(u) - Phi^-1(v)) / (u - v), and the derivative where they are equal to rounding."""
-    far = np.abs(u - v) > 1e-9 * np.minimum(np.maximum(u, v), 1 - np.minimum(u, v))
+    large, small = np.maximum(np.abs(u), np.abs(v)), np.minimum(np.abs(u), np.abs(v))
+    far = np.abs(u - v) > 1e-9 * np.minimum(large, 1 - small)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(far, probit_gap(u, v) / np.where(far, u - v, 1.0), np.maximum(_slope(u), _slope(v)))
 
@@ -82,4 +109,4 @@ def _difference(bound: np.ndarray, found: float) -> np.ndarray:
 
 def _slope(level: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore"):
-        return np.sqrt(2 * np.pi) * np.exp(ndtri(level) ** 2 / 2)
+        return np.sqrt(2 * np.pi) * np.exp(_probit(level) ** 2 / 2)

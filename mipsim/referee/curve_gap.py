@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -14,7 +15,7 @@ from mipsim.referee.between_points import exceed, probit_gap
 from mipsim.referee.result import CurveEvidence
 
 FLOOR = 1e-4
-"""FPR and FNR from here to 1 - FLOOR are judged: the theorems are about a fixed alpha."""
+"""FPR and FNR from here to 1 - FLOOR are judged, unless asked otherwise: theorems are about a fixed alpha."""
 
 GRID = ndtr(np.linspace(ndtri(FLOOR), -ndtri(FLOOR), 81))
 """FPRs evenly spread in probit scale: where a comparison starts before it is refined, and what is drawn."""
@@ -28,6 +29,9 @@ RELATIVE = 0.01
 MOST_POINTS = 20_000
 """Points at which refinement ends; what may then still lie between them is `Size.between`."""
 
+ROUNDED = 8
+"""Roundings, each of float64's relative 2e-16 of 1, that a rate may have suffered where nothing is known of its curve."""
+
 HALVINGS = 20
 """Of the intervals around the extremes, at the end: 1e-6 of what refinement leaves."""
 
@@ -35,7 +39,11 @@ Beta = Callable[[np.ndarray], np.ndarray]
 
 
 class Curve(Protocol):
-    """Anything with a trade-off curve; `beta_bracket(alpha) -> (low, high)`, where there is one, is its proven bracket."""
+    """Anything with a trade-off curve.
+
+    `tpr_at(alpha)`, where there is one, keeps the digits of a small 1 - beta; `beta_bracket(alpha) -> (low, high)` is the
+    proven bracket of the curve.
+    """
 
     def beta(self, alpha: np.ndarray) -> np.ndarray:
         """FNR at the FPR alpha."""
@@ -110,15 +118,15 @@ def curve_gap(
     """
     if not 0.0 < floor < 0.5:
         raise ValueError(f"floor is {floor:g}; it must lie in (0, 0.5)")
-    truth, promise = _beta_of(exact), _beta_of(claimed)
+    truth, promise = partial(rates_of, exact, label), partial(rates_of, claimed, label)
     first, last = _judged_range(promise, floor, label)
     corners = np.concatenate([np.asarray(vertices, float).ravel(), _corners(exact), _corners(claimed)])
     start = np.unique(np.concatenate([[first, last], _spread(first, last), corners]))
     alpha = start[(start >= first) & (start <= last)]
-    found, wanted = _values(truth, alpha, label), _values(promise, alpha, label)
+    found, wanted = truth(alpha), promise(alpha)
     above = below = np.zeros(0)
     for _ in range(60):
-        gap = probit_gap(wanted, found)
+        gap = gap_of(wanted, found)
         above = exceed(alpha, wanted, found, float(gap.max()), convex)
         below = exceed(alpha, found, wanted, float(-gap.min()), convex)
         more = (above > _enough(gap.max(), resolution)) | (below > _enough(gap.min(), resolution))
@@ -127,16 +135,16 @@ def curve_gap(
         split, middle = _real_splits(alpha, split, middle)
         if not split.size or alpha.size + split.size > MOST_POINTS:
             break
-        found = np.insert(found, split + 1, _values(truth, middle, label))
-        wanted = np.insert(wanted, split + 1, _values(promise, middle, label))
+        found = np.insert(found, split + 1, truth(middle), axis=1)
+        wanted = np.insert(wanted, split + 1, promise(middle), axis=1)
         alpha = np.insert(alpha, split + 1, middle)
-    alpha, found, wanted = _polished(truth, promise, alpha, found, wanted, label)
-    gap = probit_gap(wanted, found)
+    alpha, found, wanted = _polished(truth, promise, alpha, found, wanted)
+    gap = gap_of(wanted, found)
     empty = np.zeros(0)
     return Size(
         float(gap.min()),
         float(gap.max()),
-        CurveEvidence(alpha, found, empty, empty, empty, alpha, wanted, "exact law", label),
+        CurveEvidence(alpha, found[0], empty, empty, empty, alpha, wanted[0], "exact law", label),
         _law_error(exact, alpha, wanted, gap),
         float(np.max(below, initial=0.0)),
         float(np.max(above, initial=0.0)),
@@ -144,24 +152,20 @@ def curve_gap(
 
 
 def _polished(
-    truth: Beta, promise: Beta, alpha: np.ndarray, found: np.ndarray, wanted: np.ndarray, label: str
+    truth: Beta, promise: Beta, alpha: np.ndarray, found: np.ndarray, wanted: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Add points around the largest and the least gap, so that a corner there is met to many digits."""
     for _ in range(HALVINGS):
-        gap = probit_gap(wanted, found)
+        gap = gap_of(wanted, found)
         places = {int(gap.argmin()), int(gap.argmax())}
         split = np.array(sorted({i for p in places for i in (p - 1, p) if 0 <= i < alpha.size - 1}))
         split, middle = _real_splits(alpha, split, _middle(alpha[split], alpha[split + 1]))
         if not split.size or not np.isfinite(gap[list(places)]).all():
             break
-        found = np.insert(found, split + 1, _values(truth, middle, label))
-        wanted = np.insert(wanted, split + 1, _values(promise, middle, label))
+        found = np.insert(found, split + 1, truth(middle), axis=1)
+        wanted = np.insert(wanted, split + 1, promise(middle), axis=1)
         alpha = np.insert(alpha, split + 1, middle)
     return alpha, found, wanted
-
-
-def _beta_of(curve: Beta | Curve) -> Beta:
-    return curve.beta if hasattr(curve, "beta") else curve  # type: ignore[return-value]
 
 
 def _owner(curve: Beta | Curve) -> object:
@@ -176,13 +180,39 @@ def _corners(curve: Beta | Curve) -> np.ndarray:
     return owner.alpha if isinstance(owner, PiecewiseLinearTradeOff) else np.zeros(0)
 
 
-def _values(beta: Beta, alpha: np.ndarray, label: str) -> np.ndarray:
-    values = np.asarray(beta(alpha), float)
-    if values.shape != alpha.shape or np.isnan(values).any():
+def rates_of(curve: Beta | Curve, label: str, alpha: np.ndarray) -> np.ndarray:
+    """FNR and TPR at the FPRs alpha, shape (2, m): one is accurate where the other has lost its digits.
+
+    Raises:
+        ValueError: if the curve returns NaN or another shape.
+
+    Examples:
+        >>> from mipsim.tradeoff import GaussianTradeOff
+        >>> rates_of(GaussianTradeOff(0.0), "", np.array([1e-20])).tolist()
+        [[1.0], [1e-20]]
+    """
+    owner = _owner(curve)
+    beta = np.asarray((curve.beta if hasattr(curve, "beta") else curve)(alpha), float)  # type: ignore[operator]
+    is_curve = hasattr(owner, "tpr_at") and (
+        hasattr(curve, "beta") or getattr(curve, "__name__", "") == "beta"
+    )
+    tpr = np.asarray(owner.tpr_at(alpha), float) if is_curve else 1.0 - beta  # type: ignore[attr-defined]
+    if beta.shape != alpha.shape or tpr.shape != alpha.shape or np.isnan(beta).any() or np.isnan(tpr).any():
         raise ValueError(
             f"a curve of {label or 'this comparison'} returned NaN or another shape; it must return an FNR for each alpha"
         )
-    return np.clip(values, 0.0, 1.0)
+    return np.clip(np.stack([beta, tpr]), 0.0, 1.0)
+
+
+def gap_of(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
+    """Phi^-1(upper) - Phi^-1(lower) for FNR and TPR of two curves at the same points, each of shape (2, m).
+
+    Examples:
+        >>> gap_of(np.array([[0.5], [0.5]]), np.array([[1.0], [0.0]])).tolist()
+        [-inf]
+    """
+    ways = [np.where(rate[0] > 0.5, -rate[1], rate[0]) for rate in (upper, lower)]
+    return probit_gap(*ways)
 
 
 def _judged_range(promise: Beta, floor: float, label: str) -> tuple[float, float]:
@@ -193,14 +223,14 @@ def _judged_range(promise: Beta, floor: float, label: str) -> tuple[float, float
         low, high = ndtri(floor), -ndtri(floor)
         for _ in range(60):
             middle = (low + high) / 2
-            value = float(_values(promise, ndtr(np.array([middle])), label)[0])
+            value = float(promise(ndtr(np.array([middle])))[0, 0])
             if (value >= level) if above else (value > level):
                 low = middle
             else:
                 high = middle
         return float(ndtr(low if above else high))
 
-    ends = _values(promise, np.array([floor, 1 - floor]), label)
+    ends = promise(np.array([floor, 1 - floor]))[0]
     if ends[0] < floor or ends[1] > 1 - floor:
         raise ValueError(
             f"the claimed FNR of {label or 'this comparison'} runs from {ends[0]:.3g} to {ends[1]:.3g} at FPRs from {floor:g}; it "
@@ -231,16 +261,42 @@ def _enough(found: float, resolution: float) -> float:
 
 
 def _law_error(exact: Beta | Curve, alpha: np.ndarray, wanted: np.ndarray, gap: np.ndarray) -> float:
-    """The bracket of the exact law in probits, where the gap is largest and least."""
+    """The error of the law and of float64, in probits, where the gap is largest and least."""
+    places = np.unique([int(gap.argmin()), int(gap.argmax())])
+    error = law_errors(exact, alpha[places], wanted[:, places], gap[places])
+    # Where the gap is infinite the bracket is of no use to it: inf - inf.
+    return float(np.max(error[np.isfinite(gap[places])], initial=0.0))
+
+
+def law_errors(exact: Beta | Curve, alpha: np.ndarray, wanted: np.ndarray, gap: np.ndarray) -> np.ndarray:
+    """What each gap may be off, in probits: by the proven bracket of the law and, below `FLOOR`, by rounding; shape (m,).
+
+    Args:
+        exact: the law.
+        alpha: FPRs, shape (m,).
+        wanted: the claim's FNR and TPR there, shape (2, m).
+        gap: between claim and law, shape (m,).
+
+    Examples:
+        >>> from mipsim.tradeoff import GaussianTradeOff
+        >>> g = GaussianTradeOff(1.0)
+        >>> alpha = np.array([1e-9, 0.1])
+        >>> (law_errors(g, alpha, rates_of(g, "", alpha), np.zeros(2)) < 1e-6).tolist()
+        [True, True]
+    """
+    rarest = np.minimum(np.minimum(alpha, 1.0 - alpha), np.minimum(wanted[0], wanted[1]))
+    with np.errstate(divide="ignore"):
+        lost = ROUNDED * np.finfo(float).eps * _slope(np.maximum(rarest, 1e-300))
+    error = np.where(rarest < FLOOR, lost, 0.0)
     bracket = getattr(_owner(exact), "beta_bracket", None)
     if bracket is None:
-        return 0.0
-    places = np.unique([int(gap.argmin()), int(gap.argmax())])
-    low, high = (np.clip(np.asarray(end, float), 0.0, 1.0) for end in bracket(alpha[places]))
+        return error
+    ends = [np.clip(np.asarray(end, float), 0.0, 1.0) for end in bracket(alpha)]
     with np.errstate(invalid="ignore"):
-        wide = np.maximum(
-            np.abs(probit_gap(wanted[places], low) - gap[places]),
-            np.abs(probit_gap(wanted[places], high) - gap[places]),
-        )
-    # Where the gap is infinite the bracket is of no use to it: inf - inf.
-    return float(np.max(wide[np.isfinite(gap[places])], initial=0.0))
+        wide = [np.abs(gap_of(wanted, np.stack([end, 1.0 - end])) - gap) for end in ends]
+    return error + np.maximum(*wide)
+
+
+def _slope(level: np.ndarray) -> np.ndarray:
+    """The derivative of Phi^-1."""
+    return np.sqrt(2 * np.pi) * np.exp(ndtri(level) ** 2 / 2)

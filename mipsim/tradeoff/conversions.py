@@ -9,6 +9,7 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.special import ndtr, ndtri
 
+from mipsim._roots import outer_root
 from mipsim.tradeoff.base import AbstractTradeOff, rates
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 
@@ -18,7 +19,6 @@ _Z_LEAST, _Z_MOST = (
 )  # probits of the least and of the largest FPR that float64 tells from 0 and from 1
 _ROUNDS, _CELLS = 12, 64  # each round narrows the range 32 times: 12 reach 2^-60 of it
 _LARGEST_EPSILON = 700.0  # beyond it the exponential overflows: reported as infinite
-_HALVINGS = 60
 _FARTHEST_PROBIT = 37.0  # of a rate that float64 still tells from 0
 
 
@@ -65,19 +65,15 @@ def epsilon(curve: AbstractTradeOff, delta: object) -> np.ndarray:
     if (wanted == 0.0).any():
         found[wanted == 0.0] = _largest_loss(curve)
     if (positive := wanted > 0.0).any():
-        found[positive] = _by_halving(curve, wanted[positive])
+        found[positive] = _where_met(curve, wanted[positive])
     return found
 
 
-def _by_halving(curve: AbstractTradeOff, delta: np.ndarray) -> np.ndarray:
-    low, high = np.zeros(delta.shape), np.full(delta.shape, _LARGEST_EPSILON)
+def _where_met(curve: AbstractTradeOff, delta: np.ndarray) -> np.ndarray:
     allowed = delta * (1.0 + 1e-13)  # a delta is met when it is exceeded by no more than rounding
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        met = hockey_stick(curve, middle) <= allowed
-        low, high = np.where(met, low, middle), np.where(met, middle, high)
-    found = np.where(high == _LARGEST_EPSILON, np.inf, high)
-    return np.where(hockey_stick(curve, np.zeros(delta.shape)) <= allowed, 0.0, found)
+    low, high = np.zeros(delta.shape), np.full(delta.shape, _LARGEST_EPSILON)
+    root = outer_root(lambda e, index: allowed[index] - hockey_stick(curve, e), low, high)
+    return np.where(hockey_stick(curve, _LARGEST_EPSILON) <= allowed, root, np.inf)
 
 
 def _largest_loss(curve: AbstractTradeOff) -> float:
@@ -108,10 +104,7 @@ def bayes_risk(curve: AbstractTradeOff, prior: object) -> np.ndarray:
 
 
 def auc(curve: AbstractTradeOff) -> float:
-    """The area under the ROC curve, 1 - integral of f, by adaptive quadrature in the probit of the FPR.
-
-    Returns:
-        In [1/2, 1], to 1e-9.
+    """`AbstractTradeOff.auc`, by adaptive quadrature in the probit of the FPR.
 
     Examples:
         >>> from mipsim.tradeoff import ApproxDPTradeOff
@@ -130,7 +123,7 @@ def auc(curve: AbstractTradeOff) -> float:
 
 
 def least_mu(curve: AbstractTradeOff) -> float:
-    """The least mu >= 0 with G_mu <= f everywhere, sup over a of Phi^-1(1 - a) - Phi^-1(f(a)); inf if none.
+    """`AbstractTradeOff.least_mu`, sup over a of Phi^-1(1 - a) - Phi^-1(f(a)).
 
     The supremum is taken over FPRs from 1e-300 to 1 - 1e-16, by a grid in probits that is then zoomed into.
 
@@ -168,13 +161,9 @@ def least_mu(curve: AbstractTradeOff) -> float:
 
 
 def mu_and_regret(curve: AbstractTradeOff) -> tuple[float, float]:
-    """`least_mu`, and the regret of reporting it: inf{k >= 0 : f(a + k) - k <= G_mu(a) for all a}.
+    """`AbstractTradeOff.mu_and_regret`: the largest difference of the Bayes risks of two curves over all priors.
 
-    The distance of two curves is the largest difference of their Bayes risks over all priors, which is what is
-    computed; an infinite mu is the curve 0.
-
-    Source: Gomez et al. (2026), "Gaussian DP for reporting differential privacy guarantees in machine learning";
-    Kaissis et al. (2024), "Beyond the calibration point", theorem 2, for the equality.
+    Source: Kaissis et al. (2024), "Beyond the calibration point", theorem 2, for the equality.
 
     Examples:
         >>> from mipsim.tradeoff import ApproxDPTradeOff

@@ -128,30 +128,15 @@ def symmetrized(curve: AbstractTradeOff) -> AbstractTradeOff:
 
 
 def convexified(curve: AbstractTradeOff) -> AbstractTradeOff:
-    """The convex hull of one curve; a convex curve returns itself.
-
-    Examples:
-        >>> from mipsim.tradeoff import LaplaceTradeOff
-        >>> convexified(LaplaceTradeOff(1.0))
-        LaplaceTradeOff(mu=1.0)
-    """
+    """`AbstractTradeOff.convexified`."""
     return convex_hull(curve)
 
 
 def subsampled(curve: AbstractTradeOff, sampling_rate: float) -> AbstractTradeOff:
-    """C_p(f) = conv(min(f_p, f_p^-1)) with f_p = p f + (1 - p) Id.
+    """`AbstractTradeOff.subsampled`: conv(min(f_p, f_p^-1)) with f_p = p f + (1 - p) Id.
 
-    f_p alone is the curve of the direction in which the null is the world without the target; it is
-    `MixtureTradeOff(curve, sampling_rate)`.
-
-    Args:
-        curve: f, when the target surely takes part.
-        sampling_rate: p, in [0, 1].
-
-    Raises:
-        ValueError: if the sampling rate is outside [0, 1].
-
-    Source: Dong, Roth and Su (2022), definition 4.1 and theorem 4.2; Kaissis et al., lemma 9.
+    f_p alone, `MixtureTradeOff(curve, sampling_rate)`, is the curve of the direction whose null is the world without
+    the target.
 
     Examples:
         >>> round(subsampled(GaussianTradeOff(1.0), 0.5).advantage(), 6)  # half of 2 Phi(1/2) - 1

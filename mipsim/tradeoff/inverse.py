@@ -7,8 +7,8 @@ from functools import singledispatch
 import numpy as np
 from scipy.special import ndtr
 
+from mipsim._roots import crossing
 from mipsim.tradeoff.base import AbstractTradeOff, rates
-from mipsim.tradeoff.crossing import crossing
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 
 _Z_LEAST, _Z_MOST = -38.5, 8.3

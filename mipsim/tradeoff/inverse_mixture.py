@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtr
 
+from mipsim._roots import crossing
 from mipsim.tradeoff.base import AbstractTradeOff, rates
-from mipsim.tradeoff.crossing import crossing
 from mipsim.tradeoff.inverse import InverseTradeOff, inverse
 from mipsim.tradeoff.mixture import MixtureTradeOff
 

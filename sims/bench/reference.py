@@ -10,11 +10,10 @@ import numpy as np
 
 import mipsim as mi
 from mipsim._precision import exact_scope
-from mipsim.engine.counting import Counter, on_device
+from mipsim.engine.counting import Counter, on_device, play_range
 from mipsim.engine.devices import cores
-from mipsim.engine.drive import play_range
 from mipsim.engine.fidelity import build_sampler
-from mipsim.games.base import AbstractGame
+from mipsim.games.base import AbstractMembershipGame
 from sims.bench.contest import Contest, Way
 from sims.studies import STUDIES, D, N, reference_data
 
@@ -94,7 +93,7 @@ def _on(device: Any, fast: Counter, games: int) -> int:
         return playing(fast, 1)(games)
 
 
-def counter(game: AbstractGame, attack: mi.AbstractAttack, fidelity: str) -> Counter:
+def counter(game: AbstractMembershipGame, attack: mi.AbstractAttack, fidelity: str) -> Counter:
     """A game made ready to be counted on fixed edges."""
     with exact_scope():
         return Counter(on_device(build_sampler(game, attack, fidelity)), [_EDGES], 0)

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from mipsim.engine.drive import play_range
+from mipsim.engine.counting import play_range
 from mipsim.engine.progress import progress_line
 
 

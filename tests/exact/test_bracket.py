@@ -18,11 +18,13 @@ import mipsim.exact.bracket as bracket_module
 from mipsim.exact import additive_law, density_terms, exponential_terms, normal_terms
 from mipsim.exact.bracket import bracket
 from mipsim.exact.curve import CurveBracket
-from mipsim.exact.independent import Independent, Noise, Stack, _product, stacked
+from mipsim.exact.density_rows import LaplaceRow, NormalRow
+from mipsim.exact.independent import Independent, Stack, _product, stacked
+from mipsim.exact.noise import ScoreNoise
 from mipsim.exact.selberg import tail_bounds
 
 Tables = list[tuple[np.ndarray, np.ndarray, np.ndarray]]
-NOTHING = Noise()
+NOTHING = ScoreNoise()
 stats: Any = scipy.stats
 
 
@@ -40,9 +42,20 @@ def outcomes(tables: Tables, offset: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return np.stack([v for v, _ in padded]), np.stack([m for _, m in padded])
 
 
-def above(noise: Noise, gap: np.ndarray) -> np.ndarray:
+def noise_of(normal: float = 0.0, laplace: float = 0.0) -> ScoreNoise:
+    """Of this standard deviation and this scale."""
+    both = [
+        (NormalRow(normal**2), normal**2),
+        (LaplaceRow(np.array([laplace])), 2.0 * laplace**2),
+    ]
+    kept = [pair for pair in both if pair[1] > 0.0]
+    return ScoreNoise(tuple(row for row, _ in kept), (0.0,) * len(kept), tuple(v for _, v in kept))
+
+
+def above(noise: ScoreNoise, gap: np.ndarray) -> np.ndarray:
     """P(noise > gap) of a normal, a Laplace, or both, in closed form."""
-    sd, scales = np.sqrt(noise.variance), noise.scales
+    sd = np.sqrt(sum(part.variance for part in noise.parts if isinstance(part, NormalRow)))
+    scales = np.array([part.scales[0] for part in noise.parts if isinstance(part, LaplaceRow)])
     if scales.size == 0:
         return ndtr(-gap / sd) if sd > 0.0 else (gap < 0.0).astype(float)
     b = float(scales[0])
@@ -56,7 +69,9 @@ def above(noise: Noise, gap: np.ndarray) -> np.ndarray:
     return ndtr(-gap / sd) + 0.5 * (half(gap) - half(-gap))
 
 
-def excess(tables: Tables, offset: np.ndarray, noise: Noise, nodes: int, thresholds: np.ndarray) -> float:
+def excess(
+    tables: Tables, offset: np.ndarray, noise: ScoreNoise, nodes: int, thresholds: np.ndarray
+) -> float:
     """How far the truth leaves the bracket, at worst; at most 0 for a right one."""
     total = Independent(stacked(tables), offset, noise)
     found = bracket(total, nodes)
@@ -115,7 +130,7 @@ def ratio_tables(rng: np.random.Generator) -> tuple[Tables, np.ndarray]:
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> tuple[Tables, np.ndarray, Noise, int, np.ndarray]:
+def problems(draw: st.DrawFn) -> tuple[Tables, np.ndarray, ScoreNoise, int, np.ndarray]:
     """Random tables: ties, whole and incommensurable values, probabilities near 0 and 1, unequal copies, noise."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     tables: Tables = []
@@ -145,7 +160,12 @@ def problems(draw: st.DrawFn) -> tuple[Tables, np.ndarray, Noise, int, np.ndarra
     size = 10.0 ** draw(st.floats(-3.0, 0.5)) * spread
     noise = draw(
         st.sampled_from(
-            [NOTHING, Noise(size**2), Noise(0.0, np.array([size])), Noise(size**2, np.array([0.7 * size]))]
+            [
+                NOTHING,
+                noise_of(normal=size),
+                noise_of(laplace=size),
+                noise_of(normal=size, laplace=0.7 * size),
+            ]
         )
     )
     values, _ = outcomes(tables, offset)
@@ -235,14 +255,14 @@ FAULTS: dict[str, tuple[str, Any]] = {
         "mipsim.exact.independent._product",
         lambda phi, copies: PRODUCT(phi, copies) * (phi[0] if copies[0] > 0 else 1.0),
     ),
-    "noise forgotten": ("mipsim.exact.independent.Noise.log_characteristic", lambda self, t: 0.0 * t),
+    "noise forgotten": ("mipsim.exact.noise.ScoreNoise.on_axis", lambda self, t: (0.0 * t, 0.0 * t)),
     "second noise forgotten": (
-        "mipsim.exact.independent.Noise.log_characteristic",
-        lambda self, t: -0.5 * self.variance * t**2 if self.variance > 0.0 else LOG(self, t),
+        "mipsim.exact.noise.ScoreNoise.on_axis",
+        lambda self, t: self.parts[0].on_axis(t) if self.parts else (0.0 * t, 0.0 * t),
     ),
     "tails cut unaccounted": ("mipsim.exact.bracket.trimmed", lambda stacks: (_cut(stacks), np.zeros(2))),
 }
-PRODUCT, LOG = _product, Noise.log_characteristic
+PRODUCT = _product
 
 
 def _cut(stacks: tuple[Stack, ...]) -> tuple[Stack, ...]:

@@ -9,11 +9,10 @@ import mipsim as mi
 from mipsim._precision import exact_scope
 from mipsim.exact import exact_law
 from mipsim.exact.bracketed import BracketLaw
+from mipsim.exact.contours import LEAST_LOG
 from mipsim.exact.density_rows import LaplaceRow, NormalRow, UniformRow
-from mipsim.exact.discrete_rows import BernoulliRow
+from mipsim.exact.discrete_rows import BernoulliRow, common_step
 from mipsim.exact.inversion import InvertedLaw
-from mipsim.exact.ladder import LEAST_LOG
-from mipsim.exact.lattice import common_step
 from mipsim.exact.phases import Phases
 from mipsim.exact.transform import RowsTransform
 
@@ -108,8 +107,10 @@ def test_far_thresholds_get_lines_of_their_own_without_a_seam() -> None:
     """The lines that are built at once end at a probability of exp(-100), 14 deviations out; those beyond where they are needed."""
     law, *_ = bernoulli_game(1000, 5000)
     whole = InvertedLaw(law.transform, LEAST_LOG)
-    assert law.ladder.points.size < whole.ladder.points.size
-    x = float(law.transform.mean[0]) + np.linspace(-25, 25, 1001) * float(law.ladder.sd[law.ladder.zero])
+    assert law.saddlepoints.points.size < whole.saddlepoints.points.size
+    x = float(law.transform.mean[0]) + np.linspace(-25, 25, 1001) * float(
+        law.saddlepoints.sd[law.saddlepoints.zero]
+    )
     for inside in (False, True):
         for side in ("logsf", "logcdf"):
             found, exact = (getattr(one, side)(x, inside=inside) for one in (law, whole))

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 import mipsim as mi
 from mipsim.exact import chi_square
-from mipsim.exact.changed import DrawnLaw, MixedLaw, by_bisection
 from mipsim.exact.chi_square import ChiSquareBounds, ChiSquareLaw, poisson_mixture
+from mipsim.exact.derived_laws import DrawnLaw, MixedLaw, by_bisection, linked
 from mipsim.exact.dispatch import LARGEST_ERROR
 from mipsim.exact.gaussian import NormalLaw, quadratic_law
-from mipsim.exact.links import linked
 
 mp: Any = mpmath
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mipsim as mi
-from mipsim.exact.subset_enumeration import finite_eta, half_subsets
+from mipsim.exact.subset.enumeration import finite_eta, half_subsets
 from tests.law_agreement import has_frequencies
 from tests.scope import in_exact_scope  # noqa: F401
 

@@ -22,7 +22,8 @@ def test_the_counts_follow_the_law_of_the_output() -> None:
         expected = laplace.cdf(edges, loc=shift)
         # Eleven thresholds in two worlds, each two-sided: 1e-6 in all.
         low, high = (binom.ppf(q, 20_000, expected) for q in (1e-6 / 44, 1 - 1e-6 / 44))
-        assert (found >= low).all() and (found <= high).all()
+        assert (found >= low).all()
+        assert (found <= high).all()
 
 
 def test_the_counts_do_not_depend_on_the_chunk() -> None:
@@ -38,7 +39,8 @@ def test_the_counts_do_not_depend_on_the_chunk() -> None:
         )
         for c in (512, 4096)
     ]
-    assert (played[0].out == played[1].out).all() and (played[0].inside == played[1].inside).all()
+    assert (played[0].out == played[1].out).all()
+    assert (played[0].inside == played[1].inside).all()
 
 
 def test_the_attacker_is_told_the_second_input() -> None:
@@ -46,7 +48,8 @@ def test_the_attacker_is_told_the_second_input() -> None:
     counts = mi.play(
         game, lambda target, output: jnp.sum(target * output), games=100, edges=[2.5], progress=False
     )
-    assert counts.out.tolist() == [100, 0] and counts.inside.tolist() == [0, 100]
+    assert counts.out.tolist() == [100, 0]
+    assert counts.inside.tolist() == [0, 100]
 
 
 @pytest.mark.parametrize(
@@ -69,4 +72,4 @@ def test_what_two_inputs_do_not_have_is_refused() -> None:
     with pytest.raises(ValueError, match="no known exact law in TwoInputs"):
         game.exact(mi.FunctionAttack(lambda target, output: output[0]))
     with pytest.raises(ValueError, match="game is TwoInputs"):
-        mi.play_rare(game, mi.ScalarProduct([0.0]), games=1000, false_positive_rates=[1e-3])
+        mi.play_rare(game, mi.ScalarProduct([0.0]), games=1000, false_positive_rates=[1e-3])  # pyright: ignore[reportArgumentType]

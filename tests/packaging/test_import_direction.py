@@ -14,7 +14,17 @@ from mipsim import _chained
 
 PACKAGES = ("mipsim", "sims", "verify", "figures")
 FLOORS = (
-    *("_version", "_validation", "_family", "_precision", "special", "tradeoff", "distributions", "theory"),
+    *(
+        "_version",
+        "_validation",
+        "_family",
+        "_precision",
+        "_roots",
+        "special",
+        "tradeoff",
+        "distributions",
+        "theory",
+    ),
     *("mechanisms", "forms.release", "attacks", "forms.score", "games", "bands", "engine", "exact", "rare"),
     *("referee", "__main__"),
 )

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize
 
-from mipsim.exact.subset_enumeration import half_subsets
-from mipsim.exact.subset_laplace import laplace_eta
-from mipsim.exact.subset_shift import euclidean_shift_eta
+from mipsim.exact.subset.enumeration import half_subsets
+from mipsim.exact.subset.laplace import laplace_eta
+from mipsim.exact.subset.shift import euclidean_shift_eta
 from mipsim.theory import izzo, izzo_example
 
 

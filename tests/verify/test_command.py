@@ -210,7 +210,11 @@ def test_ctrl_c_keeps_what_was_finished(tmp_path, claims, kept):
     text = page.read_text("utf-8")
     assert f"The run was interrupted: {kept} of {total} claims finished" in text
     assert "</html>" in text
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["index.html", "verdicts.json"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "FINDINGS.md",
+        "index.html",
+        "verdicts.json",
+    ]
 
 
 def test_python_dash_m_verify_answers():

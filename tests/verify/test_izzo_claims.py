@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from mipsim.exact.subset_enumeration import finite_eta, half_subsets
+from mipsim.exact.subset.enumeration import finite_eta, half_subsets
 from mipsim.theory import izzo_example
 from verify.claim import Budget, Verdict
 from verify.claim_result import ClaimResult

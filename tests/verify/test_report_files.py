@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from verify.report.files import writable_folder, write_atomically
+from mipsim.referee.reporting.files import writable_folder, write_atomically
 
 
 def test_a_write_that_fails_leaves_what_was_there(tmp_path, monkeypatch):

@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from mipsim.referee.reporting.plots import svg
 from verify.claim import CurveEvidence, TrendEvidence, Verdict
 from verify.judge import judge
-from verify.report.plots import svg
 from verify.report.record import Setting
 from verify.report.section import section
 from verify.report.whisker import whisker

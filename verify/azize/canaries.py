@@ -9,10 +9,10 @@ from functools import partial
 import numpy as np
 from scipy.special import logit, ndtr, ndtri
 
+from mipsim.exact.z_estimators import logit_piece
 from verify.azize.gradients import BOUNDED, DOMAIN, LAWS, SMALL, D, mixing, quantile_interval, score_matrix
 from verify.azize.linear import NormalCurve, law_third, linear_curve, normal_gap, sum_curve, sum_law
 from verify.azize.scalar_product import LARGE
-from verify.azize.z_laws import logit_piece
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control
 from verify.limits import Size, curve_tolerance, judge_bound, judge_equality, judge_limit

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from mipsim.exact import Terms
-from mipsim.exact.complex_arrays import ComplexArray
+from mipsim.exact.rounding import ComplexArray
 
 LEAST, MOST = 2**19, 2**20
 """Lattice points on a circle of `WIDTH` standard deviations (and the distance of the two worlds)."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gamma, ndtr, ndtri
 
+from mipsim.exact.z_estimators import World
 from verify.claim import CurveEvidence
 from verify.limits import Size
 
@@ -123,28 +124,6 @@ def linear_curve(
     return NormalCurve(
         float(mu), float(np.sqrt((n - 1) / n)), float(ratio / np.sqrt(n)), float(ratio / np.sqrt(n - 1))
     )
-
-
-@dataclass(frozen=True)
-class World:
-    """Moments of one term in one world: itself a sum of independent parts, or normal given something random, or both.
-
-    Attributes:
-        mean, variance: of the term; given what is random, where it is normal, their averages.
-        third: sum over the independent parts of E|part - mean|^3; 0 for a normal term.
-        mean_error, variance_error: bounds on what `mean` and `variance` are off.
-        mean_wobble, variance_wobble: variances of the conditional mean and of the conditional variance.
-        elsewhere: probability of all that these moments leave out.
-    """
-
-    mean: float
-    variance: float
-    third: float
-    mean_error: float = 0.0
-    variance_error: float = 0.0
-    mean_wobble: float = 0.0
-    variance_wobble: float = 0.0
-    elsewhere: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,10 @@ import numpy as np
 from scipy import stats
 
 from mipsim.exact.enumeration import mean_game, roc_vertices
+from sims import cases
+from sims.cases import Case
 from sims.runner import run
 from sims.studies import STUDIES
-from verify.azize.cases import LAWS, REGULAR, Case
 from verify.azize.linear import NormalCurve, law_third, linear_curve, normal_gap
 from verify.claim import Between, Budget, Claim, CurveEvidence, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control
@@ -25,18 +26,13 @@ LARGE = tuple(10**7 * 4**k for k in range(8))
 ROUTE = "normal law with its proven error"
 LEAST_RATE = 1e-3
 """FPR and FNR that are judged: below, the proven error of the normal law in probits is the larger part."""
-CASES = {
-    c.name: c
-    for c in REGULAR
-    if c.name.startswith(("bernoulli-e", "bernoulli-h", "bernoulli-t", "bernoulli-s"))
-    or c.name in ("gaussian", "exponential", "student", "laplace", "uniform-corner")
-}
+CASES = {c.name: c for c in cases.CASES}
 LIMIT = "n, d to infinity"
 
 
 def case_curve(case: Case, n: int, score: str) -> NormalCurve:
     """The curve of the covariance score, or of the scalar product with one of the `REFERENCES`, with its proven bracket."""
-    moments = np.array([LAWS[c.law](c.parameter)[1:] for c in case.coordinates], float)
+    moments = np.array([c.moments for c in case.coordinates])
     z, sd = np.array([c.z for c in case.coordinates]), np.sqrt(moments[:, 1])
     t = (z - moments[:, 0]) / sd
     weight = t

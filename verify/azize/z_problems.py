@@ -9,9 +9,7 @@ import numpy as np
 from scipy import optimize, stats
 from scipy.special import ndtr
 
-from mipsim.theory import azize
-from verify.azize.linear import NormalCurve, NormalLaw, sum_curve, sum_law
-from verify.azize.z_laws import (
+from mipsim.exact.z_estimators import (
     Piece,
     block_piece,
     exponential_median_piece,
@@ -20,6 +18,8 @@ from verify.azize.z_laws import (
     mean_piece,
     slope_piece,
 )
+from mipsim.theory import azize
+from verify.azize.linear import NormalCurve, NormalLaw, sum_curve, sum_law
 
 SIZES = tuple(10**6 * 2**k + 2**k - 1 for k in range(1, 11))
 """Odd, so that the median is one record; the proven error of the normal law, up to n^-1/2, asks for this many."""

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from mipsim.exact.subset_enumeration import half_subsets
+from mipsim.exact.subset.enumeration import half_subsets
 from mipsim.mechanisms.response import RandomizedResponse
 
 Law = np.ndarray

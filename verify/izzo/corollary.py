@@ -8,7 +8,8 @@ from functools import partial
 import numpy as np
 from scipy import optimize
 
-from mipsim.exact.subset_shift import euclidean_shift_eta, planar_shift_eta
+from mipsim._roots import outer_root
+from mipsim.exact.subset.shift import euclidean_shift_eta, planar_shift_eta
 from mipsim.theory import izzo
 from sims.izzo_games import CASE
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult, Verdict
@@ -109,21 +110,17 @@ def planar_regime(moment: float, eta: float) -> Regime:
 def crossings(u: np.ndarray, moment: float) -> np.ndarray:
     """t* > 0 with ||u - t w|| = 1 for unit directions u, shape (N, d), w = (2, ..., 2); 0 where there is none.
 
-    The norm is convex in t, so that it is below 1 between 0 and t* only; by bisection.
+    The norm is convex in t, so that it is below 1 between 0 and t* only.
     """
 
-    def excess(t: np.ndarray) -> np.ndarray:
-        parts = np.abs(u - 2 * t[:, None])
+    def excess(log_t: np.ndarray, index: np.ndarray) -> np.ndarray:
+        parts = np.abs(u[index] - 2 * np.exp(log_t)[:, None])
         most = parts.max(axis=1)
         return np.log(most) + np.log(np.mean((parts / most[:, None]) ** moment, axis=1)) / moment
 
     falling = np.sum(np.sign(u) * np.abs(u) ** (moment - 1), axis=1) > 0
-    low, high = np.full(len(u), 1e-9), np.full(len(u), 2.0)
-    for _ in range(36):
-        middle = np.sqrt(low * high)
-        inside = excess(middle) < 0
-        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
-    return np.where(falling, low, 0.0)
+    ends = np.full(len(u), np.log(1e-9)), np.full(len(u), np.log(2.0))
+    return np.where(falling, np.exp(outer_root(excess, *ends)), 0.0)
 
 
 def planar_draws(moment: float, eta: float) -> str:

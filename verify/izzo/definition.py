@@ -8,8 +8,8 @@ from itertools import pairwise, product
 import numpy as np
 from scipy import integrate
 
-from mipsim.exact.subset_enumeration import finite_eta, half_subsets
-from mipsim.exact.subset_laplace import laplace_eta
+from mipsim.exact.subset.enumeration import finite_eta, half_subsets
+from mipsim.exact.subset.laplace import laplace_eta
 from mipsim.referee.exact_judges import ROUNDING
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control

@@ -8,8 +8,8 @@ from math import comb
 
 import numpy as np
 
-from mipsim.exact.subset_enumeration import finite_eta
-from mipsim.exact.subset_extremes import largest_dp_eta, largest_posterior_odds
+from mipsim.exact.subset.enumeration import finite_eta
+from mipsim.exact.subset.linear_programs import largest_dp_eta, largest_posterior_odds
 from mipsim.referee.exact_judges import ROUNDING
 from mipsim.theory import izzo
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult

@@ -9,8 +9,8 @@ from math import log2, sqrt
 
 import numpy as np
 
-from mipsim.exact.subset_enumeration import half_subsets
-from mipsim.exact.subset_laplace import laplace_eta
+from mipsim.exact.subset.enumeration import half_subsets
+from mipsim.exact.subset.laplace import laplace_eta
 from mipsim.theory import izzo, izzo_example
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult, TrendEvidence
 from verify.control import Control

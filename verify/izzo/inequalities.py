@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from scipy import optimize, stats
 
-from mipsim.exact.subset_extremes import bracket_injection, matching_size
+from mipsim.exact.subset.linear_programs import bracket_injection, matching_size
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control
 from verify.limits import judge_bound, judge_identity

@@ -8,9 +8,9 @@ from functools import partial
 import numpy as np
 from scipy import optimize
 
-from mipsim.exact.subset_enumeration import half_subsets
-from mipsim.exact.subset_laplace import laplace_eta
-from mipsim.exact.subset_shift import euclidean_shift_eta
+from mipsim.exact.subset.enumeration import half_subsets
+from mipsim.exact.subset.laplace import laplace_eta
+from mipsim.exact.subset.shift import euclidean_shift_eta
 from mipsim.theory import izzo, izzo_example
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control

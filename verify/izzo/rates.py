@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from mipsim.exact.enumeration import roc_vertices
-from mipsim.exact.subset_enumeration import finite_eta, half_subsets, subsets
+from mipsim.exact.subset.enumeration import finite_eta, half_subsets, subsets
 from mipsim.theory import izzo
 from verify.claim import (
     Between,

@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from mipsim.exact.subset_enumeration import half_subsets
-from mipsim.exact.subset_laplace import laplace_eta, scaled_laplace_eta
+from mipsim.exact.subset.enumeration import half_subsets
+from mipsim.exact.subset.laplace import laplace_eta, scaled_laplace_eta
 from mipsim.theory import izzo
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control

@@ -11,6 +11,7 @@ from scipy.signal import fftconvolve
 from scipy.special import gammainc, gammaincc, log_ndtr, ndtr, ndtri
 from scipy.stats import binom, chi2
 
+from mipsim._roots import outer_root
 from mipsim.special import noncentral_chi_square as ncx2
 from mipsim.theory import leemann
 
@@ -86,11 +87,9 @@ def exponential_curve(n: int, target: float) -> tuple[np.ndarray, np.ndarray]:
     def log_ratio(s: np.ndarray) -> np.ndarray:
         return (n - 2) * np.log1p(-target / s) - np.log(s)
 
-    level, near, far = log_ratio(low), np.full(low.shape, peak), np.full(low.shape, peak * 1e9)
-    for _ in range(120):
-        middle = np.sqrt(near * far)
-        above = log_ratio(middle) > level
-        near, far = np.where(above, middle, near), np.where(above, far, middle)
+    level = log_ratio(low)
+    ends = np.full(low.shape, np.log(peak)), np.full(low.shape, np.log(peak * 1e9))
+    far = np.exp(outer_root(lambda log_s, index: level[index] - log_ratio(np.exp(log_s)), *ends))
     alpha = gammaincc(n, low) - gammaincc(n, far)
     beta = gammainc(n - 1, low - target) + gammaincc(n - 1, far - target)
     return alpha[::-1], beta[::-1]
@@ -171,13 +170,13 @@ def noisy_sum_curve(n: int, shift: float, own: float = 0.5) -> Beta:
     w1, at1 = binom.logpmf(k1, n - 1, own), shift * (2.0 * k1 - n + 2.0)
 
     def beta(rates: np.ndarray) -> np.ndarray:
-        wanted = np.asarray(rates, float)[..., None]
-        reach = shift * n + 40.0
-        low, high = np.full(wanted.shape, -reach), np.full(wanted.shape, reach)
-        for _ in range(110):
-            cut = 0.5 * (low + high)
-            more = np.exp(w0 + log_ndtr(at0 - cut)).sum(axis=-1, keepdims=True) > wanted
-            low, high = np.where(more, cut, low), np.where(more, high, cut)
-        return np.exp(w1 + log_ndtr(0.5 * (low + high) - at1)).sum(axis=-1)
+        wanted = np.asarray(rates, float).ravel()
+
+        def short_of(cut: np.ndarray, index: np.ndarray) -> np.ndarray:
+            return wanted[index] - np.exp(w0 + log_ndtr(at0 - cut[:, None])).sum(axis=-1)
+
+        reach = np.full(wanted.shape, shift * n + 40.0)
+        cut = outer_root(short_of, -reach, reach)
+        return np.exp(w1 + log_ndtr(cut[:, None] - at1)).sum(axis=-1).reshape(np.shape(rates))
 
     return beta

@@ -1,4 +1,4 @@
-"""The report's folder: verdicts.json and index.html, whole after every claim."""
+"""The report's folder: verdicts.json and index.html, whole after every claim, and FINDINGS.md at the end."""
 
 import json
 import sys
@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from mipsim.referee.reporting.files import writable_folder, write_atomically
 from verify.claim import Claim
 from verify.claim_result import ClaimResult
-from verify.report.files import writable_folder, write_atomically
+from verify.report.findings import findings
 from verify.report.page import Heading, page
 from verify.report.record import Setting, claim_record
 from verify.report.section import section
@@ -72,6 +73,7 @@ class ReportFolder:
     def __init__(self, folder: Path, setting: Setting, regimes: int, claims: Sequence[Claim]) -> None:
         self.page = writable_folder("--out", folder) / "index.html"
         self.verdicts = folder / "verdicts.json"
+        self.findings = folder / "FINDINGS.md"
         self._setting = setting
         self._heading = Heading(setting, regimes, len(claims), datetime.now(UTC), versions())
         self._order = {claim.id: place for place, claim in enumerate(claims)}
@@ -91,9 +93,12 @@ class ReportFolder:
     def _write(self, state: str) -> None:
         write_atomically(self.verdicts, _list_of([entry.record for entry in self._entries]))
         sections = [entry.section for entry in self._entries]
-        write_atomically(
-            self.page, page(self._heading, [entry.result for entry in self._entries], sections, state)
-        )
+        results = [entry.result for entry in self._entries]
+        write_atomically(self.page, page(self._heading, results, sections, state))
+        if state != "running":
+            records = [json.loads(entry.record) for entry in self._entries]
+            why = {result.claim.id: result.claim.derivation for result in results}
+            write_atomically(self.findings, findings(records, why))
 
 
 def _record(result: ClaimResult, setting: Setting) -> str:

@@ -8,15 +8,14 @@ from datetime import datetime
 from html import escape
 from pathlib import Path
 
+from mipsim.referee.reporting.page import STYLE, badge
+from mipsim.referee.reporting.wording import by_unit, count, duration, interval, number, plural, quantity
 from verify.claim_result import ClaimResult, Defect
 from verify.judge import headline
 from verify.report.record import Setting
 from verify.report.section import link
-from verify.report.tables import badge
 from verify.report.tally import MEANINGS, tally
-from verify.report.wording import by_unit, count, duration, interval, number, plural, quantity
 
-STYLE = Path(__file__).with_name("page.css")
 SCRIPT = Path(__file__).with_name("sort.js")
 
 

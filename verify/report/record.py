@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from mipsim.referee.reporting.plain import plain
 from verify.claim import Between, Domain, Quote, Regime, RegimeResult, Verdict
 from verify.claim_result import ClaimResult
 
@@ -42,29 +41,6 @@ class Setting:
             f"python -m verify {shlex.quote(claim)} --regime {shlex.quote(regime)} --scale {self.scale}"
             f" --confidence {self.confidence!r} --seed {self.seed}"
         )
-
-
-def plain(value: Any) -> Any:
-    """Return `value` as what JSON can hold; NumPy's numbers and arrays and non-finite floats are converted.
-
-    Examples:
-        >>> plain({"n": np.int64(3), "x": (1.0, float("-inf")), "y": float("nan")})
-        {'n': 3, 'x': [1.0, '-inf'], 'y': None}
-    """
-    if value is None or isinstance(value, (str, bool, int)):
-        # str() and int() strip enums of the standard library down to what they are.
-        return str(value) if isinstance(value, str) else value
-    if isinstance(value, (np.ndarray, np.generic)):
-        return plain(value.tolist())
-    if isinstance(value, float):
-        if math.isnan(value):
-            return None
-        return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [plain(item) for item in value]
-    return str(value)
 
 
 def domain_record(domain: Domain) -> dict[str, Any]:

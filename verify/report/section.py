@@ -4,13 +4,13 @@ import math
 import re
 from html import escape
 
+from mipsim.referee.reporting import plots
+from mipsim.referee.reporting.wording import by_unit, count, duration, gap, number, parameters, plural
 from verify.claim import Claim, CurveEvidence, Quote, TrendEvidence, Verdict
 from verify.claim_result import ClaimResult
-from verify.report import plots
 from verify.report.record import Setting, counterexample_record, plain
 from verify.report.tables import badge, domain_table, regimes_table, where_table
 from verify.report.tally import MEANINGS
-from verify.report.wording import by_unit, count, duration, gap, number, parameters, plural
 
 PLOTS = 4
 """Plots of one claim: the counterexample and the largest gaps; the table holds every regime."""

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from html import escape
 
+from mipsim.referee.reporting.page import badge
+from mipsim.referee.reporting.wording import count, duration, gap, number, parameter, parameters, plural
 from verify.claim import Between, Claim, Domain, RegimeResult, Verdict
 from verify.claim_result import ClaimResult
 from verify.report.record import names_with, plain
 from verify.report.whisker import whisker
-from verify.report.wording import count, duration, gap, number, parameter, parameters, plural
 
 VALUES = 6
 """Distinct values of a parameter that are listed; of more, only the range is."""
@@ -16,12 +17,6 @@ FOLDED = 12
 """A longer list of regimes is folded: the page would be endless."""
 
 WORDS = {Verdict.CONFIRMED: "holds", Verdict.REFUTED: "fails", Verdict.INCONCLUSIVE: "undecided"}
-
-
-def badge(verdict: Verdict | None) -> str:
-    """Return a verdict as a coloured word; None is "not judged"."""
-    word = "not judged" if verdict is None else str(verdict)
-    return f'<span class="badge {word.lower().replace(" ", "-")}">{word}</span>'
 
 
 def where_table(result: ClaimResult) -> str:

@@ -23,7 +23,7 @@ class Draws(NamedTuple):
 
     Attributes:
         seed: of the run, as two words, the upper one first.
-        stream: which of the run's streams: its games, its pilot, the rungs of rare games.
+        stream: which of the run's streams: its games, its pilot, the tilts of rare games.
         world: 0 ("out") or 1 ("in").
         games: their numbers, shape (G,) or ().
     """

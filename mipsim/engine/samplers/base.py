@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.random.counter import Draws, halves
-from mipsim.games.base import AbstractGame, lawful_round
+from mipsim.games.base import AbstractGame, Round, lawful_round
 
 
 class AbstractSampler(eqx.Module):
@@ -50,38 +50,46 @@ def game_keys(draws: Draws) -> Array:
     return jax.vmap(lambda h, w: jax.random.fold_in(jax.random.fold_in(base, h), w))(high, low)
 
 
-class LiteralSampler(AbstractSampler):
+class AbstractRounds(AbstractSampler):
+    """Plays round after round of a game, each with a key of its own, and scores what is released."""
+
+    game: AbstractGame
+    attack: AbstractAttack
+    block: int = eqx.field(static=True)
+
+    @abstractmethod
+    def round(self) -> Round:
+        """What plays one round."""
+
+    def scores(self, draws: Draws) -> Float[Array, " G"]:
+        """Play and score the games."""
+        play, member = self.round(), draws.world == 1
+
+        def score(key: Array) -> Float[Array, ""]:
+            return jnp.asarray(self.attack.score(*play(key, member))).astype(jnp.float64)
+
+        return jax.vmap(score)(game_keys(draws))
+
+
+class LiteralSampler(AbstractRounds):
     """Plays every game with its n records: the meaning of the game, against which the others are tested."""
 
     fidelity: ClassVar[str] = "literal"
     name: ClassVar[str] = "literal"
-    game: AbstractGame
-    attack: AbstractAttack
-    block: int = eqx.field(static=True)
 
-    def scores(self, draws: Draws) -> Float[Array, " G"]:
-        """Play and score the games."""
-        member = draws.world == 1
-        return jax.vmap(lambda key: _as_float64(self.attack.score(*self.game.play(key, member))))(
-            game_keys(draws)
-        )
+    def round(self) -> Round:
+        """The game's own."""
+        return self.game.play
 
 
-class LawSampler(AbstractSampler):
+class LawSampler(AbstractRounds):
     """Draws every output from its exact law, without its records."""
 
     fidelity: ClassVar[str] = "sufficient"
     name: ClassVar[str] = "law"
-    game: AbstractGame
-    attack: AbstractAttack
-    block: int = eqx.field(static=True)
 
-    def scores(self, draws: Draws) -> Float[Array, " G"]:
-        """Draw and score the outputs."""
-        play, member = lawful_round(self.game), draws.world == 1
+    def round(self) -> Round:
+        """Its lawful one."""
+        play = lawful_round(self.game)
         assert play is not None  # the builder has seen to it
-        return jax.vmap(lambda key: _as_float64(self.attack.score(*play(key, member))))(game_keys(draws))
-
-
-def _as_float64(score: Array) -> Float[Array, ""]:
-    return jnp.asarray(score).astype(jnp.float64)
+        return play

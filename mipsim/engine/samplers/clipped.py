@@ -1,10 +1,20 @@
-"""The arithmetic that the samplers of clipped gradient steps share."""
+"""What the samplers of clipped gradient steps share: their words, their arithmetic, and the end of a linear score."""
 
+from typing import Any
+
+import equinox as eqx
+import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, UInt64
 
+from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.engine.random.counter import Draws, halves, long_word, normal_pair, uniform
 from mipsim.engine.random.philox import philox
+from mipsim.engine.samplers.base import AbstractSampler
+from mipsim.forms.release import step_of
+from mipsim.games.base import AbstractMembershipGame
+from mipsim.games.fixed_target import FixedTarget
 
 TARGET_ROW, NOISE_ROW, COIN_ROW = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
 """Rows that no batch has: they number the draws that are not records of it."""
@@ -69,3 +79,46 @@ def clipped(gradient: Float[Array, " d"], clip: Array) -> Float[Array, " d"]:
         [1.5 2. ]
     """
     return gradient * kept_share(jnp.linalg.norm(gradient), clip)
+
+
+class AbstractLinearStep(AbstractSampler):
+    """The score of a clipped step under a linear attack, for a fixed target.
+
+    Attributes:
+        attack: its score is link(weights . output).
+        target: z*, shape (d,).
+        clip, drawn: as in `Release`.
+        variance: of the noise, in every output coordinate, shape (d,).
+        rows: how many rows are averaged.
+    """
+
+    attack: AbstractLinearAttack
+    target: Float[Array, " d"]
+    clip: Float[Array, ""]
+    variance: Float[Array, " d"]
+    drawn: Float[Array, ""]
+    rows: int = eqx.field(static=True)
+    block: int = eqx.field(static=True)
+
+    def finished(self, weights: Array, others: Array, inside: Array, draws: Draws) -> Float[Array, " G"]:
+        """The scores, from the sum of weights . clipped record over the records besides the target."""
+        own = jnp.where(inside, jnp.dot(weights, clipped(self.target, self.clip)), 0.0)
+        noise, _ = normals(0, NOISE_ROW, draws)
+        score = (others + own) / self.rows
+        score = score + noise * jnp.sqrt(jnp.sum(weights**2 * self.variance))
+        return jax.vmap(lambda s: self.attack.link(self.target, s))(score).astype(jnp.float64)
+
+
+def linear_step(game: AbstractMembershipGame, attack: AbstractAttack) -> dict[str, Any] | None:
+    """What every `AbstractLinearStep` of this game holds but its block; None where it is no such game."""
+    step = step_of(game.mechanism, game.n)
+    if step is None or not isinstance(game, FixedTarget) or not isinstance(attack, AbstractLinearAttack):
+        return None
+    return {
+        "attack": attack,
+        "target": jnp.asarray(game.target),
+        "clip": jnp.asarray(step.clip),
+        "variance": jnp.asarray(np.broadcast_to(step.variance, (game.data.dimension,))),
+        "drawn": jnp.asarray(step.drawn),
+        "rows": step.rows,
+    }

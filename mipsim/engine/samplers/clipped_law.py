@@ -10,14 +10,17 @@ from jaxtyping import Array, Float
 from numpy.polynomial.chebyshev import chebinterpolate, chebval
 from scipy.special import gammainccinv, gammaincinv, ndtr
 
-from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
+from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.engine.random.counter import Draws
-from mipsim.engine.samplers.base import AbstractSampler
-from mipsim.engine.samplers.clipped import NOISE_ROW, clipped, is_in, kept_share, normals
-from mipsim.forms.release import step_of
+from mipsim.engine.samplers.clipped import (
+    AbstractLinearStep,
+    is_in,
+    kept_share,
+    linear_step,
+    normals,
+)
 from mipsim.games.base import AbstractMembershipGame
-from mipsim.games.fixed_target import FixedTarget
 
 _BLOCK = 4096  # games of a few numbers each: 32 kB an array, which stays in the L1 cache
 _REACH = 8.7
@@ -26,7 +29,7 @@ _REACH = 8.7
 _ERROR = 1e-9  # of a chi variable, whose standard deviation is .6 to .71: a KS distance of some 1e-9
 
 
-class ClippedLaw(AbstractSampler):
+class ClippedLaw(AbstractLinearStep):
     """Draws the score of a clipped step from its exact law, for records N(m, s^2 I) and a linear attack.
 
     The score of a clipped record g, with weights w, needs w . g and ||g|| only. In an orthonormal basis whose first
@@ -38,31 +41,19 @@ class ClippedLaw(AbstractSampler):
     The chi variable is a smooth increasing function of a third normal, which a Chebyshev polynomial gives to 1e-9.
 
     Attributes:
-        attack: its score is link(weights . output).
-        target: z*, shape (d,).
         along, across: m_1 and m_2.
         deviation: s.
         chi: Chebyshev coefficients of chi_{d-2} as a function of a normal over 8.7; empty for d <= 2.
-        clip, drawn: as in `Release`.
-        variance: of the noise, in every output coordinate, shape (d,).
-        rows: how many rows are averaged.
         flat: whether d = 1, so that there is no second normal.
     """
 
     fidelity: ClassVar[str] = "projected"
     name: ClassVar[str] = "clipped law"
-    attack: AbstractLinearAttack
-    target: Float[Array, " d"]
     along: Float[Array, ""]
     across: Float[Array, ""]
     deviation: Float[Array, ""]
     chi: Float[Array, " terms"]
-    clip: Float[Array, ""]
-    variance: Float[Array, " d"]
-    drawn: Float[Array, ""]
-    rows: int = eqx.field(static=True)
     flat: bool = eqx.field(static=True)
-    block: int = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         """Draw the scores of the games."""
@@ -83,11 +74,7 @@ class ClippedLaw(AbstractSampler):
 
         total = jax.lax.fori_loop(0, self.rows, step, jnp.zeros(draws.games.shape))
         weights = self.attack.weights(self.target)
-        own = jnp.where(inside, jnp.dot(weights, clipped(self.target, self.clip)), 0.0)
-        noise, _ = normals(0, NOISE_ROW, draws)
-        score = (jnp.linalg.norm(weights) * total + own) / self.rows
-        score = score + noise * jnp.sqrt(jnp.sum(weights**2 * self.variance))
-        return jax.vmap(lambda s: self.attack.link(self.target, s))(score).astype(jnp.float64)
+        return self.finished(weights, jnp.linalg.norm(weights) * total, inside, draws)
 
 
 def clipped_law_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> ClippedLaw | None:
@@ -96,36 +83,26 @@ def clipped_law_sampler(game: AbstractMembershipGame, attack: AbstractAttack) ->
     It applies to `FixedTarget` with a clipped step, Gaussian records of one common variance without correlations, and a
     linear attack. Must be called inside `exact_scope`.
     """
-    step = step_of(game.mechanism, game.n)
-    if (
-        step is None
-        or not isinstance(game, FixedTarget)
-        or not isinstance(attack, AbstractLinearAttack)
-        or not isinstance(game.data, Gaussian)
-    ):
+    step = linear_step(game, attack)
+    if step is None or not isinstance(game.data, Gaussian):
         return None
     d, variance = game.data.dimension, game.data.variance
     same = bool((variance == variance[0]).all())
     if not same or not (game.data.is_product or np.array_equal(game.data.cov, np.diag(variance))):
         return None
-    mean, target = game.data.mean, jnp.asarray(game.target)
-    weights = np.asarray(attack.weights(target), dtype=np.float64)
+    mean = game.data.mean
+    weights = np.asarray(step["attack"].weights(step["target"]), dtype=np.float64)
     size = np.abs(weights).max()
     # A score without weights is constant, whichever direction stands for theirs.
     unit = weights / size if size > 0.0 else np.eye(1, d)[0]
     unit = unit / np.linalg.norm(unit)
     along = float(unit @ mean)
     return ClippedLaw(
-        attack=attack,
-        target=target,
+        **step,
         along=jnp.asarray(along),
         across=jnp.asarray(np.linalg.norm(mean - along * unit)),
         deviation=jnp.asarray(np.sqrt(variance[0])),
         chi=jnp.asarray(chi_of_normal(d - 2) if d > 2 else np.zeros(0)),
-        clip=jnp.asarray(step.clip),
-        variance=jnp.asarray(np.broadcast_to(step.variance, (d,))),
-        drawn=jnp.asarray(step.drawn),
-        rows=step.rows,
         flat=d == 1,
         block=_BLOCK,
     )

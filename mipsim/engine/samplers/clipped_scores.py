@@ -2,56 +2,33 @@
 
 from typing import ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
-from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
+from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.random.counter import Draws
-from mipsim.engine.samplers.base import AbstractSampler, block_games
-from mipsim.engine.samplers.clipped import (
-    NOISE_ROW,
-    clipped,
-    is_in,
-    kept_share,
-    normals,
-    starts,
-)
+from mipsim.engine.samplers.base import block_games
+from mipsim.engine.samplers.clipped import AbstractLinearStep, is_in, kept_share, linear_step, starts
 from mipsim.engine.samplers.gaussian_rows import GaussianRows, gaussian_rows
-from mipsim.forms.release import step_of
 from mipsim.games.base import AbstractMembershipGame
-from mipsim.games.fixed_target import FixedTarget
 
 _LANES = 2**13  # records drawn side by side: their sums, 16 bytes each, stay in the L2 cache
 _GROUPS = 64  # of four coordinates that are summed in float32 before the float64 sum takes over
 
 
-class ClippedScores(AbstractSampler):
+class ClippedScores(AbstractLinearStep):
     """Plays a fixed target with a linear attack, all records of a few games side by side, coordinate by coordinate.
 
     A record needs two numbers, its squared norm and weights . record, so that memory is 16 bytes a record.
 
     Attributes:
-        attack: its score is link(weights . output).
-        target: z*, shape (d,).
         records: their law.
-        clip, drawn: as in `Release`.
-        variance: of the noise, in every output coordinate, shape (d,).
-        rows: how many rows are averaged.
     """
 
     fidelity: ClassVar[str] = "literal"
     name: ClassVar[str] = "clipped scores"
-    attack: AbstractLinearAttack
-    target: Float[Array, " d"]
     records: GaussianRows
-    clip: Float[Array, ""]
-    variance: Float[Array, " d"]
-    drawn: Float[Array, ""]
-    rows: int = eqx.field(static=True)
-    block: int = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         """Play and score the games."""
@@ -82,14 +59,11 @@ class ClippedScores(AbstractSampler):
         # What float32 cut off the weights and the means adds up over the records: it is put back.
         lost = jnp.sum((law.grouped(share) - short) * law.location) + jnp.dot(share, law.lost)
         inside = is_in(self.drawn, draws)
-        own = jnp.where(inside, jnp.dot(weights, clipped(self.target, self.clip)), 0.0)
         # The target stands in the last row: records are exchangeable.
         is_record = (jnp.arange(self.rows) < self.rows - 1) | ~inside[:, None]
         kept = jnp.where(is_record, kept_share(norm, self.clip / law.unit), 0.0)
-        total = size * law.unit * jnp.sum(kept * (jnp.imag(sums) + lost), axis=1) + own
-        noise, _ = normals(0, NOISE_ROW, draws)
-        score = total / self.rows + noise * jnp.sqrt(jnp.sum(weights**2 * self.variance))
-        return jax.vmap(lambda s: self.attack.link(self.target, s))(score).astype(jnp.float64)
+        total = size * law.unit * jnp.sum(kept * (jnp.imag(sums) + lost), axis=1)
+        return self.finished(weights, total, inside, draws)
 
 
 def clipped_scores_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> ClippedScores | None:
@@ -97,17 +71,7 @@ def clipped_scores_sampler(game: AbstractMembershipGame, attack: AbstractAttack)
 
     It applies to `FixedTarget` with a law that `gaussian_rows` takes. Must be called inside `exact_scope`.
     """
-    step = step_of(game.mechanism, game.n)
-    if step is None or not isinstance(game, FixedTarget) or not isinstance(attack, AbstractLinearAttack):
+    step, law = linear_step(game, attack), gaussian_rows(game.data)
+    if step is None or law is None:
         return None
-    law = gaussian_rows(game.data)
-    return law and ClippedScores(
-        attack=attack,
-        target=jnp.asarray(game.target),
-        records=law,
-        clip=jnp.asarray(step.clip),
-        variance=jnp.asarray(np.broadcast_to(step.variance, (law.dimension,))),
-        drawn=jnp.asarray(step.drawn),
-        rows=step.rows,
-        block=block_games(step.rows, budget=_LANES, most=1024),
-    )
+    return ClippedScores(**step, records=law, block=block_games(step["rows"], budget=_LANES, most=1024))

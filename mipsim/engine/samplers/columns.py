@@ -8,19 +8,21 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, UInt32, UInt64
+from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32, UInt64
 
 from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.distributions.binomial_table import draw
+from mipsim.distributions.gaussian import Gaussian
 from mipsim.distributions.sum_table import lattice_table, standard_form, sum_table
 from mipsim.engine.random.counter import Draws, long_word, normal_pair, uniform
 from mipsim.engine.random.splitmix import splitmix64
 from mipsim.engine.samplers.base import AbstractSampler, block_games
-from mipsim.forms.release import mean_of
+from mipsim.forms.release import plain_release_of
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
+from mipsim.mechanisms.noise import NoiseLaw
 
 _MOST_BYTES = 2**29  # of the tables: half a GiB
 _MANY = 2**20  # sets these words apart from those of the other samplers, which count up from 0
@@ -115,10 +117,7 @@ class DensityColumns(AbstractColumns):
 
     def record(self, words: WordsOf) -> Float[Array, "d G"]:
         """Draw one record a game, by the law's own sampler."""
-        seeds = words(_TARGET)[0]
-        parts = jnp.stack([seeds >> jnp.uint64(32), seeds & jnp.uint64(0xFFFFFFFF)], axis=1)
-        keys = jax.random.wrap_key_data(parts.astype(jnp.uint32), impl="threefry2x32")
-        return jax.vmap(lambda key: self.data.sample(key, 1)[0], out_axes=1)(keys)
+        return _by_keys(lambda key: self.data.sample(key, 1)[0], words(_TARGET)[0])
 
 
 class ColumnSampler(AbstractSampler):
@@ -129,6 +128,7 @@ class ColumnSampler(AbstractSampler):
         target: z*, shape (d,), or None where each game draws its own.
         columns: the laws of the sums.
         noise: standard deviation of Gaussian noise in every output coordinate, shape (d,).
+        others: laws of other noises in the output.
         drawn: the probability that the target, if a member, is among the rows.
         rows: k, how many rows are averaged.
         has_coin, has_noise: what need not be computed.
@@ -140,6 +140,7 @@ class ColumnSampler(AbstractSampler):
     target: Float[Array, " d"] | None
     columns: AbstractColumns
     noise: Float[Array, " d"]
+    others: tuple[NoiseLaw, ...]
     drawn: Float[Array, ""]
     rows: int = eqx.field(static=True)
     has_coin: bool = eqx.field(static=True)
@@ -178,22 +179,36 @@ class ColumnSampler(AbstractSampler):
             output = (self.columns.sums(words, side) + added) / self.rows
             if self.has_noise:
                 output = output + self.noise[:, None] * normal_pair(words(_NOISE), words(_NOISE + 1))[0]
+            for place, other in enumerate(self.others):
+                own_words = splitmix64(start, jnp.uint64(_USES * d + 1 + place))  # those after the coin's
+                output = output + _by_keys(lambda key, law=other: law.draw(key, (d,), jnp.float64), own_words)
             return output
 
         return target, jax.lax.fori_loop(0, once, release, nothing), side == 1
+
+
+def _by_keys(draw: Callable[[PRNGKeyArray], Array], seeds: UInt64[Array, " G"]) -> Float[Array, "d G"]:
+    """Draw one vector a game with JAX's own samplers, each from a key of the game's word."""
+    parts = jnp.stack([seeds >> jnp.uint64(32), seeds & jnp.uint64(0xFFFFFFFF)], axis=1)
+    keys = jax.random.wrap_key_data(parts.astype(jnp.uint32), impl="threefry2x32")
+    return jax.vmap(draw, out_axes=1)(keys)
 
 
 def column_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> ColumnSampler | None:
     """The table sampler of a mean of independent coordinates, or None where there is none.
 
     It applies to both games with Bernoulli or lattice data, or a location-scale family whose sums are smooth, and a stack of
-    `GaussianNoise` and `Subsampled` over `EmpiricalMean`; any attack. Must be called inside `exact_scope`.
+    independent noises and `Subsampled` over `EmpiricalMean`; any attack. Must be called inside `exact_scope`.
     """
     if not isinstance(game, (FixedTarget, RandomTarget)) or not game.data.is_product:
         return None
-    mean = mean_of(game.mechanism, game.n)
-    columns = None if mean is None else _lattice(game.data, mean.rows) or _density(game.data, mean.rows)
-    if mean is None or columns is None:
+    mean = plain_release_of(game.mechanism, game.n)
+    if mean is None or mean.rate < 1.0:
+        return None
+    if mean.noises and isinstance(game.data, Gaussian):
+        return None  # played by the law of the output, a normal a coordinate, since counts were first stored
+    columns = _lattice(game.data, mean.rows) or _density(game.data, mean.rows)
+    if columns is None:
         return None
     d = game.data.dimension
     return ColumnSampler(
@@ -201,6 +216,7 @@ def column_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Colu
         target=jnp.asarray(game.target) if isinstance(game, FixedTarget) else None,
         columns=columns,
         noise=jnp.asarray(np.broadcast_to(np.sqrt(mean.variance), (d,))),
+        others=mean.noises,
         drawn=jnp.asarray(mean.drawn),
         rows=mean.rows,
         has_coin=mean.drawn < 1.0,

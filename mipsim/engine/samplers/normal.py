@@ -135,7 +135,7 @@ def normal_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Abst
         'normal'
     """
     release = release_of(game.mechanism, game.n)
-    if release is None or release.clip is not None or release.laplace or not isinstance(game.data, Gaussian):
+    if release is None or release.clip is not None or release.noises or not isinstance(game.data, Gaussian):
         return None
     if isinstance(game, RandomTarget):
         return _random(game.data, release, attack) if release.rate == 1.0 else None

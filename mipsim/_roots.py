@@ -1,0 +1,86 @@
+"""Where a monotone function passes zero, or a monotone condition begins to hold, for many problems at once."""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import elementwise
+
+_EVALUATIONS, _MOST_CELLS, _NARROW = 1 << 16, 64, 2.0**-60
+"""At once, cells a round, and the width at which float64 cannot halve the range again."""
+_APART, _MOST_STEPS = 1e-13, 200
+"""How far apart two places may be that count as one: nearer, the rounding of a function decides its sign. Some 10 steps do."""
+
+
+def outer_root(
+    excess: Callable[[np.ndarray, np.ndarray], np.ndarray], inner: np.ndarray, outer: np.ndarray
+) -> np.ndarray:
+    """The zero of a continuous function between `inner`, where it is at most 0, and `outer`, where it is positive.
+
+    Of two numbers 1e-13 apart, relatively and absolutely, between which the function changes its sign, that on the
+    side of `outer` is returned: a bound on where it is at most 0, rounded outwards. It is the faster the straighter the
+    function is near its zero.
+
+    Args:
+        excess: takes (x, index), both of shape (k,): places, and the numbers of the problems that they belong to.
+        inner: shape (size,).
+        outer: shape (size,), above or below.
+
+    Returns:
+        Shape (size,); where the function has one sign at both ends, the end that is nearer to its zero.
+
+    Source: Chandrupatla (1997), the method of SciPy's `find_root`.
+
+    Examples:
+        >>> squares = np.array([2.0, 9.0])
+        >>> root = outer_root(lambda x, index: x**2 - squares[index], np.zeros(2), np.full(2, 10.0))
+        >>> print(root.round(12).tolist(), (root**2 >= squares).all())
+        [1.414213562373, 3.0] True
+    """
+    inner, outer = np.broadcast_arrays(np.asarray(inner, float), np.asarray(outer, float))
+    found = elementwise.find_root(
+        excess,
+        (inner.ravel(), outer.ravel()),
+        args=(np.arange(inner.size),),
+        tolerances={"xrtol": _APART, "xatol": _APART},
+        maxiter=_MOST_STEPS,
+    )
+    last = 1 * (outer >= inner).ravel()  # SciPy's bracket is (lower, upper)
+    end, beyond = np.choose(last, found.bracket), np.choose(last, found.f_bracket) > 0.0
+    nearest = np.where(beyond, inner.ravel(), outer.ravel())
+    root = np.where(found.f_x == 0.0, found.x, end)
+    return np.where(np.isnan(found.x), nearest, root).reshape(inner.shape)
+
+
+def crossing(
+    holds: Callable[[np.ndarray], np.ndarray], size: int, least: float, most: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bracket the least z in [least, most] from which on a condition holds, for `size` problems at once.
+
+    For curves with jumps and flat stretches, where a root finder would take any root, and the least one is meant.
+
+    Args:
+        holds: takes z of shape (size, cells) and returns whether the condition of each row holds there; monotone in z.
+        size: number of problems.
+        least: the lower end, where the condition is taken to fail.
+        most: the upper end, where it is taken to hold.
+
+    Returns:
+        (low, high), shape (size,): it fails at low, holds at high, and they are 2^-60 of the range apart.
+
+    Examples:
+        >>> low, high = crossing(lambda z: z**2 >= np.array([[2.0], [9.0]]), 2, 0.0, 10.0)
+        >>> high.round(12).tolist()
+        [1.414213562373, 3.0]
+    """
+    low, high = np.full(size, least), np.full(size, most)
+    cells = max(2, min(_MOST_CELLS, _EVALUATIONS // max(size, 1)))
+    shares = np.arange(1, cells) / cells
+    width = 1.0
+    while width > _NARROW:
+        inner = low[:, None] + (high - low)[:, None] * shares
+        first = np.argmax(np.concatenate([holds(inner), np.ones((size, 1), bool)], axis=1), axis=1)
+        ends = np.concatenate([low[:, None], inner, high[:, None]], axis=1)
+        low = np.take_along_axis(ends, first[:, None], axis=1)[:, 0]
+        high = np.take_along_axis(ends, first[:, None] + 1, axis=1)[:, 0]
+        width /= cells
+    return low, high

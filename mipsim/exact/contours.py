@@ -1,0 +1,322 @@
+"""The lines of inversion: where they stand, how fine and how long they are, and what error they leave."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from mipsim.exact.rounding import ComplexArray
+from mipsim.exact.transform import AbstractTransform, Tail
+
+_HALF = (
+    2.5  # distance of saddlepoints, in standard deviations of the tilted law; lines stand at every other one
+)
+LEAST_LOG = -745.0  # the log of the least positive float64
+_DIGITS = 36.0  # aliases are exp(-36) of the wanted tail
+_POINTS = 80
+_MOST_CELLS = 2**17  # nodes of a lattice: the whole sum is then without truncation
+_NEGLIGIBLE = 1e-17
+_EPS = 2.0**-52
+_CLIP = 1e-9  # covers the rounding of the logarithm of Chernoff's bound
+
+
+@dataclass(frozen=True)
+class Saddlepoints:
+    """Real points of the centred cumulants of both worlds, in increasing order; point `zero` is s = 0.
+
+    Attributes:
+        points: real parts c_i, shape (I,).
+        value: K_w(c_i), shape (2, I).
+        location: K_w'(c_i), the centred threshold whose saddlepoint is c_i, shape (2, I).
+        sd: sqrt of K_out''(c_i), shape (I,).
+        zero: the index of c = 0.
+        cut: whether the walk was left off at the low and at the high end before the law ended there.
+    """
+
+    points: np.ndarray
+    value: np.ndarray
+    location: np.ndarray
+    sd: np.ndarray
+    zero: int
+    cut: tuple[bool, bool]
+
+    @property
+    def chernoff(self) -> np.ndarray:
+        """K - c K', the log of Chernoff's bound at each point, shape (2, I)."""
+        return self.value - self.points * self.location
+
+    def line_for(self, u: np.ndarray, world: int) -> np.ndarray:
+        """The index of the line that serves centred thresholds: the odd point between two even ones around u."""
+        side = np.where(u > 0.0, 1, -1)
+        i = self.zero
+        up, down = self.location[world, i::2], -self.location[world, i::-2]
+        # Locations strictly between: 0 .. reach of the first line, and so on; the last line serves what lies beyond.
+        above = np.clip(np.searchsorted(up[1:], u), 0, max(0, up.size - 2))
+        below = np.clip(np.searchsorted(down[1:], -u), 0, max(0, down.size - 2))
+        return i + side * (2 * np.where(side > 0, above, below) + 1)
+
+    def beyond(self, u: np.ndarray, world: int) -> np.ndarray:
+        """Which centred thresholds lie beyond an end at which the walk was left off."""
+        low, high = self.cut
+        ends = self.location[world, [0, -1]]
+        return (low & (u < ends[0])) | (high & (u > ends[1]))
+
+    def guess(self, probit: np.ndarray, world: int) -> np.ndarray:
+        """A centred threshold with about this normal quantile: x against the signed root of its Chernoff exponent."""
+        root = np.sign(self.points) * np.sqrt(np.maximum(-2.0 * self.chernoff[world], 0.0))
+        return np.interp(probit, root, self.location[world])
+
+    def spread(self, u: np.ndarray) -> np.ndarray:
+        """The tilted standard deviation near centred thresholds."""
+        return np.interp(u, self.location[0], self.sd)
+
+
+@dataclass(frozen=True)
+class Contour:
+    """The line Re s = c: nodes c + i k h with the tilted characteristic functions there.
+
+    Attributes:
+        c: real part, not 0.
+        spacing: h.
+        log_mgf: K_w(c), shape (2,).
+        centre: K_w'(c), shape (2,).
+        phi: exp(K_w(c + i k h) - K_w(c) - i k h centre_w), shape (2, T), k >= 0.
+        kernel: 1 / s, or that of a lattice, with the sign of the tail, shape (T,).
+        lattice: the score lies on a lattice.
+        lost: rounding of the logarithm of phi at the nodes, shape (T,), as of `log_one_plus`.
+    """
+
+    c: float
+    spacing: float
+    log_mgf: np.ndarray
+    centre: np.ndarray
+    phi: ComplexArray
+    kernel: ComplexArray
+    lattice: bool
+    lost: Callable[[], np.ndarray]
+
+    def log_tail(self, transform: AbstractTransform, u: np.ndarray, world: int) -> np.ndarray:
+        """Log P(S - mean > u) for c > 0, log P(S - mean <= u) for c < 0."""
+        y = transform.atom(u, world, self.c > 0) if self.lattice else u
+        found = self._log(self._sum(y, world, self.kernel), y, world)
+        return np.minimum(found, self.log_mgf[world] - self.c * y + _CLIP)  # Chernoff
+
+    def log_tail_and_density(self, u: np.ndarray, world: int) -> tuple[np.ndarray, np.ndarray]:
+        """Log tail and log density of a score without lattice."""
+        ones = np.ones_like(self.kernel)
+        waves = self._waves(u, world)
+        both = waves @ np.stack(
+            [self._coefficients(world, self.kernel), self._coefficients(world, ones)], axis=1
+        )
+        real = np.real(both) * (self.spacing / (2 * np.pi))
+        return self._log(real[:, 0], u, world), self._log(real[:, 1], u, world)
+
+    def errors(
+        self,
+        transform: AbstractTransform,
+        saddlepoints: Saddlepoints,
+        u: np.ndarray,
+        world: int,
+        tail: Tail,
+    ) -> np.ndarray:
+        """A bound on the error of the tail beyond each centred threshold; it falls with the distance from the mean.
+
+        - Aliases: the sum over all nodes is exactly sum_m exp(m c P) P(S > x + m P) (Poisson), m != 0 by Chernoff.
+        - Truncation: `Tail.distance`; on a lattice |1 - exp(-s step)| >= exp(-c step / 2) 2 t step / pi for t <= pi / step,
+          so that what is left out is at most exp(c step / 2) / 2 sum |phi(k h)| / k.
+        - Rounding: what is lost of each term, times its size; n EPS of all sizes for the sum of n terms.
+        - The tail itself is below exp(K(c) - c y), and `log_tail` never gives more: that bounds the error too.
+        """
+        y = transform.atom(u, world, self.c > 0) if self.lattice else u
+        period = 2.0 * np.pi / self.spacing
+        scale = np.exp(np.minimum(self.log_mgf[world] - self.c * y, 700.0))
+        if self.lattice:
+            truncated = 0.5 * np.exp(0.5 * abs(self.c) * (transform.unit or 0.0)) * tail.total
+        else:
+            truncated = tail.distance(2.0 * float(np.abs(self.phi[world]).sum()))
+        rounding = self._rounding(transform, y, world)
+        error = scale * (truncated + rounding) + np.exp(
+            np.minimum(_log_alias(saddlepoints, self.c, y, world, period), 700.0)
+        )
+        return np.minimum(1.001 * error, scale * (1 + _CLIP))
+
+    def _rounding(self, transform: AbstractTransform, y: np.ndarray, world: int) -> np.ndarray:
+        size = self.spacing / np.pi * np.abs(self.phi[world] * self.kernel)
+        nodes = np.arange(size.size) * self.spacing
+        lost = self.lost()
+        # The exponent's own: its cumulants, the products i t centre and the two logarithms taken from each other.
+        grown = lost + _EPS * (
+            4.0 * np.abs(self.log_mgf[world]) + 8.0 * np.abs(self.centre[world]) * nodes + 64.0
+        )
+        each = np.where(grown < 0.05, 2.1 * grown, 2.0 * np.exp(np.minimum(grown, 700.0)))
+        # A threshold moved by `moved` moves each term by |s| moved; the phase t (y - centre) is right to 4 EPS of itself.
+        centred = 0.0 if self.lattice else abs(float(transform.mean[world]))
+        moved = transform.shift + 4.0 * _EPS * (np.abs(y) + centred)
+        terms, waves = float(size.sum()), float((size * nodes).sum())
+        # |y - centre| and |c y| times exp(-c y) are largest here or 1 / c farther out.
+        away = np.maximum(np.abs(y - self.centre[world]), 1.0 / abs(self.c))
+        exponent = np.abs(self.log_mgf[world]) + np.abs(self.c * y) + 1.0
+        return (
+            float((size * each).sum())
+            + waves * (4.0 * _EPS * away + moved)
+            + terms * (abs(self.c) * moved + _EPS * (size.size + 16.0 + 4.0 * exponent))
+        )
+
+    def _coefficients(self, world: int, kernel: np.ndarray) -> np.ndarray:
+        terms = 2.0 * self.phi[world] * kernel
+        terms[0] *= 0.5
+        return terms
+
+    def _waves(self, y: np.ndarray, world: int) -> np.ndarray:
+        """Exp(-i k h (y - centre)), shape (M, T)."""
+        nodes = self.phi.shape[1]
+        k = np.arange(nodes) * self.spacing
+        return np.exp(-1j * np.outer(y - self.centre[world], k))
+
+    def _sum(self, y: np.ndarray, world: int, kernel: np.ndarray) -> np.ndarray:
+        total = self._waves(y, world) @ self._coefficients(world, kernel)
+        return np.real(total) * (self.spacing / (2 * np.pi))
+
+    def _log(self, total: np.ndarray, y: np.ndarray, world: int) -> np.ndarray:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(total > 0.0, np.log(np.maximum(total, 0.0)), -np.inf) + (
+                self.log_mgf[world] - self.c * y
+            )
+
+
+def find_saddlepoints(transform: AbstractTransform, least_log: float = LEAST_LOG) -> Saddlepoints:
+    """Walk from s = 0 in both directions until log probabilities are below `least_log` or the law or its strip ends."""
+    sd = _first_sd(transform)
+    start = _point(transform, 0.0, sd, 0.0)
+    sides, cut = [], []
+    for sign, edge in ((1.0, transform.strip[1]), (-1.0, -transform.strip[0])):
+        found, c, spread, near, last = [], 0.0, start[3], 0.0, 0.0
+        cut.append(False)
+        while len(found) < _POINTS:
+            c = min(c + _HALF / spread, c + 0.4 * (edge - c))
+            with np.errstate(over="ignore", invalid="ignore"):
+                point = _point(transform, sign * c, spread, near)
+            exponent = point[1] - point[0] * point[2]
+            # Where Chernoff's exponent stands still, the tilted law has reached the end of the support.
+            ended = len(found) > 1 and np.max(last - exponent) < 0.5 and point[3] < 0.5 * spread
+            if not np.isfinite(exponent).all() or (
+                (ended or point[3] <= 0.0) and len(found) % 2 == 0 and found
+            ):
+                break
+            last = exponent
+            spread = max(point[3], 0.1 * spread)
+            found.append((*point[:3], spread))
+            near = float(np.abs(point[2]).max())
+            if len(found) % 2 == 0 and (exponent < least_log).all():
+                cut[-1] = least_log > LEAST_LOG
+                break
+        sides.append(found[: 2 * (len(found) // 2)])
+    every = sides[1][::-1] + [start] + sides[0]
+    return Saddlepoints(
+        np.array([p[0] for p in every]),
+        np.stack([p[1] for p in every], axis=1),
+        np.stack([p[2] for p in every], axis=1),
+        np.array([p[3] for p in every]),
+        len(sides[1]),
+        (cut[1], cut[0]),
+    )
+
+
+def build_contour(
+    transform: AbstractTransform, saddlepoints: Saddlepoints, index: int, span: tuple[float, float]
+) -> Contour:
+    """The line through one point: a spacing for the aliases, and nodes until the modulus is negligible."""
+    c, sd = float(saddlepoints.points[index]), float(saddlepoints.sd[index])
+    period = _period(saddlepoints, index)
+    step = transform.unit
+    most = transform.most_nodes
+    if step is not None:
+        cells = 2 * int(np.ceil(period / (2 * step))) + 1
+        period, most = cells * step, min((cells - 1) // 2 + 1, _MOST_CELLS)
+    spacing = 2 * np.pi / period
+    log_mgf, centre = saddlepoints.value[:, index], saddlepoints.location[:, index]
+    quiet = transform.quiet_from(c, 8.8 / sd, most * spacing, span)
+    count = min(most, int(np.ceil(quiet / spacing)) + 1)
+    t = np.arange(count) * spacing
+    log_phi = transform.cumulant(c + 1j * t)
+    while count < most and (log_phi.real[:, -2:] - log_mgf[:, None] > np.log(_NEGLIGIBLE)).any():
+        more = min(most, 2 * count) if count > 64 else min(most, count + count // 4 + 1)
+        t = np.arange(more) * spacing
+        log_phi = np.concatenate([log_phi, transform.cumulant(c + 1j * t[count:])], axis=1)
+        count = more
+    phi = np.exp(log_phi - log_mgf[:, None] - 1j * np.outer(centre, t))
+    s = c + 1j * t
+    away = s if c > 0 else -s
+    kernel: ComplexArray = 1.0 / away
+    if step is not None:
+        kernel = np.asarray(-step / np.expm1(-away * step), complex)
+    found: list[np.ndarray] = []
+
+    def lost() -> np.ndarray:
+        if not found:  # twice the work of the nodes: only where errors are asked for
+            found.append(transform.rounding(s))
+        return found[0]
+
+    return Contour(c, spacing, log_mgf, centre, phi, kernel, step is not None, lost)
+
+
+def _point(
+    transform: AbstractTransform, c: float, sd: float, near: float
+) -> tuple[float, np.ndarray, np.ndarray, float]:
+    """(c, K, K', sqrt K'') by differences along the imaginary axis, which cost no digits that matter here.
+
+    near: a bound on |K'|, so that the phase of the small step does not wrap.
+    """
+    far, small = 0.01 / sd, 0.3 / (near + 10.0 * sd)
+    value = transform.cumulant(np.array([c, c + 1j * far, c + 1j * small]))
+    location = np.angle(np.exp(1j * (value[:, 2].imag - value[:, 0].imag))) / small
+    curvature = 2.0 * (value[0, 0].real - value[0, 1].real) / far**2
+    return c, value[:, 0].real, location, float(np.sqrt(max(curvature, 0.0)))
+
+
+def _first_sd(transform: AbstractTransform) -> float:
+    """The standard deviation at s = 0, found by doubling a frequency until the modulus has clearly fallen."""
+    t = 1.0
+    for _ in range(400):
+        fall = -float((transform.cumulant(np.array([1j * t]))[0] - transform.log_mass[0]).real[0])
+        if fall > 1e-3:
+            t /= 3.0
+        elif fall < 1e-5:
+            t *= 2.0
+        else:
+            return np.sqrt(2.0 * fall) / t
+    raise ValueError("the score has no spread; its exact law is a single atom")
+
+
+def _period(saddlepoints: Saddlepoints, index: int) -> float:
+    """The least period that keeps the aliases of every threshold served below exp(-36) of its tail."""
+    c = saddlepoints.points[index]
+    need = 4.0 * float(saddlepoints.sd[index])
+    for world in (0, 1):
+        for at in {index - 1, index, index + 1}:
+            x = saddlepoints.location[world, at]
+            tail = saddlepoints.chernoff[world, at] - np.log(
+                1.0 + 2.5 * abs(saddlepoints.points[at]) * saddlepoints.sd[at]
+            )
+            # The alias at distance P is at most exp(K(a) - a x - P |c - a|), for any a on its side of c.
+            cost = saddlepoints.value[world] - saddlepoints.points * x - tail + _DIGITS
+            between = (saddlepoints.points >= 0.0) if c > 0 else (saddlepoints.points <= 0.0)
+            lower, upper = saddlepoints.points < c, saddlepoints.points > c
+            for side in (lower & between, upper & between):
+                if side.any():
+                    need = max(need, float(np.min(cost[side] / np.abs(c - saddlepoints.points[side]))))
+    return need
+
+
+def _log_alias(saddlepoints: Saddlepoints, c: float, y: np.ndarray, world: int, period: float) -> np.ndarray:
+    """Log of the Chernoff bound on all aliases, whose terms fall at least geometrically."""
+    between = (saddlepoints.points >= 0.0) if c > 0 else (saddlepoints.points <= 0.0)
+    total = np.full(y.shape, -np.inf)
+    for side in ((saddlepoints.points < c) & between, (saddlepoints.points > c) & between):
+        a = saddlepoints.points[side]
+        if a.size == 0:
+            return np.full(y.shape, 0.0)
+        distance = np.abs(c - a) * period
+        bound = saddlepoints.value[world, side] - np.outer(y, a) - distance - np.log(-np.expm1(-distance))
+        total = np.logaddexp(total, bound.min(axis=1))
+    return total

@@ -1,0 +1,249 @@
+"""Laws made from other laws: a target drawn with some probability, and an increasing function of the score."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import log, log1p
+
+import jax
+import numpy as np
+
+from mipsim.exact.law import AbstractScoreLaw, Thresholds
+from mipsim.forms.score import on_arrays
+
+Scalar = Callable[[jax.Array], jax.Array]
+_FAR = 1e300
+_LINK_ROUNDING = 2.0**-49
+_CHECKED = np.concatenate([-np.geomspace(1e6, 1e-6, 60), [0.0], np.geomspace(1e-6, 1e6, 60)])
+Map = Callable[[np.ndarray], np.ndarray]
+_ROUNDING = 16.0 * 2.0**-52  # of weights, logarithms and sums of probabilities
+
+
+@dataclass(frozen=True)
+class DrawnLaw(AbstractScoreLaw):
+    """The law of a score when the target enters with probability `drawn`: P_in = drawn Q_in + (1 - drawn) P_out.
+
+    Attributes:
+        base: the law with the target among the rows surely.
+        drawn: in (0, 1].
+
+    Examples:
+        >>> from mipsim.exact.gaussian import NormalLaw
+        >>> law = DrawnLaw(NormalLaw(np.array([0.0, 2.0]), np.ones(2)), 0.5)
+        >>> print(law.sf(1.0, inside=True).round(4))  # (0.8413 + 0.1587) / 2
+        0.5
+    """
+
+    base: AbstractScoreLaw
+    drawn: float
+
+    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
+        """Log P(score > threshold)."""
+        return self._mixed(self.base.logsf, threshold, inside)
+
+    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
+        """Log P(score <= threshold)."""
+        return self._mixed(self.base.logcdf, threshold, inside)
+
+    def threshold_at(self, alpha: object) -> np.ndarray:
+        """As of the base: the "out" world is the same."""
+        return self.base.threshold_at(alpha)
+
+    def previous(self, threshold: Thresholds) -> np.ndarray:
+        """As of the base."""
+        return self.base.previous(threshold)
+
+    @property
+    def error_bound(self) -> float:
+        """The base's, as of any mean of two probabilities, and rounding."""
+        return min(1.0, self.base.error_bound + _ROUNDING)
+
+    @property
+    def error_estimate(self) -> float:
+        """The base's."""
+        return self.base.error_estimate
+
+    def _mixed(self, function: Callable[..., np.ndarray], threshold: Thresholds, inside: bool) -> np.ndarray:
+        out = function(threshold, inside=False)
+        if not inside or self.drawn == 1.0:
+            return function(threshold, inside=inside)
+        return np.logaddexp(log1p(-self.drawn) + out, log(self.drawn) + function(threshold, inside=True))
+
+
+@dataclass(frozen=True)
+class MixedLaw(AbstractScoreLaw):
+    """Laws with one "out" world and several "in" worlds, of which chance picks one.
+
+    Attributes:
+        laws: with the same "out" law.
+        weights: of their "in" laws, summing to 1.
+
+    Examples:
+        >>> from mipsim.exact.gaussian import NormalLaw
+        >>> near, far = (NormalLaw(np.array([0.0, m]), np.ones(2)) for m in (-1.0, 1.0))
+        >>> print(MixedLaw((near, far), (0.5, 0.5)).sf(0.0, inside=True).round(6))
+        0.5
+    """
+
+    laws: tuple[AbstractScoreLaw, ...]
+    weights: tuple[float, ...]
+
+    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
+        """Log P(score > threshold)."""
+        if not inside:
+            return self.laws[0].logsf(threshold, inside=False)
+        return self._mixed([law.logsf(threshold, inside=True) for law in self.laws])
+
+    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
+        """Log P(score <= threshold)."""
+        if not inside:
+            return self.laws[0].logcdf(threshold, inside=False)
+        return self._mixed([law.logcdf(threshold, inside=True) for law in self.laws])
+
+    def threshold_at(self, alpha: object) -> np.ndarray:
+        """From the common "out" law."""
+        return self.laws[0].threshold_at(alpha)
+
+    def previous(self, threshold: Thresholds) -> np.ndarray:
+        """From the common "out" law."""
+        return self.laws[0].previous(threshold)
+
+    @property
+    def error_bound(self) -> float:
+        """The worst of the laws', as of any mean of probabilities, and rounding."""
+        return min(1.0, max(law.error_bound for law in self.laws) + _ROUNDING)
+
+    @property
+    def error_estimate(self) -> float:
+        """The worst of the laws'."""
+        return max(law.error_estimate for law in self.laws)
+
+    def _mixed(self, logs: list[np.ndarray]) -> np.ndarray:
+        terms = [log(weight) + value for weight, value in zip(self.weights, logs, strict=True)]
+        return np.minimum(np.logaddexp.reduce(terms), 0.0)
+
+
+@dataclass(frozen=True)
+class LinkedLaw(AbstractScoreLaw):
+    """The law of link(T) for a strictly increasing link of a score T.
+
+    Attributes:
+        base: the law of T.
+        link: T -> score, elementwise on float64 arrays.
+        unlink: score -> T; -inf and inf for scores that no T reaches.
+        lowest: link(-inf): no score is below it.
+
+    Examples:
+        >>> from mipsim.exact.gaussian import NormalLaw
+        >>> law = LinkedLaw(NormalLaw(np.array([0.0, 1.0]), np.ones(2)), np.exp, np.log)
+        >>> print(law.sf(1.0, inside=False), law.threshold_at(0.5))
+        0.5 1.0
+    """
+
+    base: AbstractScoreLaw
+    link: Map
+    unlink: Map
+    lowest: float = -np.inf
+
+    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
+        """Log P(T > unlink(threshold))."""
+        x = np.asarray(threshold, float)
+        return np.where(x < self.lowest, 0.0, self.base.logsf(self.unlink(x), inside=inside))
+
+    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
+        """Log P(T <= unlink(threshold))."""
+        x = np.asarray(threshold, float)
+        return np.where(x < self.lowest, -np.inf, self.base.logcdf(self.unlink(x), inside=inside))
+
+    def threshold_at(self, alpha: object) -> np.ndarray:
+        """Link of the base's."""
+        return self.link(self.base.threshold_at(alpha))
+
+    def previous(self, threshold: Thresholds) -> np.ndarray:
+        """Link of the base's previous atom; before the lowest score there is none."""
+        x = np.asarray(threshold, float)
+        return np.where(x <= self.lowest, -np.inf, self.link(self.base.previous(self.unlink(x))))
+
+    @property
+    def error_bound(self) -> float:
+        """The base's: it holds for scores as the link computes them in float64, where that is increasing."""
+        return self.base.error_bound
+
+    @property
+    def error_estimate(self) -> float:
+        """The base's."""
+        return self.base.error_estimate
+
+
+def by_bisection(link: Map, low: float, high: float) -> Map:
+    """The inverse of an increasing link on [low, high]: the largest float64 with link <= score; -inf below it and inf above.
+
+    Halves the ordered float64 numbers, not their distance, so that 64 steps find the last digit of any size. A NaN of the link far
+    out is taken as too large for positive and too small for negative numbers.
+
+    Examples:
+        >>> cube_root = by_bisection(lambda x: x**3, -10.0, 10.0)
+        >>> print(cube_root(np.array([8.0, -1e9])).round(12))
+        [  2. -inf]
+    """
+
+    def unlink(score: np.ndarray) -> np.ndarray:
+        a, b = (np.full(score.shape, _order(np.asarray(end, np.float64))) for end in (low, high))
+        for _ in range(64):
+            # The mean, rounded down, without overflow; b - a is at most 2^64.
+            middle = (a >> 1) + (b >> 1) + (a & b & 1)
+            x = _float(middle)
+            value = link(x)
+            above = np.where(np.isnan(value), x > 0.0, value > score)
+            a, b = np.where(above, a, middle), np.where(above, middle, b)
+        found = _float(a)
+        ends = link(np.array([low, high]))
+        ends = np.where(np.isnan(ends), [-np.inf, np.inf], ends)
+        return np.where(score < ends[0], -np.inf, np.where(score >= ends[1], np.inf, found))
+
+    return unlink
+
+
+def _order(x: np.ndarray) -> np.ndarray:
+    """The place of a float64 among all of them: whole numbers in the same order."""
+    bits = np.asarray(x, np.float64).view(np.int64)
+    return np.where(bits < 0, np.int64(-(2**63)) - bits - 1, bits)
+
+
+def _float(place: np.ndarray) -> np.ndarray:
+    """The float64 at a place."""
+    place = np.asarray(place, np.int64)
+    return np.where(place < 0, np.int64(-(2**63)) - place - 1, place).view(np.float64)
+
+
+def linked(law: AbstractScoreLaw, link: Scalar) -> AbstractScoreLaw:
+    """The law of link(T) for T of a given law; `link` is a strictly increasing JAX function of a number.
+
+    That it increases is a premise: it is checked at 121 points from -1e6 to 1e6, and the bound of the law stands and falls with it
+    elsewhere. Where float64 makes the link constant over an interval, the law is that of the score as computed.
+
+    Examples:
+        >>> from mipsim.exact.gaussian import NormalLaw
+        >>> law = linked(NormalLaw(np.array([0.0, 1.0]), np.ones(2)), lambda t: jnp.logaddexp(jnp.log(0.5), t))
+        >>> print(law.cdf(np.log(1.5), inside=False).round(9), law.cdf(-1.0, inside=False))
+        0.5 0.0
+    """
+    mapped = on_arrays(link)
+    at = mapped(_CHECKED)
+    known = np.isfinite(at)
+    falls = np.flatnonzero(np.diff(at[known]) < -_LINK_ROUNDING * np.abs(at[known][1:]))
+    if falls.size or known.sum() < 2:
+        k = int(falls[0]) if falls.size else 0
+        x = np.append(_CHECKED[known], [np.nan, np.nan])
+        raise ValueError(f"the link falls between {x[k]:g} and {x[k + 1]:g}; it must increase")
+    origin = float(at[_CHECKED == 0.0][0])
+    if (
+        known.all()
+        and (np.abs(at - (origin + _CHECKED)) <= 1e-12 * np.maximum(np.abs(_CHECKED), abs(origin))).all()
+    ):
+        shift = origin  # T + shift needs no search
+        return law if shift == 0.0 else LinkedLaw(law, lambda t: t + shift, lambda x: x - shift)
+    lowest = float(mapped(np.array([-np.inf]))[0])
+    search = by_bisection(mapped, -_FAR, _FAR)
+    if not np.isfinite(lowest):
+        return LinkedLaw(law, mapped, search)
+    return LinkedLaw(law, mapped, lambda x: np.where(x <= lowest, -np.inf, search(x)), lowest)

@@ -1,0 +1,240 @@
+"""Judging a point by games: plain ones, tilted ones at small error rates, and draws of a user's own samplers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from mipsim.bands.compare import LEAST_COUNT
+from mipsim.bands.empirical import EmpiricalTradeOff
+from mipsim.bands.gap_interval import gap_standard_error
+from mipsim.bands.ordering import compare_curves
+from mipsim.bands.scaled_rates import ScaledRates
+from mipsim.engine.play import play
+from mipsim.forms.score import name_of
+from mipsim.games.base import AbstractMembershipGame
+from mipsim.rare.play_rare import play_rare, score_law
+from mipsim.referee.by_law import tolerance_of
+from mipsim.referee.kinds import Equality, Kind
+from mipsim.referee.result import CurveEvidence, PointResult, Verdict
+from mipsim.referee.values import Played, Samplers
+from mipsim.tradeoff.base import AbstractTradeOff
+
+LEAST_RATE = 1e-2
+"""A confirmation by plain games is about error rates from here to 1 minus this; rarer ones can refute."""
+RARE = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
+"""About where tilted games put their thresholds."""
+PILOT, THRESHOLDS = 4096, 64
+"""Draws of each sampler that fix the thresholds, and how many thresholds; the judged draws are others."""
+NO_TOLERANCE = 1e-9
+"""A bound has no tolerance; its comparison by games asks for one above the rounding of probits."""
+ORDERED = 0.02
+"""Probits by which an order may fail and still count as holding, where two sides are known by games only."""
+
+
+def empirical(value: Played | Samplers, games: int, seed: int, confidence: float) -> EmpiricalTradeOff:
+    """Play, or draw, and count at thresholds that were fixed before.
+
+    Args:
+        value: what is played.
+        games: in each world.
+        seed: in [0, 2^63).
+        confidence: of the curve's band.
+    """
+    if isinstance(value, Played):
+        return play(value.game, value.attack, games, seed, progress=False).tradeoff(confidence=confidence)
+    pilot = np.concatenate([value.draw(inside, (seed, 1), min(PILOT, games)) for inside in (False, True)])
+    levels = (np.arange(THRESHOLDS) + 0.5) / THRESHOLDS
+    t = np.unique(np.quantile(pilot[np.isfinite(pilot)], levels, method="lower"))
+    out, inside = (np.sort(value.draw(world, (seed, 2), games)) for world in (False, True))
+    above = games - np.searchsorted(out, t, side="right")
+    below = np.searchsorted(inside, t, side="right")
+    return EmpiricalTradeOff.from_counts(t, above, games, below, games, confidence)
+
+
+def estimated(
+    claimed: AbstractTradeOff, value: Played | Samplers, games: int, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Gaps and their standard errors, in probits, where all four cells have counts enough: for a quick look only.
+
+    Args:
+        claimed: the claimed curve.
+        value: what is played.
+        games: in each world.
+        seed: in [0, 2^62).
+
+    Examples:
+        >>> from mipsim.tradeoff import GaussianTradeOff
+        >>> one = Samplers(lambda g, n: g.standard_normal(n), lambda g, n: 1.0 + g.standard_normal(n))
+        >>> gap, error = estimated(GaussianTradeOff(1.0), one, 10_000, 0)
+        >>> bool((abs(gap) < 6 * error).all())  # 6 standard errors: 2e-9 each
+        True
+    """
+    curve = empirical(value, games, seed, 0.5)
+    rates = [
+        ScaledRates.plain(count.astype(float), games)
+        for count in (curve.false_positives, curve.false_negatives)
+    ]
+    seen = np.minimum(rates[0].rarest_cell, rates[1].rarest_cell) >= LEAST_COUNT
+    out, inside = (one[seen] for one in rates)
+    gap = claimed.probit_beta(out.rate) - inside.probit
+    known = np.isfinite(gap)
+    return gap[known], gap_standard_error(out, inside, claimed)[known]
+
+
+def judge_games(
+    kind: Kind,
+    claimed: AbstractTradeOff,
+    value: Played | Samplers,
+    at: Mapping[str, Any],
+    games: int,
+    seed: int,
+    risk: float,
+    detail: str = "",
+) -> PointResult:
+    """Judge a claimed curve by games; half of the risk goes to tilted ones where the claim is about rare rates too.
+
+    Args:
+        kind: a bound, an ordering or an equality.
+        claimed: the claimed curve.
+        value: what is played.
+        at: the point.
+        games: in each world.
+        seed: in [0, 2^63).
+        risk: failure probability of this point.
+        detail: what else the reader is told.
+    """
+    rare = isinstance(value, Played) and kind.floor < RARE[-1] and can_be_tilted(value)
+    share = risk / 2 if rare else risk
+    tolerance = tolerance_of(kind, claimed) if isinstance(kind, Equality) else NO_TOLERANCE
+    curve = empirical(value, games, seed, 1.0 - share)
+    found = curve.compare(claimed, tolerance, least_rate=LEAST_RATE)
+    how = "games" if isinstance(value, Played) else "draws of the samplers"
+    results = [_result(kind, claimed, curve, found, at, games, seed, how, detail)]
+    if rare:
+        assert isinstance(value, Played)
+        assert isinstance(value.game, AbstractMembershipGame)
+        tilted = play_rare(
+            value.game, value.attack, games, seed, false_positive_rates=RARE, confidence=1.0 - share
+        )
+        results.append(
+            _result(
+                kind,
+                claimed,
+                tilted,
+                tilted.compare(claimed, tolerance),
+                at,
+                games,
+                seed,
+                "tilted games",
+                detail,
+            )
+        )
+    order = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.REFUTED)
+    return max(
+        results, key=lambda one: (order.index(one.verdict), one.gap if one.gap == one.gap else -math.inf)
+    )
+
+
+def judge_order(
+    strong: Played | Samplers,
+    weak: Played | Samplers,
+    at: Mapping[str, Any],
+    games: int,
+    seed: int,
+    risk: float,
+) -> PointResult:
+    """Judge that one attacker is at least as strong as another, both by games."""
+    curves = [
+        empirical(value, games, seed + offset, 1.0 - risk) for offset, value in enumerate((strong, weak))
+    ]
+    found = compare_curves(curves[0], curves[1], failure_probability=risk, tolerance=ORDERED)
+    low, high = found.interval
+    return PointResult(
+        parameters=dict(at),
+        verdict=Verdict(found.verdict),
+        games=games,
+        gap=-found.gap,
+        interval=(-high, -low),
+        smallest_tolerance=max(-low, 0.0),
+        detectable_gap=found.detectable_gap,
+        route="games of both",
+        detail=f"An order counts as kept if it fails by no more than {ORDERED:g} probits.",
+        seed=seed,
+        tolerance=ORDERED,
+        random=True,
+    )
+
+
+def can_be_tilted(value: Played) -> bool:
+    """Whether rare rates can be played: an exact tilted law of the score is known."""
+    if not isinstance(value.game, AbstractMembershipGame):
+        return False
+    try:
+        score_law(value.game, value.attack)
+    except ValueError:
+        return False
+    return True
+
+
+def _result(
+    kind: Kind,
+    claimed: AbstractTradeOff,
+    curve: Any,
+    found: Any,
+    at: Mapping[str, Any],
+    games: int,
+    seed: int,
+    route: str,
+    detail: str,
+) -> PointResult:
+    one_sided = kind.one_sided
+    verdict = Verdict(found.verdict_for("upper_bound_on_power" if one_sided else "limit"))
+    low, high = found.interval
+    gap = found.gap
+    if one_sided and found.thresholds_used:
+        gap = float(found.estimate[found.used].max())
+    seen = found.alpha_range
+    grid = np.geomspace(1e-9 if route.startswith("tilted") else 1e-5, 1.0, 160)
+    below, above = curve.band(grid)
+    return PointResult(
+        parameters=dict(at),
+        verdict=verdict,
+        games=games,
+        gap=gap,
+        interval=(low, high),
+        smallest_tolerance=max(high, 0.0) if one_sided else found.smallest_tolerance,
+        detectable_gap=found.detectable_gap,
+        route=route,
+        detail=f"{detail} Judged at FPR {seen[0]:.2g} to {seen[1]:.2g}.".strip(),
+        seed=seed,
+        evidence=CurveEvidence(
+            curve.alpha,
+            curve.beta,
+            grid,
+            below,
+            above,
+            grid,
+            claimed.beta(grid),
+            f"{games:,} {route} per world",
+            route,
+        ),
+        games_to_decide=found.games_to_confirm(found.tolerance)
+        if verdict is Verdict.INCONCLUSIVE and not one_sided
+        else None,
+        tolerance=0.0 if one_sided else found.tolerance,
+        random=True,
+    )
+
+
+def attack_named(value: Played | Samplers) -> str:
+    """How the report calls the attacker.
+
+    Examples:
+        >>> attack_named(Samplers(print, print))
+        'this score'
+    """
+    return name_of(value.attack) if isinstance(value, Played) else "this score"

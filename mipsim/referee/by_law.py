@@ -1,0 +1,242 @@
+"""Judging a point by exact laws: curves, numbers, and sequences of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from mipsim.bands.equality_tolerance import equality_tolerance
+from mipsim.exact.exact_tradeoff import ExactTradeOff
+from mipsim.referee.curve_gap import FLOOR, Size, curve_gap, gap_of, law_errors, rates_of
+from mipsim.referee.exact_judges import SHARE, judge_bound, judge_equality, number_tolerance
+from mipsim.referee.kinds import Equality, Kind, Limit
+from mipsim.referee.limit_judge import judge_limit
+from mipsim.referee.result import PointResult, Verdict
+from mipsim.referee.values import Number, Played, no_tradeoff
+from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
+
+TOO_RARE = 1e3
+"""Error rates below this many times the proven error of a law say nothing by it."""
+LEAST_RATE = 1e-2
+"""A law is always judged from this error rate on."""
+NODES, SPREAD = 97, 33
+"""FPRs of a quick look, evenly in probits: an eighth of a probit apart, and so many where the claim's FNR is spread evenly."""
+
+
+def law_of(played: Played) -> ExactTradeOff | None:
+    """The exact curve of an attack in a game; None where none is known."""
+    try:
+        return played.game.exact(played.attack)
+    except ValueError:
+        return None
+
+
+def floor_of(kind: Kind, *curves: AbstractTradeOff) -> float:
+    """The least error rate that is judged: that of the kind, or what the laws' proven errors leave."""
+    errors = [curve.error_bound for curve in curves if isinstance(curve, ExactTradeOff)]
+    return max(kind.floor, min(TOO_RARE * max(errors, default=0.0), LEAST_RATE))
+
+
+def tolerance_of(kind: Kind, claimed: AbstractTradeOff | Number) -> float:
+    """What counts as equal: what the kind declares, else the smaller of 0.02 probits and 2% of mu, or 2% of the number.
+
+    Raises:
+        ValueError: if the claim is about 0 and no absolute tolerance was declared.
+
+    Examples:
+        >>> tolerance_of(Equality(), Number(0.5)), tolerance_of(Equality(relative=0.1), Number(0.5))
+        (0.01, 0.05)
+    """
+    given = getattr(kind, "tolerance", None)
+    if given is not None:
+        return given
+    if isinstance(claimed, Number):
+        share = getattr(kind, "relative", None) or SHARE
+        return number_tolerance(claimed.value) * share / SHARE
+    return equality_tolerance(claimed)
+
+
+def size_of(
+    kind: Kind,
+    claimed: AbstractTradeOff | Number,
+    truth: AbstractTradeOff | Number,
+    optimal: bool,
+    label: str,
+) -> Size:
+    """The signed gaps, truth against claim, with their proven errors, over the whole curve.
+
+    Args:
+        kind: gives the floor.
+        claimed: the claim.
+        truth: the truth; of the same sort.
+        optimal: whether the truth is the best attacker's, so that its curve is convex.
+        label: what the picture is called.
+
+    Raises:
+        ValueError: if one is a curve and the other a number.
+    """
+    if isinstance(claimed, Number) or isinstance(truth, Number):
+        if not (isinstance(claimed, Number) and isinstance(truth, Number)):
+            one, other = ("claimed", "truth") if isinstance(claimed, Number) else ("truth", "claimed")
+            raise ValueError(f"{one} returned a number and {other} a curve; both must be of one sort")
+        gap = 0.0 if truth.value == claimed.value else truth.value - claimed.value
+        return Size(gap, gap, error=claimed.error + truth.error)
+    floor = floor_of(kind, claimed, truth)
+    if _nothing_between(claimed, floor):
+        alpha = ndtr(np.linspace(ndtri(floor), -ndtri(floor), NODES))
+        cut = [np.clip(rates_of(curve, label, alpha), floor, 1.0 - floor) for curve in (claimed, truth)]
+        gap = gap_of(*cut)
+        # Two curves that are both out of sight are not seen to be equal.
+        unseen = not kind.one_sided and not gap.any()
+        return Size(float(gap.min()), float(gap.max()), error=math.inf if unseen else 0.0)
+    convex = optimal and not no_tradeoff(claimed) and not no_tradeoff(truth)
+    found = curve_gap(truth, claimed, label, floor=floor, convex=convex)
+    # The claim may be a law too: its own error is taken where the gap is largest.
+    error = _error_of_claim(claimed, truth, found)
+    return replace(found, error=found.error + error) if error else found
+
+
+def _nothing_between(claimed: AbstractTradeOff, floor: float) -> bool:
+    ends = rates_of(claimed, "claimed", np.array([floor, 1.0 - floor]))[0]
+    return bool(ends[0] <= floor or ends[1] >= 1.0 - floor)
+
+
+def _error_of_claim(claimed: AbstractTradeOff, truth: AbstractTradeOff, found: Size) -> float:
+    if not hasattr(claimed, "beta_bracket") or found.evidence is None:
+        return 0.0
+    alpha = found.evidence.alpha
+    curves = [rates_of(curve, "", alpha) for curve in (claimed, truth)]
+    gap = gap_of(*curves)
+    places = np.unique([int(gap.argmin()), int(gap.argmax())])
+    error = law_errors(claimed, alpha[places], curves[1][:, places], -gap[places])
+    return float(np.max(error[np.isfinite(gap[places])], initial=0.0))
+
+
+def judge_size(
+    kind: Kind,
+    claimed: AbstractTradeOff | Number,
+    size: Size,
+    at: Mapping[str, Any],
+    route: str,
+    detail: str = "",
+) -> PointResult:
+    """Judge gaps that are known to a proven error, by the rule of the kind.
+
+    An error that is too large to be of use makes the verdict INCONCLUSIVE.
+    """
+    is_number = isinstance(claimed, Number)
+    unit = kind.unit if is_number else "probit"
+    known = math.isfinite(size.error)
+    size = size if known else replace(size, error=0.0)
+    if isinstance(kind, Equality):
+        found = judge_equality(
+            size, dict(at), tolerance=tolerance_of(kind, claimed), unit=unit, route=route, detail=detail
+        )
+    else:
+        scale = claimed.value if is_number and math.isfinite(claimed.value) else 1.0
+        found = judge_bound(size, dict(at), unit=unit, scale=scale, route=route, detail=detail)
+    if known:
+        return found
+    why = "The law says nothing at the largest gap: its proven error is too large there."
+    return replace(found, verdict=Verdict.INCONCLUSIVE, detail=f"{detail} {why}".strip())
+
+
+def judge_sequence(
+    kind: Limit,
+    pair: Callable[[int], tuple[AbstractTradeOff | Number, AbstractTradeOff | Number, bool]],
+    at: Mapping[str, Any],
+    sizes: tuple[int, ...],
+    route: str,
+) -> PointResult:
+    """Judge a limit at growing sizes.
+
+    Args:
+        kind: the limit.
+        pair: (claimed, truth, whether the truth is the best attacker's) at a size.
+        at: the point, without what grows.
+        sizes: at least six.
+        route: how the gaps are found.
+    """
+    seen: dict[int, Size] = {}
+    last = pair(sizes[-1])[0]
+
+    def at_size(n: int) -> Size:
+        claimed, truth, optimal = pair(n)
+        seen[n] = size_of(kind, claimed, truth, optimal, f"{kind.grows} = {n}")
+        return seen[n]
+
+    return judge_limit(
+        at_size,
+        tolerance_of(kind, last),
+        dict(at),
+        sizes=sizes,
+        unit=kind.unit if isinstance(last, Number) else "probit",
+        bound=kind.bound,
+        size_name=kind.grows,
+        route=route,
+    )
+
+
+def quick_look(
+    kind: Kind, claimed: AbstractTradeOff | Number, truth: AbstractTradeOff | Number
+) -> tuple[float, float]:
+    """(strain, gap) at a hundred FPRs: what steers a search, and decides nothing.
+
+    The strain is how far the statement is broken, proven errors and rounding left out of it: for bounds the gap itself, in
+    its unit; for equalities the gap in tolerances, less 1. Positive: broken.
+
+    Examples:
+        >>> from mipsim.tradeoff import GaussianTradeOff
+        >>> strain, gap = quick_look(Equality(), GaussianTradeOff(1.0), GaussianTradeOff(1.05))
+        >>> round(strain, 3), round(gap, 3)
+        (1.5, 0.05)
+    """
+    if isinstance(claimed, Number) or isinstance(truth, Number):
+        size = size_of(kind, claimed, truth, True, "")
+        assert isinstance(claimed, Number)
+        scale = abs(claimed.value) if math.isfinite(claimed.value) else 1.0
+        gap, error = np.array([size.high]), np.array([size.error + 1e-9 * max(1.0, scale)])
+    else:
+        floor = floor_of(kind, claimed, truth)
+        alpha = _nodes(claimed, truth, floor)
+        rates = [rates_of(curve, "", alpha) for curve in (claimed, truth)]
+        rates[0] = np.clip(rates[0], floor, 1.0 - floor)
+        rates[1] = np.where(rates[0] == floor, np.maximum(rates[1], floor), rates[1])
+        gap = gap_of(*rates)
+        error = np.full(alpha.shape, 1e-9)
+        if floor < FLOOR or hasattr(truth, "beta_bracket"):
+            with np.errstate(invalid="ignore"):
+                error = error + law_errors(truth, alpha, rates[0], gap)
+        if hasattr(claimed, "beta_bracket"):
+            error = error + law_errors(claimed, alpha, rates[1], -gap)
+        error = np.where(np.isnan(error), math.inf, error)
+    excess = gap - error if kind.one_sided else (np.abs(gap) - error) / tolerance_of(kind, claimed) - 1.0
+    excess = np.where(np.isnan(excess), -math.inf, excess)
+    if (
+        not kind.one_sided
+        and not isinstance(claimed, Number)
+        and _nothing_between(claimed, floor_of(kind, claimed))
+    ):
+        excess = np.where(gap == 0.0, -math.inf, excess)  # both curves are out of sight: nothing is seen
+    worst = int(excess.argmax())
+    return float(excess[worst]), float(gap[worst])
+
+
+def _nodes(claimed: AbstractTradeOff, truth: AbstractTradeOff, floor: float) -> np.ndarray:
+    z = np.linspace(ndtri(floor), -ndtri(floor), NODES)
+    probit = np.asarray(claimed.probit_beta(ndtr(z)), float)
+    known = np.isfinite(probit)
+    more = np.zeros(0)
+    if known.sum() > 1:
+        wanted = np.linspace(max(probit[known].min(), z[0]), min(probit[known].max(), z[-1]), SPREAD)
+        more = np.interp(-wanted, -probit[known], z[known])
+    alpha = ndtr(np.concatenate([z, more]))
+    corners = [c.alpha for c in (claimed, truth) if isinstance(c, PiecewiseLinearTradeOff)]
+    inside = [c[(c >= floor) & (c <= 1.0 - floor)] for c in corners]
+    return np.unique(np.concatenate([alpha, *inside]))

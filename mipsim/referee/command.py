@@ -1,0 +1,146 @@
+"""`mipsim judge` and `mipsim hunt`: statements in a user's file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mipsim.referee.budget import budget_of
+from mipsim.referee.hunt import hunt
+from mipsim.referee.judging import CONFIDENCE, GAMES, judge
+from mipsim.referee.loading import load
+from mipsim.referee.outcome import Outcome
+from mipsim.referee.statement import Statement
+
+DONE, NOT_JUDGED, BAD_ARGUMENTS, INTERRUPTED = 0, 1, 2, 130
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser(
+        prog="mipsim",
+        description="Judge theorems, and hunt for where they break.",
+        epilog="Exit status: 0 done, 1 when a statement could not be judged or a disk is full, 2 for bad arguments, 130 after "
+        "Ctrl-C with what was found kept.",
+    )
+    commands = top.add_subparsers(dest="command", required=True, metavar="{judge,hunt}")
+    for name, words in (
+        ("judge", "judge the statements of a file at their points and over their domains"),
+        ("hunt", "search the domains of a file's statements for where they break"),
+    ):
+        one = commands.add_parser(name, help=words, description=words)
+        one.add_argument(
+            "file",
+            metavar="FILE.py[:NAME]",
+            help="a Python file that defines statements; one of them by name",
+        )
+        one.add_argument(
+            "--out", metavar="DIR", help="write index.html and results.json here; a hunt resumes from here"
+        )
+        one.add_argument("--seed", type=int, default=0, metavar="S", help="a whole number >= 0 (default: 0)")
+        one.add_argument(
+            "--confidence",
+            type=float,
+            default=CONFIDENCE,
+            metavar="C",
+            help="family-wise, for each statement (default: 0.999)",
+        )
+        one.add_argument(
+            "--games",
+            type=int,
+            default=GAMES,
+            metavar="G",
+            help="in each world, where no exact law is known (default: 200000)",
+        )
+    commands.choices["judge"].add_argument(
+        "--at",
+        action="append",
+        metavar="JSON",
+        help="a point, such as '{\"n\": 10}'; may be given several times",
+    )
+    commands.choices["hunt"].add_argument(
+        "--budget", default="60s", metavar="T", help="for each statement: 45s, 2m, 500 probes (default: 60s)"
+    )
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Args:
+        arguments: those of the process if None.
+
+    Returns:
+        0 done, 1 when a statement could not be judged or a disk is full, 2 for bad arguments, 130 after Ctrl-C.
+
+    Examples:
+        >>> main(["judge", "nowhere.py"])
+        2
+    """
+    try:
+        asked = parser().parse_args(arguments)
+    except SystemExit as stop:  # argparse has said why, or has printed its help
+        return int(stop.code or 0)
+    results: list[Outcome] = []
+    try:
+        statements = load(asked.file)
+        if asked.command == "hunt":
+            budget_of(asked.budget)
+        for statement in statements:
+            result = _one(asked, statement)
+            results.append(result)
+            print(result, flush=True)
+            _write(asked, results)
+            if result.interrupted:
+                return INTERRUPTED
+    except ValueError as error:
+        print(f"mipsim: {error}", file=sys.stderr)
+        return BAD_ARGUMENTS
+    except OSError as error:
+        print(f"mipsim: the report cannot be written: {error.strerror or error}", file=sys.stderr)
+        return NOT_JUDGED
+    except KeyboardInterrupt:
+        kept = f"{len(results)} finished and kept" if results else "nothing was judged"
+        print(f"mipsim: interrupted, {kept}", file=sys.stderr)
+        return INTERRUPTED
+    return DONE if all(result.worst is not None for result in results) else NOT_JUDGED
+
+
+def _one(asked: argparse.Namespace, statement: Statement) -> Outcome:
+    settings: dict[str, Any] = {"confidence": asked.confidence, "seed": asked.seed, "games": asked.games}
+    if asked.command == "judge":
+        return judge(statement, _points(asked.at), **settings)
+    checkpoint = None
+    if asked.out is not None:
+        from mipsim.referee.reporting.files import writable_folder
+
+        checkpoint = writable_folder("--out", Path(asked.out)) / f"{statement.name}-{asked.seed}.jsonl"
+    return hunt(statement, asked.budget, checkpoint=checkpoint, **settings)
+
+
+def _points(texts: Sequence[str] | None) -> list[dict[str, Any]] | None:
+    if texts is None:
+        return None
+    points = []
+    for text in texts:
+        try:
+            point = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise ValueError(
+                f"--at is {text!r}, which is no JSON ({error.msg}); give a point such as '{{\"n\": 10}}'"
+            ) from None
+        points.append(point)
+    return points
+
+
+def _write(asked: argparse.Namespace, results: Sequence[Outcome]) -> None:
+    if asked.out is None:
+        return
+    from mipsim.referee.reporting.page import report
+
+    page = report(results, asked.out)
+    print(f"  report: {page}", flush=True)

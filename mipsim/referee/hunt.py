@@ -1,0 +1,222 @@
+"""`hunt`: search the domain of a statement for where it breaks."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from mipsim._validation import number, whole
+from mipsim.referee.budget import budget_of
+from mipsim.referee.climb import climb
+from mipsim.referee.judging import CONFIDENCE, GAMES, check
+from mipsim.referee.kinds import Exists
+from mipsim.referee.outcome import Failure, Outcome, Probe, speaks, together
+from mipsim.referee.point import judge_point, point_seed
+from mipsim.referee.replay import replay_of
+from mipsim.referee.result import PointResult, Verdict
+from mipsim.referee.sampling import Drawn, draws
+from mipsim.referee.search import Search
+from mipsim.referee.shrink import frontier, shrink
+from mipsim.referee.statement import Statement
+
+PROBED, CLIMBED = 0.65, 0.9
+"""Shares of the budget after which probing and climbing end; the rest judges and shrinks."""
+MAPPED = 256
+"""Probes that are made even after the statement was broken: they say where it holds."""
+FINALISTS = 4
+"""Points that are judged: each has its part of the failure probability, fixed before."""
+PATIENCE = 400
+"""Probes that shrinking, and finding how far a counterexample reaches, may each take."""
+
+
+def hunt(
+    statement: Statement,
+    budget: float | str = "60s",
+    confidence: float = CONFIDENCE,
+    seed: int = 0,
+    *,
+    games: int = GAMES,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: bool = True,
+) -> Outcome:
+    """Search the domain of a statement for the point where it is broken most, and judge what was found.
+
+    It probes (space-filling points mixed with ends of the ranges), climbs around the best probes of each categorical cell,
+    judges the finalists by exact laws or by fresh games, and shrinks a counterexample to round numbers and small sizes. The
+    search refutes nothing: the judge does, with a failure probability that is split before. Half of it goes to the
+    finalists, half to the shrunk point. A statement that is broken beyond doubt ends the search early.
+
+    Args:
+        statement: what is hunted.
+        budget: seconds, or text such as "45s", "2m" or "500 probes".
+        confidence: family-wise, in (0, 1).
+        seed: a whole number >= 0. With a budget of probes the same seed gives the same result.
+        games: in each world, for a finalist without an exact law, >= 1000.
+        checkpoint: a file that keeps every probe. If it exists, its probes are not made again.
+        progress: whether to say on stderr how many probes were made and the worst gap so far.
+
+    Returns:
+        The verdict, with the counterexample or the worst point. CONFIRMED: nothing was found, and the finalists were
+        confirmed; it is no proof. Ctrl-C ends the search and keeps what was found.
+
+    Raises:
+        ValueError: on bad arguments, a domain that no point satisfies, or a checkpoint of another hunt.
+        OSError: if the checkpoint cannot be written.
+
+    Source: Claessen and Hughes (2000), "QuickCheck"; Storn and Price (1997), "Differential evolution".
+
+    Examples:
+        >>> import mipsim as mi
+        >>> from mipsim import referee as rf
+        >>> statement = rf.Statement(
+        ...     name="additive",
+        ...     says="k releases that are mu-GDP each are (k mu / 2)-GDP together.",
+        ...     source="true for k >= 4 only",
+        ...     kind=rf.Bound(),
+        ...     domain={"mu": rf.Real(0.1, 1.0), "k": rf.Whole(1, 100)},
+        ...     claimed=lambda mu, k: mi.GaussianTradeOff(k * mu / 2),
+        ...     truth=lambda mu, k: mi.GaussianTradeOff(k**0.5 * mu),
+        ... )
+        >>> found = hunt(statement, "200 probes", progress=False)
+        >>> print(found.verdict, found.point, found.frontier["k"])
+        REFUTED {'mu': 1.0, 'k': 1} {'low': 1, 'high': 3}
+    """
+    check(statement)
+    spend = budget_of(budget)
+    number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
+    seed, games = whole("seed", seed, 0), whole("games", games, 1000)
+    search = Search(statement, seed, spend, progress)
+    if checkpoint is not None:
+        search.resume(checkpoint)
+    interrupted = False
+    try:
+        try:
+            _search(search)
+        except KeyboardInterrupt:
+            interrupted = True
+        return _judged(search, confidence, games, interrupted)
+    finally:
+        search.say(last=True)
+        if search.file is not None:
+            search.file.close()
+
+
+def _search(search: Search) -> None:
+    drawn = draws(search.statement, search.seed)
+    if _probe(search, drawn, PROBED):
+        return
+    # Judging takes time, and no probes.
+    end = 1.0 if math.isinf(search.budget.seconds) else CLIMBED
+    climb(search, end)
+    if not any(search.breaks(probe) for probe in search.probes):
+        _probe(search, drawn, end)  # where there is nothing to climb
+
+
+def _probe(search: Search, points: Iterator[Drawn], end: float) -> bool:
+    """Probe until the share `end` of the budget is used; whether the statement was broken."""
+    broken = False
+    while search.budget.share < end and not (broken and search.budget.used >= MAPPED):
+        drawn = next(points, None)
+        if drawn is None:
+            break
+        if drawn.error:
+            search.fail(drawn.at, drawn.error)
+        else:
+            broken |= search.breaks(search.probe(drawn.at, "even" if drawn.even else "ends"))
+    return broken
+
+
+def _judged(search: Search, confidence: float, games: int, interrupted: bool) -> Outcome:
+    statement, began = search.statement, search.budget.began
+    finalists = _finalists(search.probes)
+    risk = (1.0 - confidence) / 2.0
+    wanted = Verdict.CONFIRMED if isinstance(statement.kind, Exists) else Verdict.REFUTED
+    judged: list[PointResult] = []
+    reach: dict[str, Any] = {}
+    for probe in finalists:
+        result = _judge(search, probe.at, risk / len(finalists), games, "finalist")
+        if result is None:
+            continue
+        judged.append(result)
+        if result.verdict is wanted:
+            small = shrink(search, probe, _patience(search))
+            again = None
+            if small.at != probe.at:
+                again = _judge(search, small.at, risk, games, "shrunk")
+            if again is not None and again.verdict is wanted:
+                judged.append(again)
+                probe = small
+            reach = frontier(search, probe, _patience(search))
+            break
+    failed = bool(search.failures) and not isinstance(statement.kind, Exists)
+    found = [one for one in judged if one.verdict is wanted]
+    worst = found[-1] if found else speaks(statement, judged)
+    even = [probe for probe in search.probes if probe.phase == "even"]
+    stand = sum(not _seems_broken(search, probe) for probe in even)
+    played = any(one.random for one in judged)
+    verdict = together(statement, judged, failed)
+    return Outcome(
+        statement=statement,
+        verdict=verdict,
+        worst=worst,
+        judged=tuple(judged),
+        replay=replay_of(
+            statement, None if worst is None else worst.parameters, confidence, search.seed, games
+        ),
+        confidence=confidence,
+        seed=search.seed,
+        seconds=time.perf_counter() - began,
+        how=_how(search, judged, verdict, confidence, played),
+        share=stand / len(even) if even else math.nan,
+        probes=tuple(search.probes),
+        frontier=reach,
+        failures=tuple(search.failures),
+        findings=tuple(search.findings),
+        budget=search.budget.text,
+        interrupted=interrupted,
+    )
+
+
+def _seems_broken(search: Search, probe: Probe) -> bool:
+    return probe.strain < 0.0 if isinstance(search.statement.kind, Exists) else probe.strain > 0.0
+
+
+def _finalists(probes: Sequence[Probe]) -> list[Probe]:
+    """The probes with the largest strain, one for each point."""
+    best: dict[str, Probe] = {}
+    for probe in sorted(probes, key=lambda one: -one.strain):
+        best.setdefault(repr(probe.at), probe)
+        if len(best) == FINALISTS:
+            break
+    return list(best.values())
+
+
+def _judge(search: Search, at: dict[str, Any], risk: float, games: int, what: str) -> PointResult | None:
+    seed = point_seed(search.seed, search.statement.name, at, what)
+    try:
+        return replace(judge_point(search.statement, at, risk=risk, games=games, seed=seed))
+    except Exception as error:  # recorded as every other failure
+        search.failures.append(Failure(dict(at), f"{type(error).__name__}: {error}"))
+        return None
+
+
+def _patience(search: Search) -> Callable[[], bool]:
+    """Whether shrinking may go on: a number of probes, or a tenth of the time beyond the budget."""
+    last = search.budget.used + PATIENCE
+    late = time.perf_counter() + 0.1 * search.budget.seconds
+    return lambda: search.budget.used < last and time.perf_counter() < late
+
+
+def _how(
+    search: Search, judged: Sequence[PointResult], verdict: Verdict, confidence: float, played: bool
+) -> str:
+    counted = f"{len(search.probes) + len(search.failures):,} probes, {len(judged)} points judged"
+    chance = f"family-wise failure probability {1 - confidence:.2g}" + (
+        "" if played else ", none of it used: no games were played"
+    )
+    nothing = "; no counterexample was found, which proves nothing" if verdict is Verdict.CONFIRMED else ""
+    return f"{counted}; {chance}{nothing}"

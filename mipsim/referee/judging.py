@@ -1,0 +1,149 @@
+"""`judge`: a statement at listed points, or at a set that fills its domain."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from mipsim._validation import number, whole
+from mipsim.referee.kinds import Limit
+from mipsim.referee.outcome import Failure, Finding, Outcome, speaks, together
+from mipsim.referee.point import judge_point, point_seed
+from mipsim.referee.replay import replay_of
+from mipsim.referee.result import PointResult, Verdict
+from mipsim.referee.sampling import corners, draws
+from mipsim.referee.statement import Point, Statement
+from mipsim.referee.values import Number, Played, Samplers, no_tradeoff, read
+
+CONFIDENCE = 0.999
+GAMES = 200_000
+"""In each world, where games are played: they resolve about 0.02 probits in the middle of the curve."""
+SAMPLES = 64
+"""Points that fill the domain, beside its corners."""
+
+
+def judge(
+    statement: Statement,
+    at: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,
+    *,
+    confidence: float = CONFIDENCE,
+    seed: int = 0,
+    games: int = GAMES,
+    samples: int = SAMPLES,
+) -> Outcome:
+    """Judge a statement at the listed points, or at a space-filling set with all corners of its domain.
+
+    By exact laws wherever there are any; by games, tilted ones for rare rates, where there are none. The failure
+    probability 1 - confidence is split over all points before any is judged.
+
+    Args:
+        statement: what is judged.
+        at: points, each with a value for every parameter. None: the statement's own points, up to 128 corners of its
+            domain, and `samples` points spread over it.
+        confidence: family-wise, in (0, 1).
+        seed: of the games and of the spread points, a whole number >= 0.
+        games: in each world, where games are played, >= 1000.
+        samples: how many points are spread, >= 0; a power of 2 spreads best.
+
+    Raises:
+        ValueError: on bad arguments, a parameter that the statement does not have, or a domain that no point satisfies. What
+            the statement's own functions raise is recorded in `failures`.
+
+    Source: Bonferroni's inequality for the split; Owen (1998) for the points.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> from mipsim import referee as rf
+        >>> statement = rf.Statement(
+        ...     name="rounded", says="mu is about 1.", source="nobody", kind=rf.Equality(), domain={"mu": rf.Real(0.5, 2.0)},
+        ...     claimed=lambda: mi.GaussianTradeOff(1.0), truth=lambda mu: mi.GaussianTradeOff(mu),
+        ... )
+        >>> [str(rf.judge(statement, at={"mu": mu}).verdict) for mu in (1.01, 1.1)]
+        ['CONFIRMED', 'REFUTED']
+        >>> rf.judge(statement, at={"nu": 1.0})
+        Traceback (most recent call last):
+            ...
+        ValueError: at names 'nu', which is no parameter of rounded; it has mu
+    """
+    began = time.perf_counter()
+    check(statement)
+    number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
+    seed, games, samples = whole("seed", seed, 0), whole("games", games, 1000), whole("samples", samples, 0)
+    points, drawn, failures = _points(statement, at, seed, samples)
+    if not points and not failures:
+        raise ValueError(f"at is empty; {statement.name} must be judged at one point at least")
+    risk = (1.0 - confidence) / max(1, len(points))
+    judged: list[PointResult] = []
+    findings: list[Finding] = []
+    for place, point in enumerate(points):
+        try:
+            result = judge_point(
+                statement, point.at, risk=risk, games=games, seed=point_seed(seed, statement.name, point.at)
+            )
+        except Exception as error:  # one bad point must not cost the verdicts of the others
+            failures.append(Failure(dict(point.at), f"{type(error).__name__}: {error}"))
+            continue
+        judged.append(replace(result, setting=point.setting, sampled=place >= len(points) - drawn))
+        findings += _findings(statement, point.at)
+    verdict = together(statement, judged, bool(failures))
+    even = [one for one in judged if one.sampled]
+    stand = sum(one.verdict is not Verdict.REFUTED for one in even)
+    played = sum(one.random for one in judged)
+    worst = speaks(statement, judged)
+    split = f", {risk:.2g} for each point" if played else ", none of it used: no games were played"
+    return Outcome(
+        statement=statement,
+        verdict=verdict,
+        worst=worst,
+        judged=tuple(judged),
+        replay=replay_of(statement, None if worst is None else worst.parameters, confidence, seed, games),
+        confidence=confidence,
+        seed=seed,
+        seconds=time.perf_counter() - began,
+        how=f"{len(judged)} points judged; family-wise failure probability {1 - confidence:.2g}{split}",
+        share=stand / len(even) if even else math.nan,
+        failures=tuple(failures),
+        findings=tuple(findings),
+    )
+
+
+def check(statement: object) -> None:
+    """Say what is wrong if this is no statement."""
+    if not isinstance(statement, Statement):
+        raise ValueError(f"statement is {type(statement).__name__}; it must be a Statement")
+
+
+def _points(statement: Statement, at: Any, seed: int, samples: int) -> tuple[list[Point], int, list[Failure]]:
+    """The points, how many of the last ones were spread, and the points whose assumptions could not be asked."""
+    if at is not None:
+        if not isinstance(at, (Mapping, Point, Iterable)) or isinstance(at, str):
+            raise ValueError(f"at is {at!r}; it must be a point or a sequence of points")
+        listed = [at] if isinstance(at, (Mapping, Point)) else list(at)
+        return [_checked(statement, one) for one in listed], 0, []
+    failures: list[Failure] = []
+    spread: list[Point] = []
+    for one in itertools.islice((d for d in draws(statement, seed) if d.even), samples):
+        if one.error:
+            failures.append(Failure(one.at, one.error))
+        else:
+            spread.append(Point(one.at))
+    own = [_checked(statement, one) for one in statement.points]
+    return [*own, *(Point(corner) for corner in corners(statement, seed)), *spread], len(spread), failures
+
+
+def _checked(statement: Statement, one: Any) -> Point:
+    point = one if isinstance(one, Point) else Point(one)
+    return replace(point, at=statement.check(point.at))
+
+
+def _findings(statement: Statement, at: Mapping[str, Any]) -> list[Finding]:
+    if isinstance(statement.kind, Limit):
+        at = dict(at) | {statement.kind.grows: statement.domain[statement.kind.grows].ends[-1]}
+    claimed = read("claimed", statement.call("claimed", at))
+    if isinstance(claimed, (Number, Played, Samplers)) or not (what := no_tradeoff(claimed)):
+        return []
+    return [Finding(dict(at), what)]

@@ -1,0 +1,75 @@
+"""Statements from a user's file."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+from mipsim.referee.statement import Statement
+
+
+def load(where: str) -> list[Statement]:
+    """Return the statements of a Python file: those among its top-level names, and in lists and tuples there.
+
+    Args:
+        where: "FILE.py", or "FILE.py:NAME" for one of them, by its name or by the variable that holds it.
+
+    Raises:
+        ValueError: if there is no such file, it fails to import, it holds no statement, two have one name, or none has
+            the name that is asked for.
+
+    Examples:
+        >>> load("nowhere.py")
+        Traceback (most recent call last):
+            ...
+        ValueError: nowhere.py is no file; give FILE.py or FILE.py:NAME
+    """
+    path, _, wanted = where.rpartition(":") if ".py:" in where else (where, "", "")
+    file = Path(path)
+    if not file.is_file():
+        raise ValueError(f"{path} is no file; give FILE.py or FILE.py:NAME")
+    module = _imported(file)
+    variables: dict[str, Statement] = {}
+    found: list[Statement] = []
+    for variable, value in vars(module).items():
+        several = value if isinstance(value, (list, tuple)) else [value]
+        for one in several:
+            if isinstance(one, Statement):
+                if one is value:
+                    variables[variable] = one
+                if not any(one is other for other in found):
+                    found.append(one)
+    if not found:
+        raise ValueError(f"{path} holds no Statement at its top level; it must define one at least")
+    names = [one.name for one in found]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"{path} holds two statements named {twice[0]!r}; each needs a name of its own")
+    if not wanted:
+        return found
+    chosen = [one for one in found if one.name == wanted] or [
+        one for key, one in variables.items() if key == wanted
+    ]
+    if not chosen:
+        raise ValueError(f"{path} holds no statement {wanted!r}; it has {', '.join(names)}")
+    return chosen[:1]
+
+
+def _imported(file: Path):
+    name = f"_statements_{file.stem}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise ValueError(f"{file} is no Python file; its name must end in .py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    # The file may import what lies beside it.
+    beside = str(file.resolve().parent)
+    sys.path.insert(0, beside)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        raise ValueError(f"{file} fails to import: {type(error).__name__}: {error}") from error
+    finally:
+        sys.path.remove(beside)
+    return module

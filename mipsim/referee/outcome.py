@@ -1,0 +1,232 @@
+"""What comes of judging or hunting a statement."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from mipsim.referee.kinds import Exists
+from mipsim.referee.result import PointResult, Verdict
+from mipsim.referee.statement import Statement
+
+COLOURS = {Verdict.CONFIRMED: "#1b7837", Verdict.REFUTED: "#b2182b", Verdict.INCONCLUSIVE: "#7f6000"}
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A quick look at one point.
+
+    Attributes:
+        at: the point.
+        strain: how far the statement seems to be broken there (for `Exists`: satisfied); see `quick_look`.
+        gap: truth less claim, in the statement's unit.
+        definite: whether no chance and no limit entered.
+        phase: "even" (spread evenly), "ends", "climb" or "shrink".
+    """
+
+    at: dict[str, Any]
+    strain: float
+    gap: float
+    definite: bool
+    phase: str
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A point whose functions raised, or returned what they must not."""
+
+    at: dict[str, Any]
+    error: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A point at which the claimed curve is no trade-off function, and why."""
+
+    at: dict[str, Any]
+    what: str
+
+
+@dataclass(frozen=True)
+class Replay:
+    """How to see a result again: a line of shell, and Python."""
+
+    shell: str
+    python: str
+
+    def __str__(self) -> str:
+        return f"{self.shell}\n\n{self.python}"
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """A statement with its verdict and all that was seen.
+
+    Attributes:
+        statement: what was judged.
+        verdict: CONFIRMED (at the points that were judged; never a proof), REFUTED or INCONCLUSIVE.
+        worst: the judged point that speaks for the statement: its counterexample, or that with the largest gap.
+        judged: every point that was judged.
+        probes: every quick look of a search; empty for `judge`.
+        frontier: from the counterexample, for each parameter alone: how far it can move, or which choices it may have, with
+            the statement still broken; empty without a counterexample.
+        failures: points whose functions raised, or returned what they must not.
+        findings: points at which the claimed curve is no trade-off function.
+        replay: a line of shell and ten lines of Python that show the same.
+        share: share of the evenly spread points at which it stands; NaN if there were none.
+        confidence: 1 - the family-wise failure probability of all that was judged.
+        seed: of the run.
+        seconds: on the clock.
+        budget: what was asked for; empty for `judge`.
+        interrupted: whether Ctrl-C ended it.
+        how: one sentence: what was done.
+
+    Examples:
+        >>> from mipsim import referee as rf
+        >>> small = rf.Statement(
+        ...     name="small", says="x^2 <= 1", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0)},
+        ...     claimed=lambda: 1.0, truth=lambda x: x * x,
+        ... )
+        >>> found = rf.hunt(small, "64 probes", progress=False)
+        >>> str(found.verdict), found.point, found.gap
+        ('REFUTED', {'x': 2.0}, 3.0)
+    """
+
+    statement: Statement
+    verdict: Verdict
+    worst: PointResult | None
+    judged: tuple[PointResult, ...]
+    replay: Replay
+    confidence: float
+    seed: int
+    seconds: float
+    how: str
+    share: float = math.nan
+    probes: tuple[Probe, ...] = ()
+    frontier: dict[str, Any] = field(default_factory=dict)
+    failures: tuple[Failure, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    budget: str = ""
+    interrupted: bool = False
+
+    @property
+    def point(self) -> dict[str, Any] | None:
+        """The counterexample, or the point with the largest gap; None if none could be judged."""
+        return None if self.worst is None else dict(self.worst.parameters)
+
+    @property
+    def gap(self) -> float:
+        """Truth less claim at `point`, in the statement's unit (probits for curves); NaN without one."""
+        return math.nan if self.worst is None else self.worst.gap
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """What the gap is known to, at `point`."""
+        return (math.nan, math.nan) if self.worst is None else self.worst.interval
+
+    @property
+    def lines(self) -> list[tuple[str, str]]:
+        """Name and value of what `print` shows below the verdict."""
+        found = [("how", self.how)]
+        if self.worst is not None:
+            low, high = self.interval
+            point = ", ".join(f"{name} = {_shown(value)}" for name, value in self.worst.parameters.items())
+            found += [
+                ("point", point),
+                (
+                    "gap",
+                    f"{self.gap:+.4g} {self.worst.unit}, in [{low:+.4g}, {high:+.4g}], {self.worst.route}",
+                ),
+            ]
+            if self.worst.detail:
+                found.append(("detail", self.worst.detail))
+        if not math.isnan(self.share):
+            found.append(("stands at", f"{self.share:.0%} of the evenly spread points"))
+        for name, reach in self.frontier.items():
+            found.append((f"broken for {name}", _reach(reach)))
+        if self.failures:
+            first = self.failures[0]
+            found.append(("failed", f"{len(self.failures)} points, the first at {first.at}: {first.error}"))
+        if self.findings:
+            first = self.findings[0]
+            found.append(
+                (
+                    "no trade-off function",
+                    f"at {len(self.findings)} points, the first {first.at}: {first.what}",
+                )
+            )
+        if self.interrupted:
+            found.append(("interrupted", "what was found until then is kept"))
+        return [*found, ("replay", self.replay.shell)]
+
+    def __str__(self) -> str:
+        width = max(len(name) for name, _ in self.lines)
+        return "\n".join(
+            [f"{self.verdict}: {self.statement.name}", *(f"  {k:<{width}}  {v}" for k, v in self.lines)]
+        )
+
+    def __repr__(self) -> str:
+        return f"<{self.statement.name}: {self.verdict}, gap {self.gap:.3g} at {self.point}>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f'<tr style="text-align:left"><th>{escape(name)}</th><td>{escape(value)}</td></tr>'
+            for name, value in self.lines
+        )
+        head = f'<b style="color:{COLOURS[self.verdict]}">{self.verdict}</b> {escape(self.statement.name)}'
+        return f"<div>{head}<br>{escape(self.statement.says)}<table>{rows}</table></div>"
+
+
+def together(statement: Statement, judged: Sequence[PointResult], failed: bool) -> Verdict:
+    """The verdict that judged points make.
+
+    One refuted point refutes; all must be confirmed to confirm, and none may have failed. For `Exists` one confirmed point
+    confirms, and nothing refutes.
+
+    Examples:
+        >>> from mipsim import referee as rf
+        >>> any_statement = rf.Statement(
+        ...     name="x", says="x <= 1", source="school", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)},
+        ...     claimed=lambda: 1.0, truth=lambda x: x,
+        ... )
+        >>> str(together(any_statement, [], failed=False))
+        'INCONCLUSIVE'
+    """
+    verdicts = [one.verdict for one in judged]
+    if isinstance(statement.kind, Exists):
+        return Verdict.CONFIRMED if Verdict.CONFIRMED in verdicts else Verdict.INCONCLUSIVE
+    if Verdict.REFUTED in verdicts:
+        return Verdict.REFUTED
+    sure = verdicts and not failed and all(verdict is Verdict.CONFIRMED for verdict in verdicts)
+    return Verdict.CONFIRMED if sure else Verdict.INCONCLUSIVE
+
+
+def speaks(statement: Statement, judged: Sequence[PointResult]) -> PointResult | None:
+    """The judged point that speaks for the statement.
+
+    Of the points with the strongest verdict that with the largest gap, signed for bounds, in tolerances for equalities.
+    """
+    exists = isinstance(statement.kind, Exists)
+    last = Verdict.CONFIRMED if exists else Verdict.REFUTED
+    order = [verdict for verdict in Verdict if verdict is not last]
+    order = [*sorted(order, key=lambda verdict: verdict is Verdict.INCONCLUSIVE), last]
+
+    def weight(one: PointResult) -> tuple[int, float]:
+        size = one.gap if statement.kind.one_sided else one.relative_gap
+        size = -math.inf if math.isnan(size) else size
+        return order.index(one.verdict), -size if exists else size
+
+    return max(judged, key=weight, default=None)
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _reach(reach: Any) -> str:
+    if isinstance(reach, dict):
+        return f"{_shown(reach['low'])} to {_shown(reach['high'])}"
+    return ", ".join(map(str, reach))

@@ -1,0 +1,284 @@
+"""One point of a statement: judged with a failure probability, or looked at quickly."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mipsim.referee.by_games import attack_named, can_be_tilted, estimated, judge_games, judge_order
+from mipsim.referee.by_law import (
+    floor_of,
+    judge_sequence,
+    judge_size,
+    law_of,
+    quick_look,
+    size_of,
+    tolerance_of,
+)
+from mipsim.referee.curve_gap import FLOOR, Size
+from mipsim.referee.kinds import Bound, Exists, Kind, Limit, sizes_of
+from mipsim.referee.result import PointResult, Verdict
+from mipsim.referee.statement import Control, Statement, inner
+from mipsim.referee.values import Number, Played, Samplers, Shifted, Value, mu_of, no_tradeoff, read
+from mipsim.tradeoff.base import AbstractTradeOff
+
+PROBE_GAMES = 20_000
+"""Games in each world of a quick look where no exact law is known: they resolve about a tenth of a probit."""
+PENALTY = 2.0
+"""Standard errors that are taken off what a quick look by games sees, so that it does not run after noise."""
+SMALL_ERROR = 1e-7
+"""Proven error of a law above which it does not reach an FPR of 1e-4: tilted games go on there, where there are any."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a quick look saw.
+
+    Attributes:
+        strain: how far the statement is broken (or, for `Exists`, how far it is satisfied); positive: it seems to be.
+        gap: truth less claim where it is most so, in the statement's unit.
+        definite: whether proven errors are all that it leaves open: no chance, no limit.
+        finding: why the claimed curve is no trade-off function; empty if it is one.
+    """
+
+    strain: float
+    gap: float
+    definite: bool = True
+    finding: str = ""
+
+
+def point_seed(seed: int, name: str, at: Mapping[str, Any], what: str = "judge") -> int:
+    """The seed of a point's own games, in [0, 2^62): it depends on (seed, statement, point, purpose) only.
+
+    Examples:
+        >>> point_seed(0, "a", {"n": 2}) == point_seed(0, "a", {"n": 2}, "probe")
+        False
+    """
+    text = json.dumps([seed, name, dict(at), what], sort_keys=True)
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 2
+
+
+def values_at(statement: Statement, at: Mapping[str, Any]) -> tuple[Value, Value]:
+    """(claimed, truth) at a point."""
+    return read("claimed", statement.call("claimed", at)), read("truth", statement.call("truth", at))
+
+
+def lawful(value: Value) -> tuple[AbstractTradeOff | Number | None, bool]:
+    """The curve or number that a value is, or whose exact law is known, and whether it is the best attacker's."""
+    if isinstance(value, Played):
+        return law_of(value), value.is_optimal
+    return (None, False) if isinstance(value, Samplers) else (value, True)
+
+
+def look(statement: Statement, at: Mapping[str, Any], seed: int) -> Look:
+    """Look at a point quickly: exact laws on a coarse grid, else a few games.
+
+    Args:
+        statement: the statement.
+        at: a point of its domain.
+        seed: of the games, if any.
+
+    Raises:
+        Exception: whatever the statement's own functions raise; ValueError for what they must not return.
+    """
+    kind = inner(statement.kind)
+    full = dict(at)
+    if isinstance(kind, Limit):
+        full[kind.grows] = _sizes(statement, kind, at)[-1]
+    claimed, truth = values_at(statement, full)
+    finding = no_tradeoff(claimed) if not isinstance(claimed, (Number, Played, Samplers)) else ""
+    wanted, (found, _) = lawful(claimed)[0], lawful(truth)
+    definite = wanted is not None and found is not None
+    if wanted is not None and found is not None:
+        strain, gap = quick_look(kind, wanted, found)
+        definite = not isinstance(kind, Limit)
+    else:
+        strain, gap = _look_by_games(kind, claimed, wanted, truth, seed)
+    if math.isnan(strain):
+        raise ValueError("the gap is NaN; the curves must be comparable somewhere")
+    if isinstance(statement.kind, Exists) and strain != -math.inf:
+        strain = -strain
+    return Look(strain, gap, definite, finding)
+
+
+def _look_by_games(
+    kind: Kind, claimed: Value, wanted: AbstractTradeOff | Number | None, truth: Value, seed: int
+) -> tuple[float, float]:
+    if isinstance(kind, Limit):
+        raise ValueError("no exact law is known here; a limit is judged by exact laws, curves or numbers")
+    played = _played(truth)
+    if wanted is None:
+        found = judge_order(_played(claimed), played, {}, PROBE_GAMES, seed, 0.5)
+        return found.interval[0], found.gap
+    gap, error = estimated(_curve(wanted), played, PROBE_GAMES, seed)
+    if not gap.size:
+        return -math.inf, 0.0
+    excess = gap - PENALTY * error
+    if not kind.one_sided:
+        excess = (np.abs(gap) - PENALTY * error) / tolerance_of(kind, _curve(wanted)) - 1.0
+    return float(excess.max()), float(gap[excess.argmax()])
+
+
+def _played(value: Value) -> Played | Samplers:
+    if isinstance(value, (Played, Samplers)):
+        return value
+    raise ValueError(
+        "truth is known exactly and claimed by games only; exchange them or give a law for claimed"
+    )
+
+
+def _curve(value: AbstractTradeOff | Number) -> AbstractTradeOff:
+    if isinstance(value, Number):
+        raise ValueError(
+            "claimed returned a number and truth something that is played; claimed must be a curve"
+        )
+    return value
+
+
+def judge_point(
+    statement: Statement,
+    at: Mapping[str, Any],
+    *,
+    risk: float,
+    games: int,
+    seed: int,
+) -> PointResult:
+    """Judge a statement at one point.
+
+    By exact laws where claim and truth have them, else by games; where the law's error is too large for rare rates, by
+    tilted games there. A bound is confirmed only if the truth is the best attacker's.
+
+    Args:
+        statement: the statement.
+        at: a point of its domain.
+        risk: failure probability of this point; exact laws use none of it.
+        games: in each world, where games are played.
+        seed: in [0, 2^62).
+
+    Raises:
+        Exception: whatever the statement's own functions raise; ValueError for what they must not return.
+    """
+    kind = inner(statement.kind)
+    if isinstance(kind, Limit):
+        return _judge_limit(statement, kind, at)
+    claimed, truth = values_at(statement, at)
+    (wanted, _), (found, optimal) = lawful(claimed), lawful(truth)
+    if wanted is None:
+        return judge_order(_played(claimed), _played(truth), at, games, seed, risk)
+    if found is None:
+        played = _played(truth)
+        result = judge_games(kind, _curve(wanted), played, at, games, seed, risk, "No exact law is known.")
+        return _about_all(kind, result, truth, optimal)
+    route = (
+        "exact law"
+        if isinstance(truth, Played)
+        else "exact curve"
+        if not isinstance(found, Number)
+        else "number"
+    )
+    detail = ""
+    if not isinstance(found, Number) and not isinstance(wanted, Number):
+        least = floor_of(kind, wanted, found)
+        detail = (
+            f"Judged at error rates from {least:.2g}, to which the law is proven."
+            if least > kind.floor
+            else ""
+        )
+    result = judge_size(kind, wanted, size_of(kind, wanted, found, optimal, ""), at, route, detail)
+    strain, gap = quick_look(kind, wanted, found)
+    if result.verdict is Verdict.INCONCLUSIVE and strain > 0.0 and kind.one_sided:
+        # The largest gap is where the law is known badly; a smaller one elsewhere is certain.
+        result = judge_size(kind, wanted, Size(gap, gap, error=gap - strain), at, route, detail)
+    error = getattr(found, "error_bound", 0.0)
+    if result.verdict is not Verdict.REFUTED and error > SMALL_ERROR and kind.floor < FLOOR:
+        rare = _rare(kind, _curve(wanted), truth, at, games, seed, risk)
+        if rare is not None and rare.verdict is Verdict.REFUTED:
+            return rare
+    return _about_all(kind, result, truth, optimal)
+
+
+def _rare(
+    kind: Kind,
+    claimed: AbstractTradeOff,
+    truth: Value,
+    at: Mapping[str, Any],
+    games: int,
+    seed: int,
+    risk: float,
+) -> PointResult | None:
+    if not isinstance(truth, Played) or not can_be_tilted(truth):
+        return None
+    return judge_games(
+        kind, claimed, truth, at, games, seed, risk, "Rare rates, where the law is not exact enough."
+    )
+
+
+def _about_all(kind: Kind, result: PointResult, truth: Value, optimal: bool) -> PointResult:
+    """What one attacker does not break is not confirmed for all."""
+    if not isinstance(kind, Bound) or optimal or result.verdict is not Verdict.CONFIRMED:
+        return result
+    assert isinstance(truth, (Played, Samplers))
+    slack = f"Not refuted by {attack_named(truth)}, slack {-result.gap:.3g}; a stronger attacker may exist."
+    return replace(result, verdict=Verdict.INCONCLUSIVE, detail=f"{result.detail} {slack}".strip())
+
+
+def _sizes(statement: Statement, kind: Limit, at: Mapping[str, Any]) -> tuple[int, ...]:
+    low, high = statement.domain[kind.grows].ends
+    sizes = sizes_of(kind, low, high)
+    if statement.where is None:
+        return sizes
+    return tuple(n for n in sizes if statement.call("where", dict(at) | {kind.grows: n}))
+
+
+def _judge_limit(statement: Statement, kind: Limit, at: Mapping[str, Any]) -> PointResult:
+    def pair(n: int) -> tuple[AbstractTradeOff | Number, AbstractTradeOff | Number, bool]:
+        claimed, truth = values_at(statement, dict(at) | {kind.grows: n})
+        (wanted, _), (found, optimal) = lawful(claimed), lawful(truth)
+        if wanted is None or found is None:
+            raise ValueError("no exact law is known here; a limit is judged by exact laws, curves or numbers")
+        return wanted, found, optimal
+
+    return judge_sequence(kind, pair, at, _sizes(statement, kind, at), "exact laws at growing sizes")
+
+
+def controlled(statement: Statement) -> Statement:
+    """The statement made false by its control: what the same judge must refute.
+
+    Raises:
+        ValueError: if it has no control.
+
+    Examples:
+        >>> from mipsim import referee as rf
+        >>> square = rf.Statement(
+        ...     name="square", says="x^2 = x x", source="school", kind=rf.Equality(), domain={"x": rf.Real(1.0, 2.0)},
+        ...     claimed=lambda x: x * x, truth=lambda x: x**2, control=rf.Control({"x": 1.5}),
+        ... )
+        >>> str(rf.judge(controlled(square)).verdict), str(rf.judge(square).verdict)
+        ('REFUTED', 'CONFIRMED')
+    """
+    control: Control | None = statement.control
+    if control is None:
+        raise ValueError(f"{statement.name} has no control; it needs one, Control(at, shift)")
+
+    def stricter(**at: Any) -> Any:
+        claimed = read("claimed", statement.call("claimed", at))
+        if isinstance(claimed, Number):
+            return Number(claimed.value - control.shift * abs(claimed.value), claimed.error)
+        known = _curve(lawful(claimed)[0] or Number(0.0))
+        return Shifted(known, -control.shift * mu_of(known))
+
+    truth = (lambda **at: statement.call("claimed", at)) if control.attained else statement.truth
+    return replace(
+        statement,
+        name=f"{statement.name}-control",
+        claimed=stricter,
+        truth=truth,
+        points=(control.at,),
+        control=None,
+    )

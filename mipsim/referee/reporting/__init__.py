@@ -1,0 +1,1 @@
+"""The report of judges and hunts, and what every report of verdicts is made of."""

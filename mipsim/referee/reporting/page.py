@@ -1,0 +1,263 @@
+"""The report of a judge or a hunt: one page that needs nothing beside it, and the same as data."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections import Counter
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from mipsim.referee.outcome import Outcome
+from mipsim.referee.reporting import plots
+from mipsim.referee.reporting.files import writable_folder, write_atomically
+from mipsim.referee.reporting.plain import plain
+from mipsim.referee.reporting.where import importance, where_map
+from mipsim.referee.reporting.wording import count, duration, interval, number, parameters, plural
+from mipsim.referee.result import PointResult, Verdict
+
+STYLE = Path(__file__).with_name("page.css")
+SHOWN = 12
+"""Judged points that are listed, those with the strongest verdict first; all are in the data."""
+LISTED = 8
+"""Failures and findings that are listed."""
+LEAD = (
+    "Each statement is judged at points of its domain by exact laws where there are any, by games elsewhere. CONFIRMED: at "
+    "every judged point; it is never a proof. REFUTED: at some point, beyond the proven error or with the stated failure "
+    "probability. INCONCLUSIVE: the evidence decides neither."
+)
+
+
+def report(results: Outcome | Sequence[Outcome], folder: str | os.PathLike[str]) -> Path:
+    """Write `index.html` and `results.json` into a folder; the page needs nothing beside it.
+
+    Args:
+        results: what `judge` and `hunt` returned.
+        folder: made if need be.
+
+    Returns:
+        The path of the page.
+
+    Raises:
+        ValueError: if there are no results, one is none, or the folder cannot be written.
+
+    Examples:
+        >>> import tempfile
+        >>> from mipsim import referee as rf
+        >>> square = rf.Statement(
+        ...     name="square", says="x^2 <= x", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0)},
+        ...     claimed=lambda x: x, truth=lambda x: x * x,
+        ... )
+        >>> page = rf.report(rf.hunt(square, "64 probes", progress=False), tempfile.mkdtemp())
+        >>> page.name, "REFUTED" in page.read_text(encoding="utf-8")
+        ('index.html', True)
+    """
+    several = [results] if isinstance(results, Outcome) else list(results)
+    if not several:
+        raise ValueError("results is empty; it must hold what judge or hunt returned")
+    if wrong := [one for one in several if not isinstance(one, Outcome)]:
+        raise ValueError(f"results holds {type(wrong[0]).__name__}; it must hold what judge or hunt returned")
+    where = writable_folder("folder", Path(folder))
+    data = json.dumps([record(one) for one in several], indent=1, ensure_ascii=False, allow_nan=False)
+    write_atomically(where / "results.json", data + "\n")
+    write_atomically(where / "index.html", page(several))
+    return where / "index.html"
+
+
+def record(outcome: Outcome) -> dict[str, Any]:
+    """The outcome as JSON holds it."""
+    return plain(
+        {
+            "statement": outcome.statement.record(),
+            "verdict": outcome.verdict,
+            "point": outcome.point,
+            "gap": outcome.gap,
+            "interval": outcome.interval,
+            "share": outcome.share,
+            "importance": importance(outcome),
+            "frontier": outcome.frontier,
+            "how": outcome.how,
+            "confidence": outcome.confidence,
+            "seed": outcome.seed,
+            "budget": outcome.budget,
+            "seconds": outcome.seconds,
+            "interrupted": outcome.interrupted,
+            "replay": vars(outcome.replay),
+            "judged": [_judged_record(one) for one in outcome.judged],
+            "probes": [vars(probe) for probe in outcome.probes],
+            "failures": [vars(failure) for failure in outcome.failures],
+            "findings": [vars(finding) for finding in outcome.findings],
+        }
+    )
+
+
+def _judged_record(one: PointResult) -> dict[str, Any]:
+    return {key: value for key, value in vars(one).items() if key != "evidence"}
+
+
+def badge(verdict: object | None) -> str:
+    """Return a verdict as a coloured word; None is "not judged"."""
+    word = "not judged" if verdict is None else str(verdict)
+    return f'<span class="badge {word.lower().replace(" ", "-")}">{word}</span>'
+
+
+def page(outcomes: Sequence[Outcome]) -> str:
+    """Return the whole page."""
+    counts = Counter(str(one.verdict) for one in outcomes)
+    items = "".join(
+        f'<li class="{word.lower()}"><b>{counts[word]}</b>{word}</li>'
+        for word in map(str, Verdict)
+        if counts[word]
+    )
+    body = "\n".join(_section(one, f"s{place}") for place, one in enumerate(outcomes))
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>Referee: {plural(len(outcomes), 'statement')}</title>\n"
+        f"<style>\n{STYLE.read_text(encoding='utf-8')}</style>\n</head>\n<body>\n"
+        f'<header>\n<h1>The referee’s report</h1>\n<p class="lead">{LEAD}</p>\n</header>\n<main>\n'
+        f'<ul class="counts" aria-label="Verdicts">{items}</ul>\n{body}\n</main>\n'
+        "<footer><p>Everything on this page as data, with every probe: results.json, beside it.</p></footer>\n"
+        "</body>\n</html>\n"
+    )
+
+
+def _section(outcome: Outcome, name: str) -> str:
+    statement = outcome.statement
+    parts = [
+        f'<section aria-labelledby="{name}">',
+        f'<h2 id="{name}"><span class="id">{escape(statement.name)}</span> {badge(outcome.verdict)}</h2>',
+        f'<p class="meta">{escape(statement.source)} · {escape(str(statement.kind))} · {escape(outcome.how)} · '
+        f"seed {outcome.seed} · {duration(outcome.seconds)}</p>",
+        f'<pre class="statement">{escape(statement.says.strip())}</pre>',
+        *(_quote("In the paper", one) for one in ([statement.quote] if statement.quote else [])),
+        *(_quote("Restricted by", one) for one in statement.restricted_by),
+        _worst(outcome),
+        _where(outcome, name),
+        _curve(outcome, name),
+        _failures(outcome),
+        _points(outcome),
+        _domain(outcome),
+        "</section>",
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _quote(role: str, quote: Any) -> str:
+    return (
+        f"<blockquote><p>{escape(quote.text)}</p><footer>{role}: {escape(quote.place)}</footer></blockquote>"
+    )
+
+
+def _worst(outcome: Outcome) -> str:
+    worst = outcome.worst
+    if worst is None:
+        return '<div class="note error"><p>No point could be judged.</p></div>'
+    refuted = worst.verdict is Verdict.REFUTED
+    title = "Counterexample" if refuted else "The point with the largest gap"
+    lines = [
+        f'<p class="parameters">{escape(parameters(plain(worst.parameters)))}</p>',
+        f"<p>Gap {number(worst.gap)} {escape(worst.unit)}, {interval(worst.interval)}, by {escape(worst.route)}. "
+        f"{escape(worst.detail)}</p>",
+    ]
+    for key, reach in outcome.frontier.items():
+        words = (
+            f"from {_word(reach['low'])} to {_word(reach['high'])}"
+            if isinstance(reach, dict)
+            else f"for {', '.join(map(str, reach))}"
+        )
+        lines.append(f'<p class="meta">Broken {words} of {escape(key)}, the others as they are.</p>')
+    kind = "note counterexample" if refuted else "note"
+    return (
+        f'<div class="{kind}"><h3>{title}</h3>{"".join(lines)}<p>See it again:</p>'
+        f'<pre class="command" tabindex="0">{escape(outcome.replay.shell)}</pre>'
+        f'<details><summary>The same in Python</summary><pre tabindex="0">{escape(outcome.replay.python)}</pre></details></div>'
+    )
+
+
+def _word(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _where(outcome: Outcome, name: str) -> str:
+    drawn = where_map(outcome, f"{name}-map")
+    share = (
+        "" if math.isnan(outcome.share) else f"It stands at {outcome.share:.0%} of the evenly spread points. "
+    )
+    broken = f"{plural(len(outcome.probes), 'probe')} in all." if outcome.probes else ""
+    if not drawn and not share:
+        return ""
+    return f"<h3>Where it holds</h3><p>{share}{broken}</p><figure>{drawn}</figure>"
+
+
+def _curve(outcome: Outcome, name: str) -> str:
+    worst = outcome.worst
+    if worst is None or not plots.drawable(worst.evidence) or worst.evidence is None:
+        return ""
+    drawn = plots.svg(
+        worst.evidence, worst.verdict, f"{outcome.statement.name} at its worst point", f"{name}-curve"
+    )
+    return f"<h3>There, truth and claim</h3><figure>{drawn}</figure>"
+
+
+def _failures(outcome: Outcome) -> str:
+    blocks = []
+    for title, found in (
+        (
+            "points failed: its functions raised, or returned what they must not",
+            [(f.at, f.error) for f in outcome.failures],
+        ),
+        (
+            "points at which the claimed curve is no trade-off function",
+            [(f.at, f.what) for f in outcome.findings],
+        ),
+    ):
+        if found:
+            items = "".join(
+                f"<li><code>{escape(parameters(plain(at)))}</code>: {escape(what)}</li>"
+                for at, what in found[:LISTED]
+            )
+            blocks.append(f'<div class="note error"><p>{len(found):,} {title}.</p><ul>{items}</ul></div>')
+    return "".join(blocks)
+
+
+def _points(outcome: Outcome) -> str:
+    order = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.CONFIRMED)
+    ranked = sorted(
+        outcome.judged, key=lambda one: (order.index(one.verdict), -abs(one.gap) if one.gap == one.gap else 0)
+    )
+    rows = "".join(
+        f'<tr><th scope="row"><span class="parameters">{escape(parameters(plain(one.parameters)))}</span></th>'
+        f"<td>{badge(one.verdict)}</td>"
+        f'<td class="num">{number(one.gap)}</td><td class="num">{interval(one.interval)}</td>'
+        f'<td class="num">{count(one.games)}</td><td class="how">{escape(one.route)}. {escape(one.detail)}</td></tr>'
+        for one in ranked[:SHOWN]
+    )
+    if not rows:
+        return ""
+    head = "".join(
+        f'<th scope="col">{word}</th>' for word in ("point", "verdict", "gap", "interval", "games", "how")
+    )
+    more = "" if len(ranked) <= SHOWN else f'<p class="meta">{len(ranked) - SHOWN} more in results.json.</p>'
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    region = 'class="scroll" role="region" tabindex="0" aria-label="Judged points"'
+    return f"<details><summary>{plural(len(ranked), 'judged point')}</summary><div {region}>{table}</div>{more}</details>"
+
+
+def _domain(outcome: Outcome) -> str:
+    weights = importance(outcome)
+    rows = "".join(
+        f'<tr><th scope="row">{escape(name)}</th><td>{escape(str(parameter))}</td>'
+        f'<td class="num">{number(weights[name]) if name in weights else "–"}</td></tr>'
+        for name, parameter in outcome.statement.domain.items()
+    )
+    where = "<p>Further assumptions tie them together.</p>" if outcome.statement.where is not None else ""
+    head = (
+        '<th scope="col">parameter</th><th scope="col">allowed</th><th scope="col">how much it matters</th>'
+    )
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    region = 'class="scroll" role="region" tabindex="0" aria-label="Domain"'
+    return f"<details><summary>Domain</summary>{where}<div {region}>{table}</div></details>"

@@ -1,0 +1,155 @@
+"""Where a statement holds: the two parameters that matter most, and a map over them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mipsim.referee.domain import Choice, Fixed
+from mipsim.referee.kinds import Exists
+from mipsim.referee.outcome import Outcome
+from mipsim.referee.reporting.plots import ROLES, drawn
+from mipsim.referee.result import Verdict
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CELLS = 6
+"""Cells of a numeric parameter's range in which means are compared."""
+COLOURS = ROLES | {"yes": "#08090a", "no": "#090a0b", "open": "#0a0b0c"}
+MOST = 600
+"""Points that are drawn: of more, every so manieth that stands, and all that are broken."""
+
+Seen = list[tuple[dict[str, Any], float, str]]
+
+
+def seen(outcome: Outcome) -> Seen:
+    """(point, strain, "yes", "no" or "open") of every probe; of every judged point where nothing was probed.
+
+    "no" is where the statement is, or seems to be, broken; for `Exists`, where it is not satisfied.
+    """
+    exists = isinstance(outcome.statement.kind, Exists)
+    if outcome.probes:
+        return [
+            (probe.at, probe.strain, "no" if (probe.strain < 0 if exists else probe.strain > 0) else "yes")
+            for probe in outcome.probes
+        ]
+    words = {Verdict.CONFIRMED: "yes", Verdict.REFUTED: "no", Verdict.INCONCLUSIVE: "open"}
+    signed = outcome.statement.kind.one_sided
+    return [
+        (one.parameters, one.gap if signed else one.relative_gap, words[one.verdict])
+        for one in outcome.judged
+    ]
+
+
+def importance(outcome: Outcome) -> dict[str, float]:
+    """What share of the variance of the strain's ranks each parameter explains alone, largest first.
+
+    Source: Pearson's correlation ratio, over cells of each parameter's range; ranks, as one strain may be infinite.
+
+    Examples:
+        >>> from mipsim import referee as rf
+        >>> slope = rf.Statement(
+        ...     name="slope", says="x <= 1", source="nobody", kind=rf.Bound(),
+        ...     domain={"x": rf.Real(0.0, 2.0), "idle": rf.Real(0.0, 1.0)}, claimed=lambda: 1.0, truth=lambda x: x,
+        ... )
+        >>> list(importance(rf.hunt(slope, "256 probes", progress=False)))
+        ['x', 'idle']
+    """
+    rows = [row for row in seen(outcome) if not math.isnan(row[1])]
+    names = [n for n in outcome.statement.free if not isinstance(outcome.statement.domain[n], Fixed)]
+    if len(rows) < 2:
+        return dict.fromkeys(names, 0.0)
+    _, rank = np.unique([row[1] for row in rows], return_inverse=True)
+    # What is broken counts as much as the strain: a defect may hide in a small part of the domain.
+    broken = np.array([row[2] == "no" for row in rows], float)
+    found = {}
+    for name in names:
+        parameter = outcome.statement.domain[name]
+        cells = len(parameter.values) if isinstance(parameter, Choice) else CELLS
+        cell = np.array([min(int(parameter.place(row[0][name]) * cells), cells - 1) for row in rows])
+        found[name] = _explained(rank.astype(float), cell) + _explained(broken, cell)
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def _explained(values: np.ndarray, cell: np.ndarray) -> float:
+    spread = float(((values - values.mean()) ** 2).sum())
+    if spread == 0.0:
+        return 0.0
+    groups = [values[cell == one] for one in np.unique(cell)]
+    return float(sum(g.size * (g.mean() - values.mean()) ** 2 for g in groups)) / spread
+
+
+def where_map(outcome: Outcome, name: str) -> str:
+    """Return the map as an `<svg>` element; empty where there is nothing to draw.
+
+    Args:
+        outcome: a statement with its probes or judged points.
+        name: unique on the page.
+    """
+    axes_names = list(importance(outcome))[:2]
+    rows = seen(outcome)
+    if not axes_names or not rows:
+        return ""
+    kept = _thinned(rows)
+    domain = outcome.statement.domain
+
+    def draw(figure: Figure) -> None:
+        axes = figure.add_axes((0.11, 0.17, 0.68, 0.76))
+        marks = {"yes": ("o", "holds", 9), "open": ("s", "open", 12), "no": ("X", "fails", 26)}
+        for word, (mark, label, size) in marks.items():
+            chosen = [row[0] for row in kept if row[2] == word]
+            if not chosen:
+                continue
+            spots = [_coordinates(chosen, n, domain[n]) for n in axes_names]
+            y = spots[1] if len(spots) > 1 else np.zeros(len(chosen))
+            alpha = 0.55 if word == "yes" else 0.9
+            axes.scatter(
+                spots[0], y, s=size, marker=mark, color=COLOURS[word], alpha=alpha, linewidths=0, label=label
+            )
+        if outcome.point is not None and outcome.verdict is Verdict.REFUTED:
+            at = [_coordinates([outcome.point], n, domain[n])[0] for n in axes_names]
+            axes.scatter(
+                at[0], at[1] if len(at) > 1 else 0.0, s=130, facecolors="none", edgecolors=COLOURS["ink"],
+                linewidths=1.2, label="counterexample",
+            )  # fmt: skip
+        for n, axis, setter in zip(
+            axes_names, (axes.xaxis, axes.yaxis), (axes.set_xlabel, axes.set_ylabel), strict=False
+        ):
+            setter(n)
+            _ticks(axis, domain[n])
+        if len(axes_names) == 1:
+            axes.set_yticks([])
+        axes.grid(True)
+        axes.set_axisbelow(True)
+        figure.legend(loc="center left", bbox_to_anchor=(0.8, 0.5))
+
+    title = f"Where {outcome.statement.name} holds, over {' and '.join(axes_names)}"
+    return drawn(draw, title, name, COLOURS)
+
+
+def _thinned(rows: Seen) -> Seen:
+    broken = [row for row in rows if row[2] != "yes"]
+    others = [row for row in rows if row[2] == "yes"]
+    return others[:: max(1, len(others) // MOST)] + broken[:: max(1, len(broken) // MOST)]
+
+
+def _coordinates(points: Sequence[dict[str, Any]], name: str, parameter: Any) -> np.ndarray:
+    if isinstance(parameter, Choice):
+        # Points of one choice lie on a line: apart from each other they are seen.
+        apart = np.random.default_rng(0).uniform(-0.25, 0.25, len(points)) if len(points) > 1 else np.zeros(1)
+        return np.array([parameter.index(at[name]) for at in points]) + apart
+    values = np.array([float(at[name]) for at in points])
+    return np.log10(values) if parameter.log else values
+
+
+def _ticks(axis: Any, parameter: Any) -> None:
+    if isinstance(parameter, Choice):
+        axis.set_ticks(range(len(parameter.values)), [str(value) for value in parameter.values])
+    elif parameter.log:
+        low, high = (math.log10(end) for end in parameter.ends)
+        ticks = list(range(math.ceil(low), math.floor(high) + 1))[:: max(1, int((high - low) // 5))]
+        axis.set_ticks(ticks, [f"{10.0**t:g}" for t in ticks])

@@ -1,0 +1,161 @@
+"""What a hunt keeps: every probe, the worst so far, and a file to go on from."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TextIO
+
+from mipsim.referee.budget import Budget
+from mipsim.referee.kinds import Exists
+from mipsim.referee.outcome import Failure, Finding, Probe
+from mipsim.referee.point import look, point_seed
+from mipsim.referee.statement import Statement
+
+SAYS_EVERY = 0.5
+"""Seconds between two progress lines on a terminal."""
+
+
+@dataclass
+class Search:
+    """The probes of one hunt.
+
+    Attributes:
+        statement, seed, budget: what was asked.
+        progress: whether to say on stderr how far it is.
+        probes, failures, findings: what was seen.
+        known: probes of an earlier run, by point: they are not made again.
+    """
+
+    statement: Statement
+    seed: int
+    budget: Budget
+    progress: bool
+    probes: list[Probe] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    known: dict[str, dict[str, Any]] = field(default_factory=dict)
+    file: TextIO | None = None
+    said: float = -math.inf
+
+    def probe(self, at: Mapping[str, Any], phase: str) -> Probe | None:
+        """Look at a point, record it, and return what was seen; None where its functions failed."""
+        key = json.dumps(dict(at))
+        seen = self.known.get(key)
+        if seen is None:
+            seen = self._looked(at)
+            self.known[key] = seen
+            self._write({"at": dict(at)} | seen)
+        self.budget.used += 1
+        return self.record(at, phase, seen)
+
+    def record(self, at: Mapping[str, Any], phase: str, seen: Mapping[str, Any]) -> Probe | None:
+        """Keep what was seen at a point."""
+        found = None
+        if seen.get("error"):
+            self.failures.append(Failure(dict(at), seen["error"]))
+        else:
+            if seen["finding"]:
+                self.findings.append(Finding(dict(at), seen["finding"]))
+            found = Probe(dict(at), float(seen["strain"]), float(seen["gap"]), seen["definite"], phase)
+            self.probes.append(found)
+        self.say()
+        return found
+
+    def fail(self, at: Mapping[str, Any], error: str) -> None:
+        """Record a point that could not even be asked whether it belongs to the domain."""
+        self.budget.used += 1
+        self.failures.append(Failure(dict(at), error))
+
+    def _looked(self, at: Mapping[str, Any]) -> dict[str, Any]:
+        seed = point_seed(self.seed, self.statement.name, at, "probe")
+        try:
+            found = look(self.statement, at, seed)
+        except Exception as error:  # recorded with its point; the hunt goes on
+            return {"error": f"{type(error).__name__}: {error}"}
+        return {
+            "strain": repr(found.strain),
+            "gap": repr(found.gap),
+            "definite": found.definite,
+            "finding": found.finding,
+        }
+
+    def breaks(self, probe: Probe | None) -> bool:
+        """Whether a probe shows, chance and limits apart, what the hunt looks for."""
+        if probe is None or not probe.definite:
+            return False
+        return probe.strain >= 0.0 if isinstance(self.statement.kind, Exists) else probe.strain > 0.0
+
+    @property
+    def worst(self) -> Probe | None:
+        """The probe with the largest strain."""
+        return max(self.probes, key=lambda probe: probe.strain, default=None)
+
+    def say(self, last: bool = False) -> None:
+        """Say on stderr how far the hunt is; the first probe at once."""
+        now = time.perf_counter()
+        if not self.progress or (now - self.said < SAYS_EVERY and not last):
+            return
+        self.said = now
+        worst = self.worst
+        gap = "none yet" if worst is None else f"{worst.gap:+.3g} at {_short(worst.at)}"
+        failed = f", {len(self.failures)} failed" if self.failures else ""
+        line = f"{self.statement.name}: {self.budget.used:,} probes{failed}, worst gap {gap}"
+        end = "\n" if last or not sys.stderr.isatty() else ""
+        start = "\r\x1b[K" if sys.stderr.isatty() else ""
+        print(f"{start}{line}", end=end, file=sys.stderr, flush=True)
+        if not sys.stderr.isatty():
+            self.said = now + 20 * SAYS_EVERY  # a log needs fewer lines
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        if self.file is not None:
+            self.file.write(json.dumps(line) + "\n")
+            self.file.flush()
+
+    def resume(self, path: str | os.PathLike[str]) -> None:
+        """Read the probes of an earlier run, and write those of this one after them.
+
+        Raises:
+            ValueError: if the file belongs to another statement, domain or seed, or is no such file.
+            OSError: if it cannot be written.
+        """
+        header = {
+            "statement": self.statement.name,
+            "seed": self.seed,
+            "domain": self.statement.record()["domain"],
+        }
+        header = json.loads(json.dumps(header))
+        file = Path(path)
+        lines: list[str] = []
+        if file.exists():
+            text = file.read_text(encoding="utf-8")
+            lines = text[: text.rfind("\n") + 1].splitlines()  # a killed run may have left half a line
+        if lines:
+            try:
+                records = [json.loads(line) for line in lines]
+            except json.JSONDecodeError:
+                raise ValueError(f"checkpoint {file} is damaged; delete it, or name another file") from None
+            if records[0] != header:
+                raise ValueError(
+                    f"checkpoint {file} belongs to another statement, domain or seed; name another file"
+                )
+            for record in records[1:]:
+                self.known[json.dumps(record.pop("at"))] = record
+        self.file = file.open("w", encoding="utf-8")
+        self._write(header)
+        for line in lines[1:]:
+            self.file.write(line + "\n")
+        self.file.flush()
+
+
+def _short(at: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"{name} = {value:.3g}" if isinstance(value, float) else f"{name} = {value}"
+        for name, value in at.items()
+    )

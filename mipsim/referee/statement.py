@@ -1,0 +1,317 @@
+"""A statement as data: what it says, of what domain, what it claims, and what is true."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from mipsim._validation import number
+from mipsim.referee.domain import AbstractParameter
+from mipsim.referee.kinds import Exists, Kind, Limit
+
+MOST_SHIFT = 0.05
+"""A control makes the claim false by at most this share: a larger error would be seen by a blunt judge too."""
+
+
+@dataclass(frozen=True)
+class Quote:
+    """A sentence of a paper and where it stands.
+
+    Attributes:
+        text: verbatim; what a machine misread in a formula may be put right.
+        place: for example "theorem 3.1, p. 5".
+
+    Examples:
+        >>> Quote("For n large.", "p. 4").place
+        'p. 4'
+    """
+
+    text: str
+    place: str
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of the domain that is always judged.
+
+    Attributes:
+        at: a value for each parameter.
+        name: short; the values themselves if empty.
+        setting: "paper" where it is one of the paper's own settings.
+
+    Examples:
+        >>> Point({"n": 10}, setting="paper").setting
+        'paper'
+    """
+
+    at: Mapping[str, Any]
+    name: str = ""
+    setting: str = ""
+
+
+@dataclass(frozen=True)
+class Control:
+    """Where, and by how much, the statement is made false, to be refuted by the same judge.
+
+    Attributes:
+        at: the point.
+        shift: the claim is made stricter by this share (of the number, or of the claim's own mu), at most 0.05, not 0.
+        attained: for a loose bound, which no small shift makes false: the claim itself is put in the place of the truth.
+
+    Raises:
+        ValueError: if the shift is 0 or larger than 0.05.
+
+    Examples:
+        >>> Control({"n": 10}, shift=0.2)
+        Traceback (most recent call last):
+            ...
+        ValueError: shift is 0.2; it must be at most 0.05 in absolute value and not 0
+    """
+
+    at: Mapping[str, Any]
+    shift: float = 0.03
+    attained: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0.0 < abs(number("shift", self.shift)) <= MOST_SHIFT:
+            raise ValueError(
+                f"shift is {self.shift:g}; it must be at most {MOST_SHIFT:g} in absolute value and not 0"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """A theorem that can be judged and hunted, by anybody.
+
+    `where`, `claimed` and `truth` are called with the parameters that they name.
+
+    Args:
+        name: short, letters, digits, dots and dashes: a file may hold several statements.
+        says: the statement in words (Markdown and LaTeX).
+        source: the paper and the number.
+        kind: `Bound()`, `Equality(...)`, `Ordering()`, `Limit(...)` or `Exists(...)`.
+        domain: every parameter that the wording leaves free, with all that it allows.
+        claimed: what is claimed at a point: a trade-off function or a number (for `Ordering` anything that truth may be).
+        truth: what is true there: a trade-off function; a number, or a `Number` with its proven error; (game, attack); or a
+            pair of samplers (out, in), each called with (generator, games) and returning scores of shape (games,).
+        where: assumptions that tie parameters together; points outside are no counterexamples. None: all points.
+        points: points that are always judged: mappings, or `Point`s.
+        control: how the statement is made false by a few per cent.
+        quote: the sentence that is judged.
+        restricted_by: sentences elsewhere in the paper that restrict it; what they exclude is outside the domain.
+        slip: for a slip of the pen, the wrong place and the right one of the same paper.
+        derivation: for a correction: every condition, and a proof or a theorem for each step.
+        corrects: the name of the statement that this one corrects.
+
+    Raises:
+        ValueError: naming the argument, its value and what is allowed; for a function that asks for a parameter that the
+            domain does not have; for a point outside the domain.
+
+    Source: Claessen and Hughes (2000), "QuickCheck", for statements as data with a domain to search.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> from mipsim import referee as rf
+        >>> statement = rf.Statement(
+        ...     name="gaussian", says="A shift by s in noise of deviation sigma is (s / sigma)-GDP.", source="folklore",
+        ...     kind=rf.Bound(), domain={"s": rf.Real(0.0, 2.0), "sigma": rf.Real(0.1, 10.0, log=True)},
+        ...     claimed=lambda s, sigma: mi.GaussianTradeOff(s / sigma),
+        ...     truth=lambda s, sigma: mi.GaussianTradeOff(s / sigma),
+        ... )
+        >>> str(rf.judge(statement, at=[{"s": 1.0, "sigma": 2.0}]).verdict)
+        'CONFIRMED'
+    """
+
+    name: str
+    says: str
+    source: str
+    kind: Kind
+    domain: Mapping[str, AbstractParameter]
+    claimed: Callable[..., Any]
+    truth: Callable[..., Any]
+    where: Callable[..., bool] | None = None
+    points: Sequence[Any] = ()
+    control: Control | None = None
+    quote: Quote | None = None
+    restricted_by: tuple[Quote, ...] = ()
+    slip: tuple[Quote, Quote] | None = None
+    derivation: str = ""
+    corrects: str = ""
+    _asks: Mapping[str, frozenset[str] | None] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("name", "says", "source"):
+            if not isinstance(getattr(self, name), str) or not getattr(self, name).strip():
+                raise ValueError(f"{name} is {getattr(self, name)!r}; it must be words")
+        if not all(letter.isalnum() or letter in ".-_" for letter in self.name):
+            raise ValueError(
+                f"name is {self.name!r}; it must be letters, digits, dots, dashes and underscores"
+            )
+        if not isinstance(self.kind, Kind):
+            raise ValueError(
+                f"kind of {self.name} is {self.kind!r}; it must be Bound(), Equality() or another kind"
+            )
+        if not isinstance(self.domain, Mapping) or not self.domain:
+            raise ValueError(f"domain of {self.name} is {self.domain!r}; it must name at least one parameter")
+        for name, parameter in self.domain.items():
+            if not isinstance(name, str) or not name.isidentifier():
+                raise ValueError(f"domain of {self.name} names {name!r}; a parameter needs a name of Python")
+            if not isinstance(parameter, AbstractParameter):
+                raise ValueError(
+                    f"domain of {self.name} has {parameter!r} for {name}; it must be Real, Whole, Choice or Fixed"
+                )
+        if isinstance(self.kind, Limit) and not hasattr(self.domain.get(self.kind.grows), "log"):
+            raise ValueError(
+                f"grows is {self.kind.grows!r}; it must be a Real or Whole parameter of the domain of {self.name}"
+            )
+        asks = {role: self._asked(role) for role in ("where", "claimed", "truth")}
+        object.__setattr__(self, "_asks", asks)
+        points = tuple(one if isinstance(one, Point) else Point(dict(one)) for one in self.points)
+        object.__setattr__(self, "points", points)
+        for one in (*points, *(() if self.control is None else (self.control,))):
+            self.check(one.at)
+
+    def _asked(self, role: str) -> frozenset[str] | None:
+        """The parameters that a function names; None where it takes any."""
+        function = getattr(self, role)
+        if function is None:
+            return frozenset()
+        if not callable(function):
+            raise ValueError(
+                f"{role} of {self.name} is {function!r}; it must be a function of the parameters"
+            )
+        try:
+            taken = inspect.signature(function).parameters.values()
+        except (TypeError, ValueError):
+            return None
+        named = {one.name for one in taken if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)}
+        needed = {one.name for one in taken if one.name in named and one.default is one.empty}
+        if unknown := sorted(needed - set(self.domain)):
+            known = ", ".join(self.domain)
+            raise ValueError(
+                f"{role} of {self.name} asks for {unknown[0]}, which is no parameter; its domain has {known}"
+            )
+        if any(one.kind is one.VAR_KEYWORD for one in taken):
+            return None
+        return frozenset(named & set(self.domain))
+
+    def call(self, role: str, at: Mapping[str, Any]) -> Any:
+        """Return what `where`, `claimed` or `truth` says at a point."""
+        asked = self._asks[role]
+        function = getattr(self, role)
+        return function(**(at if asked is None else {name: at[name] for name in at if name in asked}))
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """The parameters that a point gives a value: all but the one that grows in a limit."""
+        return tuple(name for name in self.domain if name != getattr(self.kind, "grows", None))
+
+    def stands(self, at: Mapping[str, Any]) -> bool:
+        """Whether a point satisfies the assumptions.
+
+        In a limit they are asked for at the largest size.
+        """
+        if self.where is None:
+            return True
+        if isinstance(self.kind, Limit):
+            at = dict(at) | {self.kind.grows: self.domain[self.kind.grows].ends[-1]}
+        return bool(self.call("where", at))
+
+    def check(self, at: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the point, in the order of the domain, with plain numbers.
+
+        Raises:
+            ValueError: if a parameter is unknown, missing or outside its range, or an assumption fails.
+        """
+        if not isinstance(at, Mapping):
+            raise ValueError(f"at holds {at!r}; a point must be a mapping from parameters to values")
+        if unknown := [name for name in at if name not in self.free]:
+            known = ", ".join(self.free)
+            raise ValueError(f"at names {unknown[0]!r}, which is no parameter of {self.name}; it has {known}")
+        found = {}
+        for name in self.free:
+            if name not in at:
+                raise ValueError(
+                    f"at has no value for {name}; a point of {self.name} must give all parameters"
+                )
+            value = at[name].item() if isinstance(at[name], np.generic) else at[name]
+            if not self.domain[name].allows(value):
+                raise ValueError(f"{name} is {value!r}; {self.name} allows {self.domain[name]}")
+            found[name] = value
+        if not self.stands(found):
+            raise ValueError(f"where of {self.name} excludes {found}; a point must satisfy the assumptions")
+        return found
+
+    def corrected(self, **changes: Any) -> Statement:
+        """Return the statement with an override of what differs; it `corrects` this one.
+
+        Args:
+            changes: arguments of `Statement`. In `domain` only the parameters that differ are named. The name is this one's
+                with "-corrected" after it, unless given. Quotes, restrictions and the slip are the original's own and are
+                kept; points outside the new domain are left out, the control too unless given.
+
+        Raises:
+            ValueError: as `Statement`; or if nothing of what is said, claimed or assumed differs.
+
+        Examples:
+            >>> from mipsim import referee as rf
+            >>> printed = rf.Statement(
+            ...     name="square", says="x <= x^2", source="a slip", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0)},
+            ...     claimed=lambda x: x * x, truth=lambda x: x,
+            ... )
+            >>> right = printed.corrected(says="x <= x^2 for x >= 1", where=lambda x: x >= 1)
+            >>> right.name, right.corrects, str(rf.judge(right).verdict)
+            ('square-corrected', 'square', 'CONFIRMED')
+        """
+        known = {one.name for one in fields(self) if one.init}
+        if unknown := sorted(set(changes) - known):
+            raise ValueError(f"corrected is given {unknown[0]!r}, which is no part of a statement")
+        if not set(changes) & {"says", "kind", "domain", "claimed", "truth", "where"}:
+            raise ValueError(f"corrected of {self.name} changes nothing that it says, claims or assumes")
+        changed = {
+            "name": f"{self.name}-corrected",
+            "corrects": self.name,
+            "points": (),
+            "control": None,
+        } | changes
+        if "domain" in changes:
+            changed["domain"] = {**self.domain, **changes["domain"]}
+        found = replace(self, **changed)
+        if "points" in changes:
+            return found
+        kept = tuple(one for one in self.points if found.holds_point(one.at))
+        return replace(found, points=kept)
+
+    def holds_point(self, at: Mapping[str, Any]) -> bool:
+        """Whether a point lies in the domain."""
+        try:
+            self.check(at)
+        except ValueError:
+            return False
+        return True
+
+    def record(self) -> dict[str, Any]:
+        """The statement as JSON holds it: all but its functions."""
+        return {
+            "name": self.name,
+            "says": self.says,
+            "source": self.source,
+            "kind": self.kind.record(),
+            "domain": {name: parameter.record() for name, parameter in self.domain.items()},
+            "restricted": self.where is not None,
+            "quote": None if self.quote is None else vars(self.quote),
+            "restricted_by": [vars(quote) for quote in self.restricted_by],
+            "slip": None if self.slip is None else [vars(quote) for quote in self.slip],
+            "derivation": self.derivation,
+            "corrects": self.corrects,
+            "control": None if self.control is None else vars(self.control),
+        }
+
+
+def inner(kind: Kind) -> Kind:
+    """The kind that is judged at a point: that of `Exists` is the one it is made of."""
+    return kind.of if isinstance(kind, Exists) else kind

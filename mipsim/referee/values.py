@@ -1,0 +1,190 @@
+"""What a statement's functions may return, read once: a curve, a number, a game that is played, a pair of samplers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from mipsim._validation import number
+from mipsim.attacks.base import AbstractAttack
+from mipsim.attacks.function import as_attack
+from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodRatio
+from mipsim.distributions.gaussian import Gaussian
+from mipsim.games.base import AbstractGame
+from mipsim.tradeoff.base import AbstractTradeOff, rates
+
+CONVEX = 1e-9
+"""By how much neighbouring slopes of a curve may be out of order, relative to the larger: rounding of its values."""
+Sampler = Callable[[np.random.Generator, int], Any]
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number with a proven bound on its error.
+
+    Args:
+        value: the number, not NaN.
+        error: what it may be off at most, finite and >= 0. An estimate of the error is none.
+
+    Raises:
+        ValueError: if the value is NaN or the error is not finite and >= 0.
+
+    Examples:
+        >>> Number(0.25, error=1e-6).error
+        1e-06
+    """
+
+    value: float
+    error: float = 0.0
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.value):
+            raise ValueError("value is NaN; it must be a number")
+        number("error", self.error, 0.0)
+
+
+@dataclass(frozen=True)
+class Played:
+    """A game and the attack in it."""
+
+    game: AbstractGame
+    attack: AbstractAttack
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether no attacker does better: the likelihood ratio of the game's own law."""
+        if isinstance(self.attack, GaussianLikelihoodRatio):
+            return isinstance(getattr(self.game, "data", None), Gaussian)
+        return isinstance(self.attack, LikelihoodRatio)
+
+
+@dataclass(frozen=True)
+class Samplers:
+    """Draws of one score in the two worlds."""
+
+    out: Sampler
+    inside: Sampler
+
+    def draw(self, inside: bool, seed: tuple[int, ...], games: int) -> np.ndarray:
+        """Return scores of independent games, shape (games,).
+
+        Raises:
+            ValueError: if the sampler returns another shape, or NaN.
+        """
+        generator = np.random.default_rng([*seed, int(inside)])
+        scores = np.asarray((self.inside if inside else self.out)(generator, games), float)
+        if scores.shape != (games,) or np.isnan(scores).any():
+            what = "NaN" if scores.shape == (games,) else f"shape {scores.shape}"
+            raise ValueError(
+                f"the sampler of {'in' if inside else 'out'} returned {what}; it must return {games} scores"
+            )
+        return scores
+
+
+Value = AbstractTradeOff | Number | Played | Samplers
+
+
+def read(role: str, value: Any) -> Value:
+    """Return what a statement's function returned, as one of the four things that it may be.
+
+    Raises:
+        ValueError: if it is none of them; NaN too.
+
+    Examples:
+        >>> read("truth", 0.5)
+        Number(value=0.5, error=0.0)
+        >>> read("truth", None)
+        Traceback (most recent call last):
+            ...
+        ValueError: truth returned None; it must return a trade-off function, a number, (game, attack) or a pair of samplers
+    """
+    if isinstance(value, Number):
+        return value
+    if all(callable(getattr(value, part, None)) for part in ("beta", "tpr_at", "probit_beta")):
+        return value
+    if isinstance(value, (tuple, list)) and len(value) == 2:
+        first, second = value
+        if isinstance(first, AbstractGame):
+            return Played(first, as_attack(second))
+        if callable(first) and callable(second):
+            return Samplers(first, second)
+    elif np.ndim(value) == 0 and not isinstance(value, (bool, str, bytes, type(None))):
+        try:
+            found = float(value)  # pyright: ignore[reportArgumentType]
+        except (TypeError, ValueError):
+            pass
+        else:
+            if math.isnan(found):
+                raise ValueError(f"{role} returned NaN; it must return a number")
+            return Number(found)
+    shown = repr(value) if len(repr(value)) < 60 else type(value).__name__
+    raise ValueError(
+        f"{role} returned {shown}; it must return a trade-off function, a number, (game, attack) or a pair of samplers"
+    )
+
+
+def no_tradeoff(curve: AbstractTradeOff) -> str:
+    """Say why a curve is no trade-off function; empty if nothing was found at 121 points.
+
+    Examples:
+        >>> from mipsim.tradeoff import GaussianTradeOff
+        >>> no_tradeoff(GaussianTradeOff(1.0))
+        ''
+    """
+    alpha = np.concatenate([[0.0], ndtr(np.linspace(-4.0, 4.0, 121)), [1.0]])
+    beta = np.asarray(curve.beta(alpha), float)
+    if beta.shape != alpha.shape or np.isnan(beta).any():
+        return ""  # such a curve cannot be judged at all, which is said elsewhere
+    if (out := (beta < -CONVEX) | (beta > 1.0 + CONVEX)).any():
+        return f"its FNR is {beta[out][0]:.6g} at the FPR {alpha[out][0]:.6g}, outside [0, 1]"
+    if (over := beta > 1.0 - alpha + CONVEX).any():
+        return f"its FNR is {beta[over][0]:.6g} at the FPR {alpha[over][0]:.6g}, above that of blind guessing"
+    if (rises := np.diff(beta) > CONVEX).any():
+        return f"its FNR rises from {beta[:-1][rises][0]:.6g} to {beta[1:][rises][0]:.6g} after the FPR {alpha[:-1][rises][0]:.6g}"
+    width = np.diff(alpha)
+    bent = np.diff(beta)[:-1] * width[1:] - np.diff(beta)[1:] * width[:-1]
+    if (bad := bent > CONVEX * (width[1:] + width[:-1])).any():
+        return f"it is not convex: its slope falls at the FPR {alpha[1:-1][bad][0]:.6g}"
+    return ""
+
+
+class Shifted(AbstractTradeOff):
+    """The curve Phi(Phi^-1(f) - shift): what an error of `shift` in the local mu makes of f.
+
+    It need not be convex, nor reach 1 at FPR 0: it is a false claim for a control, and no guarantee.
+
+    Args:
+        curve: f.
+        shift: in probits; positive: a stronger attacker.
+    """
+
+    curve: AbstractTradeOff
+    shift: float
+
+    def probit_beta(self, alpha: object) -> np.ndarray:
+        """Phi^-1(f(alpha)) - shift."""
+        return self.curve.probit_beta(rates("alpha", alpha)) - self.shift
+
+    def beta(self, alpha: object) -> np.ndarray:
+        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
+        return ndtr(self.probit_beta(alpha))
+
+    def tpr_at(self, fpr: object) -> np.ndarray:
+        """TPR at the FPR `fpr`."""
+        return ndtr(-self.probit_beta(fpr))
+
+
+def mu_of(curve: AbstractTradeOff) -> float:
+    """The mu of the Gaussian curve with the same advantage.
+
+    Examples:
+        >>> from mipsim.tradeoff import GaussianTradeOff
+        >>> round(mu_of(GaussianTradeOff(0.7)), 6)
+        0.7
+    """
+    return 2.0 * float(ndtri(0.5 + 0.5 * min(1.0, float(curve.advantage()))))

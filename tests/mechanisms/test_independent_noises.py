@@ -1,0 +1,188 @@
+"""A noise is its law: from that alone it gets a fast sampler and an exact law, a user's own as well as the library's."""
+
+import equinox as eqx
+import jax
+import numpy as np
+import pytest
+from scipy import stats
+
+import mipsim as mi
+from mipsim.mechanisms.function import as_mechanism
+from mipsim.mechanisms.noise import AbstractIndependentNoise, NoiseLaw
+from tests.engine.two_sample import FAILURE, two_sample_p
+from tests.scope import in_exact_scope  # noqa: F401
+
+MEAN = mi.EmpiricalMean()
+N = 6
+P = np.array([0.3, 0.6])
+COINS = mi.Bernoulli(P)
+TARGET = np.array([1.0, 0.0])
+ATTACK = mi.CovarianceScore(COINS, n=N)
+STEP = 1.0 / N
+
+
+class UniformNoise(AbstractIndependentNoise):
+    base: mi.AbstractMechanism = eqx.field(converter=as_mechanism)
+    half: np.ndarray = eqx.field(converter=np.asarray)
+
+    @property
+    def noise_law(self):
+        return NoiseLaw(mi.Uniform(-1.0, 1.0), self.half)
+
+
+class DiscreteLaplaceNoise(AbstractIndependentNoise):
+    """P(K = k) proportional to ratio^|k| on the integers, times a step; cut where 1e-18 is left."""
+
+    base: mi.AbstractMechanism = eqx.field(converter=as_mechanism)
+    ratio: float = eqx.field(static=True)
+    step: float = eqx.field(static=True)
+
+    @property
+    def noise_law(self):
+        most = int(np.ceil(np.log(1e-18) / np.log(self.ratio)))
+        k = np.arange(-most, most + 1.0)
+        weight = self.ratio ** np.abs(k)
+        return NoiseLaw(mi.Discrete(k, weight / weight.sum()), self.step, 1e-14)
+
+
+def discrete_gaussian_pmf(sigma, step):
+    k = np.arange(-60, 61)
+    weight = np.exp(-(k**2) / (2.0 * sigma**2))
+    return step * k, weight / weight.sum()
+
+
+def discrete_laplace_pmf(ratio, step):
+    k = np.arange(-200, 201)
+    return step * k, (1 - ratio) / (1 + ratio) * ratio ** np.abs(k)
+
+
+NOISES = {
+    "discrete Gaussian": (
+        mi.DiscreteGaussianNoise(MEAN, sigma=1.5, step=STEP),
+        discrete_gaussian_pmf(1.5, STEP),
+    ),
+    "finer discrete Gaussian": (
+        mi.DiscreteGaussianNoise(MEAN, sigma=0.7, step=0.3 * STEP),
+        discrete_gaussian_pmf(0.7, 0.3 * STEP),
+    ),
+    "discrete Laplace": (DiscreteLaplaceNoise(MEAN, 0.5, STEP), discrete_laplace_pmf(0.5, STEP)),
+}
+SMOOTH = {"uniform": UniformNoise(MEAN, 0.4), "Laplace": mi.LaplaceNoise(MEAN, 0.2)}
+EVERY = {name: noise for name, (noise, _) in NOISES.items()} | SMOOTH
+
+
+def direct_sum(noise, member, x):
+    """P(score > x) over every outcome of the counts and of both noises: NumPy and SciPy alone."""
+    weights = (TARGET - P) / (P * (1 - P))
+    offset = -np.sum(weights * P) - np.sum(weights * (TARGET - P)) / (2 * N)
+    values, mass = np.array([offset]), np.ones(1)
+    for w, p, z in zip(weights, P, TARGET, strict=True):
+        count = np.arange(N + 1 - member)
+        for one, law in (
+            (w * (count + member * z) / N, stats.binom.pmf(count, N - member, p)),
+            (w * noise[0], noise[1]),
+        ):
+            values, mass = np.add.outer(values, one).ravel(), np.multiply.outer(mass, law).ravel()
+            kept = mass > 1e-18
+            values, mass = values[kept], mass[kept]
+    order = np.argsort(values)
+    upper = np.concatenate([np.cumsum(mass[order][::-1])[::-1], [0.0]])
+    return upper[np.searchsorted(values[order], x, side="right")]
+
+
+def thresholds():
+    # Irrational places: none is on an atom, where rounding would decide.
+    return np.sqrt(2.0) * np.linspace(-2.0, 2.0, 41) + 1e-3
+
+
+@pytest.mark.parametrize("name", NOISES)
+def test_the_exact_law_is_the_direct_sum(name):
+    noise, pmf = NOISES[name]
+    game = mi.FixedTarget(noise, COINS, n=N, target=TARGET)
+    law = game.exact(ATTACK).law
+    assert law.error_bound < 1e-3
+    for member in (0, 1):
+        off = np.abs(law.sf(thresholds(), inside=bool(member)) - direct_sum(pmf, member, thresholds()))
+        assert off.max() <= law.error_bound + 1e-12  # of SciPy's binomial masses and what the sum leaves out
+
+
+def test_a_sigma_three_per_cent_off_is_seen():
+    """The negative control, through the same comparison."""
+    law = mi.FixedTarget(NOISES["discrete Gaussian"][0], COINS, n=N, target=TARGET).exact(ATTACK).law
+    wrong = discrete_gaussian_pmf(1.5 * 1.03, STEP)
+    off = np.abs(law.sf(thresholds(), inside=False) - direct_sum(wrong, 0, thresholds()))
+    assert off.max() > law.error_bound + 1e-12
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_fast_games_agree_with_literal_ones_and_with_the_exact_law(name):
+    game = mi.FixedTarget(EVERY[name], COINS, n=N, target=TARGET)
+    literal = mi.play(game, ATTACK, 20_000, seed=1, fidelity="literal", progress=False)
+    fast = mi.play(game, ATTACK, 100_000, seed=2, edges=literal.edges, progress=False)
+    assert (literal.manifest["sampler"], fast.manifest["sampler"]) == ("literal", "columns")
+    for a, b in ((literal.out, fast.out), (literal.inside, fast.inside)):
+        assert two_sample_p(a, b)[1] >= FAILURE
+    assert two_sample_p(fast.out, fast.inside)[1] < FAILURE
+    # DKW: the largest distance of an empirical distribution function is above this with probability FAILURE.
+    reach = np.sqrt(np.log(2 / FAILURE) / (2 * fast.games))
+    law = game.exact(ATTACK).law
+    for inside, counts in ((False, fast.out), (True, fast.inside)):
+        # An edge in the last digit of an atom says nothing: two neighbours of every edge bound it.
+        seen = np.cumsum(counts)[:-1] / fast.games
+        low, high = (law.cdf(fast.edges + side * 1e-9, inside=inside) for side in (-1.0, 1.0))
+        assert (seen >= low - reach - law.error_bound).all()
+        assert (seen <= high + reach + law.error_bound).all()
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_bits_depend_on_neither_chunk_nor_threads(name):
+    game = mi.RandomTarget(EVERY[name], COINS, n=N)
+    edges = np.linspace(-2.0, 2.0, 99)
+
+    def play(**how):
+        return mi.play(game, ATTACK, 9_000, seed=5, edges=edges, progress=False, **how)
+
+    whole = play(workers=1)
+    for other in (play(chunk=1, workers=2), play(chunk=4_000)):
+        np.testing.assert_array_equal(whole.out, other.out)
+        np.testing.assert_array_equal(whole.inside, other.inside)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_noise_of_a_density_and_of_data_with_one(name):
+    """Data with a density and any noise, several of them too, have a tight law; so have all noises over one another."""
+    data = mi.Exponential([1.0, 2.0])
+    stack = mi.GaussianNoise(mi.Subsampled(EVERY[name], 0.5), 0.1)
+    curve = mi.FixedTarget(stack, data, n=12, target=[1.0, 3.0]).exact(mi.CovarianceScore(data, n=12))
+    assert curve.error_bound < 1e-9
+    both = mi.DiscreteGaussianNoise(EVERY[name], sigma=2.0, step=0.05)
+    assert mi.FixedTarget(both, COINS, n=N, target=TARGET).exact(ATTACK).error_bound < 1e-3
+
+
+def test_the_draws_are_the_law():
+    noise = mi.DiscreteGaussianNoise(MEAN, sigma=3.0, step=0.5).noise_law
+    drawn = np.asarray(noise.draw(jax.random.key(3), (40_000,), np.float64)) / 0.5
+    values, pmf = discrete_gaussian_pmf(3.0, 1.0)
+    assert stats.chisquare(*pooled(drawn, values, pmf)).pvalue >= 1e-9
+    assert stats.chisquare(*pooled(drawn, values, discrete_gaussian_pmf(3.2, 1.0)[1])).pvalue < 1e-9
+
+
+def pooled(drawn, values, pmf):
+    """Counts and expectations of the values from -7 to 7, and of the two ends."""
+    cells = np.clip(values, -8, 8)
+    expected = np.array([pmf[cells == k].sum() for k in range(-8, 9)]) * drawn.size
+    counts = np.array([(np.clip(drawn, -8, 8) == k).sum() for k in range(-8, 9)])
+    return counts, expected
+
+
+def test_bad_input_is_named():
+    with pytest.raises(ValueError, match=r"^sigma is 0.001; it must be a finite number in \[0.03, 10000\]$"):
+        mi.DiscreteGaussianNoise(MEAN, sigma=0.001, step=1.0)
+    with pytest.raises(ValueError, match=r"^step is 0.0; "):
+        mi.DiscreteGaussianNoise(MEAN, sigma=1.0, step=0.0)
+    with pytest.raises(
+        ValueError, match=r"^law is a Uniform of dimension 2; the law of a noise has one coordinate$"
+    ):
+        NoiseLaw(mi.Uniform(-1.0, 1.0, d=2), 1.0)
+    with pytest.raises(ValueError, match=r"^scale is -1; noise must be >= 0$"):
+        NoiseLaw(mi.Uniform(-1.0, 1.0), -1.0)

@@ -1,0 +1,166 @@
+"""Weights that are wrong must close a gate; a wrong claim must be refuted at FPR 1e-6; bad input is refused."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import mipsim as mi
+from mipsim.rare.diagnostics import Tail, check_agreement
+from mipsim.rare.linear_score import LinearScore
+from mipsim.rare.score_law import OUT, Cumulant
+from mipsim.rare.table_score import TableScore
+
+DATA = mi.Bernoulli([0.2, 0.45, 0.6, 0.3] * 10)
+N = 50
+GAME = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=N, target=DATA.easiest_target())
+COVARIANCE = mi.CovarianceScore(DATA, n=N)
+RATIO = mi.LikelihoodRatio(GAME.mechanism, DATA, N)
+RATES = (1e-6, 1e-4, 1e-2)
+
+
+@pytest.mark.parametrize(("kind", "attack"), [(LinearScore, COVARIANCE), (TableScore, RATIO)])
+def test_games_tilted_otherwise_than_weighted_are_caught(
+    monkeypatch: pytest.MonkeyPatch, kind: Any, attack: mi.AbstractAttack
+) -> None:
+    """Tilts 7% too large: the mean score is off by 0.07 w = 0.16 sd or more, against a limit of 0.07 at 10,000 games."""
+    honest = kind.sampler
+    mi.play_rare(GAME, attack, 20_000, false_positive_rates=RATES)  # the honest twin passes
+    monkeypatch.setattr(kind, "sampler", lambda self, theta, world: honest(self, 1.07 * theta, world))
+    with pytest.raises(ArithmeticError, match="the weights are wrong"):
+        mi.play_rare(GAME, attack, 20_000, false_positive_rates=RATES)
+
+
+@pytest.mark.parametrize(("kind", "attack"), [(LinearScore, COVARIANCE), (TableScore, RATIO)])
+def test_a_wrong_normaliser_is_caught(
+    monkeypatch: pytest.MonkeyPatch, kind: Any, attack: mi.AbstractAttack
+) -> None:
+    """K too large by a tenth of theta squared: neighbouring tilts then contradict each other by 15% or more."""
+    honest = kind.cumulant
+
+    def wrong(self: Any, theta: float, world: int) -> Cumulant:
+        right = honest(self, theta, world)
+        return right._replace(value=right.value + 0.3 * theta**2 * (world == OUT))
+
+    monkeypatch.setattr(kind, "cumulant", wrong)
+    with pytest.raises(ArithmeticError, match="estimate one probability"):
+        mi.play_rare(GAME, attack, 20_000, false_positive_rates=RATES)
+
+
+def test_agreement_of_two_tilts() -> None:
+    first = Tail("one", np.array([500.0]), 10_000, np.array([1e-3]))
+    check_agreement([first, Tail("other", np.array([1000.0]), 10_000, np.array([5e-4]))])
+    check_agreement([first, Tail("other", np.array([10.0]), 10_000, np.array([5e-4]))])  # too few to say
+    for off in (1600.0, 600.0):  # 8 to 9 standard errors
+        with pytest.raises(ArithmeticError, match="standard errors apart"):
+            check_agreement([first, Tail("other", np.array([off]), 10_000, np.array([5e-4]))])
+    with pytest.raises(ArithmeticError, match="standard errors apart"):  # 5e-5 against a bound of 1e-5
+        check_agreement([first, Tail("other", np.array([9000.0]), 10_000, np.array([1e-5]))])
+
+
+def test_a_claim_five_per_cent_off_is_refuted_at_one_in_a_million() -> None:
+    """20,000 games, mu = 3: the half-width at failure probability 1e-9 is about 0.05 probits, the planted gap 0.15."""
+    n = 10**6
+    data = mi.Gaussian(0.0, 1.0, d=3)
+    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=n, target=[3.0 * (n / 3) ** 0.5] * 3)
+    curve = mi.play_rare(
+        game, mi.CovarianceScore(data, n=n), 20_000, seed=11, false_positive_rates=[1e-6], confidence=1 - 1e-9
+    )
+    assert curve.compare(mi.GaussianTradeOff(3.0), tolerance=0.1).verdict == "CONFIRMED"
+    for wrong in (3.15, 2.85):
+        assert curve.compare(mi.GaussianTradeOff(wrong)).verdict == "REFUTED"
+    low, high = curve.band(1.3e-6)
+    assert low <= stats.norm.cdf(-stats.norm.ppf(1.3e-6) - 3.0) <= high < 0.97
+
+
+def test_what_it_looks_like() -> None:
+    curve = mi.play_rare(GAME, COVARIANCE, 1000, false_positive_rates=RATES)
+    assert "1,000 in each world" in str(curve)
+    assert "<table>" in curve._repr_html_()
+    assert curve.out_games == curve.in_games == curve.games == 1000
+    assert (np.diff(curve.alpha) < 0).all()
+    assert (np.diff(curve.beta) > 0).all()
+
+
+GAUSSIAN = mi.Gaussian(0.0, 1.0, d=2)
+
+
+def gaussian_game(mechanism: mi.AbstractMechanism | None = None) -> mi.FixedTarget:
+    return mi.FixedTarget(mechanism or mi.EmpiricalMean(), GAUSSIAN, n=10, target=[1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"games": 99}, "games is 99; it must be a whole number >= 100"),
+        ({"seed": -1}, "seed is -1; it must be a whole number >= 0"),
+        ({"seed": 2**64}, "it must be a whole number in [0, 2^64)"),
+        (
+            {"false_positive_rates": [1e-6, 0.5]},
+            "false_positive_rates holds 0.5; it must lie in [1e-30, 0.25]",
+        ),
+        ({"false_positive_rates": [0.0]}, "false_positive_rates holds 0; it must lie in [1e-30, 0.25]"),
+        ({"false_positive_rates": []}, "false_positive_rates has shape (0,)"),
+        ({"confidence": 1.0}, "confidence is 1.0; it must be a finite number in (0, 1)"),
+        ({"chunk": 0}, "chunk is 0; it must be a whole number >= 1"),
+        ({"workers": 0}, "workers is 0; it must be a whole number >= 1"),
+        ({"game": "fixed"}, "game is str; it must be a game such as FixedTarget"),
+        (
+            {"attack": len},
+            "attack is builtin_function_or_method; rare rates need an attack whose tilted law is known",
+        ),
+        (
+            {"game": mi.RandomTarget(mi.EmpiricalMean(), DATA, N)},
+            "rare rates are for FixedTarget games of EmpiricalMean",
+        ),
+        (
+            {
+                "game": gaussian_game(mi.LaplaceNoise(mi.EmpiricalMean(), 0.1)),
+                "attack": mi.ScalarProduct([0.0, 0.0]),
+            },
+            "rare rates are for FixedTarget games of EmpiricalMean",
+        ),
+        (
+            {
+                "game": mi.FixedTarget(
+                    mi.EmpiricalMean(), mi.Laplace(0.0, 1.0, d=2), n=10, target=[1.0, 1.0]
+                ),
+                "attack": mi.ScalarProduct([0.0, 0.0]),
+            },
+            "data is Laplace, whose tilted law is not at hand",
+        ),
+        (
+            {"game": gaussian_game(), "attack": mi.ScalarProduct([1.0, 1.0])},
+            "attack has the weight 0 at every coordinate",
+        ),
+        (
+            {
+                "game": gaussian_game(),
+                "attack": mi.LikelihoodRatio(mi.EmpiricalMean(), mi.Gaussian(0.1, 1.0, d=2), 10),
+            },
+            "attack LikelihoodRatio is the likelihood ratio of another game",
+        ),
+        (
+            {
+                "game": mi.FixedTarget(
+                    mi.EmpiricalMean(), mi.Exponential([1.0, 2.0]), n=10, target=[1.0, 1.0]
+                ),
+                "attack": mi.LikelihoodRatio(mi.EmpiricalMean(), mi.Exponential([1.0, 2.0]), 10),
+            },
+            "data is Exponential; an additive score that is not linear is tilted for Bernoulli data",
+        ),
+        (
+            {
+                "game": mi.FixedTarget(mi.EmpiricalMean(), mi.Bernoulli([0.5]), n=4, target=[1.0]),
+                "attack": mi.CovarianceScore(mi.Bernoulli([0.5]), n=4),
+            },
+            "no threshold of this score has so small a rate",
+        ),
+    ],
+)
+def test_bad_input(change: dict[str, Any], message: str) -> None:
+    given: dict[str, Any] = {"game": GAME, "attack": COVARIANCE, "games": 1000} | change
+    with pytest.raises(ValueError, match=re.escape(message)):
+        mi.play_rare(**given)

@@ -1,0 +1,134 @@
+"""`mipsim judge` and `mipsim hunt`: exit codes, what is printed, what is refused."""
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from mipsim.referee.command import main
+
+FILE = '''
+"""Two statements of mine."""
+import mipsim as mi
+from mipsim import referee as rf
+
+domain = {"mu": rf.Real(0.1, 1.0), "k": rf.Whole(1, 100), "law": rf.Choice("one", "two")}
+right = rf.Statement(
+    name="root-k",
+    says="k releases that are mu-GDP each are (sqrt(k) mu)-GDP together.",
+    source="Dong, Roth and Su (2022), corollary 3.3",
+    kind=rf.Bound(),
+    domain=domain,
+    claimed=lambda mu, k: mi.GaussianTradeOff(k**0.5 * mu),
+    truth=lambda mu, k: mi.GaussianTradeOff(k**0.5 * mu),
+)
+wrong = right.corrected(
+    name="half-k", says="They are (k mu / 2)-GDP.", claimed=lambda mu, k: mi.GaussianTradeOff(k * mu / 2)
+)
+'''
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "mine.py"
+    path.write_text(FILE, encoding="utf-8")
+    return path
+
+
+def test_judging_a_file(file: Path, capsys) -> None:
+    assert main(["judge", "mine.py", "--out", "report"]) == 0
+    said = capsys.readouterr().out
+    assert "CONFIRMED: root-k" in said
+    assert "REFUTED: half-k" in said
+    records = json.loads(Path("report/results.json").read_text(encoding="utf-8"))
+    assert [record["verdict"] for record in records] == ["CONFIRMED", "REFUTED"]
+    assert Path("report/index.html").is_file()
+
+
+def test_hunting_one_statement_and_replaying_what_was_found(file: Path, capsys) -> None:
+    hunt = ["hunt", "mine.py:wrong", "--budget", "300 probes", "--seed", "2", "--out", "report"]
+    assert main(hunt) == 0
+    said = capsys.readouterr().out
+    assert "REFUTED: half-k" in said
+    assert "root-k" not in said
+    assert Path("report/half-k-2.jsonl").is_file()
+    (record,) = json.loads(Path("report/results.json").read_text(encoding="utf-8"))
+    assert main(shlex.split(record["replay"]["shell"])[1:]) == 0
+    assert "REFUTED: half-k" in capsys.readouterr().out
+    done = subprocess.run(
+        [sys.executable, "-c", record["replay"]["python"]], capture_output=True, text=True, timeout=120,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "REFUTED: half-k" in done.stdout
+    assert main(hunt) == 0  # from the stored probes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["judge", "nowhere.py"], "nowhere.py is no file"),
+        (["judge", "empty.py"], "empty.py holds no Statement"),
+        (["judge", "broken.py"], "broken.py fails to import: ZeroDivisionError: division by zero"),
+        (["judge", "syntax.py"], "syntax.py fails to import: SyntaxError"),
+        (["judge", "twice.py"], "twice.py holds two statements named 'root-k'"),
+        (["judge", "mine.py:other"], "mine.py holds no statement 'other'; it has root-k, half-k"),
+        (["judge", "mine.py", "--at", "{"], "--at is '{', which is no JSON"),
+        (["judge", "mine.py", "--at", '{"nu": 1}'], "at names 'nu', which is no parameter of root-k"),
+        (["judge", "mine.py", "--confidence", "2"], "confidence is 2.0"),
+        (["hunt", "mine.py", "--budget", "0"], "budget is '0'; it must be seconds > 0"),
+        (["hunt", "mine.py", "--out", "mine.py"], "--out is 'mine.py'"),
+        (["hunt", "mine.py", "--seed", "-1"], "seed is -1"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(file: Path, capsys, arguments, says: str) -> None:
+    Path("empty.py").write_text("x = 1\n")
+    Path("broken.py").write_text("1 / 0\n")
+    Path("syntax.py").write_text("def\n")
+    Path("twice.py").write_text(
+        FILE + "\nfrom dataclasses import replace\nagain = replace(right, says='Again.')\n"
+    )
+    assert main(arguments) == 2
+    said = capsys.readouterr().err.strip()
+    assert says in said
+    assert "Traceback" not in said
+
+
+def test_arguments_that_the_parser_refuses(capsys) -> None:
+    assert main([]) == 2
+    assert main(["--help"]) == 0
+    assert "Exit status" in capsys.readouterr().out
+    assert main(["audit", "x"]) == 2
+
+
+def test_a_statement_that_cannot_be_judged_is_exit_code_1(file: Path, capsys) -> None:
+    Path("raises.py").write_text(
+        FILE.replace("truth=lambda mu, k: mi.GaussianTradeOff(k**0.5 * mu)", "truth=lambda: 1 / 0")
+    )
+    assert main(["judge", "raises.py:right"]) == 1
+    assert "ZeroDivisionError" in capsys.readouterr().out
+
+
+def test_ctrl_c_keeps_what_was_found_and_is_exit_code_130(file: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])}
+    command = [sys.executable, "-m", "mipsim", "hunt", "mine.py:right", "--budget", "10m", "--out", "report"]
+    running = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    )
+    probes = Path("report/root-k-0.jsonl")
+    for _ in range(600):
+        if probes.is_file() and len(probes.read_text().splitlines()) > 20:
+            break
+        time.sleep(0.1)
+    running.send_signal(signal.SIGINT)
+    said, errors = running.communicate(timeout=60)
+    assert running.returncode == 130, errors
+    assert "interrupted" in said
+    assert Path("report/index.html").is_file()

@@ -1,0 +1,234 @@
+"""The hunt: it finds what was planted, says the same twice, goes on where it stopped, and refutes nothing by itself."""
+
+import json
+import math
+import os
+import re
+import signal
+import threading
+from typing import Any
+
+import pytest
+
+import mipsim as mi
+from mipsim import referee as rf
+from mipsim.referee.budget import budget_of
+
+G = mi.GaussianTradeOff
+
+
+def statement(damaged: Any = lambda **at: False, kind: Any = None, **more: Any) -> rf.Statement:
+    """(s / sigma)-GDP, with 5% more leakage where it is damaged."""
+    domain = {
+        "s": rf.Real(-2.0, 2.0),
+        "sigma": rf.Real(0.1, 10.0, log=True),
+        "n": rf.Whole(1, 1_000_000, log=True),
+        "side": rf.Choice("add", "remove", "replace"),
+    }
+    return rf.Statement(
+        **{
+            "name": "gaussian",
+            "says": "A shift by s is (|s| / sigma)-GDP.",
+            "source": "folklore",
+            "kind": kind or rf.Bound(),
+            "domain": domain,
+            "claimed": lambda s, sigma: G(abs(s) / sigma),
+            "truth": lambda **at: G(abs(at["s"]) / at["sigma"] * (1.05 if damaged(**at) else 1.0)),
+        }
+        | more
+    )
+
+
+def hunted(one, budget="400 probes", **settings) -> Any:
+    return rf.hunt(one, budget, progress=False, **settings)
+
+
+DAMAGE = {
+    "small n": lambda n, **_: n < 3,
+    "large n": lambda n, **_: n > 500_000,
+    "one side, negative shifts": lambda s, side, **_: side == "remove" and s < 0,
+    "an end": lambda sigma, **_: sigma > 9.9,
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_it_finds_and_shrinks_what_was_planted(name: str) -> None:
+    found = hunted(statement(DAMAGE[name]))
+    assert str(found.verdict) == "REFUTED"
+    assert DAMAGE[name](**found.point)
+    assert found.gap > 0
+    low, high = found.interval
+    assert 0 < low <= found.gap <= high
+    assert found.point["side"] == ("remove" if "side" in name else "add")
+    assert 0.5 < found.share <= 1.0
+    assert DAMAGE[name](**{**found.point, **{k: v["low"] for k, v in found.frontier.items() if k == "n"}})
+
+
+@pytest.mark.parametrize("kind", [rf.Bound(), rf.Equality(), rf.Ordering()])
+def test_a_true_statement_is_not_refuted(kind) -> None:
+    where = {"where": lambda s: abs(s) > 0.05}
+    found = hunted(statement(kind=kind, **where), seed=3)
+    assert str(found.verdict) == "CONFIRMED"
+    assert "which proves nothing" in str(found)
+    assert found.frontier == {}
+    assert found.share == 1.0
+    assert 300 < len(found.probes) <= 400  # what `where` excludes while climbing counts as well
+
+
+def test_it_says_the_same_twice_and_another_seed_says_other_things() -> None:
+    first, again, other = (hunted(statement(DAMAGE["small n"]), seed=seed) for seed in (5, 5, 6))
+    assert first.probes == again.probes
+    assert (first.point, first.gap, first.frontier) == (again.point, again.gap, again.frontier)
+    assert first.probes[0] != other.probes[0]
+
+
+def test_it_goes_on_from_its_file(tmp_path) -> None:
+    calls = []
+
+    def truth(s, sigma, n, side):
+        calls.append(1)
+        return G(abs(s) / sigma)
+
+    file = tmp_path / "probes.jsonl"
+    whole = hunted(statement(truth=truth), "300 probes")
+    hunted(statement(truth=truth), "100 probes", checkpoint=file)
+    with file.open("a") as damaged:
+        damaged.write('{"at": {"s": 1')  # a killed run
+    before = len(calls)
+    resumed = hunted(statement(truth=truth), "300 probes", checkpoint=file)
+    made = len(calls) - before
+    assert resumed.probes == whole.probes
+    assert made < 260
+    records = [json.loads(line) for line in file.read_text().splitlines()]
+    assert records[0]["statement"] == "gaussian"
+    with pytest.raises(ValueError, match="belongs to another statement, domain or seed"):
+        hunted(statement(), checkpoint=file, seed=1)
+    file.write_text("no\n")
+    with pytest.raises(ValueError, match="is damaged"):
+        hunted(statement(), checkpoint=file)
+
+
+def test_probes_that_fail_are_recorded_and_stop_nothing() -> None:
+    def truth(s, sigma, n, side):
+        if side == "add":
+            raise ArithmeticError("no such side")
+        return math.nan if side == "replace" else G(abs(s) / sigma * (1.05 if n < 3 else 1.0))
+
+    found = hunted(statement(truth=truth))
+    assert str(found.verdict) == "REFUTED"
+    assert {failure.at["side"] for failure in found.failures} == {"add", "replace"}
+    assert "ArithmeticError: no such side" in {failure.error for failure in found.failures}
+    assert f"{len(found.failures)} points, the first at" in str(found)
+    always = hunted(statement(truth=lambda: 1 / 0), "50 probes")
+    assert str(always.verdict) == "INCONCLUSIVE"
+    assert always.point is None
+    assert len(always.failures) == 50
+    where = hunted(statement(where=lambda s: 1 / 0), "20 probes")
+    assert "where: ZeroDivisionError" in where.failures[0].error
+
+
+def test_a_claim_that_is_no_trade_off_function_is_a_finding() -> None:
+    class Rising(mi.AbstractTradeOff):
+        def beta(self, alpha):
+            return 0.5 * G(1.0).tpr_at(alpha)
+
+        def tpr_at(self, fpr):
+            return 1 - self.beta(fpr)
+
+    found = hunted(statement(claimed=lambda n: Rising() if n < 3 else G(100.0)), "200 probes")
+    assert found.findings
+    assert all(finding.at["n"] < 3 for finding in found.findings)
+
+
+def test_existence_is_searched_for() -> None:
+    kind = rf.Exists(rf.Equality(0.01))
+    found = hunted(statement(kind=kind, claimed=lambda: G(1.0)), "1000 probes")
+    assert str(found.verdict) == "CONFIRMED"
+    assert abs(abs(found.point["s"]) / found.point["sigma"] - 1.0) <= 0.0101
+    none = hunted(statement(kind=kind, claimed=lambda: G(30.0)), "200 probes")
+    assert str(none.verdict) == "INCONCLUSIVE"
+
+
+def test_a_limit_is_hunted_without_what_grows() -> None:
+    def truth(s, sigma, n, side):
+        return G(1.0 + abs(s) * n**-0.5 + (0.05 if side == "remove" else 0.0))
+
+    found = hunted(statement(kind=rf.Limit("n"), claimed=lambda: G(1.0), truth=truth), "40 probes")
+    assert str(found.verdict) == "REFUTED"
+    assert found.point["side"] == "remove"
+    assert "n" not in found.probes[0].at
+
+
+def test_games_are_judged_afresh() -> None:
+    def pair(excess: float):
+        return lambda mu: (
+            lambda generator, games: generator.standard_normal(games),
+            lambda generator, games: (1 + excess) * mu + generator.standard_normal(games),
+        )
+
+    def one(excess: float):
+        return rf.Statement(
+            name="drawn", says="mu-GDP", source="here", kind=rf.Bound(), domain={"mu": rf.Real(0.5, 2.0)},
+            claimed=lambda mu: G(mu), truth=pair(excess),
+        )  # fmt: skip
+
+    wrong = hunted(one(0.4), "12 probes", games=20_000)
+    assert str(wrong.verdict) == "REFUTED"
+    assert wrong.worst.random
+    right = hunted(one(0.0), "12 probes", games=20_000)
+    assert str(right.verdict) == "INCONCLUSIVE"  # games cannot confirm a bound without tolerance
+
+
+def test_ctrl_c_keeps_what_was_found() -> None:
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("only the main thread is interrupted")
+    calls = []
+
+    def truth(s, sigma, n, side):
+        calls.append(1)
+        if len(calls) == 100:
+            os.kill(os.getpid(), signal.SIGINT)
+        return G(abs(s) / sigma * (1.05 if side == "remove" else 1.0))
+
+    found = hunted(statement(truth=truth), "10m")
+    assert found.interrupted
+    assert 90 <= len(found.probes) <= 1000
+    assert str(found.verdict) == "REFUTED"
+
+
+def test_the_first_result_is_said_at_once(capsys) -> None:
+    rf.hunt(statement(), "3 probes")
+    assert re.search(r"gaussian: 1 probes, worst gap .*\n", capsys.readouterr().err)
+
+
+def test_its_replay_shows_the_same(tmp_path) -> None:
+    found = hunted(statement(DAMAGE["small n"]))
+    assert found.replay.shell.startswith("mipsim judge ")
+    assert len(found.replay.python.splitlines()) <= 10
+    again = rf.judge(found.statement, at=found.point)
+    assert (again.verdict, again.gap) == (found.verdict, found.gap)
+
+
+@pytest.mark.parametrize(
+    "budget", [0, -1, "0s", "soon", "", "2 weeks", None, True, math.inf, "1..2s", "0 probes"]
+)
+def test_bad_budgets_are_refused(budget) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"budget is {budget!r}; it must be seconds > 0")):
+        budget_of(budget)
+
+
+def test_a_domain_that_no_point_satisfies_is_refused() -> None:
+    with pytest.raises(ValueError, match="where of gaussian excludes all of 20,000 points of its domain"):
+        hunted(statement(where=lambda s: s > 7))
+    with pytest.raises(ValueError, match="statement is str; it must be a Statement"):
+        rf.hunt("gaussian")  # type: ignore[arg-type]
+
+
+def test_a_finite_domain_is_searched_whole() -> None:
+    small = rf.Statement(
+        name="small", says="x y <= 12", source="here", kind=rf.Bound(),
+        domain={"x": rf.Whole(1, 4), "y": rf.Whole(1, 4)}, claimed=lambda: 15.0, truth=lambda x, y: x * y,
+    )  # fmt: skip
+    found = hunted(small, "10m")
+    assert len({tuple(probe.at.values()) for probe in found.probes}) == 16
+    assert found.point == {"x": 4, "y": 4}

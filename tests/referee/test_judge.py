@@ -1,0 +1,258 @@
+"""The judge: every kind of truth, every kind of statement, each with what it must refute."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+import mipsim as mi
+from mipsim import referee as rf
+from mipsim.referee.values import no_tradeoff
+
+G = mi.GaussianTradeOff
+
+
+def statement(kind, claimed, truth, **more):
+    domain = more.pop("domain", {"mu": rf.Real(0.1, 3.0)})
+    return rf.Statement(
+        name="s", says="so", source="here", kind=kind, domain=domain, claimed=claimed, truth=truth, **more
+    )
+
+
+def verdict(*args, at=None, **more) -> str:
+    found = rf.judge(statement(*args, **more), at=at or [{"mu": 1.0}])
+    assert not found.failures, found.failures
+    return str(found.verdict)
+
+
+@pytest.mark.parametrize("shift", [1e-5, 1e-3, 0.1])
+def test_a_bound_by_a_curve_has_no_tolerance(shift: float) -> None:
+    assert verdict(rf.Bound(), lambda mu: G(mu), lambda mu: G(mu)) == "CONFIRMED"
+    assert verdict(rf.Bound(), lambda mu: G(mu), lambda mu: G(mu - shift / 2)) == "CONFIRMED"
+    assert verdict(rf.Bound(), lambda mu: G(mu), lambda mu: G(mu + shift)) == "REFUTED"
+
+
+def test_a_bound_is_judged_at_rare_rates_too() -> None:
+    class Leaky(mi.AbstractTradeOff):
+        """With probability 1e-6 the output shows its world."""
+
+        def beta(self, alpha):
+            return (1 - 1e-6) * G(1.0).beta(alpha)
+
+        def tpr_at(self, fpr):
+            return 1e-6 + (1 - 1e-6) * G(1.0).tpr_at(fpr)
+
+    # At FPR 1e-4 this is 1e-3 probits, at 1e-9 it is two.
+    found = rf.judge(statement(rf.Bound(), lambda mu: G(1.01 * mu), lambda mu: Leaky()), at={"mu": 1.0})
+    assert str(found.verdict) == "REFUTED"
+    assert found.gap > 0.1
+    at_most = statement(rf.Bound(floor=1e-4), lambda mu: G(1.01 * mu), lambda mu: Leaky())
+    assert str(rf.judge(at_most, at={"mu": 1.0}).verdict) == "CONFIRMED"
+
+
+def test_an_equality_has_the_smaller_of_two_tolerances() -> None:
+    for mu, shift in ((0.2, 0.004), (3.0, 0.02)):
+        assert (
+            verdict(rf.Equality(), lambda mu: G(mu), lambda mu, s=shift: G(mu + 0.9 * s), at=[{"mu": mu}])
+            == "CONFIRMED"
+        )
+        assert (
+            verdict(rf.Equality(), lambda mu: G(mu), lambda mu, s=shift: G(mu + 1.1 * s), at=[{"mu": mu}])
+            == "REFUTED"
+        )
+    assert verdict(rf.Equality(0.1), lambda mu: G(mu), lambda mu: G(mu + 0.09)) == "CONFIRMED"
+
+
+def test_numbers_are_judged_with_their_errors() -> None:
+    assert verdict(rf.Bound(), lambda mu: 1.0, lambda mu: 1.0) == "CONFIRMED"
+    assert verdict(rf.Bound(), lambda mu: 1.0, lambda mu: 1.0 + 1e-6) == "REFUTED"
+    assert verdict(rf.Bound(), lambda mu: 1.0, lambda mu: rf.Number(1.01, error=0.1)) == "INCONCLUSIVE"
+    assert verdict(rf.Equality(), lambda mu: 1.0, lambda mu: 1.019) == "CONFIRMED"
+    assert verdict(rf.Equality(), lambda mu: 1.0, lambda mu: 1.021) == "REFUTED"
+    assert verdict(rf.Equality(relative=1e-3), lambda mu: 1.0, lambda mu: 1.019) == "REFUTED"
+    assert verdict(rf.Equality(), lambda mu: 1.0, lambda mu: rf.Number(1.019, error=0.01)) == "INCONCLUSIVE"
+    assert verdict(rf.Ordering(), lambda mu: math.inf, lambda mu: 2.0) == "CONFIRMED"
+
+
+def noisy_mean(sigma: float):
+    data = mi.Gaussian(0.0, 1.0, d=1)
+    mechanism = mi.GaussianNoise(mi.EmpiricalMean(), sigma)
+    game = mi.FixedTarget(mechanism, data, n=10, target=[2.0])
+    return game, mi.LikelihoodRatio(mechanism, data, 10), mi.CovarianceScore(data, 10)
+
+
+def test_a_game_is_judged_by_its_exact_law() -> None:
+    game, best, linear = noisy_mean(1.0)
+    exact = game.exact(best)
+    for attack, confirmed in ((best, "CONFIRMED"), (linear, "INCONCLUSIVE")):
+        found = rf.judge(
+            statement(rf.Bound(), lambda mu: G(5.0), lambda mu, a=attack: (game, a)), at={"mu": 1.0}
+        )
+        assert found.worst is not None
+        assert (str(found.verdict), found.worst.games, found.worst.route) == (confirmed, 0, "exact law")
+        weak = statement(rf.Bound(), lambda mu: G(0.2), lambda mu, a=attack: (game, a))
+        assert str(rf.judge(weak, at={"mu": 1.0}).verdict) == "REFUTED"
+    assert "a stronger attacker may exist" in str(found)
+    same = statement(rf.Equality(), lambda mu: exact, lambda mu: (game, best))
+    assert str(rf.judge(same, at={"mu": 1.0}).verdict) == "CONFIRMED"
+
+
+def test_a_game_without_a_law_is_judged_by_games() -> None:
+    game, _, _ = noisy_mean(1.0)
+    played = (game, lambda target, output: output[0] ** 3)
+    exact = game.exact(noisy_mean(1.0)[2])  # a score that orders outputs alike
+    truth = statement(rf.Equality(0.1), lambda mu: exact, lambda mu: played)
+    found = rf.judge(truth, at={"mu": 1.0}, games=100_000)
+    assert found.worst is not None
+    assert (str(found.verdict), found.worst.games, found.worst.route) == ("CONFIRMED", 100_000, "games")
+    low, high = found.interval
+    assert low < found.gap < high
+    wrong = statement(rf.Bound(), lambda mu: G(0.2), lambda mu: played)
+    assert str(rf.judge(wrong, at={"mu": 1.0}, games=100_000).verdict) == "REFUTED"
+
+
+def samplers(mu: float):
+    return (
+        lambda generator, games: generator.standard_normal(games),
+        lambda generator, games: mu + generator.standard_normal(games),
+    )
+
+
+def test_a_pair_of_samplers_is_drawn_from() -> None:
+    at = {"mu": 1.0}
+    equal = statement(rf.Equality(0.1), lambda mu: G(mu), samplers)
+    assert str(rf.judge(equal, at=at, games=100_000).verdict) == "CONFIRMED"
+    shifted = statement(rf.Equality(0.02), lambda mu: G(1.2 * mu), samplers)
+    assert str(rf.judge(shifted, at=at, games=100_000).verdict) == "REFUTED"
+    order = statement(rf.Ordering(), lambda mu: samplers(1.5 * mu), samplers)
+    assert str(rf.judge(order, at=at, games=100_000).verdict) != "REFUTED"
+    turned = statement(rf.Ordering(), lambda mu: samplers(mu / 1.5), samplers)
+    assert str(rf.judge(turned, at=at, games=100_000).verdict) == "REFUTED"
+
+
+@pytest.mark.slow
+def test_true_bounds_by_draws_are_not_refuted() -> None:
+    """200 judgements at confidence 0.99: more than 9 false refutations have probability below 1e-4 (binomial, 2 expected)."""
+    equal = statement(rf.Bound(floor=1e-4), lambda mu: G(mu), samplers)
+    wrong = sum(
+        str(rf.judge(equal, at={"mu": 1.0}, games=2000, seed=seed, confidence=0.99).verdict) == "REFUTED"
+        for seed in range(200)
+    )
+    assert wrong <= 9
+
+
+LIMIT = {"n": rf.Whole(1, math.inf, hunt_to=1e8, log=True), "c": rf.Real(0.5, 2.0)}
+
+
+@pytest.mark.parametrize(
+    ("truth", "expected"),
+    [
+        (lambda n, c: G(1.0 + c * n**-0.5), "CONFIRMED"),
+        (lambda n, c: G(1.05 + c * n**-0.5), "REFUTED"),
+        (lambda n, c: G(1.0 + c / math.log(n)), "INCONCLUSIVE"),
+    ],
+)
+def test_limits_are_judged_by_their_rule(truth, expected: str) -> None:
+    found = rf.judge(statement(rf.Limit("n"), lambda n, c: G(1.0), truth, domain=LIMIT), at={"c": 1.0})
+    assert not found.failures
+    assert str(found.verdict) == expected
+
+
+def test_existence_is_confirmed_by_a_point_and_refuted_by_none() -> None:
+    there = statement(rf.Exists(rf.Equality(0.01)), lambda mu: G(1.0), lambda mu: G(mu))
+    assert str(rf.judge(there, at=[{"mu": 1.0}, {"mu": 2.0}]).verdict) == "CONFIRMED"
+    assert str(rf.judge(there, at=[{"mu": 2.0}]).verdict) == "INCONCLUSIVE"
+
+
+@pytest.mark.parametrize("kind", [rf.Bound(), rf.Equality(), rf.Ordering(), rf.Exists(rf.Bound())])
+@pytest.mark.parametrize("claimed", [lambda mu: G(mu), lambda mu: mu, lambda mu: mi.LaplaceTradeOff(mu)])
+@pytest.mark.parametrize("shift", [0.03, 0.05])
+def test_controls_are_refuted_by_the_same_judge(kind, claimed, shift: float) -> None:
+    one = statement(kind, claimed, claimed, control=rf.Control({"mu": 1.0}, shift=shift))
+    assert str(rf.judge(one, at={"mu": 1.0}).verdict) == "CONFIRMED"
+    control = rf.judge(rf.controlled(one), at={"mu": 1.0})
+    assert str(control.verdict) == ("INCONCLUSIVE" if isinstance(kind, rf.Exists) else "REFUTED")
+
+
+def test_the_control_of_a_loose_bound_puts_the_claim_in_the_place_of_the_truth() -> None:
+    loose = statement(
+        rf.Bound(), lambda mu: G(mu), lambda mu: G(mu / 2), control=rf.Control({"mu": 1.0}, attained=True)
+    )
+    assert str(rf.judge(rf.controlled(loose)).verdict) == "REFUTED"
+    with pytest.raises(ValueError, match="s has no control"):
+        rf.controlled(statement(rf.Bound(), lambda mu: 1.0, lambda mu: 1.0))
+
+
+def raising(mu):
+    if mu > 1.5:
+        raise RuntimeError("too large")
+    return G(mu)
+
+
+def test_points_that_fail_are_recorded_and_stop_nothing() -> None:
+    found = rf.judge(statement(rf.Bound(), lambda mu: G(mu), raising), at=[{"mu": 2.0}, {"mu": 1.0}])
+    assert str(found.verdict) == "INCONCLUSIVE"
+    assert [failure.at for failure in found.failures] == [{"mu": 2.0}]
+    assert "RuntimeError: too large" in str(found)
+    nan = rf.judge(statement(rf.Bound(), lambda mu: 1.0, lambda mu: math.nan), at={"mu": 1.0})
+    assert "truth returned NaN" in nan.failures[0].error
+    for value, says in (
+        (None, "truth returned None"),
+        ("x", "truth returned 'x'"),
+        (G(1.0), "both must be of one sort"),
+    ):
+        odd = rf.judge(statement(rf.Bound(), lambda mu: 1.0, lambda mu, v=value: v), at={"mu": 1.0})
+        assert says in odd.failures[0].error
+
+
+def test_a_claim_that_is_no_trade_off_function_is_a_finding() -> None:
+    class Bump(mi.AbstractTradeOff):
+        def beta(self, alpha):
+            return np.clip(1 - np.asarray(alpha) ** 0.5 + 0.05 * np.sin(20 * np.asarray(alpha)), 0, 1)
+
+        def tpr_at(self, fpr):
+            return 1 - self.beta(fpr)
+
+    found = rf.judge(statement(rf.Bound(), lambda mu: Bump(), lambda mu: G(0.5)), at={"mu": 1.0})
+    assert len(found.findings) == 1
+    assert "no trade-off function" in str(found)
+    for curve in (G(0.0), G(1.0), mi.LaplaceTradeOff(1.0), mi.ApproxDPTradeOff(1.0, 0.1)):
+        assert no_tradeoff(curve) == ""
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"at": {"nu": 1.0}}, "at names 'nu', which is no parameter of s; it has mu"),
+        ({"at": {"mu": 30.0}}, "mu is 30.0; s allows [0.1, 3]"),
+        ({"at": []}, "at is empty"),
+        ({"at": 3}, "at is 3; it must be a point or a sequence of points"),
+        ({"at": [3]}, "at holds 3; a point must be a mapping"),
+        ({"confidence": 1.0}, "confidence is 1.0"),
+        ({"games": 10}, "games is 10"),
+        ({"seed": -1}, "seed is -1"),
+    ],
+)
+def test_bad_arguments_are_refused(settings, says: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(says)):
+        rf.judge(statement(rf.Bound(), lambda mu: 1.0, lambda mu: 1.0), **settings)
+
+
+def test_a_domain_that_no_point_satisfies_is_refused() -> None:
+    nowhere = statement(rf.Bound(), lambda mu: 1.0, lambda mu: 1.0, where=lambda mu: mu > 5)
+    with pytest.raises(ValueError, match="where of s excludes all of 20,000 points"):
+        rf.judge(nowhere)
+    with pytest.raises(ValueError, match="statement is int; it must be a Statement"):
+        rf.judge(3)  # type: ignore[arg-type]
+
+
+def test_the_domain_is_filled_with_all_its_corners() -> None:
+    domain = {"mu": rf.Real(0.1, 3.0), "side": rf.Choice("add", "remove"), "n": rf.Whole(1, 9)}
+    found = rf.judge(statement(rf.Bound(), lambda mu: mu, lambda mu: mu, domain=domain), samples=32)
+    points = [one.parameters for one in found.judged]
+    assert len(points) == 8 + 32
+    assert {(p["mu"], p["side"], p["n"]) for p in points} >= {
+        (mu, side, n) for mu in (0.1, 3.0) for side in ("add", "remove") for n in (1, 9)
+    }
+    assert found.share == 1.0

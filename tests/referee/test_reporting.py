@@ -1,0 +1,98 @@
+"""The report: whole, self-contained, and true to its data."""
+
+import json
+import math
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import mipsim as mi
+from mipsim import referee as rf
+from mipsim.referee.reporting.where import importance, where_map
+
+G = mi.GaussianTradeOff
+VOID = {"meta", "br", "link", "path", "use", "line", "rect"}
+
+
+class Checked(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.links: list[str] = []
+        self.ids: list[str] = []
+
+    def handle_starttag(self, tag, attrs) -> None:
+        self.links += [str(value) for key, value in attrs if key in ("href", "src", "xlink:href")]
+        self.ids += [str(value) for key, value in attrs if key == "id"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+
+def outcomes():
+    one = rf.Statement(
+        name="half-k", says="k releases: <k mu / 2>-GDP & no more", source="nobody", kind=rf.Bound(),
+        domain={"mu": rf.Real(0.1, 1.0), "k": rf.Whole(1, 100, log=True), "law": rf.Choice("a", "b"), "idle": rf.Fixed(1)},
+        claimed=lambda mu, k: G(k * mu / 2), truth=lambda mu, k, law: G(k**0.5 * mu) if law == "b" else G(0.0),
+        quote=rf.Quote("It is so.", "p. 1"), restricted_by=(rf.Quote("For large k.", "p. 2"),),
+    )  # fmt: skip
+    failing = one.corrected(
+        name="failing", truth=lambda mu: 1 / 0 if mu > 0.5 else G(mu / 2), where=lambda k: k > 1
+    )
+    return [
+        rf.hunt(one, "300 probes", progress=False),
+        rf.judge(one, samples=16),
+        rf.hunt(failing, "64 probes", progress=False),
+    ]
+
+
+def test_the_page_is_whole_and_the_data_are_plain(tmp_path: Path) -> None:
+    found = outcomes()
+    page = rf.report(found, tmp_path / "report")
+    text = page.read_text(encoding="utf-8")
+    parser = Checked()
+    parser.feed(text)
+    assert parser.open == []
+    assert all(link.startswith("#") for link in parser.links)
+    assert len(parser.ids) == len(set(parser.ids))
+    assert "prefers-color-scheme: dark" in text
+    assert "<k mu" not in text
+    for words in ("Counterexample", "Where it holds", "mipsim judge", "For large k.", "ZeroDivisionError"):
+        assert words in text
+    records = json.loads((tmp_path / "report/results.json").read_text(encoding="utf-8"))
+    for record, one in zip(records, found, strict=True):
+        assert record["verdict"] == str(one.verdict)
+        assert len(record["probes"]) == len(one.probes)
+        assert len(record["judged"]) == len(one.judged)
+        assert record["gap"] == (one.gap if math.isfinite(one.gap) else record["gap"])
+
+
+def test_the_map_is_over_what_matters() -> None:
+    hunted = outcomes()[0]
+    assert set(list(importance(hunted))[:2]) == {"k", "law"}
+    assert where_map(hunted, "m").startswith("<svg")
+
+
+def test_results_show_themselves() -> None:
+    for one in outcomes():
+        html = one._repr_html_()
+        Checked().feed(html)
+        assert str(one.verdict) in html
+        assert str(one.verdict) in str(one)
+        assert one.statement.name in repr(one)
+
+
+@pytest.mark.parametrize(("results", "says"), [([], "results is empty"), ([3], "results holds int")])
+def test_bad_results_are_refused(results, says: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=says):
+        rf.report(results, tmp_path)
+
+
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match="it must be a folder that can be written"):
+        rf.report(outcomes()[1], tmp_path / "file")

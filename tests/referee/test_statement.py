@@ -1,0 +1,106 @@
+"""Statements: what they check of themselves, and corrections."""
+
+import json
+import re
+
+import pytest
+
+import mipsim as mi
+from mipsim import referee as rf
+
+
+def parts(**changes):
+    return {
+        "name": "shift",
+        "says": "A shift by s in noise of deviation sigma is (s / sigma)-GDP.",
+        "source": "folklore",
+        "kind": rf.Bound(),
+        "domain": {"s": rf.Real(0.1, 2.0), "sigma": rf.Real(0.1, 10.0, log=True)},
+        "claimed": lambda s, sigma: mi.GaussianTradeOff(s / sigma),
+        "truth": lambda s, sigma: mi.GaussianTradeOff(s / sigma),
+    } | changes
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"name": ""}, "name is ''; it must be words"),
+        ({"name": "a b"}, "name is 'a b'; it must be letters"),
+        ({"kind": "bound"}, "kind of shift is 'bound'; it must be Bound()"),
+        ({"domain": {}}, "domain of shift is {}; it must name at least one parameter"),
+        (
+            {"domain": {"s": (0, 1)}},
+            "domain of shift has (0, 1) for s; it must be Real, Whole, Choice or Fixed",
+        ),
+        (
+            {"truth": lambda s, tau: 1.0},
+            "truth of shift asks for tau, which is no parameter; its domain has s, sigma",
+        ),
+        ({"where": 3}, "where of shift is 3; it must be a function of the parameters"),
+        ({"kind": rf.Limit("n")}, "grows is 'n'; it must be a Real or Whole parameter"),
+        ({"points": [{"s": 1.0}]}, "at has no value for sigma"),
+        ({"points": [{"s": 1.0, "sigma": 1.0, "n": 2}]}, "at names 'n', which is no parameter of shift"),
+        ({"points": [{"s": 3.0, "sigma": 1.0}]}, "s is 3.0; shift allows [0.1, 2]"),
+        (
+            {"points": [{"s": 1.0, "sigma": 1.0}], "where": lambda s, sigma: s < sigma},
+            "where of shift excludes {'s': 1.0, 'sigma': 1.0}",
+        ),
+    ],
+)
+def test_bad_statements_are_refused_in_one_sentence(changes, says: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(says)):
+        rf.Statement(**parts(**changes))
+
+
+def test_functions_get_the_parameters_that_they_name() -> None:
+    statement = rf.Statement(
+        **parts(claimed=lambda sigma, **rest: mi.GaussianTradeOff(rest["s"] / sigma), where=lambda s: s > 1)
+    )
+    at = {"s": 1.5, "sigma": 2.0}
+    assert statement.call("claimed", at) == mi.GaussianTradeOff(0.75)
+    assert statement.stands(at)
+    assert not statement.stands({"s": 0.5, "sigma": 2.0})
+
+
+def test_a_correction_overrides_what_differs() -> None:
+    quote = rf.Quote("It holds.", "p. 1")
+    printed = rf.Statement(**parts(points=[{"s": 1.0, "sigma": 1.0}, {"s": 1.0, "sigma": 4.0}], quote=quote))
+    right = printed.corrected(domain={"sigma": rf.Real(2.0, 10.0)}, derivation="It follows.")
+    assert (right.name, right.corrects, right.quote) == ("shift-corrected", "shift", quote)
+    assert [point.at["sigma"] for point in right.points] == [4.0]
+    assert right.domain["s"] is printed.domain["s"]
+    with pytest.raises(ValueError, match="corrected is given 'claim', which is no part of a statement"):
+        printed.corrected(claim=1)
+    with pytest.raises(ValueError, match="corrected of shift changes nothing"):
+        printed.corrected(derivation="No.")
+
+
+def test_it_is_described_in_json() -> None:
+    statement = rf.Statement(
+        **parts(kind=rf.Exists(rf.Equality(0.1)), control=rf.Control({"s": 1.0, "sigma": 1.0}))
+    )
+    found = json.loads(json.dumps(statement.record(), allow_nan=False))
+    assert found["domain"]["sigma"] == {"kind": "real", "low": 0.1, "high": 10.0, "log": True}
+    assert found["kind"]["of"]["tolerance"] == 0.1
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: rf.Equality(0.0), "tolerance is 0.0"),
+        (lambda: rf.Equality(0.1, relative=0.1), "give one of them"),
+        (lambda: rf.Bound(floor=0.7), "floor is 0.7"),
+        (lambda: rf.Limit("n", sizes=(1, 2, 4)), "sizes has 3 entries; it must have at least 6"),
+        (
+            lambda: rf.Limit("n", sizes=(10, 20, 30, 60, 120, 240)),
+            "each must be at least twice the one before",
+        ),
+        (lambda: rf.Exists(rf.Limit("n")), "it must be Bound(), Equality(...) or Ordering()"),
+        (lambda: rf.Control({}, shift=0.5), "shift is 0.5"),
+        (lambda: rf.Number(1.0, error=-1.0), "error is -1.0"),
+        (lambda: rf.Number(float("nan")), "value is NaN"),
+    ],
+)
+def test_bad_kinds_controls_and_numbers_are_refused(make, says: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(says)):
+        make()

@@ -1,0 +1,110 @@
+"""The public suite: its laws against quadrature, games and closed forms."""
+
+from itertools import pairwise
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import integrate
+from scipy.stats import binom, laplace
+
+import mipsim as mi
+from sims.broken_mechanisms import EPSILON, SUITE, Mechanism, Noise, noisy_max, patterns, sparse_vector
+
+BY_NAME = {mechanism.name: mechanism for mechanism in SUITE}
+
+
+@pytest.mark.parametrize("mechanism", SUITE, ids=lambda mechanism: mechanism.name)
+def test_games_follow_the_law(mechanism: Mechanism) -> None:
+    """Every outcome's count in both worlds; the probability that a test of a right law fails is 1e-6 a mechanism."""
+    games, pairs = 20_000, patterns(mechanism.queries, mechanism.one_differs)
+    a, b = pairs["one below" if mechanism.one_differs else "X shape"]
+    game = mi.TwoInputs(mechanism.release, a, b)
+    attack = mi.FunctionAttack(lambda target, output: mechanism.outcome(output))
+    laws = mechanism.law(a), mechanism.law(b)
+    played = mi.play(game, attack, games, edges=np.arange(laws[0].size - 1) + 0.5, progress=False)
+    for law, counts in zip(laws, (played.out, played.inside), strict=True):
+        assert abs(law.sum() - 1.0) < 1e-12
+        risk = 1e-6 / (4 * law.size)
+        assert (counts >= binom.ppf(risk, games, law)).all()
+        assert (counts <= binom.isf(risk, games, law)).all()
+
+
+def test_the_sparse_vector_technique_by_quadrature() -> None:
+    """P(two answers below, then one above) as a double integral over the noises, by SciPy."""
+    found = BY_NAME["SVT1"].law(np.array([1.0, 0.0, 2.0, *np.zeros(7)]))[2]
+    rho, nu = ({"scale": 20.0}, {"scale": 40.0})
+
+    def f(r: float) -> float:
+        return float(
+            laplace.pdf(r, **rho)
+            * laplace.cdf(r - 0.5, **nu)
+            * laplace.cdf(r + 0.5, **nu)
+            * laplace.sf(r - 1.5, **nu)
+        )
+
+    kinks = [-0.5, 0.0, 0.5, 1.5]
+    parts = pairwise([-np.inf, *kinks, np.inf])
+    assert found == pytest.approx(sum(integrate.quad(f, *ends, epsabs=1e-13)[0] for ends in parts), rel=1e-9)
+
+
+def test_a_released_value_by_quadrature() -> None:
+    """SVT3: P(the first answer is below and the second is released in a cell)."""
+    answers, low, high = np.array([1.0, 2.0, *np.zeros(8)]), -5.0, 0.0
+    cells = 34  # cut at -100, -95, ..., 60
+    found = BY_NAME["SVT3"].law(answers)[cells + 20]
+
+    def f(r: float) -> float:
+        least = max(low, 1.0 + r)
+        return (
+            float(
+                laplace.pdf(r, scale=20.0)
+                * laplace.cdf(r, scale=20.0)
+                * np.diff(laplace.cdf([least - 2.0, high - 2.0], scale=20.0))[0]
+            )
+            if least < high
+            else 0.0
+        )
+
+    ends = [-np.inf, -6.0, -1.0]
+    parts = [integrate.quad(f, *pair, epsabs=1e-14)[0] for pair in pairwise(ends)]
+    assert found == pytest.approx(sum(parts), rel=1e-8)
+
+
+def test_what_is_known_in_closed_form() -> None:
+    """The largest ratios: epsilon q / 2 for the largest of q answers, 1 / epsilon for the wrong histogram, 1 for ten sums."""
+    from verify.suite import largest_ratio
+
+    for name, pair, truth in (
+        ("noisy max 3", "all above", 2.5 * EPSILON),
+        ("noisy max 2", "one below, rest above", EPSILON),
+        ("histogram 1", "one above", EPSILON),
+        ("histogram 2", "one above", 1.0 / EPSILON),
+        ("prefix sum", "all above", 10 * EPSILON),
+    ):
+        mechanism = BY_NAME[name]
+        a, b = patterns(mechanism.queries, mechanism.one_differs)[pair]
+        found = max(
+            largest_ratio(mechanism.law(a), mechanism.law(b)),
+            largest_ratio(mechanism.law(b), mechanism.law(a)),
+        )
+        assert found == pytest.approx(truth, rel=1e-10)
+
+
+def test_the_ten_patterns_are_neighbours() -> None:
+    found = patterns(10)
+    assert len(found) == 10
+    assert all(np.abs(a - b).max() == 1.0 for a, b in found.values())
+    assert all((a != b).sum() == 1 for a, b in patterns(5, one_differs=True).values())
+
+
+def test_outcomes_of_an_unstopped_technique_are_its_bits() -> None:
+    mechanism = sparse_vector("all", 6, Noise(20.0), Noise(20.0), stops=False)
+    assert int(mechanism.outcome(jnp.array([1, 0, 1]))) == 5
+
+
+def test_exponential_noise_has_a_least_value() -> None:
+    law = noisy_max("value", 8, Noise(20.0, one_sided=True), value=True).law(np.ones(5))
+    least = 62  # cut at -60, -59, ...: the answers are 1
+    assert (law[:least] == 0.0).all()
+    assert law[least:].sum() == pytest.approx(1.0, abs=1e-13)

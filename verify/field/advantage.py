@@ -1,0 +1,35 @@
+"""Bounds of the membership advantage by differential privacy."""
+
+import math
+
+import mipsim as mi
+from mipsim.referee import Bound, Control, Equality, Real, Statement
+
+
+def largest_advantage(epsilon: float, delta: float = 0.0) -> float:
+    """The advantage of the best attacker against the least private (epsilon, delta)-DP mechanism."""
+    return float(mi.ApproxDPTradeOff(epsilon, delta).advantage())
+
+
+YEOM = Statement(
+    name="field-yeom",
+    says="Under $\\varepsilon$-DP the membership advantage is at most $e^\\varepsilon - 1$.",
+    source="Yeom, Giacomelli, Fredrikson, Jha (2018), theorem 1",
+    kind=Bound(unit="advantage"),
+    domain={"epsilon": Real(1e-3, math.inf, log=True, hunt_to=20.0)},
+    claimed=lambda epsilon: math.expm1(epsilon),
+    truth=largest_advantage,
+    control=Control({"epsilon": 1.0}, attained=True),
+)
+
+HUMPHRIES = Statement(
+    name="field-humphries",
+    says="Under $(\\varepsilon, \\delta)$-DP the membership advantage is at most "
+    "$(e^\\varepsilon - 1 + 2\\delta)/(e^\\varepsilon + 1)$, and some mechanism attains it.",
+    source="Humphries, Oya, Tulloch, Rafuse, Goldberg, Hengartner, Kerschbaum (2023), theorem 3.4",
+    kind=Equality(unit="advantage"),
+    domain={"epsilon": Real(1e-3, math.inf, log=True, hunt_to=20.0), "delta": Real(0.0, 0.9)},
+    claimed=lambda epsilon, delta: (math.expm1(epsilon) + 2.0 * delta) / (math.exp(epsilon) + 1.0),
+    truth=largest_advantage,
+    control=Control({"epsilon": 1.0, "delta": 0.01}, shift=0.03),
+)

@@ -1,0 +1,240 @@
+"""The public suite: mechanisms with known violations, by exact law and by games, beside other tools' published figures."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+import mipsim as mi
+from mipsim.bands.clopper_pearson import clopper_pearson
+from sims.broken_mechanisms import SUITE, Mechanism, patterns
+
+FLOOR = 0.01
+"""DP-Sniper looks at events of at least this probability: "above .01" is what it could find at best."""
+
+ROUNDING = 1e-12
+"""The laws' probabilities are right to some 1e-14, relative: a larger excess over e^epsilon is none of rounding."""
+
+GAMES = 1_000_000
+"""Games in each world, half to choose an event and half to judge it: some 10 s a mechanism."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """Lower bounds on epsilon that other tools report for the mechanism, at 90% confidence each.
+
+    Attributes:
+        dp_sniper: with logistic regression and with a small neural network.
+        statdp: in two runs, verified by fresh samples; None where one is published.
+        statdp_claims: StatDP's own answer, which is no bound.
+        seconds: of DP-Sniper with logistic regression.
+    """
+
+    dp_sniper: tuple[float, float]
+    statdp: tuple[float, float] | tuple[float]
+    statdp_claims: float
+    seconds: float
+
+
+PUBLISHED: dict[str, Published] = {
+    "SVT1": Published((0.086, 0.086), (0.030, 0.030), 0.216, 118),
+    "SVT2": Published((0.086, 0.085), (0.032, 0.041), 0.187, 148),
+    "SVT3": Published((0.172, 0.182), (0.023, 0.179), 1.21, 150),
+    "SVT4": Published((0.169, 0.170), (0.171, 0.172), 0.191, 123),
+    "SVT5": Published((1.761, 1.761), (14.3, 14.3), 3.24, 56),
+    "SVT6": Published((0.272, 0.270), (0.322, 0.320), 0.351, 91),
+    "noisy max 1": Published((0.092, 0.093), (0.092,), 0.092, 59),
+    "noisy max 2": Published((0.098, 0.098), (0.100,), 0.098, 56),
+    "noisy max 3": Published((0.248, 0.249), (0.199,), 0.177, 59),
+    "noisy max 4": Published((0.346, 0.353), (0.196,), 0.186, 60),
+    "histogram 2": Published((4.60, 4.60), (9.717, 10.002), 8.86, 38),
+    "prefix sum": Published((0.504, 0.577), (0.352,), 0.344, 92),
+}
+"""Bichsel, Steffen, Bogunovic, Vechev (2021), reference results of the published code."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What was found for one mechanism.
+
+    Attributes:
+        mechanism: its name.
+        claimed: the epsilon that its authors claim.
+        truth: the largest log ratio of an outcome's probabilities over the input pairs, by exact law; may be inf.
+        pair: at which pair, and in which order.
+        above_floor: what of it events of probability at least .01 show.
+        by_games: a lower bound on epsilon at `confidence`, by fresh games at the pair that shows most above .01.
+        confidence: of `by_games`.
+        verdict: REFUTED where the law passes the claim, else CONFIRMED: at these input pairs, and only at these.
+        seconds: for all of it.
+    """
+
+    mechanism: str
+    claimed: float
+    truth: float
+    pair: str
+    above_floor: float
+    by_games: float
+    confidence: float
+    verdict: str
+    seconds: float
+
+
+def largest_ratio(p: np.ndarray, q: np.ndarray) -> float:
+    """The largest log(p / q) of an outcome: the least epsilon for which p <= e^epsilon q everywhere; inf where q alone is 0.
+
+    Examples:
+        >>> largest_ratio(np.array([0.5, 0.5]), np.array([0.25, 0.75])) == math.log(2.0)
+        True
+    """
+    with np.errstate(divide="ignore"):
+        return float(np.max(np.log(p[p > 0.0]) - np.log(q[p > 0.0])))
+
+
+def ratio_above(p: np.ndarray, q: np.ndarray, floor: float) -> float:
+    """The largest log(p(S) / max(q(S), floor)) over randomised events S: Neyman and Pearson's at q(S) = floor.
+
+    Examples:
+        >>> round(ratio_above(np.array([0.5, 0.5]), np.array([0.25, 0.75]), 0.01), 6)
+        0.693147
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        order = np.argsort(-np.where(p > 0.0, p / q, 0.0), kind="stable")
+    fpr, tpr = (np.concatenate([[0.0], np.cumsum(x[order])]) for x in (q, p))
+    best = max(float(np.max(np.log(tpr[1:] / np.maximum(fpr[1:], floor)))), 0.0)
+    return max(best, math.log(max(float(np.interp(floor, fpr, tpr)) / floor, 1.0)))
+
+
+def by_games(
+    mechanism: Mechanism, first: np.ndarray, second: np.ndarray, games: int, confidence: float, seed: int
+) -> float:
+    """A lower bound on epsilon, from games alone: one half of them chooses the event, the other half judges it.
+
+    Args:
+        mechanism: what is played.
+        first: the input under which the event is likely, shape (q,).
+        second: its neighbour, shape (q,).
+        games: in each world, >= 2.
+        confidence: of the bound: both Clopper and Pearson intervals share 1 - confidence.
+        seed: of the games.
+    """
+    outcomes = mechanism.law(first).size
+    game = mi.TwoInputs(mechanism.release, second, first)
+    attack = mi.FunctionAttack(lambda target, output: mechanism.outcome(output))
+    edges = np.arange(outcomes - 1) + 0.5
+    half = games // 2
+    chosen, judged = (
+        mi.play(game, attack, numbers, seed, edges=edges, progress=False)
+        for numbers in (range(half), range(half, games))
+    )
+    # Rare outcomes come last whatever their ratio: one is added to every count.
+    order = np.argsort(-(chosen.inside + 1.0) / (chosen.out + 1.0), kind="stable")
+    risk = 1.0 - confidence
+
+    def bound(inside: np.ndarray, out: np.ndarray, total: int) -> np.ndarray:
+        low, _ = clopper_pearson(inside, total, risk)
+        _, high = clopper_pearson(out, total, risk)
+        with np.errstate(divide="ignore"):
+            return np.log(low) - np.log(high)
+
+    sums = [np.cumsum(counts[order]) for counts in (chosen.inside, chosen.out)]
+    size = int(np.argmax(bound(sums[0], sums[1], half))) + 1
+    event = order[:size]
+    found = bound(judged.inside[event].sum(keepdims=True), judged.out[event].sum(keepdims=True), games - half)
+    return max(0.0, float(found[0]))
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the exact law shows of a mechanism at the input pairs of `patterns`, in both orders.
+
+    Attributes:
+        truth, pair: the largest log ratio of an outcome's probabilities, and where.
+        above_floor, clearest: what events of probability at least .01 show of it, and where they show most.
+        verdict: see `Row`.
+    """
+
+    truth: float
+    pair: str
+    above_floor: float
+    clearest: tuple[np.ndarray, np.ndarray]
+    verdict: str
+
+
+def by_law(mechanism: Mechanism) -> Shown:
+    """Judge one mechanism by its exact law."""
+    pairs = {
+        f"{name}, {order}": pair
+        for name, (a, b) in patterns(mechanism.queries, mechanism.one_differs).items()
+        for order, pair in (("a", (a, b)), ("b", (b, a)))
+    }
+    laws = {name: (mechanism.law(a), mechanism.law(b)) for name, (a, b) in pairs.items()}
+    truths = {name: largest_ratio(*law) for name, law in laws.items()}
+    shown = {name: ratio_above(*law, FLOOR) for name, law in laws.items()}
+    worst, clearest = max(truths, key=truths.__getitem__), max(shown, key=shown.__getitem__)
+    passed = truths[worst] > mechanism.claimed * (1.0 + ROUNDING) + ROUNDING
+    verdict = "REFUTED" if passed else "CONFIRMED"
+    return Shown(truths[worst], worst, shown[clearest], pairs[clearest], verdict)
+
+
+def judge(mechanism: Mechanism, games: int, confidence: float = 0.999, seed: int = 0) -> Row:
+    """Judge one mechanism by exact law, and by games at the pair that shows most above .01."""
+    started = time.perf_counter()
+    law = by_law(mechanism)
+    found = by_games(mechanism, *law.clearest, games, confidence, seed)
+    seconds = time.perf_counter() - started
+    return Row(
+        mechanism.name,
+        mechanism.claimed,
+        law.truth,
+        law.pair,
+        law.above_floor,
+        found,
+        confidence,
+        law.verdict,
+        seconds,
+    )
+
+
+def show(out: str | None = None, seed: int = 0) -> list[Row]:
+    """Judge the suite, print its table row by row, and write it as JSON where a file is named."""
+    columns = (
+        "mechanism",
+        "claimed",
+        "truth",
+        "above .01",
+        "by games",
+        "DP-Sniper",
+        "StatDP",
+        "verdict",
+        "s",
+        "their s",
+    )
+    print("{:<20}{:>8}{:>8}{:>10}{:>9}{:>15}{:>15}  {:<10}{:>5}{:>8}".format(*columns))
+    rows = []
+    for mechanism in SUITE:
+        row = judge(mechanism, GAMES, seed=seed)
+        rows.append(row)
+        other = PUBLISHED.get(mechanism.name)
+        said = (
+            ("", "", "")
+            if other is None
+            else (_spell(other.dp_sniper), _spell(other.statdp), f"{other.seconds:.0f}")
+        )
+        print(
+            f"{row.mechanism:<20}{row.claimed:>8.4f}{row.truth:>8.4f}{row.above_floor:>10.4f}{row.by_games:>9.4f}"
+            f"{said[0]:>15}{said[1]:>15}  {row.verdict:<10}{row.seconds:>5.1f}{said[2]:>8}",
+            flush=True,
+        )
+    if out is not None:
+        Path(out).write_text(json.dumps([asdict(row) for row in rows], indent=1))
+    return rows
+
+
+def _spell(bounds: tuple[float, ...]) -> str:
+    return " / ".join(f"{bound:.3f}" for bound in bounds)
