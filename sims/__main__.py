@@ -62,6 +62,13 @@ def parser() -> argparse.ArgumentParser:
     merged.add_argument("--out", required=True, metavar="FILE", help="where to store the sum")
     merged.add_argument("--force", action="store_true", help="replace another result that is there")
     timing = commands.add_parser("bench", help="time the engine and the exact laws against other ways")
+    timing.add_argument(
+        "what",
+        nargs="?",
+        choices=["speed", "hunt"],
+        default="speed",
+        help="speed (the default), or who finds planted defects",
+    )
     timing.add_argument("--json", default=None, metavar="FILE", help="also write the timings to this file")
     timing.add_argument("--quick", action="store_true", help="fewer games and repeats")
     return top
@@ -167,6 +174,11 @@ def _merge(options: argparse.Namespace) -> int:
 
 
 def _bench(options: argparse.Namespace) -> int:
+    if options.what == "hunt":
+        from sims.hunt_bench import run_hunt_bench
+
+        run_hunt_bench(options.quick, options.json)
+        return 0
     from sims.bench import run_bench
 
     run_bench(options.quick, options.json)

@@ -36,6 +36,20 @@ class Kind:
         """Whether only an excess counts against the statement."""
         return False
 
+    def __str__(self) -> str:
+        told = {
+            "tolerance": "tolerance {:g}",
+            "relative": "tolerance {:.3g} of the claim",
+            "grows": "as {} grows",
+            "of": "of: {}",
+        }
+        said = [
+            text.format(value)
+            for key, text in told.items()
+            if (value := getattr(self, key, None)) is not None
+        ]
+        return ", ".join([type(self).__name__.lower(), *said])
+
     def record(self) -> dict[str, Any]:
         """The kind as JSON holds it."""
         return {"kind": type(self).__name__} | {

@@ -167,9 +167,9 @@ def _worst(outcome: Outcome) -> str:
         words = (
             f"from {_word(reach['low'])} to {_word(reach['high'])}"
             if isinstance(reach, dict)
-            else f"for {', '.join(map(str, reach))}"
+            else f"= {', '.join(map(str, reach))}"
         )
-        lines.append(f'<p class="meta">Broken {words} of {escape(key)}, the others as they are.</p>')
+        lines.append(f'<p class="meta">Broken for {escape(key)} {words}, the others as they are.</p>')
     kind = "note counterexample" if refuted else "note"
     return (
         f'<div class="{kind}"><h3>{title}</h3>{"".join(lines)}<p>See it again:</p>'

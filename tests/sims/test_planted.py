@@ -1,0 +1,50 @@
+"""Planted defects are found, and true statements are not refuted."""
+
+import pytest
+
+from mipsim import referee as rf
+from sims.hunt_bench import SEARCHERS, Score, run_hunt_bench
+from sims.planted import BASES, DEFECTS, damaged_statement, true_statement
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(DEFECTS) >= 20
+    assert len(BASES) >= 15
+    assert len({defect.name for defect in DEFECTS}) == len(DEFECTS)
+
+
+@pytest.mark.parametrize("name", BASES)
+def test_a_true_statement_is_confirmed(name: str) -> None:
+    found = rf.hunt(true_statement(name), "32 probes", progress=False)
+    assert not found.failures
+    assert str(found.verdict) == "CONFIRMED", str(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BASES)
+def test_a_true_statement_is_never_refuted(name: str) -> None:
+    """100 hunts. Judged by exact laws, a refutation needs no chance: one of 60 probes and four judged points would show it."""
+    statement = true_statement(name)
+    for seed in range(100):
+        assert str(rf.hunt(statement, "60 probes", seed=seed, progress=False).verdict) == "CONFIRMED"
+
+
+@pytest.mark.slow
+def test_defects_are_found() -> None:
+    """At least 90% over ten seeds by 2000 probes, which take seconds."""
+    found = [
+        str(rf.hunt(damaged_statement(defect), "2000 probes", seed=seed, progress=False).verdict) == "REFUTED"
+        for defect in DEFECTS
+        for seed in range(10)
+    ]
+    assert sum(found) >= 0.9 * len(found)
+
+
+def test_the_bench_scores_every_searcher(monkeypatch, capsys, tmp_path) -> None:
+    monkeypatch.setattr("sims.hunt_bench.DEFECTS", DEFECTS[:1])
+    monkeypatch.setattr("sims.hunt_bench.QUICK_PROBES", 40)
+    scores = run_hunt_bench(quick=True, file=str(tmp_path / "scores.json"))
+    assert {score.searcher for score in scores} == set(SEARCHERS)
+    assert all(isinstance(score, Score) and 0 <= score.found <= score.seeds for score in scores)
+    assert "only for d < 3" in capsys.readouterr().out
+    assert (tmp_path / "scores.json").read_text(encoding="utf-8").startswith("[")
