@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax.core import Tracer
 
 
 @contextmanager
@@ -38,9 +39,7 @@ def in_float64(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def computed(*args: Any, **kwargs: Any) -> Any:
-        if jax.config.jax_enable_x64 or any(
-            isinstance(x, jax.core.Tracer) for x in jax.tree.leaves((args, kwargs))
-        ):
+        if jax.config.jax_enable_x64 or any(  # pyright: ignore[reportAttributeAccessIssue]isinstance(x, Tracer) for x in jax.tree.leaves((args, kwargs))):
             return method(*args, **kwargs)
         with exact_scope():
             return jax.tree.map(

@@ -100,6 +100,6 @@ def test_records_and_outputs_outside_the_engine_are_float64() -> None:
     for drawn in (
         data.sample(key, 3),
         game.play(key, True)[1],
-        game.mechanism.release(key, np.ones((4, 2)) / 3.0),
+        game.mechanism.release(key, jnp.ones((4, 2))),
     ):
         assert np.asarray(drawn).dtype == np.float64
