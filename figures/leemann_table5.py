@@ -2,10 +2,8 @@
 
 from math import sqrt
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
 from figures import text_table
 from figures.played import Request
@@ -38,8 +36,7 @@ def noises(name: str, mu: float) -> tuple[float, float]:
 def step_mu(mu: float, n: int, records: int, epochs: int) -> float:
     """The mu_step at which equation 10 promises mu for the run, c = n sqrt(T) / N, T = epochs N / n steps."""
     c = n * sqrt(epochs * records / n) / records
-    root: Any = brentq(lambda s: leemann.long_run_mu(s, c) - mu, 1e-9, 26.0, xtol=1e-13)
-    return float(root)
+    return leemann.step_for_long_run_mu(mu, c)
 
 
 def _cells(name: str, mu: float) -> tuple[str, str]:

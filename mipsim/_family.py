@@ -1,8 +1,10 @@
 """Families of classes whose members are abstract or final: what a base computes, no subclass recomputes."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
+
+from mipsim._precision import in_float64
 
 
 class AbstractMember(eqx.Module):
@@ -30,8 +32,15 @@ class AbstractMember(eqx.Module):
         TypeError: Bent overrides score of AbstractAdditiveAttack, which follows from the abstract methods there; subclass AbstractAttack to say it freely
     """
 
+    FLOAT64: ClassVar[tuple[str, ...]] = ()
+    """Methods that compute in float64 whoever calls them; a family's root names them."""
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        for name in cls.FLOAT64:
+            method = vars(cls).get(name)
+            if callable(method) and not getattr(method, "__isabstractmethod__", False):
+                setattr(cls, name, in_float64(method))
         # Equinox makes a second class of the same name and bases for its own use while it initialises.
         family = [base for base in cls.__mro__[1:] if issubclass(base, AbstractMember)][:-1]
         if not family:

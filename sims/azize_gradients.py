@@ -57,7 +57,7 @@ def correlated_gradients(dimension: int = 10, mean: float = 1.0) -> mi.Gaussian:
     return mi.Gaussian(np.full(dimension, mean), root @ root.T)
 
 
-def _step(descent: bool, covariance: bool, rows: int = 20) -> tuple[mi.FixedTarget, mi.FunctionAttack]:
+def _step(descent: bool, rows: int = 20) -> tuple[mi.FixedTarget, mi.FunctionAttack]:
     """theta_1 = theta_0 - eta (mean gradient); the attacker's batch gradient is +-(theta_1 - theta_0)/eta."""
     data = correlated_gradients()
     start = np.linspace(-1.0, 1.0, data.dimension)
@@ -66,7 +66,7 @@ def _step(descent: bool, covariance: bool, rows: int = 20) -> tuple[mi.FixedTarg
     def release(_: Array, gradients: Array) -> Array:
         return jnp.asarray(start) - RATE * jnp.mean(gradients, axis=0)
 
-    score_of = mi.CovarianceScore(data, rows) if covariance else mi.ScalarProduct(np.zeros(data.dimension))
+    score_of = mi.CovarianceScore(data, rows)
 
     def score(target: Array, output: Array) -> Array:
         return score_of.score(target, sign * (output - jnp.asarray(start)) / RATE)
@@ -86,14 +86,13 @@ GRADIENTS = (
     Study("azize_z_least_squares", "least squares, intercept and 2 slopes, n = 150", _least_squares, GAMES),
     *(
         Study(
-            f"azize_alg4_{'descent' if descent else 'printed'}_{'covariance' if covariance else 'scalar'}",
+            f"azize_alg4_{'descent' if descent else 'printed'}_covariance",
             f"one SGD step of 20 correlated Gaussian gradients, d = 10, g_batch = {'-' if descent else ''}(theta_1 - theta_0)/eta, "
-            f"{'covariance attack' if covariance else 'scalar product'}",
-            _bind(_step, descent, covariance),
+            "covariance attack",
+            _bind(_step, descent),
             STEP_GAMES,
         )
         for descent in (False, True)
-        for covariance in (True, False)
     ),
 )  # fmt: skip
 """Studies of Z-estimators and of algorithm 4."""

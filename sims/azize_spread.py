@@ -1,20 +1,17 @@
-"""Wider settings than the paper's: the likelihood ratio at its point, other targets, random targets, reference points."""
+"""Wider settings than the paper's: the likelihood ratio at its point, other targets, random targets."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import jax.numpy as jnp
 import numpy as np
 
 import mipsim as mi
-from sims.azize_paper import REGULARISATION, D, N, paper_target, reference_data
+from sims.azize_paper import N, paper_target, reference_data
 from sims.study import Study
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from jaxtyping import Array
 
 GAMES = {"quick": 100_000, "standard": 400_000, "full": 4_000_000}
 SLOW_GAMES = {"quick": 5_000, "standard": 40_000, "full": 1_000_000}
@@ -40,33 +37,6 @@ def _random_target() -> tuple[mi.RandomTarget, mi.LikelihoodRatio]:
     )
 
 
-def _estimated(size: int, centred: bool, regularisation: float) -> tuple[mi.FixedTarget, mi.CovarianceScore]:
-    data = reference_data()
-    reference = np.random.default_rng([SEED, size]).uniform(size=(size, D)) < data.mean
-    moments = mi.EstimatedMoments(reference, centred=centred, regularisation=regularisation)
-    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=N, target=data.easiest_target())
-    return game, mi.CovarianceScore(moments, n=N, target=game.target)
-
-
-def _redrawn(size: int) -> tuple[mi.FixedTarget, mi.FunctionAttack]:
-    """The mechanism releases the mean and, for the attacker, the moments of a fresh reference set."""
-    rows, dimension = 50, 100
-    p = np.random.default_rng(SEED).uniform(0.25, 0.75, dimension)
-    data = mi.Bernoulli(p)
-
-    def release(key: Array, records: Array) -> Array:
-        mean = data.sample(key, size).mean(axis=0)  # Z^2 = Z gives the centred variance
-        return jnp.stack([jnp.mean(records, axis=0), mean, mean * (1 - mean) + REGULARISATION])
-
-    def score(target: Array, output: Array) -> Array:
-        released, mean, variance = output
-        weights = (target - mean) / variance
-        return jnp.sum(weights * (released - mean)) - jnp.sum(weights * (target - mean)) / (2 * rows)
-
-    game = mi.FixedTarget(release, data, n=rows, target=data.easiest_target())
-    return game, mi.FunctionAttack(score)
-
-
 def _bind(build: Callable, *arguments: object) -> Callable:
     return lambda: build(*arguments)
 
@@ -88,32 +58,5 @@ SPREAD = (
         "azize_misspecified_far", "aimed at a far point", _bind(_misspecified, (0.0, 1.0, 0.0, 1.0)), GAMES
     ),
     Study("azize_random_target", "random targets, n = 100, d = 500", _random_target, SLOW_GAMES),
-    *(
-        Study(
-            f"azize_fig6_uncentred_{k}",
-            f"uncentred C0 from {k} reference points",
-            _bind(_estimated, k, False, REGULARISATION),
-            GAMES,
-        )
-        for k in (10, 1000)
-    ),
-    *(
-        Study(
-            f"azize_fig6_ridge_{k}",
-            f"centred C0 from {k} reference points with a strong regularisation, 1/4",
-            _bind(_estimated, k, True, 0.25),
-            GAMES,
-        )
-        for k in (5, 10)
-    ),
-    *(
-        Study(
-            f"azize_redrawn_{k}",
-            f"{k} reference points redrawn in every game",
-            _bind(_redrawn, k),
-            SLOW_GAMES,
-        )
-        for k in (5, 50)
-    ),
 )
 """Studies beyond the figures."""

@@ -1,8 +1,11 @@
 """What a family computes, no member computes again: a subclass that would be misread in silence is refused."""
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
+from jaxtyping import Array
 
 import mipsim as mi
 
@@ -68,3 +71,35 @@ def test_members_give_the_abstract_parts_and_helpers_of_their_own():
             return 2 * self.factor * target
 
     assert float(Scaled(1.5).score(jnp.ones(2), jnp.ones(2))) == 6.0
+
+
+@pytest.mark.parametrize("attack", ["covariance", "ratio", "own"])
+def test_a_score_outside_the_engine_is_float64(attack: str) -> None:
+    data = mi.Bernoulli([0.3, 0.6])
+
+    class Own(mi.AbstractAttack):
+        def score(self, target: Array, output: Array) -> Array:
+            return jnp.sum(jnp.asarray(output) / 3.0)
+
+    members = {
+        "covariance": mi.CovarianceScore(data, n=10),
+        "ratio": mi.LikelihoodRatio(mi.EmpiricalMean(), data, 10),
+        "own": Own(),
+    }
+    found = members[attack].score(np.array([1.0, 0.0]), np.array([0.3, 0.5]))
+    with jax.enable_x64(True):
+        inside = members[attack].score(np.array([1.0, 0.0]), np.array([0.3, 0.5]))
+    assert np.asarray(found).dtype == np.float64
+    assert float(found) == float(inside)
+
+
+def test_records_and_outputs_outside_the_engine_are_float64() -> None:
+    data = mi.Gaussian(0.0, 1.0, d=2)
+    game = mi.FixedTarget(mi.GaussianNoise(mi.EmpiricalMean(), 0.5), data, n=4, target=np.ones(2))
+    key = jax.random.key(0)
+    for drawn in (
+        data.sample(key, 3),
+        game.play(key, True)[1],
+        game.mechanism.release(key, jnp.ones((4, 2))),
+    ):
+        assert np.asarray(drawn).dtype == np.float64

@@ -133,8 +133,10 @@ class Claim:
         slip: for a slip of the pen, the wrong place and the right one of the same paper.
         same_formula: for a correction: it keeps the printed formula and only narrows the domain.
         sampled: draws points of the domain, called as sampled(generator, count); judged by exact laws, without games.
-            Each point has a generator of its own, made from (claim id, seed, number of the point).
+            Each point has a generator of its own, made from (its laws or else its id, seed, number of the point).
         samples: how many points are drawn at quick, standard and full; a smaller scale draws the first of them.
+        laws: claims with the same name here ask for the same exact laws: they draw the same points, and one thread judges them in
+            turn, so that each law is built once.
     """
 
     id: str
@@ -155,3 +157,4 @@ class Claim:
     same_formula: bool = False
     sampled: Callable[[np.random.Generator, int], Sequence[Regime]] | None = None
     samples: tuple[int, int, int] = SAMPLES
+    laws: str = ""

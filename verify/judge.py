@@ -68,8 +68,8 @@ def regime_seed(seed: int, claim: str, regime: str) -> int:
 def sampled_regimes(claim: Claim, scale: str, seed: int) -> tuple[Regime, ...]:
     """Return the points of the claim's domain that are drawn at this scale, named "sampled 1", "sampled 2", ...
 
-    Each has a generator of its own, made from (claim id, seed, number): a point is the same at every scale and does
-    not depend on the claims beside it.
+    Each has a generator of its own, made from (claim id, seed, number), with the name of the laws in the place of the id where the
+    claim has one: a point is the same at every scale and does not depend on the claims beside it.
 
     Args:
         claim: its `sampled` draws the points; without it there are none.
@@ -112,7 +112,9 @@ def regime_named(claim: Claim, name: str, seed: int) -> Regime | None:
 def _sampled_regime(claim: Claim, seed: int, index: int) -> Regime:
     assert claim.sampled is not None
     name = f"{SAMPLED} {index}"
-    found = claim.sampled(np.random.default_rng([regime_seed(seed, claim.id, SAMPLED), index]), 1)
+    found = claim.sampled(
+        np.random.default_rng([regime_seed(seed, claim.laws or claim.id, SAMPLED), index]), 1
+    )
     if len(found) != 1 or found[0].random:
         what = f"{len(found)} regimes" if len(found) != 1 else "a regime that chance enters"
         raise ValueError(

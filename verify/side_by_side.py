@@ -13,7 +13,7 @@ from verify.judge import OnRegime, judge
 
 
 def families(claims: Sequence[Claim]) -> list[list[Claim]]:
-    """Claims with their corrections: a family shares laws and games, so one thread judges it in turn.
+    """Claims of the same laws, or else with their corrections: a family shares laws and games, so one thread judges it in turn.
 
     Examples:
         >>> from verify.register import REGISTER
@@ -22,7 +22,7 @@ def families(claims: Sequence[Claim]) -> list[list[Claim]]:
     """
     found: dict[str, list[Claim]] = {}
     for claim in claims:
-        found.setdefault(claim.corrects or claim.id, []).append(claim)
+        found.setdefault(claim.laws or claim.corrects or claim.id, []).append(claim)
     return list(found.values())
 
 

@@ -1,6 +1,7 @@
 """What every attack provides: a score, higher = "in"."""
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import jax.numpy as jnp
 import numpy as np
@@ -32,6 +33,8 @@ class AbstractAttack(AbstractMember):
         >>> print(Distance().score(np.ones(2), np.zeros(2)))
         -2.0
     """
+
+    FLOAT64: ClassVar[tuple[str, ...]] = ("score", "weights", "offset", "contributions", "link")
 
     @abstractmethod
     def score(self, target: Float[Array, " d"], output: Array) -> Float[Array, ""]:

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import singledispatch
+from typing import ClassVar
 
 import jax
 import numpy as np
@@ -31,6 +32,8 @@ class AbstractDistribution(AbstractMember):
         >>> print(data.mean, data.variance)
         [0.25 0.5 ] [0.1875 0.25  ]
     """
+
+    FLOAT64: ClassVar[tuple[str, ...]] = ("sample",)
 
     @property
     @abstractmethod

@@ -32,7 +32,7 @@ class ChiSquareBounds:
         d: degrees of freedom, >= 1.
         noncentrality: >= 0.
 
-    Source: Prekopa (1973), theorem 6, for marginals of log-concave functions; Boucheron, Lugosi & Massart (2013), section 2.8,
+    Source: Prekopa (1973): marginals of log-concave functions are log-concave; Boucheron, Lugosi & Massart (2013), section 2.8,
     for Bernstein's inequality.
 
     Examples:

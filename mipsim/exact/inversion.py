@@ -23,8 +23,8 @@ class InvertedLaw(AbstractScoreLaw):
 
     The integral is a trapezoid sum of spacing h over the line next to the saddlepoint of x. By Poisson's summation formula
     such a sum is exactly sum_m exp(m c P) P(S > x + m P) with P = 2 pi / h: the terms m != 0 are bounded by Chernoff's
-    inequality, and h is chosen for it. The error of leaving out high frequencies is bounded by the theorem of Niederreiter
-    and Philipp, from what the transform proves of its modulus there (`AbstractTransform.tail`). The sum has no cancellation
+    inequality, and h is chosen for it. The error of leaving out high frequencies is bounded as
+    `Tail.distance` proves, from what the transform proves of its modulus there (`AbstractTransform.tail`). The sum has no cancellation
     on that line, so small tails keep their relative accuracy. A score on a lattice has the kernel
     step / (1 - exp(-s step)) in the place of 1 / s, and frequencies up to pi / step only: then the sum is finite, the
     discrete Fourier transform of the lattice law.
@@ -33,8 +33,7 @@ class InvertedLaw(AbstractScoreLaw):
         transform: the cumulants in the two worlds.
         least_log: log probabilities down to which the lines are built at once; farther ones where a threshold needs them.
 
-    Source: Daniels (1954) for the saddlepoint line; Abate and Whitt (1992) for the exact discretisation error;
-    Niederreiter and Philipp (1973) for the truncation.
+    Source: Daniels (1954) for the saddlepoint line; Abate and Whitt (1992) for the exact discretisation error.
 
     Examples:
         >>> from mipsim.exact.density_rows import NormalRow

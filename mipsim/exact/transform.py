@@ -41,7 +41,14 @@ class Tail:
         nodes, whose density is at most L = `lipschitz`. What is integrated against the two falls by 1 round the circle,
         so by parts the same number bounds the difference of the integrals.
 
-        Source: Niederreiter and Philipp (1973), theorem 1'.
+        Proof. Let d_k be the difference of the two transforms, 0 up to k = first, and psi*, F the polynomial and Fejer's kernel of
+        degree m of `mipsim.exact.selberg`: |psi - psi*| <= F / (2 m + 2), and psi* has coefficients of modulus at most 1 / (2 pi k).
+        The integral of F is at most L against the modulus of the polynomial's density, and so at most L + 2 sum (1 - k / (m + 1))
+        |d_k| against the law. Hence the two integrals of psi differ by at most
+        L / (m + 1) + sum |d_k| (1 / pi + u (1 - u)) / k, u = k / (m + 1), with u (1 - u) <= 1 / 4. The indicator of an arc is a
+        difference of two saw-teeth and a constant: twice that, 2 L / (m + 1) + 1.14 sum |d_k| / k, is less than is stated.
+
+        Source: Niederreiter and Philipp (1973) for such a bound; Vaaler (1985), theorem 18, for psi*.
         """
         if np.isinf(self.last):
             return self.total / np.pi

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from functools import singledispatch
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import equinox as eqx
 from jaxtyping import Array, Float, PRNGKeyArray
@@ -42,6 +42,8 @@ class AbstractGame(AbstractMember):
         >>> isinstance(game, AbstractGame), target.shape, output.shape
         (True, (2,), (2,))
     """
+
+    FLOAT64: ClassVar[tuple[str, ...]] = ("play",)
 
     mechanism: eqx.AbstractVar[AbstractMechanism]
 

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from functools import singledispatch
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from jaxtyping import Array, Float, PRNGKeyArray
 
@@ -23,6 +23,8 @@ class AbstractMechanism(AbstractMember):
         >>> print(mechanism.release(jax.random.key(0), np.array([[0.0, 1.0], [1.0, 1.0]])))
         [0.5 1. ]
     """
+
+    FLOAT64: ClassVar[tuple[str, ...]] = ("release",)
 
     @abstractmethod
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:

@@ -1,10 +1,8 @@
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from mipsim.bands import deviance, deviance_bounds, divergence
+from mipsim.bands import deviance, divergence
 
 
 def exact(count: int, games: int, p: float, q: float) -> float:
@@ -35,16 +33,3 @@ def test_the_ends_are_safe() -> None:
     far = np.inf
     assert deviance([0, 10, 0, 10, 5, 5], 10, [0, 1, 1, 0, 0, 1]).tolist() == [0, 0, far, far, far, far]
     assert divergence([0, 1, 0, 1], [0, 1, 1, 0]).tolist() == [0, 0, far, far]
-
-
-@given(games=st.integers(1, 10**9), share=st.floats(0, 1), critical=st.floats(0.01, 60))
-def test_the_bounds_invert_the_deviance(games: int, share: float, critical: float) -> None:
-    count = round(share * games)
-    low, high = (float(end) for end in deviance_bounds(count, games, critical))
-    assert low <= count / games <= high
-    assert (low == 0.0) == (count == 0)
-    assert high == 1.0 or count < games
-    slack = 1e-9 * critical + 1e-14 * games
-    for end in {low, high} - {0.0, 1.0}:
-        if 1e-6 < end < 1 - 1e-6:
-            assert float(deviance(count, games, end)) == pytest.approx(critical, abs=slack, rel=1e-6)

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 from scipy.integrate import quad
+from scipy.special import ndtr
 from scipy.stats import chi2, laplace, ncx2, norm
 
 from mipsim.theory import kaissis
+from mipsim.tradeoff import PiecewiseLinearTradeOff
 from verify.kaissis.outputs import best_test, norm_beta
 
 ALPHA = np.array([1e-6, 1e-3, 0.05, 0.3, 0.7, 0.99])
@@ -97,3 +99,21 @@ def test_sorting_finds_the_best_test():
 def test_bad_input_is_named(call, named):
     with pytest.raises(ValueError, match=named):
         call()
+
+
+@pytest.mark.parametrize("mu", [0.3, 2.0, 8.0])
+def test_the_symmetrised_curve_lies_between_its_proven_bounds(mu):
+    """Of the exact curves the lesser of j and its inverse lies above J, and lines that touch j from below lie below it."""
+    j = kaissis.FoldedGaussianTradeOff(mu)
+    chords, below = kaissis.symmetrised(j), kaissis.symmetrised_below(j)
+    alpha = np.concatenate([np.geomspace(1e-12, 0.1, 40), np.linspace(0.1, 0.99, 30)])
+    assert (below.beta(alpha) <= chords.beta(alpha) + 1e-15).all()  # rounding
+    assert (chords.beta(alpha) - below.beta(alpha) < 1e-6).all()
+    # Between the samples j itself is above what is said to be below it, and within the stated distance of the chords.
+    at = ndtr(np.linspace(-6.0, 4.0, 997))
+    assert (j.beta(at) >= below.beta(at) - 1e-15).all()
+
+
+def test_a_corner_between_samples_is_refused():
+    with pytest.raises(ValueError, match=r"use j\.symmetrized"):
+        kaissis.symmetrised(PiecewiseLinearTradeOff([0.0, 0.31234567, 1.0], [1.0, 0.2, 0.0]))

@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import mipsim as mi
+from verify.azize import gdp
 from verify.claim import Budget, Verdict
 from verify.claim_result import together
 from verify.limits import judge_identity
@@ -85,3 +87,10 @@ def test_one_refuted_regime_refutes_the_statement():
     assert together([]) is Verdict.INCONCLUSIVE
     assert together([good, replace(good, verdict=Verdict.INCONCLUSIVE)]) is Verdict.INCONCLUSIVE
     assert np.isfinite(good.gap)
+
+
+def test_neighbouring_data_sets_are_told_apart_by_what_is_released():
+    """By releases, so that noise, or equal data sets, give no advantage."""
+    assert gdp.best_advantage(10, 1.0) == gdp.best_advantage(1000, 1e-6) == 1.0
+    assert gdp.best_advantage(10, 0.0) == 0.0
+    assert gdp.best_advantage(10, 1.0, mi.GaussianNoise(mi.EmpiricalMean(), 0.1)) == 0.0

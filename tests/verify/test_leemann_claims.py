@@ -26,6 +26,7 @@ from verify.judge import regime_named
 from verify.leemann import (
     CLAIMS,
     by_games,
+    composition,
     finite_run,
     guarantee,
     laws,
@@ -290,3 +291,31 @@ def test_readings_of_less_noise():
     """The least noise stands for replaced records; equation 9's noise and added records do not."""
     readings = {r.reading for r in BY_ID["leemann-less-noise"].regimes}
     assert readings == {noise.LEAST_REPLACED, noise.LEAST_ADDED, noise.BY_EQUATION}
+
+
+def test_an_endless_run_with_falling_rates_is_a_reading_of_its_own():
+    """By Hellinger affinities: no finite mu does, while runs of one rate for each t keep theirs."""
+    claim = next(one for one in CLAIMS if one.id == "leemann-lemma-5.1")
+    endless = [regime for regime in claim.regimes if regime.reading == composition.ENDLESS]
+    assert {regime.reading for regime in claim.regimes} == {composition.EACH, composition.ENDLESS}
+    for regime in endless:
+        found = regime.judge(BUDGET)
+        assert found.verdict is Verdict.REFUTED
+        # 4,096 drawn steps: the advantage is at least what the affinities prove of it, within five standard errors.
+        proven = (
+            found.evidence.gap[0]
+            + GaussianTradeOff(
+                leemann.long_run_mu(regime.parameters["mu_step"], regime.parameters["c"])
+            ).advantage()
+        )
+        drawn = float(found.second_route.split("has advantage ")[1].split()[0])
+        assert proven <= drawn + 5 * 0.016
+
+
+def test_a_shifted_mean_has_a_second_route():
+    found = step.gaussian_regime(2, 10, 3.0, 3.0, centred=False).judge(BUDGET)
+    assert found.verdict is Verdict.REFUTED
+    assert "NumPy" in found.second_route
+    right = step._by_drawn_means(2, 10, 0.0, leemann.step_tradeoff(2, 10, 0.0))
+    missed, said = (float(right.split(word)[1].split()[0].rstrip(".;")) for word in ("FNR ", "says "))
+    assert abs(missed - said) < 5 * 0.0019  # the corrected K, by the same drawing

@@ -335,7 +335,7 @@ CLAIMS = (
         same_formula=True,
         derivation=(
             "Write x = C^-1/2 (g - mu), delta_k for that of candidate k, |delta_k|^2 = b m_k, S = C^-1/2 C0 C^-1/2, e for the mean of the references' x, |e|^2 = O(d/n_r) in probability. (1) The "
-            "estimated score is (delta_k - e)' S^-1 (delta_k - e). By Oliveira's theorem on the lower tail of random quadratic forms (2016, Probability Theory and Related Fields 166) bounded fourth moments of "
+            "estimated score is (delta_k - e)' S^-1 (delta_k - e). By Oliveira's theorem on the lower tail of random quadratic forms (2016, Probability Theory and Related Fields 166; arXiv 1312.2903) bounded fourth moments of "
             "all directions give S >= 1 - o(1) in all directions at once, so every candidate's estimate is at most (1 + o(1)) (|delta_k| + |e|)^2, whatever their number. (2) For the best candidate, which "
             "does not depend on the references, a' S^-1 a >= (a'w)^2/(w'Sw) (Cauchy and Schwarz) with a = delta - e, w = delta, and delta' S delta <= (1/n_r) sum (x'delta)^2 = (1 + o(1)) |delta|^2 (its variance is at "
             "most h^2 |delta|^4/n_r), so its estimate is at least (1 - o(1)) (|delta| - |e|)^2. (3) The pick has an estimate at least that of the best, so |delta_pick| + |e| >= "

@@ -24,8 +24,9 @@ BERNOULLI = (
 DENSITY = (
     "(D) One coordinate with a density, shift h = t/sqrt n, x the standardised sum, p and q the densities of x out and in. "
     "(i) Uniform expansion: sup_x |p(x) - phi(x)(1 + l3 H3(x)/(6 sqrt n) + (l4 H4(x)/24 + l3^2 H6(x)/72)/n)| <= "
-    "C n^(-1 - delta/2), with C of (N, B, M, delta) only (take delta <= 1). This is the theorem of Petrov (1975, ch. VII, "
-    "thm 15; Bhattacharya and Rao 1976, thm 19.2), uniform because each step of its proof is: near 0, |u| <= c(M) sqrt n, the "
+    "C n^(-1 - delta/2), with C of (N, B, M, delta) only (take delta <= 1, and a little less than the moments allow). This is theorem 1.1 "
+    "of Bobkov, Chistyakov and Gotze (2011, arXiv 1104.3759) at s = 4 + delta, who state that it is uniform over laws with one bound of that density and "
+    "one of the moments' tails; for moments of whole order it is Petrov's (see there). It is uniform because each step of the proof is: near 0, |u| <= c(M) sqrt n, the "
     "(4 + delta)-th moment bounds the Taylor remainder of log f; beyond, |f(u)| <= 1 - eta(N, B, M), for if the N-fold sum S has "
     "|E exp(iuS)| = 1 - e, then |uS - theta| mod 2 pi exceeds a with probability <= e/(1 - cos a), while a density <= B gives "
     "the rest of |S| <= 2 sqrt N (probability >= 3/4) at most 2aB(2 sqrt N/pi + 1/c), below 1/4 for small a, so "

@@ -272,8 +272,8 @@ CLAIMS = (
         same_formula=True,
         derivation=(
             "Write x = C^-1/2 (g - mu), delta = C^-1/2 (g* - mu), |delta|^2 = b m*, S = C^-1/2 C0 C^-1/2 and e for the mean of the references' x. mu of the attack is sqrt(m*) times the cosine of "
-            "v = S^-1 (delta - e) and delta. (1) S = T - e e', T = (1/n_r) sum x x', and |e|^2 has mean d/n_r -> 0. (2) E(u'x)^4 <= h^2 for all unit u gives, by Oliveira (2016, Probability "
-            "Theory and Related Fields 166, theorem 1.1), T >= 1 - 7 h sqrt((d + 2 log(2/p))/n_r) in all directions with probability 1 - p, so the least eigenvalue of S is at least 1 - o(1). "
+            "v = S^-1 (delta - e) and delta. (1) S = T - e e', T = (1/n_r) sum x x', and |e|^2 has mean d/n_r -> 0. (2) E(u'x)^4 <= h^2 for all unit u gives, by Oliveira's theorem on the lower "
+            "tail of random quadratic forms (2016, Probability Theory and Related Fields 166; arXiv 1312.2903), T >= 1 - C h sqrt((d + log(2/p))/n_r), C a number, in all directions with probability 1 - p, so the least eigenvalue of S is at least 1 - o(1). "
             "(3) For a fixed unit u, E|(T - I)u|^2 <= E|x|^2 (u'x)^2 / n_r <= d h^2/n_r (Cauchy and Schwarz, coordinate by coordinate), so |(S - I) delta| = o(|delta|) in probability. "
             "(4) v - delta = S^-1 (I - S) delta - S^-1 e, so |v - delta| <= (o(|delta|) + |e|)/(1 - o(1)), and |e|/|delta| = O((d/n_r)^(1/2) / (b m*)^(1/2)) -> 0: the cosine tends to 1. "
             "(5) Given the references the score is linear: algorithm 4's correction (3) turns mu into power. (6) Gaussian gradients: see `mean_share`. At finite n_r the loss is about d/(2 n_r): where C is nearly a "

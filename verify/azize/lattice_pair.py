@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from mipsim.exact import Terms
+from mipsim.exact.rounding import ComplexArray
 
 LEAST, MOST = 2**19, 2**20
 """Lattice points on a circle of `WIDTH` standard deviations (and the distance of the two worlds)."""
@@ -31,6 +32,9 @@ TRIMMED = 1e-13
 TRANSFORM = 1e-12
 """Bound on what rounding makes of a sum of probabilities: 16 u log2(N) sqrt(N) in the l2 norm (Higham 2002, theorem 24.2)."""
 
+SILENT = 1e-26
+"""Values of a transform that are left out: all of them together, at most `MOST`, move no sum of probabilities by 1e-19."""
+
 
 @dataclass(frozen=True, eq=False)
 class PairLaw:
@@ -41,6 +45,7 @@ class PairLaw:
         out, inside: their probabilities, shape (N,).
         low, high: probability of -inf (out) and of +inf (in).
         error: bound on the error of any sum of these probabilities.
+        relative: bound on the relative error of any such sum besides.
     """
 
     ratio: np.ndarray
@@ -49,6 +54,7 @@ class PairLaw:
     low: float
     high: float
     error: float
+    relative: float = 0.0
 
     @cached_property
     def vertices(self) -> tuple[np.ndarray, np.ndarray]:
@@ -59,8 +65,22 @@ class PairLaw:
 
     def beta(self, alpha: np.ndarray, side: float = 0.0) -> np.ndarray:
         """FNR at the FPR alpha; with side -1 or +1 a lower or an upper bound of it in view of the error; shape of alpha."""
-        moved = np.clip(alpha - side * self.error, 0.0, 1.0)
-        return np.clip(1.0 - np.interp(moved, *self.vertices) + side * self.error, 0.0, 1.0)
+        moved = self._moved(np.asarray(alpha, float), -side)
+        return self._moved(1.0 - np.interp(moved, *self.vertices), side)
+
+    def _moved(self, rate: np.ndarray, side: float) -> np.ndarray:
+        """An error rate as far up or down as its errors allow; the rate and 1 - rate are both right to the relative one."""
+        grown = 1.0 + self.relative
+        if side > 0:
+            rate = np.minimum(rate * grown, 1.0 - (1.0 - rate) / grown)
+        elif side < 0:
+            rate = np.maximum(rate / grown, 1.0 - (1.0 - rate) * grown)
+        return np.clip(rate + side * self.error, 0.0, 1.0)
+
+    @property
+    def doubt(self) -> float:
+        """Bound on the error of any sum of these probabilities, both kinds together."""
+        return self.error + self.relative
 
     def advantage(self) -> float:
         """The largest TPR - FPR."""
@@ -134,13 +154,16 @@ def trimmed(terms: Terms, allowed: float) -> tuple[Table, float]:
     return (ratio[part], out[part], inside[part]), float(most.sum() - most[part].sum()) if most.size else 0.0
 
 
-def pair_law(groups: Sequence[Terms], errors: Sequence[float], *, strong: bool) -> PairLaw:
+def pair_law(
+    groups: Sequence[Terms], errors: Sequence[float], *, strong: bool, relatives: Sequence[float] = ()
+) -> PairLaw:
     """The law of the sum of all coordinates' log ratios, moved to the lattice on the stronger or on the weaker side.
 
     Args:
         groups: the terms; probability off the finite ratios is accounted apart.
         errors: bound on the error in total variation of each group's tables, for one coordinate.
         strong: the side.
+        relatives: bound on the relative error of each group's probabilities besides; none where empty.
     """
     d = sum(g.count for g in groups)
     points = int(np.clip(2 ** np.ceil(np.log2(WIDTH * np.sqrt(d / ADDED))), LEAST, MOST))
@@ -150,7 +173,7 @@ def pair_law(groups: Sequence[Terms], errors: Sequence[float], *, strong: bool) 
     h = max(width, 1e-9) / points
     start = int(np.floor((0.5 * (spread[0][0] + spread[0][1]) - 0.5 * width) / h))
     finite = np.ones(2)
-    waves = [np.ones(points // 2 + 1, complex), np.ones(points // 2 + 1, complex)]
+    waves: list[list[tuple[ComplexArray, int]]] = [[], []]
     error, tables = TRANSFORM, []
     for g, own, (kept, left_out) in zip(groups, errors, cut, strict=True):
         index, out, inside, lost = stronger(kept, h) if strong else weaker(kept, h)
@@ -159,13 +182,23 @@ def pair_law(groups: Sequence[Terms], errors: Sequence[float], *, strong: bool) 
         possible = np.isfinite(g.ratio)
         for world, mass in enumerate((out, inside)):
             finite[world] *= min(float((g.out, g.inside)[world][possible].sum()), 1.0) ** g.count
-            table = np.bincount(index % points, mass, points)
-            waves[world] = waves[world] * np.fft.rfft(table) ** g.count
-    laws = [np.roll(np.maximum(np.fft.irfft(wave, points), 0.0), -(start % points)) for wave in waves]
+            waves[world].append((np.fft.rfft(np.bincount(index % points, mass, points)), g.count))
+    laws = [np.roll(np.maximum(np.fft.irfft(_product(w), points), 0.0), -(start % points)) for w in waves]
     if any(table[0].size for table in tables):
         error += _outside(tables, h, start, start + points - 1)
     ratio = (start + np.arange(points)) * h
-    return PairLaw(ratio, laws[0], laws[1], max(0.0, 1 - finite[0]), max(0.0, 1 - finite[1]), error)
+    grown = float(np.expm1(1.01 * sum(g.count * own for g, own in zip(groups, relatives, strict=False))))
+    return PairLaw(ratio, laws[0], laws[1], max(0.0, 1 - finite[0]), max(0.0, 1 - finite[1]), error, grown)
+
+
+def _product(waves: Sequence[tuple[ComplexArray, int]]) -> ComplexArray:
+    """The product of powers of transforms of probabilities, 0 where it is below `SILENT`: almost everywhere for many terms."""
+    with np.errstate(divide="ignore"):
+        modulus = np.sum([0.5 * n * np.log(wave.real**2 + wave.imag**2) for wave, n in waves], axis=0)
+    heard = np.flatnonzero(modulus > np.log(SILENT))
+    found = np.zeros(waves[0][0].size, complex)
+    found[heard] = np.prod([wave[heard] ** count for wave, count in waves], axis=0)
+    return found
 
 
 def _spread(

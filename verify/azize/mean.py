@@ -24,8 +24,11 @@ NO_LEAKAGE = 0.01
 
 PAPER_POINT = {"n": 1000, "d": 5000, "data": "Bernoulli(p), p ~ U[.25, .75]^d drawn once"}
 
-SAMPLES = (1, 6, 50)
-"""Drawn points a claim at quick, standard and full: each is ten exact laws."""
+SAMPLES = (8, 12, 50)
+"""Drawn points a claim at quick, standard and full: each is ten exact laws, which the claims about the mean share."""
+
+LAWS = "mean"
+"""The name under which the claims about the mean share laws and drawn points."""
 
 ASSUMES = Quote(
     "We suppose that the data-generating distribution is column-wise independent [...] and has a finite (4 + delta)-th "
@@ -198,11 +201,13 @@ def pair(
         name, "azize", statement, kind, tolerance, unit, DOMAIN | more,
         (*both, *(regime(case) for case in wrong), *broken), control, corrected_by=f"{name}-corrected",
         quote=quote, restricted_by=RESTRICTED, sampled=sampled(regime, lattice=False, laws=laws), samples=SAMPLES,
+        laws=LAWS,
     )  # fmt: skip
     corrected = Claim(
         f"{name}-corrected", "azize", f"{statement} Where {REGULAR}{condition}.", kind, tolerance, unit,
         REGULAR_DOMAIN | more, both, control, corrects=name, derivation=derivation, quote=quote, restricted_by=RESTRICTED,
         same_formula=True, sampled=sampled(regime, lattice=True, laws=laws), samples=SAMPLES,
+        laws=LAWS,
     )  # fmt: skip
     return printed, corrected
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 
 from mipsim.exact import Terms, binomial_terms
 from verify.azize.lattice_pair import PairLaw, pair_law
-from verify.azize.tables import CELLS, Bracket, bracket, gamma_pair, gaussian_pair, noisy_bernoulli_pair
+from verify.azize.tables import CELLS, EPS, Bracket, bracket, gamma_pair, gaussian_pair, noisy_bernoulli_pair
 
 SIZES = tuple(50 * 2**k for k in range(10))
 """Rows at which a limit is judged, unless a case says otherwise; the coordinates grow with them."""
-
-MASS = 2e-14
-"""Error in total variation of a table of SciPy's Binomial masses (a test compares with 40 digits)."""
 
 Build = Callable[[int, int, float], list[Bracket]]
 
@@ -91,15 +88,15 @@ class MeanLaw:
     def advantage_bracket(self) -> tuple[float, float]:
         """Proven bounds of the optimal advantage."""
         return (
-            self.weaker.advantage() - 2 * self.weaker.error,
-            self.stronger.advantage() + 2 * self.stronger.error,
+            self.weaker.advantage() - 2 * self.weaker.doubt,
+            self.stronger.advantage() + 2 * self.stronger.doubt,
         )
 
     def delta_brackets(self, epsilon: float) -> list[tuple[float, float]]:
         """Proven bounds of the hockey-stick divergences at e^epsilon, of in against out and of out against in."""
         e = 1 + np.exp(epsilon)
         pairs = zip(self.weaker.delta(epsilon), self.stronger.delta(epsilon), strict=True)
-        return [(low - e * self.weaker.error, high + e * self.stronger.error) for low, high in pairs]
+        return [(low - e * self.weaker.doubt, high + e * self.stronger.doubt) for low, high in pairs]
 
 
 @lru_cache(maxsize=256)
@@ -113,9 +110,10 @@ def brackets(case: MeanCase, rows: int, n: int, gamma: float = 0.0) -> tuple[Bra
 def mean_law(case: MeanCase, rows: int, n: int, gamma: float = 0.0) -> MeanLaw:
     """The certified law of the likelihood ratio of a case when `rows` rows are released and d = tau n."""
     groups = brackets(case, rows, n, gamma)
-    errors = [g.error for g in groups]
-    weaker = pair_law([g.weaker for g in groups], errors, strong=False)
-    return MeanLaw(leakage(groups), weaker, pair_law([g.stronger for g in groups], errors, strong=True))
+    errors, relatives = [g.error for g in groups], [g.relative for g in groups]
+    weaker = pair_law([g.weaker for g in groups], errors, strong=False, relatives=relatives)
+    stronger = pair_law([g.stronger for g in groups], errors, strong=True, relatives=relatives)
+    return MeanLaw(leakage(groups), weaker, stronger)
 
 
 def leakage(groups: Sequence[Bracket]) -> float:
@@ -149,7 +147,7 @@ def coordinate(group: Group, rows: int, count: int, gamma: float) -> Bracket:
         if group.target not in (0.0, 1.0):
             return disjoint(rows, count, (group.target - group.parameter) / _sd(group.parameter))
         terms = binomial_terms(rows, group.parameter, int(group.target), count)
-        return Bracket(terms, terms, MASS)
+        return Bracket(terms, terms, terms.error)
     if group.law == "gaussian":
         return bracket(gaussian_pair(rows, group.target / np.sqrt(1 + gamma**2), gamma**2), rows, count)
     if gamma:
@@ -213,12 +211,12 @@ def _spike(rows: int, n: int) -> Bracket:
 def _rarer(rows: int, n: int, gamma: float) -> list[Bracket]:
     p = n**-0.5
     terms = binomial_terms(rows, p, 1, max(1, round(n / (1 / p - 1))))
-    return [Bracket(terms, terms, MASS)]
+    return [Bracket(terms, terms, terms.error)]
 
 
 def _rare(rows: int, n: int) -> Bracket:
     terms = binomial_terms(rows, 0.1 / n, 1, 1)
-    return Bracket(terms, terms, MASS)
+    return Bracket(terms, terms, terms.error)
 
 
 def _atoms(rows: int, n: int, gamma: float) -> list[Bracket]:
@@ -227,7 +225,7 @@ def _atoms(rows: int, n: int, gamma: float) -> list[Bracket]:
     mean = 0.3 + 0.1 * np.sqrt(2)
     t = float((np.sqrt(2) - mean) / np.sqrt(0.5 - mean**2))
     terms = Terms(atom.total, atom.out, atom.inside, atom.ratio, atom.count, t, atom.deviation, rows)
-    return [Bracket(terms, terms, MASS)]
+    return [Bracket(terms, terms, atom.error)]
 
 
 def _parity(rows: int, n: int, gamma: float) -> list[Bracket]:
@@ -235,7 +233,7 @@ def _parity(rows: int, n: int, gamma: float) -> list[Bracket]:
     even = 0.5 * (1 + (1 - 2 * odd) ** rows), 0.5 * (1 - (1 - 2 * odd) ** (rows - 1))
     out, inside = np.array([even[0], 1 - even[0]]), np.array([even[1], 1 - even[1]])
     terms = Terms(np.arange(2.0), out, inside, np.log(inside / out), 1, 0.0, np.zeros(2), rows)
-    return [Bracket(terms, terms, MASS)]
+    return [Bracket(terms, terms, 4 * EPS)]
 
 
 PAPER_P = (0.25 + 0.25 / 6, 0.375, 0.5 - 0.25 / 6)
@@ -338,4 +336,12 @@ def drawn(
         else (t, f"{name}, target at {t:.4f} sd")
     )
     regular = law != "bernoulli" or not anywhere
-    return case("sampled", words, round(m / t**2, 4), [Group(law, target, 1.0, parameter)], regular=regular)
+    return of_one_kind(words, float(round(m / t**2, 4)), Group(law, target, 1.0, parameter), regular=regular)
+
+
+@cache
+def of_one_kind(
+    words: str, tau: float, group: Group, *, sizes: tuple[int, ...] = SIZES, regular: bool = True
+) -> MeanCase:
+    """The drawn case of one kind of coordinates; one object for all claims that draw it, which thus share its laws."""
+    return case("sampled", words, tau, [group], sizes=sizes, regular=regular)

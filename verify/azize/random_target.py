@@ -13,7 +13,7 @@ from mipsim.referee.exact_judges import ROUNDING
 from mipsim.theory import azize
 from verify.azize.lattice_pair import pair_law
 from verify.azize.mean import MOST_TOLERANCE, SAMPLES
-from verify.azize.mean_cases import MASS, MeanLaw
+from verify.azize.mean_cases import MeanLaw
 from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
 from verify.control import Control
 from verify.limits import Size, curve_gap, curve_tolerance, judge_equality, judge_identity, judge_limit
@@ -73,7 +73,7 @@ def random_limit_regime(p: tuple[float, ...], tau: float, stretch: float = 1.0) 
     def at(n: int) -> Size:
         groups = [_random_terms(n, q, max(1, round(tau * n / len(p)))) for q in p]
         actual = sum(g.count for g in groups) / n  # d / n of this size
-        errors = [MASS] * len(groups)
+        errors = [g.error for g in groups]
         law = MeanLaw(actual, *(pair_law(groups, errors, strong=strong) for strong in (False, True)))
         return curve_gap(law, azize.mean_tradeoff(actual * stretch**2), f"p = {p}, tau = {tau:g}")
 

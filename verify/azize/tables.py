@@ -21,7 +21,11 @@ from mipsim.exact import Terms
 CELLS, REACH = 1000, 9.0
 """Cells, and how many standard deviations they cover; what lies beyond are two more cells with ratios 0 to infinity."""
 
+FAINT = 1e-22
+"""Cells of less probability have no relative error: all of it is an absolute one."""
+
 EDGE = 2e-14
+EPS = 2.0**-52
 """Relative error of the smaller tail of a normal or gamma law in SciPy (a test compares with 40 digits)."""
 
 
@@ -32,11 +36,14 @@ class Bracket:
     Attributes:
         weaker, stronger: the tables.
         error: bound on the error of either in total variation, for one coordinate.
+        relative: bound on the relative error of every probability besides: d of them make any test's error rates wrong by the factor
+            (1 + relative)^d, which says much more of rare events than d times an error in total variation.
     """
 
     weaker: Terms
     stronger: Terms
     error: float
+    relative: float = 0.0
 
     @property
     def count(self) -> int:
@@ -58,6 +65,7 @@ class Pair:
         bounds: the least and the largest log L between neighbouring points, each of shape (m - 1,).
         t: (z - mean) / sd of one record.
         peak: where L has its only maximum, if that is how `bounds` knows.
+        shift: by how much rounding may move a cut.
     """
 
     out: Callable[[np.ndarray], np.ndarray]
@@ -65,6 +73,7 @@ class Pair:
     bounds: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
     t: float
     peak: float = np.inf
+    shift: float = 1e-15
 
 
 def bracket(pair: Pair, n: int, count: int, cells: int = CELLS) -> Bracket:
@@ -78,24 +87,32 @@ def bracket(pair: Pair, n: int, count: int, cells: int = CELLS) -> Bracket:
     """
     cuts = np.linspace(-REACH, REACH, cells + 1)
     if abs(pair.peak) < REACH:
-        cuts = np.unique(np.append(cuts, pair.peak))
+        near = np.abs(cuts - pair.peak) < REACH / cells  # a sliver of a cell would have no digits
+        cuts = np.sort(np.append(cuts[~near], pair.peak))
     out, inside = pair.out(cuts), pair.inside(cuts)
-    low, high = (np.exp(end) for end in pair.bounds(cuts))
-    error = max(_table_error(out), _table_error(inside))
+    errors = [_table_errors(mass, 0.5 * pair.shift * cells / REACH) for mass in (out, inside)]
+    relative = max(error[0] for error in errors)
+    # Within a cell the two worlds are those of the table up to a factor within 1 + relative each: so is their ratio.
+    wide = 1.0 + 3.0 * relative + 1e-14
+    low, high = (
+        np.exp(end) * factor for end, factor in zip(pair.bounds(cuts), (1 / wide, wide), strict=True)
+    )
     weak = _terms(out, inside, _log_ratio(inside, out), n, count, pair.t)
     inner, outer = slice(1, -1), [0, -1]
-    width = high - low
     with np.errstate(invalid="ignore", divide="ignore"):
+        width = high - low
         upper = np.clip((inside[inner] - low * out[inner]) / width, 0.0, out[inner])
     upper = np.where(width > 0, upper, 0.0)
     lower = out[inner] - upper
+    with np.errstate(invalid="ignore"):
+        lower_in = np.where(lower > 0.0, np.minimum(lower * low, inside[inner]), 0.0)
     # Of the unbounded cells nothing is known: all that is out has ratio 0, all that is in has ratio infinity.
     strong_out = np.concatenate([lower, upper, out[outer], np.zeros(2)])
-    strong_in = np.concatenate([lower * low, upper * high, np.zeros(2), inside[outer]])
+    strong_in = np.concatenate([lower_in, inside[inner] - lower_in, np.zeros(2), inside[outer]])
     values = np.concatenate([low, high, np.zeros(2), np.full(2, np.inf)])
     with np.errstate(divide="ignore"):
         strong = _terms(strong_out, strong_in, np.log(values), n, count, pair.t)
-    return Bracket(weak, strong, 2 * error)
+    return Bracket(weak, strong, max(error[1] for error in errors), relative)
 
 
 def _one_peak(
@@ -136,6 +153,7 @@ def gamma_pair(n: int, shape: float, t: float) -> Pair:
         _one_peak(ratio),
         t,
         ((a - 1) * z / shape - a) / sd,
+        2 * EPS * (a + abs(z) + REACH * sd) / sd,  # a + sd x, less z, each rounded by half of EPS
     )
 
 
@@ -161,6 +179,7 @@ def gaussian_pair(n: int, t: float, noise: float = 0.0) -> Pair:
         _one_peak(ratio),
         t,
         total * z / sd,
+        4 * EPS * (REACH + abs(z) / sd),
     )
 
 
@@ -210,7 +229,9 @@ def noisy_bernoulli_pair(n: int, p: float, z: float, gamma: float) -> Pair:
         return low, high
 
     t = float((z - p) / np.sqrt(p * (1 - p) + gamma**2))
-    return Pair(lambda x: masses(0, x), lambda x: masses(1, x), bounds, t)
+    # Cuts are compared with places of up to `reach` and the target's, in units of the noise.
+    shift = 4 * EPS * (REACH + (reach + n * p + abs(z)) / sd) * sd / width
+    return Pair(lambda x: masses(0, x), lambda x: masses(1, x), bounds, t, shift=shift)
 
 
 def _masses(law: Any, points: np.ndarray) -> np.ndarray:
@@ -230,10 +251,18 @@ def _log_ratio(inside: np.ndarray, out: np.ndarray) -> np.ndarray:
     return np.where((inside == 0) & (out == 0), 0.0, found)
 
 
-def _table_error(mass: np.ndarray) -> float:
-    """Bound on the error in total variation: each cut moves EDGE of its smaller tail, from the cell before or behind."""
-    below = np.cumsum(mass)
-    return float(2 * EDGE * np.minimum(below, np.maximum(1.0 - below, 0.0)).sum() + 1e-15)
+def _table_errors(mass: np.ndarray, moved: float) -> tuple[float, float]:
+    """(relative, absolute): bounds on the error of every cell's probability and, for faint cells, on that of all.
+
+    Each cut moves EDGE of its smaller tail between its cells, and, by rounding, `moved` (in widths of a cell) of their density, which
+    is at most twice that of the fuller one: log-concave densities of 9 standard deviations change by less within a cell.
+    """
+    below, above = np.cumsum(mass)[:-1], np.cumsum(mass[::-1])[::-1][1:]
+    cut = EDGE * np.minimum(below, above) + 2.0 * moved * np.maximum(mass[:-1], mass[1:])
+    each = np.append(cut, 0.0) + np.append(0.0, cut)
+    seen = mass > FAINT
+    relative = float((each[seen] / mass[seen]).max(initial=0.0))
+    return 1.01 * relative, float((each + mass)[~seen].sum()) + 1e-20
 
 
 def _terms(out: np.ndarray, inside: np.ndarray, ratio: np.ndarray, n: int, count: int, t: float) -> Terms:

@@ -208,7 +208,7 @@ CLAIMS = (
             "max(|z| - T, 0)^2, Delta < T, outputs from Delta to T tie, but p(z + s)/p(z) is not constant near T, and a coin has another power "
             "than the magnitude; with a density that is flat about 0 the small outputs tie, with the same effect. The power of an interval's "
             "complement is least inside [-Delta, Delta] and largest at an end: the integral of a log-concave density over a moving interval is "
-            "log-concave in its place (Prekopa)."
+            "log-concave in its place (Prekopa 1973: marginals of log-concave functions are log-concave)."
         ),
         quote=_QUOTE,
         restricted_by=(

@@ -268,8 +268,8 @@ CLAIMS = (
         corrects="leemann-thm-5.1-guarantee",
         derivation=(
             "Let e_n be the total variation between the law of the centred sum of n records (with noise: of the output) and the "
-            "Gaussian of the same moments. (a) e_n tends to 0: Prohorov's theorem (1952; Petrov, Sums of independent random "
-            "variables, theorem VII.3.1), whose condition is also necessary. (c) The scaled sum tends to its Gaussian weakly by the "
+            "Gaussian of the same moments. (a) e_n tends to 0: Prohorov's theorem (1952: if the sum of some number of records has a part with a "
+            "density), whose condition is also necessary. (c) The scaled sum tends to its Gaussian weakly by the "
             "central limit theorem; convolved with one fixed Gaussian density its density converges at every point, so in "
             "total variation (Scheffe), and more noise can only reduce it. In world in the output is that of n - 1 records shifted "
             "by the target. Total variation does not see shifts: both worlds are within e_n and e_{n-1} of the two Gaussians of "
