@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 import mipsim as mi
-from figures import roc, style, write
+from figures import roc
 from figures.played import Request, play
 from mipsim.theory import azize
 from sims.azize_paper import REGULARISATION
@@ -20,31 +20,9 @@ def draw(request: Request) -> tuple[Path, ...]:
     """Play or read the studies, draw the panel, write the files."""
     curves = [_curve(n0, colour, request) for n0, colour in zip(REFERENCES, COLOURS, strict=True)]
     best = curves[-1].played.leakage()
-    with style.journal():
-        figure = style.blank(4.4, 2.9 + CAPTION_INCHES)
-        axes = figure.subplots()
-        bottom = (CAPTION_INCHES + 0.42) / figure.get_size_inches()[1]
-        figure.subplots_adjust(left=0.095, right=0.97, top=0.985, bottom=bottom)
-        rows = roc.draw(axes, curves, panel="a", family=len(curves))
-        alpha = roc.grid(roc.lowest_fpr(request.games))
-        known = azize.power(alpha, best)
-        axes.plot(
-            alpha,
-            known,
-            color="black",
-            linewidth=0.9,
-            linestyle=roc.DASHES[roc.PRINTED],
-            label="known moments",
-        )
-        rows += [
-            ("a", "known moments", float(a), "", "", "", float(k), "")
-            for a, k in zip(alpha, known, strict=True)
-        ]
-        axes.set_ylabel("true positive rate")
-        axes.legend(loc="lower right", title="reference points")
-        words = _caption(request, best)
-        style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=102)
-        return write.save(figure, request.out, "azize_fig6", caption=words, header=roc.HEADER, rows=rows)
+    known = "known moments", "known moments", lambda alpha: azize.power(alpha, best)
+    words, legend = _caption(request, best), {"loc": "lower right", "title": "reference points"}
+    return roc.one_panel(request, "azize_fig6", curves, known, words, CAPTION_INCHES, **legend)
 
 
 def _curve(n0: int, colour: str, request: Request) -> roc.Curve:

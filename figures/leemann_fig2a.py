@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import mipsim as mi
-from figures import roc, style, write
+from figures import roc, style
 from figures.played import Request, play
 from mipsim.theory import leemann
 from sims.leemann_games import FIGURE_2A
@@ -17,25 +17,10 @@ CAPTION_INCHES = 0.7
 def draw(request: Request) -> tuple[Path, ...]:
     """Play or read the three studies, draw the panel, write the files."""
     curves = [_curve(d, n, colour, request) for (d, n), colour in zip(FIGURE_2A, COLOURS, strict=True)]
-    with style.journal():
-        figure = style.blank(4.4, 2.9 + CAPTION_INCHES)
-        axes = figure.subplots()
-        bottom = (CAPTION_INCHES + 0.42) / figure.get_size_inches()[1]
-        figure.subplots_adjust(left=0.1, right=0.97, top=0.985, bottom=bottom)
-        rows = roc.draw(axes, curves, panel="a", family=len(curves))
-        alpha = roc.grid(roc.lowest_fpr(request.games))
-        power = 1.0 - mi.GaussianTradeOff(MU).beta(alpha)
-        axes.plot(
-            alpha, power, color="black", linestyle=roc.DASHES[roc.PRINTED], label=rf"analytic, $\mu = {MU}$"
-        )
-        rows += [
-            ("a", f"mu={MU}", float(a), "", "", "", float(p), "") for a, p in zip(alpha, power, strict=True)
-        ]
-        axes.set_ylabel("true positive rate")
-        axes.legend(loc="upper left")
-        words = _caption(request)
-        style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=102)
-        return write.save(figure, request.out, "leemann_fig2a", caption=words, header=roc.HEADER, rows=rows)
+    known = rf"analytic, $\mu = {MU}$", f"mu={MU}", mi.GaussianTradeOff(MU).tpr_at
+    return roc.one_panel(
+        request, "leemann_fig2a", curves, known, _caption(request), CAPTION_INCHES, loc="upper left"
+    )
 
 
 def _curve(d: int, n: int, colour: str, request: Request) -> roc.Curve:

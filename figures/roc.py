@@ -1,12 +1,14 @@
 """A panel of ROC curves: empirical line, simultaneous band, predicted curves; and its rows for the CSV."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from figures.played import Played
+from figures import style, write
+from figures.played import Played, Request
 from figures.write import Row
 from mipsim.tradeoff.base import AbstractTradeOff
 
@@ -75,6 +77,43 @@ def draw(axes: "Axes", curves: Sequence[Curve], *, panel: str, family: int) -> l
     frame(axes, alpha[0])
     axes.set_ylim(0.0, 1.0)
     return rows
+
+
+def one_panel(
+    request: Request,
+    name: str,
+    curves: Sequence[Curve],
+    known: tuple[str, str, Callable[[np.ndarray], np.ndarray]],
+    words: str,
+    caption_inches: float,
+    **legend: str,
+) -> tuple[Path, ...]:
+    """Draw a figure of one panel, the curves and one more formula in black, and write its files.
+
+    Args:
+        request: where to, and of how many games.
+        name: of the files.
+        curves: all of the panel.
+        known: label, key for the CSV, and FPR -> TPR of the formula.
+        words: the caption.
+        caption_inches: its height.
+        **legend: as matplotlib's.
+    """
+    with style.journal():
+        figure = style.blank(4.4, 2.9 + caption_inches)
+        axes = figure.subplots()
+        bottom = (caption_inches + 0.42) / figure.get_size_inches()[1]
+        figure.subplots_adjust(left=0.1, right=0.97, top=0.985, bottom=bottom)
+        rows = draw(axes, curves, panel="a", family=len(curves))
+        label, key, power_at = known
+        alpha = grid(lowest_fpr(request.games))
+        power = power_at(alpha)
+        axes.plot(alpha, power, color="black", linewidth=0.9, linestyle=DASHES[PRINTED], label=label)
+        rows += [("a", key, float(a), "", "", "", float(p), "") for a, p in zip(alpha, power, strict=True)]
+        axes.set_ylabel("true positive rate")
+        axes.legend(**legend)
+        style.caption(figure, words, bottom_inches=caption_inches, characters=102)
+        return write.save(figure, request.out, name, caption=words, header=HEADER, rows=rows)
 
 
 def frame(axes: "Axes", lowest: float) -> None:

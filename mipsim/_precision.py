@@ -39,9 +39,8 @@ def in_float64(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def computed(*args: Any, **kwargs: Any) -> Any:
-        # JAX's settings are attributes that a type checker does not see.
-        is_scoped = jax.config.jax_enable_x64  # pyright: ignore[reportAttributeAccessIssue]
-        if is_scoped or any(isinstance(x, Tracer) for x in jax.tree.leaves((args, kwargs))):
+        enabled = jax.config.jax_enable_x64  # pyright: ignore[reportAttributeAccessIssue]
+        if enabled or any(isinstance(x, Tracer) for x in jax.tree.leaves((args, kwargs))):
             return method(*args, **kwargs)
         with exact_scope():
             return jax.tree.map(

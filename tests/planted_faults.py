@@ -298,8 +298,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "the second of two Laplace noises dropped from the exact law",
         "mipsim/forms/release.py",
-        "laplace=(*inner.laplace, scale)",
-        "laplace=(scale,)",
+        "noises=(*inner.noises, noise)",
+        "noises=(noise,)",
         ("tests/exact/test_error_bound.py",),
     ),
     Fault(
