@@ -94,6 +94,7 @@ def judge_games(
     seed: int,
     risk: float,
     detail: str = "",
+    plain: bool = True,
 ) -> PointResult:
     """Judge a claimed curve by games; half of the risk goes to tilted ones where the claim is about rare rates too.
 
@@ -106,14 +107,17 @@ def judge_games(
         seed: in [0, 2^63).
         risk: failure probability of this point.
         detail: what else the reader is told.
+        plain: whether plain games are played; else tilted ones alone, with all of the risk.
     """
     rare = isinstance(value, Played) and kind.floor < RARE[-1] and can_be_tilted(value)
-    share = risk / 2 if rare else risk
+    share = risk / 2 if rare and plain else risk
     tolerance = tolerance_of(kind, claimed) if isinstance(kind, Equality) else NO_TOLERANCE
-    curve = empirical(value, games, seed, 1.0 - share)
-    found = curve.compare(claimed, tolerance, least_rate=LEAST_RATE)
-    how = "games" if isinstance(value, Played) else "draws of the samplers"
-    results = [_result(kind, claimed, curve, found, at, games, seed, how, detail)]
+    results: list[PointResult] = []
+    if plain:
+        curve = empirical(value, games, seed, 1.0 - share)
+        found = curve.compare(claimed, tolerance, least_rate=LEAST_RATE)
+        how = "games" if isinstance(value, Played) else "draws of the samplers"
+        results.append(_result(kind, claimed, curve, found, at, games, seed, how, detail))
     if rare:
         assert isinstance(value, Played)
         assert isinstance(value.game, AbstractMembershipGame)

@@ -6,7 +6,6 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from mipsim._validation import number, whole
@@ -138,7 +137,7 @@ def _judged(search: Search, confidence: float, games: int, interrupted: bool) ->
     judged: list[PointResult] = []
     reach: dict[str, Any] = {}
     for probe in finalists:
-        result = _judge(search, probe.at, risk / len(finalists), games, "finalist")
+        result = _judge(search, probe.at, risk / len(finalists), games)
         if result is None:
             continue
         judged.append(result)
@@ -146,7 +145,7 @@ def _judged(search: Search, confidence: float, games: int, interrupted: bool) ->
             small = shrink(search, probe, _patience(search))
             again = None
             if small.at != probe.at:
-                again = _judge(search, small.at, risk, games, "shrunk")
+                again = _judge(search, small.at, risk, games)
             if again is not None and again.verdict is wanted:
                 judged.append(again)
                 probe = small
@@ -195,10 +194,11 @@ def _finalists(probes: Sequence[Probe]) -> list[Probe]:
     return list(best.values())
 
 
-def _judge(search: Search, at: dict[str, Any], risk: float, games: int, what: str) -> PointResult | None:
-    seed = point_seed(search.seed, search.statement.name, at, what)
+def _judge(search: Search, at: dict[str, Any], risk: float, games: int) -> PointResult | None:
+    # The seed of `judge`, so that the replay plays the same games; no probe has used it.
+    seed = point_seed(search.seed, search.statement.name, at)
     try:
-        return replace(judge_point(search.statement, at, risk=risk, games=games, seed=seed))
+        return judge_point(search.statement, at, risk=risk, games=games, seed=seed)
     except Exception as error:  # recorded as every other failure
         search.failures.append(Failure(dict(at), f"{type(error).__name__}: {error}"))
         return None

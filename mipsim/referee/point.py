@@ -214,9 +214,8 @@ def _rare(
 ) -> PointResult | None:
     if not isinstance(truth, Played) or not can_be_tilted(truth):
         return None
-    return judge_games(
-        kind, claimed, truth, at, games, seed, risk, "Rare rates, where the law is not exact enough."
-    )
+    detail = "At rare rates, where the law is not proven well enough."
+    return judge_games(kind, claimed, truth, at, games, seed, risk, detail, plain=False)
 
 
 def _about_all(kind: Kind, result: PointResult, truth: Value, optimal: bool) -> PointResult:

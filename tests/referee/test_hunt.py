@@ -175,6 +175,8 @@ def test_games_are_judged_afresh() -> None:
     wrong = hunted(one(0.4), "12 probes", games=20_000)
     assert str(wrong.verdict) == "REFUTED"
     assert wrong.worst.random
+    again = rf.judge(one(0.4), at=wrong.point, games=20_000)
+    assert (str(again.verdict), again.gap) == ("REFUTED", wrong.gap)  # the same games
     right = hunted(one(0.0), "12 probes", games=20_000)
     assert str(right.verdict) == "INCONCLUSIVE"  # games cannot confirm a bound without tolerance
 

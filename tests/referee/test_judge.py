@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 import mipsim as mi
 from mipsim import referee as rf
@@ -256,3 +257,33 @@ def test_the_domain_is_filled_with_all_its_corners() -> None:
         (mu, side, n) for mu in (0.1, 3.0) for side in ("add", "remove") for n in (1, 9)
     }
     assert found.share == 1.0
+
+
+class Moved(mi.AbstractTradeOff):
+    """Another curve, with its FNR moved by so many probits below an FPR of 1e-5, and by -0.05 elsewhere."""
+
+    curve: mi.AbstractTradeOff
+    rare: float
+
+    def probit_beta(self, alpha):
+        a = np.asarray(alpha, float)
+        return self.curve.probit_beta(a) + np.where(a < 1e-5, self.rare, -0.05)
+
+    def beta(self, alpha):
+        return ndtr(self.probit_beta(alpha))
+
+    def tpr_at(self, fpr):
+        return ndtr(-self.probit_beta(fpr))
+
+
+@pytest.mark.parametrize(("rare", "expected"), [(0.4, "REFUTED"), (-0.05, "CONFIRMED")])
+def test_rare_rates_that_a_law_does_not_reach_are_played_tilted(rare: float, expected: str) -> None:
+    game, best, _ = noisy_mean(1.0)
+    law = game.exact(best)
+    assert law.error_bound > 1e-7  # so that it says nothing below 1e-4
+    bound = statement(rf.Bound(), lambda mu: Moved(law, rare), lambda mu: (game, best))
+    found = rf.judge(bound, at={"mu": 1.0}, games=20_000)
+    assert not found.failures
+    assert str(found.verdict) == expected
+    assert found.worst is not None
+    assert found.worst.route == ("tilted games" if expected == "REFUTED" else "exact law")
