@@ -241,8 +241,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "worlds swapped where a side is drawn",
         "mipsim/engine/samplers/coin.py",
-        "return jnp.where(uniform(long_word(high, low)) < self.drawn, draws.world, 0)",
-        "return jnp.where(uniform(long_word(high, low)) < self.drawn, 0, draws.world)",
+        "return jnp.where(uniform(long_word(high, low)) < self.inclusion, draws.world, 0)",
+        "return jnp.where(uniform(long_word(high, low)) < self.inclusion, 0, draws.world)",
         (_RUNS, "tests/engine/test_fidelities_agree.py"),
     ),
     Fault(
@@ -312,8 +312,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "the randomised test mixes its two thresholds the wrong way",
         "mipsim/exact/exact_tradeoff.py",
-        "(1.0 - share) * beta + share * lower, beta)",
-        "share * beta + (1.0 - share) * lower, beta)",
+        "(1.0 - part) * first + part * second, first)",
+        "part * first + (1.0 - part) * second, first)",
         ("tests/exact/test_exact_law.py", "tests/exact/test_exact_games.py"),
     ),
     # Bands and judges.

@@ -70,7 +70,7 @@ class LikelihoodRatio(AbstractAdditiveAttack):
                 "GaussianNoise(EmpiricalMean) of diagonal Gaussian data, and for Subsampled of these"
             )
         self.data = data
-        self.rows, self.rho = release.rows, release.drawn
+        self.rows, self.rho = release.rows, release.inclusion
         noise_variance = release.variance * release.rows  # of each row, so that the sum has it rows times
         if noise_variance.shape not in ((), (data.dimension,)):
             raise ValueError(

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.special import ndtri
 
 from mipsim.exact.bracket import NODES, Bracket, bracket
 from mipsim.exact.curve import CurveBracket
@@ -72,16 +71,6 @@ class AdditiveLaw:
         """Thresholds at which the rates below are given, increasing, shape (N,)."""
         return self._rates[0]
 
-    @property
-    def false_positive_rate(self) -> np.ndarray:
-        """P_out(score > threshold), shape (N,)."""
-        return self._rates[1]
-
-    @property
-    def false_negative_rate(self) -> np.ndarray:
-        """P_in(score <= threshold), shape (N,)."""
-        return 1.0 - self._rates[2]
-
     @cached_property
     def _rates(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         x = np.unique(np.concatenate([self.law.grid, self.law.atoms]))
@@ -101,13 +90,6 @@ class AdditiveLaw:
         """TPR - FPR of the test score > threshold."""
         return float(self.below(threshold, inside=False) - self.below(threshold, inside=True))
 
-    def advantage_at_bracket(self, threshold: float) -> tuple[float, float]:
-        """Proven (lower, upper) bounds on `advantage_at`."""
-        (out_low, out_high), (in_low, in_high) = (
-            self.below_bracket(threshold, inside=w) for w in (False, True)
-        )
-        return float(out_low - in_high), float(out_high - in_low)
-
     def below(self, threshold: float | np.ndarray, *, inside: bool) -> np.ndarray:
         """P(score <= threshold); shape of threshold."""
         return 1.0 - self.law.estimate(np.asarray(threshold, float), int(inside))
@@ -126,8 +108,8 @@ class AdditiveLaw:
         fpr, tpr = self._vertices
         at = np.clip(np.searchsorted(fpr, a, side="right") - 1, 0, fpr.size - 2)
         run = fpr[at + 1] - fpr[at]
-        share = np.clip((a - fpr[at]) / np.where(run > 0.0, run, 1.0), 0.0, 1.0)
-        return np.where(a >= 1.0, 0.0, 1.0 - tpr[at] - share * (tpr[at + 1] - tpr[at]))
+        fraction = np.clip((a - fpr[at]) / np.where(run > 0.0, run, 1.0), 0.0, 1.0)
+        return np.where(a >= 1.0, 0.0, 1.0 - tpr[at] - fraction * (tpr[at + 1] - tpr[at]))
 
     def beta_bracket(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
         """Proven (lower, upper) bounds on the FNR at FPR alpha; each of the shape of alpha."""
@@ -146,11 +128,6 @@ class AdditiveLaw:
         a, tpr = 0.5 * (out_low + out_high), 0.5 * (in_low + in_high)
         a[0] = tpr[0] = 0.0
         return a, tpr
-
-    def probit_error(self, alpha: object) -> np.ndarray:
-        """Width of `beta_bracket` in probits: how far Phi^-1(beta) is known; shape of alpha."""
-        low, high = self.beta_bracket(alpha)
-        return ndtri(high) - ndtri(low)
 
     def delta(self, epsilon: float) -> tuple[float, float]:
         """Hockey-stick divergences at e^epsilon: (in against out, out against in). Meaningful for the exact ratio."""

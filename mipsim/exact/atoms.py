@@ -7,12 +7,12 @@ from functools import cached_property
 import numpy as np
 
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
+from mipsim.exact.rounding import EPS
 
 MOST_ATOMS = 2**20
 """The most atoms that are kept."""
 
-_MERGE = 1e-12
-_EPS = 2.0**-52
+_MERGE = 1e-12  # of the largest score: values nearer are one atom, as scores computed in float64 may be
 
 
 @dataclass(frozen=True)
@@ -93,11 +93,6 @@ class AtomsLaw(AbstractScoreLaw):
         """
         return self.lost + float(self.score.size + 4) * 2.0**-53
 
-    @property
-    def error_estimate(self) -> float:
-        """The bound."""
-        return self.error_bound
-
     def _below(self, threshold: Thresholds) -> np.ndarray:
         """How many atoms are <= threshold; a threshold within rounding of an atom is on it."""
         x = np.asarray(threshold, float)
@@ -126,7 +121,7 @@ def convolve(tables: Sequence[Table]) -> AtomsLaw | None:
             np.add.outer(total.values, table.values).ravel(),
             np.multiply.outer(total.out, table.out).ravel(),
             np.multiply.outer(total.inside, table.inside).ravel(),
-            total.lost + table.lost + _EPS,
+            total.lost + table.lost + EPS,
         )
         if total.values.size > MOST_ATOMS:
             return None
@@ -152,7 +147,7 @@ def merged(values: np.ndarray, out: np.ndarray, inside: np.ndarray, lost: float 
         values[first],
         np.bincount(group, out[order], count),
         np.bincount(group, inside[order], count),
-        lost + (most - 1) * _EPS,
+        lost + (most - 1) * EPS,
     )
 
 
@@ -175,4 +170,4 @@ def power(values: np.ndarray, probabilities: np.ndarray, copies: int) -> Table |
 
 def _sum(first: Table, second: Table) -> Table:
     p = np.multiply.outer(first.out, second.out).ravel()
-    return merged(np.add.outer(first.values, second.values).ravel(), p, p, first.lost + second.lost + _EPS)
+    return merged(np.add.outer(first.values, second.values).ravel(), p, p, first.lost + second.lost + EPS)

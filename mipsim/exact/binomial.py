@@ -2,7 +2,7 @@
 
 import numpy as np
 
-_EPS = 2.0**-52
+from mipsim.exact.rounding import EPS
 
 
 def binomial_table(n: int, p: np.ndarray, low: np.ndarray, size: int) -> np.ndarray:
@@ -69,4 +69,4 @@ def binomial_error(n: int, p: np.ndarray) -> np.ndarray:
         >>> binomial_error(100, np.array([0.5])) < 1e-13
         array([ True])
     """
-    return _EPS * (6.0 * (np.sqrt(n * p * (1.0 - p)) + 1.0) + 64.0)
+    return EPS * (6.0 * (np.sqrt(n * p * (1.0 - p)) + 1.0) + 64.0)

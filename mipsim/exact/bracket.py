@@ -9,17 +9,17 @@ import numpy as np
 
 from mipsim.exact.heavy import Heavy, heavy_atoms, lattice_powers
 from mipsim.exact.independent import Independent, trimmed
+from mipsim.exact.rounding import UNIT
 from mipsim.exact.selberg import Circle, tail_bounds
 
 NODES = 2**14 - 1
-_ENUMERATED = 2.0**20
-_KEPT = 2**17
-_HEAVY = 2.0**-17
-_LIGHTEST = 1e-11
-_WIDE = 5e-4
-_TIES = 1e-13
-_WORK = 2.0**23
-_UNIT = 2.0**-53
+_ENUMERATED = 2.0**20  # outcomes: so many are multiplied out in a second
+_KEPT = 2**17  # atoms
+_HEAVY = 2.0**-17  # the bracket of 2^14 nodes blurs what is lighter
+_LIGHTEST = 1e-11  # a rest so light is counted as an error
+_WIDE = 5e-4  # a bracket wider than twice its usual width has ties in it
+_TIES = 1e-13  # outcomes lighter than this are left to the bracket
+_WORK = 2.0**23  # additions of one step of the search for ties
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Bracket:
             high = known + np.where(i < 0, rest[1], self.high[world, np.maximum(i, 0)])
         else:
             low = high = known
-        most = min(1.0, 1.0 - self.below[world] + self.error[world] + 4.0 * _UNIT)
+        most = min(1.0, 1.0 - self.below[world] + self.error[world] + 4.0 * UNIT)
         low, high = low - self.error[world], high + self.error[world]
         found = np.clip(low, 0.0, most), np.clip(high, 0.0, most)
         sure = x == -np.inf
@@ -97,7 +97,7 @@ class Bracket:
         """How far `estimate` can be from the truth, at any threshold and in either world."""
         worst = 0.0
         for world in (0, 1):
-            error = float(self.error[world]) + 8.0 * _UNIT
+            error = float(self.error[world]) + 8.0 * UNIT
             if self.grid.size:
                 high, low, middle = self.high[world], self.low[world], self.middle[world]
                 error += float(np.max(np.maximum(high[:-1] - middle[1:], middle[:-1] - low[1:])))
@@ -110,7 +110,7 @@ class Bracket:
         """How far two numbers inside the bounds can be apart, at any threshold and in either world."""
         widest = 0.0
         for world in (0, 1):
-            wide = 2.0 * float(self.error[world]) + 8.0 * _UNIT
+            wide = 2.0 * float(self.error[world]) + 8.0 * UNIT
             if self.grid.size:
                 high, low = self.high[world], self.low[world]
                 wide += float(max(np.max(high[:-1] - low[1:]), high[-1]))
@@ -229,7 +229,7 @@ def _rest(total: Independent, heavy: Heavy, nodes: int) -> tuple[np.ndarray, np.
         part, wrong = _waves(heavy.values - circle.start, mass, spacing, nodes)
         value = value - part
         error = error + wrong + (t * heavy.slack + 2.0**-50) * mass.sum(axis=1)[:, None] + heavy.error
-    slack = (total.rounding + 4.0 * _UNIT * (abs(circle.start) + circle.length)) / circle.length
+    slack = (total.rounding + 4.0 * UNIT * (abs(circle.start) + circle.length)) / circle.length
     # More frequencies make the bracket narrower, and add their errors: about the best number of them.
     k = np.arange(1, nodes + 1)
     cost = np.cumsum(error[:, 1:].max(axis=0) / k) + 6.0 / (k + 1.0)
@@ -248,5 +248,5 @@ def _waves(values: np.ndarray, mass: np.ndarray, spacing: float, nodes: int) -> 
     found = np.stack([((m * rough) @ smooth).ravel() for m in mass])[:, : nodes + 1]
     t = spacing * np.arange(nodes + 1)
     first = (mass * np.abs(values)).sum(axis=1)
-    error = _UNIT * ((3.0 * values.size + 24.0) * mass.sum(axis=1)[:, None] + 4.0 * first[:, None] * t)
+    error = UNIT * ((3.0 * values.size + 24.0) * mass.sum(axis=1)[:, None] + 4.0 * first[:, None] * t)
     return found, error

@@ -9,7 +9,7 @@ import numpy as np
 
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractLinearAttack
 from mipsim.exact.bracket import Bracket, bracket
-from mipsim.exact.derived_laws import DrawnLaw, LinkedLaw, linked
+from mipsim.exact.derived_laws import LinkedLaw, MixedLaw, linked, mixed_with_out
 from mipsim.exact.independent import Independent, Stack
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
@@ -21,9 +21,9 @@ from mipsim.exact.tables import count_tables
 _NODES = (2**14 - 1, 2**16 - 1, 2**18 - 1)
 """More frequencies are asked only where the bracket is too wide with fewer: noise much finer than the atoms it smooths."""
 
-_ENOUGH = 4e-4
-_JUMP = 1e-11
-_OUTCOMES = 2**14
+_ENOUGH = 4e-4  # a little above the width that 2^14 nodes give a density
+_JUMP = 1e-11  # a larger step of the law is an atom: above rounding
+_OUTCOMES = 2**14  # of one row; each is an atom of every further batch
 
 
 @dataclass(frozen=True)
@@ -165,12 +165,12 @@ def bracketed_law(problem: Problem, guess: AbstractScoreLaw | None = None) -> Ab
         if found.error_bound <= _ENOUGH or nodes * sum(s.values.size for s in total.stacks) > 2**26:
             break
     assert found is not None  # there is at least one number of nodes
-    while isinstance(guess, (DrawnLaw, LinkedLaw)):
-        guess = guess.base
+    while isinstance(guess, LinkedLaw) or (isinstance(guess, MixedLaw) and len(guess.laws) == 1):
+        guess = guess.base if isinstance(guess, LinkedLaw) else guess.laws[0]
     law: AbstractScoreLaw = BracketLaw(
         found, guess if isinstance(guess, InvertedLaw) and not found.atoms.size else None
     )
-    law = law if mean.drawn == 1.0 else DrawnLaw(law, mean.drawn)
+    law = mixed_with_out(law, mean.inclusion)
     if plain:  # its offset is in the terms
         return law
     target = jnp.asarray(problem.target)
@@ -181,8 +181,8 @@ def _linear(problem: Problem, attack: AbstractLinearAttack) -> tuple[Independent
     """Weights . output: one table for each coordinate of one row, as often as there are rows; noise of atoms beside them."""
     mean, target = problem.mean, jnp.asarray(problem.target)
     weights, offset = np.asarray(attack.weights(target), np.float64), float(attack.offset(target))
-    share = weights / (mean.rows * mean.rate)
-    row, noise = row_of(problem.data, share), score_noise(mean, weights)
+    row_weights = weights / (mean.rows * mean.rate)
+    row, noise = row_of(problem.data, row_weights), score_noise(mean, weights)
     atoms = None if row is None else row.atoms
     if atoms is None or noise is None:
         return None
@@ -191,7 +191,7 @@ def _linear(problem: Problem, attack: AbstractLinearAttack) -> tuple[Independent
     # Each probability is rounded once or twice: 1 - p, or a share of the records.
     error = noise.error + 2.0**-51 * sum(values.shape[0] for values, _ in tables)
     offset += noise.smooth.mean
-    own = float(share @ problem.target)
+    own = float(row_weights @ problem.target)
     if mean.rate < 1.0:
         found = _by_coins(*atoms, mean.rows, mean.rate, own)
         ends = np.full(2, offset)

@@ -8,15 +8,15 @@ import numpy as np
 from scipy.special import gammainc, gammaln
 
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
+from mipsim.exact.rounding import EPS
 from mipsim.special import noncentral_chi_square
 
-_EPS = 2.0**-52
 _CELLS = 2000  # widths of some 2e-5
 _REACH = 8.5  # sqrt X is a 1-Lipschitz function of normals: beyond, less than 2 exp(-8.5^2 / 2) < 1e-15 on either side
 _NEAR = 0.5  # of sqrt x: below, cells shrink towards 0, where the cdf of few degrees of freedom is steep
 _GAMMA = 1e-10  # the relative error that SciPy's gammainc is granted; its tests find less than 1e-12
 _OUTWARD = 1e-12  # covers the rounding of the interpolation
-_ESTIMATE = 1e-10
+_ESTIMATE = 1e-10  # the largest error that the tests of `noncentral_chi_square` allow
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class ChiSquareBounds:
         i = np.searchsorted(grid, x, side="right") - 1
         inner = (i >= 0) & (i < grid.size - 1)
         k = np.clip(i, 0, grid.size - 2)
-        share = np.clip((np.where(inner, x, grid[k]) - grid[k]) / (grid[k + 1] - grid[k]), 0.0, 1.0)
-        below, left, right = self._lines(k, share)
+        fraction = np.clip((np.where(inner, x, grid[k]) - grid[k]) / (grid[k + 1] - grid[k]), 0.0, 1.0)
+        below, left, right = self._lines(k, fraction)
         upper = np.exp(np.minimum(np.minimum(left, right), np.log(high[k + 1])))
         lower = np.maximum(np.exp(below), low[k])
         first, last = np.where(i < 0, 0.0, low[-1]), np.where(i < 0, high[0], 1.0)
@@ -70,25 +70,27 @@ class ChiSquareBounds:
         _, low, high = self._grid
         k = np.arange(low.size - 1)
         ends = []
-        for share, sides in ((0.0, (1,)), (0.5, (1, 2)), (1.0, (2,))):
-            lines = self._lines(k, np.full(k.shape, share))
+        for fraction, sides in ((0.0, (1,)), (0.5, (1, 2)), (1.0, (2,))):
+            lines = self._lines(k, np.full(k.shape, fraction))
             ends += [lines[side] - lines[0] for side in sides]
         apart = np.expm1(np.minimum(np.max(ends, axis=0), 50.0))
         cells = np.minimum(high[1:] - low[:-1], high[1:] * apart)
         return float(max(cells.max(), high[0], 1.0 - low[-1])) + 4.0 * _OUTWARD
 
-    def _lines(self, k: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """In cell k, at a share of its length: the log of the chord, and of the continued chords from the left and the right."""
+    def _lines(self, k: np.ndarray, fraction: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """In cell k, at a fraction of its length: the log of the chord, and of the continued chords from the left and the right."""
         grid, low, high = self._grid
         with np.errstate(divide="ignore"):
             least, most = np.log(low), np.log(high)
         length = np.diff(grid)
         before, after = np.maximum(k - 1, 0), np.minimum(k + 2, grid.size - 1)
         with np.errstate(invalid="ignore"):
-            chord = np.where(np.isfinite(least[k]), (1.0 - share) * least[k] + share * least[k + 1], -np.inf)
-            r = share * length[k] / length[before]
+            chord = np.where(
+                np.isfinite(least[k]), (1.0 - fraction) * least[k] + fraction * least[k + 1], -np.inf
+            )
+            r = fraction * length[k] / length[before]
             left = most[k] + r * (most[k] - least[before])
-            r = (1.0 - share) * length[k] / length[np.minimum(k + 1, length.size - 1)]
+            r = (1.0 - fraction) * length[k] / length[np.minimum(k + 1, length.size - 1)]
             right = most[k + 1] + r * (most[k + 1] - least[after])
         from_left = (k > 0) & np.isfinite(least[before])
         from_right = (k + 2 < grid.size) & np.isfinite(least[after])
@@ -129,12 +131,12 @@ def poisson_mixture(x: np.ndarray, d: float, noncentrality: float) -> tuple[np.n
     weight = np.exp(count * log_mean - mean - gammaln(count + 1.0))
     left_out = 2.0 * exp(-0.5 * reach**2 / (mean + reach / 3.0)) if mean else 0.0
     # An exponent is right to some EPS of its largest part.
-    of_weight = 8.0 * _EPS * float((count[-1] + 1.0) * (abs(log_mean) + np.log(count[-1] + 2.0)) + mean + 1.0)
+    of_weight = 8.0 * EPS * float((count[-1] + 1.0) * (abs(log_mean) + np.log(count[-1] + 2.0)) + mean + 1.0)
     a = 0.5 * d + count[0]
     lower = gammainc(a, y)
     with np.errstate(under="ignore"):
         term = np.exp(a * np.log(y) - y - gammaln(a + 1.0))
-        of_term = 8.0 * _EPS * (a * np.abs(np.log(y)) + y + np.abs(gammaln(a + 1.0)) + 1.0)
+        of_term = 8.0 * EPS * (a * np.abs(np.log(y)) + y + np.abs(gammaln(a + 1.0)) + 1.0)
         # Terms that are 0 here grow again where y > a.
         known = (term > 0.0) | (y < a)
         value = np.zeros(y.shape)
@@ -144,7 +146,7 @@ def poisson_mixture(x: np.ndarray, d: float, noncentrality: float) -> tuple[np.n
             a += 1.0
             term *= y / a
     # The terms of one y sum to 1 at most, and so do the weights.
-    error = left_out + 1.01 * of_weight + _GAMMA + 1.01 * of_term + 8.0 * _EPS * count.size
+    error = left_out + 1.01 * of_weight + _GAMMA + 1.01 * of_term + 8.0 * EPS * count.size
     return np.clip(value, 0.0, 1.0), np.where(known, error, 1.0)
 
 
@@ -201,10 +203,6 @@ class ChiSquareLaw(AbstractScoreLaw):
         x = self.shift[0] + self.scale[0] * quantile(np.where(inner, a, 0.5), self.d, self.noncentrality[0])
         return np.where(inner, x, np.where(a <= 0.0, np.inf, -np.inf))
 
-    def previous(self, threshold: Thresholds) -> np.ndarray:
-        """The threshold: there are no atoms."""
-        return np.asarray(threshold, float)
-
     @property
     def error_bound(self) -> float:
         """The width of the proven bounds, and what rounding of the parameters moves."""
@@ -229,7 +227,7 @@ class ChiSquareLaw(AbstractScoreLaw):
         moves the cdf by e times a density of d + 2 degrees of freedom.
         """
         largest = max(float(b.d + b.noncentrality) for b in self._bounds) ** 0.5 + _REACH
-        off = (self.blur + 4.0 * _EPS * np.abs(self.shift)) / np.abs(self.scale) + 8.0 * _EPS * largest**2
+        off = (self.blur + 4.0 * EPS * np.abs(self.shift)) / np.abs(self.scale) + 8.0 * EPS * largest**2
         e = float(np.max(off))
         near = 0.5 * e if self.d >= 2 else 0.8 * e**0.5
-        return near + 32.0 * _EPS * float(self.noncentrality.max()) + (1e-15 if self.blur else 0.0)
+        return near + 32.0 * EPS * float(self.noncentrality.max()) + (1e-15 if self.blur else 0.0)

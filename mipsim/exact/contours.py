@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mipsim.exact.rounding import ComplexArray
+from mipsim.exact.rounding import EPS, ComplexArray
 from mipsim.exact.transform import AbstractTransform, Tail
 
 _HALF = (
@@ -13,10 +13,9 @@ _HALF = (
 )
 LEAST_LOG = -745.0  # the log of the least positive float64
 _DIGITS = 36.0  # aliases are exp(-36) of the wanted tail
-_POINTS = 80
+_POINTS = 80  # at either side; 40 lines reach tails of exp(-745) of a normal law
 _MOST_CELLS = 2**17  # nodes of a lattice: the whole sum is then without truncation
-_NEGLIGIBLE = 1e-17
-_EPS = 2.0**-52
+_NEGLIGIBLE = 1e-17  # a tenth of the rounding of a sum of size 1
 _CLIP = 1e-9  # covers the rounding of the logarithm of Chernoff's bound
 
 
@@ -145,21 +144,21 @@ class Contour:
         nodes = np.arange(size.size) * self.spacing
         lost = self.lost()
         # The exponent's own: its cumulants, the products i t centre and the two logarithms taken from each other.
-        grown = lost + _EPS * (
+        grown = lost + EPS * (
             4.0 * np.abs(self.log_mgf[world]) + 8.0 * np.abs(self.centre[world]) * nodes + 64.0
         )
         each = np.where(grown < 0.05, 2.1 * grown, 2.0 * np.exp(np.minimum(grown, 700.0)))
         # A threshold moved by `moved` moves each term by |s| moved; the phase t (y - centre) is right to 4 EPS of itself.
         centred = 0.0 if self.lattice else abs(float(transform.mean[world]))
-        moved = transform.shift + 4.0 * _EPS * (np.abs(y) + centred)
+        moved = transform.shift + 4.0 * EPS * (np.abs(y) + centred)
         terms, waves = float(size.sum()), float((size * nodes).sum())
         # |y - centre| and |c y| times exp(-c y) are largest here or 1 / c farther out.
         away = np.maximum(np.abs(y - self.centre[world]), 1.0 / abs(self.c))
         exponent = np.abs(self.log_mgf[world]) + np.abs(self.c * y) + 1.0
         return (
             float((size * each).sum())
-            + waves * (4.0 * _EPS * away + moved)
-            + terms * (abs(self.c) * moved + _EPS * (size.size + 16.0 + 4.0 * exponent))
+            + waves * (4.0 * EPS * away + moved)
+            + terms * (abs(self.c) * moved + EPS * (size.size + 16.0 + 4.0 * exponent))
         )
 
     def _coefficients(self, world: int, kernel: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from mipsim.exact.bracket import Bracket
 
-_LINES = 2**22
+_LINES = 2**22  # numbers of a batch of tangents: 32 MiB
 
 
 @dataclass(frozen=True)
@@ -85,18 +85,20 @@ class CurveBracket:
         j = np.minimum(j, last)
         before = np.maximum(j - 1, 0)
         line = straight[before] & (out_low[j] > out_low[before])
-        share = np.clip(
+        fraction = np.clip(
             (flat - out_low[before]) / np.where(line, out_low[j] - out_low[before], 1.0), 0.0, 1.0
         )
-        high = np.where(line, in_high[before] + share * (in_high[j] - in_high[before]), in_high[j])
+        high = np.where(line, in_high[before] + fraction * (in_high[j] - in_high[before]), in_high[j])
         high = np.where(beyond, 1.0, high)
         i = np.searchsorted(out_high, flat, side="right") - 1
         at = np.maximum(i, 0)
         low = np.where(i >= 0, in_low[at], 0.0)
         after = np.minimum(at + 1, last)
         line = (straight[at] | (self.ratio_error is not None)) & (i >= 0) & (out_high[after] > out_high[at])
-        share = np.clip((flat - out_high[at]) / np.where(line, out_high[after] - out_high[at], 1.0), 0.0, 1.0)
-        low = np.where(line, in_low[at] + share * (in_low[after] - in_low[at]), low)
+        fraction = np.clip(
+            (flat - out_high[at]) / np.where(line, out_high[after] - out_high[at], 1.0), 0.0, 1.0
+        )
+        low = np.where(line, in_low[at] + fraction * (in_low[after] - in_low[at]), low)
         if self.ratio_error is not None:
             high = np.minimum(high, self._tangents(flat))
             low = low - 8.0 * self.ratio_error - 1e-15

@@ -1,8 +1,10 @@
 """Rows of independent coordinates with a density: normal, Laplace, exponential, uniform."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import zeta
@@ -56,31 +58,54 @@ def _(data: Gaussian, weights: np.ndarray) -> AbstractRow:
 
 
 @dataclass(frozen=True)
-class LaplaceRow(AbstractRow):
-    """A sum of independent Laplace(b_j): the same law as a random sign times b_j times an exponential."""
+class AbstractSeriesRow(AbstractRow):
+    """A sum over j of independent scale_j X_j whose cumulants are power sums where scales are small, and logarithms elsewhere.
+
+    Attributes:
+        scales: shape (d,), not 0.
+    """
 
     scales: np.ndarray
+    coefficients: ClassVar[np.ndarray]
+    """Of the cumulant of X: the powers from 2 on."""
+    radius: ClassVar[float]
+    """The largest |scale s| for which they serve."""
+
+    @abstractmethod
+    def direct(self, u: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
+        """The sum over the last axis of the cumulant of X at u, and a bound on its error."""
 
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """-sum_j log(1 - b_j^2 s^2), small scales by power sums."""
+        """Small scales by power sums, the others one by one."""
         count = self._series.small(s)
-        return self._series.value(count, s) - self._logs(count, s)[0]
+        return self._series.value(count, s) + self._rest(count, s)[0]
 
     def rounding(self, s: ComplexArray) -> np.ndarray:
-        """That of the series and of the logarithms, whose sum is by pairs."""
+        """That of the series and of the others, whose sum is by pairs."""
         count = self._series.small(s)
-        return self._series.rounding(count, s) + self._logs(count, s)[1]
+        return self._series.rounding(count, s) + self._rest(count, s)[1]
 
     @cached_property
     def _series(self) -> PowerSums:
-        return PowerSums(self.scales, np.where(_POWERS % 2 == 0, 2.0 / _POWERS, 0.0), _RADIUS)
+        return PowerSums(self.scales, self.coefficients, self.radius)
 
-    def _logs(self, count: int, s: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
-        def part(at: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
-            square = np.square(at[:, None] * self._series.scales[count:])
-            return summed(*log_one_plus(-square, 8.0 * EPS * np.abs(square)))
+    def _rest(self, count: int, s: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
+        scales = self._series.scales[count:]
+        return in_blocks(lambda at: self.direct(at[:, None] * scales), s, scales.size)
 
-        return in_blocks(part, s, self.scales.size - count)
+
+@dataclass(frozen=True)
+class LaplaceRow(AbstractSeriesRow):
+    """A sum of independent Laplace(b_j): the same law as a random sign times b_j times an exponential."""
+
+    coefficients = np.where(_POWERS % 2 == 0, 2.0 / _POWERS, 0.0)
+    radius = _RADIUS
+
+    def direct(self, u: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
+        """-log(1 - u^2)."""
+        square = np.square(u)
+        value, error = summed(*log_one_plus(-square, 8.0 * EPS * np.abs(square)))
+        return -value, error
 
     def on_axis(self, t: np.ndarray) -> tuple[ComplexArray, np.ndarray]:
         """-sum_j log(1 + (b_j t)^2), real: each logarithm is right to some EPS of itself, and the sum is by pairs."""
@@ -106,32 +131,17 @@ def _(data: Laplace, weights: np.ndarray) -> AbstractRow:
 
 
 @dataclass(frozen=True)
-class ExponentialRow(AbstractRow):
+class ExponentialRow(AbstractSeriesRow):
     """A sum of a_j (E_j - 1), E_j standard exponential; a_j may be negative."""
 
-    scales: np.ndarray
+    coefficients = 1.0 / _POWERS
+    radius = _RADIUS
 
-    def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """-sum_j log(1 - a_j s) + a_j s, small scales by power sums."""
-        count = self._series.small(s)
-        return self._series.value(count, s) - self._logs(count, s)[0]
-
-    def rounding(self, s: ComplexArray) -> np.ndarray:
-        """That of the series and of the logarithms, whose sum is by pairs."""
-        count = self._series.small(s)
-        return self._series.rounding(count, s) + self._logs(count, s)[1]
-
-    @cached_property
-    def _series(self) -> PowerSums:
-        return PowerSums(self.scales, 1.0 / _POWERS, _RADIUS)
-
-    def _logs(self, count: int, s: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
-        def part(at: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
-            u = at[:, None] * self._series.scales[count:]
-            value, error = log_one_plus(-u, 4.0 * EPS * np.abs(u))
-            return summed(value + u, error + 4.0 * EPS * np.abs(u))
-
-        return in_blocks(part, s, self.scales.size - count)
+    def direct(self, u: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
+        """-log(1 - u) - u."""
+        value, error = log_one_plus(-u, 4.0 * EPS * np.abs(u))
+        total, error = summed(value + u, error + 4.0 * EPS * np.abs(u))
+        return -total, error
 
     def envelope(self, c: float, t: float) -> float:
         """-sum_j log(1 + (a_j t / (1 - a_j c))^2) / 2."""
@@ -149,37 +159,23 @@ def _(data: Exponential, weights: np.ndarray) -> AbstractRow:
     return ExponentialRow((weights * data.scale)[weights != 0.0])
 
 
+def _uniform_coefficients() -> np.ndarray:
+    # B_2k 2^(2k) / (2k (2k)!) = (-1)^(k + 1) zeta(2k) / (k pi^(2k)): 60 powers leave (1.5 / pi)^60 < 1e-19.
+    k = _EVEN // 2
+    found = np.zeros(int(_EVEN[-1]) - 1)
+    found[_EVEN.astype(int) - 2] = np.where(k % 2 == 1, 1.0, -1.0) * zeta(_EVEN) / (k * np.pi**_EVEN)
+    return found
+
+
 @dataclass(frozen=True)
-class UniformRow(AbstractRow):
+class UniformRow(AbstractSeriesRow):
     """A sum of uniforms on [-h_j, h_j]."""
 
-    halves: np.ndarray
+    coefficients = _uniform_coefficients()
+    radius = _NEAR
 
-    def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """Sum_j log(sinh(h_j s) / (h_j s)): small h_j by power sums, the others as h s + log((1 - exp(-2 h s)) / (2 h s))."""
-        count = self._series.small(s)
-        return self._series.value(count, s) + self._logs(count, s)[0]
-
-    def rounding(self, s: ComplexArray) -> np.ndarray:
-        """That of the series and of the logarithms, whose sum is by pairs."""
-        count = self._series.small(s)
-        return self._series.rounding(count, s) + self._logs(count, s)[1]
-
-    @cached_property
-    def _series(self) -> PowerSums:
-        # B_2k 2^(2k) / (2k (2k)!) = (-1)^(k + 1) zeta(2k) / (k pi^(2k)): 60 powers leave (1.5 / pi)^60 < 1e-19.
-        k = _EVEN // 2
-        even = np.where(k % 2 == 1, 1.0, -1.0) * zeta(_EVEN) / (k * np.pi**_EVEN)
-        coefficients = np.zeros(int(_EVEN[-1]) - 1)
-        coefficients[_EVEN.astype(int) - 2] = even
-        return PowerSums(self.halves, coefficients, _NEAR)
-
-    def _logs(self, count: int, s: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
-        return in_blocks(
-            lambda at: self._directly(at[:, None] * self._series.scales[count:]), s, self.halves.size - count
-        )
-
-    def _directly(self, u: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
+    def direct(self, u: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
+        """Log(sinh(u) / u) as u + log((1 - exp(-2 u)) / (2 u))."""
         small = np.abs(u) < 0.01
         # Even, and the right half-plane cannot overflow; where u is small, its series serves.
         right: ComplexArray = np.where(small, 1.0, np.where(u.real < 0, -u, u))
@@ -198,7 +194,7 @@ class UniformRow(AbstractRow):
 
     def envelope(self, c: float, t: float) -> float:
         """|sinh(h s)| <= cosh(h c) and |s| >= t: sum_j min(0, log(c / (tanh(h c) |c + i t|)))."""
-        h = self.halves
+        h = self.scales
         growth = np.where(np.abs(h * c) < 1e-6, 1.0 / h, c / np.tanh(np.where(c == 0, 1.0, h * c)))
         return float(np.minimum(0.0, np.log(growth) - 0.5 * np.log(c * c + t * t)).sum()) if t > 0 else 0.0
 

@@ -1,8 +1,8 @@
-"""Laws made from other laws: a target drawn with some probability, and an increasing function of the score."""
+"""Laws made from other laws: a target that takes part with some probability, and an increasing function of the score."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import log, log1p
+from math import fsum, log
 
 import jax
 import numpy as np
@@ -11,76 +11,27 @@ from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.forms.score import on_arrays
 
 Scalar = Callable[[jax.Array], jax.Array]
-_FAR = 1e300
-_LINK_ROUNDING = 2.0**-49
+_FAR = 1e300  # scores are sought between -1e300 and 1e300
+_LINK_ROUNDING = 2.0**-49  # of the value: a link that falls by less has only been rounded
 _CHECKED = np.concatenate([-np.geomspace(1e6, 1e-6, 60), [0.0], np.geomspace(1e-6, 1e6, 60)])
 Map = Callable[[np.ndarray], np.ndarray]
 _ROUNDING = 16.0 * 2.0**-52  # of weights, logarithms and sums of probabilities
 
 
 @dataclass(frozen=True)
-class DrawnLaw(AbstractScoreLaw):
-    """The law of a score when the target enters with probability `drawn`: P_in = drawn Q_in + (1 - drawn) P_out.
-
-    Attributes:
-        base: the law with the target among the rows surely.
-        drawn: in (0, 1].
-
-    Examples:
-        >>> from mipsim.exact.gaussian import NormalLaw
-        >>> law = DrawnLaw(NormalLaw(np.array([0.0, 2.0]), np.ones(2)), 0.5)
-        >>> print(law.sf(1.0, inside=True).round(4))  # (0.8413 + 0.1587) / 2
-        0.5
-    """
-
-    base: AbstractScoreLaw
-    drawn: float
-
-    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score > threshold)."""
-        return self._mixed(self.base.logsf, threshold, inside)
-
-    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score <= threshold)."""
-        return self._mixed(self.base.logcdf, threshold, inside)
-
-    def threshold_at(self, alpha: object) -> np.ndarray:
-        """As of the base: the "out" world is the same."""
-        return self.base.threshold_at(alpha)
-
-    def previous(self, threshold: Thresholds) -> np.ndarray:
-        """As of the base."""
-        return self.base.previous(threshold)
-
-    @property
-    def error_bound(self) -> float:
-        """The base's, as of any mean of two probabilities, and rounding."""
-        return min(1.0, self.base.error_bound + _ROUNDING)
-
-    @property
-    def error_estimate(self) -> float:
-        """The base's."""
-        return self.base.error_estimate
-
-    def _mixed(self, function: Callable[..., np.ndarray], threshold: Thresholds, inside: bool) -> np.ndarray:
-        out = function(threshold, inside=False)
-        if not inside or self.drawn == 1.0:
-            return function(threshold, inside=inside)
-        return np.logaddexp(log1p(-self.drawn) + out, log(self.drawn) + function(threshold, inside=True))
-
-
-@dataclass(frozen=True)
 class MixedLaw(AbstractScoreLaw):
-    """Laws with one "out" world and several "in" worlds, of which chance picks one.
+    """One "out" world and several "in" worlds, of which chance picks one.
 
     Attributes:
         laws: with the same "out" law.
-        weights: of their "in" laws, summing to 1.
+        weights: of their "in" laws; what they miss of 1 is the chance of the "out" law itself: the target takes no part.
 
     Examples:
         >>> from mipsim.exact.gaussian import NormalLaw
         >>> near, far = (NormalLaw(np.array([0.0, m]), np.ones(2)) for m in (-1.0, 1.0))
         >>> print(MixedLaw((near, far), (0.5, 0.5)).sf(0.0, inside=True).round(6))
+        0.5
+        >>> print(MixedLaw((far,), (0.5,)).sf(0.5, inside=True).round(4))  # (0.6915 + 0.3085) / 2
         0.5
     """
 
@@ -89,15 +40,11 @@ class MixedLaw(AbstractScoreLaw):
 
     def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
         """Log P(score > threshold)."""
-        if not inside:
-            return self.laws[0].logsf(threshold, inside=False)
-        return self._mixed([law.logsf(threshold, inside=True) for law in self.laws])
+        return self._mixed([law.logsf for law in self.laws], threshold, inside)
 
     def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
         """Log P(score <= threshold)."""
-        if not inside:
-            return self.laws[0].logcdf(threshold, inside=False)
-        return self._mixed([law.logcdf(threshold, inside=True) for law in self.laws])
+        return self._mixed([law.logcdf for law in self.laws], threshold, inside)
 
     def threshold_at(self, alpha: object) -> np.ndarray:
         """From the common "out" law."""
@@ -117,9 +64,20 @@ class MixedLaw(AbstractScoreLaw):
         """The worst of the laws'."""
         return max(law.error_estimate for law in self.laws)
 
-    def _mixed(self, logs: list[np.ndarray]) -> np.ndarray:
-        terms = [log(weight) + value for weight, value in zip(self.weights, logs, strict=True)]
+    def _mixed(
+        self, functions: list[Callable[..., np.ndarray]], threshold: Thresholds, inside: bool
+    ) -> np.ndarray:
+        if not inside:
+            return functions[0](threshold, inside=False)
+        terms = [log(w) + f(threshold, inside=True) for w, f in zip(self.weights, functions, strict=True)]
+        if (rest := 1.0 - fsum(self.weights)) > _ROUNDING:
+            terms.append(log(rest) + functions[0](threshold, inside=False))
         return np.minimum(np.logaddexp.reduce(terms), 0.0)
+
+
+def mixed_with_out(law: AbstractScoreLaw, inclusion: float) -> AbstractScoreLaw:
+    """The law of a score when the target takes part with probability `inclusion` in (0, 1] only."""
+    return law if inclusion == 1.0 else MixedLaw((law,), (inclusion,))
 
 
 @dataclass(frozen=True)
@@ -222,6 +180,7 @@ def linked(law: AbstractScoreLaw, link: Scalar) -> AbstractScoreLaw:
     elsewhere. Where float64 makes the link constant over an interval, the law is that of the score as computed.
 
     Examples:
+        >>> import jax.numpy as jnp
         >>> from mipsim.exact.gaussian import NormalLaw
         >>> law = linked(NormalLaw(np.array([0.0, 1.0]), np.ones(2)), lambda t: jnp.logaddexp(jnp.log(0.5), t))
         >>> print(law.cdf(np.log(1.5), inside=False).round(9), law.cdf(-1.0, inside=False))

@@ -15,11 +15,11 @@ from mipsim.exact.phases import Phases
 from mipsim.exact.rounding import EPS, ComplexArray, exact_dot, in_blocks, log_one_plus, product_parts, summed
 from mipsim.exact.rows import AbstractRow, Multiples, row_of, short
 
-_BLOCK = 2**16
-_PAIRS = 2**18
-_TERMS = 24
-_WORK = 2**23
-_SERIES = 0.1
+_BLOCK = 2**16  # values: above, no lattice is looked for among them
+_PAIRS = 2**18  # pairs of values: above, their phases cost more than they prove
+_TERMS = 24  # of the Taylor series: (0.1 pi / 3)^25 < 1e-24 is left
+_WORK = 2**23  # atoms times the values that are added to each: a second
+_SERIES = 0.1  # in units of pi: how near 0 the Taylor series serves
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class BernoulliRow(AbstractRow):
         variance = np.minimum(*(q * (1.0 - q) for q in (self._tilted(low), self._tilted(high))))
         return Phases(np.abs(self.weights), (2.0 / np.pi**2) * variance)
 
-    def tables(self, rows: int, shares: np.ndarray) -> list[Table] | None:
+    def tables(self, rows: int, target_terms: np.ndarray) -> list[Table] | None:
         """Binomial counts times weights."""
         step, d = self.step, self.p.size
         log_span = np.inf if step is None else np.log(rows * np.abs(self.weights).sum() / step + 1)
@@ -149,12 +149,12 @@ class BernoulliRow(AbstractRow):
         lost = binomial_error(rows, self.p)
         return [
             merged(
-                np.concatenate([a * count, a * count[:-1] + share]),
+                np.concatenate([a * count, a * count[:-1] + own]),
                 np.concatenate([out[j], none[:-1]]),
                 np.concatenate([none, inside[j]]),
                 float(lost[j]),
             )
-            for j, (a, share) in enumerate(zip(self.weights, shares, strict=True))
+            for j, (a, own) in enumerate(zip(self.weights, target_terms, strict=True))
         ]
 
     def _tilted(self, c: float) -> np.ndarray:
@@ -290,13 +290,15 @@ class AtomsRow(AbstractRow):
             (2.0 / np.pi**2) * np.minimum(*kept).ravel(),
         )
 
-    def tables(self, rows: int, shares: np.ndarray) -> list[Table] | None:
+    def tables(self, rows: int, target_terms: np.ndarray) -> list[Table] | None:
         """Convolutions of a coordinate's atoms; those of equal coordinates together, which have fewer atoms."""
-        shares = shares if shares.size == self.values.shape[0] else np.array([shares.sum()])
+        target_terms = (
+            target_terms if target_terms.size == self.values.shape[0] else np.array([target_terms.sum()])
+        )
         kinds, group, copies = np.unique(
             np.hstack([self.values, self.probabilities]), axis=0, return_inverse=True, return_counts=True
         )
-        targets = np.bincount(group.ravel(), shares, copies.size)
+        targets = np.bincount(group.ravel(), target_terms, copies.size)
         found, log_atoms, m = [], 0.0, self.values.shape[1]
         for kind, count, target in zip(kinds, copies.tolist(), targets, strict=True):
             log_atoms += _log_compositions(rows * count, m)

@@ -1,5 +1,7 @@
 """The trade-off curve of an attack whose score has a known law."""
 
+from collections.abc import Callable
+
 import equinox as eqx
 import numpy as np
 
@@ -73,19 +75,18 @@ class ExactTradeOff(AbstractTradeOff):
 
     def beta(self, alpha: object) -> np.ndarray:
         """FNR at the FPR `alpha` (any shape, in [0, 1])."""
-        a = rates("alpha", alpha)
-        threshold, before, share = self._test(a)
-        beta = self.law.cdf(threshold, inside=True)
-        lower = np.where(before < threshold, self.law.cdf(before, inside=True), 0.0)
-        return np.where(share > 0.0, (1.0 - share) * beta + share * lower, beta)
+        return self._mixed(rates("alpha", alpha), self.law.cdf, 0.0)
 
     def tpr_at(self, fpr: object) -> np.ndarray:
         """TPR at the FPR `fpr`, with its full relative accuracy where it is small."""
-        a = rates("fpr", fpr)
-        threshold, before, share = self._test(a)
-        tpr = self.law.sf(threshold, inside=True)
-        upper = np.where(before < threshold, self.law.sf(before, inside=True), 1.0)
-        return np.where(share > 0.0, (1.0 - share) * tpr + share * upper, tpr)
+        return self._mixed(rates("fpr", fpr), self.law.sf, 1.0)
+
+    def _mixed(self, alpha: np.ndarray, tail: Callable[..., np.ndarray], last: float) -> np.ndarray:
+        """The tail "in" of the randomised test at an FPR; `last`: that of the test below all atoms."""
+        threshold, before, part = self._test(alpha)
+        first = tail(threshold, inside=True)
+        second = np.where(before < threshold, tail(before, inside=True), last)
+        return np.where(part > 0.0, (1.0 - part) * first + part * second, first)
 
     def _test(self, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Threshold, the atom before it, and with which probability scores in between count as "in"."""
@@ -95,5 +96,5 @@ class ExactTradeOff(AbstractTradeOff):
         below_all = threshold == -np.inf
         high = np.where(before < threshold, self.law.sf(before, inside=False), np.where(below_all, 1.0, low))
         gap = high - low
-        share = np.where(gap > 0.0, (alpha - low) / np.where(gap > 0.0, gap, 1.0), 0.0)
-        return threshold, before, np.clip(share, 0.0, 1.0)
+        part = np.where(gap > 0.0, (alpha - low) / np.where(gap > 0.0, gap, 1.0), 0.0)
+        return threshold, before, np.clip(part, 0.0, 1.0)

@@ -9,9 +9,9 @@ from mipsim.exact.chi_square import ChiSquareLaw
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.exact.rounding import EPS, ComplexArray, log_one_plus
-from mipsim.exact.transform import AbstractTransform, Tail, largest_log_modulus
+from mipsim.exact.transform import AbstractTransform, Tail
 
-_SAME = 1e-10
+_SAME = 1e-10  # of the largest: eigenvalues that differ by less are one; the difference is counted
 _FAR_OUT = 8.5  # exp(-8.5^2 / 2) < 1e-15
 
 
@@ -48,10 +48,6 @@ class NormalLaw(AbstractScoreLaw):
             probit = np.where(a < 0.1, ndtri_exp(np.log(a)), ndtri(a))
         return self.mean[0] - self.sd[0] * probit
 
-    def previous(self, threshold: Thresholds) -> np.ndarray:
-        """The threshold: there are no atoms."""
-        return np.asarray(threshold, float)
-
     @property
     def error_bound(self) -> float:
         """Rounding: with mean and threshold far from 0 in units of sd, their last digit counts.
@@ -62,11 +58,6 @@ class NormalLaw(AbstractScoreLaw):
         """
         far = float(np.max((8.0 * EPS * np.abs(self.mean) + self.blur) / self.sd))
         return min(1.0, 0.4 * far + 16.0 * EPS + (1e-15 if self.blur else 0.0))
-
-    @property
-    def error_estimate(self) -> float:
-        """The bound."""
-        return self.error_bound
 
 
 @dataclass(frozen=True)
@@ -92,21 +83,6 @@ class QuadraticTransform(AbstractTransform):
         return self.constant + self.curve.sum(axis=1)
 
     @property
-    def log_mass(self) -> np.ndarray:
-        """Zero."""
-        return np.zeros(2)
-
-    @property
-    def step(self) -> float | None:
-        """None: the score has a density."""
-        return None
-
-    @property
-    def anchor(self) -> np.ndarray:
-        """Unused."""
-        return self.mean
-
-    @property
     def strip(self) -> tuple[float, float]:
         """2 s curve < 1 everywhere."""
         low, high = float(self.curve.min()), float(self.curve.max())
@@ -117,10 +93,6 @@ class QuadraticTransform(AbstractTransform):
         u = 2.0 * self.curve[:, :, None] * s
         gauss = 0.5 * np.square(self.slope[:, :, None] * s) / (1.0 - u)
         return (gauss - 0.5 * (log_one_plus(-u, np.zeros(u.shape))[0] + u)).sum(axis=1)
-
-    def log_modulus(self, c: float, t: np.ndarray) -> np.ndarray:
-        """The real part of the cumulants, less that at c."""
-        return largest_log_modulus(self, c, t)
 
     def rounding(self, s: ComplexArray) -> np.ndarray:
         """Of the logarithms, and of the quotients with 1 - 2 s curve."""
@@ -135,10 +107,6 @@ class QuadraticTransform(AbstractTransform):
     def shift(self) -> float:
         """Of the constant and the sum of the curves, and of the coefficients."""
         return self.blur + 8.0 * EPS * float((np.abs(self.constant) + np.abs(self.curve).sum(axis=1)).max())
-
-    def quiet_from(self, c: float, start: float, stop: float, span: tuple[float, float]) -> float:
-        """Start: the nodes themselves tell, since the modulus never rises."""
-        return start
 
     def tail(self, c: float, spacing: float, first: int, span: tuple[float, float]) -> Tail:
         """The modulus itself falls with the frequency, in each factor."""

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from mipsim.exact.independent import Independent, Stack
+from mipsim.exact.rounding import UNIT
 
 _MERGE = 1e-12
 """Values nearer than this share of the largest are one value, as they are to an attack that computes them in float64."""
 
-_UNIT = 2.0**-53
-_TINY = 1e-17
+_TINY = 1e-17  # masses below a tenth of the rounding of 1; what is dropped is counted
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def heavy_atoms(total: Independent, least: float, most: int) -> Heavy:
     steps = sum(int(s.copies.max(axis=0).sum()) for s in total.stacks)
     slack = max(each[0][2], each[1][2]) + span + total.rounding
     return Heavy(
-        values, masses[0], masses[1], slack, 4.0 * _UNIT * (steps + each[0][3]) * float(masses.sum(1).max())
+        values, masses[0], masses[1], slack, 4.0 * UNIT * (steps + each[0][3]) * float(masses.sum(1).max())
     )
 
 
@@ -135,7 +135,7 @@ def lattice_powers(stacks: tuple[Stack, ...], most: int = 2**13) -> tuple[tuple[
         value, copies = s.values[0], int(c[0, 0])
         step = (value[-1] - value[0]) / (value.size - 1)
         away = np.abs(value - value[0] - step * np.arange(value.size)).max()
-        if away > 8.0 * _UNIT * np.abs(value).max() or value.size * np.sqrt(copies) > most:
+        if away > 8.0 * UNIT * np.abs(value).max() or value.size * np.sqrt(copies) > most:
             found.append(s)
             continue
         rows = [_power(s.probability[w, 0], copies) for w in (0, 1)]
@@ -144,7 +144,7 @@ def lattice_powers(stacks: tuple[Stack, ...], most: int = 2**13) -> tuple[tuple[
         for w, (start, mass) in enumerate(rows):
             p[w, 0, start - low : start - low + mass.size] = mass
             # Every squaring doubles the relative error and adds that of sums of as many terms as there are values.
-            rounding = 2.0 * _UNIT * copies * value.size * (1.0 + np.log2(copies))
+            rounding = 2.0 * UNIT * copies * value.size * (1.0 + np.log2(copies))
             moved[w] += abs(float(s.probability[w, 0].sum()) ** copies - float(mass.sum())) + 2.0 * rounding
         values = copies * value[0] + step * np.arange(low, high)
         found.append(Stack(values[None, :], p, np.ones((2, 1), int)))

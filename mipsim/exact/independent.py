@@ -8,15 +8,14 @@ from math import fsum
 import numpy as np
 
 from mipsim.exact.noise import NO_NOISE, ScoreNoise
-from mipsim.exact.rounding import ComplexArray
+from mipsim.exact.rounding import UNIT, ComplexArray
 
-_UNIT = 2.0**-53
-_NOTHING = 1e-17
+_NOTHING = 1e-17  # a modulus so small is 0 to every sum
 _ATOMS = 2**12
 """Atoms of a batch of coordinates; its waves have to fit into the cache."""
 
-_PHI = 2**21
-_MOMENTS = 30
+_PHI = 2**21  # values of the transforms of a batch: 32 MiB
+_MOMENTS = 30  # 0.7^30 / 30! < 1e-36 is left out
 
 _CHANCE = 1e-13
 """Probability that may lie off the circle, at each end of each world."""
@@ -124,7 +123,7 @@ class Independent:
         size = float(np.abs(self.offset).max())
         for s in self.stacks:
             size += float((s.copies.max(axis=0) * np.abs(s.values).max(axis=1)).sum())
-        return 16.0 * _UNIT * size
+        return 16.0 * UNIT * size
 
     def log_mgf(self, s: float, world: int) -> float:
         """Log E[exp(s S); S finite] at a real s."""
@@ -184,7 +183,7 @@ class Independent:
         log_noise, unsure = self.noise.on_axis(t)
         value = np.exp(1j * np.outer(self.offset - centre, t)) * np.exp(log_noise)
         size = np.broadcast_to(np.exp(log_noise.real), value.shape).copy()
-        error = unsure + 8.0 * _UNIT * (8.0 + np.abs(log_noise) + np.abs(self.offset - centre)[:, None] * t)
+        error = unsure + 8.0 * UNIT * (8.0 + np.abs(log_noise) + np.abs(self.offset - centre)[:, None] * t)
         alive = k
         for values, probability, copies, blur in self._batches(nodes):
             alive = alive[(size[:, alive] > _NOTHING).any(axis=0)]
@@ -200,7 +199,7 @@ class Independent:
                 modulus = np.minimum(np.abs(phi) + flaw, 1.0 + 1e-9)
                 value[world, alive] *= _product(phi, c) * np.exp(1j * (t[alive] * shift[world]))
                 size[world, alive] *= np.exp(c @ np.log(modulus))
-                error[world, alive] += c @ (flaw / modulus) + 4.0 * _UNIT * (
+                error[world, alive] += c @ (flaw / modulus) + 4.0 * UNIT * (
                     c.sum() + 4.0 + np.abs(c * centres).sum() * t[alive]
                 )
         dead = np.ones(nodes + 1, bool)
@@ -237,7 +236,7 @@ def _by_moments(
         power = power * (v / r)
         moments.append(power.sum(2))
         size.append(np.abs(power).sum(2))
-        if r % 2 == 0 and (size[-1] * top**r).max() < 0.25 * _UNIT:
+        if r % 2 == 0 and (size[-1] * top**r).max() < 0.25 * UNIT:
             break
     else:
         return None
@@ -247,7 +246,7 @@ def _by_moments(
     found = []
     for world in (0, 1):
         absolute = np.stack([m[world] for m in size[:order]], axis=1) @ growth
-        flaw = _UNIT * (v.shape[1] + 4.0 * order + 8.0) * absolute + np.outer(size[order][world], t**order)
+        flaw = UNIT * (v.shape[1] + 4.0 * order + 8.0) * absolute + np.outer(size[order][world], t**order)
         found.append((np.stack([m[world] for m in moments[:order]], axis=1) @ waves, flaw))
     return found
 
@@ -267,7 +266,7 @@ def _by_waves(
         phi = ((p[:, None, :] * rough) @ smooth)[:, row, nodes % fine]
         mass, first = p.sum(1), (p * np.abs(v)).sum(1)
         # Sums of 2 K products of a cosine or sine each; 14 waves of 8 units; their angles.
-        flaw = _UNIT * ((3.0 * v.shape[1] + 140.0) * mass[:, None] + 4.0 * first[:, None] * t)
+        flaw = UNIT * ((3.0 * v.shape[1] + 140.0) * mass[:, None] + 4.0 * first[:, None] * t)
         found.append((phi, flaw))
     return found
 

@@ -8,13 +8,13 @@ from scipy.special import ndtri_exp
 
 from mipsim.exact.contours import LEAST_LOG, Contour, Saddlepoints, build_contour, find_saddlepoints
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
+from mipsim.exact.rounding import EPS
 from mipsim.exact.transform import AbstractTransform, Tail
 
-_NEWTON = 12
-_MIDDLE = 4
+_NEWTON = 12  # steps; quadratic convergence needs five, a start in a far tail a few more
+_MIDDLE = 4  # saddlepoints at either side of 0: ten deviations, where most thresholds are
 _FAINT = -34.5  # the log of 1e-15
 _NEAR_LOG = -100.0  # the proof ends at `_FAINT`, and curves are seldom asked for beyond
-_EPS = 2.0**-52
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,7 @@ class InvertedLaw(AbstractScoreLaw):
                 step[where] = np.nan_to_num(far * (wanted - now) / slope, nan=0.0)
             limit = 2.0 * self.saddlepoints.spread(u)
             u = u + np.clip(step, -limit, limit)
-            if (np.abs(step) <= 8 * _EPS * (np.abs(u) + self.saddlepoints.spread(u))).all():
+            if (np.abs(step) <= 8 * EPS * (np.abs(u) + self.saddlepoints.spread(u))).all():
                 break
         return mean + u
 

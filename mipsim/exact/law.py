@@ -36,9 +36,9 @@ class AbstractScoreLaw(ABC):
     def threshold_at(self, alpha: object) -> np.ndarray:
         """The least threshold x with P_out(score > x) <= alpha, any shape; -inf and +inf are possible."""
 
-    @abstractmethod
     def previous(self, threshold: Thresholds) -> np.ndarray:
         """The atom of the "out" law next below a threshold from `threshold_at`; the threshold itself without atoms."""
+        return np.asarray(threshold, float)
 
     @property
     @abstractmethod
@@ -46,12 +46,12 @@ class AbstractScoreLaw(ABC):
         """A proven bound on the absolute error of `cdf` and `sf`, at every threshold and in both worlds."""
 
     @property
-    @abstractmethod
     def error_estimate(self) -> float:
         """The same without proof: what `error_bound` would be if frequencies behaved beyond those looked at as there.
 
-        A guess, which decides no verdict and makes no law accepted.
+        A guess, which decides no verdict and makes no law accepted; the bound itself where nothing is guessed.
         """
+        return self.error_bound
 
     def sf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
         """P(score > threshold): FPR of the threshold test ("out"), TPR ("in")."""

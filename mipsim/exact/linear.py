@@ -11,7 +11,7 @@ from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.exact import discrete_rows as _discrete_rows  # noqa: F401 - registers its laws
 from mipsim.exact.atoms import convolve
 from mipsim.exact.density_rows import NormalRow
-from mipsim.exact.derived_laws import DrawnLaw, MixedLaw
+from mipsim.exact.derived_laws import MixedLaw, mixed_with_out
 from mipsim.exact.gaussian import NormalLaw
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw
@@ -23,8 +23,8 @@ from mipsim.exact.rounding import exact_dot, precise_dot
 from mipsim.exact.rows import row_of
 from mipsim.exact.transform import RowsTransform
 
-_GOOD = 1e-9
-_MOST_CELLS = 2**14
+_GOOD = 1e-9  # a bound so small needs no second route
+_MOST_CELLS = 2**14  # lattice steps under the noise; a threshold costs twice as many tails
 
 
 def linear_law(problem: Problem) -> AbstractScoreLaw | None:
@@ -46,26 +46,26 @@ def linear_law(problem: Problem) -> AbstractScoreLaw | None:
         raise ValueError(
             f"attack {type(attack).__name__} has weights 0 only; its score is one constant, not a law"
         )
-    share = weights / (mean.rows * mean.rate)
-    row, noise = row_of(problem.data, share), score_noise(mean, weights)
+    row_weights = weights / (mean.rows * mean.rate)
+    row, noise = row_of(problem.data, row_weights), score_noise(mean, weights)
     if row is None or noise is None:
         return None
     if np.isfinite(row.reach) and noise.parts and not any(part.vanishes for part in noise.parts):
         return None  # atoms and nothing else, on no lattice: the modulus of its transform falls nowhere
-    shares = (share * problem.target)[share != 0.0]
-    row_mean, low = exact_dot(share, problem.data.mean)
+    target_terms = (row_weights * problem.target)[row_weights != 0.0]
+    row_mean, low = exact_dot(row_weights, problem.data.mean)
     # The mean of a Bernoulli law is its parameter; of the others it has been computed.
     rounded = (
         0.0
         if isinstance(problem.data, Bernoulli)
-        else mean.rows * float(np.abs(share) @ np.abs(problem.data.mean))
+        else mean.rows * float(np.abs(row_weights) @ np.abs(problem.data.mean))
     )
     transform = RowsTransform(
         row=row,
         rows=mean.rows,
         row_mean=row_mean,
         row_mean_low=low,
-        target=precise_dot(share, problem.target),
+        target=precise_dot(row_weights, problem.target),
         offset=offset + noise.mean,
         noise=noise.parts,
         magnitude=2.0 * (rounded + fsum(map(abs, noise.means))),
@@ -83,8 +83,8 @@ def linear_law(problem: Problem) -> AbstractScoreLaw | None:
     elif not noise.error and all(isinstance(part, NormalRow) for part in (row, *noise.parts)):
         law = _normal(transform)
     else:
-        law = _few_atoms(transform, shares, noise.tail) or _best_inversion(transform, noise.tail)
-    return law if mean.drawn == 1.0 else DrawnLaw(law, mean.drawn)
+        law = _few_atoms(transform, target_terms, noise.tail) or _best_inversion(transform, noise.tail)
+    return mixed_with_out(law, mean.inclusion)
 
 
 def _normal(transform: RowsTransform) -> NormalLaw:
@@ -95,11 +95,11 @@ def _normal(transform: RowsTransform) -> NormalLaw:
 
 
 def _few_atoms(
-    transform: RowsTransform, shares: np.ndarray, noise: NoiseTail | None
+    transform: RowsTransform, target_terms: np.ndarray, noise: NoiseTail | None
 ) -> AbstractScoreLaw | None:
     if transform.noise and noise is None:
         return None
-    tables = transform.row.tables(transform.rows, shares)
+    tables = transform.row.tables(transform.rows, target_terms)
     law = None if tables is None else convolve(tables)
     if law is None:
         return None

@@ -10,13 +10,12 @@ import numpy as np
 from scipy.special import gammaincc, gammaln, log_ndtr, ndtr
 
 from mipsim.exact.density_rows import LaplaceRow, NormalRow
-from mipsim.exact.rounding import ComplexArray, precise_dot
+from mipsim.exact.rounding import EPS, ComplexArray, precise_dot
 from mipsim.exact.rows import AbstractRow, row_of
 from mipsim.forms.release import Release
 
-_EPS = 2.0**-52
-_WORST = 1e-8
-_MOST = 256
+_WORST = 1e-8  # a larger bound is that of terms that cancel
+_MOST = 256  # scales: each threshold costs as many terms
 
 
 @dataclass(frozen=True)
@@ -144,13 +143,13 @@ class NoiseTail:
     def error_bound(self) -> float:
         """Of `sf` at any point: rounding of the functions and of the combination, whose terms cancel."""
         if not self.scales.size:
-            return 16.0 * _EPS
+            return 16.0 * EPS
         if self._equal:
-            return 64.0 * _EPS * (1.0 + self.scales.size)
+            return 64.0 * EPS * (1.0 + self.scales.size)
         b, sd = self.scales, self.sd
         # Each exponent is right to some EPS of its largest part, sd^2 / (2 b^2), where the two halves count at all.
         each = 64.0 + 8.0 * np.square(sd / b) + 8.0 * b.size
-        return float(_EPS * np.abs(self._parts) @ each)
+        return float(EPS * np.abs(self._parts) @ each)
 
     @property
     def is_accurate(self) -> bool:

@@ -4,18 +4,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.optimize import elementwise
 
 from mipsim.exact.atoms import AtomsLaw
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.exact.noise import NoiseTail
+from mipsim.exact.rounding import EPS
 
 MOST_SUMMED = 2**12
 """The most atoms that are summed one by one."""
 
-_BLOCK = 2**20
-_EPS = 2.0**-52
-_RIDDER = 60
+_BLOCK = 2**20  # numbers of a batch: 8 MiB
 
 
 @dataclass(frozen=True)
@@ -50,21 +50,12 @@ class NoisyAtomsLaw(AbstractScoreLaw):
         ends = float(self.atoms.score[0]) - reach, float(self.atoms.score[-1]) + reach
         return continuous_threshold(self, alpha, *ends)
 
-    def previous(self, threshold: Thresholds) -> np.ndarray:
-        """The threshold: there are no atoms."""
-        return np.asarray(threshold, float)
-
     @property
     def error_bound(self) -> float:
         """Of the atoms' probabilities, their sum, the noise's tail, and of the differences x - a at its density."""
         size = float(np.abs(self.atoms.score).max())
-        moved = 2.0 * _EPS * (size + self.noise.spread / 40.0) * self.noise.density
+        moved = 2.0 * EPS * (size + self.noise.spread / 40.0) * self.noise.density
         return min(1.0, self.atoms.error_bound + self.noise.error_bound + moved)
-
-    @property
-    def error_estimate(self) -> float:
-        """The bound."""
-        return self.error_bound
 
     def _log(self, threshold: Thresholds, inside: bool, sign: float) -> np.ndarray:
         x = np.asarray(threshold, float)
@@ -121,24 +112,15 @@ class NoisyLatticeLaw(AbstractScoreLaw):
         reach = self.noise.spread + self._step
         return continuous_threshold(self, a, float(ends[1]) - reach, float(ends[0]) + reach)
 
-    def previous(self, threshold: Thresholds) -> np.ndarray:
-        """The threshold: there are no atoms."""
-        return np.asarray(threshold, float)
-
     @property
     def error_bound(self) -> float:
         """That of the lattice law and of the cells' probabilities, rounding of x - a_k included, and what is left out."""
         own = 2.0 * float(self.noise.sf(np.array([(self._cells - 1) * self._step]))[0])
         size = float(np.abs(self.base.transform.mean).max() + np.abs(self.base.transform.anchor).max())
-        moved = 8.0 * _EPS * (size + self.noise.spread) * self.noise.density
+        moved = 8.0 * EPS * (size + self.noise.spread) * self.noise.density
         # Errors at the cells' ends are summed by parts, with weights P(A = a_k).
         ends = 2.0 * (self.noise.error_bound + moved)
-        return min(1.0, self.base.error_bound + own + 4.0 * _EPS * self._cells + ends)
-
-    @property
-    def error_estimate(self) -> float:
-        """The bound."""
-        return self.error_bound
+        return min(1.0, self.base.error_bound + own + 4.0 * EPS * self._cells + ends)
 
     @property
     def _step(self) -> float:
@@ -183,7 +165,7 @@ class NoisyLatticeLaw(AbstractScoreLaw):
 
 
 def continuous_threshold(law: AbstractScoreLaw, alpha: object, low: float, high: float) -> np.ndarray:
-    """The x in [low, high] with P_out(score > x) = alpha, by Ridder's method on the probit; -inf and inf at 1 and 0.
+    """The x in [low, high] with P_out(score > x) = alpha, by Chandrupatla's method; -inf and inf at 1 and 0.
 
     Examples:
         >>> from mipsim.exact.gaussian import NormalLaw
@@ -197,26 +179,14 @@ def continuous_threshold(law: AbstractScoreLaw, alpha: object, low: float, high:
     found = np.where(flat <= 0.0, np.inf, -np.inf)
     wanted = flat[inner]
 
-    def gap(x: np.ndarray) -> np.ndarray:
+    def gap(x: np.ndarray, wanted: np.ndarray) -> np.ndarray:
         """Falls in x; in logarithms of the side that is small."""
         upper, lower = law.logsf(x, inside=False), law.logcdf(x, inside=False)
         with np.errstate(invalid="ignore"):
             side = np.where(wanted <= 0.5, upper - np.log(wanted), np.log1p(-wanted) - lower)
         return np.clip(np.nan_to_num(side, nan=0.0, posinf=1e3, neginf=-1e3), -1e3, 1e3)
 
-    x0, x1 = np.full(wanted.shape, low), np.full(wanted.shape, high)
-    f0, f1 = np.full(wanted.shape, 1e3), np.full(wanted.shape, -1e3)
-    for _ in range(_RIDDER):
-        if not wanted.size or (x1 - x0 <= 4.0 * _EPS * np.maximum(np.abs(x0), np.abs(x1))).all():
-            break
-        middle = 0.5 * (x0 + x1)
-        f = gap(middle)
-        root = np.sqrt(np.maximum(f * f - f0 * f1, 1e-300))
-        better = np.clip(middle + (middle - x0) * f / root, x0, x1)
-        for x, value in ((middle, f), (better, gap(better))):
-            above = (value > 0.0) & (x >= x0)
-            below = (value <= 0.0) & (x <= x1)
-            x0, f0 = np.where(above, x, x0), np.where(above, value, f0)
-            x1, f1 = np.where(below, x, x1), np.where(below, value, f1)
-    found[inner] = np.where(np.abs(f0) < np.abs(f1), x0, x1) if wanted.size else x1
+    root = elementwise.find_root(gap, (np.full(wanted.shape, low), high), args=(wanted,))
+    # With one sign at both ends there is no root: the nearer end.
+    found[inner] = np.where(np.isnan(root.x), np.where(root.f_bracket[0] > 0.0, high, low), root.x)
     return found.reshape(a.shape)

@@ -5,9 +5,9 @@ import numpy as np
 from mipsim.exact.phases import Phases
 
 _OFFSETS = (*range(1, 17), *range(18, 33, 2), *range(36, 65, 4), 80, 96, 128)
-_ALIGNED = 8
+_ALIGNED = 8  # counts
 _SAME = 1e-12  # of the largest difference: two that differ by less are one frequency with a blur
-_MOST_FREQUENCIES = 2**15
+_MOST_FREQUENCIES = 2**15  # the strongest are kept: more cost time and prove little
 
 
 def pair_phases(

@@ -5,12 +5,12 @@ from functools import cached_property
 
 import numpy as np
 
-_LEVELS = 4
-_FEW = 64
+_LEVELS = 4  # differences of differences: each reaches about a hundred times farther
+_FEW = 64  # frequencies; of more, disjoint pairs suffice
 _BLOCKS = (1, 4, 16, 64, 256, 1024, 4096)
-_SHRINK = 1e-12
-_BLURRED = 0.01
-_FAR = 1e11
+_SHRINK = 1e-12  # of an interval: rounding of its ends
+_BLURRED = 0.01  # of an interval, where frequencies are known to a blur
+_FAR = 1e11  # times the start: the remaining sum is then below 1e-10 of the height
 _WEAK = 1e-100  # a term so weak proves nothing, and its cost overflows
 
 QUIET_LEVELS = (40.0, 36.0, 32.0, 28.0, 24.0, 20.0, 16.0, 12.0, 8.0)

@@ -10,14 +10,14 @@ import numpy as np
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack
 from mipsim.attacks.quadratic import AbstractQuadraticAttack
 from mipsim.distributions.gaussian import Gaussian
-from mipsim.exact.derived_laws import DrawnLaw, linked
+from mipsim.exact.derived_laws import linked, mixed_with_out
 from mipsim.exact.gaussian import largest_norm, quadratic_law
 from mipsim.exact.law import AbstractScoreLaw
 from mipsim.exact.problem import Problem
 from mipsim.exact.rounding import EPS
 
-_MOST_DIMENSIONS = 4096
-_CLOSE = 1e-8
+_MOST_DIMENSIONS = 4096  # a Hessian of more is above 128 MiB
+_CLOSE = 1e-8  # of the range of the scores: what a polynomial may miss by rounding
 
 
 def quadratic_attack_law(problem: Problem) -> AbstractScoreLaw | None:
@@ -46,7 +46,7 @@ def quadratic_attack_law(problem: Problem) -> AbstractScoreLaw | None:
         covariances = [data.cov / k + noise, data.cov * (k - 1) / k**2 + noise]
     else:
         covariances = [data.cov / k + np.diag(noise), data.cov * ((k - 1) / k**2) + np.diag(noise)]
-    return gaussian_output_law(problem.attack, problem.target, centres, covariances, mean.drawn)
+    return gaussian_output_law(problem.attack, problem.target, centres, covariances, mean.inclusion)
 
 
 def gaussian_output_law(
@@ -54,7 +54,7 @@ def gaussian_output_law(
     target: np.ndarray,
     centres: np.ndarray,
     covariances: Sequence[np.ndarray],
-    drawn: float,
+    inclusion: float,
 ) -> AbstractScoreLaw | None:
     """The law of a quadratic score of an output that is Gaussian in both worlds; None where the score is no such.
 
@@ -65,7 +65,7 @@ def gaussian_output_law(
         target: the first argument of its score, shape (d,).
         centres: of the output without and with the record, shape (2, d).
         covariances: likewise, each of variances (d,) or full (d, d).
-        drawn: the probability that the record takes part in the "in" world.
+        inclusion: the probability that the record takes part in the "in" world.
 
     Examples:
         >>> import mipsim as mi
@@ -99,7 +99,7 @@ def gaussian_output_law(
         ]
         level = np.array([constant + 0.5 * m @ full @ m + gradient @ m for m in centres])
         law = quadratic_law(level, np.stack([p[0] for p in parts]), np.stack([p[1] for p in parts]), blur)
-    mixed = law if drawn == 1.0 else DrawnLaw(law, drawn)
+    mixed = mixed_with_out(law, inclusion)
     return mixed if link is None else linked(mixed, link)
 
 

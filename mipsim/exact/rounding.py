@@ -16,8 +16,9 @@ ComplexArray = NDArray[np.complexfloating[Any, Any]]
 """The type of complex arrays, which NumPy's own stubs need in order to know their parts."""
 
 EPS = 2.0**-52
-_TINY = 1e-300
-_BLOCK = 2**17
+UNIT = 2.0**-53  # the unit roundoff
+_TINY = 1e-300  # in the place of a modulus of 0
+_BLOCK = 2**17  # complex numbers of a batch: 2 MiB
 _SPLIT = 2.0**27 + 1.0  # halves the digits of a float64
 
 

@@ -1,4 +1,4 @@
-"""What is asked of the law of one record's share of a linear score, weights . record."""
+"""What is asked of the law of one record's term of a linear score, weights . record."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -71,8 +71,8 @@ class AbstractRow(ABC):
         """What is known of the modulus at large frequencies for all real parts in [low, high]; see `Phases`."""
         return None
 
-    def tables(self, rows: int, shares: np.ndarray) -> list[Table] | None:
-        """The law of a sum of rows, coordinate by coordinate, where it has few atoms; shares: the target's terms."""
+    def tables(self, rows: int, target_terms: np.ndarray) -> list[Table] | None:
+        """The law of a sum of rows, coordinate by coordinate, where it has few atoms; target_terms: what the target adds in each."""
         return None
 
     @property

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mipsim.exact.rounding import ComplexArray
+from mipsim.exact.rounding import UNIT, ComplexArray
 
-_UNIT = 2.0**-53
 _TRANSFORM = 16.0
 """Units of rounding a level of a real fast Fourier transform: Higham (2002), theorem 24.2, gives 8 with accurate twiddles."""
 
@@ -57,21 +56,21 @@ def tail_bounds(values: ComplexArray, errors: np.ndarray, slack: float) -> tuple
     degree = values.size - 1
     size = 2 * OVERSAMPLING * 2 ** int(np.ceil(np.log2(degree + 1)))
     n = np.arange(1, degree + 1)
-    share = n / (degree + 1.0)
-    taper = np.pi * share * (1.0 - share) / np.tan(np.pi * share) + share
+    fraction = n / (degree + 1.0)
+    taper = np.pi * fraction * (1.0 - fraction) / np.tan(np.pi * fraction) + fraction
     mass = float(values[0].real)
     wave = np.conj(values[1:])  # a sum over n of w_n e(n a) has to give E f(S - a) for even f
     saw = 1j * taper / (np.pi * n) * wave
-    fejer: ComplexArray = ((1.0 - share) / (degree + 1.0) * wave).astype(complex)
+    fejer: ComplexArray = ((1.0 - fraction) / (degree + 1.0) * wave).astype(complex)
     shift = np.exp(2j * np.pi * n * slack)
     at_cut = mass / (2.0 * degree + 2.0) + float(np.sum(fejer.real))
     saw_cut = float(np.sum((taper / (np.pi * n)) * -values[1:].imag))
     places = np.arange(size + 1) / size
     rounding = (
-        _TRANSFORM * _UNIT * np.log2(size) * np.sqrt(size)
+        _TRANSFORM * UNIT * np.log2(size) * np.sqrt(size)
     )  # of values of modulus at most 1, in the l2 norm
     given = float(np.sum((taper / (np.pi * n)) * errors[1:]) + np.sum(fejer_weights(degree) * errors[1:]))
-    error = 2.0 * given + 2.0 * float(errors[0]) + 4.0 * rounding + 64.0 * _UNIT * np.log2(size + 2.0)
+    error = 2.0 * given + 2.0 * float(errors[0]) + 4.0 * rounding + 64.0 * UNIT * np.log2(size + 2.0)
     sides = []
     for sign in (-1.0, 1.0):
         # A lower bound is wanted of P(S > x + slack), an upper one of P(S > x - slack).
@@ -94,8 +93,8 @@ def fejer_weights(degree: int) -> np.ndarray:
         >>> fejer_weights(1)
         array([0.25])
     """
-    share = np.arange(1, degree + 1) / (degree + 1.0)
-    return (1.0 - share) / (degree + 1.0)
+    fraction = np.arange(1, degree + 1) / (degree + 1.0)
+    return (1.0 - fraction) / (degree + 1.0)
 
 
 def _series(coefficients: ComplexArray, size: int) -> np.ndarray:

@@ -9,17 +9,17 @@ import numpy as np
 from mipsim.exact.pairs import pair_phases
 from mipsim.exact.phases import Phases
 from mipsim.exact.rounding import EPS, ComplexArray, in_blocks, log_of_one_plus, log_one_plus, summed
-from mipsim.exact.transform import AbstractTransform, Tail, largest_log_modulus, phased_tail
+from mipsim.exact.transform import AbstractTransform, Tail, phased_tail
 
-_ORDERS = 36
+_ORDERS = 36  # of the moments: 0.5^36 < 2e-11 of what is left out at the radius
 _SPLIT = 6  # moments of order 6 a + b as products of q u^(6 a) and u^b
 _FACTORIALS = np.array([float(factorial(r)) for r in range(_ORDERS + 1)])
-_TRIALS = 8
+_TRIALS = 8  # radii; each halves at least
 _REACH = 48.0  # deviations of the score: tails of 1e-308 and the line's own frequencies
 _LEFT_OUT = 1e-9  # at the radius; 2^-36 of it at half of it
-_BLOCK = 2**15
+_BLOCK = 2**15  # values of a batch: its powers fit into the cache
 _MARGIN = 1e-5  # covers the rounding and the remainders of moments that bound the modulus
-_SMALLEST = 1e-300
+_SMALLEST = 1e-300  # in the place of a variance of 0
 
 
 @dataclass(frozen=True)
@@ -63,16 +63,6 @@ class TablesTransform(AbstractTransform):
     def _log_masses(self) -> np.ndarray:
         gone = 1.0 - self.probabilities.sum(axis=2)
         return np.where(np.abs(gone) < 1e-14, 0.0, np.log1p(-np.minimum(gone, 1.0 - 1e-16)))
-
-    @property
-    def step(self) -> float | None:
-        """None: logarithms of whole numbers are on no lattice."""
-        return None
-
-    @property
-    def anchor(self) -> np.ndarray:
-        """Unused."""
-        return self.centre
 
     @property
     def shift(self) -> float:
@@ -196,14 +186,6 @@ class TablesTransform(AbstractTransform):
                 self.copies @ (errors + EPS * (44.0 * np.abs(angle) + 40.0 * np.abs(logs))) + real_error
             )
         return value, error
-
-    def log_modulus(self, c: float, t: np.ndarray) -> np.ndarray:
-        """The real part of the cumulants, less that at c."""
-        return largest_log_modulus(self, c, t)
-
-    def quiet_from(self, c: float, start: float, stop: float, span: tuple[float, float]) -> float:
-        """Start: the nodes themselves tell."""
-        return start
 
     def tail(self, c: float, spacing: float, first: int, span: tuple[float, float]) -> Tail:
         """From two moments of the tilted terms as far as they reach, then from the phases of pairs of values.

@@ -9,7 +9,7 @@ from mipsim.attacks.base import AbstractAdditiveAttack
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.exact.atoms import convolve, merged
 from mipsim.exact.binomial import binomial_error, binomial_table, one_trial_less
-from mipsim.exact.derived_laws import DrawnLaw, linked
+from mipsim.exact.derived_laws import linked, mixed_with_out
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw
 from mipsim.exact.problem import Problem
@@ -17,7 +17,7 @@ from mipsim.exact.rounding import EPS
 from mipsim.exact.table_transform import TablesTransform
 from mipsim.forms.score import terms_at
 
-_WORK = 2**22
+_WORK = 2**22  # outcomes that are multiplied out
 
 
 def table_law(problem: Problem) -> AbstractScoreLaw | None:
@@ -36,15 +36,14 @@ def table_law(problem: Problem) -> AbstractScoreLaw | None:
     found = count_tables(problem)
     if found is None:
         return None
-    attack, drawn = problem.attack, problem.mean.drawn
+    attack, inclusion = problem.attack, problem.mean.inclusion
     assert isinstance(attack, AbstractAdditiveAttack)
     terms, probability, low, each = found
     law = _few(terms, probability, each) or InvertedLaw(
         _transform(terms, probability, low, float(each.sum()))
     )
-    mixed = law if drawn == 1.0 else DrawnLaw(law, drawn)
     target = jnp.asarray(problem.target)
-    return linked(mixed, lambda total: attack.link(target, total))
+    return linked(mixed_with_out(law, inclusion), lambda total: attack.link(target, total))
 
 
 def count_tables(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:

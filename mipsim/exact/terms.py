@@ -6,6 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammainc, gammaincc, ndtr
 
+from mipsim.exact.binomial import binomial_error, binomial_table, one_trial_less
+
+_REACH, _MORE = 12.0, 40.0  # standard deviations and counts at either side of a binomial mean
+_BEYOND = 1e-24  # of what lies there: exp(-58) by Bernstein's inequality
+
 Vector = np.ndarray
 CharacteristicFunction = Callable[[np.ndarray], np.ndarray]
 
@@ -66,47 +71,20 @@ def binomial_terms(n: int, p: float, z: int, count: int) -> Terms:
         >>> print(terms.out, terms.inside, terms.ratio.round(3))
         [0.25 0.5  0.25] [0.  0.5 0.5] [ -inf 0.    0.693]
     """
-    first, out, error = binomial_table(n, p)
-    lower, rest, error_in = binomial_table(n - 1, p)
-    low, high = min(first, lower + z), max(first + out.size, lower + z + rest.size)
-    s = np.arange(low, high)
-    inside = np.zeros(s.size)
-    inside[lower + z - low : lower + z - low + rest.size] = rest
-    whole = np.zeros(s.size)
-    whole[first - low : first - low + out.size] = out
+    reach = _REACH * np.sqrt(n * p * (1 - p)) + _MORE
+    low, high = max(0, int(n * p - reach)), min(n, int(n * p + reach) + 1)
+    every, first = np.array([p]), np.array([float(low)])
+    table = binomial_table(n, every, first, high - low + 1)
+    s = np.arange(low, min(high + z, n) + 1)
+    out, inside = np.zeros(s.size), np.zeros(s.size)
+    out[: high - low + 1] = table[0]
+    inside[z:] = one_trial_less(table, n, first)[0][: s.size - z]
     with np.errstate(divide="ignore"):
         ratio = np.log(s / (n * p)) if z == 1 else np.log((n - s) / (n * (1 - p)))
     deviation = (s - n * p) / np.sqrt(n * p * (1 - p))
     t = (z - p) / np.sqrt(p * (1 - p))
-    return Terms(s.astype(float), whole, inside, ratio, count, t, deviation, n, max(error, error_in))
-
-
-def binomial_table(n: int, p: float) -> tuple[int, np.ndarray, float]:
-    """(first count, probabilities of the counts from there on, bound on the error in total variation) of Binomial(n, p).
-
-    By the ratios of neighbouring probabilities, outwards from the mode, over 12 standard deviations and 40 at either side;
-    by Bernstein's inequality exp(-58) lies beyond. A probability m steps from the mode has m factors, each right to 5 units of
-    rounding, and their sum is that of positive numbers.
-
-    Examples:
-        >>> first, probability, error = binomial_table(3, 0.5)
-        >>> print(first, probability.round(9), error < 1e-14)
-        0 [0.125 0.375 0.375 0.125] True
-    """
-    if n == 0 or p in (0.0, 1.0):
-        return (n if p == 1.0 else 0), np.ones(1), 0.0
-    sd = float(np.sqrt(n * p * (1 - p)))
-    reach = 12.0 * sd + 40.0
-    low, high = max(0, int(n * p - reach)), min(n, int(n * p + reach) + 1)
-    mode = min(max(int((n + 1) * p), low), high)
-    odds = p / (1 - p)
-    up = np.arange(mode + 1, high + 1)
-    down = np.arange(mode, low, -1)
-    above = np.cumprod((n - up + 1) / up * odds)
-    below = np.cumprod(down / (n - down + 1) / odds)
-    weight = np.concatenate([below[::-1], [1.0], above])
-    unit = 2.0**-53
-    return low, weight / weight.sum(), unit * (10.0 * (sd + 3.0) + weight.size + 2.0) + 1e-24
+    error = float(binomial_error(n, every)[0]) + _BEYOND
+    return Terms(s.astype(float), out, inside, ratio, count, t, deviation, n, error)
 
 
 def normal_terms(

@@ -8,21 +8,19 @@ from math import fsum, log
 
 import numpy as np
 
-from mipsim.exact.rounding import ComplexArray, product_parts
+from mipsim.exact.rounding import EPS, ComplexArray, product_parts
 from mipsim.exact.rows import AbstractRow, Multiples
 
-_SMALL = 1e-18
-_SCAN = 64.0
-_WHOLE = 2.0**52
-_QUIET = -38.5
+_SCAN = 64.0  # times the last node: how far an estimate looks
+_WHOLE = 2.0**52  # nodes: frequencies beyond are no whole numbers in float64
+_QUIET = -38.5  # log of 2e-17
 _LOUD = -50.0  # of the log of a height
 _FINE, _COARSE = (
     1.1,
     2.0,
 )  # growth of the blocks of frequencies that one bound serves: near the last node, and far from it
-_DOUBLINGS = 900
+_DOUBLINGS = 900  # blocks: 60 fine ones, and more than enough doublings to 2^52 nodes
 _OFF_LATTICE = 1e-7  # steps by which a sum may miss its lattice
-_EPS = 2.0**-52
 
 
 @dataclass(frozen=True)
@@ -64,19 +62,19 @@ class AbstractTransform(ABC):
         """What the score is centred with in each world, shape (2,)."""
 
     @property
-    @abstractmethod
     def log_mass(self) -> np.ndarray:
-        """Log P_w(S > -inf), shape (2,)."""
+        """Log P_w(S > -inf), shape (2,): 0 where the score is finite."""
+        return np.zeros(2)
 
     @property
-    @abstractmethod
     def step(self) -> float | None:
         """The spacing of the lattice that holds the score, or None."""
+        return None
 
     @property
-    @abstractmethod
     def anchor(self) -> np.ndarray:
-        """One point of that lattice in each world, shape (2,)."""
+        """One point of that lattice in each world, shape (2,); without lattice, the mean."""
+        return self.mean
 
     @property
     def unit(self) -> float | None:
@@ -109,9 +107,9 @@ class AbstractTransform(ABC):
     def cumulant(self, s: ComplexArray) -> ComplexArray:
         """K_w(s), shape (2, T), for complex s of shape (T,) inside the strip; any branch of the logarithm."""
 
-    @abstractmethod
     def quiet_from(self, c: float, start: float, stop: float, span: tuple[float, float]) -> float:
-        """A frequency in [start, stop] beyond which the law tilted by c has a negligible modulus, as far as is easily seen."""
+        """A frequency in [start, stop] from which on nodes are needed only while their modulus is not negligible."""
+        return start
 
     @abstractmethod
     def rounding(self, s: ComplexArray) -> np.ndarray:
@@ -136,9 +134,10 @@ class AbstractTransform(ABC):
         height = float(np.exp(self.log_modulus(c, t).max()))
         return Tail(height * log(_WHOLE), _WHOLE)
 
-    @abstractmethod
     def log_modulus(self, c: float, t: np.ndarray) -> np.ndarray:
-        """A bound on the log modulus of the law tilted by c at frequencies t, in the worse of the worlds; shape of t."""
+        """Log |E exp((c + i t) S)| - log E exp(c S), the larger of both worlds, from the cumulants; shape of t."""
+        real = np.real(self.cumulant(np.concatenate([[complex(c)], c + 1j * t])))
+        return (real[:, 1:] - real[:, :1]).max(axis=0)
 
 
 @dataclass(frozen=True)
@@ -146,10 +145,10 @@ class RowsTransform(AbstractTransform):
     """A score offset + sum of independent rows + noise; in the "in" world one row is the constant `target`.
 
     Attributes:
-        row: the law of one row's share, centred.
+        row: the law of one row's term, centred.
         rows: how many rows are summed.
-        row_mean: mean of one row's share.
-        target: the target's share.
+        row_mean: mean of one row's term.
+        target: the target's term.
         offset: the constant of the score.
         noise: further independent centred terms, the same in both worlds.
         row_mean_low: what rounding took from `row_mean`.
@@ -186,11 +185,6 @@ class RowsTransform(AbstractTransform):
         return np.array([fsum(parts), fsum(inside)])
 
     @property
-    def log_mass(self) -> np.ndarray:
-        """Zero: the score is finite."""
-        return np.zeros(2)
-
-    @property
     def step(self) -> float | None:
         """The rows' own, without noise, if all rows together miss the lattice by 1e-7 steps at most."""
         return None if self._lattice is None else self.row.step
@@ -207,7 +201,7 @@ class RowsTransform(AbstractTransform):
         if found is None or step is None:
             return None
         base = np.abs(np.array([self.offset, self.rows * self.row.base, self.target])).sum()
-        rounding = 8.0 * _EPS * (base / step + self.rows * found.most)
+        rounding = 8.0 * EPS * (base / step + self.rows * found.most)
         return None if self.rows * found.misfit + rounding > _OFF_LATTICE else found
 
     @cached_property
@@ -229,7 +223,7 @@ class RowsTransform(AbstractTransform):
         own = float(np.abs(self._mean).max()) + abs(self.target) if self._lattice is None else 0.0
         magnitude = self.magnitude if self._lattice is None else 0.0
         noise = sum(part.size for part in self.noise)
-        return _EPS * (magnitude + self.rows * self._row.size + 2.0 * (noise + own))
+        return EPS * (magnitude + self.rows * self._row.size + 2.0 * (noise + own))
 
     def rounding(self, s: ComplexArray) -> np.ndarray:
         """That of the row times the rows, that of the noise, and of their products and sums."""
@@ -239,7 +233,7 @@ class RowsTransform(AbstractTransform):
         for part in self.noise:
             noise += part.rounding(s)
             size += np.abs(part.cumulant(s))
-        return row + noise + (2.0 + len(self.noise)) * _EPS * size
+        return row + noise + (2.0 + len(self.noise)) * EPS * size
 
     @property
     def anchor(self) -> np.ndarray:
@@ -258,10 +252,6 @@ class RowsTransform(AbstractTransform):
         one = self._row.cumulant(s)
         noise = sum((part.cumulant(s) for part in self.noise), np.zeros(s.shape, complex))
         return np.stack([self.rows * one + noise, (self.rows - 1) * one + noise])
-
-    def log_modulus(self, c: float, t: np.ndarray) -> np.ndarray:
-        """The real part of the cumulants, less that at c."""
-        return largest_log_modulus(self, c, t)
 
     def quiet_from(self, c: float, start: float, stop: float, span: tuple[float, float]) -> float:
         """The first frequency found beyond which the modulus is proven below 1e-17, else `stop`.
@@ -363,12 +353,6 @@ class RowsTransform(AbstractTransform):
     @cached_property
     def _known(self) -> dict[tuple[float, float], list[tuple[float, float]]]:
         return {}
-
-
-def largest_log_modulus(transform: AbstractTransform, c: float, t: np.ndarray) -> np.ndarray:
-    """Log |E exp((c + i t) S)| - log E exp(c S), the larger of both worlds, from the cumulants."""
-    real = np.real(transform.cumulant(np.concatenate([[complex(c)], c + 1j * t])))
-    return (real[:, 1:] - real[:, :1]).max(axis=0)
 
 
 def phased_tail(

@@ -20,7 +20,7 @@ class Release:
 
     Attributes:
         rows: how many rows are averaged.
-        drawn: the probability that one given record is among them.
+        inclusion: the inclusion probability of a record: that one given record is among them.
         variance: of all Gaussian noise in every output coordinate, a number or shape (d,).
         noises: laws of further noises, independent of one another and with independent coordinates.
         rate: the probability with which each row is kept by its own coin, the sum being divided by rate rows; 1 keeps all.
@@ -28,7 +28,7 @@ class Release:
     """
 
     rows: int
-    drawn: float = 1.0
+    inclusion: float = 1.0
     variance: np.ndarray = field(default_factory=lambda: np.zeros(()))
     noises: tuple[NoiseLaw, ...] = ()
     rate: float = 1.0
@@ -58,7 +58,7 @@ def release_of(mechanism: AbstractMechanism, n: int) -> Release | None:
     Examples:
         >>> import mipsim as mi
         >>> release_of(mi.Subsampled(mi.EmpiricalMean(), 0.1), 1000)
-        Release(rows=100, drawn=0.1, variance=array(0.), noises=(), rate=1.0, clip=None)
+        Release(rows=100, inclusion=0.1, variance=array(0.), noises=(), rate=1.0, clip=None)
         >>> release_of(mi.Subsampled(mi.SGDStep(1.0, 10.0), 0.1), 1000).variance
         array(0.01)
     """
@@ -116,7 +116,7 @@ def _(mechanism: AbstractIndependentNoise, n: int) -> Release | None:
 def _(mechanism: Subsampled, n: int) -> Release | None:
     kept = mechanism.kept(n)
     inner = release_of(mechanism.base, kept)
-    return inner and replace(inner, drawn=inner.drawn * (kept / n))
+    return inner and replace(inner, inclusion=inner.inclusion * (kept / n))
 
 
 @release_of.register

@@ -128,7 +128,7 @@ def _is_its_ratio(attack: AbstractAttack, game: FixedTarget, mean: Release) -> b
     return bool(
         (attack.aim is None or np.array_equal(attack.aim, game.target))
         and attack.n == mean.rows
-        and mean.drawn == 1.0
+        and mean.inclusion == 1.0
         and not np.any(mean.variance)
         and np.array_equal(attack.mean, game.data.location)
         and np.allclose(attack.precision @ full, np.eye(attack.mean.size), atol=1e-8)

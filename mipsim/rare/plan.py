@@ -20,7 +20,7 @@ _PLAIN = 0.75
 _FARTHEST = 12.0
 """No tilt is aimed farther than this many standard deviations from the mean."""
 
-_MOST_STEPS = 400
+_MOST_STEPS = 400  # of a walk whose steps grow by a twentieth: exp(20) times the first in all
 
 
 Stop = Callable[[float, float], bool]

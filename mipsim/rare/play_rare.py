@@ -32,7 +32,7 @@ from mipsim.rare.thinning import Thinner, moments_of, untilted
 FALSE_POSITIVE_RATES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 2e-2)
 """Where thresholds are placed unless others are asked for."""
 
-_MOST_RATE = 0.25
+_MOST_RATE = 0.25  # rates above need no rare games
 
 
 def score_law(game: AbstractMembershipGame, attack: AbstractAttack) -> AbstractTiltedScore:

@@ -56,7 +56,7 @@ class AbstractTiltedScore(ABC):
     @property
     def plain_inside(self) -> bool:
         """Whether the "in" world is a mixture (of a release with and without the target), which is played untilted."""
-        return self.mean.drawn < 1.0
+        return self.mean.inclusion < 1.0
 
     @property
     def lattice(self) -> tuple[float, float] | None:
@@ -85,7 +85,7 @@ def ratio_matches(attack: LikelihoodRatio, game: FixedTarget, mean: Release) -> 
     return bool(
         aimed
         and attack.rows == mean.rows
-        and abs(attack.rho - mean.drawn) < 1e-12
+        and abs(attack.rho - mean.inclusion) < 1e-12
         and eqx.tree_equal(attack.data, game.data)
         and np.allclose(attack.noise_variance, noise, rtol=1e-12, atol=0.0)
     )

@@ -12,9 +12,9 @@ from mipsim.distributions.binomial_table import MOST_BITS, alias_entries, draw
 from mipsim.engine.random.counter import Draws, words_of
 from mipsim.engine.samplers.base import AbstractSampler
 
-_WORDS = 4
-_TAIL = 2.0**-34
-_BLOCK = 1024
+_WORDS = 4  # of one Philox call
+_TAIL = 2.0**-34  # a quarter of the unit of the alias tables
+_BLOCK = 1024  # games at once: their words stay in the cache
 
 
 class TermSampler(AbstractSampler):

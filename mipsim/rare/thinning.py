@@ -20,8 +20,8 @@ _COIN = 0xFFFFFFFD
 _UNIT = 2.0**-20
 """Moments of the standardised scores are summed as whole multiples of this: their sums do not depend on the order."""
 
-_FAR = 64.0
-_MOST_POWERS, _QUANTUM = 3, 16
+_FAR = 64.0  # deviations at which a standardised score is cut off before its moments are summed in int64
+_MOST_POWERS, _QUANTUM = 3, 16  # fixed shapes: one executable serves every tilt
 
 
 @eqx.filter_jit

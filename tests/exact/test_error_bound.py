@@ -213,7 +213,7 @@ def exact_cumulant(row: AbstractRow, s: complex) -> Any:
     if isinstance(row, ExponentialRow):
         return -mp.fsum(mp.log(1 - mp.mpf(a) * w) + mp.mpf(a) * w for a in row.scales)
     if isinstance(row, UniformRow):
-        return mp.fsum(mp.log(mp.sinh(mp.mpf(h) * w) / (mp.mpf(h) * w)) for h in row.halves)
+        return mp.fsum(mp.log(mp.sinh(mp.mpf(h) * w) / (mp.mpf(h) * w)) for h in row.scales)
     if isinstance(row, BernoulliRow):
         pairs = [(mp.mpf(a), mp.mpf(q)) for a, q in zip(row.weights, row.p, strict=True)]
         return mp.fsum(mp.log(1 + q * mp.expm1(a * w)) - q * a * w for a, q in pairs)

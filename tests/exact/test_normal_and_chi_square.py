@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import mipsim as mi
 from mipsim.exact import chi_square
 from mipsim.exact.chi_square import ChiSquareBounds, ChiSquareLaw, poisson_mixture
-from mipsim.exact.derived_laws import DrawnLaw, MixedLaw, by_bisection, linked
+from mipsim.exact.derived_laws import MixedLaw, by_bisection, linked
 from mipsim.exact.dispatch import LARGEST_ERROR
 from mipsim.exact.gaussian import NormalLaw, quadratic_law
 
@@ -145,7 +145,7 @@ def test_nearly_equal_curves_are_paid_for() -> None:
 def test_mixtures_and_links_pass_their_bounds_on() -> None:
     good, poor = (NormalLaw(np.array([0.0, 2.0]), np.ones(2), blur) for blur in (0.0, 0.01))
     assert poor.error_bound > 0.003
-    assert DrawnLaw(poor, 0.3).error_bound >= poor.error_bound
+    assert MixedLaw((poor,), (0.3,)).error_bound >= poor.error_bound
     assert MixedLaw((good, poor), (0.9, 0.1)).error_bound >= poor.error_bound
     assert linked(poor, lambda t: 3.0 * t).error_bound == poor.error_bound
     with pytest.raises(ValueError, match="it must increase"):

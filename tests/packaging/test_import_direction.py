@@ -17,8 +17,8 @@ FLOORS = (
     *(
         "_version",
         "_validation",
-        "_family",
         "_precision",
+        "_family",
         "_roots",
         "special",
         "tradeoff",

@@ -55,10 +55,10 @@ def normals(
     return normal_pair(long_word(a, b), long_word(c, e))
 
 
-def is_in(drawn: Array, draws: Draws) -> Bool[Array, "..."]:
-    """Whether the target is among the rows: in the "in" world, with probability `drawn`."""
+def is_in(inclusion: Array, draws: Draws) -> Bool[Array, "..."]:
+    """Whether the target is among the rows: in the "in" world, with probability `inclusion`."""
     high, low, *_ = words(0, COIN_ROW, draws)
-    return (draws.world == 1) & (uniform(long_word(high, low)) < drawn)
+    return (draws.world == 1) & (uniform(long_word(high, low)) < inclusion)
 
 
 def kept_share(norm: Array, clip: Array) -> Float[Array, "..."]:
@@ -87,7 +87,7 @@ class AbstractLinearStep(AbstractSampler):
     Attributes:
         attack: its score is link(weights . output).
         target: z*, shape (d,).
-        clip, drawn: as in `Release`.
+        clip, inclusion: as in `Release`.
         variance: of the noise, in every output coordinate, shape (d,).
         rows: how many rows are averaged.
     """
@@ -96,7 +96,7 @@ class AbstractLinearStep(AbstractSampler):
     target: Float[Array, " d"]
     clip: Float[Array, ""]
     variance: Float[Array, " d"]
-    drawn: Float[Array, ""]
+    inclusion: Float[Array, ""]
     rows: int = eqx.field(static=True)
     block: int = eqx.field(static=True)
 
@@ -119,6 +119,6 @@ def linear_step(game: AbstractMembershipGame, attack: AbstractAttack) -> dict[st
         "target": jnp.asarray(game.target),
         "clip": jnp.asarray(step.clip),
         "variance": jnp.asarray(np.broadcast_to(step.variance, (game.data.dimension,))),
-        "drawn": jnp.asarray(step.drawn),
+        "inclusion": jnp.asarray(step.inclusion),
         "rows": step.rows,
     }

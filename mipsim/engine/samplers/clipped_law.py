@@ -57,7 +57,7 @@ class ClippedLaw(AbstractLinearStep):
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         """Draw the scores of the games."""
-        inside = is_in(self.drawn, draws)
+        inside = is_in(self.inclusion, draws)
         others = self.rows - inside.astype(jnp.int64)
 
         def step(row: Array, total: Array) -> Array:

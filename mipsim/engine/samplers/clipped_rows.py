@@ -36,7 +36,7 @@ class ClippedRows(AbstractSampler):
         attack: any.
         target: z*, shape (d,); None where it is random.
         records: the law of the records.
-        clip, drawn: as in `Release`.
+        clip, inclusion: as in `Release`.
         variance: of the noise, in every output coordinate, shape (d,).
         rows: how many rows are averaged.
         rows_at_once: how many are in a block of rows.
@@ -49,7 +49,7 @@ class ClippedRows(AbstractSampler):
     records: GaussianRows
     clip: Float[Array, ""]
     variance: Float[Array, " d"]
-    drawn: Float[Array, ""]
+    inclusion: Float[Array, ""]
     rows: int = eqx.field(static=True)
     block: int = eqx.field(static=True)
     rows_at_once: int = eqx.field(static=True)
@@ -76,7 +76,7 @@ class ClippedRows(AbstractSampler):
     def _release(self, target: Array, draws: Draws) -> Array:
         law, at_once, clip = self.records, self.rows_at_once, self.clip / self.records.unit
         group = jnp.arange(law.groups, dtype=jnp.uint32)[None, :]
-        inside = is_in(self.drawn, draws)
+        inside = is_in(self.inclusion, draws)
         others = self.rows - inside.astype(jnp.int64)  # the target stands in the last row
 
         def begin(block: Array | int) -> Array:
@@ -134,7 +134,7 @@ def clipped_rows_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -
         records=law,
         clip=jnp.asarray(step.clip),
         variance=jnp.asarray(np.broadcast_to(step.variance, (law.dimension,))),
-        drawn=jnp.asarray(step.drawn),
+        inclusion=jnp.asarray(step.inclusion),
         rows=step.rows,
         block=block_games(step.rows * width, budget=2**21, most=1024),
         rows_at_once=at_once,

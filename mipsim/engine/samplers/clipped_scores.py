@@ -58,7 +58,7 @@ class ClippedScores(AbstractLinearStep):
         norm = jnp.sqrt(jnp.real(sums) + law.lost_square)
         # What float32 cut off the weights and the means adds up over the records: it is put back.
         lost = jnp.sum((law.grouped(share) - short) * law.location) + jnp.dot(share, law.lost)
-        inside = is_in(self.drawn, draws)
+        inside = is_in(self.inclusion, draws)
         # The target stands in the last row: records are exchangeable.
         is_record = (jnp.arange(self.rows) < self.rows - 1) | ~inside[:, None]
         kept = jnp.where(is_record, kept_share(norm, self.clip / law.unit), 0.0)

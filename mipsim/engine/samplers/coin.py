@@ -17,19 +17,19 @@ class Coin(eqx.Module):
     """Whether the target, if a member, is among the rows.
 
     Attributes:
-        drawn: the probability that it is.
+        inclusion: the probability that it is.
         is_sure: whether that is 1, so that no coin is thrown.
     """
 
-    drawn: Float[Array, ""]
+    inclusion: Float[Array, ""]
     is_sure: bool = eqx.field(static=True)
 
-    def __init__(self, drawn: float) -> None:
-        self.drawn, self.is_sure = jnp.asarray(drawn), drawn == 1.0
+    def __init__(self, inclusion: float) -> None:
+        self.inclusion, self.is_sure = jnp.asarray(inclusion), inclusion == 1.0
 
     def side(self, draws: Draws) -> Int[Array, "..."]:
         """1 for games with the target among the rows: all of world 1, or those whose coin says so."""
         if self.is_sure:
             return draws.world  # pyright: ignore[reportReturnType]
         high, low, *_ = words_of(draws)(_COIN)
-        return jnp.where(uniform(long_word(high, low)) < self.drawn, draws.world, 0)
+        return jnp.where(uniform(long_word(high, low)) < self.inclusion, draws.world, 0)

@@ -129,7 +129,7 @@ class ColumnSampler(AbstractSampler):
         columns: the laws of the sums.
         noise: standard deviation of Gaussian noise in every output coordinate, shape (d,).
         others: laws of other noises in the output.
-        drawn: the probability that the target, if a member, is among the rows.
+        inclusion: the probability that the target, if a member, is among the rows.
         rows: k, how many rows are averaged.
         has_coin, has_noise: what need not be computed.
     """
@@ -141,7 +141,7 @@ class ColumnSampler(AbstractSampler):
     columns: AbstractColumns
     noise: Float[Array, " d"]
     others: tuple[NoiseLaw, ...]
-    drawn: Float[Array, ""]
+    inclusion: Float[Array, ""]
     rows: int = eqx.field(static=True)
     has_coin: bool = eqx.field(static=True)
     has_noise: bool = eqx.field(static=True)
@@ -166,7 +166,7 @@ class ColumnSampler(AbstractSampler):
         side = draws.world
         if self.has_coin:
             coin = splitmix64(start, jnp.uint64(_USES * d))
-            side = jnp.where(uniform(coin) < self.drawn, draws.world, 0)
+            side = jnp.where(uniform(coin) < self.inclusion, draws.world, 0)
         # Loops of one step, whose length XLA does not know: a draw is then made once, and not again for every use.
         once, nothing = 1 + jnp.minimum(draws.stream, 0), jnp.zeros((d, draws.games.shape[0]))
         if self.target is None:
@@ -217,9 +217,9 @@ def column_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Colu
         columns=columns,
         noise=jnp.asarray(np.broadcast_to(np.sqrt(mean.variance), (d,))),
         others=mean.noises,
-        drawn=jnp.asarray(mean.drawn),
+        inclusion=jnp.asarray(mean.inclusion),
         rows=mean.rows,
-        has_coin=mean.drawn < 1.0,
+        has_coin=mean.inclusion < 1.0,
         has_noise=bool((mean.variance > 0).any()),
         block=block_games(d, budget=2**19, most=4096),
     )

@@ -77,7 +77,7 @@ class ManyTargets(AbstractSampler):
         targets: shape (m, d).
         weights, offsets, own: of a linear attack, shapes (m, d), (m,), (m,); `own` is weights . z. None for others.
         rows: how many rows are averaged.
-        drawn: the probability that the target is among them.
+        inclusion: the probability that the target is among them.
         deviation: of the noise in every output coordinate, shape (d,).
     """
 
@@ -88,7 +88,7 @@ class ManyTargets(AbstractSampler):
     weights: Float[Array, "m d"] | None
     offsets: Float[Array, " m"] | None
     own: Float[Array, " m"] | None
-    drawn: Float[Array, ""]
+    inclusion: Float[Array, ""]
     deviation: Float[Array, " d"]
     rows: int = eqx.field(static=True)
     fidelity: str = eqx.field(static=True)  # pyright: ignore[reportIncompatibleVariableOverride] - either
@@ -118,7 +118,7 @@ class ManyTargets(AbstractSampler):
     def _base(self, key: Array, member: Array) -> tuple[Float[Array, " d"], Bool[Array, ""]]:
         """One output without the target, and whether it is to be added."""
         key_rows, key_row, key_noise, key_coin = jax.random.split(jax.random.fold_in(key, 0), 4)
-        inside = member & (jax.random.uniform(key_coin) < self.drawn)
+        inside = member & (jax.random.uniform(key_coin) < self.inclusion)
         data = self.base.data
         if self.fidelity == "literal":
             others = jnp.sum(data.sample(key_rows, self.rows - 1), axis=0)
@@ -171,7 +171,7 @@ def many_targets_sampler(
         weights=jnp.asarray(weights) if linear else None,
         offsets=jnp.asarray(np.array([c for _, c in lines])) if linear else None,
         own=jnp.asarray(np.sum(weights * targets, axis=1)) if linear else None,
-        drawn=jnp.asarray(mean.drawn),
+        inclusion=jnp.asarray(mean.inclusion),
         deviation=jnp.asarray(np.broadcast_to(np.sqrt(mean.variance), (d,))),
         rows=mean.rows,
         fidelity="literal" if literal else "sufficient",

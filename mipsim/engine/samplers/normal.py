@@ -176,7 +176,7 @@ def _whole(
     return NormalSampler(
         mean=jnp.asarray(means),
         sd=jnp.sqrt(jnp.array([k, k - 1.0]) * line.row_variance / k**2 + line.noise),
-        coin=Coin(release.drawn),
+        coin=Coin(release.inclusion),
         block=BLOCK,
     )
 
@@ -186,7 +186,7 @@ def _kept(
 ) -> PoissonNormalSampler | None:
     rate, n = np.array([release.rate]), game.n
     bits = table_bits(n, rate)
-    if release.drawn < 1.0 or bits > MOST_BITS:
+    if release.inclusion < 1.0 or bits > MOST_BITS:
         return None
     line = _line(game, data, release, attack)
     tables = [binomial_table(n - member, rate, bits) for member in (0, 1)]
@@ -222,7 +222,7 @@ def _random(data: Gaussian, release: Release, attack: AbstractAttack) -> RandomN
         sd=jnp.sqrt(jnp.array([k, k - 1.0]) / k**2 + (both / scale - 1.0)),
         share=jnp.asarray(np.array([0.0, 1.0 / k])),
         slope=jnp.asarray(-scale / (2.0 * attack.n)),
-        coin=Coin(release.drawn),
+        coin=Coin(release.inclusion),
         degrees=data.dimension,
         block=BLOCK,
     )

@@ -78,7 +78,7 @@ def quadratic_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Q
         target=target,
         scale=jnp.asarray(np.array(known)),
         shift=jnp.asarray(np.array(shifts)),
-        coin=Coin(release.drawn),
+        coin=Coin(release.inclusion),
         degrees=data.dimension - 1,
         block=BLOCK,
     )

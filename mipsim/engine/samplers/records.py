@@ -96,7 +96,7 @@ def records_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Rec
         unit=jnp.asarray(unit),
         offset=jnp.asarray(offset + float(weights @ data.mean)),
         noise=jnp.asarray(noise),
-        coin=Coin(release.drawn),
+        coin=Coin(release.inclusion),
         rows=release.rows,
         has_noise=noise > 0,
         block=BLOCK // 4,

@@ -35,7 +35,7 @@ class TableSampler(AbstractSampler):
         shares: contributions in units of `unit`.
         base, unit: float64 scalars.
         noise: standard deviation of the Gaussian noise in the score, float64 scalar.
-        drawn: the probability that the target is among the rows of the release; 1 without sub-sampling.
+        inclusion: the probability that the target is among the rows of the release; 1 without sub-sampling.
         bits: log2 C.
         has_coin, has_noise: what the kernel need not compute.
     """
@@ -49,7 +49,7 @@ class TableSampler(AbstractSampler):
     base: Float[Array, ""]
     unit: Float[Array, ""]
     noise: Float[Array, ""]
-    drawn: Float[Array, ""]
+    inclusion: Float[Array, ""]
     bits: int = eqx.field(static=True)
     has_coin: bool = eqx.field(static=True)
     has_noise: bool = eqx.field(static=True)
@@ -62,7 +62,7 @@ class TableSampler(AbstractSampler):
         if self.has_coin:
             high, low, *_ = words(_COIN)
             coin = high.astype(jnp.float64) * 2.0**-32 + low.astype(jnp.float64) * 2.0**-64
-            side = jnp.where(coin < self.drawn, side, jnp.uint32(0))
+            side = jnp.where(coin < self.inclusion, side, jnp.uint32(0))
         total, impossible = self._sum(words(_START), draws.world, side)
         score = self.base + self.unit * total.astype(jnp.float64)
         if self.has_noise:

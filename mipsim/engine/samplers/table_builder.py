@@ -55,9 +55,9 @@ def table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Table
         base=jnp.asarray(base),
         unit=jnp.asarray(unit),
         noise=jnp.asarray(noise),
-        drawn=jnp.asarray(mean.drawn),
+        inclusion=jnp.asarray(mean.inclusion),
         bits=bits,
-        has_coin=mean.drawn < 1.0,
+        has_coin=mean.inclusion < 1.0,
         has_noise=noisy,
         block=_BLOCK,
     )
