@@ -98,6 +98,7 @@ class Statement:
         claimed: what is claimed at a point: a trade-off function or a number (for `Ordering` anything that truth may be).
         truth: what is true there: a trade-off function; a number, or a `Number` with its proven error; (game, attack); or a
             pair of samplers (out, in), each called with (generator, games) and returning scores of shape (games,).
+            A curve that is not exact to the rounding of float64 must say its proven error by `beta_bracket(alpha)`.
         where: assumptions that tie parameters together; points outside are no counterexamples. None: all points.
         points: points that are always judged: mappings, or `Point`s.
         control: how the statement is made false by a few per cent.

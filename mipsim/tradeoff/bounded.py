@@ -26,7 +26,7 @@ class BoundedTradeOff(AbstractTradeOff):
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
         >>> between = BoundedTradeOff(GaussianTradeOff(1.01), GaussianTradeOff(0.99))
-        >>> [round(float(bound), 4) for bound in between.bounds(0.05)], round(float(between.beta(0.05)), 4)
+        >>> [round(float(bound), 4) for bound in between.beta_bracket(0.05)], round(float(between.beta(0.05)), 4)
         ([0.7372, 0.7437], 0.7405)
     """
 
@@ -50,7 +50,7 @@ class BoundedTradeOff(AbstractTradeOff):
         """TPR at the FPR `fpr`: the mean of both bounds."""
         return np.asarray(0.5 * (self.lower.tpr_at(fpr) + self.upper.tpr_at(fpr)))
 
-    def bounds(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
+    def beta_bracket(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
         """(lower, upper) bound of the FNR at the FPR `alpha`, rounding included."""
         a = rates("alpha", alpha)
         low = np.maximum(self.lower.beta(a) - self.rounding, 0.0)

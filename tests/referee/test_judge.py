@@ -287,3 +287,20 @@ def test_rare_rates_that_a_law_does_not_reach_are_played_tilted(rare: float, exp
     assert str(found.verdict) == expected
     assert found.worst is not None
     assert found.worst.route == ("tilted games" if expected == "REFUTED" else "exact law")
+
+
+@pytest.mark.parametrize(
+    ("claimed", "verdict"), [(1.05, "CONFIRMED"), (0.95, "REFUTED"), (1.0, "INCONCLUSIVE")]
+)
+def test_a_curve_between_two_bounds_is_known_no_better_than_they_say(claimed: float, verdict: str) -> None:
+    between = mi.BoundedTradeOff(mi.GaussianTradeOff(1.02), mi.GaussianTradeOff(0.98))
+    statement = rf.Statement(
+        name="between",
+        says="It is mu-GDP.",
+        source="a test",
+        kind=rf.Bound(floor=1e-3),
+        domain={"mu": rf.Real(0.5, 2.0)},
+        claimed=lambda mu: mi.GaussianTradeOff(mu),
+        truth=lambda: between,
+    )
+    assert str(rf.judge(statement, at=[{"mu": claimed}]).verdict) == verdict

@@ -57,7 +57,7 @@ def test_the_bounds_enclose_the_gaussian_truth(mu: float, copies: int) -> None:
     found = compose(Unnamed(GaussianTradeOff(mu)), copies=copies)
     assert isinstance(found, BoundedTradeOff)
     truth = GaussianTradeOff(mu * copies**0.5)
-    low, high = found.bounds(ALPHA)
+    low, high = found.beta_bracket(ALPHA)
     assert (low <= truth.beta(ALPHA)).all()
     assert (truth.beta(ALPHA) <= high).all()
     assert found.error() < 1e-5
@@ -73,7 +73,7 @@ def test_the_bounds_enclose_the_gaussian_truth(mu: float, copies: int) -> None:
 def test_a_wrong_truth_falls_outside_the_bounds() -> None:
     found = compose(Unnamed(GaussianTradeOff(0.1)), copies=100)
     assert isinstance(found, BoundedTradeOff)
-    low, high = found.bounds(0.3)
+    low, high = found.beta_bracket(0.3)
     for wrong in (0.9999, 1.0001):
         beta = float(GaussianTradeOff(wrong).beta(0.3))
         assert not float(low) <= beta <= float(high)
@@ -163,7 +163,7 @@ def test_the_blind_curve_is_the_identity() -> None:
     assert compose(curve) is curve
     blind = compose(curve, LaplaceTradeOff(0.0))
     assert isinstance(blind, BoundedTradeOff)
-    low, high = blind.bounds(ALPHA)
+    low, high = blind.beta_bracket(ALPHA)
     assert (low <= curve.beta(ALPHA)).all()
     assert (curve.beta(ALPHA) <= high).all()
 
@@ -174,7 +174,7 @@ def test_the_inverse_of_a_composition_composes_the_inverses() -> None:
     assert isinstance(one, BoundedTradeOff)
     assert isinstance(other, BoundedTradeOff)
     inside = ALPHA[(ALPHA > 1e-3) & (ALPHA < 0.999)]
-    (low, high), (low2, high2) = one.bounds(inside), other.bounds(inside)
+    (low, high), (low2, high2) = one.beta_bracket(inside), other.beta_bracket(inside)
     assert (np.maximum(low, low2) <= np.minimum(high, high2)).all()
 
 
