@@ -13,7 +13,14 @@ from scipy.special import ndtr, ndtri
 from mipsim.bands.equality_tolerance import equality_tolerance
 from mipsim.exact.exact_tradeoff import ExactTradeOff
 from mipsim.referee.curve_gap import FLOOR, Size, curve_gap, gap_of, law_errors, rates_of
-from mipsim.referee.exact_judges import DECIDES, ROUNDING, SHARE, judge_bound, judge_equality, number_tolerance
+from mipsim.referee.exact_judges import (
+    DECIDES,
+    ROUNDING,
+    SHARE,
+    judge_bound,
+    judge_equality,
+    number_tolerance,
+)
 from mipsim.referee.kinds import Equality, Kind, Limit
 from mipsim.referee.limit_judge import judge_limit
 from mipsim.referee.result import PointResult, Verdict
@@ -94,9 +101,8 @@ def size_of(
         alpha = ndtr(np.linspace(ndtri(floor), -ndtri(floor), NODES))
         cut = [np.clip(rates_of(curve, label, alpha), floor, 1.0 - floor) for curve in (claimed, truth)]
         gap = gap_of(*cut)
-        # Two curves that are both out of sight are not seen to be equal, nor in order unless the claim is no privacy at all.
-        some = bool(np.isfinite(claimed.probit_beta(alpha)).any()) or not kind.one_sided
-        unseen = some and not gap.any()
+        # Two curves that are both out of sight are not seen to be equal, nor in order where they seem to be out of it there.
+        unseen = not gap.any() and (not kind.one_sided or _passed_below(claimed, truth, alpha))
         return Size(float(gap.min()), float(gap.max()), error=math.inf if unseen else 0.0)
     convex = optimal and not no_tradeoff(claimed) and not no_tradeoff(truth)
     return curve_gap(truth, claimed, label, floor=floor, convex=convex)
@@ -105,6 +111,13 @@ def size_of(
 def _nothing_between(claimed: AbstractTradeOff, floor: float) -> bool:
     ends = rates_of(claimed, "claimed", np.array([floor, 1.0 - floor]))[0]
     return bool(ends[0] <= floor or ends[1] >= 1.0 - floor)
+
+
+def _passed_below(claimed: AbstractTradeOff, truth: AbstractTradeOff, alpha: np.ndarray) -> bool:
+    """Whether the claim seems to be passed at FNRs below the floor."""
+    wanted, found = (np.asarray(curve.probit_beta(alpha), float) for curve in (claimed, truth))
+    with np.errstate(invalid="ignore"):
+        return bool((wanted - found > ROUNDING * (1.0 + np.abs(wanted))).any())
 
 
 def judge_size(
@@ -143,7 +156,9 @@ def _small(kind: Kind, claimed: Number, size: Size, found: PointResult) -> Point
     scale = min(1.0, abs(claimed.value))
     most = (abs(size.worst) if isinstance(kind, Equality) else size.high) + size.error
     slack = ROUNDING * scale + (tolerance_of(kind, claimed) if isinstance(kind, Equality) else 0.0)
-    if most <= slack or (not isinstance(kind, Equality) and size.high <= slack and size.error <= DECIDES * scale):
+    if most <= slack or (
+        not isinstance(kind, Equality) and size.high <= slack and size.error <= DECIDES * scale
+    ):
         return found
     why = f"The gap may be {most:.2g}, which is rounding beside 1 but not beside the claim; give truth a proven error, or judge logarithms."
     return replace(found, verdict=Verdict.INCONCLUSIVE, detail=f"{found.detail} {why}".strip())
