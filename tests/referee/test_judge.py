@@ -330,7 +330,7 @@ def test_an_excess_below_the_floor_is_not_confirmed(kind, claimed: float, truth:
 
 def test_a_law_that_is_known_worse_away_from_its_largest_gap_confirms_nothing() -> None:
     class Between(mi.AbstractTradeOff):
-        """G_1, known to 1e-6 at most FPRs and to 0.3 above 0.5."""
+        """G_1, known to 1e-6 but for FPRs in the middle."""
 
         def beta(self, alpha):
             return G(1.0).beta(alpha)
@@ -339,7 +339,7 @@ def test_a_law_that_is_known_worse_away_from_its_largest_gap_confirms_nothing() 
             return G(1.0).tpr_at(fpr)
 
         def beta_bracket(self, alpha):
-            error = np.where(np.asarray(alpha) > 0.5, 0.3, 1e-6)
+            error = np.where(abs(np.asarray(alpha) - 0.45) < 0.15, 0.15, 1e-6)
             return self.beta(alpha) - error, self.beta(alpha) + error
 
     class Sloped(mi.AbstractTradeOff):
@@ -356,8 +356,20 @@ def test_a_law_that_is_known_worse_away_from_its_largest_gap_confirms_nothing() 
 
 
 def test_a_law_that_may_be_0_by_its_error_only_refutes_nothing() -> None:
-    between = mi.BoundedTradeOff(mi.ApproxDPTradeOff(0.0, 0.9), G(1.0))
-    assert verdict(rf.Bound(), lambda mu: G(1.5), lambda mu: between) == "INCONCLUSIVE"
+    class Cut(mi.AbstractTradeOff):
+        """G_1, taken for 0 above 0.3: all that is known is that it lies between 0 and G_1."""
+
+        def beta(self, alpha):
+            return np.where(np.asarray(alpha) > 0.3, 0.0, G(1.0).beta(alpha))
+
+        def tpr_at(self, fpr):
+            return 1.0 - self.beta(fpr)
+
+        def beta_bracket(self, alpha):
+            return np.zeros_like(alpha), G(1.0).beta(alpha)
+
+    assert verdict(rf.Bound(), lambda mu: G(1.5), lambda mu: Cut()) == "INCONCLUSIVE"
+    assert verdict(rf.Bound(), lambda mu: G(0.9), lambda mu: Cut()) == "REFUTED"
 
 
 def test_one_threshold_on_the_curve_does_not_confirm_a_curve() -> None:
