@@ -233,7 +233,8 @@ def quick_look(
         if hasattr(claimed, "beta_bracket"):
             error = error + law_errors(claimed, alpha, rates[1], -gap)
         error = np.where(np.isnan(error), math.inf, error)
-    excess = gap - error if kind.one_sided else (np.abs(gap) - error) / tolerance_of(kind, claimed) - 1.0
+    with np.errstate(invalid="ignore"):  # an infinite gap of a law that may be 0 by its error only
+        excess = gap - error if kind.one_sided else (np.abs(gap) - error) / tolerance_of(kind, claimed) - 1.0
     excess = np.where(np.isnan(excess), -math.inf, excess)
     if (
         not kind.one_sided
