@@ -81,7 +81,7 @@ def is_first() -> bool:
     return jax.process_index() == 0
 
 
-def together(step: Callable[[], np.ndarray], size: int) -> np.ndarray:
+def gathered(step: Callable[[], np.ndarray], size: int) -> np.ndarray:
     """Do a step in every process and gather what the steps return: int64, shape (processes, size).
 
     Some take hours more than others: while the step runs in a thread, all exchange a word on how they fare about once a
@@ -93,7 +93,7 @@ def together(step: Callable[[], np.ndarray], size: int) -> np.ndarray:
         Exception: whatever the step raises here.
 
     Examples:
-        >>> together(lambda: np.array([7]), 1)
+        >>> gathered(lambda: np.array([7]), 1)
         array([[7]])
     """
     outcome: list[np.ndarray | BaseException] = []

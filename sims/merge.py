@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import mipsim as mi
-from mipsim.engine.manifest import IDENTITY, difference, share
+from mipsim.engine.manifest import IDENTITY, difference, shard_of
 
 
 def merge(
@@ -57,7 +57,7 @@ def _shard(path: Path) -> mi.Histogram:
     if "shard" not in found.manifest:
         raise ValueError(f"{path} is no shard; `python -m sims run STUDY --shard i/k` writes them")
     index, count, (first, stop) = (found.manifest["shard"][key] for key in ("index", "count", "games"))
-    asked = share(range(first, stop), index, count)
+    asked = shard_of(range(first, stop), index, count)
     if found.games != len(asked):
         raise ValueError(
             f"{path} holds {found.games} of the {len(asked)} games of shard {index}/{count}; "

@@ -12,7 +12,7 @@ import numpy as np
 import mipsim as mi
 from mipsim.engine.checkpoint import read_counts
 from mipsim.engine.manifest import IDENTITY, difference
-from sims.hosts import together
+from sims.hosts import gathered
 from sims.study import Study
 
 
@@ -147,7 +147,7 @@ def run_on_hosts(
             base.append(mi.Histogram.load(final))
         return np.array([sum(h.games for h in base)])
 
-    found = int(together(look, 1)[0, 0])
+    found = int(gathered(look, 1)[0, 0])
     begin = found if found <= games else 0
     keep = directory is not None and found <= games
     empty: list[mi.Histogram] = []
@@ -159,7 +159,7 @@ def run_on_hosts(
         empty.append(fresh)
         return np.array([games, *_identity(fresh)])
 
-    agreed = together(prepare, 5)
+    agreed = gathered(prepare, 5)
     if others := np.flatnonzero((agreed != agreed[0]).any(axis=1)).tolist():
         raise ValueError(
             f"process {', '.join(map(str, others))} plays another run than process 0: the study, games, seed, versions or the "
@@ -186,7 +186,7 @@ def run_on_hosts(
         counted = [share, *base] if begin else [share]
         return np.concatenate([sum(h.out for h in counted), sum(h.inside for h in counted)])
 
-    out, inside = together(mine, 2 * fresh.out.size).sum(axis=0).reshape(2, -1)
+    out, inside = gathered(mine, 2 * fresh.out.size).sum(axis=0).reshape(2, -1)
     whole = mi.Histogram(
         fresh.edges, out, inside, {**fresh.manifest, "games": games, "runs": [[seed, 0, games]]}
     )
@@ -196,7 +196,7 @@ def run_on_hosts(
             whole.save(final)
         return np.zeros(0)
 
-    together(store, 0)  # no share is removed before the whole is stored
+    gathered(store, 0)  # no share is removed before the whole is stored
     if path is not None:
         with suppress(OSError):
             path.unlink()

@@ -84,7 +84,7 @@ class ClaimResult:
     def readings(self) -> dict[str, Verdict]:
         """Reading -> its verdict, over its own regimes and those that leave nothing open; empty if there is no choice."""
         names = dict.fromkeys(r.reading for r in self.regimes if r.reading)
-        return {name: together([r for r in self.regimes if r.reading in ("", name)]) for name in names}
+        return {name: verdict_on([r for r in self.regimes if r.reading in ("", name)]) for name in names}
 
     @property
     def defect(self) -> Defect | None:
@@ -131,7 +131,7 @@ def _number(value: float) -> float:
     return -1.0 if math.isnan(value) else value
 
 
-def together(results: Sequence[RegimeResult]) -> Verdict:
+def verdict_on(results: Sequence[RegimeResult]) -> Verdict:
     """One refuted regime refutes the statement; it is confirmed only where every regime confirms it."""
     if any(r.verdict is Verdict.REFUTED for r in results):
         return Verdict.REFUTED

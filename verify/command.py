@@ -12,7 +12,7 @@ from mipsim.referee.reporting.wording import number, plural
 from verify.arguments import Request, checked_seed, parser, request_of
 from verify.claim import Claim
 from verify.claim_result import ClaimResult
-from verify.judge import random_regimes, share
+from verify.judge import failure_share, random_regimes
 from verify.report.tally import sentence
 from verify.side_by_side import judge_all
 
@@ -101,7 +101,7 @@ def _run(request: Request, register: Mapping[str, Claim], console: Console) -> i
     interrupted = False
     try:
         with VerdictTable(console, len(request.claims)) as table:
-            failure_probability = share(request.confidence, register)
+            failure_probability = failure_share(request.confidence, register)
             for result in judge_all(
                 request.claims,
                 request.scale,

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from verify.claim import Budget, Claim, Regime, RegimeResult, Verdict
-from verify.claim_result import ClaimResult, together, weight
+from verify.claim_result import ClaimResult, verdict_on, weight
 
 OnRegime = Callable[[Claim, Regime, int], None]
 SCALES = ("quick", "standard", "full")
@@ -19,7 +19,7 @@ SAMPLED = "sampled"
 """The first word of the names of the points that are drawn from a domain."""
 
 
-def share(confidence: float, register: Mapping[str, Claim]) -> float:
+def failure_share(confidence: float, register: Mapping[str, Claim]) -> float:
     """Return the failure probability of one regime: (1 - confidence) / (random regimes of the register).
 
     The division is always by the whole register, even where few claims are judged (Bonferroni): a claim gets
@@ -34,7 +34,7 @@ def share(confidence: float, register: Mapping[str, Claim]) -> float:
         >>> from verify.claim import Claim, Kind, Regime
         >>> regimes = [Regime(name, {}, judge=lambda budget: None) for name in ("a", "b")]
         >>> claim = Claim("c", "paper", "x = x", Kind.EXACT, 0.0, "relative", {}, regimes, lambda: regimes[0])
-        >>> round(share(0.999, {"c": claim}), 9)
+        >>> round(failure_share(0.999, {"c": claim}), 9)
         0.0005
     """
     return (1.0 - confidence) / max(1, random_regimes(register))
@@ -139,7 +139,7 @@ def judge(
     Args:
         claim: the claim.
         scale: "quick", "standard" or "full".
-        failure_probability: the share of ONE regime, see `share`; the claim uses it once per random regime.
+        failure_probability: the share of ONE regime, see `failure_share`; the claim uses it once per random regime.
         seed: the seed of the run, from which each regime's is derived.
         store: folder for resumable counts, or None.
         on_regime: called with (claim, regime, index) before each regime.
@@ -167,7 +167,7 @@ def judge(
             names.append(regime.name)
         except Exception as error:  # one broken judge must not cost the verdicts of the others
             errors.append((regime.name, f"{type(error).__name__}: {error}"))
-    verdict = together(results)
+    verdict = verdict_on(results)
     if errors and verdict is Verdict.CONFIRMED:
         verdict = Verdict.INCONCLUSIVE
     return ClaimResult(

@@ -201,11 +201,11 @@ def game_range(games: object) -> range:
     return games
 
 
-def share(games: range, index: int, count: int) -> range:
+def shard_of(games: range, index: int, count: int) -> range:
     """Share `index` of `count` contiguous shares of a range of games, equal to one game.
 
     Examples:
-        >>> [share(range(10), i, 3) for i in range(3)]
+        >>> [shard_of(range(10), i, 3) for i in range(3)]
         [range(0, 3), range(3, 6), range(6, 10)]
     """
     cuts = [games.start + len(games) * i // count for i in (index, index + 1)]

@@ -12,7 +12,7 @@ from mipsim.attacks.function import as_attack
 from mipsim.engine.counting import on_device
 from mipsim.engine.fidelity import build_sampler, check_fidelity, check_game, check_shapes
 from mipsim.engine.histogram import Histogram
-from mipsim.engine.manifest import check_shard, share
+from mipsim.engine.manifest import check_shard, shard_of
 from mipsim.engine.run import Column, Run
 from mipsim.games.base import AbstractGame
 
@@ -75,7 +75,7 @@ def play(
     if shard is not None:
         index, count = check_shard(shard)
         said = {"index": index, "count": count, "games": [run.asked.start, run.asked.stop]}
-        run = replace(run, asked=share(run.asked, index, count), shard=said)
+        run = replace(run, asked=shard_of(run.asked, index, count), shard=said)
     check_fidelity(fidelity)
     known = as_attack(attack)
     with exact_scope():

@@ -27,7 +27,7 @@ class Budget:
     began: float = field(default_factory=time.perf_counter)
 
     @property
-    def share(self) -> float:
+    def used_up(self) -> float:
         """What was used of it, 1 and more when it is gone."""
         return max(self.used / self.probes, (time.perf_counter() - self.began) / self.seconds)
 

@@ -42,7 +42,7 @@ def climb(search: Search, until: float) -> None:
     if not numeric:
         return
     for number, probes in enumerate(chosen):
-        start = search.budget.share
+        start = search.budget.used_up
         end = start + (until - start) / (len(chosen) - number)
         if start >= until or _climb_cell(search, numeric, [one.at for one in probes], number, end):
             return
@@ -72,7 +72,7 @@ def _climb_cell(
 
     def height(x: np.ndarray) -> float:
         nonlocal broken
-        if search.budget.share >= end:
+        if search.budget.used_up >= end:
             raise _Done
         at = point(x)
         try:

@@ -13,7 +13,7 @@ from mipsim.referee.budget import budget_of
 from mipsim.referee.climb import climb
 from mipsim.referee.judging import CONFIDENCE, GAMES, check
 from mipsim.referee.kinds import Exists
-from mipsim.referee.outcome import Failure, Outcome, Probe, speaks, together
+from mipsim.referee.outcome import Failure, Outcome, Probe, speaks, verdict_on
 from mipsim.referee.point import judge_point, point_seed
 from mipsim.referee.replay import replay_of
 from mipsim.referee.result import PointResult, Verdict
@@ -118,7 +118,7 @@ def _search(search: Search) -> None:
 def _probe(search: Search, points: Iterator[Drawn], end: float) -> bool:
     """Probe until the share `end` of the budget is used; whether the statement was broken."""
     broken = False
-    while search.budget.share < end and not (broken and search.budget.used >= MAPPED):
+    while search.budget.used_up < end and not (broken and search.budget.used >= MAPPED):
         drawn = next(points, None)
         if drawn is None:
             break
@@ -157,7 +157,7 @@ def _judged(search: Search, confidence: float, games: int, interrupted: bool) ->
     even = [probe for probe in search.probes if probe.phase == "even"]
     stand = sum(not _seems_broken(search, probe) for probe in even)
     played = any(one.random for one in judged)
-    verdict = together(statement, judged, failed)
+    verdict = verdict_on(statement, judged, failed)
     return Outcome(
         statement=statement,
         verdict=verdict,

@@ -11,7 +11,7 @@ from typing import Any
 
 from mipsim._validation import number, whole
 from mipsim.referee.kinds import Limit
-from mipsim.referee.outcome import Failure, Finding, Outcome, speaks, together
+from mipsim.referee.outcome import Failure, Finding, Outcome, speaks, verdict_on
 from mipsim.referee.point import judge_point, point_seed
 from mipsim.referee.replay import replay_of
 from mipsim.referee.result import PointResult, Verdict
@@ -89,7 +89,7 @@ def judge(
             continue
         judged.append(replace(result, setting=point.setting, sampled=place >= len(points) - drawn))
         findings += _findings(statement, point.at)
-    verdict = together(statement, judged, bool(failures))
+    verdict = verdict_on(statement, judged, bool(failures))
     even = [one for one in judged if one.sampled]
     stand = sum(one.verdict is not Verdict.REFUTED for one in even)
     played = sum(one.random for one in judged)

@@ -180,7 +180,7 @@ class Outcome:
         return f"<div>{head}<br>{escape(self.statement.says)}<table>{rows}</table></div>"
 
 
-def together(statement: Statement, judged: Sequence[PointResult], failed: bool) -> Verdict:
+def verdict_on(statement: Statement, judged: Sequence[PointResult], failed: bool) -> Verdict:
     """The verdict that judged points make.
 
     One refuted point refutes; all must be confirmed to confirm, and none may have failed. For `Exists` one confirmed point
@@ -192,7 +192,7 @@ def together(statement: Statement, judged: Sequence[PointResult], failed: bool) 
         ...     name="x", says="x <= 1", source="school", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)},
         ...     claimed=lambda: 1.0, truth=lambda x: x,
         ... )
-        >>> str(together(any_statement, [], failed=False))
+        >>> str(verdict_on(any_statement, [], failed=False))
         'INCONCLUSIVE'
     """
     verdicts = [one.verdict for one in judged]

@@ -17,8 +17,9 @@ class BoundedTradeOff(AbstractTradeOff):
     Args:
         lower: a trade-off function that is nowhere above the true one: it overstates the leakage.
         upper: one that is nowhere below it, but for rounding.
-        rounding: allowance for rounding in both, in [0, 1]: the truth lies within
-            [lower - rounding, upper + rounding].
+        rounding: allowance for rounding of the FNR in both, in [0, 1].
+        sideways: the same of the FPR; the inverse of a curve has the two exchanged. The truth lies within
+            [lower(alpha + sideways) - rounding, upper(alpha - sideways) + rounding].
 
     Raises:
         ValueError: if a bound is not a trade-off function or the allowance is outside [0, 1].
@@ -33,6 +34,7 @@ class BoundedTradeOff(AbstractTradeOff):
     lower: AbstractTradeOff
     upper: AbstractTradeOff
     rounding: float = eqx.field(converter=scalar, default=0.0)
+    sideways: float = eqx.field(converter=scalar, default=0.0)
 
     def __check_init__(self) -> None:
         for name in ("lower", "upper"):
@@ -41,6 +43,7 @@ class BoundedTradeOff(AbstractTradeOff):
                     f"{name} is {type(getattr(self, name)).__name__}; it must be a trade-off function"
                 )
         number("rounding", self.rounding, 0.0, 1.0)
+        number("sideways", self.sideways, 0.0, 1.0)
 
     def beta(self, alpha: object) -> np.ndarray:
         """FNR at the FPR `alpha` (any shape, in [0, 1]): the mean of both bounds."""
@@ -53,8 +56,10 @@ class BoundedTradeOff(AbstractTradeOff):
     def beta_bracket(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
         """(lower, upper) bound of the FNR at the FPR `alpha`, rounding included."""
         a = rates("alpha", alpha)
-        low = np.maximum(self.lower.beta(a) - self.rounding, 0.0)
-        return low, np.minimum(self.upper.beta(a) + self.rounding, 1.0 - a)
+        low = self.lower.beta(np.minimum(a + self.sideways, 1.0)) - self.rounding
+        high = self.upper.beta(np.maximum(a - self.sideways, 0.0)) + self.rounding
+        high = np.where(a >= self.sideways, high, 1.0)
+        return np.maximum(low, 0.0), np.minimum(high, 1.0 - a)
 
     def delta_bounds(self, epsilon: object) -> tuple[np.ndarray, np.ndarray]:
         """(lower, upper) bound of delta(epsilon), rounding included.
@@ -66,21 +71,26 @@ class BoundedTradeOff(AbstractTradeOff):
             [0.1, 0.2]
         """
         low, high = self.upper.delta(epsilon), self.lower.delta(epsilon)
-        return np.maximum(low - self.rounding, 0.0), np.minimum(high + self.rounding, 1.0)
+        slack = self.rounding
+        if self.sideways:  # delta is the largest 1 - f(alpha) - e^epsilon alpha
+            slack = slack + self.sideways * np.exp(np.minimum(np.asarray(epsilon, np.float64), 700.0))
+        return np.maximum(low - slack, 0.0), np.minimum(high + slack, 1.0)
 
     def error(self) -> float:
-        """The largest distance of the curve from the truth: half of the gap between the bounds, plus rounding.
+        """About the largest distance of the curve from the truth: half of the gap between the bounds at 4001 FPRs, with rounding.
 
         Examples:
             >>> from mipsim.tradeoff import GaussianTradeOff
             >>> BoundedTradeOff(GaussianTradeOff(1.0), GaussianTradeOff(1.0)).error()
             0.0
         """
-        alpha = ndtr(np.linspace(-8.0, 8.0, 4001))
-        gap = self.upper.beta(alpha) - self.lower.beta(alpha)
-        return 0.5 * max(0.0, float(gap.max())) + self.rounding
+        low, high = self.beta_bracket(alpha := ndtr(np.linspace(-8.0, 8.0, 4001)))
+        middle = self.beta(alpha)
+        return max(0.0, float(np.maximum(high - middle, middle - low).max()))
 
 
 @inverse.register
 def _(curve: BoundedTradeOff) -> AbstractTradeOff:
-    return BoundedTradeOff(curve.lower.inverse(), curve.upper.inverse(), curve.rounding)
+    return BoundedTradeOff(
+        curve.lower.inverse(), curve.upper.inverse(), rounding=curve.sideways, sideways=curve.rounding
+    )

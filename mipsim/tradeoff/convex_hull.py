@@ -118,7 +118,9 @@ def symmetrized(curve: AbstractTradeOff) -> AbstractTradeOff:
         0.2
     """
     if isinstance(curve, BoundedTradeOff):
-        return BoundedTradeOff(symmetrized(curve.lower), symmetrized(curve.upper), curve.rounding)
+        # Each bound moves by as much as the allowances, and so do its inverse and the hull of both.
+        most = max(curve.rounding, curve.sideways)
+        return BoundedTradeOff(symmetrized(curve.lower), symmetrized(curve.upper), most, most)
     turned = inverse(curve)
     if turned is curve:
         return curve
@@ -129,6 +131,9 @@ def symmetrized(curve: AbstractTradeOff) -> AbstractTradeOff:
 
 def convexified(curve: AbstractTradeOff) -> AbstractTradeOff:
     """`AbstractTradeOff.convexified`."""
+    if isinstance(curve, BoundedTradeOff):
+        low, high = convex_hull(curve.lower), convex_hull(curve.upper)
+        return BoundedTradeOff(low, high, curve.rounding, curve.sideways)
     return convex_hull(curve)
 
 
@@ -145,6 +150,9 @@ def subsampled(curve: AbstractTradeOff, sampling_rate: float) -> AbstractTradeOf
     p = number("sampling_rate", sampling_rate, 0.0, 1.0)
     if p == 0.0:
         return GaussianTradeOff(0.0)
+    if isinstance(curve, BoundedTradeOff):
+        low, high = (subsampled(one, p) for one in (curve.lower, curve.upper))
+        return BoundedTradeOff(low, high, most := max(curve.rounding, curve.sideways), most)
     return symmetrized(curve if p == 1.0 else MixtureTradeOff(curve, p))
 
 

@@ -85,7 +85,7 @@ def many_targets(quick: bool) -> Contest:
             mi.play(aimed, attack, games, edges=edges, progress=False, workers=1)
         return 2 * games * 8 / m
 
-    def together(games: int) -> float:
+    def side_by_side(games: int) -> float:
         mi.play_targets(game, attack, targets, games, edges=edges, progress=False, workers=1)
         return 2 * games
 
@@ -93,5 +93,5 @@ def many_targets(quick: bool) -> Contest:
     return Contest(
         f"{m} targets (n = {n}, d = {d})",
         "games with all targets",
-        [Way("play, one by one", one_by_one, few), Way("play_targets", together, few)],
+        [Way("play, one by one", one_by_one, few), Way("play_targets", side_by_side, few)],
     )

@@ -5,7 +5,7 @@ import pytest
 
 import mipsim as mi
 from mipsim.engine.checkpoint import read_counts
-from mipsim.engine.manifest import share
+from mipsim.engine.manifest import shard_of
 
 DATA = mi.Gaussian(np.zeros(2), np.ones(2))
 GAME = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=5, target=np.ones(2))
@@ -22,7 +22,7 @@ def same(a, b):
 
 @pytest.mark.parametrize(("first", "stop", "count"), [(0, 10, 3), (7, 7, 2), (5, 6, 4), (0, 10**12, 7)])
 def test_shares_are_a_partition(first, stop, count):
-    shares = [share(range(first, stop), i, count) for i in range(count)]
+    shares = [shard_of(range(first, stop), i, count) for i in range(count)]
     assert [shares[0].start, shares[-1].stop] == [first, stop]
     assert all(a.stop == b.start for a, b in pairwise(shares))
     assert max(map(len, shares)) - min(map(len, shares)) <= 1

@@ -13,7 +13,7 @@ import pytest
 
 import mipsim as mi
 from sims.__main__ import main
-from sims.hosts import connect, together
+from sims.hosts import connect, gathered
 from sims.runner import run, run_on_hosts, shard_path, store_path
 from tests.sims.tiny_study import TINY
 
@@ -146,7 +146,7 @@ def test_a_failure_in_a_step_is_raised():
         raise OSError(28, "disk full")
 
     with pytest.raises(OSError, match="disk full"):
-        together(broken, 1)
+        gathered(broken, 1)
 
 
 def test_a_stored_result_of_another_run_is_refused(tmp_path):

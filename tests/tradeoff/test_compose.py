@@ -221,3 +221,19 @@ def test_the_limit_of_dong_roth_and_su() -> None:
     found = dpsgd(s, p, steps)
     mu = p * steps**0.5 * np.sqrt(np.expm1(1 / s**2))
     assert found.advantage() == pytest.approx(2 * ndtr(mu / 2) - 1, abs=0.01)
+
+
+def test_the_allowance_of_an_inverse_is_one_of_the_fpr() -> None:
+    """A rounding r of the FNR moves the FPR of the inverse: where that is steep, its FNR by far more than r."""
+    r = 1e-3
+    upper = GaussianTradeOff(3.0)
+    alpha = np.concatenate([[0.0], np.geomspace(1e-12, 1.0, 20_001)])
+    moved = PiecewiseLinearTradeOff(alpha, np.maximum(upper.beta(alpha) - r, 0.0))
+    between = BoundedTradeOff(upper, upper, rounding=r)
+    x = np.geomspace(1e-6, 0.9, 50)
+    for made in (lambda c: c.inverse(), lambda c: c.symmetrized(), lambda c: c.subsampled(0.3)):
+        low, high = made(between).beta_bracket(x)
+        truth = made(moved).beta(x)
+        assert (low <= truth + 1e-6).all()  # the polygon's chords lie that much above the curve
+        assert (truth <= high + 1e-6).all()
+    assert (between.inverse().beta(1e-3) - moved.inverse().beta(1e-3)) > 10 * r

@@ -8,7 +8,7 @@ import pytest
 import mipsim as mi
 from verify.azize import gdp
 from verify.claim import Budget, Verdict
-from verify.claim_result import together
+from verify.claim_result import verdict_on
 from verify.limits import judge_identity
 from verify.register import REGISTER
 
@@ -82,10 +82,10 @@ def test_the_subsampling_theorem_is_refuted_by_two_routes():
 def test_one_refuted_regime_refutes_the_statement():
     good = judge_identity(0.0, 1e-9, {}, unit="power", route="enumeration")
     bad = judge_identity(1.0, 1e-9, {}, unit="power", route="enumeration")
-    assert together([good, good]) is Verdict.CONFIRMED
-    assert together([good, bad]) is Verdict.REFUTED
-    assert together([]) is Verdict.INCONCLUSIVE
-    assert together([good, replace(good, verdict=Verdict.INCONCLUSIVE)]) is Verdict.INCONCLUSIVE
+    assert verdict_on([good, good]) is Verdict.CONFIRMED
+    assert verdict_on([good, bad]) is Verdict.REFUTED
+    assert verdict_on([]) is Verdict.INCONCLUSIVE
+    assert verdict_on([good, replace(good, verdict=Verdict.INCONCLUSIVE)]) is Verdict.INCONCLUSIVE
     assert np.isfinite(good.gap)
 
 

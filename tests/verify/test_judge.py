@@ -6,27 +6,28 @@ from dataclasses import replace
 import pytest
 
 from verify.claim import Budget, Regime, RegimeResult, Verdict
-from verify.judge import headline, judge, regime_seed, share
+from verify.judge import failure_share, headline, judge, regime_seed
 from verify.side_by_side import judge_all
 
 
 def test_the_share_is_that_of_the_whole_register(sound):
     assert sum(len(claim.regimes) for claim in sound.values()) == 6
-    assert share(0.999, sound) == pytest.approx(1e-3 / 6)
-    result = judge(sound["false-1"], "quick", share(0.999, sound))
+    assert failure_share(0.999, sound) == pytest.approx(1e-3 / 6)
+    result = judge(sound["false-1"], "quick", failure_share(0.999, sound))
     assert result.failure_probability == pytest.approx(3 * 1e-3 / 6)
 
 
 def test_only_chance_needs_a_share(sound, make_claim):
     exact = [replace(regime, random=False) for regime in sound["false-1"].regimes]
     register = {**sound, "exact": make_claim("exact", *exact)}
-    assert share(0.999, register) == share(0.999, sound)
+    assert failure_share(0.999, register) == failure_share(0.999, sound)
     assert judge(register["exact"], "quick", 1e-4).failure_probability == 0
 
 
 def test_every_share_together_is_the_family_wise_probability(sound):
     total = sum(
-        result.failure_probability for result in judge_all(list(sound.values()), "quick", share(0.95, sound))
+        result.failure_probability
+        for result in judge_all(list(sound.values()), "quick", failure_share(0.95, sound))
     )
     assert total == pytest.approx(0.05)
 

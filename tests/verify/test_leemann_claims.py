@@ -303,7 +303,7 @@ def test_an_endless_run_with_falling_rates_is_a_reading_of_its_own():
         assert found.verdict is Verdict.REFUTED
         # 4,096 drawn steps: the advantage is at least what the affinities prove of it, within five standard errors.
         proven = (
-            found.evidence.gap[0]
+            found.evidence.gap[0]  # pyright: ignore[reportAttributeAccessIssue, reportOptionalMemberAccess]
             + GaussianTradeOff(
                 leemann.long_run_mu(regime.parameters["mu_step"], regime.parameters["c"])
             ).advantage()
