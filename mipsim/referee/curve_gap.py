@@ -146,6 +146,11 @@ def curve_gap(
     least, most = gap_ends(exact, claimed, alpha, wanted, found)
     high, error, beyond = _extreme(gap, least, most)
     low, other, before = _extreme(-gap, -most, -least)
+    # An extreme of which nothing is known must not take what is known of the other.
+    if math.isinf(other) and math.isfinite(error):
+        low, other, before = -high, 0.0, math.inf
+    elif math.isinf(error) and math.isfinite(other):
+        high, error, beyond = -low, 0.0, math.inf
     return Size(
         -low,
         high,
