@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammainc, gammaincc, ndtr
+from scipy.special import gammaincc, ndtr
 
 from mipsim.exact.binomial import binomial_error, binomial_table, one_trial_less
+from mipsim.special.gamma_tail import gamma_below
 
 _REACH, _MORE = 12.0, 40.0  # standard deviations and counts at either side of a binomial mean
 _BEYOND = 1e-24  # of what lies there: exp(-58) by Bernstein's inequality
@@ -164,7 +165,7 @@ def exponential_terms(
     )
     place = np.stack([edge, edge - w])
     shape = np.array([n, n - 1.0])
-    below = np.stack([gammainc(k, np.maximum(y, 0.0)) for k, y in zip(shape, place, strict=True)])
+    below = np.stack([gamma_below(k, np.maximum(y, 0.0)) for k, y in zip(shape, place, strict=True)])
     above = np.stack([gammaincc(k, np.maximum(y, 0.0)) for k, y in zip(shape, place, strict=True)])
     masses = np.where(below[:, :-1] > 0.5, -np.diff(above, axis=1), np.diff(below, axis=1))
     masses = np.maximum(masses, 0.0)
@@ -174,7 +175,7 @@ def exponential_terms(
         more = np.where(
             below[0, :-1] > 0.5,
             -np.diff(gammaincc(n + 1.0, np.maximum(edge, 0.0))),
-            np.diff(gammainc(n + 1.0, np.maximum(edge, 0.0))),
+            np.diff(gamma_below(n + 1.0, np.maximum(edge, 0.0))),
         )
         average = np.clip(n * more / masses[0], edge[:-1], edge[1:])
     average = np.where(masses[0] > 1e-200, average, 0.5 * (edge[:-1] + edge[1:]))
