@@ -134,9 +134,10 @@ class Contour:
         else:
             truncated = tail.distance(2.0 * float(np.abs(self.phi[world]).sum()))
         rounding = self._rounding(transform, y, world)
-        error = scale * (truncated + rounding) + np.exp(
-            np.minimum(_log_alias(saddlepoints, self.c, y, world, period), 700.0)
-        )
+        with np.errstate(over="ignore"):  # what is infinite is no bound, and `scale` is taken
+            error = scale * (truncated + rounding) + np.exp(
+                np.minimum(_log_alias(saddlepoints, self.c, y, world, period), 700.0)
+            )
         return np.minimum(1.001 * error, scale * (1 + _CLIP))
 
     def _rounding(self, transform: AbstractTransform, y: np.ndarray, world: int) -> np.ndarray:

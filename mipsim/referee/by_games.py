@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from mipsim.bands.compare import LEAST_COUNT
 from mipsim.bands.empirical import EmpiricalTradeOff
@@ -117,7 +119,8 @@ def judge_games(
         curve = empirical(value, games, seed, 1.0 - share)
         found = curve.compare(claimed, tolerance, least_rate=LEAST_RATE)
         how = "games" if isinstance(value, Played) else "draws of the samplers"
-        results.append(_result(kind, claimed, curve, found, at, games, seed, how, detail))
+        result = _result(kind, claimed, curve, found, at, games, seed, how, detail)
+        results.append(result if kind.one_sided else _covered(result, claimed, found.alpha[found.used]))
     if rare:
         assert isinstance(value, Played)
         assert isinstance(value.game, AbstractMembershipGame)
@@ -140,6 +143,24 @@ def judge_games(
     order = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.REFUTED)
     return max(
         results, key=lambda one: (order.index(one.verdict), one.gap if one.gap == one.gap else -math.inf)
+    )
+
+
+def _covered(result: PointResult, claimed: AbstractTradeOff, alpha: np.ndarray) -> PointResult:
+    """An equality is not confirmed where the claim bends between thresholds by more than the tolerance: a score with ties is
+    linear there, and its thresholds may all lie on a curve that it is not.
+    """
+    fpr = ndtr(np.linspace(ndtri(2.0 * LEAST_RATE), -ndtri(2.0 * LEAST_RATE), 257))
+    fnr = np.asarray(claimed.beta(fpr), float)
+    seen = np.minimum(fnr, 1.0 - fnr) >= 2.0 * LEAST_RATE
+    knots = np.unique(np.concatenate([[0.0], alpha, [1.0]]))
+    chord = np.interp(fpr[seen], knots, np.asarray(claimed.beta(knots), float))
+    apart = float(np.max(np.abs(ndtri(chord) - ndtri(fnr[seen])), initial=0.0))
+    if result.verdict is not Verdict.CONFIRMED or apart <= (result.tolerance or 0.0):
+        return result
+    why = f"Between the {alpha.size} thresholds seen a score with ties may differ by {apart:.2g} probits."
+    return replace(
+        result, verdict=Verdict.INCONCLUSIVE, smallest_tolerance=apart, detail=f"{result.detail} {why}"
     )
 
 

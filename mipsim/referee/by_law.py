@@ -13,12 +13,20 @@ from scipy.special import ndtr, ndtri
 from mipsim.bands.equality_tolerance import equality_tolerance
 from mipsim.exact.exact_tradeoff import ExactTradeOff
 from mipsim.referee.curve_gap import FLOOR, Size, curve_gap, gap_of, law_errors, rates_of
-from mipsim.referee.exact_judges import SHARE, judge_bound, judge_equality, number_tolerance
+from mipsim.referee.exact_judges import (
+    DECIDES,
+    ROUNDING,
+    SHARE,
+    judge_bound,
+    judge_equality,
+    number_tolerance,
+)
 from mipsim.referee.kinds import Equality, Kind, Limit
 from mipsim.referee.limit_judge import judge_limit
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.values import Number, Played, no_tradeoff
 from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
 
 TOO_RARE = 1e3
@@ -40,6 +48,7 @@ def law_of(played: Played) -> ExactTradeOff | None:
 def floor_of(kind: Kind, *curves: AbstractTradeOff) -> float:
     """The least error rate that is judged: that of the kind, or what the laws' proven errors leave."""
     errors = [curve.error_bound for curve in curves if isinstance(curve, ExactTradeOff)]
+    errors += [curve.rounding for curve in curves if isinstance(curve, BoundedTradeOff)]
     return max(kind.floor, min(TOO_RARE * max(errors, default=0.0), LEAST_RATE))
 
 
@@ -92,14 +101,11 @@ def size_of(
         alpha = ndtr(np.linspace(ndtri(floor), -ndtri(floor), NODES))
         cut = [np.clip(rates_of(curve, label, alpha), floor, 1.0 - floor) for curve in (claimed, truth)]
         gap = gap_of(*cut)
-        # Two curves that are both out of sight are not seen to be equal.
-        unseen = not kind.one_sided and not gap.any()
+        # Two curves that are both out of sight are not seen to be equal, nor in order where they seem to be out of it there.
+        unseen = not gap.any() and (not kind.one_sided or _passed_below(claimed, truth, alpha))
         return Size(float(gap.min()), float(gap.max()), error=math.inf if unseen else 0.0)
     convex = optimal and not no_tradeoff(claimed) and not no_tradeoff(truth)
-    found = curve_gap(truth, claimed, label, floor=floor, convex=convex)
-    # The claim may be a law too: its own error is taken where the gap is largest.
-    error = _error_of_claim(claimed, truth, found)
-    return replace(found, error=found.error + error) if error else found
+    return curve_gap(truth, claimed, label, floor=floor, convex=convex)
 
 
 def _nothing_between(claimed: AbstractTradeOff, floor: float) -> bool:
@@ -107,15 +113,11 @@ def _nothing_between(claimed: AbstractTradeOff, floor: float) -> bool:
     return bool(ends[0] <= floor or ends[1] >= 1.0 - floor)
 
 
-def _error_of_claim(claimed: AbstractTradeOff, truth: AbstractTradeOff, found: Size) -> float:
-    if not hasattr(claimed, "beta_bracket") or found.evidence is None:
-        return 0.0
-    alpha = found.evidence.alpha
-    curves = [rates_of(curve, "", alpha) for curve in (claimed, truth)]
-    gap = gap_of(*curves)
-    places = np.unique([int(gap.argmin()), int(gap.argmax())])
-    error = law_errors(claimed, alpha[places], curves[1][:, places], -gap[places])
-    return float(np.max(error[np.isfinite(gap[places])], initial=0.0))
+def _passed_below(claimed: AbstractTradeOff, truth: AbstractTradeOff, alpha: np.ndarray) -> bool:
+    """Whether the claim seems to be passed at FNRs below the floor."""
+    wanted, found = (np.asarray(curve.probit_beta(alpha), float) for curve in (claimed, truth))
+    with np.errstate(invalid="ignore"):
+        return bool((wanted - found > ROUNDING * (1.0 + np.abs(wanted))).any())
 
 
 def judge_size(
@@ -141,10 +143,25 @@ def judge_size(
     else:
         scale = claimed.value if is_number and math.isfinite(claimed.value) else 1.0
         found = judge_bound(size, dict(at), unit=unit, scale=scale, route=route, detail=detail)
+    if known and is_number and found.verdict is Verdict.CONFIRMED:
+        return _small(kind, claimed, size, found)
     if known:
         return found
     why = "The law says nothing at the largest gap: its proven error is too large there."
     return replace(found, verdict=Verdict.INCONCLUSIVE, detail=f"{detail} {why}".strip())
+
+
+def _small(kind: Kind, claimed: Number, size: Size, found: PointResult) -> PointResult:
+    """A gap that is nothing beside 1 decides nothing where the claimed number is itself as small: it may be a true excess."""
+    scale = min(1.0, abs(claimed.value))
+    most = (abs(size.worst) if isinstance(kind, Equality) else size.high) + size.error
+    slack = ROUNDING * scale + (tolerance_of(kind, claimed) if isinstance(kind, Equality) else 0.0)
+    if most <= slack or (
+        not isinstance(kind, Equality) and size.high <= slack and size.error <= DECIDES * scale
+    ):
+        return found
+    why = f"The gap may be {most:.2g}, which is rounding beside 1 but not beside the claim; give truth a proven error, or judge logarithms."
+    return replace(found, verdict=Verdict.INCONCLUSIVE, detail=f"{found.detail} {why}".strip())
 
 
 def judge_sequence(
@@ -216,7 +233,8 @@ def quick_look(
         if hasattr(claimed, "beta_bracket"):
             error = error + law_errors(claimed, alpha, rates[1], -gap)
         error = np.where(np.isnan(error), math.inf, error)
-    excess = gap - error if kind.one_sided else (np.abs(gap) - error) / tolerance_of(kind, claimed) - 1.0
+    with np.errstate(invalid="ignore"):  # an infinite gap of a law that may be 0 by its error only
+        excess = gap - error if kind.one_sided else (np.abs(gap) - error) / tolerance_of(kind, claimed) - 1.0
     excess = np.where(np.isnan(excess), -math.inf, excess)
     if (
         not kind.one_sided

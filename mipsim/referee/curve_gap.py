@@ -59,7 +59,8 @@ class Size:
             Infinite where one curve is 0 or 1 and the other is not.
         evidence: the curves.
         error: proven bound on the error of `low` and `high` that comes from the exact law; 0 for a closed form.
-        below, above: how far the gap may pass `low` and `high` between the points that were compared.
+        below, above: how far the gap may pass `low` and `high`, error included, between the points that were compared, and
+            at points where the law is known worse.
     """
 
     low: float
@@ -141,14 +142,72 @@ def curve_gap(
     alpha, found, wanted = _polished(truth, promise, alpha, found, wanted)
     gap = gap_of(wanted, found)
     empty = np.zeros(0)
+    evidence = CurveEvidence(alpha, found[0], empty, empty, empty, alpha, wanted[0], "exact law", label)
+    least, most = gap_ends(exact, claimed, alpha, wanted, found)
+    high, error, beyond = _extreme(gap, least, most)
+    low, other, before = _extreme(-gap, -most, -least)
+    # An extreme of which nothing is known must not take what is known of the other.
+    if math.isinf(other) and math.isfinite(error):
+        low, other, before = -high, 0.0, math.inf
+    elif math.isinf(error) and math.isfinite(other):
+        high, error, beyond = -low, 0.0, math.inf
     return Size(
-        float(gap.min()),
-        float(gap.max()),
-        CurveEvidence(alpha, found[0], empty, empty, empty, alpha, wanted[0], "exact law", label),
-        _law_error(exact, alpha, wanted, gap),
-        float(np.max(below, initial=0.0)),
-        float(np.max(above, initial=0.0)),
+        -low,
+        high,
+        evidence,
+        max(error, other),
+        max(before, float(np.max(below, initial=0.0))),
+        max(beyond, float(np.max(above, initial=0.0))),
     )
+
+
+def _extreme(gap: np.ndarray, least: np.ndarray, most: np.ndarray) -> tuple[float, float, float]:
+    """The largest gap, its error, and how far the gap may pass it, error included, where the law is known worse.
+
+    A gap that is infinite only because the law's curve is 0 or 1 to its error counts as what is sure of it.
+    """
+    gap = np.where(np.isinf(gap), np.where(gap > 0.0, least, most), gap)
+    place = int(gap.argmax())
+    value = float(gap[place])
+    error = value - float(least[place]) if math.isfinite(value) else 0.0
+    with np.errstate(invalid="ignore"):
+        beyond = float(most.max()) - (value + error)
+    return value, error, 0.0 if math.isnan(beyond) else max(beyond, 0.0)
+
+
+def gap_ends(
+    exact: Beta | Curve, claimed: Beta | Curve, alpha: np.ndarray, wanted: np.ndarray, found: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Between what each gap lies, by the proven brackets of both curves and, below `FLOOR`, by rounding; shape (m,) each.
+
+    Args:
+        exact: the law.
+        claimed: the claim, which may be a law too.
+        alpha: FPRs, shape (m,).
+        wanted: the claim's FNR and TPR there, shape (2, m).
+        found: those of the law.
+
+    Examples:
+        >>> from mipsim.tradeoff import BoundedTradeOff, GaussianTradeOff
+        >>> wide, g, alpha = BoundedTradeOff(GaussianTradeOff(2.0), GaussianTradeOff(1.0)), GaussianTradeOff(1.5), np.array([0.1])
+        >>> rates = [rates_of(curve, "", alpha) for curve in (g, wide)]
+        >>> [round(float(end[0]), 6) for end in gap_ends(wide, g, alpha, *rates)]
+        [-0.5, 0.5]
+    """
+    rarest = np.minimum(np.minimum(alpha, 1.0 - alpha), np.minimum(wanted[0], wanted[1]))
+    with np.errstate(divide="ignore"):
+        lost = ROUNDED * np.finfo(float).eps * _slope(np.maximum(rarest, 1e-300))
+    lost = np.where(rarest < FLOOR, lost, 0.0)
+    (low, high), (least, most) = _ends(claimed, alpha, wanted), _ends(exact, alpha, found)
+    return gap_of(low, most) - lost, gap_of(high, least) + lost
+
+
+def _ends(curve: Beta | Curve, alpha: np.ndarray, rates: np.ndarray) -> list[np.ndarray]:
+    bracket = getattr(_owner(curve), "beta_bracket", None)
+    if bracket is None:
+        return [rates, rates]
+    ends = [np.clip(np.asarray(end, float), 0.0, 1.0) for end in bracket(alpha)]
+    return [np.stack([end, 1.0 - end]) for end in ends]
 
 
 def _polished(
@@ -258,14 +317,6 @@ def _real_splits(alpha: np.ndarray, split: np.ndarray, middle: np.ndarray) -> tu
 
 def _enough(found: float, resolution: float) -> float:
     return max(resolution, RELATIVE * abs(found)) if math.isfinite(found) else resolution
-
-
-def _law_error(exact: Beta | Curve, alpha: np.ndarray, wanted: np.ndarray, gap: np.ndarray) -> float:
-    """The error of the law and of float64, in probits, where the gap is largest and least."""
-    places = np.unique([int(gap.argmin()), int(gap.argmax())])
-    error = law_errors(exact, alpha[places], wanted[:, places], gap[places])
-    # Where the gap is infinite the bracket is of no use to it: inf - inf.
-    return float(np.max(error[np.isfinite(gap[places])], initial=0.0))
 
 
 def law_errors(exact: Beta | Curve, alpha: np.ndarray, wanted: np.ndarray, gap: np.ndarray) -> np.ndarray:

@@ -104,6 +104,9 @@ def limit_verdict(
             return _without_fit(INCONCLUSIVE, math.nan, why)
         n, y, e = n[late:], y[late:], e[late:]
     late = (np.abs(y) + e)[-LEAST_SIZES:]
+    if (late <= floor).all() and _grows(y, e, 0.0):
+        why = f"No gap exceeds {floor:.2g}, but the gap grows over the last four sizes without slowing down."
+        return _without_fit(INCONCLUSIVE, y[-1], why)
     if (late <= floor).all():
         spread = float(late.max())
         return LimitVerdict(

@@ -220,7 +220,8 @@ def _rare(
 
 def _about_all(kind: Kind, result: PointResult, truth: Value, optimal: bool) -> PointResult:
     """What one attacker does not break is not confirmed for all."""
-    if not isinstance(kind, Bound) or optimal or result.verdict is not Verdict.CONFIRMED:
+    about_all = isinstance(kind, Bound) or (isinstance(kind, Limit) and kind.bound)
+    if not about_all or optimal or result.verdict is not Verdict.CONFIRMED:
         return result
     assert isinstance(truth, (Played, Samplers))
     slack = f"Not refuted by {attack_named(truth)}, slack {-result.gap:.3g}; a stronger attacker may exist."
@@ -243,7 +244,10 @@ def _judge_limit(statement: Statement, kind: Limit, at: Mapping[str, Any]) -> Po
             raise ValueError("no exact law is known here; a limit is judged by exact laws, curves or numbers")
         return wanted, found, optimal
 
-    return judge_sequence(kind, pair, at, _sizes(statement, kind, at), "exact laws at growing sizes")
+    sizes = _sizes(statement, kind, at)
+    result = judge_sequence(kind, pair, at, sizes, "exact laws at growing sizes")
+    truth = values_at(statement, dict(at) | {kind.grows: sizes[-1]})[1]
+    return _about_all(kind, result, truth, lawful(truth)[1])
 
 
 def controlled(statement: Statement) -> Statement:

@@ -243,3 +243,9 @@ def test_random_sequences():
 def test_thousands_of_random_sequences(seed: int):
     wrong = _wrong(seed, 5000)
     assert len(wrong) <= _allowed(5000), "\n".join(wrong)
+
+
+def test_small_gaps_that_double_with_the_size_confirm_no_limit() -> None:
+    sizes = [100 * 2**k for k in range(8)]
+    assert limit_verdict(sizes, [2.5e-8 * n for n in sizes], 0.02).verdict == "INCONCLUSIVE"
+    assert limit_verdict(sizes, [1e-2 / n for n in sizes], 0.02).verdict == "CONFIRMED"
