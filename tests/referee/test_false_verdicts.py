@@ -1,0 +1,124 @@
+"""What an adversary made the judge confirm or refute falsely."""
+
+import numpy as np
+import pytest
+
+import mipsim as mi
+from mipsim import referee as rf
+
+G = mi.GaussianTradeOff
+
+
+def statement(kind, claimed, truth, **more) -> rf.Statement:
+    domain = more.pop("domain", {"mu": rf.Real(0.1, 3.0)})
+    return rf.Statement(
+        name="s", says="so", source="here", kind=kind, domain=domain, claimed=claimed, truth=truth, **more
+    )
+
+
+def verdict(kind, claimed, truth) -> str:
+    found = rf.judge(statement(kind, claimed, truth), at={"mu": 1.0})
+    assert not found.failures, found.failures
+    return str(found.verdict)
+
+
+@pytest.mark.parametrize(
+    ("kind", "claimed", "truth", "expected"),
+    [
+        (rf.Bound(), 1e-12, 1e-10, "INCONCLUSIVE"),
+        (rf.Bound(), 1e-12, 1e-12, "CONFIRMED"),
+        (rf.Bound(), 1e-12, 1e-13, "CONFIRMED"),
+        (rf.Bound(), 1e-5, rf.Number(1e-4, 1e-4), "INCONCLUSIVE"),
+        (rf.Bound(), 1e-5, rf.Number(1e-4, 1e-6), "REFUTED"),
+        (rf.Equality(), 1e-12, 5e-10, "INCONCLUSIVE"),
+        (rf.Equality(), 1e-12, 1.01e-12, "CONFIRMED"),
+    ],
+)
+def test_what_is_rounding_beside_1_is_none_beside_a_small_number(kind, claimed, truth, expected) -> None:
+    assert verdict(kind, lambda mu: claimed, lambda mu: truth) == expected
+
+
+@pytest.mark.parametrize(("kind", "claimed", "truth"), [(rf.Bound(), 14.0, 20.0), (rf.Ordering(), 8.0, 9.0)])
+def test_an_excess_below_the_floor_is_not_confirmed(kind, claimed: float, truth: float) -> None:
+    assert verdict(kind, lambda mu: G(claimed), lambda mu: G(truth)) == "INCONCLUSIVE"
+    assert verdict(kind, lambda mu: G(claimed), lambda mu: G(claimed)) == "CONFIRMED"
+
+
+def test_a_law_that_is_known_worse_away_from_its_largest_gap_confirms_nothing() -> None:
+    class Between(mi.AbstractTradeOff):
+        """G_1, known to 1e-6 but for FPRs in the middle."""
+
+        def beta(self, alpha):
+            return G(1.0).beta(alpha)
+
+        def tpr_at(self, fpr):
+            return G(1.0).tpr_at(fpr)
+
+        def beta_bracket(self, alpha):
+            error = np.where(abs(np.asarray(alpha) - 0.45) < 0.15, 0.15, 1e-6)
+            return self.beta(alpha) - error, self.beta(alpha) + error
+
+    class Sloped(mi.AbstractTradeOff):
+        """A claim whose slack is least at small FPRs."""
+
+        def beta(self, alpha):
+            return (1.0 - np.asarray(alpha)) * G(1.01).beta(alpha)
+
+        def tpr_at(self, fpr):
+            return 1.0 - self.beta(fpr)
+
+    assert verdict(rf.Ordering(floor=0.01), lambda mu: Sloped(), lambda mu: Between()) == "INCONCLUSIVE"
+    assert verdict(rf.Ordering(floor=0.01), lambda mu: Sloped(), lambda mu: G(1.0)) == "CONFIRMED"
+
+
+def test_a_law_that_may_be_0_by_its_error_only_refutes_nothing() -> None:
+    class Cut(mi.AbstractTradeOff):
+        """G_1, taken for 0 above 0.3: all that is known is that it lies between 0 and G_1."""
+
+        def beta(self, alpha):
+            return np.where(np.asarray(alpha) > 0.3, 0.0, G(1.0).beta(alpha))
+
+        def tpr_at(self, fpr):
+            return 1.0 - self.beta(fpr)
+
+        def beta_bracket(self, alpha):
+            return np.zeros_like(alpha), G(1.0).beta(alpha)
+
+    assert verdict(rf.Bound(), lambda mu: G(1.5), lambda mu: Cut()) == "INCONCLUSIVE"
+    assert verdict(rf.Bound(), lambda mu: G(0.9), lambda mu: Cut()) == "REFUTED"
+
+
+def test_one_threshold_on_the_curve_does_not_confirm_a_curve() -> None:
+    fpr = 0.2
+    fnr = float(G(1.0).beta(fpr))
+    tied = (lambda g, n: 1.0 * (g.random(n) < fpr), lambda g, n: 1.0 * (g.random(n) >= fnr))
+    smooth = (lambda g, n: g.standard_normal(n), lambda g, n: 1.0 + g.standard_normal(n))
+    chords = mi.PiecewiseLinearTradeOff([0.0, fpr, 1.0], [1.0, fnr, 0.0])
+    cases = ((G(1.0), tied, "INCONCLUSIVE"), (G(1.0), smooth, "CONFIRMED"), (chords, tied, "CONFIRMED"))
+    for claimed, scores, expected in cases:
+        told = statement(rf.Equality(0.05), lambda mu, c=claimed: c, lambda mu, s=scores: s)
+        # A true claim is not confirmed with probability 1e-3 at most, beside intervals four times as narrow as the tolerance.
+        assert str(rf.judge(told, at={"mu": 1.0}, games=1_000_000).verdict) == expected
+
+
+def test_a_bound_in_the_limit_is_not_confirmed_by_one_weak_attacker() -> None:
+    data = mi.Gaussian(0.0, 1.0, d=4)
+    blind = mi.CovarianceScore(mi.Gaussian(0.0, np.array([1.0, 1e6, 1e6, 1e6]), d=4), n=100)
+    best = mi.CovarianceScore(data, n=100)
+
+    def played(n: int, attack):
+        target = 0.5 * np.sqrt(n) * np.ones(4)
+        return mi.FixedTarget(mi.EmpiricalMean(), data, n=n, target=target), attack
+
+    for attack, expected in ((blind, "INCONCLUSIVE"), (best, "INCONCLUSIVE")):
+        told = statement(
+            rf.Limit("n", bound=True, sizes=tuple(100 * 2**k for k in range(6))),
+            lambda: G(1.05),
+            lambda n, a=attack: played(n, a),
+            domain={"n": rf.Whole(100, 3200), "x": rf.Fixed(1)},
+        )
+        found = rf.judge(told, at={"x": 1})
+        assert not found.failures
+        assert str(found.verdict) == expected
+        assert found.worst is not None
+        assert "stronger attacker may exist" in found.worst.detail
