@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+import mipsim as mi
 from mipsim import referee as rf
 from mipsim.referee.point import controlled
 from mipsim.tradeoff import ApproxDPTradeOff, GaussianTradeOff
@@ -103,3 +104,11 @@ def test_shuffled_reports_by_hand() -> None:
 
 def test_the_tight_advantage() -> None:
     assert float(ApproxDPTradeOff(1.0, 0.0).advantage()) == pytest.approx(math.tanh(0.5), rel=1e-12)
+
+
+def test_composed_epsilon_is_that_of_the_worse_of_both_directions() -> None:
+    curve = mi.dpsgd(1.0, 0.05, 100)
+    both = [float(one.epsilon(1e-5)) for one in (curve.upper, curve.lower.inverse())]
+    found = composed_epsilon(1.0, 0.05, 100, -5.0)
+    assert found.value + found.error >= max(both) * (1 - 1e-9)
+    assert both[1] < both[0] - 1.0  # they differ, so that it matters which is taken

@@ -1,6 +1,7 @@
 """The central limit theorem used as an accountant."""
 
 import math
+from typing import Any
 
 import mipsim as mi
 from mipsim.referee import Bound, Number, Point, Real, Statement, Whole
@@ -20,12 +21,16 @@ def limit_epsilon(sigma: float, rate: float, steps: int, log10_delta: float) -> 
 
 
 def composed_epsilon(sigma: float, rate: float, steps: int, log10_delta: float) -> Number:
-    """The true epsilon of the Poisson-sampled Gaussian steps, between certified bounds."""
+    """The true epsilon of the Poisson-sampled Gaussian steps, the record added or removed, between certified bounds."""
     delta = 10.0**log10_delta
     curve = mi.dpsgd(sigma, rate, steps)
-    low, high = (getattr(curve, side, curve) for side in ("upper", "lower"))
     slack = getattr(curve, "rounding", 0.0)
-    ends = float(low.epsilon(min(delta + slack, 1.0))), float(high.epsilon(max(delta - slack, 0.0)))
+    sides: list[list[Any]] = [[getattr(curve, side, curve) for side in ("upper", "lower")]]
+    sides.append([one.inverse() for one in sides[0]])
+    ends = [
+        max(float(both[k].epsilon(moved)) for both in sides)
+        for k, moved in enumerate((min(delta + slack, 1.0), max(delta - slack, 0.0)))
+    ]
     return Number(0.5 * sum(ends), 0.5 * (ends[1] - ends[0]))
 
 
