@@ -143,7 +143,8 @@ def product_regime(step: float, rate: float, steps: int, factor: float = 1.0) ->
     parameters = {"mu_step": step, "n/N": rate, "T": steps}
 
     def judge(_: Budget) -> RegimeResult:
-        claimed = compose(MixtureTradeOff(GaussianTradeOff(factor * step), rate), copies=steps)
+        # So many cells that the certified bounds are .001 probits apart down to error rates of 1e-4, and not .02.
+        claimed = compose(MixtureTradeOff(GaussianTradeOff(factor * step), rate), copies=steps, cells=1 << 20)
         found = curve_gap(long_run_curve(step, rate, steps), claimed, f"T = {steps}", resolution=1e-3)
         return judge_equality(found, parameters, mu=leemann.game_limit_mu(step, rate * steps**0.5))
 
