@@ -1,7 +1,6 @@
 """The central limit theorem used as an accountant."""
 
 import math
-from typing import Any
 
 import mipsim as mi
 from mipsim.referee import Bound, Number, Point, Real, Statement, Whole
@@ -21,16 +20,26 @@ def limit_epsilon(sigma: float, rate: float, steps: int, log10_delta: float) -> 
 
 
 def composed_epsilon(sigma: float, rate: float, steps: int, log10_delta: float) -> Number:
-    """The true epsilon of the Poisson-sampled Gaussian steps, the record added or removed, between certified bounds."""
+    """The true epsilon of the Poisson-sampled Gaussian steps, of both directions, between certified bounds.
+
+    Raises:
+        ValueError: if the direction whose null is the world "in" cannot be shown to be the smaller one.
+    """
     delta = 10.0**log10_delta
     curve = mi.dpsgd(sigma, rate, steps)
-    slack = getattr(curve, "rounding", 0.0)
-    sides: list[list[Any]] = [[getattr(curve, side, curve) for side in ("upper", "lower")]]
-    sides.append([one.inverse() for one in sides[0]])
+    if not isinstance(curve, mi.BoundedTradeOff):
+        raise ValueError(f"steps is {steps}; it must be at least 2, whose composition is bounded")
     ends = [
-        max(float(both[k].epsilon(moved)) for both in sides)
-        for k, moved in enumerate((min(delta + slack, 1.0), max(delta - slack, 0.0)))
+        float(side.epsilon(min(max(delta + slack, 0.0), 1.0)))
+        for side, slack in ((curve.upper, curve.rounding), (curve.lower, -curve.rounding))
     ]
+    turned = curve.inverse()
+    assert isinstance(turned, mi.BoundedTradeOff)
+    other = float(turned.delta_bounds(ends[0])[1])
+    if other > delta:
+        raise ValueError(
+            f"log10_delta is {log10_delta:g}; the other direction is known to delta = {other:.2g} only there"
+        )
     return Number(0.5 * sum(ends), 0.5 * (ends[1] - ends[0]))
 
 
