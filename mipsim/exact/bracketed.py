@@ -8,6 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractLinearAttack
+from mipsim.distributions.discrete import Discrete
+from mipsim.distributions.sum_table import lattice_steps
 from mipsim.exact.bracket import Bracket, bracket
 from mipsim.exact.derived_laws import LinkedLaw, MixedLaw, linked, mixed_with_out
 from mipsim.exact.independent import Independent, Stack
@@ -17,6 +19,7 @@ from mipsim.exact.noise import score_noise
 from mipsim.exact.problem import Problem
 from mipsim.exact.rows import row_of
 from mipsim.exact.tables import count_tables
+from mipsim.forms.score import terms_at
 
 _NODES = (2**14 - 1, 2**16 - 1, 2**18 - 1)
 """More frequencies are asked only where the bracket is too wide with fewer: noise much finer than the atoms it smooths."""
@@ -24,6 +27,7 @@ _NODES = (2**14 - 1, 2**16 - 1, 2**18 - 1)
 _ENOUGH = 4e-4  # a little above the width that 2^14 nodes give a density
 _JUMP = 1e-11  # a larger step of the law is an atom: above rounding
 _OUTCOMES = 2**14  # of one row; each is an atom of every further batch
+_CONVOLVED = 2.0**28  # products of one convolution of all distinct coordinates: some seconds
 
 
 @dataclass(frozen=True)
@@ -136,7 +140,7 @@ def bracketed_law(problem: Problem, guess: AbstractScoreLaw | None = None) -> Ab
     """The law of an additive score between proven bounds; None where no bracket is known.
 
     Known are: linear scores of Bernoulli, Discrete and Empirical data, with any independent noises; and every sum of one term
-    per coordinate of Bernoulli data without noise.
+    per coordinate, without noise, of Bernoulli data and of Discrete data on a lattice.
 
     Args:
         problem: the game and the attack.
@@ -224,10 +228,10 @@ def _by_coins(
 
 
 def _table(problem: Problem) -> tuple[Independent, float] | None:
-    """One table of terms for each coordinate, over the counts of ones."""
+    """One table of terms for each coordinate, over the values that its sum can take."""
     found = count_tables(problem)
     if found is None:
-        return None
+        return _lattice_table(problem)
     terms, p, _, each = found
     one = problem.target[:, None] == 1.0
     if (one | (problem.target[:, None] == 0.0)).all():
@@ -242,6 +246,60 @@ def _table(problem: Problem) -> tuple[Independent, float] | None:
     probability = np.where(finite, probability, 0.0)
     stack = Stack(np.where(finite, values, 0.0), probability, np.ones((2, values.shape[0]), int))
     return Independent((_grouped(stack),), np.zeros(2)), float(each.sum())
+
+
+def _lattice_table(problem: Problem) -> tuple[Independent, float] | None:
+    """The same for `Discrete` data whose values are multiples of one step, over all sums of the rows.
+
+    A sum's probabilities are convolved by squaring, positive numbers only: with s values of a sum each is off by at most
+    (2 s + 64) / 2^53, relative, and by what the normalisation of a row's probabilities loses in as many rows.
+    """
+    attack, mean, data = problem.attack, problem.mean, problem.data
+    if not isinstance(attack, AbstractAdditiveAttack) or not isinstance(data, Discrete):
+        return None
+    found = None if mean.is_noisy or mean.rate < 1.0 else lattice_steps(data)
+    if found is None:
+        return None
+    step, least, law = found
+    places = np.rint((data.values - data.values[0]) / step)
+    size = mean.rows * (law.shape[1] - 1) + 1
+    distinct, row = np.unique(law, axis=0, return_inverse=True)
+    off_lattice = (
+        np.abs(data.values - data.values[0] - step * places).max() > 2.0**-49 * np.abs(data.values).max()
+    )
+    if off_lattice or distinct.shape[0] * float(size) ** 2 > _CONVOLVED:
+        return None
+    sums = np.zeros((2, distinct.shape[0], size))
+    for k, one in enumerate(distinct):
+        for world, rows in enumerate((mean.rows, mean.rows - 1)):
+            pmf = _power(one, rows)
+            sums[world, k, : pmf.size] = pmf
+    p = sums[:, row.ravel()]
+    place = step * np.arange(size)
+    own = np.stack([mean.rows * least, (mean.rows - 1) * least + problem.target])
+    outputs = (own.T[:, :, None] + place) / mean.rows
+    terms = terms_at(attack, problem.target, outputs).swapaxes(0, 1)
+    if ((p > 0.0) & (np.isnan(terms) | (terms == np.inf))).any():
+        raise ValueError(
+            f"attack {type(attack).__name__} contributes NaN or inf at a sum that can occur; contributions must be numbers or -inf"
+        )
+    none = np.zeros_like(p[0])
+    values = np.concatenate(list(terms), axis=1)
+    probability = np.stack([np.concatenate([p[0], none], axis=1), np.concatenate([none, p[1]], axis=1)])
+    finite = np.isfinite(values)
+    probability = np.where(finite, probability, 0.0)
+    stack = Stack(np.where(finite, values, 0.0), probability, np.ones((2, values.shape[0]), int))
+    each = (2.0 * size + 64.0) * 2.0**-53 + mean.rows * 2.0**-51
+    return Independent((_grouped(stack),), np.zeros(2)), each * values.shape[0]
+
+
+def _power(row: np.ndarray, rows: int) -> np.ndarray:
+    """The probabilities of the sum of `rows` >= 1 independent rows."""
+    if rows == 1:
+        return row
+    half = _power(row, rows // 2)
+    whole = np.convolve(half, half)
+    return np.convolve(whole, row) if rows % 2 else whole
 
 
 def _grouped(stack: Stack) -> Stack:

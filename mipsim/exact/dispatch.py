@@ -40,7 +40,7 @@ def exact_law(game: AbstractGame, attack: AbstractAttack) -> AbstractScoreLaw:
 
     - linear in the output, for data of every product law but Student's, and for the user's own records (`Empirical`);
     - a polynomial of degree two in a Gaussian output;
-    - any sum of one term per coordinate, such as the likelihood ratio, for Bernoulli data without noise.
+    - any sum of one term per coordinate, such as the likelihood ratio, without noise, for Bernoulli data and Discrete data on a lattice.
 
     In the relaxed threat model with Gaussian noise it exists for linear and quadratic scores. Of the routes to a law that with
     small errors in both tails is taken where its bound is proven: few atoms one by one, closed forms, inversion. Else the law
@@ -143,5 +143,5 @@ def _refusal(game: AbstractGame, attack: AbstractAttack) -> str:
     return (
         f"the score of {name_of(attack)} has no known exact law in {type(game).__name__} with {mechanism}{data}; allowed are, with a fixed target and a mean with or without noise or "
         "sub-sampling: a linear score of independent or empirical data, a score quadratic in a Gaussian output, and an "
-        "additive score of Bernoulli data without noise; and linear and quadratic scores of a RelaxedThreat in Gaussian noise"
+        "additive score, without noise, of Bernoulli data or of Discrete data on a lattice; and linear and quadratic scores of a RelaxedThreat in Gaussian noise"
     )

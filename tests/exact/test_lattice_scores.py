@@ -1,0 +1,110 @@
+"""Scores that are no line of a mean of discrete data: the bracket against every data set, one by one."""
+
+from itertools import product
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import mipsim as mi
+
+
+class Distance(mi.AbstractAdditiveAttack):
+    """Minus the squared distance of the target."""
+
+    def contributions(self, target, output):
+        return -((output - target) ** 2)
+
+    def link(self, target, total):
+        return 2.0 * total
+
+
+def enumerated(
+    data: mi.Discrete, n: int, target: np.ndarray, kept: int, skew: float = 1.0
+) -> dict[bool, tuple[np.ndarray, np.ndarray]]:
+    """Scores and probabilities in both worlds, coordinate by coordinate; `skew` plants an error in the first probability."""
+    law = data.probabilities.copy()
+    law[:, 0] *= skew
+    law /= law.sum(axis=1, keepdims=True)
+    found = {}
+    for inside in (False, True):
+        score, mass = np.zeros(1), np.ones(1)
+        for j in range(data.dimension):
+            rows = kept - inside
+            terms, p = [], []
+            for drawn in product(range(data.values.size), repeat=rows):
+                mean = (data.values[list(drawn)].sum() + inside * target[j]) / kept
+                terms.append(-((mean - target[j]) ** 2))
+                p.append(law[j, list(drawn)].prod())
+            score = np.add.outer(score, terms).ravel()
+            mass = np.multiply.outer(mass, p).ravel()
+        found[inside] = (2.0 * score, mass)
+    if kept < n:
+        (s0, p0), (s1, p1) = found[False], found[True]
+        share = kept / n
+        found[True] = (np.concatenate([s0, s1]), np.concatenate([(1 - share) * p0, share * p1]))
+    return found
+
+
+CASES = [
+    (mi.Discrete([0.0, 1.0, 2.0], [0.2, 0.5, 0.3], d=2), 4, [2.0, 0.0], 1.0),
+    (mi.Discrete([-0.5, 0.0, 1.0], [[0.1, 0.6, 0.3], [0.7, 0.2, 0.1]]), 4, [1.0, 0.3], 1.0),
+    (mi.Discrete([0.1, 0.2, 0.4], [0.3, 0.3, 0.4], d=2), 4, [0.4, 0.1], 0.5),
+    (mi.Discrete([0.0, 3.0], [0.98, 0.02], d=3), 3, [3.0, 3.0, 0.0], 1.0),
+]
+
+
+@pytest.mark.parametrize(("data", "n", "target", "rate"), CASES)
+def test_the_law_is_that_of_every_data_set(data, n, target, rate) -> None:
+    mechanism = mi.EmpiricalMean() if rate == 1.0 else mi.Subsampled(mi.EmpiricalMean(), rate)
+    game = mi.FixedTarget(mechanism, data, n=n, target=target)
+    law = game.exact(Distance()).law
+    kept = round(rate * n)
+    right, planted = (enumerated(data, n, np.array(target), kept, skew) for skew in (1.0, 1.05))
+    atoms = np.unique(np.round(np.concatenate([s for s, _ in right.values()]), 12))
+    between = 0.5 * (atoms[1:] + atoms[:-1])  # on an atom rounding decides
+    between = between[np.diff(atoms) > 1e-9]
+    seen = 0.0
+    for inside in (False, True):
+        exact, wrong = (
+            np.array([found[inside][1][found[inside][0] > x].sum() for x in between])
+            for found in (right, planted)
+        )
+        error = np.abs(law.sf(between, inside=inside) - exact).max()
+        assert error <= law.error_bound + 1e-15
+        seen = max(seen, float(np.abs(exact - wrong).max()))
+    assert seen > law.error_bound  # five per cent of one probability would show
+
+
+def test_the_simulator_agrees() -> None:
+    """20,000 games in each world; the DKW band fails with probability 1e-6."""
+    data = mi.Discrete([0.0, 1.0, 2.0], [0.2, 0.5, 0.3], d=30)
+    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=20, target=np.tile([2.0, 0.0, 1.0], 10))
+    law = game.exact(Distance()).law
+    assert law.error_bound < 1e-3
+    played = mi.play(game, Distance(), games=20_000, progress=False)
+    radius = np.sqrt(np.log(4e6) / 40_000)
+    for inside, counts in ((False, played.out), (True, played.inside)):
+        found = np.cumsum(counts)[:-1] / 20_000
+        assert np.abs(found - law.cdf(played.edges, inside=inside)).max() < radius + law.error_bound
+
+
+def test_values_on_no_lattice_are_refused() -> None:
+    data = mi.Discrete([0.0, 1.0, float(np.sqrt(2.0))], [0.2, 0.5, 0.3], d=2)
+    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=4, target=[1.0, 0.0])
+    with pytest.raises(ValueError, match="Discrete data on a lattice"):
+        game.exact(Distance())
+
+
+def test_a_term_that_is_nan_is_named() -> None:
+    class Broken(mi.AbstractAdditiveAttack):
+        def contributions(self, target, output):
+            return jnp.where(output > 1.0, jnp.nan, output)
+
+        def link(self, target, total):
+            return total
+
+    data = mi.Discrete([0.0, 1.0, 2.0], [0.2, 0.5, 0.3], d=2)
+    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=4, target=[1.0, 0.0])
+    with pytest.raises(ValueError, match="attack Broken contributes NaN or inf at a sum that can occur"):
+        game.exact(Broken())
