@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import signal
 import sys
@@ -45,18 +46,15 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Claim] | None
             arguments = parser().parse_args(argv)
         except SystemExit as stop:  # argparse has said why, or has printed its help
             return int(stop.code or 0)
-        if arguments.suite is not None:
-            from verify.suite import show
-
-            show(arguments.json, checked_seed(arguments.seed))
-            return DONE
         # Where the data go to standard output nothing else does.
         console = Console(stderr=arguments.json == "-")
-        if register is None:
+        if register is None and arguments.suite is None:
             from verify.register import REGISTER
 
             register = REGISTER
         try:
+            if register is None or arguments.suite is not None:
+                return _suite(arguments)
             request = request_of(arguments, register)
             if request.listing:
                 _list(request.claims, console)
@@ -76,6 +74,21 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Claim] | None
     except KeyboardInterrupt:
         print("Interrupted before the first claim: nothing was written.", file=sys.stderr)
         return INTERRUPTED
+
+
+def _suite(arguments: argparse.Namespace) -> int:
+    """The public suite, which takes a seed and a file for its rows, and nothing else."""
+    from verify.suite import show
+
+    for name, given in (
+        ("CLAIM", arguments.claims),
+        ("--out", arguments.out),
+        ("--regime", arguments.regime),
+    ):
+        if given:
+            raise ValueError(f"{name} is {given} beside --suite, which goes with --seed and --json only")
+    show(arguments.json, checked_seed(arguments.seed))
+    return DONE
 
 
 def _list(claims: Sequence[Claim], console: Console) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,6 +13,8 @@ import numpy as np
 
 import mipsim as mi
 from mipsim.bands.clopper_pearson import clopper_pearson
+from mipsim.referee.reporting.files import writable_folder, write_atomically
+from mipsim.referee.reporting.plain import plain
 from sims.broken_mechanisms import SUITE, Mechanism, patterns
 
 FLOOR = 0.01
@@ -202,7 +205,14 @@ def judge(mechanism: Mechanism, games: int, confidence: float = 0.999, seed: int
 
 
 def show(out: str | None = None, seed: int = 0) -> list[Row]:
-    """Judge the suite, print its table row by row, and write it as JSON where a file is named."""
+    """Judge the suite and print its table row by row; its rows go as JSON to a file, or for "-" to standard output.
+
+    Raises:
+        ValueError: if the folder of the file cannot be written; before anything is judged.
+    """
+    if out not in (None, "-"):
+        writable_folder("--json", Path(out).parent)
+    table = sys.stderr if out == "-" else sys.stdout
     columns = (
         "mechanism",
         "claimed",
@@ -215,7 +225,7 @@ def show(out: str | None = None, seed: int = 0) -> list[Row]:
         "s",
         "their s",
     )
-    print("{:<20}{:>8}{:>8}{:>10}{:>9}{:>15}{:>15}  {:<10}{:>5}{:>8}".format(*columns))
+    print("{:<20}{:>8}{:>8}{:>10}{:>9}{:>16}{:>17}  {:<10}{:>5}{:>8}".format(*columns), file=table)
     rows = []
     for mechanism in SUITE:
         row = judge(mechanism, GAMES, seed=seed)
@@ -228,11 +238,16 @@ def show(out: str | None = None, seed: int = 0) -> list[Row]:
         )
         print(
             f"{row.mechanism:<20}{row.claimed:>8.4f}{row.truth:>8.4f}{row.above_floor:>10.4f}{row.by_games:>9.4f}"
-            f"{said[0]:>15}{said[1]:>15}  {row.verdict:<10}{row.seconds:>5.1f}{said[2]:>8}",
+            f"{said[0]:>16}{said[1]:>17}  {row.verdict:<10}{row.seconds:>5.1f}{said[2]:>8}",
             flush=True,
+            file=table,
         )
     if out is not None:
-        Path(out).write_text(json.dumps([asdict(row) for row in rows], indent=1))
+        text = json.dumps(plain([asdict(row) for row in rows]), indent=1, allow_nan=False) + "\n"
+        if out == "-":
+            sys.stdout.write(text)
+        else:
+            write_atomically(Path(out), text)
     return rows
 
 

@@ -107,3 +107,26 @@ def test_the_command_prints_the_table(capsys, tmp_path, monkeypatch) -> None:
     (row,) = json.loads(path.read_text())
     assert row["verdict"] == "CONFIRMED"
     assert row["truth"] == pytest.approx(0.0946, abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--seed", "x"], "--seed is x"),
+        (["azize-*"], "CLAIM is"),
+        (["--out", "here"], "--out is here"),
+        (["--json", "/proc/nowhere/rows.json"], "--json"),
+    ],
+)
+def test_what_the_suite_does_not_take_is_said_before_any_work(capsys, monkeypatch, arguments, says) -> None:
+    monkeypatch.setattr("verify.suite.judge", lambda *_, **__: pytest.fail("work was done"))
+    assert main(["--suite", "broken-mechanisms", *arguments]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_the_rows_alone_go_to_standard_output(capsys, monkeypatch) -> None:
+    monkeypatch.setattr("verify.suite.SUITE", [m for m in SUITE if m.name == "SVT5"])
+    monkeypatch.setattr("verify.suite.GAMES", 2000)
+    assert main(["--suite", "broken-mechanisms", "--json", "-"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["truth"] == "inf"

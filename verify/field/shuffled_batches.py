@@ -5,15 +5,14 @@ import math
 import numpy as np
 from scipy.special import log_ndtr
 
-import mipsim as mi
 from mipsim.referee import Choice, Fixed, Ordering, Point, Statement
+from verify.field.central_limit import composed_epsilon
 
 
 def poisson_epsilon(sigma: float, steps: int, delta: float) -> float:
     """What a certified accountant says of `steps` Poisson samples of rate 1/steps: an upper bound on epsilon."""
-    curve = mi.dpsgd(sigma, 1.0 / steps, steps)
-    bounds = [getattr(one, "lower", one) for one in (curve, curve.inverse())]
-    return max(float(one.epsilon(max(delta - 1e-8, 0.5 * delta))) for one in bounds)
+    found = composed_epsilon(sigma, 1.0 / steps, steps, math.log10(delta))
+    return found.value + found.error
 
 
 def shuffled_epsilon(sigma: float, steps: int, delta: float) -> float:
