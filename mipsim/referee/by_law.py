@@ -133,7 +133,7 @@ def judge_size(
     An error that is too large to be of use makes the verdict INCONCLUSIVE.
     """
     is_number = isinstance(claimed, Number)
-    unit = kind.unit if is_number else "probit"
+    unit = (claimed.unit or kind.unit) if isinstance(claimed, Number) else "probit"
     known = math.isfinite(size.error)
     size = size if known else replace(size, error=0.0)
     if isinstance(kind, Equality):
@@ -193,7 +193,7 @@ def judge_sequence(
         tolerance_of(kind, last),
         dict(at),
         sizes=sizes,
-        unit=kind.unit if isinstance(last, Number) else "probit",
+        unit=(last.unit or kind.unit) if isinstance(last, Number) else "probit",
         bound=kind.bound,
         size_name=kind.grows,
         route=route,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -53,7 +55,12 @@ class Kind:
     def record(self) -> dict[str, Any]:
         """The kind as JSON holds it."""
         return {"kind": type(self).__name__} | {
-            key: value.record() if isinstance(value, Kind) else value for key, value in vars(self).items()
+            key: value.record()
+            if isinstance(value, Kind)
+            else "depend on the point"
+            if callable(value)
+            else value
+            for key, value in vars(self).items()
         }
 
 
@@ -146,8 +153,9 @@ class Limit(Kind):
 
     Args:
         grows: the parameter that grows; it is part of the domain and of no point.
-        sizes: at which it is judged, at least six, each at least twice the one before. None: ten of them, from the larger
-            of 100 and the parameter's least value to the largest that is searched.
+        sizes: at which it is judged, at least six, each at least twice the one before; or a function of the other
+            parameters that returns them. None: ten of them, from the larger of 100 and the parameter's least value to the
+            largest that is searched.
         tolerance: what counts as equal to the limit, as for `Equality`.
         bound: whether the statement is a bound in the limit: only an excess counts against it.
         unit: of the gap of two numbers.
@@ -164,7 +172,7 @@ class Limit(Kind):
     """
 
     grows: str
-    sizes: tuple[float, ...] | None = field(default=None, kw_only=True)
+    sizes: Sequence[float] | Callable[..., Sequence[float]] | None = field(default=None, kw_only=True)
     tolerance: float | None = field(default=None, kw_only=True)
     bound: bool = field(default=False, kw_only=True)
 
@@ -172,16 +180,8 @@ class Limit(Kind):
         super().__post_init__()
         if self.tolerance is not None:
             number("tolerance", self.tolerance, 0.0, low_open=True)
-        if self.sizes is None:
-            return
-        object.__setattr__(self, "sizes", tuple(self.sizes))
-        if len(self.sizes) < LEAST_SIZES:
-            raise ValueError(f"sizes has {len(self.sizes)} entries; it must have at least {LEAST_SIZES}")
-        pairs = zip(self.sizes, self.sizes[1:], strict=False)
-        if near := [(a, b) for a, b in pairs if not (math.isfinite(b) and a > 0 and b >= 2 * a)]:
-            raise ValueError(
-                f"sizes holds {near[0][1]:g} after {near[0][0]:g}; each must be at least twice the one before"
-            )
+        if self.sizes is not None and not callable(self.sizes):
+            object.__setattr__(self, "sizes", _doubling(self.sizes))
 
     @property
     def one_sided(self) -> bool:
@@ -219,13 +219,25 @@ class Exists(Kind):
         return self.of.one_sided
 
 
-def sizes_of(kind: Limit, low: float, high: float) -> tuple[int, ...]:
+def _doubling(sizes: Sequence[float]) -> tuple[float, ...]:
+    if len(sizes) < LEAST_SIZES:
+        raise ValueError(f"sizes has {len(sizes)} entries; it must have at least {LEAST_SIZES}")
+    pairs = zip(sizes, sizes[1:], strict=False)
+    if near := [(a, b) for a, b in pairs if not (math.isfinite(b) and a > 0 and b >= 2 * a)]:
+        raise ValueError(
+            f"sizes holds {near[0][1]:g} after {near[0][0]:g}; each must be at least twice the one before"
+        )
+    return tuple(sizes)
+
+
+def sizes_of(kind: Limit, low: float, high: float, at: Mapping[str, Any] | None = None) -> tuple[int, ...]:
     """The sizes at which a limit is judged.
 
     Args:
         kind: the limit; its own sizes come first.
         low: the least value of what grows.
         high: the largest that is searched.
+        at: the point, for sizes that depend on it.
 
     Raises:
         ValueError: if six sizes, each twice the one before, do not fit between them.
@@ -235,7 +247,11 @@ def sizes_of(kind: Limit, low: float, high: float) -> tuple[int, ...]:
         (100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600, 51200)
     """
     if kind.sizes is not None:
-        return tuple(whole("sizes", size, 1) for size in kind.sizes)
+        own = kind.sizes
+        if callable(own):
+            asked = inspect.signature(own).parameters
+            own = _doubling(own(**{name: value for name, value in (at or {}).items() if name in asked}))
+        return tuple(whole("sizes", size, 1) for size in own)
     start = max(100, int(low)) if high >= 100 * 2 ** (LEAST_SIZES - 1) else max(1, int(low))
     steps = min(SIZES - 1, int(math.log2(high / start)))
     if steps < LEAST_SIZES - 1:

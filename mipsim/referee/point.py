@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -164,6 +165,17 @@ def judge_point(
     Raises:
         Exception: whatever the statement's own functions raise; ValueError for what they must not return.
     """
+    result = _judged(statement, at, risk, games, seed)
+    if result.verdict is not Verdict.REFUTED or statement.second_route is None:
+        return result
+    try:
+        second = str(statement.call("second_route", at))
+    except Exception as error:  # it is asked after the verdict, which it must not cost
+        second = f"failed: {type(error).__name__}: {error}"
+    return replace(result, second_route=second)
+
+
+def _judged(statement: Statement, at: Mapping[str, Any], risk: float, games: int, seed: int) -> PointResult:
     kind = inner(statement.kind)
     if isinstance(kind, Limit):
         return _judge_limit(statement, kind, at)
@@ -175,14 +187,10 @@ def judge_point(
         played = _played(truth)
         result = judge_games(kind, _curve(wanted), played, at, games, seed, risk, "No exact law is known.")
         return _about_all(kind, result, truth, optimal)
-    route = (
-        "exact law"
-        if isinstance(truth, Played)
-        else "exact curve"
-        if not isinstance(found, Number)
-        else "number"
-    )
-    detail = ""
+    if isinstance(found, Number):
+        route, detail = found.route or "number", found.detail
+    else:
+        route, detail = "exact law" if isinstance(truth, Played) else "exact curve", ""
     if not isinstance(found, Number) and not isinstance(wanted, Number):
         least = floor_of(kind, wanted, found)
         detail = (
@@ -230,15 +238,20 @@ def _about_all(kind: Kind, result: PointResult, truth: Value, optimal: bool) -> 
 
 def _sizes(statement: Statement, kind: Limit, at: Mapping[str, Any]) -> tuple[int, ...]:
     low, high = statement.domain[kind.grows].ends
-    sizes = sizes_of(kind, low, high)
+    sizes = sizes_of(kind, low, high, at)
     if statement.where is None:
         return sizes
     return tuple(n for n in sizes if statement.call("where", dict(at) | {kind.grows: n}))
 
 
 def _judge_limit(statement: Statement, kind: Limit, at: Mapping[str, Any]) -> PointResult:
+    @lru_cache(maxsize=1)  # the judge comes back to the size that it saw last, and a law may be large
+    def values(n: int) -> tuple[Value, Value]:
+        return values_at(statement, dict(at) | {kind.grows: n})
+
+    @lru_cache(maxsize=1)
     def pair(n: int) -> tuple[AbstractTradeOff | Number, AbstractTradeOff | Number, bool]:
-        claimed, truth = values_at(statement, dict(at) | {kind.grows: n})
+        claimed, truth = values(n)
         (wanted, _), (found, optimal) = lawful(claimed), lawful(truth)
         if wanted is None or found is None:
             raise ValueError("no exact law is known here; a limit is judged by exact laws, curves or numbers")
@@ -246,7 +259,10 @@ def _judge_limit(statement: Statement, kind: Limit, at: Mapping[str, Any]) -> Po
 
     sizes = _sizes(statement, kind, at)
     result = judge_sequence(kind, pair, at, sizes, "exact laws at growing sizes")
-    truth = values_at(statement, dict(at) | {kind.grows: sizes[-1]})[1]
+    truth = values(sizes[-1])[1]
+    if isinstance(truth, Number):
+        told = f"{result.detail} {truth.detail}".strip()
+        return replace(result, route=truth.route or result.route, detail=told)
     return _about_all(kind, result, truth, lawful(truth)[1])
 
 
@@ -269,10 +285,21 @@ def controlled(statement: Statement) -> Statement:
     if control is None:
         raise ValueError(f"{statement.name} has no control; it needs one, Control(at, shift)")
 
+    if control.claimed is not None or control.truth is not None:
+        factor = 1.0 + control.shift
+        return replace(
+            statement,
+            name=f"{statement.name}-control",
+            claimed=statement.claimed if control.claimed is None else partial(control.claimed, factor),
+            truth=statement.truth if control.truth is None else partial(control.truth, factor),
+            points=(control.at,),
+            control=None,
+        )
+
     def stricter(**at: Any) -> Any:
         claimed = read("claimed", statement.call("claimed", at))
         if isinstance(claimed, Number):
-            return Number(claimed.value - control.shift * abs(claimed.value), claimed.error)
+            return replace(claimed, value=claimed.value - control.shift * abs(claimed.value))
         known = _curve(lawful(claimed)[0] or Number(0.0))
         return Shifted(known, -control.shift * mu_of(known))
 

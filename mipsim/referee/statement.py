@@ -61,6 +61,9 @@ class Control:
         at: the point.
         shift: the claim is made stricter by this share (of the number, or of the claim's own mu), at most 0.05, not 0.
         attained: for a loose bound, which no small shift makes false: the claim itself is put in the place of the truth.
+        claimed, truth: what is claimed, or true, in the place of the statement's own: functions of 1 + shift and then of
+            the point, for statements in which something else is made wrong than the claimed number or mu. With 1 in the place
+            of 1 + shift they must be the statement's own.
 
     Raises:
         ValueError: if the shift is 0 or larger than 0.05.
@@ -75,6 +78,8 @@ class Control:
     at: Mapping[str, Any]
     shift: float = 0.03
     attained: bool = False
+    claimed: Callable[..., Any] | None = field(default=None, kw_only=True)
+    truth: Callable[..., Any] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if not 0.0 < abs(number("shift", self.shift)) <= MOST_SHIFT:
@@ -106,6 +111,7 @@ class Statement:
         restricted_by: sentences elsewhere in the paper that restrict it; what they exclude is outside the domain.
         slip: for a slip of the pen, the wrong place and the right one of the same paper.
         derivation: for a correction: every condition, and a proof or a theorem for each step.
+        second_route: what another, independent way finds at a refuted point, in words; it is asked of refuted points only.
         corrects: the name of the statement that this one corrects.
 
     Raises:
@@ -141,6 +147,7 @@ class Statement:
     restricted_by: tuple[Quote, ...] = ()
     slip: tuple[Quote, Quote] | None = None
     derivation: str = ""
+    second_route: Callable[..., str] | None = None
     corrects: str = ""
     _asks: Mapping[str, frozenset[str] | None] = field(default_factory=dict, init=False, repr=False)
 
@@ -169,7 +176,7 @@ class Statement:
             raise ValueError(
                 f"grows is {self.kind.grows!r}; it must be a Real or Whole parameter of the domain of {self.name}"
             )
-        asks = {role: self._asked(role) for role in ("where", "claimed", "truth")}
+        asks = {role: self._asked(role) for role in ("where", "claimed", "truth", "second_route")}
         object.__setattr__(self, "_asks", asks)
         points = tuple(one if isinstance(one, Point) else Point(dict(one)) for one in self.points)
         object.__setattr__(self, "points", points)
@@ -201,7 +208,7 @@ class Statement:
         return frozenset(named & set(self.domain))
 
     def call(self, role: str, at: Mapping[str, Any]) -> Any:
-        """Return what `where`, `claimed` or `truth` says at a point."""
+        """Return what `where`, `claimed`, `truth` or `second_route` says at a point."""
         asked = self._asks[role]
         function = getattr(self, role)
         return function(**(at if asked is None else {name: at[name] for name in at if name in asked}))
@@ -309,7 +316,9 @@ class Statement:
             "slip": None if self.slip is None else [vars(quote) for quote in self.slip],
             "derivation": self.derivation,
             "corrects": self.corrects,
-            "control": None if self.control is None else vars(self.control),
+            "control": None
+            if self.control is None
+            else {name: getattr(self.control, name) for name in ("at", "shift", "attained")},
         }
 
 

@@ -25,11 +25,14 @@ Sampler = Callable[[np.random.Generator, int], Any]
 
 @dataclass(frozen=True)
 class Number:
-    """A number with a proven bound on its error.
+    """A number with a proven bound on its error, and what the reader is told of it.
 
     Args:
         value: the number, not NaN.
         error: what it may be off at most, finite and >= 0. An estimate of the error is none.
+        unit: of the number; that of the statement's kind if empty.
+        route: how it was found, in a few words; "number" if empty.
+        detail: one sentence for the reader.
 
     Raises:
         ValueError: if the value is NaN or the error is not finite and >= 0.
@@ -41,6 +44,9 @@ class Number:
 
     value: float
     error: float = 0.0
+    unit: str = ""
+    route: str = ""
+    detail: str = ""
 
     def __post_init__(self) -> None:
         if math.isnan(self.value):
@@ -97,7 +103,7 @@ def read(role: str, value: Any) -> Value:
 
     Examples:
         >>> read("truth", 0.5)
-        Number(value=0.5, error=0.0)
+        Number(value=0.5, error=0.0, unit='', route='', detail='')
         >>> read("truth", None)
         Traceback (most recent call last):
             ...

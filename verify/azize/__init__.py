@@ -16,11 +16,12 @@ from verify.azize import (
     steps,
     z_estimators,
 )
+from verify.bridge import claims_in
 from verify.claim import Claim
 
-CLAIMS: tuple[Claim, ...] = tuple(
-    claim
-    for module in (
+CLAIMS: tuple[Claim, ...] = claims_in(
+    "azize",
+    (
         optimality,
         mean,
         lemmas,
@@ -35,7 +36,6 @@ CLAIMS: tuple[Claim, ...] = tuple(
         canaries,
         steps,
         estimated_steps,
-    )
-    for claim in module.CLAIMS
+    ),
 )
 """In the order of the paper, corrections last in each module."""

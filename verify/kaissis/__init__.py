@@ -1,5 +1,6 @@
 """The claims of Kaissis et al. (2023), each judged over its domain."""
 
+from verify.bridge import claims_in
 from verify.claim import Claim
 from verify.kaissis import (
     audits,
@@ -12,9 +13,7 @@ from verify.kaissis import (
     practice,
 )
 
-CLAIMS: tuple[Claim, ...] = tuple(
-    claim
-    for module in (lemmas, generalised, curves, composition, many_dimensions, guarantees, audits, practice)
-    for claim in module.CLAIMS
+CLAIMS: tuple[Claim, ...] = claims_in(
+    "kaissis", (lemmas, generalised, curves, composition, many_dimensions, guarantees, audits, practice)
 )
 """In the order of the paper."""
