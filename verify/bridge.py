@@ -12,10 +12,10 @@ import numpy as np
 from mipsim import referee as rf
 from mipsim.referee.domain import Choice, Fixed
 from mipsim.referee.judging import GAMES
-from mipsim.referee.statement import inner
 from mipsim.referee.point import controlled, judge_point, point_seed
 from mipsim.referee.sampling import draws
-from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
+from mipsim.referee.statement import inner
+from verify.claim import Between, Budget, Claim, Kind, OneOf, Regime, RegimeResult
 from verify.control import Control
 
 KINDS = {
@@ -86,14 +86,9 @@ def _claim(
         corrects=statement.corrects or None,
         corrected_by=None if twin is None else twin.name,
         derivation=statement.derivation,
-        quote=_quote(statement.quote),
-        restricted_by=tuple(Quote(one.text, one.place) for one in statement.restricted_by),
-        slip=None
-        if statement.slip is None
-        else (
-            Quote(statement.slip[0].text, statement.slip[0].place),
-            Quote(statement.slip[1].text, statement.slip[1].place),
-        ),
+        quote=statement.quote,
+        restricted_by=statement.restricted_by,
+        slip=statement.slip,
         same_formula=False,
         sampled=None if random or not any(samples) else partial(_drawn, statement),
         samples=samples,
@@ -122,10 +117,6 @@ def _described(parameter: Any) -> Between | OneOf:
     return Between(
         parameter.low, parameter.high, f"searched from {parameter.ends[0]:g} to {parameter.ends[-1]:g}"
     )
-
-
-def _quote(quote: Any) -> Quote | None:
-    return None if quote is None else Quote(quote.text, quote.place)
 
 
 def name_of(at: Mapping[str, Any]) -> str:

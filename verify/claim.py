@@ -12,6 +12,7 @@ import numpy as np
 
 from mipsim.referee.result import CurveEvidence, TrendEvidence, Verdict
 from mipsim.referee.result import PointResult as RegimeResult
+from mipsim.referee.statement import Quote
 
 __all__ = [
     "SAMPLES", "Between", "Budget", "Claim", "CurveEvidence", "Domain", "Kind", "OneOf", "Quote", "Regime", "RegimeResult",
@@ -53,19 +54,6 @@ class OneOf:
 
 
 Domain = Mapping[str, Between | OneOf]
-
-
-@dataclass(frozen=True)
-class Quote:
-    """A sentence of the paper and where it stands.
-
-    Attributes:
-        text: verbatim; what a machine misread in a formula may be put right.
-        place: for example "theorem 3.1, p. 5".
-    """
-
-    text: str
-    place: str
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -222,7 +223,7 @@ class Exists(Kind):
 def _doubling(sizes: Sequence[float]) -> tuple[float, ...]:
     if len(sizes) < LEAST_SIZES:
         raise ValueError(f"sizes has {len(sizes)} entries; it must have at least {LEAST_SIZES}")
-    pairs = zip(sizes, sizes[1:], strict=False)
+    pairs = itertools.pairwise(sizes)
     if near := [(a, b) for a, b in pairs if not (math.isfinite(b) and a > 0 and b >= 2 * a)]:
         raise ValueError(
             f"sizes holds {near[0][1]:g} after {near[0][0]:g}; each must be at least twice the one before"
