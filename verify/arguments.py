@@ -1,16 +1,19 @@
-"""The arguments of the command: read, checked, and turned into the claims to judge."""
+"""The arguments of the command: read, checked, and turned into the statements to judge."""
+
+from __future__ import annotations
 
 import argparse
 import difflib
 import fnmatch
+import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from mipsim.referee.reporting.wording import plural
-from verify.claim import Claim
-from verify.judge import regime_named
+from mipsim.referee import Point, Statement
+from mipsim.referee.budget import budget_of
+from verify.judge import SCALES
 
 DEFAULT_OUT = Path("results/verify")
 
@@ -20,28 +23,34 @@ class Request:
     """What the command was asked, checked.
 
     Attributes:
-        claims: the claims to judge, in the register's order; with --regime, one claim with that regime alone.
-        scale, confidence, seed: see `verify.report.record.Setting`.
-        out: the report's folder, or None: with --regime or --json and no --out no report is written.
-        listing: whether to list the claims only.
+        statements: what is judged, in the register's order.
+        at: with --at, the points at which one statement is judged, alone; else None.
+        scale: "quick", "standard" or "full".
+        confidence: family-wise, in (0, 1).
+        seed: in [0, 2^64).
+        out: the report's folder, or None: with --at or --json and no --out no report is written.
         json: file of the data alone, "-" for standard output, or None.
+        budget: of each hunt; None: no hunt.
+        keep: whether what a hunt finds is written beside the register.
     """
 
-    claims: tuple[Claim, ...]
+    statements: tuple[Statement, ...]
+    at: tuple[Point, ...] | None
     scale: str
     confidence: float
     seed: int
     out: Path | None
-    listing: bool
-    json: str | None = None
+    json: str | None
+    budget: str | None
+    keep: bool
 
 
-def select(patterns: Sequence[str], register: Mapping[str, Claim]) -> tuple[Claim, ...]:
-    """Return the claims whose ids match any pattern, in the register's order; all if there is none.
+def select(patterns: Sequence[str], register: Mapping[str, Statement]) -> tuple[Statement, ...]:
+    """Return the statements whose names match any pattern, in the register's order; all if there is none.
 
     Args:
-        patterns: full ids or globs such as "azize-thm-4*".
-        register: the claims.
+        patterns: full names or globs such as "azize-thm-4*".
+        register: the statements.
 
     Raises:
         ValueError: if a pattern matches nothing; it lists the close names.
@@ -50,59 +59,68 @@ def select(patterns: Sequence[str], register: Mapping[str, Claim]) -> tuple[Clai
         >>> select(["azize-*"], {})
         Traceback (most recent call last):
             ...
-        ValueError: CLAIM is 'azize-*'; it must match a claim of the register (see --list)
+        ValueError: CLAIM is 'azize-*'; it must match a statement of the register (see --list)
     """
     chosen: set[str] = set()
     for pattern in patterns:
         matches = fnmatch.filter(register, pattern)
         if not matches:
+            close = difflib.get_close_matches(pattern, list(register), n=5, cutoff=0.6)
+            close += [name for name in register if pattern.lower() in name.lower() and name not in close]
+            hint = f"; close names: {', '.join(close[:5])}" if close else ""
             raise ValueError(
-                _unknown("CLAIM", pattern, list(register), "a claim of the register (see --list)")
+                f"CLAIM is {pattern!r}; it must match a statement of the register (see --list){hint}"
             )
         chosen.update(matches)
-    return tuple(claim for name, claim in register.items() if not patterns or name in chosen)
+    return tuple(one for name, one in register.items() if not patterns or name in chosen)
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     reader = argparse.ArgumentParser(
         prog="python -m verify",
-        description="Judge the claims of the register by games and exact laws, and write a report.",
-        epilog="Exit status: 0 all were judged, 1 a judge failed, 2 bad arguments, 130 interrupted.",
+        description="Judge the statements of the register by exact laws and games, or hunt for where they break, and write a report.",
+        epilog="Exit status: 0 all were judged, 1 one could not be judged, 2 bad arguments, 130 interrupted.",
     )
     reader.add_argument(
-        "claims", nargs="*", metavar="CLAIM", help='id or glob ("azize-thm-4*"); default: all'
+        "claims", nargs="*", metavar="CLAIM", help='name or glob ("azize-thm-4*"); default: all'
     )
     reader.add_argument(
-        "--scale",
-        choices=("quick", "standard", "full"),
-        default="standard",
-        help="how many games are played (default: standard)",
+        "--scale", choices=SCALES, default="standard", help="how many points and games (default: standard)"
     )
     reader.add_argument(
         "--confidence",
         default="0.999",
         metavar="C",
-        help="family-wise over every regime of the whole register, in (0, 1) (default: 0.999)",
+        help="family-wise over every point of the whole register, in (0, 1) (default: 0.999)",
     )
     reader.add_argument("--seed", default="0", metavar="S", help="a whole number (default: 0)")
     reader.add_argument(
-        "--out",
-        type=Path,
-        metavar="DIR",
-        help=f"folder of verdicts.json and index.html (default: {DEFAULT_OUT})",
+        "--out", type=Path, metavar="DIR", help=f"folder of the report (default: {DEFAULT_OUT})"
     )
     reader.add_argument(
-        "--regime",
-        metavar="NAME",
-        help="judge one regime of one CLAIM again; writes a report only with --out",
+        "--at",
+        action="append",
+        metavar="JSON",
+        help="judge one CLAIM at this point, such as '{\"n\": 10}'; may be given several times; writes a report only with --out",
     )
     reader.add_argument(
         "--json",
         metavar="FILE",
         help="write the data alone, as in verdicts.json, to FILE, or to standard output for -; a report only with --out",
     )
-    reader.add_argument("--list", action="store_true", help="list the claims and judge nothing")
+    reader.add_argument(
+        "--list",
+        action="store_true",
+        help="list the statements, or with CLAIM their domains, and judge nothing",
+    )
+    reader.add_argument(
+        "--hunt", action="store_true", help="search the domains for where the statements break"
+    )
+    reader.add_argument("--budget", metavar="T", help="of each hunt: 45s, 2m, 500 probes (default: 2m)")
+    reader.add_argument(
+        "--keep", action="store_true", help="with --hunt: keep what was found as points of the register"
+    )
     reader.add_argument(
         "--suite",
         choices=("broken-mechanisms",),
@@ -111,21 +129,29 @@ def parser() -> argparse.ArgumentParser:
     return reader
 
 
-def request_of(arguments: argparse.Namespace, register: Mapping[str, Claim]) -> Request:
+def request_of(arguments: argparse.Namespace, register: Mapping[str, Statement]) -> Request:
     """Check what `parser` read.
 
     Raises:
         ValueError: one sentence that names the argument, its value and what is allowed.
     """
-    confidence = _confidence(arguments.confidence)
-    seed = checked_seed(arguments.seed)
-    claims = select(arguments.claims, register)
+    confidence, seed = _confidence(arguments.confidence), checked_seed(arguments.seed)
+    statements = select(arguments.claims, register)
+    for name in ("budget", "keep"):
+        if getattr(arguments, name) and not arguments.hunt:
+            raise ValueError(f"--{name} is given without --hunt; it must go with it")
+    if arguments.hunt and (arguments.at or arguments.json):
+        raise ValueError("--hunt is given beside --at or --json; its data are in the report's folder")
+    budget = (arguments.budget or "2m") if arguments.hunt else None
+    if budget is not None:
+        budget_of(budget)
+    at = None if arguments.at is None else _points(statements, arguments.at)
     out = arguments.out
-    if arguments.regime is not None:
-        claims = (_one_regime(claims, arguments.regime, seed),)
-    elif out is None and arguments.json is None:
+    if out is None and at is None and arguments.json is None:
         out = DEFAULT_OUT
-    return Request(claims, arguments.scale, confidence, seed, out, arguments.list, arguments.json)
+    return Request(
+        statements, at, arguments.scale, confidence, seed, out, arguments.json, budget, arguments.keep
+    )
 
 
 def _confidence(text: str) -> float:
@@ -149,22 +175,18 @@ def checked_seed(text: str) -> int:
     return seed
 
 
-def _one_regime(claims: Sequence[Claim], name: str, seed: int) -> Claim:
-    if len(claims) != 1:
-        raise ValueError(
-            f"--regime is {name!r} for {plural(len(claims), 'claim')}; it must go with exactly one CLAIM"
-        )
-    claim = claims[0]
-    chosen = regime_named(claim, name, seed)
-    if chosen is None:
-        names = [regime.name for regime in claim.regimes]
-        raise ValueError(_unknown("--regime", name, names, f"a regime of {claim.id}"))
-    # What was drawn stays a fixed point here: nothing else of the claim is judged.
-    return replace(claim, regimes=(chosen,), sampled=None)
-
-
-def _unknown(argument: str, value: str, names: Sequence[str], what: str) -> str:
-    close = difflib.get_close_matches(value, names, n=5, cutoff=0.6)
-    close += [name for name in names if value.lower() in name.lower() and name not in close][: 5 - len(close)]
-    hint = f"; close names: {', '.join(close)}" if close else ""
-    return f"{argument} is {value!r}; it must match {what}{hint}"
+def _points(statements: Sequence[Statement], texts: Sequence[str]) -> tuple[Point, ...]:
+    if len(statements) != 1:
+        raise ValueError(f"--at is given for {len(statements)} statements; it must go with exactly one CLAIM")
+    found = []
+    for text in texts:
+        try:
+            at = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise ValueError(
+                f"--at is {text!r}, which is no JSON ({error.msg}); it must be like '{{\"n\": 10}}'"
+            ) from None
+        at = statements[0].check(at)
+        named = next((one for one in statements[0].points if dict(one.at) == at), Point(at))
+        found.append(named)
+    return tuple(found)

@@ -1,9 +1,79 @@
-"""Every claim that is judged, paper by paper."""
+"""Every statement that is judged, paper by paper, with the counterexamples that hunts found as points."""
 
-from verify import azize, izzo, kaissis, leemann
-from verify.claim import Claim
+from __future__ import annotations
 
-REGISTER: dict[str, Claim] = {
-    claim.id: claim for paper in (azize, leemann, kaissis, izzo) for claim in paper.CLAIMS
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from mipsim.referee import Point, Statement
+from verify import azize, field, izzo, kaissis, leemann
+
+PAPERS = {
+    "azize": "Azize & Basu (2025)",
+    "leemann": "Leemann, Pawelczyk & Kasneci (2023)",
+    "kaissis": "Kaissis, Ziller, Kolek, Riess & Rueckert (2023)",
+    "izzo": "Izzo, Yoon, Arik & Zou (2024)",
+    "field": "Beyond the four papers",
 }
-"""Id -> claim."""
+"""The first word of a statement's name -> whose statement it is."""
+MODULES = (*azize.MODULES, *leemann.MODULES, *kaissis.MODULES, *izzo.MODULES, *field.MODULES)
+HUNTED = Path(__file__).with_name("hunted.json")
+"""What `python -m verify --hunt --keep` has found: name -> seed, budget, probes, worst gap, and counterexamples."""
+
+
+def paper_of(name: str) -> str:
+    """The paper that a statement belongs to: the first word of its name.
+
+    Examples:
+        >>> paper_of("izzo-thm-8-corrected")
+        'izzo'
+    """
+    return name.partition("-")[0]
+
+
+@cache
+def hunted() -> Mapping[str, Mapping[str, Any]]:
+    """The record of the hunts; empty if there is none."""
+    return json.loads(HUNTED.read_text(encoding="utf-8")) if HUNTED.exists() else {}
+
+
+def with_found(statement: Statement, statements: Sequence[Statement]) -> Statement:
+    """The statement with the counterexamples that were found of it and of the statement that it corrects.
+
+    Args:
+        statement: printed or corrected.
+        statements: among which its corrections are.
+    """
+    names = [
+        statement.name,
+        statement.corrects,
+        *(one.name for one in statements if one.corrects == statement.name),
+    ]
+    known = [dict(point.at) for point in statement.points]
+    found = []
+    for name in names:
+        record = hunted().get(name, {})
+        for at in record.get("points", ()):
+            if at not in known and statement.holds_point(at):
+                known.append(at)
+                found.append(Point(at, name=f"found by a hunt of {name}, seed {record['seed']}"))
+    return replace(statement, points=(*statement.points, *found)) if found else statement
+
+
+def _all() -> dict[str, Statement]:
+    statements = [one for module in MODULES for one in module.STATEMENTS]
+    return {one.name: with_found(one, statements) for one in statements}
+
+
+REGISTER: dict[str, Statement] = _all()
+"""Name -> statement, in the order of the papers."""
+SAMPLES: dict[str, tuple[int, int, int]] = {
+    name: counts for module in MODULES for name, counts in getattr(module, "SAMPLES", {}).items()
+}
+"""Name -> points that are drawn at quick, standard and full, where these are not the usual numbers."""
+FAMILIES: list[list[str]] = [[one.name for one in module.STATEMENTS] for module in MODULES]
+"""Names that are judged in turn by one thread: they share laws, which are kept between them."""

@@ -1,29 +1,29 @@
-"""What the command prints: a table that grows as claims finish, live on a terminal, plain lines elsewhere."""
+"""What the command prints: a table that grows as statements finish, live on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from mipsim.referee.reporting.wording import by_unit, count, duration, interval, number, quantity
-from verify.claim import Claim, Regime, Verdict
-from verify.claim_result import ClaimResult
-from verify.judge import headline
+from mipsim.referee import Outcome, Statement, Verdict
+from mipsim.referee.reporting.wording import count, duration, interval, quantity
+from verify.judge import is_judged
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
     from rich.table import Table
 
-COLUMNS = ("claim", "kind", "verdict", "gap", "interval", "tolerance", "detectable gap", "games", "seconds")
+COLUMNS = ("statement", "kind", "verdict", "gap", "interval", "stands at", "points", "games", "seconds")
 COLOURS = {
     Verdict.CONFIRMED: "green",
     Verdict.REFUTED: "bold red",
     Verdict.INCONCLUSIVE: "yellow",
     None: "bold magenta",
 }
-LEAST_FIRST = ("kind", "seconds", "games", "detectable gap", "tolerance", "interval")
+LEAST_FIRST = ("kind", "seconds", "games", "points", "interval", "stands at")
 # Blanks between two columns.
 GAP = 3
 # Lines of a terminal that are not rows: the frame and head of the table, the status and the prompt.
@@ -34,21 +34,21 @@ class VerdictTable:
     """The table of a run; use it as a context and `add` each result.
 
     Args:
-        console: where it is printed; live if it is a terminal, else one line a claim.
-        claims: how many claims will be judged.
+        console: where it is printed; live if it is a terminal, else one line a statement.
+        statements: how many will be judged.
 
     Examples:
         >>> from rich.console import Console
-        >>> with VerdictTable(Console(force_terminal=False, width=200), claims=0) as table:
+        >>> with VerdictTable(Console(force_terminal=False, width=200), statements=0) as table:
         ...     pass
     """
 
-    def __init__(self, console: Console, claims: int) -> None:
+    def __init__(self, console: Console, statements: int) -> None:
         from rich.live import Live
 
         self._console = console
-        self._claims = claims
-        self._rows: list[tuple[ClaimResult, tuple[str, ...]]] = []
+        self._statements = statements
+        self._rows: list[tuple[Outcome, tuple[str, ...]]] = []
         self._now = ""
         self._began = time.perf_counter()
         # Transient: the whole table is printed once at the end, however short the terminal.
@@ -67,12 +67,16 @@ class VerdictTable:
             if self._rows:
                 self._console.print(self._table(self._rows))
 
-    def start(self, claim: Claim, regime: Regime, index: int) -> None:
-        """Show which regime is judged now."""
-        self._now = f"{claim.id}: {regime.name} ({index + 1}/{len(claim.regimes)})"
+    def start(self, statement: Statement, place: int) -> None:
+        """Show which point is judged now."""
+        self._now = f"{statement.name}: point {place + 1}"
 
-    def add(self, result: ClaimResult) -> None:
-        """Add a finished claim."""
+    def say(self, name: str, line: str) -> None:
+        """Show how far a hunt is."""
+        self._now = line if line.startswith(name) else f"{name}: {line}"
+
+    def add(self, result: Outcome) -> None:
+        """Add a finished statement."""
         cells = row(result)
         self._rows.append((result, cells))
         if not self._console.is_terminal:
@@ -88,10 +92,12 @@ class VerdictTable:
             yield self._table(self._rows[-room:])
         elapsed = duration(time.perf_counter() - self._began)
         yield Text(
-            f"{len(self._rows)} of {self._claims} claims, {elapsed}   {self._now}", "dim", no_wrap=True
+            f"{len(self._rows)} of {self._statements} statements, {elapsed}   {self._now}",
+            "dim",
+            no_wrap=True,
         )
 
-    def _table(self, rows: list[tuple[ClaimResult, tuple[str, ...]]]) -> Table:
+    def _table(self, rows: list[tuple[Outcome, tuple[str, ...]]]) -> Table:
         from rich.box import SIMPLE_HEAD
         from rich.table import Table
         from rich.text import Text
@@ -100,16 +106,16 @@ class VerdictTable:
         shown = fitting([cells for _, cells in rows], self._console.width)
         for column in shown:
             name = COLUMNS[column]
-            words = name in ("claim", "kind", "verdict")
-            # The claim is what a reader looks for: where even it does not fit, it is folded, not cut.
+            words = name in ("statement", "kind", "verdict")
+            # The statement is what a reader looks for: where even it does not fit, it is folded, not cut.
             table.add_column(
                 name.replace(" ", "\n"),
                 justify="left" if words else "right",
-                no_wrap=name != "claim",
-                overflow="fold" if name == "claim" else "ellipsis",
+                no_wrap=name != "statement",
+                overflow="fold" if name == "statement" else "ellipsis",
             )
         for result, cells in rows:
-            colour = COLOURS[result.verdict if result.judged else None]
+            colour = COLOURS[result.verdict if is_judged(result) else None]
             # Text, not str: brackets in an interval or an id are no markup.
             table.add_row(
                 *(Text(cells[i], colour if COLUMNS[i] == "verdict" else "") for i in shown),
@@ -117,7 +123,7 @@ class VerdictTable:
         return table
 
     def _line(self, cells: tuple[str, ...]) -> None:
-        widths = (34, 22, 12, 10, 22, 9, 14, 9, 7)
+        widths = (38, 9, 12, 22, 22, 9, 7, 9, 7)
         pairs = zip(cells, widths, strict=True)
         line = "  ".join(f"{cell:<{width}}" for cell, width in pairs)
         # A log is read by machines too: no wrapping, no colour, no markup.
@@ -132,9 +138,9 @@ def fitting(rows: Sequence[Sequence[str]], width: int) -> list[int]:
         width: of the terminal, in characters.
 
     Examples:
-        >>> cells = ["azize-thm-4.2", "limit", "CONFIRMED", "0.01", "[0, 0.02]", "0.05", "0.01", "1M", "0.1"]
-        >>> [COLUMNS[i] for i in fitting([cells], 60)]
-        ['claim', 'verdict', 'gap', 'interval', 'tolerance']
+        >>> cells = ["azize-thm-4.2", "limit", "CONFIRMED", "0.01", "[0, 0.02]", "100%", "34", "1M", "0.1"]
+        >>> [COLUMNS[i] for i in fitting([cells], 64)]
+        ['statement', 'verdict', 'gap', 'interval', 'stands at']
         >>> len(fitting([cells], 200))
         9
     """
@@ -150,29 +156,17 @@ def fitting(rows: Sequence[Sequence[str]], width: int) -> list[int]:
     return shown
 
 
-def detectable(result: ClaimResult) -> str:
-    """Write the largest detectable gap, without its unit where there is but one."""
-    gaps = result.detectable_gaps
-    return number(next(iter(gaps.values()))) if len(gaps) == 1 else by_unit(gaps)
-
-
-def row(result: ClaimResult) -> tuple[str, ...]:
-    """Return the cells of a claim's row, in the order of `COLUMNS`.
-
-    The gap and the interval are those of the regime that speaks for the claim (see `verify.judge.headline`),
-    the detectable gap is the largest over the regimes, and the games (per world) are summed over them.
-    """
-    claim, index = result.claim, headline(result)
-    speaker = None if index is None else result.regimes[index]
-    games = sum(regime.games for regime in result.regimes)
+def row(outcome: Outcome) -> tuple[str, ...]:
+    """Return the cells of a statement's row, in the order of `COLUMNS`; the gap is that of the point that speaks for it."""
+    worst, games = outcome.worst, sum(one.games for one in outcome.judged)
     return (
-        claim.id,
-        str(claim.kind),
-        str(result.verdict) if result.judged else "not judged",
-        "–" if speaker is None else quantity(speaker.gap, speaker.unit),
-        interval((float("nan"), float("nan")) if speaker is None else speaker.interval),
-        number(claim.tolerance if speaker is None else speaker.tolerance),
-        "exact" if result.exact else detectable(result),
+        outcome.statement.name,
+        type(outcome.statement.kind).__name__.lower(),
+        str(outcome.verdict) if is_judged(outcome) else "not judged",
+        "–" if worst is None else quantity(worst.gap, worst.unit),
+        interval(outcome.interval),
+        "–" if math.isnan(outcome.share) else f"{outcome.share:.0%}",
+        count(len(outcome.judged) + len(outcome.probes)),
         count(games),
-        f"{result.seconds:.1f}",
+        f"{outcome.seconds:.1f}",
     )

@@ -40,7 +40,7 @@ def hunt(
     *,
     games: int = GAMES,
     checkpoint: str | os.PathLike[str] | None = None,
-    progress: bool = True,
+    progress: bool | Callable[[str], object] = True,
 ) -> Outcome:
     """Search the domain of a statement for the point where it is broken most, and judge what was found.
 
@@ -56,7 +56,8 @@ def hunt(
         seed: a whole number >= 0. With a budget of probes the same seed gives the same result.
         games: in each world, for a finalist without an exact law, >= 1000.
         checkpoint: a file that keeps every probe. If it exists, its probes are not made again.
-        progress: whether to say on stderr how many probes were made and the worst gap so far.
+        progress: whether to say on stderr how many probes were made and the worst gap so far; or a function that is called
+            with that line, about twice a second, instead.
 
     Returns:
         The verdict, with the counterexample or the worst point. CONFIRMED: nothing was found, and the finalists were

@@ -7,7 +7,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
@@ -28,7 +28,7 @@ class Search:
 
     Attributes:
         statement, seed, budget: what was asked.
-        progress: whether to say on stderr how far it is.
+        progress: whether to say on stderr how far it is; or what is called with the line instead.
         probes, failures, findings: what was seen.
         known: probes of an earlier run, by point: they are not made again.
     """
@@ -36,7 +36,7 @@ class Search:
     statement: Statement
     seed: int
     budget: Budget
-    progress: bool
+    progress: bool | Callable[[str], object]
     probes: list[Probe] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
@@ -107,6 +107,9 @@ class Search:
         gap = "none yet" if worst is None else f"{worst.gap:+.3g} at {_short(worst.at)}"
         failed = f", {len(self.failures)} failed" if self.failures else ""
         line = f"{self.statement.name}: {self.budget.used:,} probes{failed}, worst gap {gap}"
+        if callable(self.progress):
+            self.progress(line)
+            return
         end = "\n" if last or not sys.stderr.isatty() else ""
         start = "\r\x1b[K" if sys.stderr.isatty() else ""
         print(f"{start}{line}", end=end, file=sys.stderr, flush=True)

@@ -1,113 +1,79 @@
-"""A small register with a claim of each verdict, of each kind of evidence, and one whose judge fails."""
+"""A small register with a statement of each verdict, one whose functions fail, and texts that must be escaped."""
 
 from collections.abc import Callable, Mapping
 
 import numpy as np
 import pytest
 
-from verify.claim import (
-    Between,
-    Budget,
-    Claim,
-    CurveEvidence,
-    Kind,
-    OneOf,
-    Regime,
-    RegimeResult,
-    TrendEvidence,
-    Verdict,
-)
+import mipsim as mi
+from mipsim import referee as rf
 
 NASTY = "<script>alert(\"x\")</script> & 'quoted' <b>bold</b>"
 
 
-def curve() -> CurveEvidence:
-    alpha = np.geomspace(1e-4, 0.99, 64)
-    beta = (1 - np.sqrt(alpha)) ** 2
-    return CurveEvidence(
-        alpha, beta, alpha, beta * 0.9, np.minimum(1, beta * 1.1), alpha, 1 - alpha, "10 games", NASTY
-    )
+def known(x: float, law: str) -> rf.Number:
+    """A number that is open at the far end: the law is known badly there."""
+    return rf.Number(x, error=0.5 if x > 0.9 else 0.0, detail=NASTY, route="exact law")
 
 
-def trend() -> TrendEvidence:
-    gap = np.array([0.1, 0.05, 0.02, 0.01])
-    return TrendEvidence(np.array([10, 100, 1000, 10000]), gap, gap - 0.03, gap + 0.03, 0.05)
-
-
-def regime(
-    name: str, verdict: Verdict, gap: float = 0.01, evidence: CurveEvidence | TrendEvidence | None = None
-) -> Regime:
-    def judge(budget: Budget) -> RegimeResult:
-        return RegimeResult(
-            {"n": np.int64(50), "law": NASTY, "shares": np.array([0.5, 0.5])},
-            verdict,
-            budget.games(10, 1000, 100_000),
-            gap,
-            (gap - 0.01, gap + 0.01),
-            abs(gap) + 0.01,
-            0.02,
-            route="games: sufficient",
-            detail=NASTY,
-            second_route="exact law: the same" if verdict is Verdict.REFUTED else "",
-            evidence=evidence,
-            games_to_decide=123_000_000 if verdict is Verdict.INCONCLUSIVE else None,
-        )
-
-    return Regime(name, {"n": 50}, judge, reading=NASTY)
-
-
-def failing(budget: Budget) -> RegimeResult:
+def failing(x: float, law: str) -> float:
     raise RuntimeError(f"counts are truncated {NASTY}")
 
 
-def claim(name: str, *regimes: Regime, corrects: str | None = None, corrected_by: str | None = None) -> Claim:
-    return Claim(
-        name,
-        "azize",
-        f"For every n: power -> Φ(z + √m*), {NASTY}",
-        Kind.CURVE,
-        0.05,
-        "probit",
-        {"n": Between(2, float("inf"), "whole"), "law": OneOf(("Bernoulli", "Gaussian"), NASTY)},
-        regimes,
-        lambda: regimes[0],
-        corrects=corrects,
-        corrected_by=corrected_by,
-        derivation=f"Because {NASTY}" if corrects else "",
-    )
+def statement(name: str, truth=known, claimed=lambda x: 1.0, **more) -> rf.Statement:
+    given = {
+        "says": f"For every x: power -> Φ(z + √m*), {NASTY}",
+        "source": "theorem 1",
+        "kind": rf.Bound(unit="power"),
+        "domain": {"x": rf.Real(0.0, 0.8), "law": rf.Choice("Bernoulli", NASTY)},
+        "points": ({"x": 0.5, "law": NASTY},),
+    }
+    return rf.Statement(name=name, truth=truth, claimed=claimed, **(given | more))
+
+
+def registered(*statements: rf.Statement) -> dict[str, rf.Statement]:
+    return {one.name: one for one in statements}
+
+
+TRUE = statement("azize-true")
+FALSE = statement(
+    "azize-false",
+    claimed=lambda x: 0.6,
+    domain={"x": rf.Real(0.0, 0.8), "law": rf.Choice("Bernoulli", NASTY)},
+    points=(
+        rf.Point({"x": 0.1, "law": "Bernoulli"}, name="holds"),
+        rf.Point({"x": 0.75, "law": NASTY}, name="breaks"),
+    ),
+    quote=rf.Quote(f"It holds {NASTY}.", "p. 4"),
+    second_route=lambda x: f"by hand: {x:g} > 0.6",
+)
+CORRECTED = FALSE.corrected(
+    says="For x at most 0.6.", domain={"x": rf.Real(0.0, 0.6)}, derivation=f"Because {NASTY}"
+)
+OPEN = statement("izzo-open", domain={"x": rf.Real(0.91, 1.0), "law": rf.Fixed("Bernoulli")}, points=())
+CURVE = statement(
+    "izzo-curve",
+    kind=rf.Equality(),
+    domain={"mu": rf.Real(0.5, 2.0)},
+    points=({"mu": 1.0},),
+    claimed=lambda mu: mi.GaussianTradeOff(mu),
+    truth=lambda mu: mi.GaussianTradeOff(mu * (1.0 + 0.001 * np.sin(mu))),
+)
+BROKEN = statement("kaissis-broken", truth=failing)
 
 
 @pytest.fixture
-def make_claim() -> Callable[..., Claim]:
-    return claim
+def make() -> Callable[..., rf.Statement]:
+    return statement
 
 
 @pytest.fixture
-def make_regime() -> Callable[..., Regime]:
-    return regime
+def sound() -> Mapping[str, rf.Statement]:
+    """Statements that can all be judged."""
+    return registered(TRUE, FALSE, CORRECTED, OPEN, CURVE)
 
 
 @pytest.fixture
-def sound() -> Mapping[str, Claim]:
-    """Claims that can all be judged; 6 regimes."""
-    extreme = RegimeResult({}, Verdict.INCONCLUSIVE, 5, np.nan, (-np.inf, np.inf), np.inf, np.inf)
-    claims = [
-        claim("true-1", regime("a", Verdict.CONFIRMED, evidence=curve())),
-        claim(
-            "false-1",
-            regime("holds", Verdict.CONFIRMED, 0.002),
-            regime("small gap", Verdict.REFUTED, 0.1, evidence=trend()),
-            regime("large gap", Verdict.REFUTED, -0.3, evidence=curve()),
-            corrected_by="false-1-corrected",
-        ),
-        claim("false-1-corrected", regime("a", Verdict.CONFIRMED, evidence=trend()), corrects="false-1"),
-        claim("open-1", Regime("wide", {"n": 1}, lambda budget: extreme), corrected_by="not-here"),
-    ]
-    return {item.id: item for item in claims}
-
-
-@pytest.fixture
-def broken(sound: Mapping[str, Claim]) -> Mapping[str, Claim]:
-    """The sound claims behind one whose judge fails; 8 regimes."""
-    bad = claim("broken-1", regime("fine", Verdict.CONFIRMED), Regime("bad", {"n": 3}, failing))
-    return {bad.id: bad} | dict(sound)
+def broken(sound: Mapping[str, rf.Statement]) -> Mapping[str, rf.Statement]:
+    """The sound ones behind one whose functions fail."""
+    return registered(BROKEN, *sound.values())

@@ -6,82 +6,85 @@ import signal
 import subprocess
 import sys
 import time
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
+from mipsim import referee as rf
 from verify.command import main
+from verify.judge import SAMPLES, Setting, judge_all
 
 ROOT = Path(__file__).parents[2]
+
+
+def records_of(folder: Path) -> list[dict]:
+    return json.loads((folder / "verdicts.json").read_text("utf-8"))
 
 
 def test_all_judged(sound, tmp_path, capsys):
     assert main(["--scale", "quick", "--out", str(tmp_path)], sound) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines[:-1]] == ["claim", *sound]
-    assert lines[-1] == (
-        "Judged 4 claims: 3 printed statements (1 CONFIRMED, 1 REFUTED: no class, 1 INCONCLUSIVE); 1 correction "
-        "(1 CONFIRMED). Family-wise failure probability 0.001 over "
-        f"all 6 regimes of the register that play games. Report: {tmp_path / 'index.html'}"
+    assert sorted(line.split()[0] for line in lines[:-2]) == sorted(["statement", *sound])
+    assert lines[-2] == (
+        "Judged 5 statements: 4 statements (2 CONFIRMED, 1 REFUTED: condition, 1 INCONCLUSIVE); 1 correction "
+        f"(1 CONFIRMED). Report: {tmp_path / 'index.html'}"
     )
-    assert len(json.loads((tmp_path / "verdicts.json").read_text("utf-8"))) == 4
-    assert (tmp_path / "index.html").exists()
+    total = 5 + 5 * SAMPLES[-1]
+    assert lines[-1] == (
+        f"Family-wise failure probability 0.001 over all {total:,} points of the register at full scale."
+    )
+    assert [record["claim"] for record in records_of(tmp_path)] == list(sound)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["FINDINGS.md", "index.html", "verdicts.json"]
 
 
-def test_the_share_does_not_depend_on_the_selection(sound, tmp_path):
-    main(["--out", str(tmp_path / "all")], sound)
-    main(["false-1", "--out", str(tmp_path / "one")], sound)
-    every = json.loads((tmp_path / "all/verdicts.json").read_text("utf-8"))
-    (one,) = json.loads((tmp_path / "one/verdicts.json").read_text("utf-8"))
-    other = every[1]
+def test_a_verdict_does_not_depend_on_the_selection(sound, tmp_path):
+    main(["--out", str(tmp_path / "all"), "--scale", "quick"], sound)
+    main(["azize-false", "--out", str(tmp_path / "one"), "--scale", "quick"], sound)
+    (one,) = records_of(tmp_path / "one")
+    other = records_of(tmp_path / "all")[1]
     for record in (one, other):
-        record["seconds"] = record["counterexample"]["seconds"] = 0
-        for regime in record["regimes"]:
-            regime["seconds"] = 0
+        record["seconds"] = 0
     assert one == other
 
 
-def test_confidence_scale_and_seed_reach_the_report(sound, tmp_path):
-    main(["true-1", "--scale", "full", "--confidence", "0.94", "--seed", "3", "--out", str(tmp_path)], sound)
-    (record,) = json.loads((tmp_path / "verdicts.json").read_text("utf-8"))
-    assert record["failure_probability"] == pytest.approx(0.01)
-    assert record["regimes"][0]["games"] == 100_000
-    assert "full, seed 3" in (tmp_path / "index.html").read_text("utf-8")
-
-
 def test_globs_keep_the_order_of_the_register(sound, tmp_path):
-    assert main(["false*", "true-1", "false-1", "--out", str(tmp_path)], sound) == 0
-    records = json.loads((tmp_path / "verdicts.json").read_text("utf-8"))
-    assert [record["claim"] for record in records] == ["true-1", "false-1", "false-1-corrected"]
+    assert main(["izzo*", "azize-true", "--out", str(tmp_path), "--scale", "quick"], sound) == 0
+    assert [record["claim"] for record in records_of(tmp_path)] == ["azize-true", "izzo-open", "izzo-curve"]
 
 
-def test_a_failing_judge_exits_1(broken, tmp_path, capsys):
-    assert main(["--out", str(tmp_path)], broken) == 1
+def test_a_failing_statement_exits_1(broken, tmp_path, capsys):
+    assert main(["--out", str(tmp_path), "--scale", "quick"], broken) == 1
     out = capsys.readouterr().out
     assert "1 not judged" in out
-    assert "Not judged: broken-1, regime bad: RuntimeError: counts are truncated" in out
-    assert len(json.loads((tmp_path / "verdicts.json").read_text("utf-8"))) == 5
+    assert "Not judged: kaissis-broken at {'x': 0.5" in out
+    assert "RuntimeError: counts are truncated" in out
+    assert records_of(tmp_path)[0]["verdict"] is None
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--confidence", "1"], "--confidence is 1; it must be a number in (0, 1)"),
-        (["--confidence", "0"], "--confidence is 0; it must be a number in (0, 1)"),
         (["--confidence", "nan"], "--confidence is nan; it must be a number in (0, 1)"),
         (["--confidence", "high"], "--confidence is high; it must be a number in (0, 1)"),
         (["--seed", "1.5"], "--seed is 1.5; it must be a whole number"),
+        (["--seed", "-1"], "--seed is -1; it must be a whole number in [0, 2^64)"),
+        (["--seed", str(2**64)], "it must be a whole number in [0, 2^64)"),
         (
-            ["flase-1"],
-            "CLAIM is 'flase-1'; it must match a claim of the register (see --list); close names: false-1",
+            ["azize-flase"],
+            "CLAIM is 'azize-flase'; it must match a statement of the register (see --list); close names: azize-false",
         ),
-        (["corrected"], "close names: false-1-corrected"),
-        (["zzz*"], "CLAIM is 'zzz*'; it must match a claim of the register (see --list)\n"),
-        (["--regime", "a"], "--regime is 'a' for 4 claims; it must go with exactly one CLAIM"),
-        (
-            ["false-1", "--regime", "large gab"],
-            "--regime is 'large gab'; it must match a regime of false-1; close names: large gap",
-        ),
+        (["corrected"], "close names: azize-false-corrected"),
+        (["zzz*"], "CLAIM is 'zzz*'; it must match a statement of the register (see --list)\n"),
+        (["--at", "{}"], "--at is given for 5 statements; it must go with exactly one CLAIM"),
+        (["azize-false", "--at", "x = 3"], "--at is 'x = 3', which is no JSON"),
+        (["azize-false", "--at", '{"x": 0.1}'], "at has no value for law"),
+        (["azize-false", "--at", '{"x": 7.0, "law": "Bernoulli"}'], "x is 7.0; azize-false allows [0, 0.8]"),
+        (["--budget", "2m"], "--budget is given without --hunt"),
+        (["--keep"], "--keep is given without --hunt"),
+        (["--hunt", "--budget", "0s"], "budget is '0s'; it must be seconds > 0"),
+        (["--hunt", "--json", "-"], "--hunt is given beside --at or --json"),
     ],
 )
 def test_bad_arguments_exit_2_with_one_sentence(sound, tmp_path, capsys, arguments, message):
@@ -99,86 +102,155 @@ def test_argparse_errors_exit_2(sound, capsys):
     assert main(["--help"], sound) == 0
 
 
-def test_an_unwritable_out_is_found_before_any_work(make_claim, tmp_path, capsys):
-    from verify.claim import Budget, Regime, RegimeResult
-
-    def never(budget: Budget) -> RegimeResult:
-        pytest.fail("the judge was called")
-
+def test_an_unwritable_out_is_found_before_any_work(make, tmp_path, capsys):
     (tmp_path / "file").write_text("")
-    register = {"c": make_claim("c", Regime("r", {}, never))}
-    assert main(["--out", str(tmp_path / "file")], register) == 2
-    assert "it must be a folder that can be written" in capsys.readouterr().err
+    register = {"c": make("c", truth=lambda x: pytest.fail("it was judged"))}
+    for arguments in (["--out", str(tmp_path / "file")], ["--json", str(tmp_path / "file" / "data.json")]):
+        assert main(arguments, register) == 2
+        assert "it must be a folder that can be written" in capsys.readouterr().err
 
 
 def test_list_judges_nothing(broken, capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     assert main(["--list"], broken) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(broken)
-    assert main(["false*", "--list"], broken) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 2
+    assert main(["azize-false-corrected", "--list"], broken) == 0
+    first, second, *parameters = capsys.readouterr().out.splitlines()
+    assert first == "azize-false-corrected: For x at most 0.6."
+    assert second.startswith("  theorem 1; bound")
+    assert parameters[0] == "  x    [0, 0.6]"
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_replay_judges_one_regime_as_before_and_writes_nothing(sound, tmp_path, capsys, monkeypatch):
+def test_a_replay_judges_one_point_as_before_and_writes_nothing(sound, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    main(["false-1", "--seed", "4", "--out", str(tmp_path / "all")], sound)
-    (whole,) = json.loads((tmp_path / "all/verdicts.json").read_text("utf-8"))
+    main(["azize-false", "--seed", "4", "--out", str(tmp_path / "all"), "--scale", "quick"], sound)
+    (whole,) = records_of(tmp_path / "all")
     capsys.readouterr()
-    assert main(["false-1", "--regime", "large gap", "--seed", "4"], sound) == 0
-    assert "false-1, regime large gap: REFUTED. games: sufficient" in capsys.readouterr().out
+    at = {"x": 0.75, "law": whole["points"][1]["parameters"]["law"]}
+    assert main(["azize-false", "--at", json.dumps(at), "--seed", "4"], sound) == 0
+    assert "REFUTED. exact law" in capsys.readouterr().out
     assert [path.name for path in tmp_path.iterdir()] == ["all"]
-    main(["false-1", "--regime", "large gap", "--seed", "4", "--out", "replay"], sound)
-    (again,) = json.loads((tmp_path / "replay/verdicts.json").read_text("utf-8"))
-    (regime,) = again["regimes"]
-    first = next(r for r in whole["regimes"] if r["name"] == "large gap")
-    assert regime | {"seconds": 0} == first | {"seconds": 0}
-    assert again["failure_probability"] == pytest.approx(whole["failure_probability"] / 3)
+    main(["azize-false", "--at", json.dumps(at), "--seed", "4", "--out", "replay"], sound)
+    (again,) = records_of(tmp_path / "replay")
+    assert again["points"] == [whole["points"][1]]
 
 
-def test_the_live_table_holds_every_claim(sound, tmp_path, monkeypatch):
-    from io import StringIO
+def test_data_alone_go_to_standard_output(sound, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert main(["azize-*", "--json", "-", "--scale", "quick"], sound) == 0
+    out, err = capsys.readouterr()
+    assert [record["claim"] for record in json.loads(out)] == [
+        "azize-true",
+        "azize-false",
+        "azize-false-corrected",
+    ]
+    assert "Judged 3 statements" in err
+    assert list(tmp_path.iterdir()) == []
 
+
+def test_a_full_disk_is_one_sentence(sound, tmp_path, monkeypatch, capsys):
+    from verify.report.folder import ReportFolder
+
+    def full(self):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(ReportFolder, "add", full)
+    assert main(["--out", str(tmp_path), "--scale", "quick"], sound) == 1
+    said = capsys.readouterr().err
+    assert said.strip() == "python -m verify: the report cannot be written any more: No space left on device"
+
+
+def test_the_live_table_holds_every_statement(sound):
     from rich.console import Console
 
-    from verify.side_by_side import judge_all
     from verify.table import VerdictTable
 
+    setting = Setting("quick", 0.999, 0, 1e-6, {})
     for width in (60, 80, 140):
         console = Console(file=StringIO(), force_terminal=True, width=width, height=12)
         with VerdictTable(console, len(sound)) as table:
-            for result in judge_all(list(sound.values()), "quick", 1e-4, on_regime=table.start):
-                table.add(result)
+            for outcome in judge_all([list(sound.values())], setting, table.start):
+                table.add(outcome)
         assert isinstance(console.file, StringIO)
         shown = console.file.getvalue()
-        for word in (*sound, "CONFIRMED", "REFUTED", "INCONCLUSIVE", "detectable" if width == 140 else "gap"):
+        for word in (*sound, "CONFIRMED", "REFUTED", "INCONCLUSIVE", "stands" if width == 140 else "gap"):
             assert word in shown
         assert "…" not in shown
+
+
+def test_a_hunt_keeps_its_probes_and_writes_a_report(sound, tmp_path, capsys, monkeypatch):
+    from verify import register
+
+    monkeypatch.setattr(register, "HUNTED", tmp_path / "hunted.json")
+    (tmp_path / "hunted.json").write_text('{"other": {"seed": 1}}')
+    asked = ["azize-false*", "--hunt", "--budget", "64 probes", "--keep", "--out", str(tmp_path / "out")]
+    assert main(asked, sound) == 0
+    assert "2 of 2 statements hunted, 1 broken. Report: " in capsys.readouterr().out
+    folder = tmp_path / "out/hunts"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "azize-false-0.jsonl", "azize-false-corrected-0.jsonl", "index.html", "results.json",
+    ]  # fmt: skip
+    found = json.loads((tmp_path / "hunted.json").read_text())
+    assert sorted(found) == ["azize-false", "azize-false-corrected", "other"]
+    assert found["azize-false"]["points"][0]["x"] > 0.6
+    assert found["azize-false-corrected"]["points"] == []
+    assert found["azize-false"]["probes"] >= 32
+    before = (folder / "azize-false-0.jsonl").read_text()
+    assert main(asked, sound) == 0
+    assert (
+        folder / "azize-false-0.jsonl"
+    ).read_text() == before  # it went on where it was: no probe was made again
+
+
+def test_a_hunt_of_the_register_in_processes(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "verify", "field-yeom", "field-gaussian", "--hunt", "--budget", "40 probes", "--out", "out"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "2 of 2 statements hunted, 1 broken" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_what_was_found_becomes_a_point(sound, monkeypatch):
+    from verify import register
+
+    at = {"x": 0.7, "law": "Bernoulli"}
+    monkeypatch.setattr(register, "hunted", lambda: {"azize-false": {"seed": 5, "points": [at]}})
+    statements = list(sound.values())
+    names = [point.name for point in register.with_found(sound["azize-false"], statements).points]
+    assert names == ["holds", "breaks", "found by a hunt of azize-false, seed 5"]
+    assert (
+        register.with_found(sound["azize-false-corrected"], statements).points
+        == sound["azize-false-corrected"].points
+    )
 
 
 SLOW = """
 import sys, time
 sys.path.insert(0, {tests!r})
-from conftest import claim, regime
-from verify.claim import Regime, Verdict
+from conftest import registered, statement
 from verify.command import main
 
-def slow(budget):
+def slow(x):
     print("SLOW", flush=True)
     time.sleep(60)
 
-first = claim("first", regime("a", Verdict.CONFIRMED))
-second = claim("second", regime("a", Verdict.REFUTED), Regime("slow", {{}}, slow))
-third = claim("third", Regime("slow", {{}}, slow))
-register = {{c.id: c for c in {claims}}}
-sys.exit(main(["--out", sys.argv[1]], register))
+first, second, third = statement("first"), statement("second", truth=slow), statement("third", truth=slow)
+sys.exit(main(["--out", sys.argv[1], "--scale", "quick"], registered({names})))
 """
 
 
-@pytest.mark.parametrize(("claims", "kept"), [("(first, second, third)", 1), ("(second, third)", 0)])
-def test_ctrl_c_keeps_what_was_finished(tmp_path, claims, kept):
+@pytest.mark.parametrize(("names", "kept"), [("first, second, third", 1), ("second, third", 0)])
+def test_ctrl_c_keeps_what_was_finished(tmp_path, names, kept):
     script = tmp_path / "run.py"
-    script.write_text(SLOW.format(tests=str(Path(__file__).parent), claims=claims))
+    script.write_text(SLOW.format(tests=str(Path(__file__).parent), names=names))
     process = subprocess.Popen(
         [sys.executable, str(script), str(tmp_path / "out")],
         cwd=ROOT,
@@ -194,27 +266,34 @@ def test_ctrl_c_keeps_what_was_finished(tmp_path, claims, kept):
         if line.startswith("SLOW"):
             break
     else:
-        pytest.fail(f"the slow claim was not reached: {lines} {process.stderr and process.stderr.read()}")
-    time.sleep(0.5)  # the other thread, if any, has long put its instant claim
+        pytest.fail(f"the slow statement was not reached: {lines} {process.stderr and process.stderr.read()}")
+    time.sleep(0.5)  # the other thread, if any, has long put its instant statement
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert process.returncode == 130, err
     assert "Traceback" not in err
     total = kept + 2
     said = [line for line in out.splitlines() if line.startswith("Interrupted")]
-    tally = ": 1 printed statement (1 CONFIRMED)" if kept else ""
+    tally = ": 1 statement (1 CONFIRMED)" if kept else ""
     page = tmp_path / "out/index.html"
-    assert said == [f"Interrupted: {kept} of {total} claims finished and kept{tally}. Report: {page}"]
-    records = json.loads((tmp_path / "out/verdicts.json").read_text("utf-8"))
-    assert [record["claim"] for record in records] == ["first"][:kept]
+    assert said == [f"Interrupted: {kept} of {total} statements finished and kept{tally}. Report: {page}"]
+    assert [record["claim"] for record in records_of(tmp_path / "out")] == ["first"][:kept]
     text = page.read_text("utf-8")
-    assert f"The run was interrupted: {kept} of {total} claims finished" in text
+    assert f"The run was interrupted: {kept} of {total} statements finished" in text
     assert "</html>" in text
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
-        "FINDINGS.md",
-        "index.html",
-        "verdicts.json",
-    ]
+
+
+def test_ctrl_c_in_a_hunt_keeps_what_was_found(sound, tmp_path, monkeypatch, capsys):
+    from verify import hunting
+
+    def interrupted(statement: rf.Statement, *given, **more):
+        outcome = rf.hunt(statement, "32 probes", progress=False)
+        return type(outcome)(**(vars(outcome) | {"interrupted": True}))
+
+    monkeypatch.setattr(hunting, "hunt", interrupted)
+    assert main(["--hunt", "--out", str(tmp_path)], sound) == 130
+    assert "Interrupted: 1 of 5 statements hunted" in capsys.readouterr().out
+    assert (tmp_path / "hunts/index.html").exists()
 
 
 def test_python_dash_m_verify_answers():

@@ -1,137 +1,65 @@
-"""Judging: shares and seeds, one failing judge, an interruption."""
-
-import math
-from dataclasses import replace
+"""Judging the register: shares, points that are drawn, threads, an interruption."""
 
 import pytest
 
-from verify.claim import Budget, Regime, RegimeResult, Verdict
-from verify.judge import failure_share, headline, judge, regime_seed
-from verify.side_by_side import judge_all
+from mipsim import referee as rf
+from verify.judge import SAMPLES, SCALES, Setting, drawn_points, judge, judge_all, points_of, risk_of
+
+SETTING = Setting("quick", 0.999, 3, 1e-6, {})
 
 
-def test_the_share_is_that_of_the_whole_register(sound):
-    assert sum(len(claim.regimes) for claim in sound.values()) == 6
-    assert failure_share(0.999, sound) == pytest.approx(1e-3 / 6)
-    result = judge(sound["false-1"], "quick", failure_share(0.999, sound))
-    assert result.failure_probability == pytest.approx(3 * 1e-3 / 6)
+def test_the_share_is_that_of_the_whole_register_at_full_scale(sound):
+    total = sum(len(one.points) for one in sound.values()) + 5 * SAMPLES[-1]
+    assert points_of(sound, {}) == total
+    assert risk_of(0.999, sound, {}) == pytest.approx(1e-3 / total)
+    assert points_of(sound, {"azize-true": (1, 2, 3)}) == total - SAMPLES[-1] + 3
+    for place, scale in enumerate(SCALES):
+        outcome = judge(sound["azize-false"], Setting(scale, 0.999, 0, 1e-6, {}))
+        assert len(outcome.judged) == 2 + SAMPLES[place]  # never more points than the share pays for
 
 
-def test_only_chance_needs_a_share(sound, make_claim):
-    exact = [replace(regime, random=False) for regime in sound["false-1"].regimes]
-    register = {**sound, "exact": make_claim("exact", *exact)}
-    assert failure_share(0.999, register) == failure_share(0.999, sound)
-    assert judge(register["exact"], "quick", 1e-4).failure_probability == 0
+def test_a_larger_scale_goes_on_from_a_smaller_one(sound):
+    few, many = (drawn_points(sound["azize-false"], count, 5) for count in (4, 9))
+    assert many[:4] == few
+    assert [dict(one.at) for one in drawn_points(sound["azize-true"], 4, 5)] == [dict(one.at) for one in few]
+    assert [dict(one.at) for one in drawn_points(sound["azize-true"], 4, 6)] != [dict(one.at) for one in few]
 
 
-def test_every_share_together_is_the_family_wise_probability(sound):
-    total = sum(
-        result.failure_probability
-        for result in judge_all(list(sound.values()), "quick", failure_share(0.95, sound))
-    )
-    assert total == pytest.approx(0.05)
+def test_an_outcome_says_which_points_were_drawn(sound):
+    outcome = judge(sound["azize-false"], SETTING)
+    assert [one.sampled for one in outcome.judged] == [False, False] + [True] * SAMPLES[0]
+    assert [one.name for one in outcome.judged][:3] == ["holds", "breaks", "drawn 1"]
+    alone = judge(sound["azize-false"], SETTING, [rf.Point({"x": 0.2, "law": "Bernoulli"})])
+    assert [one.verdict for one in alone.judged] == ["CONFIRMED"]
 
 
-def test_the_judge_gets_the_budget(make_claim, tmp_path):
-    seen: list[Budget] = []
-
-    def spy(budget: Budget) -> RegimeResult:
-        seen.append(budget)
-        return RegimeResult({}, Verdict.CONFIRMED, 7, 0.0, (-0.1, 0.1), 0.0, 0.1)
-
-    result = judge(make_claim("c", Regime("r", {"n": 9}, spy, "the reading")), "full", 1e-5, 3, tmp_path)
-    assert seen == [Budget("full", 1e-5, regime_seed(3, "c", "r"), tmp_path, 3)]
-    (regime,) = result.regimes
-    assert (regime.seed, regime.parameters, regime.reading) == (seen[0].seed, {"n": 9}, "the reading")
-    assert 0 <= regime.seconds <= result.seconds
+def test_the_outcomes_are_those_of_one_thread(sound):
+    alone = {name: judge(one, SETTING).gap for name, one in sound.items()}
+    for workers in (1, 3):
+        found = judge_all([[one] for one in sound.values()], SETTING, workers=workers)
+        assert {outcome.statement.name: outcome.gap for outcome in found} == pytest.approx(alone, nan_ok=True)
 
 
-def test_seeds_are_stable_and_distinct():
-    # Fixed for ever (half of the first 4 bytes of the SHA-256): else no stored verdict could be repeated.
-    assert regime_seed(0, "azize-thm-4.2", "n = 1000") == 700226506
-    seeds = {regime_seed(s, c, r) for s in range(10) for c in ("a", "b") for r in ("x", "y", "x y")}
-    assert len(seeds) == 60
-    assert all(0 <= seed < 2**31 for seed in seeds)
-    # The parts do not run together.
-    assert regime_seed(0, "ab", "c") != regime_seed(0, "a", "bc")
-
-
-def test_a_seed_does_not_depend_on_the_claims_beside_it(sound):
-    alone = judge(sound["false-1"], "quick", 1e-4, seed=5)
-    among = {result.claim.id: result for result in judge_all(list(sound.values()), "quick", 1e-4, seed=5)}
-    assert [r.seed for r in alone.regimes] == [r.seed for r in among["false-1"].regimes]
-
-
-@pytest.mark.parametrize(
-    ("name", "verdict"),
-    [
-        ("true-1", "CONFIRMED"),
-        ("false-1", "REFUTED"),
-        ("false-1-corrected", "CONFIRMED"),
-        ("open-1", "INCONCLUSIVE"),
-    ],
-)
-def test_verdicts(sound, name, verdict):
-    result = judge(sound[name], "quick", 1e-4)
-    assert result.verdict == verdict
-    assert result.judged
-
-
-def test_the_counterexample_speaks_for_a_refuted_claim(sound):
-    result = judge(sound["false-1"], "quick", 1e-4)
-    assert result.names[headline(result) or 0] == "large gap"
-    assert headline(judge(sound["open-1"], "quick", 1e-4)) == 0
-
-
-def test_a_failing_judge_stops_nothing_else(broken):
-    results = list(judge_all(list(broken.values()), "quick", 1e-4))
-    assert [result.judged for result in results] == [False, True, True, True, True]
-    bad = results[0]
-    assert bad.verdict is Verdict.INCONCLUSIVE  # never CONFIRMED on part of its regimes
-    assert bad.names == ("fine",)
-    ((name, error),) = bad.errors
-    assert name == "bad"
-    assert error.startswith("RuntimeError: counts are truncated")
-
-
-def test_a_refutation_outlives_a_failing_judge(broken, make_claim, make_regime):
-    bad = broken["broken-1"].regimes[1]
-    result = judge(make_claim("c", bad, make_regime("r", Verdict.REFUTED, 0.2)), "quick", 1e-4)
-    assert result.judged
-    assert result.verdict is Verdict.REFUTED
-    assert len(result.errors) == 1
-
-
-def test_a_judge_that_returns_no_result_has_failed(make_claim):
-    result = judge(make_claim("c", Regime("r", {}, lambda budget: None)), "quick", 1e-4)  # type: ignore[arg-type]
-    assert not result.judged
-    assert "must return a RegimeResult" in result.errors[0][1]
-
-
-def test_an_interruption_propagates_after_the_finished_claims(sound, make_claim):
-    def interrupted(budget: Budget) -> RegimeResult:
+def test_an_interruption_inside_a_statement_reaches_the_reader(make):
+    def interrupted(x: float) -> float:
         raise KeyboardInterrupt
 
-    claims = [sound["true-1"], make_claim("c", Regime("r", {}, interrupted)), sound["false-1"]]
-    results = judge_all(claims, "quick", 1e-4)
-    assert next(results).claim.id == "true-1"
     with pytest.raises(KeyboardInterrupt):
-        next(results)
+        list(judge_all([[make("c", truth=interrupted)]], SETTING, workers=2))
 
 
-def test_on_regime_is_called_before_each(sound):
-    seen = []
-    judge(
-        sound["false-1"],
-        "quick",
-        1e-4,
-        on_regime=lambda claim, regime, index: seen.append((regime.name, index)),
+def test_games_have_the_seed_of_the_run_and_the_share_of_one_point(make):
+    coin = make(
+        "coin",
+        kind=rf.Bound(),
+        domain={"shift": rf.Real(0.0, 1.0)},
+        points=({"shift": 0.5},),
+        claimed=lambda shift: __import__("mipsim").GaussianTradeOff(shift + 1.0),
+        truth=lambda shift: (lambda g, n: g.standard_normal(n), lambda g, n: shift + g.standard_normal(n)),
     )
-    assert seen == [("holds", 0), ("small gap", 1), ("large gap", 2)]
-
-
-def test_a_nan_gap_never_speaks_before_a_number(sound):
-    result = judge(sound["false-1"], "quick", 1e-4)
-    regimes = tuple(replace(r, verdict=Verdict.INCONCLUSIVE) for r in result.regimes)
-    changed = replace(result, regimes=(replace(regimes[0], gap=math.nan), *regimes[1:]))
-    assert headline(changed) == 2
+    at = coin.points
+    first, again, other = (judge(coin, Setting("quick", 0.999, seed, 1e-6, {}), at) for seed in (1, 1, 2))
+    assert first.judged[0].games == 100_000
+    assert first.gap == again.gap != other.gap
+    wide = judge(coin, Setting("quick", 0.999, 1, 1e-12, {}), at)
+    assert wide.interval[1] > first.interval[1]

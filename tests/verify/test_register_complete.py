@@ -2,8 +2,8 @@
 
 import pytest
 
-from verify.claim import Claim
-from verify.register import REGISTER
+from mipsim.referee import Statement
+from verify.register import FAMILIES, HUNTED, MODULES, PAPERS, REGISTER, SAMPLES, hunted, paper_of
 
 NUMBERED = {
     "azize": (
@@ -22,6 +22,9 @@ NUMBERED = {
         "prop-2", "thm-3", "thm-4", "thm-5", "prop-6", "thm-7", "thm-8", "thm-9", "cor-10", "cor-14", "prop-11",
         "noise", "lemma-12", "lemma-13", "alg-1",
     ),
+    "field": (
+        "gaussian", "shuffled-batches", "central-limit", "sampling", "yeom", "humphries", "shuffling",
+    ),
 }  # fmt: skip
 IDS = [f"{paper}-{name}" for paper, names in NUMBERED.items() for name in names]
 
@@ -29,29 +32,31 @@ IDS = [f"{paper}-{name}" for paper, names in NUMBERED.items() for name in names]
 @pytest.mark.parametrize("name", IDS)
 def test_every_numbered_statement_is_judged(name: str):
     assert name in REGISTER
-    claim = REGISTER[name]
-    assert (claim.id, claim.paper) == (name, name.partition("-")[0])
-    assert claim.regimes
-    assert claim.corrects is None
+    assert REGISTER[name].points
+    assert not REGISTER[name].corrects
 
 
-def test_no_paper_lists_an_id_twice():
-    """The register is a mapping: a second claim of the same id would hide the first."""
-    from verify import azize, izzo, kaissis, leemann
-
-    listed = [claim.id for paper in (azize, leemann, kaissis, izzo) for claim in paper.CLAIMS]
+def test_no_name_is_used_twice():
+    """The register is a mapping: a second statement of the same name would hide the first."""
+    listed = [one.name for module in MODULES for one in module.STATEMENTS]
     assert sorted(listed) == sorted(set(listed))
+    assert [name for family in FAMILIES for name in family] == listed == list(REGISTER)
+    assert set(SAMPLES) <= set(listed)
+    assert {paper_of(name) for name in listed} == set(PAPERS)
 
 
-@pytest.mark.parametrize("claim", REGISTER.values(), ids=REGISTER)
-def test_a_claim_is_whole(claim: Claim):
-    """Its regimes have names of their own, its domain is data, and the twin that it names knows it."""
-    names = [regime.name for regime in claim.regimes]
+def test_every_kept_hunt_is_of_a_statement():
+    assert set(hunted()) <= set(REGISTER), f"{HUNTED.name} names a statement that is gone"
+
+
+@pytest.mark.parametrize("statement", REGISTER.values(), ids=REGISTER)
+def test_a_statement_is_whole(statement: Statement):
+    """Its points differ, and the twin that it names is there."""
+    points = [dict(point.at) for point in statement.points]
+    assert all(point not in points[:place] for place, point in enumerate(points))
+    names = [point.name for point in statement.points if point.name]
     assert len(names) == len(set(names))
-    assert claim.domain
-    assert claim.id.endswith("-corrected") == (claim.corrects is not None)
-    if claim.corrected_by is not None:
-        assert REGISTER[claim.corrected_by].corrects == claim.id
-    if claim.corrects is not None:
-        assert REGISTER[claim.corrects].corrected_by == claim.id
-        assert len(claim.derivation) > 40
+    assert statement.name.endswith("-corrected") == bool(statement.corrects)
+    if statement.corrects:
+        assert statement.corrects in REGISTER
+        assert len(statement.derivation) > 40

@@ -1,35 +1,35 @@
-"""The report: its data, its page, and that it is never half-written."""
+"""The report of a run: its data, its page, its findings."""
 
 import json
-import math
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 
-import numpy as np
 import pytest
 
-from verify.claim import Verdict
-from verify.judge import judge
-from verify.report.folder import ReportFolder
-from verify.report.record import Setting, claim_record, plain
-from verify.side_by_side import judge_all
+from mipsim.referee.defect import correction_of
+from verify.judge import Setting, judge_all
+from verify.report.findings import findings
+from verify.report.folder import Records, ReportFolder
+from verify.report.record import command_of
 
-SETTING = Setting("quick", 0.999, 7)
+SETTING = Setting("quick", 0.999, 7, 1e-6, {})
 # fmt: off
-CLAIM_KEYS = {
-    "claim", "paper", "statement", "kind", "verdict", "tolerance", "unit", "smallest_tolerance", "domain",
-    "failure_probability", "detectable_gap", "regimes", "holds_on", "fails_on", "counterexample", "corrects",
-    "corrected_by", "seconds", "defect", "quote", "restricted_by", "slip", "same_formula", "share", "readings", "gaps",
-    "smallest_tolerances", "detectable_gaps",
+KEYS = {
+    "claim", "paper", "statement", "verdict", "defect", "share", "readings", "source", "kind", "domain", "restricted", "quote",
+    "restricted_by", "slip", "derivation", "corrects", "control", "corrected_by", "same_formula", "counterexample", "points",
+    "failures", "findings", "importance", "hunt", "seconds",
 }
-REGIME_KEYS = {
+POINT_KEYS = {
     "name", "parameters", "reading", "route", "games", "seed", "verdict", "gap", "interval", "second_route",
-    "smallest_tolerance", "detectable_gap", "games_to_decide", "detail", "seconds",
-    "unit", "tolerance", "setting", "sampled", "exact",
+    "smallest_tolerance", "detectable_gap", "games_to_decide", "detail", "seconds", "unit", "tolerance", "setting", "sampled",
+    "random", "exact",
 }
 # fmt: on
 VOID = {"meta", "br", "link", "img", "input", "hr"}
+HUNT = {
+    "seed": 3, "budget": "2m", "probes": 1234, "failed": 2, "verdict": "REFUTED", "share": 0.75, "gap": 0.15, "unit": "power",
+    "at": {"x": 0.75}, "points": [{"x": 0.75}],
+}  # fmt: skip
 
 
 class Reader(HTMLParser):
@@ -69,68 +69,54 @@ def read(page: str) -> Reader:
 
 @pytest.fixture
 def written(broken, tmp_path):
-    folder = ReportFolder(tmp_path / "deep" / "report", SETTING, regimes=8, claims=list(broken.values()))
-    for result in judge_all(list(broken.values()), "quick", 1e-3 / 8, 7):
-        folder.add(result)
+    records = Records(list(broken), broken, {"azize-false": HUNT}, "quick")
+    folder = ReportFolder(tmp_path / "deep" / "report", records, SETTING, len(broken), 1000)
+    for outcome in judge_all([[one] for one in broken.values()], SETTING):
+        records.add(outcome)
+        folder.add()
     folder.finish()
-    return folder
+    return folder, records
 
 
-def test_the_data_has_the_promised_keys(written, broken):
-    records = json.loads(written.verdicts.read_text("utf-8"))
-    assert [record["claim"] for record in records] == list(broken)
-    for record in records:
-        assert set(record) == CLAIM_KEYS
+@pytest.fixture
+def data(written):
+    text = written[0].page.with_name("verdicts.json").read_text("utf-8")
+    return json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+
+
+def test_the_data_has_the_promised_keys(data, broken):
+    assert [record["claim"] for record in data] == list(broken)
+    for record in data:
+        assert set(record) == KEYS
         assert record["verdict"] in ("CONFIRMED", "REFUTED", "INCONCLUSIVE", None)
-        assert record["regimes"]
-        assert all(set(regime) == REGIME_KEYS for regime in record["regimes"])
-        assert record["domain"]["n"] == {"low": 2, "high": "inf", "note": "whole"}
-        assert record["domain"]["law"]["choices"] == ["Bernoulli", "Gaussian"]
+        assert all(set(point) == POINT_KEYS for point in record["points"])
+    assert data[1]["domain"]["x"]["high"] == 0.8
 
 
-def test_the_data_of_a_refuted_claim(written):
-    record = next(r for r in json.loads(written.verdicts.read_text("utf-8")) if r["claim"] == "false-1")
-    assert (record["holds_on"], record["fails_on"]) == (["holds"], ["small gap", "large gap"])
+def test_the_data_of_a_refuted_statement(data, broken):
+    record = next(one for one in data if one["claim"] == "azize-false")
+    assert (record["paper"], record["defect"], record["verdict"]) == ("azize", "condition", "REFUTED")
+    assert [point["verdict"] for point in record["points"][:2]] == ["CONFIRMED", "REFUTED"]
+    assert 0.5 < record["share"] < 1.0
     example = record["counterexample"]
-    assert set(example) == REGIME_KEYS | {"command"}
-    assert example["name"] == "large gap"
-    assert example["gap"] == -0.3
-    assert example["interval"] == pytest.approx([-0.31, -0.29])
-    assert example["parameters"]["shares"] == [0.5, 0.5]
-    assert example["games"] == 10
-    assert example["command"] == (
-        "python -m verify false-1 --regime 'large gap' --scale quick --confidence 0.999 --seed 7"
-    )
-    assert (record["corrected_by"], record["corrects"]) == ("false-1-corrected", None)
-    assert record["smallest_tolerance"] == pytest.approx(0.31)
-    assert record["failure_probability"] == pytest.approx(3 * 1e-3 / 8)
+    assert example["gap"] == max(point["gap"] for point in record["points"])
+    assert example["second_route"].startswith("by hand")
+    assert example["command"].startswith("python -m verify azize-false --at '{")
+    assert example["command"].endswith("--scale quick --confidence 0.999 --seed 7")
+    assert (record["corrected_by"], record["corrects"]) == ("azize-false-corrected", None)
+    assert record["same_formula"]
+    assert record["hunt"] == HUNT
 
 
-def test_what_json_cannot_hold(written):
-    text = written.verdicts.read_text("utf-8")
-    records = {
-        r["claim"]: r for r in json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
-    }
-    (regime,) = records["open-1"]["regimes"]
-    assert regime["gap"] is None
-    assert regime["interval"] == ["-inf", "inf"]
-    assert float(records["open-1"]["smallest_tolerance"]) == math.inf
-    assert records["open-1"]["counterexample"] is None
-
-
-def test_a_claim_that_could_not_be_judged(written):
-    record = json.loads(written.verdicts.read_text("utf-8"))[0]
-    assert record["claim"] == "broken-1"
-    assert record["verdict"] is None
-    assert record["smallest_tolerance"] == "inf"
-    fine, bad = record["regimes"]
-    assert fine["verdict"] == "CONFIRMED"
-    assert bad["verdict"] is None
-    assert bad["detail"].startswith("RuntimeError: counts are truncated")
+def test_a_statement_that_could_not_be_judged(data):
+    assert data[0]["claim"] == "kaissis-broken"
+    assert data[0]["verdict"] is None
+    assert data[0]["points"] == []
+    assert data[0]["failures"][0]["error"].startswith("RuntimeError: counts are truncated")
 
 
 def test_the_page_is_well_formed_and_stands_alone(written):
-    page = written.page.read_text("utf-8")
+    page = written[0].page.read_text("utf-8")
     reader = read(page)
     ids = [value for _, name, value in reader.attributes if name == "id"]
     assert len(ids) == len(set(ids))
@@ -140,91 +126,76 @@ def test_the_page_is_well_formed_and_stands_alone(written):
             assert value[1:] in ids, (tag, name, value)
         assert not name.startswith("on")
     for target in re.findall(r"url\(([^)]*)\)", page):
-        assert target.startswith("#")
         assert target[1:] in ids
-    assert "@import" not in page
-    assert "http://" not in page
-    assert "https://" not in page
+    for word in ("@import", "http://", "https://"):
+        assert word not in page
 
 
-def test_the_page_names_every_claim_and_escapes_every_text(written, broken):
-    page = written.page.read_text("utf-8")
+def test_the_page_names_every_statement_and_escapes_every_text(written, broken):
+    page = written[0].page.read_text("utf-8")
     assert "<script>alert" not in page
     assert "<b>bold" not in page
     reader = read(page)
     assert reader.tags.count("script") == 1
     text = "".join(reader.text)
-    for name, claim in broken.items():
+    for name, one in broken.items():
         assert f'<section id="{name}"' in page
-        assert claim.statement in text
-    assert 'Because <script>alert("x")</script>' in text
-    assert "counts are truncated <script>" in text
-    assert "--regime 'large gap'" in text
-    assert "family-wise failure probability" in text
-    for word in (
-        "CONFIRMED",
-        "REFUTED",
-        "INCONCLUSIVE",
-        "not judged",
+        assert one.says in text
+    for said in (
+        'Because <script>alert("x")</script>',
+        "counts are truncated <script>",
+        "Defect: condition, right with a condition that is not stated.",
+        "python -m verify azize-false --at",
+        "Second route: by hand",
+        "Budget 2m, seed 3: 1,234 probes, 2 failed; it was broken",
+        "It stood at 75% of the evenly spread probes.",
+        "family-wise failure probability",
         "quick, seed 7",
-        "123M games would decide",
     ):
-        assert word in text or word == "123M games would decide"
+        assert said in text
+    assert '<p>Corrected by <a href="#azize-false-corrected">' in page
+    assert '<p>Corrects <a href="#azize-false">' in page
 
 
-def test_links_between_twins_and_none_to_what_is_not_there(written):
-    page = written.page.read_text("utf-8")
-    assert '<p>Corrected by <a href="#false-1-corrected">' in page
-    assert '<p>Corrects <a href="#false-1">' in page
-    assert "<p>Corrected by not-here.</p>" in page
+def test_a_map_says_where_it_holds(written):
+    assert "Where azize-false holds, over x and law" in written[0].page.read_text("utf-8")
 
 
-def test_games_to_decide_are_said(make_claim, make_regime, tmp_path):
-    claim = make_claim("c", make_regime("r", Verdict.INCONCLUSIVE))
-    folder = ReportFolder(tmp_path, SETTING, regimes=1, claims=[claim])
-    folder.add(judge(claim, "quick", 1e-3))
-    assert "123M games would decide" in folder.page.read_text("utf-8")
-
-
-def test_a_page_says_when_it_is_not_whole(broken, tmp_path):
-    folder = ReportFolder(tmp_path, SETTING, regimes=8, claims=list(broken.values()))
-    folder.add(judge(broken["true-1"], "quick", 1e-4))
-    assert "1 of 5 claims finished" in folder.page.read_text("utf-8")
-    assert len(json.loads(folder.verdicts.read_text("utf-8"))) == 1
+def test_a_report_of_a_part_has_no_dead_links(broken, tmp_path):
+    records = Records(list(broken), broken, {}, "quick")
+    folder = ReportFolder(tmp_path, records, SETTING, 5, 1000)
+    for outcome in judge_all([[broken["azize-false"]]], SETTING):
+        records.add(outcome)
     folder.finish(interrupted=True)
-    assert "The run was interrupted: 1 of 5 claims finished" in folder.page.read_text("utf-8")
+    page = folder.page.read_text("utf-8")
+    assert "<p>Corrected by azize-false-corrected.</p>" in page
+    assert "The run was interrupted: 1 of 5 statements finished" in page
 
 
-def test_a_report_without_claims_is_whole(tmp_path):
-    folder = ReportFolder(tmp_path, SETTING, regimes=0, claims=[])
+def test_a_report_without_statements_is_whole(tmp_path):
+    folder = ReportFolder(tmp_path, Records([], {}, {}, "quick"), SETTING, 0, 0)
     folder.finish(interrupted=True)
-    assert json.loads(folder.verdicts.read_text("utf-8")) == []
+    assert json.loads((tmp_path / "verdicts.json").read_text("utf-8")) == []
     read(folder.page.read_text("utf-8"))
 
 
-def test_at_most_four_plots_and_the_counterexample_first(make_claim, make_regime, sound, tmp_path):
-    evidence = judge(sound["true-1"], "quick", 1e-4).regimes[0].evidence
-    regimes = [make_regime(f"r{i}", Verdict.CONFIRMED, 0.5 + i, evidence) for i in range(5)]
-    regimes.append(make_regime("counter", Verdict.REFUTED, 0.1, evidence))
-    claim = make_claim("c", *regimes)
-    folder = ReportFolder(tmp_path, SETTING, regimes=6, claims=[claim])
-    folder.add(judge(claim, "quick", 1e-4))
-    page = folder.page.read_text("utf-8")
-    captions = re.findall(r"<figcaption><strong>(.*?)</strong>", page)
-    assert captions == ["counter", "r4", "r3", "r2"]
-    assert "2 more regimes: in the table only." in page
-
-
-def test_plain_values():
-    assert plain({1: np.float32(0.5), "b": True, "c": Verdict.REFUTED, "d": Path("x")}) == {
-        "1": 0.5,
-        "b": True,
-        "c": "REFUTED",
-        "d": "x",
-    }
-    json.dumps(plain({"x": [np.bool_(True), {1}, (np.inf, -np.inf, np.nan)]}), allow_nan=False)
-
-
-def test_a_record_is_json(sound):
-    for result in judge_all(list(sound.values()), "quick", 1e-4):
-        json.dumps(claim_record(result, SETTING), allow_nan=False)
+def test_a_finding_has_all_that_is_needed_to_check_it(written, broken):
+    folder, records = written
+    text = folder.page.with_name("FINDINGS.md").read_text("utf-8")
+    assert text == findings(records.outcomes, {"azize-false": HUNT}, "quick")
+    outcome = next(one for one in records.outcomes if one.statement.name == "azize-false")
+    assert correction_of(outcome.statement, broken.values()) is broken["azize-false-corrected"]
+    for said in (
+        "### azize-false: condition",
+        "> It holds <script>",
+        "(p. 4)",
+        "stand.",
+        "**Counterexample**: x = 0.",
+        "Second route: by hand",
+        f"    uv run {command_of(outcome, 'quick')}",
+        "The hunt: Budget 2m",
+        "**Corrected** (`azize-false-corrected`, CONFIRMED): For x at most 0.6.",
+        "    Because",
+    ):
+        assert said in text
+    assert text.count("###") == 1  # what stands is no finding

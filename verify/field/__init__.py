@@ -1,21 +1,6 @@
-"""Theorems beyond the four papers that users meet every day, as statements of `mipsim.referee`."""
+"""Theorems beyond the four papers that users meet every day."""
 
-from verify.field.advantage import HUMPHRIES, YEOM
-from verify.field.central_limit import CENTRAL_LIMIT
-from verify.field.gaussian import CLASSICAL_GAUSSIAN, CLASSICAL_GAUSSIAN_CORRECTED
-from verify.field.sampling import SAMPLING, SAMPLING_CORRECTED
-from verify.field.shuffled_batches import SHUFFLED_BATCHES
-from verify.field.shuffling import SHUFFLING
+from verify.field import advantage, central_limit, gaussian, sampling, shuffled_batches, shuffling
 
-STATEMENTS = (
-    CLASSICAL_GAUSSIAN,
-    CLASSICAL_GAUSSIAN_CORRECTED,
-    SHUFFLED_BATCHES,
-    CENTRAL_LIMIT,
-    SAMPLING,
-    SAMPLING_CORRECTED,
-    YEOM,
-    HUMPHRIES,
-    SHUFFLING,
-)
-"""Judged by `mipsim judge verify/field/__init__.py`, hunted by `mipsim hunt` of the same."""
+MODULES = (gaussian, shuffled_batches, central_limit, sampling, advantage, shuffling)
+"""In the order in which a user meets them."""

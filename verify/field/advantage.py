@@ -19,6 +19,7 @@ YEOM = Statement(
     domain={"epsilon": Real(1e-3, math.inf, log=True, hunt_to=20.0)},
     claimed=lambda epsilon: math.expm1(epsilon),
     truth=largest_advantage,
+    points=({"epsilon": 1.0},),
     control=Control({"epsilon": 1.0}, attained=True),
 )
 
@@ -31,5 +32,8 @@ HUMPHRIES = Statement(
     domain={"epsilon": Real(1e-3, math.inf, log=True, hunt_to=20.0), "delta": Real(0.0, 0.9)},
     claimed=lambda epsilon, delta: (math.expm1(epsilon) + 2.0 * delta) / (math.exp(epsilon) + 1.0),
     truth=largest_advantage,
+    points=({"epsilon": 1.0, "delta": 0.01},),
     control=Control({"epsilon": 1.0, "delta": 0.01}, shift=0.03),
 )
+
+STATEMENTS = (YEOM, HUMPHRIES)

@@ -3,7 +3,7 @@
 import math
 
 import mipsim as mi
-from mipsim.referee import Bound, Number, Point, Real, Statement, Whole
+from mipsim.referee import Bound, Control, Number, Point, Real, Statement, Whole
 
 
 def limit_epsilon(sigma: float, rate: float, steps: int, log10_delta: float) -> float:
@@ -60,4 +60,7 @@ CENTRAL_LIMIT = Statement(
     points=(
         Point({"sigma": 0.5, "rate": 0.001, "steps": 10_000, "log10_delta": -5.0}, "sigma .5, q .001, T 1e4"),
     ),
+    control=Control({"sigma": 0.5, "rate": 0.001, "steps": 10_000, "log10_delta": -5.0}, attained=True),
 )
+
+STATEMENTS = (CENTRAL_LIMIT,)

@@ -81,6 +81,7 @@ SAMPLING = Statement(
         Point({"epsilon": 1.0, "sigma": 1.0, "rate": 0.1, "neighbours": ADDED}, "added"),
         Point({"epsilon": 1.0, "sigma": 1.0, "rate": 0.1, "neighbours": REPLACED}, "replaced"),
     ),
+    control=Control({"epsilon": 1.0, "sigma": 1.0, "rate": 0.1, "neighbours": ADDED}, shift=0.03),
 )
 
 SAMPLING_CORRECTED = SAMPLING.corrected(
@@ -92,3 +93,5 @@ SAMPLING_CORRECTED = SAMPLING.corrected(
     "Wang (2022), theorem 11: there the sampled likelihood ratio $1 - q + q L$ passes $1 - q + q e^\\varepsilon$ exactly where $L$ "
     "passes $e^\\varepsilon$, so that $\\delta$ becomes $q\\delta$, with equality.",
 )
+
+STATEMENTS = (SAMPLING, SAMPLING_CORRECTED)

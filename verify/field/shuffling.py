@@ -58,5 +58,8 @@ SHUFFLING = Statement(
     ),
     claimed=lambda log10_delta: log10_delta,
     truth=shuffled_delta,
+    points=({"n": 1000, "local": 1.0, "log10_delta": -5.0},),
     control=Control({"n": 1000, "local": 1.0, "log10_delta": -5.0}, attained=True),
 )
+
+STATEMENTS = (SHUFFLING,)

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-DEFECTS = {
-    "formula": "the formula is wrong at the paper's own setting, or at more than half of the points drawn from its domain",
-    "condition": "the formula is right, an assumption is missing",
-    "wording": "a slip of the pen that another line of the paper has right",
-    "reading": "false under one reading of the words, and not under another",
-}
+from mipsim.referee import Outcome, Quote, Verdict
+from mipsim.referee.defect import correction_of, defect_of
+from mipsim.referee.reporting.plain import plain
+from verify.hunting import told
+from verify.register import PAPERS, paper_of
+from verify.report.record import command_of
 
-PAPERS = {
-    "azize": "Azize & Basu (2025)",
-    "leemann": "Leemann, Pawelczyk & Kasneci (2023)",
-    "kaissis": "Kaissis, Ziller, Kolek, Riess & Rueckert (2023)",
-    "izzo": "Izzo, Yoon, Arik & Zou (2024)",
-}
+HEAD = """# Findings
 
-_HEAD = """# Findings
-
-Every statement of the four papers that does not stand as printed: the sentence that was judged, what is wrong with it, one
-counterexample with the command that replays it, a second, independent route to the same, and the corrected statement with its
-conditions. Written by `python -m verify` (as `FINDINGS.md` beside its report); nothing here is typed by hand.
+Every statement that does not stand as printed: the sentence that was judged, what is wrong with it, one counterexample with the
+command that replays it, a second, independent route to the same, what a search of the whole domain found, and the corrected
+statement with its conditions. Written by `python -m verify` (as `FINDINGS.md` beside its report); nothing here is typed by hand.
 
 A *gap* is how far the attacker is stronger than the statement allows, in the unit beside it; *probits* are differences of
 Phi^-1(FNR) at one FPR, so errors of the mu of a Gaussian trade-off curve. An interval from an exact law holds the law's proven
@@ -31,77 +25,77 @@ error; one from games has the failure probability of the whole register, 0.001.
 """
 
 
-def findings(records: Sequence[Mapping[str, Any]], derivations: Mapping[str, str]) -> str:
+def findings(outcomes: Sequence[Outcome], hunts: Mapping[str, Mapping[str, Any]], scale: str) -> str:
     """Write the findings.
 
     Args:
-        records: the entries of verdicts.json.
-        derivations: claim -> why it is right, for the corrections.
+        outcomes: of the register, in its order.
+        hunts: name -> the record of its hunt.
+        scale: of the run.
 
     Examples:
-        >>> print(findings([], {}).splitlines()[0])
+        >>> print(findings([], {}, 'quick').splitlines()[0])
         # Findings
     """
-    corrections = {record["claim"]: record for record in records}
-    parts, paper = [_HEAD], None
-    for record in records:
-        if record["verdict"] != "REFUTED" or record["corrects"] is not None:
+    known = {one.statement.name: one for one in outcomes}
+    parts, paper = [HEAD], None
+    for outcome in outcomes:
+        statement = outcome.statement
+        if outcome.verdict is not Verdict.REFUTED or statement.corrects:
             continue
-        if record["paper"] != paper:
-            paper = record["paper"]
+        if paper_of(statement.name) != paper:
+            paper = paper_of(statement.name)
             parts.append(f"\n## {PAPERS.get(paper, paper)}\n")
-        parts.append(_finding(record, corrections.get(record["corrected_by"] or ""), derivations))
+        twin = correction_of(statement, [one.statement for one in outcomes])
+        correction = None if twin is None else known[twin.name]
+        parts.append(_finding(outcome, correction, hunts.get(statement.name), scale))
     return "\n".join(parts)
 
 
 def _finding(
-    record: Mapping[str, Any], correction: Mapping[str, Any] | None, derivations: Mapping[str, str]
+    outcome: Outcome, correction: Outcome | None, hunted: Mapping[str, Any] | None, scale: str
 ) -> str:
-    defect = record["defect"]
-    lines = [f"### {record['claim']}: {defect}", "", f"{_capital(DEFECTS.get(defect, ''))}.", ""]
-    if record["quote"] is not None:
-        lines += [_quoted(record["quote"]), ""]
-    lines += [f"As judged: {_line(record['statement'])}", ""]
-    for quote in record["restricted_by"] or ():
+    statement = outcome.statement
+    defect = defect_of(outcome, None if correction is None else correction.statement)
+    meaning = "" if defect is None else f"{defect.meaning[:1].upper()}{defect.meaning[1:]}."
+    lines = [f"### {statement.name}: {defect}", "", meaning, ""]
+    if statement.quote is not None:
+        lines += [_quoted(statement.quote), ""]
+    lines += [f"As judged: {_line(statement.says)}", ""]
+    for quote in statement.restricted_by:
         lines += ["Elsewhere in the paper:", "", _quoted(quote), ""]
-    if record["slip"] is not None:
-        wrong, right = record["slip"]
+    if statement.slip is not None:
+        wrong, right = statement.slip
         lines += ["The slip, and the place that has it right:", "", _quoted(wrong), "", _quoted(right), ""]
-    if record["share"] is not None:
-        lines += [f"Of the points drawn from its domain {record['share']:.0%} stand.", ""]
-    found = record["counterexample"]
-    if found is not None:
-        at = ", ".join(f"{name} = {_value(value)}" for name, value in found["parameters"].items())
-        interval = "" if found["interval"] is None else " in [{}, {}]".format(*map(_value, found["interval"]))
-        lines += [
-            f"**Counterexample** ({found['name']}): {at}. Gap {_value(found['gap'])}{interval} ({found['unit']})."
-        ]
-        lines += [f"Found by {found['route']}. {_line(found['detail'])}".rstrip(), ""]
-        if found["second_route"]:
-            lines += [f"Second route: {_line(found['second_route'])}", ""]
-        lines += [f"    uv run {found['command']}", ""]
+    if not math.isnan(outcome.share):
+        lines += [f"Of the points drawn from its domain {outcome.share:.0%} stand.", ""]
+    worst = outcome.worst
+    if worst is not None:
+        at = ", ".join(f"{name} = {_value(value)}" for name, value in worst.parameters.items())
+        interval = "[{}, {}]".format(*map(_value, worst.interval))
+        lines += [f"**Counterexample**: {at}. Gap {_value(worst.gap)} in {interval} ({worst.unit})."]
+        lines += [f"Found by {worst.route}. {_line(worst.detail)}".rstrip(), ""]
+        if worst.second_route:
+            lines += [f"Second route: {_line(worst.second_route)}", ""]
+        lines += [f"    uv run {command_of(outcome, scale)}", ""]
+    if hunted is not None:
+        lines += [f"The hunt: {told(hunted)}", ""]
     if correction is not None:
-        lines += [
-            f"**Corrected** (`{correction['claim']}`, {correction['verdict']}): {_line(correction['statement'])}",
-            "",
-        ]
-        why = derivations.get(correction["claim"], "").strip()
-        if why:
+        twin = correction.statement
+        lines += [f"**Corrected** (`{twin.name}`, {correction.verdict}): {_line(twin.says)}", ""]
+        if why := twin.derivation.strip():
             lines += ["Why:", "", *(f"    {line}".rstrip() for line in why.splitlines()), ""]
     return "\n".join(lines)
 
 
-def _quoted(quote: Mapping[str, str]) -> str:
-    return f"> {_line(quote['text'])} ({quote['place']})"
+def _quoted(quote: Quote) -> str:
+    return f"> {_line(quote.text)} ({quote.place})"
 
 
 def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def _value(value: Any) -> str:
+    value = plain(value)
     return f"{value:.4g}" if isinstance(value, float) else str(value)

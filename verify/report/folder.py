@@ -1,110 +1,149 @@
-"""The report's folder: verdicts.json and index.html, whole after every claim, and FINDINGS.md at the end."""
+"""The report's folder: verdicts.json, whole after every statement, and index.html and FINDINGS.md at the end."""
+
+from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+from mipsim.referee import Outcome, Statement
+from mipsim.referee.defect import correction_of
 from mipsim.referee.reporting.files import writable_folder, write_atomically
-from verify.claim import Claim
-from verify.claim_result import ClaimResult
+from mipsim.referee.reporting.page import page
+from mipsim.referee.reporting.wording import count, duration, number, plural
+from verify.hunting import told
+from verify.judge import Setting
 from verify.report.findings import findings
-from verify.report.page import Heading, page
-from verify.report.record import Setting, claim_record
-from verify.report.section import section
+from verify.report.record import command_of, record_of
 from verify.report.versions import versions
 
+TITLE = "Verdicts on privacy theorems"
+LEAD = (
+    "Each statement is one of a paper, or a correction of one, judged over a spread of its whole domain by exact laws, and by "
+    "membership-inference games where no law is known. CONFIRMED: at every judged point the interval of the gap lies inside the "
+    "tolerance that was declared beforehand (a bound by an exact law has none). REFUTED: at some point it excludes the "
+    "statement; what is wrong with it is its defect, and the sentences of the paper that restrict it are part of it. "
+    "INCONCLUSIVE: the evidence decides neither. A verdict is statistical: none is a proof."
+)
 
-@dataclass(frozen=True)
-class _Entry:
-    result: ClaimResult
-    record: str
-    section: str
 
-
-class JsonFile:
-    """The data of a run alone, the entries of verdicts.json, in one file or on standard output, once it is finished.
+def checked_json(where: str) -> None:
+    """Say before any work is done if the data cannot be written there.
 
     Args:
-        where: path of the file, or "-" for standard output.
-        setting: what the run was asked.
-        claims: the claims that will be judged, in the order of the entries.
+        where: path of a file, or "-" for standard output.
 
     Raises:
         ValueError: if the folder of the file cannot be written.
     """
+    if where != "-":
+        writable_folder("--json", Path(where).parent)
 
-    def __init__(self, where: str, setting: Setting, claims: Sequence[Claim]) -> None:
-        self._file = None if where == "-" else Path(where)
-        if self._file is not None:
-            writable_folder("--json", self._file.parent)
-        self._setting = setting
-        self._order = {claim.id: place for place, claim in enumerate(claims)}
-        self._records: dict[str, str] = {}
 
-    def add(self, result: ClaimResult) -> None:
-        """Add a finished claim."""
-        self._records[result.claim.id] = _record(result, self._setting)
+class Records:
+    """The data of a run: an entry for each outcome, in the order of the register.
 
-    def finish(self) -> None:
-        """Write what was added."""
-        text = _list_of([self._records[name] for name in sorted(self._records, key=self._order.__getitem__)])
-        if self._file is None:
-            sys.stdout.write(text)
+    Args:
+        order: names, in the order of the entries.
+        register: statements among which corrections are looked up.
+        hunts: name -> the record of its hunt.
+        scale: of the run.
+    """
+
+    def __init__(
+        self,
+        order: Sequence[str],
+        register: Mapping[str, Statement],
+        hunts: Mapping[str, Mapping[str, Any]],
+        scale: str,
+    ) -> None:
+        self._order = {name: place for place, name in enumerate(order)}
+        self.known, self.hunts, self.scale = tuple(register.values()), hunts, scale
+        self.outcomes: list[Outcome] = []
+        self._texts: dict[str, str] = {}
+
+    def add(self, outcome: Outcome) -> None:
+        """Add what came of a statement; it is encoded once, however often the file is written."""
+        name = outcome.statement.name
+        record = record_of(
+            outcome, correction_of(outcome.statement, self.known), self.hunts.get(name), self.scale
+        )
+        self._texts[name] = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
+        self.outcomes = sorted([*self.outcomes, outcome], key=lambda one: self._order[one.statement.name])
+
+    @property
+    def text(self) -> str:
+        """The entries as JSON."""
+        return "[\n" + ",\n".join(self._texts[one.statement.name] for one in self.outcomes) + "\n]\n"
+
+    def write(self, where: str) -> None:
+        """Write the entries to a file, or to standard output for "-"."""
+        if where == "-":
+            sys.stdout.write(self.text)
         else:
-            write_atomically(self._file, text)
+            write_atomically(Path(where), self.text)
 
 
 class ReportFolder:
-    """Where a run's report lies; `add` each result as it is finished, then `finish`.
+    """Where a run's report lies: `add` after each outcome that the records got, then `finish`.
 
     Args:
         folder: made if need be.
-        setting: what the run was asked.
-        regimes: regimes of the whole register that chance enters, over which the failure probability is split.
-        claims: the claims that will be judged, in the order of the report.
+        records: of the run.
+        setting: what it was asked.
+        statements: how many are asked for.
+        points: of the register at full scale, over which the failure probability is shared.
 
     Raises:
         ValueError: if nothing can be written there.
     """
 
-    def __init__(self, folder: Path, setting: Setting, regimes: int, claims: Sequence[Claim]) -> None:
+    def __init__(
+        self, folder: Path, records: Records, setting: Setting, statements: int, points: int
+    ) -> None:
         self.page = writable_folder("--out", folder) / "index.html"
-        self.verdicts = folder / "verdicts.json"
-        self.findings = folder / "FINDINGS.md"
-        self._setting = setting
-        self._heading = Heading(setting, regimes, len(claims), datetime.now(UTC), versions())
-        self._order = {claim.id: place for place, claim in enumerate(claims)}
-        self._entries: list[_Entry] = []
+        self._folder, self._records, self._setting = folder, records, setting
+        self._statements, self._points = statements, points
+        self._began = datetime.now(UTC)
 
-    def add(self, result: ClaimResult) -> None:
-        """Add a finished claim and write both files; each section is drawn once and kept."""
-        record = _record(result, self._setting)
-        self._entries.append(_Entry(result, record, section(result, self._setting)))
-        self._entries.sort(key=lambda entry: self._order[entry.result.claim.id])
-        self._write("running")
+    def add(self) -> None:
+        """Write verdicts.json."""
+        write_atomically(self._folder / "verdicts.json", self._records.text)
 
     def finish(self, interrupted: bool = False) -> None:
-        """Write both files for the last time, saying on the page whether the run was interrupted."""
-        self._write("interrupted" if interrupted else "finished")
+        """Write all files, saying on the page whether the run was interrupted."""
+        self.add()
+        outcomes, hunts = self._records.outcomes, self._records.hunts
+        note = (
+            f"The run was interrupted: {len(outcomes)} of {plural(self._statements, 'statement')} finished."
+        )
+        html = page(
+            outcomes,
+            known=self._records.known,
+            title=TITLE,
+            lead=LEAD,
+            facts=self._facts(),
+            note=note if interrupted else "",
+            data="verdicts.json",
+            commands={one.statement.name: command_of(one, self._records.scale) for one in outcomes},
+            hunts={name: told(record) for name, record in hunts.items()},
+        )
+        write_atomically(self.page, html)
+        write_atomically(self._folder / "FINDINGS.md", findings(outcomes, hunts, self._records.scale))
 
-    def _write(self, state: str) -> None:
-        write_atomically(self.verdicts, _list_of([entry.record for entry in self._entries]))
-        sections = [entry.section for entry in self._entries]
-        results = [entry.result for entry in self._entries]
-        write_atomically(self.page, page(self._heading, results, sections, state))
-        if state != "running":
-            records = [json.loads(entry.record) for entry in self._entries]
-            why = {result.claim.id: result.claim.derivation for result in results}
-            write_atomically(self.findings, findings(records, why))
-
-
-def _record(result: ClaimResult, setting: Setting) -> str:
-    return json.dumps(claim_record(result, setting), indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def _list_of(records: Sequence[str]) -> str:
-    # Each claim is encoded once, when it is finished, however often the file is written.
-    return "[\n" + ",\n".join(records) + "\n]\n"
+    def _facts(self) -> dict[str, str]:
+        outcomes, setting = self._records.outcomes, self._setting
+        games = sum(point.games for one in outcomes for point in one.judged)
+        return {
+            "family-wise failure probability": f"{number(1 - setting.confidence)} over all {plural(self._points, 'point')} of the "
+            f"register at full scale, each {number(setting.risk)}; exact laws use none of it",
+            "judged here": f"{plural(len(outcomes), 'statement')}, {plural(sum(len(one.judged) for one in outcomes), 'point')}, "
+            f"{count(games)} games per world",
+            "scale and seed": f"{setting.scale}, seed {setting.seed}",
+            "time, summed over statements": duration(sum(one.seconds for one in outcomes)),
+            "date": self._began.strftime("%Y-%m-%d %H:%M %Z"),
+            "versions": ", ".join(f"{name} {version}" for name, version in versions().items()),
+        }

@@ -7,7 +7,8 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -269,7 +270,7 @@ def _word(value: Any) -> str:
 
 
 def _where(outcome: Outcome, name: str) -> str:
-    drawn = where_map(outcome, f"{_safe(name)}-map")
+    drawn = _picture(partial(where_map, outcome, f"{_safe(name)}-map"))
     share = (
         "" if math.isnan(outcome.share) else f"It stands at {outcome.share:.0%} of the evenly spread points. "
     )
@@ -277,6 +278,13 @@ def _where(outcome: Outcome, name: str) -> str:
     if not drawn and not share:
         return ""
     return f"<h3>Where it holds</h3><p>{share}{broken}</p><figure>{drawn}</figure>"
+
+
+def _picture(draw: Callable[[], str]) -> str:
+    try:
+        return draw()
+    except Exception as error:  # a verdict must not be lost for its picture
+        return f'<p class="meta">Could not be drawn: {escape(f"{type(error).__name__}: {error}")}</p>'
 
 
 def _safe(name: str) -> str:
@@ -288,12 +296,8 @@ def _curve(outcome: Outcome, name: str) -> str:
     worst = outcome.worst
     if worst is None or not plots.drawable(worst.evidence) or worst.evidence is None:
         return ""
-    drawn = plots.svg(
-        worst.evidence,
-        worst.verdict,
-        f"{outcome.statement.name} at its worst point",
-        f"{_safe(name)}-curve",
-    )
+    title = f"{outcome.statement.name} at its worst point"
+    drawn = _picture(partial(plots.svg, worst.evidence, worst.verdict, title, f"{_safe(name)}-curve"))
     return f"<h3>There, truth and claim</h3><figure>{drawn}</figure>"
 
 

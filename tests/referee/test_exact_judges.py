@@ -7,25 +7,22 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 
+from mipsim.referee.curve_gap import FLOOR, Size, curve_gap
+from mipsim.referee.exact_judges import (
+    curve_tolerance,
+    judge_bound,
+    judge_equality,
+    judge_identity,
+    number_tolerance,
+)
+from mipsim.referee.limit_judge import judge_limit
+from mipsim.referee.result import Verdict
 from mipsim.tradeoff import (
     ApproxDPTradeOff,
     GaussianTradeOff,
     LaplaceTradeOff,
     PiecewiseLinearTradeOff,
     compose,
-)
-from verify.claim import Claim, Kind, Regime, RegimeResult, Verdict
-from verify.control import Control, code_of, shortcomings
-from verify.limits import (
-    FLOOR,
-    Size,
-    curve_gap,
-    curve_tolerance,
-    judge_bound,
-    judge_equality,
-    judge_identity,
-    judge_limit,
-    number_tolerance,
 )
 
 FINE = ndtr(np.linspace(ndtri(FLOOR), -ndtri(FLOOR), 200_001))
@@ -251,47 +248,3 @@ def test_a_bound_whose_slack_shrinks_to_below_zero_beyond_the_judged_sizes_is_no
     found = judge_limit(lambda n: Size(gap(n), gap(n)), 0.02, {}, sizes=sizes, bound=True)
     assert (found.verdict is Verdict.CONFIRMED) is confirmed
     assert found.verdict is not Verdict.REFUTED
-
-
-def build(factor: float) -> Regime:
-    def judge(_) -> RegimeResult:
-        return judge_equality(curve_gap(GaussianTradeOff(1.0), GaussianTradeOff(factor)), {}, mu=factor)
-
-    return Regime("mu = 1", {}, judge, random=False)
-
-
-def other(factor: float) -> Regime:
-    def judge(_) -> RegimeResult:
-        return judge_bound(curve_gap(GaussianTradeOff(1.0), GaussianTradeOff(factor)), {})
-
-    return Regime("mu = 1", {}, judge, random=False)
-
-
-def claim(control) -> Claim:
-    return Claim("c", "azize", "x", Kind.CURVE, 0.02, "probit", {}, (build(1.0),), control)
-
-
-def test_a_control_goes_through_the_claims_own_judge():
-    assert shortcomings(claim(Control(build))) == []
-    assert build(1.0).judge(None).verdict is Verdict.CONFIRMED  # type: ignore[arg-type]
-    assert Control(build)().judge(None).verdict is Verdict.REFUTED  # type: ignore[arg-type]
-    assert Control(build)().name == "control, +3%: mu = 1"
-    assert "a function that judges no regime" in shortcomings(claim(Control(other)))[0]
-    renamed = partial(lambda name, factor: Regime(name, {}, build(factor).judge), "elsewhere")
-    assert "'elsewhere', which is no regime of the claim" in shortcomings(claim(Control(renamed)))[0]
-    assert shortcomings(claim(Control(renamed, plants="an attacker at the bound"))) == []
-    assert "is no verify.control.Control" in shortcomings(claim(lambda: build(0.9)))[0]
-    assert code_of(build(1.0).judge) is code_of(build(2.0).judge) is not code_of(other(1.0).judge)
-    assert code_of(Control(build)) is Control
-
-
-@pytest.mark.parametrize("shift", [0.0, 0.06, -0.4])
-def test_a_control_shifts_by_a_few_per_cent(shift: float):
-    with pytest.raises(ValueError, match=r"it must be at most 0\.05 in absolute value and not 0"):
-        Control(build, shift)
-
-
-def test_the_error_of_the_gap_itself_counts():
-    """A gap that its own law does not know better than that refutes nothing."""
-    assert judge_bound(Size(0.001, 0.001, error=0.01), {}).verdict is not Verdict.REFUTED
-    assert judge_bound(Size(0.02, 0.02, error=0.01), {}).verdict is Verdict.REFUTED

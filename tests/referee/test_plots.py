@@ -1,18 +1,15 @@
 """The pictures of the report: odd evidence is drawn too, the same each time, and inside its box."""
 
-import re
 from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
+from mipsim import referee as rf
+from mipsim.referee.reporting.page import page
 from mipsim.referee.reporting.plots import svg
-from verify.claim import CurveEvidence, TrendEvidence, Verdict
-from verify.judge import judge
-from verify.report.record import Setting
-from verify.report.section import section
-from verify.report.whisker import whisker
+from mipsim.referee.result import CurveEvidence, TrendEvidence, Verdict
 
 NONE, TWO, THREE = np.array([]), np.array([0.0, 1.0]), np.full(3, 0.5)
 LONG = np.linspace(0, 1, 5000)
@@ -43,25 +40,19 @@ def test_odd_evidence_is_drawn_too(evidence):
     ElementTree.fromstring(picture)  # well-formed
 
 
-def test_the_same_evidence_is_drawn_the_same(sound):
-    evidence = judge(sound["true-1"], "quick", 1e-4).regimes[0].evidence
-    assert evidence is not None
+def test_the_same_evidence_is_drawn_the_same():
+    evidence = ODD["exact law"]
     assert svg(evidence, Verdict.CONFIRMED, "t", "p") == svg(evidence, Verdict.CONFIRMED, "t", "p")
 
 
-def test_a_whisker_stays_in_its_box(sound):
-    regime = judge(sound["true-1"], "quick", 1e-4).regimes[0]
-    far = replace(regime, gap=9.0, interval=(-np.inf, 1e9))
-    for picture in (whisker(regime), whisker(far)):
-        places = [float(x) for x in re.findall(r'(?:x|x1|x2|cx)="(-?[\d.]+)"', picture)]
-        assert places
-        assert all(0 <= x <= 132 for x in places)
-    assert whisker(replace(regime, gap=np.nan)) == ""
-
-
-def test_a_picture_that_cannot_be_drawn_costs_no_verdict(make_claim, make_regime):
+def test_a_picture_that_cannot_be_drawn_costs_no_report():
     unequal = TrendEvidence(np.arange(3), np.arange(2), np.arange(5), np.arange(4), 0.1)
-    result = judge(make_claim("c", make_regime("r", Verdict.CONFIRMED, evidence=unequal)), "quick", 1e-4)
-    page = section(result, Setting("quick", 0.999, 0))
-    assert "Could not be drawn: ValueError" in page
-    assert "CONFIRMED" in page
+    small = rf.Statement(
+        name="small", says="x <= 1", source="p", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)},
+        claimed=lambda: 1.0, truth=lambda x: x,
+    )  # fmt: skip
+    outcome = rf.judge(small, at={"x": 0.5})
+    odd = replace(outcome, worst=replace(outcome.judged[0], evidence=unequal))
+    text = page([odd])
+    assert "Could not be drawn: ValueError" in text
+    assert "CONFIRMED" in text

@@ -1,0 +1,68 @@
+"""What is wrong with a refuted statement: computed from its points, its quotes and its correction."""
+
+import pytest
+
+from mipsim import referee as rf
+from mipsim.referee.defect import Defect, correction_of, defect_of, readings_of
+
+SLIP = (rf.Quote("with +", "equation 4"), rf.Quote("with -", "equation 9"))
+
+
+def statement(level: float = 0.9, points: tuple = ({"x": 0.1}, {"x": 0.95}), **more) -> rf.Statement:
+    given = {
+        "name": "c", "says": "x <= y", "source": "p", "kind": rf.Bound(), "domain": {"x": rf.Real(0.0, 1.0)},
+        "claimed": lambda: level, "truth": lambda x: x, "points": points,
+    }  # fmt: skip
+    return rf.Statement(**(given | more))
+
+
+def defect(printed: rf.Statement, correction: rf.Statement | None = None) -> Defect | None:
+    return defect_of(rf.judge(printed), correction)
+
+
+def test_a_missing_condition_is_told_by_the_correction_that_claims_the_same():
+    printed = statement()
+    narrower = printed.corrected(says="for x <= .9", domain={"x": rf.Real(0.0, 0.9)})
+    other = printed.corrected(says="x <= 1", claimed=lambda: 1.0)
+    assert defect(printed, narrower) is Defect.CONDITION
+    assert defect(printed, other) is None  # refuted at a tenth of the points: neither formula nor condition
+    assert defect(printed) is None
+    assert correction_of(printed, [other, narrower]) is other
+
+
+def test_a_formula_is_wrong_in_most_of_its_domain_or_at_the_papers_own_setting():
+    assert defect(statement(level=0.4)) is Defect.FORMULA
+    assert defect(statement(points=(rf.Point({"x": 0.95}, setting="paper"),))) is Defect.FORMULA
+    assert defect(statement(points=(rf.Point({"x": 0.1}, setting="paper"),))) is None
+
+
+def test_a_slip_is_wording():
+    assert defect(statement(level=0.4, slip=SLIP)) is Defect.WORDING
+
+
+def test_a_reading_that_stands_is_told():
+    two = statement(
+        domain={"x": rf.Real(0.0, 0.99), "reading": rf.Choice("strict", "loose")},
+        claimed=lambda reading: 0.5 if reading == "strict" else 1.0,
+        points=(),
+    )
+    outcome = rf.judge(two)
+    assert {name: str(verdict) for name, verdict in readings_of(outcome).items()} == {
+        "strict": "REFUTED",
+        "loose": "CONFIRMED",
+    }
+    assert defect_of(outcome) is Defect.READING
+    assert {one.reading for one in outcome.judged} == {"strict", "loose"}
+
+
+@pytest.mark.parametrize("claimed", [1.0, 0.4])
+def test_what_stands_has_no_defect_and_a_correction_neither(claimed):
+    printed = statement(claimed)
+    assert defect(printed.corrected(says="again", truth=lambda x: x)) is None
+    assert claimed < 1.0 or defect(printed) is None
+
+
+def test_a_hunt_tells_it_too():
+    printed = statement()
+    narrower = printed.corrected(says="for x <= .9", domain={"x": rf.Real(0.0, 0.9)})
+    assert defect_of(rf.hunt(printed, "300 probes", progress=False), narrower) is Defect.CONDITION

@@ -1,0 +1,192 @@
+"""Hunt the register: several statements at once, each in a process of its own, and what is kept of it."""
+
+from __future__ import annotations
+
+import json
+import math
+import multiprocessing as mp
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from mipsim.referee import Outcome, Statement, Verdict, hunt
+from mipsim.referee.reporting.files import write_atomically
+from mipsim.referee.reporting.plain import plain
+from mipsim.referee.reporting.wording import number, plural
+
+Say = Callable[[str, str], object]
+"""Called with (statement, what its hunt is doing)."""
+PATIENCE = 60.0
+"""Seconds that an interrupted hunt has to end the probe it is at and to judge what it found."""
+
+
+def checkpoint_of(folder: Path | None, name: str, seed: int) -> Path | None:
+    """The file that keeps every probe of a hunt."""
+    return None if folder is None else folder / f"{name}-{seed}.jsonl"
+
+
+def hunt_all(
+    statements: Sequence[Statement],
+    budget: str,
+    confidence: float,
+    seed: int,
+    folder: Path | None,
+    say: Say,
+    workers: int = 1,
+) -> Iterator[Outcome]:
+    """Hunt statements and yield what was found as it is finished.
+
+    Args:
+        statements: of the register, if there is more than one worker.
+        budget: of each.
+        confidence: of each, in (0, 1).
+        seed: of each.
+        folder: keeps every probe, so that a hunt goes on where it was; or None.
+        say: told how far each hunt is.
+        workers: processes; 1: this one.
+
+    Raises:
+        KeyboardInterrupt: on Ctrl-C, after what was found until then was yielded.
+    """
+    if workers == 1:
+        for one in statements:
+            told = checkpoint_of(folder, one.name, seed)
+            found = hunt(
+                one, budget, confidence, seed, checkpoint=told, progress=lambda line, n=one.name: say(n, line)
+            )
+            yield found
+            if found.interrupted:
+                raise KeyboardInterrupt
+        return
+    known = {one.name: one for one in statements}
+    context = mp.get_context("spawn")  # JAX has threads, which a forked process would lack
+    waiting: Any = context.Queue()
+    done: Any = context.Queue()
+    for name in [*known, *(None for _ in range(workers))]:
+        waiting.put(name)
+    pool = [
+        context.Process(target=_work, args=(waiting, done, budget, confidence, seed, folder), daemon=True)
+        for _ in range(workers)
+    ]
+    for process in pool:
+        process.start()
+    left, interrupted = len(known), False
+    try:
+        while left:
+            try:
+                kind, name, what = done.get(timeout=PATIENCE if interrupted else None)
+            except KeyboardInterrupt:
+                interrupted = True  # the processes have heard it too: each hands over the hunt it is at
+                continue
+            except mp.queues.Empty:  # pyright: ignore[reportAttributeAccessIssue]
+                break
+            if kind == "say":
+                say(name, what)
+            elif kind == "failed":
+                raise RuntimeError(f"{name}: {what}")
+            elif kind == "gone":
+                workers -= 1
+                if not workers:
+                    break
+            else:
+                left -= 1
+                interrupted |= what["interrupted"]
+                yield Outcome(statement=known[name], **what)
+    finally:
+        for process in pool:
+            process.terminate()
+    if interrupted:
+        raise KeyboardInterrupt
+
+
+def _work(waiting: Any, done: Any, budget: str, confidence: float, seed: int, folder: Path | None) -> None:
+    """Hunt one statement after the other, in a process of its own."""
+    from verify.register import REGISTER
+
+    name = ""
+    try:
+        while (name := waiting.get()) is not None:
+            found = hunt(
+                REGISTER[name],
+                budget,
+                confidence,
+                seed,
+                checkpoint=checkpoint_of(folder, name, seed),
+                progress=lambda line, name=name: done.put(("say", name, line)),
+            )
+            # A statement holds functions, which no queue carries; the reader has it.
+            what = {one.name: getattr(found, one.name) for one in fields(found) if one.name != "statement"}
+            done.put(("done", name, what))
+            if found.interrupted:
+                break
+    except KeyboardInterrupt:
+        pass
+    except Exception as error:  # the reader must hear of it
+        done.put(("failed", name, f"{type(error).__name__}: {error}"))
+    done.put(("gone", name, None))
+
+
+def kept(outcome: Outcome) -> dict[str, Any]:
+    """What is kept of a hunt beside the register: its record, and the counterexample, shrunk.
+
+    Args:
+        outcome: of a hunt.
+    """
+    refuted = [one for one in outcome.judged if one.verdict is Verdict.REFUTED]
+    names = outcome.statement.free
+    return plain(
+        {
+            "seed": outcome.seed,
+            "budget": outcome.budget,
+            "probes": len(outcome.probes),
+            "failed": len(outcome.failures),
+            "verdict": outcome.verdict,
+            "share": outcome.share,
+            "gap": outcome.gap,
+            "unit": "" if outcome.worst is None else outcome.worst.unit,
+            "at": None if outcome.point is None else {name: outcome.point[name] for name in names},
+            "points": [{name: refuted[-1].parameters[name] for name in names}] if refuted else [],
+        }
+    )
+
+
+def keep(file: Path, outcomes: Sequence[Outcome]) -> None:
+    """Write what hunts found beside the register; what other statements have there stays.
+
+    Args:
+        file: of the register.
+        outcomes: of hunts; an interrupted one is not kept.
+    """
+    before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    found = {one.statement.name: kept(one) for one in outcomes if not one.interrupted}
+    text = json.dumps(before | found, indent=1, ensure_ascii=False, allow_nan=False, sort_keys=True)
+    write_atomically(file, text + "\n")
+
+
+def told(record: Mapping[str, Any]) -> str:
+    """What the report says of a hunt.
+
+    Examples:
+        >>> told({"seed": 0, "budget": "2m", "probes": 900, "failed": 0, "verdict": "CONFIRMED", "share": 1.0, "gap": -0.1,
+        ...       "unit": "probit", "at": {"n": 3}, "points": []})
+        'Budget 2m, seed 0: 900 probes, none failed; nothing was found, the worst gap is −0.1 probit at n = 3.'
+    """
+    failed = f"{record['failed']:,} failed" if record["failed"] else "none failed"
+    at = ", ".join(f"{name} = {value}" for name, value in (record["at"] or {}).items())
+    gap = number(float("nan") if record["gap"] is None else float(record["gap"]))
+    found = (
+        "it was broken, the kept counterexample has the gap"
+        if record["points"]
+        else "nothing was found, the worst gap is"
+    )
+    share = record["share"]
+    stands = (
+        f" It stood at {share:.0%} of the evenly spread probes."
+        if share is not None and not math.isclose(share, 1.0)
+        else ""
+    )
+    return (
+        f"Budget {record['budget']}, seed {record['seed']}: {plural(record['probes'], 'probe')}, {failed}; {found} {gap} "
+        f"{record['unit']} at {at}.{stands}"
+    )
