@@ -62,17 +62,14 @@ class AtomsLaw(AbstractScoreLaw):
         )
 
     def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score > threshold)."""
         with np.errstate(divide="ignore"):
             return np.minimum(np.log(self._sums[1][int(inside), self._below(threshold)]), 0.0)
 
     def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score <= threshold)."""
         with np.errstate(divide="ignore"):
             return np.minimum(np.log(self._sums[0][int(inside), self._below(threshold)]), 0.0)
 
     def threshold_at(self, alpha: object) -> np.ndarray:
-        """The least atom x (or -inf) with P_out(score > x) <= alpha."""
         a = np.asarray(alpha, float)
         above = self._sums[1][0]
         count = above.size - np.searchsorted(above[::-1], a * (1 + 4e-16), side="right")

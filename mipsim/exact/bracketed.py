@@ -52,11 +52,9 @@ class BracketLaw(AbstractScoreLaw):
     guess: AbstractScoreLaw | None = None
 
     def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score > threshold)."""
         return self._logs(threshold, inside)[0]
 
     def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score <= threshold)."""
         return self._logs(threshold, inside)[1]
 
     def _logs(self, threshold: Thresholds, inside: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -75,7 +73,6 @@ class BracketLaw(AbstractScoreLaw):
             return np.where(inner, found[0], edge[0]), np.where(inner, found[1], edge[1])
 
     def threshold_at(self, alpha: object) -> np.ndarray:
-        """The least threshold x with P_out(score > x) <= alpha."""
         a = np.asarray(alpha, float)
         flat = a.ravel()
         if self.guess is not None:

@@ -177,11 +177,9 @@ class ChiSquareLaw(AbstractScoreLaw):
     blur: float = 0.0
 
     def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score > threshold)."""
         return self._log(threshold, int(inside), self.scale[int(inside)] < 0)
 
     def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score <= threshold)."""
         return self._log(threshold, int(inside), self.scale[int(inside)] > 0)
 
     def _log(self, threshold: Thresholds, w: int, lower: bool) -> np.ndarray:
@@ -196,7 +194,6 @@ class ChiSquareLaw(AbstractScoreLaw):
             return np.where(value < low, np.log(low), np.where(value > high, np.log(high), found))
 
     def threshold_at(self, alpha: object) -> np.ndarray:
-        """From the quantile of the chi-square."""
         a = np.asarray(alpha, float)
         inner = (a > 0.0) & (a < 1.0)
         quantile = noncentral_chi_square.isf if self.scale[0] > 0 else noncentral_chi_square.ppf

@@ -39,19 +39,15 @@ class MixedLaw(AbstractScoreLaw):
     weights: tuple[float, ...]
 
     def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score > threshold)."""
         return self._mixed([law.logsf for law in self.laws], threshold, inside)
 
     def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score <= threshold)."""
         return self._mixed([law.logcdf for law in self.laws], threshold, inside)
 
     def threshold_at(self, alpha: object) -> np.ndarray:
-        """From the common "out" law."""
         return self.laws[0].threshold_at(alpha)
 
     def previous(self, threshold: Thresholds) -> np.ndarray:
-        """From the common "out" law."""
         return self.laws[0].previous(threshold)
 
     @property
@@ -61,7 +57,6 @@ class MixedLaw(AbstractScoreLaw):
 
     @property
     def error_estimate(self) -> float:
-        """The worst of the laws'."""
         return max(law.error_estimate for law in self.laws)
 
     def _mixed(
@@ -103,17 +98,14 @@ class LinkedLaw(AbstractScoreLaw):
     lowest: float = -np.inf
 
     def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(T > unlink(threshold))."""
         x = np.asarray(threshold, float)
         return np.where(x < self.lowest, 0.0, self.base.logsf(self.unlink(x), inside=inside))
 
     def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(T <= unlink(threshold))."""
         x = np.asarray(threshold, float)
         return np.where(x < self.lowest, -np.inf, self.base.logcdf(self.unlink(x), inside=inside))
 
     def threshold_at(self, alpha: object) -> np.ndarray:
-        """Link of the base's."""
         return self.link(self.base.threshold_at(alpha))
 
     def previous(self, threshold: Thresholds) -> np.ndarray:
@@ -128,7 +120,6 @@ class LinkedLaw(AbstractScoreLaw):
 
     @property
     def error_estimate(self) -> float:
-        """The base's."""
         return self.base.error_estimate
 
 

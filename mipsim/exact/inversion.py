@@ -75,11 +75,9 @@ class InvertedLaw(AbstractScoreLaw):
         return self._contours[index]
 
     def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score > threshold)."""
         return self._sides(threshold, inside)[1]
 
     def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score <= threshold)."""
         return self._sides(threshold, inside)[0]
 
     @property
@@ -164,7 +162,6 @@ class InvertedLaw(AbstractScoreLaw):
         return float(saddlepoints.points[first]), float(saddlepoints.points[last])
 
     def threshold_at(self, alpha: object) -> np.ndarray:
-        """The least threshold x with P_out(score > x) <= alpha."""
         a = np.asarray(alpha, float)
         flat = np.ravel(a)
         found = np.where(flat <= 0.0, np.inf, -np.inf)
@@ -185,7 +182,6 @@ class InvertedLaw(AbstractScoreLaw):
         return found.reshape(a.shape)
 
     def previous(self, threshold: Thresholds) -> np.ndarray:
-        """One step lower on a lattice."""
         x = np.asarray(threshold, float)
         return x if self.transform.step is None else x - self.transform.step
 

@@ -37,15 +37,12 @@ class NoisyAtomsLaw(AbstractScoreLaw):
     noise: NoiseTail
 
     def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score > threshold)."""
         return self._log(threshold, inside, 1.0)
 
     def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score <= threshold)."""
         return self._log(threshold, inside, -1.0)
 
     def threshold_at(self, alpha: object) -> np.ndarray:
-        """The threshold with P_out(score > x) = alpha: the tail is continuous."""
         reach = self.noise.spread
         ends = float(self.atoms.score[0]) - reach, float(self.atoms.score[-1]) + reach
         return continuous_threshold(self, alpha, *ends)
@@ -95,15 +92,12 @@ class NoisyLatticeLaw(AbstractScoreLaw):
     noise: NoiseTail
 
     def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score > threshold)."""
         return self._log(threshold, inside)[1]
 
     def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score <= threshold)."""
         return self._log(threshold, inside)[0]
 
     def threshold_at(self, alpha: object) -> np.ndarray:
-        """The threshold with P_out(score > x) = alpha: the tail is continuous."""
         a = np.asarray(alpha, float)
         inner = a[(a > 0.0) & (a < 1.0)]
         ends = self.base.threshold_at(
