@@ -176,13 +176,9 @@ class ChiSquareLaw(AbstractScoreLaw):
     noncentrality: np.ndarray
     blur: float = 0.0
 
-    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        return self._log(threshold, int(inside), self.scale[int(inside)] < 0)
-
-    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        return self._log(threshold, int(inside), self.scale[int(inside)] > 0)
-
-    def _log(self, threshold: Thresholds, w: int, lower: bool) -> np.ndarray:
+    def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
+        w = int(inside)
+        lower = (self.scale[w] > 0) != upper
         x = (np.asarray(threshold, float) - self.shift[w]) / self.scale[w]
         low, high = self._bounds[w].at(x)
         if not lower:

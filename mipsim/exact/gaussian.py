@@ -33,11 +33,9 @@ class NormalLaw(AbstractScoreLaw):
     sd: np.ndarray
     blur: float = 0.0
 
-    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        return log_ndtr((self.mean[int(inside)] - np.asarray(threshold, float)) / self.sd[int(inside)])
-
-    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        return log_ndtr((np.asarray(threshold, float) - self.mean[int(inside)]) / self.sd[int(inside)])
+    def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
+        z = (np.asarray(threshold, float) - self.mean[int(inside)]) / self.sd[int(inside)]
+        return log_ndtr(-z if upper else z)
 
     def threshold_at(self, alpha: object) -> np.ndarray:
         a = np.asarray(alpha, float)

@@ -74,11 +74,8 @@ class InvertedLaw(AbstractScoreLaw):
             self._contours[index] = build_contour(self.transform, self.saddlepoints, index, self._span(index))
         return self._contours[index]
 
-    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        return self._sides(threshold, inside)[1]
-
-    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        return self._sides(threshold, inside)[0]
+    def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
+        return self._sides(threshold, inside)[int(upper)]
 
     @property
     def error_bound(self) -> float:
