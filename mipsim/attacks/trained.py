@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import equinox as eqx
 import jax
@@ -14,15 +14,18 @@ from mipsim._precision import exact_scope
 from mipsim._validation import whole
 from mipsim.attacks.base import AbstractAttack
 
-if TYPE_CHECKING:
-    from mipsim.games.base import AbstractGame
-
 BATCH, STEPS = 1024, 1500
 """Games of one step of the optimiser, and steps: enough for a loss that no longer falls on outputs of up to a hundred numbers."""
 RATE = 3e-3
 """Step size of Adam at the start; it falls to zero along a cosine."""
 LEARNING = 0x4C454152
 """Sets the random numbers of training apart from those of every run."""
+
+
+class _Played(Protocol):
+    """What is asked of a game."""
+
+    def play(self, key: Any, member: Any) -> tuple[Array, Array]: ...
 
 
 class TrainedClassifier(AbstractAttack):
@@ -55,7 +58,7 @@ class TrainedClassifier(AbstractAttack):
 
 
 def trained_attack(
-    game: AbstractGame, games: int = 20_000, seed: int = 0, hidden: tuple[int, ...] = ()
+    game: _Played, games: int = 20_000, seed: int = 0, hidden: tuple[int, ...] = ()
 ) -> TrainedClassifier:
     """Train a classifier of a game's outputs: logistic regression, or with `hidden` a small network.
 
@@ -122,7 +125,7 @@ def trained_attack(
     return TrainedClassifier(layers, centre, scale)
 
 
-def _played(game: AbstractGame, games: int, key: Array) -> tuple[np.ndarray, np.ndarray]:
+def _played(game: _Played, games: int, key: Array) -> tuple[np.ndarray, np.ndarray]:
     """(outputs of shape (2 games, numbers), 1 where the world is "in"), of literal rounds."""
     keys = jax.random.split(jax.random.fold_in(key, 0), 2 * games)
     inside = np.arange(2 * games) % 2
