@@ -119,13 +119,9 @@ class GaussianLikelihoodRatio(AbstractQuadraticAttack):
     (|z - mu|^2 - n/(n-1) |output - z|^2 - d log(1 - 1/n)) / 2: it sees the output's distance from the target only.
 
     Args:
-        data: a `Gaussian`, diagonal or full, of dimension d.
+        data: a `Gaussian` of dimension d whose covariance, diagonal or full, is positive definite.
         n: the number of records, >= 2.
         target: the point the attack is aimed at, shape (d,); None = the target of each game.
-
-    Raises:
-        ValueError: if data is not `Gaussian`, n < 2, the target has the wrong shape or is not finite, or the
-            covariance is not positive definite.
 
     Source: Azize & Basu (2025), equations 27 and 28.
 

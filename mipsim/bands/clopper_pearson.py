@@ -25,9 +25,6 @@ def clopper_pearson(
     Returns:
         (low, high), float64, shape (K,).
 
-    Raises:
-        ValueError: if counts are not whole or exceed the games, or the failure probability is outside (0, 1).
-
     Source: Clopper and Pearson, Biometrika 26 (1934).
 
     Examples:

@@ -154,9 +154,6 @@ class AbstractComparison(Printed):
         | ordering | c >= -h: not weaker | an upper end, one-sided, below -h | no lower end, one-sided, below -max(T, h) |
 
         Games that contradict the exact law of their own size (`law_contradicted`) decide nothing: INCONCLUSIVE.
-
-        Raises:
-            ValueError: if the kind is none of these.
         """
         one_of("kind", kind, KINDS)
         if self.law_contradicted:

@@ -26,9 +26,6 @@ def kappa(failure_probability: float) -> float:
     Args:
         failure_probability: in [1e-9, 1); above 0.05 the value of 0.05 is used.
 
-    Raises:
-        ValueError: if it is outside [1e-9, 1).
-
     Examples:
         >>> kappa(1e-3), kappa(0.3), round(kappa(5e-4), 3)
         (8.9, 4.66, 9.644)
@@ -60,9 +57,6 @@ def duembgen_wellner(count: object, games: int, failure_probability: float) -> t
 
     Returns:
         (low, high), float64, shape (K,).
-
-    Raises:
-        ValueError: if counts are not whole or exceed the games, or the probability is outside its range.
 
     Source: Duembgen and Wellner, "Confidence bands for distribution functions: a new look at the law of the
     iterated logarithm", Annals of Statistics 51 (2023), with nu = 1.

@@ -52,10 +52,6 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         confidence: of the band, in (0, 1).
         free_thresholds: whether the thresholds were chosen after the scores; the band then holds at all thresholds.
 
-    Raises:
-        ValueError: if counts are not whole, exceed the games or are not monotone, thresholds do not increase,
-            or the confidence is outside (0, 1).
-
     Source: Dong, Roth, Su (2022), section 2.1, for the curve; Clopper & Pearson (1934) for the intervals.
 
     Examples:

@@ -126,9 +126,6 @@ def family_lower_bound(
     Returns:
         The bound, in units of theta, at least 0.
 
-    Raises:
-        ValueError: if counts are not whole or exceed the games, or the probability is outside its range.
-
     Examples:
         >>> t = np.linspace(-4.0, 4.0, 1000)
         >>> counts = np.round(1e4 * ndtr(-t)), 10_000, np.round(1e4 * ndtr(t - 1.0)), 10_000

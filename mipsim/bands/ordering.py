@@ -76,9 +76,6 @@ def compare_curves(
         failure_probability: in (0, 1); by default the larger of the two curves' 1 - confidence.
         tolerance: how far, in probits, the order may fail and still count as holding, > 0.
 
-    Raises:
-        ValueError: if an argument is outside its range.
-
     Examples:
         >>> from scipy.special import ndtr
         >>> from mipsim.bands import EmpiricalTradeOff

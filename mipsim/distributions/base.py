@@ -22,8 +22,6 @@ class AbstractDistribution(AbstractMember):
     Parameters are NumPy float64 arrays, so that no precision is lost outside an x64 scope. Moments are
     NumPy float64 of shape (d,), in the data's own units (the r-th cumulant in units^r).
 
-    Source: standard.
-
     Examples:
         >>> import mipsim as mi
         >>> data = mi.Bernoulli([0.25, 0.5])

@@ -23,9 +23,6 @@ class Bernoulli(AbstractProduct):
         p: success probabilities in (0, 1), a number or shape (d,).
         d: the number of coordinates, where p is a number (default 1).
 
-    Raises:
-        ValueError: if an entry is outside [0, 1], or is 0 or 1 (a constant coordinate).
-
     Source: Azize & Basu (2025), section 6.1 (the data of the experiments).
 
     Examples:

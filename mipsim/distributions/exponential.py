@@ -20,11 +20,6 @@ class Exponential(AbstractProduct):
         scale: the mean b > 0 of each coordinate (its standard deviation too), a number or shape (d,).
         d: the number of coordinates, where scale is a number (default 1).
 
-    Raises:
-        ValueError: if a scale is not positive.
-
-    Source: standard.
-
     Examples:
         >>> data = Exponential([1.0, 2.0])
         >>> print(data.mean, data.variance, data.third_cumulant, data.fourth_cumulant)

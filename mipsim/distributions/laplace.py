@@ -21,11 +21,6 @@ class Laplace(AbstractUnbounded, AbstractProduct):
         scale: b > 0, a number or shape (d,); the variance is 2 b^2.
         d: the number of coordinates, where mean and scale are numbers (default 1).
 
-    Raises:
-        ValueError: if a scale is not positive, or the shapes disagree.
-
-    Source: standard.
-
     Examples:
         >>> data = Laplace(0.0, [1.0, 2.0])
         >>> print(data.variance, data.fourth_cumulant)

@@ -8,8 +8,6 @@ class AbstractProduct(AbstractDistribution):
 
     A member gives everything else that `AbstractDistribution` asks for.
 
-    Source: standard.
-
     Examples:
         >>> import mipsim as mi
         >>> data = mi.Uniform(0.0, [1.0, 2.0])

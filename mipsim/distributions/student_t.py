@@ -23,11 +23,6 @@ class StudentT(AbstractUnbounded, AbstractProduct):
         scale: > 0, a number or shape (d,); the variance is scale^2 df / (df - 2).
         d: the number of coordinates, where all of these are numbers (default 1).
 
-    Raises:
-        ValueError: if df <= 2 (no finite variance), a scale is not positive, or the shapes disagree.
-
-    Source: standard.
-
     Examples:
         >>> data = StudentT(5.0, d=2)
         >>> print(data.variance.round(4), data.fourth_cumulant.round(4), data.central_moment(6))

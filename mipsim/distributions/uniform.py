@@ -18,11 +18,6 @@ class Uniform(AbstractProduct):
         high: a number or shape (d,), above low in every coordinate.
         d: the number of coordinates, where low and high are numbers (default 1).
 
-    Raises:
-        ValueError: if high <= low in a coordinate, or the shapes disagree.
-
-    Source: standard.
-
     Examples:
         >>> data = Uniform(-1.0, [1.0, 2.0])
         >>> print(data.mean, data.variance.round(4), data.easiest_target(), data.hardest_target())

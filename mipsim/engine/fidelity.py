@@ -28,9 +28,6 @@ _PROJECTED = (normal_sampler, records_sampler, quadratic_sampler, clipped_law_sa
 def check_fidelity(fidelity: object) -> str:
     """Return `fidelity` if it is one that plays games.
 
-    Raises:
-        ValueError: for another word, and for "exact", which needs no games.
-
     Examples:
         >>> check_fidelity("auto")
         'auto'

@@ -185,10 +185,7 @@ def _code(code: types.CodeType) -> list[Any]:
 
 
 def game_range(games: object) -> range:
-    """The numbers of the games to play: 0, ..., games - 1, or a given `range`.
-
-    Raises:
-        ValueError: if it is neither a whole number >= 1 nor a range of numbers >= 0 with step 1.
+    """The numbers of the games to play: 0, ..., games - 1, or a given `range` of numbers >= 0 with step 1.
 
     Examples:
         >>> game_range(1e3), game_range(range(500, 1000))
@@ -214,9 +211,6 @@ def shard_of(games: range, index: int, count: int) -> range:
 
 def check_shard(shard: object) -> tuple[int, int]:
     """Return (index, count) if 0 <= index < count.
-
-    Raises:
-        ValueError: if it is no such pair.
 
     Examples:
         >>> check_shard((3, 4))

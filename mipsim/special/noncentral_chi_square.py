@@ -25,9 +25,6 @@ def logcdf(x: object, d: object, noncentrality: object) -> np.ndarray:
         d: degrees of freedom in [1, 1e6], broadcast with x.
         noncentrality: squared length of the mean in [0, 1e8], broadcast with x.
 
-    Raises:
-        ValueError: if x holds NaN, or d or the noncentrality is out of range.
-
     Examples:
         >>> print(logcdf(1.0, 2, 1e4))  # P is about 1e-2132
         -4908.320564502862
@@ -89,9 +86,6 @@ def ppf(q: object, d: object, noncentrality: object) -> np.ndarray:
         d: degrees of freedom in [1, 1e6], broadcast with q.
         noncentrality: in [0, 1e8], broadcast with q.
 
-    Raises:
-        ValueError: if a level is outside (0, 1), or d or the noncentrality is out of range.
-
     Examples:
         >>> print(ppf(0.95, 1, 0.0))
         3.84145882069412
@@ -113,9 +107,6 @@ def isf(q: object, d: object, noncentrality: object) -> np.ndarray:
 
 def logppf(log_q: object, d: object, noncentrality: object) -> np.ndarray:
     """The x with log P(X <= x) = log_q < 0: for levels below 1e-300, or so close to 1 that 1 - q is lost.
-
-    Raises:
-        ValueError: if a log level is not a finite negative number, or d or the noncentrality is out of range.
 
     Examples:
         >>> print(logppf(-5000.0, 2, 1e4))

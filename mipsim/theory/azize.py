@@ -1,7 +1,7 @@
 """Formulas of Azize & Basu, "Some Targets Are Harder to Identify than Others" (AISTATS 2025), as printed and corrected.
 
-Scores and leakages are numbers without unit; n is rows, d coordinates, tau = d/n; t_j = (z_j - mu_j) / sigma_j. An argument outside
-the range that is stated for it raises ValueError. What is computed at an array is float64 of its shape.
+Scores and leakages are numbers without unit; n is rows, d coordinates, tau = d/n; t_j = (z_j - mu_j) / sigma_j. What is computed at an
+array is float64 of its shape.
 """
 
 import numpy as np

@@ -2,7 +2,6 @@
 
 eta is the best attack's accuracy above 1/2, on half of a finite data set; epsilon and delta are those of differential
 privacy; sigma^M bounds the M-th central moment of the output, in the output's unit; c is the noise scale over sigma.
-An argument outside the range that is stated for it raises ValueError.
 """
 
 from itertools import pairwise

@@ -2,7 +2,6 @@
 
 A(D) = 1/sum(D) over the m = floor(n/2)-subsets of {2^0, ..., 2^(n-2)} and x_last = s - (2^(m-1) - 1), with p = 1/C(n, m) and
 s = p^(1/2) (the proof's reading) or s = p^(-1/2) (the text's). D* = {2^0, ..., 2^(m-2), x_last} has the sum s.
-An argument outside the range that is stated for it raises ValueError.
 """
 
 import math

@@ -4,7 +4,6 @@ The attacker knows q(D), the noise and the sensitivity Delta, not q(D'): H0 is t
 Delta to an unknown side, and the statistic is the magnitude. mu is the sensitivity in units of the noise, Delta_1/b
 (Laplace) or Delta_2/sigma (Gaussian), a number without unit. j is the curve of H0 against H1, its inverse that of H1
 against H0, and J = Symm(j, jinv). "DPTM" is the attacker who knows q(D') as well.
-An argument outside the range that is stated for it raises ValueError.
 """
 
 import math

@@ -3,7 +3,6 @@
 n is the rows of a batch, d the dimension of a gradient, K the gradient susceptibility |C^-1/2 theta'|^2 (a number
 without unit), tau the standard deviation of the noise on the released mean and `clip` the bound on gradient norms,
 both in the gradients' unit; mu is that of a Gaussian trade-off.
-An argument outside the range that is stated for it raises ValueError.
 """
 
 import math

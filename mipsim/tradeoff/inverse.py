@@ -24,9 +24,6 @@ class InverseTradeOff(AbstractTradeOff):
     Args:
         inner: f.
 
-    Raises:
-        ValueError: if `inner` is not a trade-off function.
-
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff, MixtureTradeOff
         >>> half = MixtureTradeOff(GaussianTradeOff(2.0), 0.5)
@@ -67,9 +64,6 @@ def inverse(curve: AbstractTradeOff) -> AbstractTradeOff:
     """The trade-off function with the worlds exchanged, f^-1(x) = inf{t : f(t) <= x}.
 
     A symmetric curve returns itself. Register a closed form for a new member with `@inverse.register`.
-
-    Raises:
-        ValueError: if `curve` is not a trade-off function.
 
     Source: Dong, Roth and Su (2022), lemma A.2.
 

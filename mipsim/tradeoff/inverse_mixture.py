@@ -23,9 +23,6 @@ class InverseMixtureTradeOff(AbstractTradeOff):
     Args:
         mixture: the curve that is inverted.
 
-    Raises:
-        ValueError: if it is not a `MixtureTradeOff`.
-
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
         >>> turned = InverseMixtureTradeOff(MixtureTradeOff(GaussianTradeOff(1.0), 0.5))

@@ -46,9 +46,6 @@ def largest_dp_eta(n: int, epsilon: float, delta: float) -> float:
     Returns:
         eta in [0, 1/2]. The solver works to a tolerance of 1e-7 of its constraints and usually reaches 1e-9: an estimate, not a bound.
 
-    Raises:
-        ValueError: if n is odd or a parameter is out of range.
-
     Examples:
         >>> round(largest_dp_eta(4, np.log(3.0), 0.0), 9)
         0.25
@@ -73,9 +70,6 @@ def largest_posterior_odds(n: int, k: int, epsilon: float) -> float:
 
     Returns:
         The posterior odds; the prior ones are (n - k)/k. To the tolerance of the solver, usually 1e-9: an estimate, not a bound.
-
-    Raises:
-        ValueError: if a parameter is out of range.
 
     Examples:
         >>> round(largest_posterior_odds(4, 2, np.log(3.0)), 9)
@@ -139,9 +133,6 @@ def bracket_injection(n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
 
     Returns:
         (sets without the target, their images), bool, both of shape (C(n - 1, k), n).
-
-    Raises:
-        ValueError: if k < n/2.
 
     Source: Greene and Kleitman (1976), symmetric chains by brackets.
 
