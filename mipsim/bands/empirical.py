@@ -110,12 +110,9 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             ...
             ValueError: false_negatives holds 20; it must hold whole numbers from 0 to in_games = 10
         """
-        t = finite_vector("thresholds", thresholds)
-        x, y = (
-            finite_vector("false_positives", false_positives),
-            finite_vector("false_negatives", false_negatives),
-        )
-        return cls(t, x, out_games, y, in_games, confidence)
+        x, n0 = class_counts("false_positives", false_positives, "out_games", out_games)
+        y, n1 = class_counts("false_negatives", false_negatives, "in_games", in_games)
+        return cls(finite_vector("thresholds", thresholds), x, n0, y, n1, confidence)
 
     @classmethod
     def from_scores(

@@ -22,19 +22,13 @@ class OrderingComparison(AbstractComparison):
 
     Attributes:
         alpha: the FPRs at which one of the bounds jumps: between them nothing changes, shape (M,).
-        played: games of the smallest of the four worlds.
     """
 
     alpha: np.ndarray
-    played: int
 
     @property
     def kind(self) -> str:
         return "ordering"
-
-    @property
-    def games(self) -> int:
-        return self.played
 
     def games_to_confirm(self, tolerance: float | None = None) -> int | None:
         """None: the steps between the thresholds do not shrink with the games."""
@@ -50,8 +44,7 @@ class OrderingComparison(AbstractComparison):
         low, high = self.alpha_range
         return [
             ("FPR range", f"[{low:.3g}, {high:.3g}]"),
-            ("games", f"at least {self.played:,} per world"),
-            ("failure probability", f"{self.failure_probability:.3g}"),
+            ("games", f"at least {self.games:,} per world"),
         ]
 
 
@@ -134,5 +127,5 @@ def compare_curves(
         tolerance=margin,
         claim="the first curve has at most the FNR of the second at every FPR",
         alpha=alpha,
-        played=min(strong.out_games, strong.in_games, weak.out_games, weak.in_games),
+        games=min(strong.out_games, strong.in_games, weak.out_games, weak.in_games),
     )
