@@ -3,8 +3,7 @@
 import numpy as np
 from scipy.special import betainccinv, betaincinv
 
-from mipsim._validation import number, whole
-from mipsim.bands.counts import class_counts
+from mipsim._validation import class_counts, number, whole
 
 
 def clopper_pearson(

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from mipsim._validation import number
+from mipsim._validation import class_counts, number
 from mipsim.bands.comparison_base import (
     NUMERICAL_FLOOR,
     AbstractComparison,
     widths_and_detectable,
 )
-from mipsim.bands.counts import class_counts
 from mipsim.bands.equality_tolerance import check_claim, equality_tolerance
 from mipsim.bands.gap_interval import critical_probits, gap_bounds, gap_standard_error
 from mipsim.bands.scaled_rates import ScaledRates

@@ -6,8 +6,7 @@ import numpy as np
 from scipy.special import expit, rel_entr
 
 from mipsim._roots import outer_root
-from mipsim._validation import number
-from mipsim.bands.counts import class_counts
+from mipsim._validation import class_counts, number
 
 _RISKS = (0.05, 0.01, 1e-3, 1e-4, 1e-6, 1e-9)
 _KAPPAS = (4.66, 6.43, 8.90, 11.33, 16.12, 23.21)

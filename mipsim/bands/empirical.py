@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from mipsim._validation import finite_vector, number, whole
+from mipsim._validation import class_counts, finite_vector, number, whole
 from mipsim.bands.compare import Comparison, compare_counts
-from mipsim.bands.counts import class_counts
 from mipsim.bands.curve_band import CurveBand
 from mipsim.bands.drawing import draw_curve, draw_figure, inline_png
 from mipsim.bands.duembgen_wellner import duembgen_wellner

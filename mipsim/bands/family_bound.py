@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betaincc, betaincinv, ndtr, ndtri
 
-from mipsim._validation import number
-from mipsim.bands.counts import class_counts
+from mipsim._validation import class_counts, number
 
 LEAST_RISK = 1e-3
 """Failure probabilities from here up are calibrated; below it the simulation would take minutes."""

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from mipsim._validation import finite_vector, number
+from mipsim._validation import class_counts, finite_vector, number
 from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.bands.compare import LEAST_COUNT
 from mipsim.bands.comparison_base import AbstractComparison, widths_and_detectable
-from mipsim.bands.counts import class_counts
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -9,8 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector
 from mipsim.distributions._parameters import coordinates, moment_order
-from mipsim.distributions.base import Vector, sum_ratio, sum_sampler
-from mipsim.distributions.product import AbstractProduct
+from mipsim.distributions.base import AbstractProduct, Vector, sum_ratio, sum_sampler
 
 
 class Bernoulli(AbstractProduct):

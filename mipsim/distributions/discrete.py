@@ -9,8 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector, real_array, whole
 from mipsim.distributions._parameters import moment_order
-from mipsim.distributions.base import Vector
-from mipsim.distributions.product import AbstractProduct
+from mipsim.distributions.base import AbstractProduct, Vector
 
 _FEW = 16
 """With more values a search takes fewer comparisons than all of them; both find the same value."""

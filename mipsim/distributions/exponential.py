@@ -9,8 +9,14 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector
 from mipsim.distributions._parameters import coordinates, moment_order, positive
-from mipsim.distributions.base import Vector, characteristic, no_easiest_target, sum_ratio, sum_sampler
-from mipsim.distributions.product import AbstractProduct
+from mipsim.distributions.base import (
+    AbstractProduct,
+    Vector,
+    characteristic,
+    no_easiest_target,
+    sum_ratio,
+    sum_sampler,
+)
 
 
 class Exponential(AbstractProduct):

@@ -9,8 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from scipy.special import factorial
 
 from mipsim.distributions._parameters import coordinates, moment_order, positive
-from mipsim.distributions.base import AbstractUnbounded, Vector, characteristic, sum_sampler
-from mipsim.distributions.product import AbstractProduct
+from mipsim.distributions.base import AbstractProduct, AbstractUnbounded, Vector, characteristic, sum_sampler
 
 
 class Laplace(AbstractUnbounded, AbstractProduct):

@@ -9,8 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from scipy.special import gammaln, kve
 
 from mipsim.distributions._parameters import coordinates, moment_order, positive
-from mipsim.distributions.base import AbstractUnbounded, Vector, characteristic
-from mipsim.distributions.product import AbstractProduct
+from mipsim.distributions.base import AbstractProduct, AbstractUnbounded, Vector, characteristic
 
 
 class StudentT(AbstractUnbounded, AbstractProduct):

@@ -6,8 +6,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector
 from mipsim.distributions._parameters import coordinates, moment_order
-from mipsim.distributions.base import Vector, characteristic
-from mipsim.distributions.product import AbstractProduct
+from mipsim.distributions.base import AbstractProduct, Vector, characteristic
 
 
 class Uniform(AbstractProduct):

@@ -23,7 +23,11 @@ DRAWS = 2
 """Raised whenever the meaning of a random stream changes, so that no run is resumed across such a change."""
 
 
-STORED_NAMES: dict[str, str] = {"mipsim.mechanisms.expansion": "mipsim.theory.z_estimators"}
+STORED_NAMES: dict[str, str] = {
+    "mipsim.mechanisms.expansion": "mipsim.theory.z_estimators",
+    "mipsim.attacks.likelihood_ratio.QuadraticRatio": "mipsim.attacks.quadratic_ratio.QuadraticRatio",
+    "mipsim.distributions.base.AbstractProduct": "mipsim.distributions.product.AbstractProduct",
+}
 """Where a class, or all of a module, lives now -> the name that manifests know: where it lived when counts were first stored.
 
 What moves gets a line here, so that counts stored before are read, resumed and merged after.

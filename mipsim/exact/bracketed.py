@@ -14,9 +14,8 @@ from mipsim.exact.bracket import Bracket, bracket
 from mipsim.exact.derived_laws import LinkedLaw, MixedLaw, linked, mixed_with_out
 from mipsim.exact.independent import Independent, Stack
 from mipsim.exact.inversion import InvertedLaw
-from mipsim.exact.law import AbstractScoreLaw, Thresholds
+from mipsim.exact.law import AbstractScoreLaw, Problem, Thresholds
 from mipsim.exact.noise import score_noise
-from mipsim.exact.problem import Problem
 from mipsim.exact.rows import row_of
 from mipsim.exact.tables import count_tables
 from mipsim.forms.score import terms_at

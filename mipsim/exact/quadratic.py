@@ -12,8 +12,7 @@ from mipsim.attacks.quadratic import AbstractQuadraticAttack
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.exact.derived_laws import linked, mixed_with_out
 from mipsim.exact.gaussian import largest_norm, quadratic_law
-from mipsim.exact.law import AbstractScoreLaw
-from mipsim.exact.problem import Problem
+from mipsim.exact.law import AbstractScoreLaw, Problem
 from mipsim.exact.rounding import EPS
 
 _MOST_DIMENSIONS = 4096  # a Hessian of more is above 128 MiB
