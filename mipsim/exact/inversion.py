@@ -194,9 +194,10 @@ class InvertedLaw(AbstractScoreLaw):
         inner = np.where(finite & ~far, u, 0.0)
         for index, where in self._lines(inner, world):
             small[where] = self.contour(index).log_tail(self.transform, inner[where], world)
-        small = np.where(finite, small, -np.inf)
-        upper = u > 0.0
         log_mass = self.transform.log_mass[world]
+        # No probability exceeds the whole: where few rows leave the inversion without digits, its error stays below 1.
+        small = np.where(finite, np.minimum(small, log_mass), -np.inf)
+        upper = u > 0.0
         impossible = -np.expm1(log_mass)
         large = np.exp(log_mass) * -np.expm1(np.minimum(small - log_mass, 0.0))
         with np.errstate(divide="ignore"):
