@@ -207,17 +207,19 @@ def verdict_on(statement: Statement, judged: Sequence[PointResult], failed: bool
 def speaks(statement: Statement, judged: Sequence[PointResult]) -> PointResult | None:
     """The judged point that speaks for the statement.
 
-    Of the points with the strongest verdict that with the largest gap, signed for bounds, in tolerances for equalities.
+    Of the points with the strongest verdict that with the largest gap, signed for bounds, in tolerances for equalities; a
+    listed counterexample comes before one that was drawn, whose numbers nobody chose.
     """
     exists = isinstance(statement.kind, Exists)
     last = Verdict.CONFIRMED if exists else Verdict.REFUTED
     order = [verdict for verdict in Verdict if verdict is not last]
     order = [*sorted(order, key=lambda verdict: verdict is Verdict.INCONCLUSIVE), last]
 
-    def weight(one: PointResult) -> tuple[int, float]:
+    def weight(one: PointResult) -> tuple[int, bool, float]:
         size = one.gap if statement.kind.one_sided else one.relative_gap
         size = -math.inf if math.isnan(size) else size
-        return order.index(one.verdict), -size if exists else size
+        listed = one.verdict is last and not one.sampled
+        return order.index(one.verdict), listed, -size if exists else size
 
     return max(judged, key=weight, default=None)
 

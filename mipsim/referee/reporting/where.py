@@ -23,6 +23,9 @@ COLOURS = ROLES | {"yes": "#08090a", "no": "#090a0b", "open": "#0a0b0c"}
 MOST = 600
 """Points that are drawn: of more, every so manieth that stands, and all that are broken."""
 
+LONGEST, MOST_WORDS = 34, 50
+"""Letters of one choice beside its tick, and of all choices below the level axis, that have room."""
+
 Seen = list[tuple[dict[str, Any], float, str]]
 
 
@@ -96,9 +99,14 @@ def where_map(outcome: Outcome, name: str) -> str:
         return ""
     kept = _thinned(rows)
     domain = outcome.statement.domain
+    # Words stand beside the upright axis, where they do not run into each other.
+    axes_names.sort(key=lambda name: len("".join(_words(domain[name]))))
+    left = 0.36 if len(axes_names) > 1 and _words(domain[axes_names[1]]) else 0.11
+    tilted = len("".join(_words(domain[axes_names[0]]))) > MOST_WORDS
+    low = 0.42 if tilted else 0.17
 
     def draw(figure: Figure) -> None:
-        axes = figure.add_axes((0.11, 0.17, 0.68, 0.76))
+        axes = figure.add_axes((left, low, 0.79 - left, 0.93 - low))
         marks = {"yes": ("o", "holds", 9), "open": ("s", "open", 12), "no": ("X", "fails", 26)}
         for word, (mark, label, size) in marks.items():
             chosen = [row[0] for row in kept if row[2] == word]
@@ -121,6 +129,10 @@ def where_map(outcome: Outcome, name: str) -> str:
         ):
             setter(n)
             _ticks(axis, domain[n])
+        if tilted:
+            axes.tick_params(axis="x", rotation=25)
+            for label in axes.get_xticklabels():
+                label.set_horizontalalignment("right")
         if len(axes_names) == 1:
             axes.set_yticks([])
         axes.grid(True)
@@ -146,9 +158,17 @@ def _coordinates(points: Sequence[dict[str, Any]], name: str, parameter: Any) ->
     return np.log10(values) if parameter.log else values
 
 
+def _words(parameter: Any) -> list[str]:
+    """What stands beside the ticks of a choice; nothing for numbers."""
+    if not isinstance(parameter, Choice):
+        return []
+    words = [str(value) for value in parameter.values]
+    return [word if len(word) <= LONGEST else f"{word[: LONGEST - 1]}…" for word in words]
+
+
 def _ticks(axis: Any, parameter: Any) -> None:
     if isinstance(parameter, Choice):
-        axis.set_ticks(range(len(parameter.values)), [str(value) for value in parameter.values])
+        axis.set_ticks(range(len(parameter.values)), _words(parameter))
     elif parameter.log:
         low, high = (math.log10(end) for end in parameter.ends)
         ticks = list(range(math.ceil(low), math.floor(high) + 1))[:: max(1, int((high - low) // 5))]
