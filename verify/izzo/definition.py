@@ -103,7 +103,8 @@ _PROCESSED = REST | {"labels": 4, "spread": 0.3, "target": 0}
 _COUNT_ITSELF = _PROCESSED | {"algorithm": "a count", "n": 4, "f": ITSELF}
 THEOREM_3 = rf.Statement(
     name="izzo-thm-3",
-    says="If A is eta-MIP and f is any function, randomised independently of D_train and of the coins of A, then f o A is eta-MIP. (With shared coins, A = membership XOR coin has eta 0 and f o A = membership has eta 1/2.)",
+    says="If A is eta-MIP and f is any function, randomised independently of D_train, then f o A is eta-MIP. (Its coins are independent of A's too: "
+    "with coins shared, A = membership XOR coin has eta 0 and f o A = membership has eta 1/2.)",
     source="Izzo et al., theorem 3",
     kind=rf.Bound(unit="accuracy"),
     domain=FINITE
