@@ -4,8 +4,7 @@ import equinox as eqx
 import numpy as np
 
 from mipsim._validation import one_of
-from mipsim.special.noncentral_chi_square import cdf, isf, ppf, sf
-from mipsim.special.noncentral_levels import MOST_FREEDOM, MOST_NONCENTRALITY
+from mipsim.special.noncentral_chi_square import MOST_FREEDOM, MOST_NONCENTRALITY, cdf, isf, ppf, sf
 from mipsim.tradeoff.base import AbstractTradeOff, rates, within
 from mipsim.tradeoff.inverse import inverse
 
