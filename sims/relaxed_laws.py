@@ -90,7 +90,7 @@ def norm_curves(d: int, mu: float) -> tuple[RatesTradeOff, RatesTradeOff]:
     """Thresholding |z|^2 by quadrature: (large values speak for the record, the worlds exchanged)."""
 
     def forth(alpha: np.ndarray) -> Pair:
-        return norm_law(2.0 * gammainccinv(0.5 * d, alpha), d, mu)
+        return norm_law(2.0 * gammainccinv(0.5 * d, np.maximum(alpha, 1e-300)), d, mu)
 
     def back(alpha: np.ndarray) -> Pair:
         inner = np.clip(alpha, 1e-300, 1.0 - 1e-16)
