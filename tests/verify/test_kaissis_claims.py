@@ -10,14 +10,16 @@ from scipy import integrate
 
 from mipsim import referee as rf
 from mipsim.theory import kaissis
+from sims.relaxed_attackers import COORDINATES, NOTHING, RECORD, SIGN
 from sims.relaxed_laws import best_test, directionless, lira, magnitude, norm_curves, resilience
+from sims.relaxed_tests import COIN, HALVES, NO_COIN, falls
 from verify.claim import Verdict
 from verify.claim_result import ClaimResult
 from verify.judge import judge
 from verify.kaissis import CLAIMS, curves, generalised, guarantees, lemmas, practice
 from verify.kaissis.audits import LIRA
-from verify.kaissis.generalised import COIN, HALVES, LEMMA_5, NO_COIN
-from verify.kaissis.guarantees import COORDINATES, LEMMA_9_GUARANTEE, NOTHING, RECORD, SIGN
+from verify.kaissis.generalised import LEMMA_5
+from verify.kaissis.guarantees import LEMMA_9_GUARANTEE
 from verify.kaissis.lemmas import LEMMA_1, LEMMA_3, LEMMA_3_CORRECTED
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
@@ -87,7 +89,7 @@ def test_a_known_sign_brings_the_attacker_of_the_dptm_back():
 @pytest.mark.parametrize("noise", ["Gaussian", "Laplace"])
 def test_sub_sampled_laplace_noise_fails_as_gaussian_noise_does(noise):
     pair = {"mechanism": f"sub-sampled {noise}", "delta": 2.0, "rate": 0.5, "t": 1.0}
-    assert lemmas.falls(**pair, s=0.5).value > 0.01
+    assert falls(**pair, s=0.5).value > 0.01
     assert verdict(LEMMA_3_CORRECTED, **pair, s=0.0) is Verdict.CONFIRMED
     assert verdict(LEMMA_3, mechanism=noise, delta=2.0, rate=0.5, s=0.5, t=1.0) is Verdict.CONFIRMED
 

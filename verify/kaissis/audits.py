@@ -9,6 +9,7 @@ import numpy as np
 from mipsim import referee as rf
 from mipsim.theory import kaissis
 from mipsim.tradeoff import AbstractTradeOff
+from sims.relaxed_attackers import shadows_drawn
 from sims.relaxed_laws import lira, norm_curves
 from verify.kaissis.curves import EXACT, MU, Z, in_sight, probit
 from verify.kaissis.lemmas import points
@@ -51,20 +52,6 @@ def rates_from(least: float, ratio: float, alpha: float) -> bool:
     """Whether both error rates of j are at least this."""
     fnr = float(kaissis.FoldedGaussianTradeOff(ratio).beta(alpha))
     return least <= min(alpha, 1 - alpha, fnr, 1 - fnr)
-
-
-def shadows_drawn(shadows: int, ratio: float, alpha: float) -> str:
-    """Shadow models drawn for each audit."""
-    rng, games = np.random.default_rng(0), 20_000_000 // max(shadows, 100)
-    models = rng.standard_normal((games, shadows))
-    mean, deviation = models.mean(axis=1), models.std(axis=1, ddof=1)
-    out, inside = (np.abs(rng.standard_normal(games) + s - mean) / deviation for s in (0.0, ratio))
-    missed = [float(np.mean(inside <= np.quantile(out, 1 - level))) for level in (0.02, alpha)]
-    said = [float(kaissis.FoldedGaussianTradeOff(ratio).beta(level)) for level in (0.02, alpha)]
-    return (
-        f"NumPy, {games:,} audits a world (seed 0), shadow models drawn for each: FNR {missed[0]:.4f} at FPR 0.02 (standard error below "
-        f"{0.85 / games**0.5:.4f}), j says {said[0]:.4f}; {missed[1]:.4f} and {said[1]:.4f} at FPR {alpha:.4g}"
-    )
 
 
 _ALPHA = rf.Real(1e-4, 1 - 1e-4)

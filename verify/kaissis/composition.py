@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mipsim import referee as rf
 from mipsim.theory import kaissis
-from mipsim.tradeoff import AbstractTradeOff, NoncentralChiSquareTradeOff
+from sims.relaxed_attackers import averaged, best_weighting, both_drawn, weighted
 from verify.kaissis.curves import EXACT, Z, in_sight, probit
 
 PAIRS = (
@@ -21,49 +19,6 @@ PAIRS = (
     ((3.0, 0.5), (1.0, 1.0)),
 )
 """(Delta_a, Delta_b), (sigma_a, sigma_b): equal mechanisms, equal Delta/sigma^2, equal Delta/sigma, and others."""
-
-
-def averaged(
-    delta_a: float, delta_b: float, sigma_a: float, sigma_b: float, d: int, **_: Any
-) -> AbstractTradeOff:
-    """Lemma 8."""
-    noncentrality = kaissis.averaged_noncentrality((delta_a, delta_b), (sigma_a, sigma_b))
-    return NoncentralChiSquareTradeOff(d, 0.0, noncentrality)
-
-
-def weighted(
-    delta_a: float, delta_b: float, sigma_a: float, sigma_b: float, d: int, **_: Any
-) -> AbstractTradeOff:
-    """Its correction."""
-    noncentrality = kaissis.weighted_noncentrality((delta_a, delta_b), (sigma_a, sigma_b))
-    return NoncentralChiSquareTradeOff(d, 0.0, noncentrality)
-
-
-def best_weighting(
-    delta_a: float, delta_b: float, sigma_a: float, sigma_b: float, d: int, **_: Any
-) -> AbstractTradeOff:
-    """The norm of the weighted sum of the releases, both shifted the same unknown way, with the weights that were best of many tried."""
-    angle = np.linspace(0.0, 0.5 * np.pi, 200_001)  # weights are (cos / sigma_a, sin / sigma_b)
-    most = float(np.max(np.cos(angle) * delta_a / sigma_a + np.sin(angle) * delta_b / sigma_b))
-    return NoncentralChiSquareTradeOff(d, 0.0, most**2)
-
-
-def both_drawn(delta_a: float, delta_b: float, sigma_a: float, sigma_b: float, d: int) -> str:
-    """Both releases drawn, the log-likelihood-weighted sum thresholded at an empirical quantile."""
-    rng, games, alpha = np.random.default_rng(0), max(2000, 400_000 // d), 0.05
-    shift, sigma = np.array([delta_a, delta_b]), np.array([sigma_a, sigma_b])
-    # Of the other coordinates only the sum of squares is seen.
-    line = rng.standard_normal((2, games, 2)) * sigma
-    line[1] += shift
-    weights = shift / sigma**2
-    rest = np.sum((weights * sigma) ** 2) * rng.chisquare(d - 1, (2, games)) if d > 1 else 0.0
-    norms = (line @ weights) ** 2 + rest
-    power = float(np.mean(norms[1] > np.quantile(norms[0], 1 - alpha)))
-    claimed = averaged(delta_a, delta_b, sigma_a, sigma_b, d)
-    return (
-        f"NumPy, {games:,} pairs of releases a world (seed 0): weights Delta/sigma^2 have power {power:.4f} at FPR {alpha:g} "
-        f"(standard error below {0.75 / games**0.5:.4f}); the statement allows {float(claimed.tpr_at(alpha)):.4f}"
-    )
 
 
 _PAIRS = [

@@ -11,7 +11,8 @@ from scipy.special import ndtr
 from mipsim import referee as rf
 from mipsim.theory import kaissis
 from mipsim.tradeoff import AbstractTradeOff, InverseTradeOff
-from sims.relaxed_laws import LAWS, best_test, magnitude, norm_curves
+from sims.relaxed_attackers import FINITE, known, two_laws
+from sims.relaxed_laws import best_test, magnitude, norm_curves
 from verify.kaissis.lemmas import RATE, ROUNDING, points
 
 EXACT = 1e-6
@@ -25,11 +26,6 @@ PART = rf.Choice("j", "jinv")
 def j_of(noise: str, mu: float, d: int = 1) -> AbstractTradeOff:
     """Theorem 1 or 2."""
     return kaissis.laplace_tradeoff(mu) if noise == "Laplace" else kaissis.gaussian_tradeoff(mu, d)
-
-
-def known(noise: str, mu: float) -> AbstractTradeOff:
-    """The tight f of the attacker who knows q(D')."""
-    return kaissis.laplace_dptm(mu) if noise == "Laplace" else kaissis.gaussian_dptm(mu)
 
 
 def _side(part: str, curve: AbstractTradeOff) -> AbstractTradeOff:
@@ -165,23 +161,6 @@ LEMMA_6 = rf.Statement(
         "lemma 6",
     ),
 )
-
-FINITE = "on finitely many points, some of one law only"
-
-
-def two_laws(laws: str, outcomes: int, mu: float, draw: int) -> tuple[np.ndarray, np.ndarray]:
-    """A and B: drawn, or noise and its shift on the line, or their magnitudes, in cells of the output."""
-    if laws == FINITE:
-        a, b = np.random.default_rng(draw).dirichlet(np.full(outcomes, 0.5), 2)
-        a[: outcomes // 4], b[-(outcomes // 4) :] = 0.0, 0.0
-        return a / a.sum(), b / b.sum()
-    edges = np.concatenate([[-np.inf], np.linspace(-mu - 12.0, mu + 12.0, 10 * outcomes + 1), [np.inf]])
-    law = LAWS[laws.removeprefix("magnitude of ")]
-    a, b = (np.diff(law.cdf(edges - shift)) for shift in (0.0, mu))
-    if laws.startswith("magnitude"):
-        a, b = a + a[::-1], b + b[::-1]
-        a, b = a[: a.size // 2], b[: b.size // 2]
-    return a, b
 
 
 def _sampled_claim(rate: float, alpha: float, part: str, **laws: Any) -> float:

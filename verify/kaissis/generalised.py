@@ -2,102 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from mipsim import referee as rf
-from mipsim.referee.curve_gap import GRID
-from sims.relaxed_laws import LAWS, cell_edges, cell_law, log_ratio
+from sims.relaxed_tests import COIN, HALVES, NO_COIN, power_gap, scores_drawn
 from verify.kaissis.lemmas import DELTA, GUMBEL, NOISES, RATE, ROUNDING, SETTINGS, SYMMETRIC
-
-COIN = "ties are split by a coin, and r and r' have one critical value of their likelihood ratios"
-NO_COIN = (
-    "no coin: a tie is rejected whole or accepted whole, as definition 2 builds a curve from a statistic"
-)
-HALVES = "r and r' have the level alpha/2 each, as in the magnitude test of lemma 4"
-SAME = 1e-12
-"""Scores nearer than this are one: those of z and -z differ by rounding."""
-
-
-def ratio_score(noise: str, z: np.ndarray, rate: float, low: float, high: float) -> np.ndarray:
-    """The largest log ratio of a shift in [low, high]: on a grid, and at z itself, where the density is highest."""
-    grid = log_ratio(noise, z[:, None], np.linspace(low, high, 101), rate).max(axis=1)
-    return np.maximum(grid, log_ratio(noise, z, np.clip(z, low, high), rate))
-
-
-def power(score: np.ndarray, out: np.ndarray, inside: np.ndarray, coin: bool) -> np.ndarray:
-    """Power at GRID of rejecting the largest scores; ties are split by a coin, or not split."""
-    order = np.argsort(-score, kind="stable")
-    starts = np.flatnonzero(np.concatenate([[True], -np.diff(score[order]) > SAME]))
-    alpha = np.concatenate([[0.0], np.cumsum(np.add.reduceat(out[order], starts))])
-    power = np.concatenate([[0.0], np.cumsum(np.add.reduceat(inside[order], starts))])
-    size = np.diff(np.concatenate([starts, [score.size]]))
-    split = np.interp(GRID, alpha, power)
-    if coin:
-        return split
-    group = np.clip(np.searchsorted(alpha, GRID, side="right") - 1, 0, starts.size - 1)
-    return np.where(size[group] > 2, power[group], split)  # two cells: z and -z
-
-
-def power_gap(
-    noise: str,
-    delta: float,
-    rate: float,
-    nu: float,
-    reading: str,
-    against: str = "r and r'",
-    bend: float = 1.0,
-) -> rf.Number:
-    """How far the generalised ratio's power is from that of another test at a shift nu * delta, or above that at +-delta.
-
-    The other test is one score: the larger of the two one-sided ratios, the smaller of the two tail probabilities
-    (`HALVES`), or |z|. `bend` < 1 takes the smallest shifts from the estimate.
-    """
-    edges = cell_edges(delta)
-    z = 0.5 * (edges[1:] + edges[:-1])
-    score, law = ratio_score(noise, z, rate, -bend * delta, delta), LAWS[noise]
-    if against == "|z|":
-        other = np.abs(z)
-    elif reading == HALVES:
-        other = -np.minimum(law.logcdf(z), law.logsf(z))
-    else:
-        other = np.maximum(ratio_score(noise, z, rate, -delta, 0.0), ratio_score(noise, z, rate, 0.0, delta))
-    out, *shifted = (cell_law(noise, edges, s * delta, rate) for s in (0.0, nu, 1.0, -1.0))
-    mine, *most = (power(score, out, law, reading != NO_COIN) for law in shifted)
-    gap = np.abs(mine - power(other, out, shifted[0], True))
-    if against == "|z|" and reading == NO_COIN and noise == "Laplace":
-        gap = np.where(np.exp(-delta) <= GRID, gap, 0.0)
-    at = int(gap.argmax())
-    above = float((mine - np.maximum(*most)).max()) if reading == COIN else 0.0
-    return rf.Number(
-        max(float(gap[at]), above),
-        route="exact laws on some 4000 cells",
-        detail=f"largest at FPR {GRID[at]:.3g}",
-    )
-
-
-def drawn(noise: str, delta: float, nu: float, reading: str) -> str:
-    """The statistics drawn, the record taking part for sure: their powers at FPR 0.1, or how often the ratio takes its largest value."""
-    rng, games, law = np.random.default_rng(0), 1_000_000, LAWS[noise]
-    out, inside = (law.rvs(size=games, random_state=rng) + s for s in (0.0, nu * delta))
-    if reading == NO_COIN:
-        top = np.array([np.mean(np.abs(x) >= delta) for x in (out, inside)])
-        alpha = 0.5 * top[0]
-        cut = np.quantile(np.abs(out), 1 - alpha)
-        return (
-            f"NumPy, {games:,} draws a world (seed 0): the generalised ratio takes its largest value in a share {top[0]:.4f} of the "
-            f"outputs without the record (e^-mu = {np.exp(-delta):.4f}) and has no test of a smaller FPR but the empty one, of power 0; "
-            f"at FPR {alpha:.4g} the magnitude has power {np.mean(np.abs(inside) > cut):.4g}"
-        )
-    scores = (
-        lambda z: law.logpdf(z - np.clip(z, -delta, delta)) - law.logpdf(z),
-        lambda z: -np.minimum(law.cdf(z), law.sf(z)),
-    )
-    powers = [np.mean(score(inside) > np.quantile(score(out), 0.9)) for score in scores]
-    return (
-        f"NumPy, {games:,} draws a world (seed 0), FPR 0.1, shift {nu:g} Delta: power {powers[0]:.4f} of the generalised ratio, {powers[1]:.4f} of "
-        "two tests of level 0.05"
-    )
-
 
 _GLR = "The generalised LR test, with the maximum likelihood estimate of the shift in [-Delta, Delta], has the power of "
 _POINTS = [
@@ -148,7 +55,7 @@ LEMMA_5 = rf.Statement(
             "section 2",
         ),
     ),
-    second_route=drawn,
+    second_route=scores_drawn,
 )
 LEMMA_5_CORRECTED = LEMMA_5.corrected(
     says=_GLR

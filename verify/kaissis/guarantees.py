@@ -6,89 +6,28 @@ the attacker chooses the function q and so may know to which side, or along whic
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
-from scipy.stats import binom
 
 from mipsim import referee as rf
-from mipsim.special import noncentral_chi_square as chi_square
-from mipsim.theory import kaissis
-from mipsim.tradeoff import AbstractTradeOff
-from sims.relaxed_laws import LAWS, Pair, RatesTradeOff, directionless, lira, resilience
-from verify.kaissis.curves import known, power
+from sims.relaxed_attackers import (
+    COORDINATES,
+    LIRA,
+    NOTHING,
+    RECORD,
+    SIGN,
+    attacker,
+    drawn,
+    masked,
+    masks_drawn,
+    promised,
+)
+from sims.relaxed_laws import resilience
+from verify.kaissis.curves import power
 from verify.kaissis.lemmas import BOTH_SIDES, CHOOSES_Q, REAL_LINE, points
 
-NOTHING = "nothing: every direction is as likely as every other"
-SIGN = "the direction: a sum of numbers >= 0, a count, a gradient along a fixed line"
-LIRA = "the direction, from 1024 shadow models: one-sided offline LiRA"
-SHADOWS = 1024
 MU = rf.Real(0.1, np.inf, log=True, hunt_to=8.0)
 Z = rf.Real(-4.7, 3.0)
 """The probit of the FPR: of rarer errors cells and shadow models say little."""
-
-
-@lru_cache(maxsize=64)
-def promised(noise: str, mu: float, d: int = 1) -> AbstractTradeOff:
-    """J = Symm(j, jinv) of theorem 1 or 2."""
-    return kaissis.laplace_tradeoff(mu).symmetrized() if noise == "Laplace" else resilience(mu, d)
-
-
-def attacker(noise: str, mu: float, d: int, knows: str) -> AbstractTradeOff:
-    """The curve of an attacker with this knowledge, for the shift of full length, from the laws of the noise."""
-    if knows == LIRA:
-        return lira(SHADOWS, mu, sides=1)
-    return known(noise, mu) if knows == SIGN else directionless(noise, mu, d)
-
-
-def drawn(noise: str, mu: float, d: int) -> str:
-    """The output drawn along a direction that the attacker knows: a score, thresholded at its quantile."""
-    games, rng = 400_000, np.random.default_rng(0)
-    # The coordinates across the direction tell nothing.
-    out, inside = (LAWS[noise].rvs(size=games, random_state=rng) + shift for shift in (0.0, mu))
-    missed = float(np.mean(inside <= np.quantile(out, 0.95)))
-    return (
-        f"NumPy, {games:,} games a world (seed 0), the output along the known direction in d = {d}: FPR 0.05, FNR {missed:.4f} (standard error "
-        f"below 0.0018); J promises at least {float(promised(noise, mu, d).beta(0.05)):.4f}"
-    )
-
-
-RECORD = "a coin for the record: it takes part in all coordinates or in none"
-COORDINATES = "a coin for each of the d coordinates of the output, as a mask in {0,1}^d"
-
-
-def masked(mu: float, d: int, rate: float, reading: str) -> RatesTradeOff:
-    """The magnitude where the shift has equal entries: its exact law, averaged over the masks."""
-    kept, weights = np.array([0, d]), np.array([1 - rate, rate])
-    if reading == COORDINATES:
-        kept, weights = np.arange(d + 1), binom.pmf(np.arange(d + 1), d, rate)
-    weights = np.where(weights > 1e-30, weights, 0.0)
-    centres = mu**2 * kept[weights > 0.0] / d
-
-    def both(alpha: np.ndarray) -> Pair:
-        inner = np.clip(alpha, 1e-300, 1.0 - 1e-16)
-        cut = np.expand_dims(chi_square.isf(inner, d, 0.0), -1)
-        missed = chi_square.cdf(cut, d, centres) @ weights[weights > 0.0]
-        caught = chi_square.sf(cut, d, centres) @ weights[weights > 0.0]
-        return np.where(alpha == 0.0, 1.0, missed), np.where(alpha == 0.0, 0.0, caught)
-
-    return RatesTradeOff(both)
-
-
-def masks_drawn(mu: float, d: int, rate: float) -> str:
-    """Outputs drawn with a mask each, at FPR 0.05."""
-    games, rng = 400_000 // d, np.random.default_rng(0)
-    mask = rng.random((games, d)) < rate
-    out = np.square(rng.standard_normal((games, d))).sum(axis=1)
-    inside = np.square(rng.standard_normal((games, d)) + mask * mu / np.sqrt(d)).sum(axis=1)
-    missed = float(np.mean(inside <= np.quantile(out, 0.95)))
-    exact, bound = (
-        float(curve.beta(0.05)) for curve in (masked(mu, d, rate, COORDINATES), resilience(mu, d, rate))
-    )
-    return (
-        f"NumPy, {games:,} games a world (seed 0), a mask drawn for each output: FNR {missed:.4f} at FPR 0.05 (standard error below "
-        f"{0.75 / games**0.5:.4f}; its law gives {exact:.5f}), J_p promises at least {bound:.5f}"
-    )
 
 
 _RESTRICTED = (

@@ -6,25 +6,13 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from mipsim import referee as rf
-from mipsim.special import noncentral_chi_square as chi_square
 from mipsim.theory import kaissis
-from mipsim.tradeoff import AbstractTradeOff
-from sims.relaxed_laws import known_resilience, resilience
-from verify.kaissis.curves import known, power
-from verify.kaissis.guarantees import promised
+from sims.relaxed_attackers import best_guess, guessed, in_dptm, promised, relaxed
+from sims.relaxed_laws import known_resilience
+from verify.kaissis.curves import power
 from verify.kaissis.lemmas import points
 
 Z = float(ndtri(1e-3))
-
-
-def relaxed(noise: str, mu: float, rate: float) -> AbstractTradeOff:
-    """J_p of the relaxed threat model on the line."""
-    return resilience(mu, 1, rate) if noise == "Gaussian" else promised(noise, mu)
-
-
-def in_dptm(noise: str, mu: float, rate: float) -> AbstractTradeOff:
-    """The symmetric f_p of the attacker who knows the shift."""
-    return known_resilience(mu, rate) if noise == "Gaussian" else known(noise, mu)
 
 
 POWER = rf.Statement(
@@ -92,21 +80,6 @@ RERO = rf.Statement(
 )
 
 
-def lengths(records: int, nearest: float, bend: float, mu: float) -> np.ndarray:
-    """Lengths of shifts from nearest * mu to mu: evenly spread, or bent to most of them near one end."""
-    return mu * (nearest + (1.0 - nearest) * np.linspace(0.0, 1.0, records) ** bend)
-
-
-def best_guess(records: int, nearest: float, bend: float, mu: float, d: int) -> rf.Number:
-    """The success of the best guess among equally likely records whose shifts are known in length only, who sees the radius in cells."""
-    far = lengths(records, nearest, bend, mu)
-    square = np.linspace(0.0, mu + np.sqrt(d) + 10.0, 4001) ** 2
-    masses = np.diff(chi_square.cdf(square, d, far[:, None] ** 2), axis=1)
-    return rf.Number(
-        float(masses.max(axis=0).sum() / records), route="likelihoods of 4000 cells of the radius"
-    )
-
-
 RERO_LENGTHS = rf.Statement(
     name="kaissis-rero-lengths",
     says="An attacker who sees the lengths of the shifts only, of equally likely records, reconstructs the record with a probability of at most "
@@ -141,18 +114,6 @@ RERO_LENGTHS = rf.Statement(
 
 LENGTHS = "the attacker knows how far each record shifts the output, not which way"
 SHIFTS = "the attacker knows the records and q, and so the shift of each"
-
-
-def guessed(mu: float) -> str:
-    """Records drawn on either side, the side of the output named."""
-    rng, games = np.random.default_rng(0), 1_000_000
-    side = rng.choice([-1.0, 1.0], games)
-    right = float(np.mean(np.sign(side * mu + rng.standard_normal(games)) == side))
-    most = float(kaissis.reconstruction_bound(promised("Gaussian", mu), 0.5))
-    return (
-        f"NumPy, {games:,} games (seed 0), the record on the side of the output named: right in {right:.4f} (standard error 0.0005), promised at "
-        f"most {most:.4f}"
-    )
 
 
 RERO_GUARANTEE = rf.Statement(
