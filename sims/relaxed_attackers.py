@@ -11,7 +11,15 @@ from mipsim.referee import Number
 from mipsim.special import noncentral_chi_square as chi_square
 from mipsim.theory import kaissis
 from mipsim.tradeoff import AbstractTradeOff, NoncentralChiSquareTradeOff
-from sims.relaxed_laws import LAWS, Pair, RatesTradeOff, directionless, lira, resilience
+from sims.relaxed_laws import (
+    LAWS,
+    Pair,
+    RatesTradeOff,
+    directionless,
+    known_resilience,
+    lira,
+    resilience,
+)
 
 NOTHING = "nothing: every direction is as likely as every other"
 SIGN = "the direction: a sum of numbers >= 0, a count, a gradient along a fixed line"

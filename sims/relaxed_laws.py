@@ -37,7 +37,7 @@ class RatesTradeOff(AbstractTradeOff):
         return np.asarray(self.both(rates("fpr", fpr))[1])
 
 
-def log_ratio(noise: str, z: np.ndarray, shift: np.ndarray, rate: float) -> np.ndarray:
+def log_ratio(noise: str, z: np.ndarray, shift: np.ndarray | float, rate: float) -> np.ndarray:
     """Log of the likelihood of a shift over that of none; the record takes part with probability `rate`."""
     whole = LAWS[noise].logpdf(z - shift) - LAWS[noise].logpdf(z)
     return whole if rate == 1.0 else np.logaddexp(np.log1p(-rate), np.log(rate) + whole)

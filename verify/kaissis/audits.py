@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from mipsim import referee as rf
 from mipsim.theory import kaissis
 from mipsim.tradeoff import AbstractTradeOff
 from sims.relaxed_attackers import shadows_drawn
 from sims.relaxed_laws import lira, norm_curves
 from verify.kaissis.curves import EXACT, MU, Z, in_sight, probit
-from verify.kaissis.lemmas import points
+from verify.kaissis.lemmas import dimensions, points, positive
 
 _Z = (-3.7, -1.6, 0.5, 2.0)
 
@@ -27,7 +25,7 @@ AUDIT = rf.Statement(
     "and at Delta/sigma = 2, d = 50, where it loses power as theorem 2 says.",
     source="Kaissis et al., figures 3b and 3c",
     kind=rf.Equality(EXACT, unit="probit"),
-    domain={"mu2": MU, "d": rf.Whole(1, np.inf, log=True, hunt_to=1000), "z": Z},
+    domain={"mu2": MU, "d": dimensions(1, 1000), "z": Z},
     where=in_sight(_drawn),
     claimed=lambda mu2, d, z: probit(kaissis.gaussian_tradeoff(mu2, d), z),
     truth=lambda mu2, d, z: rf.Number(probit(norm_curves(d, mu2)[0], z), route="quadrature along the shift"),
@@ -37,8 +35,7 @@ AUDIT = rf.Statement(
     ],
     control=rf.Control({"mu2": 1.0, "d": 1, "z": -1.6}),
     quote=rf.Quote(
-        "As seen in Figure 3b, the theoretical curve is matched exactly by the empirical one.",
-        "section 5",
+        "As seen in Figure 3b, the theoretical curve is matched exactly by the empirical one.", "section 5"
     ),
 )
 
@@ -61,11 +58,7 @@ LIRA = rf.Statement(
     says="One DP-SGD step at Delta/sigma = 1: offline LiRA on logits, whose shadow models are trained without the record, nearly meets j.",
     source="Kaissis et al., figure 3a",
     kind=rf.Equality(0.02, unit="probit"),
-    domain={
-        "ratio": rf.Real(0.99, 1.01),
-        "shadows": rf.Whole(2, np.inf, log=True, hunt_to=4096),
-        "alpha": _ALPHA,
-    },
+    domain={"ratio": rf.Real(0.99, 1.01), "shadows": dimensions(2, 4096), "alpha": _ALPHA},
     where=lambda ratio, alpha: rates_from(1e-4, ratio, alpha),
     claimed=lambda ratio, alpha: at_rate(kaissis.FoldedGaussianTradeOff(ratio), ratio, alpha),
     truth=lambda shadows, ratio, alpha: rf.Number(
@@ -86,17 +79,14 @@ LIRA = rf.Statement(
         rf.Quote(
             "LiRa [...] trains shadow models on D and fits a Gaussian likelihood to their confidence scores",
             "section 5",
-        ),
+        )
     ),
     second_route=shadows_drawn,
 )
 LIRA_CORRECTED = LIRA.corrected(
     says="As the number of shadow models grows, the curve of two-sided offline LiRA on a logit that is linear in the released gradient tends to j.",
     kind=rf.Limit("shadows", sizes=tuple(64 * 2**k for k in range(10)), tolerance=0.02, unit="probit"),
-    domain={
-        "ratio": rf.Real(0.3, np.inf, log=True, hunt_to=3.0),
-        "shadows": rf.Whole(2, np.inf, log=True, hunt_to=32_768),
-    },
+    domain={"ratio": positive(0.3, 3.0), "shadows": dimensions(2, 32_768)},
     points=[
         one for one in points(ratio=(0.5, 1.0, 2.0), alpha=(*_COARSE, *_FINE)) if rates_from(1e-4, **one)
     ],

@@ -8,6 +8,7 @@ from mipsim import referee as rf
 from mipsim.theory import kaissis
 from sims.relaxed_attackers import averaged, best_weighting, both_drawn, weighted
 from verify.kaissis.curves import EXACT, Z, in_sight, probit
+from verify.kaissis.lemmas import dimensions, positive
 
 PAIRS = (
     ((1.0, 1.0), (1.0, 1.0)),
@@ -26,7 +27,7 @@ _PAIRS = [
     for delta, sigma in PAIRS
     for d in (1, 10)
 ]
-_DELTA, _SIGMA = rf.Real(0.0, np.inf, hunt_to=5.0), rf.Real(0.1, np.inf, log=True, hunt_to=10.0)
+_DELTA, _SIGMA = rf.Real(0.0, np.inf, hunt_to=5.0), positive(0.1, 10.0)
 LEMMA_8 = rf.Statement(
     name="kaissis-lemma-8",
     says="Two non-adaptive Gaussian mechanisms compose by averaging: the curves of the composition are those of chi2_d with "
@@ -39,7 +40,7 @@ LEMMA_8 = rf.Statement(
         "delta_b": _DELTA,
         "sigma_a": _SIGMA,
         "sigma_b": _SIGMA,
-        "d": rf.Whole(1, np.inf, log=True, hunt_to=300),
+        "d": dimensions(1, 300),
     },
     # Beyond 10 no error rate of 1e-9 is left of the claim.
     where=lambda delta_a, delta_b, sigma_a, sigma_b: (
@@ -88,11 +89,7 @@ BLESSING = rf.Statement(
     says="For fixed mu2, the function j increases with d at every FPR: from d to `higher` dimensions.",
     source="Kaissis et al., section 4, after theorem 3",
     kind=rf.Ordering(floor=1e-9),
-    domain={
-        "mu2": rf.Real(0.01, np.inf, log=True, hunt_to=10.0),
-        "d": rf.Whole(1, np.inf, log=True, hunt_to=5000),
-        "higher": rf.Whole(2, np.inf, log=True, hunt_to=20_000),
-    },
+    domain={"mu2": positive(0.01, 10.0), "d": dimensions(1, 5000), "higher": dimensions(2, 20_000)},
     where=lambda d, higher: d < higher,
     claimed=lambda mu2, d: kaissis.gaussian_tradeoff(mu2, d),
     truth=lambda mu2, higher: kaissis.gaussian_tradeoff(mu2, higher),
@@ -114,7 +111,7 @@ BLESSING = rf.Statement(
             "However, as the adversary can leverage their knowledge of the model to design a database which influences only a single "
             "coordinate of the weight/gradient vector, we mostly use d = 1 as a worst-case scenario below.",
             "section 4, after theorem 3",
-        ),
+        )
     ),
 )
 

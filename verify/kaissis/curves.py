@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from scipy.special import ndtr
 
 from mipsim import referee as rf
@@ -13,11 +12,11 @@ from mipsim.theory import kaissis
 from mipsim.tradeoff import AbstractTradeOff, InverseTradeOff
 from sims.relaxed_attackers import FINITE, known, two_laws
 from sims.relaxed_laws import best_test, magnitude, norm_curves
-from verify.kaissis.lemmas import RATE, ROUNDING, points
+from verify.kaissis.lemmas import RATE, ROUNDING, dimensions, points, positive
 
 EXACT = 1e-6
 """Probit units: what two exact routes agree to."""
-MU = rf.Real(0.01, np.inf, log=True, hunt_to=30.0)
+MU = positive(0.01, 30.0)
 Z = rf.Real(-33.0, 6.0)
 """The probit of the FPR, which runs from 1e-238: a large shift is only hard to see at rare ones."""
 PART = rf.Choice("j", "jinv")
@@ -97,7 +96,7 @@ THEOREM_2 = rf.Statement(
     "Here a = Phi(z).",
     source="Kaissis et al., theorem 2",
     kind=rf.Equality(EXACT, unit="probit"),
-    domain={"mu2": MU, "d": rf.Whole(1, np.inf, log=True, hunt_to=10_000), "part": PART, "z": Z},
+    domain={"mu2": MU, "d": dimensions(1, 10_000), "part": PART, "z": Z},
     where=in_sight(_gaussian),
     claimed=lambda **at: probit(_gaussian(**at), at["z"]),
     truth=lambda mu2, d, part, z: probit(norm_curves(d, mu2)[part == "jinv"], z),
@@ -139,8 +138,8 @@ LEMMA_6 = rf.Statement(
     kind=rf.Ordering(floor=1e-9),
     domain={
         "noise": rf.Choice("Laplace", "Gaussian"),
-        "mu": rf.Real(0.01, np.inf, log=True, hunt_to=10.0),
-        "d": rf.Whole(1, np.inf, log=True, hunt_to=1000),
+        "mu": positive(0.01, 10.0),
+        "d": dimensions(1, 1000),
         "rate": RATE,
     },
     where=lambda noise, d: noise == "Gaussian" or d == 1,
@@ -184,7 +183,7 @@ LEMMA_9 = rf.Statement(
     domain={
         "laws": rf.Choice(*_LAWS),
         "outcomes": rf.Whole(4, 200, log=True),
-        "mu": rf.Real(0.05, np.inf, log=True, hunt_to=10.0),
+        "mu": positive(0.05, 10.0),
         "draw": rf.Whole(0, 10**6),
         "rate": rf.Real(0.0, 1.0),
         "part": PART,

@@ -6,8 +6,6 @@ the attacker chooses the function q and so may know to which side, or along whic
 
 from __future__ import annotations
 
-import numpy as np
-
 from mipsim import referee as rf
 from sims.relaxed_attackers import (
     COORDINATES,
@@ -23,9 +21,9 @@ from sims.relaxed_attackers import (
 )
 from sims.relaxed_laws import resilience
 from verify.kaissis.curves import power
-from verify.kaissis.lemmas import BOTH_SIDES, CHOOSES_Q, REAL_LINE, points
+from verify.kaissis.lemmas import BOTH_SIDES, CHOOSES_Q, REAL_LINE, dimensions, points, positive
 
-MU = rf.Real(0.1, np.inf, log=True, hunt_to=8.0)
+MU = positive(0.1, 8.0)
 Z = rf.Real(-4.7, 3.0)
 """The probit of the FPR: of rarer errors cells and shadow models say little."""
 
@@ -72,7 +70,7 @@ def _pair(number: int, noise: str, letters: str, proof: str) -> tuple[rf.Stateme
         kind=rf.Bound(unit="probit"),
         domain={
             "mu": MU,
-            "d": rf.Fixed(1) if line else rf.Whole(1, np.inf, log=True, hunt_to=100),
+            "d": rf.Fixed(1) if line else dimensions(1, 100),
             # What q, chosen by the attacker, lets them know.
             "knows": rf.Choice(NOTHING, SIGN) if line else rf.Choice(NOTHING, SIGN, LIRA),
             "z": Z,
@@ -103,7 +101,7 @@ LEMMA_9_GUARANTEE = rf.Statement(
     kind=rf.Bound(unit="probit"),
     domain={
         "mu": MU,
-        "d": rf.Whole(1, np.inf, log=True, hunt_to=30),
+        "d": dimensions(1, 30),
         "rate": rf.Real(0.01, 1.0),
         # The text defines the mask in {0,1}^d.
         "reading": rf.Choice(RECORD, COORDINATES),

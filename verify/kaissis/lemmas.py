@@ -21,10 +21,21 @@ from sims.relaxed_tests import (
     share_kept,
 )
 
+
+def positive(low: float, hunt_to: float) -> rf.Real:
+    """A real number above 0, which is searched between these."""
+    return rf.Real(low, np.inf, log=True, hunt_to=hunt_to)
+
+
+def dimensions(low: int, hunt_to: int) -> rf.Whole:
+    """A whole number from `low` on."""
+    return rf.Whole(low, np.inf, log=True, hunt_to=hunt_to)
+
+
 MARGIN = 1e-6
 """The share of its advantage that a test must lose before it counts as not uniformly most powerful."""
 ROUNDING = 1e-9
-DELTA = rf.Real(0.01, np.inf, log=True, hunt_to=15.0)
+DELTA = positive(0.01, 15.0)
 """The sensitivity in units of the noise's scale."""
 RATE = rf.Real(0.001, 1.0)
 """The record takes part with this probability."""
@@ -233,12 +244,7 @@ LEMMA_4_LARGEST = rf.Statement(
     says="For symmetric noise no shift in [-Delta, Delta] gives the test of the magnitude more power than |shift| = Delta.",
     source="Kaissis et al., lemma 4",
     kind=rf.Ordering(floor=1e-9),
-    domain={
-        "noise": SYMMETRIC,
-        "delta": rf.Real(0.01, np.inf, log=True, hunt_to=10.0),
-        "rate": RATE,
-        "nu": rf.Real(-1.0, 1.0),
-    },
+    domain={"noise": SYMMETRIC, "delta": positive(0.01, 10.0), "rate": RATE, "nu": rf.Real(-1.0, 1.0)},
     claimed=lambda noise, delta, rate: magnitude(noise, delta, rate),
     truth=lambda noise, delta, rate, nu: magnitude(noise, nu * delta, rate),
     points=[one | {"nu": nu} for one in SETTINGS for nu in (-1.0, 0.9, -0.3)],

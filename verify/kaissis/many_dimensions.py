@@ -9,7 +9,7 @@ from scipy.stats import chi2, ncx2
 from mipsim import referee as rf
 from mipsim.theory import kaissis
 from verify.kaissis.curves import PART
-from verify.kaissis.lemmas import points
+from verify.kaissis.lemmas import dimensions, points, positive
 
 D, N, BOTH = "d", "N", "d and N"
 EQUATION_7, SHORT = "equation 7", "Phi(Phi^-1(1-a) - L/sqrt(2d))"
@@ -85,10 +85,10 @@ THEOREM_3 = rf.Statement(
     ),
     domain={
         "what": rf.Choice(D, BOTH, N),
-        "size": rf.Whole(1, np.inf, log=True, hunt_to=1_000_000),
-        "c": rf.Real(0.1, np.inf, log=True, hunt_to=3.0),
+        "size": dimensions(1, 1_000_000),
+        "c": positive(0.1, 3.0),
         "q": rf.Real(0.0, 0.5),  # beyond the root of d all FNRs vanish
-        "d": rf.Whole(1, np.inf, log=True, hunt_to=100),
+        "d": dimensions(1, 100),
         "form": rf.Choice(EQUATION_7, SHORT),
         "part": PART,
         "alpha": rf.Real(1e-4, 1 - 1e-4),
@@ -106,7 +106,7 @@ THEOREM_3 = rf.Statement(
         "theorem 3",
     ),
     restricted_by=(
-        rf.Quote("the GM moreover exhibits specific asymptotic behaviour", "section 4, before theorem 3"),
+        rf.Quote("the GM moreover exhibits specific asymptotic behaviour", "section 4, before theorem 3")
     ),
     second_route=lambda what, c, q, d, form, part, alpha: (
         f"SciPy's chi-square laws at FPR {alpha:g}: {part} at "

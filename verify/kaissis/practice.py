@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from scipy.special import ndtr, ndtri
 
 from mipsim import referee as rf
@@ -10,7 +9,7 @@ from mipsim.theory import kaissis
 from sims.relaxed_attackers import best_guess, guessed, in_dptm, promised, relaxed
 from sims.relaxed_laws import known_resilience
 from verify.kaissis.curves import power
-from verify.kaissis.lemmas import points
+from verify.kaissis.lemmas import dimensions, points, positive
 
 Z = float(ndtri(1e-3))
 
@@ -22,7 +21,7 @@ POWER = rf.Statement(
     source="Kaissis et al., figure 2",
     kind=rf.Ordering(unit="probit"),
     domain={
-        "ratio": rf.Real(0.01, np.inf, log=True, hunt_to=10.0),
+        "ratio": positive(0.01, 10.0),
         "rate": rf.Real(0.001, 1.0, log=True),  # the paper draws 0.3 and 1
     },
     claimed=lambda ratio, rate: power(known_resilience(ratio, rate), Z),
@@ -42,7 +41,7 @@ POWER = rf.Statement(
         rf.Quote(
             "assuming the worst case of a one-dimensional learning task and a sampling rate of 0.3",
             "section 5",
-        ),
+        )
     ),
 )
 
@@ -58,7 +57,7 @@ RERO = rf.Statement(
     kind=rf.Bound(unit="probability"),
     domain={
         "noise": rf.Choice("Gaussian", "Laplace"),
-        "mu": rf.Real(0.01, np.inf, log=True, hunt_to=6.0),
+        "mu": positive(0.01, 6.0),
         "rate": rf.Real(0.01, 1.0),
         "kappa": rf.Real(1e-9, 1.0, log=True),
     },
@@ -87,11 +86,11 @@ RERO_LENGTHS = rf.Statement(
     source="Kaissis et al., appendix on reconstruction robustness",
     kind=rf.Bound(unit="probability"),
     domain={
-        "records": rf.Whole(2, np.inf, log=True, hunt_to=50),
+        "records": dimensions(2, 50),
         "nearest": rf.Real(0.0, 1.0),
         "bend": rf.Real(0.05, 20.0, log=True),
-        "mu": rf.Real(0.01, np.inf, log=True, hunt_to=6.0),
-        "d": rf.Whole(1, np.inf, log=True, hunt_to=100),
+        "mu": positive(0.01, 6.0),
+        "d": dimensions(1, 100),
     },
     claimed=lambda records, mu, d: float(
         kaissis.reconstruction_bound(kaissis.gaussian_tradeoff(mu, d), 1 / records)
@@ -123,7 +122,7 @@ RERO_GUARANTEE = rf.Statement(
     source="Kaissis et al., appendix on reconstruction robustness",
     kind=rf.Bound(unit="probability"),
     domain={
-        "mu": rf.Real(0.01, np.inf, log=True, hunt_to=5.0),
+        "mu": positive(0.01, 5.0),
         # Reconstruction robustness lets the attacker know the law of the records.
         "reading": rf.Choice(LENGTHS, SHIFTS),
     },
