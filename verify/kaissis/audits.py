@@ -79,7 +79,7 @@ LIRA = rf.Statement(
         rf.Quote(
             "LiRa [...] trains shadow models on D and fits a Gaussian likelihood to their confidence scores",
             "section 5",
-        )
+        ),
     ),
     second_route=shadows_drawn,
 )

@@ -111,7 +111,7 @@ BLESSING = rf.Statement(
             "However, as the adversary can leverage their knowledge of the model to design a database which influences only a single "
             "coordinate of the weight/gradient vector, we mostly use d = 1 as a worst-case scenario below.",
             "section 4, after theorem 3",
-        )
+        ),
     ),
 )
 

@@ -83,7 +83,7 @@ LEMMA_5_CORRECTED = LEMMA_5.corrected(
         "log-concave in its place (Prekopa 1973: marginals of log-concave functions are log-concave)."
     ),
     restricted_by=(
-        rf.Quote("If the density of xi is additionally symmetric about the location parameter", "lemma 4")
+        rf.Quote("If the density of xi is additionally symmetric about the location parameter", "lemma 4"),
     ),
 )
 

@@ -106,7 +106,7 @@ THEOREM_3 = rf.Statement(
         "theorem 3",
     ),
     restricted_by=(
-        rf.Quote("the GM moreover exhibits specific asymptotic behaviour", "section 4, before theorem 3")
+        rf.Quote("the GM moreover exhibits specific asymptotic behaviour", "section 4, before theorem 3"),
     ),
     second_route=lambda what, c, q, d, form, part, alpha: (
         f"SciPy's chi-square laws at FPR {alpha:g}: {part} at "

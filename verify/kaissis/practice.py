@@ -41,7 +41,7 @@ POWER = rf.Statement(
         rf.Quote(
             "assuming the worst case of a one-dimensional learning task and a sampling rate of 0.3",
             "section 5",
-        )
+        ),
     ),
 )
 
