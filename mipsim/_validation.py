@@ -23,6 +23,16 @@ def finite_vector(name: str, value: object, dimension: int | None = None) -> Arr
     return array
 
 
+def increasing_vector(name: str, value: object) -> Array:
+    """Return `value` as a float64 vector of shape (d,) that increases strictly, or say where it does not."""
+    array = finite_vector(name, value)
+    if (falls := np.diff(array) <= 0).any():
+        raise ValueError(
+            f"{name} falls or stays at index {int(np.argmax(falls)) + 1}; it must increase strictly"
+        )
+    return array
+
+
 def finite_matrix(name: str, value: object, columns: int | None = None) -> Array:
     """Return `value` as a float64 matrix of shape (rows, columns), or say which argument is not one."""
     array = real_array(name, value)
@@ -111,3 +121,23 @@ def positive_definite_factor(name: str, matrix: Array) -> Array:
     if factor is None or (np.diagonal(factor) ** 2 < 1e-12 * np.diagonal(matrix)).any():
         raise ValueError(f"{name} is not positive definite; add regularisation or use its diagonal")
     return factor
+
+
+def class_counts(name: str, counts: object, games_name: str, games: object) -> tuple[np.ndarray, int]:
+    """Return counts as an int64 vector with 0 <= count <= games, and the games as an int >= 1.
+
+    Raises:
+        ValueError: if a count is not whole, is negative or exceeds the games.
+
+    Examples:
+        >>> class_counts("false_positives", [3, 1.0], "out_games", 10)
+        (array([3, 1]), 10)
+    """
+    n = whole(games_name, games, 1)
+    values = finite_vector(name, counts)
+    bad = (values != np.floor(values)) | (values < 0) | (values > n)
+    if bad.any():
+        raise ValueError(
+            f"{name} holds {values[bad][0]:.15g}; it must hold whole numbers from 0 to {games_name} = {n}"
+        )
+    return values.astype(np.int64), n

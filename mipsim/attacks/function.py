@@ -15,9 +15,6 @@ class FunctionAttack(AbstractAttack):
     Args:
         function: takes the target, shape (d,), and the output, of the mechanism's shape; returns a scalar.
 
-    Raises:
-        ValueError: if function is not callable.
-
     Examples:
         >>> import jax.numpy as jnp
         >>> attack = FunctionAttack(lambda target, output: jnp.dot(target, output))
@@ -32,14 +29,9 @@ class FunctionAttack(AbstractAttack):
             raise ValueError(f"attack is {type(self.function).__name__}; it must be callable(target, output)")
 
     def score(self, target: Float[Array, " d"], output: Array) -> Float[Array, ""]:
-        """Call the function."""
         return self.function(target, output)
 
 
 def as_attack(attack: AbstractAttack | Callable[..., Any]) -> AbstractAttack:
-    """Wrap a plain function `(target, output) -> scalar` as an attack; pass an attack through.
-
-    Raises:
-        ValueError: if it is neither.
-    """
+    """Wrap a plain function `(target, output) -> scalar` as an attack; pass an attack through."""
     return attack if isinstance(attack, AbstractAttack) else FunctionAttack(attack)

@@ -19,11 +19,8 @@ class GLiR(AbstractQuadraticAttack):
     of a fixed target as it is. For targets of different K compare p-values: `mipsim.theory.leemann.step_log_p_value`.
 
     Args:
-        data: the law of one gradient, known or estimated; its covariance is C.
+        data: the law of one gradient, known or estimated; its covariance C is not singular.
         n: rows of the batch, >= 2.
-
-    Raises:
-        ValueError: if n < 2, or C is singular.
 
     Source: Leemann et al. (2023), algorithm 1 (which prints n - 1 where n belongs) and appendix E.1.
 
@@ -45,7 +42,6 @@ class GLiR(AbstractQuadraticAttack):
         self.inverse = 1.0 / covariance if covariance.ndim == 1 else np.linalg.inv(covariance)
 
     def centre(self, target: Float[Array, " d"]) -> Float[Array, " d"]:
-        """The target's gradient, shape (d,)."""
         return target
 
     def metric(self, target: Float[Array, " d"]) -> Float[Array, "..."]:
@@ -53,5 +49,4 @@ class GLiR(AbstractQuadraticAttack):
         return jnp.asarray(self.n * self.inverse)
 
     def value(self, target: Float[Array, " d"], square: Float[Array, ""]) -> Float[Array, ""]:
-        """Minus the squared distance."""
         return -square

@@ -15,9 +15,6 @@ class ScalarProduct(AbstractLinearAttack):
         reference: one reference point z_ref, shape (d,).
         target: the point the attack is aimed at, shape (d,); None = the target of each game.
 
-    Raises:
-        ValueError: on a wrong shape or an entry that is not finite.
-
     Source: Dwork, Smith, Steinke, Ullman, Vadhan (2015); Azize & Basu (2025), appendix B.5.
 
     Examples:
@@ -34,9 +31,7 @@ class ScalarProduct(AbstractLinearAttack):
         self.aim = None if target is None else finite_vector("target", target, self.reference.shape[0])
 
     def weights(self, target: Float[Array, " d"]) -> Float[Array, " d"]:
-        """Z - z_ref, shape (d,)."""
         return aimed_at(self.aim, target, self.reference.shape[0]) - self.reference
 
     def offset(self, target: Float[Array, " d"]) -> Float[Array, ""]:
-        """Zero."""
         return jnp.zeros(())

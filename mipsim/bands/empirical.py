@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from mipsim._validation import finite_vector, number, whole
+from mipsim._validation import class_counts, finite_vector, increasing_vector, number, whole
 from mipsim.bands.compare import Comparison, compare_counts
-from mipsim.bands.counts import class_counts
 from mipsim.bands.curve_band import CurveBand
 from mipsim.bands.drawing import draw_curve, draw_figure, inline_png
 from mipsim.bands.duembgen_wellner import duembgen_wellner
@@ -52,10 +51,6 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         confidence: of the band, in (0, 1).
         free_thresholds: whether the thresholds were chosen after the scores; the band then holds at all thresholds.
 
-    Raises:
-        ValueError: if counts are not whole, exceed the games or are not monotone, thresholds do not increase,
-            or the confidence is outside (0, 1).
-
     Source: Dong, Roth, Su (2022), section 2.1, for the curve; Clopper & Pearson (1934) for the intervals.
 
     Examples:
@@ -78,15 +73,13 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
     free_thresholds: bool = False
 
     def __post_init__(self) -> None:
-        thresholds = finite_vector("thresholds", self.thresholds)
+        thresholds = increasing_vector("thresholds", self.thresholds)
         x, n0 = class_counts("false_positives", self.false_positives, "out_games", self.out_games)
         y, n1 = class_counts("false_negatives", self.false_negatives, "in_games", self.in_games)
         k = thresholds.size
         for name, counts in (("false_positives", x), ("false_negatives", y)):
             if counts.size != k:
                 raise ValueError(f"{name} has {counts.size} entries; it must have one per threshold, {k}")
-        if (np.diff(thresholds) <= 0).any():
-            raise ValueError("thresholds do not increase strictly; they must be sorted and distinct")
         if (np.diff(x) > 0).any():
             raise ValueError("false_positives rise with the threshold; they must not increase")
         if (np.diff(y) < 0).any():
@@ -114,12 +107,9 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             ...
             ValueError: false_negatives holds 20; it must hold whole numbers from 0 to in_games = 10
         """
-        t = finite_vector("thresholds", thresholds)
-        x, y = (
-            finite_vector("false_positives", false_positives),
-            finite_vector("false_negatives", false_negatives),
-        )
-        return cls(t, x, out_games, y, in_games, confidence)
+        x, n0 = class_counts("false_positives", false_positives, "out_games", out_games)
+        y, n1 = class_counts("false_negatives", false_negatives, "in_games", in_games)
+        return cls(finite_vector("thresholds", thresholds), x, n0, y, n1, confidence)
 
     @classmethod
     def from_scores(
@@ -166,12 +156,10 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
 
     @property
     def alpha(self) -> np.ndarray:
-        """Observed FPR at each threshold, shape (K,)."""
         return self.false_positives / self.out_games
 
     @property
     def beta(self) -> np.ndarray:
-        """Observed FNR at each threshold, shape (K,)."""
         return self.false_negatives / self.in_games
 
     def _band(self) -> CurveBand:

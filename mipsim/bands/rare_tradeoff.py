@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mipsim._validation import finite_vector, number
+from mipsim._validation import increasing_vector, number
 from mipsim.bands.compare import Comparison, compare_rates
 from mipsim.bands.curve_band import CurveBand
 from mipsim.bands.played import AbstractPlayedTradeOff
@@ -29,9 +29,6 @@ class RareTradeOff(AbstractPlayedTradeOff):
         games: games played in each world, all tilts together.
         confidence: of the band, in (0, 1).
         manifest: what was played (plain JSON types).
-
-    Raises:
-        ValueError: if shapes differ, thresholds do not increase, or the confidence is outside (0, 1).
 
     Source: Bucklew (2004), "Introduction to rare event simulation", for the tilting; Clopper & Pearson (1934).
 
@@ -55,9 +52,7 @@ class RareTradeOff(AbstractPlayedTradeOff):
     manifest: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        t = finite_vector("thresholds", self.thresholds)
-        if (np.diff(t) <= 0).any():
-            raise ValueError("thresholds do not increase strictly; they must be sorted and distinct")
+        t = increasing_vector("thresholds", self.thresholds)
         for name, found in (("out", self.out), ("inside", self.inside)):
             if found.count.size != t.size:
                 raise ValueError(
@@ -69,12 +64,10 @@ class RareTradeOff(AbstractPlayedTradeOff):
 
     @property
     def alpha(self) -> np.ndarray:
-        """Estimated FPR at each threshold, shape (K,)."""
         return self.out.rate
 
     @property
     def beta(self) -> np.ndarray:
-        """Estimated FNR at each threshold, shape (K,)."""
         return self.inside.rate
 
     def _band(self) -> CurveBand:

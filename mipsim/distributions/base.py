@@ -1,17 +1,18 @@
-"""What every law of one record provides."""
+"""What every law of one record provides, and the checks that the laws share."""
 
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import singledispatch
 from typing import ClassVar
 
+import equinox as eqx
 import jax
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from mipsim._family import AbstractMember
 from mipsim._precision import exact_scope
-from mipsim._validation import finite_vector, positive_definite_factor
+from mipsim._validation import finite_vector, positive_definite_factor, real_array, whole
 
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
 
@@ -21,8 +22,6 @@ class AbstractDistribution(AbstractMember):
 
     Parameters are NumPy float64 arrays, so that no precision is lost outside an x64 scope. Moments are
     NumPy float64 of shape (d,), in the data's own units (the r-th cumulant in units^r).
-
-    Source: standard.
 
     Examples:
         >>> import mipsim as mi
@@ -133,21 +132,21 @@ class AbstractUnbounded(AbstractDistribution):
         ValueError: Gaussian data have an unbounded support and so no easiest target; give a point
     """
 
+    location: eqx.AbstractVar[np.ndarray]
+
+    @property
+    def mean(self) -> Vector:
+        """The location."""
+        return self.location
+
     def in_support(self, point: object) -> bool:
-        """True for every finite point of shape (d,)."""
         finite_vector("point", point, self.dimension)
         return True
 
     def easiest_target(self) -> Vector:
-        """Not available: the support is unbounded.
-
-        Raises:
-            ValueError: always.
-        """
         raise ValueError(no_easiest_target(self))
 
     def hardest_target(self) -> Vector:
-        """The mean."""
         return self.mean.copy()
 
 
@@ -206,3 +205,60 @@ def characteristic(data: AbstractDistribution) -> CharacteristicFunction | None:
         [[0.5 0.2]]
     """
     return None
+
+
+class AbstractProduct(AbstractDistribution):
+    """The law of a record whose d coordinates are independent; its covariance is the vector of variances.
+
+    A member gives everything else that `AbstractDistribution` asks for.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> data = mi.Uniform(0.0, [1.0, 2.0])
+        >>> isinstance(data, AbstractProduct), data.is_product, data.covariance.shape
+        (True, True, (2,))
+    """
+
+    @property
+    def is_product(self) -> bool:
+        return True
+
+    @property
+    def covariance(self) -> Vector:
+        return self.variance
+
+
+def coordinates(d: int | None, **parameters: object) -> tuple[Vector, ...]:
+    """Return every parameter as a float64 vector of one common shape (d,); numbers are repeated d times.
+
+    Args:
+        d: the number of coordinates; None = the length of the vectors given, or 1 where all are numbers.
+        **parameters: each a number or a vector of shape (d,), by its public name.
+
+    Examples:
+        >>> coordinates(None, mean=0.0, scale=[1.0, 2.0])
+        (array([0., 0.]), array([1., 2.]))
+    """
+    arrays = {name: real_array(name, value) for name, value in parameters.items()}
+    if d is None:
+        d = next((array.size for array in arrays.values() if array.ndim > 0), 1)
+    else:
+        d = whole("d", d, 1)
+    out = [
+        np.full(d, array) if array.ndim == 0 else finite_vector(name, array, d)
+        for name, array in arrays.items()
+    ]
+    return tuple(array.copy() for array in out)
+
+
+def positive(name: str, values: np.ndarray, why: str = "") -> np.ndarray:
+    """Return `values` if all are > 0, or name the first coordinate that is not."""
+    if not (values > 0).all():
+        worst = int(np.argmin(values > 0))
+        raise ValueError(f"{name} is {values[worst]:g} at coordinate {worst}; it must be > 0{why}")
+    return values
+
+
+def moment_order(order: object) -> int:
+    """Return the order of a moment as an int >= 0."""
+    return whole("order", order, 0)

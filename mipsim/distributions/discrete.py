@@ -8,9 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector, real_array, whole
-from mipsim.distributions._parameters import moment_order
-from mipsim.distributions.base import Vector
-from mipsim.distributions.product import AbstractProduct
+from mipsim.distributions.base import AbstractProduct, Vector, moment_order
 
 _FEW = 16
 """With more values a search takes fewer comparisons than all of them; both find the same value."""
@@ -25,14 +23,8 @@ class Discrete(AbstractProduct):
     Args:
         values: distinct numbers, shape (m,), m >= 2.
         probabilities: shape (m,), shared by the coordinates, or (d, m); each row >= 0 with sum 1 (to 1e-9; it
-            is then normalised).
+            is then normalised), and two values possible in each coordinate.
         d: the number of coordinates, where probabilities has shape (m,) (default 1).
-
-    Raises:
-        ValueError: on repeated values, a negative probability, a sum other than 1, a coordinate with only one
-            possible value (zero variance), or shapes that disagree.
-
-    Source: standard.
 
     Examples:
         >>> data = Discrete([0.0, 1.0, 4.0], [0.5, 0.25, 0.25], d=2)
@@ -79,11 +71,9 @@ class Discrete(AbstractProduct):
 
     @property
     def mean(self) -> Vector:
-        """sum_k v_k p_jk, shape (d,)."""
         return self.probabilities @ self.values
 
     def central_moment(self, order: int) -> Vector:
-        """sum_k p_jk (v_k - mean_j)^r, shape (d,)."""
         r = moment_order(order)
         return np.sum(self.probabilities * (self.values - self.mean[:, None]) ** r, axis=1)
 
@@ -97,7 +87,6 @@ class Discrete(AbstractProduct):
         return jnp.asarray(self.values)[place]
 
     def in_support(self, point: object) -> bool:
-        """Whether every coordinate of the point is a value of positive probability."""
         z = finite_vector("point", point, self.dimension)
         return bool(((z[:, None] == self.values) & (self.probabilities > 0)).any(axis=1).all())
 

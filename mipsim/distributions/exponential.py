@@ -8,9 +8,17 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector
-from mipsim.distributions._parameters import coordinates, moment_order, positive
-from mipsim.distributions.base import Vector, characteristic, no_easiest_target, sum_ratio, sum_sampler
-from mipsim.distributions.product import AbstractProduct
+from mipsim.distributions.base import (
+    AbstractProduct,
+    Vector,
+    characteristic,
+    coordinates,
+    moment_order,
+    no_easiest_target,
+    positive,
+    sum_ratio,
+    sum_sampler,
+)
 
 
 class Exponential(AbstractProduct):
@@ -19,11 +27,6 @@ class Exponential(AbstractProduct):
     Args:
         scale: the mean b > 0 of each coordinate (its standard deviation too), a number or shape (d,).
         d: the number of coordinates, where scale is a number (default 1).
-
-    Raises:
-        ValueError: if a scale is not positive.
-
-    Source: standard.
 
     Examples:
         >>> data = Exponential([1.0, 2.0])
@@ -39,7 +42,6 @@ class Exponential(AbstractProduct):
 
     @property
     def mean(self) -> Vector:
-        """The scale b, shape (d,)."""
         return self.scale
 
     def central_moment(self, order: int) -> Vector:
@@ -50,23 +52,15 @@ class Exponential(AbstractProduct):
         return derangements * self.scale**order
 
     def sample(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
-        """Draw n records, shape (n, d)."""
         return jax.random.exponential(key, (n, self.scale.shape[0])) * self.scale
 
     def in_support(self, point: object) -> bool:
-        """Whether every coordinate of the point is >= 0."""
         return bool((finite_vector("point", point, self.dimension) >= 0).all())
 
     def easiest_target(self) -> Vector:
-        """Not available: the support is unbounded.
-
-        Raises:
-            ValueError: always.
-        """
         raise ValueError(no_easiest_target(self))
 
     def hardest_target(self) -> Vector:
-        """The mean."""
         return self.scale.copy()
 
 

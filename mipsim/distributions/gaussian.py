@@ -8,8 +8,16 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import real_array
-from mipsim.distributions._parameters import coordinates, moment_order, positive
-from mipsim.distributions.base import AbstractUnbounded, Vector, characteristic, sum_ratio, sum_sampler
+from mipsim.distributions.base import (
+    AbstractUnbounded,
+    Vector,
+    characteristic,
+    coordinates,
+    moment_order,
+    positive,
+    sum_ratio,
+    sum_sampler,
+)
 
 
 class Gaussian(AbstractUnbounded):
@@ -20,10 +28,6 @@ class Gaussian(AbstractUnbounded):
         cov: a variance > 0 shared by the coordinates, variances of shape (d,), or a symmetric positive
             semi-definite matrix of shape (d, d) without a zero variance.
         d: the number of coordinates, where mean and cov are numbers (default 1).
-
-    Raises:
-        ValueError: on a variance that is not positive, or a matrix that is not symmetric or not positive
-            semi-definite.
 
     Source: Azize & Basu (2025), appendix B.2.
 
@@ -55,17 +59,10 @@ class Gaussian(AbstractUnbounded):
 
     @property
     def is_product(self) -> bool:
-        """Whether the covariance was given as variances."""
         return self.cov.ndim == 1
 
     @property
-    def mean(self) -> Vector:
-        """The mean, shape (d,)."""
-        return self.location
-
-    @property
     def covariance(self) -> np.ndarray:
-        """The variances, shape (d,), or the matrix, shape (d, d), as given."""
         return self.cov
 
     def central_moment(self, order: int) -> Vector:
@@ -75,7 +72,6 @@ class Gaussian(AbstractUnbounded):
         return np.zeros_like(sd) if r % 2 else float(np.prod(np.arange(1.0, r, 2.0))) * sd**r
 
     def sample(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
-        """Draw n records, shape (n, d)."""
         normal = jax.random.normal(key, (n, self.location.shape[0]))
         return (normal * self.factor if self.cov.ndim == 1 else normal @ self.factor.T) + self.location
 

@@ -8,9 +8,16 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 from scipy.special import factorial
 
-from mipsim.distributions._parameters import coordinates, moment_order, positive
-from mipsim.distributions.base import AbstractUnbounded, Vector, characteristic, sum_sampler
-from mipsim.distributions.product import AbstractProduct
+from mipsim.distributions.base import (
+    AbstractProduct,
+    AbstractUnbounded,
+    Vector,
+    characteristic,
+    coordinates,
+    moment_order,
+    positive,
+    sum_sampler,
+)
 
 
 class Laplace(AbstractUnbounded, AbstractProduct):
@@ -20,11 +27,6 @@ class Laplace(AbstractUnbounded, AbstractProduct):
         mean: a number or shape (d,).
         scale: b > 0, a number or shape (d,); the variance is 2 b^2.
         d: the number of coordinates, where mean and scale are numbers (default 1).
-
-    Raises:
-        ValueError: if a scale is not positive, or the shapes disagree.
-
-    Source: standard.
 
     Examples:
         >>> data = Laplace(0.0, [1.0, 2.0])
@@ -39,18 +41,12 @@ class Laplace(AbstractUnbounded, AbstractProduct):
         self.location, self.scale = coordinates(d, mean=mean, scale=scale)
         positive("scale", self.scale)
 
-    @property
-    def mean(self) -> Vector:
-        """The mean, shape (d,)."""
-        return self.location
-
     def central_moment(self, order: int) -> Vector:
         """Moment r! b^r for even r and 0 for odd r, shape (d,)."""
         r = moment_order(order)
         return np.zeros_like(self.scale) if r % 2 else float(factorial(r)) * self.scale**r
 
     def sample(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
-        """Draw n records, shape (n, d)."""
         return jax.random.laplace(key, (n, self.location.shape[0])) * self.scale + self.location
 
 

@@ -8,9 +8,15 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 from scipy.special import gammaln, kve
 
-from mipsim.distributions._parameters import coordinates, moment_order, positive
-from mipsim.distributions.base import AbstractUnbounded, Vector, characteristic
-from mipsim.distributions.product import AbstractProduct
+from mipsim.distributions.base import (
+    AbstractProduct,
+    AbstractUnbounded,
+    Vector,
+    characteristic,
+    coordinates,
+    moment_order,
+    positive,
+)
 
 
 class StudentT(AbstractUnbounded, AbstractProduct):
@@ -22,11 +28,6 @@ class StudentT(AbstractUnbounded, AbstractProduct):
         mean: a number or shape (d,).
         scale: > 0, a number or shape (d,); the variance is scale^2 df / (df - 2).
         d: the number of coordinates, where all of these are numbers (default 1).
-
-    Raises:
-        ValueError: if df <= 2 (no finite variance), a scale is not positive, or the shapes disagree.
-
-    Source: standard.
 
     Examples:
         >>> data = StudentT(5.0, d=2)
@@ -46,11 +47,6 @@ class StudentT(AbstractUnbounded, AbstractProduct):
                 f"df is {self.df[worst]:g} at coordinate {worst}; it must be > 2 for a finite variance"
             )
         positive("scale", self.scale)
-
-    @property
-    def mean(self) -> Vector:
-        """The mean, shape (d,)."""
-        return self.location
 
     def central_moment(self, order: int) -> Vector:
         """(scale^2 df)^(r/2) prod_{i <= r/2} (2i-1)/(df-2i) for even r < df, 0 for odd r < df, else inf."""

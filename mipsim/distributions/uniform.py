@@ -5,9 +5,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector
-from mipsim.distributions._parameters import coordinates, moment_order
-from mipsim.distributions.base import Vector, characteristic
-from mipsim.distributions.product import AbstractProduct
+from mipsim.distributions.base import AbstractProduct, Vector, characteristic, coordinates, moment_order
 
 
 class Uniform(AbstractProduct):
@@ -17,11 +15,6 @@ class Uniform(AbstractProduct):
         low: a number or shape (d,).
         high: a number or shape (d,), above low in every coordinate.
         d: the number of coordinates, where low and high are numbers (default 1).
-
-    Raises:
-        ValueError: if high <= low in a coordinate, or the shapes disagree.
-
-    Source: standard.
 
     Examples:
         >>> data = Uniform(-1.0, [1.0, 2.0])
@@ -43,7 +36,6 @@ class Uniform(AbstractProduct):
 
     @property
     def mean(self) -> Vector:
-        """(low + high) / 2, shape (d,)."""
         return (self.low + self.high) / 2
 
     def central_moment(self, order: int) -> Vector:
@@ -53,11 +45,9 @@ class Uniform(AbstractProduct):
         return np.zeros_like(half) if r % 2 else half**r / (r + 1)
 
     def sample(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
-        """Draw n records, shape (n, d)."""
         return jax.random.uniform(key, (n, self.low.shape[0])) * (self.high - self.low) + self.low
 
     def in_support(self, point: object) -> bool:
-        """Whether the point lies in the box."""
         z = finite_vector("point", point, self.dimension)
         return bool(((self.low <= z) & (z <= self.high)).all())
 
@@ -66,7 +56,6 @@ class Uniform(AbstractProduct):
         return self.high.copy()
 
     def hardest_target(self) -> Vector:
-        """The mean."""
         return self.mean
 
 

@@ -14,9 +14,8 @@ from mipsim.exact.bracket import Bracket, bracket
 from mipsim.exact.derived_laws import LinkedLaw, MixedLaw, linked, mixed_with_out
 from mipsim.exact.independent import Independent, Stack
 from mipsim.exact.inversion import InvertedLaw
-from mipsim.exact.law import AbstractScoreLaw, Thresholds
+from mipsim.exact.law import AbstractScoreLaw, Problem, Thresholds
 from mipsim.exact.noise import score_noise
-from mipsim.exact.problem import Problem
 from mipsim.exact.rows import row_of
 from mipsim.exact.tables import count_tables
 from mipsim.forms.score import terms_at
@@ -51,31 +50,22 @@ class BracketLaw(AbstractScoreLaw):
     bounds: Bracket
     guess: AbstractScoreLaw | None = None
 
-    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score > threshold)."""
-        return self._logs(threshold, inside)[0]
-
-    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score <= threshold)."""
-        return self._logs(threshold, inside)[1]
-
-    def _logs(self, threshold: Thresholds, inside: bool) -> tuple[np.ndarray, np.ndarray]:
+    def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
         x = np.asarray(threshold, float)
-        middle = self.bounds.estimate(x, int(inside))
         with np.errstate(all="ignore"):
-            logs = np.log(middle), np.log(np.maximum(1.0 - middle, 0.0))
             if self.guess is None:
-                return logs
+                above = self.bounds.estimate(x, int(inside))
+                return np.log(above if upper else np.maximum(1.0 - above, 0.0))
             low, high = self.bounds.above_bounds(x, int(inside))
-            found = self.guess.logsf(x, inside=inside), self.guess.logcdf(x, inside=inside)
-            inner = (found[0] >= np.log(low)) & (found[0] <= np.log(high))
+            logsf = self.guess.logsf(x, inside=inside)
+            inner = (logsf >= np.log(low)) & (logsf <= np.log(high))
             # Outside the bracket, or NaN: its nearer end.
-            moved = np.clip(np.nan_to_num(np.exp(found[0]), nan=0.5), low, high)
-            edge = np.log(moved), np.log(1.0 - moved)
-            return np.where(inner, found[0], edge[0]), np.where(inner, found[1], edge[1])
+            moved = np.clip(np.nan_to_num(np.exp(logsf), nan=0.5), low, high)
+            if upper:
+                return np.where(inner, logsf, np.log(moved))
+            return np.where(inner, self.guess.logcdf(x, inside=inside), np.log(1.0 - moved))
 
     def threshold_at(self, alpha: object) -> np.ndarray:
-        """The least threshold x with P_out(score > x) <= alpha."""
         a = np.asarray(alpha, float)
         flat = a.ravel()
         if self.guess is not None:
@@ -240,12 +230,8 @@ def _table(problem: Problem) -> tuple[Independent, float] | None:
         low, high = (np.pad(p, ((0, 0), (0, 0), side)) for side in ((0, 1), (1, 0)))
         probability = np.stack([low[0], np.where(one, high[1], low[1])])
     else:
-        values, none = np.concatenate(list(terms), axis=1), np.zeros_like(p[0])
-        probability = np.stack([np.concatenate([p[0], none], axis=1), np.concatenate([none, p[1]], axis=1)])
-    finite = np.isfinite(values)
-    probability = np.where(finite, probability, 0.0)
-    stack = Stack(np.where(finite, values, 0.0), probability, np.ones((2, values.shape[0]), int))
-    return Independent((_grouped(stack),), np.zeros(2)), float(each.sum())
+        values, probability = _side_by_side(terms, p)
+    return _once_each(values, probability), float(each.sum())
 
 
 def _lattice_table(problem: Problem) -> tuple[Independent, float] | None:
@@ -283,14 +269,23 @@ def _lattice_table(problem: Problem) -> tuple[Independent, float] | None:
         raise ValueError(
             f"attack {type(attack).__name__} contributes NaN or inf at a sum that can occur; contributions must be numbers or -inf"
         )
-    none = np.zeros_like(p[0])
-    values = np.concatenate(list(terms), axis=1)
-    probability = np.stack([np.concatenate([p[0], none], axis=1), np.concatenate([none, p[1]], axis=1)])
-    finite = np.isfinite(values)
-    probability = np.where(finite, probability, 0.0)
-    stack = Stack(np.where(finite, values, 0.0), probability, np.ones((2, values.shape[0]), int))
     each = (2.0 * size + 64.0) * 2.0**-53 + mean.rows * 2.0**-51
-    return Independent((_grouped(stack),), np.zeros(2)), each * values.shape[0]
+    return _once_each(*_side_by_side(terms, p)), each * p.shape[1]
+
+
+def _side_by_side(terms: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Terms of the two worlds, shape (2, d, K), as values of both, shape (d, 2 K), with their probabilities."""
+    none = np.zeros_like(p[0])
+    probability = np.stack([np.concatenate([p[0], none], axis=1), np.concatenate([none, p[1]], axis=1)])
+    return np.concatenate(list(terms), axis=1), probability
+
+
+def _once_each(values: np.ndarray, probability: np.ndarray) -> Independent:
+    """One term of each table; the probability of infinite values is left out."""
+    finite = np.isfinite(values)
+    copies = np.ones((2, values.shape[0]), int)
+    stack = Stack(np.where(finite, values, 0.0), np.where(finite, probability, 0.0), copies)
+    return Independent((_grouped(stack),), np.zeros(2))
 
 
 def _power(row: np.ndarray, rows: int) -> np.ndarray:

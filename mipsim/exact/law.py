@@ -1,8 +1,14 @@
 """What every exact law of a score provides."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
+
+from mipsim.attacks.base import AbstractAttack
+from mipsim.distributions.base import AbstractDistribution
+from mipsim.forms.release import Release
 
 Thresholds = float | np.ndarray
 
@@ -25,12 +31,8 @@ class AbstractScoreLaw(ABC):
     """
 
     @abstractmethod
-    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score > threshold) in the "in" world if `inside`, else in the "out" world."""
-
-    @abstractmethod
-    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score <= threshold)."""
+    def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
+        """Log P(score > threshold) if `upper`, else log P(score <= threshold); in the "in" world if `inside`, else in the "out" world."""
 
     @abstractmethod
     def threshold_at(self, alpha: object) -> np.ndarray:
@@ -53,6 +55,14 @@ class AbstractScoreLaw(ABC):
         """
         return self.error_bound
 
+    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
+        """Log P(score > threshold) in the "in" world if `inside`, else in the "out" world."""
+        return self.log_tail(threshold, inside=inside, upper=True)
+
+    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
+        """Log P(score <= threshold)."""
+        return self.log_tail(threshold, inside=inside, upper=False)
+
     def sf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
         """P(score > threshold): FPR of the threshold test ("out"), TPR ("in")."""
         return np.exp(self.logsf(threshold, inside=inside))
@@ -60,3 +70,24 @@ class AbstractScoreLaw(ABC):
     def cdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
         """P(score <= threshold): the claimed law for a histogram whose bins are (edge, edge]."""
         return np.exp(self.logcdf(threshold, inside=inside))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The release of a noisy mean with a fixed target, and the attack on it.
+
+    Attributes:
+        data: the law of one record.
+        mean: the mechanism.
+        target: the game's target, shape (d,).
+        attack: the attack.
+    """
+
+    data: AbstractDistribution
+    mean: Release
+    target: np.ndarray
+    attack: AbstractAttack
+
+
+Rule = Callable[[Problem], AbstractScoreLaw | None]
+"""Returns the exact law of the score, or None where it does not apply. Is called inside `exact_scope`."""

@@ -6,8 +6,7 @@ from math import factorial
 
 import numpy as np
 
-from mipsim.exact.pairs import pair_phases
-from mipsim.exact.phases import Phases
+from mipsim.exact.phases import Phases, pair_phases
 from mipsim.exact.rounding import EPS, ComplexArray, in_blocks, log_of_one_plus, log_one_plus, summed
 from mipsim.exact.transform import AbstractTransform, Tail, phased_tail
 
@@ -46,17 +45,14 @@ class TablesTransform(AbstractTransform):
 
     @property
     def lost(self) -> float:
-        """Of the probabilities as they are given."""
         return self.doubt
 
     @property
     def mean(self) -> np.ndarray:
-        """The centre."""
         return self.centre
 
     @property
     def log_mass(self) -> np.ndarray:
-        """Of the finite values."""
         return self._log_masses @ self.copies
 
     @cached_property
@@ -66,7 +62,6 @@ class TablesTransform(AbstractTransform):
 
     @property
     def shift(self) -> float:
-        """Of the centres' sum."""
         return self.moved
 
     @property

@@ -22,11 +22,8 @@ class FixedTarget(AbstractMembershipGame):
     Args:
         mechanism: an `AbstractMechanism`, or a function `(key, records) -> output`.
         data: the law of one record.
-        n: the number of records, >= 2.
+        n: the number of records, >= 2; n and d must suit the mechanism.
         target: the point z*, shape (d,).
-
-    Raises:
-        ValueError: if n or d does not suit the mechanism, or the target has the wrong shape or is not finite.
 
     Source: Azize & Basu (2025), algorithms 1 and 2; Ye et al. (2022), definition 3.3.
 
@@ -57,7 +54,6 @@ class FixedTarget(AbstractMembershipGame):
         self.target = finite_vector("target", target, data.dimension)
 
     def play(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
-        """Play one literal round; returns (target, output)."""
         key_rows, key_place, key_release = jax.random.split(key, 3)
         records = self.data.sample(key_rows, self.n)
         place = jax.random.randint(key_place, (), 0, self.n)

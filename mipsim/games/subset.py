@@ -33,9 +33,6 @@ class Subset(AbstractMembershipGame):
         data: the law of a uniformly chosen record.
         place: the index of x*.
 
-    Raises:
-        ValueError: if n is odd or below 2, the records are not finite, or the target is no index.
-
     Source: Izzo, Yoon, Arik, Zou (2024), definition 1, with k = n/2.
 
     Examples:
@@ -84,7 +81,6 @@ class Subset(AbstractMembershipGame):
         return self.records[self.place].copy()
 
     def play(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
-        """Play one literal round; returns (target, output)."""
         key_half, key_release = jax.random.split(key)
         order = jax.random.uniform(key_half, (self.n,))
         # The target comes first or last in the random order; the first half of the order is the training set.

@@ -25,9 +25,6 @@ class TwoInputs(AbstractGame):
         a: the input of the world "out", any shape of finite numbers.
         b: the input of the world "in", of the same shape.
 
-    Raises:
-        ValueError: if an input holds what is not finite, or the shapes differ.
-
     Source: Wasserman & Zhou (2010), section 2.4; Dong, Roth, Su (2022), definition 2.1.
 
     Examples:
@@ -54,10 +51,8 @@ class TwoInputs(AbstractGame):
 
     @property
     def numbers(self) -> int:
-        """The size of an input."""
         return max(1, self.a.size)
 
     def play(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, "..."], Array]:
-        """Play one literal round; returns (b, output)."""
         entered = jnp.where(member, jnp.asarray(self.b), jnp.asarray(self.a))
         return jnp.asarray(self.b), self.mechanism.release(key, entered)

@@ -17,9 +17,6 @@ class FunctionMechanism(AbstractMechanism):
         function: takes a typed random key and records of shape (n, d); returns an array
             of any shape.
 
-    Raises:
-        ValueError: if function is not callable; `rows(n)` raises it if n is not a whole number >= 2.
-
     Examples:
         >>> import jax, jax.numpy as jnp
         >>> median = FunctionMechanism(lambda key, records: jnp.median(records, axis=0))
@@ -37,24 +34,17 @@ class FunctionMechanism(AbstractMechanism):
             )
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
-        """Call the function."""
         return self.function(key, records)
 
     def rows(self, n: int) -> int:
-        """Return n."""
         return sample_size(n)
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
-        """None: only playing can tell."""
         return None
 
 
 def as_mechanism(mechanism: AbstractMechanism | Callable[..., Any]) -> AbstractMechanism:
-    """Wrap a plain function `(key, records) -> output` as a mechanism; pass a mechanism through.
-
-    Raises:
-        ValueError: if it is neither, or is a class of mechanisms instead of a member.
-    """
+    """Wrap a plain function `(key, records) -> output` as a mechanism; pass a mechanism through."""
     if isinstance(mechanism, type):
         raise ValueError(
             f"mechanism is the class {mechanism.__name__}; it must be a mechanism: call the class"

@@ -12,9 +12,6 @@ from mipsim.mechanisms.base import AbstractMechanism, output_law
 class EmpiricalMean(AbstractMechanism):
     """(1/n) sum_i Z_i, without noise.
 
-    Raises:
-        ValueError: from `rows(n)`, and so from a game, if n is not a whole number >= 2.
-
     Source: Azize & Basu (2025), section 3.
 
     Examples:
@@ -24,15 +21,12 @@ class EmpiricalMean(AbstractMechanism):
     """
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Float[Array, " d"]:
-        """Return the mean of the rows, shape (d,)."""
         return jnp.mean(records, axis=0)
 
     def rows(self, n: int) -> int:
-        """Return n."""
         return sample_size(n)
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
-        """Return (d,)."""
         return (dimension,)
 
 

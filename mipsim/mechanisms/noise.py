@@ -53,7 +53,6 @@ class AbstractNoise(AbstractMechanism):
         """
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
-        """Release the base's output plus noise."""
         key_base, key_noise = jax.random.split(key)
         return self.noisy(key_noise, self.base.release(key_base, records), records.shape[0])
 
@@ -63,11 +62,9 @@ class AbstractNoise(AbstractMechanism):
         return output + self.draw(key, output.shape, n, output.dtype)
 
     def rows(self, n: int) -> int:
-        """As many as the base uses."""
         return self.base.rows(n)
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
-        """As the base's; checks that the parameters fit it."""
         shape = self.base.output_shape(dimension)
         if shape is not None:
             self.check_fits(shape)
@@ -112,11 +109,8 @@ class GaussianNoise(AbstractNoise):
 
     Args:
         base: the mechanism whose output is made noisy, or a function `(key, records) -> output`.
-        gamma: standard deviation on the scale of one record, a number or shape (d,); the output receives
+        gamma: standard deviation >= 0 on the scale of one record, a number or shape (d,); the output receives
             gamma / sqrt(n), n being the size of the whole data set.
-
-    Raises:
-        ValueError: if gamma is negative or not finite, or (in a game) does not fit the output's shape.
 
     Source: Azize & Basu (2025), theorem 4.1.
 
@@ -130,11 +124,9 @@ class GaussianNoise(AbstractNoise):
     gamma: np.ndarray = eqx.field(converter=partial(_noise_scale, "gamma"))
 
     def draw(self, key: PRNGKeyArray, shape: tuple[int, ...], n: int, dtype: Any) -> Array:
-        """Gamma Z / sqrt(n) with Z standard normal."""
         return jax.random.normal(key, shape, dtype) * self.gamma / jnp.sqrt(n)
 
     def check_fits(self, shape: tuple[int, ...]) -> None:
-        """Gamma is a number or has the output's shape."""
         _check_scale("gamma", self.gamma, shape)
 
 
@@ -147,9 +139,6 @@ class NoiseLaw(eqx.Module):
         law: of X, one coordinate.
         scale: >= 0, a number or shape (d,).
         error: a proven bound on the distance in total variation of `law` from the true law of X, where `law` is a table.
-
-    Raises:
-        ValueError: if the law has several coordinates or is no product law, or scale is negative or not finite.
 
     Examples:
         >>> noise = NoiseLaw(Laplace(0.0, 1.0), 0.5)
@@ -202,11 +191,9 @@ class AbstractIndependentNoise(AbstractNoise):
         """The law of the noise, in units of the output."""
 
     def draw(self, key: PRNGKeyArray, shape: tuple[int, ...], n: int, dtype: Any) -> Array:
-        """As the law does."""
         return self.noise_law.draw(key, shape, dtype)
 
     def check_fits(self, shape: tuple[int, ...]) -> None:
-        """The scale is a number or has the output's shape."""
         _check_scale("scale", self.noise_law.scale, shape)
 
 
@@ -215,11 +202,8 @@ class LaplaceNoise(AbstractIndependentNoise):
 
     Args:
         base: the mechanism whose output is made noisy, or a function `(key, records) -> output`.
-        scale: the Laplace scale b (standard deviation b sqrt 2) in the units of the output, a number or shape
+        scale: the Laplace scale b >= 0 (standard deviation b sqrt 2) in the units of the output, a number or shape
             (d,); unlike `GaussianNoise.gamma` it is not divided by sqrt(n).
-
-    Raises:
-        ValueError: if scale is negative or not finite, or (in a game) does not fit the output's shape.
 
     Source: Dwork, McSherry, Nissim, Smith (2006): scale = sensitivity / epsilon makes the output epsilon-DP.
 
@@ -234,5 +218,4 @@ class LaplaceNoise(AbstractIndependentNoise):
 
     @property
     def noise_law(self) -> NoiseLaw:
-        """Laplace(1) times the scale."""
         return NoiseLaw(Laplace(0.0, 1.0), self.scale)

@@ -125,9 +125,6 @@ class NormNoise(AbstractNoise):
         moment: M > 0, or infinity.
         radius: "gamma" or "exponential".
 
-    Raises:
-        ValueError: if a parameter is out of range, or (in a game) sigma does not fit the output.
-
     Source: Izzo, Yoon, Arik, Zou (2024), theorem 9 and corollary 10.
 
     Examples:
@@ -148,12 +145,10 @@ class NormNoise(AbstractNoise):
         one_of("radius", self.radius, RADII)
 
     def draw(self, key: PRNGKeyArray, shape: tuple[int, ...], n: int, dtype: Any) -> Array:
-        """R U, see `draw_noise`."""
         sigma = jnp.broadcast_to(jnp.asarray(self.sigma), shape)
         return draw_noise(key, sigma, self.moment, self.scale, self.radius)
 
     def check_fits(self, shape: tuple[int, ...]) -> None:
-        """The output is a vector that sigma fits."""
         if len(shape) != 1 or self.sigma.shape not in ((), shape):
             raise ValueError(
                 f"sigma has shape {self.sigma.shape}; it must be a number or fit the output's shape {shape}, a vector"

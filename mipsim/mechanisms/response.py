@@ -24,9 +24,6 @@ class RandomizedResponse(AbstractMechanism):
         epsilon: >= 0.
         delta: in [0, 1].
 
-    Raises:
-        ValueError: if a parameter is out of range.
-
     Source: Izzo, Yoon, Arik, Zou (2024), theorem 4 (tightness); Kairouz, Oh, Viswanath (2015); Warner (1965).
 
     Examples:
@@ -60,11 +57,9 @@ class RandomizedResponse(AbstractMechanism):
         return jnp.sum(jax.random.uniform(key) >= jnp.cumsum(odds)[:3]).astype(odds.dtype)
 
     def rows(self, n: int) -> int:
-        """Return n."""
         return whole("n", n, 1)
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
-        """A scalar; checks that the point fits."""
         _fits("point", self.point.shape[0], dimension)
         return ()
 
@@ -74,9 +69,6 @@ class Fingerprint(AbstractMechanism):
 
     Args:
         records: D*, shape (k, d), in the order of the data set.
-
-    Raises:
-        ValueError: if the records are not a finite matrix.
 
     Source: Izzo, Yoon, Arik, Zou (2024), theorem 5.
 
@@ -94,11 +86,9 @@ class Fingerprint(AbstractMechanism):
         return jnp.asarray(same, dtype=jnp.result_type(float))
 
     def rows(self, n: int) -> int:
-        """Return n."""
         return whole("n", n, 1)
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
-        """A scalar; checks that D* has records of that dimension."""
         _fits("records", self.records.shape[1], dimension)
         return ()
 

@@ -56,10 +56,7 @@ class SGDStep(AbstractMechanism):
 
     @classmethod
     def with_noise_std(cls, clip: float, noise_std: float, n: int) -> "SGDStep":
-        """The step whose released mean of n gradients carries noise of standard deviation `noise_std`, Leemann's tau.
-
-        Raises:
-            ValueError: if clip is not finite and > 0, noise_std is negative, or n < 2.
+        """The step of finite `clip` whose released mean of n >= 2 gradients has noise of standard deviation `noise_std` >= 0, Leemann's tau.
 
         Examples:
             >>> SGDStep.with_noise_std(2.0, 0.1, 100).noise_multiplier
@@ -89,7 +86,6 @@ class SGDStep(AbstractMechanism):
         return sample_size(n) + self.noise_multiplier**2
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Float[Array, " d"]:
-        """Return the noisy mean of the clipped rows, shape (d,)."""
         norm = jnp.linalg.norm(records, axis=1)
         n = records.shape[0]
         mean = jnp.where(norm > self.clip, self.clip / norm, 1.0) @ records / n
@@ -99,9 +95,7 @@ class SGDStep(AbstractMechanism):
         return mean + noise * jax.random.normal(key, mean.shape, mean.dtype)
 
     def rows(self, n: int) -> int:
-        """Return n."""
         return sample_size(n)
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
-        """Return (d,)."""
         return (dimension,)

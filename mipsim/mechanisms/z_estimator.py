@@ -26,19 +26,14 @@ class AbstractZEstimator(AbstractMechanism):
         """Return the estimate from the records, shape (k,)."""
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Float[Array, " k"]:
-        """Return the estimate; the key is not used."""
         return self.estimate(records)
 
     def rows(self, n: int) -> int:
-        """Return n."""
         return sample_size(n)
 
 
 class Median(AbstractZEstimator):
     """The coordinatewise median, psi_theta(x) = sign(x - theta); the midpoint of the two middle values if n is even.
-
-    Raises:
-        ValueError: from `rows(n)`, and so from a game, if n is not a whole number >= 2.
 
     Source: Azize & Basu (2025), section 3; van der Vaart (1998), example 5.3.
 
@@ -48,11 +43,9 @@ class Median(AbstractZEstimator):
     """
 
     def estimate(self, records: Float[Array, "n d"]) -> Float[Array, " d"]:
-        """Return the median of each column, shape (d,)."""
         return jnp.median(records, axis=0)
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
-        """Return (d,)."""
         return (dimension,)
 
 
@@ -61,9 +54,6 @@ class LeastSquares(AbstractZEstimator):
 
     Args:
         intercept: put a constant 1 before the x of every record; theta then begins with the intercept.
-
-    Raises:
-        ValueError: from a game whose records have no x, or if n is not a whole number >= 2.
 
     Source: van der Vaart (1998), chapter 5.
 
@@ -81,7 +71,6 @@ class LeastSquares(AbstractZEstimator):
         return jnp.linalg.solve(x.T @ x, x.T @ y)
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
-        """Return (p,) or (p + 1,)."""
         return _coefficients(dimension, self.intercept)
 
 
@@ -94,9 +83,6 @@ class LogisticRegression(AbstractZEstimator):
         intercept: put a constant 1 before the x of every record; theta then begins with the intercept.
         steps: Newton steps, >= 1. Eight reach rounding error where a maximum exists; separable records have none, and
             theta then grows with every step.
-
-    Raises:
-        ValueError: if steps < 1; from a game whose records have no x, or if n is not a whole number >= 2.
 
     Source: van der Vaart (1998), chapter 5; McCullagh & Nelder (1989), section 4.4, for the Newton steps.
 
@@ -125,7 +111,6 @@ class LogisticRegression(AbstractZEstimator):
         return jax.lax.fori_loop(0, self.steps, step, jnp.zeros(x.shape[1], x.dtype))
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
-        """Return (p,) or (p + 1,)."""
         return _coefficients(dimension, self.intercept)
 
 

@@ -1,7 +1,6 @@
 """Trade-off functions and their algebra."""
 
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff, DeltaProfileTradeOff
-from mipsim.tradeoff.averaged import AveragedTradeOff, mix
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.calibration import calibrate
@@ -11,9 +10,8 @@ from mipsim.tradeoff.convex_hull import convexified as convexified
 from mipsim.tradeoff.convex_hull import subsampled as subsampled
 from mipsim.tradeoff.convex_hull import symmetrized as symmetrized
 from mipsim.tradeoff.gaussian import GaussianTradeOff
-from mipsim.tradeoff.inverse import InverseTradeOff
+from mipsim.tradeoff.inverse import InverseMixtureTradeOff, InverseTradeOff
 from mipsim.tradeoff.inverse import inverse as inverse
-from mipsim.tradeoff.inverse_mixture import InverseMixtureTradeOff
 from mipsim.tradeoff.laplace import FoldedLaplaceTradeOff, InverseFoldedLaplaceTradeOff, LaplaceTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.noise_multiplier import (
@@ -30,7 +28,7 @@ from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import SampledTradeOff
 from mipsim.tradeoff.sampled import sample as sample
-from mipsim.tradeoff.stochastic_composition import stochastic_composition
+from mipsim.tradeoff.stochastic_composition import AveragedTradeOff, mix, stochastic_composition
 
 __all__ = [
     "AbstractTradeOff",

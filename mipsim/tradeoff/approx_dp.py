@@ -14,9 +14,6 @@ class ApproxDPTradeOff(AbstractTradeOff):
         epsilon: in [0, 700]; kept as the field `at_epsilon`, since `epsilon` is the conversion.
         delta: in [0, 1]; kept as the field `at_delta`.
 
-    Raises:
-        ValueError: if epsilon is outside [0, 700], or delta outside [0, 1].
-
     Source: Wasserman and Zhou (2010); Dong, Roth and Su (2022), proposition 2.5.
 
     Examples:
@@ -40,7 +37,6 @@ class ApproxDPTradeOff(AbstractTradeOff):
         number("delta", self.at_delta, 0.0, 1.0)
 
     def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
         a = rates("alpha", alpha)
         left = 1.0 - self.at_delta - np.exp(self.at_epsilon) * a
         right = np.exp(-self.at_epsilon) * (1.0 - a - self.at_delta)
@@ -64,9 +60,6 @@ class DeltaProfileTradeOff(AbstractTradeOff):
     Args:
         epsilon: shape (m,), each in [0, 700].
         delta: shape (m,), each in [0, 1].
-
-    Raises:
-        ValueError: if an entry is outside its range or the shapes differ.
 
     Source: Dong, Roth and Su (2022), proposition 2.12.
 
@@ -99,12 +92,10 @@ class DeltaProfileTradeOff(AbstractTradeOff):
         return tpr, fnr
 
     def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
         tpr, fnr = self._lines(rates("alpha", alpha))
         return np.asarray(np.maximum(1.0 - tpr, fnr))
 
     def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`."""
         tpr, fnr = self._lines(rates("fpr", fpr))
         return np.asarray(np.minimum(tpr, 1.0 - fnr))
 

@@ -1,5 +1,6 @@
 """What every trade-off function provides."""
 
+import math
 from abc import abstractmethod
 from typing import Any
 
@@ -29,6 +30,21 @@ def scalar(value: Any) -> Any:
     """Turn a real zero-dimensional array of any library into a float; leave everything else as it is."""
     array = np.asarray(value)
     return float(array) if array.ndim == 0 and array.dtype.kind in "iuf" else value
+
+
+def within(name: str, low: float, high: float = math.inf, **how: Any) -> Any:
+    """A field that holds a float within [low, high], or says that it is none; `how` is for `equinox.field` and `number`.
+
+    Examples:
+        >>> class Half(eqx.Module):
+        ...     share: float = within("share", 0.0, 0.5)
+        >>> Half(1)
+        Traceback (most recent call last):
+        ...
+        ValueError: share is 1.0; it must be a finite number in [0, 0.5]
+    """
+    default = {"default": how.pop("default")} if "default" in how else {}
+    return eqx.field(converter=lambda value: number(name, scalar(value), low, high, **how), **default)
 
 
 class AbstractTradeOff(eqx.Module):
@@ -89,9 +105,6 @@ class AbstractTradeOff(eqx.Module):
         Args:
             epsilon: any shape, each finite and >= 0.
 
-        Raises:
-            ValueError: if an epsilon is negative or not finite.
-
         Source: Dong, Roth and Su, proposition 2.12.
 
         Examples:
@@ -109,9 +122,6 @@ class AbstractTradeOff(eqx.Module):
 
         Args:
             delta: any shape, each in [0, 1].
-
-        Raises:
-            ValueError: if a delta is outside [0, 1] or not finite.
 
         Examples:
             >>> from mipsim.tradeoff import GaussianTradeOff
@@ -137,9 +147,6 @@ class AbstractTradeOff(eqx.Module):
 
         Args:
             prior: P(in), any shape, each in [0, 1].
-
-        Raises:
-            ValueError: if a prior is outside [0, 1].
 
         Examples:
             >>> from mipsim.tradeoff import GaussianTradeOff
@@ -214,10 +221,7 @@ class AbstractTradeOff(eqx.Module):
         return _chained.convexified(self)
 
     def subsampled(self, sampling_rate: float) -> "AbstractTradeOff":
-        """C_p(f), the symmetrised p f + (1 - p) Id: the target takes part with probability p = `sampling_rate`.
-
-        Raises:
-            ValueError: if the sampling rate is outside [0, 1].
+        """C_p(f), the symmetrised p f + (1 - p) Id: the target takes part with probability p = `sampling_rate` in [0, 1].
 
         Source: Dong, Roth and Su (2022), definition 4.1 and theorem 4.2.
 

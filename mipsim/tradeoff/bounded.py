@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import equinox as eqx
 import numpy as np
 from scipy.special import ndtr
 
-from mipsim._validation import number
-from mipsim.tradeoff.base import AbstractTradeOff, rates, scalar
+from mipsim.tradeoff.base import AbstractTradeOff, rates, within
 from mipsim.tradeoff.inverse import inverse
 
 
@@ -21,9 +19,6 @@ class BoundedTradeOff(AbstractTradeOff):
         sideways: the same of the FPR; the inverse of a curve has the two exchanged. The truth lies within
             [lower(alpha + sideways) - rounding, upper(alpha - sideways) + rounding].
 
-    Raises:
-        ValueError: if a bound is not a trade-off function or the allowance is outside [0, 1].
-
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
         >>> between = BoundedTradeOff(GaussianTradeOff(1.01), GaussianTradeOff(0.99))
@@ -33,8 +28,8 @@ class BoundedTradeOff(AbstractTradeOff):
 
     lower: AbstractTradeOff
     upper: AbstractTradeOff
-    rounding: float = eqx.field(converter=scalar, default=0.0)
-    sideways: float = eqx.field(converter=scalar, default=0.0)
+    rounding: float = within("rounding", 0.0, 1.0, default=0.0)
+    sideways: float = within("sideways", 0.0, 1.0, default=0.0)
 
     def __check_init__(self) -> None:
         for name in ("lower", "upper"):
@@ -42,8 +37,6 @@ class BoundedTradeOff(AbstractTradeOff):
                 raise ValueError(
                     f"{name} is {type(getattr(self, name)).__name__}; it must be a trade-off function"
                 )
-        number("rounding", self.rounding, 0.0, 1.0)
-        number("sideways", self.sideways, 0.0, 1.0)
 
     def beta(self, alpha: object) -> np.ndarray:
         """FNR at the FPR `alpha` (any shape, in [0, 1]): the mean of both bounds."""

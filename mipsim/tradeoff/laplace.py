@@ -1,10 +1,8 @@
 """The trade-off functions of the Laplace mechanism: of a shift, and of the magnitude."""
 
-import equinox as eqx
 import numpy as np
 
-from mipsim._validation import number
-from mipsim.tradeoff.base import AbstractTradeOff, rates, scalar
+from mipsim.tradeoff.base import AbstractTradeOff, rates, within
 from mipsim.tradeoff.inverse import inverse
 
 
@@ -16,9 +14,6 @@ class LaplaceTradeOff(AbstractTradeOff):
     Args:
         mu: the shift in scales of the noise, finite and >= 0.
 
-    Raises:
-        ValueError: if mu is negative or not finite.
-
     Source: Dong, Roth and Su, "Gaussian differential privacy", proposition A.6.
 
     Examples:
@@ -26,13 +21,9 @@ class LaplaceTradeOff(AbstractTradeOff):
         [0.728172, 0.306566, 0.073576]
     """
 
-    mu: float = eqx.field(converter=scalar)
-
-    def __check_init__(self) -> None:
-        number("mu", self.mu, 0.0)
+    mu: float = within("mu", 0.0)
 
     def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
         a = rates("alpha", alpha)
         least = np.exp(-self.mu)
         middle = 0.25 * least / np.maximum(a, max(0.25 * least, 1e-300))
@@ -57,9 +48,6 @@ class FoldedLaplaceTradeOff(AbstractTradeOff):
     Args:
         mu: the shift in scales of the noise, finite and >= 0, at most 700.
 
-    Raises:
-        ValueError: if mu is outside [0, 700].
-
     Source: Kaissis et al., relaxed threat model, theorem 1.
 
     Examples:
@@ -67,13 +55,9 @@ class FoldedLaplaceTradeOff(AbstractTradeOff):
         [0.845692, 0.082773]
     """
 
-    mu: float = eqx.field(converter=scalar)
-
-    def __check_init__(self) -> None:
-        number("mu", self.mu, 0.0, 700.0)
+    mu: float = within("mu", 0.0, 700.0)
 
     def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
         a = rates("alpha", alpha)
         least = np.exp(-self.mu)
         safe = np.maximum(a, least)
@@ -96,9 +80,6 @@ class InverseFoldedLaplaceTradeOff(AbstractTradeOff):
     Args:
         mu: as there.
 
-    Raises:
-        ValueError: if mu is outside [0, 700].
-
     Source: Kaissis et al., relaxed threat model, theorem 1.
 
     Examples:
@@ -107,23 +88,18 @@ class InverseFoldedLaplaceTradeOff(AbstractTradeOff):
         [0.1, 0.8]
     """
 
-    mu: float = eqx.field(converter=scalar)
-
-    def __check_init__(self) -> None:
-        number("mu", self.mu, 0.0, 700.0)
+    mu: float = within("mu", 0.0, 700.0)
 
     def _parts(self, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         u = a * np.exp(self.mu)
         return a < -0.5 * np.expm1(-2.0 * self.mu), u, np.hypot(u, 1.0)
 
     def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
         a = rates("alpha", alpha)
         low, u, root = self._parts(a)
         return np.where(low, 1.0 / (root + u), (1.0 - a) / np.cosh(self.mu))
 
     def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`."""
         a = rates("fpr", fpr)
         low, u, root = self._parts(a)
         curved = np.where(u < 1.0, u - u * (u / (root + 1.0)), 1.0 - 1.0 / (root + u))

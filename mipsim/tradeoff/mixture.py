@@ -1,10 +1,8 @@
 """The trade-off function when the target takes part only with some probability."""
 
-import equinox as eqx
 import numpy as np
 
-from mipsim._validation import number
-from mipsim.tradeoff.base import AbstractTradeOff, rates, scalar
+from mipsim.tradeoff.base import AbstractTradeOff, rates, within
 
 
 class MixtureTradeOff(AbstractTradeOff):
@@ -13,9 +11,6 @@ class MixtureTradeOff(AbstractTradeOff):
     Args:
         inner: the trade-off function f of a target that surely takes part.
         rho: probability that it does, in [0, 1].
-
-    Raises:
-        ValueError: if `inner` is not a trade-off function or rho is outside [0, 1].
 
     Source: Dong, Roth and Su, "Gaussian differential privacy", section 4 (sub-sampling, before symmetrising).
 
@@ -29,15 +24,13 @@ class MixtureTradeOff(AbstractTradeOff):
     """
 
     inner: AbstractTradeOff
-    rho: float = eqx.field(converter=scalar)
+    rho: float = within("rho", 0.0, 1.0)
 
     def __check_init__(self) -> None:
         if not isinstance(self.inner, AbstractTradeOff):
             raise ValueError(f"inner is {type(self.inner).__name__}; it must be a trade-off function")
-        number("rho", self.rho, 0.0, 1.0)
 
     def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
         a = rates("alpha", alpha)
         return np.asarray(self.rho * self.inner.beta(a) + (1.0 - self.rho) * (1.0 - a))
 

@@ -18,7 +18,7 @@ from mipsim.exact.density_rows import ExponentialRow, LaplaceRow, NormalRow, Uni
 from mipsim.exact.discrete_rows import AtomsRow, BernoulliRow
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.noise import noise_tail
-from mipsim.exact.pairs import pair_phases
+from mipsim.exact.phases import pair_phases
 from mipsim.exact.poisson import PoissonRow
 from mipsim.exact.rows import AbstractRow
 from mipsim.exact.transform import RowsTransform
@@ -108,6 +108,25 @@ def test_the_bound_of_inversion_is_honoured_in_thousands_of_games(
     case: tuple[RowsTransform, np.ndarray, np.ndarray, list[Noise]], where: list[float]
 ) -> None:
     judge(InvertedLaw(case[0]), *case[1:], where)
+
+
+def test_a_probability_without_a_digit_is_one_still() -> None:
+    """Found by the test above: three rows of two rare values. The bound is 1, and the inversion said 115."""
+    weights, p, target = np.array([-1.0, 1.35963266]), np.array([0.01, 0.01]), 0.35963265578870574
+    transform = RowsTransform(
+        row=BernoulliRow(weights=weights, p=p),
+        rows=3,
+        row_mean=0.003596326557887058,
+        target=target,
+        offset=0.0,
+        noise=(),
+    )
+    law = InvertedLaw(transform)
+    assert law.error_bound <= 1.0
+    x = np.linspace(-2.0, 3.0, 101)
+    for found in (law.sf(x, inside=False), law.cdf(x, inside=True)):
+        assert ((found >= 0.0) & (found <= 1.0)).all()
+    judge(law, weights, p, [], [0.5])
 
 
 def stacked(

@@ -105,7 +105,7 @@ def test_the_linear_program_is_not_beaten_by_random_algorithms():
     pairs = adjacent_pairs(flags)
     rng = np.random.default_rng(2)
     for epsilon in (0.2, 1.5):
-        ceiling, best = largest_dp_eta(n, epsilon, delta), 0.0
+        (attained, ceiling), best = largest_dp_eta(n, epsilon, delta), 0.0
         for _ in range(300):
             direction = rng.normal(size=len(flags)) + 2 * flags[:, 0]
             for size in np.geomspace(1e-3, 1.0, 30):
@@ -114,7 +114,18 @@ def test_the_linear_program_is_not_beaten_by_random_algorithms():
                 slope = np.exp(epsilon)
                 if (a <= slope * b + delta).all() and (1 - a <= slope * (1 - b) + delta).all():
                     best = max(best, 0.5 * (q[flags[:, 0]].mean() - q[~flags[:, 0]].mean()))
-        assert 0.3 * ceiling < best <= ceiling + 1e-9
+        assert 0.3 * ceiling < best <= ceiling + 1e-12
+        assert ceiling - 1e-12 <= attained <= ceiling + 1e-12
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1e-3, 1.0, 8.0, 15.0])
+@pytest.mark.parametrize(("n", "k"), [(2, 1), (3, 1), (5, 3), (6, 3), (8, 7)])
+def test_the_posterior_odds_lie_between_proven_bounds(n, k, epsilon):
+    """e^epsilon times the prior odds is the number: attained, and never exceeded, to rounding."""
+    known = np.exp(epsilon) * (n - k) / k
+    low, high = largest_posterior_odds(n, k, epsilon)
+    assert low <= known * (1 + 1e-12) <= high * (1 + 2e-12)
+    assert high - low <= 1e-9 * known
 
 
 @pytest.mark.parametrize(("n", "k"), [(2, 1), (5, 3), (6, 3), (8, 5), (9, 9)])
