@@ -9,13 +9,24 @@ from verify.azize.second import by_small_games
 GAMES = 20_000
 
 
-def second_route(case: str) -> str:
+def second_route(data: str, target: str, extra: str) -> str:
     """Play an irregular case another way and say what came of it."""
-    own = {"parity": by_parity, "cantor": by_digits}
-    # A drawn case is irregular only where Bernoulli data meet a target off their support.
-    return (
-        own[case]() if case in own else by_small_games("bernoulli-off-support" if case == "sampled" else case)
-    )
+    if extra == "parity":
+        return by_parity()
+    if extra == "rare value":
+        return by_small_games("rare-coordinate")
+    if data == "Cantor":
+        return by_digits()
+    # What else is irregular is Bernoulli data with a target off their support.
+    return by_small_games("three-atoms" if data == "three atoms" else "bernoulli-off-support")
+
+
+def level_at_zero(games: int = GAMES, n: int = 400) -> str:
+    """Draw the ratio of Gaussian data with the target at the mean, where tau_alpha is 0 for every alpha."""
+    rng = np.random.default_rng(18)
+    # Of d = 2n sums s_j ~ N(0, n): l = -(d/2) log(1 - 1/n) - sum s_j^2 / (2 n (n - 1)).
+    ratio = -n * np.log1p(-1 / n) - rng.chisquare(2 * n, games) / (2 * (n - 1))
+    return f"{games:,} games of H0 (NumPy, seed 18, n = {n}, d = {2 * n}): FPR {float((ratio > 0).mean()):.3f} at tau_alpha = 0"
 
 
 def by_parity(n: int = 200) -> str:
