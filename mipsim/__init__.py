@@ -1,5 +1,7 @@
 """mipsim: membership-inference games by the million, and honest verdicts on privacy theorems.
 
+Every name that a family exports is exported here too, so that a new member needs no line in this file.
+
 Examples:
     >>> import mipsim as mi
     >>> data = mi.Bernoulli([0.3, 0.6])
@@ -9,192 +11,35 @@ Examples:
     1000
 """
 
-from mipsim import theory
+from mipsim import attacks, distributions, games, mechanisms, theory, tradeoff
 from mipsim._version import __version__
-from mipsim.attacks import (
-    AbstractAdditiveAttack,
-    AbstractAttack,
-    AbstractLinearAttack,
-    AbstractQuadraticAttack,
-    CovarianceScore,
-    EstimatedMoments,
-    FunctionAttack,
-    GaussianLikelihoodRatio,
-    GeneralisedRatio,
-    GLiR,
-    InfluenceScore,
-    LikelihoodRatio,
-    Magnitude,
-    OfflineLiRA,
-    OneSided,
-    ScalarProduct,
-)
+from mipsim.attacks import *  # noqa: F403
 from mipsim.bands import Comparison, EmpiricalTradeOff, RareTradeOff
-from mipsim.distributions import (
-    AbstractDistribution,
-    AbstractProduct,
-    Bernoulli,
-    Discrete,
-    Empirical,
-    Exponential,
-    Gaussian,
-    Laplace,
-    StudentT,
-    Uniform,
-)
+from mipsim.distributions import *  # noqa: F403
 from mipsim.engine.histogram import Histogram
 from mipsim.engine.many import ManyHistogram, play_many, play_targets
 from mipsim.engine.play import play
-from mipsim.games import (
-    AbstractGame,
-    AbstractMembershipGame,
-    FixedTarget,
-    RandomTarget,
-    RelaxedThreat,
-    Subset,
-    TwoInputs,
-)
-from mipsim.mechanisms import (
-    AbstractMechanism,
-    AbstractZEstimator,
-    DiscreteGaussianNoise,
-    EmpiricalMean,
-    Fingerprint,
-    FunctionMechanism,
-    GaussianNoise,
-    LaplaceNoise,
-    LeastSquares,
-    LogisticRegression,
-    Median,
-    MomentNoise,
-    NormNoise,
-    PoissonSubsampled,
-    RandomizedResponse,
-    SGDStep,
-    Subsampled,
-)
+from mipsim.games import *  # noqa: F403
+from mipsim.mechanisms import *  # noqa: F403
 from mipsim.rare import play_rare
-from mipsim.tradeoff import (
-    AbstractTradeOff,
-    ApproxDPTradeOff,
-    AveragedTradeOff,
-    BoundedTradeOff,
-    ConvexHullTradeOff,
-    DeltaProfileTradeOff,
-    FoldedLaplaceTradeOff,
-    GaussianTradeOff,
-    InverseFoldedLaplaceTradeOff,
-    InverseMixtureTradeOff,
-    InverseTradeOff,
-    LaplaceTradeOff,
-    MixtureTradeOff,
-    NoncentralChiSquareTradeOff,
-    PiecewiseLinearTradeOff,
-    PrivacyLossDistribution,
-    SampledTradeOff,
-    calibrate,
-    compose,
-    convex_hull,
-    dpsgd,
-    find_noise_multiplier_for_advantage,
-    find_noise_multiplier_for_epsilon_delta,
-    find_noise_multiplier_for_err_rates,
-    find_noise_multiplier_for_eta,
-    find_noise_multiplier_for_mu,
-    find_noise_multiplier_for_tpr_at_fpr,
-    mix,
-    stochastic_composition,
-)
+from mipsim.tradeoff import *  # noqa: F403
 
 __all__ = [
-    "AbstractAdditiveAttack",
-    "AbstractAttack",
-    "AbstractDistribution",
-    "AbstractGame",
-    "AbstractLinearAttack",
-    "AbstractMechanism",
-    "AbstractMembershipGame",
-    "AbstractProduct",
-    "AbstractQuadraticAttack",
-    "AbstractTradeOff",
-    "AbstractZEstimator",
-    "ApproxDPTradeOff",
-    "AveragedTradeOff",
-    "Bernoulli",
-    "BoundedTradeOff",
     "Comparison",
-    "ConvexHullTradeOff",
-    "CovarianceScore",
-    "DeltaProfileTradeOff",
-    "Discrete",
-    "DiscreteGaussianNoise",
-    "Empirical",
-    "EmpiricalMean",
     "EmpiricalTradeOff",
-    "EstimatedMoments",
-    "Exponential",
-    "Fingerprint",
-    "FixedTarget",
-    "FoldedLaplaceTradeOff",
-    "FunctionAttack",
-    "FunctionMechanism",
-    "GLiR",
-    "Gaussian",
-    "GaussianLikelihoodRatio",
-    "GaussianNoise",
-    "GaussianTradeOff",
-    "GeneralisedRatio",
     "Histogram",
-    "InfluenceScore",
-    "InverseFoldedLaplaceTradeOff",
-    "InverseMixtureTradeOff",
-    "InverseTradeOff",
-    "Laplace",
-    "LaplaceNoise",
-    "LaplaceTradeOff",
-    "LeastSquares",
-    "LikelihoodRatio",
-    "LogisticRegression",
-    "Magnitude",
     "ManyHistogram",
-    "Median",
-    "MixtureTradeOff",
-    "MomentNoise",
-    "NoncentralChiSquareTradeOff",
-    "NormNoise",
-    "OfflineLiRA",
-    "OneSided",
-    "PiecewiseLinearTradeOff",
-    "PoissonSubsampled",
-    "PrivacyLossDistribution",
-    "RandomTarget",
-    "RandomizedResponse",
     "RareTradeOff",
-    "RelaxedThreat",
-    "SGDStep",
-    "SampledTradeOff",
-    "ScalarProduct",
-    "StudentT",
-    "Subsampled",
-    "Subset",
-    "TwoInputs",
-    "Uniform",
     "__version__",
-    "calibrate",
-    "compose",
-    "convex_hull",
-    "dpsgd",
-    "find_noise_multiplier_for_advantage",
-    "find_noise_multiplier_for_epsilon_delta",
-    "find_noise_multiplier_for_err_rates",
-    "find_noise_multiplier_for_eta",
-    "find_noise_multiplier_for_mu",
-    "find_noise_multiplier_for_tpr_at_fpr",
-    "mix",
     "play",
     "play_many",
     "play_rare",
     "play_targets",
-    "stochastic_composition",
     "theory",
 ]
+__all__ += attacks.__all__
+__all__ += distributions.__all__
+__all__ += games.__all__
+__all__ += mechanisms.__all__
+__all__ += tradeoff.__all__
+__all__.sort()  # pyright: ignore[reportUnsupportedDunderAll]

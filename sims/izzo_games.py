@@ -19,9 +19,14 @@ CASE = (16.0, 64, 0.25)
 """(M, d, eta) of the games of corollary 10."""
 
 
-def _two_outputs(moment: float, dimension: int, eta: float) -> tuple[mi.Subset, mi.FunctionAttack]:
+def scale_of(moment: float, eta: float) -> float:
+    """C = (6.16/eta)^(1 + 2/M), the scale over sigma that corollary 10 prints."""
+    return izzo.noise_constant(eta, moment, izzo.CONSTANT_FROM_2)
+
+
+def two_outputs(moment: float, dimension: int, eta: float) -> tuple[mi.Subset, mi.FunctionAttack]:
     """D = {(1, ..., 1), (-1, ..., -1)}, A(D) = its one record: every sigma_i is 1."""
-    scale = izzo.noise_constant(eta, moment, izzo.CONSTANT_FROM_2)
+    scale = scale_of(moment, eta)
     records = np.ones((2, dimension)) * [[1.0], [-1.0]]
     mechanism = mi.NormNoise(
         lambda key, rows: rows[0], scale=scale, sigma=1.0, moment=moment, radius="exponential"
@@ -40,7 +45,7 @@ IZZO = (
     Study(
         "izzo_cor-10_two-outputs",
         f"corollary 10's noise for eta = {CASE[2]:g}, M = {CASE[0]:g}, d = {CASE[1]}, n = 2",
-        lambda: _two_outputs(*CASE),
+        lambda: two_outputs(*CASE),
         {"quick": 10_000, "standard": 20_000, "full": 500_000},
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -49,7 +49,7 @@ def claims_of(
     paper: str,
     statements: Sequence[rf.Statement],
     samples: Mapping[str, tuple[int, int, int]] | None = None,
-    by_games: Iterable[str] = (),
+    by_games: Iterable[str] | Mapping[str, Callable[[Mapping[str, Any]], bool]] = (),
 ) -> tuple[Claim, ...]:
     """The statements of a paper as claims.
 
@@ -57,12 +57,13 @@ def claims_of(
         paper: its short name.
         statements: printed ones and corrections.
         samples: name -> points that are drawn at quick, standard and full; else `SAMPLES`.
-        by_games: names of statements whose points are played: they share the failure probability.
+        by_games: names of statements whose points are played: they share the failure probability. Where only some points of a
+            statement are, name -> whether this point is; none of them is drawn.
     """
     corrections = {one.corrects: one for one in statements if one.corrects}
-    games = set(by_games)
+    games = by_games if isinstance(by_games, Mapping) else dict.fromkeys(by_games, _always)
     return tuple(
-        _claim(paper, one, corrections, (samples or {}).get(one.name, SAMPLES), one.name in games)
+        _claim(paper, one, corrections, (samples or {}).get(one.name, SAMPLES), games.get(one.name, _never))
         for one in statements
     )
 
@@ -72,7 +73,7 @@ def _claim(
     statement: rf.Statement,
     corrections: Mapping[str, rf.Statement],
     samples: tuple[int, int, int],
-    random: bool,
+    played: Callable[[Mapping[str, Any]], bool],
 ) -> Claim:
     twin = corrections.get(statement.name)
     kind = inner(statement.kind)
@@ -85,7 +86,9 @@ def _claim(
         tolerance=0.02 if tolerance is None and not kind.one_sided else tolerance or 0.0,
         unit=kind.unit if kind.unit != "number" else "probit",
         domain={name: _described(one) for name, one in statement.domain.items()},
-        regimes=tuple(_regime(statement, one.at, one.name, one.setting, random) for one in statement.points),
+        regimes=tuple(
+            _regime(statement, one.at, one.name, one.setting, played(one.at)) for one in statement.points
+        ),
         control=_control(statement),
         corrects=statement.corrects or None,
         corrected_by=None if twin is None else twin.name,
@@ -94,7 +97,7 @@ def _claim(
         restricted_by=statement.restricted_by,
         slip=statement.slip,
         same_formula=False,
-        sampled=None if random or not any(samples) else partial(_drawn, statement),
+        sampled=None if played is _always or not any(samples) else partial(_drawn, statement, played),
         samples=samples,
     )
 
@@ -156,10 +159,22 @@ def judged(statement: rf.Statement, at: Mapping[str, Any], budget: Budget) -> Re
     return replace(result, reading=str(at.get("reading", "")))
 
 
-def _drawn(statement: rf.Statement, rng: np.random.Generator, count: int) -> list[Regime]:
+def _always(_: Mapping[str, Any]) -> bool:
+    return True
+
+
+def _never(_: Mapping[str, Any]) -> bool:
+    return False
+
+
+def _drawn(
+    statement: rf.Statement, played: Callable[[Mapping[str, Any]], bool], rng: np.random.Generator, count: int
+) -> list[Regime]:
     found = []
     for _ in range(count):
-        points = (one for one in draws(statement, int(rng.integers(2**31))) if one.even)
+        points = (
+            one for one in draws(statement, int(rng.integers(2**31))) if one.even and not played(one.at)
+        )
         found.append(_regime(statement, next(points).at))
     return found
 

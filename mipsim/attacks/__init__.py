@@ -10,6 +10,7 @@ from mipsim.attacks.magnitude import GeneralisedRatio, Magnitude, OfflineLiRA, O
 from mipsim.attacks.quadratic import AbstractQuadraticAttack
 from mipsim.attacks.reference import EstimatedMoments
 from mipsim.attacks.scalar_product import ScalarProduct
+from mipsim.attacks.trained import TrainedClassifier, trained_attack
 
 __all__ = [
     "AbstractAdditiveAttack",
@@ -28,4 +29,6 @@ __all__ = [
     "OfflineLiRA",
     "OneSided",
     "ScalarProduct",
+    "TrainedClassifier",
+    "trained_attack",
 ]

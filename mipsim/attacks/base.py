@@ -68,7 +68,6 @@ class AbstractAdditiveAttack(AbstractAttack):
         """Map the sum of the terms to the score; must be strictly increasing in the total."""
 
     def score(self, target: Float[Array, " d"], output: Float[Array, " d"]) -> Float[Array, ""]:
-        """Return link(sum of the contributions)."""
         return self.link(target, jnp.sum(self.contributions(target, output)))
 
 
@@ -97,9 +96,7 @@ class AbstractLinearAttack(AbstractAdditiveAttack):
         """The constant term."""
 
     def contributions(self, target: Float[Array, " d"], output: Float[Array, " d"]) -> Float[Array, " d"]:
-        """Term j is weights_j output_j."""
         return self.weights(target) * output
 
     def link(self, target: Float[Array, " d"], total: Float[Array, ""]) -> Float[Array, ""]:
-        """Add the offset."""
         return total + self.offset(target)

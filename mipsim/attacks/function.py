@@ -32,7 +32,6 @@ class FunctionAttack(AbstractAttack):
             raise ValueError(f"attack is {type(self.function).__name__}; it must be callable(target, output)")
 
     def score(self, target: Float[Array, " d"], output: Array) -> Float[Array, ""]:
-        """Call the function."""
         return self.function(target, output)
 
 

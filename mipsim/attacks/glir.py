@@ -45,7 +45,6 @@ class GLiR(AbstractQuadraticAttack):
         self.inverse = 1.0 / covariance if covariance.ndim == 1 else np.linalg.inv(covariance)
 
     def centre(self, target: Float[Array, " d"]) -> Float[Array, " d"]:
-        """The target's gradient, shape (d,)."""
         return target
 
     def metric(self, target: Float[Array, " d"]) -> Float[Array, "..."]:
@@ -53,5 +52,4 @@ class GLiR(AbstractQuadraticAttack):
         return jnp.asarray(self.n * self.inverse)
 
     def value(self, target: Float[Array, " d"], square: Float[Array, ""]) -> Float[Array, ""]:
-        """Minus the squared distance."""
         return -square

@@ -152,7 +152,6 @@ class GaussianLikelihoodRatio(AbstractQuadraticAttack):
         self.aim = None if target is None else finite_vector("target", target, data.dimension)
 
     def centre(self, target: Float[Array, " d"]) -> Float[Array, " d"]:
-        """The point the attack is aimed at, shape (d,)."""
         return aimed_at(self.aim, target, self.mean.shape[0])
 
     def metric(self, target: Float[Array, " d"]) -> Float[Array, "d d"]:
@@ -160,7 +159,6 @@ class GaussianLikelihoodRatio(AbstractQuadraticAttack):
         return jnp.asarray(self.precision * (self.n / (self.n - 1)))
 
     def value(self, target: Float[Array, " d"], square: Float[Array, ""]) -> Float[Array, ""]:
-        """Difference of the two Gaussian log-densities, given the quadratic form."""
         difference = aimed_at(self.aim, target, self.mean.shape[0]) - self.mean
         own = jnp.dot(difference, self.precision @ difference)
         return 0.5 * (own - square - self.mean.shape[0] * jnp.log1p(-1.0 / self.n))

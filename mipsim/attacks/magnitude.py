@@ -27,15 +27,12 @@ class Magnitude(AbstractQuadraticAttack):
     """
 
     def centre(self, target: Float[Array, " k"]) -> Float[Array, " k"]:
-        """What the attacker knows, query(D), shape (k,)."""
         return target
 
     def metric(self, target: Float[Array, " k"]) -> Float[Array, " k"]:
-        """Ones."""
         return jnp.ones_like(target)
 
     def value(self, target: Float[Array, " k"], square: Float[Array, ""]) -> Float[Array, ""]:
-        """The squared distance itself."""
         return square
 
 
@@ -55,7 +52,6 @@ class OneSided(AbstractAttack):
     direction: np.ndarray = eqx.field(converter=np.asarray)
 
     def score(self, target: Float[Array, " k"], output: Float[Array, " k"]) -> Float[Array, ""]:
-        """The output's distance along the direction."""
         return jnp.dot(jnp.asarray(self.direction), output - target)
 
 
@@ -94,7 +90,6 @@ class GeneralisedRatio(AbstractAttack):
         number("rate", self.rate, 0.0, 1.0, low_open=True)
 
     def score(self, target: Float[Array, " k"], output: Float[Array, " k"]) -> Float[Array, ""]:
-        """The log ratio at the best shift."""
         far = jnp.abs(output[0] - target[0]) / self.scale
         shift = jnp.minimum(far, self.sensitivity / self.scale)
         whole = shift if self.noise == "laplace" else shift * (far - 0.5 * shift)
@@ -121,6 +116,5 @@ class OfflineLiRA(AbstractAttack):
     statistic: Callable[[Array], Array] = eqx.field(static=True)
 
     def score(self, target: Float[Array, " k"], output: Float[Array, "m k"]) -> Float[Array, ""]:
-        """The distance from the shadows' mean in their standard deviations."""
         values = jax.vmap(self.statistic)(jnp.asarray(output))
         return jnp.abs(values[0] - values[1:].mean()) / values[1:].std()

@@ -44,7 +44,6 @@ class AbstractQuadraticAttack(AbstractAttack):
         """The score, given the squared distance in the metric."""
 
     def score(self, target: Float[Array, " d"], output: Float[Array, " d"]) -> Float[Array, ""]:
-        """Return value((output - centre)' metric (output - centre))."""
         difference, metric = output - self.centre(target), self.metric(target)
         pulled = metric * difference if metric.ndim == 1 else metric @ difference
         return self.value(target, jnp.sum(difference * pulled))

@@ -54,7 +54,6 @@ class QuadraticRatio(AbstractQuadraticAttack):
         return jnp.asarray(self.n**2 * self.variance / (total * (total - self.variance)))
 
     def value(self, target: Float[Array, " d"], square: Float[Array, ""]) -> Float[Array, ""]:
-        """The log ratio, given the quadratic form."""
         aim = aimed_at(self.aim, target, self.mean.shape[0])
         share = self.variance / (self.n * (self.variance + self.noise_variance))
         constant = jnp.sum((aim - self.mean) ** 2 / self.variance) - jnp.sum(jnp.log1p(-share))

@@ -34,9 +34,7 @@ class ScalarProduct(AbstractLinearAttack):
         self.aim = None if target is None else finite_vector("target", target, self.reference.shape[0])
 
     def weights(self, target: Float[Array, " d"]) -> Float[Array, " d"]:
-        """Z - z_ref, shape (d,)."""
         return aimed_at(self.aim, target, self.reference.shape[0]) - self.reference
 
     def offset(self, target: Float[Array, " d"]) -> Float[Array, ""]:
-        """Zero."""
         return jnp.zeros(())

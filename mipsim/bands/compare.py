@@ -61,11 +61,9 @@ class Comparison(AbstractComparison):
 
     @property
     def games(self) -> int:
-        """Games of the smaller world."""
         return min(self.out_games, self.in_games)
 
     def games_to_confirm(self, tolerance: float | None = None) -> int | None:
-        """Games per world after which a true claim would be confirmed here; None if unknown."""
         return games_needed(self, tolerance)
 
     @property
@@ -85,7 +83,6 @@ class Comparison(AbstractComparison):
         return float(np.interp(ndtri(a), at, self.detectable_gaps[self.used][order]))
 
     def rows(self) -> list[tuple[str, str]]:
-        """What was covered and how many games were played."""
         low, high = self.alpha_range
         return [
             ("FPR range", f"[{low:.3g}, {high:.3g}], {self.thresholds_used} of {self.used.size} thresholds"),

@@ -166,12 +166,10 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
 
     @property
     def alpha(self) -> np.ndarray:
-        """Observed FPR at each threshold, shape (K,)."""
         return self.false_positives / self.out_games
 
     @property
     def beta(self) -> np.ndarray:
-        """Observed FNR at each threshold, shape (K,)."""
         return self.false_negatives / self.in_games
 
     def _band(self) -> CurveBand:

@@ -41,15 +41,12 @@ class LawComparison(AbstractComparison):
 
     @property
     def games(self) -> int:
-        """Scores counted."""
         return self.scores
 
     def games_to_confirm(self, tolerance: float | None = None) -> int | None:
-        """Games per world after which a true claim would be confirmed here; None if unknown."""
         return games_needed(self, tolerance)
 
     def rows(self) -> list[tuple[str, str]]:
-        """What was covered and how many scores were counted."""
         return [
             ("thresholds", f"{self.thresholds_used} of {self.used.size}"),
             ("scores", f"{self.scores:,}"),

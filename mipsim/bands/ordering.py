@@ -30,12 +30,10 @@ class OrderingComparison(AbstractComparison):
 
     @property
     def kind(self) -> str:
-        """An ordering."""
         return "ordering"
 
     @property
     def games(self) -> int:
-        """Games of the smallest of the four worlds."""
         return self.played
 
     def games_to_confirm(self, tolerance: float | None = None) -> int | None:
@@ -49,7 +47,6 @@ class OrderingComparison(AbstractComparison):
         return (float(seen.min()), float(seen.max())) if seen.size else (math.nan, math.nan)
 
     def rows(self) -> list[tuple[str, str]]:
-        """What was covered and how many games were played."""
         low, high = self.alpha_range
         return [
             ("FPR range", f"[{low:.3g}, {high:.3g}]"),

@@ -69,12 +69,10 @@ class RareTradeOff(AbstractPlayedTradeOff):
 
     @property
     def alpha(self) -> np.ndarray:
-        """Estimated FPR at each threshold, shape (K,)."""
         return self.out.rate
 
     @property
     def beta(self) -> np.ndarray:
-        """Estimated FNR at each threshold, shape (K,)."""
         return self.inside.rate
 
     def _band(self) -> CurveBand:

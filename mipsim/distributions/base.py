@@ -134,20 +134,13 @@ class AbstractUnbounded(AbstractDistribution):
     """
 
     def in_support(self, point: object) -> bool:
-        """True for every finite point of shape (d,)."""
         finite_vector("point", point, self.dimension)
         return True
 
     def easiest_target(self) -> Vector:
-        """Not available: the support is unbounded.
-
-        Raises:
-            ValueError: always.
-        """
         raise ValueError(no_easiest_target(self))
 
     def hardest_target(self) -> Vector:
-        """The mean."""
         return self.mean.copy()
 
 

@@ -54,7 +54,6 @@ class Bernoulli(AbstractProduct):
 
     @property
     def mean(self) -> Vector:
-        """The success probabilities p, shape (d,)."""
         return self.p
 
     def central_moment(self, order: int) -> Vector:
@@ -63,13 +62,11 @@ class Bernoulli(AbstractProduct):
         return (1 - self.p) * (-self.p) ** r + self.p * (1 - self.p) ** r
 
     def sample(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
-        """Draw n records of zeros and ones, shape (n, d)."""
         xp = np if isinstance(self.p, np.ndarray) else jnp
         threshold = jnp.asarray(xp.clip(xp.round(self.p * 2.0**32), 1, 2**32 - 1).astype(xp.uint32))
         return (jax.random.bits(key, (n, self.p.shape[0]), jnp.uint32) < threshold).astype(float)
 
     def in_support(self, point: object) -> bool:
-        """Whether every coordinate of the point is 0 or 1."""
         z = finite_vector("point", point, self.dimension)
         return bool(np.isin(z, (0.0, 1.0)).all())
 

@@ -79,11 +79,9 @@ class Discrete(AbstractProduct):
 
     @property
     def mean(self) -> Vector:
-        """sum_k v_k p_jk, shape (d,)."""
         return self.probabilities @ self.values
 
     def central_moment(self, order: int) -> Vector:
-        """sum_k p_jk (v_k - mean_j)^r, shape (d,)."""
         r = moment_order(order)
         return np.sum(self.probabilities * (self.values - self.mean[:, None]) ** r, axis=1)
 
@@ -97,7 +95,6 @@ class Discrete(AbstractProduct):
         return jnp.asarray(self.values)[place]
 
     def in_support(self, point: object) -> bool:
-        """Whether every coordinate of the point is a value of positive probability."""
         z = finite_vector("point", point, self.dimension)
         return bool(((z[:, None] == self.values) & (self.probabilities > 0)).any(axis=1).all())
 

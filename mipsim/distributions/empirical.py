@@ -63,7 +63,6 @@ class Empirical(AbstractDistribution):
 
     @property
     def mean(self) -> Vector:
-        """The mean of the rows, shape (d,)."""
         return self.location
 
     @property
@@ -72,7 +71,6 @@ class Empirical(AbstractDistribution):
         return self.cov
 
     def central_moment(self, order: int) -> Vector:
-        """Mean over the rows of (z_j - mean_j)^r, shape (d,)."""
         r = moment_order(order)
         return np.zeros_like(self.location) if r == 1 else ((self.records - self.location) ** r).mean(axis=0)
 
@@ -81,15 +79,12 @@ class Empirical(AbstractDistribution):
         return jnp.asarray(self.records)[jax.random.randint(key, (n,), 0, self.records.shape[0])]
 
     def in_support(self, point: object) -> bool:
-        """Whether the point is one of the records."""
         return bool((self.records == finite_vector("point", point, self.dimension)).all(axis=1).any())
 
     def easiest_target(self) -> Vector:
-        """The record farthest from the mean in Mahalanobis distance (in `covariance`), shape (d,)."""
         return self.records[int(np.argmax(self._distances()))].copy()
 
     def hardest_target(self) -> Vector:
-        """The record nearest to the mean in Mahalanobis distance (in `covariance`), shape (d,)."""
         return self.records[int(np.argmin(self._distances()))].copy()
 
     def _distances(self) -> np.ndarray:

@@ -39,7 +39,6 @@ class Exponential(AbstractProduct):
 
     @property
     def mean(self) -> Vector:
-        """The scale b, shape (d,)."""
         return self.scale
 
     def central_moment(self, order: int) -> Vector:
@@ -50,23 +49,15 @@ class Exponential(AbstractProduct):
         return derangements * self.scale**order
 
     def sample(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
-        """Draw n records, shape (n, d)."""
         return jax.random.exponential(key, (n, self.scale.shape[0])) * self.scale
 
     def in_support(self, point: object) -> bool:
-        """Whether every coordinate of the point is >= 0."""
         return bool((finite_vector("point", point, self.dimension) >= 0).all())
 
     def easiest_target(self) -> Vector:
-        """Not available: the support is unbounded.
-
-        Raises:
-            ValueError: always.
-        """
         raise ValueError(no_easiest_target(self))
 
     def hardest_target(self) -> Vector:
-        """The mean."""
         return self.scale.copy()
 
 

@@ -55,17 +55,14 @@ class Gaussian(AbstractUnbounded):
 
     @property
     def is_product(self) -> bool:
-        """Whether the covariance was given as variances."""
         return self.cov.ndim == 1
 
     @property
     def mean(self) -> Vector:
-        """The mean, shape (d,)."""
         return self.location
 
     @property
     def covariance(self) -> np.ndarray:
-        """The variances, shape (d,), or the matrix, shape (d, d), as given."""
         return self.cov
 
     def central_moment(self, order: int) -> Vector:
@@ -75,7 +72,6 @@ class Gaussian(AbstractUnbounded):
         return np.zeros_like(sd) if r % 2 else float(np.prod(np.arange(1.0, r, 2.0))) * sd**r
 
     def sample(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
-        """Draw n records, shape (n, d)."""
         normal = jax.random.normal(key, (n, self.location.shape[0]))
         return (normal * self.factor if self.cov.ndim == 1 else normal @ self.factor.T) + self.location
 

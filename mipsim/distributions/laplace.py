@@ -41,7 +41,6 @@ class Laplace(AbstractUnbounded, AbstractProduct):
 
     @property
     def mean(self) -> Vector:
-        """The mean, shape (d,)."""
         return self.location
 
     def central_moment(self, order: int) -> Vector:
@@ -50,7 +49,6 @@ class Laplace(AbstractUnbounded, AbstractProduct):
         return np.zeros_like(self.scale) if r % 2 else float(factorial(r)) * self.scale**r
 
     def sample(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
-        """Draw n records, shape (n, d)."""
         return jax.random.laplace(key, (n, self.location.shape[0])) * self.scale + self.location
 
 

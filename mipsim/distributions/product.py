@@ -19,10 +19,8 @@ class AbstractProduct(AbstractDistribution):
 
     @property
     def is_product(self) -> bool:
-        """True."""
         return True
 
     @property
     def covariance(self) -> Vector:
-        """The variances, shape (d,)."""
         return self.variance

@@ -49,7 +49,6 @@ class StudentT(AbstractUnbounded, AbstractProduct):
 
     @property
     def mean(self) -> Vector:
-        """The mean, shape (d,)."""
         return self.location
 
     def central_moment(self, order: int) -> Vector:

@@ -43,7 +43,6 @@ class Uniform(AbstractProduct):
 
     @property
     def mean(self) -> Vector:
-        """(low + high) / 2, shape (d,)."""
         return (self.low + self.high) / 2
 
     def central_moment(self, order: int) -> Vector:
@@ -53,11 +52,9 @@ class Uniform(AbstractProduct):
         return np.zeros_like(half) if r % 2 else half**r / (r + 1)
 
     def sample(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
-        """Draw n records, shape (n, d)."""
         return jax.random.uniform(key, (n, self.low.shape[0])) * (self.high - self.low) + self.low
 
     def in_support(self, point: object) -> bool:
-        """Whether the point lies in the box."""
         z = finite_vector("point", point, self.dimension)
         return bool(((self.low <= z) & (z <= self.high)).all())
 
@@ -66,7 +63,6 @@ class Uniform(AbstractProduct):
         return self.high.copy()
 
     def hardest_target(self) -> Vector:
-        """The mean."""
         return self.mean
 
 

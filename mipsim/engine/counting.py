@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from mipsim._compiled import make_room
 from mipsim._precision import exact_scope
 from mipsim.engine.devices import Device, local_devices
 from mipsim.engine.edge_grid import EdgeGrid
@@ -84,6 +85,7 @@ class Counter:
         stream: int = GAMES,
         devices: Sequence[Device] | None = None,
     ) -> None:
+        make_room()
         self.block = sampler.block
         self._kept = max(len(own) for own in edges)
         arrays, rest = eqx.partition(sampler, eqx.is_array)

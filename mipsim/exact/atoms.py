@@ -61,18 +61,11 @@ class AtomsLaw(AbstractScoreLaw):
             np.concatenate([np.cumsum(both[:, ::-1], axis=1)[:, ::-1], none], axis=1),
         )
 
-    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score > threshold)."""
+    def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
         with np.errstate(divide="ignore"):
-            return np.minimum(np.log(self._sums[1][int(inside), self._below(threshold)]), 0.0)
-
-    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score <= threshold)."""
-        with np.errstate(divide="ignore"):
-            return np.minimum(np.log(self._sums[0][int(inside), self._below(threshold)]), 0.0)
+            return np.minimum(np.log(self._sums[int(upper)][int(inside), self._below(threshold)]), 0.0)
 
     def threshold_at(self, alpha: object) -> np.ndarray:
-        """The least atom x (or -inf) with P_out(score > x) <= alpha."""
         a = np.asarray(alpha, float)
         above = self._sums[1][0]
         count = above.size - np.searchsorted(above[::-1], a * (1 + 4e-16), side="right")

@@ -31,10 +31,10 @@ class Bracket:
 
     Attributes:
         grid: thresholds, increasing, shape (M + 1,).
-        low, high: bounds on P(rest > grid point), without the mass at +inf, non-increasing, shape (2, M + 1).
+        low, high: bounds on P(rest > grid point), non-increasing, shape (2, M + 1).
         atoms: values of the atoms, increasing, shape (A,); a threshold within `slack` of an atom is on it.
         masses: their probabilities, shape (2, A).
-        above, below: probability of +inf and of -inf, shape (2,).
+        below: probability of -inf, shape (2,).
         error: to be added at either side of every bound, shape (2,).
         slack: of the atoms' values, in score units.
     """
@@ -44,7 +44,6 @@ class Bracket:
     high: np.ndarray
     atoms: np.ndarray
     masses: np.ndarray
-    above: np.ndarray
     below: np.ndarray
     error: np.ndarray
     slack: float
@@ -55,17 +54,16 @@ class Bracket:
         ends = np.cumsum(self.masses[:, ::-1], axis=1)[:, ::-1]
         return np.concatenate([ends, np.zeros((2, 1))], axis=1)
 
-    def heavy_above(self, x: np.ndarray, world: int, *, at: bool = False) -> np.ndarray:
-        """P(an atom > x), or >= x if `at`."""
-        moved = x - self.slack if at else x + self.slack
-        return self._heavier[world, np.searchsorted(self.atoms, moved, side="left" if at else "right")]
+    def heavy_above(self, x: np.ndarray, world: int) -> np.ndarray:
+        """P(an atom > x)."""
+        return self._heavier[world, np.searchsorted(self.atoms, x + self.slack, side="right")]
 
-    def above_bounds(self, x: np.ndarray, world: int, *, at: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """Bounds on P(score > x), or on P(score >= x) if `at`; shape of x."""
+    def above_bounds(self, x: np.ndarray, world: int) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds on P(score > x); shape of x."""
         x = np.asarray(x, float)
-        known = self.heavy_above(x, world, at=at) + self.above[world]
+        known = self.heavy_above(x, world)
         if self.grid.size:
-            i = np.searchsorted(self.grid, x, side="left" if at else "right") - 1  # the last point <= x (< x)
+            i = np.searchsorted(self.grid, x, side="right") - 1  # the last point <= x
             j = np.searchsorted(self.grid, x, side="left")  # the first point >= x
             last = self.grid.size - 1
             rest = self.low[world, 0], self.high[world, 0]
@@ -74,10 +72,7 @@ class Bracket:
         else:
             low = high = known
         most = min(1.0, 1.0 - self.below[world] + self.error[world] + 4.0 * UNIT)
-        low, high = low - self.error[world], high + self.error[world]
-        found = np.clip(low, 0.0, most), np.clip(high, 0.0, most)
-        sure = x == -np.inf
-        return np.where(sure & at, 1.0, found[0]), np.where(sure & at, 1.0, found[1])
+        return np.clip(low - self.error[world], 0.0, most), np.clip(high + self.error[world], 0.0, most)
 
     @cached_property
     def middle(self) -> np.ndarray:
@@ -87,7 +82,7 @@ class Bracket:
     def estimate(self, x: np.ndarray, world: int) -> np.ndarray:
         """P(score > x) in the middle of the bracket, interpolated; shape of x."""
         x = np.asarray(x, float)
-        known = self.heavy_above(x, world) + self.above[world]
+        known = self.heavy_above(x, world)
         if self.grid.size:
             known = known + np.interp(x, self.grid, self.middle[world])
         return np.clip(known, 0.0, 1.0 - self.below[world])
@@ -117,26 +112,11 @@ class Bracket:
             widest = max(widest, wide)
         return min(widest, 1.0)
 
-    def mirrored(self) -> Bracket:
-        """The law of minus the score (bounds on P(-score > x); ties at the grid's points go the other way)."""
-        rest = self.high[:, :1], self.low[:, :1]
-        return replace(
-            self,
-            grid=-self.grid[::-1],
-            low=np.maximum(rest[1] - self.high[:, ::-1], 0.0) if self.grid.size else self.low,
-            high=np.maximum(rest[0] - self.low[:, ::-1], 0.0) if self.grid.size else self.high,
-            atoms=-self.atoms[::-1],
-            masses=self.masses[:, ::-1],
-            above=self.below,
-            below=self.above,
-        )
-
 
 def bracket(
     total: Independent,
     nodes: int = NODES,
     *,
-    above: np.ndarray | None = None,
     below: np.ndarray | None = None,
     error: float = 0.0,
 ) -> Bracket:
@@ -149,8 +129,7 @@ def bracket(
     Args:
         total: the terms; their probabilities sum to less than 1 where infinite values are possible.
         nodes: frequencies.
-        above: probability of a score of +inf, shape (2,); zero if not given.
-        below: probability of a score of -inf, shape (2,).
+        below: probability of a score of -inf, shape (2,); zero if not given.
         error: a bound on the distance in total variation of the tables from the truth, in either world.
 
     Examples:
@@ -162,47 +141,41 @@ def bracket(
         [4.] True
     """
     none = np.zeros(2)
-    above, below = none if above is None else above, none if below is None else below
+    below = none if below is None else below
     stacks, lost = trimmed(total.stacks)
     powers, moved = (stacks, none) if total.noise.parts else lattice_powers(stacks)
     total = replace(total, stacks=powers)
     errors = lost + moved + error
     heavy = _heavy(total)
     errors = errors + heavy.error
-    found = _whole(total, heavy, nodes, above, below, errors)
-    if found.error_bound > _WIDE and _has_atoms(total) and heavy.values.size == 0:
+    found = _whole(total, heavy, nodes, below, errors)
+    if found.error_bound > _WIDE and not total.noise.parts and heavy.values.size == 0:
         # Ties of many outcomes make atoms that no single outcome shows: logarithms of products of small numbers, say.
         sizes = sum(
             int((s.probability > 0.0).any(axis=0).sum() * np.ceil(np.log2(s.copies.max() + 1.0)))
             for s in powers
         )
         heavy = heavy_atoms(total, _TIES, int(np.clip(_WORK / sizes, 2**6, 2**15)))
-        retried = _whole(total, heavy, nodes, above, below, errors + heavy.error)
+        retried = _whole(total, heavy, nodes, below, errors + heavy.error)
         found = min(found, retried, key=lambda b: b.error_bound)
     return found
 
 
-def _whole(
-    total: Independent, heavy: Heavy, nodes: int, above: np.ndarray, below: np.ndarray, errors: np.ndarray
-) -> Bracket:
+def _whole(total: Independent, heavy: Heavy, nodes: int, below: np.ndarray, errors: np.ndarray) -> Bracket:
     masses = np.stack([heavy.out, heavy.inside])
     light = np.maximum(total.finite - masses.sum(axis=1), 0.0)
     if light.max() <= _LIGHTEST:
         empty = np.zeros((2, 0))
         return Bracket(
-            np.zeros(0), empty, empty, heavy.values, masses, above, below, errors + light + 1e-15, heavy.slack
+            np.zeros(0), empty, empty, heavy.values, masses, below, errors + light + 1e-15, heavy.slack
         )
     grid, low, high, off = _rest(total, heavy, nodes)
-    return Bracket(grid, low, high, heavy.values, masses, above, below, errors + off, heavy.slack)
-
-
-def _has_atoms(total: Independent) -> bool:
-    return not total.noise.parts and all(s.is_exact for s in total.stacks)
+    return Bracket(grid, low, high, heavy.values, masses, below, errors + off, heavy.slack)
 
 
 def _heavy(total: Independent) -> Heavy:
     none = Heavy(np.zeros(0), np.zeros(0), np.zeros(0), total.rounding, 0.0)
-    if not _has_atoms(total):
+    if total.noise.parts:
         return none
     outcomes, likeliest = 0.0, np.zeros(2)
     for s in total.stacks:

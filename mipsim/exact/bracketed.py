@@ -51,31 +51,22 @@ class BracketLaw(AbstractScoreLaw):
     bounds: Bracket
     guess: AbstractScoreLaw | None = None
 
-    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score > threshold)."""
-        return self._logs(threshold, inside)[0]
-
-    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score <= threshold)."""
-        return self._logs(threshold, inside)[1]
-
-    def _logs(self, threshold: Thresholds, inside: bool) -> tuple[np.ndarray, np.ndarray]:
+    def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
         x = np.asarray(threshold, float)
-        middle = self.bounds.estimate(x, int(inside))
         with np.errstate(all="ignore"):
-            logs = np.log(middle), np.log(np.maximum(1.0 - middle, 0.0))
             if self.guess is None:
-                return logs
+                above = self.bounds.estimate(x, int(inside))
+                return np.log(above if upper else np.maximum(1.0 - above, 0.0))
             low, high = self.bounds.above_bounds(x, int(inside))
-            found = self.guess.logsf(x, inside=inside), self.guess.logcdf(x, inside=inside)
-            inner = (found[0] >= np.log(low)) & (found[0] <= np.log(high))
+            logsf = self.guess.logsf(x, inside=inside)
+            inner = (logsf >= np.log(low)) & (logsf <= np.log(high))
             # Outside the bracket, or NaN: its nearer end.
-            moved = np.clip(np.nan_to_num(np.exp(found[0]), nan=0.5), low, high)
-            edge = np.log(moved), np.log(1.0 - moved)
-            return np.where(inner, found[0], edge[0]), np.where(inner, found[1], edge[1])
+            moved = np.clip(np.nan_to_num(np.exp(logsf), nan=0.5), low, high)
+            if upper:
+                return np.where(inner, logsf, np.log(moved))
+            return np.where(inner, self.guess.logcdf(x, inside=inside), np.log(1.0 - moved))
 
     def threshold_at(self, alpha: object) -> np.ndarray:
-        """The least threshold x with P_out(score > x) <= alpha."""
         a = np.asarray(alpha, float)
         flat = a.ravel()
         if self.guess is not None:

@@ -176,15 +176,9 @@ class ChiSquareLaw(AbstractScoreLaw):
     noncentrality: np.ndarray
     blur: float = 0.0
 
-    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score > threshold)."""
-        return self._log(threshold, int(inside), self.scale[int(inside)] < 0)
-
-    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score <= threshold)."""
-        return self._log(threshold, int(inside), self.scale[int(inside)] > 0)
-
-    def _log(self, threshold: Thresholds, w: int, lower: bool) -> np.ndarray:
+    def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
+        w = int(inside)
+        lower = (self.scale[w] > 0) != upper
         x = (np.asarray(threshold, float) - self.shift[w]) / self.scale[w]
         low, high = self._bounds[w].at(x)
         if not lower:
@@ -196,7 +190,6 @@ class ChiSquareLaw(AbstractScoreLaw):
             return np.where(value < low, np.log(low), np.where(value > high, np.log(high), found))
 
     def threshold_at(self, alpha: object) -> np.ndarray:
-        """From the quantile of the chi-square."""
         a = np.asarray(alpha, float)
         inner = (a > 0.0) & (a < 1.0)
         quantile = noncentral_chi_square.isf if self.scale[0] > 0 else noncentral_chi_square.ppf

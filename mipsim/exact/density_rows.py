@@ -35,7 +35,6 @@ class NormalRow(AbstractRow):
     doubt: float = 0.0
 
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """Variance s^2 / 2."""
         return 0.5 * self.variance * s**2
 
     def rounding(self, s: ComplexArray) -> np.ndarray:
@@ -43,7 +42,6 @@ class NormalRow(AbstractRow):
         return (8.0 * EPS + self.doubt) * np.abs(self.cumulant(s))
 
     def envelope(self, c: float, t: float) -> float:
-        """-variance t^2 / 2."""
         return -0.5 * self.variance * (1.0 - self.doubt) * t**2
 
 
@@ -120,7 +118,6 @@ class LaplaceRow(AbstractSeriesRow):
 
     @property
     def strip(self) -> tuple[float, float]:
-        """|s| < 1 / max b."""
         edge = float(1.0 / self.scales.max())
         return -edge, edge
 
@@ -149,7 +146,6 @@ class ExponentialRow(AbstractSeriesRow):
 
     @property
     def strip(self) -> tuple[float, float]:
-        """A_j s < 1 for every j."""
         low, high = self.scales.min(), self.scales.max()
         return (1.0 / low if low < 0 else -np.inf), (1.0 / high if high > 0 else np.inf)
 

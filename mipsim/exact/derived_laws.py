@@ -38,20 +38,19 @@ class MixedLaw(AbstractScoreLaw):
     laws: tuple[AbstractScoreLaw, ...]
     weights: tuple[float, ...]
 
-    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score > threshold)."""
-        return self._mixed([law.logsf for law in self.laws], threshold, inside)
-
-    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score <= threshold)."""
-        return self._mixed([law.logcdf for law in self.laws], threshold, inside)
+    def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
+        if not inside:
+            return self.laws[0].log_tail(threshold, inside=False, upper=upper)
+        tails = [law.log_tail(threshold, inside=True, upper=upper) for law in self.laws]
+        terms = [log(w) + tail for w, tail in zip(self.weights, tails, strict=True)]
+        if (rest := 1.0 - fsum(self.weights)) > _ROUNDING:
+            terms.append(log(rest) + self.laws[0].log_tail(threshold, inside=False, upper=upper))
+        return np.minimum(np.logaddexp.reduce(terms), 0.0)
 
     def threshold_at(self, alpha: object) -> np.ndarray:
-        """From the common "out" law."""
         return self.laws[0].threshold_at(alpha)
 
     def previous(self, threshold: Thresholds) -> np.ndarray:
-        """From the common "out" law."""
         return self.laws[0].previous(threshold)
 
     @property
@@ -61,18 +60,7 @@ class MixedLaw(AbstractScoreLaw):
 
     @property
     def error_estimate(self) -> float:
-        """The worst of the laws'."""
         return max(law.error_estimate for law in self.laws)
-
-    def _mixed(
-        self, functions: list[Callable[..., np.ndarray]], threshold: Thresholds, inside: bool
-    ) -> np.ndarray:
-        if not inside:
-            return functions[0](threshold, inside=False)
-        terms = [log(w) + f(threshold, inside=True) for w, f in zip(self.weights, functions, strict=True)]
-        if (rest := 1.0 - fsum(self.weights)) > _ROUNDING:
-            terms.append(log(rest) + functions[0](threshold, inside=False))
-        return np.minimum(np.logaddexp.reduce(terms), 0.0)
 
 
 def mixed_with_out(law: AbstractScoreLaw, inclusion: float) -> AbstractScoreLaw:
@@ -102,18 +90,12 @@ class LinkedLaw(AbstractScoreLaw):
     unlink: Map
     lowest: float = -np.inf
 
-    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(T > unlink(threshold))."""
+    def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
         x = np.asarray(threshold, float)
-        return np.where(x < self.lowest, 0.0, self.base.logsf(self.unlink(x), inside=inside))
-
-    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(T <= unlink(threshold))."""
-        x = np.asarray(threshold, float)
-        return np.where(x < self.lowest, -np.inf, self.base.logcdf(self.unlink(x), inside=inside))
+        found = self.base.log_tail(self.unlink(x), inside=inside, upper=upper)
+        return np.where(x < self.lowest, 0.0 if upper else -np.inf, found)
 
     def threshold_at(self, alpha: object) -> np.ndarray:
-        """Link of the base's."""
         return self.link(self.base.threshold_at(alpha))
 
     def previous(self, threshold: Thresholds) -> np.ndarray:
@@ -128,7 +110,6 @@ class LinkedLaw(AbstractScoreLaw):
 
     @property
     def error_estimate(self) -> float:
-        """The base's."""
         return self.base.error_estimate
 
 

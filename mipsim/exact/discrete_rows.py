@@ -107,7 +107,6 @@ class BernoulliRow(AbstractRow):
 
     @property
     def step(self) -> float | None:
-        """The common divisor of the weights, where there is one."""
         return self._step
 
     @cached_property
@@ -116,7 +115,6 @@ class BernoulliRow(AbstractRow):
 
     @property
     def atoms(self) -> tuple[np.ndarray, np.ndarray]:
-        """Zero and the weight."""
         return np.stack([np.zeros_like(self.weights), self.weights], 1), np.stack([1.0 - self.p, self.p], 1)
 
     def on_lattice(self) -> Multiples | None:
@@ -136,7 +134,6 @@ class BernoulliRow(AbstractRow):
         return Phases(np.abs(self.weights), (2.0 / np.pi**2) * variance)
 
     def tables(self, rows: int, target_terms: np.ndarray) -> list[Table] | None:
-        """Binomial counts times weights."""
         step, d = self.step, self.p.size
         log_span = np.inf if step is None else np.log(rows * np.abs(self.weights).sum() / step + 1)
         log_atoms = min(log_span, d * np.log(rows + 1.0))
@@ -234,7 +231,6 @@ class AtomsRow(AbstractRow):
 
     @property
     def step(self) -> float | None:
-        """The common divisor of all differences of values, where there is one."""
         return self._step
 
     @cached_property
@@ -248,7 +244,6 @@ class AtomsRow(AbstractRow):
 
     @property
     def atoms(self) -> tuple[np.ndarray, np.ndarray]:
-        """As they are."""
         return self.values, self.probabilities
 
     def on_lattice(self) -> Multiples | None:
@@ -274,7 +269,6 @@ class AtomsRow(AbstractRow):
 
     @property
     def base(self) -> float:
-        """The sum of the first values."""
         return float(self.values[:, 0].sum())
 
     def phases(self, low: float, high: float) -> Phases | None:

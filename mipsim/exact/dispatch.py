@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mipsim._compiled import make_room
 from mipsim._precision import exact_scope
 from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.bernoulli import Bernoulli
@@ -65,6 +66,7 @@ def exact_law(game: AbstractGame, attack: AbstractAttack) -> AbstractScoreLaw:
         ...
         ValueError: ...
     """
+    make_room()
     if not isinstance(game, AbstractMembershipGame):
         raise ValueError(_refusal(game, attack))
     with exact_scope():

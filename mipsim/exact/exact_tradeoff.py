@@ -74,7 +74,6 @@ class ExactTradeOff(AbstractTradeOff):
         return self.law.threshold_at(rates("alpha", alpha))
 
     def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
         return self._mixed(rates("alpha", alpha), self.law.cdf, 0.0)
 
     def tpr_at(self, fpr: object) -> np.ndarray:

@@ -33,16 +33,11 @@ class NormalLaw(AbstractScoreLaw):
     sd: np.ndarray
     blur: float = 0.0
 
-    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score > threshold)."""
-        return log_ndtr((self.mean[int(inside)] - np.asarray(threshold, float)) / self.sd[int(inside)])
-
-    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score <= threshold)."""
-        return log_ndtr((np.asarray(threshold, float) - self.mean[int(inside)]) / self.sd[int(inside)])
+    def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
+        z = (np.asarray(threshold, float) - self.mean[int(inside)]) / self.sd[int(inside)]
+        return log_ndtr(-z if upper else z)
 
     def threshold_at(self, alpha: object) -> np.ndarray:
-        """mean_out - sd_out Phi^-1(alpha)."""
         a = np.asarray(alpha, float)
         with np.errstate(divide="ignore"):
             probit = np.where(a < 0.1, ndtri_exp(np.log(a)), ndtri(a))
@@ -79,17 +74,14 @@ class QuadraticTransform(AbstractTransform):
 
     @property
     def mean(self) -> np.ndarray:
-        """Constant + sum of the curves."""
         return self.constant + self.curve.sum(axis=1)
 
     @property
     def strip(self) -> tuple[float, float]:
-        """2 s curve < 1 everywhere."""
         low, high = float(self.curve.min()), float(self.curve.max())
         return (0.5 / low if low < 0 else -np.inf), (0.5 / high if high > 0 else np.inf)
 
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """K_w(s), shape (2, T)."""
         u = 2.0 * self.curve[:, :, None] * s
         gauss = 0.5 * np.square(self.slope[:, :, None] * s) / (1.0 - u)
         return (gauss - 0.5 * (log_one_plus(-u, np.zeros(u.shape))[0] + u)).sum(axis=1)

@@ -123,13 +123,7 @@ def lattice_powers(stacks: tuple[Stack, ...], most: int = 2**13) -> tuple[tuple[
     moved = np.zeros(2)
     for s in stacks:
         c = s.copies
-        if (
-            not s.is_exact
-            or s.values.shape[0] > 1
-            or c.max() == 1
-            or (c[0] != c[1]).any()
-            or s.values.shape[1] < 2
-        ):
+        if s.values.shape[0] > 1 or c.max() == 1 or (c[0] != c[1]).any() or s.values.shape[1] < 2:
             found.append(s)
             continue
         value, copies = s.values[0], int(c[0, 0])

@@ -32,37 +32,11 @@ class Stack:
         values: finite, shape (g, K).
         probability: of the worlds out and in, shape (2, g, K); a sum below 1 leaves the rest to infinite values.
         copies: how many independent terms have this table in each world, shape (2, g).
-        span: a value may stand for a cell of values that are at most this far apart, shape (g, K); 0 if None.
-        drift: how far the mean of the cell, in either world, is from the value, at most, shape (g, K); 0 if None.
     """
 
     values: np.ndarray
     probability: np.ndarray
     copies: np.ndarray
-    span: np.ndarray | None = None
-    drift: np.ndarray | None = None
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether every value is one value."""
-        return self.span is None
-
-    def spread(self, s: float) -> np.ndarray | float:
-        """A bound on log E exp(s (X - value)) inside a cell, by Hoeffding's lemma, shape (g, K)."""
-        if self.span is None or self.drift is None:
-            return 0.0
-        return abs(s) * self.drift + s * s / 8.0 * self.span**2
-
-    def blur(self) -> np.ndarray:
-        """(a, b) with |E exp(i t X) - sum_k p_k exp(i t v_k)| <= a t + b t^2, shape (2 for a and b, 2 worlds, g).
-
-        Inside a cell |E exp(i t X) - exp(i t E X)| <= t^2 Var X / 2 <= t^2 span^2 / 8.
-        """
-        if self.span is None or self.drift is None:
-            return np.zeros((2, *self.copies.shape))
-        return np.stack(
-            [(self.probability * self.drift).sum(2), (self.probability * self.span**2).sum(2) / 8.0]
-        )
 
 
 @dataclass(frozen=True)
@@ -129,7 +103,7 @@ class Independent:
         """Log E[exp(s S); S finite] at a real s."""
         total = self.noise.log_mgf(s) + s * float(self.offset[world])
         for stack in self.stacks:
-            exponent = s * stack.values + stack.spread(s)
+            exponent = s * stack.values
             top = exponent.max(axis=1)
             mass = (stack.probability[world] * np.exp(exponent - top[:, None])).sum(axis=1)
             used = stack.copies[world] > 0
@@ -166,9 +140,8 @@ class Independent:
             return -np.inf, np.inf
         for s in self.stacks:
             possible = s.probability.max(axis=0) > 0.0
-            away = 0.0 if s.span is None or s.drift is None else s.span + s.drift
-            low += s.copies @ np.where(possible, s.values - away, np.inf).min(axis=1)
-            high += s.copies @ np.where(possible, s.values + away, -np.inf).max(axis=1)
+            low += s.copies @ np.where(possible, s.values, np.inf).min(axis=1)
+            high += s.copies @ np.where(possible, s.values, -np.inf).max(axis=1)
         return float(low.min()) - self.rounding, float(high.max()) + self.rounding
 
     def characteristic(self, spacing: float, nodes: int, centre: float) -> tuple[ComplexArray, np.ndarray]:
@@ -185,7 +158,7 @@ class Independent:
         size = np.broadcast_to(np.exp(log_noise.real), value.shape).copy()
         error = unsure + 8.0 * UNIT * (8.0 + np.abs(log_noise) + np.abs(self.offset - centre)[:, None] * t)
         alive = k
-        for values, probability, copies, blur in self._batches(nodes):
+        for values, probability, copies in self._batches(nodes):
             alive = alive[(size[:, alive] > _NOTHING).any(axis=0)]
             if alive.size == 0:
                 break
@@ -195,7 +168,6 @@ class Independent:
             found = _by_moments(v, probability, t[alive]) or _by_waves(v, probability, spacing, alive)
             for world, (phi, flaw) in enumerate(found):
                 c = copies[world]
-                flaw = flaw + np.outer(blur[0, world], t[alive]) + np.outer(blur[1, world], t[alive] ** 2)
                 modulus = np.minimum(np.abs(phi) + flaw, 1.0 + 1e-9)
                 value[world, alive] *= _product(phi, c) * np.exp(1j * (t[alive] * shift[world]))
                 size[world, alive] *= np.exp(c @ np.log(modulus))
@@ -213,11 +185,10 @@ class Independent:
     def _batches(self, nodes: int):  # pyright: ignore[reportMissingParameterType]
         for stack in self.stacks:
             g, size = stack.values.shape
-            blur = stack.blur()
             step = max(1, min(_ATOMS // size, _PHI // (nodes + 1)))
             for start in range(0, g, step):
                 part = slice(start, start + step)
-                yield stack.values[part], stack.probability[:, part], stack.copies[:, part], blur[:, :, part]
+                yield stack.values[part], stack.probability[:, part], stack.copies[:, part]
 
 
 def _by_moments(
@@ -325,40 +296,5 @@ def trimmed(stacks: Sequence[Stack]) -> tuple[tuple[Stack, ...], np.ndarray]:
             kept[0] = True
         # A value that is left out in one row only is replaced by one that is not: it must not widen anything.
         centre = np.take_along_axis(s.values, order[:, -1:], 1)
-        cells = [None if c is None else np.where(drop, 0.0, c)[:, kept] for c in (s.span, s.drift)]
-        found.append(Stack(np.where(drop, centre, s.values)[:, kept], p[:, :, kept], s.copies, *cells))
+        found.append(Stack(np.where(drop, centre, s.values)[:, kept], p[:, :, kept], s.copies))
     return tuple(found), lost
-
-
-def stacked(tables: Sequence[tuple[np.ndarray, ...]]) -> tuple[Stack, ...]:
-    """Put tables (values (K,), probability (2, K), copies (2,)[, span (K,), drift (K,)]) of like sizes together.
-
-    They are padded with impossible values.
-
-    Examples:
-        >>> one = np.array([0.0]), np.ones((2, 1)), np.ones(2, int)
-        >>> two = np.array([0.0, 1.0]), np.full((2, 2), 0.5), np.ones(2, int)
-        >>> [s.values.shape for s in stacked([one, two, two])]
-        [(3, 2)]
-    """
-    order = sorted(range(len(tables)), key=lambda i: (len(tables[i]), tables[i][0].size))
-    found: list[Stack] = []
-    start = 0
-    for end in range(1, len(order) + 1):
-        if (
-            end < len(order)
-            and len(tables[order[end]]) == len(tables[order[start]])
-            and tables[order[end]][0].size <= 1.25 * tables[order[start]][0].size + 8
-        ):
-            continue
-        part = [tables[i] for i in order[start:end]]
-        size = part[-1][0].size
-        values = np.stack([np.pad(one[0], (0, size - one[0].size), "edge") for one in part])
-        probability = np.stack([np.pad(one[1], ((0, 0), (0, size - one[0].size))) for one in part], axis=1)
-        cells = [
-            np.stack([np.pad(one[k], (0, size - one[k].size)) for one in part])
-            for k in range(3, len(part[0]))
-        ]
-        found.append(Stack(values, probability, np.stack([one[2] for one in part], axis=1), *cells))
-        start = end
-    return tuple(found)

@@ -74,13 +74,8 @@ class InvertedLaw(AbstractScoreLaw):
             self._contours[index] = build_contour(self.transform, self.saddlepoints, index, self._span(index))
         return self._contours[index]
 
-    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score > threshold)."""
-        return self._sides(threshold, inside)[1]
-
-    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score <= threshold)."""
-        return self._sides(threshold, inside)[0]
+    def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
+        return self._sides(threshold, inside)[int(upper)]
 
     @property
     def error_bound(self) -> float:
@@ -164,7 +159,6 @@ class InvertedLaw(AbstractScoreLaw):
         return float(saddlepoints.points[first]), float(saddlepoints.points[last])
 
     def threshold_at(self, alpha: object) -> np.ndarray:
-        """The least threshold x with P_out(score > x) <= alpha."""
         a = np.asarray(alpha, float)
         flat = np.ravel(a)
         found = np.where(flat <= 0.0, np.inf, -np.inf)
@@ -185,7 +179,6 @@ class InvertedLaw(AbstractScoreLaw):
         return found.reshape(a.shape)
 
     def previous(self, threshold: Thresholds) -> np.ndarray:
-        """One step lower on a lattice."""
         x = np.asarray(threshold, float)
         return x if self.transform.step is None else x - self.transform.step
 
@@ -201,9 +194,10 @@ class InvertedLaw(AbstractScoreLaw):
         inner = np.where(finite & ~far, u, 0.0)
         for index, where in self._lines(inner, world):
             small[where] = self.contour(index).log_tail(self.transform, inner[where], world)
-        small = np.where(finite, small, -np.inf)
-        upper = u > 0.0
         log_mass = self.transform.log_mass[world]
+        # No probability exceeds the whole: where few rows leave the inversion without digits, its error stays below 1.
+        small = np.where(finite, np.minimum(small, log_mass), -np.inf)
+        upper = u > 0.0
         impossible = -np.expm1(log_mass)
         large = np.exp(log_mass) * -np.expm1(np.minimum(small - log_mass, 0.0))
         with np.errstate(divide="ignore"):

@@ -25,12 +25,8 @@ class AbstractScoreLaw(ABC):
     """
 
     @abstractmethod
-    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score > threshold) in the "in" world if `inside`, else in the "out" world."""
-
-    @abstractmethod
-    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score <= threshold)."""
+    def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
+        """Log P(score > threshold) if `upper`, else log P(score <= threshold); in the "in" world if `inside`, else in the "out" world."""
 
     @abstractmethod
     def threshold_at(self, alpha: object) -> np.ndarray:
@@ -52,6 +48,14 @@ class AbstractScoreLaw(ABC):
         A guess, which decides no verdict and makes no law accepted; the bound itself where nothing is guessed.
         """
         return self.error_bound
+
+    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
+        """Log P(score > threshold) in the "in" world if `inside`, else in the "out" world."""
+        return self.log_tail(threshold, inside=inside, upper=True)
+
+    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
+        """Log P(score <= threshold)."""
+        return self.log_tail(threshold, inside=inside, upper=False)
 
     def sf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
         """P(score > threshold): FPR of the threshold test ("out"), TPR ("in")."""

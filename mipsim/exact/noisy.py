@@ -36,16 +36,7 @@ class NoisyAtomsLaw(AbstractScoreLaw):
     atoms: AtomsLaw
     noise: NoiseTail
 
-    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score > threshold)."""
-        return self._log(threshold, inside, 1.0)
-
-    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score <= threshold)."""
-        return self._log(threshold, inside, -1.0)
-
     def threshold_at(self, alpha: object) -> np.ndarray:
-        """The threshold with P_out(score > x) = alpha: the tail is continuous."""
         reach = self.noise.spread
         ends = float(self.atoms.score[0]) - reach, float(self.atoms.score[-1]) + reach
         return continuous_threshold(self, alpha, *ends)
@@ -57,8 +48,8 @@ class NoisyAtomsLaw(AbstractScoreLaw):
         moved = 2.0 * EPS * (size + self.noise.spread / 40.0) * self.noise.density
         return min(1.0, self.atoms.error_bound + self.noise.error_bound + moved)
 
-    def _log(self, threshold: Thresholds, inside: bool, sign: float) -> np.ndarray:
-        x = np.asarray(threshold, float)
+    def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
+        x, sign = np.asarray(threshold, float), 1.0 if upper else -1.0
         flat, weights = np.ravel(x), self.atoms.inside if inside else self.atoms.out
         used = weights > 0.0
         score, weights = self.atoms.score[used], weights[used]
@@ -94,16 +85,7 @@ class NoisyLatticeLaw(AbstractScoreLaw):
     base: InvertedLaw
     noise: NoiseTail
 
-    def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score > threshold)."""
-        return self._log(threshold, inside)[1]
-
-    def logcdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """Log P(score <= threshold)."""
-        return self._log(threshold, inside)[0]
-
     def threshold_at(self, alpha: object) -> np.ndarray:
-        """The threshold with P_out(score > x) = alpha: the tail is continuous."""
         a = np.asarray(alpha, float)
         inner = a[(a > 0.0) & (a < 1.0)]
         ends = self.base.threshold_at(
@@ -132,22 +114,18 @@ class NoisyLatticeLaw(AbstractScoreLaw):
     def _cells(self) -> int:
         return int(np.ceil(self.noise.spread / self._step)) + 1
 
-    def _log(self, threshold: Thresholds, inside: bool) -> tuple[np.ndarray, np.ndarray]:
+    def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
         x = np.asarray(threshold, float)
         flat = np.ravel(x)
         step, anchor = self._step, self.base.transform.anchor[int(inside)]
         offsets = np.arange(-self._cells, self._cells + 1)
-        both = np.empty((2, flat.size))
+        found = np.empty(flat.shape)
         size = max(1, _BLOCK // offsets.size)
         for start in range(0, flat.size, size):
             part = slice(start, start + size)
             k = np.floor((flat[part, None] - anchor) / step) + offsets
             points, place = np.unique(k, return_inverse=True)
-            at = anchor + step * points
-            low, high = (
-                np.exp(self.base.logcdf(at, inside=inside)),
-                np.exp(self.base.logsf(at, inside=inside)),
-            )
+            tail = np.exp(self.base.log_tail(anchor + step * points, inside=inside, upper=upper))
             # Cell k: the noise lies in [x - a_{k + 1}, x - a_k); the tail that is small gives the difference.
             near, far = flat[part, None] - (anchor + step * (k + 1.0)), flat[part, None] - (anchor + step * k)
             cell = np.where(
@@ -155,13 +133,9 @@ class NoisyLatticeLaw(AbstractScoreLaw):
                 self.noise.sf(near) - self.noise.sf(far),
                 self.noise.sf(-far) - self.noise.sf(-near),
             )
-            cell = np.maximum(cell, 0.0)
-            place = place.reshape(k.shape)
-            both[0, part] = (cell * low[place]).sum(axis=1)
-            both[1, part] = (cell * high[place]).sum(axis=1)
+            found[part] = (np.maximum(cell, 0.0) * tail[place.reshape(k.shape)]).sum(axis=1)
         with np.errstate(divide="ignore"):
-            logs = np.log(np.minimum(both, 1.0))
-        return logs[0].reshape(x.shape), logs[1].reshape(x.shape)
+            return np.log(np.minimum(found, 1.0)).reshape(x.shape)
 
 
 def continuous_threshold(law: AbstractScoreLaw, alpha: object, low: float, high: float) -> np.ndarray:

@@ -35,7 +35,6 @@ class PoissonRow(AbstractRow):
         return self._parts(s)[0]
 
     def rounding(self, s: ComplexArray) -> np.ndarray:
-        """What the row's error and the logarithm make."""
         return self._parts(s)[1]
 
     def _parts(self, s: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
@@ -52,7 +51,6 @@ class PoissonRow(AbstractRow):
 
     @property
     def size(self) -> float:
-        """The row's, and its mean's."""
         return self.row.size + 2.0 * abs(self.mean)
 
     def on_lattice(self) -> Multiples | None:
@@ -81,12 +79,10 @@ class PoissonRow(AbstractRow):
 
     @property
     def strip(self) -> tuple[float, float]:
-        """The row's."""
         return self.row.strip
 
     @property
     def reach(self) -> float:
-        """The row's."""
         return self.row.reach
 
     @property

@@ -46,17 +46,14 @@ class TablesTransform(AbstractTransform):
 
     @property
     def lost(self) -> float:
-        """Of the probabilities as they are given."""
         return self.doubt
 
     @property
     def mean(self) -> np.ndarray:
-        """The centre."""
         return self.centre
 
     @property
     def log_mass(self) -> np.ndarray:
-        """Of the finite values."""
         return self._log_masses @ self.copies
 
     @cached_property
@@ -66,7 +63,6 @@ class TablesTransform(AbstractTransform):
 
     @property
     def shift(self) -> float:
-        """Of the centres' sum."""
         return self.moved
 
     @property

@@ -168,12 +168,10 @@ class RowsTransform(AbstractTransform):
 
     @property
     def lost(self) -> float:
-        """Of the noise's laws as they are given."""
         return self.doubt
 
     @property
     def mean(self) -> np.ndarray:
-        """Offset + rows row_mean, and the target in place of one of them."""
         return self._mean
 
     @cached_property
@@ -191,7 +189,6 @@ class RowsTransform(AbstractTransform):
 
     @property
     def unit(self) -> float | None:
-        """That of the rows in whole multiples."""
         return None if self._lattice is None else self._lattice.unit
 
     @cached_property
@@ -237,13 +234,11 @@ class RowsTransform(AbstractTransform):
 
     @property
     def anchor(self) -> np.ndarray:
-        """The score when every row has its base value."""
         base = self.row.base
         return np.array([self.offset + self.rows * base, self.offset + (self.rows - 1) * base + self.target])
 
     @property
     def strip(self) -> tuple[float, float]:
-        """Where all parts have one."""
         parts = [part.strip for part in (self.row, *self.noise)]
         return max(low for low, _ in parts), min(high for _, high in parts)
 

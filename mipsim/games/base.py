@@ -99,7 +99,6 @@ class AbstractMembershipGame(AbstractGame):
 
     @property
     def numbers(self) -> int:
-        """How many numbers n records of d coordinates are."""
         return self.n * self.data.dimension
 
 

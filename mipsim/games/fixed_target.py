@@ -57,7 +57,6 @@ class FixedTarget(AbstractMembershipGame):
         self.target = finite_vector("target", target, data.dimension)
 
     def play(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
-        """Play one literal round; returns (target, output)."""
         key_rows, key_place, key_release = jax.random.split(key, 3)
         records = self.data.sample(key_rows, self.n)
         place = jax.random.randint(key_place, (), 0, self.n)

@@ -47,7 +47,6 @@ class RandomTarget(AbstractMembershipGame):
         self.n = int(n)
 
     def play(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
-        """Play one literal round; returns (target, output)."""
         key_rows, key_place, key_release, key_fresh = jax.random.split(key, 4)
         records = self.data.sample(key_rows, self.n)
         place = jax.random.randint(key_place, (), 0, self.n)

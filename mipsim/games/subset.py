@@ -84,7 +84,6 @@ class Subset(AbstractMembershipGame):
         return self.records[self.place].copy()
 
     def play(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
-        """Play one literal round; returns (target, output)."""
         key_half, key_release = jax.random.split(key)
         order = jax.random.uniform(key_half, (self.n,))
         # The target comes first or last in the random order; the first half of the order is the training set.

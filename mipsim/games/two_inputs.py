@@ -54,10 +54,8 @@ class TwoInputs(AbstractGame):
 
     @property
     def numbers(self) -> int:
-        """The size of an input."""
         return max(1, self.a.size)
 
     def play(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, "..."], Array]:
-        """Play one literal round; returns (b, output)."""
         entered = jnp.where(member, jnp.asarray(self.b), jnp.asarray(self.a))
         return jnp.asarray(self.b), self.mechanism.release(key, entered)

@@ -51,7 +51,6 @@ class DiscreteGaussianNoise(AbstractIndependentNoise):
 
     @property
     def noise_law(self) -> NoiseLaw:
-        """The integers within nine sigma, times the step."""
         most = int(np.ceil(_REACH * self.sigma))
         k = np.arange(-most, most + 1.0)
         weight = np.exp(-0.5 * (k / self.sigma) ** 2)

@@ -37,15 +37,12 @@ class FunctionMechanism(AbstractMechanism):
             )
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
-        """Call the function."""
         return self.function(key, records)
 
     def rows(self, n: int) -> int:
-        """Return n."""
         return sample_size(n)
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
-        """None: only playing can tell."""
         return None
 
 

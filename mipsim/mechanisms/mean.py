@@ -24,15 +24,12 @@ class EmpiricalMean(AbstractMechanism):
     """
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Float[Array, " d"]:
-        """Return the mean of the rows, shape (d,)."""
         return jnp.mean(records, axis=0)
 
     def rows(self, n: int) -> int:
-        """Return n."""
         return sample_size(n)
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
-        """Return (d,)."""
         return (dimension,)
 
 

@@ -55,7 +55,6 @@ class MomentNoise(AbstractMechanism):
         one_of("radius", self.radius, RADII)
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
-        """Estimate the sigmas, then release the base's output plus noise."""
         key_base, key_halves, key_noise = jax.random.split(key, 3)
         pool = jnp.asarray(records if self.population is None else self.population)
         if pool.shape[0] < 2:
@@ -66,11 +65,9 @@ class MomentNoise(AbstractMechanism):
         return self.base.release(key_base, records) + jnp.where(sigma > 0, noise, 0.0)
 
     def rows(self, n: int) -> int:
-        """As many as the base uses."""
         return self.base.rows(n)
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
-        """As the base's."""
         return self.base.output_shape(dimension)
 
     def _estimate(self, key: PRNGKeyArray, pool: Float[Array, "n d"]) -> Float[Array, " d"]:

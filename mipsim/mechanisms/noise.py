@@ -53,7 +53,6 @@ class AbstractNoise(AbstractMechanism):
         """
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
-        """Release the base's output plus noise."""
         key_base, key_noise = jax.random.split(key)
         return self.noisy(key_noise, self.base.release(key_base, records), records.shape[0])
 
@@ -63,11 +62,9 @@ class AbstractNoise(AbstractMechanism):
         return output + self.draw(key, output.shape, n, output.dtype)
 
     def rows(self, n: int) -> int:
-        """As many as the base uses."""
         return self.base.rows(n)
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
-        """As the base's; checks that the parameters fit it."""
         shape = self.base.output_shape(dimension)
         if shape is not None:
             self.check_fits(shape)
@@ -130,11 +127,9 @@ class GaussianNoise(AbstractNoise):
     gamma: np.ndarray = eqx.field(converter=partial(_noise_scale, "gamma"))
 
     def draw(self, key: PRNGKeyArray, shape: tuple[int, ...], n: int, dtype: Any) -> Array:
-        """Gamma Z / sqrt(n) with Z standard normal."""
         return jax.random.normal(key, shape, dtype) * self.gamma / jnp.sqrt(n)
 
     def check_fits(self, shape: tuple[int, ...]) -> None:
-        """Gamma is a number or has the output's shape."""
         _check_scale("gamma", self.gamma, shape)
 
 
@@ -202,11 +197,9 @@ class AbstractIndependentNoise(AbstractNoise):
         """The law of the noise, in units of the output."""
 
     def draw(self, key: PRNGKeyArray, shape: tuple[int, ...], n: int, dtype: Any) -> Array:
-        """As the law does."""
         return self.noise_law.draw(key, shape, dtype)
 
     def check_fits(self, shape: tuple[int, ...]) -> None:
-        """The scale is a number or has the output's shape."""
         _check_scale("scale", self.noise_law.scale, shape)
 
 
@@ -234,5 +227,4 @@ class LaplaceNoise(AbstractIndependentNoise):
 
     @property
     def noise_law(self) -> NoiseLaw:
-        """Laplace(1) times the scale."""
         return NoiseLaw(Laplace(0.0, 1.0), self.scale)

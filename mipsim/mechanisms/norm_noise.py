@@ -148,12 +148,10 @@ class NormNoise(AbstractNoise):
         one_of("radius", self.radius, RADII)
 
     def draw(self, key: PRNGKeyArray, shape: tuple[int, ...], n: int, dtype: Any) -> Array:
-        """R U, see `draw_noise`."""
         sigma = jnp.broadcast_to(jnp.asarray(self.sigma), shape)
         return draw_noise(key, sigma, self.moment, self.scale, self.radius)
 
     def check_fits(self, shape: tuple[int, ...]) -> None:
-        """The output is a vector that sigma fits."""
         if len(shape) != 1 or self.sigma.shape not in ((), shape):
             raise ValueError(
                 f"sigma has shape {self.sigma.shape}; it must be a number or fit the output's shape {shape}, a vector"

@@ -60,11 +60,9 @@ class RandomizedResponse(AbstractMechanism):
         return jnp.sum(jax.random.uniform(key) >= jnp.cumsum(odds)[:3]).astype(odds.dtype)
 
     def rows(self, n: int) -> int:
-        """Return n."""
         return whole("n", n, 1)
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
-        """A scalar; checks that the point fits."""
         _fits("point", self.point.shape[0], dimension)
         return ()
 
@@ -94,11 +92,9 @@ class Fingerprint(AbstractMechanism):
         return jnp.asarray(same, dtype=jnp.result_type(float))
 
     def rows(self, n: int) -> int:
-        """Return n."""
         return whole("n", n, 1)
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
-        """A scalar; checks that D* has records of that dimension."""
         _fits("records", self.records.shape[1], dimension)
         return ()
 

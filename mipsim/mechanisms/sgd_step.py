@@ -89,7 +89,6 @@ class SGDStep(AbstractMechanism):
         return sample_size(n) + self.noise_multiplier**2
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Float[Array, " d"]:
-        """Return the noisy mean of the clipped rows, shape (d,)."""
         norm = jnp.linalg.norm(records, axis=1)
         n = records.shape[0]
         mean = jnp.where(norm > self.clip, self.clip / norm, 1.0) @ records / n
@@ -99,9 +98,7 @@ class SGDStep(AbstractMechanism):
         return mean + noise * jax.random.normal(key, mean.shape, mean.dtype)
 
     def rows(self, n: int) -> int:
-        """Return n."""
         return sample_size(n)
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
-        """Return (d,)."""
         return (dimension,)

@@ -36,19 +36,16 @@ class Subsampled(AbstractMechanism):
         number("rho", self.rho, 0.0, 1.0, low_open=True)
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
-        """Release the base's output on a uniform subset of the rows."""
         key_rows, key_base = jax.random.split(key)
         n = records.shape[0]
         chosen = jax.random.choice(key_rows, n, (self.kept(n),), replace=False)
         return self.base.release(key_base, records[chosen])
 
     def rows(self, n: int) -> int:
-        """Rho n, as the base uses them."""
         sample_size(n, self.rho)
         return self.base.rows(self.kept(n))
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
-        """As the base's."""
         return self.base.output_shape(dimension)
 
     def kept(self, n: int) -> int:
@@ -85,17 +82,14 @@ class PoissonSubsampled(AbstractMechanism):
             raise ValueError(f"base is {type(self.base).__name__}; PoissonSubsampled takes EmpiricalMean()")
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
-        """Release the rescaled mean of the rows that their coins keep."""
         key_coins, key_base = jax.random.split(key)
         kept = jax.random.bernoulli(key_coins, self.rate, (records.shape[0], 1))
         return self.base.release(key_base, jnp.where(kept, records, 0.0)) / self.rate
 
     def rows(self, n: int) -> int:
-        """Return n: every row may enter."""
         return self.base.rows(n)
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
-        """As the base's."""
         return self.base.output_shape(dimension)
 
 

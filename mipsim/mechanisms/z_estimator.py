@@ -26,11 +26,9 @@ class AbstractZEstimator(AbstractMechanism):
         """Return the estimate from the records, shape (k,)."""
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Float[Array, " k"]:
-        """Return the estimate; the key is not used."""
         return self.estimate(records)
 
     def rows(self, n: int) -> int:
-        """Return n."""
         return sample_size(n)
 
 
@@ -48,11 +46,9 @@ class Median(AbstractZEstimator):
     """
 
     def estimate(self, records: Float[Array, "n d"]) -> Float[Array, " d"]:
-        """Return the median of each column, shape (d,)."""
         return jnp.median(records, axis=0)
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
-        """Return (d,)."""
         return (dimension,)
 
 
@@ -81,7 +77,6 @@ class LeastSquares(AbstractZEstimator):
         return jnp.linalg.solve(x.T @ x, x.T @ y)
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
-        """Return (p,) or (p + 1,)."""
         return _coefficients(dimension, self.intercept)
 
 
@@ -125,7 +120,6 @@ class LogisticRegression(AbstractZEstimator):
         return jax.lax.fori_loop(0, self.steps, step, jnp.zeros(x.shape[1], x.dtype))
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
-        """Return (p,) or (p + 1,)."""
         return _coefficients(dimension, self.intercept)
 
 

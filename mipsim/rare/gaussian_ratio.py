@@ -74,7 +74,6 @@ class GaussianRatio(AbstractTiltedScore):
         return variance * power * self._shift / self._in, variance
 
     def cumulant(self, theta: float, world: int) -> Cumulant:
-        """K, K' and K'' in closed form."""
         power = theta + (world == IN)
         m, v = self._law(power)
         logs = (1 - power) * np.log(self._out) + power * np.log(self._in) - np.log(v)

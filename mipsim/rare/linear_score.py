@@ -94,7 +94,6 @@ class LinearScore(AbstractTiltedScore):
         self._w = np.ones(1)
 
     def cumulant(self, theta: float, world: int) -> Cumulant:
-        """K, K' and K'' at theta."""
         k, w = self.mean.rows, self._w
         law, one = tilted(self._data, theta * w / k)
         rows = k - (world == IN)

@@ -92,12 +92,10 @@ class TableScore(AbstractTiltedScore):
         return (-np.inf if np.isfinite(terms).all() else 0.0), np.inf
 
     def sampler(self, theta: float, world: int) -> tuple[AbstractSampler, int]:
-        """Alias tables of the tilted terms."""
         masses, values, _ = self._tilted(theta, world)
         return term_sampler(masses, values), world
 
     def link(self, score: np.ndarray) -> np.ndarray:
-        """The attack's link."""
         return link_at(self._attack, self._game.target, score)
 
     @property

@@ -17,6 +17,7 @@ Examples:
 """
 
 from mipsim.referee.domain import Choice, Fixed, Real, Whole
+from mipsim.referee.grid import grid
 from mipsim.referee.hunt import hunt
 from mipsim.referee.judging import judge
 from mipsim.referee.kinds import Bound, Equality, Exists, Limit, Ordering
@@ -48,6 +49,7 @@ __all__ = [
     "Verdict",
     "Whole",
     "controlled",
+    "grid",
     "hunt",
     "judge",
     "limit_verdict",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from mipsim.referee.point import judge_point, point_seed
 from mipsim.referee.replay import replay_of
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.sampling import corners, draws
-from mipsim.referee.statement import Point, Statement
+from mipsim.referee.statement import READING, Point, Statement
 from mipsim.referee.values import Number, Played, Samplers, no_tradeoff, read
 
 CONFIDENCE = 0.999
@@ -69,7 +69,6 @@ def judge(
             ...
         ValueError: at names 'nu', which is no parameter of rounded; it has mu
     """
-    began = time.perf_counter()
     check(statement)
     number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
     seed, games, samples = whole("seed", seed, 0), whole("games", games, 1000), whole("samples", samples, 0)
@@ -77,22 +76,57 @@ def judge(
     if not points and not failures:
         raise ValueError(f"at is empty; {statement.name} must be judged at one point at least")
     risk = (1.0 - confidence) / max(1, len(points))
+    return judge_points(
+        statement, points, drawn, risk, confidence=confidence, seed=seed, games=games, failures=failures
+    )
+
+
+def judge_points(
+    statement: Statement,
+    points: Sequence[Point],
+    drawn: int,
+    risk: float,
+    *,
+    confidence: float,
+    seed: int,
+    games: int,
+    failures: Sequence[Failure] = (),
+    before: Callable[[int], None] | None = None,
+) -> Outcome:
+    """Judge a statement at checked points.
+
+    Args:
+        statement: what is judged.
+        points: each lies in its domain.
+        drawn: how many of the last ones were spread over the domain.
+        risk: failure probability of each point.
+        confidence: family-wise; said with the result.
+        seed: of the games.
+        games: in each world.
+        failures: points that could not even be asked.
+        before: called with its place before each point is judged; what it raises ends the judging.
+    """
+    began = time.perf_counter()
     judged: list[PointResult] = []
     findings: list[Finding] = []
+    failed = list(failures)
     for place, point in enumerate(points):
+        if before is not None:
+            before(place)
         try:
             result = judge_point(
                 statement, point.at, risk=risk, games=games, seed=point_seed(seed, statement.name, point.at)
             )
         except Exception as error:  # one bad point must not cost the verdicts of the others
-            failures.append(Failure(dict(point.at), f"{type(error).__name__}: {error}"))
+            failed.append(Failure(dict(point.at), f"{type(error).__name__}: {error}"))
             continue
-        judged.append(replace(result, setting=point.setting, sampled=place >= len(points) - drawn))
+        told = {"setting": point.setting, "name": point.name, "sampled": place >= len(points) - drawn}
+        judged.append(replace(result, **told, reading=str(point.at.get(READING, ""))))
         findings += _findings(statement, point.at)
-    verdict = verdict_on(statement, judged, bool(failures))
+    verdict = verdict_on(statement, judged, bool(failed))
     even = [one for one in judged if one.sampled]
     stand = sum(one.verdict is not Verdict.REFUTED for one in even)
-    played = sum(one.random for one in judged)
+    played = any(one.random for one in judged)
     worst = speaks(statement, judged)
     split = f", {risk:.2g} for each point" if played else ", none of it used: no games were played"
     return Outcome(
@@ -106,7 +140,7 @@ def judge(
         seconds=time.perf_counter() - began,
         how=f"{len(judged)} points judged; family-wise failure probability {1 - confidence:.2g}{split}",
         share=stand / len(even) if even else math.nan,
-        failures=tuple(failures),
+        failures=tuple(failed),
         findings=tuple(findings),
     )
 

@@ -77,6 +77,7 @@ class PointResult:
         setting: "paper" where the point is one of the paper's own settings.
         sampled: whether the point was drawn at random from the domain.
         random: whether chance entered the result.
+        name: of the point, if it has one.
     """
 
     parameters: dict[str, Any]
@@ -99,6 +100,7 @@ class PointResult:
     setting: str = ""
     sampled: bool = False
     random: bool = False
+    name: str = ""
 
     @property
     def exact(self) -> bool:

@@ -13,6 +13,8 @@ from mipsim._validation import number
 from mipsim.referee.domain import AbstractParameter
 from mipsim.referee.kinds import Exists, Kind, Limit
 
+READING = "reading"
+"""The name of the parameter whose choices are the ways to read a statement: each gets a verdict of its own."""
 MOST_SHIFT = 0.05
 """A control makes the claim false by at most this share: a larger error would be seen by a blunt judge too."""
 

@@ -7,6 +7,7 @@ s = p^(1/2) (the proof's reading) or s = p^(-1/2) (the text's). D* = {2^0, ..., 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from scipy import optimize
@@ -199,6 +200,32 @@ def sufficient_wins(n: int, sigma: float) -> bool:
         (True, False)
     """
     return 2.0 * number("sigma", sigma, 0.0, low_open=True) < sensitivity(n)
+
+
+def fingerprint_eta(n: int) -> Fraction:
+    """Return eta of 1{D_train = D*} for the worst target, exactly: 1/C(n, n/2).
+
+    It is counted: "yes" comes from D* alone, "no" from the other halves with the target and from those without it; the target is in
+    D*, or off it.
+
+    Args:
+        n: records, even.
+
+    Raises:
+        ValueError: if n is odd or below 2.
+
+    Source: Izzo et al. (2024), theorem 5.
+
+    Examples:
+        >>> fingerprint_eta(4)
+        Fraction(1, 6)
+    """
+    m, odd = divmod(whole("n", n, 2), 2)
+    if odd:
+        raise ValueError(f"n is {n}; it must be even, since D_train is half of the n records")
+    inside, outside = math.comb(n - 1, m - 1), math.comb(n - 1, m)
+    right = max(1 + max(inside - 1, outside), 1 + max(outside - 1, inside))
+    return Fraction(right, math.comb(n, m)) - Fraction(1, 2)
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:

@@ -89,7 +89,6 @@ class FoldedGaussianTradeOff(AbstractTradeOff):
         number("mu", self.mu, 0.0)
 
     def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
         cut = -ndtri(0.5 * rates("alpha", alpha))
         return np.asarray(ndtr(cut - self.mu) - ndtr(-cut - self.mu))
 

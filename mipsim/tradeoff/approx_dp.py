@@ -40,7 +40,6 @@ class ApproxDPTradeOff(AbstractTradeOff):
         number("delta", self.at_delta, 0.0, 1.0)
 
     def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
         a = rates("alpha", alpha)
         left = 1.0 - self.at_delta - np.exp(self.at_epsilon) * a
         right = np.exp(-self.at_epsilon) * (1.0 - a - self.at_delta)
@@ -99,12 +98,10 @@ class DeltaProfileTradeOff(AbstractTradeOff):
         return tpr, fnr
 
     def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
         tpr, fnr = self._lines(rates("alpha", alpha))
         return np.asarray(np.maximum(1.0 - tpr, fnr))
 
     def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`."""
         tpr, fnr = self._lines(rates("fpr", fpr))
         return np.asarray(np.minimum(tpr, 1.0 - fnr))
 

@@ -61,12 +61,10 @@ class AveragedTradeOff(AbstractTradeOff):
         self.curves = tuple(curves)
 
     def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
         a = rates("alpha", alpha)
         return np.asarray(sum(w * curve.beta(a) for w, curve in zip(self.weights, self.curves, strict=True)))
 
     def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`."""
         a = rates("fpr", fpr)
         return np.asarray(
             sum(w * curve.tpr_at(a) for w, curve in zip(self.weights, self.curves, strict=True))

@@ -56,13 +56,11 @@ class ConvexHullTradeOff(AbstractTradeOff):
         return low
 
     def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
         a = rates("alpha", alpha)
         least = np.min([curve.beta(a) for curve in self.curves], axis=0)
         return np.asarray(self._on_bridges(a, 2, least))
 
     def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`."""
         a = rates("fpr", fpr)
         most = np.max([curve.tpr_at(a) for curve in self.curves], axis=0)
         return np.asarray(self._on_bridges(a, 3, most))

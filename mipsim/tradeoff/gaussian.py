@@ -37,7 +37,6 @@ class GaussianTradeOff(AbstractTradeOff):
         number("mu", self.mu, 0.0)
 
     def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
         return np.asarray(ndtr(-ndtri(rates("alpha", alpha)) - self.mu))
 
     def tpr_at(self, fpr: object) -> np.ndarray:

@@ -56,11 +56,9 @@ class InverseTradeOff(AbstractTradeOff):
         return np.where(float(self.inner.tpr_at(0.0)) >= 1.0 - x, -np.inf, z)
 
     def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
         return np.asarray(ndtr(self._probit(rates("alpha", alpha))))
 
     def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`."""
         return np.asarray(ndtr(-self._probit(rates("fpr", fpr))))
 
 

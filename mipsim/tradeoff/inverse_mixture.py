@@ -58,11 +58,9 @@ class InverseMixtureTradeOff(AbstractTradeOff):
         return value
 
     def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
         return self._at(rates("alpha", alpha), "beta")
 
     def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`."""
         return self._at(rates("fpr", fpr), "tpr_at")
 
 

@@ -32,7 +32,6 @@ class LaplaceTradeOff(AbstractTradeOff):
         number("mu", self.mu, 0.0)
 
     def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
         a = rates("alpha", alpha)
         least = np.exp(-self.mu)
         middle = 0.25 * least / np.maximum(a, max(0.25 * least, 1e-300))
@@ -73,7 +72,6 @@ class FoldedLaplaceTradeOff(AbstractTradeOff):
         number("mu", self.mu, 0.0, 700.0)
 
     def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
         a = rates("alpha", alpha)
         least = np.exp(-self.mu)
         safe = np.maximum(a, least)
@@ -117,13 +115,11 @@ class InverseFoldedLaplaceTradeOff(AbstractTradeOff):
         return a < -0.5 * np.expm1(-2.0 * self.mu), u, np.hypot(u, 1.0)
 
     def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
         a = rates("alpha", alpha)
         low, u, root = self._parts(a)
         return np.where(low, 1.0 / (root + u), (1.0 - a) / np.cosh(self.mu))
 
     def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`."""
         a = rates("fpr", fpr)
         low, u, root = self._parts(a)
         curved = np.where(u < 1.0, u - u * (u / (root + 1.0)), 1.0 - 1.0 / (root + u))

@@ -37,7 +37,6 @@ class MixtureTradeOff(AbstractTradeOff):
         number("rho", self.rho, 0.0, 1.0)
 
     def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
         a = rates("alpha", alpha)
         return np.asarray(self.rho * self.inner.beta(a) + (1.0 - self.rho) * (1.0 - a))
 

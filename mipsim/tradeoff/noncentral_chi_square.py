@@ -78,7 +78,6 @@ class NoncentralChiSquareTradeOff(AbstractTradeOff):
         return at * (self.out_scale / self.in_scale)
 
     def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
         missed = cdf if self.rejects == "large" else sf
         return missed(self._cut(rates("alpha", alpha)), self.d, self.in_noncentrality)
 

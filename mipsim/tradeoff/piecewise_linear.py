@@ -60,7 +60,6 @@ class PiecewiseLinearTradeOff(AbstractTradeOff):
             raise ValueError(f"beta lies above the chord at alpha {a[1:-1][bent][0]:g}; it must be convex")
 
     def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
         return np.asarray(np.interp(rates("alpha", alpha), self.alpha, self.corners))
 
     def tpr_at(self, fpr: object) -> np.ndarray:

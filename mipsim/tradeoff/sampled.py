@@ -92,14 +92,12 @@ class SampledTradeOff(AbstractTradeOff):
         return made
 
     def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
         a = rates("alpha", alpha)
         left = np.interp(a, self.alpha, self.corners)
         right = np.interp(1.0 - a, self.complement[::-1], self.corners[::-1])
         return np.asarray(np.where(a <= 0.5, left, right))
 
     def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`."""
         a = rates("fpr", fpr)
         left = np.interp(a, self.alpha, self.tpr)
         right = np.interp(1.0 - a, self.complement[::-1], self.tpr[::-1])

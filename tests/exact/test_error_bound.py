@@ -110,6 +110,25 @@ def test_the_bound_of_inversion_is_honoured_in_thousands_of_games(
     judge(InvertedLaw(case[0]), *case[1:], where)
 
 
+def test_a_probability_without_a_digit_is_one_still() -> None:
+    """Found by the test above: three rows of two rare values. The bound is 1, and the inversion said 115."""
+    weights, p, target = np.array([-1.0, 1.35963266]), np.array([0.01, 0.01]), 0.35963265578870574
+    transform = RowsTransform(
+        row=BernoulliRow(weights=weights, p=p),
+        rows=3,
+        row_mean=0.003596326557887058,
+        target=target,
+        offset=0.0,
+        noise=(),
+    )
+    law = InvertedLaw(transform)
+    assert law.error_bound <= 1.0
+    x = np.linspace(-2.0, 3.0, 101)
+    for found in (law.sf(x, inside=False), law.cdf(x, inside=True)):
+        assert ((found >= 0.0) & (found <= 1.0)).all()
+    judge(law, weights, p, [], [0.5])
+
+
 def stacked(
     kinds: tuple[str, ...], scales: tuple[float, ...], n: int
 ) -> tuple[mi.AbstractMechanism, list[Noise]]:

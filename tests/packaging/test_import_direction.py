@@ -17,6 +17,7 @@ FLOORS = (
     *(
         "_version",
         "_validation",
+        "_compiled",
         "_precision",
         "_family",
         "_roots",

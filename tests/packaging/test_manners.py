@@ -1,9 +1,12 @@
 """What importing the library may do to its importer, and what every public name says of itself."""
 
+import importlib
 import inspect
+import pkgutil
 import subprocess
 import sys
 import types
+from functools import cached_property
 from pathlib import Path
 
 import equinox as eqx
@@ -11,6 +14,7 @@ import equinox as eqx
 import mipsim
 from mipsim._family import AbstractMember
 
+METHODS = (types.FunctionType, property, cached_property, classmethod, staticmethod)
 IMPORT = """
 import sys, os
 import jax
@@ -64,6 +68,21 @@ def test_every_public_name_explains_itself() -> None:
             unshown.append(name)
     assert silent == []
     assert unshown == []
+
+
+def test_every_public_method_explains_itself_or_is_explained_where_it_is_declared() -> None:
+    silent = [
+        f"{module.name}.{kind.__name__}.{name}"
+        for module in pkgutil.walk_packages(mipsim.__path__, "mipsim.")
+        if not module.name.endswith("__main__")
+        for kind in vars(importlib.import_module(module.name)).values()
+        if inspect.isclass(kind) and kind.__module__ == module.name and not kind.__name__.startswith("_")
+        for name, value in vars(kind).items()
+        if not name.startswith("_")
+        and isinstance(value, METHODS)
+        and not any((vars(base)[name].__doc__ or "").strip() for base in kind.__mro__ if name in vars(base))
+    ]
+    assert silent == []
 
 
 def test_abstract_or_final() -> None:

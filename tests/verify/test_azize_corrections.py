@@ -6,7 +6,8 @@ import pytest
 from scipy import stats
 from scipy.special import ndtri
 
-from mipsim.exact import binomial_terms, density_terms
+from mipsim.exact import binomial_terms
+from tests.fourier_terms import density_terms
 from verify.azize import mean_cases
 from verify.azize.defences import first_size
 from verify.azize.irregular_games import by_digits, by_parity

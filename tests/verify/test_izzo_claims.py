@@ -1,23 +1,25 @@
 """The verdicts about Izzo et al.: what the evidence says, and each check's power to say the opposite."""
 
 import json
-from functools import cache
 
 import numpy as np
 import pytest
 
+from mipsim import referee as rf
+from mipsim.exact.finite_divergences import renyi_divergence
 from mipsim.exact.subset.enumeration import finite_eta, half_subsets
 from mipsim.theory import izzo_example
-from verify.claim import Budget, Verdict
-from verify.claim_result import ClaimResult
-from verify.izzo import CLAIMS, algorithms, corollary, dp, inequalities
-from verify.izzo.rates import gap_regime, size_regime
+from sims import laws_with_moments
+from sims.izzo_algorithms import ALGORITHMS
+from sims.izzo_second_routes import nearer_of_two, planar_draws, three_points
+from verify.izzo import CLAIMS, STATEMENTS
+from verify.izzo.noise import LEAST, PLANE, PLAYED, WORST
+from verify.izzo.rates import rates_at
 from verify.judge import judge
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
-# One regime's share of a family-wise failure probability of 1e-9 over this file.
+# One point's share of a family-wise failure probability of 1e-9 over this file.
 RISK = 1e-9 / 200
-BUDGET = Budget("quick", RISK, seed=1)
 REFUTED = ["izzo-thm-8", "izzo-cor-10", "izzo-prop-11", "izzo-lemma-13", "izzo-alg-1"]
 CONFIRMED = [
     "izzo-prop-2", "izzo-thm-3", "izzo-thm-4", "izzo-thm-5", "izzo-prop-6", "izzo-thm-7", "izzo-thm-9", "izzo-cor-14",
@@ -25,66 +27,22 @@ CONFIRMED = [
 ]  # fmt: skip
 
 
-@cache
-def judged(name: str) -> ClaimResult:
-    return judge(BY_ID[name], "quick", RISK, register=BY_ID)
+def result_at(name: str, **at: object):
+    """The result of a statement at one point."""
+    outcome = rf.judge(STATEMENTS[name], at=[at], confidence=1 - RISK)
+    assert not outcome.failures
+    return outcome.judged[0]
 
 
 def test_every_statement_is_there():
-    assert set(BY_ID) == {*REFUTED, *CONFIRMED}
+    assert set(STATEMENTS) == set(BY_ID) == {*REFUTED, *CONFIRMED}
 
 
 @pytest.mark.parametrize("name", CONFIRMED)
-def test_it_is_confirmed_in_every_regime(name):
-    result = judged(name)
-    assert not result.errors
-    assert {r.verdict for r in result.regimes} == {Verdict.CONFIRMED}
-
-
-@pytest.mark.parametrize("name", [name for name in REFUTED if name != "izzo-cor-10"])
-def test_it_is_refuted_by_two_routes(name):
-    result = judged(name)
-    assert not result.errors
-    assert result.verdict is Verdict.REFUTED
-    for regime in result.regimes:
-        assert regime.verdict is Verdict.CONFIRMED or len(regime.second_route) > 40
-        json.dumps(regime.parameters)  # a counterexample can be stored, and so built again
-
-
-def test_corollary_10_fails_in_high_dimension_only():
-    regimes = {r.name: r for r in BY_ID["izzo-cor-10"].regimes}
-    for name, regime in regimes.items():
-        if "games" in name or "least d" in name:
-            continue
-        expected = name in (
-            "M = 2, d = 100000",
-            "M = 2, d = 1000000",
-            "plane, M = 1000, eta = 1e-05",
-            "M = 8, d = 256, eta = 0.25",
-            "M = 32, d = 16, eta = 0.1",
-            "M = 64, d = 64, eta = 0.4",
-        )
-        result = regime.judge(BUDGET)
-        assert result.verdict is (Verdict.REFUTED if expected else Verdict.CONFIRMED), name
-        assert bool(result.second_route) is expected
-
-
-@pytest.mark.slow
-def test_corollary_10_fails_in_games():
-    regime = next(r for r in BY_ID["izzo-cor-10"].regimes if "games" in r.name)
-    assert regime.judge(BUDGET).verdict is Verdict.REFUTED
-
-
-def test_the_second_routes_of_corollary_10_agree_with_the_first():
-    """Draws of the same two outputs: within 6.1 standard errors of the exact number (1e-9)."""
-    text = corollary.drawn(0.25, 100_000)
-    exact, counted = (
-        float(text.split(key)[1].split()[0].strip(";,")) for key in ("eta = ", "accuracy - 1/2 = ")
-    )
-    assert abs(exact - counted) < 6.1 * 0.5 / np.sqrt(200_000)
-    assert abs(0.25 - counted) > 6.1 * 0.5 / np.sqrt(200_000)
-    ratio = float(corollary.planar_draws(1000.0, 1e-5).split("eta = ")[1].split()[0])
-    assert ratio == pytest.approx(corollary.planar_regime(1000.0, 1e-5).judge(BUDGET).gap + 1, rel=0.02)
+def test_it_is_confirmed_at_every_point(name):
+    outcome = rf.judge(STATEMENTS[name], at=STATEMENTS[name].points)
+    assert not outcome.failures
+    assert {one.verdict for one in outcome.judged} == {rf.Verdict.CONFIRMED}
 
 
 @pytest.mark.parametrize(
@@ -96,25 +54,79 @@ def test_the_second_routes_of_corollary_10_agree_with_the_first():
         ("izzo-alg-1", "wording"),
     ],
 )
-def test_what_is_wrong_with_it(name, defect):
-    assert judged(name).defect == defect
+def test_it_is_refuted_by_two_routes_and_what_is_wrong_with_it(name, defect):
+    result = judge(BY_ID[name], "quick", RISK, register=BY_ID)
+    assert not result.errors
+    assert result.defect == defect
+    for point in result.regimes:
+        assert point.verdict is not rf.Verdict.INCONCLUSIVE
+        if point.verdict is rf.Verdict.REFUTED:
+            assert len(point.second_route) > 40
+            assert "failed" not in point.second_route
+            json.dumps(point.parameters)  # a counterexample can be stored, and so built again
+
+
+def test_corollary_10_fails_in_high_dimension_only():
+    for point in STATEMENTS["izzo-cor-10"].points:
+        algorithm, moment, eta, d = (point.at[name] for name in ("algorithm", "M", "eta", "d"))
+        if algorithm == PLAYED:
+            continue
+        expected = (algorithm == WORST and (d, eta) in ((53_359, 0.255), (10**5, 0.255), (10**5, 0.4))) or (
+            (algorithm == WORST and d == 10**6) or (algorithm == PLANE and (moment, eta) == (1000.0, 1e-5))
+        )
+        assert point.setting == ("paper" if d == 10**6 else "")
+        result = result_at("izzo-cor-10", **point.at)
+        assert result.verdict is (rf.Verdict.REFUTED if expected else rf.Verdict.CONFIRMED), point.at
+        assert bool(result.second_route) is expected
+
+
+@pytest.mark.slow
+def test_corollary_10_fails_in_games():
+    for point in STATEMENTS["izzo-cor-10"].points:
+        if point.at["algorithm"] == PLAYED:
+            result = result_at("izzo-cor-10", **point.at)
+            assert result.verdict is rf.Verdict.REFUTED
+            assert float(result.second_route.split("eta is in [")[1].split(",")[0]) > point.at["eta"]
 
 
 def test_corollary_10_is_wrong_at_the_size_of_a_network():
-    """The paper names neural-network weights: with a million of them eta is twice the promised one, by two routes."""
-    regime = corollary.every_algorithm_regime(1_000_000)
-    assert regime.setting == "paper"
-    assert regime.judge(BUDGET).gap == pytest.approx(1.062, abs=0.01)
+    """The paper names neural-network weights: with a million of them eta is up to twice the promised one, by two routes."""
+    result = result_at("izzo-cor-10", **(LEAST | {"algorithm": WORST, "d": 10**6, "eta": 0.1}))
+    assert result.gap == pytest.approx(1.062, abs=0.01)
+
+
+def test_the_second_routes_of_corollary_10_agree_with_the_first():
+    """Draws of the same two outputs: within 6.1 standard errors of the exact number (1e-9)."""
+    text = nearer_of_two(0.25, 100_000)
+    exact, counted = (
+        float(text.split(key)[1].split()[0].strip(";,")) for key in ("eta = ", "accuracy - 1/2 = ")
+    )
+    assert abs(exact - counted) < 6.1 * 0.5 / np.sqrt(200_000)
+    assert abs(0.25 - counted) > 6.1 * 0.5 / np.sqrt(200_000)
+    found = float(planar_draws(1000.0, 1e-5).split("eta = ")[1].split()[0])
+    at = LEAST | {"algorithm": PLANE, "M": 1000.0, "eta": 1e-5}
+    assert found == pytest.approx(result_at("izzo-cor-10", **at).gap + 1, rel=0.02)
 
 
 def test_no_constant_times_eta_bounds_the_gap_for_other_k():
     """n = 3, k = 2 by hand: accuracy is at most 2/3, which 'in' has, yet TPR - FPR = 3/4 - 1/2."""
-    found = size_regime(3, 2, 1.0, 0.5).judge(BUDGET)
-    assert found.verdict is Verdict.REFUTED
+    at = next(one.at for one in STATEMENTS["izzo-thm-8"].points if (one.at["n"], one.at["k"]) == (3, 2))
+    found = result_at("izzo-thm-8", **at)
+    assert found.verdict is rf.Verdict.REFUTED
     assert found.gap == 0.25
-    assert "eta = 0;" in found.detail
+    assert found.detail == "eta = 0"
     assert "TPR - FPR = 0.25" in found.second_route
-    assert size_regime(3, 2, 0.0, 0.5).judge(BUDGET).verdict is Verdict.CONFIRMED
+    assert result_at("izzo-thm-8-corrected", **at).verdict is rf.Verdict.CONFIRMED
+
+
+def test_the_joint_reading_of_theorem_8_holds():
+    """TPR/2 <= FPR/2 + eta, which the printed proof shows; TPR <= FPR + eta holds for a constant only."""
+    rest = {"n": 6, "k": 3, "keep": 0.5, "outputs": 5, "concentration": 1.0, "draw": 0}
+    for name in ALGORITHMS:
+        eta, gap, _ = rates_at(name, **rest)
+        assert 0.5 * gap <= eta + 1e-12
+        conditional = result_at("izzo-thm-8", algorithm=name, **rest).verdict
+        assert conditional is (rf.Verdict.CONFIRMED if name == "constant" else rf.Verdict.REFUTED)
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 9, 30, 301])
@@ -124,11 +136,10 @@ def test_the_proof_of_proposition_11(n):
     assert izzo_example.sensitivity(n) >= 2 ** (n / 3) / 4
 
 
-def test_the_joint_reading_of_theorem_8_holds():
-    for name in algorithms.ALGORITHMS:
-        assert gap_regime(name, 6, 1.0, joint=True).judge(BUDGET).verdict is Verdict.CONFIRMED
-        conditional = gap_regime(name, 6, 1.0).judge(BUDGET).verdict
-        assert conditional is (Verdict.CONFIRMED if name == "constant" else Verdict.REFUTED)
+@pytest.mark.parametrize("n", [2, 4, 8, 12])
+def test_eta_of_the_fingerprint_is_counted_and_enumerated(n):
+    law = ALGORITHMS["1{D_train = D*}"](n)
+    np.testing.assert_allclose(finite_eta(law, n), float(izzo_example.fingerprint_eta(n)), atol=1e-15)
 
 
 def test_shared_coins_are_why_theorem_3_needs_its_reading():
@@ -141,13 +152,19 @@ def test_shared_coins_are_why_theorem_3_needs_its_reading():
 
 
 def test_lemma_13_has_an_explicit_counterexample():
-    text = inequalities.two_points(4.0, 1.5, 1.0)
-    assert "exact fractions" in text
-    assert inequalities.largest_tail(1.0, 2.0, 2.0) == pytest.approx(0.25, rel=1e-6)
-    assert inequalities.largest_tail(1.0, 4.0, 2.0) == pytest.approx(1 / 16, rel=1e-6)
+    assert "exact fractions" in three_points(4.0, 1.5, 1.0)
+    assert laws_with_moments.largest_tail(1.0, 2.0, 2.0) == pytest.approx(0.25, rel=1e-6)
+    assert laws_with_moments.largest_tail(1.0, 4.0, 2.0) == pytest.approx(1 / 16, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", laws_with_moments.LAWS)
+def test_the_moments_of_the_named_laws(name):
+    law, moment = laws_with_moments.LAWS[name]
+    for q in (0.5, 2.0, 5.0):
+        assert moment(q) == pytest.approx(law.expect(lambda x, q=q: abs(x) ** q), rel=1e-6)
 
 
 def test_renyi_divergences_of_laws_with_a_known_one():
     first, second = np.array([0.5, 0.5]), np.array([0.25, 0.75])
-    assert dp.renyi_divergence(first, second, 2.0) == pytest.approx(np.log(0.25 / 0.25 + 0.25 / 0.75))
-    assert dp.renyi_divergence(np.array([1.0, 0.0]), np.array([0.0, 1.0]), 0.5) == np.inf
+    assert renyi_divergence(first, second, 2.0) == pytest.approx(np.log(0.25 / 0.25 + 0.25 / 0.75))
+    assert renyi_divergence(np.array([1.0, 0.0]), np.array([0.0, 1.0]), 0.5) == np.inf

@@ -2,158 +2,136 @@
 
 from __future__ import annotations
 
-from functools import partial
-from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
-from scipy import integrate
 
-from mipsim.exact.subset.enumeration import finite_eta, half_subsets
-from mipsim.exact.subset.laplace import laplace_eta
-from mipsim.referee.exact_judges import ROUNDING
-from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
-from verify.control import Control
-from verify.izzo.algorithms import ALGORITHMS, SIZES, Law, best_by_search, drawn_law
-from verify.izzo.noise import HALF
-from verify.limits import judge_bound, judge_identity
+from mipsim import referee as rf
+from mipsim.exact.subset.enumeration import best_of_all_attacks, finite_eta, half_subsets
+from mipsim.exact.subset.laplace import laplace_eta, scaled_laplace_eta
+from sims.izzo_algorithms import ALGORITHMS, CHANNEL, DRAWN, ITSELF, RELABELLED, channel_of, law_of
 
-N = Between(2, float("inf"), "even; enumerated at " + ", ".join(map(str, SIZES)))
-ALGORITHM = OneOf((*ALGORITHMS, "Laplace noise on a sum"), "any algorithm")
-
-
-def posterior_regime(name: str, n: int, factor: float = 1.0, law: Law | None = None) -> Regime:
-    """The sum of larger posteriors against the best of all 2^m attacks, for every target."""
-    parameters = {"n": n, "algorithm": name, "target": "every record"}
-
-    law = ALGORITHMS[name](n) if law is None else law
-
-    def judge(_: Budget) -> RegimeResult:
-        eta = factor * finite_eta(law, n)
-        gaps = []
-        for target in range(n):
-            best = best_by_search(law, n, target)[0]
-            flags = half_subsets(n)[:, target]
-            inside, everything = law[flags].sum(axis=0), law.sum(axis=0)
-            says_in = law @ (2 * inside >= everything).astype(float)  # the stated optimal attack
-            stated = float(np.where(flags, says_in, 1 - says_in).mean())
-            gaps += [best - 0.5 - eta[target], stated - 0.5 - eta[target]]
-        worst = max(gaps, key=abs)
-        return judge_identity(
-            worst, ROUNDING, parameters, unit="accuracy", route="enumeration of all attacks and targets"
-        )
-
-    return Regime(f"{name}, n = {n}", parameters, judge, random=False)
+HALF = rf.Quote(
+    "In the remainder of the paper, we will set k = n/2, so that A is eta-MIP if an attacker cannot have average accuracy greater than "
+    "(1/2 + eta).",
+    "section 3.3",
+)
+SIZES = (2, 4, 6, 8)
+FINITE = {
+    "algorithm": rf.Choice(*ALGORITHMS, DRAWN),
+    # Every half is enumerated, and every attack on at most 8 outputs.
+    "n": rf.Whole(2, np.inf, hunt_to=10),
+    "target": rf.Whole(0, np.inf, hunt_to=9),
+    "outputs": rf.Whole(2, np.inf, hunt_to=8),
+    "concentration": rf.Real(0.03, 30.0, log=True),
+    "draw": rf.Whole(0, 10**6),
+}
+"""An algorithm with finitely many outputs: a named one, or a drawn one that may be anything from a lookup table to noise."""
+REST = {"outputs": 5, "concentration": 1.0, "draw": 0}
+NOISY = "sum of 2^0, ..., 2^(n-1) plus Laplace noise"
+BEST, STATED = "the best of all attacks, one by one", "the stated attack"
 
 
-def density_regime(n: int, scale: float) -> Regime:
-    """Continuous outputs: the integral of the larger joint density by quadrature against the closed form."""
-    values = np.array([2.0 ** np.flatnonzero(flags) for flags in half_subsets(n)]).sum(axis=1)
-    parameters = {"n": n, "algorithm": "sum of 2^0, ..., 2^(n-1) plus Laplace noise", "scale": scale}
-
-    def judge(_: Budget) -> RegimeResult:
-        flags = half_subsets(n)[:, 0]
-        cuts = [values.min() - 40 * scale, *np.unique(values).tolist(), values.max() + 40 * scale]
-
-        def larger(x: float) -> float:
-            density = np.exp(-np.abs(x - values) / scale) / (2 * scale * len(values))
-            return max(float(density[flags].sum()), float(density[~flags].sum()))
-
-        total = sum(integrate.quad(larger, a, b, limit=200)[0] for a, b in pairwise(cuts))
-        gap = total - 0.5 - float(laplace_eta(values, scale, n)[0])
-        return judge_identity(gap, 1e-7, parameters, unit="accuracy", route="quadrature and closed form")
-
-    return Regime(f"density, n = {n}, scale = {scale:g}", parameters, judge, random=False)
+def powers(n: int) -> np.ndarray:
+    """The sum of 2^0, ..., 2^(n-1) over every half."""
+    return half_subsets(n) @ 2.0 ** np.arange(n)
 
 
-def processing_regime(name: str, n: int, factor: float = 1.0, law: Law | None = None) -> Regime:
-    """Eta after every deterministic relabelling of up to 4 outputs and many random channels, less eta before."""
-    parameters = {"n": n, "algorithm": name}
-    law = ALGORITHMS[name](n) if law is None else law
-
-    def judge(_: Budget) -> RegimeResult:
-        m = law.shape[1]
-        rng = np.random.default_rng(n)
-        channels = [np.eye(m)]
-        if m <= 4:
-            channels += [np.eye(m)[list(labels)] for labels in product(range(m), repeat=m)]
-        for concentration in (0.05, 0.3, 1.0):
-            channels += [
-                rng.dirichlet(np.full(k, concentration), size=m) for k in (2, m, 2 * m) for _ in range(15)
-            ]
-        before = factor * finite_eta(law, n)
-        # For each target and hence for the largest of them.
-        gap = max(float((finite_eta(law @ channel, n) - before).max()) for channel in channels)
-        detail = f"{len(channels)} channels; the largest change is that of a one-to-one relabelling, 0"
-        return judge_bound(gap, parameters, unit="eta", route="enumeration", detail=detail)
-
-    return Regime(f"{name}, n = {n}", parameters, judge, random=False)
+def posterior_sum(algorithm: str, n: int, target: int, scale: float, attack: str, **at: Any) -> float:
+    """The sum over outputs of the larger posterior times the output's probability; for Laplace noise in closed form."""
+    eta = (
+        laplace_eta(powers(n), scale, n) if algorithm == NOISY else finite_eta(law_of(algorithm, n, **at), n)
+    )
+    return 0.5 + float(eta[target])
 
 
-CLAIMS = (
-    Claim(
-        "izzo-prop-2",
-        "izzo",
-        "At k = n/2, A is eta-MIP if and only if, for every x*, sum_A max{P(x* in D_train | A), P(x* not in D_train | A)} P(A) "
-        "<= 1/2 + eta; the optimal attack guesses the likelier side.",
-        Kind.EXACT,
-        ROUNDING,
-        "accuracy",
-        {
-            "n": N,
-            "algorithm": ALGORITHM,
-            "x*": OneOf(("every record",)),
-            "attack": OneOf(("all 2^m, one by one",)),
-        },
-        (
-            *(posterior_regime(name, n) for name in ALGORITHMS for n in SIZES),
-            *(density_regime(n, scale) for n in (2, 4) for scale in (0.2, 3.0, 50.0)),
-        ),
-        Control(partial(posterior_regime, "a count", 4)),
-        quote=Quote(
-            "Then A is eta-MIP if and only if sum_A max{P(x* in D_train | A(D_train) = A), P(x* not in D_train | A(D_train) = A)} P(A(D_train) = A) "
-            "<= 1/2 + eta. Furthermore, the optimal adversary is given by I(x*, A) = 1{P(x* in D_train | A(D_train) = A) >= 1/2}.",
-            "proposition 2",
-        ),
-        restricted_by=(HALF,),
-        sampled=lambda rng, count: [
-            posterior_regime("drawn", n, law=law) for n, law in (drawn_law(rng) for _ in range(count))
-        ],
+def accuracy(algorithm: str, n: int, target: int, scale: float, attack: str, **at: Any) -> float:
+    """The accuracy of the attack, counted over all training sets; with Laplace noise by distribution functions between crossings."""
+    flags = half_subsets(n)[:, target]
+    if algorithm == NOISY:
+        return 0.5 + float(scaled_laplace_eta(powers(n), np.full(len(flags), scale), n)[target])
+    law = law_of(algorithm, n, **at)
+    if attack == BEST:
+        return best_of_all_attacks(law, n, target)[0]
+    says_in = law @ (2 * law[flags].sum(axis=0) >= law.sum(axis=0)).astype(float)
+    return float(np.where(flags, says_in, 1 - says_in).mean())
+
+
+_POSTERIOR = REST | {"scale": 1.0, "target": 0, "attack": BEST}
+_COUNT = _POSTERIOR | {"algorithm": "a count", "n": 4}
+PROPOSITION_2 = rf.Statement(
+    name="izzo-prop-2",
+    says="At k = n/2, A is eta-MIP if and only if, for every x*, sum_A max{P(x* in D_train | A), P(x* not in D_train | A)} P(A) "
+    "<= 1/2 + eta; the optimal attack guesses the likelier side.",
+    source="Izzo et al., proposition 2",
+    kind=rf.Equality(1e-9, unit="accuracy"),
+    domain=FINITE
+    | {
+        "algorithm": rf.Choice(*ALGORITHMS, DRAWN, NOISY),
+        "scale": rf.Real(0.05, 50.0, log=True),
+        "attack": rf.Choice(BEST, STATED),
+    },
+    # With continuous outputs it is the stated attack whose accuracy is found, for n <= 6.
+    where=lambda algorithm, n, target, attack: (
+        n % 2 == 0 and target < n and (algorithm != NOISY or (attack == STATED and n <= 6))
     ),
-    Claim(
-        "izzo-thm-3",
-        "izzo",
-        "If A is eta-MIP and f is any function, randomised independently of D_train, then f o A is eta-MIP.",
-        Kind.BOUND,
-        ROUNDING,
-        "eta",
-        {
-            "n": N,
-            "algorithm": ALGORITHM,
-            "f": OneOf(
-                ("every relabelling", "random channels"),
-                "its coins are also independent of A's: with coins shared, A = membership XOR coin has eta 0 and "
-                "f o A = membership has eta 1/2",
-            ),
-        },
-        tuple(processing_regime(name, n) for name in ALGORITHMS for n in SIZES),
-        Control(partial(processing_regime, "a count", 4), -0.03),
-        quote=Quote(
-            "Suppose that A is eta-MIP, and let f be any (potentially randomized, with randomness independent of D_train) function. Then f o A is "
-            "also eta-MIP.",
-            "theorem 3",
+    claimed=posterior_sum,
+    truth=accuracy,
+    points=rf.grid(_POSTERIOR, algorithm=ALGORITHMS, n=SIZES)
+    + rf.grid(_COUNT, attack=STATED, target=(0, 3))
+    + rf.grid(_POSTERIOR, algorithm=NOISY, attack=STATED, n=(2, 4), scale=(0.2, 3.0, 50.0)),
+    control=rf.Control(_COUNT),
+    quote=rf.Quote(
+        "Then A is eta-MIP if and only if sum_A max{P(x* in D_train | A(D_train) = A), P(x* not in D_train | A(D_train) = A)} P(A(D_train) = A) "
+        "<= 1/2 + eta. Furthermore, the optimal adversary is given by I(x*, A) = 1{P(x* in D_train | A(D_train) = A) >= 1/2}.",
+        "proposition 2",
+    ),
+    restricted_by=(HALF,),
+)
+
+
+def processed_accuracy(
+    algorithm: str, n: int, target: int, f: str, labels: int, spread: float, draw: int, **at: Any
+) -> float:
+    """The accuracy of the best attack on f(A(D))."""
+    law = law_of(algorithm, n, draw=draw, **at)
+    return 0.5 + float(finite_eta(law @ channel_of(f, law.shape[1], labels, spread, draw), n)[target])
+
+
+_PROCESSED = REST | {"labels": 4, "spread": 0.3, "target": 0}
+_COUNT_ITSELF = _PROCESSED | {"algorithm": "a count", "n": 4, "f": ITSELF}
+THEOREM_3 = rf.Statement(
+    name="izzo-thm-3",
+    says="If A is eta-MIP and f is any function, randomised independently of D_train and of the coins of A, then f o A is eta-MIP. (With "
+    "shared coins, A = membership XOR coin has eta 0 and f o A = membership has eta 1/2.)",
+    source="Izzo et al., theorem 3",
+    kind=rf.Bound(unit="accuracy"),
+    domain=FINITE
+    | {
+        "f": rf.Choice(ITSELF, RELABELLED, CHANNEL),
+        "labels": rf.Whole(1, np.inf, hunt_to=16),
+        "spread": rf.Real(0.03, 30.0, log=True),
+    },
+    where=lambda n, target: n % 2 == 0 and target < n,
+    claimed=lambda f, **at: processed_accuracy(f=ITSELF, **at),
+    truth=processed_accuracy,
+    points=[_COUNT_ITSELF, *rf.grid(_PROCESSED, algorithm=ALGORITHMS, n=SIZES, f=(RELABELLED, CHANNEL))],
+    control=rf.Control(_COUNT_ITSELF),
+    quote=rf.Quote(
+        "Suppose that A is eta-MIP, and let f be any (potentially randomized, with randomness independent of D_train) function. Then f o A is "
+        "also eta-MIP.",
+        "theorem 3",
+    ),
+    # The coins of f are coins of the attack that f is part of.
+    restricted_by=(
+        HALF,
+        rf.Quote(
+            "any classifier (whose randomness is independent of the randomness in A; if the adversary knows the algorithm and the random seed, we "
+            "have no hope of enforcing privacy)",
+            "section 3.3, after definition 1",
         ),
-        # The coins of f are coins of the attack that f is part of.
-        restricted_by=(
-            HALF,
-            Quote(
-                "any classifier (whose randomness is independent of the randomness in A; if the adversary knows the algorithm and the random seed, we "
-                "have no hope of enforcing privacy)",
-                "section 3.3, after definition 1",
-            ),
-        ),
-        sampled=lambda rng, count: [
-            processing_regime("drawn", n, law=law) for n, law in (drawn_law(rng) for _ in range(count))
-        ],
     ),
 )
+
+STATEMENTS = (PROPOSITION_2, THEOREM_3)
 """The meaning of eta, and post-processing."""

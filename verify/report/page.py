@@ -6,17 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from html import escape
-from pathlib import Path
 
-from mipsim.referee.reporting.page import STYLE, badge
+from mipsim.referee.reporting.overview import badge
+from mipsim.referee.reporting.page import SCRIPT, STYLE
 from mipsim.referee.reporting.wording import by_unit, count, duration, interval, number, plural, quantity
 from verify.claim_result import ClaimResult, Defect
 from verify.judge import headline
 from verify.report.record import Setting
 from verify.report.section import link
 from verify.report.tally import MEANINGS, tally
-
-SCRIPT = Path(__file__).with_name("sort.js")
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from html import escape
 
-from mipsim.referee.reporting.page import badge
+from mipsim.referee.reporting.overview import badge
 from mipsim.referee.reporting.wording import count, duration, gap, number, parameter, parameters, plural
 from verify.claim import Between, Claim, Domain, RegimeResult, Verdict
 from verify.claim_result import ClaimResult

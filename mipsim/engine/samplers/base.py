@@ -62,7 +62,6 @@ class AbstractRounds(AbstractSampler):
         """What plays one round."""
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
-        """Play and score the games."""
         play, member = self.round(), draws.world == 1
 
         def score(key: Array) -> Float[Array, ""]:
@@ -78,7 +77,6 @@ class LiteralSampler(AbstractRounds):
     name: ClassVar[str] = "literal"
 
     def round(self) -> Round:
-        """The game's own."""
         return self.game.play
 
 
@@ -89,7 +87,6 @@ class LawSampler(AbstractRounds):
     name: ClassVar[str] = "law"
 
     def round(self) -> Round:
-        """Its lawful one."""
         play = lawful_round(self.game)
         assert play is not None  # the builder has seen to it
         return play

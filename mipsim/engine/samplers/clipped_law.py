@@ -56,7 +56,6 @@ class ClippedLaw(AbstractLinearStep):
     flat: bool = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
-        """Draw the scores of the games."""
         inside = is_in(self.inclusion, draws)
         others = self.rows - inside.astype(jnp.int64)
 

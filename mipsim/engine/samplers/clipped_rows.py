@@ -55,8 +55,6 @@ class ClippedRows(AbstractSampler):
     rows_at_once: int = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
-        """Play and score the games."""
-
         def one(game: Array) -> Array:
             own = draws._replace(games=game)
             target = self._target(own)

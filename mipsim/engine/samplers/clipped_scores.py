@@ -31,7 +31,6 @@ class ClippedScores(AbstractLinearStep):
     records: GaussianRows
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
-        """Play and score the games."""
         law = self.records
         weights = self.attack.weights(self.target)
         size = jnp.max(jnp.abs(weights))

@@ -66,7 +66,6 @@ class LatticeColumns(AbstractColumns):
     one_bits: int = eqx.field(static=True)
 
     def sums(self, words: WordsOf, side: Int[Array, "..."]) -> Float[Array, "d G"]:
-        """Draw the sums."""
         d = self.origin.shape[0]
         row = (2 * jnp.arange(d)[:, None] + side).astype(jnp.uint32) << jnp.uint32(self.bits)
         word = (words(_SUM) >> jnp.uint64(32)).astype(jnp.uint32)
@@ -75,7 +74,6 @@ class LatticeColumns(AbstractColumns):
         return origin + self.step * column.astype(jnp.int32)
 
     def record(self, words: WordsOf) -> Float[Array, "d G"]:
-        """Draw one record a game."""
         row = jnp.arange(self.one_origin.shape[0], dtype=jnp.uint32)[:, None] << jnp.uint32(self.one_bits)
         word = words(_SUM).astype(jnp.uint32)  # the half that `sums` leaves
         column = draw(self.ones, word, self.one_bits, jnp.broadcast_to(row, word.shape))
@@ -103,7 +101,6 @@ class DensityColumns(AbstractColumns):
     bits: int = eqx.field(static=True)
 
     def sums(self, words: WordsOf, side: Int[Array, "..."]) -> Float[Array, "d G"]:
-        """Draw the sums."""
         word = words(_SUM)
         row = jnp.broadcast_to(side.astype(jnp.uint32) << jnp.uint32(self.bits), word.shape)
         cell = row + draw(self.entries, (word >> jnp.uint64(32)).astype(jnp.uint32), self.bits, row)
@@ -116,7 +113,6 @@ class DensityColumns(AbstractColumns):
         return centre + self.scale[:, None] * (left + width * place)
 
     def record(self, words: WordsOf) -> Float[Array, "d G"]:
-        """Draw one record a game, by the law's own sampler."""
         return _by_keys(lambda key: self.data.sample(key, 1)[0], words(_TARGET)[0])
 
 
@@ -148,7 +144,6 @@ class ColumnSampler(AbstractSampler):
     block: int = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
-        """Draw and score the outputs."""
         target, output, _ = self.outputs(draws)
         axes = (1 if self.target is None else None, 1)
         return jax.vmap(self.attack.score, in_axes=axes)(target, output).astype(jnp.float64)

@@ -59,11 +59,9 @@ class TabledShares(AbstractShares):
     has_impossible: bool = eqx.field(static=True)
 
     def start(self, side: UInt32[Array, " G"]) -> Int[Array, " G"]:
-        """Begin at zero."""
         return jnp.zeros(side.shape, jnp.int32)
 
     def of(self, coordinate: Int[Array, ""], column: UInt32[Array, " G"], reach: Reach) -> Int[Array, " G"]:
-        """Look it up."""
         return reach.row(self.values, coordinate).at[column + reach.offset].get(mode="promise_in_bounds")
 
 
@@ -81,10 +79,8 @@ class LinearShares(AbstractShares):
     has_impossible: bool = eqx.field(static=True)
 
     def start(self, side: UInt32[Array, " G"]) -> Int[Array, " G"]:
-        """Begin at the side's lowest counts."""
         return jnp.where(side == 1, self.starts[1], self.starts[0])
 
     def of(self, coordinate: Int[Array, ""], column: UInt32[Array, " G"], reach: Reach) -> Int[Array, " G"]:
-        """Multiply."""
         step = jax.lax.dynamic_slice(self.steps, (coordinate,), (1,))[0]
         return step * column.astype(jnp.int32)

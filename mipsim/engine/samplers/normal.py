@@ -46,7 +46,6 @@ class NormalSampler(AbstractSampler):
     block: int = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
-        """Draw the scores of the games."""
         side = self.coin.side(draws)
         return self.mean[side] + self.sd[side] * normals(draws)
 
@@ -78,7 +77,6 @@ class PoissonNormalSampler(AbstractSampler):
     block: int = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
-        """Draw the scores of the games."""
         side = self.coin.side(draws)
         word = words_of(draws)(_KEPT)[0]
         column = draw(self.counts[draws.world], word, self.bits, jnp.uint32(0))
@@ -114,7 +112,6 @@ class RandomNormalSampler(AbstractSampler):
     block: int = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
-        """Draw the scores of the games."""
         side = self.coin.side(draws)
         square = chi_square(words_of(draws), self.degrees, draws.games.shape[0])
         normal = normals(draws)

@@ -43,7 +43,6 @@ class QuadraticSampler(AbstractSampler):
     block: int = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
-        """Draw the scores of the games."""
         side = self.coin.side(draws)
         rest = chi_square(words_of(draws), self.degrees, draws.games.shape[0])
         along = normals(draws) + self.shift[side]

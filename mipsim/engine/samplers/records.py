@@ -50,7 +50,6 @@ class RecordSumSampler(AbstractSampler):
     block: int = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
-        """Draw the scores of the games."""
         side = self.coin.side(draws)
         words = words_of(draws)
 

@@ -56,7 +56,6 @@ class TableSampler(AbstractSampler):
     block: int = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
-        """Draw the scores of the games."""
         words = words_of(draws)
         side = jnp.full(draws.games.shape, draws.world, dtype=jnp.uint32)
         if self.has_coin:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, product
 from math import comb
 
 import numpy as np
@@ -118,6 +118,44 @@ def finite_eta(law: object, n: int) -> np.ndarray:
     inside = flags.T.astype(float) @ table / len(flags)
     out = (~flags).T.astype(float) @ table / len(flags)
     return np.maximum(inside, out).sum(axis=1) - 0.5
+
+
+def worlds(law: np.ndarray, n: int, target: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the output probabilities when the target is out and when it is in, each of shape (m,).
+
+    Args:
+        law: as for `finite_eta`, a float array.
+        n: records.
+        target: which of them.
+
+    Examples:
+        >>> print(*worlds(np.array([[0.75, 0.25], [0.25, 0.75]]), 2, 0))
+        [0.25 0.75] [0.75 0.25]
+    """
+    flags = half_subsets(n)[:, target]
+    return law[~flags].mean(axis=0), law[flags].mean(axis=0)
+
+
+def best_of_all_attacks(law: np.ndarray, n: int, target: int) -> tuple[float, float]:
+    """Return the largest accuracy and the largest TPR - FPR over all 2^m deterministic attacks, one by one.
+
+    The accuracy is counted literally, training set by training set; randomised attacks are averages of these.
+
+    Args:
+        law: as for `finite_eta`, a float array with few columns.
+        n: records.
+        target: which of them.
+
+    Examples:
+        >>> best_of_all_attacks(np.array([[0.75, 0.25], [0.25, 0.75]]), 2, 0)
+        (0.75, 0.5)
+    """
+    flags = half_subsets(n)[:, target]
+    guesses = np.array(list(product((0.0, 1.0), repeat=law.shape[1])))
+    says_in = law @ guesses.T  # P(attack says "in" | D), shape (sets, attacks)
+    correct = np.where(flags[:, None], says_in, 1.0 - says_in).mean(axis=0)
+    gap = says_in[flags].mean(axis=0) - says_in[~flags].mean(axis=0)
+    return float(correct.max()), float(gap.max())
 
 
 @lru_cache(maxsize=64)

@@ -32,74 +32,95 @@ def adjacent_pairs(flags: np.ndarray) -> np.ndarray:
     return np.argwhere(np.triu(common == member[0].sum() - 1, 1))
 
 
-def largest_dp_eta(n: int, epsilon: float, delta: float) -> float:
-    """The largest eta of any (epsilon, delta)-DP algorithm on n records, by linear programming.
+def largest_dp_eta(n: int, epsilon: float, delta: float) -> tuple[float, float]:
+    """Return proven bounds on the largest eta of any (epsilon, delta)-DP algorithm on n records, by linear programming.
 
     Maximise mean q over the sets with the target minus mean q over those without it, halved, subject to
     q(D) <= e^epsilon q(D') + delta and 1 - q(D) <= e^epsilon (1 - q(D')) + delta for all adjacent D, D'.
 
+    The solver works to a tolerance. Its solution is moved towards q = 1/2 until every constraint holds, which gives an algorithm; its
+    prices y >= 0 give, right or not, the bound b'y + sum max(0, gain - A'y) of weak duality.
+
     Args:
         n: records, even; C(n, n/2) unknowns.
-        epsilon: >= 0, at most 30.
+        epsilon: from 0 to 15: beyond, the solver takes e^-epsilon for 0.
         delta: in [0, 1].
 
     Returns:
-        eta in [0, 1/2]. The solver works to a tolerance of 1e-7 of its constraints and usually reaches 1e-9: an estimate, not a bound.
+        (low, high), usually within 1e-12: eta of an algorithm, and what no algorithm exceeds, to rounding.
 
     Raises:
         ValueError: if n is odd or a parameter is out of range.
 
     Examples:
-        >>> round(largest_dp_eta(4, np.log(3.0), 0.0), 9)
-        0.25
+        >>> low, high = largest_dp_eta(4, np.log(3.0), 0.0)
+        >>> round(low, 9), round(high, 9)
+        (0.25, 0.25)
     """
     flags = subsets(n, half(n))
-    slope, slack = np.exp(number("epsilon", epsilon, 0.0, 30.0)), number("delta", delta, 0.0, 1.0)
+    slope, slack = np.exp(number("epsilon", epsilon, 0.0, 15.0)), number("delta", delta, 0.0, 1.0)
     both = _both_ways(adjacent_pairs(flags))
     first, second = _incidence(both, len(flags))
-    matrix = sparse.vstack([first - slope * second, slope * second - first])
+    matrix = sparse.vstack([first - slope * second, slope * second - first]).tocsr()
     bound = np.concatenate([np.full(len(both), slack), np.full(len(both), slack + slope - 1.0)])
     gain = np.where(flags[:, 0], 1.0, -1.0) / flags[:, 0].sum()
-    return 0.5 * _solve(-gain, matrix, bound, (0.0, 1.0))
+    found = optimize.linprog(-gain, A_ub=matrix, b_ub=bound, bounds=(0.0, 1.0), method="highs")
+    price = np.maximum(-found.ineqlin.marginals, 0.0)
+    high = float(bound @ price + np.maximum(gain - matrix.T @ price, 0.0).sum())
+    q = np.clip(found.x, 0.0, 1.0)
+    room, over = slack + 0.5 * (slope - 1.0), float((matrix @ q - bound).max())
+    share = over / (over + room) if over > 0.0 else 0.0
+    return 0.5 * float(gain @ (q + share * (0.5 - q))), 0.5 * high
 
 
-def largest_posterior_odds(n: int, k: int, epsilon: float) -> float:
-    """The largest P(x out | output) / P(x in | output) of any (epsilon, 0)-DP algorithm and output, by linear programming.
+def largest_posterior_odds(n: int, k: int, epsilon: float) -> tuple[float, float]:
+    """Return proven bounds on the largest P(x out | output) / P(x in | output) of any (epsilon, 0)-DP algorithm and output.
+
+    A linear program: one number q(D) = P(output | D) for each set, scaled so that its sum over the sets with the target is 1. The
+    solver's solution and prices are repaired as in `largest_dp_eta`: the solution by adding a constant, the prices by a factor.
 
     Args:
         n: records.
         k: size of the training set, 1 <= k < n.
-        epsilon: >= 0, at most 30.
+        epsilon: from 0 to 15: beyond, the solver takes e^-epsilon for 0.
 
     Returns:
-        The posterior odds; the prior ones are (n - k)/k. To the tolerance of the solver, usually 1e-9: an estimate, not a bound.
+        (low, high) of the posterior odds; the prior ones are (n - k)/k.
 
     Raises:
         ValueError: if a parameter is out of range.
 
     Examples:
-        >>> round(largest_posterior_odds(4, 2, np.log(3.0)), 9)
-        3.0
+        >>> low, high = largest_posterior_odds(4, 2, np.log(3.0))
+        >>> round(low, 9), round(high, 9)
+        (3.0, 3.0)
     """
     k = whole("k", k, 1)
     flags = subsets(n, k)
     if k == n:
         raise ValueError(f"k is {k}; it must be below n, so that the target can be out")
-    slope = np.exp(number("epsilon", epsilon, 0.0, 30.0))
+    slope = np.exp(number("epsilon", epsilon, 0.0, 15.0))
     both = _both_ways(adjacent_pairs(flags))
     first, second = _incidence(both, len(flags))
-    inside = sparse.csr_array(flags[:, 0].astype(float)[None, :])
-    gain = np.where(flags[:, 0], 0.0, 1.0)
-    result = optimize.linprog(
-        -gain,
-        A_ub=first - slope * second,
+    matrix, member = (first - slope * second).tocsr(), flags[:, 0]
+    found = optimize.linprog(
+        -np.where(member, 0.0, 1.0),
+        A_ub=matrix,
         b_ub=np.zeros(len(both)),
-        A_eq=inside,
+        A_eq=sparse.csr_array(member.astype(float)[None, :]),
         b_eq=[1.0],
         bounds=(0.0, None),
         method="highs",
     )
-    return -float(result.fun)
+    # What the prices pay for each set must be at least 1 where the target is out; then -min over the others bounds the odds.
+    paid = matrix.T @ np.maximum(-found.ineqlin.marginals, 0.0)
+    least = float(paid[~member].min())
+    high = float(-paid[member].min() / least) if least > 0.0 else float("inf")
+    q = np.maximum(found.x, 0.0)
+    # The constant that makes the worst q(D) - slope q(D') at most 0; for slope 1 it is the constant q alone that is sure to do.
+    over = float((matrix @ q).max())
+    q = q if over <= 0.0 else q + over / (slope - 1.0) if slope > 1.0 else np.ones(len(q))
+    return float(q[~member].sum() / q[member].sum()), high
 
 
 def matching_size(n: int, k: int) -> tuple[int, int]:
@@ -176,7 +197,3 @@ def _incidence(pairs: np.ndarray, sets: int) -> tuple[sparse.csr_array, sparse.c
     ones = np.ones(len(pairs))
     shape = (len(pairs), sets)
     return tuple(sparse.csr_array((ones, (rows, pairs[:, c])), shape=shape) for c in (0, 1))  # pyright: ignore
-
-
-def _solve(cost: np.ndarray, matrix: object, bound: np.ndarray, box: tuple[float, float]) -> float:
-    return -float(optimize.linprog(cost, A_ub=matrix, b_ub=bound, bounds=box, method="highs").fun)

@@ -5,21 +5,26 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from mipsim.referee.defect import correction_of, defect_of, readings_of
 from mipsim.referee.outcome import Outcome
 from mipsim.referee.reporting import plots
 from mipsim.referee.reporting.files import writable_folder, write_atomically
+from mipsim.referee.reporting.overview import badge, facts_list, verdict_counts, verdicts_table
 from mipsim.referee.reporting.plain import plain
 from mipsim.referee.reporting.where import importance, where_map
 from mipsim.referee.reporting.wording import count, duration, interval, number, parameters, plural
 from mipsim.referee.result import PointResult, Verdict
+from mipsim.referee.statement import Statement
 
 STYLE = Path(__file__).with_name("page.css")
+SCRIPT = Path(__file__).with_name("sort.js")
 SHOWN = 12
 """Judged points that are listed, those with the strongest verdict first; all are in the data."""
 LISTED = 8
@@ -61,18 +66,32 @@ def report(results: Outcome | Sequence[Outcome], folder: str | os.PathLike[str])
     if wrong := [one for one in several if not isinstance(one, Outcome)]:
         raise ValueError(f"results holds {type(wrong[0]).__name__}; it must hold what judge or hunt returned")
     where = writable_folder("folder", Path(folder))
-    data = json.dumps([record(one) for one in several], indent=1, ensure_ascii=False, allow_nan=False)
+    known = [one.statement for one in several]
+    data = json.dumps(
+        [record(one, correction_of(one.statement, known)) for one in several],
+        indent=1,
+        ensure_ascii=False,
+        allow_nan=False,
+    )
     write_atomically(where / "results.json", data + "\n")
     write_atomically(where / "index.html", page(several))
     return where / "index.html"
 
 
-def record(outcome: Outcome) -> dict[str, Any]:
-    """The outcome as JSON holds it."""
+def record(outcome: Outcome, correction: Statement | None = None) -> dict[str, Any]:
+    """The outcome as JSON holds it.
+
+    Args:
+        outcome: what judging or hunting returned.
+        correction: the corrected statement, which tells a missing condition from a wrong formula.
+    """
     return plain(
         {
             "statement": outcome.statement.record(),
             "verdict": outcome.verdict,
+            "defect": defect_of(outcome, correction),
+            "readings": readings_of(outcome),
+            "corrected_by": None if correction is None else correction.name,
             "point": outcome.point,
             "gap": outcome.gap,
             "interval": outcome.interval,
@@ -98,45 +117,89 @@ def _judged_record(one: PointResult) -> dict[str, Any]:
     return {key: value for key, value in vars(one).items() if key != "evidence"}
 
 
-def badge(verdict: object | None) -> str:
-    """Return a verdict as a coloured word; None is "not judged"."""
-    word = "not judged" if verdict is None else str(verdict)
-    return f'<span class="badge {word.lower().replace(" ", "-")}">{word}</span>'
+def page(
+    outcomes: Sequence[Outcome],
+    *,
+    known: Sequence[Statement] = (),
+    title: str = "The referee’s report",
+    lead: str = LEAD,
+    facts: Mapping[str, str] | None = None,
+    note: str = "",
+    data: str = "results.json",
+    commands: Mapping[str, str] | None = None,
+    hunts: Mapping[str, str] | None = None,
+) -> str:
+    """Return the whole page as one HTML document that needs nothing beside it.
 
-
-def page(outcomes: Sequence[Outcome]) -> str:
-    """Return the whole page."""
-    counts = Counter(str(one.verdict) for one in outcomes)
-    items = "".join(
-        f'<li class="{word.lower()}"><b>{counts[word]}</b>{word}</li>'
-        for word in map(str, Verdict)
-        if counts[word]
-    )
-    body = "\n".join(_section(one, f"s{place}") for place, one in enumerate(outcomes))
+    Args:
+        outcomes: a section each, in this order.
+        known: statements beside those of `outcomes` among which corrections are looked up.
+        title: the head of the page.
+        lead: the words below it.
+        facts: names and values of what was asked.
+        note: what the reader must know first, such as that the run is not finished.
+        data: the file beside the page that holds the same.
+        commands: name -> the command that shows a statement's worst point again; else that of its `replay`.
+        hunts: name -> what is told of the hunts of a statement.
+    """
+    known = [*(one.statement for one in outcomes), *known]
+    shown = {one.statement.name for one in outcomes}
+    several, met = len(outcomes) > 1, Counter[str]()
+    parts = [
+        verdict_counts(outcomes, known),
+        facts_list(facts),
+        verdicts_table(outcomes, known) if several else "",
+    ]
+    for one in outcomes:
+        correction = correction_of(one.statement, known)
+        command = (commands or {}).get(one.statement.name, one.replay.shell)
+        told = (hunts or {}).get(one.statement.name, "")
+        parts.append(_section(one, correction, shown, command, told, _anchor(one.statement.name, met)))
+    body = "\n".join(part for part in parts if part)
+    script = f"<script>\n{SCRIPT.read_text(encoding='utf-8')}</script>\n" if several else ""
+    warning = f'<p class="note error"><strong>{escape(note)}</strong></p>\n' if note else ""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>Referee: {plural(len(outcomes), 'statement')}</title>\n"
+        f"<title>{escape(title)}: {plural(len(outcomes), 'statement')}</title>\n"
         f"<style>\n{STYLE.read_text(encoding='utf-8')}</style>\n</head>\n<body>\n"
-        f'<header>\n<h1>The referee’s report</h1>\n<p class="lead">{LEAD}</p>\n</header>\n<main>\n'
-        f'<ul class="counts" aria-label="Verdicts">{items}</ul>\n{body}\n</main>\n'
-        "<footer><p>Everything on this page as data, with every probe: results.json, beside it.</p></footer>\n"
-        "</body>\n</html>\n"
+        f'<header>\n<h1>{escape(title)}</h1>\n{warning}<p class="lead">{escape(lead)}</p>\n</header>\n<main>\n{body}\n</main>\n'
+        f"<footer><p>Everything on this page as data: {escape(data)}, beside it.</p></footer>\n{script}</body>\n</html>\n"
     )
 
 
-def _section(outcome: Outcome, name: str) -> str:
+def _anchor(name: str, met: Counter[str]) -> str:
+    """The id of a statement's section: one that was judged and hunted has two."""
+    met[name] += 1
+    return escape(name if met[name] == 1 else f"{name}.{met[name]}", quote=True)
+
+
+def _section(
+    outcome: Outcome,
+    correction: Statement | None,
+    shown: set[str],
+    command: str,
+    hunts: str,
+    name: str,
+) -> str:
     statement = outcome.statement
+    slip = zip(("A slip of the pen", "Right elsewhere"), statement.slip or (), strict=False)
     parts = [
-        f'<section aria-labelledby="{name}">',
-        f'<h2 id="{name}"><span class="id">{escape(statement.name)}</span> {badge(outcome.verdict)}</h2>',
+        f'<section id="{name}" aria-labelledby="{name}-title">',
+        f'<h2 id="{name}-title"><span class="id">{escape(statement.name)}</span> {badge(outcome.verdict)}</h2>',
         f'<p class="meta">{escape(statement.source)} · {escape(str(statement.kind))} · {escape(outcome.how)} · '
         f"seed {outcome.seed} · {duration(outcome.seconds)}</p>",
         f'<pre class="statement">{escape(statement.says.strip())}</pre>',
         *(_quote("In the paper", one) for one in ([statement.quote] if statement.quote else [])),
         *(_quote("Restricted by", one) for one in statement.restricted_by),
-        _worst(outcome),
+        *(_quote(role, one) for role, one in slip),
+        _defect(outcome, correction),
+        f"<p>Corrects {_link(statement.corrects, shown)}.</p>" if statement.corrects else "",
+        f"<p>Corrected by {_link(correction.name, shown)}.</p>" if correction is not None else "",
+        _derivation(statement),
+        _worst(outcome, command),
         _where(outcome, name),
+        f'<h3>The hunt</h3><p class="meta">{escape(hunts)}</p>' if hunts else "",
         _curve(outcome, name),
         _failures(outcome),
         _points(outcome),
@@ -146,13 +209,34 @@ def _section(outcome: Outcome, name: str) -> str:
     return "\n".join(part for part in parts if part)
 
 
+def _link(name: str, shown: set[str]) -> str:
+    return f'<a href="#{escape(name, quote=True)}">{escape(name)}</a>' if name in shown else escape(name)
+
+
 def _quote(role: str, quote: Any) -> str:
     return (
         f"<blockquote><p>{escape(quote.text)}</p><footer>{role}: {escape(quote.place)}</footer></blockquote>"
     )
 
 
-def _worst(outcome: Outcome) -> str:
+def _defect(outcome: Outcome, correction: Statement | None) -> str:
+    lines = []
+    if (defect := defect_of(outcome, correction)) is not None:
+        lines.append(f"Defect: <strong>{defect}</strong>, {escape(defect.meaning)}.")
+    if len(readings := readings_of(outcome)) > 1:
+        each = "; ".join(f"{escape(name)}: {verdict}" for name, verdict in readings.items())
+        lines.append(f"By reading: {each}.")
+    return "".join(f'<p class="defect">{line}</p>' for line in lines)
+
+
+def _derivation(statement: Statement) -> str:
+    why = statement.derivation.strip()
+    if not why:
+        return ""
+    return f'<h3>Why this is the right statement</h3><pre class="derivation">{escape(why)}</pre>'
+
+
+def _worst(outcome: Outcome, command: str) -> str:
     worst = outcome.worst
     if worst is None:
         return '<div class="note error"><p>No point could be judged.</p></div>'
@@ -163,6 +247,8 @@ def _worst(outcome: Outcome) -> str:
         f"<p>Gap {number(worst.gap)} {escape(worst.unit)}, {interval(worst.interval)}, by {escape(worst.route)}. "
         f"{escape(worst.detail)}</p>",
     ]
+    if worst.second_route:
+        lines.append(f"<p>Second route: {escape(worst.second_route)}</p>")
     for key, reach in outcome.frontier.items():
         words = (
             f"from {_word(reach['low'])} to {_word(reach['high'])}"
@@ -173,7 +259,7 @@ def _worst(outcome: Outcome) -> str:
     kind = "note counterexample" if refuted else "note"
     return (
         f'<div class="{kind}"><h3>{title}</h3>{"".join(lines)}<p>See it again:</p>'
-        f'<pre class="command" tabindex="0">{escape(outcome.replay.shell)}</pre>'
+        f'<pre class="command" tabindex="0">{escape(command)}</pre>'
         f'<details><summary>The same in Python</summary><pre tabindex="0">{escape(outcome.replay.python)}</pre></details></div>'
     )
 
@@ -183,7 +269,7 @@ def _word(value: Any) -> str:
 
 
 def _where(outcome: Outcome, name: str) -> str:
-    drawn = where_map(outcome, f"{name}-map")
+    drawn = where_map(outcome, f"{_safe(name)}-map")
     share = (
         "" if math.isnan(outcome.share) else f"It stands at {outcome.share:.0%} of the evenly spread points. "
     )
@@ -193,12 +279,20 @@ def _where(outcome: Outcome, name: str) -> str:
     return f"<h3>Where it holds</h3><p>{share}{broken}</p><figure>{drawn}</figure>"
 
 
+def _safe(name: str) -> str:
+    # An id in an SVG may hold letters, digits, dots and dashes only: it is referred to as url(#id).
+    return re.sub(r"[^\w.-]", "-", name, flags=re.ASCII)
+
+
 def _curve(outcome: Outcome, name: str) -> str:
     worst = outcome.worst
     if worst is None or not plots.drawable(worst.evidence) or worst.evidence is None:
         return ""
     drawn = plots.svg(
-        worst.evidence, worst.verdict, f"{outcome.statement.name} at its worst point", f"{name}-curve"
+        worst.evidence,
+        worst.verdict,
+        f"{outcome.statement.name} at its worst point",
+        f"{_safe(name)}-curve",
     )
     return f"<h3>There, truth and claim</h3><figure>{drawn}</figure>"
 
@@ -230,7 +324,7 @@ def _points(outcome: Outcome) -> str:
         outcome.judged, key=lambda one: (order.index(one.verdict), -abs(one.gap) if one.gap == one.gap else 0)
     )
     rows = "".join(
-        f'<tr><th scope="row"><span class="parameters">{escape(parameters(plain(one.parameters)))}</span></th>'
+        f'<tr><th scope="row">{escape(one.name)} <span class="parameters">{escape(parameters(plain(one.parameters)))}</span></th>'
         f"<td>{badge(one.verdict)}</td>"
         f'<td class="num">{number(one.gap)}</td><td class="num">{interval(one.interval)}</td>'
         f'<td class="num">{count(one.games)}</td><td class="how">{escape(one.route)}. {escape(one.detail)}</td></tr>'
@@ -241,7 +335,11 @@ def _points(outcome: Outcome) -> str:
     head = "".join(
         f'<th scope="col">{word}</th>' for word in ("point", "verdict", "gap", "interval", "games", "how")
     )
-    more = "" if len(ranked) <= SHOWN else f'<p class="meta">{len(ranked) - SHOWN} more in results.json.</p>'
+    more = (
+        ""
+        if len(ranked) <= SHOWN
+        else f'<p class="meta">{len(ranked) - SHOWN} more in the data beside this page.</p>'
+    )
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     region = 'class="scroll" role="region" tabindex="0" aria-label="Judged points"'
     return f"<details><summary>{plural(len(ranked), 'judged point')}</summary><div {region}>{table}</div>{more}</details>"

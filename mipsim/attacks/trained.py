@@ -1,0 +1,140 @@
+"""An attack that was learned: a classifier of outputs whose law is not known."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from mipsim._precision import exact_scope
+from mipsim._validation import whole
+from mipsim.attacks.base import AbstractAttack
+
+BATCH, STEPS = 1024, 1500
+"""Games of one step of the optimiser, and steps: enough for a loss that no longer falls on outputs of up to a hundred numbers."""
+RATE = 3e-3
+"""Step size of Adam at the start; it falls to zero along a cosine."""
+LEARNING = 0x4C454152
+"""Sets the random numbers of training apart from those of every run."""
+
+
+class _Played(Protocol):
+    """What is asked of a game."""
+
+    def play(self, key: Any, member: Any) -> tuple[Array, Array]: ...
+
+
+class TrainedClassifier(AbstractAttack):
+    """The log odds of "in" that a network learned from games of its own; made by `trained_attack`.
+
+    Args:
+        layers: matrix and offset of each layer, of shapes (inputs, outputs) and (outputs,); tanh between the layers.
+        centre: what is taken off the output's numbers, shape (inputs,).
+        scale: what they are divided by then, shape (inputs,).
+
+    Source: Bichsel, Steffen, Bogunovic, Vechev (2021), "DP-Sniper", for classifiers as attacks on a mechanism.
+
+    Examples:
+        >>> attack = TrainedClassifier(((np.array([[2.0]]), np.array([1.0])),), np.array([3.0]), np.array([0.5]))
+        >>> print(attack.score(np.zeros(1), np.array([4.0])))
+        5.0
+    """
+
+    layers: tuple[tuple[np.ndarray, np.ndarray], ...]
+    centre: np.ndarray
+    scale: np.ndarray
+
+    def score(self, target: Float[Array, " d"], output: Array) -> Float[Array, ""]:
+        """The last layer's one number."""
+        now = (jnp.ravel(jnp.asarray(output)) - self.centre) / self.scale
+        for place, (matrix, offset) in enumerate(self.layers):
+            now = jnp.tanh(now) if place else now
+            now = now @ matrix + offset
+        return now[0]
+
+
+def trained_attack(
+    game: _Played, games: int = 20_000, seed: int = 0, hidden: tuple[int, ...] = ()
+) -> TrainedClassifier:
+    """Train a classifier of a game's outputs: logistic regression, or with `hidden` a small network.
+
+    It learns from games of its own. A run that judges it plays others: its pilot fixes the thresholds, and the games that are
+    counted are a third set. What it reaches is a lower bound on the best attacker's power.
+
+    Args:
+        game: of which the output is attacked; the target must be the same in every round.
+        games: in each world, to learn from, >= 100.
+        seed: of these games and of the network's start, a whole number in [0, 2^63).
+        hidden: width of each hidden layer, >= 1; (32, 32) is a small network.
+
+    Raises:
+        ValueError: naming the argument; or if an output is not finite.
+
+    Source: Kingma & Ba (2015), "Adam"; Bichsel et al. (2021), "DP-Sniper".
+
+    Examples:
+        >>> import mipsim as mi
+        >>> game = mi.TwoInputs(lambda key, x: x + jax.random.normal(key, x.shape), [0.0, 0.0], [1.0, 1.0])
+        >>> attack = mi.trained_attack(game, 2000)
+        >>> direction = attack.layers[0][0][:, 0] / attack.scale  # the likelihood ratio grows as (1, 1)
+        >>> bool(abs(direction[0] / direction[1] - 1.0) < 0.3)
+        True
+    """
+    import optax
+    from flax import linen
+
+    games, seed = whole("games", games, 100), whole("seed", seed, 0)
+    if seed >= 2**63:
+        raise ValueError(f"seed is {seed}; it must be a whole number in [0, 2^63)")
+    widths = tuple(whole("hidden", width, 1) for width in hidden)
+    key = jax.random.fold_in(jax.random.key(seed), LEARNING)
+    outputs, inside = _played(game, games, key)
+    centre, scale = outputs.mean(axis=0), outputs.std(axis=0)
+    scale = np.where(scale > 0.0, scale, 1.0)
+    x, y = (jnp.asarray(a, jnp.float32) for a in ((outputs - centre) / scale, inside))
+
+    class Network(linen.Module):
+        @linen.compact
+        def __call__(self, now: Array) -> Array:
+            for width in widths:
+                now = jnp.tanh(linen.Dense(width)(now))
+            return linen.Dense(1)(now)[..., 0]
+
+    network = Network()
+    start: Any = network.init(jax.random.fold_in(key, 1), x[:1])
+    optimiser = optax.adam(optax.cosine_decay_schedule(RATE if widths else 10 * RATE, STEPS))
+
+    def loss(parameters: Any, rows: Array) -> Array:
+        return optax.sigmoid_binary_cross_entropy(network.apply(parameters, x[rows]), y[rows]).mean()
+
+    def step(i: Array, state: tuple[Any, Any]) -> tuple[Any, Any]:
+        parameters, moments = state
+        rows = jax.random.randint(jax.random.fold_in(key, 2 + i), (BATCH,), 0, x.shape[0])
+        change, moments = optimiser.update(jax.grad(loss)(parameters, rows), moments, parameters)
+        return optax.apply_updates(parameters, change), moments
+
+    learned, _ = jax.jit(lambda state: jax.lax.fori_loop(0, STEPS, step, state))(
+        (start, optimiser.init(start))
+    )
+    found = [learned["params"][f"Dense_{place}"] for place in range(len(widths) + 1)]
+    layers = tuple((np.asarray(one["kernel"], float), np.asarray(one["bias"], float)) for one in found)
+    return TrainedClassifier(layers, centre, scale)
+
+
+def _played(game: _Played, games: int, key: Array) -> tuple[np.ndarray, np.ndarray]:
+    """(outputs of shape (2 games, numbers), 1 where the world is "in"), of literal rounds."""
+    keys = jax.random.split(jax.random.fold_in(key, 0), 2 * games)
+    inside = np.arange(2 * games) % 2
+
+    def output(one: Array, member: Array) -> Array:
+        return jnp.ravel(jnp.asarray(game.play(one, member == 1)[1], float))
+
+    with exact_scope():
+        found = np.asarray(eqx.filter_jit(jax.vmap(output))(keys, jnp.asarray(inside)), float)
+    if not np.isfinite(found).all():
+        raise ValueError("game has outputs that are not finite; a classifier is trained on finite ones")
+    return found, inside

@@ -1,0 +1,45 @@
+"""Divergences of two laws on finitely many outputs."""
+
+import numpy as np
+
+
+def least_delta(first: np.ndarray, second: np.ndarray, epsilon: float) -> float:
+    """Return the least delta of (epsilon, delta)-DP for one pair of output laws, in both directions: sum max(p - e^epsilon q, 0).
+
+    Args:
+        first: probabilities, shape (m,).
+        second: the same.
+        epsilon: >= 0.
+
+    Examples:
+        >>> least_delta(np.array([1.0, 0.0]), np.array([0.5, 0.5]), 0.0)
+        0.5
+    """
+    found = []
+    for p, q in ((first, second), (second, first)):
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = np.where(q > 0, np.exp(epsilon) * q, 0.0)
+        found.append(float(np.maximum(p - scaled, 0.0).sum()))
+    return max(found)
+
+
+def renyi_divergence(first: np.ndarray, second: np.ndarray, order: float) -> float:
+    """Return D_order(first || second), inf where it diverges.
+
+    Args:
+        first: probabilities, shape (m,).
+        second: the same.
+        order: > 0, not 1.
+
+    Source: Renyi (1961); van Erven and Harremoes (2014), "Renyi divergence and Kullback-Leibler divergence".
+
+    Examples:
+        >>> renyi_divergence(np.array([1.0, 0.0]), np.array([0.0, 1.0]), 0.5)
+        inf
+    """
+    if order > 1 and (first[second == 0] > 0).any():
+        return float("inf")
+    both = (first > 0) & (second > 0)
+    with np.errstate(over="ignore"):
+        total = float((first[both] ** order * second[both] ** (1 - order)).sum())
+    return float(np.log(total) / (order - 1)) if total > 0 else float("inf")

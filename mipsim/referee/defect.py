@@ -1,0 +1,91 @@
+"""What is wrong with a statement that is refuted: its formula, a missing condition, its wording, or one way to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+from mipsim.referee.outcome import Outcome, verdict_on
+from mipsim.referee.result import Verdict
+from mipsim.referee.statement import READING, Statement
+
+
+class Defect(StrEnum):
+    """What is wrong with a statement that does not stand as printed; see `defect_of`."""
+
+    FORMULA = "formula"
+    CONDITION = "condition"
+    WORDING = "wording"
+    READING = "reading"
+
+    @property
+    def meaning(self) -> str:
+        """The class in words.
+
+        Examples:
+            >>> Defect.CONDITION.meaning
+            'right with a condition that is not stated'
+        """
+        return {
+            Defect.FORMULA: "wrong at the paper's own setting, or in most of its domain",
+            Defect.CONDITION: "right with a condition that is not stated",
+            Defect.WORDING: "a slip of the pen that another line of the paper has right",
+            Defect.READING: "false under some readings, right under another",
+        }[self]
+
+
+def readings_of(outcome: Outcome) -> dict[str, Verdict]:
+    """The verdict of each reading, over its judged points; empty if the statement has no parameter named "reading".
+
+    Args:
+        outcome: what judging or hunting returned.
+    """
+    names = dict.fromkeys(str(one.parameters[READING]) for one in outcome.judged if READING in one.parameters)
+    return {
+        name: verdict_on(
+            outcome.statement, [one for one in outcome.judged if str(one.parameters[READING]) == name], False
+        )
+        for name in names
+    }
+
+
+def correction_of(statement: Statement, among: Iterable[Statement]) -> Statement | None:
+    """The first of some statements that corrects this one, or None."""
+    return next((one for one in among if one.corrects == statement.name), None)
+
+
+def defect_of(outcome: Outcome, correction: Statement | None = None) -> Defect | None:
+    """What is wrong with a refuted statement; None where it is not refuted, is itself a correction, or where the data do not say.
+
+    - wording: both places of a slip of the pen are given.
+    - reading: it is refuted under some readings and confirmed under another.
+    - formula: it is refuted at the paper's own setting, or at more than half of the evenly spread points.
+    - condition: the correction claims the same function and assumes more.
+
+    Args:
+        outcome: what judging or hunting returned.
+        correction: the corrected statement, if there is one.
+
+    Examples:
+        >>> from mipsim import referee as rf
+        >>> printed = rf.Statement(
+        ...     name="square", says="x <= x^2", source="a slip", kind=rf.Bound(), domain={"x": rf.Real(0.0, 4.0)},
+        ...     claimed=lambda x: x * x, truth=lambda x: x,
+        ... )
+        >>> right = printed.corrected(says="x <= x^2 for x >= 1", where=lambda x: x >= 1)
+        >>> str(defect_of(rf.judge(printed), right))
+        'condition'
+    """
+    statement = outcome.statement
+    if outcome.verdict is not Verdict.REFUTED or statement.corrects:
+        return None
+    if statement.slip is not None:
+        return Defect.WORDING
+    if Verdict.CONFIRMED in readings_of(outcome).values():
+        return Defect.READING
+    refuted = [one for one in outcome.judged if one.verdict is Verdict.REFUTED]
+    if any(one.setting == "paper" for one in refuted) or outcome.share < 0.5:
+        return Defect.FORMULA
+    if correction is not None and correction.claimed is statement.claimed:
+        return Defect.CONDITION
+    return None

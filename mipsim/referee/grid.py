@@ -1,0 +1,25 @@
+"""Points of a statement, listed as a grid."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+def grid(base: Mapping[str, Any] | None = None, /, **values: Any) -> list[dict[str, Any]]:
+    """Return every combination of the values that are listed, with what is fixed: points for `Statement` and `judge`.
+
+    Args:
+        base: values that `values` may override.
+        values: name -> a word, number, boolean or None, or several of them (list, tuple, range, the keys of a mapping).
+
+    Examples:
+        >>> grid({"law": "uniform", "n": 1}, n=(2, 4))
+        [{'law': 'uniform', 'n': 2}, {'law': 'uniform', 'n': 4}]
+    """
+    listed = {
+        name: list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
+        for name, value in (dict(base or {}) | values).items()
+    }
+    return [dict(zip(listed, chosen, strict=True)) for chosen in itertools.product(*listed.values())]

@@ -1,0 +1,193 @@
+"""Second ways to numbers of Izzo et al. (2024): draws with NumPy, literal enumerations, whole fractions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from mipsim._roots import outer_root
+from mipsim.engine.play import play
+from mipsim.exact.subset.enumeration import LARGEST, half_subsets, subsets, worlds
+from mipsim.exact.subset.shift import euclidean_shift_eta
+from mipsim.theory.izzo_example import last_record
+from sims.izzo_algorithms import Law, central_moment, statistic_of_halves
+from sims.izzo_games import scale_of, two_outputs
+
+BLOCK = 20_000
+"""Games that are drawn at once."""
+
+
+def norms(x: np.ndarray, moment: float) -> np.ndarray:
+    """(mean |x_i|^M)^(1/M) over the last axis, by the largest entry, so that no power overflows."""
+    size = np.abs(x)
+    most = size.max(axis=-1, keepdims=True)
+    return most[..., 0] * np.mean((size / most) ** moment, axis=-1) ** (1 / moment)
+
+
+def printed_noise(
+    rng: np.random.Generator, games: int, dimension: int, moment: float, scale: float
+) -> np.ndarray:
+    """Corollary 10's noise as printed, r U with a Laplace radius; shape (games, d).
+
+    |Y_i|^M ~ Gamma(1/M) is Gamma(1 + 1/M) times V^M, V uniform, which does not underflow for large M.
+    """
+    y = rng.gamma(1 + 1 / moment, size=(games, dimension)) ** (1 / moment) * rng.uniform(
+        -1, 1, (games, dimension)
+    )
+    return (rng.laplace(0.0, scale, games) / norms(y, moment))[:, None] * y
+
+
+def two_output_draws(
+    moment: float, dimension: int, eta: float
+) -> tuple[Callable[..., np.ndarray], Callable[..., np.ndarray]]:
+    """Samplers (out, in) of the log-likelihood ratio of "in" (output (1, ..., 1)) to "out" (output (-1, ..., -1)), every sigma_i = 1."""
+    scale = scale_of(moment, eta)
+
+    def sampler(side: float) -> Callable[..., np.ndarray]:
+        def block(rng: np.random.Generator, games: int) -> np.ndarray:
+            x = printed_noise(rng, games, dimension, moment, scale) + side
+            far, near = norms(x + 1, moment), norms(x - 1, moment)
+            return (dimension - 1) * np.log(far / near) + (far - near) / scale
+
+        return lambda rng, games: np.concatenate(
+            [block(rng, min(BLOCK, games - done)) for done in range(0, games, BLOCK)]
+        )
+
+    return sampler(-1.0), sampler(1.0)
+
+
+def played_by_the_engine(moment: float, dimension: int, eta: float) -> str:
+    """The same game with the package's own mechanism and engine."""
+    curve = play(*two_outputs(moment, dimension, eta), 20_000, 12, progress=False).tradeoff(confidence=0.999)
+    low, high = (0.5 * end for end in curve.advantage_interval())
+    return f"20,000 games in each world by the engine (seed 12): the attack's eta is in [{low:.4f}, {high:.4f}], promised {eta:g}"
+
+
+def nearer_of_two(eta: float, dimension: int) -> str:
+    """M = 2, two outputs at distance 2 sigma: by quadrature over the radius, and by drawing radii and angles."""
+    scale = scale_of(2.0, eta)
+    other = euclidean_shift_eta(2.0, scale, dimension, "exponential")
+    rng = np.random.default_rng(10)
+    r = rng.exponential(scale, 200_000)
+    u = rng.standard_normal(len(r))
+    rest = rng.chisquare(dimension - 1, len(r)) if dimension > 1 else 0.0
+    # Output r u + 1 ("in") or r u - 1, u one coordinate of a uniform direction: the nearer is named, by the sign along their line.
+    wrong = float((r * u / np.sqrt(u**2 + rest) < -1.0).mean())
+    return (
+        f"quadrature over the radius: eta = {other:.5f}; 200,000 draws of radius and direction (NumPy, seed 10) of the attack "
+        f"that names the nearer output: accuracy - 1/2 = {0.5 - wrong:.4f}, promised at most {eta:g}"
+    )
+
+
+def crossings(u: np.ndarray, moment: float) -> np.ndarray:
+    """t* > 0 with ||u - t w|| = 1 for unit directions u, shape (N, d), w = (2, ..., 2); 0 where there is none.
+
+    The norm is convex in t, so that it is below 1 between 0 and t* only.
+    """
+    falling = np.sum(np.sign(u) * np.abs(u) ** (moment - 1), axis=1) > 0
+    ends = np.full(len(u), np.log(1e-9)), np.full(len(u), np.log(2.0))
+    found = outer_root(
+        lambda log_t, index: np.log(norms(u[index] - 2 * np.exp(log_t)[:, None], moment)), *ends
+    )
+    return np.where(falling, np.exp(found), 0.0)
+
+
+def planar_draws(moment: float, eta: float) -> str:
+    """Two outputs in the plane, with directions drawn by importance (log-uniform gaps) and bisection."""
+    rng = np.random.default_rng(11)
+    scale = scale_of(moment, eta)
+    gap = np.exp(-(8.0 + np.log(scale)) * rng.random(100_000))
+    v = 1.0 - gap
+    weight = np.exp((1 / moment - 1) * np.log1p(-0.5 * v**moment)) * gap
+    large = np.exp(np.log(2.0 - v**moment) / moment)
+    total = 0.0
+    for sign in (1.0, -1.0):
+        t = crossings(np.column_stack([large, sign * v]), moment)
+        with np.errstate(divide="ignore"):  # t = 0 where two coordinates cancel
+            total = total + 0.5 * -np.expm1(-1.0 / (scale * t))
+    found = 0.5 * float(np.mean(weight * total)) / float(np.mean(weight))
+    return f"100,000 weighted draws of the direction (NumPy, seed 11): eta = {found / eta:.4f} times the promised {eta:g}"
+
+
+def algorithm_1_runs(
+    algorithm: Callable[[np.ndarray], float], records: np.ndarray, moment: float, eta: float
+) -> str:
+    """Run algorithm 1 as listed with B = 200, and judge by thresholds of |output - median|."""
+    rng, c, n = np.random.default_rng(13), scale_of(moment, eta), len(records)
+    cache = [(f, algorithm(records[f]), statistic_of_halves(algorithm, records[f])) for f in half_subsets(n)]
+    games, outputs, member = 6000, [], []
+    for index in rng.integers(0, len(cache), games):
+        flags, value, halves = cache[index]
+        sigma = central_moment(halves[rng.integers(0, len(halves), 200)], moment)
+        outputs.append(value + rng.laplace(0.0, c * sigma) if sigma > 0 else value)
+        member.append(flags[n - 1])
+    score, inside = np.abs(np.array(outputs) - np.median(outputs)), np.array(member)
+    first, second = slice(None, games // 2), slice(games // 2, None)
+    levels = np.quantile(score[first], np.linspace(0.01, 0.99, 50))
+    best = max(levels, key=lambda t: np.mean((score[first] > t) == inside[first]))
+    accuracy = float(np.mean((score[second] > best) == inside[second]))
+    return (
+        f"{games:,} runs of the printed algorithm (NumPy, seed 13, B = 200), a threshold chosen on one half and judged on the other: "
+        f"accuracy - 1/2 = {accuracy - 0.5:.3f}, promised at most {eta:g}"
+    )
+
+
+def counted_rates(law: Law, n: int, target: int) -> str:
+    """TPR, FPR and accuracy of the likelier side, counted over drawn training sets and outputs."""
+    rng, flags = np.random.default_rng(8), half_subsets(n)[:, target]
+    out, inside = worlds(law, n, target)
+    drawn = rng.integers(0, len(law), 200_000)
+    output = (rng.random((len(drawn), 1)) >= law[drawn].cumsum(axis=1)).sum(axis=1).clip(max=law.shape[1] - 1)
+    guess, member = (inside >= out)[output], flags[drawn]
+    tpr, fpr, accuracy = guess[member].mean(), guess[~member].mean(), (guess == member).mean()
+    return f"200,000 drawn training sets (seed 8): TPR = {tpr:.4f}, FPR = {fpr:.4f}, accuracy - 1/2 = {accuracy - 0.5:.4f}"
+
+
+def literal_sensitivity(reading: str) -> str:
+    """Proposition 11: every half and every adjacent pair, literally, in Python numbers."""
+    found = []
+    for n in (8, 10, 12):
+        records = [2.0**i for i in range(n - 1)] + [last_record(n, reading)]
+        value = {s: 1.0 / sum(records[i] for i in s) for s in combinations(range(n), n // 2)}
+        largest = max(
+            abs(a - value[tuple(sorted((set(s) - {i}) | {j}))])
+            for s, a in value.items()
+            for i in s
+            for j in set(range(n)) - set(s)
+        )
+        found.append(f"{largest:.4g} (variance {np.var(list(value.values())):.3g}) at n = {n}")
+    return f"literal enumeration of all halves and neighbours: Delta = {', '.join(found)}; 2^(n/3) = 6.35, 10.1, 16"
+
+
+def three_points(k: float, t: float, sigma: float) -> str:
+    """Lemma 13: a law on -a, 0, a with E X^2 <= sigma^k; in whole fractions where k is a whole number."""
+    exact = k == int(k)
+    s, x, power = (Fraction(sigma), Fraction(t), int(k)) if exact else (sigma, t, k)
+    a = x * s * (Fraction(10001, 10000) if exact else 1.0001)
+    p = min(1, s**power / a**2)
+    kind = "exact fractions" if exact else "by hand"
+    return (
+        f"{kind}: X = +-{float(a):.4g} with probability {float(p / 2):.4g} each, else 0, has E X^2 = {float(p * a**2):.4g} "
+        f"<= sigma^k and P(|X| > t sigma) = {float(p):.6g} > 1/t^k = {float(1 / x**power):.6g}"
+        if p > 1 / x**power
+        else f"{kind}: no law on these three points; P = {float(p):.6g}"
+    )
+
+
+def literal_rates(n: int, k: int, keep: float) -> str:
+    """TPR - FPR of the algorithm that names a record: over every k-set and output, or over drawn ones where there are too many."""
+    if comb(n, k) > LARGEST:
+        rng, games = np.random.default_rng(9), 20_000
+        order = rng.random((games, n)).argsort(axis=1)  # the first k are the training set
+        place = np.where(rng.random(games) < keep, rng.integers(k, n, games), rng.integers(0, k, games))
+        named, member = order[np.arange(games), place] == 0, (order[:, :k] == 0).any(axis=1)
+        gap = abs(named[member].mean() - named[~member].mean())
+        return f"{games:,} drawn sets and outputs (NumPy, seed 9): TPR - FPR = {gap:.3g} for the attack that asks whether x* is named"
+    flags = subsets(n, k)
+    law = np.where(flags, (1 - keep) / k, keep / (n - k))
+    gap = float(np.maximum(law[flags[:, 0]].mean(axis=0) - law[~flags[:, 0]].mean(axis=0), 0).sum())
+    return f"all {len(flags)} sets and {n} outputs enumerated in floating point: TPR - FPR = {gap:.4g}"

@@ -1,0 +1,48 @@
+"""Enumeration of all data sets, and the tables of a density's terms by Fourier transforms, against closed forms."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from mipsim.exact.enumeration import bernoulli_data_sets, best_deterministic_power, mean_game
+from tests.fourier_terms import density_terms
+
+P, Z = np.array([0.3, 0.6]), np.array([1.0, 0.0])
+
+
+def test_gaussian_data_have_the_closed_form():
+    n, z = 50, 3.0
+    terms = density_terms(n, lambda u: np.exp(-(u**2) / 2), 0.0, 1.0, z, 1)
+    x = terms.total
+    exact = stats.norm.logpdf(x, z, np.sqrt(n - 1)) - stats.norm.logpdf(x, 0, np.sqrt(n))
+    middle = np.abs(x) < 6 * np.sqrt(n)
+    # Densities of the grid carry rounding of 1e-16 of their maximum, which is 1e-8 of them at 6 deviations.
+    np.testing.assert_allclose(terms.ratio[middle], exact[middle], atol=1e-6)
+
+
+def test_exponential_data_have_the_gamma_ratio():
+    n, z = 30, 2.0
+    terms = density_terms(n, lambda u: np.exp(-1j * u) / (1 - 1j * u), 1.0, 1.0, z, 1)
+    x = terms.total
+    middle = np.abs(x - n) < 4 * np.sqrt(n)
+    exact = stats.gamma.logpdf(x[middle] - z, n - 1) - stats.gamma.logpdf(x[middle], n)
+    np.testing.assert_allclose(terms.ratio[middle], exact, atol=1e-6)
+
+
+def test_enumeration_agrees_with_itself():
+    sets, probability = bernoulli_data_sets(P, 3)
+    assert sets.shape == (64, 3, 2)
+    outputs, out, inside = mean_game(P, 3, Z, kept=2)
+    assert outputs.shape[1] == 2
+    for law in (out, inside, probability):
+        assert law.sum() == pytest.approx(1)
+    # The drawn rows hold the target with probability 2/3.
+    shift = (outputs * inside[:, None]).sum(axis=0) - P
+    np.testing.assert_allclose(shift, (Z - P) * (2 / 3) / 2, atol=1e-12)
+
+
+def test_sizes_beyond_enumeration_are_refused():
+    with pytest.raises(ValueError, match="n d = 40"):
+        bernoulli_data_sets(np.full(4, 0.5), 10)
+    with pytest.raises(ValueError, match="30 outputs"):
+        best_deterministic_power(np.full(30, 1 / 30), np.full(30, 1 / 30), np.array([0.1]))
