@@ -125,6 +125,8 @@ class MeanProblem:
         }
         # The table of noisy counts is large, and the approach faster.
         first, steps = (20, 8) if self.gamma and self.data == "Bernoulli" else (50, 10)
+        if self.extra == "faint noise":  # the two sums are told apart from some hundred rows on
+            first, steps = 400, 8
         return tuple(first * int(np.ceil(max(1.0, slow.get(self.data, 1.0)))) * 2**k for k in range(steps))
 
 

@@ -9,8 +9,10 @@ import numpy as np
 
 from mipsim import referee as rf
 from mipsim.theory import azize
-from mipsim.tradeoff import AbstractTradeOff, MixtureTradeOff
+from mipsim.tradeoff import AbstractTradeOff
 from sims.azize_mean import MeanProblem, leakage, mean_tradeoff
+from sims.azize_mean_laws import Subsampled
+from sims.azize_second_routes import faint_noise
 from sims.studies import STUDIES
 from verify.azize.conditions import MEAN, REGULAR
 from verify.azize.mean import DOMAIN, PAPER, POWER, REGULAR_POINTS, RESTRICTED, searched, sizes
@@ -33,18 +35,6 @@ _SUB_QUOTE = rf.Quote(
     "lim_{n,d} Pow_n(l_{n,rho}^sub, alpha, z*) = Phi(z_alpha + sqrt(rho m*)).",
     "theorem 4.2, equation 10",
 )
-
-
-def faint_noise(games: int = 200_000, n: int = 400) -> str:
-    """Draw the sum of coordinate n, a fair coin with target 1/2 and noise 1/n a record, and look whether it is nearer to a half."""
-    rng, rates = np.random.default_rng(15), []
-    for member in (False, True):
-        total = rng.binomial(n - member, 0.5, games) + member * 0.5 + rng.normal(0.0, n**-0.5, games)
-        rates.append(float((np.abs(total - np.floor(total) - 0.5) < 0.25).mean()))
-    return (
-        f"{games:,} games per world from the sums of coordinate n (NumPy, seed 15, n = {n}): the test 'nearer to a half than to a "
-        f"whole number' has FPR {rates[0]:.5f} and TPR {rates[1]:.5f}; the statement says that it has equal rates"
-    )
 
 
 _COIN = 0.24**0.5
@@ -81,7 +71,7 @@ NOISE = rf.Statement(
     control=None,
     quote=_NOISE_QUOTE,
     restricted_by=RESTRICTED,
-    second_route=faint_noise,
+    second_route=lambda: faint_noise(),
 )  # fmt: skip
 NOISE = replace(NOISE, control=rf.Control(NOISE.points[4].at, 0.05))
 
@@ -97,15 +87,6 @@ def formula(printed: bool, n: int, rho: float, **at: Any) -> AbstractTradeOff:
     m = leakage(MeanProblem.of(at), rows, n) * rows / n  # of the mean of all n rows
     curve = azize.subsampled_tradeoff_printed if printed else azize.subsampled_tradeoff_corrected
     return curve(m, rows / n)
-
-
-class Subsampled(MixtureTradeOff):
-    """The law of the sub-sampled mean: with probability rho that of the drawn rows, else that of H0."""
-
-    def beta_bracket(self, alpha: Any) -> tuple[np.ndarray, ...]:
-        """Proven bounds of the FNR."""
-        ends = self.inner.beta_bracket(alpha)  # pyright: ignore[reportAttributeAccessIssue]
-        return tuple(self.rho * end + (1 - self.rho) * (1 - alpha) for end in ends)
 
 
 def subsampled(n: int, rho: float, **at: Any) -> Subsampled:

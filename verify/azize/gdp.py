@@ -13,6 +13,7 @@ from mipsim import referee as rf
 from mipsim._precision import exact_scope
 from mipsim.theory import azize
 from sims.azize_mean import MeanProblem, leakage
+from sims.azize_second_routes import by_release
 from verify.azize.conditions import MEAN
 from verify.azize.mean import DOMAIN, PAPER, POWER, RESTRICTED, corrected, law, number, searched, sizes
 from verify.azize.mean import LAWS as LAWS
@@ -81,14 +82,6 @@ def best_advantage(n: int, distance: float, mechanism: mi.AbstractMechanism | No
             for data in (rows, other)
         ]
     return float(seen[0] != seen[1]) if max(map(len, seen)) == 1 else 0.0
-
-
-def by_release(n: int, distance: float) -> str:
-    """Release the mean of two neighbouring data sets, drawn with NumPy, and compare."""
-    rows = np.random.default_rng(20).random((n, 1))
-    other = rows.copy()
-    other[0] += distance
-    return f"means of two drawn data sets that differ in one row (NumPy, seed 20): {rows.mean():.12f} and {other.mean():.12f}"
 
 
 def found(n: int, reading: str, distance: float, **at: Any) -> rf.Number | float:

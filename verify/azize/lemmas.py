@@ -2,105 +2,19 @@
 
 from __future__ import annotations
 
-from functools import cache
+from typing import Any
 
 import numpy as np
-from scipy import integrate, stats
 
-import mipsim as mi
 from mipsim import referee as rf
-from mipsim.theory import azize_moments as moments
+from sims.azize_moments import DATA, by_closed_form, mean_error, subsample_error
+from sims.azize_second_routes import truncated_eighth_moment
 
 SIZES = tuple(1000 * 4**k for k in range(8))
 TOLERANCE = 0.02
 """On n times the error of a moment, so that "o(1/n)" means "to zero"."""
-ROUNDING = 1e-15
-"""Relative error of float64 in a moment of order 1 or less; the judged error is n times that."""
 FIXED = "t_j fixed as n grows"
 GROWING = "t_j grows with n, as in a target that holds its leakage in one coordinate"
-DATA = ("Bernoulli", "normal", "exponential", "Laplace", "uniform", "Student t")
-
-
-@cache
-def _moments(data: str, p: float, df: float) -> tuple[np.ndarray, float]:
-    """(central moments up to the eighth, skewness)."""
-    one, zero = np.ones(1), np.zeros(1)
-    law: mi.AbstractDistribution = {
-        "Bernoulli": lambda: mi.Bernoulli([p]),
-        "normal": lambda: mi.Gaussian(zero, one),
-        "exponential": lambda: mi.Exponential(one),
-        "Laplace": lambda: mi.Laplace(zero, one),
-        "uniform": lambda: mi.Uniform(zero, one),
-        "Student t": lambda: mi.StudentT(df, zero, one),
-    }[data]()
-    skewness = float(law.third_cumulant[0] / law.variance[0] ** 1.5)
-    return np.array([law.central_moment(r)[0] for r in range(9)]), skewness
-
-
-def _grown(n: int, t: float, q: float, reading: str) -> float:
-    return t * n**q if reading == GROWING else t
-
-
-def mean_error(
-    n: int, data: str, p: float, df: float, t: float, q: float, reading: str, factor: float = 1.0
-) -> rf.Number:
-    """N times the largest absolute error of E0, E1, V0 and V1 of Y_n, at t n^q; `factor` spoils t^2 for the control."""
-    central, skewness = _moments(data, p, df)
-    t = _grown(n, t, q, reading)
-    y, square = moments.mean_expansion(t, skewness, n), factor * t**2
-    errors = []
-    for sign, table in (
-        (-1, moments.standardised_sum_moments(central, n)),
-        (1, moments.inside_moments(central, t, n)),
-    ):
-        mean, variance = moments.mean_and_variance(y, table)
-        errors += [n * abs(mean - (-1 + sign * square) / (2 * n)), n * abs(variance - square / n)]
-    return rf.Number(float(max(errors)), 8 * n * ROUNDING * (1 + t**2), route="exact moments")
-
-
-def by_closed_form(data: str, p: float, df: float, t: float, q: float, reading: str) -> str:
-    """E0 of Y_n from the first two moments of the sum, without its table: n E0 = -(1 + t^2) n/(2(n - 1)) - l t E0 R."""
-    n, skewness = 10_000, _moments(data, p, df)[1]
-    t = _grown(n, t, q, reading)
-    a = np.sqrt(n / (n - 1))
-    exact = -(1 + t**2) * n / (2 * (n - 1)) - skewness * t * (a + a**2 - 2 + t**2 / (n - 1))
-    return f"in closed form, n (E0[Y] - printed) = {exact + (1 + t**2) / 2:.4g} at n = {n:,} and t = {t:.4g}"
-
-
-def subsample_error(
-    n: int, data: str, p: float, df: float, t: float, rho: float, factor: float = 1.0
-) -> rf.Number:
-    """N times the largest error of the four moments of W_n; H1 is the mixture of "drawn" and "not drawn"."""
-    central, skewness = _moments(data, p, df)
-    k = round(rho * n)
-    size = k / rho  # not n: at a size that rho does not divide, the lemma's n is k / rho
-    w = moments.subsampled_expansion(t, skewness, k, rho)
-    out, drawn = moments.standardised_sum_moments(central, k), moments.inside_moments(central, t, k)
-    with np.errstate(invalid="ignore"):
-        mixed = np.where(np.isfinite(out) & np.isfinite(drawn), rho * drawn + (1 - rho) * out, np.inf)
-    errors = []
-    for sign, table in ((-1, out), (1, mixed)):
-        mean, variance = moments.mean_and_variance(w, table)
-        square = factor * rho * t**2
-        errors += [size * abs(mean - sign * square / (2 * size)), size * abs(variance - square / size)]
-    return rf.Number(float(max(errors)), 8 * n * ROUNDING * (1 + t**2), route="exact moments")
-
-
-@cache
-def truncated_eighth_moment(df: float) -> str:
-    """Quadrature of E[Z^8; |Z| < L] at growing L, which V[W_n] contains."""
-    found = [
-        2
-        * sum(
-            integrate.quad(lambda x: x**8 * stats.t.pdf(x, df), a, b)[0]
-            for a, b in ((0, 10), (10, 1e2), (1e2, reach))
-        )
-        for reach in (1e3, 1e4, 1e5)
-    ]
-    return (
-        f"quadrature: E[Z^8; |Z| < L] = {found[0]:.3g}, {found[1]:.3g}, {found[2]:.3g} at L = 1e3, 1e4, 1e5, without bound; "
-        "V[W_n] contains it with a positive factor"
-    )
 
 
 _W = "With W_n of lemma C.11: E0 = -rho t^2/2n, E1 = +rho t^2/2n, V0 = V1 = rho t^2/n, each + o(1/n), t = (z - mu)/sigma"
@@ -118,6 +32,12 @@ _C12 = rf.Quote(
     "E_1[W_{n,j}] = (rho/2)(mu_j - z_j*)^2/(n sigma_j^2) + o(1/n), V_1[W_{n,j}] = rho (z_j* - mu_j)^2/(n sigma_j^2) + o(1/n).",
     "lemma C.12, appendix C.5",
 )
+
+
+def y_error(reading: str, q: float, **at: Any) -> rf.Number:
+    """N times the largest error of the four moments of Y_n; t grows as n^q where it does."""
+    return rf.Number(*mean_error(q=q if reading == GROWING else 0.0, **at), route="exact moments")
+
 
 _DOMAIN = {
     "data": rf.Choice(*DATA),
@@ -149,7 +69,7 @@ C9 = rf.Statement(
     kind=rf.Limit("n", sizes=SIZES, tolerance=TOLERANCE, unit="n x error"),
     domain=_DOMAIN | {"q": rf.Real(0.0, 0.5), "reading": rf.Choice(FIXED, GROWING)},
     claimed=lambda: 0.0,
-    truth=mean_error,
+    truth=y_error,
     points=[
         *(law | {"t": t} | _STILL for law in _LAWS for t in (-2.0, 5.0)),
         *(law | {"t": t} | _STILL for law in (_NORMAL, _EXPONENTIAL) for t in (0.0, 0.5)),
@@ -157,10 +77,10 @@ C9 = rf.Statement(
         *(law | {"t": 2**0.5, "q": 0.5, "reading": GROWING} for law in (_NORMAL, _EXPONENTIAL)),
     ],
     control=rf.Control(
-        _LAWS[0] | {"t": -2.0} | _STILL, truth=lambda factor, **at: mean_error(**at, factor=factor)
+        _LAWS[0] | {"t": -2.0} | _STILL, truth=lambda factor, **at: y_error(**at, factor=factor)
     ),
     quote=_C9,
-    second_route=by_closed_form,
+    second_route=lambda data, p, df, t, q: by_closed_form(data, p, df, t, q),
 )  # fmt: skip
 
 C12 = rf.Statement(
@@ -170,13 +90,13 @@ C12 = rf.Statement(
     kind=C9.kind,
     domain=_DOMAIN | {"rho": rf.Real(0.05, 0.99)},
     claimed=C9.claimed,
-    truth=subsample_error,
+    truth=lambda **at: rf.Number(*subsample_error(**at), route="exact moments"),
     points=[
         *(law | {"t": t, "rho": 0.5} for law in _LAWS for t in (0.0, -2.0)),
         *(law | {"t": t, "rho": rho} for law in (_LAWS[1], _NORMAL, _EXPONENTIAL, _HEAVY) for t in (0.5, 5.0) for rho in (0.1, 0.9)),
     ],
     control=rf.Control(
-        _LAWS[0] | {"t": -2.0, "rho": 0.5}, 0.05, truth=lambda factor, **at: subsample_error(**at, factor=factor)
+        _LAWS[0] | {"t": -2.0, "rho": 0.5}, 0.05, truth=lambda factor, **at: rf.Number(*subsample_error(**at, factor=factor))
     ),
     quote=_C12,
     second_route=truncated_eighth_moment,

@@ -10,13 +10,13 @@ from scipy.special import ndtri
 
 from mipsim import referee as rf
 from mipsim.exact.product.lattice import ProductTradeOff
-from mipsim.special import noncentral_chi_square
 from mipsim.theory import azize
-from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff
-from mipsim.tradeoff.base import rates
-from sims.azize_mean import DATA, EXTRAS, TARGETS, MeanProblem, coordinates, leakage, mean_tradeoff
+from mipsim.tradeoff import GaussianTradeOff
+from sims.azize_mean import DATA, EXTRAS, TARGETS, MeanProblem, leakage, mean_tradeoff
+from sims.azize_mean_laws import InSight, difference, probit_at_threshold, scaled_difference
+from sims.azize_second_routes import by_digits, by_parity, level_at_zero
 from verify.azize.conditions import MEAN, REGULAR
-from verify.azize.irregular_games import level_at_zero, second_route
+from verify.azize.second import by_small_games
 
 LAWS = "mean"
 """The statements about the mean share laws and drawn points."""
@@ -114,28 +114,6 @@ def law(n: int, at: Mapping[str, Any]) -> ProductTradeOff:
     return mean_tradeoff(MeanProblem.of(at), n, n)
 
 
-class InSight(AbstractTradeOff):
-    """A curve whose FNR is raised to 1e-5 (1 - alpha) where it is below.
-
-    Judged are claimed FNRs from 1e-4 on: they are a gap of half a probit or more from either, but one that is known.
-    """
-
-    curve: ProductTradeOff
-
-    def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha`."""
-        return np.maximum(self.curve.beta(alpha), 1e-5 * (1.0 - rates("alpha", alpha)))
-
-    def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`."""
-        return 1.0 - self.beta(fpr)
-
-    def beta_bracket(self, alpha: object) -> tuple[np.ndarray, ...]:
-        """Proven bounds of the FNR at the FPR `alpha`."""
-        least = 1e-5 * (1.0 - rates("alpha", alpha))
-        return tuple(np.maximum(end, least) for end in self.curve.beta_bracket(alpha))
-
-
 def gaussian(n: int, **at: Any) -> GaussianTradeOff:
     """The curve of the theorem, with the leakage of n rows."""
     return azize.mean_tradeoff(leakage(MeanProblem.of(at), n, n))
@@ -144,6 +122,18 @@ def gaussian(n: int, **at: Any) -> GaussianTradeOff:
 def number(ends: tuple[float, float], **more: Any) -> rf.Number:
     """What is proven to lie between two ends."""
     return rf.Number((ends[0] + ends[1]) / 2, max(0.0, ends[1] - ends[0]) / 2, route="exact law", **more)
+
+
+def second_route(data: str, target: str, extra: str) -> str:
+    """Play an irregular case another way and say what came of it."""
+    if extra == "parity":
+        return by_parity()
+    if extra == "rare value":
+        return by_small_games("rare-coordinate")
+    if data == "Cantor":
+        return by_digits()
+    # What else is irregular is Bernoulli data with a target off their support.
+    return by_small_games("three-atoms" if data == "three atoms" else "bernoulli-off-support")
 
 
 POWER = rf.Statement(
@@ -209,21 +199,6 @@ RATIO = rf.Statement(
 )
 
 
-def probit_at_threshold(n: int, t: float, u: float, tau: float, alpha: float, world: str) -> float:
-    """Phi^-1 of the level (out) or the power (in) of {l_n > tau_alpha} for Gaussian data, in closed form, to about 1e-11.
-
-    The ratio is -(d/2) log(1 - 1/n) + n m/2 - V/(2n(n - 1)), V = sum (s_j - n t_j)^2 of the column sums s_j, which is
-    n chi2_d(n^2 m) out and (n - 1) chi2_d(n (n - 1) m) in.
-    """
-    groups = coordinates(MeanProblem("Gaussian", t=t, u=u, tau=tau), n, n)
-    d, m = sum(g.count for g in groups), sum(g.count * g.leakage for g in groups) / n
-    threshold = -m / 2 - np.sqrt(m) * ndtri(alpha)
-    rows = n - (world == "power")
-    rest = 2.0 * n * (n - 1) * (-0.5 * d * np.log1p(-1.0 / n) + 0.5 * n * m - threshold)
-    below = noncentral_chi_square.sf(np.array([max(rest / rows, 0.0)]), d, n * rows * m)
-    return -float(ndtri(below)[0])
-
-
 _AT_THE_MEAN = {"t": 0.0, "u": 0.0, "tau": 2.0, "alpha": 0.05, "world": "level"}
 THRESHOLD = rf.Statement(
     name="azize-thm-3.1-threshold",
@@ -248,46 +223,11 @@ THRESHOLD = rf.Statement(
     control=rf.Control({"t": 0.5, "u": -1.5, "tau": 0.4, "alpha": 0.05, "world": "level"}, 0.05),
     quote=POWER.quote,
     restricted_by=RESTRICTED,
-    second_route=level_at_zero,
+    second_route=lambda: level_at_zero(),
 )  # fmt: skip
 
 KNOWN = ("Bernoulli", "Gaussian", "rarer Bernoulli", "Cantor")
 """Data of which the difference of ratio and covariance score is known."""
-
-
-def difference(n: int, **at: Any) -> float:
-    """The mean square of ratio less covariance score where the ratio is finite, plus the probability that it is not; the worse world.
-
-    If it vanishes, so does the difference in probability (Chebyshev). If it does not: an infinite ratio is a difference; so is that of
-    one coordinate of a law that does not change, here that of min(1, difference^2).
-    """
-    return _difference(1.0, n, **at)
-
-
-def _difference(scale: float, n: int, **at: Any) -> float:
-    groups = [g.weaker for g in coordinates(MeanProblem.of(at), n, n)]
-    found = []
-    for world, rows in (("out", n), ("inside", n - 1)):
-        mean = variance = single = 0.0
-        finite = 1.0
-        for g in groups:
-            if at["data"] == "Gaussian" and g.count > 1 and scale == 1.0:
-                # D = -(d/2) log(1 - 1/n) - V/(2n(n - 1)), V = sum (s_j - t_j)^2: n chi2_d(m) out, (n - 1) chi2_d in.
-                away, share = (g.count * g.t**2 / n if rows == n else 0.0), rows / (2.0 * n * (n - 1))
-                mean += -0.5 * g.count * np.log1p(-1.0 / n) - share * (g.count + away)
-                variance += share**2 * (2 * g.count + 4 * away)
-                continue
-            mass: np.ndarray = getattr(g, world)
-            gap = np.where(np.isfinite(g.ratio), g.ratio - scale * g.covariance_score, 0.0)
-            finite *= (1.0 - float(mass[np.isinf(g.ratio)].sum())) ** g.count
-            if g.count == 1:
-                single += float(mass @ np.minimum(gap**2, 1.0))
-                continue
-            one = float(mass @ gap)
-            mean += g.count * one
-            variance += g.count * (float(mass @ gap**2) - one**2)
-        found.append(mean**2 + variance + single + 1.0 - finite)
-    return max(found)
 
 
 _WIDE = REGULAR_POINTS[1].at
@@ -302,7 +242,7 @@ SCORE = rf.Statement(
     claimed=lambda: 0.0,
     truth=difference,
     points=[one for one in POWER.points if one.at["data"] in KNOWN and one.at["extra"] != "spike"],
-    control=rf.Control(_WIDE, 0.05, truth=_difference),
+    control=rf.Control(_WIDE, 0.05, truth=scaled_difference),
     quote=rf.Quote(
         "l_n ~ (z* - mu)^T C_sigma^-1 (muhat_n - mu) - (1/2n) ||z* - mu||^2_{C_sigma^-1} asymptotically in n and d.",
         "equation 5, section 3",

@@ -2,83 +2,22 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from mipsim import referee as rf
-from mipsim.exact.enumeration import best_deterministic_power, mean_game, roc_vertices
-
-Worlds = tuple[np.ndarray, np.ndarray]
+from mipsim.exact.enumeration import (
+    best_deterministic_power,
+    best_randomised_power,
+    roc_vertices,
+    subset_sums,
+)
+from sims.azize_enumerated import MECHANISMS, ratio, worlds
+from sims.azize_second_routes import by_literal_records
 
 THRESHOLDS = "Pow_n as defined: thresholds only, no randomisation at ties"
 RANDOMISED = "randomised at the threshold (section 2.2 allows randomised adversaries)"
-CELLS = ("mechanism", "n", "kept", "p", "q", "z", "y")
-MECHANISMS = ("mean", "mean of two columns", "mean of a sub-sample", "randomised response", "random laws")
-
-
-def _cells(
-    mechanism: str, n: int, kept: int, p: float, q: float, z: float, y: float
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """(Bernoulli means, target, rows that are kept)."""
-    d = 2 if mechanism == "mean of two columns" else 1
-    return np.array([p, q][:d]), np.array([z, y][:d]), kept if mechanism == "mean of a sub-sample" else n
-
-
-@lru_cache(maxsize=64)
-def worlds(
-    mechanism: str,
-    n: int,
-    kept: int,
-    p: float,
-    q: float,
-    z: float,
-    y: float,
-    epsilon: float,
-    outputs: int,
-    spread: float,
-    draw: int,
-) -> Worlds:
-    """The probabilities of each output, out and in."""
-    if mechanism == "randomised response":
-        keep = np.exp(epsilon) / (1 + np.exp(epsilon))
-        return np.array([keep, 1 - keep]), np.array([1 - keep, keep])
-    if mechanism == "random laws":
-        rng = np.random.default_rng(draw)
-        return rng.dirichlet(np.full(outputs, spread)), rng.dirichlet(np.full(outputs, spread))
-    means, target, kept = _cells(mechanism, n, kept, p, q, z, y)
-    _, out, inside = mean_game(means, n, target, kept)
-    return out, inside
-
-
-def ratio(out: np.ndarray, inside: np.ndarray) -> np.ndarray:
-    """log(in / out), +-1000 where one of them is 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.clip(np.where(inside > 0, np.where(out > 0, np.log(inside / out), 1e3), -1e3), -1e3, 1e3)
-
-
-def _subset_sums(probability: np.ndarray) -> np.ndarray:
-    sums = np.zeros(1)
-    for one in probability:
-        sums = np.concatenate([sums, sums + one])
-    return sums
-
-
-def best_randomised_power(out: np.ndarray, inside: np.ndarray, alpha: float) -> float:
-    """The largest power of any test of size <= alpha: the upper hull of all sets of outputs."""
-    sizes, powers = _subset_sums(out), _subset_sums(inside)
-    order = np.lexsort((-powers, sizes))
-    record = powers[order] > np.maximum.accumulate(np.append(-1.0, powers[order][:-1]))
-    hull: list[tuple[float, float]] = []
-    for x, y in zip(sizes[order][record].tolist(), powers[order][record].tolist(), strict=True):
-        # A corner on or below the chord of its neighbours goes.
-        while len(hull) > 1 and (hull[-1][1] - hull[-2][1]) * (x - hull[-2][0]) <= (y - hull[-2][1]) * (
-            hull[-1][0] - hull[-2][0]
-        ):
-            hull.pop()
-        hull.append((x, y))
-    return float(np.interp(alpha, *np.array(hull).T))
 
 
 def by_thresholds(alpha: float, reading: str, **at: Any) -> float:
@@ -99,32 +38,6 @@ def by_all_tests(alpha: float, reading: str, **at: Any) -> rf.Number:
     return rf.Number(float(best), route="enumeration of all subsets")
 
 
-def by_literal_records(alpha: float, games: int = 200_000, **at: Any) -> str:
-    """Draw records and outputs with NumPy and count how often the best set occurs in each world."""
-    at.pop("reading")
-    out, inside = worlds(**at)
-    chosen = best_deterministic_power(out, inside, np.array([alpha]))[1][0]
-    rng, mechanism, counts = np.random.default_rng(13), at["mechanism"], []
-    for member in (False, True):
-        if not mechanism.startswith("mean"):
-            index = rng.choice(len(out), size=games, p=inside if member else out)
-        else:
-            n, (p, target, kept) = at["n"], _cells(*(at[name] for name in CELLS))
-            outputs, _, _ = mean_game(p, n, target, kept)
-            records = (rng.uniform(size=(games, n, len(p))) < p).astype(float)
-            if member:
-                records[np.arange(games), rng.integers(n, size=games)] = target
-            order = rng.permuted(np.tile(np.arange(n), (games, 1)), axis=1)[:, :kept]
-            means = np.take_along_axis(records, order[:, :, None], axis=1).mean(axis=1)
-            index = np.argmin(np.abs(means[:, None] - outputs[None]).max(axis=2), axis=1)
-        counts.append(float(chosen[index].mean()))
-    fpr, tpr = roc_vertices(ratio(out, inside), out, inside)
-    return (
-        f"{games:,} literal games per world (NumPy, seed 13): the chosen set of outputs has FPR {counts[0]:.4f} (alpha = "
-        f"{alpha:.4f}) and power {counts[1]:.4f} +- 0.005; the ratio's thresholds reach {tpr[fpr <= alpha + 1e-12].max():.4f}"
-    )
-
-
 def advantage_of_ratio(factor: float = 1.0, **at: Any) -> float:
     """The advantage of 1{l > 0}; `factor` spoils it for a control."""
     out, inside = worlds(**at)
@@ -136,7 +49,7 @@ def best_advantage(**at: Any) -> rf.Number:
     """The largest P_in - P_out of all sets of outputs."""
     out, inside = worlds(**at)
     return rf.Number(
-        float((_subset_sums(inside) - _subset_sums(out)).max()), route="enumeration of all subsets"
+        float((subset_sums(inside) - subset_sums(out)).max()), route="enumeration of all subsets"
     )
 
 

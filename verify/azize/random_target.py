@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from itertools import pairwise
-from typing import Any
-
 import numpy as np
-from scipy import integrate, stats
 
 from mipsim import referee as rf
-from mipsim.exact.enumeration import mean_game, random_target_advantage
-from mipsim.exact.product.cells import Bracket
-from mipsim.exact.product.lattice import ProductTradeOff, product_tradeoff
-from mipsim.exact.terms import Terms, binomial_terms
+from mipsim.exact.enumeration import random_target_advantage
 from mipsim.theory import azize
+from sims.azize_enumerated import expected_advantage, formula_error, guess, targets_of
+from sims.azize_mean_laws import counts, random_target_law
+from sims.azize_moments import mean_square
+from sims.azize_second_routes import medians
 
 ROUNDING = 1e-9
 _BITS = {
@@ -32,73 +28,6 @@ def _enumerable(n: int, d: int, p: float, q: float) -> bool:
     return 0.0 < p < 1.0 and 0.0 < q < 1.0 and n * d <= 12
 
 
-def _targets(d: int, p: float, q: float) -> tuple[np.ndarray, list[np.ndarray]]:
-    """(means, every point of {0, 1}^d)."""
-    points = [np.array([(bits >> j) & 1 for j in range(d)], float) for bits in range(2**d)]
-    return np.array([p, q][:d]), points
-
-
-def formula_error(n: int, d: int, p: float, q: float, factor: float = 1.0) -> rf.Number:
-    """The largest difference of equation 11 and the log ratio of enumerated probabilities, at every target and output."""
-    mu, targets = _targets(d, p, q)
-    worst = 0.0
-    for z in targets:
-        outputs, out, inside = mean_game(mu, n, z)
-        with np.errstate(divide="ignore"):
-            printed = np.where(z == 1, np.log(outputs / mu), np.log((1 - outputs) / (1 - mu))).sum(axis=1)
-            enumerated = np.log(inside / out)
-        finite = np.isfinite(enumerated)
-        if (np.isfinite(printed) != finite).any():
-            worst = np.inf
-        worst = max(worst, float(np.abs(factor * printed[finite] - enumerated[finite]).max(initial=0.0)))
-    return rf.Number(worst, route="enumeration")
-
-
-def guess(attack: str, n: int, mu: np.ndarray, z: np.ndarray, outputs: np.ndarray, draw: int) -> np.ndarray:
-    """The probabilities of guessing "in": the covariance test, or a randomised attack without any sense."""
-    if attack == "covariance score > 0":
-        weights = (z - mu) / (mu * (1 - mu))
-        return ((outputs - mu) @ weights - weights @ (z - mu) / (2 * n) > 0).astype(float)
-    rng = np.random.default_rng([draw, int(z @ 2 ** np.arange(len(z)))])
-    return rng.uniform(size=(n + 1,) * len(z))[tuple(np.round(outputs * n).astype(int).T)]
-
-
-def expected_advantage(n: int, d: int, p: float, q: float, attack: str, draw: int) -> float:
-    """The mean of the fixed-target advantages."""
-    mu, targets = _targets(d, p, q)
-    found = 0.0
-    for z in targets:
-        outputs, out, inside = mean_game(mu, n, z)
-        found += float(
-            np.where(z == 1, mu, 1 - mu).prod() * ((inside - out) @ guess(attack, n, mu, z, outputs, draw))
-        )
-    return found
-
-
-def _random_terms(n: int, p: float, count: int) -> Bracket:
-    one, zero = binomial_terms(n, p, 1, count), binomial_terms(n, p, 0, count)
-    both = [
-        np.concatenate([getattr(one, name), getattr(zero, name)]) for name in ("total", "ratio", "deviation")
-    ]
-    out, inside = (
-        np.concatenate([p * getattr(one, name), (1 - p) * getattr(zero, name)]) for name in ("out", "inside")
-    )
-    error = max(one.error, zero.error)
-    terms = Terms(both[0], out, inside, both[1], count, 0.0, both[2], n, error)
-    return Bracket(terms, terms, error)
-
-
-def _counts(n: int, p: float, q: float, tau: float) -> list[tuple[float, int]]:
-    kinds = (p,) if p == q else (p, q)
-    return [(one, max(1, round(tau * n / len(kinds)))) for one in kinds]
-
-
-@lru_cache(maxsize=128)
-def random_target_law(n: int, p: float, q: float, tau: float) -> ProductTradeOff:
-    """The optimal curve under random targets; p and q are the means of half the coordinates each."""
-    return product_tradeoff([_random_terms(n, one, count) for one, count in _counts(n, p, q, tau)])
-
-
 def random_sizes(p: float, q: float) -> list[int]:
     """At 20 expected occurrences of the rarer value no column is constant, but for a probability that does not count."""
     first = 50 * int(np.ceil(max(1.0, 0.4 / min(p, q, 1 - p, 1 - q))))
@@ -112,44 +41,14 @@ LIMIT = "m* = lim (1/n) ||z* - mu||^2, as theorem 3.1 defines it"
 
 
 def mean_leakage(data: str, p: float, df: float, scale: float) -> rf.Number:
-    """E t^2 of one coordinate by quadrature or summation over the law of the target; d / n of them add up."""
+    """E t^2 of one coordinate; d / n of them add up."""
     if data == RARER:
         # But for probability sum_{j > J} 1/j^2 <= 1/J, z_j = 0 beyond J, where t_j^2 = 1/(j^2 - 1); before, t_j^2 < j^2.
         n, first = 1e16, 1e4
         bound, risk = (first**3 + 1) / n, 1 / first
         detail = f"m* <= {bound:.1e} but for probability {risk:.0e}, at n = d = 1e16 and vanishing; d/n = 1"
         return rf.Number(bound, bound, route="exact bound", detail=detail)
-    if data == "Bernoulli":
-        return rf.Number(
-            sum(mass * (z - p) ** 2 / (p * (1 - p)) for z, mass in ((0, 1 - p), (1, p))), route="summation"
-        )
-    law: Any = {
-        "normal": stats.norm(1, scale), "exponential": stats.expon(scale=scale), "Laplace": stats.laplace(0, scale),
-        "uniform": stats.uniform(0, scale), "Student t": stats.t(df, 0, scale),
-    }[data]  # fmt: skip
-    mean = {"normal": 1.0, "exponential": scale, "uniform": scale / 2}.get(data, 0.0)
-    variance = scale**2 * {"Laplace": 2.0, "uniform": 1 / 12, "Student t": df / (df - 2)}.get(data, 1.0)
-    low, high = law.support()
-    cuts = [
-        max(low, -1e6 * scale),
-        *(x for x in (mean - 50 * scale, mean, mean + 50 * scale) if low < x < high),
-        min(high, 1e6 * scale),
-    ]
-    one = sum(
-        integrate.quad(lambda z: (z - mean) ** 2 / variance * law.pdf(z), a, b, epsabs=1e-9, limit=400)[0]
-        for a, b in pairwise(cuts)
-    )
-    return rf.Number(one, route="quadrature")
-
-
-def medians() -> str:
-    """Draw targets with NumPy and take the median of (1/n) ||z - mu||^2 at growing n."""
-    rng, found = np.random.default_rng(16), []
-    for n in (1000, 10_000, 100_000):
-        j = np.arange(2, n + 2, dtype=float)
-        z = rng.random((200, n)) < 1 / j**2
-        found.append(float(np.median(np.where(z, j**2 - 1, 1 / (j**2 - 1)).sum(axis=1) / n)))
-    return f"200 drawn targets (NumPy, seed 16): medians {found[0]:.1e}, {found[1]:.1e}, {found[2]:.1e} at n = d = 1e3, 1e4, 1e5"
+    return rf.Number(mean_square(data, p, df, scale), route="quadrature")
 
 
 _TWO = {"n": 3, "d": 2, "p": 0.3, "q": 0.6}
@@ -188,7 +87,7 @@ LEAKAGE = rf.Statement(
             "appendix B.4, connection to our results",
         ),
     ),
-    second_route=medians,
+    second_route=lambda: medians(),
 )  # fmt: skip
 
 STATEMENTS = (
@@ -224,9 +123,7 @@ STATEMENTS = (
             "n": rf.Whole(2, np.inf, log=True, hunt_to=10**6),
         },
         # The ratio's laws tend to N(-+tau/2, tau) if and only if the curve tends to g_sqrt(tau).
-        claimed=lambda n, p, q, tau: azize.mean_tradeoff(
-            sum(count for _, count in _counts(n, p, q, tau)) / n
-        ),
+        claimed=lambda n, p, q, tau: azize.mean_tradeoff(sum(count for _, count in counts(n, p, q, tau)) / n),
         truth=random_target_law,
         points=[
             {"p": p, "q": q, "tau": tau}
@@ -261,7 +158,7 @@ STATEMENTS = (
         where=lambda n, d, p, q: _enumerable(n, d, p, q),
         claimed=expected_advantage,
         truth=lambda n, d, p, q, attack, draw: random_target_advantage(
-            (mu := _targets(d, p, q)[0]), n, lambda z, outputs: guess(attack, n, mu, z, outputs, draw)
+            (mu := targets_of(d, p, q)[0]), n, lambda z, outputs: guess(attack, n, mu, z, outputs, draw)
         ),
         points=[
             at | {"n": n, "attack": attack, "draw": 0}

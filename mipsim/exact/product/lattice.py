@@ -248,10 +248,10 @@ def experiment(
     if any(table[0].size for table in tables):
         error += _outside(tables, h, start, start + points - 1)
     grown = float(np.expm1(1.01 * sum(g.count * own for g, own in zip(groups, relatives, strict=False))))
-    return _thinned(laws[0], laws[1], max(0.0, 1 - finite[1]), error, grown)
+    return thinned(laws[0], laws[1], max(0.0, 1 - finite[1]), error, grown)
 
 
-def _thinned(out: np.ndarray, inside: np.ndarray, high: float, error: float, relative: float) -> Experiment:
+def thinned(out: np.ndarray, inside: np.ndarray, high: float, error: float, relative: float) -> Experiment:
     """Keep `BLOCKS` vertices of the curve, from those of all N lattice points by increasing ratio, and how far it sags between."""
     alpha = np.minimum(np.concatenate([[0.0], np.cumsum(out[::-1]), [1.0]]), 1.0)
     power = np.minimum(np.concatenate([[high], high + np.cumsum(inside[::-1]), [1.0]]), 1.0)
