@@ -240,7 +240,7 @@ FAULTS: tuple[Fault, ...] = (
     # Samplers of the engine.
     Fault(
         "worlds swapped where a side is drawn",
-        "mipsim/engine/samplers/coin.py",
+        "mipsim/engine/samplers/base.py",
         "return jnp.where(uniform(long_word(high, low)) < self.inclusion, draws.world, 0)",
         "return jnp.where(uniform(long_word(high, low)) < self.inclusion, 0, draws.world)",
         (_RUNS, "tests/engine/test_fidelities_agree.py"),

@@ -30,15 +30,12 @@ class CovarianceScore(AbstractLinearAttack):
 
     Args:
         moments: a distribution (known moments), `EstimatedMoments` (reference points), or anything with
-            `mean` (d,) and `covariance` (d,) or (d, d).
+            `mean` (d,) and a positive definite `covariance` (d,) or (d, d).
         n: the number of records behind the output (for a sub-sample, the k = rho n rows drawn).
         target: the point the attack is aimed at, shape (d,); None = the target of each game. Giving a point
             that is not the game's target is the misspecified attack.
         gamma: standard deviation, per record, of Gaussian noise that the mechanism adds (see
-            `GaussianNoise`), a number or shape (d,); the attack then uses C + diag(gamma^2).
-
-    Raises:
-        ValueError: on a wrong shape, n < 2, a negative gamma or a covariance that is not positive definite.
+            `GaussianNoise`), >= 0, a number or shape (d,); the attack then uses C + diag(gamma^2).
 
     Source: Azize & Basu (2025), equation 5; section 3 for estimated moments; theorem 4.3 for another target.
 

@@ -15,9 +15,6 @@ class FunctionAttack(AbstractAttack):
     Args:
         function: takes the target, shape (d,), and the output, of the mechanism's shape; returns a scalar.
 
-    Raises:
-        ValueError: if function is not callable.
-
     Examples:
         >>> import jax.numpy as jnp
         >>> attack = FunctionAttack(lambda target, output: jnp.dot(target, output))
@@ -36,9 +33,5 @@ class FunctionAttack(AbstractAttack):
 
 
 def as_attack(attack: AbstractAttack | Callable[..., Any]) -> AbstractAttack:
-    """Wrap a plain function `(target, output) -> scalar` as an attack; pass an attack through.
-
-    Raises:
-        ValueError: if it is neither.
-    """
+    """Wrap a plain function `(target, output) -> scalar` as an attack; pass an attack through."""
     return attack if isinstance(attack, AbstractAttack) else FunctionAttack(attack)

@@ -19,11 +19,8 @@ class GLiR(AbstractQuadraticAttack):
     of a fixed target as it is. For targets of different K compare p-values: `mipsim.theory.leemann.step_log_p_value`.
 
     Args:
-        data: the law of one gradient, known or estimated; its covariance is C.
+        data: the law of one gradient, known or estimated; its covariance C is not singular.
         n: rows of the batch, >= 2.
-
-    Raises:
-        ValueError: if n < 2, or C is singular.
 
     Source: Leemann et al. (2023), algorithm 1 (which prints n - 1 where n belongs) and appendix E.1.
 

@@ -24,9 +24,6 @@ class InfluenceScore(AbstractLinearAttack):
             - (1/2n) (I - theta_0)' V^-1 (I - theta_0) with I = V^-1 psi and V the derivative of E psi; "printed, V
             reversed" has -V in the place of V, as some authors define it.
 
-    Raises:
-        ValueError: if n < 2 or the reading is another word.
-
     Source: Azize & Basu (2025), section 3, "MI games with Z-estimators"; the correction is derived in the register.
 
     Examples:

@@ -67,9 +67,6 @@ class GeneralisedRatio(AbstractAttack):
         sensitivity: Delta > 0, in the same unit.
         rate: the probability that the record takes part, in (0, 1].
 
-    Raises:
-        ValueError: if an argument is outside its range.
-
     Source: Kaissis et al. (2023), lemma 5.
 
     Examples:

@@ -20,9 +20,6 @@ class EstimatedMoments(eqx.Module):
             a coordinate is constant in the reference (always when centred with n0 = 1) or, for "full", when
             n0 <= d.
 
-    Raises:
-        ValueError: on a wrong shape, an entry that is not finite, or a negative regularisation.
-
     Source: Azize & Basu (2025), section 3 (empirical LR attack) and algorithm 3.
 
     Examples:

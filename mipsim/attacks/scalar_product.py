@@ -15,9 +15,6 @@ class ScalarProduct(AbstractLinearAttack):
         reference: one reference point z_ref, shape (d,).
         target: the point the attack is aimed at, shape (d,); None = the target of each game.
 
-    Raises:
-        ValueError: on a wrong shape or an entry that is not finite.
-
     Source: Dwork, Smith, Steinke, Ullman, Vadhan (2015); Azize & Basu (2025), appendix B.5.
 
     Examples:

@@ -3,8 +3,7 @@
 import numpy as np
 from scipy.special import betainccinv, betaincinv
 
-from mipsim._validation import number, whole
-from mipsim.bands.counts import class_counts
+from mipsim._validation import class_counts, number, whole
 
 
 def clopper_pearson(
@@ -24,9 +23,6 @@ def clopper_pearson(
 
     Returns:
         (low, high), float64, shape (K,).
-
-    Raises:
-        ValueError: if counts are not whole or exceed the games, or the failure probability is outside (0, 1).
 
     Source: Clopper and Pearson, Biometrika 26 (1934).
 

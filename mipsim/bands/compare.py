@@ -10,14 +10,12 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from mipsim._validation import number
+from mipsim._validation import class_counts, number
 from mipsim.bands.comparison_base import (
     NUMERICAL_FLOOR,
     AbstractComparison,
-    games_needed,
     widths_and_detectable,
 )
-from mipsim.bands.counts import class_counts
 from mipsim.bands.equality_tolerance import check_claim, equality_tolerance
 from mipsim.bands.gap_interval import critical_probits, gap_bounds, gap_standard_error
 from mipsim.bands.scaled_rates import ScaledRates
@@ -60,13 +58,6 @@ class Comparison(AbstractComparison):
         return "limit" if stated else "equality"
 
     @property
-    def games(self) -> int:
-        return min(self.out_games, self.in_games)
-
-    def games_to_confirm(self, tolerance: float | None = None) -> int | None:
-        return games_needed(self, tolerance)
-
-    @property
     def alpha_range(self) -> tuple[float, float]:
         """Least and largest observed FPR that the used thresholds cover; (nan, nan) if none is used."""
         seen = self.alpha[self.used]
@@ -87,7 +78,6 @@ class Comparison(AbstractComparison):
         return [
             ("FPR range", f"[{low:.3g}, {high:.3g}], {self.thresholds_used} of {self.used.size} thresholds"),
             ("games", f"{self.out_games:,} out, {self.in_games:,} in"),
-            ("failure probability", f"{self.failure_probability:.3g}"),
         ]
 
 
@@ -227,6 +217,7 @@ def compare_rates(
         failure_probability=risk,
         tolerance=margin,
         claim=str(claim),
+        games=int(min(out.games.min(), inside.games.min())),
         one_sided=partial(gap_bounds, out, inside, claim, critical_probits(risk, k, 1)),
         finite_size=allowance,
         law_contradicted=contradicted,

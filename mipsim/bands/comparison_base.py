@@ -23,20 +23,6 @@ POWER = 0.9
 """The probability with which a stated detectable gap is detected."""
 
 
-def games_needed(comparison: AbstractComparison, tolerance: float | None) -> int | None:
-    """Games per world at which twice the widest half-width, falling as 1 / sqrt(games), fits the tolerance.
-
-    Without a usable threshold the narrowest is planned for: it is the first to become usable.
-    """
-    wanted = number("tolerance", comparison.tolerance if tolerance is None else tolerance, 0.0, low_open=True)
-    used = comparison.used if comparison.thresholds_used else np.ones_like(comparison.used)
-    widths = comparison.half_width[used & np.isfinite(comparison.half_width)]
-    if not widths.size:
-        return None
-    width = widths.max() if comparison.thresholds_used else widths.min()
-    return math.ceil(comparison.games * float(2.0 * width / wanted) ** 2)
-
-
 def widths_and_detectable(
     probit: float,
     error: np.ndarray,
@@ -73,6 +59,7 @@ class AbstractComparison(Printed):
         failure_probability: chance that some interval misses the true gap.
         tolerance: what counts as equal, in probits, declared before the games.
         claim: the claim in words.
+        games: of the smallest world.
         one_sided: gives (low, high), each alone with the failure probability, for claims of one direction; by default
             the ends of the two-sided interval.
         finite_size: proven bound of the gap that the claim itself allows at the games' size, in probits; None if
@@ -90,6 +77,7 @@ class AbstractComparison(Printed):
     failure_probability: float
     tolerance: float
     claim: str
+    games: int
     one_sided: Callable[[], tuple[np.ndarray, np.ndarray]] | None = None
     finite_size: float | None = None
     law_contradicted: bool | None = None
@@ -154,9 +142,6 @@ class AbstractComparison(Printed):
         | ordering | c >= -h: not weaker | an upper end, one-sided, below -h | no lower end, one-sided, below -max(T, h) |
 
         Games that contradict the exact law of their own size (`law_contradicted`) decide nothing: INCONCLUSIVE.
-
-        Raises:
-            ValueError: if the kind is none of these.
         """
         one_of("kind", kind, KINDS)
         if self.law_contradicted:
@@ -205,18 +190,22 @@ class AbstractComparison(Printed):
         """The same at the worst used threshold."""
         return float(self.detectable_gaps[self.used].max()) if self.thresholds_used else math.inf
 
-    @property
-    @abstractmethod
-    def games(self) -> int:
-        """Games of the smallest world."""
-
-    @abstractmethod
     def games_to_confirm(self, tolerance: float | None = None) -> int | None:
         """Games per world after which a true claim would be confirmed at these thresholds; None if unknown.
+
+        At so many twice the widest half-width, falling as 1 / sqrt(games), fits the tolerance. Without a usable threshold
+        the narrowest is planned for: it is the first to become usable.
 
         Args:
             tolerance: in probits, > 0; the comparison's own by default.
         """
+        wanted = number("tolerance", self.tolerance if tolerance is None else tolerance, 0.0, low_open=True)
+        used = self.used if self.thresholds_used else np.ones_like(self.used)
+        widths = self.half_width[used & np.isfinite(self.half_width)]
+        if not widths.size:
+            return None
+        width = widths.max() if self.thresholds_used else widths.min()
+        return math.ceil(self.games * float(2.0 * width / wanted) ** 2)
 
     def _title(self) -> str:
         return f"{self.verdict}: {self.claim}"
@@ -235,6 +224,7 @@ class AbstractComparison(Printed):
             ),
             ("detectable gap", f"{self.detectable_gap:.4g} with probability {POWER}"),
             *self.rows(),
+            ("failure probability", f"{self.failure_probability:.3g}"),
         ]
         if self.finite_size is not None:
             lines.append(("finite size", f"gaps up to {self.finite_size:.4g} probits are allowed, as stated"))

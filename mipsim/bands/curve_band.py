@@ -58,11 +58,7 @@ class CurveBand:
         in_games: int,
         failure_probability: float,
     ) -> CurveBand:
-        """Clopper-Pearson at K thresholds that were fixed before the games; half of the risk to each class.
-
-        Raises:
-            ValueError: if counts are not whole or exceed the games, or the risk is outside (0, 1).
-        """
+        """Clopper-Pearson at K thresholds that were fixed before the games; half of the risk to each class."""
         risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
         k = max(1, np.asarray(false_positives).size)
         out = clopper_pearson(false_positives, out_games, risk / 2, thresholds=k)
@@ -87,9 +83,6 @@ class CurveBand:
         such a band fails somewhere. Failing above rises and failing below falls in each independent score, so by
         Harris' inequality both happen with chance at most p^2, and risk >= 2 p - p^2 gives 1 - p >= sqrt(1 - risk); the
         worlds are independent: both sides hold with chance at least 1 - risk.
-
-        Raises:
-            ValueError: if counts are not whole or exceed the games, or the risk is outside (0, 1).
 
         Examples:
             >>> counts = [900, 500, 100], 1000, [200, 500, 800], 1000
@@ -146,13 +139,10 @@ class CurveBand:
         return max(0.0, float(reach.max(initial=0.0)))
 
     def epsilon_lower(self, delta: float) -> float:
-        """A lower bound of epsilon at this delta, with either world as the null.
+        """A lower bound of epsilon at this delta in [0, 1], with either world as the null.
 
         max over k of log((1 - delta - beta_high) / alpha_high) and log((1 - delta - alpha_high) / beta_high),
         at least 0.
-
-        Raises:
-            ValueError: if delta is outside [0, 1].
         """
         slack = 1.0 - number("delta", delta, 0.0, 1.0)
         best = 0.0

@@ -6,8 +6,7 @@ import numpy as np
 from scipy.special import expit, rel_entr
 
 from mipsim._roots import outer_root
-from mipsim._validation import number
-from mipsim.bands.counts import class_counts
+from mipsim._validation import class_counts, number
 
 _RISKS = (0.05, 0.01, 1e-3, 1e-4, 1e-6, 1e-9)
 _KAPPAS = (4.66, 6.43, 8.90, 11.33, 16.12, 23.21)
@@ -25,9 +24,6 @@ def kappa(failure_probability: float) -> float:
 
     Args:
         failure_probability: in [1e-9, 1); above 0.05 the value of 0.05 is used.
-
-    Raises:
-        ValueError: if it is outside [1e-9, 1).
 
     Examples:
         >>> kappa(1e-3), kappa(0.3), round(kappa(5e-4), 3)
@@ -60,9 +56,6 @@ def duembgen_wellner(count: object, games: int, failure_probability: float) -> t
 
     Returns:
         (low, high), float64, shape (K,).
-
-    Raises:
-        ValueError: if counts are not whole or exceed the games, or the probability is outside its range.
 
     Source: Duembgen and Wellner, "Confidence bands for distribution functions: a new look at the law of the
     iterated logarithm", Annals of Statistics 51 (2023), with nu = 1.

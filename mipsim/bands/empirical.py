@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from mipsim._validation import finite_vector, number, whole
+from mipsim._validation import class_counts, finite_vector, number, whole
 from mipsim.bands.compare import Comparison, compare_counts
-from mipsim.bands.counts import class_counts
 from mipsim.bands.curve_band import CurveBand
 from mipsim.bands.drawing import draw_curve, draw_figure, inline_png
 from mipsim.bands.duembgen_wellner import duembgen_wellner
@@ -51,10 +50,6 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         in_games: "in" games played.
         confidence: of the band, in (0, 1).
         free_thresholds: whether the thresholds were chosen after the scores; the band then holds at all thresholds.
-
-    Raises:
-        ValueError: if counts are not whole, exceed the games or are not monotone, thresholds do not increase,
-            or the confidence is outside (0, 1).
 
     Source: Dong, Roth, Su (2022), section 2.1, for the curve; Clopper & Pearson (1934) for the intervals.
 
@@ -114,12 +109,9 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             ...
             ValueError: false_negatives holds 20; it must hold whole numbers from 0 to in_games = 10
         """
-        t = finite_vector("thresholds", thresholds)
-        x, y = (
-            finite_vector("false_positives", false_positives),
-            finite_vector("false_negatives", false_negatives),
-        )
-        return cls(t, x, out_games, y, in_games, confidence)
+        x, n0 = class_counts("false_positives", false_positives, "out_games", out_games)
+        y, n1 = class_counts("false_negatives", false_negatives, "in_games", in_games)
+        return cls(finite_vector("thresholds", thresholds), x, n0, y, n1, confidence)
 
     @classmethod
     def from_scores(

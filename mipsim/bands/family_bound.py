@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betaincc, betaincinv, ndtr, ndtri
 
-from mipsim._validation import number
-from mipsim.bands.counts import class_counts
+from mipsim._validation import class_counts, number
 
 LEAST_RISK = 1e-3
 """Failure probabilities from here up are calibrated; below it the simulation would take minutes."""
@@ -125,9 +124,6 @@ def family_lower_bound(
 
     Returns:
         The bound, in units of theta, at least 0.
-
-    Raises:
-        ValueError: if counts are not whole or exceed the games, or the probability is outside its range.
 
     Examples:
         >>> t = np.linspace(-4.0, 4.0, 1000)

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from mipsim._validation import finite_vector, number
+from mipsim._validation import class_counts, finite_vector, number
 from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.bands.compare import LEAST_COUNT
-from mipsim.bands.comparison_base import AbstractComparison, games_needed, widths_and_detectable
-from mipsim.bands.counts import class_counts
+from mipsim.bands.comparison_base import AbstractComparison, widths_and_detectable
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -26,31 +25,21 @@ class LawComparison(AbstractComparison):
         thresholds: t_k, shape (K,).
         observed: frequency of scores <= t_k, shape (K,).
         claimed: claimed F(t_k), shape (K,).
-        games: scores counted.
     """
 
     thresholds: np.ndarray
     observed: np.ndarray
     claimed: np.ndarray
-    scores: int
 
     @property
     def kind(self) -> str:
         """An equality, unless `verdict_for` is asked about another kind."""
         return "equality"
 
-    @property
-    def games(self) -> int:
-        return self.scores
-
-    def games_to_confirm(self, tolerance: float | None = None) -> int | None:
-        return games_needed(self, tolerance)
-
     def rows(self) -> list[tuple[str, str]]:
         return [
             ("thresholds", f"{self.thresholds_used} of {self.used.size}"),
-            ("scores", f"{self.scores:,}"),
-            ("failure probability", f"{self.failure_probability:.3g}"),
+            ("scores", f"{self.games:,}"),
         ]
 
 
@@ -133,5 +122,5 @@ def law_of_score(
         thresholds=thresholds,
         observed=observed,
         claimed=claimed,
-        scores=games,
+        games=games,
     )

@@ -22,19 +22,13 @@ class OrderingComparison(AbstractComparison):
 
     Attributes:
         alpha: the FPRs at which one of the bounds jumps: between them nothing changes, shape (M,).
-        played: games of the smallest of the four worlds.
     """
 
     alpha: np.ndarray
-    played: int
 
     @property
     def kind(self) -> str:
         return "ordering"
-
-    @property
-    def games(self) -> int:
-        return self.played
 
     def games_to_confirm(self, tolerance: float | None = None) -> int | None:
         """None: the steps between the thresholds do not shrink with the games."""
@@ -50,8 +44,7 @@ class OrderingComparison(AbstractComparison):
         low, high = self.alpha_range
         return [
             ("FPR range", f"[{low:.3g}, {high:.3g}]"),
-            ("games", f"at least {self.played:,} per world"),
-            ("failure probability", f"{self.failure_probability:.3g}"),
+            ("games", f"at least {self.games:,} per world"),
         ]
 
 
@@ -75,9 +68,6 @@ def compare_curves(
         weak: the other curve, from independent games, at any thresholds.
         failure_probability: in (0, 1); by default the larger of the two curves' 1 - confidence.
         tolerance: how far, in probits, the order may fail and still count as holding, > 0.
-
-    Raises:
-        ValueError: if an argument is outside its range.
 
     Examples:
         >>> from scipy.special import ndtr
@@ -137,5 +127,5 @@ def compare_curves(
         tolerance=margin,
         claim="the first curve has at most the FNR of the second at every FPR",
         alpha=alpha,
-        played=min(strong.out_games, strong.in_games, weak.out_games, weak.in_games),
+        games=min(strong.out_games, strong.in_games, weak.out_games, weak.in_games),
     )

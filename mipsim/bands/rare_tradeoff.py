@@ -30,9 +30,6 @@ class RareTradeOff(AbstractPlayedTradeOff):
         confidence: of the band, in (0, 1).
         manifest: what was played (plain JSON types).
 
-    Raises:
-        ValueError: if shapes differ, thresholds do not increase, or the confidence is outside (0, 1).
-
     Source: Bucklew (2004), "Introduction to rare event simulation", for the tilting; Clopper & Pearson (1934).
 
     Examples:

@@ -25,9 +25,6 @@ class ScaledRates:
         scale: B_k > 0, known exactly, shape (K,).
         complement: whether it is 1 - r_k that is B_k q_k, shape (K,).
 
-    Raises:
-        ValueError: if counts are not whole or exceed the games, a scale is not positive, or shapes differ.
-
     Examples:
         >>> rates = ScaledRates([50, 50], [1000, 1000], [1e-4, 1.0], [False, True])
         >>> rates.rate.tolist(), rates.probit.round(3).tolist()

@@ -1,13 +1,12 @@
 """Laws of one record."""
 
-from mipsim.distributions.base import AbstractDistribution
+from mipsim.distributions.base import AbstractDistribution, AbstractProduct
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.empirical import Empirical
 from mipsim.distributions.exponential import Exponential
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.distributions.laplace import Laplace
-from mipsim.distributions.product import AbstractProduct
 from mipsim.distributions.student_t import StudentT
 from mipsim.distributions.uniform import Uniform
 

@@ -12,10 +12,6 @@ def coordinates(d: int | None, **parameters: object) -> tuple[Array, ...]:
         d: the number of coordinates; None = the length of the vectors given, or 1 where all are numbers.
         **parameters: each a number or a vector of shape (d,), by its public name.
 
-    Raises:
-        ValueError: if a parameter is not a number or a vector, is not finite, or has another length than the
-            others.
-
     Examples:
         >>> coordinates(None, mean=0.0, scale=[1.0, 2.0])
         (array([0., 0.]), array([1., 2.]))

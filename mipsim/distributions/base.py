@@ -22,8 +22,6 @@ class AbstractDistribution(AbstractMember):
     Parameters are NumPy float64 arrays, so that no precision is lost outside an x64 scope. Moments are
     NumPy float64 of shape (d,), in the data's own units (the r-th cumulant in units^r).
 
-    Source: standard.
-
     Examples:
         >>> import mipsim as mi
         >>> data = mi.Bernoulli([0.25, 0.5])
@@ -199,3 +197,24 @@ def characteristic(data: AbstractDistribution) -> CharacteristicFunction | None:
         [[0.5 0.2]]
     """
     return None
+
+
+class AbstractProduct(AbstractDistribution):
+    """The law of a record whose d coordinates are independent; its covariance is the vector of variances.
+
+    A member gives everything else that `AbstractDistribution` asks for.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> data = mi.Uniform(0.0, [1.0, 2.0])
+        >>> isinstance(data, AbstractProduct), data.is_product, data.covariance.shape
+        (True, True, (2,))
+    """
+
+    @property
+    def is_product(self) -> bool:
+        return True
+
+    @property
+    def covariance(self) -> Vector:
+        return self.variance

@@ -9,8 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector
 from mipsim.distributions._parameters import coordinates, moment_order
-from mipsim.distributions.base import Vector, sum_ratio, sum_sampler
-from mipsim.distributions.product import AbstractProduct
+from mipsim.distributions.base import AbstractProduct, Vector, sum_ratio, sum_sampler
 
 
 class Bernoulli(AbstractProduct):
@@ -22,9 +21,6 @@ class Bernoulli(AbstractProduct):
     Args:
         p: success probabilities in (0, 1), a number or shape (d,).
         d: the number of coordinates, where p is a number (default 1).
-
-    Raises:
-        ValueError: if an entry is outside [0, 1], or is 0 or 1 (a constant coordinate).
 
     Source: Azize & Basu (2025), section 6.1 (the data of the experiments).
 

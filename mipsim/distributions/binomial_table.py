@@ -67,10 +67,7 @@ def binomial_table(n: int, p: object, bits: int | None = None) -> BinomialTable:
     Args:
         n: the number of trials, >= 1.
         p: success probabilities in (0, 1), shape (d,).
-        bits: log2 of the columns; None = as few as fit.
-
-    Raises:
-        ValueError: if p is not in (0, 1), or the law needs more than 2^16 columns.
+        bits: log2 of the columns, at most 16 and enough for the law; None = as few as fit.
 
     Source: Walker (1977); the build follows the sweep of Hübschle-Schneider & Sanders (2022).
 

@@ -9,8 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector, real_array, whole
 from mipsim.distributions._parameters import moment_order
-from mipsim.distributions.base import Vector
-from mipsim.distributions.product import AbstractProduct
+from mipsim.distributions.base import AbstractProduct, Vector
 
 _FEW = 16
 """With more values a search takes fewer comparisons than all of them; both find the same value."""
@@ -25,14 +24,8 @@ class Discrete(AbstractProduct):
     Args:
         values: distinct numbers, shape (m,), m >= 2.
         probabilities: shape (m,), shared by the coordinates, or (d, m); each row >= 0 with sum 1 (to 1e-9; it
-            is then normalised).
+            is then normalised), and two values possible in each coordinate.
         d: the number of coordinates, where probabilities has shape (m,) (default 1).
-
-    Raises:
-        ValueError: on repeated values, a negative probability, a sum other than 1, a coordinate with only one
-            possible value (zero variance), or shapes that disagree.
-
-    Source: standard.
 
     Examples:
         >>> data = Discrete([0.0, 1.0, 4.0], [0.5, 0.25, 0.25], d=2)

@@ -24,9 +24,6 @@ class Empirical(AbstractDistribution):
             (d, d) matrix, of 8 d^2 bytes, or "diagonal" the variances only. Choose "diagonal" where the
             matrix is singular (always when N <= d, and with one-hot columns) or too large.
 
-    Raises:
-        ValueError: on a wrong shape, an entry that is not finite, or a constant column.
-
     Source: Efron (1979), the empirical distribution.
 
     Examples:

@@ -9,8 +9,14 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector
 from mipsim.distributions._parameters import coordinates, moment_order, positive
-from mipsim.distributions.base import Vector, characteristic, no_easiest_target, sum_ratio, sum_sampler
-from mipsim.distributions.product import AbstractProduct
+from mipsim.distributions.base import (
+    AbstractProduct,
+    Vector,
+    characteristic,
+    no_easiest_target,
+    sum_ratio,
+    sum_sampler,
+)
 
 
 class Exponential(AbstractProduct):
@@ -19,11 +25,6 @@ class Exponential(AbstractProduct):
     Args:
         scale: the mean b > 0 of each coordinate (its standard deviation too), a number or shape (d,).
         d: the number of coordinates, where scale is a number (default 1).
-
-    Raises:
-        ValueError: if a scale is not positive.
-
-    Source: standard.
 
     Examples:
         >>> data = Exponential([1.0, 2.0])

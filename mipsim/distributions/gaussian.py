@@ -21,10 +21,6 @@ class Gaussian(AbstractUnbounded):
             semi-definite matrix of shape (d, d) without a zero variance.
         d: the number of coordinates, where mean and cov are numbers (default 1).
 
-    Raises:
-        ValueError: on a variance that is not positive, or a matrix that is not symmetric or not positive
-            semi-definite.
-
     Source: Azize & Basu (2025), appendix B.2.
 
     Examples:

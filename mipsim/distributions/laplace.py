@@ -9,8 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from scipy.special import factorial
 
 from mipsim.distributions._parameters import coordinates, moment_order, positive
-from mipsim.distributions.base import AbstractUnbounded, Vector, characteristic, sum_sampler
-from mipsim.distributions.product import AbstractProduct
+from mipsim.distributions.base import AbstractProduct, AbstractUnbounded, Vector, characteristic, sum_sampler
 
 
 class Laplace(AbstractUnbounded, AbstractProduct):
@@ -20,11 +19,6 @@ class Laplace(AbstractUnbounded, AbstractProduct):
         mean: a number or shape (d,).
         scale: b > 0, a number or shape (d,); the variance is 2 b^2.
         d: the number of coordinates, where mean and scale are numbers (default 1).
-
-    Raises:
-        ValueError: if a scale is not positive, or the shapes disagree.
-
-    Source: standard.
 
     Examples:
         >>> data = Laplace(0.0, [1.0, 2.0])

@@ -9,8 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from scipy.special import gammaln, kve
 
 from mipsim.distributions._parameters import coordinates, moment_order, positive
-from mipsim.distributions.base import AbstractUnbounded, Vector, characteristic
-from mipsim.distributions.product import AbstractProduct
+from mipsim.distributions.base import AbstractProduct, AbstractUnbounded, Vector, characteristic
 
 
 class StudentT(AbstractUnbounded, AbstractProduct):
@@ -22,11 +21,6 @@ class StudentT(AbstractUnbounded, AbstractProduct):
         mean: a number or shape (d,).
         scale: > 0, a number or shape (d,); the variance is scale^2 df / (df - 2).
         d: the number of coordinates, where all of these are numbers (default 1).
-
-    Raises:
-        ValueError: if df <= 2 (no finite variance), a scale is not positive, or the shapes disagree.
-
-    Source: standard.
 
     Examples:
         >>> data = StudentT(5.0, d=2)

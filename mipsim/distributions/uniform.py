@@ -6,8 +6,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector
 from mipsim.distributions._parameters import coordinates, moment_order
-from mipsim.distributions.base import Vector, characteristic
-from mipsim.distributions.product import AbstractProduct
+from mipsim.distributions.base import AbstractProduct, Vector, characteristic
 
 
 class Uniform(AbstractProduct):
@@ -17,11 +16,6 @@ class Uniform(AbstractProduct):
         low: a number or shape (d,).
         high: a number or shape (d,), above low in every coordinate.
         d: the number of coordinates, where low and high are numbers (default 1).
-
-    Raises:
-        ValueError: if high <= low in a coordinate, or the shapes disagree.
-
-    Source: standard.
 
     Examples:
         >>> data = Uniform(-1.0, [1.0, 2.0])

@@ -18,10 +18,7 @@ def local_devices(wanted: int | None = None) -> list[Device]:
     A default device that the caller has set (`jax.default_device`) is taken alone.
 
     Args:
-        wanted: how many, or None for all.
-
-    Raises:
-        ValueError: if there are not so many.
+        wanted: how many, at most as many as there are, or None for all.
 
     Examples:
         >>> len(local_devices(1))

@@ -11,8 +11,7 @@ from mipsim.engine.samplers.clipped_law import clipped_law_sampler
 from mipsim.engine.samplers.clipped_rows import clipped_rows_sampler
 from mipsim.engine.samplers.clipped_scores import clipped_scores_sampler
 from mipsim.engine.samplers.columns import column_sampler
-from mipsim.engine.samplers.normal import normal_sampler
-from mipsim.engine.samplers.quadratic import quadratic_sampler
+from mipsim.engine.samplers.normal import normal_sampler, quadratic_sampler
 from mipsim.engine.samplers.records import records_sampler
 from mipsim.engine.samplers.table_builder import table_sampler
 from mipsim.forms.score import name_of
@@ -27,9 +26,6 @@ _PROJECTED = (normal_sampler, records_sampler, quadratic_sampler, clipped_law_sa
 
 def check_fidelity(fidelity: object) -> str:
     """Return `fidelity` if it is one that plays games.
-
-    Raises:
-        ValueError: for another word, and for "exact", which needs no games.
 
     Examples:
         >>> check_fidelity("auto")

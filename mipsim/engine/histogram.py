@@ -28,9 +28,6 @@ class Histogram:
         inside: the same for the "in" games.
         manifest: what was played: game, attack, seed, games, edges digest, versions (plain JSON types).
 
-    Raises:
-        ValueError: if edges do not increase, shapes do not fit or a count is negative or not whole.
-
     Source: standard; counts at fixed thresholds determine the curve of Dong, Roth, Su (2022) there.
 
     Examples:

@@ -87,11 +87,8 @@ class ManyHistogram:
         Args:
             confidence: of all the bands together, in (0, 1): each has failure probability (1 - confidence) / family.
             thresholds: as in `Histogram.tradeoff`.
-            family: how many bands the confidence is shared by; None = one for each histogram. Give more where the
+            family: how many bands the confidence is shared by; None = one for each histogram, the least. Give more where the
                 pooled curve or other runs are looked at too.
-
-        Raises:
-            ValueError: if the confidence is outside (0, 1), or the family is smaller than this.
 
         Examples:
             >>> import numpy as np
@@ -141,7 +138,7 @@ def play_many(
         One histogram for each attack.
 
     Raises:
-        ValueError: on bad arguments or a NaN score.
+        ValueError: on a NaN score.
 
     Examples:
         >>> import mipsim as mi

@@ -12,7 +12,7 @@ from mipsim.exact.independent import Independent, trimmed
 from mipsim.exact.rounding import UNIT
 from mipsim.exact.selberg import Circle, tail_bounds
 
-NODES = 2**14 - 1
+NODES = 2**14 - 1  # frequencies: the bracket of a density is then some 3e-4 wide, in tens of milliseconds
 _ENUMERATED = 2.0**20  # outcomes: so many are multiplied out in a second
 _KEPT = 2**17  # atoms
 _HEAVY = 2.0**-17  # the bracket of 2^14 nodes blurs what is lighter

@@ -14,9 +14,8 @@ from mipsim.exact.bracket import Bracket, bracket
 from mipsim.exact.derived_laws import LinkedLaw, MixedLaw, linked, mixed_with_out
 from mipsim.exact.independent import Independent, Stack
 from mipsim.exact.inversion import InvertedLaw
-from mipsim.exact.law import AbstractScoreLaw, Thresholds
+from mipsim.exact.law import AbstractScoreLaw, Problem, Thresholds
 from mipsim.exact.noise import score_noise
-from mipsim.exact.problem import Problem
 from mipsim.exact.rows import row_of
 from mipsim.exact.tables import count_tables
 from mipsim.forms.score import terms_at
@@ -231,12 +230,8 @@ def _table(problem: Problem) -> tuple[Independent, float] | None:
         low, high = (np.pad(p, ((0, 0), (0, 0), side)) for side in ((0, 1), (1, 0)))
         probability = np.stack([low[0], np.where(one, high[1], low[1])])
     else:
-        values, none = np.concatenate(list(terms), axis=1), np.zeros_like(p[0])
-        probability = np.stack([np.concatenate([p[0], none], axis=1), np.concatenate([none, p[1]], axis=1)])
-    finite = np.isfinite(values)
-    probability = np.where(finite, probability, 0.0)
-    stack = Stack(np.where(finite, values, 0.0), probability, np.ones((2, values.shape[0]), int))
-    return Independent((_grouped(stack),), np.zeros(2)), float(each.sum())
+        values, probability = _side_by_side(terms, p)
+    return _once_each(values, probability), float(each.sum())
 
 
 def _lattice_table(problem: Problem) -> tuple[Independent, float] | None:
@@ -274,14 +269,23 @@ def _lattice_table(problem: Problem) -> tuple[Independent, float] | None:
         raise ValueError(
             f"attack {type(attack).__name__} contributes NaN or inf at a sum that can occur; contributions must be numbers or -inf"
         )
-    none = np.zeros_like(p[0])
-    values = np.concatenate(list(terms), axis=1)
-    probability = np.stack([np.concatenate([p[0], none], axis=1), np.concatenate([none, p[1]], axis=1)])
-    finite = np.isfinite(values)
-    probability = np.where(finite, probability, 0.0)
-    stack = Stack(np.where(finite, values, 0.0), probability, np.ones((2, values.shape[0]), int))
     each = (2.0 * size + 64.0) * 2.0**-53 + mean.rows * 2.0**-51
-    return Independent((_grouped(stack),), np.zeros(2)), each * values.shape[0]
+    return _once_each(*_side_by_side(terms, p)), each * p.shape[1]
+
+
+def _side_by_side(terms: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Terms of the two worlds, shape (2, d, K), as values of both, shape (d, 2 K), with their probabilities."""
+    none = np.zeros_like(p[0])
+    probability = np.stack([np.concatenate([p[0], none], axis=1), np.concatenate([none, p[1]], axis=1)])
+    return np.concatenate(list(terms), axis=1), probability
+
+
+def _once_each(values: np.ndarray, probability: np.ndarray) -> Independent:
+    """One term of each table; the probability of infinite values is left out."""
+    finite = np.isfinite(values)
+    copies = np.ones((2, values.shape[0]), int)
+    stack = Stack(np.where(finite, values, 0.0), np.where(finite, probability, 0.0), copies)
+    return Independent((_grouped(stack),), np.zeros(2))
 
 
 def _power(row: np.ndarray, rows: int) -> np.ndarray:

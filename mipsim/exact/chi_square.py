@@ -5,16 +5,17 @@ from functools import cached_property
 from math import exp
 
 import numpy as np
-from scipy.special import gammainc, gammaln
+from scipy.special import gammaln
 
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.exact.rounding import EPS
 from mipsim.special import noncentral_chi_square
+from mipsim.special.gamma_tail import gamma_below
 
 _CELLS = 2000  # widths of some 2e-5
 _REACH = 8.5  # sqrt X is a 1-Lipschitz function of normals: beyond, less than 2 exp(-8.5^2 / 2) < 1e-15 on either side
 _NEAR = 0.5  # of sqrt x: below, cells shrink towards 0, where the cdf of few degrees of freedom is steep
-_GAMMA = 1e-10  # the relative error that SciPy's gammainc is granted; its tests find less than 1e-12
+_GAMMA = 1e-10  # the relative error that `gamma_below` is granted; its tests find less than 1e-12
 _OUTWARD = 1e-12  # covers the rounding of the interpolation
 _ESTIMATE = 1e-10  # the largest error that the tests of `noncentral_chi_square` allow
 
@@ -133,7 +134,7 @@ def poisson_mixture(x: np.ndarray, d: float, noncentrality: float) -> tuple[np.n
     # An exponent is right to some EPS of its largest part.
     of_weight = 8.0 * EPS * float((count[-1] + 1.0) * (abs(log_mean) + np.log(count[-1] + 2.0)) + mean + 1.0)
     a = 0.5 * d + count[0]
-    lower = gammainc(a, y)
+    lower = gamma_below(a, y)
     with np.errstate(under="ignore"):
         term = np.exp(a * np.log(y) - y - gammaln(a + 1.0))
         of_term = 8.0 * EPS * (a * np.abs(np.log(y)) + y + np.abs(gammaln(a + 1.0)) + 1.0)

@@ -13,6 +13,7 @@ from mipsim.forms.score import on_arrays
 Scalar = Callable[[jax.Array], jax.Array]
 _FAR = 1e300  # scores are sought between -1e300 and 1e300
 _LINK_ROUNDING = 2.0**-49  # of the value: a link that falls by less has only been rounded
+# Scores of either sign and any size at which a link must be seen to increase.
 _CHECKED = np.concatenate([-np.geomspace(1e6, 1e-6, 60), [0.0], np.geomspace(1e-6, 1e6, 60)])
 Map = Callable[[np.ndarray], np.ndarray]
 _ROUNDING = 16.0 * 2.0**-52  # of weights, logarithms and sums of probabilities

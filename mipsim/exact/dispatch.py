@@ -14,9 +14,8 @@ from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.empirical import Empirical
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.exact.bracketed import bracketed_law
-from mipsim.exact.law import AbstractScoreLaw
+from mipsim.exact.law import AbstractScoreLaw, Problem, Rule
 from mipsim.exact.linear import linear_law
-from mipsim.exact.problem import Problem, Rule
 from mipsim.exact.quadratic import gaussian_output_law, quadratic_attack_law
 from mipsim.exact.tables import table_law
 from mipsim.forms.release import plain_release_of

@@ -1,8 +1,14 @@
 """What every exact law of a score provides."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
+
+from mipsim.attacks.base import AbstractAttack
+from mipsim.distributions.base import AbstractDistribution
+from mipsim.forms.release import Release
 
 Thresholds = float | np.ndarray
 
@@ -64,3 +70,24 @@ class AbstractScoreLaw(ABC):
     def cdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
         """P(score <= threshold): the claimed law for a histogram whose bins are (edge, edge]."""
         return np.exp(self.logcdf(threshold, inside=inside))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The release of a noisy mean with a fixed target, and the attack on it.
+
+    Attributes:
+        data: the law of one record.
+        mean: the mechanism.
+        target: the game's target, shape (d,).
+        attack: the attack.
+    """
+
+    data: AbstractDistribution
+    mean: Release
+    target: np.ndarray
+    attack: AbstractAttack
+
+
+Rule = Callable[[Problem], AbstractScoreLaw | None]
+"""Returns the exact law of the score, or None where it does not apply. Is called inside `exact_scope`."""

@@ -14,11 +14,10 @@ from mipsim.exact.density_rows import NormalRow
 from mipsim.exact.derived_laws import MixedLaw, mixed_with_out
 from mipsim.exact.gaussian import NormalLaw
 from mipsim.exact.inversion import InvertedLaw
-from mipsim.exact.law import AbstractScoreLaw
+from mipsim.exact.law import AbstractScoreLaw, Problem
 from mipsim.exact.noise import NoiseTail, score_noise
 from mipsim.exact.noisy import MOST_SUMMED, NoisyAtomsLaw, NoisyLatticeLaw
 from mipsim.exact.poisson import PoissonRow
-from mipsim.exact.problem import Problem
 from mipsim.exact.rounding import exact_dot, precise_dot
 from mipsim.exact.rows import row_of
 from mipsim.exact.transform import RowsTransform

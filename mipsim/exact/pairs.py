@@ -4,6 +4,7 @@ import numpy as np
 
 from mipsim.exact.phases import Phases
 
+# Every near offset, and ever fewer far ones: short differences reach high frequencies, long ones low ones.
 _OFFSETS = (*range(1, 17), *range(18, 33, 2), *range(36, 65, 4), 80, 96, 128)
 _ALIGNED = 8  # counts
 _SAME = 1e-12  # of the largest difference: two that differ by less are one frequency with a blur

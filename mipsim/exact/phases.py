@@ -7,7 +7,7 @@ import numpy as np
 
 _LEVELS = 4  # differences of differences: each reaches about a hundred times farther
 _FEW = 64  # frequencies; of more, disjoint pairs suffice
-_BLOCKS = (1, 4, 16, 64, 256, 1024, 4096)
+_BLOCKS = (1, 4, 16, 64, 256, 1024, 4096)  # combinations a block: one of these is within twice the best
 _SHRINK = 1e-12  # of an interval: rounding of its ends
 _BLURRED = 0.01  # of an interval, where frequencies are known to a blur
 _FAR = 1e11  # times the start: the remaining sum is then below 1e-10 of the height

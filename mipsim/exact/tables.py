@@ -11,8 +11,7 @@ from mipsim.exact.atoms import convolve, merged
 from mipsim.exact.binomial import binomial_error, binomial_table, one_trial_less
 from mipsim.exact.derived_laws import linked, mixed_with_out
 from mipsim.exact.inversion import InvertedLaw
-from mipsim.exact.law import AbstractScoreLaw
-from mipsim.exact.problem import Problem
+from mipsim.exact.law import AbstractScoreLaw, Problem
 from mipsim.exact.rounding import EPS
 from mipsim.exact.table_transform import TablesTransform
 from mipsim.forms.score import terms_at

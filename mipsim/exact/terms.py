@@ -45,6 +45,11 @@ class Terms:
         """t^2 of one coordinate."""
         return self.t**2
 
+    @property
+    def covariance_score(self) -> Vector:
+        """The term of the covariance score with known moments: t deviation / sqrt(n) - t^2 / (2 n), shape (m,)."""
+        return self.t * self.deviation / np.sqrt(self.n) - self.t**2 / (2 * self.n)
+
 
 def binomial_terms(n: int, p: float, z: int, count: int) -> Terms:
     """Bernoulli(p) data and a target value z in {0, 1}: the sum is Binomial(n, p) or z + Binomial(n - 1, p).

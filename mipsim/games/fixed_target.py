@@ -22,11 +22,8 @@ class FixedTarget(AbstractMembershipGame):
     Args:
         mechanism: an `AbstractMechanism`, or a function `(key, records) -> output`.
         data: the law of one record.
-        n: the number of records, >= 2.
+        n: the number of records, >= 2; n and d must suit the mechanism.
         target: the point z*, shape (d,).
-
-    Raises:
-        ValueError: if n or d does not suit the mechanism, or the target has the wrong shape or is not finite.
 
     Source: Azize & Basu (2025), algorithms 1 and 2; Ye et al. (2022), definition 3.3.
 

@@ -36,9 +36,6 @@ class RelaxedThreat(AbstractMembershipGame):
         known: query(D), shape (k,).
         shift: query(D and the record) - query(D), shape (k,); its norm is at most the sensitivity.
 
-    Raises:
-        ValueError: if a shape or a value is wrong, or the query's answers do not fit the noise.
-
     Source: Kaissis et al. (2023), section 3, the security game.
 
     Examples:

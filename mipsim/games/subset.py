@@ -33,9 +33,6 @@ class Subset(AbstractMembershipGame):
         data: the law of a uniformly chosen record.
         place: the index of x*.
 
-    Raises:
-        ValueError: if n is odd or below 2, the records are not finite, or the target is no index.
-
     Source: Izzo, Yoon, Arik, Zou (2024), definition 1, with k = n/2.
 
     Examples:

@@ -25,9 +25,6 @@ class TwoInputs(AbstractGame):
         a: the input of the world "out", any shape of finite numbers.
         b: the input of the world "in", of the same shape.
 
-    Raises:
-        ValueError: if an input holds what is not finite, or the shapes differ.
-
     Source: Wasserman & Zhou (2010), section 2.4; Dong, Roth, Su (2022), definition 2.1.
 
     Examples:

@@ -27,9 +27,6 @@ class DiscreteGaussianNoise(AbstractIndependentNoise):
         sigma: in steps, in [0.03, 10000]; about the standard deviation of K, which it bounds.
         step: > 0, in the units of the output: 1/n where the sum of n whole numbers is to stay on the integers.
 
-    Raises:
-        ValueError: if sigma or step is out of range.
-
     Source: Canonne, Kamath, Steinke (2020), "The discrete Gaussian for differential privacy", definition 1 and its
     sub-Gaussian tail.
 

@@ -29,9 +29,6 @@ class Expansion(eqx.Module):
         spread: E[psi psi'] at theta_0, shape (k, k), positive definite.
         psi: record of shape (d,) -> psi_theta0(record), shape (k,); traceable by JAX.
 
-    Raises:
-        ValueError: on a wrong shape, an entry that is not finite, a singular V or a spread not positive definite.
-
     Source: van der Vaart (1998), theorem 5.21; Azize & Basu (2025), equation 7.
 
     Examples:
@@ -98,9 +95,6 @@ def median_expansion(median: object, density: object) -> Expansion:
         median: theta_0, shape (d,).
         density: f at the median of each coordinate, shape (d,), > 0.
 
-    Raises:
-        ValueError: on a wrong shape or a density that is not positive.
-
     Source: van der Vaart (1998), example 5.24.
 
     Examples:
@@ -120,11 +114,8 @@ def least_squares_expansion(population: object, intercept: bool = True) -> Expan
     """Least squares on rows drawn from a population of records (x, y), all moments being averages over its rows.
 
     Args:
-        population: shape (N, p + 1), the rows (x, y).
+        population: shape (N, p + 1), the rows (x, y), with neither design nor spread singular.
         intercept: as in `LeastSquares`.
-
-    Raises:
-        ValueError: on a wrong shape, or a singular design or spread.
 
     Source: van der Vaart (1998), theorem 5.21, at psi = x (y - x' theta).
 
@@ -147,9 +138,6 @@ def logistic_expansion(population: object, intercept: bool = True) -> Expansion:
     Args:
         population: shape (N, p + 1), the rows (x, y); not separable.
         intercept: as in `LogisticRegression`.
-
-    Raises:
-        ValueError: on a wrong shape, or a separable population.
 
     Source: van der Vaart (1998), theorem 5.21, at psi = x (y - p).
 

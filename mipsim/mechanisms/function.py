@@ -17,9 +17,6 @@ class FunctionMechanism(AbstractMechanism):
         function: takes a typed random key and records of shape (n, d); returns an array
             of any shape.
 
-    Raises:
-        ValueError: if function is not callable; `rows(n)` raises it if n is not a whole number >= 2.
-
     Examples:
         >>> import jax, jax.numpy as jnp
         >>> median = FunctionMechanism(lambda key, records: jnp.median(records, axis=0))
@@ -47,11 +44,7 @@ class FunctionMechanism(AbstractMechanism):
 
 
 def as_mechanism(mechanism: AbstractMechanism | Callable[..., Any]) -> AbstractMechanism:
-    """Wrap a plain function `(key, records) -> output` as a mechanism; pass a mechanism through.
-
-    Raises:
-        ValueError: if it is neither, or is a class of mechanisms instead of a member.
-    """
+    """Wrap a plain function `(key, records) -> output` as a mechanism; pass a mechanism through."""
     if isinstance(mechanism, type):
         raise ValueError(
             f"mechanism is the class {mechanism.__name__}; it must be a mechanism: call the class"

@@ -12,9 +12,6 @@ from mipsim.mechanisms.base import AbstractMechanism, output_law
 class EmpiricalMean(AbstractMechanism):
     """(1/n) sum_i Z_i, without noise.
 
-    Raises:
-        ValueError: from `rows(n)`, and so from a game, if n is not a whole number >= 2.
-
     Source: Azize & Basu (2025), section 3.
 
     Examples:

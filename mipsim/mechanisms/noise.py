@@ -109,11 +109,8 @@ class GaussianNoise(AbstractNoise):
 
     Args:
         base: the mechanism whose output is made noisy, or a function `(key, records) -> output`.
-        gamma: standard deviation on the scale of one record, a number or shape (d,); the output receives
+        gamma: standard deviation >= 0 on the scale of one record, a number or shape (d,); the output receives
             gamma / sqrt(n), n being the size of the whole data set.
-
-    Raises:
-        ValueError: if gamma is negative or not finite, or (in a game) does not fit the output's shape.
 
     Source: Azize & Basu (2025), theorem 4.1.
 
@@ -142,9 +139,6 @@ class NoiseLaw(eqx.Module):
         law: of X, one coordinate.
         scale: >= 0, a number or shape (d,).
         error: a proven bound on the distance in total variation of `law` from the true law of X, where `law` is a table.
-
-    Raises:
-        ValueError: if the law has several coordinates or is no product law, or scale is negative or not finite.
 
     Examples:
         >>> noise = NoiseLaw(Laplace(0.0, 1.0), 0.5)
@@ -208,11 +202,8 @@ class LaplaceNoise(AbstractIndependentNoise):
 
     Args:
         base: the mechanism whose output is made noisy, or a function `(key, records) -> output`.
-        scale: the Laplace scale b (standard deviation b sqrt 2) in the units of the output, a number or shape
+        scale: the Laplace scale b >= 0 (standard deviation b sqrt 2) in the units of the output, a number or shape
             (d,); unlike `GaussianNoise.gamma` it is not divided by sqrt(n).
-
-    Raises:
-        ValueError: if scale is negative or not finite, or (in a game) does not fit the output's shape.
 
     Source: Dwork, McSherry, Nissim, Smith (2006): scale = sensitivity / epsilon makes the output epsilon-DP.
 

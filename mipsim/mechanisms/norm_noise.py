@@ -125,9 +125,6 @@ class NormNoise(AbstractNoise):
         moment: M > 0, or infinity.
         radius: "gamma" or "exponential".
 
-    Raises:
-        ValueError: if a parameter is out of range, or (in a game) sigma does not fit the output.
-
     Source: Izzo, Yoon, Arik, Zou (2024), theorem 9 and corollary 10.
 
     Examples:

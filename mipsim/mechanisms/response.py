@@ -24,9 +24,6 @@ class RandomizedResponse(AbstractMechanism):
         epsilon: >= 0.
         delta: in [0, 1].
 
-    Raises:
-        ValueError: if a parameter is out of range.
-
     Source: Izzo, Yoon, Arik, Zou (2024), theorem 4 (tightness); Kairouz, Oh, Viswanath (2015); Warner (1965).
 
     Examples:
@@ -72,9 +69,6 @@ class Fingerprint(AbstractMechanism):
 
     Args:
         records: D*, shape (k, d), in the order of the data set.
-
-    Raises:
-        ValueError: if the records are not a finite matrix.
 
     Source: Izzo, Yoon, Arik, Zou (2024), theorem 5.
 

@@ -56,10 +56,7 @@ class SGDStep(AbstractMechanism):
 
     @classmethod
     def with_noise_std(cls, clip: float, noise_std: float, n: int) -> "SGDStep":
-        """The step whose released mean of n gradients carries noise of standard deviation `noise_std`, Leemann's tau.
-
-        Raises:
-            ValueError: if clip is not finite and > 0, noise_std is negative, or n < 2.
+        """The step of finite `clip` whose released mean of n >= 2 gradients has noise of standard deviation `noise_std` >= 0, Leemann's tau.
 
         Examples:
             >>> SGDStep.with_noise_std(2.0, 0.1, 100).noise_multiplier

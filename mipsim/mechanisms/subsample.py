@@ -19,9 +19,6 @@ class Subsampled(AbstractMechanism):
         base: the mechanism that sees the k rows, or a function `(key, records) -> output`.
         rho: the share of rows drawn, in (0, 1]; rho n must be whole.
 
-    Raises:
-        ValueError: if rho is outside (0, 1], or (when played) if rho n is not a whole number >= 2.
-
     Source: Azize & Basu (2025), theorem 4.2.
 
     Examples:
@@ -62,9 +59,6 @@ class PoissonSubsampled(AbstractMechanism):
     Args:
         base: `EmpiricalMean()`.
         rate: the probability that a row is kept, in (0, 1].
-
-    Raises:
-        ValueError: if rate is outside (0, 1] or the base is not the empirical mean.
 
     Source: Abadi et al. (2016), algorithm 1.
 

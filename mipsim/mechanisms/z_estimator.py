@@ -35,9 +35,6 @@ class AbstractZEstimator(AbstractMechanism):
 class Median(AbstractZEstimator):
     """The coordinatewise median, psi_theta(x) = sign(x - theta); the midpoint of the two middle values if n is even.
 
-    Raises:
-        ValueError: from `rows(n)`, and so from a game, if n is not a whole number >= 2.
-
     Source: Azize & Basu (2025), section 3; van der Vaart (1998), example 5.3.
 
     Examples:
@@ -57,9 +54,6 @@ class LeastSquares(AbstractZEstimator):
 
     Args:
         intercept: put a constant 1 before the x of every record; theta then begins with the intercept.
-
-    Raises:
-        ValueError: from a game whose records have no x, or if n is not a whole number >= 2.
 
     Source: van der Vaart (1998), chapter 5.
 
@@ -89,9 +83,6 @@ class LogisticRegression(AbstractZEstimator):
         intercept: put a constant 1 before the x of every record; theta then begins with the intercept.
         steps: Newton steps, >= 1. Eight reach rounding error where a maximum exists; separable records have none, and
             theta then grows with every step.
-
-    Raises:
-        ValueError: if steps < 1; from a game whose records have no x, or if n is not a whole number >= 2.
 
     Source: van der Vaart (1998), chapter 5; McCullagh & Nelder (1989), section 4.4, for the Newton steps.
 

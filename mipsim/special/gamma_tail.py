@@ -8,7 +8,7 @@ LARGE = 1e5
 NEAR, FAR = 4.0, 38.0
 """Deviations below the mean between which the integral is taken: nearer SciPy has another series, farther is below exp(-700)."""
 
-_NODES, _WEIGHTS = roots_legendre(48)
+_NODES, _WEIGHTS = roots_legendre(48)  # the rule is exact to rounding for a normal density on such a stretch
 
 
 def gamma_below(shape: float, x: np.ndarray) -> np.ndarray:

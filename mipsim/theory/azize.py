@@ -1,6 +1,7 @@
 """Formulas of Azize & Basu, "Some Targets Are Harder to Identify than Others" (AISTATS 2025), as printed and corrected.
 
-Scores and leakages are numbers without unit; n is rows, d coordinates, tau = d/n; t_j = (z_j - mu_j) / sigma_j.
+Scores and leakages are numbers without unit; n is rows, d coordinates, tau = d/n; t_j = (z_j - mu_j) / sigma_j. What is computed at an
+array is float64 of its shape.
 """
 
 import numpy as np
@@ -13,19 +14,13 @@ from mipsim.tradeoff.base import rates
 
 
 def leakage_score(data: AbstractDistribution, target: object, n: int, gamma: object = 0.0) -> float:
-    """m* = (1/n) ||z - mu||^2 in (C + diag(gamma^2))^-1.
+    """m* = (1/n) ||z - mu||^2 in (C + diag(gamma^2))^-1, >= 0.
 
     Args:
         data: the law of one record.
         target: z*, shape (d,).
         n: rows, >= 2.
         gamma: standard deviation per record of the mechanism's Gaussian noise, a number or shape (d,), >= 0.
-
-    Returns:
-        m* >= 0, a number without unit.
-
-    Raises:
-        ValueError: on a wrong shape, n < 2 or negative noise.
 
     Source: Azize & Basu (2025), theorems 3.1 and 4.1.
 
@@ -45,19 +40,13 @@ def leakage_score(data: AbstractDistribution, target: object, n: int, gamma: obj
 
 
 def scalar_leakage(data: AbstractDistribution, aimed: object, target: object, n: int) -> float:
-    """m_scal = (1/n) (z_targ - mu)' C^-1 (z* - mu) of product data.
+    """m_scal = (1/n) (z_targ - mu)' C^-1 (z* - mu) of product data, of either sign.
 
     Args:
         data: the law of one record, a product law.
         aimed: z_targ, the point the attack is aimed at, shape (d,).
         target: z*, the game's target, shape (d,).
         n: rows, >= 2.
-
-    Returns:
-        m_scal, a number without unit, of either sign.
-
-    Raises:
-        ValueError: on a wrong shape, an entry that is not finite or n < 2.
 
     Source: Azize & Basu (2025), theorem 4.3.
 
@@ -73,16 +62,7 @@ def scalar_leakage(data: AbstractDistribution, aimed: object, target: object, n:
 
 
 def advantage(leakage: float) -> float:
-    """Phi(sqrt(m)/2) - Phi(-sqrt(m)/2), the limit of the optimal advantage.
-
-    Args:
-        leakage: m >= 0, a number without unit.
-
-    Returns:
-        The advantage TPR - FPR, in [0, 1].
-
-    Raises:
-        ValueError: if the leakage is negative or not finite.
+    """Phi(sqrt(m)/2) - Phi(-sqrt(m)/2), the limit of the optimal advantage TPR - FPR at a leakage m >= 0.
 
     Source: Azize & Basu (2025), equation 3.
 
@@ -95,17 +75,7 @@ def advantage(leakage: float) -> float:
 
 
 def power(alpha: object, leakage: float) -> np.ndarray:
-    """Phi(Phi^-1(alpha) + sqrt(m)), the limit of the optimal power at FPR alpha.
-
-    Args:
-        alpha: the FPR, any shape, in [0, 1].
-        leakage: m >= 0, a number without unit.
-
-    Returns:
-        The TPR, float64 of alpha's shape.
-
-    Raises:
-        ValueError: if the leakage is negative or not finite, or alpha lies outside [0, 1].
+    """Phi(Phi^-1(alpha) + sqrt(m)), the limit of the optimal TPR at FPRs alpha in [0, 1], any shape, and a leakage m >= 0.
 
     Source: Azize & Basu (2025), equation 4.
 
@@ -117,17 +87,11 @@ def power(alpha: object, leakage: float) -> np.ndarray:
 
 
 def threshold(alpha: object, leakage: float) -> np.ndarray:
-    """tau_alpha = -m/2 + sqrt(m) Phi^-1(1 - alpha), where that power is reached.
+    """tau_alpha = -m/2 + sqrt(m) Phi^-1(1 - alpha), the threshold of the log-likelihood ratio at which that power is reached.
 
     Args:
-        alpha: the FPR, any shape, in [0, 1].
-        leakage: m >= 0, a number without unit.
-
-    Returns:
-        The threshold of the log-likelihood ratio, float64 of alpha's shape; inf at alpha 0, -inf at 1 (m > 0).
-
-    Raises:
-        ValueError: if the leakage is negative or not finite, or alpha lies outside [0, 1].
+        alpha: the FPR, any shape, in [0, 1]; at its ends the threshold is inf and -inf (m > 0).
+        leakage: m >= 0.
 
     Source: Azize & Basu (2025), theorem 3.1.
 
@@ -140,16 +104,7 @@ def threshold(alpha: object, leakage: float) -> np.ndarray:
 
 
 def mean_tradeoff(leakage: float) -> GaussianTradeOff:
-    """The trade-off curve of theorem 3.1: Gaussian with mu = sqrt(m).
-
-    Args:
-        leakage: m >= 0, a number without unit.
-
-    Returns:
-        The curve, a `GaussianTradeOff`.
-
-    Raises:
-        ValueError: if the leakage is negative or not finite.
+    """The trade-off curve of theorem 3.1, Gaussian with mu = sqrt(m), at a leakage m >= 0.
 
     Source: Azize & Basu (2025), theorem 3.1.
 
@@ -164,14 +119,8 @@ def subsampled_tradeoff_printed(leakage: float, rho: float) -> GaussianTradeOff:
     """The printed curve of a sub-sampled mean: Gaussian with mu = sqrt(rho m). Refuted; see the corrected one.
 
     Args:
-        leakage: m >= 0 of the mean of all n rows, a number without unit.
+        leakage: m >= 0 of the mean of all n rows.
         rho: the share of rows drawn, in (0, 1].
-
-    Returns:
-        The printed curve, a `GaussianTradeOff`.
-
-    Raises:
-        ValueError: if the leakage is negative or not finite, or rho lies outside (0, 1].
 
     Source: Azize & Basu (2025), theorem 4.2.
 
@@ -184,21 +133,15 @@ def subsampled_tradeoff_printed(leakage: float, rho: float) -> GaussianTradeOff:
 
 
 def subsampled_tradeoff_corrected(leakage: float, rho: float) -> MixtureTradeOff:
-    """Rho g_{sqrt(m / rho)} + (1 - rho)(1 - alpha): the joint H1 law is a mixture of two product laws.
+    """Rho g_{sqrt(m / rho)} + (1 - rho)(1 - alpha), the true limit: the joint H1 law is a mixture of two product laws.
 
     One coin decides for all coordinates together whether the target is among the k = rho n rows. If it is, the mean of
     k rows leaks ||z - mu||^2 / k = m / rho (theorem 3.1 with k rows); if not, the output is as under H0. The ratio
     (1 - rho) + rho L_k increases with L_k, so its tests are those of L_k, and their power is the mixture's.
 
     Args:
-        leakage: m >= 0 of the mean of all n rows, a number without unit.
+        leakage: m >= 0 of the mean of all n rows.
         rho: the share of rows drawn, in (0, 1].
-
-    Returns:
-        The true limit, a `MixtureTradeOff`.
-
-    Raises:
-        ValueError: if the leakage is negative or not finite, or rho lies outside (0, 1].
 
     Source: derived here; the printed form is Azize & Basu (2025), theorem 4.2.
 
@@ -211,17 +154,11 @@ def subsampled_tradeoff_corrected(leakage: float, rho: float) -> MixtureTradeOff
 
 
 def misspecified_advantage(scalar: float, under_the_root: float) -> float:
-    """Phi(|m_scal| / (2 sqrt(m))) - Phi(-...), with m = m_targ (body) or m* (appendix).
+    """Phi(|m_scal| / (2 sqrt(m))) - Phi(-...), the advantage TPR - FPR, with m = m_targ (body) or m* (appendix).
 
     Args:
-        scalar: m_scal, a number without unit, of either sign.
-        under_the_root: m > 0, a number without unit.
-
-    Returns:
-        The advantage TPR - FPR, in [0, 1].
-
-    Raises:
-        ValueError: if scalar is not finite, or under_the_root is not a finite number > 0.
+        scalar: m_scal, of either sign.
+        under_the_root: m > 0.
 
     Source: Azize & Basu (2025), theorem 4.3.
 
@@ -236,17 +173,7 @@ def misspecified_advantage(scalar: float, under_the_root: float) -> float:
 
 
 def delta_epsilon(leakage: float, epsilon: object) -> np.ndarray:
-    """delta(eps) = Phi(-eps/s + s/2) - e^eps Phi(-eps/s - s/2), s = sqrt(m).
-
-    Args:
-        leakage: m > 0, a number without unit.
-        epsilon: any shape, finite.
-
-    Returns:
-        delta(eps) in [0, 1], float64 of epsilon's shape.
-
-    Raises:
-        ValueError: if the leakage is not a finite number > 0, or an epsilon is not finite.
+    """delta(eps) = Phi(-eps/s + s/2) - e^eps Phi(-eps/s - s/2), s = sqrt(m), at a leakage m > 0 and epsilons of any shape.
 
     Source: Azize & Basu (2025), section 3; Dong, Roth, Su (2022), corollary 2.13.
 
@@ -260,7 +187,7 @@ def delta_epsilon(leakage: float, epsilon: object) -> np.ndarray:
 
 
 def effective_mu(weights: object, data: AbstractDistribution, target: object, n: int) -> float:
-    """The limit mu of a linear score w' output: |w'(z - mu)| / sqrt(n w' C w), product data.
+    """The limit mu >= 0 of a linear score w' output: |w'(z - mu)| / sqrt(n w' C w), product data.
 
     Under H0 the score has mean w'mu and variance w'Cw/n; the target moves the mean by w'(z - mu)/n.
     The largest value, sqrt(m*), is reached at w = C^-1 (z - mu), by Cauchy and Schwarz.
@@ -270,12 +197,6 @@ def effective_mu(weights: object, data: AbstractDistribution, target: object, n:
         data: the law of one record, a product law.
         target: z*, shape (d,).
         n: rows, >= 2.
-
-    Returns:
-        mu >= 0, a number without unit.
-
-    Raises:
-        ValueError: on a wrong shape, an entry that is not finite, n < 2 or weights that are all zero.
 
     Source: derived here, for the scalar product and for estimated moments.
 

@@ -19,19 +19,9 @@ CONSTANT_FROM_2 = 6.16
 
 
 def eta_from_dp(epsilon: float, delta: float = 0.0) -> float:
-    """Return eta = delta + (1 - delta)/(1 + e^-epsilon) - 1/2, what (epsilon, delta)-DP implies.
+    """The eta = delta + (1 - delta)/(1 + e^-epsilon) - 1/2 in [0, 1/2], what (epsilon, delta)-DP implies; epsilon >= 0, delta in [0, 1].
 
     Written as (delta + (1 - delta) tanh(epsilon/2))/2, so that a small eta keeps its digits.
-
-    Args:
-        epsilon: >= 0.
-        delta: in [0, 1].
-
-    Returns:
-        eta in [0, 1/2].
-
-    Raises:
-        ValueError: if an argument is out of range.
 
     Source: Izzo et al. (2024), theorem 4.
 
@@ -44,16 +34,7 @@ def eta_from_dp(epsilon: float, delta: float = 0.0) -> float:
 
 
 def epsilon_from_eta(eta: float) -> float:
-    """Return epsilon = log((1 + 2 eta)/(1 - 2 eta)), whose (epsilon, 0)-DP implies exactly eta-MIP.
-
-    Args:
-        eta: in [0, 1/2).
-
-    Returns:
-        epsilon >= 0.
-
-    Raises:
-        ValueError: if eta is out of range.
+    """The epsilon = log((1 + 2 eta)/(1 - 2 eta)), whose (epsilon, 0)-DP implies exactly eta-MIP, for eta in [0, 1/2).
 
     Source: Izzo et al. (2024), section 4 and figure 1.
 
@@ -65,18 +46,12 @@ def epsilon_from_eta(eta: float) -> float:
 
 
 def noise_constant(eta: float, moment: float, constant: float = CONSTANT) -> float:
-    """Return c = (constant/eta)^(1 + 2/M): the noise scale over sigma.
+    """The c = (constant/eta)^(1 + 2/M): the noise scale over sigma.
 
     Args:
         eta: > 0.
         moment: M > 0.
-        constant: 7.5 (theorem 9) or 6.16 (corollaries 10 and 14, M >= 2).
-
-    Returns:
-        c > 0.
-
-    Raises:
-        ValueError: if an argument is out of range.
+        constant: > 0; 7.5 (theorem 9) or 6.16 (corollaries 10 and 14, M >= 2).
 
     Source: Izzo et al. (2024), theorem 9, corollary 14.
 
@@ -103,12 +78,6 @@ def largest_eta(c: float, moment: float = 1.0) -> float:
         c: the noise scale over sigma, > 0.
         moment: M > 0.
 
-    Returns:
-        eta in [0, 1/2].
-
-    Raises:
-        ValueError: if an argument is out of range.
-
     Examples:
         >>> round(largest_eta(noise_constant(0.1, 2.0)), 8)  # far below the 0.1 that theorem 9 promises
         8.889e-05
@@ -125,15 +94,9 @@ def mip_noise_scale(
 
     Args:
         eta: > 0.
-        sigma: root of a bound on the M-th central moment, > 0, in the output's unit.
+        sigma: root of a bound on the M-th central moment, > 0, in the unit of the output and of the scale.
         moment: M > 0.
         constant: see `noise_constant`.
-
-    Returns:
-        The scale, in the unit of sigma.
-
-    Raises:
-        ValueError: if an argument is out of range.
 
     Source: Izzo et al. (2024), theorem 9 and figure 1.
 
@@ -151,13 +114,7 @@ def sufficient_noise_scale(eta: float, sigma: float) -> float:
 
     Args:
         eta: in (0, 1/2).
-        sigma: > 0, with sigma >= E||theta - E theta||, in the output's unit.
-
-    Returns:
-        The scale, in the unit of sigma.
-
-    Raises:
-        ValueError: if an argument is out of range.
+        sigma: > 0, with sigma >= E||theta - E theta||, in the unit of the output and of the scale.
 
     Examples:
         >>> round(sufficient_noise_scale(0.25, 1.0), 6)
@@ -175,13 +132,7 @@ def dp_noise_scale(eta: float, sensitivity: float) -> float:
 
     Args:
         eta: in (0, 1/2).
-        sensitivity: the largest change of the output between adjacent sets, > 0.
-
-    Returns:
-        The scale, in the unit of the sensitivity.
-
-    Raises:
-        ValueError: if an argument is out of range.
+        sensitivity: the largest change of the output between adjacent sets, > 0, in the unit of the scale.
 
     Source: Izzo et al. (2024), figure 1.
 
@@ -203,9 +154,6 @@ def mip_tradeoff(eta: float, slope: float = 2.0) -> PiecewiseLinearTradeOff:
         eta: in [0, 1/2].
         slope: 2 (corrected) or 1 (theorem 8 as printed).
 
-    Raises:
-        ValueError: if an argument is out of range.
-
     Source: Izzo et al. (2024), theorem 8.
 
     Examples:
@@ -221,16 +169,10 @@ def mip_tradeoff(eta: float, slope: float = 2.0) -> PiecewiseLinearTradeOff:
 
 
 def corollary_10_density_exponent(dimension: int) -> int:
-    """The power d - 1 by which corollary 10's density differs from theorem 9's: ||x||^-(d - 1) exp(-||x||/c).
+    """The power d - 1 by which corollary 10's density differs from theorem 9's, d >= 1: ||x||^-(d - 1) exp(-||x||/c).
 
     X = r U puts a one-dimensional Laplace law on the norm; exp(-||x||/c) in R^d has ||X|| ~ Gamma(d, c) instead, since
     the surface ||x|| = s grows like s^(d - 1). The two agree for d = 1 only.
-
-    Args:
-        dimension: d >= 1.
-
-    Raises:
-        ValueError: if d is no whole number >= 1.
 
     Source: Izzo et al. (2024), corollary 10.
 
@@ -242,7 +184,7 @@ def corollary_10_density_exponent(dimension: int) -> int:
 
 
 def corollary_10_eta(c: float, dimension: int) -> float:
-    """The largest eta of corollary 10's noise at M = 2 over ALL algorithms: E P(|U_1| < 1/r)/2, r ~ Exponential(c).
+    """The largest eta of corollary 10's noise at M = 2 over ALL algorithms: E P(|U_1| < 1/r)/2, r ~ Exponential(c), to about 1e-9.
 
     For equal sigma_i the noise is invariant under rotations, so a shift of norm s costs a total variation g(s) =
     E P(|U_1| < s/(2r)) = E[1 - exp(-s/(2 c |U_1|))], concave in s. With `largest_eta`'s pairing, E g(||a - b||) <= g(2),
@@ -251,12 +193,6 @@ def corollary_10_eta(c: float, dimension: int) -> float:
     Args:
         c: the scale of r, > 0.
         dimension: d >= 1.
-
-    Returns:
-        eta in (0, 1/2), to about 1e-9.
-
-    Raises:
-        ValueError: if an argument is out of range.
 
     Source: Izzo et al. (2024), corollary 10, which promises (6.16/sqrt(c)) for every d.
 
@@ -285,3 +221,48 @@ def corollary_10_eta(c: float, dimension: int) -> float:
         integrate.quad(term, a, b, epsabs=1e-14, epsrel=1e-10, limit=400)[0] for a, b in pairwise(cuts)
     )
     return 0.5 * total
+
+
+def corollary_10_bounds(c: float, dimension: int, moment: float) -> tuple[float, float]:
+    """Return proven bounds on the best attack's eta for corollary 10's noise r U around (1, ..., 1) and (-1, ..., -1), every sigma_i = 1.
+
+    Below: the attack that asks for the sign of the mean of the output is wrong with probability E exp(-1/(c |V|))/2, V the mean
+    of U's coordinates, so that eta >= E h(V^2)/2 with h(s) = 1 - exp(-1/(c sqrt(s))). The largest convex function below h is h itself
+    from s = 1/(4 c^2) on and the line 1 - 4 c^2 e^-2 s before, and Jensen's inequality puts E V^2 in it. With Y = ||Y|| U,
+    ||Y|| independent of U, E V^2 = (Gamma(3/M)/Gamma(1/M)/d) / E ||Y||^2, and d ||Y||^M ~ Gamma(d/M).
+
+    Above: the density of X is proportional to e^(-s/c) s^-(d-1), s its norm, and a point at distance s from one output is at most
+    s + 2 from the other. So TV <= E min(1, 2/c + 2 (d - 1)/r) with r ~ Exponential(c), since 1 - e^-x (1 + 2/r)^-(d-1) <= x + 2 (d - 1)/r.
+
+    Args:
+        c: the scale of r, > 0.
+        dimension: d >= 1.
+        moment: M >= 1.
+
+    Returns:
+        (low, high), in [0, 1/2]; the number itself for d = 1.
+
+    Raises:
+        ValueError: if an argument is out of range.
+
+    Source: Izzo et al. (2024), corollary 10, which promises 6.16 c^(-1/(1 + 2/M)) for every d.
+
+    Examples:
+        >>> low, high = corollary_10_bounds(noise_constant(0.25, 4.0, CONSTANT_FROM_2), 100_000, 4.0)
+        >>> round(low, 3), high
+        (0.473, 0.5)
+    """
+    c, d = number("c", c, 0.0, low_open=True), whole("dimension", dimension, 1)
+    m = number("moment", moment, 1.0)
+    if d == 1:
+        only = float(-0.5 * np.expm1(-1.0 / c))
+        return only, only
+    square = special.poch(1 / m, 2 / m) / d ** (1 - 2 / m) / special.poch(d / m, 2 / m)
+    root = np.sqrt(square)
+    low = -np.expm1(-1.0 / (c * root)) if 2.0 * c * root >= 1.0 else 1.0 - 4.0 * c**2 * np.exp(-2.0) * square
+    a, b = 2.0 / c, 2.0 * (d - 1)
+    high = 1.0
+    if a < 1.0:
+        z = b / (1.0 - a) / c
+        high = min(1.0, -np.expm1(-z) + a * np.exp(-z) + b / c * special.exp1(z))
+    return 0.5 * float(low), 0.5 * float(high)

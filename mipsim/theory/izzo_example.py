@@ -21,14 +21,7 @@ NEGLIGIBLE = 1e-13
 
 
 def special_sum(n: int, reading: str = "proof") -> float:
-    """The sum s of D*: C(n, m)^(-1/2) in the proof, C(n, m)^(1/2) in the text.
-
-    Args:
-        n: records, 2 to 1000.
-        reading: "proof" or "text".
-
-    Raises:
-        ValueError: if an argument is out of range.
+    """The sum s of D*, of n = 2 to 1000 records: C(n, m)^(-1/2) in the "proof" reading, C(n, m)^(1/2) in the "text".
 
     Source: Izzo et al. (2024), proposition 11.
 
@@ -51,18 +44,11 @@ def last_record(n: int, reading: str = "proof") -> float:
 
 
 def sensitivity(n: int, reading: str = "proof") -> float:
-    """Delta: the largest change of A when one record of a half is replaced, exactly.
+    """Delta: the largest change of A when one record of a half is replaced, exactly; arguments as in `special_sum`.
 
     Every sum without x_last is at least 2^m - 1; every one with it is s plus a whole number >= 0, which is 0 for D* only.
     In the proof's reading D* is therefore one end of the largest change, 1/s - 1/(largest adjacent sum), and that sum is
     D* with x_last replaced by 2^(n-2). In the text's, A <= max(1/s, 1/(2^m - 1)) throughout and the pairs are compared.
-
-    Args:
-        n: records, 2 to 1000.
-        reading: "proof" or "text".
-
-    Raises:
-        ValueError: if an argument is out of range.
 
     Source: Izzo et al. (2024), proposition 11.
 
@@ -113,9 +99,6 @@ def moments(n: int, reading: str = "proof", tolerance: float = 1e-3) -> Moments:
         reading: "proof" or "text".
         tolerance: relative width of a group, > 0.
 
-    Raises:
-        ValueError: if an argument is out of range.
-
     Examples:
         >>> found = moments(4)  # sums 3, 5, 6 and 6^(-1/2) + 0, 1, 3
         >>> [round(x, 2) for x in found.variance]
@@ -152,19 +135,14 @@ def mip_wins_from(
     """The range (low, high) of eta in (0, 1/2) where the printed MIP noise is below the DP noise; (nan, nan) where there is none.
 
     MIP is below DP where sensitivity eta^2 > constant^2 sigma log((1 + 2 eta)/(1 - 2 eta)). The ratio of the right
-    side to eta^2 falls and then rises without bound, so that the range is an interval, cut off by a vanishing one at 1/2.
+    side to eta^2 falls and then rises without bound, so that the range is an interval, cut off by a vanishing one at 1/2;
+    high is 1/2 where it cannot be told from it in float64.
 
     Args:
         n: records, 2 to 1000.
         sigma: the standard deviation that the MIP noise is scaled by, > 0.
         constant: 6.16.
         delta: a sensitivity > 0 in place of that of the data set.
-
-    Returns:
-        (low, high); high is 1/2 where it cannot be told from it in float64.
-
-    Raises:
-        ValueError: if an argument is out of range.
 
     Source: Izzo et al. (2024), figure 1.
 

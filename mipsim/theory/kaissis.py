@@ -26,15 +26,9 @@ from mipsim.tradeoff.base import rates, scalar
 
 
 def laplace_tradeoff(mu: float) -> FoldedLaplaceTradeOff:
-    """J of the Laplace mechanism; `.inverse()` is jinv, `.symmetrized()` is J.
+    """The curve j of the Laplace mechanism, mu = Delta_1 / b in [0, 700]; `.inverse()` is jinv, `.symmetrized()` is J.
 
     j(a) = 1 - a cosh(mu) for a <= e^-mu, e^-mu sinh(-ln a) above.
-
-    Args:
-        mu: Delta_1 / b, in [0, 700].
-
-    Raises:
-        ValueError: if mu is outside its range.
 
     Source: Kaissis et al. (2023), theorem 1.
 
@@ -47,16 +41,9 @@ def laplace_tradeoff(mu: float) -> FoldedLaplaceTradeOff:
 
 
 def gaussian_tradeoff(mu: float, d: float = 1) -> NoncentralChiSquareTradeOff:
-    """J of the Gaussian mechanism in d dimensions; `.inverse()` is jinv, `.symmetrized()` is J.
+    """The curve j of the Gaussian mechanism in d >= 1 dimensions, mu = Delta_2 / sigma >= 0; `.inverse()` is jinv, `.symmetrized()` is J.
 
     j(a) = F_{chi2_d(mu^2)}(F^-1_{chi2_d}(1 - a)).
-
-    Args:
-        mu: Delta_2 / sigma >= 0.
-        d: dimension >= 1.
-
-    Raises:
-        ValueError: if an argument is outside its range.
 
     Source: Kaissis et al. (2023), theorem 2 and corollary 1.
 
@@ -72,9 +59,6 @@ class FoldedGaussianTradeOff(AbstractTradeOff):
 
     Args:
         mu: Delta_2 / sigma, finite and >= 0.
-
-    Raises:
-        ValueError: if mu is negative or not finite.
 
     Source: Kaissis et al. (2023), corollary 1.
 
@@ -191,14 +175,7 @@ def _below_chords(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def sampled_tradeoff(j: AbstractTradeOff, rate: float) -> MixtureTradeOff:
-    """j_p of lemma 9, p j(a) + (1 - p)(1 - a), where the record takes part with probability p.
-
-    Args:
-        j: the curve of a record that surely takes part.
-        rate: p in [0, 1].
-
-    Raises:
-        ValueError: if an argument is outside its range.
+    """j_p of lemma 9, p j(a) + (1 - p)(1 - a), where the record takes part with probability p = `rate` in [0, 1].
 
     Source: Kaissis et al. (2023), lemma 9.
 
@@ -240,9 +217,6 @@ def averaged_noncentrality(sensitivities: object, deviations: object) -> float:
         sensitivities: Delta_i, shape (k,), >= 0, in the unit of the output.
         deviations: sigma_i, shape (k,), > 0, in the same unit.
 
-    Raises:
-        ValueError: if a shape or a value is wrong.
-
     Source: Kaissis et al. (2023), lemma 8.
 
     Examples:
@@ -256,14 +230,8 @@ def averaged_noncentrality(sensitivities: object, deviations: object) -> float:
 def weighted_noncentrality(sensitivities: object, deviations: object) -> float:
     """Sum Delta_i^2 / sigma_i^2: the noncentrality of the sum with weights Delta_i / sigma_i^2, the largest of any weights.
 
-    By Cauchy and Schwarz it is at least that of lemma 8, and equal only where Delta_i / sigma_i^2 is the same for all i.
-
-    Args:
-        sensitivities: Delta_i, shape (k,), >= 0, in the unit of the output.
-        deviations: sigma_i, shape (k,), > 0, in the same unit.
-
-    Raises:
-        ValueError: if a shape or a value is wrong.
+    By Cauchy and Schwarz it is at least that of lemma 8, and equal only where Delta_i / sigma_i^2 is the same for all i. The arguments are
+    those of `averaged_noncentrality`.
 
     Source: standard; the correction of lemma 8 of Kaissis et al. (2023).
 
@@ -293,9 +261,6 @@ def limit_beta(alpha: object, d: float, noncentrality: float) -> np.ndarray:
         d: dimension >= 1.
         noncentrality: L = N mu^2 >= 0 for N steps.
 
-    Raises:
-        ValueError: if an argument is outside its range.
-
     Source: Kaissis et al. (2023), theorem 3.
 
     Examples:
@@ -308,10 +273,7 @@ def limit_beta(alpha: object, d: float, noncentrality: float) -> np.ndarray:
 
 
 def limit_mu(d: float, noncentrality: float) -> float:
-    """L / sqrt(2d): the text's shorter form of the limit is the Gaussian curve of this mu.
-
-    Raises:
-        ValueError: if an argument is outside its range.
+    """L / sqrt(2d), d >= 1 and L >= 0: the text's shorter form of the limit is the Gaussian curve of this mu.
 
     Source: Kaissis et al. (2023), theorem 3.
 
@@ -328,9 +290,6 @@ def reconstruction_bound(curve: AbstractTradeOff, prior_success: object) -> np.n
     Args:
         curve: T, J of the relaxed threat model or f of the DPTM.
         prior_success: kappa, the success of the best guess without the output, any shape, in [0, 1].
-
-    Raises:
-        ValueError: if a prior is outside [0, 1].
 
     Source: Kaissis et al. (2023), appendix on reconstruction robustness; Hayes, Mahloujifar & Balle (2023).
 

@@ -23,9 +23,6 @@ def gradient_susceptibility(data: AbstractDistribution, gradient: object, centre
         gradient: theta', shape (d,).
         centred: whether mu is taken off.
 
-    Raises:
-        ValueError: on a wrong shape.
-
     Source: Leemann et al. (2023), theorem 5.1 and algorithm 1, line 9.
 
     Examples:
@@ -45,9 +42,6 @@ def effective_rows(n: int, noise_std: float, clip: float) -> float:
         n: rows, >= 2.
         noise_std: tau >= 0.
         clip: C > 0, `inf` allowed where tau = 0.
-
-    Raises:
-        ValueError: if an argument is outside its range, or there is noise without a clip.
 
     Source: Leemann et al. (2023), theorem 5.1.
 
@@ -77,9 +71,6 @@ def step_tradeoff(d: float, rows: float, susceptibility: float) -> NoncentralChi
         rows: n, or n_eff where there is noise, > 1.
         susceptibility: K >= 0.
 
-    Raises:
-        ValueError: if an argument is outside its range.
-
     Source: Leemann et al. (2023), theorem 5.1.
 
     Examples:
@@ -92,10 +83,7 @@ def step_tradeoff(d: float, rows: float, susceptibility: float) -> NoncentralChi
 
 
 def step_mu(d: float, rows: float, susceptibility: float) -> float:
-    """Equation 9: mu_step = (d + (2r - 1)K) / (r sqrt(2d + 4 r K)), r the (effective) rows.
-
-    Raises:
-        ValueError: if d < 1, rows <= 1 or susceptibility < 0.
+    """Equation 9: mu_step = (d + (2r - 1)K) / (r sqrt(2d + 4 r K)), r the (effective) rows; arguments as in `step_tradeoff`.
 
     Source: Leemann et al. (2023), corollary 5.1.
 
@@ -117,9 +105,6 @@ def long_run_mu(step: float, c: float) -> float:
         step: mu of one step on the records of the batch, in [0, 26] (beyond, exp(s^2) overflows).
         c: lim n sqrt(t) / N >= 0.
 
-    Raises:
-        ValueError: if an argument is outside its range.
-
     Source: Leemann et al. (2023), lemma 5.1; Dong, Roth & Su (2022), corollary 4.
 
     Examples:
@@ -135,11 +120,8 @@ def step_for_long_run_mu(mu: float, c: float) -> float:
     """The mu_step at which equation 10 gives mu: the inverse of `long_run_mu`, to 1e-12.
 
     Args:
-        mu: wanted, > 0.
+        mu: wanted, > 0, at most what equation 10 gives at mu_step = 26.
         c: lim n sqrt(t) / N > 0.
-
-    Raises:
-        ValueError: if an argument is outside its range, or mu is more than equation 10 gives at mu_step = 26.
 
     Source: Leemann et al. (2023), section 6.2 and lemma 5.1.
 
@@ -155,16 +137,9 @@ def step_for_long_run_mu(mu: float, c: float) -> float:
 
 
 def game_limit_mu(step: float, c: float) -> float:
-    """The limit mu = c sqrt(exp(s^2) - 1) of the game of lemma 5.1, out against in.
+    """The limit mu = c sqrt(exp(s^2) - 1) of the game of lemma 5.1, out against in; arguments as in `long_run_mu`.
 
     Equation 10 is the limit of the symmetrised curve, which also bounds tests of in against out, and is larger.
-
-    Args:
-        step: s = mu_step in [0, 26].
-        c: lim n sqrt(t) / N >= 0.
-
-    Raises:
-        ValueError: if an argument is outside its range.
 
     Source: derived here: the log ratio of t steps at rate p = c/sqrt(t) has variance t p^2 (exp(s^2) - 1).
 
@@ -176,10 +151,7 @@ def game_limit_mu(step: float, c: float) -> float:
 
 
 def composed_mu(step: float, steps: int) -> float:
-    """The mu of k independent steps of mu_step: sqrt(k) mu_step.
-
-    Raises:
-        ValueError: if step < 0 or steps is not a whole number >= 1.
+    """The mu of k >= 1 independent steps of mu_step >= 0: sqrt(k) mu_step.
 
     Source: Leemann et al. (2023), appendix D.3.
 
@@ -202,9 +174,6 @@ def noise_for_step_mu(mu: float, d: int, n: int, susceptibility: float, clip: fl
         n: rows, >= 2.
         susceptibility: K >= 0.
         clip: C > 0, finite.
-
-    Raises:
-        ValueError: if an argument is outside its range.
 
     Source: Leemann et al. (2023), section 6.2 and table 5.
 
@@ -229,10 +198,7 @@ def noise_for_step_mu(mu: float, d: int, n: int, susceptibility: float, clip: fl
 
 
 def noise_for_dp(mu: float, n: int, clip: float, replace: bool = True) -> float:
-    """The tau at which one step is mu-GDP: Delta / mu, with Delta = 2C/n where a record is replaced, C/n where removed.
-
-    Raises:
-        ValueError: if an argument is outside its range.
+    """The tau at which one step of n >= 2 rows is mu-GDP: Delta / mu, with Delta = 2C/n where a record is replaced, C/n where removed.
 
     Source: Dong, Roth & Su (2022), theorem 1.
 

@@ -14,9 +14,6 @@ class ApproxDPTradeOff(AbstractTradeOff):
         epsilon: in [0, 700]; kept as the field `at_epsilon`, since `epsilon` is the conversion.
         delta: in [0, 1]; kept as the field `at_delta`.
 
-    Raises:
-        ValueError: if epsilon is outside [0, 700], or delta outside [0, 1].
-
     Source: Wasserman and Zhou (2010); Dong, Roth and Su (2022), proposition 2.5.
 
     Examples:
@@ -63,9 +60,6 @@ class DeltaProfileTradeOff(AbstractTradeOff):
     Args:
         epsilon: shape (m,), each in [0, 700].
         delta: shape (m,), each in [0, 1].
-
-    Raises:
-        ValueError: if an entry is outside its range or the shapes differ.
 
     Source: Dong, Roth and Su (2022), proposition 2.12.
 

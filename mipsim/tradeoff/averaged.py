@@ -11,9 +11,6 @@ from mipsim.tradeoff.base import AbstractTradeOff, rates
 def distribution_over(curves: Sequence[AbstractTradeOff], weights: object) -> np.ndarray:
     """Return the weights as a float64 vector that sums to 1, one for each curve, or say what is wrong.
 
-    Raises:
-        ValueError: if a curve is not one, or the weights are negative, do not sum to 1 (1e-9), or are not as many.
-
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
         >>> distribution_over([GaussianTradeOff(1.0)], [0.5])
@@ -42,9 +39,6 @@ class AveragedTradeOff(AbstractTradeOff):
     Args:
         curves: trade-off functions, at least one.
         weights: probability of each, shape (m,), >= 0, sum 1.
-
-    Raises:
-        ValueError: if a curve is not one, or the weights are no distribution over them.
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff

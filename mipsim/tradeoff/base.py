@@ -89,9 +89,6 @@ class AbstractTradeOff(eqx.Module):
         Args:
             epsilon: any shape, each finite and >= 0.
 
-        Raises:
-            ValueError: if an epsilon is negative or not finite.
-
         Source: Dong, Roth and Su, proposition 2.12.
 
         Examples:
@@ -109,9 +106,6 @@ class AbstractTradeOff(eqx.Module):
 
         Args:
             delta: any shape, each in [0, 1].
-
-        Raises:
-            ValueError: if a delta is outside [0, 1] or not finite.
 
         Examples:
             >>> from mipsim.tradeoff import GaussianTradeOff
@@ -137,9 +131,6 @@ class AbstractTradeOff(eqx.Module):
 
         Args:
             prior: P(in), any shape, each in [0, 1].
-
-        Raises:
-            ValueError: if a prior is outside [0, 1].
 
         Examples:
             >>> from mipsim.tradeoff import GaussianTradeOff
@@ -214,10 +205,7 @@ class AbstractTradeOff(eqx.Module):
         return _chained.convexified(self)
 
     def subsampled(self, sampling_rate: float) -> "AbstractTradeOff":
-        """C_p(f), the symmetrised p f + (1 - p) Id: the target takes part with probability p = `sampling_rate`.
-
-        Raises:
-            ValueError: if the sampling rate is outside [0, 1].
+        """C_p(f), the symmetrised p f + (1 - p) Id: the target takes part with probability p = `sampling_rate` in [0, 1].
 
         Source: Dong, Roth and Su (2022), definition 4.1 and theorem 4.2.
 

@@ -21,9 +21,6 @@ class BoundedTradeOff(AbstractTradeOff):
         sideways: the same of the FPR; the inverse of a curve has the two exchanged. The truth lies within
             [lower(alpha + sideways) - rounding, upper(alpha - sideways) + rounding].
 
-    Raises:
-        ValueError: if a bound is not a trade-off function or the allowance is outside [0, 1].
-
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
         >>> between = BoundedTradeOff(GaussianTradeOff(1.01), GaussianTradeOff(0.99))

@@ -45,10 +45,6 @@ def compose(
     Returns:
         A `GaussianTradeOff`, a `SampledTradeOff` (exact), or a `BoundedTradeOff` with the certified bounds.
 
-    Raises:
-        ValueError: if there is no curve, an argument is not one, or copies, points or cells are not whole numbers
-            within their ranges.
-
     Source: Dong, Roth and Su (2022), definition 3.1, corollary 3.3; Doroshenko et al. (2022), "Connect the dots".
 
     Examples:

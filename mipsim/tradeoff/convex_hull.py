@@ -76,9 +76,6 @@ def convex_hull(*curves: AbstractTradeOff) -> AbstractTradeOff:
 
     Of one convex curve it is that curve; of polygons their hull, exactly.
 
-    Raises:
-        ValueError: if there is no curve, or an argument is not one.
-
     Source: Dong, Roth and Su (2022), proposition A.1: a trade-off function is convex because tests may be mixed.
 
     Examples:

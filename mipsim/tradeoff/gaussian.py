@@ -14,9 +14,6 @@ class GaussianTradeOff(AbstractTradeOff):
     Args:
         mu: the shift, finite and >= 0; 0 is blind guessing.
 
-    Raises:
-        ValueError: if mu is negative or not finite.
-
     Source: Dong, Roth and Su, "Gaussian differential privacy", definition 2.6.
 
     Examples:

@@ -16,9 +16,6 @@ class LaplaceTradeOff(AbstractTradeOff):
     Args:
         mu: the shift in scales of the noise, finite and >= 0.
 
-    Raises:
-        ValueError: if mu is negative or not finite.
-
     Source: Dong, Roth and Su, "Gaussian differential privacy", proposition A.6.
 
     Examples:
@@ -56,9 +53,6 @@ class FoldedLaplaceTradeOff(AbstractTradeOff):
     Args:
         mu: the shift in scales of the noise, finite and >= 0, at most 700.
 
-    Raises:
-        ValueError: if mu is outside [0, 700].
-
     Source: Kaissis et al., relaxed threat model, theorem 1.
 
     Examples:
@@ -93,9 +87,6 @@ class InverseFoldedLaplaceTradeOff(AbstractTradeOff):
 
     Args:
         mu: as there.
-
-    Raises:
-        ValueError: if mu is outside [0, 700].
 
     Source: Kaissis et al., relaxed threat model, theorem 1.
 

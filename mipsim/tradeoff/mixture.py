@@ -14,9 +14,6 @@ class MixtureTradeOff(AbstractTradeOff):
         inner: the trade-off function f of a target that surely takes part.
         rho: probability that it does, in [0, 1].
 
-    Raises:
-        ValueError: if `inner` is not a trade-off function or rho is outside [0, 1].
-
     Source: Dong, Roth and Su, "Gaussian differential privacy", section 4 (sub-sampling, before symmetrising).
 
     Examples:

@@ -27,9 +27,6 @@ def dpsgd(noise_multiplier: float, sampling_rate: float = 1.0, steps: int = 1) -
     Returns:
         A `GaussianTradeOff` when all records take part, else a `BoundedTradeOff` (one step: a `MixtureTradeOff`).
 
-    Raises:
-        ValueError: if an argument is outside its range.
-
     Source: Abadi et al. (2016), "Deep learning with differential privacy"; Dong, Roth and Su (2022), section 5.
 
     Examples:

@@ -32,9 +32,6 @@ class NoncentralChiSquareTradeOff(AbstractTradeOff):
         in_scale: s1 > 0.
         rejects: "large" or "small": which values of S speak for "in".
 
-    Raises:
-        ValueError: if an argument is outside its range.
-
     Source: Kaissis et al., relaxed threat model, theorem 2; Leemann et al., theorem 5.1.
 
     Examples:

@@ -24,11 +24,8 @@ class PrivacyLossDistribution:
 
     Attributes:
         losses: strictly decreasing, finite, shape (m,).
-        out_masses, in_masses: probabilities of each loss in the two worlds, shape (m,), >= 0.
+        out_masses, in_masses: probabilities of each loss in the two worlds, shape (m,), >= 0; with the next two they sum to 1 (to 1e-9).
         out_only, in_only: probability of a loss of -inf in the world "out", of +inf in the world "in".
-
-    Raises:
-        ValueError: if losses do not decrease, a mass is negative, or the masses of a world do not sum to 1 (1e-9).
 
     Source: Sommer, Meiser and Mohammadi (2019), "Privacy loss classes".
 

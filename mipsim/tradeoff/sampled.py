@@ -114,9 +114,6 @@ def sample(curve: AbstractTradeOff, points: int = 4096) -> SampledTradeOff:
         curve: any trade-off function.
         points: number of samples, >= 16.
 
-    Raises:
-        ValueError: if points is not a whole number of at least 16.
-
     Examples:
         >>> from mipsim.tradeoff import LaplaceTradeOff
         >>> float(sample(LaplaceTradeOff(1.0)).tpr_at(1e-100)) / 1e-100

@@ -33,9 +33,6 @@ def stochastic_composition(
     Returns:
         A `BoundedTradeOff`, between certified bounds; of one curve, that curve.
 
-    Raises:
-        ValueError: if a curve is not one, the weights are no distribution over them, or points is too small.
-
     Source: Leemann, Pawelczyk and Kasneci (2023), "Gaussian membership inference privacy", theorem 4.1.
 
     Examples:

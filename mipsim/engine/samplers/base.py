@@ -1,4 +1,4 @@
-"""Samplers: how the scores of a block of games are drawn."""
+"""Samplers: how the scores of a block of games are drawn, and whether the target is among their rows."""
 
 from abc import abstractmethod
 from typing import ClassVar
@@ -6,11 +6,17 @@ from typing import ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from mipsim.attacks.base import AbstractAttack
-from mipsim.engine.random.counter import Draws, halves
+from mipsim.engine.random.counter import Draws, halves, long_word, uniform, words_of
 from mipsim.games.base import AbstractGame, Round, lawful_round
+
+BLOCK = 16384
+"""Games at once where a game is a draw or two: enough to spread the cost of a call, few enough for the cache."""
+
+_COIN = 0xFFFFFFFF
+"""The Philox words of a game that are its coin."""
 
 
 class AbstractSampler(eqx.Module):
@@ -90,3 +96,25 @@ class LawSampler(AbstractRounds):
         play = lawful_round(self.game)
         assert play is not None  # the builder has seen to it
         return play
+
+
+class Coin(eqx.Module):
+    """Whether the target, if a member, is among the rows.
+
+    Attributes:
+        inclusion: the probability that it is.
+        is_sure: whether that is 1, so that no coin is thrown.
+    """
+
+    inclusion: Float[Array, ""]
+    is_sure: bool = eqx.field(static=True)
+
+    def __init__(self, inclusion: float) -> None:
+        self.inclusion, self.is_sure = jnp.asarray(inclusion), inclusion == 1.0
+
+    def side(self, draws: Draws) -> Int[Array, "..."]:
+        """1 for games with the target among the rows: all of world 1, or those whose coin says so."""
+        if self.is_sure:
+            return draws.world  # pyright: ignore[reportReturnType]
+        high, low, *_ = words_of(draws)(_COIN)
+        return jnp.where(uniform(long_word(high, low)) < self.inclusion, draws.world, 0)

@@ -11,8 +11,7 @@ from jaxtyping import Array, Float, Int
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.distributions.empirical import Empirical
 from mipsim.engine.random.counter import Draws, normals, words_of
-from mipsim.engine.samplers.base import AbstractSampler
-from mipsim.engine.samplers.coin import BLOCK, Coin
+from mipsim.engine.samplers.base import BLOCK, AbstractSampler, Coin
 from mipsim.forms.release import mean_of
 from mipsim.forms.score import line_at
 from mipsim.games.base import AbstractMembershipGame

@@ -16,9 +16,6 @@ LARGEST = 200_000
 def half(n: int) -> int:
     """Return k = n/2, or say that n records have no half.
 
-    Raises:
-        ValueError: if n is not an even whole number >= 2.
-
     Examples:
         >>> half(6)
         3
@@ -57,10 +54,7 @@ def subsets(n: int, k: int) -> np.ndarray:
 
 
 def half_subsets(n: int) -> np.ndarray:
-    """Every half of n records: the C(n, n/2) equally likely training sets; bool, shape (C(n, n/2), n).
-
-    Raises:
-        ValueError: if n is odd, below 2 or too large to enumerate.
+    """Every half of n records, n even: the C(n, n/2) equally likely training sets; bool, shape (C(n, n/2), n).
 
     Source: Izzo, Yoon, Arik, Zou (2024), definition 1.
 
@@ -99,9 +93,6 @@ def finite_eta(law: object, n: int) -> np.ndarray:
     Returns:
         eta of each of the n targets, shape (n,); the algorithm is eta-MIP with the largest. A finite sum: right to (C(n, n/2) + m)
         2^-52 for the law as it is given, whose rows may miss 1 by 1e-9.
-
-    Raises:
-        ValueError: if the shape is wrong, or a row is not a probability vector (to 1e-9).
 
     Source: Izzo et al. (2024), proposition 2.
 

@@ -89,9 +89,6 @@ def scaled_laplace_eta(values: object, scales: object, n: int) -> np.ndarray:
     Returns:
         eta of each target, shape (n,); a lower bound, equal to eta but for crossings that were missed (and rounding).
 
-    Raises:
-        ValueError: if a shape is wrong or a scale is negative.
-
     Examples:
         >>> print(scaled_laplace_eta([1.0, -1.0], [2.0, 2.0], 2).round(6))  # as laplace_eta
         [0.196735 0.196735]

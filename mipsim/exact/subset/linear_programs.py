@@ -49,9 +49,6 @@ def largest_dp_eta(n: int, epsilon: float, delta: float) -> tuple[float, float]:
     Returns:
         (low, high), usually within 1e-12: eta of an algorithm, and what no algorithm exceeds, to rounding.
 
-    Raises:
-        ValueError: if n is odd or a parameter is out of range.
-
     Examples:
         >>> low, high = largest_dp_eta(4, np.log(3.0), 0.0)
         >>> round(low, 9), round(high, 9)
@@ -86,9 +83,6 @@ def largest_posterior_odds(n: int, k: int, epsilon: float) -> tuple[float, float
 
     Returns:
         (low, high) of the posterior odds; the prior ones are (n - k)/k.
-
-    Raises:
-        ValueError: if a parameter is out of range.
 
     Examples:
         >>> low, high = largest_posterior_odds(4, 2, np.log(3.0))
@@ -160,9 +154,6 @@ def bracket_injection(n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
 
     Returns:
         (sets without the target, their images), bool, both of shape (C(n - 1, k), n).
-
-    Raises:
-        ValueError: if k < n/2.
 
     Source: Greene and Kleitman (1976), symmetric chains by brackets.
 

@@ -28,9 +28,6 @@ def euclidean_shift_eta(distance: float, scale: float, dimension: int, radius: s
     Returns:
         eta in [0, 1/2], to about 1e-9: what adaptive quadrature says of itself, an estimate.
 
-    Raises:
-        ValueError: if an argument is out of range.
-
     Source: Izzo et al. (2024), theorem 9 and corollary 10; the projection of a sphere is standard.
 
     Examples:
@@ -75,9 +72,6 @@ def planar_shift_eta(scale: float, moment: float) -> float:
 
     Returns:
         eta in [0, 1/2], to about 1e-5 relative: what adaptive quadrature says of itself, an estimate.
-
-    Raises:
-        ValueError: if an argument is out of range.
 
     Source: Izzo et al. (2024), corollary 10.
 
