@@ -89,11 +89,10 @@ def mean_square(data: str, p: float, df: float, scale: float) -> float:
     mean = {"normal": 1.0, "exponential": scale, "uniform": scale / 2}.get(data, 0.0)
     variance = scale**2 * {"Laplace": 2.0, "uniform": 1 / 12, "Student t": df / (df - 2)}.get(data, 1.0)
     low, high = law.support()
-    cuts = [
-        max(low, -1e6 * scale),
-        *(x for x in (mean - 50 * scale, mean, mean + 50 * scale) if low < x < high),
-        min(high, 1e6 * scale),
-    ]
+    # A heavy tail is integrated by decades, each of which the rule resolves.
+    steps = scale * np.array([1.0, 10.0, 50.0, 1e3, 1e4, 1e5, 1e6])
+    inner = [x for x in (*(mean - steps[::-1]), mean, *(mean + steps)) if low < x < high]
+    cuts = [low if np.isfinite(low) else inner[0], *inner, high if np.isfinite(high) else inner[-1]]
     return sum(
         integrate.quad(lambda z: (z - mean) ** 2 / variance * law.pdf(z), a, b, epsabs=1e-9, limit=400)[0]
         for a, b in pairwise(cuts)
