@@ -166,7 +166,7 @@ STATEMENTS = (
             for n in (2, 5)
             for attack in (_COVARIANCE, "arbitrary randomised")
         ],
-        control=rf.Control(_TWO | {"attack": _COVARIANCE, "draw": 0}),
+        control=rf.Control(_TWO | {"n": 2, "attack": _COVARIANCE, "draw": 0}),
         quote=rf.Quote(
             "The advantage (and accuracy) of A is the expected advantage (and accuracy) of A_{z*}, when z* ~ D, i.e. "
             "Adv_n(A) = E_{z* ~ D} Adv_n(A_{z*}).",
