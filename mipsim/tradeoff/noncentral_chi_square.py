@@ -3,10 +3,9 @@
 import equinox as eqx
 import numpy as np
 
-from mipsim._validation import number, one_of
-from mipsim.special.noncentral_chi_square import cdf, isf, ppf, sf
-from mipsim.special.noncentral_levels import MOST_FREEDOM, MOST_NONCENTRALITY
-from mipsim.tradeoff.base import AbstractTradeOff, rates, scalar
+from mipsim._validation import one_of
+from mipsim.special.noncentral_chi_square import MOST_FREEDOM, MOST_NONCENTRALITY, cdf, isf, ppf, sf
+from mipsim.tradeoff.base import AbstractTradeOff, rates, within
 from mipsim.tradeoff.inverse import inverse
 
 
@@ -49,19 +48,14 @@ class NoncentralChiSquareTradeOff(AbstractTradeOff):
         ValueError: out_noncentrality is -1.0; it must be a finite number in [0, 1e+08]
     """
 
-    d: float = eqx.field(converter=scalar)
-    out_noncentrality: float = eqx.field(converter=scalar)
-    in_noncentrality: float = eqx.field(converter=scalar)
-    out_scale: float = eqx.field(converter=scalar, default=1.0)
-    in_scale: float = eqx.field(converter=scalar, default=1.0)
+    d: float = within("d", 1.0, MOST_FREEDOM)
+    out_noncentrality: float = within("out_noncentrality", 0.0, MOST_NONCENTRALITY)
+    in_noncentrality: float = within("in_noncentrality", 0.0, MOST_NONCENTRALITY)
+    out_scale: float = within("out_scale", 0.0, low_open=True, default=1.0)
+    in_scale: float = within("in_scale", 0.0, low_open=True, default=1.0)
     rejects: str = eqx.field(static=True, default="large")
 
     def __check_init__(self) -> None:
-        number("d", self.d, 1.0, MOST_FREEDOM)
-        number("out_noncentrality", self.out_noncentrality, 0.0, MOST_NONCENTRALITY)
-        number("in_noncentrality", self.in_noncentrality, 0.0, MOST_NONCENTRALITY)
-        number("out_scale", self.out_scale, 0.0, low_open=True)
-        number("in_scale", self.in_scale, 0.0, low_open=True)
         one_of("rejects", self.rejects, ("large", "small"))
 
     def _cut(self, alpha: np.ndarray) -> np.ndarray:
