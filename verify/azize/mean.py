@@ -208,13 +208,13 @@ THRESHOLD = rf.Statement(
     # Of larger noncentralities than 9.9e7 the chi-square law is not at hand.
     kind=rf.Limit(
         "n", tolerance=0.01, unit="probit",
-        sizes=lambda t, u, tau: [int(min(12_800, (9e7 / max(tau * (t**2 + u**2) / 2, 1e-9)) ** 0.5)) >> k for k in range(6, -1, -1)],
+        sizes=lambda t, u, tau: [max(20, int(min(200.0, 150 / max(tau * (t**2 + u**2) / 2, 1e-9) ** 0.5))) << k for k in range(7)],
     ),
     domain={name: DOMAIN[name] for name in ("t", "u", "tau")}
     | {"alpha": rf.Real(1e-4, 1 - 1e-4), "world": rf.Choice("level", "power"), "n": rf.Whole(2, np.inf, log=True, hunt_to=12_800)},
     # Nearer to the mean, where the ratio has more variance than m, the law needs more rows than are at hand.
-    where=lambda t, u, tau: tau >= 1e-3 and tau * (t**2 + u**2) / 2 <= 30.0 and (t == u == 0.0 or min(tau, 1.0) * (t**2 + u**2) / 2 >= 0.05),
-    claimed=lambda t, u, tau, alpha, world: ndtri(alpha) + (world == "power") * np.sqrt(tau * (t**2 + u**2) / 2),
+    where=lambda t, u, tau: tau >= 0.05 and tau * (t**2 + u**2) / 2 <= 30.0 and (t == u == 0.0 or min(tau, 1.0) * (t**2 + u**2) / 2 >= 0.05),
+    claimed=lambda n, t, u, tau, alpha, world: ndtri(alpha) + (world == "power") * leakage(MeanProblem("Gaussian", t=t, u=u, tau=tau), n, n) ** 0.5,
     truth=probit_at_threshold,
     points=[
         rf.Point(_AT_THE_MEAN, "level at m* = 0"),
