@@ -83,7 +83,7 @@ def test_the_leakage_of_a_problem_is_its_limit():
         {"data": "Gaussian", "t": 0.5, "u": 1.0, "extra": "rare value", "rate": 0.3},
         {"data": "Gaussian", "t": 0.5, "u": 1.0, "tau": 0.01, "extra": "spike", "rate": 2.0},
     ):
-        problem = MeanProblem(**at)
+        problem = MeanProblem.of(at)
         assert leakage(problem, 20_000, 20_000) == pytest.approx(problem.leakage, rel=2e-3)
 
 
