@@ -23,6 +23,16 @@ def finite_vector(name: str, value: object, dimension: int | None = None) -> Arr
     return array
 
 
+def increasing_vector(name: str, value: object) -> Array:
+    """Return `value` as a float64 vector of shape (d,) that increases strictly, or say where it does not."""
+    array = finite_vector(name, value)
+    if (falls := np.diff(array) <= 0).any():
+        raise ValueError(
+            f"{name} falls or stays at index {int(np.argmax(falls)) + 1}; it must increase strictly"
+        )
+    return array
+
+
 def finite_matrix(name: str, value: object, columns: int | None = None) -> Array:
     """Return `value` as a float64 matrix of shape (rows, columns), or say which argument is not one."""
     array = real_array(name, value)

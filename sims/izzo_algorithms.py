@@ -104,6 +104,11 @@ def example(n: int) -> np.ndarray:
     return statistic_of_halves(lambda rows: 1.0 / rows.sum(), records)
 
 
+def sums_of_powers(n: int) -> np.ndarray:
+    """The sum of every half of 2^0, ..., 2^(n-1)."""
+    return half_subsets(n) @ 2.0 ** np.arange(n)
+
+
 OUTPUTS: dict[str, Callable[[int], np.ndarray]] = {
     # The whole spread is membership.
     "membership": lambda n: half_subsets(n)[:, 0].astype(float),
@@ -146,14 +151,15 @@ NAMED = "names a record that was left out"
 """Each k-set's output is one of n records: each record left out with probability keep/(n - k), each member with (1 - keep)/k."""
 
 
-def named_rates(n: int, k: int, keep: float) -> tuple[Fraction, list[tuple[Fraction, Fraction]]]:
-    """(eta, (TPR, FPR) of the four deterministic attacks on whether the record itself is named), in whole fractions.
+def named_rates(n: int, k: int, keep: float) -> tuple[float, float, float]:
+    """(eta, the largest TPR - FPR, twice the largest (k/n) TPR - (1 - k/n) FPR) of any attack, in whole fractions.
 
-    The other outputs make, by symmetry, one more outcome for this record.
+    An attack sees whether the target is named: the other outputs make, by symmetry, one more outcome.
     """
     share, hit = Fraction(k, n), Fraction(keep)
     out, inside = hit / (n - k), (1 - hit) / k  # P(this record is named | it is out, in)
     pairs = ((out, inside), (1 - out, 1 - inside))
     eta = sum(max((1 - share) * a, share * b) for a, b in pairs) - max(share, 1 - share)
     rates = [(x * inside + y * (1 - inside), x * out + y * (1 - out)) for x in (0, 1) for y in (0, 1)]
-    return eta, rates
+    gap, weighted = max(a - b for a, b in rates), max(share * a - (1 - share) * b for a, b in rates)
+    return float(eta), float(gap), float(2 * weighted)

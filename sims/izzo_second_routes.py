@@ -6,15 +6,16 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 
 from mipsim._roots import outer_root
 from mipsim.engine.play import play
-from mipsim.exact.subset.enumeration import LARGEST, half_subsets, subsets, worlds
+from mipsim.exact.subset.enumeration import LARGEST, best_of_all_attacks, half_subsets, subsets, worlds
 from mipsim.exact.subset.shift import euclidean_shift_eta
 from mipsim.theory.izzo_example import last_record
-from sims.izzo_algorithms import Law, central_moment, statistic_of_halves
+from sims.izzo_algorithms import NAMED, algorithm_of, central_moment, law_of, records_of, statistic_of_halves
 from sims.izzo_games import scale_of, two_outputs
 
 BLOCK = 20_000
@@ -58,6 +59,30 @@ def two_output_draws(
         )
 
     return sampler(-1.0), sampler(1.0)
+
+
+def corollary_10_again(algorithm: str, M: float, eta: float, d: int) -> str:
+    """Draws of what is integrated or bounded elsewhere; the engine's games of what is drawn."""
+    if "games" in algorithm:
+        return played_by_the_engine(M, d, eta)
+    if M == 2.0:
+        return nearer_of_two(eta, d)
+    return planar_draws(M, eta) if d == 2 else sign_of_the_mean(M, d, eta)
+
+
+def sign_of_the_mean(moment: float, dimension: int, eta: float) -> str:
+    """Two outputs in R^d: how often the sign of the mean of the noisy output is wrong."""
+    rng, games = np.random.default_rng(12), int(np.clip(3e7 / dimension, 2, BLOCK))
+    block = max(1, int(2e6 / dimension))
+    means = [
+        printed_noise(rng, min(block, games - done), dimension, moment, scale_of(moment, eta)).mean(axis=1)
+        for done in range(0, games, block)
+    ]
+    wrong = float((np.concatenate(means) < -1.0).mean())
+    return (
+        f"{games:,} draws of the noise (NumPy, seed 12), the sign of the mean of the output named: accuracy - 1/2 = {0.5 - wrong:.4f} "
+        f"(standard error {np.sqrt(wrong * (1 - wrong) / games):.4f}), promised at most {eta:g}"
+    )
 
 
 def played_by_the_engine(moment: float, dimension: int, eta: float) -> str:
@@ -114,15 +139,16 @@ def planar_draws(moment: float, eta: float) -> str:
 
 
 def algorithm_1_runs(
-    algorithm: Callable[[np.ndarray], float], records: np.ndarray, moment: float, eta: float
+    records: str, statistic: str, n: int, spread: float, draw: int, M: float, eta: float
 ) -> str:
     """Run algorithm 1 as listed with B = 200, and judge by thresholds of |output - median|."""
-    rng, c, n = np.random.default_rng(13), scale_of(moment, eta), len(records)
-    cache = [(f, algorithm(records[f]), statistic_of_halves(algorithm, records[f])) for f in half_subsets(n)]
+    rows = records_of(records, n, spread, draw)
+    algorithm, rng, c = algorithm_of(statistic, rows), np.random.default_rng(13), scale_of(M, eta)
+    cache = [(f, algorithm(rows[f]), statistic_of_halves(algorithm, rows[f])) for f in half_subsets(n)]
     games, outputs, member = 6000, [], []
     for index in rng.integers(0, len(cache), games):
         flags, value, halves = cache[index]
-        sigma = central_moment(halves[rng.integers(0, len(halves), 200)], moment)
+        sigma = central_moment(halves[rng.integers(0, len(halves), 200)], M)
         outputs.append(value + rng.laplace(0.0, c * sigma) if sigma > 0 else value)
         member.append(flags[n - 1])
     score, inside = np.abs(np.array(outputs) - np.median(outputs)), np.array(member)
@@ -136,8 +162,12 @@ def algorithm_1_runs(
     )
 
 
-def counted_rates(law: Law, n: int, target: int) -> str:
-    """TPR, FPR and accuracy of the likelier side, counted over drawn training sets and outputs."""
+def rates_again(algorithm: str, n: int, k: int, keep: float, **at: Any) -> str:
+    """Theorem 8: TPR, FPR and accuracy of the likelier side, counted over drawn training sets and outputs."""
+    if algorithm == NAMED:
+        return literal_rates(n, k, keep)
+    law = law_of(algorithm, n, **at)
+    target = max(range(n), key=lambda target: best_of_all_attacks(law, n, target)[1])
     rng, flags = np.random.default_rng(8), half_subsets(n)[:, target]
     out, inside = worlds(law, n, target)
     drawn = rng.integers(0, len(law), 200_000)

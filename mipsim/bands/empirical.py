@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from mipsim._validation import class_counts, finite_vector, number, whole
+from mipsim._validation import class_counts, finite_vector, increasing_vector, number, whole
 from mipsim.bands.compare import Comparison, compare_counts
 from mipsim.bands.curve_band import CurveBand
 from mipsim.bands.drawing import draw_curve, draw_figure, inline_png
@@ -73,15 +73,13 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
     free_thresholds: bool = False
 
     def __post_init__(self) -> None:
-        thresholds = finite_vector("thresholds", self.thresholds)
+        thresholds = increasing_vector("thresholds", self.thresholds)
         x, n0 = class_counts("false_positives", self.false_positives, "out_games", self.out_games)
         y, n1 = class_counts("false_negatives", self.false_negatives, "in_games", self.in_games)
         k = thresholds.size
         for name, counts in (("false_positives", x), ("false_negatives", y)):
             if counts.size != k:
                 raise ValueError(f"{name} has {counts.size} entries; it must have one per threshold, {k}")
-        if (np.diff(thresholds) <= 0).any():
-            raise ValueError("thresholds do not increase strictly; they must be sorted and distinct")
         if (np.diff(x) > 0).any():
             raise ValueError("false_positives rise with the threshold; they must not increase")
         if (np.diff(y) < 0).any():

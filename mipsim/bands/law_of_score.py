@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from mipsim._validation import class_counts, finite_vector, number
+from mipsim._validation import class_counts, finite_vector, increasing_vector, number
 from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.bands.compare import LEAST_COUNT
 from mipsim.bands.comparison_base import AbstractComparison, widths_and_detectable
@@ -78,9 +78,7 @@ def law_of_score(
         >>> law_of_score(counts, edges, lambda t: ndtr(t - 0.1)).verdict
         'REFUTED'
     """
-    thresholds = finite_vector("edges", edges)
-    if (np.diff(thresholds) <= 0).any():
-        raise ValueError("edges do not increase strictly; they must be sorted and distinct")
+    thresholds = increasing_vector("edges", edges)
     bins = finite_vector("counts", counts, thresholds.size + 1)
     total = float(bins.sum())
     bins, games = class_counts("counts", bins, "games", total)

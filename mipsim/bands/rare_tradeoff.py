@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mipsim._validation import finite_vector, number
+from mipsim._validation import increasing_vector, number
 from mipsim.bands.compare import Comparison, compare_rates
 from mipsim.bands.curve_band import CurveBand
 from mipsim.bands.played import AbstractPlayedTradeOff
@@ -52,9 +52,7 @@ class RareTradeOff(AbstractPlayedTradeOff):
     manifest: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        t = finite_vector("thresholds", self.thresholds)
-        if (np.diff(t) <= 0).any():
-            raise ValueError("thresholds do not increase strictly; they must be sorted and distinct")
+        t = increasing_vector("thresholds", self.thresholds)
         for name, found in (("out", self.out), ("inside", self.inside)):
             if found.count.size != t.size:
                 raise ValueError(

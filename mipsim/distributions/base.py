@@ -1,17 +1,18 @@
-"""What every law of one record provides."""
+"""What every law of one record provides, and the checks that the laws share."""
 
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import singledispatch
 from typing import ClassVar
 
+import equinox as eqx
 import jax
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from mipsim._family import AbstractMember
 from mipsim._precision import exact_scope
-from mipsim._validation import finite_vector, positive_definite_factor
+from mipsim._validation import finite_vector, positive_definite_factor, real_array, whole
 
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
 
@@ -131,6 +132,13 @@ class AbstractUnbounded(AbstractDistribution):
         ValueError: Gaussian data have an unbounded support and so no easiest target; give a point
     """
 
+    location: eqx.AbstractVar[np.ndarray]
+
+    @property
+    def mean(self) -> Vector:
+        """The location."""
+        return self.location
+
     def in_support(self, point: object) -> bool:
         finite_vector("point", point, self.dimension)
         return True
@@ -218,3 +226,39 @@ class AbstractProduct(AbstractDistribution):
     @property
     def covariance(self) -> Vector:
         return self.variance
+
+
+def coordinates(d: int | None, **parameters: object) -> tuple[Vector, ...]:
+    """Return every parameter as a float64 vector of one common shape (d,); numbers are repeated d times.
+
+    Args:
+        d: the number of coordinates; None = the length of the vectors given, or 1 where all are numbers.
+        **parameters: each a number or a vector of shape (d,), by its public name.
+
+    Examples:
+        >>> coordinates(None, mean=0.0, scale=[1.0, 2.0])
+        (array([0., 0.]), array([1., 2.]))
+    """
+    arrays = {name: real_array(name, value) for name, value in parameters.items()}
+    if d is None:
+        d = next((array.size for array in arrays.values() if array.ndim > 0), 1)
+    else:
+        d = whole("d", d, 1)
+    out = [
+        np.full(d, array) if array.ndim == 0 else finite_vector(name, array, d)
+        for name, array in arrays.items()
+    ]
+    return tuple(array.copy() for array in out)
+
+
+def positive(name: str, values: np.ndarray, why: str = "") -> np.ndarray:
+    """Return `values` if all are > 0, or name the first coordinate that is not."""
+    if not (values > 0).all():
+        worst = int(np.argmin(values > 0))
+        raise ValueError(f"{name} is {values[worst]:g} at coordinate {worst}; it must be > 0{why}")
+    return values
+
+
+def moment_order(order: object) -> int:
+    """Return the order of a moment as an int >= 0."""
+    return whole("order", order, 0)

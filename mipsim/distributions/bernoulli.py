@@ -8,8 +8,14 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector
-from mipsim.distributions._parameters import coordinates, moment_order
-from mipsim.distributions.base import AbstractProduct, Vector, sum_ratio, sum_sampler
+from mipsim.distributions.base import (
+    AbstractProduct,
+    Vector,
+    coordinates,
+    moment_order,
+    sum_ratio,
+    sum_sampler,
+)
 
 
 class Bernoulli(AbstractProduct):

@@ -8,8 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector, real_array, whole
-from mipsim.distributions._parameters import moment_order
-from mipsim.distributions.base import AbstractProduct, Vector
+from mipsim.distributions.base import AbstractProduct, Vector, moment_order
 
 _FEW = 16
 """With more values a search takes fewer comparisons than all of them; both find the same value."""

@@ -8,8 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_matrix, finite_vector, one_of, positive_definite_factor
-from mipsim.distributions._parameters import moment_order
-from mipsim.distributions.base import AbstractDistribution, Vector
+from mipsim.distributions.base import AbstractDistribution, Vector, moment_order
 
 
 class Empirical(AbstractDistribution):

@@ -8,12 +8,14 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector
-from mipsim.distributions._parameters import coordinates, moment_order, positive
 from mipsim.distributions.base import (
     AbstractProduct,
     Vector,
     characteristic,
+    coordinates,
+    moment_order,
     no_easiest_target,
+    positive,
     sum_ratio,
     sum_sampler,
 )

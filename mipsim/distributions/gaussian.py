@@ -8,8 +8,16 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import real_array
-from mipsim.distributions._parameters import coordinates, moment_order, positive
-from mipsim.distributions.base import AbstractUnbounded, Vector, characteristic, sum_ratio, sum_sampler
+from mipsim.distributions.base import (
+    AbstractUnbounded,
+    Vector,
+    characteristic,
+    coordinates,
+    moment_order,
+    positive,
+    sum_ratio,
+    sum_sampler,
+)
 
 
 class Gaussian(AbstractUnbounded):
@@ -52,10 +60,6 @@ class Gaussian(AbstractUnbounded):
     @property
     def is_product(self) -> bool:
         return self.cov.ndim == 1
-
-    @property
-    def mean(self) -> Vector:
-        return self.location
 
     @property
     def covariance(self) -> np.ndarray:

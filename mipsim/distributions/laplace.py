@@ -8,8 +8,16 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 from scipy.special import factorial
 
-from mipsim.distributions._parameters import coordinates, moment_order, positive
-from mipsim.distributions.base import AbstractProduct, AbstractUnbounded, Vector, characteristic, sum_sampler
+from mipsim.distributions.base import (
+    AbstractProduct,
+    AbstractUnbounded,
+    Vector,
+    characteristic,
+    coordinates,
+    moment_order,
+    positive,
+    sum_sampler,
+)
 
 
 class Laplace(AbstractUnbounded, AbstractProduct):
@@ -32,10 +40,6 @@ class Laplace(AbstractUnbounded, AbstractProduct):
     def __init__(self, mean: object, scale: object, d: int | None = None) -> None:
         self.location, self.scale = coordinates(d, mean=mean, scale=scale)
         positive("scale", self.scale)
-
-    @property
-    def mean(self) -> Vector:
-        return self.location
 
     def central_moment(self, order: int) -> Vector:
         """Moment r! b^r for even r and 0 for odd r, shape (d,)."""

@@ -8,8 +8,15 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 from scipy.special import gammaln, kve
 
-from mipsim.distributions._parameters import coordinates, moment_order, positive
-from mipsim.distributions.base import AbstractProduct, AbstractUnbounded, Vector, characteristic
+from mipsim.distributions.base import (
+    AbstractProduct,
+    AbstractUnbounded,
+    Vector,
+    characteristic,
+    coordinates,
+    moment_order,
+    positive,
+)
 
 
 class StudentT(AbstractUnbounded, AbstractProduct):
@@ -40,10 +47,6 @@ class StudentT(AbstractUnbounded, AbstractProduct):
                 f"df is {self.df[worst]:g} at coordinate {worst}; it must be > 2 for a finite variance"
             )
         positive("scale", self.scale)
-
-    @property
-    def mean(self) -> Vector:
-        return self.location
 
     def central_moment(self, order: int) -> Vector:
         """(scale^2 df)^(r/2) prod_{i <= r/2} (2i-1)/(df-2i) for even r < df, 0 for odd r < df, else inf."""

@@ -5,8 +5,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector
-from mipsim.distributions._parameters import coordinates, moment_order
-from mipsim.distributions.base import AbstractProduct, Vector, characteristic
+from mipsim.distributions.base import AbstractProduct, Vector, characteristic, coordinates, moment_order
 
 
 class Uniform(AbstractProduct):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mipsim._validation import real_array, whole
+from mipsim._validation import increasing_vector, whole
 from mipsim.bands.empirical import EmpiricalTradeOff
 from mipsim.engine.checkpoint import read_counts, write_counts
 from mipsim.engine.manifest import difference
@@ -42,11 +42,7 @@ class Histogram:
     manifest: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        edges = real_array("edges", self.edges)
-        if edges.ndim != 1 or edges.size == 0 or not (np.diff(edges) > 0).all():
-            raise ValueError(
-                f"edges has shape {edges.shape}; it must be a vector of strictly increasing thresholds"
-            )
+        edges = increasing_vector("edges", self.edges)
         object.__setattr__(self, "edges", edges)
         for name in ("out", "inside"):
             object.__setattr__(self, name, _counts(name, getattr(self, name), edges.size + 1))

@@ -1,13 +1,15 @@
 """One run of games: its thresholds, its manifests, its counts so far, and the loop that plays it to the end."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mipsim._validation import real_array, whole
+from mipsim._validation import increasing_vector, whole
 from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.checkpoint import read_counts
 from mipsim.engine.counting import GAMES, PILOT, Counter, play_range
@@ -16,7 +18,6 @@ from mipsim.engine.fidelity import pilot_games
 from mipsim.engine.histogram import Histogram
 from mipsim.engine.manifest import DRAWS, FORMAT, array_digest, describe, difference, game_range, versions
 from mipsim.engine.pilot import pilot_edges
-from mipsim.engine.progress import progress_line
 from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractGame
@@ -77,7 +78,7 @@ class Run:
         return cls(
             asked,
             checked_seed(seed),
-            None if edges is None else checked_edges(edges),
+            None if edges is None else increasing_vector("edges", edges).copy(),
             None if chunk is None else whole("chunk", chunk, 1),
             progress,
             threads_for(places) if workers is None else whole("workers", workers, 1),
@@ -223,12 +224,35 @@ def checked_seed(seed: object) -> int:
     return value
 
 
-def checked_edges(edges: object) -> np.ndarray:
-    """Return increasing finite thresholds, shape (K,), or say what is wrong with them."""
-    array = real_array("edges", edges)
-    if array.ndim != 1 or array.size == 0:
-        raise ValueError(f"edges has shape {array.shape}; it must be a vector of at least one threshold")
-    if not (np.diff(array) > 0).all():
-        where = int(np.argmin(np.diff(array)))
-        raise ValueError(f"edges falls or stays at index {where + 1}; thresholds must increase strictly")
-    return array.copy()
+@contextmanager
+def progress_line(title: str, games: int, done: int, enabled: bool) -> Iterator[Callable[[int], None]]:
+    """Yield a function to call with the number of games done in each world.
+
+    It draws the title, the share done, games per second and the time left, if `enabled` and stderr is a terminal.
+
+    Examples:
+        >>> with progress_line("literal", games=10, done=0, enabled=False) as advance:
+        ...     advance(10)
+    """
+    if not enabled or not sys.stderr.isatty():
+        yield lambda done: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(elapsed_when_finished=True),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=games, completed=done, rate="")
+
+        def advance(finished: int) -> None:
+            bar.update(task, completed=finished)
+            speed = bar.tasks[0].speed
+            bar.update(task, rate=f"{speed:,.0f} games/s" if speed else "")
+
+        yield advance

@@ -6,8 +6,7 @@ from math import factorial
 
 import numpy as np
 
-from mipsim.exact.pairs import pair_phases
-from mipsim.exact.phases import Phases
+from mipsim.exact.phases import Phases, pair_phases
 from mipsim.exact.rounding import EPS, ComplexArray, in_blocks, log_of_one_plus, log_one_plus, summed
 from mipsim.exact.transform import AbstractTransform, Tail, phased_tail
 

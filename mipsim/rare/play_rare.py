@@ -18,6 +18,7 @@ from mipsim.distributions.gaussian import Gaussian
 from mipsim.engine.counting import play_range
 from mipsim.engine.devices import cores
 from mipsim.engine.manifest import DRAWS, array_digest, describe, versions
+from mipsim.engine.run import checked_seed
 from mipsim.forms.release import mean_of
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
@@ -115,9 +116,7 @@ def play_rare(
         True
     """
     total = whole("games", games, 100)
-    seed = whole("seed", seed, 0)
-    if seed >= 2**64:
-        raise ValueError(f"seed is {seed}; it must be a whole number in [0, 2^64)")
+    seed = checked_seed(seed)
     wanted = _levels(false_positive_rates)
     number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
     size = None if chunk is None else whole("chunk", chunk, 1)

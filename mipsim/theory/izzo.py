@@ -221,3 +221,48 @@ def corollary_10_eta(c: float, dimension: int) -> float:
         integrate.quad(term, a, b, epsabs=1e-14, epsrel=1e-10, limit=400)[0] for a, b in pairwise(cuts)
     )
     return 0.5 * total
+
+
+def corollary_10_bounds(c: float, dimension: int, moment: float) -> tuple[float, float]:
+    """Return proven bounds on the best attack's eta for corollary 10's noise r U around (1, ..., 1) and (-1, ..., -1), every sigma_i = 1.
+
+    Below: the attack that asks for the sign of the mean of the output is wrong with probability E exp(-1/(c |V|))/2, V the mean
+    of U's coordinates, so that eta >= E h(V^2)/2 with h(s) = 1 - exp(-1/(c sqrt(s))). The largest convex function below h is h itself
+    from s = 1/(4 c^2) on and the line 1 - 4 c^2 e^-2 s before, and Jensen's inequality puts E V^2 in it. With Y = ||Y|| U,
+    ||Y|| independent of U, E V^2 = (Gamma(3/M)/Gamma(1/M)/d) / E ||Y||^2, and d ||Y||^M ~ Gamma(d/M).
+
+    Above: the density of X is proportional to e^(-s/c) s^-(d-1), s its norm, and a point at distance s from one output is at most
+    s + 2 from the other. So TV <= E min(1, 2/c + 2 (d - 1)/r) with r ~ Exponential(c), since 1 - e^-x (1 + 2/r)^-(d-1) <= x + 2 (d - 1)/r.
+
+    Args:
+        c: the scale of r, > 0.
+        dimension: d >= 1.
+        moment: M >= 1.
+
+    Returns:
+        (low, high), in [0, 1/2]; the number itself for d = 1.
+
+    Raises:
+        ValueError: if an argument is out of range.
+
+    Source: Izzo et al. (2024), corollary 10, which promises 6.16 c^(-1/(1 + 2/M)) for every d.
+
+    Examples:
+        >>> low, high = corollary_10_bounds(noise_constant(0.25, 4.0, CONSTANT_FROM_2), 100_000, 4.0)
+        >>> round(low, 3), high
+        (0.473, 0.5)
+    """
+    c, d = number("c", c, 0.0, low_open=True), whole("dimension", dimension, 1)
+    m = number("moment", moment, 1.0)
+    if d == 1:
+        only = float(-0.5 * np.expm1(-1.0 / c))
+        return only, only
+    square = special.poch(1 / m, 2 / m) / d ** (1 - 2 / m) / special.poch(d / m, 2 / m)
+    root = np.sqrt(square)
+    low = -np.expm1(-1.0 / (c * root)) if 2.0 * c * root >= 1.0 else 1.0 - 4.0 * c**2 * np.exp(-2.0) * square
+    a, b = 2.0 / c, 2.0 * (d - 1)
+    high = 1.0
+    if a < 1.0:
+        z = b / (1.0 - a) / c
+        high = min(1.0, -np.expm1(-z) + a * np.exp(-z) + b / c * special.exp1(z))
+    return 0.5 * float(low), 0.5 * float(high)

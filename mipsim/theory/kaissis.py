@@ -8,7 +8,6 @@ against H0, and J = Symm(j, jinv). "DPTM" is the attacker who knows q(D') as wel
 
 import math
 
-import equinox as eqx
 import numpy as np
 from scipy.special import ndtr, ndtri
 
@@ -22,7 +21,7 @@ from mipsim.tradeoff import (
     NoncentralChiSquareTradeOff,
     SampledTradeOff,
 )
-from mipsim.tradeoff.base import rates, scalar
+from mipsim.tradeoff.base import rates, within
 
 
 def laplace_tradeoff(mu: float) -> FoldedLaplaceTradeOff:
@@ -67,10 +66,7 @@ class FoldedGaussianTradeOff(AbstractTradeOff):
         [1.0, 0.484, 0.0]
     """
 
-    mu: float = eqx.field(converter=scalar)
-
-    def __check_init__(self) -> None:
-        number("mu", self.mu, 0.0)
+    mu: float = within("mu", 0.0)
 
     def beta(self, alpha: object) -> np.ndarray:
         cut = -ndtri(0.5 * rates("alpha", alpha))

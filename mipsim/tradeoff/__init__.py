@@ -1,7 +1,6 @@
 """Trade-off functions and their algebra."""
 
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff, DeltaProfileTradeOff
-from mipsim.tradeoff.averaged import AveragedTradeOff, mix
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.calibration import calibrate
@@ -29,7 +28,7 @@ from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import SampledTradeOff
 from mipsim.tradeoff.sampled import sample as sample
-from mipsim.tradeoff.stochastic_composition import stochastic_composition
+from mipsim.tradeoff.stochastic_composition import AveragedTradeOff, mix, stochastic_composition
 
 __all__ = [
     "AbstractTradeOff",

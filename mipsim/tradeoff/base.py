@@ -1,5 +1,6 @@
 """What every trade-off function provides."""
 
+import math
 from abc import abstractmethod
 from typing import Any
 
@@ -29,6 +30,21 @@ def scalar(value: Any) -> Any:
     """Turn a real zero-dimensional array of any library into a float; leave everything else as it is."""
     array = np.asarray(value)
     return float(array) if array.ndim == 0 and array.dtype.kind in "iuf" else value
+
+
+def within(name: str, low: float, high: float = math.inf, **how: Any) -> Any:
+    """A field that holds a float within [low, high], or says that it is none; `how` is for `equinox.field` and `number`.
+
+    Examples:
+        >>> class Half(eqx.Module):
+        ...     share: float = within("share", 0.0, 0.5)
+        >>> Half(1)
+        Traceback (most recent call last):
+        ...
+        ValueError: share is 1.0; it must be a finite number in [0, 0.5]
+    """
+    default = {"default": how.pop("default")} if "default" in how else {}
+    return eqx.field(converter=lambda value: number(name, scalar(value), low, high, **how), **default)
 
 
 class AbstractTradeOff(eqx.Module):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import equinox as eqx
 import numpy as np
 from scipy.special import ndtr
 
-from mipsim._validation import number
-from mipsim.tradeoff.base import AbstractTradeOff, rates, scalar
+from mipsim.tradeoff.base import AbstractTradeOff, rates, within
 from mipsim.tradeoff.inverse import inverse
 
 
@@ -30,8 +28,8 @@ class BoundedTradeOff(AbstractTradeOff):
 
     lower: AbstractTradeOff
     upper: AbstractTradeOff
-    rounding: float = eqx.field(converter=scalar, default=0.0)
-    sideways: float = eqx.field(converter=scalar, default=0.0)
+    rounding: float = within("rounding", 0.0, 1.0, default=0.0)
+    sideways: float = within("sideways", 0.0, 1.0, default=0.0)
 
     def __check_init__(self) -> None:
         for name in ("lower", "upper"):
@@ -39,8 +37,6 @@ class BoundedTradeOff(AbstractTradeOff):
                 raise ValueError(
                     f"{name} is {type(getattr(self, name)).__name__}; it must be a trade-off function"
                 )
-        number("rounding", self.rounding, 0.0, 1.0)
-        number("sideways", self.sideways, 0.0, 1.0)
 
     def beta(self, alpha: object) -> np.ndarray:
         """FNR at the FPR `alpha` (any shape, in [0, 1]): the mean of both bounds."""

@@ -53,13 +53,7 @@ def hockey_stick(curve: AbstractTradeOff, log_slope: object) -> np.ndarray:
 
 
 def epsilon(curve: AbstractTradeOff, delta: object) -> np.ndarray:
-    """`AbstractTradeOff.epsilon`, to 1e-12; inf if there is none up to 700.
-
-    Examples:
-        >>> from mipsim.tradeoff import LaplaceTradeOff
-        >>> epsilon(LaplaceTradeOff(1.5), [0.0, 0.1]).round(9).tolist()
-        [1.5, 1.289278969]
-    """
+    """`AbstractTradeOff.epsilon`, to 1e-12; inf if there is none up to 700."""
     wanted = rates("delta", delta)
     found = np.full(wanted.shape, np.nan)
     if (wanted == 0.0).any():
@@ -90,11 +84,6 @@ def bayes_risk(curve: AbstractTradeOff, prior: object) -> np.ndarray:
     riskcal takes the prior of the other world: for a symmetric curve both are the same at 1 - prior.
 
     Source: Kulynych et al. (2025), proposition D.1.
-
-    Examples:
-        >>> from mipsim.tradeoff import ApproxDPTradeOff
-        >>> bayes_risk(ApproxDPTradeOff(0.0, 0.2), [0.0, 0.5, 1.0]).tolist()
-        [0.0, 0.4, 0.0]
     """
     p = rates("prior", prior)
     inner = (p > 0.0) & (p < 1.0)
@@ -104,13 +93,7 @@ def bayes_risk(curve: AbstractTradeOff, prior: object) -> np.ndarray:
 
 
 def auc(curve: AbstractTradeOff) -> float:
-    """`AbstractTradeOff.auc`, by adaptive quadrature in the probit of the FPR.
-
-    Examples:
-        >>> from mipsim.tradeoff import ApproxDPTradeOff
-        >>> round(auc(ApproxDPTradeOff(0.0, 0.2)), 9)  # 1 - 0.8^2 / 2
-        0.68
-    """
+    """`AbstractTradeOff.auc`, by adaptive quadrature in the probit of the FPR."""
 
     def density(z: float) -> float:
         return float(curve.beta(ndtr(z))) * math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
@@ -126,11 +109,6 @@ def least_mu(curve: AbstractTradeOff) -> float:
     """`AbstractTradeOff.least_mu`, sup over a of Phi^-1(1 - a) - Phi^-1(f(a)).
 
     The supremum is taken over FPRs from 1e-300 to 1 - 1e-16, by a grid in probits that is then zoomed into.
-
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff, MixtureTradeOff
-        >>> round(least_mu(MixtureTradeOff(GaussianTradeOff(1.0), 0.5)), 6)
-        0.980766
     """
     if isinstance(curve, GaussianTradeOff):
         return curve.mu
@@ -164,11 +142,6 @@ def mu_and_regret(curve: AbstractTradeOff) -> tuple[float, float]:
     """`AbstractTradeOff.mu_and_regret`: the largest difference of the Bayes risks of two curves over all priors.
 
     Source: Kaissis et al. (2024), "Beyond the calibration point", theorem 2, for the equality.
-
-    Examples:
-        >>> from mipsim.tradeoff import ApproxDPTradeOff
-        >>> [round(value, 6) for value in mu_and_regret(ApproxDPTradeOff(0.0, 0.2))]
-        [inf, 0.4]
     """
     mu = least_mu(curve)
 

@@ -98,19 +98,10 @@ def convex_hull(*curves: AbstractTradeOff) -> AbstractTradeOff:
 
 
 def symmetrized(curve: AbstractTradeOff) -> AbstractTradeOff:
-    """conv(min(f, f^-1)), the largest symmetric convex function below f; a symmetric curve returns itself.
-
-    It is the curve of an attacker who may choose which world is the null. Its delta(epsilon) is the larger one of those
-    of f and f^-1.
+    """`AbstractTradeOff.symmetrized`: the curve of an attacker who may choose which world is the null.
 
     Source: Kaissis et al., relaxed threat model, section 2; Dong, Roth and Su (2022), definition F.1, where
     x <= f(x) at the point of slope -1.
-
-    Examples:
-        >>> from mipsim.tradeoff import FoldedLaplaceTradeOff
-        >>> both = symmetrized(FoldedLaplaceTradeOff(1.0))
-        >>> round(float(both.beta(both.beta(0.2))), 9)
-        0.2
     """
     if isinstance(curve, BoundedTradeOff):
         # Each bound moves by as much as the allowances, and so do its inverse and the hull of both.
@@ -137,10 +128,6 @@ def subsampled(curve: AbstractTradeOff, sampling_rate: float) -> AbstractTradeOf
 
     f_p alone, `MixtureTradeOff(curve, sampling_rate)`, is the curve of the direction whose null is the world without
     the target.
-
-    Examples:
-        >>> round(subsampled(GaussianTradeOff(1.0), 0.5).advantage(), 6)  # half of 2 Phi(1/2) - 1
-        0.191462
     """
     p = number("sampling_rate", sampling_rate, 0.0, 1.0)
     if p == 0.0:

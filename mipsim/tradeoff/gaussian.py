@@ -1,11 +1,9 @@
 """The trade-off function of a Gaussian shift: mu-GDP."""
 
-import equinox as eqx
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from mipsim._validation import number
-from mipsim.tradeoff.base import AbstractTradeOff, rates, scalar
+from mipsim.tradeoff.base import AbstractTradeOff, rates, within
 
 
 class GaussianTradeOff(AbstractTradeOff):
@@ -28,10 +26,7 @@ class GaussianTradeOff(AbstractTradeOff):
         ValueError: mu is -1.0; it must be a finite number in [0, inf)
     """
 
-    mu: float = eqx.field(converter=scalar)
-
-    def __check_init__(self) -> None:
-        number("mu", self.mu, 0.0)
+    mu: float = within("mu", 0.0)
 
     def beta(self, alpha: object) -> np.ndarray:
         return np.asarray(ndtr(-ndtri(rates("alpha", alpha)) - self.mu))

@@ -1,10 +1,8 @@
 """The trade-off functions of the Laplace mechanism: of a shift, and of the magnitude."""
 
-import equinox as eqx
 import numpy as np
 
-from mipsim._validation import number
-from mipsim.tradeoff.base import AbstractTradeOff, rates, scalar
+from mipsim.tradeoff.base import AbstractTradeOff, rates, within
 from mipsim.tradeoff.inverse import inverse
 
 
@@ -23,10 +21,7 @@ class LaplaceTradeOff(AbstractTradeOff):
         [0.728172, 0.306566, 0.073576]
     """
 
-    mu: float = eqx.field(converter=scalar)
-
-    def __check_init__(self) -> None:
-        number("mu", self.mu, 0.0)
+    mu: float = within("mu", 0.0)
 
     def beta(self, alpha: object) -> np.ndarray:
         a = rates("alpha", alpha)
@@ -60,10 +55,7 @@ class FoldedLaplaceTradeOff(AbstractTradeOff):
         [0.845692, 0.082773]
     """
 
-    mu: float = eqx.field(converter=scalar)
-
-    def __check_init__(self) -> None:
-        number("mu", self.mu, 0.0, 700.0)
+    mu: float = within("mu", 0.0, 700.0)
 
     def beta(self, alpha: object) -> np.ndarray:
         a = rates("alpha", alpha)
@@ -96,10 +88,7 @@ class InverseFoldedLaplaceTradeOff(AbstractTradeOff):
         [0.1, 0.8]
     """
 
-    mu: float = eqx.field(converter=scalar)
-
-    def __check_init__(self) -> None:
-        number("mu", self.mu, 0.0, 700.0)
+    mu: float = within("mu", 0.0, 700.0)
 
     def _parts(self, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         u = a * np.exp(self.mu)

@@ -1,10 +1,8 @@
 """The trade-off function when the target takes part only with some probability."""
 
-import equinox as eqx
 import numpy as np
 
-from mipsim._validation import number
-from mipsim.tradeoff.base import AbstractTradeOff, rates, scalar
+from mipsim.tradeoff.base import AbstractTradeOff, rates, within
 
 
 class MixtureTradeOff(AbstractTradeOff):
@@ -26,12 +24,11 @@ class MixtureTradeOff(AbstractTradeOff):
     """
 
     inner: AbstractTradeOff
-    rho: float = eqx.field(converter=scalar)
+    rho: float = within("rho", 0.0, 1.0)
 
     def __check_init__(self) -> None:
         if not isinstance(self.inner, AbstractTradeOff):
             raise ValueError(f"inner is {type(self.inner).__name__}; it must be a trade-off function")
-        number("rho", self.rho, 0.0, 1.0)
 
     def beta(self, alpha: object) -> np.ndarray:
         a = rates("alpha", alpha)

@@ -1,12 +1,13 @@
 """The trade-off function of thresholding a score that is a scaled non-central chi-square in both worlds."""
 
+from functools import lru_cache
+
 import equinox as eqx
 import numpy as np
 
-from mipsim._validation import number, one_of
-from mipsim.special.noncentral_chi_square import cdf, isf, ppf, sf
-from mipsim.special.noncentral_levels import MOST_FREEDOM, MOST_NONCENTRALITY
-from mipsim.tradeoff.base import AbstractTradeOff, rates, scalar
+from mipsim._validation import one_of
+from mipsim.special.noncentral_chi_square import MOST_FREEDOM, MOST_NONCENTRALITY, cdf, isf, ppf, sf
+from mipsim.tradeoff.base import AbstractTradeOff, rates, within
 from mipsim.tradeoff.inverse import inverse
 
 
@@ -49,27 +50,22 @@ class NoncentralChiSquareTradeOff(AbstractTradeOff):
         ValueError: out_noncentrality is -1.0; it must be a finite number in [0, 1e+08]
     """
 
-    d: float = eqx.field(converter=scalar)
-    out_noncentrality: float = eqx.field(converter=scalar)
-    in_noncentrality: float = eqx.field(converter=scalar)
-    out_scale: float = eqx.field(converter=scalar, default=1.0)
-    in_scale: float = eqx.field(converter=scalar, default=1.0)
+    d: float = within("d", 1.0, MOST_FREEDOM)
+    out_noncentrality: float = within("out_noncentrality", 0.0, MOST_NONCENTRALITY)
+    in_noncentrality: float = within("in_noncentrality", 0.0, MOST_NONCENTRALITY)
+    out_scale: float = within("out_scale", 0.0, low_open=True, default=1.0)
+    in_scale: float = within("in_scale", 0.0, low_open=True, default=1.0)
     rejects: str = eqx.field(static=True, default="large")
 
     def __check_init__(self) -> None:
-        number("d", self.d, 1.0, MOST_FREEDOM)
-        number("out_noncentrality", self.out_noncentrality, 0.0, MOST_NONCENTRALITY)
-        number("in_noncentrality", self.in_noncentrality, 0.0, MOST_NONCENTRALITY)
-        number("out_scale", self.out_scale, 0.0, low_open=True)
-        number("in_scale", self.in_scale, 0.0, low_open=True)
         one_of("rejects", self.rejects, ("large", "small"))
 
     def _cut(self, alpha: np.ndarray) -> np.ndarray:
         """Threshold with FPR alpha, in units of the scale of world in."""
         inner = (alpha > 0.0) & (alpha < 1.0)
         large = self.rejects == "large"
-        quantile = isf if large else ppf
-        at = quantile(np.where(inner, alpha, 0.5), self.d, self.out_noncentrality)
+        at = _quantiles(np.where(inner, alpha, 0.5).tobytes(), self.d, self.out_noncentrality, large)
+        at = at.reshape(alpha.shape)
         nothing, everything = (np.inf, 0.0) if large else (0.0, np.inf)
         at = np.where(inner, at, np.where(alpha == 0.0, nothing, everything))
         return at * (self.out_scale / self.in_scale)
@@ -82,6 +78,14 @@ class NoncentralChiSquareTradeOff(AbstractTradeOff):
         """TPR at the FPR `fpr`, to full relative accuracy however small it is."""
         caught = sf if self.rejects == "large" else cdf
         return caught(self._cut(rates("fpr", fpr)), self.d, self.in_noncentrality)
+
+
+@lru_cache(maxsize=8)
+def _quantiles(levels: bytes, d: float, noncentrality: float, large: bool) -> np.ndarray:
+    """Quantiles at these levels (float64); kept for a while, since FNR and TPR are asked for at the same FPRs."""
+    found = (isf if large else ppf)(np.frombuffer(levels), d, noncentrality)
+    found.setflags(write=False)
+    return found
 
 
 @inverse.register

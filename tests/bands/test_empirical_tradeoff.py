@@ -75,7 +75,7 @@ def test_a_single_game() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"thresholds": [0.0, 0.0]}, "thresholds do not increase strictly"),
+        ({"thresholds": [0.0, 0.0]}, "thresholds falls or stays at index 1"),
         ({"thresholds": [0.0, np.inf]}, "thresholds holds inf"),
         ({"thresholds": [0.0]}, "false_positives has 2 entries; it must have one per threshold, 1"),
         ({"false_positives": [1, 2]}, "false_positives rise with the threshold"),

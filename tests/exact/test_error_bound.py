@@ -18,7 +18,7 @@ from mipsim.exact.density_rows import ExponentialRow, LaplaceRow, NormalRow, Uni
 from mipsim.exact.discrete_rows import AtomsRow, BernoulliRow
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.noise import noise_tail
-from mipsim.exact.pairs import pair_phases
+from mipsim.exact.phases import pair_phases
 from mipsim.exact.poisson import PoissonRow
 from mipsim.exact.rows import AbstractRow
 from mipsim.exact.transform import RowsTransform

@@ -11,7 +11,7 @@ from scipy import integrate, optimize
 
 from mipsim.exact.subset.enumeration import half_subsets
 from mipsim.exact.subset.laplace import laplace_eta
-from mipsim.exact.subset.shift import euclidean_shift_eta
+from mipsim.exact.subset.shift import euclidean_shift_eta, planar_shift_eta
 from mipsim.theory import izzo, izzo_example
 
 
@@ -171,3 +171,22 @@ def test_the_density_differs_by_a_power_of_the_norm():
     space = np.exp(-s / c) * s**2 / integrate.quad(lambda x: np.exp(-x / c) * x**2, 0, np.inf)[0]
     ratio = recipe / space
     np.testing.assert_allclose(ratio * s ** izzo.corollary_10_density_exponent(3), ratio[1], rtol=1e-9)
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 10, 1000, 100_000, 10_000_000])
+@pytest.mark.parametrize("eta", [0.4, 0.05, 1e-3])
+def test_the_bounds_of_corollary_10_hold_where_the_number_is_known(dimension, eta):
+    """At M = 2 in every dimension; the bound below is the number itself in one dimension, and near it where eta is near 1/2."""
+    c = izzo.noise_constant(eta, 2.0, izzo.CONSTANT_FROM_2)
+    low, high = izzo.corollary_10_bounds(c, dimension, 2.0)
+    assert low <= izzo.corollary_10_eta(c, dimension) * (1 + 1e-9) <= high * (1 + 2e-9)
+    assert high <= 0.5
+    if dimension == 1:
+        assert low == high == pytest.approx(izzo.corollary_10_eta(c, 1), rel=1e-12)
+
+
+@pytest.mark.parametrize("moment", [2.0, 8.0, 100.0, 1000.0])
+def test_the_bounds_of_corollary_10_hold_in_the_plane(moment):
+    c = izzo.noise_constant(1e-3, moment, izzo.CONSTANT_FROM_2)
+    low, high = izzo.corollary_10_bounds(c, 2, moment)
+    assert low < planar_shift_eta(c, moment) < high

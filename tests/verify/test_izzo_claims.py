@@ -13,7 +13,7 @@ from sims import laws_with_moments
 from sims.izzo_algorithms import ALGORITHMS
 from sims.izzo_second_routes import nearer_of_two, planar_draws, three_points
 from verify.izzo import CLAIMS, STATEMENTS
-from verify.izzo.noise import LEAST, PLANE, PLAYED, WORST
+from verify.izzo.noise import LEAST, PLAYED, SIDES
 from verify.izzo.rates import rates_at
 from verify.judge import judge
 
@@ -71,13 +71,38 @@ def test_corollary_10_fails_in_high_dimension_only():
         algorithm, moment, eta, d = (point.at[name] for name in ("algorithm", "M", "eta", "d"))
         if algorithm == PLAYED:
             continue
-        expected = (algorithm == WORST and (d, eta) in ((53_359, 0.255), (10**5, 0.255), (10**5, 0.4))) or (
-            (algorithm == WORST and d == 10**6) or (algorithm == PLANE and (moment, eta) == (1000.0, 1e-5))
+        bounded = {
+            (3.0, 20_000, 0.4),
+            (4.0, 8000, 0.1),
+            (8.0, 1000, 0.25),
+            (32.0, 200, 0.1),
+            (1000.0, 100, 0.1),
+        }
+        expected = algorithm == SIDES and (
+            (moment, d, eta)
+            in {(1000.0, 2, 1e-5), (2.0, 53_359, 0.255), (2.0, 10**5, 0.255), (2.0, 10**5, 0.4)}
+            or (moment, d, eta) in bounded
+            or d == 10**6
         )
         assert point.setting == ("paper" if d == 10**6 else "")
         result = result_at("izzo-cor-10", **point.at)
         assert result.verdict is (rf.Verdict.REFUTED if expected else rf.Verdict.CONFIRMED), point.at
         assert bool(result.second_route) is expected
+        if (moment, d, eta) in bounded:
+            assert _accuracy(result.second_route) > eta
+
+
+def test_games_are_played_where_corollary_10_asks_for_them_only():
+    claim = BY_ID["izzo-cor-10"]
+    assert all(regime.random is (regime.parameters["algorithm"] == PLAYED) for regime in claim.regimes)
+    assert claim.sampled is not None
+    drawn = claim.sampled(np.random.default_rng(0), 40)
+    assert len({regime.parameters["algorithm"] for regime in drawn}) > 3
+    assert not any(regime.random or regime.parameters["algorithm"] == PLAYED for regime in drawn)
+
+
+def _accuracy(text: str) -> float:
+    return float(text.split("accuracy - 1/2 = ")[1].split()[0].strip(";,"))
 
 
 @pytest.mark.slow
@@ -91,20 +116,18 @@ def test_corollary_10_fails_in_games():
 
 def test_corollary_10_is_wrong_at_the_size_of_a_network():
     """The paper names neural-network weights: with a million of them eta is up to twice the promised one, by two routes."""
-    result = result_at("izzo-cor-10", **(LEAST | {"algorithm": WORST, "d": 10**6, "eta": 0.1}))
+    result = result_at("izzo-cor-10", **(LEAST | {"algorithm": SIDES, "d": 10**6, "eta": 0.1}))
     assert result.gap == pytest.approx(1.062, abs=0.01)
 
 
 def test_the_second_routes_of_corollary_10_agree_with_the_first():
     """Draws of the same two outputs: within 6.1 standard errors of the exact number (1e-9)."""
     text = nearer_of_two(0.25, 100_000)
-    exact, counted = (
-        float(text.split(key)[1].split()[0].strip(";,")) for key in ("eta = ", "accuracy - 1/2 = ")
-    )
+    exact, counted = float(text.split("eta = ")[1].split()[0].strip(";,")), _accuracy(text)
     assert abs(exact - counted) < 6.1 * 0.5 / np.sqrt(200_000)
     assert abs(0.25 - counted) > 6.1 * 0.5 / np.sqrt(200_000)
     found = float(planar_draws(1000.0, 1e-5).split("eta = ")[1].split()[0])
-    at = LEAST | {"algorithm": PLANE, "M": 1000.0, "eta": 1e-5}
+    at = LEAST | {"algorithm": SIDES, "M": 1000.0, "d": 2, "eta": 1e-5}
     assert found == pytest.approx(result_at("izzo-cor-10", **at).gap + 1, rel=0.02)
 
 

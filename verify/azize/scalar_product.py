@@ -2,317 +2,227 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import cache, lru_cache, partial
-from itertools import product
+from math import inf
 
 import numpy as np
-from scipy import stats
 
-from mipsim.exact.enumeration import mean_game, roc_vertices
-from sims import cases
-from sims.cases import Case
-from sims.runner import run
-from sims.studies import STUDIES
-from verify.azize.linear import NormalCurve, law_third, linear_curve, normal_gap
-from verify.claim import Between, Budget, Claim, CurveEvidence, Kind, OneOf, Quote, Regime, RegimeResult
-from verify.control import Control
-from verify.limits import Size, curve_tolerance, judge_bound, judge_limit
+from mipsim import GaussianTradeOff
+from mipsim import referee as rf
+from mipsim.exact.normal_sums import NormalCurve
+from sims.linear_problems import (
+    NAMED,
+    REFERENCES,
+    drawn_powers,
+    linear_problem,
+    scalar_ahead,
+    two_coordinates,
+)
 
-REFERENCES = {"origin": 0.0, "mean": None, "half": 0.5, "ones": 1.0}
-SIZES = (100, 200, 400, 800, 1600, 3200, 6400, 12_800)
-LARGE = tuple(10**7 * 4**k for k in range(8))
-ROUTE = "normal law with its proven error"
+DRAWN = "drawn"
+RARE = "two rare coordinates"
+"""D_j = Bernoulli(.05/n) at two coordinates, where the target is (1, 1) and the reference point (0, 1/2); the mean of N(0, 1) elsewhere."""
+COUNT, ONES, HALF = 0.05, np.ones(2), np.array([0.0, 0.5])
+LARGE = tuple(10**7 * 8**k for k in range(6))
 LEAST_RATE = 1e-3
 """FPR and FNR that are judged: below, the proven error of the normal law in probits is the larger part."""
-CASES = {c.name: c for c in cases.CASES}
-LIMIT = "n, d to infinity"
+MOST_MU = 6.0
+"""The covariance attack has an error rate below LEAST_RATE everywhere beyond."""
 
 
-def case_curve(case: Case, n: int, score: str) -> NormalCurve:
-    """The curve of the covariance score, or of the scalar product with one of the `REFERENCES`, with its proven bracket."""
-    moments = np.array([c.moments for c in case.coordinates])
-    z, sd = np.array([c.z for c in case.coordinates]), np.sqrt(moments[:, 1])
-    t = (z - moments[:, 0]) / sd
-    weight = t
-    if score != "covariance":
-        value = REFERENCES[score]
-        weight = (z - (moments[:, 0] if value is None else value)) * sd
-    count = np.array([c.share for c in case.coordinates]) * case.tau * n
-    return linear_curve(weight, t, law_third([(c.law, c.parameter) for c in case.coordinates]), count, n)
+def curve(score: str, n: int, data: str, tau: float, kinds: int, spread: float, draw: int) -> NormalCurve:
+    """The curve of the covariance score, or of the scalar product with that reference point, with its proven bracket."""
+    return linear_problem(data, kinds, spread, draw).curve(score, n, tau)
 
 
-def limit_regime(name: str, score: str, factor: float = 1.0) -> Regime:
-    """The curve of one of the two scores against g_mu, mu = w'(z - mu)/sqrt(n w'Cw); the covariance score has the largest."""
-    case = CASES[name]
-    mu, best = (case_curve(case, LARGE[-1], which).mu for which in (score, "covariance"))
-    parameters = case.parameters | {
-        "score": score,
-        "mu": round(mu, 4),
-        "mu of the covariance score": round(best, 4),
-    }
-
-    def at(n: int) -> Size:
-        return normal_gap(case_curve(case, n, score), factor * mu, LEAST_RATE, name)
-
-    def judge(_: Budget) -> RegimeResult:
-        if not 0.0 < mu <= best * (1 + 1e-12):
-            raise ValueError(f"mu is {mu:g}; by Cauchy and Schwarz it must lie in (0, {best:g}]")
-        return judge_limit(
-            at,
-            curve_tolerance(mu),
-            parameters,
-            sizes=LARGE,
-            reading=LIMIT,
-            route=ROUTE,
-        )
-
-    return Regime(f"{name}, {score}", parameters, judge, LIMIT, random=False)
+def visible(data: str, tau: float, kinds: int, spread: float, draw: int) -> bool:
+    """Whether both error rates of the covariance attack can be judged."""
+    return data == RARE or curve("covariance", LARGE[-1], data, tau, kinds, spread, draw).mu < MOST_MU
 
 
-def sampled(rng: np.random.Generator, count: int) -> Sequence[Regime]:
-    """Random product laws, targets, reference points and d/n: both scores against their limits."""
-    return [_drawn(rng) for _ in range(count)]
+def covariance_attack(n: int, data: str, **at: float) -> NormalCurve | rf.Number:
+    """The covariance attack's curve; its power where the scalar product is farthest ahead for the rare coordinates."""
+    if data == RARE:
+        return rf.Number(scalar_ahead(n, ONES * COUNT / n, ONES, HALF)[1], unit="power")
+    return curve("covariance", n, data, **{name: at[name] for name in PROBLEM})  # pyright: ignore[reportArgumentType]
 
 
-def _drawn(rng: np.random.Generator) -> Regime:
-    kinds = int(rng.integers(1, 7))
-    laws: list[tuple[str, float]] = []
-    t, weight = rng.normal(size=kinds), np.zeros(kinds)
-    for j in range(kinds):
-        law = str(rng.choice(["bernoulli", "gaussian", "exponential", "laplace", "uniform"]))
-        p = float(rng.uniform(0.1, 0.9))
-        laws.append((law, p))
-        sd = np.sqrt(p * (1 - p)) if law == "bernoulli" else float(np.exp(rng.uniform(-1.0, 1.0)))
-        if law == "bernoulli":
-            t[j] = (float(rng.integers(0, 2)) - p) / sd
-        # z - z_ref in units of the data, times sd: the reference point lies anywhere around the mean.
-        weight[j] = (t[j] - rng.normal()) * sd**2
-    weight *= np.sign(weight @ t)  # the stronger side of the scalar product
-    tau, share = float(np.exp(rng.uniform(np.log(0.1), np.log(5.0)))), rng.dirichlet(np.ones(kinds))
-
-    def curve(n: int, of: np.ndarray) -> NormalCurve:
-        return linear_curve(of, t, law_third(laws), share * tau * n, n)
-
-    mus = [curve(LARGE[-1], of).mu for of in (t, weight)]
-    parameters: dict[str, object] = {
-        "data": [f"{law}({p:.3f})" if law == "bernoulli" else law for law, p in laws], "(z - mean)/sd": t.round(3).tolist(),
-        "(z - z_ref) sd": weight.round(3).tolist(), "d/n": round(tau, 4), "mu": [round(mu, 4) for mu in mus],
-    }  # fmt: skip
-
-    def at(n: int) -> Size:
-        both = [normal_gap(curve(n, of), mu, LEAST_RATE) for of, mu in zip((t, weight), mus, strict=True)]
-        low, high, error = (
-            fold(getattr(s, name) for s in both)
-            for fold, name in ((min, "low"), (max, "high"), (max, "error"))
-        )
-        return Size(low, high, error=error)
-
-    def judge(_: Budget) -> RegimeResult:
-        if not mus[1] <= mus[0] * (1 + 1e-12):
-            raise ValueError(
-                f"the scalar product has mu {mus[1]:g}; by Cauchy and Schwarz it must be at most {mus[0]:g}"
-            )
-        return judge_limit(
-            at, curve_tolerance(max(mus[1], 0.05)), parameters, sizes=LARGE, reading=LIMIT, route=ROUTE
-        )
-
-    return Regime("a random law", parameters, judge, LIMIT, random=False)
+def scalar_product(n: int, data: str, reference: str, **at: float) -> NormalCurve | rf.Number:
+    """The same of the scalar product with that reference point."""
+    if data == RARE:
+        alpha, _, power = scalar_ahead(n, ONES * COUNT / n, ONES, HALF)
+        return rf.Number(power, unit="power", route="enumeration", detail=f"At FPR {alpha:.4g}.")
+    return curve(reference, n, data, **{name: at[name] for name in PROBLEM})  # pyright: ignore[reportArgumentType]
 
 
-RARE = 0.05
-"""Expected number of ones among the n records of a rare coordinate."""
+def rare_by_games(data: str) -> str:
+    """Drawn counts of ones."""
+    assert data == RARE
+    powers = drawn_powers(200, ONES * COUNT / 200, ONES, HALF, 0.0035)
+    return (
+        "400,000 games per world with the counts of ones (n = 200): power at FPR .0035 is "
+        f"{powers[0]:.3f} (covariance) and {powers[1]:.3f} (scalar product)"
+    )
 
 
-@cache
-def rare_powers(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(FPR, power of the covariance attack, power of the scalar product) for two rare coordinates and targets of ones.
-
-    D_1, D_2 = Bernoulli(.05/n); every other coordinate has its target and its reference at the mean, so neither score sees it.
-    The covariance score is N_1 + N_2; with the reference (0, 1/2) the scalar product is N_1 + N_2 / 2.
-    """
-    counts = np.arange(15)  # more ones have probability below 1e-30
-    out = stats.binom.pmf(counts, n, RARE / n)
-    inside = stats.binom.pmf(counts - 1, n - 1, RARE / n)
-    first, second = (x.ravel() for x in np.meshgrid(counts, counts, indexing="ij"))
-    laws = np.outer(out, out).ravel(), np.outer(inside, inside).ravel()
-    curves = [roc_vertices(first + weight * second, *laws) for weight in (1.0, 0.5)]
-    alpha = np.union1d(curves[0][0], curves[1][0])
-    covariance, scalar = (np.interp(alpha, *curve) for curve in curves)
-    return alpha, covariance, scalar
-
-
-def rare_regime() -> Regime:
-    """Laws with all moments whose standardised moments grow with the index: the scores stay Poisson."""
-    parameters: dict[str, object] = {
-        "data": "D_j = Bernoulli(.05/j) at j = n - 1, n; elsewhere N(0, 1)", "target": "1 at the rare coordinates, the mean elsewhere",
-        "reference point": "(0, 1/2) at the rare coordinates, the mean elsewhere",
-    }  # fmt: skip
-
-    def at(n: int) -> Size:
-        _, covariance, scalar = rare_powers(n)
-        ahead = float((scalar - covariance).max())
-        return Size(ahead, ahead)
-
-    def second() -> str:
-        rng, n, games = np.random.default_rng(20_251_101), 200, 400_000
-        counts = [rng.binomial(n - member, RARE / n, (games, 2)) + member for member in (0, 1)]
-        power = {}
-        for word, weight in (("covariance", 1.0), ("scalar product", 0.5)):
-            out, inside = (c @ np.array([1.0, weight]) for c in counts)
-            # The test rejects the largest scores, by lot at the last one, so that its FPR is .0035.
-            cut = np.quantile(out, 1 - 0.0035)
-            lot = (0.0035 - (out > cut).mean()) / (out == cut).mean()
-            power[word] = float((inside > cut).mean() + lot * (inside == cut).mean())
-        return (
-            f"{games:,} games per world with the counts of ones (n = {n}): power at FPR .0035 is {power['covariance']:.3f} (covariance) "
-            f"and {power['scalar product']:.3f} (scalar product)"
-        )
-
-    def judge(_: Budget) -> RegimeResult:
-        return judge_limit(
-            at, 0.02, parameters, sizes=SIZES, unit="power", reading=LIMIT, second_route=second
-        )
-
-    return Regime("rare coordinates", parameters, judge, LIMIT, random=False)
-
-
-def _curves(p: np.ndarray, n: int, z: np.ndarray, reference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    outputs, out, inside = mean_game(p, n, z)
-    found = []
-    for weights in ((z - p) / (p * (1 - p)), z - reference):
-        x, y = roc_vertices(outputs @ weights, out, inside)
-        found.append(np.interp(np.linspace(0, 1, 201), x, y))
-    return found[0], found[1]
-
-
-@lru_cache(maxsize=1)
-def hunted() -> tuple[float, dict[str, object], np.ndarray, np.ndarray]:
-    """The largest advance of the scalar product over a grid of small games, by enumeration."""
-    best: tuple[float, dict[str, object], np.ndarray, np.ndarray] = (-1.0, {}, np.zeros(0), np.zeros(0))
-    for p in product((0.05, 0.1, 0.2, 0.3, 0.5), repeat=2):
-        for z, reference in product(product((0.0, 1.0), repeat=2), repeat=2):
-            if z == reference:
-                continue
-            covariance, scalar = _curves(np.array(p), 4, np.array(z), np.array(reference))
-            ahead = float((scalar - covariance).max())
-            if ahead > best[0] + 1e-9:
-                where = {"n": 4, "p": list(p), "target": list(z), "reference": list(reference)}
-                best = (ahead, where, covariance, scalar)
-    return best
-
-
-def finite_regime() -> Regime:
-    """Every n: the worst of the hunted small games."""
-    reading = "every n and d"
-    parameters: dict[str, object] = {
-        "n": 4,
-        "d": 2,
-        "searched": "p in {.05, .1, .2, .3, .5}^2, targets and references {0,1}^2",
-    }
-
-    def second() -> str:
-        histograms = [
-            run(STUDIES[f"azize_counterexample_scalar_{k}"], 40_000, 12) for k in ("covariance", "product")
-        ]
-        curves = [h.tradeoff(confidence=1 - 1e-6) for h in histograms]
-        alpha = np.linspace(0.005, 0.995, 199)
-        weaker, stronger = (c.band(alpha) for c in curves)
-        k = int(np.argmax(weaker[0] - stronger[1]))
-        return (
-            f"40,000 literal games per world and attack (seed 12): at FPR {alpha[k]:.3f} the scalar product has power >= "
-            f"{1 - stronger[1][k]:.4f} and the covariance attack <= {1 - weaker[0][k]:.4f} (failure probability 2e-6)"
-        )
-
-    def judge(_: Budget) -> RegimeResult:
-        ahead, where, covariance, scalar = hunted()
-        result = judge_bound(
-            ahead,
-            parameters | where,
-            unit="power",
-            route="enumeration (hunt over 300 games)",
-            reading=reading,
-            second_route=second,
-        )
-        grid, empty = np.linspace(0, 1, 201), np.zeros(0)
-        label = "scalar product (solid) against the covariance attack (claimed to be at least as strong)"
-        evidence = CurveEvidence(
-            grid, 1 - scalar, empty, empty, empty, grid, 1 - covariance, "enumeration", label
-        )
-        return replace(result, evidence=evidence)
-
-    return Regime("small games", parameters, judge, reading, random=False)
-
-
+PROBLEM = ("tau", "kinds", "spread", "draw")
+_REST = {"kinds": 1, "spread": 0.0, "draw": 0}
 DOMAIN = {
-    "n": Between(
-        2,
-        float("inf"),
-        "a limit; judged at n = 1e7 ... 1.6e11 by a proven normal bracket",
-    ),
-    "d": Between(1, float("inf"), "d = tau n, tau from .1 to 20"),
-    "data": OneOf(tuple(CASES), "product laws with finite (4 + delta)-th moments"),
-    "target": OneOf(("easiest", "hardest", "typical", "far"), "every z*"),
-    "reference point": OneOf((*REFERENCES, "random"), "any point, fixed or drawn apart from the records"),
-    "alpha": Between(0, 1, "a fixed FPR; judged on [1e-3, 1 - 1e-3]"),
+    "data": rf.Choice(*NAMED, DRAWN),
+    "tau": rf.Real(0.01, inf, log=True, hunt_to=20.0),
+    "kinds": rf.Whole(1, 6),
+    "spread": rf.Real(0.0, 2.0),
+    "draw": rf.Whole(0, 10**6),
+    "n": rf.Whole(2, inf, log=True, hunt_to=LARGE[-1]),
 }
-_LIMITS = tuple(limit_regime(name, score) for name in CASES for score in ("covariance", *REFERENCES))
-SCALAR = Quote(
+CASES = [{"data": name, "tau": case.tau} | _REST for name, case in NAMED.items()]
+SCALAR = rf.Quote(
     "Our asymptotic analysis shows that the LR attack, i.e. the optimal attack, is also a scalar-product attack (Equation (5)), but "
     "corrected for the geometry of the data using the inverse covariance matrix.",
     'section 3, connection to the scalar product attack; appendix D.3: "provably better than the scalar product attack"',
 )
-CLAIMS = (
-    Claim(
-        "azize-scalar-product",
-        "azize",
-        "The covariance attack is at least as strong as the scalar-product attack (z* - z_ref)' muhat.",
-        Kind.ORDERING, 0.02, "probit", DOMAIN,
-        (*_LIMITS, rare_regime(), finite_regime()),
-        Control(partial(limit_regime, "gaussian", "half")),
-        corrected_by="azize-scalar-product-corrected",
-        quote=SCALAR,
-        restricted_by=(
-            Quote("asymptotically in n and d", "section 3, after equation 5"),
-            Quote(
-                "The decrease in the power of the covariance attack compared to the LR attack depends on the accuracy of the estimators",
-                "section 3, empirical LR attack",
-            ),
-        ),
-        sampled=sampled,
+RESTRICTED = (
+    rf.Quote("asymptotically in n and d", "section 3, after equation 5"),
+    rf.Quote(
+        "The decrease in the power of the covariance attack compared to the LR attack depends on the accuracy of the estimators",
+        "section 3, empirical LR attack",
     ),
-    Claim(
-        "azize-scalar-product-corrected",
-        "azize",
-        "As n and d grow, for data with independent coordinates, the covariance attack with known moments has at every fixed FPR at least the power of "
-        "the scalar-product attack, for every reference point, fixed or drawn apart from the records, if for some delta > 0 the moments E|(Z_j - mu_j)/sigma_j|^(2 + delta) "
-        "are bounded by one number for all coordinates, all sigma_j > 0: the curves tend to g_mu with mu = w'(z* - mu)/sqrt(n w'Cw), uniformly in w "
-        "(0 for w = 0, a constant score).",
-        Kind.ORDERING, 0.02, "probit",
-        DOMAIN | {
-            "data": OneOf(tuple(CASES), "product laws with E|(Z_j - mu_j)/sigma_j|^(2 + delta) <= M for all j and all sizes"),
-        },
-        _LIMITS,
-        Control(partial(limit_regime, "gaussian", "half")),
-        corrects="azize-scalar-product",
-        quote=SCALAR,
-        same_formula=True,
-        derivation=(
-            "(1) n w'(muhat - mu) is under H0 a sum of n d independent terms w_j sigma_j X_ij, X_ij = (Z_ij - mu_j)/sigma_j, of variance n v, "
-            "v = w'Cw; under H1 one row is replaced by the constant w'(z* - mu) and n - 1 rows remain. "
-            "(2) Each weight is at most |w_j| sigma_j <= sqrt(v), so the Lyapunov ratio is at most M n sum_j (|w_j| sigma_j)^(2+delta) / (n v)^(1+delta/2) "
-            "<= M n^(-delta/2) for delta <= 1, whatever w, z* and z_ref are: no condition on the target or on the largest weight is needed. By "
-            "Lyapunov's theorem both distribution functions tend to normal ones, and uniformly in w, z* and z_ref: were their distance to stay above some "
-            "eps along a sequence of these, the array of that sequence, whose Lyapunov ratios tend to 0, would contradict the theorem. (3) So the score at FPR alpha (randomised at ties, whose mass is "
-            "at most twice that distance) has FNR Phi((Phi^-1(1 - alpha) - mu) sqrt(n/(n - 1))) + o(1) with mu = w'(z* - mu)/sqrt(n v), uniformly in w. "
-            "(4) Cauchy and Schwarz: mu <= sqrt((1/n)||z* - mu||^2_{C^-1}) = sqrt(m*), with equality for w = C^-1 (z* - mu), the covariance score. "
-            "A test of either side of the scalar product has mu or -mu, both <= sqrt(m*). (5) A reference point drawn apart from the records: "
-            "at one threshold for all, its FPRs and powers are averages over z_ref, and Phi(Phi^-1(a) + sqrt(m*)) is concave in a (Jensen). "
-            "Without the bound, (2) fails: rare coordinates stay Poisson, where a linear score with other weights may rank better. At finite n the "
-            "covariance score is not the likelihood ratio, and again another may win."
-        ),
-        sampled=sampled,
+)
+
+PRINTED = rf.Statement(
+    name="azize-scalar-product",
+    says="As n and d = tau n grow, the covariance attack is at least as strong as the scalar-product attack (z* - z_ref)' muhat.",
+    source="Azize and Basu, section 3",
+    kind=rf.Limit("n", sizes=LARGE, tolerance=0.02, bound=True, floor=LEAST_RATE),
+    domain=DOMAIN | {"data": rf.Choice(*NAMED, DRAWN, RARE), "reference": rf.Choice(*REFERENCES, "random")},
+    where=visible,
+    claimed=covariance_attack,
+    truth=scalar_product,
+    points=[
+        *(case | {"reference": reference} for case in CASES for reference in ("origin", "half")),
+        {"data": "gaussian", "tau": 2.0, "reference": "mean"} | _REST,
+        rf.Point({"data": RARE, "tau": 1.0, "reference": "half"} | _REST, name="rare coordinates"),
+    ],
+    control=rf.Control({"data": "gaussian", "tau": 2.0, "reference": "mean"} | _REST),
+    quote=SCALAR,
+    restricted_by=RESTRICTED,
+    second_route=rare_by_games,
+)
+
+CORRECTED = PRINTED.corrected(
+    says="As n and d = tau n grow, for data with independent coordinates, the covariance attack with known moments has at every fixed FPR at least the power of "
+    "the scalar-product attack, for every reference point, fixed or drawn apart from the records, if for some delta > 0 the moments E|(Z_j - mu_j)/sigma_j|^(2 + delta) "
+    "are bounded by one number for all coordinates, all sigma_j > 0: the curves tend to g_mu with mu = w'(z* - mu)/sqrt(n w'Cw), uniformly in w "
+    "(0 for w = 0, a constant score).",
+    domain={"data": DOMAIN["data"]},
+    control=PRINTED.control,
+    derivation=(
+        "(1) n w'(muhat - mu) is under H0 a sum of n d independent terms w_j sigma_j X_ij, X_ij = (Z_ij - mu_j)/sigma_j, of variance n v, "
+        "v = w'Cw; under H1 one row is replaced by the constant w'(z* - mu) and n - 1 rows remain. "
+        "(2) Each weight is at most |w_j| sigma_j <= sqrt(v), so the Lyapunov ratio is at most M n sum_j (|w_j| sigma_j)^(2+delta) / (n v)^(1+delta/2) "
+        "<= M n^(-delta/2) for delta <= 1, whatever w, z* and z_ref are: no condition on the target or on the largest weight is needed. By "
+        "Lyapunov's theorem both distribution functions tend to normal ones, and uniformly in w, z* and z_ref: were their distance to stay above some "
+        "eps along a sequence of these, the array of that sequence, whose Lyapunov ratios tend to 0, would contradict the theorem. (3) So the score at FPR alpha (randomised at ties, whose mass is "
+        "at most twice that distance) has FNR Phi((Phi^-1(1 - alpha) - mu) sqrt(n/(n - 1))) + o(1) with mu = w'(z* - mu)/sqrt(n v), uniformly in w. "
+        "(4) Cauchy and Schwarz: mu <= sqrt((1/n)||z* - mu||^2_{C^-1}) = sqrt(m*), with equality for w = C^-1 (z* - mu), the covariance score. "
+        "A test of either side of the scalar product has mu or -mu, both <= sqrt(m*). (5) A reference point drawn apart from the records: "
+        "at one threshold for all, its FPRs and powers are averages over z_ref, and Phi(Phi^-1(a) + sqrt(m*)) is concave in a (Jensen). "
+        "Without the bound, (2) fails: rare coordinates stay Poisson, where a linear score with other weights may rank better. At finite n the "
+        "covariance score is not the likelihood ratio, and again another may win."
     ),
+)
+
+CURVES = rf.Statement(
+    name="azize-scalar-product-curves",
+    says="The curve of either attack, and so that of the covariance attack on every candidate, tends to g_mu with mu = w'(z* - mu)/sqrt(n w'Cw) as n and d = tau n grow: "
+    "the covariance attack has the largest, sqrt(m*).",
+    source="Azize and Basu, section 3",
+    kind=rf.Limit("n", sizes=LARGE, tolerance=0.001, floor=LEAST_RATE),
+    domain=DOMAIN | {"score": rf.Choice("covariance", *REFERENCES, "random")},
+    where=visible,
+    claimed=lambda **at: GaussianTradeOff(curve(**at).mu),
+    truth=curve,
+    points=[case | {"score": score} for case in CASES for score in ("covariance", "half")],
+    control=rf.Control({"data": "gaussian", "tau": 2.0, "score": "half"} | _REST),
+    quote=SCALAR,
+    restricted_by=RESTRICTED,
+    derivation="Steps (1) to (4) of azize-scalar-product-corrected.",
+)
+
+
+def pair(data: str, n: int, **at: float) -> tuple[float, float, float]:
+    """(FPR, power of the covariance attack, of the scalar product) for two coins; the same of mu for Gaussian data, of no FPR."""
+    p, z, z_ref = two_coordinates(data, **at)
+    if data == "Bernoulli":
+        return scalar_ahead(n, p, z, z_ref)
+    mu = [abs(w @ z) / np.sqrt(n * (w**2 @ p)) for w in (z / p, z - z_ref)]
+    return np.nan, float(mu[0]), float(mu[1])
+
+
+def pair_number(which: int, data: str, **at: float) -> rf.Number:
+    """One of the two as a number."""
+    found = pair(data, **at)  # pyright: ignore[reportArgumentType]
+    if data == "Bernoulli":
+        return rf.Number(found[which], unit="power", route="enumeration", detail=f"At FPR {found[0]:.4g}.")
+    return rf.Number(found[which], unit="probit", route="exact law (Gaussian)")
+
+
+def is_decided(data: str, n: int, **at: float) -> bool:
+    """Whether neither score is constant; counts beyond 60 are not enumerated."""
+    p, z, z_ref = two_coordinates(data, **at)
+    return bool((z != z_ref).any() and (z != (p if data == "Bernoulli" else 0.0)).any()) and (
+        n <= 60 or data == "Gaussian"
+    )
+
+
+def pair_by_games(data: str, n: int, **at: float) -> str:
+    """Drawn counts of ones."""
+    alpha = pair(data, n, **at)[0]
+    powers = drawn_powers(n, *two_coordinates(data, **at), alpha)
+    return (
+        f"400,000 games per world with the counts of ones: power at FPR {alpha:.4f} is {powers[0]:.3f} (covariance) and "
+        f"{powers[1]:.3f} (scalar product), +- 0.01"
+    )
+
+
+_SMALL = {"n": 4, "p_1": 0.05, "p_2": 0.1, "target_1": 0.999, "target_2": 0.999, "reference_1": 0.0, "reference_2": 0.0}  # fmt: skip
+
+FINITE = rf.Statement(
+    name="azize-scalar-product-finite",
+    says="The same at every n and d.",
+    source="Azize and Basu, appendix D.3",
+    kind=rf.Ordering(),
+    domain={
+        "data": rf.Choice("Bernoulli", "Gaussian"),
+        "n": rf.Whole(2, inf, log=True, hunt_to=50),
+        **{f"p_{j}": rf.Real(0.02, 0.98) for j in (1, 2)},
+        **{f"target_{j}": rf.Real(0.001, 0.999) for j in (1, 2)},  # quantiles
+        **{f"reference_{j}": rf.Real(-1.0, 2.0) for j in (1, 2)},
+    },
+    where=is_decided,
+    claimed=lambda **at: pair_number(1, **at),
+    truth=lambda **at: pair_number(2, **at),
+    points=[
+        {"data": "Bernoulli"} | _SMALL,
+        {"data": "Bernoulli"} | _SMALL | {"n": 40, "p_1": 0.3, "p_2": 0.5},
+        {"data": "Gaussian"} | _SMALL,
+        {"data": "Gaussian"} | _SMALL | {"n": 2, "p_2": 0.9, "target_2": 0.3, "reference_1": 0.5, "reference_2": 0.5},
+    ],
+    control=rf.Control({"data": "Gaussian"} | _SMALL, attained=True),
+    quote=SCALAR,
+    second_route=pair_by_games,
 )  # fmt: skip
-"""Printed for moments that are only finite, corrected to bounded ones."""
+
+FINITE_CORRECTED = FINITE.corrected(
+    says="At every n >= 2 and d, for Gaussian data with independent coordinates, known moments, z* not the mean and not z_ref (where one of the scores is constant), the covariance "
+    "attack has at every FPR at least the power of the scalar product.",
+    domain={"data": rf.Fixed("Gaussian")},
+    control=FINITE.control,
+    derivation=(
+        "Such a score w'(muhat - mu) is normal in both worlds, with FNR Phi((Phi^-1(1 - alpha) - mu_w) sqrt(n/(n - 1))), mu_w = w'(z* - mu)/sqrt(n w'Cw), exactly; it falls with "
+        "mu_w, and by Cauchy and Schwarz |mu_w| <= sqrt(m*), with equality at w = C^-1 (z* - mu). A test of the other side has -mu_w. See azize-alg-4-corrected, where the covariance "
+        "matrix is any. Other data: at finite n the covariance score is not the likelihood ratio, and another linear score may win."
+    ),
+)
+
+STATEMENTS = (PRINTED, CORRECTED, CURVES, FINITE, FINITE_CORRECTED)
+"""In the limit, for moments that are only finite and for bounded ones; at every n."""

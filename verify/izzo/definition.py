@@ -1,7 +1,5 @@
 """What eta-MIP means (proposition 2) and that post-processing keeps it (theorem 3), by enumeration."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -9,11 +7,19 @@ import numpy as np
 from mipsim import referee as rf
 from mipsim.exact.subset.enumeration import best_of_all_attacks, finite_eta, half_subsets
 from mipsim.exact.subset.laplace import laplace_eta, scaled_laplace_eta
-from sims.izzo_algorithms import ALGORITHMS, CHANNEL, DRAWN, ITSELF, RELABELLED, channel_of, law_of
+from sims.izzo_algorithms import (
+    ALGORITHMS,
+    CHANNEL,
+    DRAWN,
+    ITSELF,
+    RELABELLED,
+    channel_of,
+    law_of,
+    sums_of_powers,
+)
 
 HALF = rf.Quote(
-    "In the remainder of the paper, we will set k = n/2, so that A is eta-MIP if an attacker cannot have average accuracy greater than "
-    "(1/2 + eta).",
+    "In the remainder of the paper, we will set k = n/2, so that A is eta-MIP if an attacker cannot have average accuracy greater than (1/2 + eta).",
     "section 3.3",
 )
 SIZES = (2, 4, 6, 8)
@@ -32,15 +38,12 @@ NOISY = "sum of 2^0, ..., 2^(n-1) plus Laplace noise"
 BEST, STATED = "the best of all attacks, one by one", "the stated attack"
 
 
-def powers(n: int) -> np.ndarray:
-    """The sum of 2^0, ..., 2^(n-1) over every half."""
-    return half_subsets(n) @ 2.0 ** np.arange(n)
-
-
 def posterior_sum(algorithm: str, n: int, target: int, scale: float, attack: str, **at: Any) -> float:
     """The sum over outputs of the larger posterior times the output's probability; for Laplace noise in closed form."""
     eta = (
-        laplace_eta(powers(n), scale, n) if algorithm == NOISY else finite_eta(law_of(algorithm, n, **at), n)
+        laplace_eta(sums_of_powers(n), scale, n)
+        if algorithm == NOISY
+        else finite_eta(law_of(algorithm, n, **at), n)
     )
     return 0.5 + float(eta[target])
 
@@ -49,7 +52,7 @@ def accuracy(algorithm: str, n: int, target: int, scale: float, attack: str, **a
     """The accuracy of the attack, counted over all training sets; with Laplace noise by distribution functions between crossings."""
     flags = half_subsets(n)[:, target]
     if algorithm == NOISY:
-        return 0.5 + float(scaled_laplace_eta(powers(n), np.full(len(flags), scale), n)[target])
+        return 0.5 + float(scaled_laplace_eta(sums_of_powers(n), np.full(len(flags), scale), n)[target])
     law = law_of(algorithm, n, **at)
     if attack == BEST:
         return best_of_all_attacks(law, n, target)[0]
@@ -61,8 +64,7 @@ _POSTERIOR = REST | {"scale": 1.0, "target": 0, "attack": BEST}
 _COUNT = _POSTERIOR | {"algorithm": "a count", "n": 4}
 PROPOSITION_2 = rf.Statement(
     name="izzo-prop-2",
-    says="At k = n/2, A is eta-MIP if and only if, for every x*, sum_A max{P(x* in D_train | A), P(x* not in D_train | A)} P(A) "
-    "<= 1/2 + eta; the optimal attack guesses the likelier side.",
+    says="At k = n/2, A is eta-MIP if and only if, for every x*, sum_A max{P(x* in D_train | A), P(x* not in D_train | A)} P(A) <= 1/2 + eta; the optimal attack guesses the likelier side.",
     source="Izzo et al., proposition 2",
     kind=rf.Equality(1e-9, unit="accuracy"),
     domain=FINITE
@@ -82,8 +84,7 @@ PROPOSITION_2 = rf.Statement(
     + rf.grid(_POSTERIOR, algorithm=NOISY, attack=STATED, n=(2, 4), scale=(0.2, 3.0, 50.0)),
     control=rf.Control(_COUNT),
     quote=rf.Quote(
-        "Then A is eta-MIP if and only if sum_A max{P(x* in D_train | A(D_train) = A), P(x* not in D_train | A(D_train) = A)} P(A(D_train) = A) "
-        "<= 1/2 + eta. Furthermore, the optimal adversary is given by I(x*, A) = 1{P(x* in D_train | A(D_train) = A) >= 1/2}.",
+        "Then A is eta-MIP if and only if sum_A max{P(x* in D_train | A(D_train) = A), P(x* not in D_train | A(D_train) = A)} P(A(D_train) = A) <= 1/2 + eta. Furthermore, the optimal adversary is given by I(x*, A) = 1{P(x* in D_train | A(D_train) = A) >= 1/2}.",
         "proposition 2",
     ),
     restricted_by=(HALF,),
@@ -102,8 +103,8 @@ _PROCESSED = REST | {"labels": 4, "spread": 0.3, "target": 0}
 _COUNT_ITSELF = _PROCESSED | {"algorithm": "a count", "n": 4, "f": ITSELF}
 THEOREM_3 = rf.Statement(
     name="izzo-thm-3",
-    says="If A is eta-MIP and f is any function, randomised independently of D_train and of the coins of A, then f o A is eta-MIP. (With "
-    "shared coins, A = membership XOR coin has eta 0 and f o A = membership has eta 1/2.)",
+    says="If A is eta-MIP and f is any function, randomised independently of D_train, then f o A is eta-MIP. (Its coins are independent of A's too: "
+    "with coins shared, A = membership XOR coin has eta 0 and f o A = membership has eta 1/2.)",
     source="Izzo et al., theorem 3",
     kind=rf.Bound(unit="accuracy"),
     domain=FINITE
@@ -118,16 +119,14 @@ THEOREM_3 = rf.Statement(
     points=[_COUNT_ITSELF, *rf.grid(_PROCESSED, algorithm=ALGORITHMS, n=SIZES, f=(RELABELLED, CHANNEL))],
     control=rf.Control(_COUNT_ITSELF),
     quote=rf.Quote(
-        "Suppose that A is eta-MIP, and let f be any (potentially randomized, with randomness independent of D_train) function. Then f o A is "
-        "also eta-MIP.",
+        "Suppose that A is eta-MIP, and let f be any (potentially randomized, with randomness independent of D_train) function. Then f o A is also eta-MIP.",
         "theorem 3",
     ),
     # The coins of f are coins of the attack that f is part of.
     restricted_by=(
         HALF,
         rf.Quote(
-            "any classifier (whose randomness is independent of the randomness in A; if the adversary knows the algorithm and the random seed, we "
-            "have no hope of enforcing privacy)",
+            "any classifier (whose randomness is independent of the randomness in A; if the adversary knows the algorithm and the random seed, we have no hope of enforcing privacy)",
             "section 3.3, after definition 1",
         ),
     ),

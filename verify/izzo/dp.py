@@ -1,7 +1,5 @@
 """MIP beside differential privacy: theorems 4, 5 and 7, proposition 6, over all algorithms by linear programs."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import comb
 
@@ -55,16 +53,13 @@ THEOREM_4 = rf.Statement(
     + rf.grid(part=(EXAMPLE, SPENT), n=(2, 6), epsilon=(0.01, 1.0, 50.0), delta=(0.0, 0.01, 0.999)),
     control=rf.Control({"part": ALL, "n": 4, "epsilon": 1.0, "delta": 0.3}),
     quote=rf.Quote(
-        "Let A be (eps, delta)-DP. Then A is eta-MIP with eta = delta + (1-delta)/(1+e^-eps) - 1/2. Furthermore, this bound is tight, i.e. for any "
-        "eps > 0 and 0 <= delta < 1, there exists an (eps, delta)-DP algorithm against which the optimal attacker has accuracy "
-        "delta + (1-delta)/(1+e^-eps).",
+        "Let A be (eps, delta)-DP. Then A is eta-MIP with eta = delta + (1-delta)/(1+e^-eps) - 1/2. Furthermore, this bound is tight, i.e. for any eps > 0 and 0 <= delta < 1, there exists an (eps, delta)-DP algorithm against which the optimal attacker has accuracy delta + (1-delta)/(1+e^-eps).",
         "theorem 4",
     ),
     restricted_by=(
         HALF,
         rf.Quote(
-            "we say that these datasets are adjacent (denoted D ~ D') if |D \\ D'| = |D' \\ D| = 1, or equivalently if D and D' differ by replacing "
-            "exactly one element",
+            "we say that these datasets are adjacent (denoted D ~ D') if |D \\ D'| = |D' \\ D| = 1, or equivalently if D and D' differ by replacing exactly one element",
             "section 2",
         ),
     ),
@@ -86,8 +81,7 @@ def fingerprint(part: str, eta: float, epsilon: float) -> rf.Number:
 
 THEOREM_5 = rf.Statement(
     name="izzo-thm-5",
-    says="For any eta > 0 some algorithm is eta-MIP and not (epsilon, delta)-DP for any epsilon < inf and delta < 1: "
-    "A = 1{D_train = D*}, with n large enough.",
+    says="For any eta > 0 some algorithm is eta-MIP and not (epsilon, delta)-DP for any epsilon < inf and delta < 1: A = 1{D_train = D*}, with n large enough.",
     source="Izzo et al., theorem 5",
     kind=rf.Bound(unit="times the promised eta"),
     domain={
@@ -128,8 +122,7 @@ PROPOSITION_6 = rf.Statement(
     ],
     control=rf.Control({"n": 6, "k": 3, "epsilon": 1.0}),
     quote=rf.Quote(
-        "If A is an (eps, 0)-DP algorithm, then for any x*, we have P(x* not in D_train | A(D_train))/P(x* in D_train | A(D_train)) <= "
-        "e^eps P(x* not in D_train)/P(x* in D_train).",
+        "If A is an (eps, 0)-DP algorithm, then for any x*, we have P(x* not in D_train | A(D_train))/P(x* in D_train | A(D_train)) <= e^eps P(x* not in D_train)/P(x* in D_train).",
         "proposition 6",
     ),
 )
@@ -165,8 +158,7 @@ THEOREM_7 = rf.Statement(
         _FOUR, truth=lambda factor, n, notion, order: left_of_privacy(factor - 1.0, n, notion, order)
     ),
     quote=rf.Quote(
-        "For any eta > 0, there exists an algorithm A and a dataset D such that A is eta-MIP with respect to D, but A is not (nontrivially) RDP, CDP, "
-        "tCDP, or f-DP.",
+        "For any eta > 0, there exists an algorithm A and a dataset D such that A is eta-MIP with respect to D, but A is not (nontrivially) RDP, CDP, tCDP, or f-DP.",
         "theorem 7",
     ),
 )

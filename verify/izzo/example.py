@@ -1,7 +1,5 @@
 """Proposition 11 (a tiny variance beside a huge sensitivity) and the noise scales of figure 1."""
 
-from __future__ import annotations
-
 from math import log2, sqrt
 
 import numpy as np
@@ -32,10 +30,7 @@ def promised(n: int, part: str, variance: float) -> rf.Number:
     return rf.Number(variance, unit="variance") if part == VARIANCE else rf.Number(2.0 - n / 3, unit="bits")
 
 
-_SAYS = (
-    "A(D) = 1/sum(D) over the halves of {2^i : i = 0, ..., n - 2} and x_last has sigma^2 = O(1) but sensitivity "
-    "Omega(2^(n/3)), x_last = "
-)
+_SAYS = "A(D) = 1/sum(D) over the halves of {2^i : i = 0, ..., n - 2} and x_last has sigma^2 = O(1) but sensitivity Omega(2^(n/3)), x_last = "
 _TIGHT = {"n": 2, "part": SENSITIVITY, "reading": PROOF}
 PROPOSITION_11 = rf.Statement(
     name="izzo-prop-11",
@@ -62,8 +57,7 @@ PROPOSITION_11 = rf.Statement(
     ),
     slip=(
         rf.Quote(
-            "In Appendix D, we show that the dataset D = {2^i : i = 0, ..., n-2} U {C(n, n/2)^(1/2) - sum_{i=0}^{n/2-2} 2^i} satisfies the conditions of "
-            "Proposition 11.",
+            "In Appendix D, we show that the dataset D = {2^i : i = 0, ..., n-2} U {C(n, n/2)^(1/2) - sum_{i=0}^{n/2-2} 2^i} satisfies the conditions of Proposition 11.",
             "section 4, after proposition 11",
         ),
         rf.Quote(
@@ -115,8 +109,7 @@ SIGMAS = ("exact", "sqrt 5")
 _FOR_ALMOST_ALL = {"n": 36, "part": ALMOST, "eta": 0.01, "sigma": "exact"}
 FIGURE_1 = rf.Statement(
     name="izzo-noise",
-    says="Figure 1: the noise scale (6.16/eta)^2 sigma for MIP is below Delta/log((1 + 2 eta)/(1 - 2 eta)) for DP from n = 36 on, for "
-    "almost all eta; both suffice for eta-MIP.",
+    says="Figure 1: the noise scale (6.16/eta)^2 sigma for MIP is below Delta/log((1 + 2 eta)/(1 - 2 eta)) for DP from n = 36 on, for almost all eta; both suffice for eta-MIP.",
     source="Izzo et al., figure 1",
     kind=rf.Bound(unit="ratio"),
     domain={
@@ -144,15 +137,13 @@ FIGURE_1 = rf.Statement(
     ],
     control=rf.Control(_FOR_ALMOST_ALL, attained=True),
     quote=rf.Quote(
-        "For datasets with at least n = 36 points and for almost all values of eta, MIP allows us to add much less noise than what would be required by "
-        "naively applying DP",
+        "For datasets with at least n = 36 points and for almost all values of eta, MIP allows us to add much less noise than what would be required by naively applying DP",
         "figure 1",
     ),
     restricted_by=(
         HALF,
         rf.Quote(
-            "The results show that for even small datasets (n >= 36) and for eta >= 0.01, direct noise accounting for MIP gives a large advantage over "
-            "guaranteeing MIP via DP.",
+            "The results show that for even small datasets (n >= 36) and for eta >= 0.01, direct noise accounting for MIP gives a large advantage over guaranteeing MIP via DP.",
             "section 4",
         ),
     ),

@@ -1,7 +1,5 @@
 """Lemma 12 (an injection between adjacent sets) and lemma 13 (a generalised Chebyshev inequality)."""
 
-from __future__ import annotations
-
 from math import comb
 
 import numpy as np

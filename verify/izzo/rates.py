@@ -1,8 +1,5 @@
 """Theorem 8: what eta-MIP says of TPR and FPR."""
 
-from __future__ import annotations
-
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -10,17 +7,14 @@ import numpy as np
 from mipsim import referee as rf
 from mipsim.exact.subset.enumeration import best_of_all_attacks, finite_eta
 from sims.izzo_algorithms import ALGORITHMS, DRAWN, NAMED, law_of, named_rates
-from sims.izzo_second_routes import counted_rates, literal_rates
+from sims.izzo_second_routes import rates_again
 from verify.izzo.definition import HALF, SIZES
 
 
 def rates_at(algorithm: str, n: int, k: int, keep: float, **at: Any) -> tuple[float, float, float]:
     """(eta, the largest TPR - FPR, twice the largest (k/n) TPR - (1 - k/n) FPR) of any attack on any target."""
     if algorithm == NAMED:
-        eta, rates = named_rates(n, k, keep)
-        share = Fraction(k, n)
-        weighted = max(share * tpr - (1 - share) * fpr for tpr, fpr in rates)
-        return float(eta), float(max(tpr - fpr for tpr, fpr in rates)), float(2 * weighted)
+        return named_rates(n, k, keep)
     law = law_of(algorithm, n, **at)
     gap = max(best_of_all_attacks(law, n, target)[1] for target in range(n))
     return float(finite_eta(law, n).max()), gap, gap  # k = n/2
@@ -33,30 +27,12 @@ def told(which: int, **at: Any) -> rf.Number:
     return rf.Number(found[which], route=route, detail=f"eta = {found[0]:.4g}")
 
 
-def counted(algorithm: str, n: int, k: int, keep: float, **at: Any) -> str:
-    """200,000 drawn training sets and outputs, or every set and output in floating point."""
-    if algorithm == NAMED:
-        return literal_rates(n, k, keep)
-    law = law_of(algorithm, n, **at)
-    return counted_rates(law, n, max(range(n), key=lambda target: best_of_all_attacks(law, n, target)[1]))
-
-
 _REST = {"keep": 0.5, "outputs": 5, "concentration": 1.0, "draw": 0}
 _COUNT = {"algorithm": "a count", "n": 4, "k": 2} | _REST
-_SHARES = (
-    (3, 2, 0.5),
-    (3, 1, 0.5),
-    (5, 2, 0.55),
-    (5, 4, 0.5),
-    (10, 9, 0.5),
-    (10, 7, 0.4),
-    (2, 1, 0.6),
-    (4, 2, 0.6),
-)
+_SHARES = ((3, 2, 0.5), (3, 1, 0.5), (5, 2, 0.55), (5, 4, 0.5), (10, 9, 0.5), (10, 7, 0.4), (2, 1, 0.6), (4, 2, 0.6))  # fmt: skip
 THEOREM_8 = rf.Statement(
     name="izzo-thm-8",
-    says="eta-MIP (k = n/2) implies P(I = 1 | x* in D_train) <= P(I = 1 | x* not in D_train) + eta, TPR <= FPR + eta, for every "
-    "attack and target; analogues hold for general k.",
+    says="eta-MIP (k = n/2) implies P(I = 1 | x* in D_train) <= P(I = 1 | x* not in D_train) + eta, TPR <= FPR + eta, for every attack and target; analogues hold for general k.",
     source="Izzo et al., theorem 8",
     kind=rf.Bound(unit="TPR - FPR"),
     domain={
@@ -78,21 +54,18 @@ THEOREM_8 = rf.Statement(
     ],
     control=rf.Control(_COUNT, attained=True),
     quote=rf.Quote(
-        "Suppose that A is eta-MIP. Then for any adversary I and any target record x*, we have that P(I(x*, A(D_train)) = 1 | x* in D_train) <= "
-        "P(I(x*, A(D_train)) = 1 | x* not in D_train) + eta. In other words, any adversary must have TPR <= FPR + eta.",
+        "Suppose that A is eta-MIP. Then for any adversary I and any target record x*, we have that P(I(x*, A(D_train)) = 1 | x* in D_train) <= P(I(x*, A(D_train)) = 1 | x* not in D_train) + eta. In other words, any adversary must have TPR <= FPR + eta.",
         "theorem 8",
     ),
     restricted_by=(
         HALF,
         rf.Quote("We note that analogues of all of our results apply for general k.", "section 3.3"),
     ),
-    second_route=counted,
+    second_route=rates_again,
 )
 
 THEOREM_8_CORRECTED = THEOREM_8.corrected(
-    says="eta-MIP with k = n/2, n even, implies TPR <= FPR + 2 eta for every attack and target; with any 1 <= k < n it implies (k/n) TPR "
-    "- (1 - k/n) FPR <= max(0, 2k/n - 1) + eta, where TPR - FPR may be large with eta = 0. For the target and the attack that reach the "
-    "least eta of A these are equalities.",
+    says="eta-MIP with k = n/2, n even, implies TPR <= FPR + 2 eta for every attack and target; with any 1 <= k < n it implies (k/n) TPR - (1 - k/n) FPR <= max(0, 2k/n - 1) + eta, where TPR - FPR may be large with eta = 0. For the target and the attack that reach the least eta of A these are equalities.",
     claimed=lambda **at: 2 * (max(0.0, 2 * at["k"] / at["n"] - 1) + rates_at(**at)[0]),
     truth=lambda **at: told(2, **at),
     control=rf.Control(_COUNT),

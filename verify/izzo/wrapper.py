@@ -1,23 +1,13 @@
 """Algorithm 1: the wrapper that estimates its own noise scale."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mipsim import referee as rf
 from mipsim.exact.subset.enumeration import half_subsets
 from mipsim.exact.subset.laplace import scaled_laplace_eta
 from mipsim.theory import izzo
-from sims.izzo_algorithms import (
-    DRAWN,
-    MEMBER,
-    RECORDS,
-    STATISTICS,
-    algorithm_of,
-    central_moment,
-    records_of,
-    statistic_of_halves,
-)
+from sims import izzo_algorithms
+from sims.izzo_algorithms import DRAWN, MEMBER, RECORDS, STATISTICS, central_moment, statistic_of_halves
 from sims.izzo_second_routes import algorithm_1_runs
 from verify.izzo.definition import HALF
 from verify.izzo.noise import EVERY, UNIT, laplace_ratio, worst_ratio
@@ -32,8 +22,8 @@ def wrapped_ratio(
     c = izzo.noise_constant(eta, M, izzo.CONSTANT_FROM_2)
     if statistic == EVERY:
         return worst_ratio(c, M, eta)
-    rows = records_of(records, n, spread, draw)
-    algorithm = algorithm_of(statistic, rows)
+    rows = izzo_algorithms.records_of(records, n, spread, draw)
+    algorithm = izzo_algorithms.algorithm_of(statistic, rows)
     values = statistic_of_halves(algorithm, rows)
     if reading == WHOLE:
         return laplace_ratio(values, c, M, eta, n)
@@ -45,20 +35,12 @@ def wrapped_ratio(
     )
 
 
-def runs(records: str, statistic: str, n: int, spread: float, draw: int, M: float, eta: float) -> str:
-    """The algorithm as listed, run with B = 200."""
-    rows = records_of(records, n, spread, draw)
-    return algorithm_1_runs(algorithm_of(statistic, rows), rows, M, eta)
-
-
 _LISTED = rf.Quote(
     "for i = 1, ..., B do D_train^(i) <- RANDOMSPLIT(D_train, 1/2); theta^(i) <- A(D_train^(i))",
     "algorithm 1",
 )
 _CONSISTENT = rf.Quote(
-    "While our estimation procedure for sigma is consistent and guaranteed to give the correct value as B -> infinity (or if B = C(n, n/2) and all "
-    "possible subsets D_train are tested, so that sigma is computed deterministically and exactly), for finite B, it cannot be guaranteed that the "
-    "estimated sigma is an upper bound on the central moment",
+    "While our estimation procedure for sigma is consistent and guaranteed to give the correct value as B -> infinity (or if B = C(n, n/2) and all possible subsets D_train are tested, so that sigma is computed deterministically and exactly), for finite B, it cannot be guaranteed that the estimated sigma is an upper bound on the central moment",
     "section 4, before algorithm 1",
 )
 _POINTS = [
@@ -72,8 +54,7 @@ _POINTS = [
 SAMPLES = {"izzo-alg-1": (4, 12, 60)}
 ALGORITHM_1 = rf.Statement(
     name="izzo-alg-1",
-    says="Algorithm 1 (sigma_j from B random halves of D_train, X as in corollary 10, release A(D_train) + X) estimates the moments "
-    "consistently, so that its output is eta-MIP as B grows.",
+    says="Algorithm 1 (sigma_j from B random halves of D_train, X as in corollary 10, release A(D_train) + X) estimates the moments consistently, so that its output is eta-MIP as B grows.",
     source="Izzo et al., algorithm 1",
     kind=rf.Bound(unit=UNIT),
     # B grows without bound: the paper claims no guarantee for finite B. One dimension, where corollary 10 itself holds. |.|^M is meant,
@@ -97,14 +78,11 @@ ALGORITHM_1 = rf.Statement(
     restricted_by=(HALF, _CONSISTENT),
     # There are C(n, n/2) halves of the data set, and C(n/2, n/4) of D_train: the text is about the former.
     slip=(_LISTED, _CONSISTENT),
-    second_route=runs,
+    second_route=algorithm_1_runs,
 )
 
 ALGORITHM_1_CORRECTED = ALGORITHM_1.corrected(
-    says="With sigma_j^M = (1/B) sum |theta_j^(i) - mean|^M from B random halves of the whole data set (size n/2, as D_train), drawn independently of "
-    "D_train and with fresh coins of A, all sigma_j in the limit > 0 and finite, M >= 2, and noise of density exp(-||x||_{sigma,M}/c), "
-    "c = (6.16/eta)^(1 + 2/M), independent of all else, eta in (0, 1/2]: the output is eta-MIP for every large enough B: "
-    "the accuracy of the best attack has an upper limit below 1/2 + eta as B grows. How large B must be depends on A.",
+    says="With sigma_j^M = (1/B) sum |theta_j^(i) - mean|^M from B random halves of the whole data set (size n/2, as D_train), drawn independently of D_train and with fresh coins of A, all sigma_j in the limit > 0 and finite, M >= 2, and noise of density exp(-||x||_{sigma,M}/c), c = (6.16/eta)^(1 + 2/M), independent of all else, eta in (0, 1/2]: the output is eta-MIP for every large enough B: the accuracy of the best attack has an upper limit below 1/2 + eta as B grows. How large B must be depends on A.",
     domain={"reading": rf.Fixed(WHOLE)},
     points=[
         *(point for point in _POINTS if point["reading"] == WHOLE),

@@ -1,1 +1,6 @@
-MODULES = ()
+"""The statements of Leemann, Pawelczyk & Kasneci (2023), each judged over its domain."""
+
+from verify.leemann import composition, finite_run, guarantee, mip, noise, step, stochastic, susceptibility
+
+MODULES = (stochastic, mip, step, guarantee, susceptibility, composition, finite_run, noise)
+"""In the order of the paper."""

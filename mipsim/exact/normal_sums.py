@@ -9,8 +9,7 @@ import numpy as np
 from scipy.special import gamma, ndtr, ndtri
 
 from mipsim.exact.z_estimators import World
-from verify.claim import CurveEvidence
-from verify.limits import Size
+from mipsim.tradeoff.base import AbstractTradeOff, rates
 
 ESSEEN = 0.56
 """|F - Phi| <= ESSEEN sum E|X|^3 / (sum Var X)^(3/2) for sums of independent terms: with 0.5600 by
@@ -27,11 +26,10 @@ THIRD: dict[str, Callable[[float], float]] = {
 """Law -> parameter -> E|X - mean|^3 / sd^3."""
 
 
-@dataclass(frozen=True)
-class NormalCurve:
-    """The trade-off curve of a score that is normal in both worlds up to a proven error.
+class NormalCurve(AbstractTradeOff):
+    """The curve of one score that is normal in both worlds up to a proven error; it need not be convex.
 
-    Attributes:
+    Args:
         mu: mean with the target in less mean without, in standard deviations of the score without.
         scale: standard deviation of the score with the target in, in the same unit.
         error_out, error_in: bounds on the distance of the score's distribution function from the normal one.
@@ -45,56 +43,28 @@ class NormalCurve:
 
     mu: float
     scale: float
-    error_out: float
-    error_in: float
+    error_out: float = 0.0
+    error_in: float = 0.0
 
-    def beta(self, alpha: np.ndarray) -> np.ndarray:
-        """FNR at FPR alpha, were the score normal; shape of alpha."""
-        return ndtr((-ndtri(alpha) - self.mu) / self.scale)
+    def probit_beta(self, alpha: object) -> np.ndarray:
+        """Phi^-1 of the FNR at the FPR `alpha`, were the score normal."""
+        return (-ndtri(rates("alpha", alpha)) - self.mu) / self.scale
 
-    def beta_bracket(self, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def beta(self, alpha: object) -> np.ndarray:
+        """FNR at the FPR `alpha` (any shape, in [0, 1]), were the score normal."""
+        return ndtr(self.probit_beta(alpha))
+
+    def tpr_at(self, fpr: object) -> np.ndarray:
+        """TPR at the FPR `fpr`, were the score normal."""
+        return ndtr(-self.probit_beta(fpr))
+
+    def beta_bracket(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
         """(low, high) between which the FNR at FPR alpha lies for certain, ties at the threshold decided by lot."""
         # At the threshold x: 1 - alpha lies between P_out(score < x) and P_out(score <= x), both near Phi(x).
-        ends = (ndtri(np.clip(1 - np.asarray(alpha) + sign * self.error_out, 0.0, 1.0)) for sign in (-1, 1))
+        a = rates("alpha", alpha)
+        ends = (-ndtri(np.clip(a - sign * self.error_out, 0.0, 1.0)) for sign in (-1, 1))
         low, high = (ndtr((x - self.mu) / self.scale) for x in ends)
         return np.maximum(low - self.error_in, 0.0), np.minimum(high + self.error_in, 1.0)
-
-
-def normal_gap(curve: NormalCurve, mu: float, floor: float, label: str = "") -> Size:
-    """The gap between the curve and g_mu in probits, over all FPRs with both error rates in [floor, 1 - floor].
-
-    At the threshold x it is (x - mu) - (x - curve.mu)/curve.scale, a straight line: largest and least at the ends.
-
-    Raises:
-        ValueError: if no FPR has both error rates in the range.
-
-    Examples:
-        >>> found = normal_gap(NormalCurve(1.03, 1.0, 0.0, 0.0), 1.0, 1e-3)
-        >>> print(round(found.low, 9), round(found.high, 9), found.error)
-        0.03 0.03 0.0
-    """
-    reach = -float(ndtri(floor))
-    low, high = max(-reach, mu - reach), min(reach, mu + reach)
-    if not low < high:
-        raise ValueError(
-            f"mu is {mu:g}; it must be below {2 * reach:.3g} for both error rates to be at least {floor:g}"
-        )
-    x = np.linspace(low, high, 81)
-    alpha, promised = ndtr(-x), ndtr(x - mu)
-    probit = (x - curve.mu) / curve.scale
-    gap = (x - mu) - probit
-    ends = [0, -1]
-    error = 0.0
-    if curve.error_out or curve.error_in:
-        with np.errstate(invalid="ignore"):
-            error = float(
-                max(np.abs(ndtri(side) - probit[ends]).max() for side in curve.beta_bracket(alpha[ends]))
-            )
-    empty = np.zeros(0)
-    evidence = CurveEvidence(
-        alpha, ndtr(probit), empty, empty, empty, alpha, promised, "normal law with its proven error", label
-    )
-    return Size(float(gap[ends].min()), float(gap[ends].max()), evidence, error)
 
 
 def linear_curve(

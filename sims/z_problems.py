@@ -9,6 +9,7 @@ import numpy as np
 from scipy import optimize, stats
 from scipy.special import ndtr
 
+from mipsim.exact.normal_sums import NormalCurve, NormalLaw, sum_curve, sum_law
 from mipsim.exact.z_estimators import (
     Piece,
     block_piece,
@@ -19,10 +20,6 @@ from mipsim.exact.z_estimators import (
     slope_piece,
 )
 from mipsim.theory import azize
-from verify.azize.linear import NormalCurve, NormalLaw, sum_curve, sum_law
-
-SIZES = tuple(10**6 * 2**k + 2**k - 1 for k in range(1, 11))
-"""Odd, so that the median is one record; the proven error of the normal law, up to n^-1/2, asks for this many."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +64,6 @@ PROBLEMS: dict[str, Problem] = {
     "least squares, unequal designs": _problem(
         "slopes 0, x ~ N(0, 1) and N(0, 16)", slope_piece(0.0, 1.0, 1.0, 1.0), slope_piece(0.0, 4.0, 4.0, -1.0)
     ),
-    "logistic, slope 0": _problem("slopes 0, x = +-1", logit_piece(0.0, True), logit_piece(0.0, False)),
-    "logistic, slopes not 0": _problem(
-        "slopes 2, -1, 1, x = +-1", logit_piece(2.0, True), logit_piece(-1.0, True), logit_piece(1.0, False)
-    ),
 }  # fmt: skip
 BLOCKS: dict[str, Problem] = {
     "least squares, 5 coefficients each": _problem(
@@ -79,12 +72,20 @@ BLOCKS: dict[str, Problem] = {
 }
 """Blocks of several parameters: one linear function of each is what the corrected score sees."""
 RATIOS = tuple(name for name, problem in PROBLEMS.items() if all(p.ratio for p in problem.pieces))
-"""Problems whose exact log ratio has moments in closed form: medians, and logistic regression on x = +-1."""
+"""Problems whose exact log ratio has moments in closed form: medians. Logistic regression on x = +-1 has one too."""
 
 
-def problem_of(name: str) -> Problem:
-    """The problem of that name."""
-    return (PROBLEMS | BLOCKS)[name]
+@lru_cache(maxsize=64)
+def logistic_problem(theta_1: float, theta_2: float, agrees_1: bool, agrees_2: bool) -> Problem:
+    """Two kinds of logistic regressions through 0 on x = +-1: their slopes, and whether the target's y is 1{x = 1}."""
+    pieces = logit_piece(theta_1, agrees_1), logit_piece(theta_2, agrees_2)
+    return _problem(f"slopes {theta_1:g} and {theta_2:g}, x = +-1", *pieces)
+
+
+@lru_cache(maxsize=512)
+def problem_of(name: str, kinds: int = 1, root: float = 1.0, draw: int = 0) -> Problem:
+    """The problem of that name, or a random one."""
+    return (PROBLEMS | BLOCKS)[name] if name != "drawn" else random_problem(kinds, root, draw)
 
 
 @lru_cache(maxsize=256)
@@ -109,10 +110,11 @@ def curve_of(problem: Problem, n: int, score: str) -> NormalCurve:
     return sum_curve(*laws_of(problem, n, score))
 
 
-def random_problem(rng: np.random.Generator) -> Problem:
-    """One to three kinds of coordinates with random laws and targets, the target's influence away from 0; sqrt(m) from .3 to 2.5."""
+def random_problem(kinds: int, root: float, draw: int) -> Problem:
+    """So many kinds of coordinates with random laws and targets, the target's influence away from 0; d/n is such that sqrt(m) = root."""
+    rng = np.random.default_rng(draw)
     words, pieces = [], []
-    for _ in range(int(rng.integers(1, 4))):
+    for _ in range(kinds):
         kind, sign = int(rng.integers(4)), float(rng.choice([-1.0, 1.0]))
         theta, size, far = (
             rng.normal(0.0, 2.0),
@@ -135,7 +137,7 @@ def random_problem(rng: np.random.Generator) -> Problem:
             )
             pieces.append(slope_piece(theta, size, far * size, sign))
     one = _problem("; ".join(words), *pieces)
-    return replace(one, tau=float(np.exp(2 * rng.uniform(np.log(0.3), np.log(2.5)))) / one.leakage())
+    return replace(one, tau=root**2 / one.leakage())
 
 
 def revealing_power(n: int, tau: float) -> tuple[float, float]:
@@ -149,6 +151,14 @@ def revealing_power(n: int, tau: float) -> tuple[float, float]:
     first, last = int(max(0, np.floor((0.5 - reach) * d))), int(min(d, np.ceil((0.5 + reach) * d)))
     v = (np.arange(first, last) + 0.5) / d
     return float(-np.expm1(np.sum(np.log1p(-stats.binom.pmf(k, 2 * k, v))))), 1e-6
+
+
+def ratio_below(problem: str, inside: bool, z: float, n: int) -> tuple[float, float]:
+    """P(log ratio <= -+m/2 + sqrt(m) z) in one world, and its proven error."""
+    one = logistic_problem(2.0, -1.0, True, False) if problem == "logistic" else problem_of(problem)
+    m, law = one.leakage(), laws_of(one, n, "ratio")[int(inside)]
+    place = m**0.5 * z + (m if inside else -m) / 2
+    return float(ndtr((place - law.mean) / np.sqrt(law.variance))), law.error
 
 
 @dataclass(frozen=True)
@@ -218,10 +228,9 @@ def growing_by_games(games: int = 4000, n: int = 61, p: int = 30, r: float = 1.5
     return f"{games:,} literal regressions per world (NumPy, n = {n}, p = {p}): power {power:.3f} +- 0.03 at FPR 0.1, claimed {claimed:.3f}"
 
 
-def by_literal_columns(name: str, reading: str, games: int = 2000, n: int = 51) -> str:
+def by_literal_columns(problem: Problem, reading: str, games: int = 2000, n: int = 51) -> str:
     """Literal estimates of a small game by NumPy: the reading's power at FPR 0.1 against the corrected score's."""
-    problem = problem_of(name)
-    d = round(problem.tau * n)
+    d = int(np.clip(round(problem.tau * n), 1, 200))
     scores = {r: [np.zeros(games), np.zeros(games)] for r in (reading, "corrected")}
     rng = np.random.default_rng(20_250_901)
     for piece in problem.pieces:

@@ -1,0 +1,236 @@
+"""Simulated gradients whose moments are estimated from reference gradients, for algorithms 3 and 4 of Azize & Basu (2025)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+from scipy.special import gammaln, hyp1f1, logit, ndtr, ndtri
+
+from mipsim.exact.normal_sums import NormalCurve, sum_curve, sum_law
+from mipsim.exact.z_estimators import logit_piece
+
+LAWS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]] = {
+    "Gaussian": lambda rng, shape: rng.normal(size=shape),
+    "skewed (exponential)": lambda rng, shape: rng.exponential(size=shape) - 1.0,
+    "heavy-tailed (Student, 5 df)": lambda rng, shape: rng.standard_t(5, size=shape) / np.sqrt(5 / 3),
+}
+"""Standardised coordinates; gradients are A x + 1 with a fixed A."""
+
+
+@cache
+def mixing(d: int) -> np.ndarray:
+    """A fixed, badly conditioned A: gradients have correlated coordinates of unequal size."""
+    rng = np.random.default_rng(20_250_905)
+    return rng.normal(size=(d, d)) / np.sqrt(d) + np.diag(np.geomspace(0.3, 3.0, d))
+
+
+def score_matrix(references: np.ndarray, centred: bool, ridge: float) -> tuple[np.ndarray, np.ndarray]:
+    """(mu0, inverse of C0 + ridge I) from reference sets of shape (R, n_r, d)."""
+    mean = references.mean(axis=1)
+    moment = references.transpose(0, 2, 1) @ references / references.shape[1]
+    if centred:
+        moment -= mean[:, :, None] * mean[:, None, :]
+    return mean, np.linalg.inv(moment + ridge * np.eye(references.shape[2]))
+
+
+def effective(weights: np.ndarray, direction: np.ndarray, covariance: np.ndarray, n: int) -> np.ndarray:
+    """Signed mu of the linear scores w' g_batch: w'(g* - mu) / sqrt(n w'Cw), for weights of shape (..., d).
+
+    For Gaussian gradients the exact FNR at FPR alpha is Phi((Phi^-1(1 - alpha) - mu) sqrt(n / (n - 1))) at every n: it
+    falls with mu, so two linear scores are ordered as their mu are.
+
+    Examples:
+        >>> print(effective(np.array([2.0, 0.0]), np.array([3.0, 4.0]), np.eye(2), 9))
+        1.0
+    """
+    spread = np.einsum("...i,ij,...j->...", weights, covariance, weights)
+    return weights @ direction / np.sqrt(n * spread)
+
+
+def mean_share(references: int, d: int, distance: float) -> float:
+    """E[mu / sqrt(m*)] over drawn sets of Gaussian references, moments estimated from them, C0 centred; exact.
+
+    With x = C^-1/2 (g - mu): S = (n_r - 1 degrees of freedom) Wishart / n_r and the estimated mean e ~ N(0, I / n_r) are
+    independent, and mu / sqrt(m*) is the cosine of the angle between S^-1 (delta - e) and delta, |delta|^2 = distance.
+    Given e, the cosine between S^-1 (delta - e) and delta - e is the root of a Beta((n_r - d + 1)/2, (d - 1)/2) number
+    (Reed, Mallett & Brennan 1974) and the rest of S^-1 (delta - e) points evenly in all directions across delta - e, so
+    the mean is a product: E sqrt(Beta) times the mean cosine of delta - e and delta, which is
+    Gamma((d+1)/2) / (sqrt(2) Gamma(d/2 + 1)) l 1F1(1/2; d/2 + 1; -l^2/2), l^2 = n_r distance.
+
+    Args:
+        references: n_r > d.
+        d: dimension, >= 2.
+        distance: ||g* - mu||^2 in C^-1, > 0.
+
+    Returns:
+        The mean share of sqrt(m*) that the estimated weights keep, in (0, 1).
+
+    Source: derived here; Reed, Mallett & Brennan (1974) for the Beta law; Mardia & Jupp (2000), section 9.3.
+
+    Examples:
+        >>> print(round(mean_share(40, 20, 20.0), 4), round(mean_share(20_000, 20, 20.0), 4))
+        0.7121 0.9995
+    """
+    a, b = (references - d + 1) / 2, (d - 1) / 2
+    root = np.exp(gammaln(a + 0.5) + gammaln(a + b) - gammaln(a) - gammaln(a + b + 0.5))
+    length = np.sqrt(references * distance)
+    shrink = np.exp(gammaln((d + 1) / 2) - gammaln(d / 2 + 1)) / np.sqrt(2.0)
+    return float(root * shrink * length * hyp1f1(0.5, d / 2 + 1, -(length**2) / 2))
+
+
+def drawn_share(law: str, d: int, references: int, distance: float, draw: int) -> float:
+    """Mu / sqrt(m*) with centred estimated moments, mean over drawn reference sets; C = I, which any other C is turned into.
+
+    The target is typical of the law, at this distance; of sets there are 200, or as many as 4 million numbers make.
+
+    Examples:
+        >>> round(drawn_share("Gaussian", 5, 10_000, 5.0, 0), 3)
+        1.0
+    """
+    rng = np.random.default_rng(draw)
+    target = LAWS[law](rng, (d,))
+    target *= np.sqrt(distance / np.sum(target**2))
+    sets = int(np.clip(4e6 / (references * d), 8, 200))
+    centre, inverse = score_matrix(LAWS[law](rng, (sets, references, d)), True, 0.0)
+    weights = np.einsum("rij,rj->ri", inverse, target - centre)
+    return float(effective(weights, target, np.eye(d), 1).mean()) / float(np.sqrt(distance))
+
+
+def step_problem(
+    d: int, spread: float, mean: float, size: float, angle: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(mean gradient, g* less it, variances) of one step: the mean lies along the first axis, g* at an angle to it.
+
+    Variances run from 1 to `spread`: all that a rotation leaves of a covariance matrix.
+
+    Examples:
+        >>> [part.round(3).tolist() for part in step_problem(3, 4.0, 2.0, 1.0, np.pi / 2)]
+        [[2.0, 0.0, 0.0], [0.0, 0.707, 0.707], [1.0, 2.0, 4.0]]
+    """
+    first, across = np.eye(d)[0], np.full(d, 1 / np.sqrt(d - 1))
+    across[0] = 0.0
+    direction = size * (np.cos(angle) * first + np.sin(angle) * across)
+    return mean * first, direction, np.geomspace(1.0, spread, d)
+
+
+def step_powers(
+    weights: np.ndarray, mean: np.ndarray, direction: np.ndarray, variance: np.ndarray, batch: int
+) -> list[float]:
+    """Power at FPR 0.1 of linear scores of the mean of a batch of Gaussian gradients, by literal batches drawn with NumPy."""
+    games = int(np.clip(2e7 / (batch * mean.size), 2000, 20_000))
+    rng = np.random.default_rng(20_250_907)
+    steps = []
+    for member in (False, True):
+        gradients = mean + rng.normal(size=(games, batch, mean.size)) * np.sqrt(variance)
+        if member:
+            gradients[:, 0] = mean + direction
+        steps.append(gradients.mean(axis=1))
+    return [float((steps[1] @ w > np.quantile(steps[0] @ w, 0.9)).mean()) for w in weights]
+
+
+def epoch_power(scalar: bool, size: float, spread: float, batch: int, alpha: float = 0.5) -> float:
+    """Exact power of the sum of two steps' scores, known moments: mean 0, C = diag(1, spread), g*_1 = (size, 0), g*_2 = (0, size).
+
+    The target is in one of the two batches, either as likely: with it there the sum is a mixture of two normal laws.
+
+    Examples:
+        >>> print(round(epoch_power(False, 8.0, 1 / 9, 64), 3), round(epoch_power(True, 8.0, 1 / 9, 64), 3))
+        0.811 0.83
+    """
+    variances, targets = np.array([1.0, spread]), size * np.eye(2)
+    weights = targets if scalar else targets / variances
+    variance = np.sum(weights**2 * variances, axis=1) / batch
+    shift = np.sum(weights * targets, axis=1) / batch
+    threshold = -ndtri(alpha) * np.sqrt(variance.sum())
+    inside = variance.sum() - variance / batch
+    return float(ndtr((shift - threshold) / np.sqrt(inside)).mean())
+
+
+def epoch_powers_by_games(size: float, spread: float, batch: int, games: int = 200_000) -> list[float]:
+    """The same by drawn batch means: covariance attack, scalar product."""
+    rng = np.random.default_rng(20_251_103)
+    variances, targets = np.array([1.0, spread]), size * np.eye(2)
+    scores: list[list[np.ndarray]] = [[], []]
+    for member in (False, True):
+        means = rng.normal(size=(games, 2, 2)) * np.sqrt(variances / batch)
+        if member:
+            own = np.arange(games), rng.integers(0, 2, games)
+            rest = rng.normal(size=(games, 2)) * np.sqrt(variances * (batch - 1)) / batch
+            means[own] = rest + targets[own[1]] / batch
+        for pair, weights in zip(scores, (targets / variances, targets), strict=True):
+            pair.append((means * weights).sum(axis=(1, 2)))
+    return [float((inside > np.median(out)).mean()) for out, inside in scores]
+
+
+def candidates_of(
+    law: str,
+    d: int,
+    candidates: int,
+    references: int | None,
+    mean: float,
+    centred: bool,
+    ridge: float,
+    draw: int,
+    problems: int = 1,
+) -> tuple[np.ndarray, np.ndarray]:
+    """(||g_k - mu||_{C^-1}, shape (problems, candidates); index of the one that algorithm 3 picks, shape (problems,)).
+
+    Gradients are A x + mean (1, ..., 1).
+
+    Args:
+        law: of the coordinates of x.
+        d: dimension.
+        candidates: of each problem.
+        references: gradients from which mu0 and C0 are estimated; None: both are known exactly.
+        mean: of every coordinate.
+        centred: whether C0 is.
+        ridge: added to C0.
+        draw: seed.
+        problems: that are drawn, with their references.
+    """
+    rng = np.random.default_rng(draw)
+    root, shift = mixing(d), np.full(d, mean)
+    x = LAWS[law](rng, (problems, candidates, d))
+    if references is None:
+        moment = root @ root.T + (0.0 if centred else 1.0) * np.outer(shift, shift) + ridge * np.eye(d)
+        centre, inverse = shift[None], np.linalg.inv(moment)[None]
+    else:
+        sets = LAWS[law](rng, (problems, references, d)) @ root.T + mean
+        centre, inverse = score_matrix(sets, centred, ridge)
+    difference = x @ root.T + mean - centre[:, None]
+    score = np.einsum("rki,rki->rk", difference @ inverse, difference)
+    return np.linalg.norm(x, axis=2), np.argmax(score, axis=1)
+
+
+def candidate_powers(law: str, d: int, targets: np.ndarray, batch: int, games: int = 4000) -> list[float]:
+    """Power at FPR 0.1 of the covariance attack with known moments on standardised candidates, by literal batches."""
+    rng = np.random.default_rng(20_250_906)
+    powers = []
+    for target in targets:
+        # C^-1/2 cancels A: the score of A x + 1 is that of x, whose covariance is 1.
+        means = [LAWS[law](rng, (games, batch, d)) for _ in range(2)]
+        means[1][:, 0, :] = target
+        out, inside = (rows.mean(axis=1) @ target for rows in means)
+        powers.append(float((inside > np.quantile(out, 0.9)).mean()))
+    return powers
+
+
+RARITY_ROWS = 256_000_000
+
+
+def rarity_curve(p: float) -> NormalCurve:
+    """The optimal attack on a candidate of one value, of probability p, in d = n/2 coordinates: the sum tells how many rows hold it."""
+    out, inside = logit_piece(float(logit(p)), True).ratio_worlds(RARITY_ROWS)
+    return sum_curve(*(sum_law([(1.0, 0.5 * RARITY_ROWS, world)]) for world in (out, inside)))
+
+
+def rarity_powers(probabilities: tuple[float, ...], n: int = 100) -> list[float]:
+    """Power at FPR 0.1 of the same attacks at n rows, by drawn counts of the value."""
+    rng, powers = np.random.default_rng(4), []
+    for p in probabilities:
+        counts = [rng.binomial(n - member, p, (4000, n // 2)) + member for member in (0, 1)]
+        out, inside = (np.log(np.maximum(c, 0.5)).sum(axis=1) for c in counts)
+        powers.append(float((inside > np.quantile(out, 0.9)).mean()))
+    return powers

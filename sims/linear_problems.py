@@ -1,0 +1,134 @@
+"""Product laws with a target, over which linear attacks on the mean are compared: named cases, random ones, and pairs of coins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy import stats
+from scipy.special import ndtri
+
+from mipsim.exact.enumeration import roc_vertices
+from mipsim.exact.normal_sums import NormalCurve, law_third, linear_curve
+from sims.cases import CASES
+
+LAWS = ("bernoulli", "gaussian", "exponential", "laplace", "uniform")
+REFERENCES = {"origin": 0.0, "mean": None, "half": 0.5, "ones": 1.0}
+"""Reference points of the scalar product with the same value in all coordinates; None: each coordinate's mean."""
+NAMED = {case.name: case for case in CASES}
+
+
+@dataclass(frozen=True)
+class LinearProblem:
+    """Kinds of independent coordinates in fixed shares.
+
+    Attributes:
+        third: E|Z - mean|^3 / sd^3 of each kind.
+        mean, sd: of each kind.
+        t: the target, (z - mean)/sd.
+        far: a random reference point, (z_ref - mean)/sd.
+        share: of the coordinates.
+    """
+
+    third: np.ndarray
+    mean: np.ndarray
+    sd: np.ndarray
+    t: np.ndarray
+    far: np.ndarray
+    share: np.ndarray
+
+    def weights(self, score: str) -> np.ndarray:
+        """Coefficients of the standardised coordinates: of the covariance score, or of the scalar product with a reference point.
+
+        Those of the scalar product have the sign of its stronger side.
+        """
+        if score == "covariance":
+            return self.t
+        value = None if score == "random" else REFERENCES[score]
+        place = self.far if score == "random" else 0.0 if value is None else (value - self.mean) / self.sd
+        found = (self.t - place) * self.sd**2
+        return found * (-1.0 if self.share @ (found * self.t) < 0 else 1.0)
+
+    def curve(self, score: str, n: int, tau: float) -> NormalCurve:
+        """The curve of a score at n rows and d = tau n coordinates, with its proven bracket; a constant score is a coin."""
+        weights = self.weights(score)
+        if not weights.any():
+            return NormalCurve(0.0, 1.0)
+        return linear_curve(weights, self.t, self.third, self.share * tau * n, n)
+
+
+@lru_cache(maxsize=512)
+def linear_problem(data: str, kinds: int, spread: float, draw: int) -> LinearProblem:
+    """A named case of `sims.cases`, or `kinds` random kinds of coordinates; their sd differ by up to exp(2 spread).
+
+    Examples:
+        >>> linear_problem("uniform-corner", 1, 0.0, 0).t.round(3).tolist()
+        [1.732, -1.732]
+        >>> linear_problem("drawn", 3, 1.0, 0).share.size
+        3
+    """
+    if data in NAMED:
+        coordinates = NAMED[data].coordinates
+        moments = np.array([one.moments for one in coordinates])
+        sd, z = np.sqrt(moments[:, 1]), np.array([one.z for one in coordinates])
+        third = law_third([(one.law, one.parameter) for one in coordinates])
+        share = np.array([one.share for one in coordinates])
+        t = (z - moments[:, 0]) / sd
+        return LinearProblem(third, moments[:, 0], sd, t, 1.0 - t, share)
+    rng = np.random.default_rng(draw)
+    laws = [(str(rng.choice(LAWS)), float(rng.uniform(0.1, 0.9))) for _ in range(kinds)]
+    coin, p = np.array([law == "bernoulli" for law, _ in laws]), np.array([q for _, q in laws])
+    sd = np.where(coin, np.sqrt(p * (1 - p)), np.exp(spread * rng.uniform(-1.0, 1.0, kinds)))
+    mean, t = np.where(coin, p, rng.normal(size=kinds)), rng.normal(size=kinds)
+    t = np.where(coin, (rng.integers(0, 2, kinds) - p) / sd, t)
+    return LinearProblem(law_third(laws), mean, sd, t, rng.normal(size=kinds), rng.dirichlet(np.ones(kinds)))
+
+
+def pair_powers(
+    n: int, p: np.ndarray, z: np.ndarray, reference: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(FPR, power of the covariance attack, power of the scalar product) for two Bernoulli(p) coordinates, by enumeration.
+
+    At all corners of both curves; up to 60 ones of each coordinate are counted.
+    """
+    counts = np.arange(min(n, 60) + 1)
+    out = [stats.binom.pmf(counts, n, q) for q in p]
+    inside = [stats.binom.pmf(counts - v, n - 1, q) for q, v in zip(p, z, strict=True)]
+    laws = np.outer(*out).ravel(), np.outer(*inside).ravel()
+    curves = []
+    for weight in ((z - p) / (p * (1 - p)), z - reference):
+        scale = weight / np.abs(weight).max()
+        score = np.add.outer(scale[0] * counts, scale[1] * counts).ravel()
+        curves.append(roc_vertices(score, *laws))
+    alpha = np.union1d(curves[0][0], curves[1][0])
+    covariance, scalar = (np.interp(alpha, *curve) for curve in curves)
+    return alpha, covariance, scalar
+
+
+def scalar_ahead(n: int, p: np.ndarray, z: np.ndarray, reference: np.ndarray) -> tuple[float, float, float]:
+    """(FPR, powers of the covariance attack and of the scalar product) where the latter is farthest ahead."""
+    alpha, covariance, scalar = pair_powers(n, p, z, reference)
+    worst = int(np.argmax(scalar - covariance))
+    return float(alpha[worst]), float(covariance[worst]), float(scalar[worst])
+
+
+def two_coordinates(data: str, **at: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(p, target, reference point) of two coordinates, Bernoulli(p_j) or N(0, p_j), the target at its quantiles."""
+    p, place, z_ref = (np.array([at[f"{name}_{j}"] for j in (1, 2)]) for name in ("p", "target", "reference"))
+    return p, (place > 1 - p).astype(float) if data == "Bernoulli" else ndtri(place) * np.sqrt(p), z_ref
+
+
+def drawn_powers(
+    n: int, p: np.ndarray, z: np.ndarray, reference: np.ndarray, alpha: float, games: int = 400_000
+) -> tuple[float, float]:
+    """(power of the covariance attack, of the scalar product) at this FPR in drawn games, ties at the threshold by lot."""
+    rng = np.random.default_rng(20_251_101)
+    counts = [rng.binomial(n - member, p, (games, 2)) + member * z for member in (0, 1)]
+    power = []
+    for weight in ((z - p) / (p * (1 - p)), z - reference):
+        out, inside = ((one @ (weight / np.abs(weight).max())).round(10) for one in counts)
+        cut = np.quantile(out, 1 - alpha, method="higher")
+        lot = (alpha - (out > cut).mean()) / (out == cut).mean()
+        power.append(float((inside > cut).mean() + lot * (inside == cut).mean()))
+    return power[0], power[1]

@@ -1,0 +1,59 @@
+"""Sums of independent terms: brackets by Berry and Esseen against enumerations, exact laws and differences of closed forms."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from mipsim import GaussianTradeOff
+from mipsim.exact.enumeration import roc_vertices
+from mipsim.exact.normal_sums import ESSEEN, NormalCurve, linear_curve, sum_curve, sum_law
+from mipsim.exact.z_estimators import World
+from mipsim.referee.curve_gap import curve_gap
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_bracket_of_a_linear_score_holds_by_enumeration(seed):
+    """And the bracket is not so wide as to hold whatever mu is: with mu off by 1 it is broken at n = 60, d = 2."""
+    rng = np.random.default_rng(seed)
+    n, p, w = 60, rng.uniform(0.2, 0.8, 2), rng.normal(size=2)
+    z, sums, sd = np.array([1.0, 0.0]), np.arange(61), np.sqrt(p * (1 - p))
+    score = np.add.outer(w[0] * sums, w[1] * sums).ravel().round(10)
+    out = np.outer(*(stats.binom.pmf(sums, n, q) for q in p)).ravel()
+    inside = np.outer(*(stats.binom.pmf(sums - v, n - 1, q) for q, v in zip(p, z, strict=True))).ravel()
+    alpha, power = roc_vertices(score, out, inside)
+    curve = linear_curve(w * sd, (z - p) / sd, (p**2 + (1 - p) ** 2) / sd, np.ones(2), n)
+
+    def broken(one: NormalCurve) -> bool:
+        low, high = one.beta_bracket(np.clip(alpha, 0, 1))
+        return bool((low - (1 - power) > 1e-9).any() or ((1 - power) - high > 1e-9).any())
+
+    assert not broken(curve)
+    assert broken(NormalCurve(curve.mu + 1.0, curve.scale, curve.error_out, curve.error_in))
+
+
+def test_a_sum_is_as_near_to_normal_as_its_bracket_says():
+    """100 exponential numbers: the exact distance, skewness / (6 sqrt(2 pi)) to first order, is below the bound."""
+    law = sum_law([(1.0, 100.0, World(1.0, 1.0, 12 / np.e - 2))])
+    x = np.linspace(70, 140, 2001)
+    distance = np.abs(stats.gamma(100).cdf(x) - stats.norm(law.mean, law.variance**0.5).cdf(x)).max()
+    assert distance == pytest.approx(0.2 / (6 * np.sqrt(2 * np.pi)), rel=0.05)
+    assert distance < law.error
+    assert law.error == pytest.approx(ESSEEN * (12 / np.e - 2) / 10)
+
+
+def test_the_gap_of_normal_curves_is_their_difference_in_mu():
+    law = sum_law([(1.0, 50.0, World(0.0, 1.0, 0.0))])
+    moved = sum_law([(1.0, 50.0, World(0.2, 1.0, 0.0))])
+    found = curve_gap(sum_curve(law, moved), GaussianTradeOff(1.0), floor=1e-3)
+    assert found.low == pytest.approx(0.2 * 50**0.5 - 1.0)
+    assert found.high == pytest.approx(found.low)
+    assert found.error == pytest.approx(0.0, abs=1e-12)
+
+
+def test_the_three_ways_to_write_a_rate_agree():
+    curve, alpha = NormalCurve(1.2, 0.9, 0.001, 0.002), np.array([1e-3, 0.2, 0.9])
+    np.testing.assert_allclose(curve.beta(alpha), 1 - curve.tpr_at(alpha), atol=1e-15)
+    np.testing.assert_allclose(stats.norm.ppf(curve.beta(alpha)), curve.probit_beta(alpha))
+    low, high = curve.beta_bracket(alpha)
+    assert (low < curve.beta(alpha)).all()
+    assert (curve.beta(alpha) < high).all()
