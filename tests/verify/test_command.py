@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -288,7 +289,7 @@ def test_ctrl_c_in_a_hunt_keeps_what_was_found(sound, tmp_path, monkeypatch, cap
 
     def interrupted(statement: rf.Statement, *given, **more):
         outcome = rf.hunt(statement, "32 probes", progress=False)
-        return type(outcome)(**(vars(outcome) | {"interrupted": True}))
+        return replace(outcome, interrupted=True)
 
     monkeypatch.setattr(hunting, "hunt", interrupted)
     assert main(["--hunt", "--out", str(tmp_path)], sound) == 130

@@ -8,16 +8,18 @@ import pytest
 from mipsim import referee as rf
 from mipsim.exact.finite_divergences import renyi_divergence
 from mipsim.exact.subset.enumeration import finite_eta, half_subsets
+from mipsim.referee.defect import correction_of, defect_of
 from mipsim.theory import izzo_example
 from sims import laws_with_moments
 from sims.izzo_algorithms import ALGORITHMS
 from sims.izzo_second_routes import nearer_of_two, planar_draws, three_points
-from verify.izzo import CLAIMS, STATEMENTS
+from verify.izzo import MODULES
 from verify.izzo.noise import LEAST, PLAYED, SIDES
 from verify.izzo.rates import rates_at
-from verify.judge import judge
+from verify.judge import Setting, drawn_points, judge
+from verify.register import SAMPLES
 
-BY_ID = {claim.id: claim for claim in CLAIMS}
+STATEMENTS = {one.name: one for module in MODULES for one in module.STATEMENTS}
 # One point's share of a family-wise failure probability of 1e-9 over this file.
 RISK = 1e-9 / 200
 REFUTED = ["izzo-thm-8", "izzo-cor-10", "izzo-prop-11", "izzo-lemma-13", "izzo-alg-1"]
@@ -35,7 +37,7 @@ def result_at(name: str, **at: object):
 
 
 def test_every_statement_is_there():
-    assert set(STATEMENTS) == set(BY_ID) == {*REFUTED, *CONFIRMED}
+    assert set(STATEMENTS) == {*REFUTED, *CONFIRMED}
 
 
 @pytest.mark.parametrize("name", CONFIRMED)
@@ -55,10 +57,10 @@ def test_it_is_confirmed_at_every_point(name):
     ],
 )
 def test_it_is_refuted_by_two_routes_and_what_is_wrong_with_it(name, defect):
-    result = judge(BY_ID[name], "quick", RISK, register=BY_ID)
-    assert not result.errors
-    assert result.defect == defect
-    for point in result.regimes:
+    result = judge(STATEMENTS[name], Setting("quick", 1 - 1e-9, 0, RISK, SAMPLES))
+    assert not result.failures
+    assert defect_of(result, correction_of(result.statement, STATEMENTS.values())) == defect
+    for point in result.judged:
         assert point.verdict is not rf.Verdict.INCONCLUSIVE
         if point.verdict is rf.Verdict.REFUTED:
             assert len(point.second_route) > 40
@@ -93,12 +95,11 @@ def test_corollary_10_fails_in_high_dimension_only():
 
 
 def test_games_are_played_where_corollary_10_asks_for_them_only():
-    claim = BY_ID["izzo-cor-10"]
-    assert all(regime.random is (regime.parameters["algorithm"] == PLAYED) for regime in claim.regimes)
-    assert claim.sampled is not None
-    drawn = claim.sampled(np.random.default_rng(0), 40)
-    assert len({regime.parameters["algorithm"] for regime in drawn}) > 3
-    assert not any(regime.random or regime.parameters["algorithm"] == PLAYED for regime in drawn)
+    statement = STATEMENTS["izzo-cor-10"]
+    points = [*statement.points[:4], next(p for p in statement.points if p.at["algorithm"] == PLAYED)]
+    for one in rf.judge(statement, at=points, games=2000).judged:
+        assert one.random is (one.parameters["algorithm"] == PLAYED)
+    assert len({point.at["algorithm"] for point in drawn_points(statement, 40, 0)}) > 3
 
 
 def _accuracy(text: str) -> float:

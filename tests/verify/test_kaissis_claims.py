@@ -9,25 +9,21 @@ import pytest
 from scipy import integrate
 
 from mipsim import referee as rf
+from mipsim.referee import Verdict
+from mipsim.referee.defect import correction_of, defect_of
 from mipsim.theory import kaissis
 from sims.relaxed_attackers import COORDINATES, NOTHING, RECORD, SIGN
 from sims.relaxed_laws import best_test, directionless, lira, magnitude, norm_curves, resilience
 from sims.relaxed_tests import COIN, HALVES, NO_COIN, falls
-from verify.claim import Verdict
-from verify.claim_result import ClaimResult
-from verify.judge import judge
-from verify.kaissis import CLAIMS, curves, generalised, guarantees, lemmas, practice
+from verify.judge import Setting, judge
+from verify.kaissis import MODULES
 from verify.kaissis.audits import LIRA
 from verify.kaissis.generalised import LEMMA_5
 from verify.kaissis.guarantees import LEMMA_9_GUARANTEE
 from verify.kaissis.lemmas import LEMMA_1, LEMMA_3, LEMMA_3_CORRECTED
+from verify.register import SAMPLES
 
-BY_ID = {claim.id: claim for claim in CLAIMS}
-STATEMENTS = {
-    one.name: one
-    for module in (lemmas, generalised, curves, guarantees, practice)
-    for one in module.STATEMENTS
-}
+STATEMENTS = {one.name: one for module in MODULES for one in module.STATEMENTS}
 DEFECTS = {
     "kaissis-lemma-1": "condition",
     "kaissis-lemma-3": "condition",
@@ -42,12 +38,12 @@ DEFECTS = {
     "kaissis-rero-guarantee": "reading",
 }
 SLOW = {"kaissis-lemma-5", "kaissis-lemma-8", "kaissis-blessing", "kaissis-thm-2-guarantee", "kaissis-thm-3"}
-NAMES = [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in BY_ID]
+NAMES = [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in STATEMENTS]
 
 
 @cache
-def judged(name: str) -> ClaimResult:
-    return judge(BY_ID[name], "quick", 1e-9 / 300, register=BY_ID)
+def judged(name: str) -> rf.Outcome:
+    return judge(STATEMENTS[name], Setting("quick", 1 - 1e-9, 0, 1e-9 / 10_000, SAMPLES))
 
 
 def verdict(statement: rf.Statement, **at) -> Verdict:
@@ -57,17 +53,17 @@ def verdict(statement: rf.Statement, **at) -> Verdict:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_verdict_and_what_is_wrong(name):
     result = judged(name)
-    assert not result.errors
-    assert result.defect == DEFECTS.get(name)
+    assert not result.failures
+    assert defect_of(result, correction_of(result.statement, STATEMENTS.values())) == DEFECTS.get(name)
     assert result.verdict is (Verdict.REFUTED if name in DEFECTS else Verdict.CONFIRMED)
-    for regime in result.regimes:
+    for regime in result.judged:
         json.dumps(regime.parameters)
         assert regime.verdict is Verdict.CONFIRMED or len(regime.second_route) > 40
 
 
-@pytest.mark.parametrize("name", list(BY_ID))
+@pytest.mark.parametrize("name", list(STATEMENTS))
 def test_every_claim_quotes_the_paper(name):
-    quote = BY_ID[name].quote
+    quote = STATEMENTS[name].quote
     assert quote is not None
     assert len(quote.text) > 30
     assert quote.place

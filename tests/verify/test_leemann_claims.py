@@ -12,6 +12,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 from scipy.stats import binom, chi2, gamma, poisson
 
 from mipsim import referee as rf
+from mipsim.referee.curve_gap import curve_gap
 from mipsim.special import noncentral_chi_square as ncx2
 from mipsim.theory import leemann
 from mipsim.tradeoff import (
@@ -25,10 +26,18 @@ from mipsim.tradeoff import (
 from sims import leemann_draws as draws
 from sims import leemann_laws as laws
 from sims import leemann_problems as problems
-from verify.leemann import composition, finite_run, guarantee, mip, noise, step, stochastic, susceptibility
-from verify.limits import curve_gap
+from verify.leemann import (
+    MODULES,
+    composition,
+    finite_run,
+    guarantee,
+    mip,
+    noise,
+    step,
+    stochastic,
+    susceptibility,
+)
 
-MODULES = (stochastic, mip, step, guarantee, susceptibility, composition, finite_run, noise)
 STATEMENTS = {one.name: one for module in MODULES for one in module.STATEMENTS}
 
 

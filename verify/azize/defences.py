@@ -13,10 +13,10 @@ from mipsim.tradeoff import AbstractTradeOff
 from sims.azize_mean import MeanProblem, leakage, mean_tradeoff
 from sims.azize_mean_laws import Subsampled
 from sims.azize_second_routes import faint_noise
+from sims.small_games import compare_by_small_games
 from sims.studies import STUDIES
 from verify.azize.conditions import MEAN, REGULAR
 from verify.azize.mean import DOMAIN, PAPER, POWER, REGULAR_POINTS, RESTRICTED, searched, sizes
-from sims.small_games import compare_by_small_games
 
 LAWS = "defended mean"
 

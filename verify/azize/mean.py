@@ -15,8 +15,8 @@ from mipsim.tradeoff import GaussianTradeOff
 from sims.azize_mean import DATA, EXTRAS, TARGETS, MeanProblem, leakage, mean_tradeoff
 from sims.azize_mean_laws import InSight, difference, probit_at_threshold, scaled_difference
 from sims.azize_second_routes import by_digits, by_parity, level_at_zero
-from verify.azize.conditions import MEAN, REGULAR
 from sims.small_games import by_small_games
+from verify.azize.conditions import MEAN, REGULAR
 
 LAWS = "mean"
 """The statements about the mean share laws and drawn points."""
