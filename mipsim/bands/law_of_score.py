@@ -66,10 +66,6 @@ def law_of_score(
         tolerance: what counts as equal, in probits, > 0.
         name: the claim in words.
 
-    Raises:
-        ValueError: if the counts are not K + 1 whole numbers with a positive sum, the edges do not increase,
-            or the claimed probabilities leave [0, 1] or fall.
-
     Examples:
         >>> from scipy.special import ndtr
         >>> counts, edges = [1587, 3413, 3413, 1587], [-1.0, 0.0, 1.0]

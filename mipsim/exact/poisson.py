@@ -1,6 +1,7 @@
 """A row that its own coin keeps."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import fsum, log1p
 
 import numpy as np
@@ -85,7 +86,7 @@ class PoissonRow(AbstractRow):
     def reach(self) -> float:
         return self.row.reach
 
-    @property
+    @cached_property
     def step(self) -> float | None:
         """The row's, if 0 is on its lattice."""
         step = self.row.step
