@@ -33,7 +33,6 @@ class LawComparison(AbstractComparison):
 
     @property
     def kind(self) -> str:
-        """An equality, unless `verdict_for` is asked about another kind."""
         return "equality"
 
     def rows(self) -> list[tuple[str, str]]:

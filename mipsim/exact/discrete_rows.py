@@ -114,7 +114,6 @@ class BernoulliRow(AbstractRow):
         return np.stack([np.zeros_like(self.weights), self.weights], 1), np.stack([1.0 - self.p, self.p], 1)
 
     def on_lattice(self) -> Multiples | None:
-        """Weights that are whole multiples."""
         if self.step is None:
             return None
         multiple, off = _multiples(self.weights, self.step)
@@ -239,7 +238,6 @@ class AtomsRow(AbstractRow):
         return self.values, self.probabilities
 
     def on_lattice(self) -> Multiples | None:
-        """Differences from the first value of each coordinate, in whole multiples."""
         if self.step is None:
             return None
         multiple, off = _multiples(self._anchored, self.step)
@@ -256,7 +254,6 @@ class AtomsRow(AbstractRow):
 
     @property
     def size(self) -> float:
-        """Of each product p v and their sum."""
         return float(self.values.shape[1] * np.abs(self.probabilities * self.values).sum())
 
     @property

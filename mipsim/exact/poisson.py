@@ -32,7 +32,6 @@ class PoissonRow(AbstractRow):
     rate: float
 
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """Log(1 + rate (exp(K(s) + mean s) - 1)) - rate mean s."""
         return self._parts(s)[0]
 
     def rounding(self, s: ComplexArray) -> np.ndarray:
@@ -55,7 +54,6 @@ class PoissonRow(AbstractRow):
         return self.row.size + 2.0 * abs(self.mean)
 
     def on_lattice(self) -> Multiples | None:
-        """The row's whole number plus that of its base, kept or 0."""
         inner = self.row.on_lattice()
         if inner is None or self.step is None:
             return None
