@@ -6,7 +6,10 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
-from scipy.special import gammaln, hyp1f1, ndtr, ndtri
+from scipy.special import gammaln, hyp1f1, logit, ndtr, ndtri
+
+from mipsim.exact.normal_sums import NormalCurve, sum_curve, sum_law
+from mipsim.exact.z_estimators import logit_piece
 
 LAWS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]] = {
     "Gaussian": lambda rng, shape: rng.normal(size=shape),
@@ -210,5 +213,24 @@ def candidate_powers(law: str, d: int, targets: np.ndarray, batch: int, games: i
         means = [LAWS[law](rng, (games, batch, d)) for _ in range(2)]
         means[1][:, 0, :] = target
         out, inside = (rows.mean(axis=1) @ target for rows in means)
+        powers.append(float((inside > np.quantile(out, 0.9)).mean()))
+    return powers
+
+
+RARITY_ROWS = 256_000_000
+
+
+def rarity_curve(p: float) -> NormalCurve:
+    """The optimal attack on a candidate of one value, of probability p, in d = n/2 coordinates: the sum tells how many rows hold it."""
+    out, inside = logit_piece(float(logit(p)), True).ratio_worlds(RARITY_ROWS)
+    return sum_curve(*(sum_law([(1.0, 0.5 * RARITY_ROWS, world)]) for world in (out, inside)))
+
+
+def rarity_powers(probabilities: tuple[float, ...], n: int = 100) -> list[float]:
+    """Power at FPR 0.1 of the same attacks at n rows, by drawn counts of the value."""
+    rng, powers = np.random.default_rng(4), []
+    for p in probabilities:
+        counts = [rng.binomial(n - member, p, (4000, n // 2)) + member for member in (0, 1)]
+        out, inside = (np.log(np.maximum(c, 0.5)).sum(axis=1) for c in counts)
         powers.append(float((inside > np.quantile(out, 0.9)).mean()))
     return powers

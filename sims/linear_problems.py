@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 from scipy import stats
+from scipy.special import ndtri
 
 from mipsim.exact.enumeration import roc_vertices
 from mipsim.exact.normal_sums import NormalCurve, law_third, linear_curve
@@ -103,6 +104,19 @@ def pair_powers(
     alpha = np.union1d(curves[0][0], curves[1][0])
     covariance, scalar = (np.interp(alpha, *curve) for curve in curves)
     return alpha, covariance, scalar
+
+
+def scalar_ahead(n: int, p: np.ndarray, z: np.ndarray, reference: np.ndarray) -> tuple[float, float, float]:
+    """(FPR, powers of the covariance attack and of the scalar product) where the latter is farthest ahead."""
+    alpha, covariance, scalar = pair_powers(n, p, z, reference)
+    worst = int(np.argmax(scalar - covariance))
+    return float(alpha[worst]), float(covariance[worst]), float(scalar[worst])
+
+
+def two_coordinates(data: str, **at: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(p, target, reference point) of two coordinates, Bernoulli(p_j) or N(0, p_j), the target at its quantiles."""
+    p, place, z_ref = (np.array([at[f"{name}_{j}"] for j in (1, 2)]) for name in ("p", "target", "reference"))
+    return p, (place > 1 - p).astype(float) if data == "Bernoulli" else ndtri(place) * np.sqrt(p), z_ref
 
 
 def drawn_powers(

@@ -153,6 +153,14 @@ def revealing_power(n: int, tau: float) -> tuple[float, float]:
     return float(-np.expm1(np.sum(np.log1p(-stats.binom.pmf(k, 2 * k, v))))), 1e-6
 
 
+def ratio_below(problem: str, inside: bool, z: float, n: int) -> tuple[float, float]:
+    """P(log ratio <= -+m/2 + sqrt(m) z) in one world, and its proven error."""
+    one = logistic_problem(2.0, -1.0, True, False) if problem == "logistic" else problem_of(problem)
+    m, law = one.leakage(), laws_of(one, n, "ratio")[int(inside)]
+    place = m**0.5 * z + (m if inside else -m) / 2
+    return float(ndtr((place - law.mean) / np.sqrt(law.variance))), law.error
+
+
 @dataclass(frozen=True)
 class GrowingCurve:
     """One regression of p coefficients that grow with n, residual r sd, ||x*||^2_{S^-1} = p: FPR and FNR over thresholds, bracketed.

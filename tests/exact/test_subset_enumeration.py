@@ -118,6 +118,16 @@ def test_the_linear_program_is_not_beaten_by_random_algorithms():
         assert ceiling - 1e-12 <= attained <= ceiling + 1e-12
 
 
+@pytest.mark.parametrize("epsilon", [0.0, 1e-3, 1.0, 8.0, 15.0])
+@pytest.mark.parametrize(("n", "k"), [(2, 1), (3, 1), (5, 3), (6, 3), (8, 7)])
+def test_the_posterior_odds_lie_between_proven_bounds(n, k, epsilon):
+    """e^epsilon times the prior odds is the number: attained, and never exceeded, to rounding."""
+    known = np.exp(epsilon) * (n - k) / k
+    low, high = largest_posterior_odds(n, k, epsilon)
+    assert low <= known * (1 + 1e-12) <= high * (1 + 2e-12)
+    assert high - low <= 1e-9 * known
+
+
 @pytest.mark.parametrize(("n", "k"), [(2, 1), (5, 3), (6, 3), (8, 5), (9, 9)])
 def test_the_bracket_injection_is_one(n, k):
     before, after = bracket_injection(n, k)

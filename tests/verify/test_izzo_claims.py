@@ -71,7 +71,13 @@ def test_corollary_10_fails_in_high_dimension_only():
         algorithm, moment, eta, d = (point.at[name] for name in ("algorithm", "M", "eta", "d"))
         if algorithm == PLAYED:
             continue
-        bounded = {(3.0, 20_000, 0.4), (4.0, 8000, 0.1), (8.0, 1000, 0.25), (32.0, 200, 0.1)}
+        bounded = {
+            (3.0, 20_000, 0.4),
+            (4.0, 8000, 0.1),
+            (8.0, 1000, 0.25),
+            (32.0, 200, 0.1),
+            (1000.0, 100, 0.1),
+        }
         expected = algorithm == SIDES and (
             (moment, d, eta)
             in {(1000.0, 2, 1e-5), (2.0, 53_359, 0.255), (2.0, 10**5, 0.255), (2.0, 10**5, 0.4)}
@@ -84,6 +90,15 @@ def test_corollary_10_fails_in_high_dimension_only():
         assert bool(result.second_route) is expected
         if (moment, d, eta) in bounded:
             assert _accuracy(result.second_route) > eta
+
+
+def test_games_are_played_where_corollary_10_asks_for_them_only():
+    claim = BY_ID["izzo-cor-10"]
+    assert all(regime.random is (regime.parameters["algorithm"] == PLAYED) for regime in claim.regimes)
+    assert claim.sampled is not None
+    drawn = claim.sampled(np.random.default_rng(0), 40)
+    assert len({regime.parameters["algorithm"] for regime in drawn}) > 3
+    assert not any(regime.random or regime.parameters["algorithm"] == PLAYED for regime in drawn)
 
 
 def _accuracy(text: str) -> float:

@@ -5,18 +5,15 @@ from __future__ import annotations
 from math import inf
 
 import numpy as np
-from scipy.special import logit
 
 from mipsim import referee as rf
-from mipsim.exact.normal_sums import NormalCurve, sum_curve, sum_law
-from mipsim.exact.z_estimators import logit_piece
-from sims.estimated_moments import LAWS, candidate_powers, candidates_of
+from mipsim.exact.normal_sums import NormalCurve
+from sims.estimated_moments import LAWS, candidate_powers, candidates_of, rarity_curve, rarity_powers
 from verify.azize.steps import BOUNDED
 
 EASIEST = "easiest = largest true m*"
 ATTACKED = "easiest = largest power of the optimal attack"
 EXACT = "uncentred, from infinitely many references"
-LARGE, TAU = 256_000_000, 0.5
 
 
 def candidates(
@@ -26,12 +23,6 @@ def candidates(
     ridge = 1e-3 if C0 != EXACT and references < 2 * d else 0.0
     known = None if C0 == EXACT else references
     return candidates_of(law, d, count, known, mean, C0 == "centred", ridge, draw, problems)
-
-
-def rarity_curve(p: float) -> NormalCurve:
-    """The optimal attack on a candidate of one value, of probability p, in d = n/2 coordinates: the sum tells how many rows hold it."""
-    out, inside = logit_piece(float(logit(p)), True).ratio_worlds(LARGE)
-    return sum_curve(*(sum_law([(1.0, TAU * LARGE, world)]) for world in (out, inside)))
 
 
 def roots_of(**at: float) -> tuple[float, float]:
@@ -58,11 +49,7 @@ def easiest(reading: str = EASIEST, rare: float = 0.1, **at: float) -> rf.Number
 def by_games(reading: str, rare: float, **at: float) -> str:
     """Literal batches with the candidate that is picked and with the easiest; counts of the values."""
     if reading == ATTACKED:
-        rng, n, powers = np.random.default_rng(4), 100, []
-        for p in ((1 - rare) / 2, rare):
-            counts = [rng.binomial(n - member, p, (4000, n // 2)) + member for member in (0, 1)]
-            out, inside = (np.log(np.maximum(c, 0.5)).sum(axis=1) for c in counts)
-            powers.append(float((inside > np.quantile(out, 0.9)).mean()))
+        powers = rarity_powers(((1 - rare) / 2, rare))
         return f"4,000 games per world with the counts of the values (n = 100, d = 50): power at FPR 0.1 is {powers[0]:.3f} and {powers[1]:.3f} (+- 0.03)"
     problem = {name: at[name] for name in PROBLEM if name in at}
     found, picks = candidates(**problem)  # pyright: ignore[reportArgumentType]
@@ -74,12 +61,6 @@ def by_games(reading: str, rare: float, **at: float) -> str:
         f"4,000 literal batches per world: power at FPR 0.1 is {powers[0]:.3f} against the candidate that "
         f"the algorithm picks and {powers[1]:.3f} against the one of largest m* (+- 0.03)"
     )
-
-
-def lattice(rare: float, value: float) -> bool:
-    """Whether, of gradients on -1, 1 and another value, the candidate of all -1 has a larger m* than that of the other value."""
-    mean = rare * value
-    return (1 + mean) ** 2 > (value - mean) ** 2
 
 
 PROBLEM = ("C0", "law", "d", "mean", "count", "references", "draw", "problems")
@@ -94,7 +75,7 @@ _SHARED = {
 }
 _FEW = {"law": "Gaussian", "d": 20, "batch": 20, "count": 30, "mean": 1.0, "references": 5, "draw": 0}
 _MANY = {"C0": "centred"} | _FEW | {"d": 5, "batch": 5, "references": 2560, "problems": 100}
-_LATTICE = {"rare": 0.1, "value": 2**0.5 / 10}
+_LATTICE = {"rare": 0.1, "value": 0.1}
 OPTIMAL = rf.Quote(
     'Algorithm 3 takes as input candidate "canaries", and outputs the "easiest" point to attack between the proposed candidates. To do so, '
     "Algorithm 3 estimates the Mahalanobis score of gradients using reference samples. In addition to being an optimal strategy, Algorithm 3 is the first "
@@ -112,10 +93,12 @@ PRINTED = rf.Statement(
         "reading": rf.Choice(EASIEST, ATTACKED),
         "C0": rf.Choice("uncentred", EXACT, "centred"),
         "rare": rf.Real(0.02, 0.9),
-        "value": rf.Real(-0.95, 0.95),
+        "value": rf.Real(-0.65, 0.65),
     }
     | _SHARED,
-    where=lambda rare, value: lattice(rare, value),
+    # Gradients on -1, 1 and value sqrt(2), which has no rational relation to them, so that a sum tells how many rows hold each; the candidate
+    # of all -1 has a larger m* than that of the other value.
+    where=lambda rare, value: value != 0 and (1 + rare * value * 2**0.5) > abs(value * 2**0.5 * (1 - rare)),
     claimed=picked,
     truth=easiest,
     points=[

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from math import inf
 
-import numpy as np
 from scipy import stats
 
 from mipsim import referee as rf
-from sims.cut_off_laws import Family, kept_part, law_of, of_points, on_values
+from sims.cut_off_laws import Family, fall_by_draws, kept_part, of_points, on_values, worst_point
 
 EACH, AVERAGE = "each point that remains", "the points that remain, on average"
 SYMMETRIC = ("normal", "laplace", "uniform", "student")
@@ -19,24 +18,6 @@ PRODUCTS = (*SYMMETRIC, BALL, VALUES)
 def family(data: str, shape: float, other: float) -> Family:
     """The law of one dimension; a Student law has 3 degrees of freedom more than the shape."""
     return data, shape + 3 if data == "student" else shape, other
-
-
-def worst_point(data: str, shape: float, other: float, keep: float) -> tuple[float, float, float]:
-    """(the point that remains whose t^2 falls most, its t^2 before, after)."""
-    one = family(data, shape, other)
-    law, (low, high, mean, variance, _) = law_of(one), kept_part(one, keep)
-    centre, spread = float(law.mean()), float(law.var())
-
-    def both(z: float) -> tuple[float, float, float]:
-        return z, (z - centre) ** 2 / spread, (z - mean) ** 2 / variance
-
-    # A difference of two parabolas: largest at an end or at its one stationary point.
-    curvature = 1 / spread - 1 / variance
-    points = [low, high]
-    if curvature != 0:
-        turn = (centre / spread - mean / variance) / curvature
-        points += [turn] if low < turn < high else []
-    return max((both(z) for z in points), key=lambda one: one[1] - one[2])
 
 
 def scores(
@@ -56,18 +37,8 @@ def scores(
     if reading == AVERAGE:
         # Afterwards it is 1 by definition of C'.
         return kept_part(family(data, shape, other), keep)[4], 1.0, ""
-    z, before, after = worst_point(data, shape, other, keep)
+    z, before, after = worst_point(family(data, shape, other), keep)
     return before, after, f"at z = {z:.3f}."
-
-
-def by_draws(data: str, shape: float, other: float, keep: float) -> str:
-    """A drawn sample, the farthest removed."""
-    point, law = worst_point(data, shape, other, keep)[0], law_of(family(data, shape, other))
-    sample = law.rvs(size=400_000, random_state=np.random.default_rng(5))
-    distance = np.abs(sample - sample.mean())
-    rest = sample[distance <= np.quantile(distance, keep)]
-    before, after = (point - sample.mean()) ** 2 / sample.var(), (point - rest.mean()) ** 2 / rest.var()
-    return f"400,000 drawn points (seed 5), the farthest removed: t^2 of the same point falls from {before:.4f} to {after:.4f}"
 
 
 _REST = {"shape": 1.5, "other": 1.0, "d": 1, "draw": 0}
@@ -113,7 +84,7 @@ PRINTED = rf.Statement(
     points=_ONE,
     control=rf.Control(_EDGE),
     quote=ONION,
-    second_route=by_draws,
+    second_route=lambda data, shape, other, keep: fall_by_draws(family(data, shape, other), keep),
 )  # fmt: skip
 
 CORRECTED = PRINTED.corrected(

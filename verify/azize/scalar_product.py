@@ -5,12 +5,18 @@ from __future__ import annotations
 from math import inf
 
 import numpy as np
-from scipy.special import ndtri
 
 from mipsim import GaussianTradeOff
 from mipsim import referee as rf
 from mipsim.exact.normal_sums import NormalCurve
-from sims.linear_problems import NAMED, REFERENCES, drawn_powers, linear_problem, pair_powers
+from sims.linear_problems import (
+    NAMED,
+    REFERENCES,
+    drawn_powers,
+    linear_problem,
+    scalar_ahead,
+    two_coordinates,
+)
 
 DRAWN = "drawn"
 RARE = "two rare coordinates"
@@ -33,24 +39,17 @@ def visible(data: str, tau: float, kinds: int, spread: float, draw: int) -> bool
     return data == RARE or curve("covariance", LARGE[-1], data, tau, kinds, spread, draw).mu < MOST_MU
 
 
-def ahead(n: int, p: np.ndarray, z: np.ndarray, reference: np.ndarray) -> tuple[float, float, float]:
-    """(FPR, powers of the covariance attack and of the scalar product) where the latter is farthest ahead."""
-    alpha, covariance, scalar = pair_powers(n, p, z, reference)
-    worst = int(np.argmax(scalar - covariance))
-    return float(alpha[worst]), float(covariance[worst]), float(scalar[worst])
-
-
 def covariance_attack(n: int, data: str, **at: float) -> NormalCurve | rf.Number:
     """The covariance attack's curve; its power where the scalar product is farthest ahead for the rare coordinates."""
     if data == RARE:
-        return rf.Number(ahead(n, ONES * COUNT / n, ONES, HALF)[1], unit="power")
+        return rf.Number(scalar_ahead(n, ONES * COUNT / n, ONES, HALF)[1], unit="power")
     return curve("covariance", n, data, **{name: at[name] for name in PROBLEM})  # pyright: ignore[reportArgumentType]
 
 
 def scalar_product(n: int, data: str, reference: str, **at: float) -> NormalCurve | rf.Number:
     """The same of the scalar product with that reference point."""
     if data == RARE:
-        alpha, _, power = ahead(n, ONES * COUNT / n, ONES, HALF)
+        alpha, _, power = scalar_ahead(n, ONES * COUNT / n, ONES, HALF)
         return rf.Number(power, unit="power", route="enumeration", detail=f"At FPR {alpha:.4g}.")
     return curve(reference, n, data, **{name: at[name] for name in PROBLEM})  # pyright: ignore[reportArgumentType]
 
@@ -150,17 +149,11 @@ CURVES = rf.Statement(
 )
 
 
-def setting(data: str, **at: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(p, target, reference point) of two coordinates, Bernoulli(p_j) or N(0, p_j), the target at its quantiles."""
-    p, place, z_ref = (np.array([at[f"{name}_{j}"] for j in (1, 2)]) for name in ("p", "target", "reference"))
-    return p, (place > 1 - p).astype(float) if data == "Bernoulli" else ndtri(place) * np.sqrt(p), z_ref
-
-
 def pair(data: str, n: int, **at: float) -> tuple[float, float, float]:
     """(FPR, power of the covariance attack, of the scalar product) for two coins; the same of mu for Gaussian data, of no FPR."""
-    p, z, z_ref = setting(data, **at)
+    p, z, z_ref = two_coordinates(data, **at)
     if data == "Bernoulli":
-        return ahead(n, p, z, z_ref)
+        return scalar_ahead(n, p, z, z_ref)
     mu = [abs(w @ z) / np.sqrt(n * (w**2 @ p)) for w in (z / p, z - z_ref)]
     return np.nan, float(mu[0]), float(mu[1])
 
@@ -175,7 +168,7 @@ def pair_number(which: int, data: str, **at: float) -> rf.Number:
 
 def is_decided(data: str, n: int, **at: float) -> bool:
     """Whether neither score is constant; counts beyond 60 are not enumerated."""
-    p, z, z_ref = setting(data, **at)
+    p, z, z_ref = two_coordinates(data, **at)
     return bool((z != z_ref).any() and (z != (p if data == "Bernoulli" else 0.0)).any()) and (
         n <= 60 or data == "Gaussian"
     )
@@ -184,7 +177,7 @@ def is_decided(data: str, n: int, **at: float) -> bool:
 def pair_by_games(data: str, n: int, **at: float) -> str:
     """Drawn counts of ones."""
     alpha = pair(data, n, **at)[0]
-    powers = drawn_powers(n, *setting(data, **at), alpha)
+    powers = drawn_powers(n, *two_coordinates(data, **at), alpha)
     return (
         f"400,000 games per world with the counts of ones: power at FPR {alpha:.4f} is {powers[0]:.3f} (covariance) and "
         f"{powers[1]:.3f} (scalar product), +- 0.01"
