@@ -115,6 +115,40 @@ def best_deterministic_power(
     return power[best], ((best[:, None] >> np.arange(m)) & 1).astype(bool)
 
 
+def subset_sums(probability: np.ndarray) -> np.ndarray:
+    """The sums over all 2^m subsets of m numbers; bit j of a subset's place says whether number j is in it.
+
+    Examples:
+        >>> subset_sums(np.array([0.25, 0.5])).tolist()
+        [0.0, 0.25, 0.5, 0.75]
+    """
+    sums = np.zeros(1)
+    for one in probability:
+        sums = np.concatenate([sums, sums + one])
+    return sums
+
+
+def best_randomised_power(out: np.ndarray, inside: np.ndarray, alpha: float) -> float:
+    """The largest power of any test of size <= alpha: the upper hull of all sets of outputs.
+
+    Examples:
+        >>> best_randomised_power(np.array([0.5, 0.5]), np.array([0.2, 0.8]), 0.25)
+        0.4
+    """
+    sizes, powers = subset_sums(out), subset_sums(inside)
+    order = np.lexsort((-powers, sizes))
+    record = powers[order] > np.maximum.accumulate(np.append(-1.0, powers[order][:-1]))
+    hull: list[tuple[float, float]] = []
+    for x, y in zip(sizes[order][record].tolist(), powers[order][record].tolist(), strict=True):
+        # A corner on or below the chord of its neighbours goes.
+        while len(hull) > 1 and (hull[-1][1] - hull[-2][1]) * (x - hull[-2][0]) <= (y - hull[-2][1]) * (
+            hull[-1][0] - hull[-2][0]
+        ):
+            hull.pop()
+        hull.append((x, y))
+    return float(np.interp(alpha, *np.array(hull).T))
+
+
 Test = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
