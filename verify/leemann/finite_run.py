@@ -91,12 +91,12 @@ FINITE_CORRECTED = FINITE.corrected(
         "rate": rf.Real(0.01, 0.99, log=True),
         "steps": rf.Whole(1, np.inf, log=True, hunt_to=1500),
     },
-    # The inversion needs hundreds of steps that say something each.
+    # The inversion needs hundreds of steps that say something each; beyond mu = 4 little of the curve is above error rates of 1e-4.
     where=lambda curve, size, rate, steps: (
         0.1 <= leemann.long_run_mu(size, rate * steps**0.5) <= 4.0
         and (curve == COIN or (steps >= 500 and size >= 0.1))
     ),
-    # So many cells that the certified bounds are .001 probits apart down to error rates of 1e-4, and not .02.
+    # So many cells that the certified bounds are at most .007 probits apart at the points below, down to error rates of 1e-4.
     claimed=lambda curve, size, rate, steps: composed(curve, size, rate, steps, 1 << 14, 1 << 18),
     truth=game,
     points=[
