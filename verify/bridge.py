@@ -29,7 +29,10 @@ SAMPLES = (8, 24, 200)
 
 
 def claims_in(paper: str, modules: Sequence[Any]) -> tuple[Claim, ...]:
-    """What the modules of a paper hold: `CLAIMS`, or `STATEMENTS` with optional `SAMPLES` and `BY_GAMES`."""
+    """What the modules of a paper hold: `CLAIMS`, or `STATEMENTS` with optional `SAMPLES`, `BY_GAMES` and `LAWS`.
+
+    `LAWS` names the exact laws that all statements of a module ask for: they draw the same points.
+    """
     found: list[Claim] = []
     for module in modules:
         found += getattr(module, "CLAIMS", ())
@@ -37,6 +40,7 @@ def claims_in(paper: str, modules: Sequence[Any]) -> tuple[Claim, ...]:
         claims = claims_of(
             paper, statements, getattr(module, "SAMPLES", None), getattr(module, "BY_GAMES", ())
         )
+        claims = tuple(replace(one, laws=getattr(module, "LAWS", "")) for one in claims)
         found += with_formulas(claims, statements)
     return tuple(found)
 

@@ -34,16 +34,13 @@ def bernoulli_data_sets(p: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
 def mean_game(
     p: np.ndarray, n: int, target: np.ndarray, kept: int | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Outputs of the (sub-sampled) empirical mean with their probabilities in the two worlds.
+    """Outputs of the (sub-sampled) empirical mean, shape (m, d), with their probabilities out and in, each of shape (m,).
 
     Args:
         p: Bernoulli parameters, shape (d,).
         n: records.
         target: z*, shape (d,); any real point.
         kept: k rows drawn without replacement; None keeps all n.
-
-    Returns:
-        (outputs of shape (m, d), P_out of shape (m,), P_in of shape (m,)).
 
     Examples:
         >>> outputs, out, inside = mean_game(np.array([0.5]), 2, np.array([1.0]))
@@ -116,6 +113,40 @@ def best_deterministic_power(
         [int(np.argmax(np.where(size <= level + 1e-12, power, -1.0))) for level in np.atleast_1d(alpha)]
     )
     return power[best], ((best[:, None] >> np.arange(m)) & 1).astype(bool)
+
+
+def subset_sums(probability: np.ndarray) -> np.ndarray:
+    """The sums over all 2^m subsets of m numbers; bit j of a subset's place says whether number j is in it.
+
+    Examples:
+        >>> subset_sums(np.array([0.25, 0.5])).tolist()
+        [0.0, 0.25, 0.5, 0.75]
+    """
+    sums = np.zeros(1)
+    for one in probability:
+        sums = np.concatenate([sums, sums + one])
+    return sums
+
+
+def best_randomised_power(out: np.ndarray, inside: np.ndarray, alpha: float) -> float:
+    """The largest power of any test of size <= alpha: the upper hull of all sets of outputs.
+
+    Examples:
+        >>> best_randomised_power(np.array([0.5, 0.5]), np.array([0.2, 0.8]), 0.25)
+        0.4
+    """
+    sizes, powers = subset_sums(out), subset_sums(inside)
+    order = np.lexsort((-powers, sizes))
+    record = powers[order] > np.maximum.accumulate(np.append(-1.0, powers[order][:-1]))
+    hull: list[tuple[float, float]] = []
+    for x, y in zip(sizes[order][record].tolist(), powers[order][record].tolist(), strict=True):
+        # A corner on or below the chord of its neighbours goes.
+        while len(hull) > 1 and (hull[-1][1] - hull[-2][1]) * (x - hull[-2][0]) <= (y - hull[-2][1]) * (
+            hull[-1][0] - hull[-2][0]
+        ):
+            hull.pop()
+        hull.append((x, y))
+    return float(np.interp(alpha, *np.array(hull).T))
 
 
 Test = Callable[[np.ndarray, np.ndarray], np.ndarray]

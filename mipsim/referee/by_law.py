@@ -12,7 +12,7 @@ from scipy.special import ndtr, ndtri
 
 from mipsim.bands.equality_tolerance import equality_tolerance
 from mipsim.exact.exact_tradeoff import ExactTradeOff
-from mipsim.referee.curve_gap import FLOOR, Size, curve_gap, gap_of, law_errors, rates_of
+from mipsim.referee.curve_gap import FLOOR, RESOLUTION, Size, curve_gap, gap_of, law_errors, rates_of
 from mipsim.referee.exact_judges import (
     DECIDES,
     ROUNDING,
@@ -33,6 +33,8 @@ TOO_RARE = 1e3
 """Error rates below this many times the proven error of a law say nothing by it."""
 LEAST_RATE = 1e-2
 """A law is always judged from this error rate on."""
+LEFT_BETWEEN = 0.05
+"""Share of the tolerance of an equality that may be left between two points of its curves."""
 NODES, SPREAD = 97, 33
 """FPRs of a quick look, evenly in probits: an eighth of a probit apart, and so many where the claim's FNR is spread evenly."""
 
@@ -105,7 +107,9 @@ def size_of(
         unseen = not gap.any() and (not kind.one_sided or _passed_below(claimed, truth, alpha))
         return Size(float(gap.min()), float(gap.max()), error=math.inf if unseen else 0.0)
     convex = optimal and not no_tradeoff(claimed) and not no_tradeoff(truth)
-    return curve_gap(truth, claimed, label, floor=floor, convex=convex)
+    # What is left between two points counts against an equality: no more than a small part of what is tolerated.
+    resolution = RESOLUTION if kind.one_sided else min(RESOLUTION, LEFT_BETWEEN * tolerance_of(kind, claimed))
+    return curve_gap(truth, claimed, label, floor=floor, convex=convex, resolution=resolution)
 
 
 def _nothing_between(claimed: AbstractTradeOff, floor: float) -> bool:

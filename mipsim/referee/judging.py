@@ -12,7 +12,7 @@ from typing import Any
 from mipsim._validation import number, whole
 from mipsim.referee.kinds import Limit
 from mipsim.referee.outcome import Failure, Finding, Outcome, speaks, verdict_on
-from mipsim.referee.point import judge_point, point_seed
+from mipsim.referee.point import judge_point, limit_sizes, point_seed
 from mipsim.referee.replay import replay_of
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.sampling import corners, draws
@@ -176,7 +176,7 @@ def _checked(statement: Statement, one: Any) -> Point:
 
 def _findings(statement: Statement, at: Mapping[str, Any]) -> list[Finding]:
     if isinstance(statement.kind, Limit):
-        at = dict(at) | {statement.kind.grows: statement.domain[statement.kind.grows].ends[-1]}
+        at = dict(at) | {statement.kind.grows: limit_sizes(statement, statement.kind, at)[-1]}
     claimed = read("claimed", statement.call("claimed", at))
     if isinstance(claimed, (Number, Played, Samplers)) or not (what := no_tradeoff(claimed)):
         return []

@@ -251,7 +251,9 @@ def sizes_of(kind: Limit, low: float, high: float, at: Mapping[str, Any] | None 
         own = kind.sizes
         if callable(own):
             asked = inspect.signature(own).parameters
-            own = _doubling(own(**{name: value for name, value in (at or {}).items() if name in asked}))
+            takes_all = any(one.kind is one.VAR_KEYWORD for one in asked.values())
+            given = {name: value for name, value in (at or {}).items() if takes_all or name in asked}
+            own = _doubling(own(**given))
         return tuple(whole("sizes", size, 1) for size in own)
     start = max(100, int(low)) if high >= 100 * 2 ** (LEAST_SIZES - 1) else max(1, int(low))
     steps = min(SIZES - 1, int(math.log2(high / start)))

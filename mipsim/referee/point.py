@@ -91,7 +91,7 @@ def look(statement: Statement, at: Mapping[str, Any], seed: int) -> Look:
     kind = inner(statement.kind)
     full = dict(at)
     if isinstance(kind, Limit):
-        full[kind.grows] = _sizes(statement, kind, at)[-1]
+        full[kind.grows] = limit_sizes(statement, kind, at)[-1]
     claimed, truth = values_at(statement, full)
     finding = no_tradeoff(claimed) if not isinstance(claimed, (Number, Played, Samplers)) else ""
     wanted, (found, _) = lawful(claimed)[0], lawful(truth)
@@ -236,7 +236,8 @@ def _about_all(kind: Kind, result: PointResult, truth: Value, optimal: bool) -> 
     return replace(result, verdict=Verdict.INCONCLUSIVE, detail=f"{result.detail} {slack}".strip())
 
 
-def _sizes(statement: Statement, kind: Limit, at: Mapping[str, Any]) -> tuple[int, ...]:
+def limit_sizes(statement: Statement, kind: Limit, at: Mapping[str, Any]) -> tuple[int, ...]:
+    """The sizes at which a limit is judged at a point: those that satisfy the assumptions."""
     low, high = statement.domain[kind.grows].ends
     sizes = sizes_of(kind, low, high, at)
     if statement.where is None:
@@ -257,7 +258,7 @@ def _judge_limit(statement: Statement, kind: Limit, at: Mapping[str, Any]) -> Po
             raise ValueError("no exact law is known here; a limit is judged by exact laws, curves or numbers")
         return wanted, found, optimal
 
-    sizes = _sizes(statement, kind, at)
+    sizes = limit_sizes(statement, kind, at)
     result = judge_sequence(kind, pair, at, sizes, "exact laws at growing sizes")
     truth = values(sizes[-1])[1]
     if isinstance(truth, Number):

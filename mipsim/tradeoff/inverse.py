@@ -120,12 +120,17 @@ class InverseMixtureTradeOff(AbstractTradeOff):
         return np.where(x > 0.0, ndtr(crossing(too_far, x.size, _Z_LEAST, _Z_MOST)[0]), 0.0)
 
     def _at(self, x: np.ndarray, name: str) -> np.ndarray:
-        rare = x <= 0.5
+        turned, left = self.mixture.inner.inverse(), 1.0 - self.mixture.rho
+        # Where f is 0 before the FPR 1, the mixture is a straight line there.
+        flat = x < left * float(turned.tpr_at(0.0))
+        rare = (x <= 0.5) & ~flat
         value = np.empty(x.shape)
+        if flat.any():
+            value[flat] = x[flat] / left if name == "tpr_at" else 1.0 - x[flat] / left
         if rare.any():
-            value[rare] = getattr(self.mixture.inner.inverse(), name)(self._inner_fnr(x[rare]))
-        if not rare.all():
-            value[~rare] = getattr(InverseTradeOff(self.mixture), name)(x[~rare])
+            value[rare] = getattr(turned, name)(self._inner_fnr(x[rare]))
+        if not (flat | rare).all():
+            value[~(flat | rare)] = getattr(InverseTradeOff(self.mixture), name)(x[~(flat | rare)])
         return value
 
     def beta(self, alpha: object) -> np.ndarray:

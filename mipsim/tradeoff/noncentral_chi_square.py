@@ -1,5 +1,7 @@
 """The trade-off function of thresholding a score that is a scaled non-central chi-square in both worlds."""
 
+from functools import lru_cache
+
 import equinox as eqx
 import numpy as np
 
@@ -62,8 +64,8 @@ class NoncentralChiSquareTradeOff(AbstractTradeOff):
         """Threshold with FPR alpha, in units of the scale of world in."""
         inner = (alpha > 0.0) & (alpha < 1.0)
         large = self.rejects == "large"
-        quantile = isf if large else ppf
-        at = quantile(np.where(inner, alpha, 0.5), self.d, self.out_noncentrality)
+        at = _quantiles(np.where(inner, alpha, 0.5).tobytes(), self.d, self.out_noncentrality, large)
+        at = at.reshape(alpha.shape)
         nothing, everything = (np.inf, 0.0) if large else (0.0, np.inf)
         at = np.where(inner, at, np.where(alpha == 0.0, nothing, everything))
         return at * (self.out_scale / self.in_scale)
@@ -76,6 +78,14 @@ class NoncentralChiSquareTradeOff(AbstractTradeOff):
         """TPR at the FPR `fpr`, to full relative accuracy however small it is."""
         caught = sf if self.rejects == "large" else cdf
         return caught(self._cut(rates("fpr", fpr)), self.d, self.in_noncentrality)
+
+
+@lru_cache(maxsize=8)
+def _quantiles(levels: bytes, d: float, noncentrality: float, large: bool) -> np.ndarray:
+    """Quantiles at these levels (float64); kept for a while, since FNR and TPR are asked for at the same FPRs."""
+    found = (isf if large else ppf)(np.frombuffer(levels), d, noncentrality)
+    found.setflags(write=False)
+    return found
 
 
 @inverse.register

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mipsim.exact.enumeration import bernoulli_data_sets, best_deterministic_power, mean_game
+from mipsim.exact.enumeration import (
+    bernoulli_data_sets,
+    best_deterministic_power,
+    best_randomised_power,
+    mean_game,
+    roc_vertices,
+)
 from tests.fourier_terms import density_terms
 
 P, Z = np.array([0.3, 0.6]), np.array([1.0, 0.0])
@@ -46,3 +52,14 @@ def test_sizes_beyond_enumeration_are_refused():
         bernoulli_data_sets(np.full(4, 0.5), 10)
     with pytest.raises(ValueError, match="30 outputs"):
         best_deterministic_power(np.full(30, 1 / 30), np.full(30, 1 / 30), np.array([0.1]))
+
+
+def test_the_best_of_all_tests_is_that_of_neyman_and_pearson():
+    rng = np.random.default_rng(2)
+    for m in (2, 7, 12):
+        out, inside = rng.dirichlet(np.full(m, 0.7)), rng.dirichlet(np.full(m, 0.7))
+        fpr, tpr = roc_vertices(np.log(inside / out), out, inside)
+        for alpha in (0.0, 0.03, 0.5, 1.0):
+            best = best_randomised_power(out, inside, alpha)
+            assert best == pytest.approx(np.interp(alpha, fpr, tpr), abs=1e-12)
+            assert best >= best_deterministic_power(out, inside, np.array([alpha]))[0][0] - 1e-12

@@ -12,8 +12,8 @@ import mipsim as mi
 from mipsim._precision import exact_scope
 from mipsim.theory import kaissis
 from sims.kaissis_games import SHADOWS, clipped_gradients
+from sims.relaxed_laws import lira
 from sims.studies import STUDIES
-from verify.kaissis.audits import lira_beta
 
 
 def summed(rows):
@@ -73,8 +73,8 @@ def test_lira_follows_students_law():
     played = mi.play(made, mi.OfflineLiRA(first), games=20_000, seed=1, progress=False)
     alpha = np.array([0.05, 0.2, 0.5, 0.8])
     low, high = played.tradeoff(confidence=1 - 1e-9).band(alpha)
-    assert np.all(low <= lira_beta(alpha, 8, 1.0))
-    assert np.all(lira_beta(alpha, 8, 1.0) <= high)
+    assert np.all(low <= lira(8, 1.0).beta(alpha))
+    assert np.all(lira(8, 1.0).beta(alpha) <= high)
     assert np.any(kaissis.gaussian_tradeoff(2.0).beta(alpha) < low)
 
 

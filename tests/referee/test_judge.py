@@ -160,6 +160,20 @@ def test_limits_are_judged_by_their_rule(truth, expected: str) -> None:
     assert str(found.verdict) == expected
 
 
+def test_sizes_that_depend_on_the_point_are_all_that_a_limit_asks_for() -> None:
+    """The domain may name a size that no law reaches."""
+    asked = []
+
+    def claimed(n, c):
+        asked.append(n)
+        return G(1.0)
+
+    limit = rf.Limit("n", sizes=lambda **at: [int(100 * at["c"]) * 2**k for k in range(8)])
+    domain = LIMIT | {"n": rf.Whole(2, 1e12, log=True)}
+    found = rf.judge(statement(limit, claimed, lambda n, c: G(1.0 + 1 / n), domain=domain), at={"c": 2.0})
+    assert (found.verdict, max(asked), min(asked)) == ("CONFIRMED", 25_600, 200)
+
+
 def test_existence_is_confirmed_by_a_point_and_refuted_by_none() -> None:
     there = statement(rf.Exists(rf.Equality(0.01)), lambda mu: G(1.0), lambda mu: G(mu))
     assert str(rf.judge(there, at=[{"mu": 1.0}, {"mu": 2.0}]).verdict) == "CONFIRMED"

@@ -8,7 +8,7 @@ from scipy.stats import chi2, laplace, ncx2, norm
 
 from mipsim.theory import kaissis
 from mipsim.tradeoff import PiecewiseLinearTradeOff
-from verify.kaissis.outputs import best_test, norm_beta
+from sims.relaxed_laws import norm_curves
 
 ALPHA = np.array([1e-6, 1e-3, 0.05, 0.3, 0.7, 0.99])
 
@@ -30,7 +30,7 @@ def test_the_magnitude_by_integrating_the_density(law, curve, mu):
 def test_theorem_2_is_scipys_law_and_the_quadrature(d, mu):
     expected = ncx2.cdf(chi2.isf(ALPHA, d), d, mu**2)
     np.testing.assert_allclose(kaissis.gaussian_tradeoff(mu, d).beta(ALPHA), expected, atol=1e-9)
-    np.testing.assert_allclose(norm_beta(d, mu)(ALPHA), expected, atol=1e-9)
+    np.testing.assert_allclose(norm_curves(d, mu)[0].beta(ALPHA), expected, atol=1e-9)
 
 
 def test_corollary_1_is_theorem_2_at_one_dimension():
@@ -79,11 +79,6 @@ def test_the_limit_by_the_normal_law():
     np.testing.assert_allclose(
         kaissis.limit_beta(ALPHA, d, total), norm.cdf(cut, d + total, np.sqrt(2 * d + 4 * total)), rtol=1e-12
     )
-
-
-def test_sorting_finds_the_best_test():
-    curve = best_test(np.array([0.5, 0.5, 0.0]), np.array([0.25, 0.25, 0.5]))
-    np.testing.assert_allclose(curve.beta([0.0, 0.4, 1.0]), [0.5, 0.3, 0.0])
 
 
 @pytest.mark.parametrize(

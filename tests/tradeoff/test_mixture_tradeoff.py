@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from mipsim.tradeoff import GaussianTradeOff, MixtureTradeOff
+from mipsim.tradeoff import GaussianTradeOff, MixtureTradeOff, PiecewiseLinearTradeOff
 
 ALPHA = np.concatenate([np.geomspace(1e-12, 0.1, 20), np.linspace(0.1, 1, 20)])
 
@@ -27,6 +27,15 @@ def test_mixtures_compose() -> None:
     inner = GaussianTradeOff(2.0)
     twice = MixtureTradeOff(MixtureTradeOff(inner, 0.5), 0.4)
     assert np.allclose(twice.tpr_at(ALPHA), MixtureTradeOff(inner, 0.2).tpr_at(ALPHA), rtol=1e-13)
+
+
+def test_the_inverse_where_the_inner_curve_ends_at_zero_early() -> None:
+    """f is 0 from the FPR 1/2 on: there the mixture is the line (1 - rho)(1 - alpha), and its inverse 1 - x / (1 - rho)."""
+    turned = MixtureTradeOff(PiecewiseLinearTradeOff([0.0, 0.5, 1.0], [0.8, 0.0, 0.0]), 0.3).inverse()
+    x = np.array([0.0, 1e-9, 0.1, 0.35])  # the mixture is 0.35 at 1/2
+    assert np.allclose(turned.beta(x), 1 - x / 0.7, rtol=1e-12)
+    assert np.allclose(turned.tpr_at(x), x / 0.7, rtol=1e-12)
+    assert np.allclose(turned.beta(0.3 * 0.4 + 0.7 * 0.75), 0.25)  # the mixture's FNR at 1/4
 
 
 @pytest.mark.parametrize("rho", [-0.1, 1.1, np.nan, "half"])

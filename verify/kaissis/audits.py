@@ -2,213 +2,123 @@
 
 from __future__ import annotations
 
-from functools import partial
+from typing import Any
 
-import numpy as np
-from scipy.special import ndtr, ndtri
-from scipy.stats import nct, t
-
+from mipsim import referee as rf
 from mipsim.theory import kaissis
-from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
-from verify.control import Control
-from verify.kaissis.many_dimensions import curve_gaps
-from verify.kaissis.outputs import magnitude_beta, norm_beta, refined
-from verify.limits import Size, curve_gap, judge_equality, judge_limit
+from mipsim.tradeoff import AbstractTradeOff
+from sims.relaxed_attackers import shadows_drawn
+from sims.relaxed_laws import lira, norm_curves
+from verify.kaissis.curves import EXACT, MU, Z, in_sight, probit
+from verify.kaissis.lemmas import dimensions, points, positive
 
-UNBOUNDED = float("inf")
-
-
-def canary_regime(ratio: float, stretch: float = 1.0) -> Regime:
-    """One dimension: the law of the magnitude of the noisy gradient against theorem 2."""
-    parameters = {"d": 1, "Delta/sigma": ratio, "attack": "Dirac canary, gradient space"}
-
-    def judge(_: Budget) -> RegimeResult:
-        claimed = kaissis.FoldedGaussianTradeOff(stretch * ratio)
-        found = curve_gap(magnitude_beta("Gaussian", ratio), claimed, f"Delta/sigma = {ratio:g}")
-        return judge_equality(found, parameters, mu=ratio, route="exact law of |z|")
-
-    return Regime(f"canary, d = 1, Delta/sigma = {ratio:g}", parameters, judge, random=False, setting="paper")
+_Z = (-3.7, -1.6, 0.5, 2.0)
 
 
-def loss_regime(d: int, ratio: float) -> Regime:
-    """Many dimensions: the law of the magnitude by quadrature against theorem 2, and its loss against d = 1."""
-    parameters = {"d": d, "Delta/sigma": ratio, "attack": "canary in a direction of many coordinates"}
-
-    def judge(_: Budget) -> RegimeResult:
-        claimed = kaissis.gaussian_tradeoff(ratio, d)
-        found = curve_gap(norm_beta(d, ratio), claimed.beta, f"d = {d}")
-        alone = float(kaissis.FoldedGaussianTradeOff(ratio).tpr_at(0.05))
-        there = 1.0 - float(norm_beta(d, ratio)(np.array([0.05]))[0])
-        far = curve_gaps(d, ratio**2, short=False)
-        if there >= alone:
-            found = Size(-UNBOUNDED, UNBOUNDED)
-        return judge_equality(
-            found,
-            parameters,
-            mu=ratio,
-            route="quadrature along the shift",
-            detail=f"power at FPR 0.05: {there:.4f}, and {alone:.4f} at d = 1; equation 7 of theorem 3, which the paper finds 'exactly verified' "
-            f"here, is off by up to {max(abs(far.low), abs(far.high)):.2f} probits (mu = {kaissis.limit_mu(d, ratio**2):.2g})",
-        )
-
-    return Regime(
-        f"canary, d = {d}, Delta/sigma = {ratio:g}", parameters, judge, random=False, setting="paper"
-    )
+def _drawn(mu2: float, d: int, **_: Any) -> AbstractTradeOff:
+    return kaissis.gaussian_tradeoff(mu2, d)
 
 
-def lira_regime(shadows: int, ratio: float, least: float, stretch: float = 1.0) -> Regime:
-    """Offline LiRA with so many shadow models, whose statistic is Student's, against j at rates from `least`."""
-    parameters = {
-        "shadow models": shadows,
-        "Delta/sigma": ratio,
-        "attack": "two-sided offline LiRA, logit space",
-        "rates from": least,
-    }
-
-    def judge(_: Budget) -> RegimeResult:
-        found = curve_gap(
-            partial(lira_beta, shadows=shadows, ratio=ratio),
-            kaissis.FoldedGaussianTradeOff(stretch * ratio),
-            f"{shadows} shadow models",
-            floor=least,
-        )
-        return judge_equality(
-            found,
-            parameters,
-            mu=ratio,
-            route="exact law of the studentised logit",
-            detail="the logit is linear in the released gradient, so that its distance from the shadows' mean is Student's",
-            second_route=partial(_lira_drawn, shadows, ratio, stretch),
-        )
-
-    name = f"offline LiRA, {shadows} shadow models, Delta/sigma = {ratio:g}, rates from {least:g}"
-    return Regime(name, parameters, judge, random=False)
-
-
-def lira_beta(alpha: np.ndarray, shadows: int, ratio: float) -> np.ndarray:
-    """FNR of |value - mean| / deviation over so many shadow models: non-central Student's law."""
-    cut, moved = t.isf(0.5 * alpha, shadows - 1), ratio / np.sqrt(1 + 1 / shadows)
-    return nct.cdf(cut, shadows - 1, moved) - nct.cdf(-cut, shadows - 1, moved)
-
-
-def _lira_drawn(shadows: int, ratio: float, stretch: float) -> str:
-    rng, games = np.random.default_rng(0), 20_000_000 // max(shadows, 100)
-    models = rng.standard_normal((games, shadows))
-    mean, deviation = models.mean(axis=1), models.std(axis=1, ddof=1)
-    out, inside = (np.abs(rng.standard_normal(games) + s - mean) / deviation for s in (0.0, ratio))
-    missed = float(np.mean(inside <= np.quantile(out, 0.98)))
-    return (
-        f"NumPy, {games:,} audits a world (seed 0), shadow models drawn for each: FNR {missed:.4f} at FPR 0.02 (standard error below "
-        f"{0.85 / games**0.5:.4f}), j says {float(kaissis.FoldedGaussianTradeOff(stretch * ratio).beta(0.02)):.4f}"
-    )
-
-
-def many_shadows_regime(ratio: float, least: float, stretch: float = 1.0) -> Regime:
-    """The number of shadow models grows: LiRA's curve against j, at rates from `least`."""
-    parameters = {"Delta/sigma": ratio, "rates from": least, "attack": "two-sided offline LiRA"}
-
-    levels = ndtr(np.linspace(ndtri(least), -ndtri(least), 241))
-
-    def at(shadows: int) -> Size:
-        claimed = kaissis.FoldedGaussianTradeOff(stretch * ratio)
-
-        def gap(alpha: np.ndarray) -> np.ndarray:
-            promised = claimed.beta(alpha)
-            judged = (promised >= least) & (promised <= 1 - least)
-            return np.where(judged, ndtri(promised) - ndtri(lira_beta(alpha, shadows, ratio)), np.nan)
-
-        values = refined(gap, levels)[1]
-        return Size(float(np.nanmin(values)), float(np.nanmax(values)))
-
-    def judge(_: Budget) -> RegimeResult:
-        return judge_limit(
-            at,
-            min(0.02, 0.02 * ratio),
-            parameters,
-            sizes=tuple(64 * 2**k for k in range(10)),
-            size_name="shadow models",
-        )
-
-    return Regime(
-        f"more shadow models, Delta/sigma = {ratio:g}, rates from {least:g}", parameters, judge, random=False
-    )
-
-
-_LIRA_QUOTE = Quote(
-    "At Delta/sigma = 1, this logit space auditing technique already nearly perfectly matches the theoretical bound.",
-    "section 5, MI attacks on DP ML models",
+AUDIT = rf.Statement(
+    name="kaissis-audit",
+    says="One DP-SGD step: the audit by a Dirac canary in gradient space, in any fixed direction of d coordinates, meets j: at Delta/sigma = 1, d = 1; "
+    "and at Delta/sigma = 2, d = 50, where it loses power as theorem 2 says.",
+    source="Kaissis et al., figures 3b and 3c",
+    kind=rf.Equality(EXACT, unit="probit"),
+    domain={"mu2": MU, "d": dimensions(1, 1000), "z": Z},
+    where=in_sight(_drawn),
+    claimed=lambda mu2, d, z: probit(kaissis.gaussian_tradeoff(mu2, d), z),
+    truth=lambda mu2, d, z: rf.Number(probit(norm_curves(d, mu2)[0], z), route="quadrature along the shift"),
+    points=[
+        *(rf.Point({"mu2": 1.0, "d": 1, "z": z}, name=f"figure 3b, z = {z:g}", setting="paper") for z in _Z),
+        *(rf.Point({"mu2": 2.0, "d": 50, "z": z}, name=f"figure 3c, z = {z:g}", setting="paper") for z in _Z),
+    ],
+    control=rf.Control({"mu2": 1.0, "d": 1, "z": -1.6}),
+    quote=rf.Quote(
+        "As seen in Figure 3b, the theoretical curve is matched exactly by the empirical one.", "section 5"
+    ),
 )
-_LIRA_DOMAIN = {
-    "Delta/sigma": OneOf(("1",), "judged at 0.5 and 2 too"),
-    "shadow models": Between(2, UNBOUNDED, "their number is not said"),
-    "alpha": Between(1e-4, 1 - 1e-4, "the figure shows all rates"),
-}
-CLAIMS = (
-    Claim(
-        "kaissis-audit",
-        "kaissis",
-        "One DP-SGD step at Delta/sigma = 1: a Dirac canary in gradient space meets j; at d = 50 (Delta/sigma = 2) the test loses power as "
-        "theorem 2 says.",
-        Kind.CURVE,
-        0.02,
-        "probit",
-        {"Delta/sigma": OneOf(("1", "2")), "d": OneOf(("1", "50")), "alpha": Between(1e-4, 1 - 1e-4)},
-        (canary_regime(1.0), loss_regime(50, 2.0)),
-        Control(partial(canary_regime, 1.0)),
-        quote=Quote(
-            "As seen in Figure 3b, the theoretical curve is matched exactly by the empirical one.",
+
+
+def at_rate(curve: AbstractTradeOff, ratio: float, alpha: float) -> float:
+    """Phi^-1(FNR) at an FPR in units of Delta/sigma, or in probits where that is more."""
+    return float(curve.probit_beta(alpha)) / min(1.0, ratio)
+
+
+def rates_from(least: float, ratio: float, alpha: float) -> bool:
+    """Whether both error rates of j are at least this."""
+    fnr = float(kaissis.FoldedGaussianTradeOff(ratio).beta(alpha))
+    return least <= min(alpha, 1 - alpha, fnr, 1 - fnr)
+
+
+_ALPHA = rf.Real(1e-4, 1 - 1e-4)
+_COARSE, _FINE = (0.01, 0.05, 0.3, 0.8), (1e-4, 1e-3, 0.9, 0.998)
+LIRA = rf.Statement(
+    name="kaissis-audit-lira",
+    says="One DP-SGD step at Delta/sigma = 1: offline LiRA on logits, whose shadow models are trained without the record, nearly meets j.",
+    source="Kaissis et al., figure 3a",
+    kind=rf.Equality(0.02, unit="probit"),
+    domain={"ratio": rf.Real(0.99, 1.01), "shadows": dimensions(2, 4096), "alpha": _ALPHA},
+    where=lambda ratio, alpha: rates_from(1e-4, ratio, alpha),
+    claimed=lambda ratio, alpha: at_rate(kaissis.FoldedGaussianTradeOff(ratio), ratio, alpha),
+    truth=lambda shadows, ratio, alpha: rf.Number(
+        at_rate(lira(shadows, ratio), ratio, alpha),
+        route="exact law of the studentised logit",
+        detail="the logit is linear in the released gradient, so that its distance from the shadows' mean is Student's",
+    ),
+    points=[
+        *points(ratio=(1.0,), shadows=(8, 16, 32, 64, 128, 256, 1024), alpha=_COARSE),
+        *points(ratio=(1.0,), shadows=(64, 128, 256, 1024), alpha=_FINE),
+    ],
+    control=rf.Control({"ratio": 1.0, "shadows": 1024, "alpha": 0.3}),
+    quote=rf.Quote(
+        "At Delta/sigma = 1, this logit space auditing technique already nearly perfectly matches the theoretical bound.",
+        "section 5, MI attacks on DP ML models",
+    ),
+    restricted_by=(
+        rf.Quote(
+            "LiRa [...] trains shadow models on D and fits a Gaussian likelihood to their confidence scores",
             "section 5",
         ),
     ),
-    Claim(
-        "kaissis-audit-lira",
-        "kaissis",
-        "One DP-SGD step at Delta/sigma = 1: offline LiRA on logits, whose shadow models are trained without the record, nearly meets j.",
-        Kind.CURVE,
-        0.02,
-        "probit",
-        _LIRA_DOMAIN,
-        (
-            *(lira_regime(count, 1.0, 1e-2) for count in (8, 16, 32, 64, 128, 256, 1024)),
-            *(lira_regime(count, 1.0, 1e-4) for count in (64, 128, 256, 1024)),
-        ),
-        Control(partial(lira_regime, 1024, 1.0, 1e-2)),
-        corrected_by="kaissis-audit-lira-corrected",
-        quote=_LIRA_QUOTE,
-        restricted_by=(
-            Quote(
-                "LiRa [...] trains shadow models on D and fits a Gaussian likelihood to their confidence scores",
-                "section 5",
-            ),
-        ),
-    ),
-    Claim(
-        "kaissis-audit-lira-corrected",
-        "kaissis",
-        "As the number of shadow models grows, the curve of two-sided offline LiRA on a logit that is linear in the released gradient tends to j; at "
-        "Delta/sigma = 1 it is within 0.02 probits with 128, 256, 512, ..., 4096 of them at rates from 0.01, and with 256, ..., 4096 at rates from 1e-4.",
-        Kind.LIMIT,
-        0.02,
-        "probit",
-        _LIRA_DOMAIN
-        | {"shadow models": Between(128, UNBOUNDED, "a limit; exact at the numbers that are named")},
-        (
-            *(many_shadows_regime(ratio, 1e-2) for ratio in (0.5, 1.0, 2.0)),
-            many_shadows_regime(1.0, 1e-4),
-            *(lira_regime(128 * 2**k, 1.0, 1e-2) for k in range(6)),
-            *(lira_regime(256 * 2**k, 1.0, 1e-4) for k in range(5)),
-        ),
-        Control(partial(many_shadows_regime, 1.0, 1e-2)),
-        corrects="kaissis-audit-lira",
-        derivation=(
-            "Let the logit be a + b x in the released gradient x, b known up to its sign, x normal with deviation sigma. Over m shadow models the mean "
-            "and the deviation of the logit are independent, and (logit - mean)/(deviation sqrt(1 + 1/m)) has Student's law with m - 1 degrees of "
-            "freedom, non-central by Delta/(sigma sqrt(1 + 1/m)) with the record (standard, Gosset and Cochran). As m grows both laws tend to the normal "
-            "ones in distribution, whose distribution functions are continuous, so that FNRs converge uniformly over FPRs (Polya), and probits do "
-            "where both rates stay away from 0 and 1. For the numbers that are named the exact laws are compared over the whole curve."
-        ),
-        quote=_LIRA_QUOTE,
-        same_formula=True,
+    second_route=shadows_drawn,
+)
+LIRA_CORRECTED = LIRA.corrected(
+    says="As the number of shadow models grows, the curve of two-sided offline LiRA on a logit that is linear in the released gradient tends to j.",
+    kind=rf.Limit("shadows", sizes=tuple(64 * 2**k for k in range(10)), tolerance=0.02, unit="probit"),
+    domain={"ratio": positive(0.3, 3.0), "shadows": dimensions(2, 32_768)},
+    points=[
+        one for one in points(ratio=(0.5, 1.0, 2.0), alpha=(*_COARSE, *_FINE)) if rates_from(1e-4, **one)
+    ],
+    control=rf.Control({"ratio": 1.0, "alpha": 0.3}),
+    derivation=(
+        "Let the logit be a + b x in the released gradient x, b known up to its sign, x normal with deviation sigma. Over m shadow models the mean "
+        "and the deviation of the logit are independent, and (logit - mean)/(deviation sqrt(1 + 1/m)) has Student's law with m - 1 degrees of "
+        "freedom, non-central by Delta/(sigma sqrt(1 + 1/m)) with the record (standard, Gosset and Cochran). As m grows both laws tend to the normal "
+        "ones in distribution, whose distribution functions are continuous, so that FNRs converge uniformly over FPRs (Polya), and probits do "
+        "where both rates stay away from 0 and 1. For the numbers that are named the exact laws are compared over the whole curve."
     ),
 )
+LIRA_ENOUGH = rf.Statement(
+    name="kaissis-audit-lira-enough",
+    says="At Delta/sigma = 1 two-sided offline LiRA is within 0.02 probits of j with 128 to 4096 shadow models at rates from 0.01, and with 256 to 4096 at "
+    "rates from 1e-4.",
+    source="Kaissis et al., figure 3a, with the numbers that it needs",
+    kind=LIRA.kind,
+    domain={"ratio": rf.Fixed(1.0), "shadows": rf.Whole(128, 4096, log=True), "alpha": _ALPHA},
+    where=lambda ratio, shadows, alpha: rates_from(1e-4 if shadows >= 256 else 0.01, ratio, alpha),
+    claimed=LIRA.claimed,
+    truth=LIRA.truth,
+    points=[
+        *points(ratio=(1.0,), shadows=tuple(128 * 2**k for k in range(6)), alpha=_COARSE),
+        *points(ratio=(1.0,), shadows=tuple(256 * 2**k for k in range(5)), alpha=_FINE),
+    ],
+    control=rf.Control({"ratio": 1.0, "shadows": 128, "alpha": 0.3}),
+    quote=LIRA.quote,
+    second_route=shadows_drawn,
+)
+
+STATEMENTS = (AUDIT, LIRA, LIRA_CORRECTED, LIRA_ENOUGH)
 """A canary meets j; LiRA does with enough shadow models."""
+SAMPLES = {"kaissis-audit-lira": (0, 0, 0)}
+"""How many shadow models are used is not said, so that the share of the numbers that suffice says nothing."""

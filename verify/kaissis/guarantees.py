@@ -6,175 +6,31 @@ the attacker chooses the function q and so may know to which side, or along whic
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from mipsim import referee as rf
+from sims.relaxed_attackers import (
+    COORDINATES,
+    LIRA,
+    NOTHING,
+    RECORD,
+    SIGN,
+    attacker,
+    drawn,
+    masked,
+    masks_drawn,
+    promised,
+)
+from sims.relaxed_laws import resilience
+from verify.kaissis.curves import power
+from verify.kaissis.lemmas import BOTH_SIDES, CHOOSES_Q, REAL_LINE, dimensions, points, positive
 
-import numpy as np
-from scipy.special import ndtr, ndtri
-from scipy.stats import binom, chi, chi2, laplace, nct, ncx2, norm, t
-
-from mipsim.theory import kaissis
-from mipsim.tradeoff import AbstractTradeOff, PiecewiseLinearTradeOff
-from verify.claim import Between, Budget, Claim, Kind, OneOf, Quote, Regime, RegimeResult
-from verify.control import Control
-from verify.kaissis.lemmas import BOTH_SIDES, CHOOSES_Q, REAL_LINE
-from verify.kaissis.outputs import best_test, log_uniform
-from verify.limits import judge_bound
-
-UNBOUNDED = float("inf")
-NOTHING = "nothing: every direction is as likely as every other"
-SIGN = "the direction: a sum of numbers >= 0, a count, a gradient along a fixed line"
-LIRA = "the direction, from 1024 shadow models: one-sided offline LiRA"
-ALPHA = np.concatenate([np.geomspace(1e-6, 0.02, 60)[:-1], ndtr(np.linspace(ndtri(0.02), ndtri(0.98), 140))])
-SHADOWS = 1024
-
-
-@lru_cache(maxsize=256)
-def promised(noise: str, mu: float, d: int) -> AbstractTradeOff:
-    """J = Symm(j, jinv) of theorem 1 or 2."""
-    if noise == "Laplace":
-        return kaissis.laplace_tradeoff(mu).symmetrized()
-    return kaissis.symmetrised(
-        kaissis.FoldedGaussianTradeOff(mu) if d == 1 else kaissis.gaussian_tradeoff(mu, d)
-    )
+MU = positive(0.1, 8.0)
+Z = rf.Real(-4.7, 3.0)
+"""The probit of the FPR: of rarer errors cells and shadow models say little."""
 
 
-def attacker_beta(noise: str, mu: float, d: int, knows: str, alpha: np.ndarray) -> np.ndarray:
-    """Least FNR at each FPR of an attacker with this knowledge, for the shift of full length, from the laws of the noise."""
-    if knows == SIGN:
-        curve = kaissis.laplace_dptm(mu) if noise == "Laplace" else kaissis.gaussian_dptm(mu)
-        return curve.beta(alpha)
-    if knows == LIRA:
-        return nct.cdf(t.isf(alpha, SHADOWS - 1), SHADOWS - 1, mu / np.sqrt(1 + 1 / SHADOWS))
-    return _directionless(noise, mu, d).beta(alpha)
-
-
-@lru_cache(maxsize=256)
-def _directionless(noise: str, mu: float, d: int) -> PiecewiseLinearTradeOff:
-    """The best test when the direction is uniform, by sorting likelihood ratios: on the line, or by the radius.
-
-    On the line the ratio is averaged over both signs; in space it depends on the radius only. Cells coarsen the output, so
-    that this attacker is at most as strong as the best one.
-    """
-    if d == 1:
-        law = {"Laplace": laplace, "Gaussian": norm}[noise]
-        step = mu / np.ceil(mu / 0.01)
-        edges = step * np.arange(-np.ceil((mu + 30.0) / step), np.ceil((mu + 30.0) / step) + 1)
-        out = np.diff(law.cdf(edges))
-        inside = 0.5 * (np.diff(law.cdf(edges - mu)) + np.diff(law.cdf(edges + mu)))
-        return best_test(out / out.sum(), inside / inside.sum())
-    edges = np.linspace(max(0.0, np.sqrt(d) - 12.0), np.sqrt(d + mu**2) + 12.0, 6001)
-    out, inside = np.diff(chi.cdf(edges, d)), np.diff(ncx2.cdf(edges**2, d, mu**2))
-    return best_test(out / out.sum(), inside / inside.sum())
-
-
-def guarantee_regime(noise: str, mu: float, d: int, knows: str, factor: float = 1.0) -> Regime:
-    """An attacker's exact FNR below J at `factor` times mu is a violation, at 200 FPRs from 1e-6 to 0.98."""
-    parameters = {"noise": noise, "mu": mu, "d": d, "the attacker knows of the shift": knows}
-
-    def judge(_: Budget) -> RegimeResult:
-        claim = promised(noise, factor * mu, d)
-        found = attacker_beta(noise, mu, d, knows, ALPHA)
-        gap = claim.beta(ALPHA) - found
-        at = int(np.argmax(gap))
-        # J is the chords of a sampled curve, less than 1e-6 above it.
-        return judge_bound(
-            float(gap[at]),
-            parameters,
-            unit="FNR",
-            error=1e-6 if noise == "Gaussian" else 0.0,
-            route="exact laws; likelihood ratios of cells, sorted" if knows == NOTHING else "exact laws",
-            detail=f"at FPR {ALPHA[at]:.3g} the attacker's FNR is {found[at]:.4f}, J promises {float(claim.beta(ALPHA[at])):.4f}",
-            second_route=partial(_drawn, noise, mu, d, float(claim.beta(0.05))),
-        )
-
-    short = {NOTHING: "knows nothing", SIGN: "knows the direction", LIRA: "one-sided LiRA"}[knows]
-    return Regime(f"{noise}, mu = {mu:g}, d = {d}, {short}", parameters, judge, random=False)
-
-
-def _drawn(noise: str, mu: float, d: int, bound: float) -> str:
-    """The output drawn along a direction that the attacker knows: a score, thresholded at its quantile."""
-    rng, games = np.random.default_rng(0), 400_000
-    draw = rng.laplace if noise == "Laplace" else rng.standard_normal
-    # The coordinates across the direction tell nothing.
-    out, inside = draw(size=games), draw(size=games) + mu
-    missed = float(np.mean(inside <= np.quantile(out, 0.95)))
-    return (
-        f"NumPy, {games:,} games a world (seed 0), the output along the known direction in d = {d}: FNR {missed:.4f} at FPR 0.05 (standard error "
-        f"below 0.0018); J promises at least {bound:.4f}"
-    )
-
-
-def _sampled(rng: np.random.Generator, count: int, noise: str) -> list[Regime]:
-    """Any mu and d, the direction unknown."""
-    found = []
-    for _ in range(count):
-        d = 1 if noise == "Laplace" else round(log_uniform(rng, 1.0, 100.0))
-        found.append(guarantee_regime(noise, log_uniform(rng, 0.2, 6.0), d, NOTHING))
-    return found
-
-
-RECORD = "a coin for the record: it takes part in all coordinates or in none"
-COORDINATES = "a coin for each of the d coordinates of the output, as a mask in {0,1}^d"
-
-
-def masked_regime(mu: float, d: int, rate: float, reading: str, factor: float = 1.0) -> Regime:
-    """The sub-sampled Gaussian mechanism in d dimensions against J_p: the magnitude where the shift has equal entries."""
-    parameters = {"mu": mu, "d": d, "p": rate, "mask": reading}
-
-    def judge(_: Budget) -> RegimeResult:
-        claim = _sampled_j(factor * mu, d, rate)
-        kept = np.arange(d + 1) if reading == COORDINATES else np.array([0, d])
-        weights = binom.pmf(kept, d, rate) if reading == COORDINATES else np.array([1 - rate, rate])
-        cut = chi2.isf(ALPHA, d)
-        found = np.zeros(ALPHA.size) + sum(
-            w * (ncx2.cdf(cut, d, mu**2 * k / d) if k else 1 - ALPHA)
-            for k, w in zip(kept, weights, strict=True)
-        )
-        gap = claim.beta(ALPHA) - found
-        at = int(np.argmax(gap))
-        return judge_bound(
-            float(gap[at]),
-            parameters,
-            unit="FNR",
-            error=1e-6,
-            route="exact law of the norm, averaged over the masks",
-            reading=reading,
-            detail=f"at FPR {ALPHA[at]:.3g} the magnitude's FNR is {found[at]:.4f}, J_p promises {float(claim.beta(ALPHA[at])):.4f}",
-            second_route=partial(_masks_drawn, mu, d, rate, float(ALPHA[at]), float(claim.beta(ALPHA[at]))),
-        )
-
-    word = "coordinates" if reading == COORDINATES else "records"
-    return Regime(
-        f"mask on {word}, mu = {mu:g}, d = {d}, p = {rate:g}", parameters, judge, reading, random=False
-    )
-
-
-@lru_cache(maxsize=64)
-def _sampled_j(mu: float, d: int, rate: float) -> AbstractTradeOff:
-    return kaissis.symmetrised(kaissis.sampled_tradeoff(kaissis.gaussian_tradeoff(mu, d), rate))
-
-
-def _masks_drawn(mu: float, d: int, rate: float, alpha: float, bound: float) -> str:
-    rng, games = np.random.default_rng(0), 400_000 // d
-    mask = rng.random((games, d)) < rate
-    out = np.square(rng.standard_normal((games, d))).sum(axis=1)
-    inside = np.square(rng.standard_normal((games, d)) + mask * mu / np.sqrt(d)).sum(axis=1)
-    missed = float(np.mean(inside <= np.quantile(out, 1 - alpha)))
-    return (
-        f"NumPy, {games:,} games a world (seed 0), a mask drawn for each output: FNR {missed:.4f} at FPR {alpha:.3g} (standard error below "
-        f"{0.75 / games**0.5:.4f}), J_p promises at least {bound:.4f}"
-    )
-
-
-_MU = Between(0, UNBOUNDED, "Delta/b or Delta/sigma; judged at 0.2 to 6")
-_KNOWS = {
-    "the attacker knows of the shift": OneOf(
-        (NOTHING, SIGN, LIRA), "what q, chosen by the attacker, lets them know"
-    )
-}
 _RESTRICTED = (
     BOTH_SIDES,
-    Quote(
+    rf.Quote(
         "since J-DR is defined conditional on a restriction of A's background knowledge, it is not resilient to post-processing through "
         "auxiliary information",
         "section 3, before lemma 7",
@@ -199,102 +55,95 @@ _GAUSSIAN_PROOF = (
     "stochastically ordered), so that this FNR is at least that at s = Delta, which is j; with the worlds exchanged the FPR of |z| <= c is at "
     "least that at Delta, which gives jinv. J lies below both."
 )
-_THEOREM_1 = Quote("The LM satisfies (j_LM(alpha), j_LM^-1(alpha))-DR", "theorem 1")
-_THEOREM_2 = Quote("The GM satisfies (j_GM(alpha), j_GM^-1(alpha))-DR", "theorem 2")
-_SIZES = (0.5, 1.0, 3.0)
+_KNOWN = " Where the direction is known the null and the alternative are simple along it, and the curve is f of the DPTM (Neyman and Pearson)."
 
 
-def _pair(
-    number: int, noise: str, quote: Quote, proof: str, cases: tuple[tuple[float, int], ...]
-) -> tuple[Claim, Claim]:
+def _pair(number: int, noise: str, letters: str, proof: str) -> tuple[rf.Statement, rf.Statement]:
     """The guarantee as it is given, and where it holds."""
-    name = f"kaissis-thm-{number}-guarantee"
-    domain = {
-        "mu": _MU,
-        "d": Between(1, UNBOUNDED if noise == "Gaussian" else 1),
-        "alpha": Between(0, 1, "judged at 1e-6 to 0.98"),
-    }
-    unknown = tuple(guarantee_regime(noise, mu, d, NOTHING) for mu, d in cases)
-    lira = (guarantee_regime("Gaussian", 1.0, 1, LIRA),) if noise == "Gaussian" else ()
-    control = Control(partial(guarantee_regime, noise, 3.0, 1, NOTHING), -0.03)
-    return (
-        Claim(
-            name,
-            "kaissis",
-            f"{noise} noise: no attacker of the relaxed threat model has errors below J = Symm(j, jinv), whatever function q they chose.",
-            Kind.BOUND,
-            0.0,
-            "FNR",
-            domain | _KNOWS,
-            (*unknown, *(guarantee_regime(noise, mu, d, SIGN) for mu, d in cases), *lira),
-            control,
-            corrected_by=f"{name}-corrected",
-            quote=quote,
-            restricted_by=(CHOOSES_Q, *_RESTRICTED),
-            # No points are drawn: how many attackers know the direction is no property of the domain, and the share would say just that.
+    line = noise == "Laplace"
+    zs = (-4.0, -1.6, 0.0, 1.0)
+    listed = points(mu=(0.5, 1.0, 3.0), d=(1,) if line else (1, 2, 30), knows=(NOTHING, SIGN), z=zs)
+    printed = rf.Statement(
+        name=f"kaissis-thm-{number}-guarantee",
+        says=f"{noise} noise: no attacker of the relaxed threat model has errors below J = Symm(j, jinv), whatever function q they chose.",
+        source=f"Kaissis et al., theorem {number}",
+        kind=rf.Bound(unit="probit"),
+        domain={
+            "mu": MU,
+            "d": rf.Fixed(1) if line else dimensions(1, 100),
+            # What q, chosen by the attacker, lets them know.
+            "knows": rf.Choice(NOTHING, SIGN) if line else rf.Choice(NOTHING, SIGN, LIRA),
+            "z": Z,
+        },
+        claimed=lambda mu, d, z: power(promised(noise, mu, d), z),
+        truth=lambda mu, d, knows, z: power(attacker(noise, mu, d, knows), z),
+        points=listed if line else [*listed, {"mu": 1.0, "d": 1, "knows": LIRA, "z": -1.6}],
+        control=rf.Control({"mu": 3.0, "d": 1, "knows": NOTHING, "z": -1.6}),
+        quote=rf.Quote(
+            f"The {letters} satisfies (j_{letters}(alpha), j_{letters}^-1(alpha))-DR", f"theorem {number}"
         ),
-        Claim(
-            f"{name}-corrected",
-            "kaissis",
-            f"{noise} noise: the guarantee of theorem {number} holds " + _UNIFORM,
-            Kind.BOUND,
-            0.0,
-            "FNR",
-            domain | {"the attacker knows of the shift": OneOf((NOTHING,), "its length may be known")},
-            unknown,
-            control,
-            corrects=name,
-            derivation=proof
-            + " Where the direction is known the null and the alternative are simple along it, and the curve is f of the DPTM (Neyman and Pearson).",
-            quote=quote,
-            restricted_by=_RESTRICTED,
-            same_formula=True,
-            sampled=partial(_sampled, noise=noise),
-            samples=(4, 12, 40),
+        restricted_by=(
+            CHOOSES_Q,
+            *_RESTRICTED,
         ),
+        second_route=lambda mu, d: drawn(noise, mu, d),
+    )
+    return printed, printed.corrected(
+        says=f"{noise} noise: the guarantee of theorem {number} holds " + _UNIFORM,
+        domain={"knows": rf.Fixed(NOTHING)},
+        restricted_by=_RESTRICTED,
+        control=printed.control,
+        derivation=proof + _KNOWN,
     )
 
 
-CLAIMS = (
-    *_pair(1, "Laplace", _THEOREM_1, _LAPLACE_PROOF, tuple((mu, 1) for mu in _SIZES)),
-    *_pair(2, "Gaussian", _THEOREM_2, _GAUSSIAN_PROOF, tuple((mu, d) for mu in _SIZES for d in (1, 2, 30))),
-    Claim(
-        "kaissis-lemma-9-guarantee",
-        "kaissis",
-        "The sub-sampled Gaussian mechanism, with a mask of probability p, satisfies J_p-DR, J_p = Symm(j_p, jinv_p), in every dimension d.",
-        Kind.BOUND,
-        0.0,
-        "FNR",
-        {
-            "mu": _MU,
-            "p": Between(0, 1),
-            "d": Between(1, UNBOUNDED),
-            "mask": OneOf((RECORD, COORDINATES), "the text defines it in {0,1}^d"),
-        },
-        (
-            *(masked_regime(mu, d, p, RECORD) for mu in (1.0, 3.0) for d in (1, 2, 30) for p in (0.3, 0.9)),
-            *(
-                masked_regime(mu, d, p, COORDINATES)
-                for mu in (1.0, 3.0)
-                for d in (1, 2, 5, 30)
-                for p in (0.3, 0.5)
-            ),
-        ),
-        Control(partial(masked_regime, 3.0, 2, 0.3, RECORD), -0.03),
-        quote=Quote(
-            "the SGM with diagonal covariance matrix sigma^2 I^d samples a mask in {0,1}^d ~ Bern(p)^d [...], where Bern(p) denotes a Bernoulli "
-            "distribution with probability p, and outputs q(...) + xi, xi ~ N(0, sigma^2 I^d), where (.) is the Hadamard product. [...] It follows "
-            "that the SGM satisfies J_SGM-DR.",
+LEMMA_9_GUARANTEE = rf.Statement(
+    name="kaissis-lemma-9-guarantee",
+    says="The sub-sampled Gaussian mechanism, with a mask of probability p, satisfies J_p-DR, J_p = Symm(j_p, jinv_p), in every dimension d.",
+    source="Kaissis et al., section 4",
+    kind=rf.Bound(unit="probit"),
+    domain={
+        "mu": MU,
+        "d": dimensions(1, 30),
+        "rate": rf.Real(0.01, 1.0),
+        # The text defines the mask in {0,1}^d.
+        "reading": rf.Choice(RECORD, COORDINATES),
+        "z": Z,
+    },
+    claimed=lambda mu, d, rate, z: power(resilience(mu, d, rate), z),
+    truth=lambda mu, d, rate, reading, z: rf.Number(
+        power(masked(mu, d, rate, reading), z), route="exact law of the norm, averaged over the masks"
+    ),
+    points=points(
+        mu=(1.0, 3.0), d=(1, 2, 5, 30), rate=(0.3, 0.9), reading=(RECORD, COORDINATES), z=(-4.0, -1.6, 0.0)
+    ),
+    control=rf.Control({"mu": 3.0, "d": 2, "rate": 0.3, "reading": RECORD, "z": -1.6}),
+    quote=rf.Quote(
+        "the SGM with diagonal covariance matrix sigma^2 I^d samples a mask in {0,1}^d ~ Bern(p)^d [...], where Bern(p) denotes a Bernoulli "
+        "distribution with probability p, and outputs q(...) + xi, xi ~ N(0, sigma^2 I^d), where (.) is the Hadamard product. [...] It follows "
+        "that the SGM satisfies J_SGM-DR.",
+        "section 4, Poisson-Subsampled Gaussian Mechanism",
+    ),
+    restricted_by=(
+        rf.Quote(
+            "The dominating pairs are (N(0, sigma^2), (1-p) N(0, sigma^2) + p N(Delta_2, sigma^2)) and ((1-p) N(Delta_2, sigma^2) + "
+            "p N(0, sigma^2), N(Delta_2, sigma^2)).",
             "section 4, Poisson-Subsampled Gaussian Mechanism",
         ),
-        restricted_by=(
-            Quote(
-                "The dominating pairs are (N(0, sigma^2), (1-p) N(0, sigma^2) + p N(Delta_2, sigma^2)) and ((1-p) N(Delta_2, sigma^2) + "
-                "p N(0, sigma^2), N(Delta_2, sigma^2)).",
-                "section 4, Poisson-Subsampled Gaussian Mechanism",
-            ),
-            REAL_LINE,
-        ),
+        REAL_LINE,
     ),
+    second_route=masks_drawn,
+)
+STATEMENTS = (
+    *_pair(1, "Laplace", "LM", _LAPLACE_PROOF),
+    *_pair(2, "Gaussian", "GM", _GAUSSIAN_PROOF),
+    LEMMA_9_GUARANTEE,
 )
 """Theorems 1 and 2 and lemma 9 as guarantees."""
+SAMPLES = {
+    # How many attackers know the direction is no property of the domain, and the share would say just that.
+    "kaissis-thm-1-guarantee": (0, 0, 0),
+    "kaissis-thm-2-guarantee": (0, 0, 0),
+    "kaissis-thm-2-guarantee-corrected": (4, 12, 40),
+    "kaissis-lemma-9-guarantee": (4, 8, 40),
+}

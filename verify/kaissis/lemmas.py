@@ -2,231 +2,261 @@
 
 from __future__ import annotations
 
-from functools import partial
+import itertools
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from mipsim.referee.exact_judges import ROUNDING
-from verify.claim import Between, Claim, Kind, OneOf, Quote, Regime
-from verify.control import Control
-from verify.kaissis.outputs import LAWS
-from verify.kaissis.sides import (
-    GUMBEL,
-    LOGISTIC,
-    SETTINGS,
-    UNBOUNDED,
-    magnitude_regime,
-    no_best_regime,
-    ratio_regime,
-    some_setting,
-    two_tests_regime,
-)
-
-_FLAT = Control(
-    lambda f: ratio_regime("Gaussian", 1.0, 1.0, null_only=False, tilt=f),
-    plants="densities whose ratio is flat in z: the Gaussian log ratio less its own slope",
+from mipsim import referee as rf
+from sims.relaxed_laws import LAWS, magnitude
+from sims.relaxed_tests import (
+    SUBSAMPLED,
+    can_be_seen,
+    composite_failure,
+    counted,
+    falls,
+    integrated_power,
+    one_test_for_both,
+    share_kept,
 )
 
 
-def _no_best(rng: np.random.Generator, count: int, monotone: float) -> list[Regime]:
-    """Shifts of both signs, or with probability `monotone` of one sign."""
-    found = []
-    for _ in range(count):
-        noise, mu, _rate = some_setting(rng, tuple(LAWS), False)
-        sign = 1.0 if rng.random() < monotone else -1.0
-        found.append(no_best_regime(noise, mu, 1.0, sign * float(rng.uniform(0.3, 1.0))))
-    return found
+def positive(low: float, hunt_to: float) -> rf.Real:
+    """A real number above 0, which is searched between these."""
+    return rf.Real(low, np.inf, log=True, hunt_to=hunt_to)
 
 
-def _sampled_ratios(rng: np.random.Generator, count: int, null_only: bool) -> list[Regime]:
-    settings = [some_setting(rng, ("Gaussian", "Laplace"), True) for _ in range(count)]
-    return [ratio_regime(*s, null_only=null_only and s[2] < 1) for s in settings]
+def dimensions(low: int, hunt_to: int) -> rf.Whole:
+    """A whole number from `low` on."""
+    return rf.Whole(low, np.inf, log=True, hunt_to=hunt_to)
 
 
-DOMAIN = {
-    "Delta": Between(0, UNBOUNDED, "in units of the noise's scale; judged at 0.05 to 15"),
-    "alpha": Between(0, 1, "strictly inside; judged from 1e-4 to 1 - 1e-4"),
-    "d": OneOf(("1",), "the noise is 'supported on the real line'"),
-    "noise": OneOf(("Laplace", "Gaussian", "sub-sampled Gaussian"), "others where the statement allows them"),
-    "shift": OneOf(("any in [-Delta, Delta]",), "unknown to the attacker"),
-}
-REAL_LINE = Quote(
+MARGIN = 1e-6
+"""The share of its advantage that a test must lose before it counts as not uniformly most powerful."""
+ROUNDING = 1e-9
+DELTA = positive(0.01, 15.0)
+"""The sensitivity in units of the noise's scale."""
+RATE = rf.Real(0.001, 1.0)
+"""The record takes part with this probability."""
+NOISES, SYMMETRIC = rf.Choice(*LAWS), rf.Choice("Gaussian", "Laplace", "logistic")
+
+
+def points(**values: Sequence[Any]) -> list[dict[str, Any]]:
+    """All combinations of the values."""
+    return [dict(zip(values, one, strict=True)) for one in itertools.product(*values.values())]
+
+
+DELTAS = (0.1, 1.0, 3.0, 10.0)
+SETTINGS = [
+    *points(noise=("Gaussian", "Laplace"), delta=DELTAS, rate=(1.0,)),
+    *points(noise=("Gaussian",), delta=DELTAS, rate=(0.3,)),
+    *points(noise=("logistic",), delta=(1.0, 3.0), rate=(1.0,)),
+]
+GUMBEL = points(noise=("Gumbel",), delta=(1.0, 3.0), rate=(1.0,))
+
+REAL_LINE = rf.Quote(
     "Unless otherwise indicated, xi will be realised through distributions supported on the real line which admit a density.",
     "section 2, Differential privacy",
 )
-CHOOSES_Q = Quote(
+CHOOSES_Q = rf.Quote(
     "The adversary A constructs a database D = {x_1, ..., x_n}, decides on a training function q, a DP mechanism M and sends them to the "
     "curator.",
     "section 3, RTM security game, step 1",
 )
 """What makes one-sided shifts part of the game: the attacker may choose a count, or a sum of numbers >= 0."""
-BOTH_SIDES = Quote(
+BOTH_SIDES = rf.Quote(
     "two individual one-sided LR tests r and r' with null hypothesis nu = 0 and alternative hypotheses -Delta <= nu < 0 for r and "
     "0 < nu <= Delta for r'",
     "lemma 2",
 )
-_SYMMETRIC = Quote(
-    "If the density of xi is additionally symmetric about the location parameter, the simultaneous individual LR tests r and r' are "
-    "equivalent to performing a single test using the magnitude of the observation as a test statistic",
-    "lemma 4",
+
+
+_OPPOSITE = [
+    *points(noise=tuple(LAWS), delta=(1.0, 3.0), second=(-1.0, -0.4), alpha=(1e-4, 0.05, 0.9)),
+    *points(noise=("Gaussian", "Laplace"), delta=(0.1, 10.0), second=(-1.0,), alpha=(1e-4,)),
+]
+LEMMA_1 = rf.Statement(
+    name="kaissis-lemma-1",
+    says="In the relaxed threat model no uniformly most powerful test exists, at any level in (0, 1), for any function q of the attacker's "
+    "choice: against two possible shifts, Delta and `second` times Delta, no test has the largest power.",
+    source="Kaissis et al., lemma 1",
+    kind=rf.Bound(unit="share of the advantage or FNR"),
+    domain={"noise": NOISES, "delta": DELTA, "second": rf.Real(-1.0, 1.0), "alpha": rf.Real(1e-4, 1 - 1e-4)},
+    where=can_be_seen,
+    claimed=lambda: -MARGIN,
+    truth=share_kept,
+    # A count, or a sum of numbers >= 0, has shifts of one sign.
+    points=[*_OPPOSITE, *({"noise": noise, "delta": 1.0, "second": 0.5, "alpha": 0.05} for noise in LAWS)],
+    # Two shifts of one sign, 3% apart: one test is the best against both.
+    control=rf.Control(
+        _OPPOSITE[0],
+        -0.03,
+        truth=lambda factor, **at: share_kept(**at | ({} if factor == 1.0 else {"second": factor})),
+    ),
+    quote=rf.Quote(
+        "In the RTM, no UMP level alpha test exists for all possible values of q(D'), i.e. theta in Theta_1.",
+        "lemma 1",
+    ),
+    restricted_by=(
+        BOTH_SIDES,
+        REAL_LINE,
+    ),
+    second_route=one_test_for_both,
 )
-CLAIMS = (
-    Claim(
-        "kaissis-lemma-1",
-        "kaissis",
-        "In the relaxed threat model no uniformly most powerful test exists, at any level in (0, 1), for any function q of the attacker's "
-        "choice.",
-        Kind.EXISTENCE,
-        0.0,
-        "relative power",
-        DOMAIN
-        | {"q": OneOf(("q(D') on either side of q(D)", "q(D') >= q(D)"), "a count, a sum of numbers >= 0")},
-        (
-            *(no_best_regime(*setting) for setting in (*SETTINGS, *LOGISTIC, *GUMBEL)),
-            *(no_best_regime(noise, 1.0, 1.0, 0.5) for noise in LAWS),
-        ),
-        # Two shifts of one sign, 3% apart: one test is the best against both.
-        Control(
-            lambda f: no_best_regime("Gaussian", 1.0, 1.0, -1.0 if f == 1.0 else f),
-        ),
-        corrected_by="kaissis-lemma-1-corrected",
-        quote=Quote(
-            "In the RTM, no UMP level alpha test exists for all possible values of q(D'), i.e. theta in Theta_1.",
-            "lemma 1",
-        ),
-        restricted_by=(BOTH_SIDES, REAL_LINE),
-        sampled=partial(_no_best, monotone=1 / 3),
+LEMMA_1_CORRECTED = LEMMA_1.corrected(
+    says="Where q(D') may lie on either side of q(D) (some s > 0 and some -t < 0 are possible shifts) and the noise has a positive density "
+    "e^-h with h convex, no test of any level in (0, 1) is most powerful against every possible shift. Where all shifts are "
+    "positive, z > c is (z < c where they are negative), for every noise with a monotone likelihood ratio.",
+    domain={"second": rf.Real(-1.0, -0.01)},
+    control=LEMMA_1.control,
+    derivation=(
+        "L_s(z) = f(z - s)/f(z) = exp(h(z) - h(z - s)) rises with z for s > 0 and falls for s < 0, since h is convex. Suppose a test phi "
+        "of level alpha in (0, 1) is most powerful against s > 0 and against -t < 0. By the Neyman-Pearson lemma phi = 1 where L_s > k and "
+        "0 where L_s < k, and the same for L_-t and some k'. Far right L_s > k unless k = sup L_s, and L_-t < k' unless k' = inf L_-t: one "
+        "of the two holds. Far left, in the same way, k = inf L_s or k' = sup L_-t. As neither ratio is constant, either k = sup L_s and "
+        "k' = sup L_-t, and phi = 0 but where both are attained, a right half-line [a, inf) with h linear on [a - s, inf) and a left one "
+        "(-inf, b] with h linear on (-inf, b + t]; if they met, h would be linear on the line, which no density allows: alpha = 0. Or k = inf L_s and "
+        "k' = inf L_-t, and alpha = 1 in the same way. Shifts of one sign: the theorem of Karlin and Rubin. A coin that lets the record "
+        "take part replaces L by 1 - p + p L and changes no order."
     ),
-    Claim(
-        "kaissis-lemma-1-corrected",
-        "kaissis",
-        "Where q(D') may lie on either side of q(D) (some s > 0 and some -t < 0 are possible shifts) and the noise has a positive density "
-        "e^-h with h convex, no test of any level in (0, 1) is most powerful against every possible shift. Where all shifts are "
-        "positive, z > c is (z < c where they are negative), for every noise with a monotone likelihood ratio.",
-        Kind.EXISTENCE,
-        0.0,
-        "relative power",
-        DOMAIN | {"q": OneOf(("q(D') on either side of q(D)",))},
-        (
-            *(no_best_regime(*setting) for setting in (*SETTINGS, *LOGISTIC, *GUMBEL)),
-            *(no_best_regime(noise, 2.0, 1.0, -0.4) for noise in LAWS),
-        ),
-        Control(lambda f: no_best_regime("Gaussian", 1.0, 1.0, -1.0 if f == 1.0 else f)),
-        corrects="kaissis-lemma-1",
-        derivation=(
-            "L_s(z) = f(z - s)/f(z) = exp(h(z) - h(z - s)) rises with z for s > 0 and falls for s < 0, since h is convex. Suppose a test phi "
-            "of level alpha in (0, 1) is most powerful against s > 0 and against -t < 0. By the Neyman-Pearson lemma phi = 1 where L_s > k and "
-            "0 where L_s < k, and the same for L_-t and some k'. Far right L_s > k unless k = sup L_s, and L_-t < k' unless k' = inf L_-t: one "
-            "of the two holds. Far left, in the same way, k = inf L_s or k' = sup L_-t. As neither ratio is constant, either k = sup L_s and "
-            "k' = sup L_-t, and phi = 0 but where both are attained, a right half-line [a, inf) with h linear on [a - s, inf) and a left one "
-            "(-inf, b] with h linear on (-inf, b + t]; if they met, h would be linear on the line, which no density allows: alpha = 0. Or k = inf L_s and "
-            "k' = inf L_-t, and alpha = 1 in the same way. Shifts of one sign: the theorem of Karlin and Rubin. A coin that lets the record "
-            "take part replaces L by 1 - p + p L and changes no order."
-        ),
-        quote=Quote("In the RTM, no UMP level alpha test exists for all possible values of q(D')", "lemma 1"),
-        restricted_by=(BOTH_SIDES, REAL_LINE),
-        same_formula=True,
-        sampled=partial(_no_best, monotone=0.0),
+)
+
+
+LEMMA_2 = rf.Statement(
+    name="kaissis-lemma-2",
+    says="The composite LR test is equivalent to the two one-sided LR tests at one critical value; for noise with a log-concave density, as judged here, "
+    "its rejection regions are two tails.",
+    source="Kaissis et al., lemma 2",
+    kind=rf.Equality(ROUNDING, unit="log likelihood ratio"),
+    domain={"noise": NOISES, "delta": DELTA, "rate": RATE},
+    claimed=lambda: 0.0,
+    truth=lambda noise, delta, rate: composite_failure(noise, delta, rate),
+    points=[*SETTINGS, *GUMBEL],
+    control=rf.Control(SETTINGS[1], -0.05, truth=lambda factor, **at: composite_failure(reach=factor, **at)),
+    quote=rf.Quote(
+        "The composite LR test H0: M(q(D), xi) vs. H1: M(q(D'), xi) is equivalent to letting M ~ P(nu, xi) and simultaneously conducting "
+        "two individual one-sided LR tests r and r' with null hypothesis nu = 0 and alternative hypotheses -Delta <= nu < 0 for r and "
+        "0 < nu <= Delta for r', where nu = q(D') - q(D) and Delta is the global sensitivity of q.",
+        "lemma 2",
     ),
-    Claim(
-        "kaissis-lemma-2",
-        "kaissis",
-        "The composite LR test is equivalent to the two one-sided LR tests at one critical value; for noise with a log-concave density, as judged here, "
-        "its rejection regions are two tails.",
-        Kind.EXACT,
-        ROUNDING,
-        "log likelihood ratio",
-        DOMAIN,
-        tuple(two_tests_regime(*s) for s in (*SETTINGS, *LOGISTIC, *GUMBEL)),
-        Control(partial(two_tests_regime, "Gaussian", 1.0, 1.0), -0.05),
-        quote=Quote(
-            "The composite LR test H0: M(q(D), xi) vs. H1: M(q(D'), xi) is equivalent to letting M ~ P(nu, xi) and simultaneously conducting "
-            "two individual one-sided LR tests r and r' with null hypothesis nu = 0 and alternative hypotheses -Delta <= nu < 0 for r and "
-            "0 < nu <= Delta for r', where nu = q(D') - q(D) and Delta is the global sensitivity of q.",
-            "lemma 2",
-        ),
-        restricted_by=(REAL_LINE,),
-        sampled=lambda rng, count: [
-            two_tests_regime(*some_setting(rng, tuple(LAWS), True)) for _ in range(count)
-        ],
+    restricted_by=(REAL_LINE,),
+)
+
+_PAIRS = [
+    one | {"mechanism": mechanism, "rate": rate, "s": s, "t": t}
+    for mechanism, rate in (("Laplace", 1.0), ("Gaussian", 1.0), ("sub-sampled Gaussian", 0.3))
+    for s, t in ((0.0, 1.0), (0.5, 1.0), (0.125, 0.25))
+    for one in points(delta=DELTAS)
+]
+LEMMA_3 = rf.Statement(
+    name="kaissis-lemma-3",
+    says="Laplace, Gaussian and sub-sampled Gaussian mechanisms have the monotone likelihood ratio property: for shifts s < t of one side (times "
+    "Delta) the ratio of the densities rises with z; the power of z > c is largest at Delta.",
+    source="Kaissis et al., lemma 3",
+    kind=rf.Equality(ROUNDING, unit="log likelihood ratio"),
+    domain={
+        "mechanism": rf.Choice("Laplace", "Gaussian", "sub-sampled Gaussian"),
+        "delta": DELTA,
+        "rate": RATE,
+        "s": rf.Real(-1.0, 1.0),
+        "t": rf.Real(-1.0, 1.0),
+    },
+    where=lambda s, t: s < t and s * t >= 0.0,
+    claimed=lambda: 0.0,
+    truth=lambda mechanism, delta, rate, s, t: falls(mechanism, delta, rate, s, t),
+    points=_PAIRS,
+    control=rf.Control(_PAIRS[13], truth=lambda factor, **at: falls(width=factor, **at)),
+    quote=rf.Quote(
+        "The Laplace Mechanism (LM), Gaussian Mechanism (GM) and the Poisson-Subsampled Gaussian Mechanism (SGM) all have the MLRP. "
+        "Moreover, the power of both tests is maximised when |nu| = |q(D') - q(D)| = Delta.",
+        "lemma 3",
     ),
-    Claim(
-        "kaissis-lemma-3",
-        "kaissis",
-        "Laplace, Gaussian and sub-sampled Gaussian mechanisms have the monotone likelihood ratio property: for shifts "
-        "s < t in [0, Delta] the ratio of the densities rises with z; the power of z > c is largest at Delta.",
-        Kind.EXACT,
-        ROUNDING,
-        "log likelihood ratio",
-        DOMAIN,
-        tuple(ratio_regime(*setting, null_only=False) for setting in SETTINGS),
-        _FLAT,
-        corrected_by="kaissis-lemma-3-corrected",
-        quote=Quote(
-            "The Laplace Mechanism (LM), Gaussian Mechanism (GM) and the Poisson-Subsampled Gaussian Mechanism (SGM) all have the MLRP. "
-            "Moreover, the power of both tests is maximised when |nu| = |q(D') - q(D)| = Delta.",
-            "lemma 3",
-        ),
-        restricted_by=(REAL_LINE,),
-        sampled=partial(_sampled_ratios, null_only=False),
-    ),
-    Claim(
-        "kaissis-lemma-3-corrected",
-        "kaissis",
-        "Laplace and Gaussian mechanisms have the monotone likelihood ratio property between any two shifts s < t; with a sampling rate p < 1 "
-        "they have it where s <= 0 <= t, and between no two shifts of one sign; s = 0 is what the one-sided tests need to be uniformly most powerful against a "
-        "simple null. The power of z > c rises with the shift up to Delta.",
-        Kind.EXACT,
-        ROUNDING,
-        "log likelihood ratio",
-        DOMAIN | {"p": Between(0, 1, "0 < p <= 1, a coin for the whole record")},
-        tuple(
-            ratio_regime(*s, null_only=s[2] < 1)
-            for s in (*SETTINGS, ("Laplace", 1.0, 0.3), ("Gaussian", 3.0, 0.01))
-        ),
-        _FLAT,
-        corrects="kaissis-lemma-3",
-        derivation=(
-            "Both noises have a density e^-h with h convex and even. For s < t, d/dz log f(z - t)/f(z - s) = h'(z - s) - h'(z - t) >= 0. "
-            "With a coin of probability p the ratio of t to the null is (1-p) + p exp(h(z) - h(z - t)), which rises with z for every t > 0: "
-            "z > c is most powerful against each t > 0 at its level (Neyman and Pearson), and does not depend on t: it is uniformly most "
-            "powerful. Between two shifts 0 < s < t and p < 1 the logarithm of the ratio grows at the rate g_t - g_s, g_t = w_t (h'(z) - "
-            "h'(z - t)), w_t = p A_t/(1 - p + p A_t), A_t = exp(h(z) - h(z - t)). Gaussian: g_t = t w_t, and as z -> -infinity w_t/w_s -> 0; "
-            "Laplace: on 0 < z < s g_t = 2 w_t < 2 w_s. It falls there, for every p < 1, and the same "
-            "holds mirrored for s < t < 0. If s < 0 < t the ratio to the null rises for t and falls for s, so that their quotient rises. The power is p (1 - F(c - s)) + (1 - p) alpha, "
-            "which rises with s."
-        ),
-        quote=Quote(
+    restricted_by=(
+        REAL_LINE,
+        rf.Quote(
             "The individual LR tests r and r' are UMP level alpha if the noise distribution xi has the monotone likelihood ratio property (MLRP).",
             "lemma 3",
         ),
-        restricted_by=(REAL_LINE,),
-        same_formula=True,
-        sampled=partial(_sampled_ratios, null_only=True),
     ),
-    Claim(
-        "kaissis-lemma-4",
-        "kaissis",
-        "For symmetric noise the two one-sided tests, each of level alpha/2, are the test of the magnitude; its power is largest "
-        "at |shift| = Delta.",
-        Kind.EXACT,
-        ROUNDING,
-        "power",
-        DOMAIN,
-        tuple(magnitude_regime(*setting) for setting in (*SETTINGS, *LOGISTIC)),
-        Control(partial(magnitude_regime, "Gaussian", 1.0, 1.0)),
-        quote=_SYMMETRIC,
-        restricted_by=(
-            REAL_LINE,
-            Quote(
-                "The individual tests are then UMP level alpha under the following pre-condition.",
-                "before lemma 3",
-            ),
-        ),
-        sampled=lambda rng, count: [
-            magnitude_regime(*some_setting(rng, ("Gaussian", "Laplace", "logistic"), True))
-            for _ in range(count)
-        ],
+    second_route=counted,
+)
+LEMMA_3_CORRECTED = LEMMA_3.corrected(
+    says="Laplace and Gaussian mechanisms have the monotone likelihood ratio property between any two shifts s < t; with a sampling rate p < 1 "
+    "they have it where s <= 0 <= t, and between no two shifts of one sign; s = 0 is what the one-sided tests need to be uniformly most powerful against a "
+    "simple null. The power of z > c rises with the shift up to Delta.",
+    domain={"mechanism": rf.Choice("Laplace", "Gaussian", "sub-sampled Gaussian", "sub-sampled Laplace")},
+    where=lambda mechanism, rate, s, t: (
+        s < t and (s <= 0.0 <= t or rate == 1.0 or not mechanism.startswith(SUBSAMPLED))
+    ),
+    points=[
+        *(one for one in _PAIRS if one["s"] == 0.0 or one["rate"] == 1.0),
+        *points(mechanism=("sub-sampled Laplace",), delta=(1.0,), rate=(0.3,), s=(-1.0, -0.3, 0.0), t=(1.0,)),
+        *points(mechanism=("sub-sampled Gaussian",), delta=(3.0,), rate=(0.01,), s=(-1.0, 0.0), t=(1.0,)),
+        *points(mechanism=("Laplace", "Gaussian"), delta=(2.0,), rate=(1.0,), s=(-0.7,), t=(0.2, -0.1)),
+    ],
+    control=LEMMA_3.control,
+    derivation=(
+        "Both noises have a density e^-h with h convex and even. For s < t, d/dz log f(z - t)/f(z - s) = h'(z - s) - h'(z - t) >= 0. "
+        "With a coin of probability p the ratio of t to the null is (1-p) + p exp(h(z) - h(z - t)), which rises with z for every t > 0: "
+        "z > c is most powerful against each t > 0 at its level (Neyman and Pearson), and does not depend on t: it is uniformly most "
+        "powerful. Between two shifts 0 < s < t and p < 1 the logarithm of the ratio grows at the rate g_t - g_s, g_t = w_t (h'(z) - "
+        "h'(z - t)), w_t = p A_t/(1 - p + p A_t), A_t = exp(h(z) - h(z - t)). Gaussian: g_t = t w_t, and as z -> -infinity w_t/w_s -> 0; "
+        "Laplace: on 0 < z < s g_t = 2 w_t < 2 w_s. It falls there, for every p < 1, and the same "
+        "holds mirrored for s < t < 0. If s < 0 < t the ratio to the null rises for t and falls for s, so that their quotient rises. The power is p (1 - F(c - s)) + (1 - p) alpha, "
+        "which rises with s."
     ),
 )
+
+LEMMA_4 = rf.Statement(
+    name="kaissis-lemma-4",
+    says="For symmetric noise the two one-sided tests, each of level alpha/2, are the test of the magnitude, for every shift (`nu` times Delta).",
+    source="Kaissis et al., lemma 4",
+    kind=rf.Equality(ROUNDING, unit="power"),
+    domain={
+        "noise": SYMMETRIC,
+        "delta": DELTA,
+        "rate": RATE,
+        "nu": rf.Real(-1.0, 1.0),
+        "alpha": rf.Real(1e-4, 1 - 1e-4),
+    },
+    claimed=lambda noise, delta, rate, nu, alpha: float(magnitude(noise, nu * delta, rate).tpr_at(alpha)),
+    truth=integrated_power,
+    points=[
+        one | {"nu": nu, "alpha": alpha}
+        for one in SETTINGS
+        for nu in (1.0, -0.5)
+        for alpha in (1e-4, 0.05, 0.9)
+    ],
+    control=rf.Control(SETTINGS[1] | {"nu": 1.0, "alpha": 0.05}),
+    quote=rf.Quote(
+        "If the density of xi is additionally symmetric about the location parameter, the simultaneous individual LR tests r and r' are "
+        "equivalent to performing a single test using the magnitude of the observation as a test statistic",
+        "lemma 4",
+    ),
+    restricted_by=(
+        REAL_LINE,
+        rf.Quote(
+            "The individual tests are then UMP level alpha under the following pre-condition.",
+            "before lemma 3",
+        ),
+    ),
+)
+LEMMA_4_LARGEST = rf.Statement(
+    name="kaissis-lemma-4-largest",
+    says="For symmetric noise no shift in [-Delta, Delta] gives the test of the magnitude more power than |shift| = Delta.",
+    source="Kaissis et al., lemma 4",
+    kind=rf.Ordering(floor=1e-9),
+    domain={"noise": SYMMETRIC, "delta": positive(0.01, 10.0), "rate": RATE, "nu": rf.Real(-1.0, 1.0)},
+    claimed=lambda noise, delta, rate: magnitude(noise, delta, rate),
+    truth=lambda noise, delta, rate, nu: magnitude(noise, nu * delta, rate),
+    points=[one | {"nu": nu} for one in SETTINGS for nu in (-1.0, 0.9, -0.3)],
+    control=rf.Control(SETTINGS[1] | {"nu": -1.0}),
+    quote=rf.Quote('The power of this "combined" test is maximised at |nu| = Delta.', "lemma 4"),
+    restricted_by=(REAL_LINE,),
+)
+
+STATEMENTS = (LEMMA_1, LEMMA_1_CORRECTED, LEMMA_2, LEMMA_3, LEMMA_3_CORRECTED, LEMMA_4, LEMMA_4_LARGEST)
 """In the order of the paper."""
+SAMPLES = {"kaissis-lemma-1": (0, 0, 0)}
+"""How many shifts are of one sign is no property of the domain: the share would say just that."""

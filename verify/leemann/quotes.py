@@ -1,6 +1,6 @@
 """The sentences of Leemann, Pawelczyk & Kasneci (2023) that are judged, and those that restrict them."""
 
-from verify.claim import Quote
+from mipsim.referee import Quote
 
 THEOREM_4_1 = Quote(
     "The stochastic composition of trade-off functions h(x) maintains the characteristics of a trade-off function, i.e., it "

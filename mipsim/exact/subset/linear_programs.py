@@ -14,13 +14,10 @@ from mipsim.exact.subset.enumeration import half, subsets
 
 
 def adjacent_pairs(flags: np.ndarray) -> np.ndarray:
-    """Pairs (i, j), i < j, of the sets that differ by one replaced record.
+    """Pairs (i, j), i < j, of the sets that differ by one replaced record: int, shape (pairs, 2).
 
     Args:
         flags: sets of one size as membership flags, shape (m, n), as from `subsets`.
-
-    Returns:
-        int, shape (pairs, 2).
 
     Examples:
         >>> from mipsim.exact.subset.enumeration import subsets

@@ -11,19 +11,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
+import equinox as eqx
 import numpy as np
 from scipy.special import logsumexp
 
-from mipsim.exact import Terms
+from mipsim.exact.product.cells import Bracket
 from mipsim.exact.rounding import ComplexArray
+from mipsim.exact.terms import Terms
+from mipsim.tradeoff.base import AbstractTradeOff, rates
 
-LEAST, MOST = 2**19, 2**20
+LEAST, MOST = 2**18, 2**20
 """Lattice points on a circle of `WIDTH` standard deviations (and the distance of the two worlds)."""
 
 ADDED = 3e-5
 """About the relative difference that the lattice makes to the variance of the ratio, unless that takes `MOST` points."""
+
+BLOCKS = 2**12
+"""Vertices that are kept of a curve; between them it is bounded by how far it sags below its chords."""
 
 WIDTH = 22.0
 TRIMMED = 1e-13
@@ -37,36 +42,29 @@ SILENT = 1e-26
 
 
 @dataclass(frozen=True, eq=False)
-class PairLaw:
-    """Law of a log ratio on a lattice in both worlds.
+class Experiment:
+    """The curve of two finite laws, with what its error rates may be off.
 
     Attributes:
-        ratio: lattice values, increasing, shape (N,).
-        out, inside: their probabilities, shape (N,).
-        low, high: probability of -inf (out) and of +inf (in).
-        error: bound on the error of any sum of these probabilities.
+        alpha, power: vertices of tests "ratio >= value", from (0, mass at +inf) to (1, 1), shape (N,).
+        sag: by how much the TPR may exceed the chord between two neighbouring vertices, shape (N - 1,).
+        error: bound on the error of any sum of the probabilities.
         relative: bound on the relative error of any such sum besides.
     """
 
-    ratio: np.ndarray
-    out: np.ndarray
-    inside: np.ndarray
-    low: float
-    high: float
+    alpha: np.ndarray
+    power: np.ndarray
+    sag: np.ndarray
     error: float
     relative: float = 0.0
-
-    @cached_property
-    def vertices(self) -> tuple[np.ndarray, np.ndarray]:
-        """(FPR, TPR) of the tests ratio >= value, from (0, mass at +inf) to (1, 1)."""
-        alpha = np.concatenate([[0.0], np.cumsum(self.out[::-1]), [1.0]])
-        power = np.concatenate([[self.high], self.high + np.cumsum(self.inside[::-1]), [1.0]])
-        return np.minimum(np.maximum.accumulate(alpha), 1.0), np.minimum(np.maximum.accumulate(power), 1.0)
 
     def beta(self, alpha: np.ndarray, side: float = 0.0) -> np.ndarray:
         """FNR at the FPR alpha; with side -1 or +1 a lower or an upper bound of it in view of the error; shape of alpha."""
         moved = self._moved(np.asarray(alpha, float), -side)
-        return self._moved(1.0 - np.interp(moved, *self.vertices), side)
+        power = np.interp(moved, self.alpha, self.power)
+        if side < 0:
+            power = power + self.sag[np.clip(np.searchsorted(self.alpha, moved) - 1, 0, self.sag.size - 1)]
+        return self._moved(1.0 - power, side)
 
     def _moved(self, rate: np.ndarray, side: float) -> np.ndarray:
         """An error rate as far up or down as its errors allow; the rate and 1 - rate are both right to the relative one."""
@@ -77,21 +75,54 @@ class PairLaw:
             rate = np.maximum(rate / grown, 1.0 - (1.0 - rate) * grown)
         return np.clip(rate + side * self.error, 0.0, 1.0)
 
-    @property
-    def doubt(self) -> float:
-        """Bound on the error of any sum of these probabilities, both kinds together."""
-        return self.error + self.relative
+    def delta(self, epsilon: float, side: float) -> tuple[float, float]:
+        """Bounds of the hockey-stick divergences at e^epsilon, of in against out and of out against in: side -1 lower, +1 upper."""
+        e, more = np.exp(epsilon), float(self.sag.max()) if side > 0 else 0.0
+        doubt = side * (1.0 + e) * (self.error + self.relative)
+        forth = float((self.power - e * self.alpha).max()) + more + doubt
+        back = float((1.0 - self.alpha - e * (1.0 - self.power)).max()) + e * more + doubt
+        return forth, back
 
-    def advantage(self) -> float:
-        """The largest TPR - FPR."""
-        alpha, power = self.vertices
-        return float((power - alpha).max())
 
-    def delta(self, epsilon: float) -> tuple[float, float]:
-        """Hockey-stick divergences at e^epsilon, of in against out and of out against in."""
-        alpha, power = self.vertices
-        e = np.exp(epsilon)
-        return float((power - e * alpha).max()), float((1 - alpha - e * (1 - power)).max())
+class ProductTradeOff(AbstractTradeOff):
+    """The optimal curve of many independent coordinates, known between those of two finite experiments.
+
+    Args:
+        weaker: an attacker who sees less than the outputs.
+        stronger: one who sees more.
+
+    Source: Blackwell (1953), for the order of experiments, which products keep.
+
+    Examples:
+        >>> from mipsim.exact.product.cells import Bracket
+        >>> from mipsim.exact.terms import binomial_terms
+        >>> terms = binomial_terms(100, 0.5, 1, 100)  # m = 1: nearly 1-GDP
+        >>> curve = product_tradeoff([Bracket(terms, terms, terms.error)])
+        >>> low, high = curve.beta_bracket(0.1)
+        >>> print(round(float(curve.beta(0.1)), 2), bool(0 < high - low < 1e-4))
+        0.61 True
+    """
+
+    weaker: Experiment = eqx.field(static=True)
+    stronger: Experiment = eqx.field(static=True)
+
+    def beta(self, alpha: object) -> np.ndarray:
+        """FNR at the FPR `alpha` (any shape, in [0, 1]), half-way between both."""
+        a = rates("alpha", alpha)
+        return (self.weaker.beta(a) + self.stronger.beta(a)) / 2
+
+    def tpr_at(self, fpr: object) -> np.ndarray:
+        """TPR at the FPR `fpr`."""
+        return 1.0 - self.beta(fpr)
+
+    def beta_bracket(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
+        """Proven (lower, upper) bounds of the FNR at the FPR `alpha`."""
+        a = rates("alpha", alpha)
+        return self.stronger.beta(a, -1.0), self.weaker.beta(a, 1.0)
+
+    def delta_brackets(self, epsilon: float) -> list[tuple[float, float]]:
+        """Proven bounds of the divergences at e^epsilon, of in against out and of out against in; at 0 both are the advantage."""
+        return list(zip(self.weaker.delta(epsilon, -1.0), self.stronger.delta(epsilon, 1.0), strict=True))
 
 
 Table = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -118,7 +149,7 @@ def stronger(table: Table, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray
 def weaker(table: Table, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
     """(lattice index, out, in, error): neighbouring atoms merged, from the largest ratio down, to unions with ratio on h Z."""
     r, p, q = (v[::-1].tolist() for v in table)
-    found: list[tuple[int, float, float]] = []
+    found: list[list[float]] = []  # (lattice index, out, in)
     lost, j, count = 0.0, 0, len(r)
     while j < count:
         index = int(np.floor(r[j] / h))
@@ -135,11 +166,28 @@ def weaker(table: Table, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, 
             if share < 1.0:
                 break
             j += 1
-        # What the last union has too much of is counted as an error, as is rounding elsewhere.
+        if j == count and b > level * a:
+            index, a, b = _lifted(found, index, a, b, h)
+            level = float(np.exp(index * h))
+        # What a union has too much of is counted as an error; it is rounding, but where nothing was left to merge with.
         lost += abs(b - level * a)
-        found.append((index, a, level * a))
+        found.append([index, a, level * a])
     both = np.array(found, float).reshape(-1, 3)
     return both[:, 0].astype(np.int64), both[:, 1], both[:, 2], lost
+
+
+def _lifted(found: list[list[float]], index: int, a: float, b: float, h: float) -> tuple[int, float, float]:
+    """The last union, merged with so much of another one of larger ratio that it comes to the next lattice point."""
+    level = float(np.exp((index + 1) * h))
+    room = [above - level * mass for _, mass, above in found]
+    donor = int(np.argmax(room)) if room else 0
+    lift = level * a - b
+    if not room or room[donor] < lift or lift < 0.0:
+        return index, a, b
+    share = lift / room[donor]
+    _, mass, above = found[donor]
+    found[donor][1:] = [(1 - share) * mass, (1 - share) * above]
+    return index + 1, a + share * mass, b + share * above
 
 
 def trimmed(terms: Terms, allowed: float) -> tuple[Table, float]:
@@ -154,10 +202,23 @@ def trimmed(terms: Terms, allowed: float) -> tuple[Table, float]:
     return (ratio[part], out[part], inside[part]), float(most.sum() - most[part].sum()) if most.size else 0.0
 
 
-def pair_law(
+def product_tradeoff(groups: Sequence[Bracket]) -> ProductTradeOff:
+    """The optimal curve of all coordinates together.
+
+    Args:
+        groups: tables of a weaker and a stronger attacker for each kind of coordinate.
+    """
+    errors, relatives = [g.error for g in groups], [g.relative for g in groups]
+    return ProductTradeOff(
+        experiment([g.weaker for g in groups], errors, strong=False, relatives=relatives),
+        experiment([g.stronger for g in groups], errors, strong=True, relatives=relatives),
+    )
+
+
+def experiment(
     groups: Sequence[Terms], errors: Sequence[float], *, strong: bool, relatives: Sequence[float] = ()
-) -> PairLaw:
-    """The law of the sum of all coordinates' log ratios, moved to the lattice on the stronger or on the weaker side.
+) -> Experiment:
+    """The tests on the sum of all coordinates' log ratios, moved to the lattice on the stronger or on the weaker side.
 
     Args:
         groups: the terms; probability off the finite ratios is accounted apart.
@@ -186,9 +247,24 @@ def pair_law(
     laws = [np.roll(np.maximum(np.fft.irfft(_product(w), points), 0.0), -(start % points)) for w in waves]
     if any(table[0].size for table in tables):
         error += _outside(tables, h, start, start + points - 1)
-    ratio = (start + np.arange(points)) * h
     grown = float(np.expm1(1.01 * sum(g.count * own for g, own in zip(groups, relatives, strict=False))))
-    return PairLaw(ratio, laws[0], laws[1], max(0.0, 1 - finite[0]), max(0.0, 1 - finite[1]), error, grown)
+    return thinned(laws[0], laws[1], max(0.0, 1 - finite[1]), error, grown)
+
+
+def thinned(out: np.ndarray, inside: np.ndarray, high: float, error: float, relative: float) -> Experiment:
+    """Keep `BLOCKS` vertices of the curve, from those of all N lattice points by increasing ratio, and how far it sags between."""
+    alpha = np.minimum(np.concatenate([[0.0], np.cumsum(out[::-1]), [1.0]]), 1.0)
+    power = np.minimum(np.concatenate([[high], high + np.cumsum(inside[::-1]), [1.0]]), 1.0)
+    block = out.size // BLOCKS
+    kept = np.append(np.arange(0, out.size + 1, block), out.size + 1)
+    x, y = alpha[kept], power[kept]
+    # The last vertex stands alone: there is nothing between (the rest of the mass, at ratio 0) and (1, 1).
+    fine_x, fine_y = (v[1 : out.size + 1].reshape(BLOCKS, block) for v in (alpha, power))
+    width = np.maximum(x[1:-1] - x[:-2], 1e-300)[:, None]
+    share = np.clip((fine_x - x[:-2, None]) / width, 0.0, 1.0)
+    chord = y[:-2, None] + share * (y[1:-1] - y[:-2])[:, None]
+    sag = np.maximum((fine_y - chord).max(axis=1), 0.0)
+    return Experiment(x, y, np.append(sag, 0.0), error, relative)
 
 
 def _product(waves: Sequence[tuple[ComplexArray, int]]) -> ComplexArray:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
-from mipsim.exact import Terms
+from mipsim.exact.terms import Terms
 from mipsim.special.gamma_tail import gamma_below
 
 CELLS, REACH = 1000, 9.0

@@ -1,0 +1,236 @@
+"""The released mean for families of data and targets, with laws between proven bounds: what its theory is judged on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from mipsim.exact.product.cells import (
+    CELLS,
+    EPS,
+    Bracket,
+    bracket,
+    gamma_pair,
+    gaussian_pair,
+    noisy_bernoulli_pair,
+)
+from mipsim.exact.product.lattice import ProductTradeOff, product_tradeoff
+from mipsim.exact.terms import Terms, binomial_terms
+
+DATA = ("Bernoulli", "Gaussian", "gamma", "mixed", "rarer Bernoulli", "three atoms", "Cantor")
+"""One-coordinate laws, the same up to p: Bernoulli; N(0, 1); Gamma with scale 1; Bernoulli and gamma in equal parts;
+Bernoulli(n^-1/2); the atoms 0, 1, sqrt 2 with probabilities .6, .3, .1; the Cantor law."""
+TARGETS = ("typical", "easiest", "hardest", "off the support")
+"""Of Bernoulli data: drawn from them; the less likely value; the likelier one; t and u standard deviations from the mean. Other data have
+targets at t and u in equal parts of the coordinates, sqrt 2 for the atoms, a typical one for the Cantor law."""
+EXTRAS = ("none", "spike", "rare value", "parity", "faint noise")
+"""One coordinate more, number n: Exponential(1) with a target sqrt(rate n) standard deviations away; Bernoulli(rate / n) with target 1;
+values 0, 1, 2 with P(1) = rate / n, P(0) = P(2) and target 1, of which the attacker sees whether the sum is odd; a fair coin with
+target 1/2 and noise 1 / n, of which he sees whether the sum is nearer to a half than to a whole number. Coordinates n = 1, 2, 4, ... may be so in one
+data law for all n."""
+ROOT_2_MEAN = 0.3 + 0.1 * np.sqrt(2.0)
+ROOT_2 = float((np.sqrt(2.0) - ROOT_2_MEAN) / np.sqrt(0.5 - ROOT_2_MEAN**2))
+"""The target of the three atoms, standardised."""
+KEPT = 768
+"""Laws that are kept: statements about the mean ask for the same ones; each holds 0.2 MB."""
+
+
+@dataclass(frozen=True)
+class MeanProblem:
+    """A data law with a target for every n.
+
+    Attributes:
+        data, target, extra: of `DATA`, `TARGETS`, `EXTRAS`.
+        p, width: Bernoulli(p), or three equal parts with means evenly over [p - width, p + width].
+        shape: of gamma data; 1 is the exponential law.
+        t, u: targets, standardised.
+        tau: d / n; for rarer Bernoulli data the leakage, for which d is about tau sqrt n.
+        rate: of the extra coordinate.
+        gamma: standard deviation of Gaussian noise a record.
+    """
+
+    data: str
+    target: str = "typical"
+    p: float = 0.3
+    width: float = 0.0
+    shape: float = 1.0
+    t: float = 1.0
+    u: float = 1.0
+    tau: float = 1.0
+    extra: str = "none"
+    rate: float = 1.0
+    gamma: float = 0.0
+
+    @classmethod
+    def of(cls, at: Mapping[str, Any]) -> MeanProblem:
+        """The problem at a point of a statement's domain, which may have more parameters or fewer.
+
+        Examples:
+            >>> MeanProblem.of({"data": "gamma", "rho": 0.5}).data
+            'gamma'
+        """
+        return cls(**{one.name: at[one.name] for one in fields(cls) if one.name in at})
+
+    @property
+    def means(self) -> tuple[float, ...]:
+        """The Bernoulli means: midpoints of three equal parts, or one."""
+        return (self.p - 2 * self.width / 3, self.p, self.p + 2 * self.width / 3) if self.width else (self.p,)
+
+    @property
+    def targets(self) -> tuple[float, ...]:
+        """Standardised targets at t and u."""
+        return (self.t,) if self.t == self.u else (self.t, self.u)
+
+    @property
+    def leakage(self) -> float:
+        """The limit of m at this d / n."""
+        square = sum(t**2 for t in self.targets) / len(self.targets)
+        if self.data == "Bernoulli" and self.target != "off the support":
+            share = {"typical": 0, "easiest": 1, "hardest": -1}[self.target]
+            rarer = [min(q, 1 - q) for q in self.means]
+            square = sum(((1 - q) / q) ** share for q in rarer) / len(rarer)
+        elif self.data == "mixed":
+            square = ((1 - self.p) / self.p + self.t**2) / 2
+        elif self.data in ("rarer Bernoulli", "three atoms", "Cantor"):
+            square = {"three atoms": ROOT_2**2}.get(self.data, 1.0)
+        variance = {"Bernoulli": self.p * (1 - self.p)}.get(self.data, 1.0)
+        extra = {"spike": self.rate, "rare value": 1 / self.rate}.get(self.extra, 0.0)
+        return self.tau * square / (1 + self.gamma**2 / variance) + extra
+
+    @property
+    def is_regular(self) -> bool:
+        """Whether it is inside the conditions under which the expansion of the ratio is proven."""
+        discrete = self.data == "Bernoulli" and self.target == "off the support" and not self.gamma
+        return not discrete and self.data not in ("three atoms", "Cantor") and self.extra in ("none", "spike")
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Rows at which a limit is judged: from where rare values and far targets are met, each twice the one before."""
+        if self.extra == "spike":
+            return tuple(1600 * 4**k for k in range(9))
+        if self.data == "rarer Bernoulli":
+            return tuple(400 * 4**k for k in range(8))
+        far = max(t**2 for t in self.targets) / 12
+        rare = 0.1 / min(min(q, 1 - q) for q in self.means)
+        slow = {
+            "Bernoulli": max(rare, far if self.target == "off the support" else 0.0),
+            "Gaussian": far,
+            "gamma": 2 * max(far, 0.5 / self.shape, 1.0),
+            "mixed": 2 * max(far, rare, 1.0),
+        }
+        # The table of noisy counts is large, and the approach faster.
+        first, steps = (20, 8) if self.gamma and self.data == "Bernoulli" else (50, 10)
+        if self.extra == "faint noise":  # the two sums are told apart from some hundred rows on
+            first, steps = 400, 8
+        return tuple(first * int(np.ceil(max(1.0, slow.get(self.data, 1.0)))) * 2**k for k in range(steps))
+
+
+@lru_cache(maxsize=KEPT)
+def coordinates(problem: MeanProblem, rows: int, n: int) -> tuple[Bracket, ...]:
+    """The kinds of coordinates, and how many there are, when `rows` rows are released and d = tau n."""
+    d, found = max(1, round(problem.tau * n)), []
+
+    def add(kind: str, share: float, target: float, parameter: float = 1.0) -> None:
+        count = max(1, round(share * d))
+        found.append(_coordinate(kind, target, parameter, problem.gamma, rows, count))
+
+    if problem.data == "Bernoulli":
+        means = problem.means
+        for q in means:
+            sd = np.sqrt(q * (1 - q))
+            likely = float(q > 0.5)
+            shares = {
+                "typical": {1.0: q, 0.0: 1 - q},
+                "easiest": {1 - likely: 1.0},
+                "hardest": {likely: 1.0},
+                # Rounded, so that a target on the support is met exactly.
+                "off the support": {round(q + t * sd, 9): 1 / len(problem.targets) for t in problem.targets},
+            }[problem.target]
+            for z, share in shares.items():
+                add("Bernoulli", share / len(means), z, q)
+    elif problem.data in ("Gaussian", "gamma"):
+        for t in problem.targets:
+            add(problem.data, 1 / len(problem.targets), t, problem.shape)
+    elif problem.data == "mixed":
+        add("Bernoulli", 0.5, 1.0, problem.p)
+        add("gamma", 0.5, problem.t, problem.shape)
+    elif problem.data == "rarer Bernoulli":
+        p = n**-0.5
+        found.append(_counted(rows, p, max(1, round(problem.tau * n / (1 / p - 1)))))
+    elif problem.data == "three atoms":
+        # Rationally independent atoms: the ratio is that of a Binomial count of the target's own.
+        atom = _counted(rows, 0.1, d).weaker
+        terms = Terms(
+            atom.total, atom.out, atom.inside, atom.ratio, d, ROOT_2, atom.deviation, rows, atom.error
+        )
+        found.append(Bracket(terms, terms, atom.error))
+    else:
+        # Shown in the derivation of the corrections: mutually singular worlds.
+        found.append(disjoint(rows, d, 1.0))
+    if problem.extra != "none":
+        found.append(_extra(problem.extra, problem.rate, rows, n))
+    return tuple(found)
+
+
+def _coordinate(kind: str, target: float, parameter: float, gamma: float, rows: int, count: int) -> Bracket:
+    if kind == "Gaussian":
+        return bracket(gaussian_pair(rows, target / np.sqrt(1 + gamma**2), gamma**2), rows, count)
+    if kind == "gamma":
+        if gamma:
+            raise ValueError(f"gamma is {gamma:g} for gamma data; it must be 0 there")
+        return bracket(gamma_pair(rows, parameter, target), rows, count)
+    if gamma:
+        # Weak noise lets the ratio vary within a cell, where it is bounded by convexity: cells of a tenth of the noise.
+        pair = noisy_bernoulli_pair(rows, parameter, target, gamma)
+        return bracket(pair, rows, count, int(CELLS * max(1.0, 1.0 / gamma)))
+    if target not in (0.0, 1.0):
+        return disjoint(rows, count, (target - parameter) / float(np.sqrt(parameter * (1 - parameter))))
+    return _counted(rows, parameter, count, int(target))
+
+
+def _counted(rows: int, p: float, count: int, target: int = 1) -> Bracket:
+    terms = binomial_terms(rows, p, target, count)
+    return Bracket(terms, terms, terms.error)
+
+
+def _extra(kind: str, rate: float, rows: int, n: int) -> Bracket:
+    if kind == "spike":
+        return bracket(gamma_pair(rows, 1.0, float(np.sqrt(rate * n))), rows, 1)
+    if kind == "rare value":
+        return _counted(rows, rate / n, 1)
+    if kind == "parity":
+        odd = (1 - 2 * rate / n) ** np.array([rows, rows - 1.0])
+        even = np.array([0.5 * (1 + odd[0]), 0.5 * (1 - odd[1])])
+    else:
+        # The sum is a whole number (out), or one less a half (in), with noise of variance n / n^2.
+        wrong = 2 * float(ndtr(-0.25 * np.sqrt(n)))
+        even = np.array([1 - wrong, wrong])
+    out, inside = np.array([even[0], 1 - even[0]]), np.array([even[1], 1 - even[1]])
+    with np.errstate(divide="ignore"):
+        terms = Terms(np.arange(2.0), out, inside, np.log(inside) - np.log(out), 1, 0.0, np.zeros(2), rows)
+    return Bracket(terms, terms, 4 * EPS)
+
+
+def disjoint(rows: int, count: int, t: float) -> Bracket:
+    """Two worlds that share no output."""
+    one = np.array([1.0, 0.0])
+    terms = Terms(
+        np.array([0.0, 1.0]), one, one[::-1], np.array([-np.inf, np.inf]), count, t, np.zeros(2), rows
+    )
+    return Bracket(terms, terms, 0.0)
+
+
+def leakage(problem: MeanProblem, rows: int, n: int) -> float:
+    """M of these coordinates with the rows that are released."""
+    return sum(g.count * g.leakage for g in coordinates(problem, rows, n)) / rows
+
+
+@lru_cache(maxsize=KEPT)
+def mean_tradeoff(problem: MeanProblem, rows: int, n: int) -> ProductTradeOff:
+    """The optimal curve when `rows` rows are released and d = tau n."""
+    return product_tradeoff(coordinates(problem, rows, n))

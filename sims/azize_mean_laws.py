@@ -1,0 +1,125 @@
+"""Curves and numbers of the released mean at one size: what theorems about it are judged by."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from mipsim.exact.product.cells import Bracket
+from mipsim.exact.product.lattice import ProductTradeOff, product_tradeoff
+from mipsim.exact.terms import Terms, binomial_terms
+from mipsim.special import noncentral_chi_square
+from mipsim.tradeoff import AbstractTradeOff, MixtureTradeOff
+from mipsim.tradeoff.base import rates
+from sims.azize_mean import MeanProblem, coordinates
+
+
+class InSight(AbstractTradeOff):
+    """A curve whose FNR is raised to 1e-5 (1 - alpha) where it is below.
+
+    Judged are claimed FNRs from 1e-4 on: they are a gap of half a probit or more from either, but one that is known.
+    """
+
+    curve: ProductTradeOff
+
+    def beta(self, alpha: object) -> np.ndarray:
+        """FNR at the FPR `alpha`."""
+        return np.maximum(self.curve.beta(alpha), 1e-5 * (1.0 - rates("alpha", alpha)))
+
+    def tpr_at(self, fpr: object) -> np.ndarray:
+        """TPR at the FPR `fpr`."""
+        return 1.0 - self.beta(fpr)
+
+    def beta_bracket(self, alpha: object) -> tuple[np.ndarray, ...]:
+        """Proven bounds of the FNR at the FPR `alpha`."""
+        least = 1e-5 * (1.0 - rates("alpha", alpha))
+        return tuple(np.maximum(end, least) for end in self.curve.beta_bracket(alpha))
+
+
+class Subsampled(MixtureTradeOff):
+    """The law of the sub-sampled mean: with probability rho that of the drawn rows, else that of H0."""
+
+    def beta_bracket(self, alpha: Any) -> tuple[np.ndarray, ...]:
+        """Proven bounds of the FNR."""
+        ends = self.inner.beta_bracket(alpha)  # pyright: ignore[reportAttributeAccessIssue]
+        return tuple(self.rho * end + (1 - self.rho) * (1 - alpha) for end in ends)
+
+
+def probit_at_threshold(n: int, t: float, u: float, tau: float, alpha: float, world: str) -> float:
+    """Phi^-1 of the level (out) or the power (in) of {l_n > tau_alpha} for Gaussian data, in closed form, to about 1e-11.
+
+    The ratio is -(d/2) log(1 - 1/n) + n m/2 - V/(2n(n - 1)), V = sum (s_j - n t_j)^2 of the column sums s_j, which is
+    n chi2_d(n^2 m) out and (n - 1) chi2_d(n (n - 1) m) in.
+    """
+    groups = coordinates(MeanProblem("Gaussian", t=t, u=u, tau=tau), n, n)
+    d, m = sum(g.count for g in groups), sum(g.count * g.leakage for g in groups) / n
+    threshold = -m / 2 - np.sqrt(m) * ndtri(alpha)
+    rows = n - (world == "power")
+    rest = 2.0 * n * (n - 1) * (-0.5 * d * np.log1p(-1.0 / n) + 0.5 * n * m - threshold)
+    below = noncentral_chi_square.sf(np.array([max(rest / rows, 0.0)]), d, n * rows * m)
+    return -float(ndtri(below)[0])
+
+
+def difference(n: int, **at: Any) -> float:
+    """The mean square of ratio less covariance score where the ratio is finite, plus the probability that it is not; the worse world.
+
+    If it vanishes, so does the difference in probability (Chebyshev). If it does not: an infinite ratio is a difference; so is that of
+    one coordinate of a law that does not change, here that of min(1, difference^2).
+    """
+    return scaled_difference(1.0, n, **at)
+
+
+def scaled_difference(scale: float, n: int, **at: Any) -> float:
+    """The same with `scale` times the score."""
+    groups = [g.weaker for g in coordinates(MeanProblem.of(at), n, n)]
+    found = []
+    for world, rows in (("out", n), ("inside", n - 1)):
+        mean = variance = single = 0.0
+        finite = 1.0
+        for g in groups:
+            if at["data"] == "Gaussian" and g.count > 1 and scale == 1.0:
+                # D = -(d/2) log(1 - 1/n) - V/(2n(n - 1)), V = sum (s_j - t_j)^2: n chi2_d(m) out, (n - 1) chi2_d in.
+                away, share = (g.count * g.t**2 / n if rows == n else 0.0), rows / (2.0 * n * (n - 1))
+                mean += -0.5 * g.count * np.log1p(-1.0 / n) - share * (g.count + away)
+                variance += share**2 * (2 * g.count + 4 * away)
+                continue
+            mass: np.ndarray = getattr(g, world)
+            score = g.t * g.deviation / np.sqrt(g.n) - g.t**2 / (2 * g.n)
+            gap = np.where(np.isfinite(g.ratio), g.ratio - scale * score, 0.0)
+            finite *= (1.0 - float(mass[np.isinf(g.ratio)].sum())) ** g.count
+            if g.count == 1:
+                single += float(mass @ np.minimum(gap**2, 1.0))
+                continue
+            one = float(mass @ gap)
+            mean += g.count * one
+            variance += g.count * (float(mass @ gap**2) - one**2)
+        found.append(mean**2 + variance + single + 1.0 - finite)
+    return max(found)
+
+
+def _random_terms(n: int, p: float, count: int) -> Bracket:
+    one, zero = binomial_terms(n, p, 1, count), binomial_terms(n, p, 0, count)
+    both = [
+        np.concatenate([getattr(one, name), getattr(zero, name)]) for name in ("total", "ratio", "deviation")
+    ]
+    out, inside = (
+        np.concatenate([p * getattr(one, name), (1 - p) * getattr(zero, name)]) for name in ("out", "inside")
+    )
+    error = max(one.error, zero.error)
+    terms = Terms(both[0], out, inside, both[1], count, 0.0, both[2], n, error)
+    return Bracket(terms, terms, error)
+
+
+def counts(n: int, p: float, q: float, tau: float) -> list[tuple[float, int]]:
+    """(mean, how many coordinates) of the kinds."""
+    kinds = (p,) if p == q else (p, q)
+    return [(one, max(1, round(tau * n / len(kinds)))) for one in kinds]
+
+
+@lru_cache(maxsize=128)
+def random_target_law(n: int, p: float, q: float, tau: float) -> ProductTradeOff:
+    """The optimal curve under random targets; p and q are the means of half the coordinates each."""
+    return product_tradeoff([_random_terms(n, one, count) for one, count in counts(n, p, q, tau)])

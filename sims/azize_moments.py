@@ -1,0 +1,99 @@
+"""Errors of the moments that the proofs of Azize & Basu expand, by exact moments."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import integrate, stats
+
+import mipsim as mi
+from mipsim.theory import azize_moments as moments
+
+DATA = ("Bernoulli", "normal", "exponential", "Laplace", "uniform", "Student t")
+ROUNDING = 1e-15
+"""Relative error of float64 in a moment of order 1 or less; the judged error is n times that."""
+
+
+@cache
+def _moments(data: str, p: float, df: float) -> tuple[np.ndarray, float]:
+    """(central moments up to the eighth, skewness)."""
+    one, zero = np.ones(1), np.zeros(1)
+    law: mi.AbstractDistribution = {
+        "Bernoulli": lambda: mi.Bernoulli([p]),
+        "normal": lambda: mi.Gaussian(zero, one),
+        "exponential": lambda: mi.Exponential(one),
+        "Laplace": lambda: mi.Laplace(zero, one),
+        "uniform": lambda: mi.Uniform(zero, one),
+        "Student t": lambda: mi.StudentT(df, zero, one),
+    }[data]()
+    skewness = float(law.third_cumulant[0] / law.variance[0] ** 1.5)
+    return np.array([law.central_moment(r)[0] for r in range(9)]), skewness
+
+
+def mean_error(
+    n: int, data: str, p: float, df: float, t: float, q: float, factor: float = 1.0
+) -> tuple[float, float]:
+    """N times the largest absolute error of E0, E1, V0 and V1 of Y_n, at t n^q; `factor` spoils t^2 for the control."""
+    central, skewness = _moments(data, p, df)
+    t = t * n**q
+    y, square = moments.mean_expansion(t, skewness, n), factor * t**2
+    errors = []
+    for sign, table in (
+        (-1, moments.standardised_sum_moments(central, n)),
+        (1, moments.inside_moments(central, t, n)),
+    ):
+        mean, variance = moments.mean_and_variance(y, table)
+        errors += [n * abs(mean - (-1 + sign * square) / (2 * n)), n * abs(variance - square / n)]
+    return float(max(errors)), 8 * n * ROUNDING * (1 + t**2)
+
+
+def by_closed_form(data: str, p: float, df: float, t: float, q: float) -> str:
+    """E0 of Y_n from the first two moments of the sum, without its table: n E0 = -(1 + t^2) n/(2(n - 1)) - l t E0 R."""
+    n, skewness = 10_000, _moments(data, p, df)[1]
+    t = t * n**q
+    a = np.sqrt(n / (n - 1))
+    exact = -(1 + t**2) * n / (2 * (n - 1)) - skewness * t * (a + a**2 - 2 + t**2 / (n - 1))
+    return f"in closed form, n (E0[Y] - printed) = {exact + (1 + t**2) / 2:.4g} at n = {n:,} and t = {t:.4g}"
+
+
+def subsample_error(
+    n: int, data: str, p: float, df: float, t: float, rho: float, factor: float = 1.0
+) -> tuple[float, float]:
+    """N times the largest error of the four moments of W_n; H1 is the mixture of "drawn" and "not drawn"."""
+    central, skewness = _moments(data, p, df)
+    k = round(rho * n)
+    size = k / rho  # not n: at a size that rho does not divide, the lemma's n is k / rho
+    w = moments.subsampled_expansion(t, skewness, k, rho)
+    out, drawn = moments.standardised_sum_moments(central, k), moments.inside_moments(central, t, k)
+    with np.errstate(invalid="ignore"):
+        mixed = np.where(np.isfinite(out) & np.isfinite(drawn), rho * drawn + (1 - rho) * out, np.inf)
+    errors = []
+    for sign, table in ((-1, out), (1, mixed)):
+        mean, variance = moments.mean_and_variance(w, table)
+        square = factor * rho * t**2
+        errors += [size * abs(mean - sign * square / (2 * size)), size * abs(variance - square / size)]
+    return float(max(errors)), 8 * n * ROUNDING * (1 + t**2)
+
+
+def mean_square(data: str, p: float, df: float, scale: float) -> float:
+    """E (z - mean)^2 / variance of one coordinate, by quadrature or summation over the law of z."""
+    if data == "Bernoulli":
+        return sum(mass * (z - p) ** 2 / (p * (1 - p)) for z, mass in ((0, 1 - p), (1, p)))
+    law: Any = {
+        "normal": stats.norm(1, scale), "exponential": stats.expon(scale=scale), "Laplace": stats.laplace(0, scale),
+        "uniform": stats.uniform(0, scale), "Student t": stats.t(df, 0, scale),
+    }[data]  # fmt: skip
+    mean = {"normal": 1.0, "exponential": scale, "uniform": scale / 2}.get(data, 0.0)
+    variance = scale**2 * {"Laplace": 2.0, "uniform": 1 / 12, "Student t": df / (df - 2)}.get(data, 1.0)
+    low, high = law.support()
+    # A heavy tail is integrated by decades, each of which the rule resolves.
+    steps = scale * np.array([1.0, 10.0, 50.0, 1e3, 1e4, 1e5, 1e6])
+    inner = [x for x in (*(mean - steps[::-1]), mean, *(mean + steps)) if low < x < high]
+    cuts = [low if np.isfinite(low) else inner[0], *inner, high if np.isfinite(high) else inner[-1]]
+    return sum(
+        integrate.quad(lambda z: (z - mean) ** 2 / variance * law.pdf(z), a, b, epsabs=1e-9, limit=400)[0]
+        for a, b in pairwise(cuts)
+    )

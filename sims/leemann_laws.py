@@ -1,0 +1,302 @@
+"""Exact curves of one step and of many, of gradients that are not Gaussian, of targets that are drawn, of batches that are."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from scipy.signal import fftconvolve
+from scipy.special import gammainc, gammaincc, log_ndtr, ndtr, ndtri
+from scipy.stats import binom, chi2
+
+from mipsim._roots import outer_root
+from mipsim._validation import number, whole
+from mipsim.tradeoff.base import AbstractTradeOff, rates
+from mipsim.tradeoff.points import polygon
+from mipsim.tradeoff.sampled import SampledTradeOff
+
+WIDE = 40.0
+"""Standard deviations beyond which a normal tail is 0 in float64."""
+FAR = 12.0
+"""Standard deviations of a sum that are kept: what lies beyond has a mass below 1e-30."""
+LEAST_WEIGHT = -75.0
+"""Logarithm of the binomial weights that are left out: together they are nothing beside rates of 1e-12."""
+
+
+def polygon_of(out: np.ndarray, inside: np.ndarray) -> SampledTradeOff:
+    """The trade-off function of two finite laws: outputs sorted by their ratio, joined by chords.
+
+    Args:
+        out: masses of the outputs in the world out, shape (m,), summing to 1 but for tails that were left out.
+        inside: the same in the world in.
+
+    Examples:
+        >>> polygon_of(np.array([0.75, 0.25]), np.array([0.25, 0.75])).beta(0.125).item()
+        0.625
+    """
+    seen = (out > 0) | (inside > 0)
+    out, inside = out[seen], inside[seen]
+    with np.errstate(divide="ignore"):
+        likeliest = np.argsort(-inside / out, kind="stable")
+    return SampledTradeOff.from_points(*polygon(out[likeliest], inside[likeliest], 0.0, 0.0))
+
+
+class LineTradeOff(AbstractTradeOff):
+    """Equation 8 of Leemann et al. at d = 1 by the normal distribution: it reaches n K beyond 1e8, where the chi-square ends.
+
+    The region |x - r delta| <= rho is an interval whose far end is 2 sqrt(r) delta standard deviations away.
+
+    Args:
+        rows: r > 1.
+        susceptibility: K = delta^2 with r K >= 1600, so that the far end has no mass in float64.
+
+    Raises:
+        ValueError: if r K is below 1600.
+
+    Examples:
+        >>> LineTradeOff(100.0, 100.0).beta(0.1).round(4).item()
+        0.6114
+    """
+
+    rows: float
+    susceptibility: float
+
+    def __check_init__(self) -> None:
+        number("rows", self.rows, 1.0, low_open=True)
+        if self.rows * self.susceptibility < WIDE**2:
+            raise ValueError(
+                f"susceptibility is {self.susceptibility:g}; rows x susceptibility must be at least {WIDE**2:g}"
+            )
+
+    def probit_beta(self, alpha: object) -> np.ndarray:
+        """Phi^-1 of the FNR."""
+        z = ndtri(rates("alpha", alpha))
+        return (-z * self.rows**0.5 - self.susceptibility**0.5) / (self.rows - 1) ** 0.5
+
+    def beta(self, alpha: object) -> np.ndarray:
+        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
+        return ndtr(self.probit_beta(alpha))
+
+    def tpr_at(self, fpr: object) -> np.ndarray:
+        """TPR at the FPR `fpr`."""
+        return ndtr(-self.probit_beta(fpr))
+
+
+def exponential_curve(n: int, target: float) -> SampledTradeOff:
+    """The likelihood ratio for the sum of n gradients Exponential(1), d = 1, at 4,000 thresholds.
+
+    The sum is Gamma(n) out and target + Gamma(n - 1) in; the ratio (s - z)^(n-2) / s^(n-1) rises up to s = (n - 1) z
+    and falls beyond, so that every test of the ratio accepts an interval.
+
+    Args:
+        n: rows, >= 3.
+        target: the target's gradient z > 0.
+
+    Examples:
+        >>> exponential_curve(100, 11.0).beta(0.1).round(3).item()
+        0.63
+    """
+    peak = (n - 1) * target
+    first, last = max(target * (1 + 1e-12), n - 9 * n**0.5), min(peak, n + target + 9 * n**0.5)
+    low = np.linspace(first, last, 4001, endpoint=False)
+
+    def log_ratio(s: np.ndarray) -> np.ndarray:
+        return (n - 2) * np.log1p(-target / s) - np.log(s)
+
+    level = log_ratio(low)
+    ends = np.full(low.shape, np.log(peak)), np.full(low.shape, np.log(peak * 1e9))
+    far = np.exp(outer_root(lambda log_s, index: level[index] - log_ratio(np.exp(log_s)), *ends))
+    alpha = gammaincc(n, low) - gammaincc(n, far)
+    beta = gammainc(n - 1, low - target) + gammaincc(n - 1, far - target)
+    return _through(alpha, beta)
+
+
+def _through(alpha: np.ndarray, beta: np.ndarray, tpr: np.ndarray | None = None) -> SampledTradeOff:
+    """Chords through the rates of tests of the likelihood ratio, (0, 1) and (1, 0) added."""
+    known = (alpha > 0.0) & (alpha < 1.0)
+    a = np.r_[0.0, alpha[known], 1.0]
+    b = np.r_[1.0, np.clip(beta[known], 0.0, 1.0), 0.0]
+    t = 1.0 - b if tpr is None else np.r_[0.0, np.clip(tpr[known], 0.0, 1.0), 1.0]
+    return SampledTradeOff.from_points(a, 1.0 - a, b, t)
+
+
+def lattice_curve(n: int, p: float, target: int) -> SampledTradeOff:
+    """Gradients Bernoulli(p), d = 1, a target that is any whole number: Binomial(n) against z + Binomial(n - 1).
+
+    Examples:
+        >>> lattice_curve(1, 0.5, 1).beta(0.25).item()
+        0.5
+    """
+    spread = FAR * (n * p * (1 - p)) ** 0.5
+    s = np.arange(max(0, int(n * p - spread)) + min(0, target), int(n * p + spread) + max(0, target) + 2)
+    return polygon_of(binom.pmf(s, n, p), binom.pmf(s - target, n - 1, p))
+
+
+def noisy_lattice_curve(n: int, p: float, target: float, noise: float) -> SampledTradeOff:
+    """The same with noise N(0, `noise`^2) on the sum and any target, by the densities on a fine lattice.
+
+    Sums over a lattice of step h stand for integrals up to exp(-2 (pi noise / h)^2), and cells for their points up to (h /
+    noise)^2 / 24 in relative terms.
+
+    Examples:
+        >>> noisy_lattice_curve(1, 0.5, 1.0, 0.1).beta(0.25).round(6).item()  # the noise hides nothing
+        0.5
+    """
+    fine = max(1, int(np.ceil(200.0 / noise)))
+    spread = FAR * (n * p * (1 - p)) ** 0.5
+    k = np.arange(max(0, int(n * p - spread)), int(n * p + spread) + 2)
+    reach = int(np.ceil(FAR * noise)) + int(abs(target)) + 1
+    x = np.arange(-reach * fine, reach * fine + 1) / fine
+
+    def smeared(masses: np.ndarray, shift: float) -> np.ndarray:
+        spaced = np.zeros((k.size - 1) * fine + 1)
+        spaced[::fine] = masses
+        return np.maximum(fftconvolve(spaced, np.exp(-0.5 * ((x - shift) / noise) ** 2)), 0.0)
+
+    out, inside = smeared(binom.pmf(k, n, p), 0.0), smeared(binom.pmf(k, n - 1, p), target)
+    return polygon_of(out / out.sum(), inside / inside.sum())
+
+
+def drawn_target_curve(d: int, n: int, thresholds: int = 2000) -> SampledTradeOff:
+    """Gaussian gradients and a target drawn from their law, which the attacker sees: the stochastic composition over K ~ chi2_d.
+
+    The log ratio of (output, target) is d/2 log(n/(n-1)) + T/2 with T a quadratic form of two independent normals in each
+    coordinate: T = A / (sqrt n + 1) - B / (sqrt n - 1) out and (A - B) / sqrt n in, A and B independent chi2_d, by the
+    eigenvalues (-1 +- sqrt n) / (n - 1) and +-1 / sqrt n. One of the two is integrated by the trapezoid rule in the probit of its
+    quantile, that one in which the other's distribution function is smooth.
+
+    Args:
+        d: dimension, >= 1.
+        n: rows, >= 2.
+        thresholds: of the log ratio.
+
+    Examples:
+        >>> drawn_target_curve(650, 500).beta(0.1).round(3).item()
+        0.556
+    """
+    root = whole("n", n, 2) ** 0.5
+    z = np.linspace(-8.2, 8.2, 241)
+    weight = np.exp(-0.5 * z**2)
+    weight /= weight.sum()
+    drawn = np.where(z < 0, chi2.ppf(ndtr(np.minimum(z, 0.0)), d), chi2.isf(ndtr(-np.maximum(z, 0.0)), d))
+    # Tails of normals for large d and of exponentials for small.
+    spread = (8.0 * (4.0 * d * n) ** 0.5 + 60.0 * root) / (n - 1.0)
+    t = -2.0 * d / (n - 1.0) + spread * np.sinh(np.linspace(-4.0, 4.0, thresholds)) / np.sinh(4.0)
+
+    def tails(scales: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
+        """(P(A / a - B / b > t), P(... <= t))."""
+        a, b = scales
+        up, down = t[t >= 0.0, None], t[t < 0.0, None]
+        more, less = 0.5 * a * (up + drawn / b), 0.5 * b * (drawn / a - down)
+        above = gammainc(0.5 * d, less) @ weight, gammaincc(0.5 * d, more) @ weight
+        below = gammaincc(0.5 * d, less) @ weight, gammainc(0.5 * d, more) @ weight
+        return np.concatenate(above), np.concatenate(below)
+
+    alpha, beta = tails((root + 1.0, root - 1.0))[0], tails((root, root))
+    return _through(alpha[::-1], beta[1][::-1], beta[0][::-1])
+
+
+class NoisySumTradeOff(AbstractTradeOff):
+    """Gradients +-1 and N(0, 1 / shift^2) on their sum; the target is +1, as a gradient is with probability `own`.
+
+    The ratio rises with the output (a sum of variables with log-concave laws), so that thresholds are the best tests; their
+    FPR is solved for. The target -1 is the same with signs changed.
+
+    Args:
+        n: rows, >= 1.
+        shift: what a gradient is, in standard deviations of the noise.
+        own: probability of the target's value, in [0, 1].
+
+    Examples:
+        >>> NoisySumTradeOff(1, 0.5, 0.0).beta(0.1).round(6).item()  # that of mu = 1
+        0.610856
+    """
+
+    n: int
+    shift: float
+    own: float = 0.5
+
+    def _terms(self, n: int, certain: int) -> tuple[np.ndarray, np.ndarray]:
+        """(log weights, places) of a sum of n random gradients and `certain` ones that are +1."""
+        k = np.arange(n + 1)
+        weight = binom.logpmf(k, n, self.own)
+        kept = weight > LEAST_WEIGHT
+        return weight[kept], self.shift * (2.0 * k - n + certain)[kept]
+
+    def _cut(self, alpha: np.ndarray) -> np.ndarray:
+        weight, place = self._terms(self.n, 0)
+
+        def short_of(cut: np.ndarray, index: np.ndarray) -> np.ndarray:
+            return alpha[index] - np.exp(weight + log_ndtr(place - cut[:, None])).sum(axis=-1)
+
+        reach = np.full(alpha.shape, self.shift * self.n + WIDE)
+        return outer_root(short_of, -reach, reach)
+
+    def _tail(self, alpha: np.ndarray, side: float) -> np.ndarray:
+        weight, place = self._terms(self.n - 1, 1)
+        cut = self._cut(alpha.ravel())
+        return np.exp(weight + log_ndtr(side * (cut[:, None] - place))).sum(axis=-1).reshape(alpha.shape)
+
+    def beta(self, alpha: object) -> np.ndarray:
+        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
+        return np.minimum(self._tail(rates("alpha", alpha), 1.0), 1.0)
+
+    def tpr_at(self, fpr: object) -> np.ndarray:
+        """TPR at the FPR `fpr`."""
+        return np.minimum(self._tail(rates("fpr", fpr), -1.0), 1.0)
+
+
+@lru_cache(maxsize=64)
+def long_run_curve(step: float, rate: float, steps: int) -> SampledTradeOff:
+    """The curve when each of `steps` steps shows N(step, 1) with probability `rate` and else N(0, 1).
+
+    The game itself, with the target in or out of the data set. The ratio of one step is L = log(1 - p + p exp(s x -
+    s^2/2)); E[exp(iuL)] is a trapezoid sum in x, its power is taken in logarithms, and both distribution functions
+    follow by the midpoint rule of Gil-Pelaez, whose error is the mass beyond 30 standard deviations and what the
+    characteristic function holds beyond the last node (checked to be below 1e-9). Chords join 1,601 thresholds.
+
+    Args:
+        step: s, mu of one step.
+        rate: p in (0, 1).
+        steps: number of steps; some hundred at least, for the characteristic function to have died out.
+
+    Raises:
+        ValueError: if the characteristic function has not died out at the last node.
+
+    Examples:
+        >>> long_run_curve(0.5, 0.05, 1024).beta(0.1).round(3).item()
+        0.667
+    """
+    nodes_count, span = 600, 14.0
+
+    def moments(points: int) -> tuple[np.ndarray, np.ndarray, list[float], list[float]]:
+        x = np.linspace(-span, span + step, points)
+        weight = np.exp(-0.5 * x**2) * ((x[1] - x[0]) / np.sqrt(2.0 * np.pi))
+        ratio = np.log1p(rate * np.expm1(step * x - step**2 / 2))
+        both = np.stack([weight, weight * np.exp(ratio)])
+        mean = [steps * float(w @ ratio) for w in both]
+        spread = [
+            np.sqrt(steps * float(w @ ratio**2) - m**2 / steps) for w, m in zip(both, mean, strict=True)
+        ]
+        return ratio, both, mean, spread
+
+    _, _, mean, spread = moments(2001)
+    nodes = (np.arange(nodes_count) + 0.5) * (2 * np.pi / (60 * max(spread) + abs(mean[1] - mean[0])))
+    # Waves of frequency up to step x the last node under a normal weight: so many points see 12 standard deviations beyond.
+    points = int((2 * span + step) * (step * nodes[-1] + 12.0 + 12.0 * step) / (2 * np.pi)) + 801
+    ratio, both, mean, spread = moments(points)
+    wave = np.expm1(1j * np.multiply.outer(nodes, ratio)) @ both.T
+    grid = np.linspace(mean[0] - 9 * spread[0], mean[1] + 9 * spread[1], 1601)
+    turn = np.exp(-1j * np.multiply.outer(grid, nodes))
+    below = []
+    for w in (0, 1):
+        transform = np.exp(steps * np.log1p(wave[:, w]))
+        if abs(transform[-1]) > 1e-9:
+            raise ValueError(
+                f"steps is {steps}; too few for the inversion at mu_step = {step:g} and rate {rate:g}"
+            )
+        below.append(0.5 - (np.imag(turn * transform) / (np.arange(nodes_count) + 0.5)).sum(axis=1) / np.pi)
+    alpha, beta = (1 - below[0])[::-1], below[1][::-1]
+    # Below 1e-8 the inversion is noise.
+    known = (alpha > 1e-8) & (alpha < 1 - 1e-8) & (beta > 1e-8) & (beta < 1 - 1e-8)
+    return _through(alpha[known], beta[known])

@@ -1,0 +1,205 @@
+"""Attackers of the relaxed threat model of Kaissis et al. (2023): what they may know, and their exact curves; drawn second routes."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from scipy.stats import binom
+
+from mipsim.referee import Number
+from mipsim.special import noncentral_chi_square as chi_square
+from mipsim.theory import kaissis
+from mipsim.tradeoff import AbstractTradeOff, NoncentralChiSquareTradeOff
+from sims.relaxed_laws import (
+    LAWS,
+    Pair,
+    RatesTradeOff,
+    directionless,
+    known_resilience,
+    lira,
+    resilience,
+)
+
+NOTHING = "nothing: every direction is as likely as every other"
+SIGN = "the direction: a sum of numbers >= 0, a count, a gradient along a fixed line"
+LIRA = "the direction, from 1024 shadow models: one-sided offline LiRA"
+SHADOWS = 1024
+
+
+def known(noise: str, mu: float) -> AbstractTradeOff:
+    """The tight f of the attacker who knows q(D')."""
+    return kaissis.laplace_dptm(mu) if noise == "Laplace" else kaissis.gaussian_dptm(mu)
+
+
+@lru_cache(maxsize=64)
+def promised(noise: str, mu: float, d: int = 1) -> AbstractTradeOff:
+    """J = Symm(j, jinv) of theorem 1 or 2."""
+    return kaissis.laplace_tradeoff(mu).symmetrized() if noise == "Laplace" else resilience(mu, d)
+
+
+def attacker(noise: str, mu: float, d: int, knows: str) -> AbstractTradeOff:
+    """The curve of an attacker with this knowledge, for the shift of full length, from the laws of the noise."""
+    if knows == LIRA:
+        return lira(SHADOWS, mu, sides=1)
+    return known(noise, mu) if knows == SIGN else directionless(noise, mu, d)
+
+
+def drawn(noise: str, mu: float, d: int) -> str:
+    """The output drawn along a direction that the attacker knows: a score, thresholded at its quantile."""
+    games, rng = 400_000, np.random.default_rng(0)
+    # The coordinates across the direction tell nothing.
+    out, inside = (LAWS[noise].rvs(size=games, random_state=rng) + shift for shift in (0.0, mu))
+    missed = float(np.mean(inside <= np.quantile(out, 0.95)))
+    return (
+        f"NumPy, {games:,} games a world (seed 0), the output along the known direction in d = {d}: FPR 0.05, FNR {missed:.4f} (standard error "
+        f"below 0.0018); J promises at least {float(promised(noise, mu, d).beta(0.05)):.4f}"
+    )
+
+
+RECORD = "a coin for the record: it takes part in all coordinates or in none"
+COORDINATES = "a coin for each of the d coordinates of the output, as a mask in {0,1}^d"
+
+
+def masked(mu: float, d: int, rate: float, reading: str) -> RatesTradeOff:
+    """The magnitude where the shift has equal entries: its exact law, averaged over the masks."""
+    kept, weights = np.array([0, d]), np.array([1 - rate, rate])
+    if reading == COORDINATES:
+        kept, weights = np.arange(d + 1), binom.pmf(np.arange(d + 1), d, rate)
+    weights = np.where(weights > 1e-30, weights, 0.0)
+    centres = mu**2 * kept[weights > 0.0] / d
+
+    def both(alpha: np.ndarray) -> Pair:
+        inner = np.clip(alpha, 1e-300, 1.0 - 1e-16)
+        cut = np.expand_dims(chi_square.isf(inner, d, 0.0), -1)
+        missed = chi_square.cdf(cut, d, centres) @ weights[weights > 0.0]
+        caught = chi_square.sf(cut, d, centres) @ weights[weights > 0.0]
+        return np.where(alpha == 0.0, 1.0, missed), np.where(alpha == 0.0, 0.0, caught)
+
+    return RatesTradeOff(both)
+
+
+def masks_drawn(mu: float, d: int, rate: float) -> str:
+    """Outputs drawn with a mask each, at FPR 0.05."""
+    games, rng = 400_000 // d, np.random.default_rng(0)
+    mask = rng.random((games, d)) < rate
+    out = np.square(rng.standard_normal((games, d))).sum(axis=1)
+    inside = np.square(rng.standard_normal((games, d)) + mask * mu / np.sqrt(d)).sum(axis=1)
+    missed = float(np.mean(inside <= np.quantile(out, 0.95)))
+    exact, bound = (
+        float(curve.beta(0.05)) for curve in (masked(mu, d, rate, COORDINATES), resilience(mu, d, rate))
+    )
+    return (
+        f"NumPy, {games:,} games a world (seed 0), a mask drawn for each output: FNR {missed:.4f} at FPR 0.05 (standard error below "
+        f"{0.75 / games**0.5:.4f}; its law gives {exact:.5f}), J_p promises at least {bound:.5f}"
+    )
+
+
+FINITE = "on finitely many points, some of one law only"
+
+
+def two_laws(laws: str, outcomes: int, mu: float, draw: int) -> tuple[np.ndarray, np.ndarray]:
+    """A and B: drawn, or noise and its shift on the line, or their magnitudes, in cells of the output."""
+    if laws == FINITE:
+        a, b = np.random.default_rng(draw).dirichlet(np.full(outcomes, 0.5), 2)
+        a[: outcomes // 4], b[-(outcomes // 4) :] = 0.0, 0.0
+        return a / a.sum(), b / b.sum()
+    edges = np.concatenate([[-np.inf], np.linspace(-mu - 12.0, mu + 12.0, 10 * outcomes + 1), [np.inf]])
+    law = LAWS[laws.removeprefix("magnitude of ")]
+    a, b = (np.diff(law.cdf(edges - shift)) for shift in (0.0, mu))
+    if laws.startswith("magnitude"):
+        a, b = a + a[::-1], b + b[::-1]
+        a, b = a[: a.size // 2], b[: b.size // 2]
+    return a, b
+
+
+def relaxed(noise: str, mu: float, rate: float) -> AbstractTradeOff:
+    """J_p of the relaxed threat model on the line."""
+    return resilience(mu, 1, rate) if noise == "Gaussian" else promised(noise, mu)
+
+
+def in_dptm(noise: str, mu: float, rate: float) -> AbstractTradeOff:
+    """The symmetric f_p of the attacker who knows the shift."""
+    return known_resilience(mu, rate) if noise == "Gaussian" else known(noise, mu)
+
+
+def lengths(records: int, nearest: float, bend: float, mu: float) -> np.ndarray:
+    """Lengths of shifts from nearest * mu to mu: evenly spread, or bent to most of them near one end."""
+    return mu * (nearest + (1.0 - nearest) * np.linspace(0.0, 1.0, records) ** bend)
+
+
+def best_guess(records: int, nearest: float, bend: float, mu: float, d: int) -> Number:
+    """The success of the best guess among equally likely records whose shifts are known in length only, who sees the radius in cells."""
+    far = lengths(records, nearest, bend, mu)
+    square = np.linspace(0.0, mu + np.sqrt(d) + 10.0, 4001) ** 2
+    masses = np.diff(chi_square.cdf(square, d, far[:, None] ** 2), axis=1)
+    return Number(float(masses.max(axis=0).sum() / records), route="likelihoods of 4000 cells of the radius")
+
+
+def guessed(mu: float) -> str:
+    """Records drawn on either side, the side of the output named."""
+    rng, games = np.random.default_rng(0), 1_000_000
+    side = rng.choice([-1.0, 1.0], games)
+    right = float(np.mean(np.sign(side * mu + rng.standard_normal(games)) == side))
+    most = float(kaissis.reconstruction_bound(promised("Gaussian", mu), 0.5))
+    return (
+        f"NumPy, {games:,} games (seed 0), the record on the side of the output named: right in {right:.4f} (standard error 0.0005), promised at "
+        f"most {most:.4f}"
+    )
+
+
+def shadows_drawn(shadows: int, ratio: float, alpha: float) -> str:
+    """Shadow models drawn for each audit."""
+    rng, games = np.random.default_rng(0), 4_000_000 // max(shadows, 100)
+    models = rng.standard_normal((games, shadows))
+    mean, deviation = models.mean(axis=1), models.std(axis=1, ddof=1)
+    out, inside = (np.abs(rng.standard_normal(games) + s - mean) / deviation for s in (0.0, ratio))
+    missed = [float(np.mean(inside <= np.quantile(out, 1 - level))) for level in (0.02, alpha)]
+    said = [float(kaissis.FoldedGaussianTradeOff(ratio).beta(level)) for level in (0.02, alpha)]
+    return (
+        f"NumPy, {games:,} audits a world (seed 0), shadow models drawn for each: FNR {missed[0]:.4f} at FPR 0.02 (standard error below "
+        f"{0.85 / games**0.5:.4f}), j says {said[0]:.4f}; {missed[1]:.4f} and {said[1]:.4f} at FPR {alpha:.4g}"
+    )
+
+
+def averaged(
+    delta_a: float, delta_b: float, sigma_a: float, sigma_b: float, d: int, **_: object
+) -> AbstractTradeOff:
+    """Lemma 8."""
+    noncentrality = kaissis.averaged_noncentrality((delta_a, delta_b), (sigma_a, sigma_b))
+    return NoncentralChiSquareTradeOff(d, 0.0, noncentrality)
+
+
+def weighted(
+    delta_a: float, delta_b: float, sigma_a: float, sigma_b: float, d: int, **_: object
+) -> AbstractTradeOff:
+    """Its correction."""
+    noncentrality = kaissis.weighted_noncentrality((delta_a, delta_b), (sigma_a, sigma_b))
+    return NoncentralChiSquareTradeOff(d, 0.0, noncentrality)
+
+
+def best_weighting(
+    delta_a: float, delta_b: float, sigma_a: float, sigma_b: float, d: int, **_: object
+) -> AbstractTradeOff:
+    """The norm of the weighted sum of the releases, both shifted the same unknown way, with the weights that were best of many tried."""
+    angle = np.linspace(0.0, 0.5 * np.pi, 200_001)  # weights are (cos / sigma_a, sin / sigma_b)
+    most = float(np.max(np.cos(angle) * delta_a / sigma_a + np.sin(angle) * delta_b / sigma_b))
+    return NoncentralChiSquareTradeOff(d, 0.0, most**2)
+
+
+def both_drawn(delta_a: float, delta_b: float, sigma_a: float, sigma_b: float, d: int) -> str:
+    """Both releases drawn, the log-likelihood-weighted sum thresholded at an empirical quantile."""
+    rng, games, alpha = np.random.default_rng(0), max(2000, 400_000 // d), 0.05
+    shift, sigma = np.array([delta_a, delta_b]), np.array([sigma_a, sigma_b])
+    # Of the other coordinates only the sum of squares is seen.
+    line = rng.standard_normal((2, games, 2)) * sigma
+    line[1] += shift
+    weights = shift / sigma**2
+    rest = np.sum((weights * sigma) ** 2) * rng.chisquare(d - 1, (2, games)) if d > 1 else 0.0
+    norms = (line @ weights) ** 2 + rest
+    power = float(np.mean(norms[1] > np.quantile(norms[0], 1 - alpha)))
+    claimed = averaged(delta_a, delta_b, sigma_a, sigma_b, d)
+    return (
+        f"NumPy, {games:,} pairs of releases a world (seed 0): weights Delta/sigma^2 have power {power:.4f} at FPR {alpha:g} "
+        f"(standard error below {0.75 / games**0.5:.4f}); the statement allows {float(claimed.tpr_at(alpha)):.4f}"
+    )

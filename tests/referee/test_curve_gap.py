@@ -1,0 +1,32 @@
+"""The largest gap of curves that are known between bounds, and what is left between two points."""
+
+import pytest
+
+from mipsim import referee as rf
+from mipsim.referee.by_law import size_of
+from mipsim.referee.curve_gap import curve_gap
+from mipsim.tradeoff import BoundedTradeOff, GaussianTradeOff, PiecewiseLinearTradeOff
+
+
+def test_a_curve_that_is_known_worse_from_below_is_said_to_be_in_its_bracket():
+    """The mean of the two FNRs is no mean of probits: the interval of the gap is that of the bounds, and no wider."""
+    wide = BoundedTradeOff(GaussianTradeOff(1.5), GaussianTradeOff(0.5))
+    found = curve_gap(wide, GaussianTradeOff(1.0))
+    assert found.high - found.error == pytest.approx(-0.5, abs=1e-6)
+    assert found.high + found.error + found.above == pytest.approx(0.5, abs=0.01)
+    assert found.low - found.error <= -0.5 + 1e-6
+
+
+def test_the_judged_range_ends_where_the_claim_leaves_it():
+    claimed = PiecewiseLinearTradeOff([0.0, 0.3, 1.0], [1.0, 0.2, 0.0])
+    found = curve_gap(GaussianTradeOff(0.0), claimed, floor=0.05)
+    alpha = found.evidence.claimed_alpha  # pyright: ignore[reportOptionalMemberAccess]
+    assert alpha[0] == pytest.approx(0.05)
+    assert claimed.beta(alpha[-1]) == pytest.approx(0.05, abs=1e-9)
+
+
+@pytest.mark.parametrize("mu", [0.0015, 0.1])
+def test_little_is_left_between_two_points_of_an_equality(mu):
+    size = size_of(rf.Equality(), GaussianTradeOff(mu), GaussianTradeOff(1.01 * mu), True, "")
+    assert size.between <= max(0.001 * mu, 0.01 * abs(size.worst)) + 1e-12
+    assert size.worst == pytest.approx(0.01 * mu, rel=1e-6)
