@@ -10,11 +10,7 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def finite_vector(name: str, value: object, dimension: int | None = None) -> Array:
-    """Return `value` as a float64 vector of shape (d,), or say which argument is not one.
-
-    Raises:
-        ValueError: if it is not one-dimensional, is empty, is not finite, or has not `dimension` entries.
-    """
+    """Return `value` as a float64 vector of shape (d,), or say which argument is not one."""
     array = real_array(name, value)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"{name} has shape {array.shape}; it must be a vector of shape (d,) with d >= 1")
@@ -44,11 +40,7 @@ def finite_matrix(name: str, value: object, columns: int | None = None) -> Array
 
 
 def real_array(name: str, value: object) -> Array:
-    """Return `value` as a finite float64 array of any shape.
-
-    Raises:
-        ValueError: if it is None or text, does not convert to real numbers, or holds an entry that is not finite.
-    """
+    """Return `value` as a finite float64 array of any shape."""
     if value is None or isinstance(value, (str, bytes)):  # NumPy reads None as nan and "1" as 1
         raise ValueError(f"{name} is {type(value).__name__}; it must be an array of real numbers")
     try:
@@ -125,9 +117,6 @@ def positive_definite_factor(name: str, matrix: Array) -> Array:
 
 def class_counts(name: str, counts: object, games_name: str, games: object) -> tuple[np.ndarray, int]:
     """Return counts as an int64 vector with 0 <= count <= games, and the games as an int >= 1.
-
-    Raises:
-        ValueError: if a count is not whole, is negative or exceeds the games.
 
     Examples:
         >>> class_counts("false_positives", [3, 1.0], "out_games", 10)

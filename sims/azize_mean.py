@@ -130,7 +130,7 @@ class MeanProblem:
         return tuple(first * int(np.ceil(max(1.0, slow.get(self.data, 1.0)))) * 2**k for k in range(steps))
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=32)
 def coordinates(problem: MeanProblem, rows: int, n: int) -> tuple[Bracket, ...]:
     """The kinds of coordinates, and how many there are, when `rows` rows are released and d = tau n."""
     d, found = max(1, round(problem.tau * n)), []
@@ -225,6 +225,7 @@ def disjoint(rows: int, count: int, t: float) -> Bracket:
     return Bracket(terms, terms, 0.0)
 
 
+@lru_cache(maxsize=8 * KEPT)
 def leakage(problem: MeanProblem, rows: int, n: int) -> float:
     """M of these coordinates with the rows that are released."""
     return sum(g.count * g.leakage for g in coordinates(problem, rows, n)) / rows

@@ -5,7 +5,7 @@ from math import gamma, pi, sqrt
 import numpy as np
 from scipy import optimize, stats
 
-LAWS = {
+CENTRED = {
     "normal": (stats.norm, lambda q: 2 ** (q / 2) * gamma((q + 1) / 2) / sqrt(pi)),
     "Laplace": (stats.laplace, lambda q: gamma(q + 1)),
     "uniform": (stats.uniform(-1, 2), lambda q: 1 / (q + 1)),
@@ -46,5 +46,5 @@ def tail(law: str, exponent: float, bound: float, threshold: float) -> float:
     """P(|X| > threshold) of a named law with E|X|^exponent = bound, or the largest of all laws."""
     if law == WORST:
         return largest_tail(bound, exponent, threshold)
-    kind, moment = LAWS[law]
+    kind, moment = CENTRED[law]
     return 2.0 * float(kind.sf(threshold * (moment(exponent) / bound) ** (1 / exponent)))

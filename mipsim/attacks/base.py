@@ -11,11 +11,7 @@ from mipsim._family import AbstractMember
 
 
 def aimed_at(aim: np.ndarray | None, target: Float[Array, " d"], dimension: int) -> Float[Array, " d"]:
-    """Return the point that an attack is aimed at: `aim`, or the game's target where it is None.
-
-    Raises:
-        ValueError: if the game's target has not the attack's dimension.
-    """
+    """Return the point that an attack is aimed at: `aim`, or the game's target where it is None."""
     if jnp.shape(target) != (dimension,):
         raise ValueError(f"the game's target has shape {jnp.shape(target)}; the attack needs ({dimension},)")
     return jnp.asarray(target if aim is None else aim)

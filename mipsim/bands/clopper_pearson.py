@@ -9,7 +9,7 @@ from mipsim._validation import class_counts, number, whole
 def clopper_pearson(
     count: object, games: int, failure_probability: float, *, thresholds: int = 1
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Two-sided Clopper-Pearson intervals, simultaneous over `thresholds` of them by Bonferroni.
+    """Two-sided Clopper-Pearson intervals (low, high), float64 of shape (K,), simultaneous over `thresholds` of them by Bonferroni.
 
     With eta = failure_probability / thresholds:
     low = BetaInv(x, n - x + 1; eta/2), high = 1 - BetaInv(n - x, x + 1; eta/2); 0 at x = 0 and 1 at x = n.
@@ -20,9 +20,6 @@ def clopper_pearson(
         games: n >= 1.
         failure_probability: in (0, 1), for all intervals together.
         thresholds: over how many intervals the failure probability is shared, >= 1.
-
-    Returns:
-        (low, high), float64, shape (K,).
 
     Source: Clopper and Pearson, Biometrika 26 (1934).
 

@@ -44,7 +44,7 @@ def kappa(failure_probability: float) -> float:
 
 
 def duembgen_wellner(count: object, games: int, failure_probability: float) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of F(t) = P(score <= t) for all thresholds t at once, also those chosen after the scores.
+    """Bounds (low, high), shape (K,), of F(t) = P(score <= t) for all thresholds t at once, also those chosen after the scores.
 
     {F : n KL(F^(t) || F(t)) <= kappa + C + log(1 + C^2)}, with C = log log(e / (4u(1 - u))) at the u between
     F^(t) and F(t) that is nearest to 1/2. Ties only make the band safer.
@@ -53,9 +53,6 @@ def duembgen_wellner(count: object, games: int, failure_probability: float) -> t
         count: number of scores <= t at each threshold, any thresholds in any order, shape (K,).
         games: n >= 1.
         failure_probability: in [1e-9, 1), for all thresholds together.
-
-    Returns:
-        (low, high), float64, shape (K,).
 
     Source: Duembgen and Wellner, "Confidence bands for distribution functions: a new look at the law of the
     iterated logarithm", Annals of Statistics 51 (2023), with nu = 1.

@@ -122,13 +122,9 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
 
         Args:
             out_scores: scores of games in the world "out", shape (games,).
-            in_scores: scores of games in the world "in", shape (games,).
+            in_scores: scores of games in the world "in", shape (games,); all scores together must take two values at least.
             confidence: of the band, in (0, 1 - 2e-9].
             thresholds: the most that are kept, >= 2.
-
-        Raises:
-            ValueError: if scores are empty, not finite or all equal, or the confidence or the number is outside its
-                range.
 
         Examples:
             >>> rng = np.random.default_rng(0)
@@ -290,15 +286,12 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
     def plot(self, claim: AbstractTradeOff | None = None, *, ax: Axes) -> Axes: ...
 
     def plot(self, claim: AbstractTradeOff | None = None, ax: Axes | None = None) -> Figure | Axes:
-        """Draw the curve with its band, and a claimed one dashed.
+        """Draw the curve with its band, and a claimed one dashed; returns the new figure, or `ax`.
 
         Args:
             claim: a claimed trade-off function, or None.
             ax: matplotlib axes for FNR against FPR; by default a new figure with that panel and a second one
                 with TPR against FPR on logarithmic axes.
-
-        Returns:
-            The new figure, or `ax`.
         """
         if ax is not None:
             draw_curve(ax, self, claim)

@@ -33,7 +33,6 @@ class LawComparison(AbstractComparison):
 
     @property
     def kind(self) -> str:
-        """An equality, unless `verdict_for` is asked about another kind."""
         return "equality"
 
     def rows(self) -> list[tuple[str, str]]:
@@ -65,10 +64,6 @@ def law_of_score(
         failure_probability: for all thresholds together, in (0, 1).
         tolerance: what counts as equal, in probits, > 0.
         name: the claim in words.
-
-    Raises:
-        ValueError: if the counts are not K + 1 whole numbers with a positive sum, the edges do not increase,
-            or the claimed probabilities leave [0, 1] or fall.
 
     Examples:
         >>> from scipy.special import ndtr

@@ -161,11 +161,8 @@ class ScaledRates:
 
     def probit_variance(self) -> np.ndarray:
         """Variance of the estimated probit, B^2 q (1 - q) / (n phi(z)^2), planned where the count is 0 or n."""
-        q = (self.count + 0.5) / (self.games + 1.0)
-        z = self._probit(q)
-        density = np.exp(-0.5 * z**2) / np.sqrt(2.0 * np.pi)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(density > 0, self.scale**2 * q * (1 - q) / (self.games * density**2), np.inf)
+        z = self._probit((self.count + 0.5) / (self.games + 1.0))
+        return self.planned_variance(z[:, None])[:, 0]
 
     def _probit(self, q: np.ndarray) -> np.ndarray:
         shape = (-1,) + (1,) * (q.ndim - 1)

@@ -54,7 +54,6 @@ class Empirical(AbstractDistribution):
 
     @property
     def is_product(self) -> bool:
-        """False: the coordinates of a row are dependent."""
         return False
 
     @property

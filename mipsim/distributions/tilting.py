@@ -19,7 +19,7 @@ TILTABLE = "Bernoulli, Gaussian, Exponential and Discrete"
 
 
 def tilted(data: AbstractDistribution, slope: object) -> tuple[AbstractDistribution, float]:
-    """Tilt the law of one record by `slope`: dP'/dP(z) = exp(slope . z - L), L = log E exp(slope . z).
+    """The tilted law of one record and L: dP'/dP(z) = exp(slope . z - L), L = log E exp(slope . z).
 
     Bernoulli(p) becomes Bernoulli(p e^s / (1 - p + p e^s)); N(mu, C) becomes N(mu + C s, C); an exponential law of
     scale b one of scale b / (1 - b s), for b s < 1; a discrete law has each probability multiplied by e^(s v).
@@ -27,9 +27,6 @@ def tilted(data: AbstractDistribution, slope: object) -> tuple[AbstractDistribut
     Args:
         data: the law of one record in R^d.
         slope: s, shape (d,), in 1 / units of the data.
-
-    Returns:
-        (the tilted law, L).
 
     Raises:
         ValueError: if the slope has the wrong shape, E exp(slope . z) is infinite, or the tilted law is not at hand.

@@ -52,7 +52,6 @@ class Uniform(AbstractProduct):
         return bool(((self.low <= z) & (z <= self.high)).all())
 
     def easiest_target(self) -> Vector:
-        """The corner `high`; every corner is as far from the mean."""
         return self.high.copy()
 
     def hardest_target(self) -> Vector:

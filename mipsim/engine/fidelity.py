@@ -40,11 +40,7 @@ def check_fidelity(fidelity: object) -> str:
 
 
 def check_game(game: object) -> AbstractGame:
-    """Return `game` if it is one.
-
-    Raises:
-        ValueError: if it is anything else.
-    """
+    """Return `game` if it is one."""
     if not isinstance(game, AbstractGame):
         raise ValueError(f"game is {type(game).__name__}; it must be a game such as FixedTarget")
     return game

@@ -42,9 +42,6 @@ class ManyHistogram:
         histograms: one per attack or target, in their order.
         pooled: scores of a random target in each game; None for several attacks, whose scores have no common unit.
 
-    Raises:
-        ValueError: if there is no histogram, or they differ in their games.
-
     Source: Bonferroni (1936); thinning of clusters to independent draws is standard.
 
     Examples:
@@ -134,9 +131,6 @@ def play_many(
         progress: as in `play`.
         workers: as in `play`.
 
-    Returns:
-        One histogram for each attack.
-
     Raises:
         ValueError: on a NaN score.
 
@@ -195,9 +189,6 @@ def play_targets(
         chunk: as in `play`; like progress and workers it does not change the counts.
         progress: as in `play`.
         workers: as in `play`.
-
-    Returns:
-        One histogram for each target, and that of a random target in each game.
 
     Raises:
         ValueError: on bad arguments, another mechanism, or a NaN score.

@@ -10,7 +10,7 @@ _REACH = 6.0  # in probits: rates of 1e-9, the least that a run of 1e9 games can
 
 
 def pilot_edges(scores: np.ndarray) -> np.ndarray:
-    """Thresholds spread evenly in probit scale over both worlds, from -6 to +6 standard deviations.
+    """At most 1024 increasing thresholds, spread evenly in probit scale over both worlds, from -6 to +6 standard deviations.
 
     For each world, threshold z in [-6, 6] is the pilot's quantile at Phi(z) where the pilot reaches so far, and beyond
     it continues as a straight line (a Gaussian tail). For Gaussian scores that is mean + z sd; for skewed,
@@ -19,9 +19,6 @@ def pilot_edges(scores: np.ndarray) -> np.ndarray:
 
     Args:
         scores: pilot scores, shape (2, m); +-inf are allowed and ignored, NaN is not allowed.
-
-    Returns:
-        Increasing finite thresholds, at most 1024.
 
     Examples:
         >>> rng = np.random.default_rng(0)

@@ -54,9 +54,6 @@ def play(
         shard: (i, k) plays only the i-th of k equal shares of the games, i = 0, ..., k - 1. The sum of all k results
             (`Histogram.__add__`) is the result of the whole.
 
-    Returns:
-        Counts per bin for both worlds, with the manifest of what was played.
-
     Raises:
         ValueError: on bad arguments, a NaN score, or a checkpoint that is corrupt or belongs to another run.
         OSError: if the checkpoint cannot be written; an old one stays intact.

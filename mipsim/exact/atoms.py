@@ -72,7 +72,6 @@ class AtomsLaw(AbstractScoreLaw):
         return np.where(count == 0, -np.inf, self.score[np.maximum(count - 1, 0)])
 
     def previous(self, threshold: Thresholds) -> np.ndarray:
-        """The atom of the "out" law before, or -inf."""
         possible = self.score[self.out > 0.0]
         at = np.searchsorted(possible, self.score[np.maximum(self._below(threshold) - 1, 0)], side="left") - 1
         return np.where(at >= 0, possible[np.maximum(at, 0)], -np.inf)

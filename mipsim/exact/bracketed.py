@@ -122,7 +122,6 @@ class BracketLaw(AbstractScoreLaw):
 
     @property
     def error_estimate(self) -> float:
-        """That of the other law, where there is one."""
         return self.error_bound if self.guess is None else min(self.error_bound, self.guess.error_estimate)
 
 

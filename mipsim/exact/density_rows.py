@@ -38,7 +38,6 @@ class NormalRow(AbstractRow):
         return 0.5 * self.variance * s**2
 
     def rounding(self, s: ComplexArray) -> np.ndarray:
-        """Of three products, and of the variance."""
         return (8.0 * EPS + self.doubt) * np.abs(self.cumulant(s))
 
     def envelope(self, c: float, t: float) -> float:
@@ -74,7 +73,6 @@ class AbstractSeriesRow(AbstractRow):
         """The sum over the last axis of the cumulant of X at u, and a bound on its error."""
 
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """Small scales by power sums, the others one by one."""
         count = self._series.small(s)
         return self._series.value(count, s) + self._rest(count, s)[0]
 
@@ -100,7 +98,6 @@ class LaplaceRow(AbstractSeriesRow):
     radius = _RADIUS
 
     def direct(self, u: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
-        """-log(1 - u^2)."""
         square = np.square(u)
         value, error = summed(*log_one_plus(-square, 8.0 * EPS * np.abs(square)))
         return -value, error
@@ -135,13 +132,11 @@ class ExponentialRow(AbstractSeriesRow):
     radius = _RADIUS
 
     def direct(self, u: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
-        """-log(1 - u) - u."""
         value, error = log_one_plus(-u, 4.0 * EPS * np.abs(u))
         total, error = summed(value + u, error + 4.0 * EPS * np.abs(u))
         return -total, error
 
     def envelope(self, c: float, t: float) -> float:
-        """-sum_j log(1 + (a_j t / (1 - a_j c))^2) / 2."""
         return -0.5 * float(np.log1p(np.square(self.scales * t / (1.0 - self.scales * c))).sum())
 
     @property

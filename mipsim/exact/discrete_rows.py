@@ -105,12 +105,8 @@ class BernoulliRow(AbstractRow):
         """Pi / max |a|."""
         return float(np.pi / np.abs(self.weights).max())
 
-    @property
-    def step(self) -> float | None:
-        return self._step
-
     @cached_property
-    def _step(self) -> float | None:
+    def step(self) -> float | None:
         return common_step(self.weights)
 
     @property
@@ -118,11 +114,10 @@ class BernoulliRow(AbstractRow):
         return np.stack([np.zeros_like(self.weights), self.weights], 1), np.stack([1.0 - self.p, self.p], 1)
 
     def on_lattice(self) -> Multiples | None:
-        """Weights that are whole multiples."""
-        if self._step is None:
+        if self.step is None:
             return None
-        multiple, off = _multiples(self.weights, self._step)
-        unit = short(self._step)
+        multiple, off = _multiples(self.weights, self.step)
+        unit = short(self.step)
         most = float(np.abs(multiple).sum())
         return Multiples(
             BernoulliRow(multiple * unit, self.p), unit, exact_dot(self.p, multiple), float(off.sum()), most
@@ -229,12 +224,8 @@ class AtomsRow(AbstractRow):
         possible = np.where(self.probabilities > 0, self.values, np.nan)
         return float(np.pi / (np.nanmax(possible, axis=1) - np.nanmin(possible, axis=1)).max())
 
-    @property
-    def step(self) -> float | None:
-        return self._step
-
     @cached_property
-    def _step(self) -> float | None:
+    def step(self) -> float | None:
         return None if self.values.size > _BLOCK else common_step(self._anchored[self.probabilities > 0])
 
     @property
@@ -247,13 +238,12 @@ class AtomsRow(AbstractRow):
         return self.values, self.probabilities
 
     def on_lattice(self) -> Multiples | None:
-        """Differences from the first value of each coordinate, in whole multiples."""
-        if self._step is None:
+        if self.step is None:
             return None
-        multiple, off = _multiples(self._anchored, self._step)
-        unit = short(self._step)
+        multiple, off = _multiples(self._anchored, self.step)
+        unit = short(self.step)
         row = AtomsRow(multiple * unit, self.probabilities)
-        rounded = 2.0**-52 * np.abs(self.values[:, :1]) / self._step  # of the differences
+        rounded = 2.0**-52 * np.abs(self.values[:, :1]) / self.step  # of the differences
         return Multiples(
             row,
             unit,
@@ -264,7 +254,6 @@ class AtomsRow(AbstractRow):
 
     @property
     def size(self) -> float:
-        """Of each product p v and their sum."""
         return float(self.values.shape[1] * np.abs(self.probabilities * self.values).sum())
 
     @property

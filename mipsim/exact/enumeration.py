@@ -34,16 +34,13 @@ def bernoulli_data_sets(p: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
 def mean_game(
     p: np.ndarray, n: int, target: np.ndarray, kept: int | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Outputs of the (sub-sampled) empirical mean with their probabilities in the two worlds.
+    """Outputs of the (sub-sampled) empirical mean, shape (m, d), with their probabilities out and in, each of shape (m,).
 
     Args:
         p: Bernoulli parameters, shape (d,).
         n: records.
         target: z*, shape (d,); any real point.
         kept: k rows drawn without replacement; None keeps all n.
-
-    Returns:
-        (outputs of shape (m, d), P_out of shape (m,), P_in of shape (m,)).
 
     Examples:
         >>> outputs, out, inside = mean_game(np.array([0.5]), 2, np.array([1.0]))

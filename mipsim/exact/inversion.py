@@ -61,11 +61,7 @@ class InvertedLaw(AbstractScoreLaw):
         return {}
 
     @cached_property
-    def _tails(self) -> dict[int, Tail]:
-        return {}
-
-    @cached_property
-    def _scans(self) -> dict[int, Tail]:
+    def _tails(self) -> dict[tuple[int, bool], Tail]:
         return {}
 
     def contour(self, index: int) -> Contour:
@@ -138,15 +134,14 @@ class InvertedLaw(AbstractScoreLaw):
 
     def _errors(self, index: int, u: np.ndarray, world: int, *, proven: bool) -> np.ndarray:
         line = self.contour(index)
-        tails = self._tails if proven else self._scans
-        if index not in tails:
+        if (index, proven) not in self._tails:
             first = line.phi.shape[1] - 1
-            tails[index] = (
+            self._tails[index, proven] = (
                 self.transform.tail(line.c, line.spacing, first, self._span(index))
                 if proven
                 else self.transform.scan(line.c, line.spacing, first)
             )
-        return line.errors(self.transform, self.saddlepoints, u, world, tails[index])
+        return line.errors(self.transform, self.saddlepoints, u, world, self._tails[index, proven])
 
     def _span(self, index: int) -> tuple[float, float]:
         """Real parts for which one proof about high frequencies serves: the middle of the saddlepoints, or all of it."""

@@ -201,9 +201,6 @@ def pair_phases(
         first: the count of the first value, shape (g,).
         span: tilts.
 
-    Returns:
-        The phases, or None where there are no pairs.
-
     Examples:
         >>> v = np.log(np.arange(1.0, 41.0))[None]
         >>> phases = pair_phases(v, np.full((1, 40), 1 / 40), np.array([500.0]), np.array([1.0]), (0.0, 0.0))

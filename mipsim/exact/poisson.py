@@ -1,6 +1,7 @@
 """A row that its own coin keeps."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import fsum, log1p
 
 import numpy as np
@@ -31,7 +32,6 @@ class PoissonRow(AbstractRow):
     rate: float
 
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """Log(1 + rate (exp(K(s) + mean s) - 1)) - rate mean s."""
         return self._parts(s)[0]
 
     def rounding(self, s: ComplexArray) -> np.ndarray:
@@ -54,7 +54,6 @@ class PoissonRow(AbstractRow):
         return self.row.size + 2.0 * abs(self.mean)
 
     def on_lattice(self) -> Multiples | None:
-        """The row's whole number plus that of its base, kept or 0."""
         inner = self.row.on_lattice()
         if inner is None or self.step is None:
             return None
@@ -85,7 +84,7 @@ class PoissonRow(AbstractRow):
     def reach(self) -> float:
         return self.row.reach
 
-    @property
+    @cached_property
     def step(self) -> float | None:
         """The row's, if 0 is on its lattice."""
         step = self.row.step

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import singledispatch
+from functools import cached_property, singledispatch
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class AbstractRow(ABC):
         """The open interval of real s where E exp(s Y) is finite."""
         return -np.inf, np.inf
 
-    @property
+    @cached_property
     def step(self) -> float | None:
         """The spacing of the lattice on which weights . record lies, if it lies on one; else None."""
         return None

@@ -49,15 +49,12 @@ def _columnwise(attack: AbstractAdditiveAttack, target: jax.Array, outputs: jax.
 
 
 def terms_at(attack: AbstractAdditiveAttack, target: np.ndarray, outputs: np.ndarray) -> np.ndarray:
-    """The terms of an additive score for many values of every coordinate. Must be called inside `exact_scope`.
+    """The terms of an additive score for many values of every coordinate, float64, the shape of outputs. Must be called inside `exact_scope`.
 
     Args:
         attack: the attack.
         target: z*, shape (d,).
         outputs: values of the output coordinates, shape (d, ...); one call takes a value of every coordinate.
-
-    Returns:
-        float64, the shape of outputs.
     """
     flat = jnp.asarray(outputs.reshape(target.size, -1))
     return np.asarray(_columnwise(attack, jnp.asarray(target), flat), np.float64).reshape(outputs.shape)

@@ -15,11 +15,7 @@ from mipsim.mechanisms.base import AbstractMechanism
 
 
 def as_law(data: AbstractDistribution) -> AbstractDistribution:
-    """Return `data` if it is a distribution, or say that it is not.
-
-    Raises:
-        ValueError: if it is anything else, such as an array of records or a class.
-    """
+    """Return `data` if it is a distribution, or say that it is not."""
     if not isinstance(data, AbstractDistribution):
         raise ValueError(
             f"data is {type(data).__name__}; it must be a distribution, such as Empirical(records)"

@@ -51,7 +51,6 @@ class RandomizedResponse(AbstractMechanism):
         return table if present else table[::-1].copy()
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
-        """Release a code, a scalar."""
         present = jnp.any(jnp.all(records == self.point, axis=-1))
         odds = jnp.where(present, jnp.asarray(self.law(True)), jnp.asarray(self.law(False)))
         return jnp.sum(jax.random.uniform(key) >= jnp.cumsum(odds)[:3]).astype(odds.dtype)
@@ -81,7 +80,6 @@ class Fingerprint(AbstractMechanism):
     records: np.ndarray = eqx.field(converter=partial(finite_matrix, "records"))
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
-        """Release 1 or 0, a scalar."""
         same = records.shape == self.records.shape and jnp.all(records == self.records)
         return jnp.asarray(same, dtype=jnp.result_type(float))
 

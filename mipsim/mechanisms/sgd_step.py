@@ -26,10 +26,6 @@ class SGDStep(AbstractMechanism):
         noise_multiplier: sigma >= 0, without unit. It must be 0 where clip is `inf`, since the noise is stated in
             units of the clip; noise without clipping is `GaussianNoise(SGDStep(inf, 0), gamma)`.
 
-    Raises:
-        ValueError: if clip <= 0 or NaN, noise_multiplier is negative or not finite, or both are without meaning
-            together; from `rows(n)`, and so from a game, if n is not a whole number >= 2.
-
     Source: Abadi et al. (2016), algorithm 1; Leemann, Pawelczyk & Kasneci (2023), section 5.
 
     Examples:

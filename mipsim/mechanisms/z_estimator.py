@@ -66,7 +66,6 @@ class LeastSquares(AbstractZEstimator):
     intercept: bool = eqx.field(static=True, default=True)
 
     def estimate(self, records: Float[Array, "n d"]) -> Float[Array, " k"]:
-        """Solve the normal equations; shape (p,), or (p + 1,) with the intercept."""
         x, y = design(records, self.intercept)
         return jnp.linalg.solve(x.T @ x, x.T @ y)
 
@@ -100,7 +99,6 @@ class LogisticRegression(AbstractZEstimator):
         self.steps = whole("steps", steps, 1)
 
     def estimate(self, records: Float[Array, "n d"]) -> Float[Array, " k"]:
-        """Take the Newton steps; shape (p,), or (p + 1,) with the intercept."""
         x, y = design(records, self.intercept)
 
         def step(_: int, theta: Array) -> Array:

@@ -89,7 +89,6 @@ class GaussianRatio(AbstractTiltedScore):
         return Cumulant(-0.5 * float((logs + squares).sum()), float(mean.sum()), float(variance.sum()))
 
     def reach(self, world: int) -> tuple[float, float]:
-        """Where every precision is positive."""
         least = float((-(1 / self._out) / (1 / self._in - 1 / self._out)).max())
         return least - (world == IN), np.inf
 

@@ -107,12 +107,10 @@ class LinearScore(AbstractTiltedScore):
         )
 
     def reach(self, world: int) -> tuple[float, float]:
-        """Where the moment-generating function of a record is finite."""
         direction = self._w / self.mean.rows
         return -greatest_slope(self._data, -direction), greatest_slope(self._data, direction)
 
     def sampler(self, theta: float, world: int) -> tuple[AbstractSampler, int]:
-        """The same game with tilted records."""
         law, _ = tilted(self._data, theta * self._w / self.mean.rows)
         game = FixedTarget(self._game.mechanism, law, self._game.n, self._game.target)
         base = untilted(game, _FixedWeights(self._w, np.asarray(self._offset)))

@@ -97,9 +97,6 @@ def play_rare(
         chunk: games per call, rounded up to whole blocks; None = as the engine chooses.
         workers: threads; None = one per core.
 
-    Returns:
-        Estimated rates with exact intervals.
-
     Raises:
         ValueError: on bad arguments, or where no exact tilted law is known.
         ArithmeticError: if the games contradict the weights, which would be a defect.

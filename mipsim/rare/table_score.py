@@ -156,7 +156,6 @@ class TableScore(AbstractTiltedScore):
         return masses / total, terms if theta == 0.0 else values, float((np.log(total) + top).sum())
 
     def cumulant(self, theta: float, world: int) -> Cumulant:
-        """K, K' and K''; at theta = 0 the moments are those of the finite terms."""
         masses, values, cumulant = self._tilted(theta, world)
         values = np.where(np.isfinite(values), values, 0.0)
         mean = (masses * values).sum(axis=1, keepdims=True)
@@ -176,7 +175,6 @@ class TableScore(AbstractTiltedScore):
 
     @property
     def is_log_ratio(self) -> bool:
-        """Whether the attack is `LikelihoodRatio` of this very game."""
         return (
             isinstance(self._attack, LikelihoodRatio)
             and not self.plain_inside

@@ -116,11 +116,7 @@ def mean_tradeoff(leakage: float) -> GaussianTradeOff:
 
 
 def subsampled_tradeoff_printed(leakage: float, rho: float) -> GaussianTradeOff:
-    """The printed curve of a sub-sampled mean: Gaussian with mu = sqrt(rho m). Refuted; see the corrected one.
-
-    Args:
-        leakage: m >= 0 of the mean of all n rows.
-        rho: the share of rows drawn, in (0, 1].
+    """The printed curve of a sub-sampled mean: Gaussian with mu = sqrt(rho m). Refuted; see the corrected one, whose arguments it has.
 
     Source: Azize & Basu (2025), theorem 4.2.
 
@@ -154,11 +150,7 @@ def subsampled_tradeoff_corrected(leakage: float, rho: float) -> MixtureTradeOff
 
 
 def misspecified_advantage(scalar: float, under_the_root: float) -> float:
-    """Phi(|m_scal| / (2 sqrt(m))) - Phi(-...), the advantage TPR - FPR, with m = m_targ (body) or m* (appendix).
-
-    Args:
-        scalar: m_scal, of either sign.
-        under_the_root: m > 0.
+    """Phi(|m_scal| / (2 sqrt(m))) - Phi(-...), the advantage TPR - FPR, with m = m_targ (body) or m* (appendix), > 0, `under_the_root`.
 
     Source: Azize & Basu (2025), theorem 4.3.
 

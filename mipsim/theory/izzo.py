@@ -46,12 +46,7 @@ def epsilon_from_eta(eta: float) -> float:
 
 
 def noise_constant(eta: float, moment: float, constant: float = CONSTANT) -> float:
-    """The c = (constant/eta)^(1 + 2/M): the noise scale over sigma.
-
-    Args:
-        eta: > 0.
-        moment: M > 0.
-        constant: > 0; 7.5 (theorem 9) or 6.16 (corollaries 10 and 14, M >= 2).
+    """The c = (constant/eta)^(1 + 2/M) at eta, M > 0: the noise scale over sigma; constant is 7.5 (theorem 9) or 6.16 (corollaries 10, 14).
 
     Source: Izzo et al. (2024), theorem 9, corollary 14.
 
@@ -128,11 +123,9 @@ def sufficient_noise_scale(eta: float, sigma: float) -> float:
 
 
 def dp_noise_scale(eta: float, sensitivity: float) -> float:
-    """Sensitivity / log((1 + 2 eta)/(1 - 2 eta)): the Laplace mechanism whose epsilon implies eta-MIP.
+    """Sensitivity / log((1 + 2 eta)/(1 - 2 eta)), eta in (0, 1/2): the Laplace mechanism whose epsilon implies eta-MIP.
 
-    Args:
-        eta: in (0, 1/2).
-        sensitivity: the largest change of the output between adjacent sets, > 0, in the unit of the scale.
+    The sensitivity, > 0 and in the unit of the scale, is the largest change of the output between adjacent sets.
 
     Source: Izzo et al. (2024), figure 1.
 
@@ -146,13 +139,9 @@ def dp_noise_scale(eta: float, sensitivity: float) -> float:
 
 
 def mip_tradeoff(eta: float, slope: float = 2.0) -> PiecewiseLinearTradeOff:
-    """The curve f(a) = max(0, 1 - a - slope eta): with slope 2, what eta-MIP implies for every attack, and no more.
+    """The curve f(a) = max(0, 1 - a - slope eta), eta in [0, 1/2]: with slope 2, what eta-MIP implies for every attack, and no more.
 
     Accuracy is (TPR + 1 - FPR)/2 at k = n/2, so accuracy <= 1/2 + eta is TPR - FPR <= 2 eta. Theorem 8 prints slope 1.
-
-    Args:
-        eta: in [0, 1/2].
-        slope: 2 (corrected) or 1 (theorem 8 as printed).
 
     Source: Izzo et al. (2024), theorem 8.
 

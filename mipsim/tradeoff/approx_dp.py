@@ -43,7 +43,6 @@ class ApproxDPTradeOff(AbstractTradeOff):
         return np.asarray(np.maximum(np.maximum(left, right), 0.0))
 
     def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`: delta + e^epsilon fpr up to the corner."""
         a = rates("fpr", fpr)
         left = self.at_delta + np.exp(self.at_epsilon) * a
         right = 1.0 - np.exp(-self.at_epsilon) * (1.0 - a - self.at_delta)

@@ -39,11 +39,9 @@ class BoundedTradeOff(AbstractTradeOff):
                 )
 
     def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1]): the mean of both bounds."""
         return np.asarray(0.5 * (self.lower.beta(alpha) + self.upper.beta(alpha)))
 
     def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`: the mean of both bounds."""
         return np.asarray(0.5 * (self.lower.tpr_at(fpr) + self.upper.tpr_at(fpr)))
 
     def beta_bracket(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:

@@ -30,7 +30,7 @@ def calibrate(
     least: float = _LEAST_NOISE,
     most: float = _MOST_NOISE,
 ) -> float:
-    """The least noise at which the curve keeps to one target, in both directions; `least` if that is enough.
+    """The least noise, to 1e-12 above, at which the curve keeps to one target, in both directions; `least` if that is enough.
 
     Of a curve between bounds the lower one is used, so that the noise is never too small.
 
@@ -45,9 +45,6 @@ def calibrate(
         delta: in [0, 1).
         least: the least noise that is tried, > 0.
         most: the largest, > least.
-
-    Returns:
-        The noise, to a relative 1e-12 above the exact one.
 
     Raises:
         ValueError: if not exactly one target is given, a target is outside its range, or no noise up to `most`

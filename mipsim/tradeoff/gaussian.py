@@ -32,5 +32,4 @@ class GaussianTradeOff(AbstractTradeOff):
         return np.asarray(ndtr(-ndtri(rates("alpha", alpha)) - self.mu))
 
     def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`: Phi(Phi^-1(fpr) + mu)."""
         return np.asarray(ndtr(ndtri(rates("fpr", fpr)) + self.mu))

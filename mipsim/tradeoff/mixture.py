@@ -35,6 +35,5 @@ class MixtureTradeOff(AbstractTradeOff):
         return np.asarray(self.rho * self.inner.beta(a) + (1.0 - self.rho) * (1.0 - a))
 
     def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`: rho TPR_inner + (1 - rho) fpr."""
         a = rates("fpr", fpr)
         return np.asarray(self.rho * self.inner.tpr_at(a) + (1.0 - self.rho) * a)

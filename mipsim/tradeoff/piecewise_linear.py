@@ -16,9 +16,6 @@ class PiecewiseLinearTradeOff(AbstractTradeOff):
         alpha: FPR at the corners, shape (m,), m >= 2, strictly increasing from 0 to 1.
         beta: FNR at the corners, shape (m,): non-increasing, convex, at most 1 - alpha (each to 1e-12).
 
-    Raises:
-        ValueError: if a corner breaks one of these rules; the message names the first one that does.
-
     Source: Dong, Roth, Su (2022), section 2.1; Neyman & Pearson (1933) for the convex polygon of a discrete law.
 
     Examples:

@@ -28,9 +28,6 @@ class SampledTradeOff(AbstractTradeOff):
         beta: FNR, shape (m,): non-increasing, convex, at most 1 - alpha (each to 1e-12).
         tpr: 1 - beta where the caller knows it to more digits, shape (m,); None computes it.
 
-    Raises:
-        ValueError: if a sample breaks one of these rules; the message names the first one that does.
-
     Source: Dong, Roth and Su (2022), section 2.1.
 
     Examples:

@@ -9,8 +9,8 @@ from sims.azize_mean import MeanProblem, coordinates, leakage
 from sims.azize_mean_laws import probit_at_threshold
 from sims.azize_moments import mean_error
 from sims.azize_second_routes import by_digits, by_parity
+from sims.pooled_scores import Aim, pooled
 from tests.fourier_terms import density_terms
-from verify.azize.pooled import Aim, pooled
 
 
 def test_a_bernoulli_ratio_is_linear_in_the_sum_without_error():
@@ -42,7 +42,7 @@ def test_the_parity_and_the_digits_give_the_target_away():
 
 
 def test_the_pooled_score_has_the_law_of_drawn_sums():
-    aim = Aim("x", "x", "exponential", -1.5, 0.7, 1.0)
+    aim = Aim("exponential", -1.5, 0.7, 1.0)
     law, n = pooled(aim, 50), 50
     rng, games = np.random.default_rng(3), 200_000
     total = rng.gamma((n - 1) * n, 1.0, games) + n * (1 + aim.truth)

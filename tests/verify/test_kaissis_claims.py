@@ -58,7 +58,7 @@ def test_the_verdict_and_what_is_wrong(name):
     assert result.verdict is (Verdict.REFUTED if name in DEFECTS else Verdict.CONFIRMED)
     for regime in result.judged:
         json.dumps(regime.parameters)
-        assert regime.verdict is Verdict.CONFIRMED or len(regime.second_route) > 40
+        assert regime.verdict is not Verdict.REFUTED or len(regime.second_route) > 40
 
 
 @pytest.mark.parametrize("name", list(STATEMENTS))

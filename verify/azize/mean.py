@@ -21,8 +21,6 @@ from verify.azize.conditions import MEAN, REGULAR
 LAWS = "mean"
 """The statements about the mean share laws and drawn points."""
 
-PAPER_POINT = {"n": 1000, "d": 5000, "data": "Bernoulli(p), p ~ U[.25, .75]^d drawn once"}
-
 ASSUMES = rf.Quote(
     "We suppose that the data-generating distribution is column-wise independent [...] and has a finite (4 + delta)-th "
     "moment for some small delta, i.e. there exists delta > 0, such that E[Z^(4 + delta)] < infinity.",

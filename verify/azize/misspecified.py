@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
-import equinox as eqx
 import numpy as np
 
 from mipsim import referee as rf
 from mipsim.theory import azize
-from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff
-from mipsim.tradeoff.base import rates
+from mipsim.tradeoff import GaussianTradeOff
 from sims.azize_second_routes import by_sums, by_sums_off_the_lattice
+from sims.pooled_scores import OFF, BetterSide, Pooled, aim, pooled
 from verify.azize.mean import RESTRICTED
-from verify.azize.pooled import Aim, Pooled, pooled
 
 SIZES = tuple(100 * 2**k for k in range(8))
 DENSE = 1e-6
@@ -24,31 +21,6 @@ BEST = "best threshold, on the better side"
 ZERO = "the test {l_n > 0} that theorem 2.1 calls optimal"
 ONE_SIDED = "best threshold of {score > threshold}"
 MIDPOINT = "the threshold (m_scal - m_targ)/2, on the side of the sign of m_scal"
-OFF = "Bernoulli, aimed at 1/2"
-"""With this target no output of either world can be that of a data set: l_n = -inf always, and no threshold tells anything."""
-
-
-def aim(data: str, p: float, share: float, aimed: float, truth: float, tau: float, **_: Any) -> Aim:
-    """The attack: for Bernoulli data aimed at all ones, or at (1/2, ...), with a share of ones in the true target."""
-    one = ((1 - p) / p) ** 0.5
-    if data in ("Bernoulli", OFF):
-        mean = share * one - (1 - share) / one
-        return Aim(
-            "",
-            "",
-            "bernoulli",
-            one if data == "Bernoulli" else (0.5 - p) / (p * (1 - p)) ** 0.5,
-            mean,
-            tau,
-            p,
-        )
-    return Aim("", "", data.lower(), aimed, truth, tau)
-
-
-@lru_cache(maxsize=64)
-def law(one: Aim, n: int) -> Pooled:
-    """The law of the covariance score."""
-    return pooled(one, n)
 
 
 def by_rule(found: Pooled, reading: str) -> float:
@@ -67,38 +39,24 @@ def advantage(n: int, reading: str, data: str, **at: Any) -> rf.Number:
 
 def score_advantage(n: int, reading: str, data: str, **at: Any) -> rf.Number:
     """Of the covariance score."""
-    return rf.Number(by_rule(law(aim(data, **at), n), reading), DENSE, route="exact law")
+    return rf.Number(by_rule(pooled(aim(data, **at), n), reading), DENSE, route="exact law")
 
 
 def formula(n: int, **at: Any) -> float:
     """The printed advantage, m_targ under the root."""
-    found = law(aim(**at), n)
+    found = pooled(aim(**at), n)
     return azize.misspecified_advantage(found.m_scal, found.m_targ)
 
 
 def formula_of_the_appendix(n: int, **at: Any) -> float:
     """The advantage with m* under the root."""
-    found = law(aim(**at), n)
+    found = pooled(aim(**at), n)
     return azize.misspecified_advantage(found.m_scal, found.m_star)
-
-
-class BetterSide(AbstractTradeOff):
-    """The whole curve of the aimed attack, on its better side."""
-
-    law: Pooled = eqx.field(static=True)
-
-    def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha`."""
-        return self.law.beta(rates("alpha", alpha))
-
-    def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`."""
-        return 1.0 - self.beta(fpr)
 
 
 def gaussian(n: int, **at: Any) -> GaussianTradeOff:
     """The curve with mu = |m_scal| / sqrt(m_targ)."""
-    found = law(aim(**at), n)
+    found = pooled(aim(**at), n)
     return azize.mean_tradeoff(found.m_scal**2 / found.m_targ)
 
 
@@ -108,7 +66,9 @@ def second_route(reading: str, **at: Any) -> str:
         return by_sums_off_the_lattice(at["p"])
     one = aim(**at)
     return by_sums(
-        one, law(one, 400), "zero" if reading == ZERO else "one side" if reading == ONE_SIDED else "midpoint"
+        one,
+        pooled(one, 400),
+        "zero" if reading == ZERO else "one side" if reading == ONE_SIDED else "midpoint",
     )
 
 
@@ -215,7 +175,7 @@ STATEMENTS = (
         domain=_DOMAIN,
         where=_told,
         claimed=gaussian,
-        truth=lambda n, **at: BetterSide(law(aim(**at), n)),
+        truth=lambda n, **at: BetterSide(pooled(aim(**at), n)),
         points=[rf.Point(at, name) for name, at in _AIMS.items()],
         control=rf.Control(_COINS),
         quote=_PROOF,

@@ -12,7 +12,6 @@ from sims.azize_mean_laws import counts, random_target_law
 from sims.azize_moments import mean_square
 from sims.azize_second_routes import medians
 
-ROUNDING = 1e-9
 _BITS = {
     "n": rf.Whole(2, np.inf, hunt_to=8),
     "d": rf.Choice(1, 2),
@@ -96,7 +95,7 @@ STATEMENTS = (
         says="Bernoulli, random target: the exact log-likelihood ratio is "
         "sum_j z_j log(muhat_j/mu_j) + (1 - z_j) log((1 - muhat_j)/(1 - mu_j)).",
         source="Azize & Basu, equation 11",
-        kind=rf.Equality(ROUNDING, unit="log ratio"),
+        kind=rf.Equality(1e-9, unit="log ratio"),
         domain=_BITS,
         where=_enumerable,
         claimed=lambda: 0.0,
@@ -153,7 +152,7 @@ STATEMENTS = (
         name="azize-B.3",
         says="The random-target advantage of an attack is the expectation over z* ~ D of its fixed-target advantages.",
         source="Azize & Basu, appendix B.3",
-        kind=rf.Equality(ROUNDING, unit="advantage"),
+        kind=rf.Equality(1e-9, unit="advantage"),
         domain=_BITS | {"attack": rf.Choice(_COVARIANCE, "arbitrary randomised"), "draw": rf.Whole(0, 10**6)},
         where=lambda n, d, p, q: _enumerable(n, d, p, q),
         claimed=expected_advantage,

@@ -188,7 +188,7 @@ _SMALL = {"n": 4, "p_1": 0.05, "p_2": 0.1, "target_1": 0.999, "target_2": 0.999,
 
 FINITE = rf.Statement(
     name="azize-scalar-product-finite",
-    says="The same at every n and d.",
+    says="At every n and d, the covariance attack is at least as strong as the scalar-product attack (z* - z_ref)' muhat.",
     source="Azize and Basu, appendix D.3",
     kind=rf.Ordering(),
     domain={

@@ -7,7 +7,7 @@ import numpy as np
 from mipsim import referee as rf
 from mipsim.exact.subset.linear_programs import bracket_injection, matching_size
 from sims.izzo_second_routes import three_points
-from sims.laws_with_moments import LAWS, WORST, tail
+from sims.laws_with_moments import CENTRED, WORST, tail
 
 MATCHING = "a largest matching"
 
@@ -63,14 +63,14 @@ LEMMA_13 = rf.Statement(
         "k": rf.Real(0.1, np.inf, log=True, hunt_to=12),
         "t": rf.Real(0.1, np.inf, log=True, hunt_to=10),
         "sigma": rf.Real(0.1, np.inf, log=True, hunt_to=10),
-        "X": rf.Choice(WORST, *LAWS),
+        "X": rf.Choice(WORST, *CENTRED),
     },
     # Student's t with 9 degrees of freedom has no more moments.
     where=lambda k, X: "Student" not in X or k < 9.0,
     claimed=lambda k, t: t**-k,
     truth=lambda k, t, sigma, X: tail(X, 2.0, sigma**k, t * sigma),
     points=rf.grid(X=WORST, k=(0.5, 1.0, 2.0, 3.0, 4.0, 8.0), t=(0.5, 1.5, 4.0), sigma=(0.25, 1.0, 3.0))
-    + rf.grid(X=LAWS, k=(1.0, 2.0, 4.0, 8.0), t=(1.5, 4.0), sigma=1.0),
+    + rf.grid(X=CENTRED, k=(1.0, 2.0, 4.0, 8.0), t=(1.5, 4.0), sigma=1.0),
     control=rf.Control(_WORST),
     quote=_PRINTED,
     slip=(

@@ -68,6 +68,7 @@ _MAGNITUDE = rf.Quote(
     "Like the LM, it also has a symmetric noise density, thus the (squared) magnitude distributions can be used as a test statistic.",
     "section 4, Gaussian Mechanism",
 )
+_BOTH: dict[str, Any] = {"part": ("j", "jinv")}
 _Z = (-33.0, -12.0, -5.0, -1.6, 0.0, 2.3)
 _MUS = (0.01, 0.1, 0.5, 1.0, 2.0, 3.0, 10.0, 30.0)
 THEOREM_1 = rf.Statement(
@@ -82,7 +83,7 @@ THEOREM_1 = rf.Statement(
     truth=lambda mu1, part, z: probit(
         magnitude("Laplace", mu1) if part == "j" else InverseTradeOff(magnitude("Laplace", mu1)), z
     ),
-    points=_seen(_laplace, points(mu1=_MUS, part=("j", "jinv"), z=_Z)),
+    points=_seen(_laplace, points(mu1=_MUS, z=_Z, **_BOTH)),
     control=rf.Control({"mu1": 1.0, "part": "j", "z": -1.6}),
     quote=rf.Quote(
         "Let mu_1 = Delta_1/b. The LM satisfies (j_LM(alpha), j_LM^-1(alpha))-DR with: [the two formulas]",
@@ -101,13 +102,8 @@ THEOREM_2 = rf.Statement(
     claimed=lambda **at: probit(_gaussian(**at), at["z"]),
     truth=lambda mu2, d, part, z: probit(norm_curves(d, mu2)[part == "jinv"], z),
     points=[
-        *_seen(
-            _gaussian,
-            points(mu2=(0.1, 1.0, 3.0), d=(1, 2, 3, 5, 30, 300), part=("j", "jinv"), z=(-5.0, -1.6, 2.3)),
-        ),
-        *_seen(
-            _gaussian, points(mu2=(0.01, 10.0), d=(1, 2, 10_000), part=("j", "jinv"), z=(-33.0, -5.0, 0.0))
-        ),
+        *_seen(_gaussian, points(mu2=(0.1, 1.0, 3.0), d=(1, 2, 3, 5, 30, 300), z=(-5.0, -1.6, 2.3), **_BOTH)),
+        *_seen(_gaussian, points(mu2=(0.01, 10.0), d=(1, 2, 10_000), z=(-33.0, -5.0, 0.0), **_BOTH)),
     ],
     control=rf.Control({"mu2": 3.0, "d": 5, "part": "j", "z": -1.6}),
     quote=rf.Quote(
@@ -174,6 +170,7 @@ def _sorted(rate: float, alpha: float, part: str, **laws: Any) -> rf.Number:
     return rf.Number(float(fnr), route="sorting the likelihood ratios")
 
 
+_READ = _BOTH | {"alpha": (1e-4, 0.3, 0.9)}
 _LAWS = (FINITE, "Gaussian", "Laplace", "magnitude of Gaussian", "magnitude of Laplace")
 LEMMA_9 = rf.Statement(
     name="kaissis-lemma-9",
@@ -192,26 +189,10 @@ LEMMA_9 = rf.Statement(
     claimed=_sampled_claim,
     truth=_sorted,
     points=[
-        *(
-            one | {"outcomes": outcomes, "draw": draw}
-            for outcomes, draw in ((4, 0), (12, 1), (200, 2))
-            for one in points(
-                laws=(FINITE,),
-                mu=(1.0,),
-                rate=(0.0, 0.01, 0.3, 0.9, 1.0),
-                part=("j", "jinv"),
-                alpha=(1e-4, 0.3, 0.9),
-            )
-        ),
         *points(
-            laws=_LAWS[1:],
-            outcomes=(200,),
-            mu=(0.1, 1.0, 5.0),
-            draw=(0,),
-            rate=(0.3, 0.01),
-            part=("j", "jinv"),
-            alpha=(1e-4, 0.3, 0.9),
+            laws=(FINITE,), outcomes=(4, 12, 200), mu=(1.0,), draw=(0, 1), rate=(0.0, 0.3, 0.9, 1.0), **_READ
         ),
+        *points(laws=_LAWS[1:], outcomes=(200,), mu=(0.1, 1.0, 5.0), draw=(0,), rate=(0.01, 0.3), **_READ),
     ],
     control=rf.Control(
         {"laws": FINITE, "outcomes": 12, "mu": 1.0, "draw": 1, "rate": 0.3, "part": "j", "alpha": 0.3}

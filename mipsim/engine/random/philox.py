@@ -22,9 +22,6 @@ def philox(counter: tuple[Word, Word, Word, Word], key: tuple[Word, Word]) -> tu
         counter: four uint32 arrays of shapes that broadcast.
         key: two uint32 scalars.
 
-    Returns:
-        Four uint32 arrays of the broadcast shape.
-
     Source: Salmon, Moraes, Dror & Shaw (2011), "Parallel random numbers: as easy as 1, 2, 3".
 
     Examples:

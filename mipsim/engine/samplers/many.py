@@ -96,7 +96,6 @@ class ManyTargets(AbstractSampler):
     block: int = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, "G columns"]:
-        """Draw the rows of each game and score them for every target."""
         keys = game_keys(draws)
         if self.tables is not None:
             _, base, inside = self.tables.outputs(draws)

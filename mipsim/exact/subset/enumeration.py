@@ -27,14 +27,11 @@ def half(n: int) -> int:
 
 
 def subsets(n: int, k: int) -> np.ndarray:
-    """Every k-subset of n records as a row of membership flags, in lexicographic order of the indices.
+    """Every k-subset of n records as a row of flags, bool (C(n, k), n), read-only, in lexicographic order of the indices.
 
     Args:
         n: records, >= 1.
         k: size of a subset, 0 <= k <= n.
-
-    Returns:
-        bool, shape (C(n, k), n), read-only.
 
     Raises:
         ValueError: if k exceeds n or there are more than 200,000 subsets.

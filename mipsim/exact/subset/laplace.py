@@ -32,15 +32,12 @@ def laplace_eta(values: object, scale: float, n: int) -> np.ndarray:
 
 
 def laplace_difference(at: np.ndarray, weights: np.ndarray, scale: float) -> np.ndarray:
-    """Integral of |sum_i w_i exp(-|x - a_i| / b) / (2 b)| over the line, in closed form between the points.
+    """Integral of |sum_i w_i exp(-|x - a_i| / b) / (2 b)| over the line, shape (...), in closed form between the points.
 
     Args:
         at: a, shape (m,).
         weights: w of any sign, shape (..., m).
         scale: b > 0.
-
-    Returns:
-        The integrals, shape (...).
 
     Examples:
         >>> laplace_difference(np.array([0.0]), np.array([[1.0], [-3.0]]), 2.0).tolist()

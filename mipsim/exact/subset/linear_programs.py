@@ -14,13 +14,10 @@ from mipsim.exact.subset.enumeration import half, subsets
 
 
 def adjacent_pairs(flags: np.ndarray) -> np.ndarray:
-    """Pairs (i, j), i < j, of the sets that differ by one replaced record.
+    """Pairs (i, j), i < j, of the sets that differ by one replaced record: int, shape (pairs, 2).
 
     Args:
         flags: sets of one size as membership flags, shape (m, n), as from `subsets`.
-
-    Returns:
-        int, shape (pairs, 2).
 
     Examples:
         >>> from mipsim.exact.subset.enumeration import subsets
@@ -97,15 +94,16 @@ def largest_posterior_odds(n: int, k: int, epsilon: float) -> tuple[float, float
     both = _both_ways(adjacent_pairs(flags))
     first, second = _incidence(both, len(flags))
     matrix, member = (first - slope * second).tocsr(), flags[:, 0]
-    found = optimize.linprog(
-        -np.where(member, 0.0, 1.0),
-        A_ub=matrix,
-        b_ub=np.zeros(len(both)),
-        A_eq=sparse.csr_array(member.astype(float)[None, :]),
-        b_eq=[1.0],
-        bounds=(0.0, None),
-        method="highs",
-    )
+    program = {
+        "A_ub": matrix,
+        "b_ub": np.zeros(len(both)),
+        "A_eq": sparse.csr_array(member.astype(float)[None, :]),
+        "b_eq": [1.0],
+        "bounds": (0.0, None),
+    }
+    found = optimize.linprog(-np.where(member, 0.0, 1.0), method="highs", **program)
+    if found.x is None:  # the simplex method seldom gives up
+        found = optimize.linprog(-np.where(member, 0.0, 1.0), method="highs-ipm", **program)
     # What the prices pay for each set must be at least 1 where the target is out; then -min over the others bounds the odds.
     paid = matrix.T @ np.maximum(-found.ineqlin.marginals, 0.0)
     least = float(paid[~member].min())

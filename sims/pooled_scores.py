@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import Any
 
+import equinox as eqx
 import numpy as np
 from scipy import stats
 from scipy.special import ndtr
+
+from mipsim.tradeoff import AbstractTradeOff
+from mipsim.tradeoff.base import rates
+
+OFF = "Bernoulli, aimed at 1/2"
+"""With this target no output of either world can be that of a data set: l_n = -inf always, and no threshold tells anything."""
 
 
 @dataclass(frozen=True)
@@ -15,7 +23,6 @@ class Aim:
     """An attack aimed at one standardised value in every coordinate, with the true target at another.
 
     Attributes:
-        name, words: for the reader.
         law: "bernoulli", "gaussian" or "exponential".
         aimed: z_targ, standardised, the same in all coordinates.
         truth: the mean over the coordinates of z*, standardised; only that matters to the score.
@@ -23,13 +30,22 @@ class Aim:
         p: of Bernoulli data.
     """
 
-    name: str
-    words: str
     law: str
     aimed: float
     truth: float
     tau: float
     p: float = 0.5
+
+
+def aim(data: str, p: float, share: float, aimed: float, truth: float, tau: float, **_: Any) -> Aim:
+    """The attack at a point of a statement: for Bernoulli data aimed at all ones, or at (1/2, ...), with a share of ones in the true target."""
+    one = ((1 - p) / p) ** 0.5
+    if data in ("Bernoulli", OFF):
+        mean = share * one - (1 - share) / one
+        return Aim(
+            "bernoulli", one if data == "Bernoulli" else (0.5 - p) / (p * (1 - p)) ** 0.5, mean, tau, p
+        )
+    return Aim(data.lower(), aimed, truth, tau)
 
 
 @dataclass(frozen=True)
@@ -68,6 +84,21 @@ class Pooled:
         return np.interp(alpha, np.concatenate([[0.0], fpr, [1.0]]), np.concatenate([[1.0], fnr, [0.0]]))
 
 
+class BetterSide(AbstractTradeOff):
+    """The whole curve of the aimed attack, on its better side."""
+
+    law: Pooled = eqx.field(static=True)
+
+    def beta(self, alpha: object) -> np.ndarray:
+        """FNR at the FPR `alpha`."""
+        return self.law.beta(rates("alpha", alpha))
+
+    def tpr_at(self, fpr: object) -> np.ndarray:
+        """TPR at the FPR `fpr`."""
+        return 1.0 - self.beta(fpr)
+
+
+@lru_cache(maxsize=64)
 def pooled(aim: Aim, n: int) -> Pooled:
     """The law of the score of an aim at n rows and d = tau n coordinates.
 
