@@ -70,7 +70,7 @@ LIRA = rf.Statement(
         *points(ratio=(1.0,), shadows=(8, 16, 32, 64, 128, 256, 1024), alpha=_COARSE),
         *points(ratio=(1.0,), shadows=(64, 128, 256, 1024), alpha=_FINE),
     ],
-    control=rf.Control({"ratio": 1.0, "shadows": 1024, "alpha": 0.3}),
+    control=rf.Control({"ratio": 1.0, "shadows": 1024, "alpha": 0.01}),
     quote=rf.Quote(
         "At Delta/sigma = 1, this logit space auditing technique already nearly perfectly matches the theoretical bound.",
         "section 5, MI attacks on DP ML models",
@@ -113,7 +113,7 @@ LIRA_ENOUGH = rf.Statement(
         *points(ratio=(1.0,), shadows=tuple(128 * 2**k for k in range(6)), alpha=_COARSE),
         *points(ratio=(1.0,), shadows=tuple(256 * 2**k for k in range(5)), alpha=_FINE),
     ],
-    control=rf.Control({"ratio": 1.0, "shadows": 128, "alpha": 0.3}),
+    control=rf.Control({"ratio": 1.0, "shadows": 128, "alpha": 0.01}),
     quote=LIRA.quote,
     second_route=shadows_drawn,
 )

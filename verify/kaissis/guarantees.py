@@ -78,7 +78,7 @@ def _pair(number: int, noise: str, letters: str, proof: str) -> tuple[rf.Stateme
         claimed=lambda mu, d, z: power(promised(noise, mu, d), z),
         truth=lambda mu, d, knows, z: power(attacker(noise, mu, d, knows), z),
         points=listed if line else [*listed, {"mu": 1.0, "d": 1, "knows": LIRA, "z": -1.6}],
-        control=rf.Control({"mu": 3.0, "d": 1, "knows": NOTHING, "z": -1.6}),
+        control=rf.Control({"mu": 3.0, "d": 1, "knows": NOTHING, "z": 1.0 if line else -1.6}),
         quote=rf.Quote(
             f"The {letters} satisfies (j_{letters}(alpha), j_{letters}^-1(alpha))-DR", f"theorem {number}"
         ),
