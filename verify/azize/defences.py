@@ -18,8 +18,6 @@ from sims.studies import STUDIES
 from verify.azize.conditions import MEAN, REGULAR
 from verify.azize.mean import DOMAIN, PAPER, POWER, REGULAR_POINTS, RESTRICTED, searched, sizes
 
-LAWS = "defended mean"
-
 NOISY = (
     "Noisy mean (1/n) sum Z_i + N(0, C_gamma)/sqrt(n): theorem 3.1 holds with "
     "m = (1/n) ||z* - mu||^2_{(C + C_gamma)^-1}."

@@ -18,9 +18,6 @@ from sims.azize_second_routes import by_digits, by_parity, level_at_zero
 from sims.small_games import by_small_games
 from verify.azize.conditions import MEAN, REGULAR
 
-LAWS = "mean"
-"""The statements about the mean share laws and drawn points."""
-
 ASSUMES = rf.Quote(
     "We suppose that the data-generating distribution is column-wise independent [...] and has a finite (4 + delta)-th "
     "moment for some small delta, i.e. there exists delta > 0, such that E[Z^(4 + delta)] < infinity.",

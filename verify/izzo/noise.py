@@ -99,7 +99,6 @@ COROLLARY_14 = replace(
 
 SIDES = "outputs (1, ..., 1) and (-1, ..., -1) in R^d"
 PLAYED = SIDES + ", by games"
-BY_GAMES = {"izzo-cor-10": lambda at: at["algorithm"] == PLAYED}
 
 
 def printed_ratio(algorithm: str, M: float, eta: float, d: int, **at: Any) -> Any:
