@@ -88,7 +88,7 @@ def _asked(arguments: argparse.Namespace, register: Mapping[str, Statement] | No
 
 def _suite(arguments: argparse.Namespace) -> int:
     """The public suite, which takes a seed and a file for its rows, and nothing else."""
-    from verify.suite import show
+    from sims.suite import show
 
     for name, given in (
         ("CLAIM", arguments.claims),

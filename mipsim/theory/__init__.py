@@ -1,5 +1,5 @@
-"""Every formula of the papers, as trade-off functions and numbers: one module a paper."""
+"""Every formula of the papers, as trade-off functions and numbers: one module a paper; audits in one run."""
 
-from mipsim.theory import azize, azize_moments, izzo, izzo_example, kaissis, leemann
+from mipsim.theory import azize, azize_moments, izzo, izzo_example, kaissis, leemann, one_run
 
-__all__ = ["azize", "azize_moments", "izzo", "izzo_example", "kaissis", "leemann"]
+__all__ = ["azize", "azize_moments", "izzo", "izzo_example", "kaissis", "leemann", "one_run"]

@@ -73,7 +73,7 @@ def test_a_released_value_by_quadrature() -> None:
 
 def test_what_is_known_in_closed_form() -> None:
     """The largest ratios: epsilon q / 2 for the largest of q answers, 1 / epsilon for the wrong histogram, 1 for ten sums."""
-    from verify.suite import largest_ratio
+    from sims.suite import largest_ratio
 
     for name, pair, truth in (
         ("noisy max 3", "all above", 2.5 * EPSILON),

@@ -8,11 +8,11 @@ from scipy.special import ndtri
 
 import mipsim as mi
 from mipsim import referee as rf
+from mipsim.theory.one_run import p_value, refuses_gdp
 from mipsim.tradeoff import ApproxDPTradeOff, GaussianTradeOff
 from verify.field import MODULES
 from verify.field.central_limit import composed_epsilon, limit_epsilon
 from verify.field.gaussian import log_delta
-from verify.field.one_run import p_value, refuses_gdp
 from verify.field.sampling import ADDED, REPLACED, sampled_delta
 from verify.field.shuffled_batches import poisson_epsilon, shuffled_epsilon
 from verify.field.shuffling import shuffled_delta
