@@ -16,7 +16,6 @@ from sims.azize_mean import MeanProblem, leakage
 from sims.azize_second_routes import by_release
 from verify.azize.conditions import MEAN
 from verify.azize.mean import DOMAIN, PAPER, POWER, RESTRICTED, corrected, law, number, searched, sizes
-from verify.azize.mean import LAWS as LAWS
 
 READING = "a guarantee: the mean is sqrt(m*)-GDP for all neighbouring data sets"
 CONCLUSION = "a conclusion about the audited target's game"
