@@ -343,21 +343,21 @@ FAULTS: tuple[Fault, ...] = (
         "mipsim/referee/exact_judges.py",
         "if value - error > rounding:",
         "if value - error > rounding + 0.02:",
-        ("tests/verify/test_exact_judges.py",),
+        ("tests/referee/test_exact_judges.py",),
     ),
     Fault(
         "an unproven error decides",
         "mipsim/referee/exact_judges.py",
         "value, error = size.high, _proven(size.high, error) + size.error",
         "value, error = size.high, _proven(size.high, error)",
-        ("tests/verify/test_exact_judges.py",),
+        ("tests/referee/test_exact_judges.py",),
     ),
     Fault(
-        "one confirmed regime confirms the claim",
-        "verify/claim_result.py",
-        "if results and all(r.verdict is Verdict.CONFIRMED for r in results):",
-        "if results and any(r.verdict is Verdict.CONFIRMED for r in results):",
-        ("tests/verify/test_azize_claims.py::test_one_refuted_regime_refutes_the_statement",),
+        "one confirmed point confirms the statement",
+        "mipsim/referee/outcome.py",
+        "all(verdict is Verdict.CONFIRMED for verdict in verdicts)",
+        "any(verdict is Verdict.CONFIRMED for verdict in verdicts)",
+        ("tests/referee/test_judge.py::test_one_refuted_point_refutes_and_all_confirm",),
     ),
     # Rare games.
     Fault(

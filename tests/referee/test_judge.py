@@ -318,3 +318,18 @@ def test_a_curve_between_two_bounds_is_known_no_better_than_they_say(claimed: fl
         truth=lambda: between,
     )
     assert str(rf.judge(statement, at=[{"mu": claimed}]).verdict) == verdict
+
+
+def test_one_refuted_point_refutes_and_all_confirm() -> None:
+    def known(x: float) -> rf.Number:
+        return rf.Number(x, error=0.5 if x == 0.9 else 0.0)
+
+    small = rf.Statement(
+        name="small", says="x <= 1", source="p", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0)},
+        claimed=lambda: 1.0, truth=known,
+    )  # fmt: skip
+    said = {
+        places: str(rf.judge(small, at=[{"x": x} for x in places]).verdict)
+        for places in ((0.1, 0.2), (0.1, 1.5), (0.1, 0.9), (0.9, 1.5))
+    }
+    assert list(said.values()) == ["CONFIRMED", "REFUTED", "INCONCLUSIVE", "REFUTED"]
