@@ -72,8 +72,11 @@ THEOREM_5_1 = rf.Statement(
         "evenness": rf.Choice(1.0, 0.1),
         "spare": rf.Real(1.0, np.inf, hunt_to=2.0),  # K over the target's own
     },
-    # As far as the chi-square functions reach.
-    where=lambda n, mean, target, tau, spare: n**2 * (1.0 + tau**2) * spare * max(target**2, (target - mean) ** 2) <= 5e7,
+    # As far as the chi-square functions reach, for the claim and for the law of gradients with the variances that noise is added to.
+    where=lambda n, mean, target, tau, spread, evenness, spare: (
+        n**2 * (1.0 + tau**2) * spare * max(target**2, (target - mean) ** 2) <= 5e7
+        and (n + (tau * n / (spread * evenness)) ** 2) * (target - mean) ** 2 <= 1e8
+    ),
     claimed=printed,
     truth=step_curve,
     points=[*_GRID, *_NOISE],
