@@ -92,7 +92,7 @@ def parser() -> argparse.ArgumentParser:
         "--confidence",
         default="0.999",
         metavar="C",
-        help="family-wise over every point of the whole register, in (0, 1) (default: 0.999)",
+        help="family-wise over every point of the whole register; with --hunt, of each hunt; in (0, 1) (default: 0.999)",
     )
     reader.add_argument("--seed", default="0", metavar="S", help="a whole number (default: 0)")
     reader.add_argument(

@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import math
 import multiprocessing as mp
+import queue
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from mipsim.referee import Outcome, Statement, Verdict, hunt
+from mipsim.referee.judging import GAMES
+from mipsim.referee.outcome import Failure
+from mipsim.referee.replay import replay_of
 from mipsim.referee.reporting.files import write_atomically
 from mipsim.referee.reporting.plain import plain
 from mipsim.referee.reporting.wording import number, plural
@@ -51,9 +56,9 @@ def hunt_all(
     """
     if workers == 1:
         for one in statements:
-            told = checkpoint_of(folder, one.name, seed)
+            file = checkpoint_of(folder, one.name, seed)
             found = hunt(
-                one, budget, confidence, seed, checkpoint=told, progress=lambda line, n=one.name: say(n, line)
+                one, budget, confidence, seed, checkpoint=file, progress=lambda line, n=one.name: say(n, line)
             )
             yield found
             if found.interrupted:
@@ -71,28 +76,31 @@ def hunt_all(
     ]
     for process in pool:
         process.start()
-    left, interrupted = len(known), False
+    left, end, interrupted = set(known), math.inf, False
     try:
-        while left:
+        while left and time.monotonic() < end:
             try:
-                kind, name, what = done.get(timeout=PATIENCE if interrupted else None)
+                kind, name, what = done.get(timeout=1.0)
             except KeyboardInterrupt:
-                interrupted = True  # the processes have heard it too: each hands over the hunt it is at
+                # The processes have heard it too: each hands over the hunt it is at.
+                interrupted, end = True, time.monotonic() + PATIENCE
                 continue
-            except mp.queues.Empty:  # pyright: ignore[reportAttributeAccessIssue]
-                break
+            except queue.Empty:
+                if not any(process.is_alive() for process in pool):
+                    break  # killed, by the system perhaps: what is left was not hunted
+                continue
             if kind == "say":
                 say(name, what)
-            elif kind == "failed":
-                raise RuntimeError(f"{name}: {what}")
-            elif kind == "gone":
-                workers -= 1
-                if not workers:
-                    break
+                continue
+            left.discard(name)
+            if kind == "failed":
+                yield failed(known[name], what, confidence, seed, budget)
             else:
-                left -= 1
                 interrupted |= what["interrupted"]
                 yield Outcome(statement=known[name], **what)
+        if not interrupted:
+            for name in sorted(left):
+                yield failed(known[name], "the process that hunted it was lost", confidence, seed, budget)
     finally:
         for process in pool:
             process.terminate()
@@ -104,17 +112,20 @@ def _work(waiting: Any, done: Any, budget: str, confidence: float, seed: int, fo
     """Hunt one statement after the other, in a process of its own."""
     from verify.register import REGISTER
 
-    name = ""
     try:
         while (name := waiting.get()) is not None:
-            found = hunt(
-                REGISTER[name],
-                budget,
-                confidence,
-                seed,
-                checkpoint=checkpoint_of(folder, name, seed),
-                progress=lambda line, name=name: done.put(("say", name, line)),
-            )
+            try:
+                found = hunt(
+                    REGISTER[name],
+                    budget,
+                    confidence,
+                    seed,
+                    checkpoint=checkpoint_of(folder, name, seed),
+                    progress=lambda line, name=name: done.put(("say", name, line)),
+                )
+            except Exception as error:  # such as the probes of another domain; the others are hunted still
+                done.put(("failed", name, f"{type(error).__name__}: {error}"))
+                continue
             # A statement holds functions, which no queue carries; the reader has it.
             what = {one.name: getattr(found, one.name) for one in fields(found) if one.name != "statement"}
             done.put(("done", name, what))
@@ -122,9 +133,23 @@ def _work(waiting: Any, done: Any, budget: str, confidence: float, seed: int, fo
                 break
     except KeyboardInterrupt:
         pass
-    except Exception as error:  # the reader must hear of it
-        done.put(("failed", name, f"{type(error).__name__}: {error}"))
-    done.put(("gone", name, None))
+
+
+def failed(statement: Statement, why: str, confidence: float, seed: int, budget: str) -> Outcome:
+    """The outcome of a hunt that could not be made."""
+    return Outcome(
+        statement=statement,
+        verdict=Verdict.INCONCLUSIVE,
+        worst=None,
+        judged=(),
+        replay=replay_of(statement, None, confidence, seed, GAMES),
+        confidence=confidence,
+        seed=seed,
+        seconds=0.0,
+        how="not hunted",
+        failures=(Failure({}, why),),
+        budget=budget,
+    )
 
 
 def kept(outcome: Outcome) -> dict[str, Any]:
@@ -152,14 +177,17 @@ def kept(outcome: Outcome) -> dict[str, Any]:
 
 
 def keep(file: Path, outcomes: Sequence[Outcome]) -> None:
-    """Write what hunts found beside the register; what other statements have there stays.
+    """Write what hunts found beside the register; counterexamples and statements that are there stay.
 
     Args:
         file: of the register.
         outcomes: of hunts; an interrupted one is not kept.
     """
     before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    found = {one.statement.name: kept(one) for one in outcomes if not one.interrupted}
+    found = {one.statement.name: kept(one) for one in outcomes if not one.interrupted and one.probes}
+    for name, record in found.items():
+        known = before.get(name, {}).get("points", [])
+        record["points"] = [*known, *(at for at in record["points"] if at not in known)]
     text = json.dumps(before | found, indent=1, ensure_ascii=False, allow_nan=False, sort_keys=True)
     write_atomically(file, text + "\n")
 
@@ -173,13 +201,14 @@ def told(record: Mapping[str, Any]) -> str:
         'Budget 2m, seed 0: 900 probes, none failed; nothing was found, the worst gap is −0.1 probit at n = 3.'
     """
     failed = f"{record['failed']:,} failed" if record["failed"] else "none failed"
+    if record["at"] is None:
+        return f"Budget {record['budget']}, seed {record['seed']}: no point could be judged, {failed}."
     at = ", ".join(f"{name} = {value}" for name, value in (record["at"] or {}).items())
     gap = number(float("nan") if record["gap"] is None else float(record["gap"]))
-    found = (
-        "it was broken, the kept counterexample has the gap"
-        if record["points"]
-        else "nothing was found, the worst gap is"
-    )
+    found = {
+        "REFUTED": "it was broken, the worst gap is",
+        "CONFIRMED": "nothing was found, the worst gap is",
+    }.get(record["verdict"], "nothing was decided, the worst gap is")
     share = record["share"]
     stands = (
         f" It stood at {share:.0%} of the evenly spread probes."

@@ -104,6 +104,7 @@ def judge(
         seed=setting.seed,
         games=GAMES[setting.place],
         before=None if before is None else lambda place: before(statement, place),
+        purpose="register",  # other games than those by which a hunt found a point
     )
 
 

@@ -40,12 +40,11 @@ def readings_of(outcome: Outcome) -> dict[str, Verdict]:
     Args:
         outcome: what judging or hunting returned.
     """
-    names = dict.fromkeys(str(one.parameters[READING]) for one in outcome.judged if READING in one.parameters)
+    judged = [(str(one.parameters[READING]), one) for one in outcome.judged if READING in one.parameters]
+    failed = {str(one.at[READING]) for one in outcome.failures if READING in one.at}
     return {
-        name: verdict_on(
-            outcome.statement, [one for one in outcome.judged if str(one.parameters[READING]) == name], False
-        )
-        for name in names
+        name: verdict_on(outcome.statement, [one for read, one in judged if read == name], name in failed)
+        for name in dict.fromkeys([*(read for read, _ in judged), *sorted(failed)])
     }
 
 

@@ -158,7 +158,10 @@ def _judged(search: Search, confidence: float, games: int, interrupted: bool) ->
     even = [probe for probe in search.probes if probe.phase == "even"]
     stand = sum(not _seems_broken(search, probe) for probe in even)
     played = any(one.random for one in judged)
-    verdict = verdict_on(statement, judged, failed)
+    # What was cut short has found nothing yet.
+    verdict = verdict_on(
+        statement, judged, failed or (interrupted and not isinstance(statement.kind, Exists))
+    )
     return Outcome(
         statement=statement,
         verdict=verdict,
@@ -170,7 +173,7 @@ def _judged(search: Search, confidence: float, games: int, interrupted: bool) ->
         confidence=confidence,
         seed=search.seed,
         seconds=time.perf_counter() - began,
-        how=_how(search, judged, verdict, confidence, played),
+        how=_how(search, judged, verdict, confidence, played) + ("; interrupted" if interrupted else ""),
         share=stand / len(even) if even else math.nan,
         probes=tuple(search.probes),
         frontier=reach,

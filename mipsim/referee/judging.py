@@ -92,6 +92,7 @@ def judge_points(
     games: int,
     failures: Sequence[Failure] = (),
     before: Callable[[int], None] | None = None,
+    purpose: str = "judge",
 ) -> Outcome:
     """Judge a statement at checked points.
 
@@ -105,6 +106,7 @@ def judge_points(
         games: in each world.
         failures: points that could not even be asked.
         before: called with its place before each point is judged; what it raises ends the judging.
+        purpose: sets the games apart from those of other judges with the same seed.
     """
     began = time.perf_counter()
     judged: list[PointResult] = []
@@ -115,7 +117,11 @@ def judge_points(
             before(place)
         try:
             result = judge_point(
-                statement, point.at, risk=risk, games=games, seed=point_seed(seed, statement.name, point.at)
+                statement,
+                point.at,
+                risk=risk,
+                games=games,
+                seed=point_seed(seed, statement.name, point.at, purpose),
             )
         except Exception as error:  # one bad point must not cost the verdicts of the others
             failed.append(Failure(dict(point.at), f"{type(error).__name__}: {error}"))

@@ -149,7 +149,9 @@ class Search:
                     f"checkpoint {file} belongs to another statement, domain or seed; name another file"
                 )
             for record in records[1:]:
-                self.known[json.dumps(record.pop("at"))] = record
+                at = json.dumps(record.pop("at"))
+                if not record.get("error"):  # what failed may have been mended since
+                    self.known[at] = record
         self.file = file.open("w", encoding="utf-8")
         self._write(header)
         for line in lines[1:]:

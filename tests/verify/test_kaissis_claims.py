@@ -56,9 +56,9 @@ def test_the_verdict_and_what_is_wrong(name):
     assert not result.failures
     assert defect_of(result, correction_of(result.statement, STATEMENTS.values())) == DEFECTS.get(name)
     assert result.verdict is (Verdict.REFUTED if name in DEFECTS else Verdict.CONFIRMED)
-    for regime in result.judged:
-        json.dumps(regime.parameters)
-        assert regime.verdict is not Verdict.REFUTED or len(regime.second_route) > 40
+    for point in result.judged:
+        json.dumps(point.parameters)
+        assert point.verdict is not Verdict.REFUTED or len(point.second_route) > 40
 
 
 @pytest.mark.parametrize("name", list(STATEMENTS))

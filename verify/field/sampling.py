@@ -14,7 +14,7 @@ ROUNDING = 1e-15
 """Of a difference of probabilities, absolute: a few units in the last place of 1."""
 
 
-def sampled_delta(epsilon: float, sigma: float, rate: float, neighbours: str) -> Number:
+def sampled_delta(epsilon: float, sigma: float, rate: float, reading: str) -> Number:
     """log10 delta at log(1 + rate (e^epsilon - 1)), of a sum of numbers in [-1, 1] over a Poisson sample, with N(0, sigma^2) added.
 
     The record is 1, and in the neighbour it is absent or -1; the other records are 0. The likelihood ratio rises with the output, so
@@ -33,7 +33,7 @@ def sampled_delta(epsilon: float, sigma: float, rate: float, neighbours: str) ->
         """Log of the ratio at x, less the log of the slope: it rises with x."""
         ratio = [
             np.logaddexp(math.log1p(-rate), math.log(rate) + (shift * x - 0.5 * shift**2) / sigma**2)
-            for shift in (1.0, 0.0 if neighbours == ADDED else -1.0)
+            for shift in (1.0, 0.0 if reading == ADDED else -1.0)
         ]
         return float(ratio[0] - ratio[1]) - math.log(slope)
 
@@ -41,8 +41,8 @@ def sampled_delta(epsilon: float, sigma: float, rate: float, neighbours: str) ->
     if not passed(far) > 0.0:
         return Number(-300.0)
     end = float(brentq(passed, -far, far, xtol=1e-13))  # pyright: ignore[reportArgumentType]
-    best = above(end, 1.0) - slope * above(end, 0.0 if neighbours == ADDED else -1.0)
-    if neighbours == ADDED and passed(-far) < -2.0 * math.log(
+    best = above(end, 1.0) - slope * above(end, 0.0 if reading == ADDED else -1.0)
+    if reading == ADDED and passed(-far) < -2.0 * math.log(
         slope
     ):  # the neighbour's half-line, below another end
         back = brentq(lambda x: passed(x) + 2.0 * math.log(slope), -far, far, xtol=1e-13)
@@ -60,12 +60,12 @@ def claimed_delta(epsilon: float, sigma: float, rate: float) -> Number:
     return Number(found.value + math.log10(rate), found.error)
 
 
-def by_densities(epsilon: float, sigma: float, rate: float, neighbours: str) -> str:
+def by_densities(epsilon: float, sigma: float, rate: float, reading: str) -> str:
     """Delta as the integral of what one density has above the other, on a grid."""
     slope = 1.0 + rate * math.expm1(epsilon)
     x = np.linspace(-1.0 - 12.0 * sigma, 1.0 + 12.0 * sigma, 400_001)
     null, there, other = (
-        np.exp(-0.5 * ((x - at) / sigma) ** 2) for at in (0.0, 1.0, -1.0 if neighbours == REPLACED else 0.0)
+        np.exp(-0.5 * ((x - at) / sigma) ** 2) for at in (0.0, 1.0, -1.0 if reading == REPLACED else 0.0)
     )
     above = (1.0 - rate) * null + rate * there - slope * ((1.0 - rate) * null + rate * other)
     found = float(np.maximum(above, 0.0).sum() * (x[1] - x[0]) / (sigma * math.sqrt(2.0 * math.pi)))
@@ -82,7 +82,7 @@ SAMPLING = Statement(
         "epsilon": Real(0.05, 10.0, log=True),
         "sigma": Real(0.3, 10.0, log=True),
         "rate": Real(1e-3, 0.9, log=True),
-        "neighbours": Choice(ADDED, REPLACED),
+        "reading": Choice(ADDED, REPLACED),
     },
     where=lambda epsilon, sigma, rate: (
         claimed_delta(epsilon, sigma, rate).value > -9.0
@@ -91,17 +91,17 @@ SAMPLING = Statement(
     truth=sampled_delta,
     second_route=by_densities,
     points=(
-        Point({"epsilon": 1.0, "sigma": 1.0, "rate": 0.1, "neighbours": ADDED}, "added"),
-        Point({"epsilon": 1.0, "sigma": 1.0, "rate": 0.1, "neighbours": REPLACED}, "replaced"),
+        Point({"epsilon": 1.0, "sigma": 1.0, "rate": 0.1, "reading": ADDED}, "added"),
+        Point({"epsilon": 1.0, "sigma": 1.0, "rate": 0.1, "reading": REPLACED}, "replaced"),
     ),
-    control=Control({"epsilon": 1.0, "sigma": 1.0, "rate": 0.1, "neighbours": ADDED}, shift=0.03),
+    control=Control({"epsilon": 1.0, "sigma": 1.0, "rate": 0.1, "reading": ADDED}, shift=0.03),
 )
 
 SAMPLING_CORRECTED = SAMPLING.corrected(
     says="If the Gaussian mechanism is $(\\varepsilon, \\delta)$-DP when a record is added or removed, then on a Poisson sample of rate $q$ "
     "it is $(\\log(1 + q (e^\\varepsilon - 1)), q\\delta)$-DP when a record is added or removed.",
-    domain={"neighbours": Fixed(ADDED)},
-    control=Control({"epsilon": 1.0, "sigma": 1.0, "rate": 0.1, "neighbours": ADDED}, shift=0.03),
+    domain={"reading": Fixed(ADDED)},
+    control=Control({"epsilon": 1.0, "sigma": 1.0, "rate": 0.1, "reading": ADDED}, shift=0.03),
     derivation="Balle, Barthe and Gaboardi (2018), theorem 8. For the Gaussian mechanism the dominating pair is that of Zhu, Dong and "
     "Wang (2022), theorem 11: there the sampled likelihood ratio $1 - q + q L$ passes $1 - q + q e^\\varepsilon$ exactly where $L$ "
     "passes $e^\\varepsilon$, so that $\\delta$ becomes $q\\delta$, with equality.",

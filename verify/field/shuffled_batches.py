@@ -37,7 +37,7 @@ def shuffled_epsilon(sigma: float, steps: int, delta: float) -> float:
 
 
 def by_draws(sigma: float, steps: int, delta: float) -> str:
-    """The same event among 20,000 drawn epochs with the record, and its probability without by the union bound."""
+    """The same event among 40,000 drawn epochs with the record, and its probability without by the union bound."""
     rng, epochs, c = np.random.default_rng(3), 40_000, 2.0 + 3.0 * sigma
     places = rng.integers(0, steps, epochs)
     largest = np.empty(epochs)

@@ -54,7 +54,10 @@ def ratio(
     if algorithm == EVERY:
         return worst_ratio(c, M, eta)
     if algorithm == TWO:  # sigma is the same for every M
-        return rf.Number(euclidean_shift_eta(2.0, c, d) / eta, route="quadrature over the radius")
+        about = euclidean_shift_eta(2.0, c, d) / eta
+        return replace(
+            worst_ratio(c, M, eta), detail=f"About {about:.4g} by quadrature, whose error is an estimate."
+        )
     return laplace_ratio(outputs_of(algorithm, n, tail, draw), c, M, eta, n)
 
 
@@ -108,12 +111,17 @@ def printed_ratio(algorithm: str, M: float, eta: float, d: int, **at: Any) -> An
         return two_output_draws(M, d, eta)
     if algorithm != SIDES:
         return ratio(izzo.CONSTANT_FROM_2, algorithm, M=M, eta=eta, d=d, **at)
-    if M == 2.0:  # no algorithm is worse
-        return rf.Number(izzo.corollary_10_eta(c, d) / eta, route="quadrature over the angle")
-    if d == 2 and M <= 1000.0 and c <= 1e8:
-        return rf.Number(planar_shift_eta(c, M) / eta, route="quadrature over the direction")
-    low, high = izzo.corollary_10_bounds(c, d, M)
-    return rf.Number(0.5 * (low + high) / eta, error=0.5 * (high - low) / eta, route="proven bounds")
+    # At M = 2 no algorithm is worse than these two outputs.
+    low, high = izzo.corollary_10_interval(c, d) if M == 2.0 else izzo.corollary_10_bounds(c, d, M)
+    planar = d == 2 and 2.0 < M <= 1000.0 and c <= 1e8
+    about = (
+        f"About {planar_shift_eta(c, M) / eta:.4g} by quadrature, whose error is an estimate."
+        if planar
+        else ""
+    )
+    return rf.Number(
+        0.5 * (low + high) / eta, error=0.5 * (high - low) / eta, route="proven bounds", detail=about
+    )
 
 
 _SAYS = "theta + r U, U = Y/||Y||_{sigma,M}, Y_i ~ GenNormal(0, sigma_i, M), sigma_i^M >= E|theta_i - E theta_i|^M, M >= 2, "

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mipsim.referee import Outcome, Quote, Verdict
+from mipsim.referee import Outcome, Quote, Statement, Verdict
 from mipsim.referee.defect import correction_of, defect_of
 from mipsim.referee.reporting.plain import plain
 from verify.hunting import told
@@ -21,23 +21,30 @@ statement with its conditions. Written by `python -m verify` (as `FINDINGS.md` b
 
 A *gap* is how far the attacker is stronger than the statement allows, in the unit beside it; *probits* are differences of
 Phi^-1(FNR) at one FPR, so errors of the mu of a Gaussian trade-off curve. An interval from an exact law holds the law's proven
-error; one from games has the failure probability of the whole register, 0.001.
+error; one from games shares the failure probability of the whole register.
 """
 
 
-def findings(outcomes: Sequence[Outcome], hunts: Mapping[str, Mapping[str, Any]], scale: str) -> str:
+def findings(
+    outcomes: Sequence[Outcome],
+    hunts: Mapping[str, Mapping[str, Any]],
+    scale: str,
+    known: Sequence[Statement] = (),
+) -> str:
     """Write the findings.
 
     Args:
         outcomes: of the register, in its order.
         hunts: name -> the record of its hunt.
         scale: of the run.
+        known: statements among which corrections are looked up, beside those of `outcomes`.
 
     Examples:
         >>> print(findings([], {}, 'quick').splitlines()[0])
         # Findings
     """
-    known = {one.statement.name: one for one in outcomes}
+    judged = {one.statement.name: one for one in outcomes}
+    statements = [*(one.statement for one in outcomes), *known]
     parts, paper = [HEAD], None
     for outcome in outcomes:
         statement = outcome.statement
@@ -46,17 +53,17 @@ def findings(outcomes: Sequence[Outcome], hunts: Mapping[str, Mapping[str, Any]]
         if paper_of(statement.name) != paper:
             paper = paper_of(statement.name)
             parts.append(f"\n## {PAPERS.get(paper, paper)}\n")
-        twin = correction_of(statement, [one.statement for one in outcomes])
-        correction = None if twin is None else known[twin.name]
-        parts.append(_finding(outcome, correction, hunts.get(statement.name), scale))
+        twin = correction_of(statement, statements)
+        verdict = "" if twin is None or twin.name not in judged else str(judged[twin.name].verdict)
+        parts.append(_finding(outcome, twin, verdict or "not judged here", hunts.get(statement.name), scale))
     return "\n".join(parts)
 
 
 def _finding(
-    outcome: Outcome, correction: Outcome | None, hunted: Mapping[str, Any] | None, scale: str
+    outcome: Outcome, twin: Statement | None, verdict: str, hunted: Mapping[str, Any] | None, scale: str
 ) -> str:
     statement = outcome.statement
-    defect = defect_of(outcome, None if correction is None else correction.statement)
+    defect = defect_of(outcome, twin)
     meaning = "" if defect is None else f"{defect.meaning[:1].upper()}{defect.meaning[1:]}."
     lines = [f"### {statement.name}: {defect}", "", meaning, ""]
     if statement.quote is not None:
@@ -80,9 +87,8 @@ def _finding(
         lines += [f"    uv run {command_of(outcome, scale)}", ""]
     if hunted is not None:
         lines += [f"The hunt: {told(hunted)}", ""]
-    if correction is not None:
-        twin = correction.statement
-        lines += [f"**Corrected** (`{twin.name}`, {correction.verdict}): {_line(twin.says)}", ""]
+    if twin is not None:
+        lines += [f"**Corrected** (`{twin.name}`, {verdict}): {_line(twin.says)}", ""]
         if why := twin.derivation.strip():
             lines += ["Why:", "", *(f"    {line}".rstrip() for line in why.splitlines()), ""]
     return "\n".join(lines)

@@ -22,11 +22,11 @@ from verify.report.versions import versions
 
 TITLE = "Verdicts on privacy theorems"
 LEAD = (
-    "Each statement is one of a paper, or a correction of one, judged over a spread of its whole domain by exact laws, and by "
-    "membership-inference games where no law is known. CONFIRMED: at every judged point the interval of the gap lies inside the "
-    "tolerance that was declared beforehand (a bound by an exact law has none). REFUTED: at some point it excludes the "
-    "statement; what is wrong with it is its defect, and the sentences of the paper that restrict it are part of it. "
-    "INCONCLUSIVE: the evidence decides neither. A verdict is statistical: none is a proof."
+    "Each statement is one of a paper or a part of one, or a correction, judged at listed points and, for most, at points that fill the "
+    "part of its domain that its laws reach: by exact laws, and by membership-inference games where no law is known. CONFIRMED: "
+    "at every judged point the interval of the gap lies inside the tolerance that was declared beforehand (a bound by an exact law "
+    "has none). REFUTED: at some point it excludes the statement; what is wrong with it is its defect, and the sentences of the "
+    "paper that restrict it are part of it. INCONCLUSIVE: the evidence decides neither. A verdict is statistical: none is a proof."
 )
 
 
@@ -132,7 +132,9 @@ class ReportFolder:
             hunts={name: told(record) for name, record in hunts.items()},
         )
         write_atomically(self.page, html)
-        write_atomically(self._folder / "FINDINGS.md", findings(outcomes, hunts, self._records.scale))
+        write_atomically(
+            self._folder / "FINDINGS.md", findings(outcomes, hunts, self._records.scale, self._records.known)
+        )
 
     def _facts(self) -> dict[str, str]:
         outcomes, setting = self._records.outcomes, self._setting

@@ -21,7 +21,7 @@ CELLS = 6
 """Cells of a numeric parameter's range in which means are compared."""
 COLOURS = ROLES | {"yes": "#08090a", "no": "#090a0b", "open": "#0a0b0c"}
 MOST = 600
-"""Points that are drawn: of more, every so manieth that stands, and all that are broken."""
+"""Points that are drawn: of those that stand, and of those that are broken; of more, every so manieth."""
 
 LONGEST, MOST_WORDS = 34, 50
 """Letters of one choice beside its tick, and of all choices below the level axis, that have room."""
