@@ -81,13 +81,16 @@ def test_corollary_10_fails_in_high_dimension_only():
             (1000.0, 100, 0.1),
         }
         expected = algorithm == SIDES and (
-            (moment, d, eta)
-            in {(1000.0, 2, 1e-5), (2.0, 53_359, 0.255), (2.0, 10**5, 0.255), (2.0, 10**5, 0.4)}
+            (moment, d, eta) in {(2.0, 53_359, 0.255), (2.0, 10**5, 0.255), (2.0, 10**5, 0.4)}
             or (moment, d, eta) in bounded
             or d == 10**6
         )
         assert point.setting == ("paper" if d == 10**6 else "")
         result = result_at("izzo-cor-10", **point.at)
+        if algorithm == SIDES and d == 2 and moment > 8.0:
+            # By quadrature one of them fails; what its error is, is estimated, and decides nothing.
+            assert result.verdict is rf.Verdict.INCONCLUSIVE
+            continue
         assert result.verdict is (rf.Verdict.REFUTED if expected else rf.Verdict.CONFIRMED), point.at
         assert bool(result.second_route) is expected
         if (moment, d, eta) in bounded:
@@ -129,7 +132,8 @@ def test_the_second_routes_of_corollary_10_agree_with_the_first():
     assert abs(0.25 - counted) > 6.1 * 0.5 / np.sqrt(200_000)
     found = float(planar_draws(1000.0, 1e-5).split("eta = ")[1].split()[0])
     at = LEAST | {"algorithm": SIDES, "M": 1000.0, "d": 2, "eta": 1e-5}
-    assert found == pytest.approx(result_at("izzo-cor-10", **at).gap + 1, rel=0.02)
+    told = result_at("izzo-cor-10", **at).detail
+    assert found == pytest.approx(float(told.split("About ")[1].split()[0]), rel=0.02)
 
 
 def test_no_constant_times_eta_bounds_the_gap_for_other_k():
