@@ -231,7 +231,8 @@ def corollary_10_interval(c: float, dimension: int) -> tuple[float, float]:
     """
     c, d = number("c", c, 0.0, low_open=True), whole("dimension", dimension, 1)
     if d == 1:
-        return (corollary_10_eta(c, 1),) * 2
+        exact = corollary_10_eta(c, 1)
+        return exact, exact
     p = np.unique(
         np.concatenate(
             [[0.0], np.geomspace(1e-12, 0.5, 27_000), 1.0 - np.geomspace(0.5, 1e-12, 27_000), [1.0]]
