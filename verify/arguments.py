@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import difflib
 import fnmatch
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from mipsim.referee import Point, Statement
 from mipsim.referee.budget import budget_of
+from mipsim.referee.command import read_points
 from verify.judge import SCALES
 
 DEFAULT_OUT = Path("results/verify")
@@ -178,15 +178,7 @@ def checked_seed(text: str) -> int:
 def _points(statements: Sequence[Statement], texts: Sequence[str]) -> tuple[Point, ...]:
     if len(statements) != 1:
         raise ValueError(f"--at is given for {len(statements)} statements; it must go with exactly one CLAIM")
-    found = []
-    for text in texts:
-        try:
-            at = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise ValueError(
-                f"--at is {text!r}, which is no JSON ({error.msg}); it must be like '{{\"n\": 10}}'"
-            ) from None
-        at = statements[0].check(at)
-        named = next((one for one in statements[0].points if dict(one.at) == at), Point(at))
-        found.append(named)
-    return tuple(found)
+    (statement,) = statements
+    places = [statement.check(at) for at in read_points(texts)]
+    # A listed point keeps its name.
+    return tuple(next((one for one in statement.points if dict(one.at) == at), Point(at)) for at in places)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from mipsim.referee import Outcome, Statement
+from mipsim.referee import Outcome, Statement, Verdict
 from mipsim.referee.reporting.overview import counts
 from mipsim.referee.reporting.wording import number, plural
 from verify.arguments import Request, checked_seed, parser, request_of
@@ -138,7 +138,7 @@ def _judge(
     from verify.report.folder import Records, ReportFolder, checked_json
     from verify.table import VerdictTable
 
-    records = Records(list(register), register, hunted(), setting.scale)
+    records = Records(register, hunted(), setting.scale)
     folder = None
     points = points_of(register, setting.samples)
     if request.json is not None:
@@ -210,7 +210,7 @@ def _hunt(request: Request, register: Mapping[str, Statement], console: Console,
         order = {name: place for place, name in enumerate(register)}
         found.sort(key=lambda one: order[one.statement.name])
         where = f" Report: {report(found, folder)}" if found else ""
-        broken = sum(str(one.verdict) == "REFUTED" for one in found)
+        broken = sum(one.verdict is Verdict.REFUTED for one in found)
         done = f"{len(found)} of {plural(len(request.statements), 'statement')} hunted, {broken} broken."
         _say(console, f"{'Interrupted: ' if interrupted else ''}{done}{where}")
     if interrupted:

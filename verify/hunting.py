@@ -26,11 +26,6 @@ PATIENCE = 60.0
 """Seconds that an interrupted hunt has to end the probe it is at and to judge what it found."""
 
 
-def checkpoint_of(folder: Path | None, name: str, seed: int) -> Path | None:
-    """The file that keeps every probe of a hunt."""
-    return None if folder is None else folder / f"{name}-{seed}.jsonl"
-
-
 def hunt_all(
     statements: Sequence[Statement],
     budget: str,
@@ -47,7 +42,7 @@ def hunt_all(
         budget: of each.
         confidence: of each, in (0, 1).
         seed: of each.
-        folder: keeps every probe, so that a hunt goes on where it was; or None.
+        folder: keeps every probe, in a file for each statement and seed, so that a hunt goes on where it was; or None.
         say: told how far each hunt is.
         workers: processes; 1: this one.
 
@@ -56,10 +51,7 @@ def hunt_all(
     """
     if workers == 1:
         for one in statements:
-            file = checkpoint_of(folder, one.name, seed)
-            found = hunt(
-                one, budget, confidence, seed, checkpoint=file, progress=lambda line, n=one.name: say(n, line)
-            )
+            found = hunt_one(one, budget, confidence, seed, folder, say)
             yield found
             if found.interrupted:
                 raise KeyboardInterrupt
@@ -93,11 +85,8 @@ def hunt_all(
                 say(name, what)
                 continue
             left.discard(name)
-            if kind == "failed":
-                yield failed(known[name], what, confidence, seed, budget)
-            else:
-                interrupted |= what["interrupted"]
-                yield Outcome(statement=known[name], **what)
+            interrupted |= what["interrupted"]
+            yield Outcome(statement=known[name], **what)
         if not interrupted:
             for name in sorted(left):
                 yield failed(known[name], "the process that hunted it was lost", confidence, seed, budget)
@@ -114,18 +103,14 @@ def _work(waiting: Any, done: Any, budget: str, confidence: float, seed: int, fo
 
     try:
         while (name := waiting.get()) is not None:
-            try:
-                found = hunt(
-                    REGISTER[name],
-                    budget,
-                    confidence,
-                    seed,
-                    checkpoint=checkpoint_of(folder, name, seed),
-                    progress=lambda line, name=name: done.put(("say", name, line)),
-                )
-            except Exception as error:  # such as the probes of another domain; the others are hunted still
-                done.put(("failed", name, f"{type(error).__name__}: {error}"))
-                continue
+            found = hunt_one(
+                REGISTER[name],
+                budget,
+                confidence,
+                seed,
+                folder,
+                lambda name, line: done.put(("say", name, line)),
+            )
             # A statement holds functions, which no queue carries; the reader has it.
             what = {one.name: getattr(found, one.name) for one in fields(found) if one.name != "statement"}
             done.put(("done", name, what))
@@ -133,6 +118,24 @@ def _work(waiting: Any, done: Any, budget: str, confidence: float, seed: int, fo
                 break
     except KeyboardInterrupt:
         pass
+
+
+def hunt_one(
+    statement: Statement, budget: str, confidence: float, seed: int, folder: Path | None, say: Say
+) -> Outcome:
+    """The outcome of one hunt; if it could not be made, one that says why, since the others are hunted still."""
+    file = None if folder is None else folder / f"{statement.name}-{seed}.jsonl"
+    try:
+        return hunt(
+            statement,
+            budget,
+            confidence,
+            seed,
+            checkpoint=file,
+            progress=lambda line: say(statement.name, line),
+        )
+    except Exception as error:  # such as the kept probes of another domain
+        return failed(statement, f"{type(error).__name__}: {error}", confidence, seed, budget)
 
 
 def failed(statement: Statement, why: str, confidence: float, seed: int, budget: str) -> Outcome:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mipsim.referee import Outcome, Point, Statement, Verdict
-from mipsim.referee.judging import judge_points
-from mipsim.referee.sampling import draws
+from mipsim.referee.judging import judge_points, spread_points
+from mipsim.referee.outcome import Failure
 
 SCALES = ("quick", "standard", "full")
 SAMPLES = (8, 24, 200)
@@ -64,18 +63,6 @@ def risk_of(
     return (1.0 - confidence) / max(1, points_of(register, samples))
 
 
-def drawn_points(statement: Statement, count: int, seed: int) -> list[Point]:
-    """The first points of a sequence that fills the domain evenly; a larger number goes on from a smaller one.
-
-    Args:
-        statement: gives the domain; two statements with one domain have the same points.
-        count: how many.
-        seed: of the sequence.
-    """
-    even = (one for one in draws(statement, seed) if one.even and not one.error)
-    return [Point(one.at, name=f"drawn {k}") for k, one in enumerate(itertools.islice(even, count), 1)]
-
-
 def judge(
     statement: Statement,
     setting: Setting,
@@ -91,9 +78,11 @@ def judge(
         before: called with (statement, place) before each point.
     """
     drawn: list[Point] = []
+    failures: list[Failure] = []
     if at is None:
         count = setting.samples.get(statement.name, SAMPLES)[setting.place]
-        drawn = drawn_points(statement, count, setting.seed) if count else []
+        spread, failures = spread_points(statement, count, setting.seed)
+        drawn = [replace(point, name=f"drawn {k}") for k, point in enumerate(spread, 1)]
         at = (*statement.points, *drawn)
     return judge_points(
         statement,
@@ -103,6 +92,7 @@ def judge(
         confidence=setting.confidence,
         seed=setting.seed,
         games=GAMES[setting.place],
+        failures=failures,
         before=None if before is None else lambda place: before(statement, place),
         purpose="register",  # other games than those by which a hunt found a point
     )

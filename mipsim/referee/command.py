@@ -113,7 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _one(asked: argparse.Namespace, statement: Statement) -> Outcome:
     settings: dict[str, Any] = {"confidence": asked.confidence, "seed": asked.seed, "games": asked.games}
     if asked.command == "judge":
-        return judge(statement, _points(asked.at), **settings)
+        return judge(statement, None if asked.at is None else read_points(asked.at), **settings)
     checkpoint = None
     if asked.out is not None:
         from mipsim.referee.reporting.files import writable_folder
@@ -122,9 +122,16 @@ def _one(asked: argparse.Namespace, statement: Statement) -> Outcome:
     return hunt(statement, asked.budget, checkpoint=checkpoint, **settings)
 
 
-def _points(texts: Sequence[str] | None) -> list[dict[str, Any]] | None:
-    if texts is None:
-        return None
+def read_points(texts: Sequence[str]) -> list[Any]:
+    """Return what --at was given, as JSON holds it.
+
+    Raises:
+        ValueError: if a text is no JSON.
+
+    Examples:
+        >>> read_points(['{"n": 10}'])
+        [{'n': 10}]
+    """
     points = []
     for text in texts:
         try:

@@ -1,4 +1,4 @@
-"""The judges of exact numbers and curves: a bound, an equality, an identity."""
+"""The judges of exact numbers and curves: a bound, an equality."""
 
 from __future__ import annotations
 
@@ -204,41 +204,6 @@ def judge_equality(
         second_route=second_route() if second_route and verdict is Verdict.REFUTED else "",
         detail=detail,
         evidence=size.evidence,
-        tolerance=tolerance,
-    )
-
-
-def judge_identity(
-    gap: float,
-    tolerance: float,
-    parameters: dict[str, Any],
-    *,
-    unit: str,
-    route: str,
-    detail: str = "",
-    reading: str = "",
-    second_route: Callable[[], str] | None = None,
-) -> PointResult:
-    """Judge an exact identity: a number against zero.
-
-    The tolerance is what the computation may be off; a bound is for `judge_bound`, and what holds about for
-    `judge_equality`.
-    """
-    _proven(gap, 0.0)
-    wrong = not abs(gap) <= tolerance
-    return PointResult(
-        parameters=parameters,
-        verdict=Verdict.REFUTED if wrong else Verdict.CONFIRMED,
-        games=0,
-        gap=gap,
-        interval=(gap, gap),
-        smallest_tolerance=abs(gap),
-        detectable_gap=tolerance,
-        unit=unit,
-        reading=reading,
-        route=route,
-        second_route=second_route() if second_route and wrong else "",
-        detail=detail,
         tolerance=tolerance,
     )
 

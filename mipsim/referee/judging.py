@@ -164,15 +164,26 @@ def _points(statement: Statement, at: Any, seed: int, samples: int) -> tuple[lis
             raise ValueError(f"at is {at!r}; it must be a point or a sequence of points")
         listed = [at] if isinstance(at, (Mapping, Point)) else list(at)
         return [_checked(statement, one) for one in listed], 0, []
-    failures: list[Failure] = []
-    spread: list[Point] = []
-    for one in itertools.islice((d for d in draws(statement, seed) if d.even), samples):
-        if one.error:
-            failures.append(Failure(one.at, one.error))
-        else:
-            spread.append(Point(one.at))
+    spread, failures = spread_points(statement, samples, seed)
     own = [_checked(statement, one) for one in statement.points]
     return [*own, *(Point(corner) for corner in corners(statement, seed)), *spread], len(spread), failures
+
+
+def spread_points(statement: Statement, count: int, seed: int) -> tuple[list[Point], list[Failure]]:
+    """The first points of a sequence that fills the domain evenly, and those whose assumptions could not be asked.
+
+    A larger number goes on from a smaller one; two statements with one domain have the same points.
+
+    Args:
+        statement: gives the domain.
+        count: how many of both, >= 0.
+        seed: of the sequence.
+    """
+    drawn = (
+        list(itertools.islice((one for one in draws(statement, seed) if one.even), count)) if count else []
+    )
+    points = [Point(one.at) for one in drawn if not one.error]
+    return points, [Failure(one.at, one.error) for one in drawn if one.error]
 
 
 def _checked(statement: Statement, one: Any) -> Point:

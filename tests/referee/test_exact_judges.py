@@ -12,7 +12,6 @@ from mipsim.referee.exact_judges import (
     curve_tolerance,
     judge_bound,
     judge_equality,
-    judge_identity,
     number_tolerance,
 )
 from mipsim.referee.limit_judge import judge_limit
@@ -121,7 +120,6 @@ def test_the_bracket_of_a_law_is_the_error_of_its_gap():
         (lambda: judge_bound(math.nan, {}), "gap is NaN"),
         (lambda: judge_bound(0.0, {}, error=-1.0), "error is -1; it must be finite and >= 0"),
         (lambda: judge_bound(0.0, {}, error=math.inf), "error is inf"),
-        (lambda: judge_identity(math.nan, 1e-9, {}, unit="relative", route="closed form"), "gap is NaN"),
         (
             lambda: judge_limit(lambda n: Size(0, 0), 0.02, {}, sizes=(100,)),
             "sizes has 1 entries; a limit is judged by at least 6",

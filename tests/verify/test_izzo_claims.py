@@ -9,6 +9,7 @@ from mipsim import referee as rf
 from mipsim.exact.finite_divergences import renyi_divergence
 from mipsim.exact.subset.enumeration import finite_eta, half_subsets
 from mipsim.referee.defect import correction_of, defect_of
+from mipsim.referee.judging import spread_points
 from mipsim.theory import izzo_example
 from sims import laws_with_moments
 from sims.izzo_algorithms import ALGORITHMS
@@ -16,7 +17,7 @@ from sims.izzo_second_routes import nearer_of_two, planar_draws, three_points
 from verify.izzo import MODULES
 from verify.izzo.noise import LEAST, PLAYED, SIDES
 from verify.izzo.rates import rates_at
-from verify.judge import Setting, drawn_points, judge
+from verify.judge import Setting, judge
 from verify.register import SAMPLES
 
 STATEMENTS = {one.name: one for module in MODULES for one in module.STATEMENTS}
@@ -102,7 +103,7 @@ def test_games_are_played_where_corollary_10_asks_for_them_only():
     points = [*statement.points[:4], next(p for p in statement.points if p.at["algorithm"] == PLAYED)]
     for one in rf.judge(statement, at=points, games=2000).judged:
         assert one.random is (one.parameters["algorithm"] == PLAYED)
-    assert len({point.at["algorithm"] for point in drawn_points(statement, 40, 0)}) > 3
+    assert len({point.at["algorithm"] for point in spread_points(statement, 40, 0)[0]}) > 3
 
 
 def _accuracy(text: str) -> float:

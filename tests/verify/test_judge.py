@@ -3,7 +3,7 @@
 import pytest
 
 from mipsim import referee as rf
-from verify.judge import SAMPLES, SCALES, Setting, drawn_points, judge, judge_all, points_of, risk_of
+from verify.judge import SAMPLES, SCALES, Setting, judge, judge_all, points_of, risk_of
 
 SETTING = Setting("quick", 0.999, 3, 1e-6, {})
 
@@ -19,10 +19,27 @@ def test_the_share_is_that_of_the_whole_register_at_full_scale(sound):
 
 
 def test_a_larger_scale_goes_on_from_a_smaller_one(sound):
-    few, many = (drawn_points(sound["azize-false"], count, 5) for count in (4, 9))
+    def drawn(name: str, count: int, seed: int) -> list[dict]:
+        setting = Setting("quick", 0.999, seed, 1e-6, {name: (count, count, count)})
+        return [one.parameters for one in judge(sound[name], setting).judged if one.sampled]
+
+    few, many = (drawn("azize-false", count, 5) for count in (4, 9))
+    assert len(few) == 4
     assert many[:4] == few
-    assert [dict(one.at) for one in drawn_points(sound["azize-true"], 4, 5)] == [dict(one.at) for one in few]
-    assert [dict(one.at) for one in drawn_points(sound["azize-true"], 4, 6)] != [dict(one.at) for one in few]
+    assert drawn("azize-true", 4, 5) == few
+    assert drawn("azize-true", 4, 6) != few
+
+
+def test_a_drawn_point_whose_assumptions_fail_is_said(make):
+    def where(x: float) -> bool:
+        if x > 0.4:
+            raise RuntimeError("no such law")
+        return True
+
+    outcome = judge(make("c", where=where, points=()), SETTING)
+    assert len(outcome.judged) + len(outcome.failures) == SAMPLES[0]
+    assert "no such law" in outcome.failures[0].error
+    assert outcome.verdict == "INCONCLUSIVE"
 
 
 def test_an_outcome_says_which_points_were_drawn(sound):

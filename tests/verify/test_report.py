@@ -69,7 +69,7 @@ def read(page: str) -> Reader:
 
 @pytest.fixture
 def written(broken, tmp_path):
-    records = Records(list(broken), broken, {"azize-false": HUNT}, "quick")
+    records = Records(broken, {"azize-false": HUNT}, "quick")
     folder = ReportFolder(tmp_path / "deep" / "report", records, SETTING, len(broken), 1000)
     for outcome in judge_all([[one] for one in broken.values()], SETTING):
         records.add(outcome)
@@ -165,7 +165,7 @@ def test_a_map_says_where_it_holds(written):
 
 
 def test_a_report_of_a_part_has_no_dead_links(broken, tmp_path):
-    records = Records(list(broken), broken, {}, "quick")
+    records = Records(broken, {}, "quick")
     folder = ReportFolder(tmp_path, records, SETTING, 5, 1000)
     for outcome in judge_all([[broken["azize-false"]]], SETTING):
         records.add(outcome)
@@ -176,7 +176,7 @@ def test_a_report_of_a_part_has_no_dead_links(broken, tmp_path):
 
 
 def test_a_report_without_statements_is_whole(tmp_path):
-    folder = ReportFolder(tmp_path, Records([], {}, {}, "quick"), SETTING, 0, 0)
+    folder = ReportFolder(tmp_path, Records({}, {}, "quick"), SETTING, 0, 0)
     folder.finish(interrupted=True)
     assert json.loads((tmp_path / "verdicts.json").read_text("utf-8")) == []
     read(folder.page.read_text("utf-8"))

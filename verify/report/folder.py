@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -47,21 +47,16 @@ class Records:
     """The data of a run: an entry for each outcome, in the order of the register.
 
     Args:
-        order: names, in the order of the entries.
-        register: statements among which corrections are looked up.
+        register: its order is that of the entries; corrections are looked up in it.
         hunts: name -> the record of its hunt.
         scale: of the run.
     """
 
     def __init__(
-        self,
-        order: Sequence[str],
-        register: Mapping[str, Statement],
-        hunts: Mapping[str, Mapping[str, Any]],
-        scale: str,
+        self, register: Mapping[str, Statement], hunts: Mapping[str, Mapping[str, Any]], scale: str
     ) -> None:
-        self._order = {name: place for place, name in enumerate(order)}
-        self.known, self.hunts, self.scale = tuple(register.values()), hunts, scale
+        self._order = {name: place for place, name in enumerate(register)}
+        self.known, self.hunts, self._scale = tuple(register.values()), hunts, scale
         self.outcomes: list[Outcome] = []
         self._texts: dict[str, str] = {}
 
@@ -69,7 +64,7 @@ class Records:
         """Add what came of a statement; it is encoded once, however often the file is written."""
         name = outcome.statement.name
         record = record_of(
-            outcome, correction_of(outcome.statement, self.known), self.hunts.get(name), self.scale
+            outcome, correction_of(outcome.statement, self.known), self.hunts.get(name), self._scale
         )
         self._texts[name] = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
         self.outcomes = sorted([*self.outcomes, outcome], key=lambda one: self._order[one.statement.name])
@@ -128,12 +123,12 @@ class ReportFolder:
             facts=self._facts(),
             note=note if interrupted else "",
             data="verdicts.json",
-            commands={one.statement.name: command_of(one, self._records.scale) for one in outcomes},
+            commands={one.statement.name: command_of(one, self._setting.scale) for one in outcomes},
             hunts={name: told(record) for name, record in hunts.items()},
         )
         write_atomically(self.page, html)
         write_atomically(
-            self._folder / "FINDINGS.md", findings(outcomes, hunts, self._records.scale, self._records.known)
+            self._folder / "FINDINGS.md", findings(outcomes, hunts, self._setting.scale, self._records.known)
         )
 
     def _facts(self) -> dict[str, str]:
