@@ -123,7 +123,9 @@ def _gap_of_numbers(claimed: Number, truth: Number) -> Size:
         return Size(gap, gap, error=error)
     # A gap of at least this much speaks against the claim if it is positive, one of at most this much for it if it is not.
     end, decides = (gap - error, gap - error > 0.0) if above else (gap + error, gap + error <= ROUNDING)
-    return Size(end, end, error=0.0 if decides and not (above and below) else math.inf, below=below, above=above)
+    return Size(
+        end, end, error=0.0 if decides and not (above and below) else math.inf, below=below, above=above
+    )
 
 
 def _nothing_between(claimed: AbstractTradeOff, floor: float) -> bool:

@@ -63,7 +63,8 @@ class Number:
         """A number that is proven to lie between two others.
 
         Args:
-            low, high: finite, low <= high.
+            low: what it is at least.
+            high: what it is at most, finite and >= low.
             told: `unit`, `route` and `detail`.
 
         Raises:

@@ -100,7 +100,9 @@ def test_what_is_known_from_one_side_decides_in_its_direction_only(kind, truth, 
         assert (str(found.verdict) == "REFUTED") == (expected == "REFUTED")
     low, high = rf.judge(statement(kind, lambda mu: 1.0, lambda mu: truth), at={"mu": 1.0}).interval
     assert (low == -math.inf) if truth.unknown == "below" else (high == math.inf)
-    claimed = rf.Number(-truth.value, truth.error, unknown={"above": "below", "below": "above"}[truth.unknown])
+    claimed = rf.Number(
+        -truth.value, truth.error, unknown={"above": "below", "below": "above"}[truth.unknown]
+    )
     if isinstance(kind, rf.Bound):  # a claim that is known from the other side is the same gap
         assert verdict(kind, lambda mu: claimed, lambda mu: -1.0) == expected
 

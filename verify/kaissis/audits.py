@@ -8,8 +8,8 @@ from mipsim import referee as rf
 from mipsim.theory import kaissis
 from mipsim.tradeoff import AbstractTradeOff
 from sims.relaxed_attackers import shadows_drawn
-from sims.relaxed_laws import lira, norm_curves
-from verify.kaissis.curves import EXACT, MU, Z, in_sight, probit
+from sims.relaxed_laws import lira
+from verify.kaissis.curves import EXACT, MU, Z, in_sight, of_norm, probit
 from verify.kaissis.lemmas import dimensions, points, positive
 
 _Z = (-3.7, -1.6, 0.5, 2.0)
@@ -28,7 +28,7 @@ AUDIT = rf.Statement(
     domain={"mu2": MU, "d": dimensions(1, 1000), "z": Z},
     where=in_sight(_drawn),
     claimed=lambda mu2, d, z: probit(kaissis.gaussian_tradeoff(mu2, d), z),
-    truth=lambda mu2, d, z: rf.Number(probit(norm_curves(d, mu2)[0], z), route="quadrature along the shift"),
+    truth=lambda mu2, d, z: of_norm(d, mu2, "j", z),
     points=[
         *(rf.Point({"mu2": 1.0, "d": 1, "z": z}, name=f"figure 3b, z = {z:g}", setting="paper") for z in _Z),
         *(rf.Point({"mu2": 2.0, "d": 50, "z": z}, name=f"figure 3c, z = {z:g}", setting="paper") for z in _Z),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from mipsim import referee as rf
@@ -92,7 +94,7 @@ GUARANTEE_CORRECTED = GUARANTEE.corrected(
     "convolution power of the law has an absolutely continuous part, or (b) the law lies on a lattice and the target on the "
     "least one that holds it, or (c) n tau^2 stays above a positive number; where C^2 exceeds the variances, equation 8 is a "
     "bound under (c).",
-    kind=rf.Limit("n", sizes=lambda gradients: SIZES[gradients]),
+    kind=replace(GUARANTEE.kind, bound=False),  # pyright: ignore[reportCallIssue]
     domain={"gradients": rf.Choice(EXPONENTIAL, LATTICE, NOISY)},
     control=rf.Control(_LINES[4]),
     derivation=(

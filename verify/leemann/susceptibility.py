@@ -103,7 +103,7 @@ EXPECTED_K = rf.Statement(
     claimed=lambda part, at: 1.0 if part == MEAN else rf.Number((1 + 2 * at) ** -0.5, unit="Laplace transform of K"),
     truth=lambda part, d, draw, at: rf.Number(mean_of_k(d, draw), route="enumeration")
     if part == MEAN
-    else rf.Number(transform_of_k(at), unit="Laplace transform of K", route="quadrature"),
+    else rf.Number(transform_of_k(at), unit="Laplace transform of K", route="lattice sum"),
     points=[
         *(_MEAN | {"d": d, "draw": draw} for d, draw in ((1, 0), (3, 1), (6, 2), (8, 3))),
         *(_TRANSFORM | {"at": at} for at in (0.01, 0.1, 1.0, 10.0, 100.0)),
