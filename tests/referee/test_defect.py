@@ -27,7 +27,9 @@ def test_a_missing_condition_is_told_by_the_correction_that_claims_the_same():
     narrower = printed.corrected(says="for x <= .9", domain={"x": rf.Real(0.0, 0.9)})
     other = printed.corrected(says="x <= 1", claimed=lambda: 1.0)
     assert defect(printed, narrower) is Defect.CONDITION
-    assert defect(printed, other) is Defect.FORMULA  # at a tenth of the points, but another formula puts it right
+    assert (
+        defect(printed, other) is Defect.FORMULA
+    )  # at a tenth of the points, but another formula puts it right
     assert defect(printed) is None
     assert correction_of(printed, [other, narrower]) is other
 
@@ -57,7 +59,9 @@ def test_a_limit_from_both_sides_with_a_condition_shows_that_it_is_missing_from_
     )
     both = printed.corrected(kind=replace(limit, bound=False), domain={"x": rf.Real(0.0, 0.9)})
     assert defect(printed, both) is Defect.CONDITION
-    assert defect(printed, replace(both, kind=rf.Limit("n", sizes=limit.sizes, tolerance=0.5))) is Defect.FORMULA
+    assert (
+        defect(printed, replace(both, kind=rf.Limit("n", sizes=limit.sizes, tolerance=0.5))) is Defect.FORMULA
+    )
 
 
 def test_a_formula_is_wrong_in_most_of_its_domain_or_at_the_papers_own_setting():
