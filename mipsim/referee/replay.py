@@ -45,7 +45,7 @@ def file_of(statement: Statement) -> str:
             holds = any(one.name == statement.name for one in held_by(module)[1])
             if holds and (path := _source(module)) is not None:
                 return path
-    return next((path for module in own if module and (path := _source(module)) is not None), PLACEHOLDER)
+    return next(filter(None, map(_source, filter(None, own))), PLACEHOLDER)
 
 
 def _source(module: ModuleType) -> str | None:
