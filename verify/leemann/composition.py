@@ -132,7 +132,6 @@ GAME_LIMIT = replace(
     claimed=lambda size, c: GaussianTradeOff(leemann.game_limit_mu(size, c)),
     points=_RUNS[:4],
     control=rf.Control(_RUNS[1]),
-    corrects="",
 )
 
 
