@@ -11,7 +11,8 @@ import numpy as np
 
 import mipsim as mi
 from mipsim.engine.checkpoint import read_counts
-from mipsim.engine.manifest import IDENTITY, difference
+from mipsim.engine.manifest import IDENTITY, array_digest, difference
+from mipsim.engine.pilot import THRESHOLDS
 from sims.hosts import gathered
 from sims.study import Study
 
@@ -150,10 +151,28 @@ def run_on_hosts(
     found = int(gathered(look, 1)[0, 0])
     begin = found if found <= games else 0
     keep = directory is not None and found <= games
+    rest = range(begin, games)
+    path = (
+        shard_path(study, seed, directory, rest, (index, count)) if directory is not None and keep else None
+    )
+
+    def thresholds() -> np.ndarray:
+        """Those that this process has stored, as whole numbers: how many, by which rule, and their bits."""
+        held = [mi.Histogram.load(path)] if path is not None and path.exists() else base if begin else []
+        words = np.zeros(2 + THRESHOLDS, np.int64)
+        for one in held:
+            said = one.manifest.get("edges", {})
+            if said.get("source") == "pilot" and one.edges.size <= THRESHOLDS:
+                words[:2] = one.edges.size, said.get("rule", 0)
+                words[2 : 2 + one.edges.size] = one.edges.view(np.int64)
+        return words
+
+    # A run keeps its thresholds: those of the first process that has stored any are played by all.
+    edges = next(map(_placed, filter(np.any, gathered(thresholds, 2 + THRESHOLDS))), None)
     empty: list[mi.Histogram] = []
 
     def prepare() -> np.ndarray:
-        fresh = mi.play(game, attack, range(begin, begin), seed, devices=devices, progress=False)
+        fresh = mi.play(game, attack, range(begin, begin), seed, edges=edges, devices=devices, progress=False)
         if begin and base and (part := difference(fresh.manifest, base[0].manifest)):
             raise ValueError(f"{final} belongs to another run, which differs in {part}; name another folder")
         empty.append(fresh)
@@ -165,10 +184,7 @@ def run_on_hosts(
             f"process {', '.join(map(str, others))} plays another run than process 0: the study, games, seed, versions or the "
             "thresholds that the pilot finds there differ; use one command, and machines of one kind"
         )
-    fresh, rest = empty[0], range(begin, games)
-    path = (
-        shard_path(study, seed, directory, rest, (index, count)) if directory is not None and keep else None
-    )
+    fresh = empty[0]
 
     def mine() -> np.ndarray:
         share = mi.play(
@@ -176,6 +192,7 @@ def run_on_hosts(
             attack,
             rest,
             seed,
+            edges=edges,
             chunk=chunk,
             progress=progress and index == 0,
             checkpoint=path if rest else None,
@@ -201,6 +218,15 @@ def run_on_hosts(
         with suppress(OSError):
             path.unlink()
     return whole
+
+
+def _placed(words: np.ndarray) -> mi.Histogram:
+    """Thresholds from the whole numbers that stand for them, with what manifests say of them."""
+    size, rule = (int(word) for word in words[:2])
+    edges = words[2 : 2 + size].view(np.float64)
+    said = array_digest(edges) | {"source": "pilot"} | ({"rule": rule} if rule else {})
+    nothing = np.zeros(size + 1, np.int64)
+    return mi.Histogram(edges, nothing, nothing, {"edges": said})
 
 
 def _identity(histogram: mi.Histogram) -> np.ndarray:

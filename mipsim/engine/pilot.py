@@ -6,6 +6,13 @@ from scipy.special import ndtr
 THRESHOLDS = 1024
 """Neighbours are then .02 probits apart in either world, below the width of a band at a million games."""
 
+PILOT_RULE = 2
+"""Which rule places the thresholds; manifests of the first rule, which did not round them, name none."""
+
+_OFFSET = 0.377
+"""Of the grid from zero, in steps."""
+_SUMMED = 1e-11
+"""What the order of a sum may change, relative to the largest score."""
 _REACH = 6.0  # in probits: rates of 1e-9, the least that a run of 1e9 games can tell
 
 
@@ -15,7 +22,8 @@ def pilot_edges(scores: np.ndarray) -> np.ndarray:
     For each world, threshold z in [-6, 6] is the pilot's quantile at Phi(z) where the pilot reaches so far, and beyond
     it continues as a straight line (a Gaussian tail). For Gaussian scores that is mean + z sd; for skewed,
     bounded or heavy-tailed ones the thresholds follow the law. Thresholds never sit on an atom of a discrete score:
-    they lie midway between neighbouring values, so that rounding cannot move a score across one.
+    they lie midway between neighbouring values, so that rounding cannot move a score across one. They are rounded to a grid,
+    so that machines whose scores differ by rounding have the same ones.
 
     Args:
         scores: pilot scores, shape (2, m); +-inf are allowed and ignored, NaN is not allowed.
@@ -33,13 +41,16 @@ def pilot_edges(scores: np.ndarray) -> np.ndarray:
     pooled = np.sort(np.concatenate(worlds))
     values, edges = _distinct(pooled), np.concatenate(found)
     edges = _between(edges, values, move_all=values.size < 0.9 * pooled.size)
-    edges = np.unique(edges[np.isfinite(edges)])
-    return edges if edges.size else np.zeros(1)
+    edges = np.sort(edges[np.isfinite(edges)])
+    if not edges.size:
+        return np.zeros(1)
+    # Two worlds with equal tails place the same thresholds there, but for rounding.
+    return _rounded(edges[np.concatenate([[True], np.diff(edges) > _rounding(values)])], values)
 
 
 def _spread(values: np.ndarray, count: int) -> np.ndarray:
     """Quantile function of sorted values on an even grid of probits, with straight tails."""
-    if values[0] == values[-1]:
+    if values[-1] - values[0] <= _SUMMED * np.abs(values).max():  # a constant, summed in different orders
         step = 1e-9 * max(1.0, abs(float(values[0])))
         offsets = step * 4.0 ** np.arange(16)
         return float(values[0]) + np.concatenate([-offsets[::-1], offsets])
@@ -70,6 +81,26 @@ def _between(edges: np.ndarray, values: np.ndarray, move_all: bool) -> np.ndarra
     return moved[within | ~near]
 
 
+def _rounded(edges: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Round each threshold to a multiple of a power of two, a fiftieth to a twenty-fourth of its distance from others and from the scores.
+
+    Scores differ by some 1e-15 between vector units and versions of libraries: a threshold is rounded alike but with a
+    probability of twice that over the step.
+    """
+    right = np.searchsorted(values, edges)
+    room = np.minimum(
+        np.abs(edges - values[np.clip(right - 1, 0, None)]),
+        np.abs(edges - values[np.clip(right, None, values.size - 1)]),
+    )
+    gaps = np.concatenate([[np.inf], np.diff(edges), [np.inf]])
+    room = np.minimum(room, np.minimum(gaps[:-1], gaps[1:]))
+    # Distances and thresholds are often round numbers, where both roundings would be undecided, but for these two factors.
+    step = np.ldexp(1.0, np.frexp(room * 1.2987)[1] - 6)
+    place = np.where(step > 0.0, edges / np.where(step > 0.0, step, 1.0) - _OFFSET, np.inf)
+    # Beyond 2^52 steps a threshold is on the grid already.
+    return np.where(np.abs(place) < 2.0**52, (np.rint(place) + _OFFSET) * step, edges)
+
+
 def _distinct(values: np.ndarray) -> np.ndarray:
     """Merge sorted values that differ by rounding only: atoms of a discrete score, summed in different orders."""
     return values[np.concatenate([[True], np.diff(values) > _rounding(values)])]
@@ -79,7 +110,7 @@ def _rounding(values: np.ndarray) -> float:
     """What counts as rounding: 1e-6 of the bulk's width, which the fixed point of the tables stays well below."""
     low, high = np.quantile(values, [0.05, 0.95])
     width = float(high - low) or float(values[-1] - values[0])
-    return max(1e-6 * width, 1e-11 * float(np.abs(values).max()))
+    return max(1e-6 * width, _SUMMED * float(np.abs(values).max()))
 
 
 def _probit(probability: float) -> float:
