@@ -17,7 +17,7 @@ from mipsim.engine.devices import Device, local_devices, threads_for
 from mipsim.engine.fidelity import pilot_games
 from mipsim.engine.histogram import Histogram
 from mipsim.engine.manifest import DRAWS, FORMAT, array_digest, describe, difference, game_range, versions
-from mipsim.engine.pilot import pilot_edges
+from mipsim.engine.pilot import PILOT_RULE, pilot_edges, pilot_shares
 from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractGame
@@ -96,10 +96,11 @@ class Run:
             ValueError: on a NaN score, or a checkpoint that is corrupt or belongs to another run.
             OSError: if the checkpoint cannot be written.
         """
-        edges = self._thresholds(sampler, columns)
+        placed = self._thresholds(sampler, columns)
+        edges = [own for own, _ in placed]
         begun = [
-            resume(self.path, own, self._manifest(sampler, column, own), self.asked)
-            for column, own in zip(columns, edges, strict=True)
+            resume(self.path, own, self._manifest(sampler, column, own, said), self.asked)
+            for column, (own, said) in zip(columns, placed, strict=True)
         ]
         counter = Counter(sampler, edges, self.seed, GAMES, self.devices)
         counts = np.zeros((2, len(edges), max(map(len, edges)) + 2), np.int64)
@@ -122,7 +123,9 @@ class Run:
         out, inside = state.out + counts[0, :cells], state.inside + counts[1, :cells]
         return Histogram(state.edges, out, inside, {**state.manifest, **counted(self.seed, self.asked, done)})
 
-    def _manifest(self, sampler: AbstractSampler, column: Column, edges: np.ndarray) -> dict[str, Any]:
+    def _manifest(
+        self, sampler: AbstractSampler, column: Column, edges: np.ndarray, said: dict[str, Any]
+    ) -> dict[str, Any]:
         manifest = {
             "format": FORMAT,
             "game": describe(column.game),
@@ -133,26 +136,47 @@ class Run:
             "fidelity": sampler.fidelity,
             "sampler": sampler.name,
             "edges": {**array_digest(edges), "source": "pilot" if self.edges is None else "given"},
+            **said,
             "draws": DRAWS,
             "versions": versions(),
             "device": self.devices[0].platform,
         }
         return manifest if self.shard is None else manifest | {"shard": self.shard}
 
-    def _thresholds(self, sampler: AbstractSampler, columns: Sequence[Column]) -> list[np.ndarray]:
-        """Those that were given; else the pilot is played and places them."""
+    def _thresholds(
+        self, sampler: AbstractSampler, columns: Sequence[Column]
+    ) -> list[tuple[np.ndarray, dict[str, Any]]]:
+        """The thresholds of every column, and what its manifest says of how they were placed.
+
+        They are those that were given; those of the checkpoint, if a pilot placed them, whatever its rule was then; else the
+        pilot is played and places them. Its games are the same for every seed: runs of different seeds can be added.
+        """
         if self.edges is not None:
-            return [self.edges] * len(columns)
-        counter = Counter(
-            sampler, [np.zeros(1)] * len(columns), self.seed, PILOT
-        )  # on one device: a pilot is short
+            return [(self.edges, {})] * len(columns)
+        if (kept := self._stored_thresholds()) is not None:
+            return [kept]
+        counter = Counter(sampler, [np.zeros(1)] * len(columns), 0, PILOT)  # on one device: a pilot is short
         wanted, drawn = pilot_games(columns[0].game, sampler), []
         for start in range(0, wanted, counter.block):
             counts, scores = counter(start, start + counter.block)
             _refuse_nan(counts, columns, f"of {2 * counter.block} pilot games")
             drawn.append(scores)
         scores = np.concatenate(drawn, axis=2)[:, :, :wanted]
-        return [pilot_edges(scores[:, i]) for i in range(len(columns))]
+        placed = []
+        for own in scores.transpose(1, 0, 2):
+            edges = pilot_edges(own)
+            shares = pilot_shares(own, edges)
+            placed.append((edges, {"pilot": PILOT_RULE} | ({} if shares is None else {"shares": shares})))
+        return placed
+
+    def _stored_thresholds(self) -> tuple[np.ndarray, dict[str, Any]] | None:
+        if self.path is None or not self.path.exists():
+            return None
+        stored = read_counts(self.path)
+        known, digest = stored["manifest"], stored["manifest"].get("edges")
+        if not isinstance(digest, dict) or digest.get("source") != "pilot":
+            return None
+        return stored["edges"], {part: known[part] for part in ("pilot", "shares") if part in known}
 
 
 def resume(path: Path | None, edges: np.ndarray, manifest: dict[str, Any], asked: range) -> Histogram:
