@@ -75,7 +75,7 @@ class Histogram:
         wanted = min(whole("thresholds", thresholds, 1), self.edges.size)
         if self.games == 0:
             raise ValueError("the histogram holds 0 games; a trade-off curve needs at least 1")
-        pick = spread_evenly(self.manifest.get("shares"), self.edges.size, wanted)
+        pick = spread_evenly(dict(self.manifest.get("edges", {})).get("shares"), self.edges.size, wanted)
         below_out, below_in = np.cumsum(self.out)[pick], np.cumsum(self.inside)[pick]
         return EmpiricalTradeOff.from_counts(
             self.edges[pick], self.games - below_out, self.games, below_in, self.games, confidence

@@ -1,5 +1,7 @@
 """Thresholds fixed before the run, from a pilot with a random stream of its own."""
 
+from typing import Any
+
 import numpy as np
 from scipy.special import ndtr
 
@@ -10,8 +12,8 @@ _DISTINCT = 0.9
 """A score that takes fewer different values than this share of the pilot's games has atoms."""
 
 PILOT_RULE = 2
-"""In manifests: how thresholds were placed. 1, or nothing: by a pilot of the run's own seed; 2: by one pilot for every seed,
-with fewer thresholds beyond the values of a score with atoms. Counts on older thresholds are resumed on those."""
+"""Which rule places the thresholds, in manifests. Those of the first rule name none: a pilot of the run's own seed, and more
+thresholds beyond the values of a score with atoms. Counts on them are resumed on them."""
 
 _REACH = 6.0  # in probits: rates of 1e-9, the least that a run of 1e9 games can tell
 
@@ -73,7 +75,7 @@ def pilot_shares(scores: np.ndarray, edges: np.ndarray) -> list[int] | None:
     return np.bincount(place, minlength=edges.size).tolist()
 
 
-def spread_evenly(shares: object, edges: int, wanted: int) -> np.ndarray:
+def spread_evenly(shares: Any, edges: int, wanted: int) -> np.ndarray:
     """Which of the edges to use, at most `wanted`: even in their shares, or in their numbers where there are no shares.
 
     Examples:

@@ -135,8 +135,7 @@ class Run:
             **counted(self.seed, self.asked, 0),
             "fidelity": sampler.fidelity,
             "sampler": sampler.name,
-            "edges": {**array_digest(edges), "source": "pilot" if self.edges is None else "given"},
-            **said,
+            "edges": array_digest(edges) | said,
             "draws": DRAWS,
             "versions": versions(),
             "device": self.devices[0].platform,
@@ -152,7 +151,7 @@ class Run:
         pilot is played and places them. Its games are the same for every seed: runs of different seeds can be added.
         """
         if self.edges is not None:
-            return [(self.edges, {})] * len(columns)
+            return [(self.edges, {"source": "given"})] * len(columns)
         if (kept := self._stored_thresholds()) is not None:
             return [kept]
         counter = Counter(sampler, [np.zeros(1)] * len(columns), 0, PILOT)  # on one device: a pilot is short
@@ -166,17 +165,16 @@ class Run:
         for own in scores.transpose(1, 0, 2):
             edges = pilot_edges(own)
             shares = pilot_shares(own, edges)
-            placed.append((edges, {"pilot": PILOT_RULE} | ({} if shares is None else {"shares": shares})))
+            said = {"source": "pilot", "rule": PILOT_RULE} | ({} if shares is None else {"shares": shares})
+            placed.append((edges, said))
         return placed
 
     def _stored_thresholds(self) -> tuple[np.ndarray, dict[str, Any]] | None:
         if self.path is None or not self.path.exists():
             return None
         stored = read_counts(self.path)
-        known, digest = stored["manifest"], stored["manifest"].get("edges")
-        if not isinstance(digest, dict) or digest.get("source") != "pilot":
-            return None
-        return stored["edges"], {part: known[part] for part in ("pilot", "shares") if part in known}
+        said = stored["manifest"].get("edges")
+        return (stored["edges"], said) if isinstance(said, dict) and said.get("source") == "pilot" else None
 
 
 def resume(path: Path | None, edges: np.ndarray, manifest: dict[str, Any], asked: range) -> Histogram:

@@ -1,6 +1,7 @@
 """Scores that take few values: thresholds lie between them, and the verdict is about them."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -63,7 +64,7 @@ def test_runs_of_two_seeds_add_up():
 def test_counts_on_thresholds_of_an_older_rule_are_resumed_on_them(tmp_path):
     """A checkpoint whose pilot used the run's own seed, and said nothing of its rule."""
     path, edges = tmp_path / "run.npz", np.linspace(-1.0, 1.0, 7)
-    settings = {"fidelity": "literal", "progress": False}
+    settings: dict[str, Any] = {"fidelity": "literal", "progress": False}
     attack = mi.ScalarProduct(np.zeros(2))
     mi.play(MEAN, attack, 300, 5, edges=edges, checkpoint=path, **settings)
     stored = read_counts(path)
@@ -74,5 +75,5 @@ def test_counts_on_thresholds_of_an_older_rule_are_resumed_on_them(tmp_path):
     whole = mi.play(MEAN, attack, 700, 5, edges=edges, **settings)
     assert np.array_equal(resumed.out, whole.out)
     assert np.array_equal(resumed.inside, whole.inside)
-    assert "pilot" not in resumed.manifest
-    assert mi.play(MEAN, attack, 10, 5, **settings).manifest["pilot"] == 2
+    assert "rule" not in resumed.manifest["edges"]
+    assert mi.play(MEAN, attack, 10, 5, **settings).manifest["edges"]["rule"] == 2
