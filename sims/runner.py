@@ -11,10 +11,12 @@ import numpy as np
 
 import mipsim as mi
 from mipsim.engine.checkpoint import read_counts
-from mipsim.engine.manifest import IDENTITY, array_digest, difference
-from mipsim.engine.pilot import THRESHOLDS
+from mipsim.engine.manifest import IDENTITY, difference
 from sims.hosts import gathered
 from sims.study import Study
+
+_WORDS = 8192
+"""Room for the thresholds of a pilot, at most 1,024, as text."""
 
 
 def store_path(study: Study, seed: int, directory: str | os.PathLike[str]) -> Path:
@@ -157,18 +159,11 @@ def run_on_hosts(
     )
 
     def thresholds() -> np.ndarray:
-        """Those that this process has stored, as whole numbers: how many, by which rule, and their bits."""
         held = [mi.Histogram.load(path)] if path is not None and path.exists() else base if begin else []
-        words = np.zeros(2 + THRESHOLDS, np.int64)
-        for one in held:
-            said = one.manifest.get("edges", {})
-            if said.get("source") == "pilot" and one.edges.size <= THRESHOLDS:
-                words[:2] = one.edges.size, said.get("rule", 0)
-                words[2 : 2 + one.edges.size] = one.edges.view(np.int64)
-        return words
+        return next(map(_as_words, held), np.zeros(_WORDS, np.int64))
 
     # A run keeps its thresholds: those of the first process that has stored any are played by all.
-    edges = next(map(_placed, filter(np.any, gathered(thresholds, 2 + THRESHOLDS))), None)
+    edges = next(map(_of_words, filter(np.any, gathered(thresholds, _WORDS))), None)
     empty: list[mi.Histogram] = []
 
     def prepare() -> np.ndarray:
@@ -220,13 +215,17 @@ def run_on_hosts(
     return whole
 
 
-def _placed(words: np.ndarray) -> mi.Histogram:
-    """Thresholds from the whole numbers that stand for them, with what manifests say of them."""
-    size, rule = (int(word) for word in words[:2])
-    edges = words[2 : 2 + size].view(np.float64)
-    said = array_digest(edges) | {"source": "pilot"} | ({"rule": rule} if rule else {})
-    nothing = np.zeros(size + 1, np.int64)
-    return mi.Histogram(edges, nothing, nothing, {"edges": said})
+def _as_words(histogram: mi.Histogram) -> np.ndarray:
+    """Thresholds that a pilot placed, with what manifests say of them, as whole numbers; zeros for others, which are given."""
+    said = histogram.manifest.get("edges", {})
+    text = json.dumps([histogram.edges.tolist(), said]).encode() if said.get("source") == "pilot" else b""
+    return np.frombuffer(text.ljust(8 * _WORDS, b" " if text else b"\0"), np.int64)
+
+
+def _of_words(words: np.ndarray) -> mi.Histogram:
+    edges, said = json.loads(words.tobytes())
+    nothing = np.zeros(len(edges) + 1, np.int64)
+    return mi.Histogram(np.array(edges), nothing, nothing, {"edges": said})
 
 
 def _identity(histogram: mi.Histogram) -> np.ndarray:

@@ -14,6 +14,7 @@ from mipsim._validation import increasing_vector, whole
 from mipsim.bands.empirical import EmpiricalTradeOff
 from mipsim.engine.checkpoint import MOST_GAMES, read_counts, total, write_counts
 from mipsim.engine.manifest import difference
+from mipsim.engine.pilot import spread_evenly
 
 _MERGEABLE = ("game", "attack", "fidelity", "sampler", "draws", "versions")
 
@@ -60,7 +61,8 @@ class Histogram:
     def tradeoff(self, confidence: float = 0.999, thresholds: int = 64) -> EmpiricalTradeOff:
         """The empirical trade-off curve with its simultaneous band.
 
-        Thresholds are picked evenly by their index among the edges, never by looking at counts: the band needs it.
+        Thresholds are picked evenly by their index among the edges, or for a score with atoms by what the pilot said of it
+        (`mipsim.engine.pilot.pilot_shares`), never by looking at these counts: the band needs it.
 
         Args:
             confidence: of the band, simultaneous over both worlds and all thresholds, in (0, 1).
@@ -74,8 +76,7 @@ class Histogram:
         wanted = min(whole("thresholds", thresholds, 1), self.edges.size)
         if self.games == 0:
             raise ValueError("the histogram holds 0 games; a trade-off curve needs at least 1")
-        # The middles of equal shares of the index range: the outermost edges are the least informative.
-        pick = np.unique(((np.arange(wanted) + 0.5) * self.edges.size / wanted).astype(int))
+        pick = spread_evenly(dict(self.manifest.get("edges", {})).get("shares"), self.edges.size, wanted)
         below_out, below_in = np.cumsum(self.out)[pick], np.cumsum(self.inside)[pick]
         return EmpiricalTradeOff.from_counts(
             self.edges[pick], self.games - below_out, self.games, below_in, self.games, confidence
@@ -113,7 +114,8 @@ class Histogram:
             return NotImplemented
         if not np.array_equal(self.edges, other.edges):
             raise ValueError(
-                "these histograms have different edges; only counts on equal edges can be merged"
+                "these histograms have different edges; only counts on equal edges can be merged: play the second with "
+                "edges=first.edges"
             )
         if part := difference(self.manifest, other.manifest, _MERGEABLE):
             raise ValueError(

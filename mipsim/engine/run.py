@@ -18,7 +18,7 @@ from mipsim.engine.devices import Device, local_devices, threads_for
 from mipsim.engine.fidelity import pilot_games
 from mipsim.engine.histogram import Histogram
 from mipsim.engine.manifest import DRAWS, FORMAT, array_digest, describe, difference, game_range, versions
-from mipsim.engine.pilot import PILOT_RULE, pilot_edges
+from mipsim.engine.pilot import PILOT_RULE, pilot_edges, pilot_shares
 from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractGame
@@ -104,10 +104,11 @@ class Run:
             OSError: if the checkpoint cannot be written.
         """
         stored = stored_counts(self.path)
-        edges, said = self._thresholds(sampler, columns, stored)
+        placed = self._thresholds(sampler, columns, stored)
+        edges = [own for own, _ in placed]
         begun = [
             resume(self.path, stored, own, self._manifest(sampler, column, own, said), self.asked)
-            for column, own in zip(columns, edges, strict=True)
+            for column, (own, said) in zip(columns, placed, strict=True)
         ]
         counter = Counter(sampler, edges, self.seed, GAMES, self.devices)
         counts = np.zeros((2, len(edges), max(map(len, edges)) + 2), np.int64)
@@ -151,25 +152,31 @@ class Run:
 
     def _thresholds(
         self, sampler: AbstractSampler, columns: Sequence[Column], stored: dict[str, Any] | None
-    ) -> tuple[list[np.ndarray], dict[str, Any]]:
-        """The thresholds of every column, and where they are from: given, or stored with the counts, or a pilot's."""
+    ) -> list[tuple[np.ndarray, dict[str, Any]]]:
+        """The thresholds of every column, and what its manifest says of how they were placed.
+
+        They are those that were given; those of the checkpoint, if a pilot placed them, whatever its rule was then; else the
+        pilot is played and places them. Its games are the same for every seed: runs of different seeds can be added.
+        """
         if self.edges is not None:
-            return [self.edges] * len(columns), dict(self.source)
+            return [(self.edges, dict(self.source))] * len(columns)
         said = {} if stored is None else stored["manifest"].get("edges", {})
         if stored is not None and said.get("source") == "pilot":
-            # A run keeps its thresholds, whatever a pilot would find today, or on this machine.
-            return [stored["edges"]], said
-        counter = Counter(
-            sampler, [np.zeros(1)] * len(columns), self.seed, PILOT
-        )  # on one device: a pilot is short
+            return [(stored["edges"], said)]
+        counter = Counter(sampler, [np.zeros(1)] * len(columns), 0, PILOT)  # on one device: a pilot is short
         wanted, drawn = pilot_games(columns[0].game, sampler), []
         for start in range(0, wanted, counter.block):
             counts, scores = counter(start, start + counter.block)
             _refuse_nan(counts, columns, f"of {2 * counter.block} pilot games")
             drawn.append(scores)
         scores = np.concatenate(drawn, axis=2)[:, :, :wanted]
-        edges = [pilot_edges(scores[:, i]) for i in range(len(columns))]
-        return edges, {"source": "pilot", "rule": PILOT_RULE}
+        placed = []
+        for own in scores.transpose(1, 0, 2):
+            edges = pilot_edges(own)
+            shares = pilot_shares(own, edges)
+            said = {"source": "pilot", "rule": PILOT_RULE} | ({} if shares is None else {"shares": shares})
+            placed.append((edges, said))
+        return placed
 
 
 def stored_counts(path: Path | None) -> dict[str, Any] | None:

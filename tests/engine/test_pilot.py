@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mipsim.engine.pilot import THRESHOLDS, pilot_edges
+from mipsim.engine.pilot import THRESHOLDS, pilot_edges, pilot_shares, spread_evenly
 
 RNG = np.random.default_rng(0)
 
@@ -86,3 +86,31 @@ def test_rounding_leaves_thresholds_between_atoms():
     atoms, edges = np.unique(scores), pilot_edges(scores)
     inner = edges[(edges > atoms[0]) & (edges < atoms[-1])]
     assert np.abs(inner[:, None] - atoms).min() > 0.48 * 0.1
+
+
+def test_few_thresholds_lie_where_no_score_was_seen():
+    """They were 286 of 289 for four values, so that a choice of 64 that is even in their numbers missed all three that matter."""
+    for values in ([0.0, 1.0], [0.0, 1.0, 2.0, 3.0], np.arange(40.0)):
+        edges = pilot_edges(RNG.choice(values, (2, 4096)))
+        between = (edges > values[0]) & (edges < values[-1])
+        assert between.sum() == len(values) - 1
+        assert 2 <= (~between).sum() <= max(2, len(values) - 1)
+
+
+def test_no_heavy_value_is_missed_among_many_rare_ones():
+    """Three values of a third each and 500 of one in a million: even choices by number would skip the three."""
+    values = np.concatenate([[0.0, 1.0, 2.0], 3.0 + np.arange(500)])
+    scores = np.concatenate([np.repeat(values[:3], 10_000), values[3:]])
+    pilot = np.stack([scores, scores])
+    edges = pilot_edges(pilot)
+    shares = pilot_shares(pilot, edges)
+    picked = edges[spread_evenly(shares, edges.size, 64)]
+    assert picked.size <= 64 < edges.size
+    assert set(np.searchsorted(values, picked)) >= {1, 2, 3}
+    by_number = edges[spread_evenly(None, edges.size, 64)]
+    assert not set(np.searchsorted(values, by_number)) >= {1, 2, 3}
+
+
+def test_a_score_without_atoms_has_no_shares():
+    pilot = RNG.normal(size=(2, 4096))
+    assert pilot_shares(pilot, pilot_edges(pilot)) is None
