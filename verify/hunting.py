@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import multiprocessing as mp
-import queue
+import os
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
 from mipsim.referee import Outcome, Statement, Verdict, hunt
+from mipsim.referee.definition import definition
 from mipsim.referee.judging import GAMES
 from mipsim.referee.outcome import Failure
 from mipsim.referee.replay import replay_of
 from mipsim.referee.reporting.files import write_atomically
 from mipsim.referee.reporting.plain import plain
-from mipsim.referee.reporting.wording import number, plural
+from mipsim.referee.reporting.wording import duration, number, plural
+from verify.register import REGISTER, recorded
 
 Say = Callable[[str, str], object]
 """Called with (statement, what its hunt is doing)."""
 PATIENCE = 60.0
 """Seconds that an interrupted hunt has to end the probe it is at and to judge what it found."""
+KEPT_ON = "its probes are kept, and the same command goes on with them"
+CUT_OFF = f"interrupted before it could judge what it found; {KEPT_ON}"
+LOST = f"the process that hunted it was lost; {KEPT_ON}"
+NOT_HUNTED = "not hunted"
+""""How" of an outcome without a hunt."""
 
 
 def hunt_all(
@@ -47,77 +58,112 @@ def hunt_all(
         workers: processes; 1: this one.
 
     Raises:
-        KeyboardInterrupt: on Ctrl-C, after what was found until then was yielded.
+        KeyboardInterrupt: on Ctrl-C, after what was found until then was yielded; a second one does not wait for that.
     """
+    asked = (budget, confidence, seed, folder)
     if workers == 1:
         for one in statements:
-            found = hunt_one(one, budget, confidence, seed, folder, say)
+            found = hunt_one(one, *asked, say)
             yield found
             if found.interrupted:
                 raise KeyboardInterrupt
         return
-    known = {one.name: one for one in statements}
-    context = mp.get_context("spawn")  # JAX has threads, which a forked process would lack
-    waiting: Any = context.Queue()
-    done: Any = context.Queue()
-    for name in [*known, *(None for _ in range(workers))]:
-        waiting.put(name)
-    pool = [
-        context.Process(target=_work, args=(waiting, done, budget, confidence, seed, folder), daemon=True)
-        for _ in range(workers)
-    ]
-    for process in pool:
-        process.start()
-    left, end, interrupted = set(known), math.inf, False
-    try:
-        while left and time.monotonic() < end:
-            try:
-                kind, name, what = done.get(timeout=1.0)
-            except KeyboardInterrupt:
-                # The processes have heard it too: each hands over the hunt it is at.
-                interrupted, end = True, time.monotonic() + PATIENCE
-                continue
-            except queue.Empty:
-                if not any(process.is_alive() for process in pool):
-                    break  # killed, by the system perhaps: what is left was not hunted
-                continue
-            if kind == "say":
-                say(name, what)
-                continue
-            left.discard(name)
-            interrupted |= what["interrupted"]
-            yield Outcome(statement=known[name], **what)
-        if not interrupted:
-            for name in sorted(left):
-                yield failed(known[name], "the process that hunted it was lost", confidence, seed, budget)
-    finally:
-        for process in pool:
-            process.terminate()
-    if interrupted:
+    waiting, presses, end = list(statements), [], math.inf
+    # Process and statement, by the pipe between: each has its own, which no other's death spoils.
+    pool: dict[Any, tuple[Any, Statement]] = {}
+    pipe: Any
+    with on_interrupt(lambda *_: presses.append(time.monotonic())):
+        try:
+            while pool or (waiting and not presses):
+                while waiting and len(pool) < workers and not presses:  # in the place of a lost one too
+                    pipe, process = _begun(asked)
+                    pool[pipe] = process, _given(pipe, waiting.pop(0))
+                if presses and end == math.inf:
+                    end = presses[0] + PATIENCE
+                    for process, statement in pool.values():
+                        say(statement.name, "interrupted; Ctrl-C again does not wait for its probe")
+                        os.kill(process.pid, signal.SIGINT)
+                if len(presses) > 1 or time.monotonic() > end:
+                    yield from (failed(one, CUT_OFF, *asked[:3]) for _, one in pool.values())
+                    break
+                for pipe in wait(list(pool), timeout=0.5):
+                    process, statement = pool[pipe]
+                    try:
+                        what = pipe.recv()
+                    except (EOFError, OSError):
+                        del pool[pipe]
+                        yield failed(statement, CUT_OFF if presses else LOST, *asked[:3])
+                        continue
+                    if isinstance(what, str):
+                        say(statement.name, what)
+                        continue
+                    if waiting and not presses:
+                        pool[pipe] = process, _given(pipe, waiting.pop(0))
+                    else:
+                        del pool[pipe]
+                        pipe.close()
+                    yield Outcome(statement=statement, **what)
+        finally:
+            for process, _ in pool.values():
+                process.kill()
+                process.join()
+    if presses:
         raise KeyboardInterrupt
 
 
-def _work(waiting: Any, done: Any, budget: str, confidence: float, seed: int, folder: Path | None) -> None:
-    """Hunt one statement after the other, in a process of its own."""
-    from verify.register import REGISTER
-
+@contextlib.contextmanager
+def on_interrupt(handler: Any) -> Iterator[None]:
+    """Let `handler` have Ctrl-C; outside the main thread, which alone is interrupted, change nothing."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, handler)
     try:
-        while (name := waiting.get()) is not None:
-            found = hunt_one(
-                REGISTER[name],
-                budget,
-                confidence,
-                seed,
-                folder,
-                lambda name, line: done.put(("say", name, line)),
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _begun(asked: tuple[Any, ...]) -> tuple[Any, Any]:
+    """A process that hunts what it is given, and the pipe to it."""
+    context = mp.get_context("spawn")  # JAX has threads, which a forked process would lack
+    here, there = context.Pipe()
+    process = context.Process(target=_work, args=(there, *asked), daemon=True)
+    signal.pthread_sigmask(
+        signal.SIG_BLOCK, [signal.SIGINT]
+    )  # inherited: it is interrupted once it can answer
+    try:
+        process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+    there.close()
+    return here, process
+
+
+def _given(pipe: Connection, statement: Statement) -> Statement:
+    with contextlib.suppress(OSError):  # its process was lost just now, which the next look finds
+        pipe.send(statement.name)
+    return statement
+
+
+def _work(pipe: Connection, budget: str, confidence: float, seed: int, folder: Path | None) -> None:
+    """Hunt the statements that are named by the pipe, in a process of its own."""
+
+    def once(*_: Any) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal says it, and the reader once more
+        raise KeyboardInterrupt
+
+    with contextlib.suppress(KeyboardInterrupt, EOFError, OSError):  # EOFError: there is nothing left to hunt
+        while True:
+            signal.signal(signal.SIGINT, once)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+            statement = REGISTER[pipe.recv()]
+            found = hunt_one(statement, budget, confidence, seed, folder, lambda _, line: pipe.send(line))
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            # A statement holds functions, which no pipe carries; the reader has it.
+            pipe.send(
+                {one.name: getattr(found, one.name) for one in fields(found) if one.name != "statement"}
             )
-            # A statement holds functions, which no queue carries; the reader has it.
-            what = {one.name: getattr(found, one.name) for one in fields(found) if one.name != "statement"}
-            done.put(("done", name, what))
-            if found.interrupted:
-                break
-    except KeyboardInterrupt:
-        pass
 
 
 def hunt_one(
@@ -134,11 +180,11 @@ def hunt_one(
             checkpoint=file,
             progress=lambda line: say(statement.name, line),
         )
-    except Exception as error:  # such as the kept probes of another domain
-        return failed(statement, f"{type(error).__name__}: {error}", confidence, seed, budget)
+    except Exception as error:  # such as the kept probes of another definition
+        return failed(statement, f"{type(error).__name__}: {error}", budget, confidence, seed)
 
 
-def failed(statement: Statement, why: str, confidence: float, seed: int, budget: str) -> Outcome:
+def failed(statement: Statement, why: str, budget: str, confidence: float, seed: int) -> Outcome:
     """The outcome of a hunt that could not be made."""
     return Outcome(
         statement=statement,
@@ -149,24 +195,23 @@ def failed(statement: Statement, why: str, confidence: float, seed: int, budget:
         confidence=confidence,
         seed=seed,
         seconds=0.0,
-        how="not hunted",
+        how=NOT_HUNTED,
         failures=(Failure({}, why),),
         budget=budget,
     )
 
 
 def kept(outcome: Outcome) -> dict[str, Any]:
-    """What is kept of a hunt beside the register: its record, and the counterexample, shrunk.
-
-    Args:
-        outcome: of a hunt.
-    """
+    """What is kept of a hunt beside the register: its record, and the counterexample, shrunk."""
     refuted = [one for one in outcome.judged if one.verdict is Verdict.REFUTED]
     names = outcome.statement.free
     return plain(
         {
+            "definition": definition(outcome.statement),
             "seed": outcome.seed,
             "budget": outcome.budget,
+            "interrupted": outcome.interrupted,
+            "seconds": round(outcome.seconds, 1),
             "probes": len(outcome.probes),
             "failed": len(outcome.failures),
             "verdict": outcome.verdict,
@@ -182,43 +227,52 @@ def kept(outcome: Outcome) -> dict[str, Any]:
 def keep(file: Path, outcomes: Sequence[Outcome]) -> None:
     """Write what hunts found beside the register; counterexamples and statements that are there stay.
 
+    Of two hunts of a statement as it is now the one that broke it is kept, else the longer one.
+
     Args:
         file: of the register.
-        outcomes: of hunts; an interrupted one is not kept.
+        outcomes: of hunts.
     """
-    before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    found = {one.statement.name: kept(one) for one in outcomes if not one.interrupted and one.probes}
-    for name, record in found.items():
-        known = before.get(name, {}).get("points", [])
-        record["points"] = [*known, *(at for at in record["points"] if at not in known)]
-    text = json.dumps(before | found, indent=1, ensure_ascii=False, allow_nan=False, sort_keys=True)
+    records = recorded(file)
+    for outcome in outcomes:
+        if outcome.probes:
+            name, new = outcome.statement.name, kept(outcome)
+            old = records.get(name, {})
+            points = [
+                *old.get("points", ()),
+                *(at for at in new["points"] if at not in old.get("points", ())),
+            ]
+            if old.get("definition") == new["definition"]:
+                new = max(new, old, key=lambda one: (one["verdict"] == Verdict.REFUTED, one["seconds"]))
+            records[name] = new | {"points": points}
+    text = json.dumps(records, indent=1, ensure_ascii=False, allow_nan=False, sort_keys=True)
     write_atomically(file, text + "\n")
+
+
+def is_kept(record: Mapping[str, Any] | None, statement: Statement, budget: str, seed: int) -> bool:
+    """Whether a hunt that is asked for was made before, to its end, and its record kept."""
+    wanted = {"definition": definition(statement), "budget": budget, "seed": seed, "interrupted": False}
+    return record is not None and wanted.items() <= record.items()
 
 
 def told(record: Mapping[str, Any]) -> str:
     """What the report says of a hunt.
 
     Examples:
-        >>> told({"seed": 0, "budget": "2m", "probes": 900, "failed": 0, "verdict": "CONFIRMED", "share": 1.0, "gap": -0.1,
-        ...       "unit": "probit", "at": {"n": 3}, "points": []})
-        'Budget 2m, seed 0: 900 probes, none failed; nothing was found, the worst gap is −0.1 probit at n = 3.'
+        >>> told({"seed": 0, "budget": "2m", "seconds": 120.4, "probes": 900, "failed": 0, "verdict": "CONFIRMED",
+        ...       "share": 1.0, "gap": -0.1, "unit": "probit", "at": {"n": 3}})
+        'Budget 2m, seed 0: 900 probes in 2 min 0 s, none failed; nothing was found, the worst gap is −0.1 probit at n = 3.'
     """
     failed = f"{record['failed']:,} failed" if record["failed"] else "none failed"
+    what = f"{plural(record['probes'], 'probe')} in {duration(record['seconds'])}, {failed}"
+    head = f"Budget {record['budget']}, seed {record['seed']}: {what}"
     if record["at"] is None:
-        return f"Budget {record['budget']}, seed {record['seed']}: no point could be judged, {failed}."
-    at = ", ".join(f"{name} = {value}" for name, value in (record["at"] or {}).items())
+        return f"{head}; no point could be judged."
+    found = {"REFUTED": "it was broken", "CONFIRMED": "nothing was found"}
     gap = number(float("nan") if record["gap"] is None else float(record["gap"]))
-    found = {
-        "REFUTED": "it was broken, the worst gap is",
-        "CONFIRMED": "nothing was found, the worst gap is",
-    }.get(record["verdict"], "nothing was decided, the worst gap is")
-    share = record["share"]
-    stands = (
-        f" It stood at {share:.0%} of the evenly spread probes."
-        if share is not None and not math.isclose(share, 1.0)
-        else ""
-    )
+    at = ", ".join(f"{name} = {value}" for name, value in record["at"].items())
+    said = f"{head}; {found.get(record['verdict'], 'nothing was decided')}, the worst gap is {gap} {record['unit']} at {at}."
+    share = 1.0 if record["share"] is None else record["share"]
     return (
-        f"Budget {record['budget']}, seed {record['seed']}: {plural(record['probes'], 'probe')}, {failed}; {found} {gap} "
-        f"{record['unit']} at {at}.{stands}"
+        said if math.isclose(share, 1.0) else f"{said} It stood at {share:.0%} of the evenly spread probes."
     )

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from mipsim.referee import Outcome, Point, Statement, Verdict
 from mipsim.referee.judging import judge_points, spread_points
 from mipsim.referee.outcome import Failure
+from verify.arguments import SCALES
 
-SCALES = ("quick", "standard", "full")
 SAMPLES = (8, 24, 200)
 """Points that are drawn from a domain at each scale, unless the register says otherwise."""
 GAMES = (100_000, 500_000, 5_000_000)

@@ -79,7 +79,7 @@ class Outcome:
         share: share of the evenly spread points at which it stands; NaN if there were none.
         confidence: 1 - the family-wise failure probability of all that was judged.
         seed: of the run.
-        seconds: on the clock.
+        seconds: on the clock; of a hunt that went on where it was, those of the run before too.
         budget: what was asked for; empty for `judge`.
         interrupted: whether Ctrl-C ended it.
         how: one sentence: what was done.
