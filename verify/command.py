@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from mipsim.referee import Outcome, Statement, Verdict
 from mipsim.referee.command import BAD_ARGUMENTS, DONE, INTERRUPTED, NOT_JUDGED
+from mipsim.referee.outcome import is_judged
 from mipsim.referee.reporting.files import writable_folder
 from mipsim.referee.reporting.overview import counts
 from mipsim.referee.reporting.wording import number, plural
 from verify.arguments import check, checked_seed, parser
-from verify.judge import Setting, is_judged, judge, judge_all, points_of, risk_of
+from verify.judge import Setting, judge, judge_all, points_of, risk_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -121,10 +122,10 @@ def _judge(
     families: Sequence[Sequence[Statement]],
     console: Console,
 ) -> int:
-    from verify.hunting import on_interrupt
+    from mipsim.referee.many import on_interrupt
+    from mipsim.referee.reporting.table import VerdictTable
     from verify.register import hunts_of
     from verify.report.folder import Records, ReportFolder, checked_json
-    from verify.table import VerdictTable
 
     records = Records(register, hunts_of(register), setting.scale)
     asked_for, points = len(asked.statements), points_of(register, setting.samples)
@@ -201,10 +202,11 @@ def sentence(outcomes: Sequence[Outcome], known: Sequence[Statement]) -> str:
 def _hunt(
     asked: argparse.Namespace, register: Mapping[str, Statement], console: Console, workers: int
 ) -> int:
+    from mipsim.referee import many
     from mipsim.referee.reporting.page import report
+    from mipsim.referee.reporting.table import VerdictTable
     from verify import hunting
-    from verify.register import HUNTED, recorded
-    from verify.table import VerdictTable
+    from verify.register import HUNTED, recorded, statement_of
 
     folder = writable_folder("--out", asked.out) / HUNTS
     folder.mkdir(exist_ok=True)
@@ -221,19 +223,21 @@ def _hunt(
     interrupted = False
     try:
         with VerdictTable(console, len(statements)) as table:
-            for outcome in hunting.hunt_all(statements, *settings, table.say, min(workers, len(statements))):
+            for outcome in many.hunt_all(
+                statements, *settings, table.say, min(workers, len(statements)), statement_of
+            ):
                 found.append(outcome)
                 table.add(outcome)
                 if asked.keep:
                     hunting.keep(HUNTED, found)
     except KeyboardInterrupt:
         interrupted = True
-    with hunting.on_interrupt(signal.SIG_IGN):
+    with many.on_interrupt(signal.SIG_IGN):
         if asked.keep and found:
             hunting.keep(HUNTED, found)
         order = list(register)
         found.sort(key=lambda one: order.index(one.statement.name))
-        missed = [one for one in found if one.how == hunting.NOT_HUNTED]
+        missed = [one for one in found if one.how == many.NOT_HUNTED]
         for one in missed:
             _say(console, f"Not hunted: {one.statement.name}: {one.failures[0].error}.")
         broken = sum(one.verdict is Verdict.REFUTED for one in found)

@@ -86,6 +86,13 @@ def _all() -> dict[str, Statement]:
 
 REGISTER: dict[str, Statement] = _all()
 """Name -> statement, in the order of the papers."""
+
+
+def statement_of(name: str) -> Statement:
+    """A statement by its name: what another process, to which no function can be sent, begins with."""
+    return REGISTER[name]
+
+
 SAMPLES: dict[str, tuple[int, int, int]] = {
     name: counts for module in MODULES for name, counts in getattr(module, "SAMPLES", {}).items()
 }

@@ -204,6 +204,11 @@ def verdict_on(statement: Statement, judged: Sequence[PointResult], failed: bool
     return Verdict.CONFIRMED if sure else Verdict.INCONCLUSIVE
 
 
+def is_judged(outcome: Outcome) -> bool:
+    """Whether the verdict stands: a refutation does, whatever failed beside it; nothing else does."""
+    return not outcome.failures or outcome.verdict is Verdict.REFUTED
+
+
 def speaks(statement: Statement, judged: Sequence[PointResult]) -> PointResult | None:
     """The judged point that speaks for the statement.
 

@@ -1,4 +1,4 @@
-"""What the command prints: a table that grows as statements finish, live on a terminal, plain lines elsewhere."""
+"""A table that grows as statements are finished, live on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from mipsim.referee import Outcome, Statement, Verdict
+from mipsim.referee.outcome import Outcome, is_judged
 from mipsim.referee.reporting.wording import count, duration, interval, quantity
-from verify.judge import is_judged
+from mipsim.referee.result import Verdict
+from mipsim.referee.statement import Statement
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
