@@ -12,9 +12,13 @@ _DISTINCT = 0.9
 """A score that takes fewer different values than this share of the pilot's games has atoms."""
 
 PILOT_RULE = 2
-"""Which rule places the thresholds, in manifests. Those of the first rule name none: a pilot of the run's own seed, and more
-thresholds beyond the values of a score with atoms. Counts on them are resumed on them."""
+"""Which rule places the thresholds, in manifests. Those of the first rule name none: a pilot of the run's own seed, more
+thresholds beyond the values of a score with atoms, and none rounded. Counts on them are resumed on them."""
 
+_OFFSET = 0.377
+"""Of the grid from zero, in steps."""
+_SUMMED = 1e-11
+"""What the order of a sum may change, relative to the largest score."""
 _REACH = 6.0  # in probits: rates of 1e-9, the least that a run of 1e9 games can tell
 
 
@@ -25,7 +29,8 @@ def pilot_edges(scores: np.ndarray) -> np.ndarray:
     it continues as a straight line (a Gaussian tail). For Gaussian scores that is mean + z sd; for skewed,
     bounded or heavy-tailed ones the thresholds follow the law. Thresholds never sit on an atom of a discrete score:
     they lie midway between neighbouring values, so that rounding cannot move a score across one. Such a score keeps at most
-    as many thresholds beyond the pilot's values as between them: nothing is known of what comes there.
+    as many thresholds beyond the pilot's values as between them: nothing is known of what comes there. Thresholds are
+    rounded to a grid, so that machines whose scores differ by rounding have the same ones.
 
     Args:
         scores: pilot scores, shape (2, m); +-inf are allowed and ignored, NaN is not allowed.
@@ -44,10 +49,14 @@ def pilot_edges(scores: np.ndarray) -> np.ndarray:
     values, edges = _distinct(pooled), np.concatenate(found)
     atomic = values.size < _DISTINCT * pooled.size
     edges = _between(edges, values, move_all=atomic)
-    edges = np.unique(edges[np.isfinite(edges)])
+    edges = np.sort(edges[np.isfinite(edges)])
+    if not edges.size:
+        return np.zeros(1)
+    # Two worlds with equal tails place the same thresholds there, but for rounding.
+    edges = edges[np.concatenate([[True], np.diff(edges) > _rounding(values)])]
     if atomic and values.size > 1:
         edges = _fewer_tails(edges, values)
-    return edges if edges.size else np.zeros(1)
+    return _rounded(edges, values)
 
 
 def pilot_shares(scores: np.ndarray, edges: np.ndarray) -> list[int] | None:
@@ -64,7 +73,7 @@ def pilot_shares(scores: np.ndarray, edges: np.ndarray) -> list[int] | None:
         >>> coins = np.array([[0.0, 1.0, 1.0, 1.0] * 100, [0.0, 0.0, 1.0, 1.0] * 100])
         >>> edges = pilot_edges(coins)
         >>> edges.round(3).tolist(), pilot_shares(coins, edges)
-        ([0.0, 0.5, 1.0], [338, 145, 541])
+        ([-0.0, 0.506, 1.0], [337, 146, 541])
     """
     worlds = [np.sort(row[np.isfinite(row)]) for row in scores]
     pooled = np.sort(np.concatenate(worlds))
@@ -93,7 +102,7 @@ def spread_evenly(shares: Any, edges: int, wanted: int) -> np.ndarray:
 
 def _spread(values: np.ndarray, count: int) -> np.ndarray:
     """Quantile function of sorted values on an even grid of probits, with straight tails."""
-    if values[0] == values[-1]:
+    if values[-1] - values[0] <= _SUMMED * np.abs(values).max():  # a constant, summed in different orders
         step = 1e-9 * max(1.0, abs(float(values[0])))
         offsets = step * 4.0 ** np.arange(16)
         return float(values[0]) + np.concatenate([-offsets[::-1], offsets])
@@ -124,6 +133,26 @@ def _between(edges: np.ndarray, values: np.ndarray, move_all: bool) -> np.ndarra
     return moved[within | ~near]
 
 
+def _rounded(edges: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Round each threshold to a multiple of a power of two, a fiftieth to a twenty-fourth of its distance from others and from the scores.
+
+    Scores differ by some 1e-15 between vector units and versions of libraries: a threshold is rounded alike but with a
+    probability of twice that over the step.
+    """
+    right = np.searchsorted(values, edges)
+    room = np.minimum(
+        np.abs(edges - values[np.clip(right - 1, 0, None)]),
+        np.abs(edges - values[np.clip(right, None, values.size - 1)]),
+    )
+    gaps = np.concatenate([[np.inf], np.diff(edges), [np.inf]])
+    room = np.minimum(room, np.minimum(gaps[:-1], gaps[1:]))
+    # Distances and thresholds are often round numbers, where both roundings would be undecided, but for these two factors.
+    step = np.ldexp(1.0, np.frexp(room * 1.2987)[1] - 6)
+    place = np.where(step > 0.0, edges / np.where(step > 0.0, step, 1.0) - _OFFSET, np.inf)
+    # Beyond 2^52 steps a threshold is on the grid already.
+    return np.where(np.abs(place) < 2.0**52, (np.rint(place) + _OFFSET) * step, edges)
+
+
 def _fewer_tails(edges: np.ndarray, values: np.ndarray) -> np.ndarray:
     """At most as many edges beyond the values as between them, on each side the nearest first and evenly thinned."""
     below, above = edges[edges <= values[0]][::-1], edges[edges >= values[-1]]
@@ -145,7 +174,7 @@ def _rounding(values: np.ndarray) -> float:
     """What counts as rounding: 1e-6 of the bulk's width, which the fixed point of the tables stays well below."""
     low, high = np.quantile(values, [0.05, 0.95])
     width = float(high - low) or float(values[-1] - values[0])
-    return max(1e-6 * width, 1e-11 * float(np.abs(values).max()))
+    return max(1e-6 * width, _SUMMED * float(np.abs(values).max()))
 
 
 def _probit(probability: float) -> float:
