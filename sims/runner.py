@@ -15,6 +15,9 @@ from mipsim.engine.manifest import IDENTITY, difference
 from sims.hosts import gathered
 from sims.study import Study
 
+_WORDS = 8192
+"""Room for the thresholds of a pilot, at most 1,024, as text."""
+
 
 def store_path(study: Study, seed: int, directory: str | os.PathLike[str]) -> Path:
     """Where the counts of a study are stored: `directory/<study>-<seed>.npz`."""
@@ -150,10 +153,21 @@ def run_on_hosts(
     found = int(gathered(look, 1)[0, 0])
     begin = found if found <= games else 0
     keep = directory is not None and found <= games
+    rest = range(begin, games)
+    path = (
+        shard_path(study, seed, directory, rest, (index, count)) if directory is not None and keep else None
+    )
+
+    def thresholds() -> np.ndarray:
+        held = [mi.Histogram.load(path)] if path is not None and path.exists() else base if begin else []
+        return next(map(_as_words, held), np.zeros(_WORDS, np.int64))
+
+    # A run keeps its thresholds: those of the first process that has stored any are played by all.
+    edges = next(map(_of_words, filter(np.any, gathered(thresholds, _WORDS))), None)
     empty: list[mi.Histogram] = []
 
     def prepare() -> np.ndarray:
-        fresh = mi.play(game, attack, range(begin, begin), seed, devices=devices, progress=False)
+        fresh = mi.play(game, attack, range(begin, begin), seed, edges=edges, devices=devices, progress=False)
         if begin and base and (part := difference(fresh.manifest, base[0].manifest)):
             raise ValueError(f"{final} belongs to another run, which differs in {part}; name another folder")
         empty.append(fresh)
@@ -165,10 +179,7 @@ def run_on_hosts(
             f"process {', '.join(map(str, others))} plays another run than process 0: the study, games, seed, versions or the "
             "thresholds that the pilot finds there differ; use one command, and machines of one kind"
         )
-    fresh, rest = empty[0], range(begin, games)
-    path = (
-        shard_path(study, seed, directory, rest, (index, count)) if directory is not None and keep else None
-    )
+    fresh = empty[0]
 
     def mine() -> np.ndarray:
         share = mi.play(
@@ -176,6 +187,7 @@ def run_on_hosts(
             attack,
             rest,
             seed,
+            edges=edges,
             chunk=chunk,
             progress=progress and index == 0,
             checkpoint=path if rest else None,
@@ -201,6 +213,19 @@ def run_on_hosts(
         with suppress(OSError):
             path.unlink()
     return whole
+
+
+def _as_words(histogram: mi.Histogram) -> np.ndarray:
+    """Thresholds that a pilot placed, with what manifests say of them, as whole numbers; zeros for others, which are given."""
+    said = histogram.manifest.get("edges", {})
+    text = json.dumps([histogram.edges.tolist(), said]).encode() if said.get("source") == "pilot" else b""
+    return np.frombuffer(text.ljust(8 * _WORDS, b" " if text else b"\0"), np.int64)
+
+
+def _of_words(words: np.ndarray) -> mi.Histogram:
+    edges, said = json.loads(words.tobytes())
+    nothing = np.zeros(len(edges) + 1, np.int64)
+    return mi.Histogram(np.array(edges), nothing, nothing, {"edges": said})
 
 
 def _identity(histogram: mi.Histogram) -> np.ndarray:

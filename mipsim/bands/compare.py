@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from mipsim._validation import class_counts, number
+from mipsim._validation import class_counts, number, one_of
 from mipsim.bands.comparison_base import (
+    KINDS,
     NUMERICAL_FLOOR,
+    READINGS,
+    REFUTED,
     AbstractComparison,
     widths_and_detectable,
 )
@@ -27,7 +30,12 @@ LEAST_COUNT = 25
 The intervals hold for every count, so that rarer thresholds can refute; they are only too wide to confirm anything."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+UNSEPARATED = (
+    "no threshold has scores of one world on both sides; give edges between the values that the score takes"
+)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Comparison(AbstractComparison):
     """An empirical trade-off curve held against a claimed one, threshold by threshold.
 
@@ -37,6 +45,7 @@ class Comparison(AbstractComparison):
     Attributes:
         alpha, beta: observed FPR and FNR at the thresholds, shape (K,).
         out_games, in_games: games played in each world.
+        asked: the kind of claim that was asked for, or None for what follows from `finite_size`.
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
@@ -50,10 +59,13 @@ class Comparison(AbstractComparison):
     beta: np.ndarray
     out_games: int
     in_games: int
+    asked: str | None = None
 
     @property
     def kind(self) -> str:
-        """A limit if something was stated about the games' finite size, else an equality."""
+        """What was asked for; else a limit if something was stated about the games' finite size, else an equality."""
+        if self.asked is not None:
+            return self.asked
         stated = self.finite_size is not None or self.law_contradicted is not None
         return "limit" if stated else "equality"
 
@@ -73,12 +85,35 @@ class Comparison(AbstractComparison):
         at = ndtri(self.alpha[self.used])[order]
         return float(np.interp(ndtri(a), at, self.detectable_gaps[self.used][order]))
 
+    @property
+    def separates(self) -> bool:
+        """Whether some threshold has scores of one world on either side of it: without that, more games show nothing."""
+        return bool(((self.alpha * (1.0 - self.alpha) > 0.0) | (self.beta * (1.0 - self.beta) > 0.0)).any())
+
+    def games_to_confirm(self, tolerance: float | None = None) -> int | None:
+        """As for every comparison; None also where no threshold separates any scores."""
+        return super().games_to_confirm(tolerance) if self.separates else None
+
+    def place(self, k: int) -> str:
+        return f"FPR {self.alpha[k]:.3g}"
+
     def rows(self) -> list[tuple[str, str]]:
         low, high = self.alpha_range
-        return [
+        if not self.separates:
+            return [
+                (
+                    "why",
+                    f"{UNSEPARATED}: {self.used.size} thresholds, {self.out_games:,} and {self.in_games:,} games",
+                )
+            ]
+        rows = [
             ("FPR range", f"[{low:.3g}, {high:.3g}], {self.thresholds_used} of {self.used.size} thresholds"),
             ("games", f"{self.out_games:,} out, {self.in_games:,} in"),
         ]
+        if self.kind == "equality" and self.verdict == REFUTED:
+            bound = "upper_bound_on_power"
+            rows.append(("as a bound", f"{self.verdict_for(bound)} {READINGS[bound]}"))
+        return rows
 
 
 def compare_counts(
@@ -92,6 +127,7 @@ def compare_counts(
     tolerance: float | None = None,
     least_rate: float = 0.0,
     finite_size: object = None,
+    kind: str | None = None,
 ) -> Comparison:
     """Compare counts at K thresholds, fixed before the games, with a claimed trade-off function.
 
@@ -112,6 +148,9 @@ def compare_counts(
         finite_size: for a claim about n -> infinity, what is *proven* about the law at the n that was played: a number
             h with |gap| <= h, in probits; or the exact law at this n, one trade-off function or a pair (low, high)
             that brackets it. It tells errors of finite n from those of finitely many games.
+        kind: what the claim says, one of `mipsim.bands.comparison_base.KINDS`: "equality", "limit", "upper_bound_on_power"
+            (no attacker is stronger) or "ordering" (this attacker is no weaker); by default "equality", or "limit" with a
+            `finite_size`. A true bound is refuted as an equality wherever the attacker is weaker.
 
     Raises:
         ValueError: if counts are not whole or exceed the games, another argument is outside its range, or the
@@ -147,6 +186,7 @@ def compare_counts(
         tolerance=tolerance,
         least_rate=least_rate,
         finite_size=finite_size,
+        kind=kind,
     )
 
 
@@ -159,6 +199,7 @@ def compare_rates(
     tolerance: float | None = None,
     least_rate: float = 0.0,
     finite_size: object = None,
+    kind: str | None = None,
 ) -> Comparison:
     """Hold FPRs `out` and FNRs `inside`, at K thresholds fixed before the games, against a claimed curve.
 
@@ -170,6 +211,7 @@ def compare_rates(
         tolerance: as in `compare_counts`.
         least_rate: as in `compare_counts`.
         finite_size: as in `compare_counts`.
+        kind: as in `compare_counts`.
 
     Examples:
         >>> from scipy.special import ndtr
@@ -184,6 +226,7 @@ def compare_rates(
     risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
     rarest = number("least_rate", least_rate, 0.0, 0.5, high_open=True)
     check_claim("claim", claim)
+    asked = None if kind is None else one_of("kind", kind, KINDS)
     margin = (
         equality_tolerance(claim) if tolerance is None else number("tolerance", tolerance, 0.0, low_open=True)
     )
@@ -225,6 +268,7 @@ def compare_rates(
         beta=inside.rate,
         out_games=int(out.games.min()),
         in_games=int(inside.games.min()),
+        asked=asked,
     )
 
 

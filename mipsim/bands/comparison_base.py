@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtri
@@ -16,7 +17,15 @@ from mipsim._validation import number, one_of
 from mipsim.bands.printed import Printed
 
 CONFIRMED, REFUTED, INCONCLUSIVE = "CONFIRMED", "REFUTED", "INCONCLUSIVE"
-KINDS = ("equality", "limit", "upper_bound_on_power", "ordering")
+READINGS = {
+    "equality": "as an equality",
+    "limit": "as a limit, at this size",
+    "upper_bound_on_power": "as an upper bound on power",
+    "ordering": "as a lower bound on power",
+}
+"""Kinds of claim, and how a verdict names them: a true bound that is no equality must not read as refuted."""
+KINDS = tuple(READINGS)
+_ONE_SIDED = ("upper_bound_on_power", "ordering")
 NUMERICAL_FLOOR = 1e-9
 """A gap below this, in probits, may be rounding: it never refutes."""
 POWER = 0.9
@@ -44,7 +53,7 @@ def widths_and_detectable(
     return half, found
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class AbstractComparison(Printed):
     """Simultaneous intervals of a gap at K thresholds that were fixed before the games.
 
@@ -67,6 +76,9 @@ class AbstractComparison(Printed):
         law_contradicted: whether some interval excludes the exact law of this size that was given; None if none was.
     """
 
+    AXIS: ClassVar[str] = "FPR"
+    """What the thresholds run over, in words."""
+
     estimate: np.ndarray
     low: np.ndarray
     high: np.ndarray
@@ -88,6 +100,10 @@ class AbstractComparison(Printed):
         """The kind of claim that `verdict` is about, one of `KINDS`."""
 
     @abstractmethod
+    def place(self, k: int) -> str:
+        """Where threshold k is, in words."""
+
+    @abstractmethod
     def rows(self) -> list[tuple[str, str]]:
         """Name and value of what `print` shows below the verdict, beyond the gap and the tolerance."""
 
@@ -104,10 +120,34 @@ class AbstractComparison(Printed):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """An interval that holds the gap at all used thresholds at once; (-inf, inf) if none is used."""
+        """The range over FPR: it holds the gaps at all used thresholds at once; (-inf, inf) if none is used."""
         if not self.thresholds_used:
             return -math.inf, math.inf
         return float(self.low[self.used].min()), float(self.high[self.used].max())
+
+    @cached_property
+    def deciding(self) -> int | None:
+        """The threshold that decides: where a gap is most clearly outside, or else has least room to be confirmed; None if none says anything."""
+        low, high = self._ends
+        outside, farthest = {
+            "upper_bound_on_power": (low, high),
+            "ordering": (-high, -low),
+        }.get(self.kind, (np.fmax(low, -high), np.fmax(high, -low)))
+        if self.verdict == REFUTED:
+            return int(np.argmax(outside))
+        return int(np.argmax(np.where(self.used, farthest, -np.inf))) if self.thresholds_used else None
+
+    @property
+    def deciding_interval(self) -> tuple[float, float]:
+        """The interval of the gap at the deciding threshold, its ends one-sided where the claim is; (-inf, inf) if there is none."""
+        if self.deciding is None:
+            return -math.inf, math.inf
+        low, high = self._ends
+        return float(low[self.deciding]), float(high[self.deciding])
+
+    @property
+    def _ends(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.one_sided_ends if self.kind in _ONE_SIDED else (self.low, self.high)
 
     @property
     def excludes_zero(self) -> bool:
@@ -148,7 +188,7 @@ class AbstractComparison(Printed):
             return INCONCLUSIVE
         allowed = self.finite_size or 0.0
         some = self.thresholds_used > 0
-        if kind in ("upper_bound_on_power", "ordering"):
+        if kind in _ONE_SIDED:
             low, high = self.one_sided_ends
             gap, end = (low, high) if kind == "upper_bound_on_power" else (-high, -low)
             refuted = bool((gap > allowed + NUMERICAL_FLOOR).any())
@@ -208,20 +248,47 @@ class AbstractComparison(Printed):
         return math.ceil(self.games * float(2.0 * width / wanted) ** 2)
 
     def _title(self) -> str:
-        return f"{self.verdict}: {self.claim}"
+        return f"{self.verdict} {READINGS[self.kind]}: {self.claim}"
 
     def _html_title(self) -> str:
         colour = {CONFIRMED: "#1b7837", REFUTED: "#b2182b", INCONCLUSIVE: "#7f6000"}[self.verdict]
-        return f'<b style="color:{colour}">{self.verdict}</b> {escape(self.claim)}'
+        return f'<b style="color:{colour}">{self.verdict}</b> {READINGS[self.kind]}: {escape(self.claim)}'
+
+    def _gap_lines(self) -> list[tuple[str, str]]:
+        """The gap where it decides, and over all thresholds: the second may hold 0 where the first does not."""
+        if self.deciding is None:
+            return [("gap", "no threshold has games enough to say anything")]
+        (low, high), estimate = self.deciding_interval, self.estimate[self.deciding]
+        known = "" if math.isnan(estimate) else f"{estimate:+.4g} probits, "
+        ends = "one-sided ends" if self.kind in _ONE_SIDED else "interval"
+        lines = [
+            (
+                "gap",
+                f"{known}{ends} [{low:+.4g}, {high:+.4g}] probits at {self.place(self.deciding)}, which decides",
+            )
+        ]
+        if self.thresholds_used:
+            lines.append(
+                (
+                    "range over FPR",
+                    "gaps of all used thresholds within [{:+.4g}, {:+.4g}]".format(*self.interval),
+                )
+            )
+        return lines
 
     def _lines(self) -> list[tuple[str, str]]:
-        low, high = self.interval
+        low, high = (
+            self.one_sided_ends if self.kind in _ONE_SIDED and self.thresholds_used else (self.low, self.high)
+        )
+        ends = {"upper_bound_on_power": high, "ordering": -low}.get(self.kind)
+        least = (
+            max(0.0, float(ends[self.used].max()))
+            if ends is not None and self.thresholds_used
+            else self.smallest_tolerance
+        )
         lines = [
-            ("gap", f"{self.gap:+.4g} probits, simultaneous interval [{low:+.4g}, {high:+.4g}]"),
-            (
-                "tolerance",
-                f"{self.tolerance:.4g} (smallest that would be confirmed: {self.smallest_tolerance:.4g})",
-            ),
+            *self._gap_lines(),
+            ("tolerance", f"{self.tolerance:.4g} (smallest that would be confirmed: {least:.4g})"),
             ("detectable gap", f"{self.detectable_gap:.4g} with probability {POWER}"),
             *self.rows(),
             ("failure probability", f"{self.failure_probability:.3g}"),

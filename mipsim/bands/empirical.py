@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Never, overload
 
 import numpy as np
 
 from mipsim._validation import class_counts, finite_vector, increasing_vector, number, whole
-from mipsim.bands.compare import Comparison, compare_counts
+from mipsim.bands.compare import LEAST_COUNT, UNSEPARATED, Comparison, compare_counts
 from mipsim.bands.curve_band import CurveBand
 from mipsim.bands.drawing import draw_curve, draw_figure, inline_png
 from mipsim.bands.duembgen_wellner import duembgen_wellner
@@ -34,7 +35,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True, eq=False)
+_SILENT = 0.999
+"""An interval of the advantage or the AUC that is wider says nothing, and says why."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class EmpiricalTradeOff(AbstractPlayedTradeOff):
     """Counts of false positives and false negatives at K thresholds, fixed before the games unless said otherwise.
 
@@ -113,14 +118,21 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
 
     @classmethod
     def from_scores(
-        cls, out_scores: object, in_scores: object, confidence: float = 0.999, *, thresholds: int = 4096
+        cls,
+        *unnamed: Never,
+        out_scores: object = None,
+        in_scores: object = None,
+        confidence: float = 0.999,
+        thresholds: int = 4096,
     ) -> EmpiricalTradeOff:
         """Build the curve from raw scores (higher = "in"), whose thresholds nobody fixed beforehand.
 
         The thresholds are the scores themselves, all or the rarest and evenly spread ones. The band is that of
-        Duembgen and Wellner, which holds at every threshold at once, however it was chosen.
+        Duembgen and Wellner, which holds at every threshold at once, however it was chosen. The scores are given by name:
+        other libraries take (labels, scores), which would be read as two worlds without a word.
 
         Args:
+            *unnamed: nothing; what comes without its name is refused.
             out_scores: scores of games in the world "out", shape (games,).
             in_scores: scores of games in the world "in", shape (games,); all scores together must take two values at least.
             confidence: of the band, in (0, 1 - 2e-9].
@@ -128,10 +140,16 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
 
         Examples:
             >>> rng = np.random.default_rng(0)
-            >>> found = EmpiricalTradeOff.from_scores(rng.normal(size=9000), rng.normal(2.0, size=9000))
+            >>> scores = {"out_scores": rng.normal(size=9000), "in_scores": rng.normal(2.0, size=9000)}
+            >>> found = EmpiricalTradeOff.from_scores(**scores)
             >>> found.mu_lower_bound() < 2.0 < found.mu_lower_bound() + 0.3
             True
         """
+        if unnamed or out_scores is None or in_scores is None:
+            raise ValueError(
+                "out_scores and in_scores must both be given by name; of scores s with labels y (1 = member): "
+                "from_scores(out_scores=s[y == 0], in_scores=s[y == 1])"
+            )
         out = np.sort(finite_vector("out_scores", out_scores))
         inside = np.sort(finite_vector("in_scores", in_scores))
         number("confidence", confidence, 0.0, 1.0 - 2e-9, low_open=True)
@@ -168,16 +186,33 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         return CurveBand(*out, *duembgen_wellner(self.false_negatives, self.in_games, risk / 2))
 
     def advantage_interval(self) -> tuple[float, float]:
-        """Interval of the attack's largest TPR - FPR over all thresholds."""
-        return self.curve_band.advantage_interval()
+        """Interval of the attack's largest TPR - FPR over all thresholds; warns where it is [0, 1], with the reason."""
+        return self._said(self.curve_band.advantage_interval())
 
     def auc_interval(self) -> tuple[float, float]:
         """Interval of the area under the attack's ROC curve, ties counted half.
 
         Between two thresholds the scores may lie in any order: where a score takes few values the interval is as wide
-        as the steps of its curve, however many the games.
+        as the steps of its curve, however many the games. Warns where it is [0, 1], with the reason.
         """
-        return self.curve_band.auc_interval()
+        return self._said(self.curve_band.auc_interval())
+
+    def _said(self, interval: tuple[float, float]) -> tuple[float, float]:
+        if interval[1] - interval[0] > _SILENT:
+            warnings.warn(f"the interval is [0, 1]: {self._silence}", stacklevel=3)
+        return interval
+
+    @property
+    def _silence(self) -> str:
+        """Why the counts say nothing, where they say nothing."""
+        alone = all((n == 0) | (n == games) for counts, games in self._classes for n in counts)
+        if alone and min(self.out_games, self.in_games) >= LEAST_COUNT:
+            return UNSEPARATED
+        return f"{self.out_games:,} and {self.in_games:,} games are too few for {self.thresholds.size} thresholds"
+
+    @property
+    def _classes(self) -> tuple[tuple[np.ndarray, int], tuple[np.ndarray, int]]:
+        return (self.false_positives, self.out_games), (self.false_negatives, self.in_games)
 
     def advantage_lower_bound(self) -> float:
         """A one-sided lower bound of the attack's largest TPR - FPR, >= 0; some test has at least this advantage."""
@@ -196,8 +231,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
 
         Examples:
             >>> rng = np.random.default_rng(0)
-            >>> scores = rng.normal(size=1000), rng.normal(0.5, size=1000)
-            >>> round(EmpiricalTradeOff.from_scores(*scores, confidence=0.95).mu_lower_bound(), 1)
+            >>> scores = {"out_scores": rng.normal(size=1000), "in_scores": rng.normal(0.5, size=1000)}
+            >>> round(EmpiricalTradeOff.from_scores(**scores, confidence=0.95).mu_lower_bound(), 1)
             0.4
         """
         return self._mu_lower_bound
@@ -244,6 +279,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         claim: AbstractTradeOff,
         tolerance: float | None = None,
         *,
+        kind: str | None = None,
         least_rate: float = 0.01,
         finite_size: object = None,
     ) -> Comparison:
@@ -252,6 +288,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         Args:
             claim: the claimed trade-off function.
             tolerance: what counts as equal, in probits, > 0; by default the smaller of 0.02 and 2% of the claim's mu.
+            kind: what the claim says: "equality", "upper_bound_on_power" (no attacker is stronger), "ordering" (this attacker is
+                no weaker) or "limit"; by default "equality", or "limit" with a `finite_size`.
             least_rate: a confirmation is about thresholds whose error rates lie between this and 1 minus this, in
                 [0, 0.5); rarer ones can only refute. 0 asks for all, and needs many more games.
             finite_size: for a limit: a proven bound of the gap at the size that was played, in probits, or the exact law
@@ -262,6 +300,16 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             >>> counts = [0, 1], [500_000, 158_655], 10**6, [158_655, 500_000], 10**6
             >>> EmpiricalTradeOff.from_counts(*counts).compare(GaussianTradeOff(1.0)).verdict
             'CONFIRMED'
+            >>> attacker = EmpiricalTradeOff.from_counts([0], [500_000], 10**6, [158_655], 10**6)
+            >>> print(attacker.compare(GaussianTradeOff(1.5), kind="upper_bound_on_power"))
+            CONFIRMED as an upper bound on power: GaussianTradeOff(mu=1.5)
+              gap                  -0.5 probits, one-sided ends [-0.5067, -0.4933] probits at FPR 0.5, which decides
+              range over FPR       gaps of all used thresholds within [-0.5071, -0.4929]
+              tolerance            0.02 (smallest that would be confirmed: 0)
+              detectable gap       0.009671 with probability 0.9
+              FPR range            [0.5, 0.5], 1 of 1 thresholds
+              games                1,000,000 out, 1,000,000 in
+              failure probability  0.001
         """
         if self.free_thresholds:
             raise ValueError(
@@ -277,6 +325,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             tolerance=tolerance,
             least_rate=least_rate,
             finite_size=finite_size,
+            kind=kind,
         )
 
     @overload
@@ -307,12 +356,18 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         reach = (
             f"[{min(inside):.3g}, {max(inside):.3g}]" if inside else "no threshold has an FPR inside (0, 1)"
         )
-        (a_low, a_high), (u_low, u_high) = self.advantage_interval(), self.auc_interval()
+        (a_low, a_high), (u_low, u_high) = (
+            self.curve_band.advantage_interval(),
+            self.curve_band.auc_interval(),
+        )
+        silent = max(a_high - a_low, u_high - u_low) > _SILENT
+        why = [("why [0, 1]", self._silence)] if silent else []
         return [
             ("FPR range", reach),
             ("games", f"{self.out_games:,} out, {self.in_games:,} in"),
             ("advantage", f"[{a_low:.4g}, {a_high:.4g}]"),
             ("AUC", f"[{u_low:.4g}, {u_high:.4g}]"),
+            *why,
             ("mu", f"at least {math.floor(self.mu_lower_bound() * 1e4) / 1e4:.4g}"),
         ]
 

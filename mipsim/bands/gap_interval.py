@@ -46,6 +46,9 @@ def gap_bounds(
     by about 1%. The upper end is the mirror image. t(a) makes the boundary of S parallel to the lines of equal c
     on the claimed curve; it affects the width, never the failure probability.
 
+    A claim with g(0) < 1 begins with a vertical line: at a = 0 every b >= g(0) lies on it, and c is 0 there. A test that never
+    says "in" is such a point.
+
     Args:
         out: the FPRs at K thresholds.
         inside: the FNRs.
@@ -82,6 +85,9 @@ def gap_bounds(
             gap = claim.probit_beta(ndtr(at)) - np.concatenate([farthest, corner], axis=1)
         gap = np.where(np.isnan(gap), -np.inf if small else np.inf, gap)
         ends.append(gap.min(axis=1) if small else gap.max(axis=1))
+    if claim.tpr_at(0.0) > 0.0:
+        zero_allowed = out.limit(-box, small=False) <= _LEAST
+        ends[1] = np.where(zero_allowed, np.maximum(ends[1], 0.0), ends[1])
     return ends[0], ends[1]
 
 

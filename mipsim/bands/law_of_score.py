@@ -14,7 +14,7 @@ from mipsim.bands.compare import LEAST_COUNT
 from mipsim.bands.comparison_base import AbstractComparison, widths_and_detectable
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class LawComparison(AbstractComparison):
     """Observed P(score <= t_k) held against a claimed distribution function.
 
@@ -27,6 +27,8 @@ class LawComparison(AbstractComparison):
         claimed: claimed F(t_k), shape (K,).
     """
 
+    AXIS = "thresholds"
+
     thresholds: np.ndarray
     observed: np.ndarray
     claimed: np.ndarray
@@ -34,6 +36,9 @@ class LawComparison(AbstractComparison):
     @property
     def kind(self) -> str:
         return "equality"
+
+    def place(self, k: int) -> str:
+        return f"the threshold {self.thresholds[k]:.4g}"
 
     def rows(self) -> list[tuple[str, str]]:
         return [

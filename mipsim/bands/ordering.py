@@ -16,7 +16,7 @@ from mipsim.bands.empirical import EmpiricalTradeOff
 from mipsim.bands.gap_interval import probit_variance
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class OrderingComparison(AbstractComparison):
     """The gap Phi^-1(weak FNR) - Phi^-1(strong FNR) at the same FPR, positive where the order holds strictly.
 
@@ -29,6 +29,12 @@ class OrderingComparison(AbstractComparison):
     @property
     def kind(self) -> str:
         return "ordering"
+
+    def place(self, k: int) -> str:
+        return f"FPR {self.alpha[k]:.3g}"
+
+    def _title(self) -> str:
+        return f"{self.verdict}: {self.claim}"
 
     def games_to_confirm(self, tolerance: float | None = None) -> int | None:
         """None: the steps between the thresholds do not shrink with the games."""

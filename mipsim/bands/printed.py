@@ -37,6 +37,10 @@ class Printed(ABC):
         width = max(len(name) for name, _ in lines)
         return "\n".join([self._title(), *(f"  {name:<{width}}  {value}" for name, value in lines)])
 
+    def __repr__(self) -> str:
+        """One line; a subclass that is a dataclass says repr=False."""
+        return f"{type(self).__name__}({self._title()})"
+
     def _repr_html_(self) -> str:
         rows = "".join(
             f'<tr style="text-align:left"><th>{escape(name)}</th><td>{escape(value)}</td></tr>'

@@ -15,7 +15,7 @@ from mipsim.bands.scaled_rates import ScaledRates, rates_band
 from mipsim.tradeoff.base import AbstractTradeOff
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RareTradeOff(AbstractPlayedTradeOff):
     """Error rates at K thresholds, each a known multiple of the probability of a binomial count.
 
@@ -75,13 +75,19 @@ class RareTradeOff(AbstractPlayedTradeOff):
         return rates_band(self.out, self.inside, 1.0 - self.confidence)
 
     def compare(
-        self, claim: AbstractTradeOff, tolerance: float | None = None, *, finite_size: object = None
+        self,
+        claim: AbstractTradeOff,
+        tolerance: float | None = None,
+        *,
+        kind: str | None = None,
+        finite_size: object = None,
     ) -> Comparison:
         """Hold the curve against a claimed one at all thresholds; see `mipsim.bands.compare_rates`.
 
         Args:
             claim: the claimed trade-off function.
             tolerance: what counts as equal, in probits, > 0; by default the smaller of 0.02 and 2% of the claim's mu.
+            kind: as in `mipsim.bands.compare_counts`.
             finite_size: as in `mipsim.bands.compare_counts`.
         """
         return compare_rates(
@@ -91,6 +97,7 @@ class RareTradeOff(AbstractPlayedTradeOff):
             failure_probability=1.0 - self.confidence,
             tolerance=tolerance,
             finite_size=finite_size,
+            kind=kind,
         )
 
     def _lines(self) -> list[tuple[str, str]]:

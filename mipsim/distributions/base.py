@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from mipsim._family import AbstractMember
-from mipsim._precision import exact_scope
+from mipsim._precision import exact_scope, fixed_key
 from mipsim._validation import finite_vector, positive_definite_factor, real_array, whole
 
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -101,7 +101,7 @@ class AbstractDistribution(AbstractMember):
     def typical_target(self, seed: int = 0) -> Vector:
         """One record drawn from the law with its own seed, shape (d,); the same seed gives the same point."""
         with exact_scope():
-            key = jax.random.fold_in(jax.random.key(seed, impl="threefry2x32"), 0x7A)
+            key = jax.random.fold_in(fixed_key(seed), 0x7A)
             return np.asarray(self.sample(key, 1)[0], dtype=np.float64)
 
     def mahalanobis_squared(self, point: object) -> float:

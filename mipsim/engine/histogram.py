@@ -12,8 +12,9 @@ import numpy as np
 
 from mipsim._validation import increasing_vector, whole
 from mipsim.bands.empirical import EmpiricalTradeOff
-from mipsim.engine.checkpoint import read_counts, write_counts
+from mipsim.engine.checkpoint import MOST_GAMES, read_counts, total, write_counts
 from mipsim.engine.manifest import difference
+from mipsim.engine.pilot import spread_evenly
 
 _MERGEABLE = ("game", "attack", "fidelity", "sampler", "draws", "versions")
 
@@ -46,20 +47,22 @@ class Histogram:
         object.__setattr__(self, "edges", edges)
         for name in ("out", "inside"):
             object.__setattr__(self, name, _counts(name, getattr(self, name), edges.size + 1))
-        if self.out.sum() != self.inside.sum():
-            raise ValueError(
-                f"out holds {self.out.sum()} games and inside {self.inside.sum()}; they must be as many"
-            )
+        games = total(self.out)
+        if games != total(self.inside):
+            raise ValueError(f"out holds {games} games and inside {total(self.inside)}; they must be as many")
+        if games > MOST_GAMES:
+            raise ValueError(f"out holds {games} games; a histogram can hold {MOST_GAMES}")
 
     @property
     def games(self) -> int:
         """Games played in each world."""
-        return int(self.out.sum())
+        return total(self.out)
 
     def tradeoff(self, confidence: float = 0.999, thresholds: int = 64) -> EmpiricalTradeOff:
         """The empirical trade-off curve with its simultaneous band.
 
-        Thresholds are picked evenly by their index among the edges, never by looking at counts: the band needs it.
+        Thresholds are picked evenly by their index among the edges, or for a score with atoms by what the pilot said of it
+        (`mipsim.engine.pilot.pilot_shares`), never by looking at these counts: the band needs it.
 
         Args:
             confidence: of the band, simultaneous over both worlds and all thresholds, in (0, 1).
@@ -73,8 +76,7 @@ class Histogram:
         wanted = min(whole("thresholds", thresholds, 1), self.edges.size)
         if self.games == 0:
             raise ValueError("the histogram holds 0 games; a trade-off curve needs at least 1")
-        # The middles of equal shares of the index range: the outermost edges are the least informative.
-        pick = np.unique(((np.arange(wanted) + 0.5) * self.edges.size / wanted).astype(int))
+        pick = spread_evenly(dict(self.manifest.get("edges", {})).get("shares"), self.edges.size, wanted)
         below_out, below_in = np.cumsum(self.out)[pick], np.cumsum(self.inside)[pick]
         return EmpiricalTradeOff.from_counts(
             self.edges[pick], self.games - below_out, self.games, below_in, self.games, confidence
@@ -85,6 +87,7 @@ class Histogram:
 
         Raises:
             OSError: if the file cannot be written; an old one stays intact.
+            ValueError: if there are too many edges for a file.
         """
         write_counts(path, self.edges, self.out, self.inside, self.manifest)
 
@@ -94,7 +97,8 @@ class Histogram:
 
         Raises:
             FileNotFoundError: if there is no such file.
-            ValueError: if the file is truncated, corrupt or of another kind.
+            OSError: if the system does not let it be read.
+            ValueError: if the file is truncated, corrupt, changed or of another kind.
         """
         return cls(**read_counts(path))
 
@@ -110,14 +114,18 @@ class Histogram:
             return NotImplemented
         if not np.array_equal(self.edges, other.edges):
             raise ValueError(
-                "these histograms have different edges; only counts on equal edges can be merged"
+                "these histograms have different edges; only counts on equal edges can be merged: play the second with "
+                "edges=first.edges"
             )
         if part := difference(self.manifest, other.manifest, _MERGEABLE):
             raise ValueError(
                 f"these histograms differ in their {part}; only runs of the same one can be merged"
             )
         runs = _joined(self.manifest, other.manifest)
-        manifest = {**self.manifest, "games": self.games + other.games, "runs": runs}
+        games = self.games + other.games
+        if games > MOST_GAMES:
+            raise ValueError(f"both histograms hold {games} games; a histogram can hold {MOST_GAMES}")
+        manifest = {**self.manifest, "games": games, "runs": runs}
         manifest.pop("shard", None)  # a sum is no share
         if self.manifest.get("seed") != other.manifest.get("seed"):
             manifest["seed"] = None
@@ -153,8 +161,8 @@ def _counts(name: str, value: object, cells: int) -> np.ndarray:
         raise ValueError(
             f"{name} has shape {array.shape}; with {cells - 1} edges it must have shape ({cells},)"
         )
-    if array.dtype.kind not in "iu" or (array.dtype.kind == "i" and (array < 0).any()):
-        raise ValueError(f"{name} has dtype {array.dtype}; counts must be whole numbers >= 0")
+    if array.dtype.kind not in "iu" or (array < 0).any() or (array > MOST_GAMES).any():
+        raise ValueError(f"{name} has dtype {array.dtype}; counts must be whole numbers in [0, {MOST_GAMES}]")
     return array.astype(np.int64)
 
 

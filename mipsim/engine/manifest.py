@@ -2,7 +2,7 @@
 
 import hashlib
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import partial
 from importlib import metadata
@@ -186,6 +186,51 @@ def _code(code: types.CodeType) -> list[Any]:
     """What the code does, without where it stands in its file."""
     constants = [_code(c) if isinstance(c, types.CodeType) else repr(c) for c in code.co_consts]
     return [code.co_code.hex(), constants, code.co_names, code.co_varnames]
+
+
+def odd_field(manifest: Mapping[str, Any]) -> str | None:
+    """The first field of a manifest that is there and is not of the kind that `play` writes, or None.
+
+    Examples:
+        >>> odd_field({"games": 3, "runs": [[0, 0, 3]]}), odd_field({"games": "3"})
+        (None, 'games')
+    """
+    return next(
+        (name for name, is_one in _FIELDS.items() if name in manifest and not is_one(manifest[name])), None
+    )
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_range(value: Any, length: int) -> bool:
+    """Whether it is a list of whole numbers whose last two begin and end a range."""
+    return (
+        isinstance(value, list)
+        and len(value) == length
+        and all(map(_is_count, value))
+        and value[-2] <= value[-1]
+    )
+
+
+def _is_shard(value: Any) -> bool:
+    if not isinstance(value, dict) or not _is_range(value.get("games"), 2):
+        return False
+    index, count = value.get("index"), value.get("count")
+    return _is_count(index) and _is_count(count) and index < count
+
+
+_FIELDS: dict[str, Callable[[Any], bool]] = {
+    "format": _is_count,
+    "games": _is_count,
+    "runs": lambda value: isinstance(value, list) and all(_is_range(run, 3) for run in value),
+    "seed": lambda value: value is None or _is_count(value),
+    "edges": lambda value: isinstance(value, dict) and isinstance(value.get("sha256"), str),
+    "versions": lambda value: isinstance(value, dict) and all(isinstance(v, str) for v in value.values()),
+    "shard": _is_shard,
+    **dict.fromkeys(("fidelity", "sampler", "device"), lambda value: isinstance(value, str)),
+}
 
 
 def game_range(games: object) -> range:

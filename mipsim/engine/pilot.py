@@ -1,11 +1,24 @@
 """Thresholds fixed before the run, from a pilot with a random stream of its own."""
 
+from typing import Any
+
 import numpy as np
 from scipy.special import ndtr
 
 THRESHOLDS = 1024
 """Neighbours are then .02 probits apart in either world, below the width of a band at a million games."""
 
+_DISTINCT = 0.9
+"""A score that takes fewer different values than this share of the pilot's games has atoms."""
+
+PILOT_RULE = 2
+"""Which rule places the thresholds, in manifests. Those of the first rule name none: a pilot of the run's own seed, more
+thresholds beyond the values of a score with atoms, and none rounded. Counts on them are resumed on them."""
+
+_OFFSET = 0.377
+"""Of the grid from zero, in steps."""
+_SUMMED = 1e-11
+"""What the order of a sum may change, relative to the largest score."""
 _REACH = 6.0  # in probits: rates of 1e-9, the least that a run of 1e9 games can tell
 
 
@@ -15,7 +28,9 @@ def pilot_edges(scores: np.ndarray) -> np.ndarray:
     For each world, threshold z in [-6, 6] is the pilot's quantile at Phi(z) where the pilot reaches so far, and beyond
     it continues as a straight line (a Gaussian tail). For Gaussian scores that is mean + z sd; for skewed,
     bounded or heavy-tailed ones the thresholds follow the law. Thresholds never sit on an atom of a discrete score:
-    they lie midway between neighbouring values, so that rounding cannot move a score across one.
+    they lie midway between neighbouring values, so that rounding cannot move a score across one. Such a score keeps at most
+    as many thresholds beyond the pilot's values as between them: nothing is known of what comes there. Thresholds are
+    rounded to a grid, so that machines whose scores differ by rounding have the same ones.
 
     Args:
         scores: pilot scores, shape (2, m); +-inf are allowed and ignored, NaN is not allowed.
@@ -32,14 +47,62 @@ def pilot_edges(scores: np.ndarray) -> np.ndarray:
         return np.zeros(1)
     pooled = np.sort(np.concatenate(worlds))
     values, edges = _distinct(pooled), np.concatenate(found)
-    edges = _between(edges, values, move_all=values.size < 0.9 * pooled.size)
-    edges = np.unique(edges[np.isfinite(edges)])
-    return edges if edges.size else np.zeros(1)
+    atomic = values.size < _DISTINCT * pooled.size
+    edges = _between(edges, values, move_all=atomic)
+    edges = np.sort(edges[np.isfinite(edges)])
+    if not edges.size:
+        return np.zeros(1)
+    # Two worlds with equal tails place the same thresholds there, but for rounding.
+    edges = edges[np.concatenate([[True], np.diff(edges) > _rounding(values)])]
+    if atomic and values.size > 1:
+        edges = _fewer_tails(edges, values)
+    return _rounded(edges, values)
+
+
+def pilot_shares(scores: np.ndarray, edges: np.ndarray) -> list[int] | None:
+    """How many of the pilot's evenly spread thresholds each edge of a score with atoms stands for; None without atoms.
+
+    Where a score takes few values, thresholds that are even in probits meet at the edge beside a heavy value. A choice of few
+    edges that is even in these shares misses no such value; one that is even in the edges' numbers may.
+
+    Args:
+        scores: pilot scores, as in `pilot_edges`.
+        edges: what it returned, shape (K,).
+
+    Examples:
+        >>> coins = np.array([[0.0, 1.0, 1.0, 1.0] * 100, [0.0, 0.0, 1.0, 1.0] * 100])
+        >>> edges = pilot_edges(coins)
+        >>> edges.round(3).tolist(), pilot_shares(coins, edges)
+        ([-0.0, 0.506, 1.0], [337, 146, 541])
+    """
+    worlds = [np.sort(row[np.isfinite(row)]) for row in scores]
+    pooled = np.sort(np.concatenate(worlds))
+    if not pooled.size or _distinct(pooled).size >= _DISTINCT * pooled.size:
+        return None
+    spread = np.concatenate([_spread(values, THRESHOLDS // 2) for values in worlds if values.size])
+    place = np.clip(np.searchsorted(edges, spread[np.isfinite(spread)]), 0, edges.size - 1)
+    return np.bincount(place, minlength=edges.size).tolist()
+
+
+def spread_evenly(shares: Any, edges: int, wanted: int) -> np.ndarray:
+    """Which of the edges to use, at most `wanted`: even in their shares, or in their numbers where there are no shares.
+
+    Examples:
+        >>> spread_evenly(None, 100, 4), spread_evenly([1] * 48 + [50, 2], 50, 2), spread_evenly([0, 0], 2, 2)
+        (array([12, 37, 62, 87]), array([25, 48]), array([0, 1]))
+    """
+    known = isinstance(shares, list) and len(shares) == edges
+    if edges <= wanted or not known or not all(type(n) is int and n >= 0 for n in shares) or not any(shares):
+        shares = [1] * edges
+    upto = np.cumsum(shares)
+    # The middles of equal shares: the outermost edges are the least informative.
+    middles = (np.arange(wanted) + 0.5) * upto[-1] / wanted
+    return np.unique(np.searchsorted(upto, middles, side="right"))
 
 
 def _spread(values: np.ndarray, count: int) -> np.ndarray:
     """Quantile function of sorted values on an even grid of probits, with straight tails."""
-    if values[0] == values[-1]:
+    if values[-1] - values[0] <= _SUMMED * np.abs(values).max():  # a constant, summed in different orders
         step = 1e-9 * max(1.0, abs(float(values[0])))
         offsets = step * 4.0 ** np.arange(16)
         return float(values[0]) + np.concatenate([-offsets[::-1], offsets])
@@ -70,6 +133,38 @@ def _between(edges: np.ndarray, values: np.ndarray, move_all: bool) -> np.ndarra
     return moved[within | ~near]
 
 
+def _rounded(edges: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Round each threshold to a multiple of a power of two, a fiftieth to a twenty-fourth of its distance from others and from the scores.
+
+    Scores differ by some 1e-15 between vector units and versions of libraries: a threshold is rounded alike but with a
+    probability of twice that over the step.
+    """
+    right = np.searchsorted(values, edges)
+    room = np.minimum(
+        np.abs(edges - values[np.clip(right - 1, 0, None)]),
+        np.abs(edges - values[np.clip(right, None, values.size - 1)]),
+    )
+    gaps = np.concatenate([[np.inf], np.diff(edges), [np.inf]])
+    room = np.minimum(room, np.minimum(gaps[:-1], gaps[1:]))
+    # Distances and thresholds are often round numbers, where both roundings would be undecided, but for these two factors.
+    step = np.ldexp(1.0, np.frexp(room * 1.2987)[1] - 6)
+    place = np.where(step > 0.0, edges / np.where(step > 0.0, step, 1.0) - _OFFSET, np.inf)
+    # Beyond 2^52 steps a threshold is on the grid already.
+    return np.where(np.abs(place) < 2.0**52, (np.rint(place) + _OFFSET) * step, edges)
+
+
+def _fewer_tails(edges: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """At most as many edges beyond the values as between them, on each side the nearest first and evenly thinned."""
+    below, above = edges[edges <= values[0]][::-1], edges[edges >= values[-1]]
+    inner = edges[(edges > values[0]) & (edges < values[-1])]
+    kept = np.linspace(0.0, 1.0, max(1, inner.size // 2))
+    tails = (
+        tail[np.unique((kept * (tail.size - 1)).astype(int))] if tail.size else tail
+        for tail in (below, above)
+    )
+    return np.sort(np.concatenate([*tails, inner]))
+
+
 def _distinct(values: np.ndarray) -> np.ndarray:
     """Merge sorted values that differ by rounding only: atoms of a discrete score, summed in different orders."""
     return values[np.concatenate([[True], np.diff(values) > _rounding(values)])]
@@ -79,7 +174,7 @@ def _rounding(values: np.ndarray) -> float:
     """What counts as rounding: 1e-6 of the bulk's width, which the fixed point of the tables stays well below."""
     low, high = np.quantile(values, [0.05, 0.95])
     width = float(high - low) or float(values[-1] - values[0])
-    return max(1e-6 * width, 1e-11 * float(np.abs(values).max()))
+    return max(1e-6 * width, _SUMMED * float(np.abs(values).max()))
 
 
 def _probit(probability: float) -> float:

@@ -42,13 +42,15 @@ def play(
         attack: an `AbstractAttack`, or a function `(target, output) -> scalar` that JAX can trace; higher = "in".
         games: games in EACH world, >= 1, or the `range` of their numbers: runs of disjoint ranges and equal edges add up.
         seed: a whole number in [0, 2^64).
-        edges: increasing finite thresholds, in units of the score; None fixes them by a pilot with its own stream.
+        edges: increasing finite thresholds, in units of the score; None fixes them by a pilot with its own stream. A
+            `Histogram` gives its own, so that the two can be added.
         fidelity: "literal" plays all n records; "sufficient" draws the output from its exact law; "projected" draws
             the score itself from its exact law, where that has one or two dimensions: the same law, each faster than
             the one before. "auto" takes the cheapest of them that this game and attack have; the manifest says which.
         chunk: games per call, rounded up to whole blocks; None aims at half a second.
         progress: show a progress bar on stderr, if that is a terminal.
-        checkpoint: a file to keep partial counts in. If it exists and holds the same run, the run goes on from there.
+        checkpoint: a file to keep partial counts in. If it exists and holds the same run, the run goes on from there, on the
+            pilot's thresholds that it holds. Several processes may play the same run into it: it never loses games.
         workers: threads; None = one per core, or two per device where devices are no CPUs.
         devices: how many of this process's JAX devices the chunks are spread over; None = all of them.
         shard: (i, k) plays only the i-th of k equal shares of the games, i = 0, ..., k - 1. The sum of all k results

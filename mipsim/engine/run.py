@@ -1,23 +1,24 @@
 """One run of games: its thresholds, its manifests, its counts so far, and the loop that plays it to the end."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import numpy as np
 
+from mipsim._files import sweep
 from mipsim._validation import increasing_vector, whole
 from mipsim.attacks.base import AbstractAttack
-from mipsim.engine.checkpoint import read_counts
+from mipsim.engine.checkpoint import read_counts, write_counts
 from mipsim.engine.counting import GAMES, PILOT, Counter, play_range
 from mipsim.engine.devices import Device, local_devices, threads_for
 from mipsim.engine.fidelity import pilot_games
 from mipsim.engine.histogram import Histogram
 from mipsim.engine.manifest import DRAWS, FORMAT, array_digest, describe, difference, game_range, versions
-from mipsim.engine.pilot import pilot_edges
+from mipsim.engine.pilot import PILOT_RULE, pilot_edges, pilot_shares
 from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractGame
@@ -40,6 +41,7 @@ class Run:
         asked: the numbers of the games to play.
         seed: in [0, 2^64).
         edges: the thresholds of every column, or None for a pilot's.
+        source: what manifests say of thresholds that are given: where they are from.
         chunk: games per call, or None.
         progress: whether to show a bar.
         workers: threads.
@@ -57,6 +59,7 @@ class Run:
     devices: Sequence[Device]
     path: Path | None = None
     shard: dict[str, Any] | None = None
+    source: Mapping[str, Any] = field(default_factory=lambda: {"source": "given"})
 
     @classmethod
     def checked(
@@ -75,6 +78,9 @@ class Run:
             ValueError: naming the argument.
         """
         asked, places = game_range(games), local_devices(devices)
+        source: Mapping[str, Any] = {"source": "given"}
+        if isinstance(edges, Histogram):
+            source, edges = edges.manifest.get("edges", source), edges.edges
         return cls(
             asked,
             checked_seed(seed),
@@ -83,6 +89,7 @@ class Run:
             progress,
             threads_for(places) if workers is None else whole("workers", workers, 1),
             places,
+            source=source,
         )
 
     def play(self, sampler: AbstractSampler, columns: Sequence[Column]) -> list[Histogram]:
@@ -96,10 +103,12 @@ class Run:
             ValueError: on a NaN score, or a checkpoint that is corrupt or belongs to another run.
             OSError: if the checkpoint cannot be written.
         """
-        edges = self._thresholds(sampler, columns)
+        stored = stored_counts(self.path)
+        placed = self._thresholds(sampler, columns, stored)
+        edges = [own for own, _ in placed]
         begun = [
-            resume(self.path, own, self._manifest(sampler, column, own), self.asked)
-            for column, own in zip(columns, edges, strict=True)
+            resume(self.path, stored, own, self._manifest(sampler, column, own, said), self.asked)
+            for column, (own, said) in zip(columns, placed, strict=True)
         ]
         counter = Counter(sampler, edges, self.seed, GAMES, self.devices)
         counts = np.zeros((2, len(edges), max(map(len, edges)) + 2), np.int64)
@@ -113,7 +122,7 @@ class Run:
                 )
                 counts, begin, done = counts + more, end, end - self.asked.start
                 if self.path is not None:
-                    self._added(begun[0], counts[:, 0], done).save(self.path)
+                    store(self.path, self._added(begun[0], counts[:, 0], done))
                 advance(done)
         return [self._added(state, counts[:, i], done) for i, state in enumerate(begun)]
 
@@ -122,7 +131,9 @@ class Run:
         out, inside = state.out + counts[0, :cells], state.inside + counts[1, :cells]
         return Histogram(state.edges, out, inside, {**state.manifest, **counted(self.seed, self.asked, done)})
 
-    def _manifest(self, sampler: AbstractSampler, column: Column, edges: np.ndarray) -> dict[str, Any]:
+    def _manifest(
+        self, sampler: AbstractSampler, column: Column, edges: np.ndarray, said: dict[str, Any]
+    ) -> dict[str, Any]:
         manifest = {
             "format": FORMAT,
             "game": describe(column.game),
@@ -132,69 +143,133 @@ class Run:
             **counted(self.seed, self.asked, 0),
             "fidelity": sampler.fidelity,
             "sampler": sampler.name,
-            "edges": {**array_digest(edges), "source": "pilot" if self.edges is None else "given"},
+            "edges": said | array_digest(edges),
             "draws": DRAWS,
             "versions": versions(),
             "device": self.devices[0].platform,
         }
         return manifest if self.shard is None else manifest | {"shard": self.shard}
 
-    def _thresholds(self, sampler: AbstractSampler, columns: Sequence[Column]) -> list[np.ndarray]:
-        """Those that were given; else the pilot is played and places them."""
+    def _thresholds(
+        self, sampler: AbstractSampler, columns: Sequence[Column], stored: dict[str, Any] | None
+    ) -> list[tuple[np.ndarray, dict[str, Any]]]:
+        """The thresholds of every column, and what its manifest says of how they were placed.
+
+        They are those that were given; those of the checkpoint, if a pilot placed them, whatever its rule was then; else the
+        pilot is played and places them. Its games are the same for every seed: runs of different seeds can be added.
+        """
         if self.edges is not None:
-            return [self.edges] * len(columns)
-        counter = Counter(
-            sampler, [np.zeros(1)] * len(columns), self.seed, PILOT
-        )  # on one device: a pilot is short
+            return [(self.edges, dict(self.source))] * len(columns)
+        said = {} if stored is None else stored["manifest"].get("edges", {})
+        if stored is not None and said.get("source") == "pilot":
+            return [(stored["edges"], said)]
+        counter = Counter(sampler, [np.zeros(1)] * len(columns), 0, PILOT)  # on one device: a pilot is short
         wanted, drawn = pilot_games(columns[0].game, sampler), []
         for start in range(0, wanted, counter.block):
             counts, scores = counter(start, start + counter.block)
             _refuse_nan(counts, columns, f"of {2 * counter.block} pilot games")
             drawn.append(scores)
         scores = np.concatenate(drawn, axis=2)[:, :, :wanted]
-        return [pilot_edges(scores[:, i]) for i in range(len(columns))]
+        placed = []
+        for own in scores.transpose(1, 0, 2):
+            edges = pilot_edges(own)
+            shares = pilot_shares(own, edges)
+            said = {"source": "pilot", "rule": PILOT_RULE} | ({} if shares is None else {"shares": shares})
+            placed.append((edges, said))
+        return placed
 
 
-def resume(path: Path | None, edges: np.ndarray, manifest: dict[str, Any], asked: range) -> Histogram:
+def stored_counts(path: Path | None) -> dict[str, Any] | None:
+    """What a checkpoint holds, or None where there is none yet. What a killed writer has left beside it is removed.
+
+    Raises:
+        ValueError: if it is corrupt.
+        OSError: if it cannot be read.
+
+    Examples:
+        >>> stored_counts(None)
+    """
+    if path is None:
+        return None
+    sweep(path)
+    try:
+        return read_counts(path)
+    except FileNotFoundError:
+        return None
+
+
+def resume(
+    path: Path | None,
+    stored: dict[str, Any] | None,
+    edges: np.ndarray,
+    manifest: dict[str, Any],
+    asked: range,
+) -> Histogram:
     """The counts in the checkpoint if there is one, else none yet.
 
     Args:
         path: the checkpoint, written if it is missing; None = there is none.
+        stored: what it holds, or None.
         edges: thresholds of the run.
         manifest: of the run before its first game.
         asked: the games that the run is to play.
 
     Raises:
-        ValueError: if the checkpoint is corrupt, or belongs to another run, or holds more games than asked.
-        OSError: if it cannot be read or written.
+        ValueError: if the checkpoint belongs to another run, or holds more games than asked.
+        OSError: if it cannot be written.
 
     Examples:
-        >>> resume(None, np.zeros(1), {"seed": 0}, range(10)).manifest
+        >>> resume(None, None, np.zeros(1), {"seed": 0}, range(10)).manifest
         {'seed': 0, 'games': 0, 'runs': [[0, 0, 0]]}
     """
     nothing = np.zeros(edges.size + 1, dtype=np.int64)
     fresh = Histogram(edges, nothing, nothing.copy(), {**manifest, **counted(manifest["seed"], asked, 0)})
     if path is None:
         return fresh
-    if not path.exists():
-        fresh.save(path)  # an unwritable folder must show before any work
+    if stored is None:
+        store(path, fresh)  # an unwritable folder must show before any work
         return fresh
-    stored = read_counts(path)
-    found = stored["manifest"]
-    part = difference(manifest, found)
-    if part is None and found["runs"] != counted(manifest["seed"], asked, found["games"])["runs"]:
-        part = "range of games"
+    games = _same_run(path, fresh.manifest, stored["manifest"])
+    if games > len(asked):
+        raise ValueError(
+            f"checkpoint {path} holds {games} games, more than the {len(asked)} asked; load it instead"
+        )
+    kept = {part: stored["manifest"][part] for part in ("games", "runs")}
+    return Histogram(edges, stored["out"], stored["inside"], fresh.manifest | kept)
+
+
+def store(path: Path, counts: Histogram) -> None:
+    """Write the counts of a run, unless the file holds as many by now: another process plays the same run.
+
+    Raises:
+        ValueError: if the file belongs to another run by now, or is corrupt.
+        OSError: if it cannot be written.
+    """
+
+    def keep() -> bool:
+        try:
+            found = read_counts(path)["manifest"]
+        except FileNotFoundError:
+            return False
+        return _same_run(path, counts.manifest, found) >= counts.games
+
+    write_counts(path, counts.edges, counts.out, counts.inside, counts.manifest, keep)
+
+
+def _same_run(path: Path, mine: dict[str, Any], found: dict[str, Any]) -> int:
+    """How many games the manifest of a file says that it holds of this run, or say why it is not of it."""
+    part = difference(mine, found)
+    if part is None and not {"games", "runs"} <= set(found):
+        part = "games, of which it says nothing"
+    if part is None:
+        seed, first, _ = mine["runs"][0]
+        if found["runs"] != [[seed, first, first + found["games"]]]:
+            part = "range of games"
     if part is not None:
         raise ValueError(
             f"checkpoint {path} belongs to another run, which differs in {part}; name another file"
         )
-    if found["games"] > len(asked):
-        raise ValueError(
-            f"checkpoint {path} holds {found['games']} games, more than the {len(asked)} asked; load it instead"
-        )
-    return Histogram(
-        edges, stored["out"], stored["inside"], {**fresh.manifest, **{k: found[k] for k in ("games", "runs")}}
-    )
+    return found["games"]
 
 
 def counted(seed: int, asked: range, games: int) -> dict[str, Any]:
@@ -224,6 +299,33 @@ def checked_seed(seed: object) -> int:
     return value
 
 
+def _is_terminal(stream: Any) -> bool:
+    """Whether somebody may look there: a stream may be None or closed."""
+    try:
+        return stream is not None and stream.isatty()
+    except (OSError, ValueError):
+        return False
+
+
+class _Heedless:
+    """A stream that may be closed, or its terminal gone: what is written there is lost, and the run goes on."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with suppress(OSError, ValueError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError, ValueError):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
 @contextmanager
 def progress_line(title: str, games: int, done: int, enabled: bool) -> Iterator[Callable[[int], None]]:
     """Yield a function to call with the number of games done in each world.
@@ -234,7 +336,7 @@ def progress_line(title: str, games: int, done: int, enabled: bool) -> Iterator[
         >>> with progress_line("literal", games=10, done=0, enabled=False) as advance:
         ...     advance(10)
     """
-    if not enabled or not sys.stderr.isatty():
+    if not enabled or not _is_terminal(sys.stderr):
         yield lambda done: None
         return
     from rich.console import Console
@@ -247,7 +349,8 @@ def progress_line(title: str, games: int, done: int, enabled: bool) -> Iterator[
         TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(elapsed_when_finished=True),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(file=cast(IO[str], _Heedless(sys.stderr)))
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(title, total=games, completed=done, rate="")
 
         def advance(finished: int) -> None:

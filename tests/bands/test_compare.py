@@ -5,7 +5,7 @@ import pytest
 from scipy.special import ndtr
 
 from mipsim.bands import Comparison, compare_counts
-from mipsim.tradeoff import GaussianTradeOff, MixtureTradeOff, PiecewiseLinearTradeOff
+from mipsim.tradeoff import GaussianTradeOff, LaplaceTradeOff, MixtureTradeOff, PiecewiseLinearTradeOff
 
 T = np.linspace(-2.0, 3.0, 11)
 
@@ -297,3 +297,65 @@ def test_bad_input(change: dict, words: str) -> None:
 def test_bad_tolerance_of_a_plan(tolerance: float) -> None:
     with pytest.raises(ValueError, match="tolerance is"):
         compare_counts(*expected(1.0, 1000), GaussianTradeOff(1.0)).games_to_confirm(tolerance)
+
+
+def test_a_true_bound_is_never_refuted_as_one_and_says_what_was_refuted() -> None:
+    """An attacker of mu = 1 under claims of 1.05 and 1.5: bounds that hold, equalities that do not."""
+    for claim in (GaussianTradeOff(1.05), GaussianTradeOff(1.5)):
+        bound = compare_counts(*expected(1.0, 10**6), claim, kind="upper_bound_on_power")
+        assert bound.verdict == "CONFIRMED"
+        assert str(bound).startswith("CONFIRMED as an upper bound on power: ")
+        equality = compare_counts(*expected(1.0, 10**6), claim)
+        assert str(equality).startswith("REFUTED as an equality: ")
+        for text in (str(equality), equality._repr_html_()):
+            assert "CONFIRMED as an upper bound on power" in text
+    wrong = compare_counts(*expected(1.0, 10**6), GaussianTradeOff(0.97), kind="upper_bound_on_power")
+    assert wrong.verdict == "REFUTED"
+    assert str(wrong).startswith("REFUTED as an upper bound on power: ")
+    assert (
+        compare_counts(*expected(1.0, 10**6), GaussianTradeOff(0.97), kind="ordering").verdict == "CONFIRMED"
+    )
+    with pytest.raises(ValueError, match="kind is 'bound'; it must be one of equality, limit"):
+        compare_counts(*COUNTS, GaussianTradeOff(1.0), kind="bound")
+
+
+@pytest.mark.parametrize("kind", ["equality", "upper_bound_on_power", "ordering"])
+@pytest.mark.parametrize("mu", [0.9, 0.99, 1.0, 1.01, 1.1])
+def test_no_interval_beside_a_verdict_contradicts_it(kind: str, mu: float) -> None:
+    """A Laplace-like claim crosses a Gaussian curve: its range over FPR holds 0, whatever the verdict."""
+    for claim in (
+        GaussianTradeOff(mu),
+        LaplaceTradeOff(1.1 * mu),
+        MixtureTradeOff(GaussianTradeOff(2.0), 0.5),
+    ):
+        found = compare_counts(*expected(1.0, 10**6), claim, tolerance=0.03, kind=kind)
+        low, high = found.deciding_interval
+        outside = {"upper_bound_on_power": low > 0, "ordering": high < 0}.get(kind, low > 0 or high < 0)
+        assert outside == (found.verdict == "REFUTED")
+        if found.verdict == "CONFIRMED":
+            assert kind == "ordering" or high <= found.tolerance
+            assert kind == "upper_bound_on_power" or low >= -found.tolerance
+        assert f"[{low:+.4g}, {high:+.4g}]" in str(found)
+    crossing = compare_counts(*expected(1.0, 10**7), LaplaceTradeOff(1.15))
+    assert crossing.verdict == "REFUTED"
+    assert crossing.interval[0] < 0 < crossing.interval[1]
+    assert "range over FPR" in str(crossing)
+
+
+def test_thresholds_that_separate_nothing_ask_for_no_games() -> None:
+    """They asked for 1,102,901,494."""
+    games = 10**5
+    found = compare_counts([games, games, 0], games, [0, 0, games], games, GaussianTradeOff(1.0))
+    assert (found.verdict, found.games_to_confirm()) == ("INCONCLUSIVE", None)
+    assert "no threshold has scores of one world on both sides" in str(found)
+    assert "games to confirm" not in str(found)
+
+
+def test_a_comparison_fits_one_screen() -> None:
+    """It printed 9,561 characters."""
+    t = np.linspace(-3, 4, 1024)
+    n = 10**6
+    found = compare_counts(np.round(n * ndtr(-t)), n, np.round(n * ndtr(t - 1)), n, GaussianTradeOff(1.1))
+    assert len(repr(found)) < 120
+    assert len(str(found).splitlines()) <= 24
+    assert max(map(len, str(found).splitlines())) <= 120

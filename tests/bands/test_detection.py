@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -93,6 +94,6 @@ def test_whole_comparisons_agree(draw_counts, rates: Rates, verdict: str) -> Non
     games = 20_000_000
     rng = np.random.default_rng(9)
     x, y = (draw_counts(rng, r, games, 5) for r in rates)
-    settings = {"failure_probability": 1e-9, "tolerance": 0.2}
+    settings: dict[str, Any] = {"failure_probability": 1e-9, "tolerance": 0.2}
     found = [compare_counts(a, games, b, games, CLAIM, **settings) for a, b in zip(x, y, strict=True)]
     assert {c.verdict for c in found} == {verdict}

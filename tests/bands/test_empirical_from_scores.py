@@ -10,8 +10,12 @@ def scores(games: int, seed: int = 0, mu: float = 1.0) -> tuple[np.ndarray, np.n
     return rng.normal(size=games), rng.normal(mu, size=games)
 
 
+def curve_of(out, inside, confidence: float = 0.999, **settings) -> EmpiricalTradeOff:
+    return EmpiricalTradeOff.from_scores(out_scores=out, in_scores=inside, confidence=confidence, **settings)
+
+
 def test_counts_are_those_of_the_scores() -> None:
-    curve = EmpiricalTradeOff.from_scores([0.0, 1.0, 1.0, 3.0], [1.0, 2.0], 0.99)
+    curve = curve_of([0.0, 1.0, 1.0, 3.0], [1.0, 2.0], 0.99)
     assert curve.thresholds.tolist() == [0.0, 1.0, 2.0, 3.0]
     assert curve.false_positives.tolist() == [3, 1, 1, 0]
     assert curve.false_negatives.tolist() == [0, 1, 2, 2]
@@ -22,7 +26,7 @@ def test_counts_are_those_of_the_scores() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_the_band_holds_the_truth_everywhere(seed: int) -> None:
     # At confidence 1 - 1e-9 a red test is a defect.
-    curve = EmpiricalTradeOff.from_scores(*scores(20_000, seed), confidence=1 - 2e-9)
+    curve = curve_of(*scores(20_000, seed), confidence=1 - 2e-9)
     alpha = np.concatenate([np.geomspace(1e-6, 0.01, 50), np.linspace(0.01, 1, 100)])
     low, high = curve.band(alpha)
     truth = GaussianTradeOff(1.0).beta(alpha)
@@ -32,7 +36,7 @@ def test_the_band_holds_the_truth_everywhere(seed: int) -> None:
 
 def test_it_is_wider_than_fixed_thresholds_and_refuses_to_be_taken_for_them() -> None:
     out, inside = scores(20_000)
-    free = EmpiricalTradeOff.from_scores(out, inside)
+    free = curve_of(out, inside)
     t = np.linspace(-2, 3, 8)
     fixed = EmpiricalTradeOff.from_counts(
         t, [(out > x).sum() for x in t], out.size, [(inside <= x).sum() for x in t], inside.size
@@ -47,7 +51,7 @@ def test_it_is_wider_than_fixed_thresholds_and_refuses_to_be_taken_for_them() ->
 
 def test_few_thresholds_keep_the_ends() -> None:
     out, inside = scores(50_000)
-    curve = EmpiricalTradeOff.from_scores(out, inside, thresholds=200)
+    curve = curve_of(out, inside, thresholds=200)
     assert curve.thresholds.size <= 200
     both = np.sort(np.concatenate([out, inside]))
     assert curve.thresholds[0] == both[0]
@@ -57,7 +61,7 @@ def test_few_thresholds_keep_the_ends() -> None:
 
 def test_lower_bounds_are_one_sided_and_beat_the_two_sided_band() -> None:
     """The review's case: 1000 scores, mu = 1/2; the band of both sides at 5% gave .289 on average."""
-    curve = EmpiricalTradeOff.from_scores(*scores(1000, mu=0.5), confidence=0.95)
+    curve = curve_of(*scores(1000, mu=0.5), confidence=0.95)
     assert curve.curve_band.mu_lower() < curve.mu_lower_bound() < 0.6
     assert curve.curve_band.eta_lower() < curve.eta_lower_bound()
     assert curve.curve_band.epsilon_lower(0.01) < curve.epsilon_lower_bound(0.01)
@@ -67,7 +71,7 @@ def test_lower_bounds_are_one_sided_and_beat_the_two_sided_band() -> None:
 def test_tied_scores_give_bounds() -> None:
     rng = np.random.default_rng(3)
     out, inside = (rng.random(2000) < p for p in (0.2, 0.8))
-    curve = EmpiricalTradeOff.from_scores(out * 1.0, inside * 1.0, confidence=0.99)
+    curve = curve_of(out * 1.0, inside * 1.0, confidence=0.99)
     assert curve.thresholds.size == 2
     # The estimate is 1.62; the spacing of the ranks, 0.08, and four standard errors of 0.046 are what may be lost.
     assert 1.62 - 0.08 - 4 * 0.046 < curve.mu_lower_bound() < 2 * 0.8417
@@ -79,7 +83,7 @@ def test_constant_scores_are_refused() -> None:
     with pytest.raises(
         ValueError, match="out_scores and in_scores all equal 2; a constant score has no threshold"
     ):
-        EmpiricalTradeOff.from_scores([2.0, 2.0], [2.0])
+        curve_of([2.0, 2.0], [2.0])
 
 
 @pytest.mark.parametrize(
@@ -93,9 +97,21 @@ def test_constant_scores_are_refused() -> None:
 )
 def test_bad_input(arguments: tuple, words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        EmpiricalTradeOff.from_scores(*arguments)
+        curve_of(*arguments)
 
 
 def test_bad_number_of_thresholds() -> None:
     with pytest.raises(ValueError, match="thresholds is 1"):
-        EmpiricalTradeOff.from_scores([1.0], [2.0], thresholds=1)
+        curve_of([1.0], [2.0], thresholds=1)
+
+
+@pytest.mark.parametrize("given", [2, 1, 0])
+def test_labels_and_scores_in_the_order_of_other_libraries_are_refused(given: int) -> None:
+    """They gave mu >= 2.34 for 1.65: all labels below all scores of members."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 1000)
+    both = labels, labels + rng.normal(size=1000)
+    with pytest.raises(
+        ValueError, match=r"by name; .*from_scores\(out_scores=s\[y == 0\], in_scores=s\[y == 1\]\)"
+    ):
+        EmpiricalTradeOff.from_scores(*both[:given])  # type: ignore[arg-type]

@@ -102,3 +102,20 @@ def test_bad_input(change: dict, words: str) -> None:
 def test_bad_rates_of_the_band() -> None:
     with pytest.raises(ValueError, match=r"alpha is 1.5; it must lie in \[0, 1\]"):
         curve().band([0.5, 1.5])
+
+
+def test_no_interval_is_nought_to_one_without_a_reason() -> None:
+    """Thresholds that separate nothing, and games that are too few."""
+    nothing = EmpiricalTradeOff.from_counts([0.0, 1.0], [1000, 0], 1000, [0, 1000], 1000)
+    few = EmpiricalTradeOff.from_counts(T, [2] * 8 + [0] * 8, 3, [0] * 8 + [3] * 8, 3)
+    for c, reason in (
+        (nothing, "no threshold has scores of one world on both sides"),
+        (few, "3 and 3 games are too few"),
+    ):
+        assert reason in str(c)
+        for ask in (c.advantage_interval, c.auc_interval):
+            with pytest.warns(UserWarning, match=reason):
+                low, high = ask()
+            assert high - low > 0.999
+    assert "why" not in str(curve())
+    assert len(repr(curve())) < 120

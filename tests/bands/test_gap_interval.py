@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 from mipsim.bands import ScaledRates
 from mipsim.bands.gap_interval import critical_probits, gap_bounds, gap_standard_error
-from mipsim.tradeoff import GaussianTradeOff, MixtureTradeOff, PiecewiseLinearTradeOff
+from mipsim.tradeoff import ApproxDPTradeOff, GaussianTradeOff, MixtureTradeOff, PiecewiseLinearTradeOff
 
 CURVES = [
     GaussianTradeOff(0.0),
@@ -122,3 +122,15 @@ def test_counts_at_an_end_say_little_and_nothing_wrong() -> None:
     )  # every score above the threshold "out", every one below it "in": worse than any curve allows
     assert low[0] > 0  # a perfect attacker
     assert low[1] == -np.inf or low[1] < 0
+
+
+def test_a_test_that_never_says_in_lies_on_a_curve_that_begins_below_one():
+    """(0, 0.1)-DP and more: FPR 0 with any FNR from 0.9 to 1 is on the curve, and FNR 0.8 is not."""
+    claim, z = ApproxDPTradeOff(1.0, 0.1), critical_probits(1e-3, 1, 2)
+    none = ScaledRates.plain(np.array([0.0]), 10**5)
+    for inside, inside_the_claim in ((100_000, True), (95_000, True), (80_000, False)):
+        low, high = gap_bounds(none, ScaledRates.plain(np.array([float(inside)]), 10**5), claim, z)
+        assert (low[0] <= 0.0 <= high[0]) == inside_the_claim
+    # One false positive in a thousand is no FPR of 0: an FNR of 1 is then weaker than claimed.
+    some = ScaledRates.plain(np.array([100.0]), 10**5)
+    assert gap_bounds(some, ScaledRates.plain(np.array([100_000.0]), 10**5), claim, z)[1][0] < 0.0

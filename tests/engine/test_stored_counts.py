@@ -12,6 +12,7 @@ from tests.engine.stored_runs import EDGES, GAMES, stored_runs
 
 STORED = Path(__file__).parent / "stored"
 HALF = GAMES // 2
+pytestmark = pytest.mark.filterwarnings("ignore:.*holds no digest of its counts:UserWarning")
 
 
 @pytest.fixture
@@ -42,6 +43,11 @@ def test_stored_counts_are_resumed_and_merged(name, tmp_path, as_stored):
         again = play(game, attack, HALF, seed=7, edges=EDGES, progress=False)
         assert np.array_equal(again.out, before.out)
         assert np.array_equal(again.inside, before.inside)
+
+
+def test_counts_without_a_digest_are_read_and_said_so():
+    with pytest.warns(UserWarning, match=r"covariance\.npz holds no digest of its counts"):
+        assert mi.Histogram.load(STORED / "covariance.npz").games == HALF
 
 
 def test_every_member_has_the_name_it_had_when_counts_were_first_stored():

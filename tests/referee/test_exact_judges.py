@@ -149,9 +149,10 @@ def test_bad_input(call, words: str):
     ],
 )
 def test_a_bound_has_no_tolerance(gap: float, error: float, verdict: str):
-    found = judge_bound(gap, {}, error=error)
-    assert (found.verdict, found.tolerance) == (verdict, 0.0)
-    assert found.exact
+    # The error is told beside the gap, or comes with the sizes that two curves show.
+    for found in (judge_bound(gap, {}, error=error), judge_bound(Size(gap, gap, error=error), {})):
+        assert (found.verdict, found.tolerance) == (verdict, 0.0)
+        assert found.exact
 
 
 def test_a_bound_that_touches_and_one_that_is_passed_by_a_little():

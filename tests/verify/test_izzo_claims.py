@@ -197,3 +197,6 @@ def test_renyi_divergences_of_laws_with_a_known_one():
     first, second = np.array([0.5, 0.5]), np.array([0.25, 0.75])
     assert renyi_divergence(first, second, 2.0) == pytest.approx(np.log(0.25 / 0.25 + 0.25 / 0.75))
     assert renyi_divergence(np.array([1.0, 0.0]), np.array([0.0, 1.0]), 0.5) == np.inf
+    # Towards the largest log ratio as the order grows: its powers overflow, it does not.
+    low, high = np.array([0.97, 0.03]), np.array([0.03, 0.97])
+    assert renyi_divergence(low, high, 1e4) == pytest.approx(np.log(0.97 / 0.03), rel=1e-4)

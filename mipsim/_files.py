@@ -1,0 +1,186 @@
+"""Files that are replaced whole or not at all, by one writer at a time."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # not on every system
+    fcntl = None
+
+PATIENCE = 30.0
+"""Seconds to wait for another writer of the same file: a write takes some milliseconds."""
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+
+
+def is_full(error: BaseException | None) -> bool:
+    """Whether the disk does not take a file: it is full, its quota is used up, or it fails.
+
+    Examples:
+        >>> is_full(OSError(errno.ENOSPC, "No space left on device")), is_full(FileNotFoundError())
+        (True, False)
+    """
+    return isinstance(error, OSError) and error.errno in _FULL
+
+
+def replace_file(
+    path: str | os.PathLike[str], content: bytes, keep: Callable[[], bool] = lambda: False
+) -> None:
+    """Replace a file by `content`: it appears whole or not at all, also where processes are killed or write at once.
+
+    The content goes to a temporary file beside it, `.NAME.part`, which is synced and renamed. That file is created
+    exclusively, so that no link is followed, and locked while its writer lives: the next writer waits for it, or removes what a
+    killed one has left. Where `path` is a symbolic link, the file that it names is replaced; its permissions are kept.
+
+    Args:
+        path: the file.
+        content: all of it.
+        keep: asked when no other process can write; if true, the file is left as it is.
+
+    Raises:
+        OSError: if it cannot be written; the file that was there is then untouched.
+
+    Examples:
+        >>> import tempfile
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> replace_file(folder / "a", b"whole")
+        >>> (folder / "a").read_bytes(), len(list(folder.iterdir()))
+        (b'whole', 1)
+    """
+    target = _followed(path)
+    part = _part(target)
+    old = target.stat() if target.exists() else None
+    if old is not None and not stat.S_ISREG(old.st_mode):
+        raise OSError(errno.EINVAL, "it is no regular file")
+    handle = _claim(part, 0o666 if old is None else stat.S_IMODE(old.st_mode))
+    try:
+        if keep():
+            return
+        if old is not None and hasattr(os, "fchmod"):
+            with suppress(OSError):  # only the superuser may give files away
+                os.fchown(handle, old.st_uid, old.st_gid)
+            os.fchmod(handle, stat.S_IMODE(old.st_mode))
+        with open(handle, "wb", closefd=False) as file:
+            file.write(content)
+        os.fsync(handle)
+        os.replace(part, target)
+        _sync_folder(target.parent)
+    finally:
+        # Ours until it is renamed; after that the name may be another writer's.
+        if _is_at(part, handle):
+            part.unlink()
+        os.close(handle)
+
+
+def sweep(path: str | os.PathLike[str]) -> None:
+    """Remove the temporary file that a killed writer of `path` has left, if there is one.
+
+    Examples:
+        >>> sweep("nowhere")
+    """
+    with suppress(OSError):
+        _swept(_part(_followed(path)))
+
+
+def _followed(path: str | os.PathLike[str]) -> Path:
+    """What a link names, whether or not it exists; a loop of links is an error."""
+    try:
+        return Path(os.path.realpath(path, strict=True))
+    except FileNotFoundError:
+        return Path(os.path.realpath(path))
+
+
+def _part(target: Path) -> Path:
+    # In the same folder, so that the rename stays within one file system; one name, so that writers meet there.
+    return target.parent / f".{target.name}.part"
+
+
+def _claim(part: Path, mode: int) -> int:
+    """Create the temporary file and lock it, as soon as nobody else has it."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
+        except FileExistsError:
+            if not _swept(part):
+                if time.monotonic() > end:
+                    raise OSError(
+                        errno.EBUSY, f"another process has held {part} for {PATIENCE:g} s"
+                    ) from None
+                time.sleep(0.005)
+            continue
+        # Another writer may take the file for a dead one's, and remove it, before it is locked.
+        if _lock(handle) is not False and _is_at(part, handle):
+            return handle
+        os.close(handle)
+
+
+def _swept(part: Path) -> bool:
+    """Remove a temporary file whose writer is gone; whether there is none now."""
+    try:
+        found = part.lstat()
+        if not stat.S_ISREG(found.st_mode):  # a link or a pipe that somebody has put here
+            part.unlink()
+            return True
+        handle = os.open(part, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+    except FileNotFoundError:
+        return True
+    try:
+        locked = _lock(handle)
+        # Where files cannot be locked, one that is as old as this has no writer any more.
+        dead = time.time() - found.st_mtime > PATIENCE if locked is None else locked
+        if dead and _is_at(part, handle):
+            part.unlink()
+        return dead
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int) -> bool | None:
+    """Lock an open file until it is closed: True, False if another process has it, None where there are no locks."""
+    if fcntl is None:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def lock(handle: int) -> bool:
+    """Lock an open file until it is closed; False if another process has locked it.
+
+    Examples:
+        >>> import tempfile
+        >>> with tempfile.TemporaryFile() as file:
+        ...     lock(file.fileno())
+        True
+    """
+    return _lock(handle) is not False
+
+
+def _is_at(path: Path, handle: int) -> bool:
+    try:
+        return os.path.samestat(path.lstat(), os.fstat(handle))
+    except FileNotFoundError:
+        return False
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the rename itself durable, where the system can sync a folder."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

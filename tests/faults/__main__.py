@@ -1,0 +1,59 @@
+"""`python -m tests.faults [--quick]`: every campaign of faults, and one table of what held."""
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from tests.faults import processes
+from tests.faults.campaigns import (
+    Figures,
+    flips,
+    forgeries,
+    full_disks,
+    in_folder,
+    kills,
+    kills_in_writes,
+    links,
+    truncations,
+    writers,
+)
+
+LONG: list[tuple[Callable[..., Figures], tuple[Any, ...]]] = [
+    (forgeries, ()),
+    (flips, (10_000,)),
+    (truncations, (100,)),
+    (full_disks, (50,)),
+    (links, ()),
+    (kills, (60,)),
+    (kills_in_writes, (200,)),
+    (writers, (3,)),
+    (processes.signals, (60,)),
+    (processes.closed_streams, ()),
+    (processes.settings, ()),
+]
+"""Every campaign at full length."""
+
+
+def main(quick: bool) -> int:
+    """Print the table; 0 if everything held."""
+    failed = 0
+    print(f"{'fault':<34} {'tried':>6} {'held':>6}  what must hold (and what was seen)")
+    for campaign, arguments in LONG:
+        begun = time.perf_counter()
+        few = [max(2, a // 20) if isinstance(a, int) else a for a in arguments] if quick else arguments
+        found = in_folder(campaign, *few)
+        seen = "".join(f"; {what}: {number}" for what, number in found.seen.items())
+        held = found.tried - len(found.failed)
+        seconds = time.perf_counter() - begun
+        print(
+            f"{found.what:<34} {found.tried:>6} {held:>6}  {found.held}{seen} ({seconds:.0f} s)", flush=True
+        )
+        for said in found.failed[:5]:
+            print(f"    {said}")
+        failed += len(found.failed)
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main("--quick" in sys.argv[1:]))

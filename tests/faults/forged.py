@@ -1,0 +1,216 @@
+"""Files that are not what they say, made from a sound one: what a reader must refuse in one sentence with the path."""
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def members(path: Path) -> dict[str, bytes]:
+    """The members of a stored file as they are."""
+    with zipfile.ZipFile(path) as archive:
+        return {info.filename: archive.read(info) for info in archive.infolist()}
+
+
+def rewrite(path: Path, parts: dict[str, bytes], compression: int = zipfile.ZIP_STORED) -> None:
+    """A file with these members, its checksums right."""
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+
+
+def npy(array: Any) -> bytes:
+    """An array as a member holds it."""
+    held = io.BytesIO()
+    np.lib.format.write_array(held, np.asarray(array))
+    return held.getvalue()
+
+
+def header(text: str) -> bytes:
+    """A member with this header and no data."""
+    line = text.encode()
+    return b"\x93NUMPY\x01\x00" + len(line).to_bytes(2, "little") + line
+
+
+def with_array(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Callable[[Path], None]:
+    """A forgery that changes one array, and leaves the rest."""
+
+    def forge(path: Path) -> None:
+        with np.load(path) as file:
+            parts = {key: file[key] for key in file}
+        rewrite(path, members(path) | {f"{name}.npy": npy(change(parts[name]))})
+
+    return forge
+
+
+def with_member(name: str, content: bytes) -> Callable[[Path], None]:
+    """A forgery that replaces one member."""
+    return lambda path: rewrite(path, members(path) | {f"{name}.npy": content})
+
+
+def with_manifest(keep_digest: bool = False, **fields: Any) -> Callable[[Path], None]:
+    """A forgery that sets fields of the manifest, or leaves out those that are ...; without a digest it passes for an old file."""
+
+    def forge(path: Path) -> None:
+        with np.load(path) as file:
+            old = json.loads(file["manifest"].tobytes())
+        new = {k: v for k, v in {**old, **fields}.items() if v is not ...}
+        if not keep_digest:
+            new.pop("sha256", None)
+        text = np.frombuffer(json.dumps(new).encode(), np.uint8)
+        rewrite(path, members(path) | {"manifest.npy": npy(text)})
+
+    return forge
+
+
+def moved(counts: np.ndarray) -> np.ndarray:
+    """The same games, six bins higher."""
+    return np.roll(counts, 6)
+
+
+def _both_of_2_to_62(path: Path) -> None:
+    big = np.zeros_like(np.load(path)["out"])
+    big[:4] = 2**62
+    with_array("out", lambda _: big)(path)
+    with_array("inside", lambda _: big)(path)
+    with_manifest(games=0, runs=[[11, 0, 0]])(path)
+
+
+def _negative(path: Path) -> None:
+    def shifted(counts: np.ndarray) -> np.ndarray:
+        return counts + np.where(np.arange(counts.size) < 2, [1000, -1000] + [0] * (counts.size - 2), 0)
+
+    with_array("out", shifted)(path)
+    with_manifest()(path)
+
+
+def _bomb(path: Path) -> None:
+    rewrite(path, members(path) | {"out.npy": npy(np.zeros(2**25, np.int64))}, zipfile.ZIP_DEFLATED)
+
+
+def _many_members(path: Path) -> None:
+    rewrite(path, members(path) | {f"{i}.npy": b"" for i in range(5000)})
+
+
+def _sparse(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.truncate(2**41)
+
+
+def _pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def _replaced(content: bytes) -> Callable[[Path], None]:
+    def forge(path: Path) -> None:
+        path.write_bytes(content)
+
+    return forge
+
+
+_DEEP = "(" * 4000 + ")" * 4000
+
+FORGERIES: dict[str, Callable[[Path], None]] = {
+    "counts moved by six bins": with_array("out", moved),
+    "counts of both worlds exchanged": lambda path: rewrite(
+        path, members(path) | {"out.npy": members(path)["inside.npy"], "inside.npy": members(path)["out.npy"]}
+    ),
+    "edges moved": with_array("edges", lambda edges: edges + 1.0),
+    "another seed": with_manifest(True, seed=12),
+    "other games": with_manifest(True, runs=[[11, 5, 5005]]),
+    "another digest": with_manifest(True, sha256="0" * 64),
+    "a digest that is no text": with_manifest(True, sha256=[1]),
+    "four bins of 2^62": _both_of_2_to_62,
+    "negative counts": _negative,
+    "edges that fall": lambda path: (
+        with_array("edges", lambda e: e[::-1])(path),
+        with_manifest(edges=...)(path),
+    )[0],
+    "edges with NaN": lambda path: (
+        with_array("edges", lambda e: e * np.nan)(path),
+        with_manifest(edges=...)(path),
+    )[0],
+    "counts of float32": with_array("out", lambda counts: counts.astype(np.float32)),
+    "counts in a table": with_array("out", lambda counts: counts.reshape(2, -1)),
+    "too few counts": with_array("out", lambda counts: counts[1:]),
+    "no counts": lambda path: rewrite(path, {k: v for k, v in members(path).items() if k != "out.npy"}),
+    "versions as text": with_manifest(versions="0.1.0"),
+    "games as text": with_manifest(games="5000"),
+    "runs as a number": with_manifest(runs=3),
+    "a shard that is none": with_manifest(shard={"index": 3, "count": 2, "games": [0, 1]}),
+    "format as a list": with_manifest(format=[2]),
+    "a manifest that is a list": with_member("manifest", npy(np.frombuffer(b"[1]", np.uint8))),
+    "a manifest that is no JSON": with_member("manifest", npy(np.frombuffer(b"{", np.uint8))),
+    "a manifest without end": with_member("manifest", npy(np.frombuffer(b"[" * 200_000, np.uint8))),
+    "a header that is no Python": with_member(
+        "out", header("{'descr': '<i8', 'shape': (3,), 'fortran_order': }\n")
+    ),
+    "a header that never closes": with_member("out", header("((((\n")),
+    "a header of brackets": with_member("out", header(_DEEP + "\n")),
+    "a header with a null byte": with_member("out", header("{'descr': '\0'}\n")),
+    "a header of 2^60 counts": with_member(
+        "out", header("{'descr': '<i8', 'fortran_order': False, 'shape': (1152921504606846976,), }\n")
+    ),
+    "objects": with_member(
+        "out", header("{'descr': '|O', 'fortran_order': False, 'shape': (3,), }\n") + b"\x80\x04."
+    ),
+    "version 3 of NPY": with_member("out", b"\x93NUMPY\x03\x00" + bytes(200)),
+    "a bomb": _bomb,
+    "thousands of members": _many_members,
+    "two terabytes of nothing": _sparse,
+    "a pipe": _pipe,
+    "nothing": _replaced(b""),
+    "a text": _replaced(b"hello"),
+    "the end of a ZIP alone": _replaced(b"PK\5\6" + bytes(18)),
+    "a ZIP of four times nothing": lambda path: rewrite(path, dict.fromkeys(members(path), b"")),
+    "a comment": lambda path: _append(path, b"x"),
+}
+"""What is done to a sound file of 5,000 games."""
+
+MISSING = {
+    "no games": with_manifest(games=...),
+    "no runs": with_manifest(runs=...),
+    "no versions": with_manifest(versions=...),
+    "no edges": with_manifest(edges=...),
+    "nothing said": with_manifest(
+        **dict.fromkeys(
+            (
+                "format",
+                "game",
+                "attack",
+                "seed",
+                "games",
+                "runs",
+                "fidelity",
+                "sampler",
+                "edges",
+                "draws",
+                "versions",
+            ),
+            ...,
+        )
+    ),
+}
+"""Manifests that say too little to go on from: counts may be looked at, and no run may be resumed."""
+
+
+def _append(path: Path, content: bytes) -> None:
+    with path.open("ab") as file:
+        file.write(content)
+
+
+@contextmanager
+def without_digest_warning() -> Iterator[None]:
+    """Old files are read with a warning, which is not what is tried here."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*holds no digest")
+        yield

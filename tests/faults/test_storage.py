@@ -1,0 +1,91 @@
+"""Stored counts that cannot lie, and runs that cannot be lost: a few of each fault by default, all of them with -m slow."""
+
+import errno
+import os
+
+import numpy as np
+import pytest
+
+import mipsim as mi
+from mipsim import _files
+from mipsim.engine.run import store
+from tests.engine.long_run import run
+from tests.faults import campaigns
+from tests.faults.__main__ import LONG
+
+
+def hold(figures):
+    assert figures.tried > 0
+    assert not figures.failed, figures.failed[:5]
+    return figures
+
+
+@pytest.mark.parametrize(
+    ("campaign", "arguments"),
+    [
+        (campaigns.forgeries, ()),
+        (campaigns.flips, (200,)),
+        (campaigns.truncations, (20,)),
+        (campaigns.full_disks, (5,)),
+        (campaigns.links, ()),
+        (campaigns.kills, (2,)),
+        (campaigns.kills_in_writes, (10,)),
+    ],
+)
+def test_a_few(campaign, arguments, tmp_path):
+    hold(campaign(tmp_path, *arguments))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("campaign", "arguments"), LONG)
+def test_all(campaign, arguments):
+    hold(campaigns.in_folder(campaign, *arguments))
+
+
+def test_fewer_games_never_replace_more(tmp_path):
+    path = tmp_path / "run.npz"
+    few, many = run(None, 3_000), run(None, 5_000)
+    for counts in (few, many, few):
+        store(path, counts)
+    assert campaigns.same(mi.Histogram.load(path), many)
+    other = mi.Histogram(
+        few.edges, few.out, few.inside, {**few.manifest, "seed": 12, "runs": [[12, 0, 3_000]]}
+    )
+    with pytest.raises(ValueError, match=r"run\.npz belongs to another run, which differs in seed"):
+        store(path, other)
+
+
+def test_writers_wait_for_one_another_and_not_for_the_dead(tmp_path, monkeypatch):
+    path, part = tmp_path / "a", tmp_path / ".a.part"
+    part.write_bytes(b"half")  # nobody holds it
+    _files.replace_file(path, b"one")
+    assert not part.exists()
+    monkeypatch.setattr(_files, "PATIENCE", 0.05)
+    handle = os.open(part, os.O_RDWR | os.O_CREAT)
+    assert _files.lock(handle)
+    with pytest.raises(OSError, match=r"another process has held .*\.a\.part") as held:
+        _files.replace_file(path, b"two")
+    assert held.value.errno == errno.EBUSY
+    os.close(handle)
+    _files.replace_file(path, b"two")
+    assert path.read_bytes() == b"two"
+
+
+def test_what_is_no_file_is_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match=r"counts cannot be written to .*pipe: it is no regular file"):
+        run(None, 10).save(tmp_path / "pipe")
+
+
+def test_counts_beyond_an_int64_are_refused():
+    four = np.array([2**62, 2**62, 2**62, 2**62])
+    with pytest.raises(
+        ValueError, match="out holds 18446744073709551616 games; a histogram can hold 9223372036854775807"
+    ):
+        mi.Histogram(np.arange(3.0), four, four)
+    with pytest.raises(ValueError, match="out has dtype uint64; counts must be whole numbers"):
+        mi.Histogram(np.zeros(1), np.array([2**64 - 1, 1], np.uint64), np.array([1, 1]))
+    big = np.array([2**62, 0])
+    one, two = (mi.Histogram(np.zeros(1), big, big, {"runs": [[i, 0, 2**62]]}) for i in (0, 1))
+    with pytest.raises(ValueError, match="both histograms hold 9223372036854775808 games"):
+        _ = one + two
