@@ -253,10 +253,15 @@ def coordinates(d: int | None, **parameters: object) -> tuple[Vector, ...]:
 
 def positive(name: str, values: np.ndarray, why: str = "") -> np.ndarray:
     """Return `values` if all are > 0, or name the first coordinate that is not."""
-    if not (values > 0).all():
-        worst = int(np.argmin(values > 0))
-        raise ValueError(f"{name} is {values[worst]:g} at coordinate {worst}; it must be > 0{why}")
+    check_each(name, values, values > 0, f"; it must be > 0{why}")
     return values
+
+
+def check_each(name: str, values: np.ndarray, good: np.ndarray, demand: str) -> None:
+    """Raise ValueError for the first coordinate that is not good; the demand ends the sentence."""
+    if not good.all():
+        worst = int(np.argmin(good))
+        raise ValueError(f"{name} is {values[worst]:g} at coordinate {worst}{demand}")
 
 
 def moment_order(order: object) -> int:
