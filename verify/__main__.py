@@ -3,9 +3,12 @@
 import os
 import sys
 
-from verify.command import INTERRUPTED, main
-
 if __name__ == "__main__":
+    from verify.arguments import parser
+
+    parser().parse_args()  # what it answers by itself, such as --help, waits for none of the imports below
+    from verify.command import INTERRUPTED, main
+
     code = main()
     if code == INTERRUPTED:
         # Threads may still be in compiled code, which an orderly exit would wait for or tear down under them.

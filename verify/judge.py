@@ -7,11 +7,11 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mipsim.referee import Outcome, Point, Statement, Verdict
+from mipsim.referee import Outcome, Point, Statement
 from mipsim.referee.judging import judge_points, spread_points
 from mipsim.referee.outcome import Failure
+from verify.arguments import SCALES
 
-SCALES = ("quick", "standard", "full")
 SAMPLES = (8, 24, 200)
 """Points that are drawn from a domain at each scale, unless the register says otherwise."""
 GAMES = (100_000, 500_000, 5_000_000)
@@ -96,11 +96,6 @@ def judge(
         before=None if before is None else lambda place: before(statement, place),
         purpose="register",  # other games than those by which a hunt found a point
     )
-
-
-def is_judged(outcome: Outcome) -> bool:
-    """Whether the verdict stands: a refutation does, whatever failed beside it; nothing else does."""
-    return not outcome.failures or outcome.verdict is Verdict.REFUTED
 
 
 def judge_all(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mipsim.referee import Point, Statement
+from mipsim.referee.definition import definition
 from verify import azize, field, izzo, kaissis, leemann
 
 PAPERS = {
@@ -35,10 +36,24 @@ def paper_of(name: str) -> str:
     return name.partition("-")[0]
 
 
+def recorded(file: Path) -> dict[str, dict[str, Any]]:
+    """The records of hunts that a file keeps; none if there is no such file."""
+    try:
+        return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{file} is damaged ({error}); mend or delete it") from None
+
+
 @cache
 def hunted() -> Mapping[str, Mapping[str, Any]]:
-    """The record of the hunts; empty if there is none."""
-    return json.loads(HUNTED.read_text(encoding="utf-8")) if HUNTED.exists() else {}
+    """The records of the hunts of the register."""
+    return recorded(HUNTED)
+
+
+def hunts_of(register: Mapping[str, Statement]) -> dict[str, Mapping[str, Any]]:
+    """The records of the hunts of statements as they are now, by name: one of another definition is none of theirs."""
+    known = [(name, record) for name, record in hunted().items() if name in register]
+    return {name: record for name, record in known if record.get("definition") == definition(register[name])}
 
 
 def with_found(statement: Statement, statements: Sequence[Statement]) -> Statement:
@@ -71,6 +86,13 @@ def _all() -> dict[str, Statement]:
 
 REGISTER: dict[str, Statement] = _all()
 """Name -> statement, in the order of the papers."""
+
+
+def statement_of(name: str) -> Statement:
+    """A statement by its name: what another process, to which no function can be sent, begins with."""
+    return REGISTER[name]
+
+
 SAMPLES: dict[str, tuple[int, int, int]] = {
     name: counts for module in MODULES for name, counts in getattr(module, "SAMPLES", {}).items()
 }

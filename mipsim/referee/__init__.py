@@ -17,7 +17,7 @@ Examples:
 """
 
 from mipsim.referee.domain import Choice, Fixed, Real, Whole
-from mipsim.referee.grid import grid
+from mipsim.referee.grid import grid, rows
 from mipsim.referee.hunt import hunt
 from mipsim.referee.judging import judge
 from mipsim.referee.kinds import Bound, Equality, Exists, Limit, Ordering
@@ -55,4 +55,5 @@ __all__ = [
     "limit_verdict",
     "load",
     "report",
+    "rows",
 ]

@@ -18,6 +18,9 @@ class Budget:
         text: as it was asked for.
         seconds: on the clock; inf where probes are counted.
         probes: how many; inf where the clock counts.
+        used: probes that were made.
+        began: on the clock.
+        earlier: seconds that an earlier run spent on the probes which this one need not make again.
     """
 
     text: str
@@ -25,11 +28,17 @@ class Budget:
     probes: float
     used: int = 0
     began: float = field(default_factory=time.perf_counter)
+    earlier: float = 0.0
+
+    @property
+    def spent(self) -> float:
+        """Seconds, those of the run that this one goes on from included."""
+        return time.perf_counter() - self.began + self.earlier
 
     @property
     def used_up(self) -> float:
         """What was used of it, 1 and more when it is gone."""
-        return max(self.used / self.probes, (time.perf_counter() - self.began) / self.seconds)
+        return max(self.used / self.probes, self.spent / self.seconds)
 
 
 def budget_of(value: object) -> Budget:

@@ -1,9 +1,9 @@
-"""Points of a statement, listed as a grid."""
+"""Points of a statement, listed as a grid or row by row."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 
@@ -23,3 +23,18 @@ def grid(base: Mapping[str, Any] | None = None, /, **values: Any) -> list[dict[s
         for name, value in (dict(base or {}) | values).items()
     }
     return [dict(zip(listed, chosen, strict=True)) for chosen in itertools.product(*listed.values())]
+
+
+def rows(base: Mapping[str, Any], names: str, /, *values: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return one point for each row of values, with what is fixed: points for `Statement` and `judge`.
+
+    Args:
+        base: values that a row may override.
+        names: of the columns, with blanks between.
+        values: the rows, each with a value for every column.
+
+    Examples:
+        >>> rows({"law": "uniform"}, "n p", (2, 0.5), (10, 0.1))
+        [{'law': 'uniform', 'n': 2, 'p': 0.5}, {'law': 'uniform', 'n': 10, 'p': 0.1}]
+    """
+    return [{**base, **dict(zip(names.split(), row, strict=True))} for row in values]

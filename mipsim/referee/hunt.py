@@ -55,7 +55,8 @@ def hunt(
         confidence: family-wise, in (0, 1).
         seed: a whole number >= 0. With a budget of probes the same seed gives the same result.
         games: in each world, for a finalist without an exact law, >= 1000.
-        checkpoint: a file that keeps every probe. If it exists, its probes are not made again.
+        checkpoint: a file that keeps every probe. If it exists, its probes are not made again, and the time that they took
+            is part of the budget: the hunt goes on where it was.
         progress: whether to say on stderr how many probes were made and the worst gap so far; or a function that is called
             with that line, about twice a second, instead.
 
@@ -64,7 +65,8 @@ def hunt(
         confirmed; it is no proof. Ctrl-C ends the search and keeps what was found.
 
     Raises:
-        ValueError: on bad arguments, a domain that no point satisfies, or a checkpoint of another hunt.
+        ValueError: on bad arguments, a domain that no point satisfies, or a checkpoint of another hunt or of the
+            statement as it was defined before.
         OSError: if the checkpoint cannot be written.
 
     Source: Claessen and Hughes (2000), "QuickCheck"; Storn and Price (1997), "Differential evolution".
@@ -98,6 +100,7 @@ def hunt(
             _search(search)
         except KeyboardInterrupt:
             interrupted = True
+        search.rest()
         return _judged(search, confidence, games, interrupted)
     finally:
         search.say(last=True)
@@ -117,9 +120,11 @@ def _search(search: Search) -> None:
 
 
 def _probe(search: Search, points: Iterator[Drawn], end: float) -> bool:
-    """Probe until the share `end` of the budget is used; whether the statement was broken."""
+    """Probe until the share `end` of the budget is used, one point at least; whether the statement was broken."""
     broken = False
-    while search.budget.used_up < end and not (broken and search.budget.used >= MAPPED):
+    while not search.budget.used or (
+        search.budget.used_up < end and not (broken and search.budget.used >= MAPPED)
+    ):
         drawn = next(points, None)
         if drawn is None:
             break
@@ -131,7 +136,7 @@ def _probe(search: Search, points: Iterator[Drawn], end: float) -> bool:
 
 
 def _judged(search: Search, confidence: float, games: int, interrupted: bool) -> Outcome:
-    statement, began = search.statement, search.budget.began
+    statement = search.statement
     finalists = _finalists(search.probes)
     risk = (1.0 - confidence) / 2.0
     wanted = Verdict.CONFIRMED if isinstance(statement.kind, Exists) else Verdict.REFUTED
@@ -172,7 +177,7 @@ def _judged(search: Search, confidence: float, games: int, interrupted: bool) ->
         ),
         confidence=confidence,
         seed=search.seed,
-        seconds=time.perf_counter() - began,
+        seconds=search.budget.spent,
         how=_how(search, judged, verdict, confidence, played) + ("; interrupted" if interrupted else ""),
         share=stand / len(even) if even else math.nan,
         probes=tuple(search.probes),
@@ -223,4 +228,6 @@ def _how(
         "" if played else ", none of it used: no games were played"
     )
     nothing = "; no counterexample was found, which proves nothing" if verdict is Verdict.CONFIRMED else ""
-    return f"{counted}; {chance}{nothing}"
+    long = search.slowest > search.budget.seconds
+    slow = f"; one probe took {search.slowest:.3g} s, more than the whole budget" if long else ""
+    return f"{counted}; {chance}{nothing}{slow}"

@@ -79,7 +79,7 @@ class Outcome:
         share: share of the evenly spread points at which it stands; NaN if there were none.
         confidence: 1 - the family-wise failure probability of all that was judged.
         seed: of the run.
-        seconds: on the clock.
+        seconds: on the clock; of a hunt that went on where it was, those of the run before too.
         budget: what was asked for; empty for `judge`.
         interrupted: whether Ctrl-C ended it.
         how: one sentence: what was done.
@@ -202,6 +202,11 @@ def verdict_on(statement: Statement, judged: Sequence[PointResult], failed: bool
         return Verdict.REFUTED
     sure = verdicts and not failed and all(verdict is Verdict.CONFIRMED for verdict in verdicts)
     return Verdict.CONFIRMED if sure else Verdict.INCONCLUSIVE
+
+
+def is_judged(outcome: Outcome) -> bool:
+    """Whether the verdict stands: a refutation does, whatever failed beside it; nothing else does."""
+    return not outcome.failures or outcome.verdict is Verdict.REFUTED
 
 
 def speaks(statement: Statement, judged: Sequence[PointResult]) -> PointResult | None:

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from mipsim.referee.budget import Budget
+from mipsim.referee.definition import definition
 from mipsim.referee.kinds import Exists
 from mipsim.referee.outcome import Failure, Finding, Probe
 from mipsim.referee.point import look, point_seed
+from mipsim.referee.reporting.files import write_atomically
 from mipsim.referee.statement import Statement
 
 SAYS_EVERY = 0.5
@@ -30,7 +32,8 @@ class Search:
         statement, seed, budget: what was asked.
         progress: whether to say on stderr how far it is; or what is called with the line instead.
         probes, failures, findings: what was seen.
-        known: probes of an earlier run, by point: they are not made again.
+        known: probes that were made, by point: they are not made again.
+        slowest: seconds of the slowest probe.
     """
 
     statement: Statement
@@ -43,17 +46,29 @@ class Search:
     known: dict[str, dict[str, Any]] = field(default_factory=dict)
     file: TextIO | None = None
     said: float = -math.inf
+    slowest: float = 0.0
+    told: float = field(default_factory=time.perf_counter)
 
     def probe(self, at: Mapping[str, Any], phase: str) -> Probe | None:
         """Look at a point, record it, and return what was seen; None where its functions failed."""
         key = json.dumps(dict(at))
         seen = self.known.get(key)
         if seen is None:
-            seen = self._looked(at)
+            began, seen = time.perf_counter(), self._looked(at)
             self.known[key] = seen
-            self._write({"at": dict(at)} | seen)
+            now = time.perf_counter()
+            self.slowest, spent, self.told = max(self.slowest, now - began), now - self.told, now
+            self._write({"at": dict(at)} | seen | {"seconds": round(spent, 6)})
+        # One of an earlier run costs now what it cost then: the hunt as a whole has its budget once.
+        self.budget.earlier += seen.pop("seconds", 0.0)
         self.budget.used += 1
         return self.record(at, phase, seen)
+
+    def rest(self) -> None:
+        """Record what an earlier run had found and this one has not come by: on the clock no two runs are the same."""
+        if math.isfinite(self.budget.seconds):
+            for at in [at for at, seen in self.known.items() if "seconds" in seen]:
+                self.probe(json.loads(at), "climb")
 
     def record(self, at: Mapping[str, Any], phase: str, seen: Mapping[str, Any]) -> Probe | None:
         """Keep what was seen at a point."""
@@ -125,7 +140,8 @@ class Search:
         """Read the probes of an earlier run, and write those of this one after them.
 
         Raises:
-            ValueError: if the file belongs to another statement, domain or seed, or is no such file.
+            ValueError: if the file belongs to another statement, domain or seed, if the statement was changed since, or if
+                it is no such file.
             OSError: if it cannot be written.
         """
         header = {
@@ -133,7 +149,8 @@ class Search:
             "seed": self.seed,
             "domain": self.statement.record()["domain"],
         }
-        header = json.loads(json.dumps(header))
+        own = json.loads(json.dumps(header))
+        header = own | {"definition": definition(self.statement)}
         file = Path(path)
         lines: list[str] = []
         if file.exists():
@@ -144,19 +161,22 @@ class Search:
                 records = [json.loads(line) for line in lines]
             except json.JSONDecodeError:
                 raise ValueError(f"checkpoint {file} is damaged; delete it, or name another file") from None
-            if records[0] != header:
+            found = records[0] if isinstance(records[0], dict) else {}
+            if {name: found.get(name) for name in own} != own:
                 raise ValueError(
                     f"checkpoint {file} belongs to another statement, domain or seed; name another file"
                 )
+            if found != header:
+                raise ValueError(
+                    f"checkpoint {file} keeps probes of {self.statement.name} as it was defined before: its kind or its functions "
+                    "changed since; delete it, or name another file"
+                )
             for record in records[1:]:
-                at = json.dumps(record.pop("at"))
                 if not record.get("error"):  # what failed may have been mended since
-                    self.known[at] = record
-        self.file = file.open("w", encoding="utf-8")
-        self._write(header)
-        for line in lines[1:]:
-            self.file.write(line + "\n")
-        self.file.flush()
+                    self.known[json.dumps(record.pop("at"))] = record
+        kept = [header, *({"at": json.loads(at)} | record for at, record in self.known.items())]
+        write_atomically(file, "".join(json.dumps(line) + "\n" for line in kept))
+        self.file = file.open("a", encoding="utf-8")
 
 
 def _short(at: Mapping[str, Any]) -> str:

@@ -262,7 +262,7 @@ class Statement:
         Args:
             changes: arguments of `Statement`. In `domain` only the parameters that differ are named. The name is this one's
                 with "-corrected" after it, unless given. Quotes, restrictions and the slip are the original's own and are
-                kept; points outside the new domain are left out, the control too unless given.
+                kept; points outside the new domain are left out, and so is the control, or if it has functions of its own.
 
         Raises:
             ValueError: as `Statement`; or if nothing of what is said, claimed or assumed differs.
@@ -291,10 +291,13 @@ class Statement:
         if "domain" in changes:
             changed["domain"] = {**self.domain, **changes["domain"]}
         found = replace(self, **changed)
-        if "points" in changes:
-            return found
-        kept = tuple(one for one in self.points if found.holds_point(one.at))
-        return replace(found, points=kept)
+        kept: dict[str, Any] = {}
+        if "points" not in changes:
+            kept["points"] = tuple(one for one in self.points if found.holds_point(one.at))
+        control = self.control
+        if "control" not in changes and control is not None and control.claimed is None is control.truth:
+            kept["control"] = control if found.holds_point(control.at) else None
+        return replace(found, **kept)
 
     def holds_point(self, at: Mapping[str, Any]) -> bool:
         """Whether a point lies in the domain."""

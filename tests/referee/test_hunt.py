@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -108,6 +109,64 @@ def test_it_goes_on_from_its_file(tmp_path) -> None:
         hunted(statement(), checkpoint=file)
 
 
+EXCESS = 1.05
+
+
+def raised(mu):
+    return G(mu * EXCESS)
+
+
+CHANGED = {
+    "truth": lambda: {"truth": lambda s, sigma: G(abs(s) / sigma * 1.01)},
+    "claimed": lambda: {"claimed": lambda s, sigma: G(1.01 * abs(s) / sigma)},
+    "where": lambda: {"where": lambda s: s > 0.0},
+    "kind": lambda: {"kind": rf.Equality()},
+    "a function that it names": lambda: {"claimed": lambda s, sigma: raised(abs(s) / sigma)},
+}
+
+
+@pytest.mark.parametrize("what", CHANGED)
+def test_probes_of_another_definition_are_not_gone_on_with(tmp_path, what, monkeypatch) -> None:
+    file = tmp_path / "probes.jsonl"
+    before = {} if "names" not in what else CHANGED[what]()
+    hunted(statement(**before), "40 probes", checkpoint=file)
+    text = file.read_text()
+    same = hunted(statement(says="In other words.", points=(), **before), "40 probes", checkpoint=file)
+    assert (file.read_text(), len(same.probes)) == (text, 40)
+    monkeypatch.setitem(globals(), "EXCESS", 1.06)
+    with pytest.raises(ValueError, match=r"keeps probes of gaussian as it was defined before: .*; delete it"):
+        hunted(statement(**CHANGED[what]()), checkpoint=file)
+    assert file.read_text() == text
+
+
+def test_what_an_earlier_run_took_is_part_of_the_budget(tmp_path) -> None:
+    calls = []
+
+    def truth(s, sigma):
+        calls.append(1)
+        time.sleep(0.01)
+        return G(abs(s) / sigma)
+
+    first = hunted(statement(truth=truth), "1s", checkpoint=tmp_path / "probes.jsonl")
+    calls.clear()
+    again = hunted(statement(truth=truth), "1s", checkpoint=tmp_path / "probes.jsonl")
+    assert len(again.probes) >= len(first.probes) > 20
+    assert len(calls) < len(first.probes) / 2  # the points that are judged, and a few probes
+    assert again.seconds > 0.9
+
+
+def test_a_probe_that_takes_longer_than_the_budget_is_made_and_said() -> None:
+    def truth(s, sigma):
+        time.sleep(0.2)
+        return G(abs(s) / sigma)
+
+    found = hunted(statement(truth=truth), "0.1s")
+    assert len(found.probes) == len(found.judged) == 1
+    assert "; one probe took 0.2" in found.how
+    assert "s, more than the whole budget" in found.how
+    assert len(hunted(statement(), "0.000001s").probes) == 1
+
+
 def test_probes_that_fail_are_recorded_and_stop_nothing() -> None:
     def truth(s, sigma, n, side):
         if side == "add":
@@ -196,6 +255,19 @@ def test_ctrl_c_keeps_what_was_found() -> None:
     assert found.interrupted
     assert 90 <= len(found.probes) <= 1000
     assert str(found.verdict) == "REFUTED"
+
+
+def test_ctrl_c_before_the_first_probe_decides_nothing() -> None:
+    def truth(s):
+        raise KeyboardInterrupt
+
+    found = hunted(statement(truth=truth))
+    assert (found.interrupted, found.probes, found.worst, str(found.verdict)) == (
+        True,
+        (),
+        None,
+        "INCONCLUSIVE",
+    )
 
 
 def test_the_first_result_is_said_at_once(capsys) -> None:

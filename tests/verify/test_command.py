@@ -165,7 +165,7 @@ def test_a_full_disk_is_one_sentence(sound, tmp_path, monkeypatch, capsys):
 def test_the_live_table_holds_every_statement(sound):
     from rich.console import Console
 
-    from verify.table import VerdictTable
+    from mipsim.referee.reporting.table import VerdictTable
 
     setting = Setting("quick", 0.999, 0, 1e-6, {})
     for width in (60, 80, 140):
@@ -285,13 +285,13 @@ def test_ctrl_c_keeps_what_was_finished(tmp_path, names, kept):
 
 
 def test_ctrl_c_in_a_hunt_keeps_what_was_found(sound, tmp_path, monkeypatch, capsys):
-    from verify import hunting
+    from mipsim.referee import many
 
     def interrupted(statement: rf.Statement, *given, **more):
         outcome = rf.hunt(statement, "32 probes", progress=False)
         return replace(outcome, interrupted=True)
 
-    monkeypatch.setattr(hunting, "hunt", interrupted)
+    monkeypatch.setattr(many, "hunt", interrupted)
     assert main(["--hunt", "--out", str(tmp_path)], sound) == 130
     assert "Interrupted: 1 of 5 statements hunted" in capsys.readouterr().out
     assert (tmp_path / "hunts/index.html").exists()

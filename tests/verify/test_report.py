@@ -27,7 +27,7 @@ POINT_KEYS = {
 # fmt: on
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 HUNT = {
-    "seed": 3, "budget": "2m", "probes": 1234, "failed": 2, "verdict": "REFUTED", "share": 0.75, "gap": 0.15, "unit": "power",
+    "seed": 3, "budget": "2m", "seconds": 120.0, "probes": 1234, "failed": 2, "verdict": "REFUTED", "share": 0.75, "gap": 0.15, "unit": "power",
     "at": {"x": 0.75}, "points": [{"x": 0.75}],
 }  # fmt: skip
 
@@ -150,7 +150,7 @@ def test_the_page_names_every_statement_and_escapes_every_text(written, broken):
         "Defect: condition, right with a condition that is not stated.",
         "python -m verify azize-false --at",
         "Second route: by hand",
-        "Budget 2m, seed 3: 1,234 probes, 2 failed; it was broken",
+        "Budget 2m, seed 3: 1,234 probes in 2 min 0 s, 2 failed; it was broken",
         "It stood at 75% of the evenly spread probes.",
         "family-wise failure probability",
         "quick, seed 7",

@@ -40,12 +40,9 @@ BEST, STATED = "the best of all attacks, one by one", "the stated attack"
 
 def posterior_sum(algorithm: str, n: int, target: int, scale: float, attack: str, **at: Any) -> float:
     """The sum over outputs of the larger posterior times the output's probability; for Laplace noise in closed form."""
-    eta = (
-        laplace_eta(sums_of_powers(n), scale, n)
-        if algorithm == NOISY
-        else finite_eta(law_of(algorithm, n, **at), n)
-    )
-    return 0.5 + float(eta[target])
+    if algorithm == NOISY:
+        return 0.5 + float(laplace_eta(sums_of_powers(n), scale, n)[target])
+    return 0.5 + float(finite_eta(law_of(algorithm, n, **at), n)[target])
 
 
 def accuracy(algorithm: str, n: int, target: int, scale: float, attack: str, **at: Any) -> float:
@@ -133,4 +130,3 @@ THEOREM_3 = rf.Statement(
 )
 
 STATEMENTS = (PROPOSITION_2, THEOREM_3)
-"""The meaning of eta, and post-processing."""

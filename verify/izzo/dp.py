@@ -23,9 +23,8 @@ ENUMERATED = 12
 
 def between(low: float, high: float) -> rf.Number:
     """What a linear program over all algorithms found, between proven bounds."""
-    return rf.Number(
-        0.5 * (low + high), error=0.5 * abs(high - low), route="linear program over all algorithms"
-    )
+    middle, half = 0.5 * (low + high), 0.5 * abs(high - low)
+    return rf.Number(middle, error=half, route="linear program over all algorithms")
 
 
 def dp_number(part: str, n: int, epsilon: float, delta: float) -> rf.Number:
@@ -115,10 +114,9 @@ PROPOSITION_6 = rf.Statement(
         *np.array(largest_posterior_odds(n, k, epsilon)) / (np.exp(epsilon) * (n - k) / k)
     ),
     points=[
-        {"n": n, "k": k, "epsilon": epsilon}
+        at
         for n in (2, 3, 4, 5, 6, 8)
-        for k in sorted({1, n // 2, n - 1})
-        for epsilon in (0.0, 0.1, 1.0, 5.0)
+        for at in rf.grid(n=n, k=sorted({1, n // 2, n - 1}), epsilon=(0.0, 0.1, 1.0, 5.0))
     ],
     control=rf.Control({"n": 6, "k": 3, "epsilon": 1.0}),
     quote=rf.Quote(
@@ -164,4 +162,3 @@ THEOREM_7 = rf.Statement(
 )
 
 STATEMENTS = (THEOREM_4, THEOREM_5, PROPOSITION_6, THEOREM_7)
-"""What differential privacy implies, and what it is not needed for."""

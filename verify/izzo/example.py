@@ -73,7 +73,6 @@ PROPOSITION_11_CORRECTED = PROPOSITION_11.corrected(
     + "C(n, m)^(-1/2) - sum_{i <= m - 2} 2^i, m = floor(n/2), for even and odd n >= 2: sigma^2 < 2 and Delta >= 2^(n/3)/4 at every n.",
     domain={"reading": rf.Fixed(PROOF)},
     claimed=lambda n, part: promised(n, part, 2.0),
-    control=rf.Control(_TIGHT, 0.05),
     derivation=(
         "p = 1/C(n, m). The set D* = {2^0, ..., 2^(m-2), x_last} has the sum p^(1/2), so A(D*) = p^(-1/2), with probability p: it adds p (p^(-1/2))^2 = 1 to "
         "E A^2. Every other half has a sum >= 1: without x_last it is at least 2^m - 1 >= 1; with it, its m - 1 powers sum to a whole number above "
@@ -150,4 +149,3 @@ FIGURE_1 = rf.Statement(
 )
 
 STATEMENTS = (PROPOSITION_11, PROPOSITION_11_CORRECTED, FIGURE_1)
-"""The example that motivates the wrapper."""

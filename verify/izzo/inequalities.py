@@ -36,10 +36,7 @@ LEMMA_12 = rf.Statement(
     truth=images,
     points=[
         *({"n": n, "k": k, "by": MATCHING} for n in range(2, 11) for k in range((n + 1) // 2, n + 1)),
-        *(
-            {"n": n, "k": k, "by": "brackets"}
-            for n, k in ((2, 1), (7, 4), (11, 6), (15, 8), (15, 12), (20, 10))
-        ),
+        *rf.rows({"by": "brackets"}, "n k", (2, 1), (7, 4), (11, 6), (15, 8), (15, 12), (20, 10)),
     ],
     control=rf.Control({"n": 6, "k": 3, "by": MATCHING}),
     quote=rf.Quote(
@@ -86,7 +83,6 @@ LEMMA_13 = rf.Statement(
 LEMMA_13_CORRECTED = LEMMA_13.corrected(
     says="If EX exists and E||X - EX||^k <= sigma^k then P(||X - EX|| > t sigma) <= 1/t^k for any t > 0, k > 0 and sigma >= 0.",
     truth=lambda k, t, sigma, X: tail(X, k, sigma**k, t * sigma),
-    control=rf.Control(_WORST),
     derivation=(
         "sigma > 0: ||X - EX||^k >= 0 is a number (a norm is measurable), and Markov's inequality gives P(||X - EX|| > t sigma) <= "
         "E||X - EX||^k/(t sigma)^k <= 1/t^k, the printed proof, which needs the k-th moment where the premise prints the exponent 2. sigma = 0: "
@@ -96,4 +92,3 @@ LEMMA_13_CORRECTED = LEMMA_13.corrected(
 )
 
 STATEMENTS = (LEMMA_12, LEMMA_13, LEMMA_13_CORRECTED)
-"""The two lemmas."""

@@ -1,4 +1,7 @@
-"""Noise of density exp(-||x||/(c sigma)) (theorem 9, corollary 14), and its recipe with a Laplace radius (corollary 10)."""
+"""Noise of density exp(-||x||/(c sigma)) (theorem 9, corollary 14), and its recipe with a Laplace radius (corollary 10).
+
+Theorem 9 holds with room: c = 1/artanh(2 eta), about 1/(2 eta), suffices for every M >= 1, norm and dimension.
+"""
 
 from dataclasses import replace
 from typing import Any
@@ -17,6 +20,7 @@ from verify.izzo.definition import HALF
 EVERY = "every algorithm, norm and dimension"
 TWO = "two outputs at distance 2 sigma in R^d"
 UNIT = "times the promised eta"
+ABOUT = "About {:.4g} by quadrature, whose error is an estimate."
 DOMAIN = {
     # The others have outputs on the line, where the law of the output with its noise is known in closed form.
     "algorithm": rf.Choice(EVERY, TWO, *OUTPUTS, DRAWN),
@@ -54,10 +58,7 @@ def ratio(
     if algorithm == EVERY:
         return worst_ratio(c, M, eta)
     if algorithm == TWO:  # sigma is the same for every M
-        about = euclidean_shift_eta(2.0, c, d) / eta
-        return replace(
-            worst_ratio(c, M, eta), detail=f"About {about:.4g} by quadrature, whose error is an estimate."
-        )
+        return replace(worst_ratio(c, M, eta), detail=ABOUT.format(euclidean_shift_eta(2.0, c, d) / eta))
     return laplace_ratio(outputs_of(algorithm, n, tail, draw), c, M, eta, n)
 
 
@@ -114,14 +115,9 @@ def printed_ratio(algorithm: str, M: float, eta: float, d: int, **at: Any) -> An
     # At M = 2 no algorithm is worse than these two outputs.
     low, high = izzo.corollary_10_interval(c, d) if M == 2.0 else izzo.corollary_10_bounds(c, d, M)
     planar = d == 2 and 2.0 < M <= 1000.0 and c <= 1e8
-    about = (
-        f"About {planar_shift_eta(c, M) / eta:.4g} by quadrature, whose error is an estimate."
-        if planar
-        else ""
-    )
-    return rf.Number(
-        0.5 * (low + high) / eta, error=0.5 * (high - low) / eta, route="proven bounds", detail=about
-    )
+    about = ABOUT.format(planar_shift_eta(c, M) / eta) if planar else ""
+    middle, half = 0.5 * (low + high) / eta, 0.5 * (high - low) / eta
+    return rf.Number(middle, error=half, route="proven bounds", detail=about)
 
 
 _SAYS = "theta + r U, U = Y/||Y||_{sigma,M}, Y_i ~ GenNormal(0, sigma_i, M), sigma_i^M >= E|theta_i - E theta_i|^M, M >= 2, "
@@ -150,8 +146,8 @@ COROLLARY_10 = rf.Statement(
         # About the least d at which M = 2 fails, for any eta.
         *rf.grid(_SIDES, eta=0.255, d=(52_000, 53_359)),
         *rf.grid(_SIDES, d=2, M=(8.0, 100.0, 1000.0), eta=(1e-3, 1e-5)),
-        *(_SIDES | {"M": moment, "d": d, "eta": eta} for moment, d, eta in _FAILS),
-        *(_PLAYED | {"M": m, "d": d, "eta": eta} for m, d, eta in (CASE, (32.0, 16, 0.1), (64.0, 64, 0.4))),
+        *rf.rows(_SIDES, "M d eta", *_FAILS),
+        *rf.rows(_PLAYED, "M d eta", CASE, (32.0, 16, 0.1), (64.0, 64, 0.4)),
     ],
     control=rf.Control(LEAST, attained=True),
     quote=rf.Quote(
@@ -177,7 +173,6 @@ COROLLARY_10_CORRECTED = COROLLARY_10.corrected(
     claimed=lambda: 1.0,
     truth=lambda **at: ratio(izzo.CONSTANT_FROM_2, **at),
     points=points(MOMENTS),
-    control=rf.Control(LEAST, attained=True),
     derivation=(
         "1. Law of X. Y has a density proportional to exp(-sum (|y_i|/sigma_i)^M) = exp(-d ||y||^M), a function of the norm: in polar "
         "coordinates of the norm (the volume of {s <= ||y|| <= s + ds} is d v s^(d-1) ds, v that of the unit ball) ||Y|| and U = Y/||Y|| are "
@@ -196,4 +191,3 @@ COROLLARY_10_CORRECTED = COROLLARY_10.corrected(
 )
 
 STATEMENTS = (THEOREM_9, COROLLARY_14, COROLLARY_10, COROLLARY_10_CORRECTED)
-"""Theorem 9 holds with room: c = 1/artanh(2 eta), about 1/(2 eta), suffices for every M >= 1, norm and dimension."""

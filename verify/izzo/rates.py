@@ -50,7 +50,7 @@ THEOREM_8 = rf.Statement(
     truth=lambda **at: told(1, **at),
     points=[
         *(at for n in SIZES for at in rf.grid(_REST, algorithm=ALGORITHMS, n=n, k=n // 2)),
-        *(_REST | {"algorithm": NAMED, "n": n, "k": k, "keep": keep} for n, k, keep in _SHARES),
+        *rf.rows(_REST | {"algorithm": NAMED}, "n k keep", *_SHARES),
     ],
     control=rf.Control(_COUNT, attained=True),
     quote=rf.Quote(
@@ -82,4 +82,3 @@ THEOREM_8_CORRECTED = THEOREM_8.corrected(
 )
 
 STATEMENTS = (THEOREM_8, THEOREM_8_CORRECTED)
-"""As printed and corrected."""

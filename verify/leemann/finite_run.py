@@ -1,7 +1,5 @@
 """Lemma 5.1 at a finite number of steps: equation 10 as a "(loose) bound", and the composition that is one."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.stats import binom
 
@@ -13,18 +11,13 @@ from sims.leemann_laws import long_run_curve, polygon_of
 from sims.leemann_problems import COIN, GAUSSIAN, coins, curve_of
 from verify.leemann import quotes
 
-RUNS = {
-    "CIFAR-10": (400 / 48_000, 1200),
-    "Purchase": (795 / 54_855, 207),
-    "Adult": (1000 / 43_000, 860),
-}
+RUNS = {"CIFAR-10": (400 / 48_000, 1200), "Purchase": (795 / 54_855, 207), "Adult": (1000 / 43_000, 860)}
 """Data set -> (n/N, T) of section 6.2."""
 
 
 def composed(curve: str, size: float, rate: float, steps: int, points: int, cells: int) -> AbstractTradeOff:
     """The T-fold composition of p f + (1 - p) Id, between certified bounds."""
-    mixture = MixtureTradeOff(curve_of(curve, size), rate)
-    return compose(mixture, copies=steps, points=points, cells=cells)
+    return compose(MixtureTradeOff(curve_of(curve, size), rate), copies=steps, points=points, cells=cells)
 
 
 def equation_10(size: float, rate: float, steps: int) -> GaussianTradeOff:
@@ -39,10 +32,7 @@ def _run(data: str, mu: float) -> rf.Point:
     return rf.Point({"size": size, "rate": rate, "steps": steps}, f"{data}, mu = {mu:g}", "paper")
 
 
-def _at(size: float, rate: float, steps: int) -> dict[str, float]:
-    return {"size": size, "rate": rate, "steps": steps}
-
-
+_AT = "size rate steps"
 FINITE = rf.Statement(
     name="leemann-lemma-5.1-finite",
     says="Exactly T steps at rate n/N are mu-GMIP with mu of equation 10 at c = (n/N) sqrt(T), a (loose) bound.",
@@ -59,13 +49,9 @@ FINITE = rf.Statement(
     truth=lambda size, rate, steps: composed(GAUSSIAN, size, rate, steps, 1 << 13, 1 << 17),
     points=[
         *(_run(data, mu) for data in RUNS for mu in (0.4, 1.0)),
-        _at(2.5, 0.005, 1),
-        _at(2.0, 0.01, 1),
-        _at(2.0, 0.1, 10),
-        _at(1.0, 0.01, 100),
-        _at(0.5, 0.5, 10),
+        *rf.rows({}, _AT, (2.5, 0.005, 1), (2.0, 0.01, 1), (2.0, 0.1, 10), (1.0, 0.01, 100), (0.5, 0.5, 10)),
     ],
-    control=rf.Control(_at(2.0, 0.01, 1)),
+    control=rf.Control({"size": 2.0, "rate": 0.01, "steps": 1}),
     quote=quotes.FINITE_RUN,
     restricted_by=(quotes.INDEPENDENT_STEPS,),
     second_route=by_inversion,
@@ -80,7 +66,7 @@ def game(curve: str, size: float, rate: float, steps: int) -> AbstractTradeOff:
     return polygon_of(*(binom.pmf(ones, steps, chance) for chance in coins(size, rate)))
 
 
-_COMPOSED = {"curve": GAUSSIAN} | _at(0.5, 0.05, 1024)
+_COMPOSED = rf.rows({"curve": GAUSSIAN}, _AT, (0.5, 0.05, 1024), (1.0, 0.02, 2048), (0.3, 0.1, 4096))
 
 FINITE_CORRECTED = FINITE.corrected(
     says="T steps that are independent given the target, in each of which it takes part independently with probability p, with a curve above f for "
@@ -99,14 +85,8 @@ FINITE_CORRECTED = FINITE.corrected(
     # So many cells that the certified bounds are at most .007 probits apart at the points below, down to error rates of 1e-4.
     claimed=lambda curve, size, rate, steps: composed(curve, size, rate, steps, 1 << 14, 1 << 18),
     truth=game,
-    points=[
-        *(
-            {"curve": GAUSSIAN} | _at(*one)
-            for one in ((0.5, 0.05, 1024), (1.0, 0.02, 2048), (0.3, 0.1, 4096))
-        ),
-        *({"curve": COIN} | _at(*one) for one in ((2.0, 0.1, 1), (2.0, 0.1, 10), (1.0, 0.2, 100))),
-    ],
-    control=rf.Control(_COMPOSED),
+    points=_COMPOSED + rf.rows({"curve": COIN}, _AT, (2.0, 0.1, 1), (2.0, 0.1, 10), (1.0, 0.2, 100)),
+    control=rf.Control(_COMPOSED[0]),
     second_route=None,
     derivation=(
         "In a step the target is in the batch with probability p: its law in the world in is the mixture, whose curve is p f + (1 - p) Id "

@@ -1,6 +1,6 @@
 """Theorem 5.1 as a guarantee: for every law of the gradients, and for targets that are drawn from it (K = d)."""
 
-from __future__ import annotations
+from dataclasses import replace
 
 import numpy as np
 
@@ -62,7 +62,7 @@ def attained(gradients: str, n: int, leakage: float) -> AbstractTradeOff | rf.Nu
     return exponential_curve(n, 1.0 + (leakage * n) ** 0.5)
 
 
-_LINES = [{"gradients": law, "leakage": k} for law in (EXPONENTIAL, LATTICE, NOISY) for k in (0.25, 1.0, 4.0)]
+_LINES = rf.grid(gradients=(EXPONENTIAL, LATTICE, NOISY), leakage=(0.25, 1.0, 4.0))
 
 GUARANTEE = rf.Statement(
     name="leemann-thm-5.1-guarantee",
@@ -79,7 +79,7 @@ GUARANTEE = rf.Statement(
     where=lambda leakage: leakage >= 0.05,
     claimed=promised,
     truth=attained,
-    points=[*_LINES, *({"gradients": law, "leakage": 1.0} for law in (ATOMS, INDEPENDENT))],
+    points=_LINES + rf.grid(gradients=(ATOMS, INDEPENDENT), leakage=1.0),
     control=rf.Control(_LINES[1]),
     quote=quotes.ALL_DISTRIBUTIONS,
     restricted_by=(quotes.LARGE_BATCHES, quotes.EXTREME_GRADIENTS, quotes.SMALL_SIZES),
@@ -92,7 +92,7 @@ GUARANTEE_CORRECTED = GUARANTEE.corrected(
     "convolution power of the law has an absolutely continuous part, or (b) the law lies on a lattice and the target on the "
     "least one that holds it, or (c) n tau^2 stays above a positive number; where C^2 exceeds the variances, equation 8 is a "
     "bound under (c).",
-    kind=rf.Limit("n", sizes=lambda gradients: SIZES[gradients]),
+    kind=replace(GUARANTEE.kind, bound=False),  # pyright: ignore[reportCallIssue]
     domain={"gradients": rf.Choice(EXPONENTIAL, LATTICE, NOISY)},
     control=rf.Control(_LINES[4]),
     derivation=(
@@ -136,7 +136,7 @@ DRAWN = rf.Statement(
     truth=lambda ratio, n: drawn_target_curve(*rows_of(ratio, n)),
     points=[
         *(rf.Point({"ratio": ratio, "n": n}, f"d = {round(ratio * n)}, n = {n}", "paper") for ratio, n in _FIGURE_2),
-        *({"ratio": ratio, "n": n} for ratio, n in ((0.001, 1000), (0.01, 500), (1.0, 20), (1.0, 100))),
+        *rf.rows({}, "ratio n", (0.001, 1000), (0.01, 500), (1.0, 20), (1.0, 100)),
     ],
     control=rf.Control({"ratio": 650 / 500, "n": 500}),
     quote=quotes.K_EQUALS_D,
@@ -154,7 +154,7 @@ DRAWN_CORRECTED = DRAWN.corrected(
         "ratio": rf.Real(0.1, np.inf, log=True, hunt_to=10.0),
         "n": rf.Whole(2, np.inf, log=True, hunt_to=8192),
     },
-    points=[{"ratio": ratio} for ratio in (0.5, 1.0, 5.0)],
+    points=rf.grid(ratio=(0.5, 1.0, 5.0)),
     control=rf.Control({"ratio": 1.0}),
     derivation=(
         "K ~ chi2_d, so that K/d tends to 1 in probability (Chebyshev). Given K the log ratio out is, by theorem 5.1 and the normal "

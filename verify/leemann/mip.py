@@ -1,7 +1,5 @@
 """The notion itself: theorem 4.2, f-DP implies f-MIP."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -67,25 +65,10 @@ THEOREM_4_2 = rf.Statement(
     claimed=promised,
     truth=attained,
     points=[
-        *(
-            _REST | {"mechanism": kind, "skew": skew, "draw": draw}
-            for kind in FINITE
-            for skew in (100**-0.5, 20.0)
-            for draw in range(4)
-        ),
-        *(
-            _TIGHT | {"values": values, "epsilon": epsilon}
-            for values in (2, 12, 400)
-            for epsilon in (0.1, 1.0, 4.0)
-        ),
-        *(
-            _REST | {"mechanism": SUM, "n": n, "mu": mu, "own": own}
-            for n, mu, own in ((1, 1.0, 0.5), (5, 1.0, 1e-3), (20, 4.0, 0.5))
-        ),
-        *(
-            _REST | {"mechanism": SUM, "reading": ADD, "n": n, "mu": mu}
-            for n, mu in ((1, 1.0), (2, 1.0), (5, 2.0))
-        ),
+        *rf.grid(_REST, mechanism=FINITE, skew=(100**-0.5, 20.0), draw=range(4)),
+        *rf.grid(_TIGHT, values=(2, 12, 400), epsilon=(0.1, 1.0, 4.0)),
+        *rf.rows(_REST | {"mechanism": SUM}, "n mu own", (1, 1.0, 0.5), (5, 1.0, 1e-3), (20, 4.0, 0.5)),
+        *rf.rows(_REST | {"mechanism": SUM, "reading": ADD}, "n mu", (1, 1.0), (2, 1.0), (5, 2.0)),
     ],
     control=rf.Control(_TIGHT),
     quote=quotes.THEOREM_4_2,
@@ -97,7 +80,6 @@ THEOREM_4_2_CORRECTED = THEOREM_4_2.corrected(
     says="An algorithm that is f-DP for neighbours that differ by one replaced record is f-MIP. One that is f-DP both ways for an "
     "added or removed record is (f o (1 - f))-MIP, 2 mu-GMIP for f = G_mu.",
     claimed=lambda mu, reading, **at: promised(mu=2.0 * mu if reading == ADD else mu, **at),
-    control=rf.Control(_TIGHT),
     derivation=(
         "Fix the target x'. Out the output is a mixture over (X, x) of A(X + x), in it is the same mixture of A(X + x'): "
         "neighbours by one replaced record. A test with FPR a_i between the i-th pair has FNR at least f(a_i), so that between the "

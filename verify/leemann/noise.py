@@ -1,7 +1,5 @@
 """The noise of mu-GMIP against that of mu-GDP: the least that is needed, and what equation 9 asks for."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mipsim import referee as rf
@@ -26,11 +24,8 @@ def shift_of(reading: str, mu: float) -> float:
 def noise_ratio(mu: float, d: int, n: int, k_over_d: float) -> rf.Number:
     """The noise that equation 9 asks for over the noise of mu-GDP for a replaced record."""
     mip, dp = leemann.noise_for_step_mu(mu, d, n, k_over_d * d, 1.0), leemann.noise_for_dp(mu, n, 1.0)
-    return rf.Number(
-        mip / dp,
-        route="exact formulas",
-        detail=f"tau = {mip:.4g} by equation 9, {dp:.4g} for mu-GDP.",
-    )
+    said = f"tau = {mip:.4g} by equation 9, {dp:.4g} for mu-GDP."
+    return rf.Number(mip / dp, route="exact formulas", detail=said)
 
 
 def noise_route(reading: str, mu: float, n: int, own: float, d: int, k_over_d: float) -> str:
@@ -65,25 +60,19 @@ LESS_NOISE = rf.Statement(
     if reading == BY_EQUATION
     else NoisySumTradeOff(n, shift_of(reading, mu), own),
     points=[
-        *(
-            _SUMS | {"n": n, "mu": mu, "own": own}
-            for n, mu, own in (
-                (1, 0.1, 0.5), (1, 1.0, 0.5), (1, 5.0, 1e-6), (2, 1.0, 1e-6), (10, 0.4, 0.5), (50, 7.148, 0.5), (50, 7.148, 1e-9),
-                (400, 1.0, 0.5), (400, 1.0, 1e-9),
-            )
+        *rf.rows(
+            _SUMS, "n mu own",
+            (1, 0.1, 0.5), (1, 1.0, 0.5), (1, 5.0, 1e-6), (2, 1.0, 1e-6), (10, 0.4, 0.5), (50, 7.148, 0.5), (50, 7.148, 1e-9),
+            (400, 1.0, 0.5), (400, 1.0, 1e-9),
         ),
         _OTHER_SIDE,
-        *(_SUMS | {"reading": LEAST_ADDED, "n": n, "mu": 1.0} for n in (1, 2)),
+        *rf.grid(_SUMS, reading=LEAST_ADDED, n=(1, 2), mu=1.0),
         *(
             rf.Point(_SUMS | {"reading": BY_EQUATION, "mu": mu, "d": d, "n": n}, f"{data}, mu = {mu:g}", "paper")
             for data, (d, n) in SETTINGS.items()
             for mu in (0.4, 1.0)
         ),
-        *(
-            _SUMS | {"reading": BY_EQUATION, "mu": mu, "d": 5, "n": 500, "k_over_d": k}
-            for mu in (0.4, 5.0)
-            for k in (0.5, 4.0)
-        ),
+        *rf.grid(_SUMS, reading=BY_EQUATION, mu=(0.4, 5.0), d=5, n=500, k_over_d=(0.5, 4.0)),
     ],
     control=rf.Control(_OTHER_SIDE),
     quote=quotes.LESS_NOISE,
@@ -95,13 +84,8 @@ LESS_NOISE_CORRECTED = LESS_NOISE.corrected(
     says="For gradients of norm at most C, of any law, and every n and mu, the noise 2C/(n mu) on the mean, that of mu-GDP for a "
     "replaced record, gives mu-GMIP, so that the least noise for mu-GMIP is never more. For the noise C/(n mu) of an added or "
     "removed record the promise is 2 mu, and equation 9 may ask for more than either.",
-    domain={
-        "reading": rf.Choice(LEAST_REPLACED, LEAST_ADDED),
-        "d": rf.Fixed(1),
-        "k_over_d": rf.Fixed(1.0),
-    },
+    domain={"reading": rf.Choice(LEAST_REPLACED, LEAST_ADDED), "d": rf.Fixed(1), "k_over_d": rf.Fixed(1.0)},
     claimed=lambda reading, mu: GaussianTradeOff(mu if reading == LEAST_REPLACED else 2.0 * mu),
-    control=rf.Control(_OTHER_SIDE),
     derivation=(
         "Replacing one gradient moves the mean by at most 2C/n, so that noise 2C/(n mu) makes it mu-GDP for replaced records (Dong, Roth "
         "and Su 2022, theorem 2.7), which by leemann-thm-4.2-corrected is mu-GMIP, for every law of the gradients. Adding "

@@ -1,7 +1,5 @@
 """One step of noisy SGD on Gaussian gradients: theorem 5.1, its correction, and corollary 5.1."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -90,7 +88,6 @@ THEOREM_5_1 = rf.Statement(
 THEOREM_5_1_CORRECTED = THEOREM_5_1.corrected(
     says=_CORRECTED,
     claimed=lambda d, n, mean, target, tau, spread, spare: printed(d, n, target - mean, tau, spread, spare),
-    control=rf.Control(_NATURAL),
     restricted_by=(quotes.CLIPPING,),
     slip=None,
     derivation=(
@@ -107,10 +104,7 @@ THEOREM_5_1_CORRECTED = THEOREM_5_1.corrected(
     ),
 )
 
-_ALONE = {
-    name: rf.Fixed(value)
-    for name, value in (("tau", 0.0), ("spread", 1.0), ("evenness", 1.0), ("spare", 1.0))
-}
+_ALONE = {"tau": rf.Fixed(0.0), "spread": rf.Fixed(1.0), "evenness": rf.Fixed(1.0), "spare": rf.Fixed(1.0)}
 
 TIGHT = replace(
     THEOREM_5_1,
@@ -131,7 +125,6 @@ TIGHT_CORRECTED = TIGHT.corrected(
     says="For Gaussian gradients, without noise, and with the target's own K = ||C^-1/2 (theta' - mu)||^2, equation 8 is the trade-off "
     "of the best attack, for every n >= 2 and d >= 1.",
     claimed=THEOREM_5_1_CORRECTED.claimed,
-    control=rf.Control(_NATURAL),
     restricted_by=(quotes.CLIPPING,),
     slip=None,
     derivation=THEOREM_5_1_CORRECTED.derivation,
@@ -144,11 +137,11 @@ def growing(n: int, ratio: float, power: float, share: float, of: str) -> tuple[
     return d, n, share * (d if of == "d" else n)
 
 
-def sizes(**path: object) -> list[int]:
+def sizes(ratio: float, power: float, share: float, of: str) -> list[int]:
     """Up to nine, each twice the one before, as far as the chi-square functions reach and mu_step is above 0.0015."""
 
     def reached(n: int) -> bool:
-        d, _, k = growing(n, **path)  # pyright: ignore[reportArgumentType]
+        d, _, k = growing(n, ratio, power, share, of)
         return d <= 1e6 and n * k <= 1e8 and leemann.step_mu(d, n, k) >= 0.0015
 
     most = max((2**power for power in range(3, 18) if reached(2**power)), default=1)
@@ -167,14 +160,14 @@ _PATHS = {
     "d = 1, K = n": (1.0, 0.0, 1.0, "n"),
     "d = n^1.8, K = 0": (1.0, 1.8, 0.0, "d"),
 }
-_NAMES = ("ratio", "power", "share", "of")
-_POINTS = [rf.Point(dict(zip(_NAMES, path, strict=True)), name) for name, path in _PATHS.items()]
+_GROWTH = rf.rows({}, "ratio power share of", *_PATHS.values())
+_POINTS = [rf.Point(at, name) for at, name in zip(_GROWTH, _PATHS, strict=True)]
 
 COROLLARY_5_1 = rf.Statement(
     name="leemann-cor-5.1",
     says="For large d and n the curve of theorem 5.1 is that of mu_step-GMIP, mu_step = (d + (2r - 1)K) / (r sqrt(2d + 4rK)).",
     source="Leemann et al., corollary 5.1",
-    kind=rf.Limit("n", sizes=lambda ratio, power, share, of: sizes(ratio=ratio, power=power, share=share, of=of)),
+    kind=rf.Limit("n", sizes=sizes),
     domain={
         "n": rf.Whole(4, np.inf, log=True, hunt_to=2**17),
         "ratio": rf.Real(0.1, 10.0, log=True),
@@ -184,7 +177,7 @@ COROLLARY_5_1 = rf.Statement(
     },
     # d and n grow, or n and K do; d alone does not do (n = 4, K = 0). Slower growth is not seen at sizes that can be computed.
     where=lambda ratio, power, share, of: (power >= 0.4 or (of == "n" and share >= 0.05))
-    and len(sizes(ratio=ratio, power=power, share=share, of=of)) >= 6,
+    and len(sizes(ratio, power, share, of)) >= 6,
     claimed=lambda **at: GaussianTradeOff(leemann.step_mu(*growing(**at))),
     truth=lambda **at: leemann.step_tradeoff(*growing(**at)),
     points=_POINTS,
@@ -215,9 +208,5 @@ AT_FIGURE_2 = rf.Statement(
 )
 
 STATEMENTS = (THEOREM_5_1, THEOREM_5_1_CORRECTED, TIGHT, TIGHT_CORRECTED, COROLLARY_5_1, AT_FIGURE_2)
-SAMPLES = {
-    "leemann-thm-5.1": (4, 24, 200),
-    "leemann-thm-5.1-corrected": (4, 24, 200),
-    "leemann-cor-5.1": (0, 0, 0),
-    "leemann-cor-5.1-figure-2": (0, 0, 0),
-}
+SAMPLES = {one.name: (4, 24, 200) for one in (THEOREM_5_1, THEOREM_5_1_CORRECTED)}
+SAMPLES |= {one.name: (0, 0, 0) for one in (COROLLARY_5_1, AT_FIGURE_2)}

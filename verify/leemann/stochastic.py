@@ -1,7 +1,5 @@
 """Theorem 4.1: the stochastic composition of trade-off functions is one."""
 
-from __future__ import annotations
-
 from functools import reduce
 
 import numpy as np

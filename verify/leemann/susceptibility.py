@@ -1,7 +1,5 @@
 """The gradient susceptibility K and the attack: remark 5.1 and algorithm 1."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.stats import ncx2 as scipy_ncx2
 
@@ -21,7 +19,7 @@ def spread_of_k(components: str, p: float, deviation: float, d: int) -> rf.Numbe
 
 
 _HALF = {"p": 0.5, "deviation": 1.0}
-_COMPONENTS = [*({"components": name} | _HALF for name in COMPONENTS), *({"components": BERNOULLI, "p": p, "deviation": 1.0} for p in (0.5, 0.05))]  # fmt: skip
+_COMPONENTS = rf.grid(_HALF, components=COMPONENTS) + rf.grid(_HALF, components=BERNOULLI, p=(0.5, 0.05))
 
 REMARK_5_1 = rf.Statement(
     name="leemann-rem-5.1",
@@ -38,12 +36,19 @@ REMARK_5_1 = rf.Statement(
     },
     claimed=lambda: 1.0,
     truth=spread_of_k,
-    points=[law | {"d": d} for law in _COMPONENTS for d in (5, 500)],
+    points=[at for law in _COMPONENTS for at in rf.grid(law, d=(5, 500))],
     control=rf.Control({"components": "Gaussian", "d": 5} | _HALF),
     quote=quotes.REMARK_5_1,
     restricted_by=(quotes.CENTRED_K,),
     second_route=drawn_k,
 )
+
+
+def mu_of_a_drawn_k(components: str, p: float, deviation: float, d: int, power: float, away: float) -> float:
+    """Equation 9 over sqrt(d/n), n = d^power, at a K so many standard deviations from d."""
+    k = max(0.5 * d, d + away * (d * (kurtosis(components, p, deviation) - 1.0)) ** 0.5)
+    return leemann.step_mu(d, d**power, k) / (d / d**power) ** 0.5
+
 
 REMARK_5_1_CORRECTED = REMARK_5_1.corrected(
     says="For every law of the gradients with a regular covariance E[K] = d, K centred. With independent components of C^-1/2 "
@@ -57,20 +62,8 @@ REMARK_5_1_CORRECTED = REMARK_5_1.corrected(
         "away": rf.Real(-3.0, 3.0),  # K in standard deviations from d
     },
     claimed=lambda: 1.0,
-    truth=lambda components, p, deviation, d, power, away: (
-        leemann.step_mu(
-            d,
-            d**power,
-            max(0.5 * d, d + away * (d * (kurtosis(components, p, deviation) - 1.0)) ** 0.5),
-        )
-        / (d / d**power) ** 0.5
-    ),
-    points=[
-        law | {"power": power, "away": away}
-        for law in _COMPONENTS
-        for power in (0.6, 1.0, 1.5)
-        for away in (-3.0, 3.0)
-    ],
+    truth=mu_of_a_drawn_k,
+    points=[at for law in _COMPONENTS for at in rf.grid(law, power=(0.6, 1.0, 1.5), away=(-3.0, 3.0))],
     control=rf.Control({"components": "uniform", "power": 1.0, "away": 3.0} | _HALF),
     derivation=(
         "E[K] = tr(C^-1 C) = d. With independent components t_j of mean 0 and variance 1, K = sum t_j^2, and K/d tends to 1 in "
@@ -103,10 +96,10 @@ EXPECTED_K = rf.Statement(
     claimed=lambda part, at: 1.0 if part == MEAN else rf.Number((1 + 2 * at) ** -0.5, unit="Laplace transform of K"),
     truth=lambda part, d, draw, at: rf.Number(mean_of_k(d, draw), route="enumeration")
     if part == MEAN
-    else rf.Number(transform_of_k(at), unit="Laplace transform of K", route="quadrature"),
+    else rf.Number(transform_of_k(at), unit="Laplace transform of K", route="lattice sum"),
     points=[
-        *(_MEAN | {"d": d, "draw": draw} for d, draw in ((1, 0), (3, 1), (6, 2), (8, 3))),
-        *(_TRANSFORM | {"at": at} for at in (0.01, 0.1, 1.0, 10.0, 100.0)),
+        *rf.rows(_MEAN, "d draw", (1, 0), (3, 1), (6, 2), (8, 3)),
+        *rf.grid(_TRANSFORM, at=(0.01, 0.1, 1.0, 10.0, 100.0)),
     ],
     control=rf.Control(_TRANSFORM | {"at": 1.0}),
     quote=quotes.REMARK_5_1,
@@ -135,7 +128,7 @@ def printed_share(reading: str, d: int, n: int, k: float, level: float) -> rf.Nu
     )
 
 
-_SETTINGS = [dict(zip(("d", "n", "k"), setting, strict=True)) for setting in ((1, 10, 1.0), (1, 2, 0.5), (5, 20, 5.0), (650, 500, 650.0), (650, 500, 0.0))]  # fmt: skip
+_SETTINGS = rf.rows({}, "d n k", (1, 10, 1.0), (1, 2, 0.5), (5, 20, 5.0), (650, 500, 650.0), (650, 500, 0.0))
 
 ALGORITHM_1 = rf.Statement(
     name="leemann-alg-1",
@@ -170,7 +163,6 @@ ALGORITHM_1_CORRECTED = ALGORITHM_1.corrected(
     domain={"reading": rf.Fixed(MEANT)},
     claimed=lambda level: level,
     truth=lambda d, n, k, level: share_below(d, n, k, level, n),
-    control=rf.Control(_SETTINGS[2] | {"reading": MEANT, "level": 0.1}),
     restricted_by=(),
     slip=None,
     derivation=(

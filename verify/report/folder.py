@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import platform
+import subprocess
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from mipsim import __version__
 from mipsim.referee import Outcome, Statement
 from mipsim.referee.defect import correction_of
 from mipsim.referee.reporting.files import writable_folder, write_atomically
@@ -18,8 +22,8 @@ from verify.hunting import told
 from verify.judge import Setting
 from verify.report.findings import findings
 from verify.report.record import command_of, record_of
-from verify.report.versions import versions
 
+PACKAGES = ("jax", "jaxlib", "equinox", "numpy", "scipy")
 TITLE = "Verdicts on privacy theorems"
 LEAD = (
     "Each statement is one of a paper or a part of one, or a correction, judged at listed points and, for most, at points that fill the "
@@ -144,3 +148,20 @@ class ReportFolder:
             "date": self._began.strftime("%Y-%m-%d %H:%M %Z"),
             "versions": ", ".join(f"{name} {version}" for name, version in versions().items()),
         }
+
+
+def versions() -> dict[str, str]:
+    """What took part in a run: Python, the machine, the packages, and the checkout's revision if there is one.
+
+    Examples:
+        >>> [name in versions() for name in ("Python", "machine", "mipsim", "numpy")]
+        [True, True, True, True]
+    """
+    found = {"Python": platform.python_version(), "machine": f"{platform.system()} {platform.machine()}"}
+    found |= {"mipsim": __version__} | {name: metadata.version(name) for name in PACKAGES}
+    asked = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=12", "HEAD"]
+    try:
+        revision = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+    except OSError:  # a report must not depend on a program that may be missing
+        revision = ""
+    return found | ({"revision": revision} if revision else {})

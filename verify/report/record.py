@@ -13,10 +13,10 @@ from typing import Any
 
 from mipsim.referee import Outcome, Statement, Verdict
 from mipsim.referee.defect import defect_of, readings_of
+from mipsim.referee.outcome import is_judged
 from mipsim.referee.reporting.plain import plain
 from mipsim.referee.reporting.where import importance
 from mipsim.referee.result import PointResult
-from verify.judge import is_judged
 from verify.register import paper_of
 
 

@@ -1,4 +1,4 @@
-"""What the command prints: a table that grows as statements finish, live on a terminal, plain lines elsewhere."""
+"""A table that grows as statements are finished, live on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -8,15 +8,20 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from mipsim.referee import Outcome, Statement, Verdict
+from mipsim.referee.outcome import Outcome, is_judged
 from mipsim.referee.reporting.wording import count, duration, interval, quantity
-from verify.judge import is_judged
+from mipsim.referee.result import Verdict
+from mipsim.referee.statement import Statement
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
     from rich.table import Table
 
-COLUMNS = ("statement", "kind", "verdict", "gap", "interval", "stands at", "points", "games", "seconds")
+WIDTHS = {
+    "statement": 38, "kind": 9, "verdict": 12, "gap": 22, "interval": 22, "stands at": 9, "points": 7, "games": 9, "seconds": 7,
+}  # fmt: skip
+"""Column -> its width in a log."""
+COLUMNS = tuple(WIDTHS)
 COLOURS = {
     Verdict.CONFIRMED: "green",
     Verdict.REFUTED: "bold red",
@@ -87,15 +92,11 @@ class VerdictTable:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.text import Text
 
-        room = max(1, console.height - FRAME)
         if self._rows:
-            yield self._table(self._rows[-room:])
+            yield self._table(self._rows[-max(1, console.height - FRAME) :])
         elapsed = duration(time.perf_counter() - self._began)
-        yield Text(
-            f"{len(self._rows)} of {self._statements} statements, {elapsed}   {self._now}",
-            "dim",
-            no_wrap=True,
-        )
+        status = f"{len(self._rows)} of {self._statements} statements, {elapsed}   {self._now}"
+        yield Text(status, "dim", no_wrap=True)
 
     def _table(self, rows: list[tuple[Outcome, tuple[str, ...]]]) -> Table:
         from rich.box import SIMPLE_HEAD
@@ -104,28 +105,24 @@ class VerdictTable:
 
         table = Table(box=SIMPLE_HEAD, pad_edge=False)
         shown = fitting([cells for _, cells in rows], self._console.width)
-        for column in shown:
-            name = COLUMNS[column]
-            words = name in ("statement", "kind", "verdict")
+        for name in (COLUMNS[i] for i in shown):
             # The statement is what a reader looks for: where even it does not fit, it is folded, not cut.
+            first = name == "statement"
+            left = name in ("statement", "kind", "verdict")
             table.add_column(
                 name.replace(" ", "\n"),
-                justify="left" if words else "right",
-                no_wrap=name != "statement",
-                overflow="fold" if name == "statement" else "ellipsis",
+                justify="left" if left else "right",
+                no_wrap=not first,
+                overflow="fold" if first else "ellipsis",
             )
         for result, cells in rows:
             colour = COLOURS[result.verdict if is_judged(result) else None]
             # Text, not str: brackets in an interval or an id are no markup.
-            table.add_row(
-                *(Text(cells[i], colour if COLUMNS[i] == "verdict" else "") for i in shown),
-            )
+            table.add_row(*(Text(cells[i], colour if COLUMNS[i] == "verdict" else "") for i in shown))
         return table
 
     def _line(self, cells: tuple[str, ...]) -> None:
-        widths = (38, 9, 12, 22, 22, 9, 7, 9, 7)
-        pairs = zip(cells, widths, strict=True)
-        line = "  ".join(f"{cell:<{width}}" for cell, width in pairs)
+        line = "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, WIDTHS.values(), strict=True))
         # A log is read by machines too: no wrapping, no colour, no markup.
         self._console.print(line.rstrip(), markup=False, highlight=False, soft_wrap=True, crop=False)
 
@@ -145,10 +142,7 @@ def fitting(rows: Sequence[Sequence[str]], width: int) -> list[int]:
         9
     """
     shown = list(range(len(COLUMNS)))
-    room = [
-        max(max(len(word) for word in COLUMNS[i].split()), *(len(cells[i]) for cells in rows), 0)
-        for i in shown
-    ]
+    room = [max(map(len, [*COLUMNS[i].split(), *(cells[i] for cells in rows)])) for i in shown]
     for name in LEAST_FIRST:
         if sum(room[i] + GAP for i in shown) <= width:
             break

@@ -1,0 +1,95 @@
+"""A digest of what the probes of a statement depend on, so that no hunt goes on with those of another definition."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import inspect
+import json
+import linecache
+from types import CodeType, FunctionType
+from typing import Any
+
+from mipsim.referee.statement import Statement
+
+
+def definition(statement: Statement) -> str:
+    """Sixteen hexadecimal digits that change with a statement's kind, its domain or its functions.
+
+    Functions are compared as Python reads them, without comments, docstrings and line breaks. The functions and plain
+    constants of the same file that they name are part of them; what other files hold, and what may change while a program
+    runs (lists, mappings, arrays), is not looked at.
+
+    Args:
+        statement: any statement.
+
+    Examples:
+        >>> from mipsim import referee as rf
+        >>> def square(power: int, says: str) -> rf.Statement:
+        ...     return rf.Statement(
+        ...         name="square", says=says, source="school", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)},
+        ...         claimed=lambda: 1.0, truth=lambda x: x**power,
+        ...     )
+        >>> [definition(square(2, "x^2 <= 1")) == definition(square(*other)) for other in ((2, "x x <= 1"), (3, "x^2 <= 1"))]
+        [True, False]
+    """
+    functions = [statement.where, statement.claimed, statement.truth, getattr(statement.kind, "sizes", None)]
+    domain = {name: parameter.record() for name, parameter in statement.domain.items()}
+    told = [statement.kind.record(), domain, [_told(one, set()) for one in functions]]
+    return hashlib.sha256(json.dumps(told, default=str).encode()).hexdigest()[:16]
+
+
+def _told(thing: Any, met: set[str]) -> Any:
+    """What an object is made of, as far as it cannot change while the program runs."""
+    if isinstance(thing, functools.partial):
+        return [_told(part, met) for part in (thing.func, thing.args, *sorted(thing.keywords.items()))]
+    if isinstance(thing, (tuple, frozenset)):
+        parts = [_told(part, met) for part in thing]
+        return parts if isinstance(thing, tuple) else sorted(map(str, parts))
+    if isinstance(thing, CodeType):
+        texts = _texts(thing.co_filename).get(thing.co_firstlineno)
+        return texts or [thing.co_code.hex(), thing.co_names, thing.co_varnames, _told(thing.co_consts, met)]
+    function = inspect.unwrap(getattr(thing, "__func__", thing)) if callable(thing) else thing
+    if not isinstance(function, FunctionType):
+        plain = thing is None or isinstance(thing, (bool, int, float, complex, str, bytes))
+        return repr(thing) if plain else getattr(thing, "__qualname__", type(thing).__qualname__)
+    met.add(f"{function.__module__}.{function.__qualname__}")
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    named = {name: function.__globals__.get(name) for name in sorted(_names(function.__code__))}
+    return [
+        _told((function.__code__, function.__defaults__, *cells), met),
+        {name: _named(value, function, met) for name, value in named.items()},
+    ]
+
+
+@functools.cache
+def _texts(file: str) -> dict[int, list[str]]:
+    """First line -> the functions of a file that begin there; none where there is no such file."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return {}
+    found: dict[int, list[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.Lambda)):
+            first = node.lineno
+            if isinstance(node, ast.FunctionDef):
+                first = min([first, *(one.lineno for one in node.decorator_list)])
+                node.body = node.body[ast.get_docstring(node) is not None :]
+            found.setdefault(first, []).append(ast.unparse(node))
+    return found
+
+
+def _names(code: CodeType) -> set[str]:
+    inner = [_names(one) for one in code.co_consts if isinstance(one, CodeType)]
+    return set(code.co_names).union(*inner)
+
+
+def _named(value: Any, by: FunctionType, met: set[str]) -> Any:
+    """What a name stands for: a function of another file, or one that was met, is only named."""
+    function = inspect.unwrap(value) if callable(value) else value
+    if not isinstance(function, FunctionType):
+        return _told(value, met)
+    name = f"{function.__module__}.{function.__qualname__}"
+    return name if name in met or function.__module__ != by.__module__ else _told(function, met)

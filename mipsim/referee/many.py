@@ -1,0 +1,206 @@
+"""Several hunts at once, each in a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import multiprocessing as mp
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
+
+from mipsim.referee.hunt import hunt
+from mipsim.referee.judging import GAMES
+from mipsim.referee.outcome import Failure, Outcome
+from mipsim.referee.replay import replay_of
+from mipsim.referee.result import Verdict
+from mipsim.referee.statement import Statement
+
+Say = Callable[[str, str], object]
+"""Called with (statement, what its hunt is doing)."""
+PATIENCE = 60.0
+"""Seconds that an interrupted hunt has to end the probe it is at and to judge what it found."""
+KEPT_ON = "its probes are kept, and the same command goes on with them"
+CUT_OFF = f"interrupted before it could judge what it found; {KEPT_ON}"
+LOST = f"the process that hunted it was lost; {KEPT_ON}"
+NOT_HUNTED = "not hunted"
+""""How" of an outcome without a hunt."""
+
+
+def hunt_all(
+    statements: Sequence[Statement],
+    budget: str,
+    confidence: float,
+    seed: int,
+    folder: Path | None,
+    say: Say,
+    workers: int = 1,
+    find: Callable[[str], Statement] | None = None,
+) -> Iterator[Outcome]:
+    """Hunt statements and yield what was found as it is finished.
+
+    Args:
+        statements: each with a name of its own.
+        budget: of each.
+        confidence: of each, in (0, 1).
+        seed: of each.
+        folder: keeps every probe, in a file for each statement and seed, so that a hunt goes on where it was; or None.
+        say: told how far each hunt is.
+        workers: processes; 1: this one.
+        find: for more than one worker: a function of a module that returns a statement by its name, in another process.
+
+    Raises:
+        KeyboardInterrupt: on Ctrl-C, after what was found until then was yielded; a second one does not wait for that.
+    """
+    asked = (budget, confidence, seed, folder)
+    if workers == 1 or find is None:
+        for one in statements:
+            found = hunt_one(one, *asked, say)
+            yield found
+            if found.interrupted:
+                raise KeyboardInterrupt
+        return
+    waiting, presses, end = list(statements), [], math.inf
+    # Process and statement, by the pipe between: each has its own, which no other's death spoils.
+    pool: dict[Any, tuple[Any, Statement]] = {}
+    pipe: Any
+    with on_interrupt(lambda *_: presses.append(time.monotonic())):
+        try:
+            while pool or (waiting and not presses):
+                while waiting and len(pool) < workers and not presses:  # in the place of a lost one too
+                    pipe, process = _begun(find, asked)
+                    pool[pipe] = process, _given(pipe, waiting.pop(0))
+                if presses and end == math.inf:
+                    end = presses[0] + PATIENCE
+                    for process, statement in pool.values():
+                        say(statement.name, "interrupted; Ctrl-C again does not wait for its probe")
+                        os.kill(process.pid, signal.SIGINT)
+                if len(presses) > 1 or time.monotonic() > end:
+                    yield from (failed(one, CUT_OFF, *asked[:3]) for _, one in pool.values())
+                    break
+                for pipe in wait(list(pool), timeout=0.5):
+                    process, statement = pool[pipe]
+                    try:
+                        what = pipe.recv()
+                    except (EOFError, OSError):
+                        del pool[pipe]
+                        yield failed(statement, CUT_OFF if presses else LOST, *asked[:3])
+                        continue
+                    if isinstance(what, str):
+                        say(statement.name, what)
+                        continue
+                    if waiting and not presses:
+                        pool[pipe] = process, _given(pipe, waiting.pop(0))
+                    else:
+                        del pool[pipe]
+                        pipe.close()
+                    yield Outcome(statement=statement, **what)
+        finally:
+            for process, _ in pool.values():
+                process.kill()
+                process.join()
+    if presses:
+        raise KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def on_interrupt(handler: Any) -> Iterator[None]:
+    """Let `handler` have Ctrl-C; outside the main thread, which alone is interrupted, change nothing."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _begun(find: Callable[[str], Statement], asked: tuple[Any, ...]) -> tuple[Any, Any]:
+    """A process that hunts what it is given, and the pipe to it."""
+    context = mp.get_context("spawn")  # JAX has threads, which a forked process would lack
+    here, there = context.Pipe()
+    process = context.Process(target=_work, args=(there, find, *asked), daemon=True)
+    signal.pthread_sigmask(
+        signal.SIG_BLOCK, [signal.SIGINT]
+    )  # inherited: it is interrupted once it can answer
+    try:
+        process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+    there.close()
+    return here, process
+
+
+def _given(pipe: Connection, statement: Statement) -> Statement:
+    with contextlib.suppress(OSError):  # its process was lost just now, which the next look finds
+        pipe.send(statement.name)
+    return statement
+
+
+def _work(
+    pipe: Connection,
+    find: Callable[[str], Statement],
+    budget: str,
+    confidence: float,
+    seed: int,
+    folder: Path | None,
+) -> None:
+    """Hunt the statements that are named by the pipe, in a process of its own."""
+
+    def once(*_: Any) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal says it, and the reader once more
+        raise KeyboardInterrupt
+
+    with contextlib.suppress(KeyboardInterrupt, EOFError, OSError):  # EOFError: there is nothing left to hunt
+        while True:
+            signal.signal(signal.SIGINT, once)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+            statement = find(pipe.recv())
+            found = hunt_one(statement, budget, confidence, seed, folder, lambda _, line: pipe.send(line))
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            # A statement holds functions, which no pipe carries; the reader has it.
+            pipe.send(
+                {one.name: getattr(found, one.name) for one in fields(found) if one.name != "statement"}
+            )
+
+
+def hunt_one(
+    statement: Statement, budget: str, confidence: float, seed: int, folder: Path | None, say: Say
+) -> Outcome:
+    """The outcome of one hunt; if it could not be made, one that says why, since the others are hunted still."""
+    file = None if folder is None else folder / f"{statement.name}-{seed}.jsonl"
+    try:
+        return hunt(
+            statement,
+            budget,
+            confidence,
+            seed,
+            checkpoint=file,
+            progress=lambda line: say(statement.name, line),
+        )
+    except Exception as error:  # such as the kept probes of another definition
+        return failed(statement, f"{type(error).__name__}: {error}", budget, confidence, seed)
+
+
+def failed(statement: Statement, why: str, budget: str, confidence: float, seed: int) -> Outcome:
+    """The outcome of a hunt that could not be made."""
+    return Outcome(
+        statement=statement,
+        verdict=Verdict.INCONCLUSIVE,
+        worst=None,
+        judged=(),
+        replay=replay_of(statement, None, confidence, seed, GAMES),
+        confidence=confidence,
+        seed=seed,
+        seconds=0.0,
+        how=NOT_HUNTED,
+        failures=(Failure({}, why),),
+        budget=budget,
+    )

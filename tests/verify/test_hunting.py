@@ -1,0 +1,127 @@
+"""Hunts of the register: processes that are lost or stopped, an interruption, and what is kept beside the register."""
+
+import json
+import multiprocessing as mp
+import os
+import signal
+import threading
+from dataclasses import replace
+
+import pytest
+
+from mipsim import referee as rf
+from mipsim.referee import many
+from verify import hunting
+from verify.register import REGISTER, hunts_of, recorded, statement_of
+
+FIRST, SECOND, THIRD = (REGISTER[name] for name in ("field-yeom", "field-humphries", "field-gaussian"))
+
+
+def hunted(one: rf.Statement, budget: str = "40 probes", **settings) -> rf.Outcome:
+    return rf.hunt(one, budget, progress=False, **settings)
+
+
+def killed(number: signal.Signals) -> None:
+    for process in mp.active_children():
+        assert process.pid is not None
+        os.kill(process.pid, number)
+
+
+def test_a_lost_process_costs_one_statement_and_its_place_is_filled(tmp_path):
+    """Killed at its first word, as by a machine without memory."""
+    met = []
+
+    def say(name: str, line: str) -> None:
+        if not met:
+            killed(signal.SIGKILL)
+        met.append(name)
+
+    found = list(many.hunt_all([FIRST, SECOND, THIRD], "64 probes", 0.999, 0, tmp_path, say, 2, statement_of))
+    by_name = {one.statement.name: one for one in found}
+    assert set(by_name) == {FIRST.name, SECOND.name, THIRD.name}
+    assert len(by_name[THIRD.name].probes) >= 32
+    lost = [one for one in found if one.how == many.NOT_HUNTED]
+    assert lost
+    assert all(one.failures[0].error == many.LOST and one.worst is None for one in lost)
+    again = many.hunt_one(lost[0].statement, "64 probes", 0.999, 0, tmp_path, say)
+    assert len(again.probes) >= 32
+
+
+@pytest.mark.skipif(
+    threading.current_thread() is not threading.main_thread(), reason="it alone is interrupted"
+)
+def test_an_interruption_waits_for_a_probe_as_long_as_it_says(tmp_path, monkeypatch):
+    """One process hands over what it found; the other, stopped, is not waited for longer than PATIENCE."""
+    monkeypatch.setattr(many, "PATIENCE", 3.0)
+    met: set[str] = set()
+    stopped = []
+
+    def say(name: str, line: str) -> None:
+        if len(met | {name}) == 2 > len(met):
+            stopped.append(mp.active_children()[0].pid)
+            os.kill(stopped[0], signal.SIGSTOP)
+            os.kill(os.getpid(), signal.SIGINT)
+        met.add(name)
+
+    found: list[rf.Outcome] = []
+    hunts = many.hunt_all([FIRST, SECOND, THIRD], "10m", 0.999, 0, tmp_path, say, 2, statement_of)
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012
+        while True:
+            found.append(next(hunts))
+    assert {one.statement.name for one in found} == met == {FIRST.name, SECOND.name}
+    handed, cut_off = sorted(found, key=lambda one: one.how == many.NOT_HUNTED)
+    assert handed.interrupted
+    assert handed.probes
+    assert cut_off.failures[0].error == many.CUT_OFF
+    assert (tmp_path / f"{cut_off.statement.name}-0.jsonl").read_text().count("\n") >= 1
+    with pytest.raises(ProcessLookupError):
+        os.kill(stopped[0], 0)
+
+
+def test_of_two_hunts_the_longer_is_kept_and_counterexamples_stay(tmp_path):
+    file = tmp_path / "hunted.json"
+    long, short = hunted(FIRST, "80 probes"), hunted(FIRST, "20 probes", seed=1)
+    hunting.keep(file, [replace(long, seconds=120.0)])
+    record = recorded(file)[FIRST.name]
+    assert (record["probes"], record["seconds"], record["seed"]) == (len(long.probes), 120.0, 0)
+    hunting.keep(file, [replace(short, seconds=3.0)])
+    assert recorded(file)[FIRST.name] == record
+    hunting.keep(file, [replace(short, seconds=130.0)])
+    assert recorded(file)[FIRST.name]["seed"] == 1
+    text = file.read_text()
+    hunting.keep(file, [many.failed(FIRST, "lost", "2m", 0.999, 0)])  # nothing was seen
+    assert file.read_text() == text
+
+
+def test_what_broke_it_is_kept_and_another_definition_begins_anew(tmp_path, make, monkeypatch):
+    file = tmp_path / "hunted.json"
+    one = make("azize-one", truth=lambda x: x + 0.5)
+    broken = hunted(one)
+    assert broken.verdict is rf.Verdict.REFUTED
+    hunting.keep(
+        file, [broken, replace(hunted(one, "4 probes"), verdict=rf.Verdict.CONFIRMED, judged=(), seconds=1e6)]
+    )
+    record = recorded(file)[one.name]
+    assert (record["verdict"], len(record["points"])) == ("REFUTED", 1)
+    changed = make("azize-one", truth=lambda x: x)
+    monkeypatch.setattr("verify.register.hunted", lambda: recorded(file))
+    assert set(hunts_of({one.name: one})) == {one.name}
+    assert hunts_of({one.name: changed}) == {}
+    hunting.keep(file, [replace(hunted(changed), seconds=1.0)])
+    again = recorded(file)[one.name]
+    assert (again["verdict"], again["points"]) == ("CONFIRMED", record["points"])
+    file.write_text("{")
+    with pytest.raises(ValueError, match="is damaged"):
+        recorded(file)
+
+
+def test_what_was_hunted_so_before_is_not_hunted_again(tmp_path):
+    file = tmp_path / "hunted.json"
+    hunting.keep(file, [hunted(FIRST)])
+    record = json.loads(file.read_text())[FIRST.name]
+    assert hunting.is_kept(record, FIRST, "40 probes", 0)
+    assert not hunting.is_kept(record | {"interrupted": True}, FIRST, "40 probes", 0)
+    assert not hunting.is_kept(record, FIRST, "2m", 0)
+    assert not hunting.is_kept(record, FIRST, "40 probes", 1)
+    assert not hunting.is_kept(record, SECOND, "40 probes", 0)
+    assert not hunting.is_kept(None, FIRST, "40 probes", 0)
