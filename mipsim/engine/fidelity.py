@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 
+from mipsim._pure import ImpureFunctionError
 from mipsim._validation import one_of
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.distributions.base import AbstractDistribution
@@ -14,6 +15,7 @@ from mipsim.engine.samplers.columns import column_sampler
 from mipsim.engine.samplers.normal import normal_sampler, quadratic_sampler
 from mipsim.engine.samplers.records import records_sampler
 from mipsim.engine.samplers.table_builder import table_sampler
+from mipsim.forms.aim import check_aim
 from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractGame, AbstractMembershipGame, lawful_round
 
@@ -65,10 +67,13 @@ def check_shapes(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> N
     play = (None if fidelity == "literal" else lawful_round(game)) or game.play
     try:
         target, output = jax.eval_shape(play, key, jnp.asarray(True))
+    except ImpureFunctionError:
+        raise
     except (TypeError, ValueError, IndexError) as error:
         raise ValueError(
-            f"mechanism {type(game.mechanism).__name__} cannot be played: {_first_line(error)}"
+            f"mechanism {name_of(game.mechanism)} cannot be played: {_first_line(error)}"
         ) from error
+    check_aim(game, attack)
     name = name_of(attack)
     known = getattr(attack, "data", None)
     membership = isinstance(game, AbstractMembershipGame)
@@ -82,6 +87,8 @@ def check_shapes(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> N
             if weights.shape != output.shape:
                 raise ValueError(f"its weights have shape {weights.shape}")
         score = jax.eval_shape(attack.score, target, output)
+    except ImpureFunctionError:
+        raise
     except (TypeError, ValueError, IndexError) as error:
         raise ValueError(
             f"attack {name} does not fit the game, whose target has shape {target.shape} and output "

@@ -119,9 +119,8 @@ class Run:
         with progress_line(title, len(self.asked), done, self.progress) as advance:
             ways = counter, begin, self.asked.stop, counter.block, self.chunk, workers
             for end, more in play_range(*ways):
-                _refuse_nan(
-                    more, columns, f"of the {2 * (end - begin)} games {begin} to {end - 1} of both worlds"
-                )
+                of = f"of the {2 * (end - begin)} games {begin} to {end - 1} of both worlds"
+                _refuse_nan(more, columns, of, sampler, (self.seed, GAMES, range(begin, end)))
                 counts, begin, done = counts + more, end, end - self.asked.start
                 if self.path is not None:
                     store(self.path, self._added(begun[0], counts[:, 0], done))
@@ -181,7 +180,8 @@ class Run:
         wanted, drawn = pilot_games(columns[0].game, sampler), []
         for start in range(0, wanted, counter.block):
             counts, scores = counter(start, start + counter.block)
-            _refuse_nan(counts, columns, f"of {2 * counter.block} pilot games")
+            of, own = f"of {2 * counter.block} pilot games", range(start, start + counter.block)
+            _refuse_nan(counts, columns, of, sampler, (0, PILOT, own))
             drawn.append(scores)
         scores = np.concatenate(drawn, axis=2)[:, :, :wanted]
         placed = []
@@ -296,13 +296,25 @@ def counted(seed: int, asked: range, games: int) -> dict[str, Any]:
     return {"games": games, "runs": [[seed, asked.start, asked.start + games]]}
 
 
-def _refuse_nan(counts: np.ndarray, columns: Sequence[Column], of: str) -> None:
+def _refuse_nan(
+    counts: np.ndarray,
+    columns: Sequence[Column],
+    of: str,
+    sampler: AbstractSampler,
+    played: tuple[int, int, range],
+) -> None:
+    """Raise ValueError if some score is NaN: of the mechanism if its outputs are, else of the attack."""
     bad = counts[:, :, -1].sum(axis=0)
-    if bad.any():
-        name = name_of(columns[int(np.argmax(bad > 0))].attack)
+    if not bad.any():
+        return
+    column = columns[int(np.argmax(bad > 0))]
+    if found := sampler.nan_outputs(*played):
         raise ValueError(
-            f"attack {name} gave NaN for {bad[bad > 0][0]} {of}; a score must be a number or +-inf"
+            f"mechanism {name_of(column.game.mechanism)} gave NaN for {found} {of}; an output must hold numbers or +-inf"
         )
+    raise ValueError(
+        f"attack {name_of(column.attack)} gave NaN for {bad[bad > 0][0]} {of}; a score must be a number or +-inf"
+    )
 
 
 def checked_seed(seed: object) -> int:
