@@ -1,7 +1,5 @@
 """What is kept of the hunts of the register, beside it."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json

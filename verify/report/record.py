@@ -4,8 +4,6 @@ JSON has no infinities: they are written as the strings "inf" and "-inf" (so tha
 back), and NaN, a number that does not exist, as null. A statement that could not be judged has the verdict null.
 """
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Mapping
