@@ -1,5 +1,10 @@
 """`python -m figures [FIGURE ...]`: draw figures of the papers."""
 
+if __name__ == "__main__":
+    from sims.process import begin
+
+    begin()  # before JAX is imported, which takes seconds
+
 import argparse
 import difflib
 import importlib
@@ -28,7 +33,7 @@ SCALES = ("quick", "paper", "full")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit status: 0 drawn, 2 bad arguments or stored counts, 130 interrupted."""
+    """Run the command; returns the exit status: 0 drawn, 1 where a disk is full, 2 bad arguments or stored counts, 130 interrupted."""
     options = _parser().parse_args(arguments)
     if options.list:
         for name in FIGURES:
@@ -41,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # After the check of the words, so that a wrong word is told at once.
     from figures.played import CountsError, Request
     from figures.write import writable_directory
+    from mipsim._files import is_full
+    from sims.process import ending_on_signals, say
 
     try:
         request = Request(options.scale, options.seed, writable_directory(options.out), sys.stderr.isatty())
@@ -48,14 +55,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     try:
-        for name in dict.fromkeys(options.figures or FIGURES):
-            paths = importlib.import_module(f"figures.{name}").draw(request)
-            print(f"{name}: {', '.join(str(path) for path in paths)}", flush=True)
+        with ending_on_signals("interrupted; finished figures and the counts played so far are kept"):
+            for name in dict.fromkeys(options.figures or FIGURES):
+                paths = importlib.import_module(f"figures.{name}").draw(request)
+                print(f"{name}: {', '.join(str(path) for path in paths)}", flush=True)
     except CountsError as error:
-        print(error, file=sys.stderr)
-        return 2
+        say(str(error))
+        return 1 if is_full(error.__cause__) else 2
+    except OSError as error:
+        say(f"a figure cannot be written: {error.strerror or error}")
+        return 1
     except KeyboardInterrupt:
-        print("interrupted; finished figures and the counts played so far are kept", file=sys.stderr)
+        say("interrupted; finished figures and the counts played so far are kept")
         return 130
     return 0
 

@@ -2,13 +2,13 @@
 
 import csv
 import io
-import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from figures.style import DPI
+from mipsim._files import replace_file as write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,21 +30,6 @@ def writable_directory(path: str | Path) -> Path:
     except OSError as error:
         raise ValueError(f"--out is {directory}; it must be a writable folder ({error.strerror})") from None
     return directory
-
-
-def write_bytes(path: Path, content: bytes) -> None:
-    """Replace `path` by the content in one step: a reader sees the old file or the new one, never a half."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def save(

@@ -6,13 +6,17 @@ from contextlib import contextmanager
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
+from jaxtyping import Array
 
 
 @contextmanager
 def exact_scope() -> Iterator[None]:
-    """Float64 on, and `jax_threefry_partitionable` fixed, so that no global flag changes a result.
+    """Float64, and every other setting of JAX's that could change a result or stop a game at what it was before anybody set it.
+
+    The offset of seeds cannot be set for a while: `fixed_key` makes keys that it does not move.
 
     Examples:
         >>> import jax.numpy as jnp
@@ -20,8 +24,31 @@ def exact_scope() -> Iterator[None]:
         ...     print(jnp.ones(1).dtype)
         float64
     """
-    with jax.enable_x64(True), jax.threefry_partitionable(True):
+    with (
+        jax.enable_x64(True),
+        jax.threefry_partitionable(True),
+        jax.default_prng_impl("threefry2x32"),
+        jax.numpy_dtype_promotion("standard"),
+        jax.numpy_rank_promotion("allow"),
+        jax.default_matmul_precision(None),
+        jax.transfer_guard("allow"),
+        jax.debug_nans(False),  # a score may be infinite, and arithmetic on the way there NaN
+        jax.debug_infs(False),
+        jax.disable_jit(False),
+    ):
         yield
+
+
+def fixed_key(seed: int) -> Array:
+    """The key of a seed, whatever JAX's flags add to seeds. Must be called inside `exact_scope`.
+
+    Examples:
+        >>> with exact_scope():
+        ...     bool((fixed_key(2**40 + 7) == jax.random.key(2**40 + 7)).all())
+        True
+    """
+    words = np.array([seed >> 32 & 0xFFFFFFFF, seed & 0xFFFFFFFF], np.uint32)
+    return jax.random.wrap_key_data(jnp.asarray(words), impl="threefry2x32")
 
 
 def in_float64(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import elementwise
 
-_EVALUATIONS, _MOST_CELLS, _NARROW = 1 << 16, 64, 2.0**-60
-"""At once, cells a round, and the width at which float64 cannot halve the range again."""
-_APART, _MOST_STEPS = 1e-13, 200
-"""How far apart two places may be that count as one: nearer, the rounding of a function decides its sign. Some 10 steps do."""
+_EVALUATIONS, _MOST_CELLS = 1 << 16, 64  # at once, and cells a round
+_NARROW = 2.0**-60  # of the range: float64 cannot halve it again
+_APART = 1e-13  # of two places that count as one: nearer, the rounding of a function decides its sign
+_MOST_STEPS = 200  # some 10 do
 
 
 def outer_root(

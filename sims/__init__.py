@@ -1,7 +1,20 @@
 """Named studies with their numbers, their runner and their stored results."""
 
-from sims.runner import run
-from sims.studies import STUDIES
-from sims.study import Study
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sims.runner import run
+    from sims.studies import STUDIES
+    from sims.study import Study
 
 __all__ = ["STUDIES", "Study", "run"]
+
+_HOMES = {"STUDIES": "sims.studies", "Study": "sims.study", "run": "sims.runner"}
+
+
+def __getattr__(name: str) -> Any:
+    # Imported when they are asked for: a command must hear Ctrl-C before it imports JAX, which takes seconds.
+    if name not in _HOMES:
+        raise AttributeError(f"module 'sims' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

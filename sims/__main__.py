@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+if __name__ == "__main__":
+    from sims.process import begin
+
+    begin()  # before JAX is imported, which takes seconds
+
 import argparse
 import difflib
-import signal
 import sys
 from collections.abc import Callable, Sequence
-from types import FrameType
 from typing import TYPE_CHECKING
 
+from mipsim._files import is_full
 from mipsim._validation import whole
+from sims.process import ending_on_signals, say
 
 if TYPE_CHECKING:
     from mipsim import Histogram
 
-EXIT_BAD, EXIT_INTERRUPTED, EXIT_TERMINATED = 2, 130, 143
-
-
-class _Terminated(KeyboardInterrupt):
-    """SIGTERM came; it ends a run as Ctrl-C does."""
+EXIT_FULL, EXIT_BAD, EXIT_INTERRUPTED = 1, 2, 130
 
 
 def parser() -> argparse.ArgumentParser:
@@ -75,26 +76,27 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit status: 0, 2 for bad arguments, 130 on Ctrl-C, 143 on SIGTERM."""
+    """Run the command; returns the exit status: 0, 1 where a disk is full, 2 for bad arguments, 130 on Ctrl-C.
+
+    Signals end the process itself: with 130, 143 on SIGTERM, 129 on SIGHUP.
+    """
     options = parser().parse_args(arguments)
-    before = signal.signal(signal.SIGTERM, _terminate)
     try:
-        return {"list": _list, "run": _run, "merge": _merge, "bench": _bench}[options.command](options)
-    except KeyboardInterrupt as stop:
-        kept = options.command == "run" and options.out
-        where = f"; finished chunks are kept in {kept}" if kept else ""
-        print(f"interrupted{where}", file=sys.stderr)
-        return _leave(EXIT_TERMINATED if isinstance(stop, _Terminated) else EXIT_INTERRUPTED)
+        with ending_on_signals(_interrupted(options)):
+            return {"list": _list, "run": _run, "merge": _merge, "bench": _bench}[options.command](options)
+    except KeyboardInterrupt:
+        say(_interrupted(options))
+        return _leave(EXIT_INTERRUPTED)
     except (ValueError, OSError) as error:
-        print(f"error: {getattr(error, 'strerror', None) or error}", file=sys.stderr)
+        say(f"error: {getattr(error, 'strerror', None) or error}")
+        status = EXIT_FULL if is_full(error) else EXIT_BAD
         is_lost = isinstance(error, ConnectionError) and not isinstance(error, BrokenPipeError)
-        return _leave(EXIT_BAD) if is_lost else EXIT_BAD
-    finally:
-        signal.signal(signal.SIGTERM, before)
+        return _leave(status) if is_lost else status
 
 
-def _terminate(_: int, __: FrameType | None) -> None:
-    raise _Terminated
+def _interrupted(options: argparse.Namespace) -> str:
+    kept = options.command == "run" and options.out
+    return f"interrupted; finished chunks are kept in {kept}" if kept else "interrupted"
 
 
 def _leave(status: int) -> int:
@@ -135,8 +137,8 @@ def _run(options: argparse.Namespace) -> int:
     settings = {"progress": True, "chunk": options.chunk, "devices": options.devices}
     if _is_joined(options):
         connect(options.coordinator, options.process_id, options.processes)
-        signal.signal(signal.SIGTERM, _terminate)  # JAX has set its own
-        histogram = run_on_hosts(study, games, seed, options.out, **settings)
+        with ending_on_signals(_interrupted(options)):  # JAX has set a handler of its own
+            histogram = run_on_hosts(study, games, seed, options.out, **settings)
         if not is_first():
             return 0
     else:

@@ -58,7 +58,7 @@ class CovarianceScore(AbstractLinearAttack):
         noise = np.asarray(gamma, dtype=np.float64)
         for value in noise.ravel():
             number("gamma", float(value), 0.0)
-        if noise.ndim and noise.shape != (dimension,):
+        if noise.shape not in ((), (dimension,)):
             raise ValueError(
                 f"gamma has shape {noise.shape}; it must be a number or have shape ({dimension},)"
             )

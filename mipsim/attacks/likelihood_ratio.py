@@ -53,10 +53,8 @@ class QuadraticRatio(AbstractQuadraticAttack):
 
     def centre(self, target: Float[Array, " d"]) -> Float[Array, " d"]:
         """Mu + (z - mu) (v + noise variance) / v, shape (d,); without noise the target itself."""
-        aim = aimed_at(self.aim, target, self.mean.shape[0])
-        return (
-            jnp.asarray(self.mean) + (aim - self.mean) * (self.variance + self.noise_variance) / self.variance
-        )
+        aim, total = aimed_at(self.aim, target, self.mean.shape[0]), self.variance + self.noise_variance
+        return jnp.asarray(self.mean) + (aim - self.mean) * total / self.variance
 
     def metric(self, target: Float[Array, " d"]) -> Float[Array, " d"]:
         """n^2 v / (o (o - v)), shape (d,)."""
@@ -154,9 +152,8 @@ class LikelihoodRatio(AbstractAdditiveAttack):
         """
         if not isinstance(self.data, Gaussian):
             return None
-        return QuadraticRatio(
-            self.data.mean, self.data.cov, self.noise_variance, self.rows, self.rho, self.aim
-        )
+        parts = self.data.mean, self.data.cov, self.noise_variance
+        return QuadraticRatio(*parts, self.rows, self.rho, self.aim)
 
     def link(self, target: Float[Array, " d"], total: Float[Array, ""]) -> Float[Array, ""]:
         """log((1 - rho) + rho exp(total)): the target was drawn with probability rho."""

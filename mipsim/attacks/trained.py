@@ -117,9 +117,8 @@ def trained_attack(
         change, moments = optimiser.update(jax.grad(loss)(parameters, rows), moments, parameters)
         return optax.apply_updates(parameters, change), moments
 
-    learned, _ = jax.jit(lambda state: jax.lax.fori_loop(0, STEPS, step, state))(
-        (start, optimiser.init(start))
-    )
+    train = jax.jit(lambda state: jax.lax.fori_loop(0, STEPS, step, state))
+    learned, _ = train((start, optimiser.init(start)))
     found = [learned["params"][f"Dense_{place}"] for place in range(len(widths) + 1)]
     layers = tuple((np.asarray(one["kernel"], float), np.asarray(one["bias"], float)) for one in found)
     return TrainedClassifier(layers, centre, scale)

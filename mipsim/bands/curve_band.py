@@ -91,13 +91,12 @@ class CurveBand:
             [[0.9259, 0.5468, 0.1308], [0.9275, 0.5501, 0.1331]]
         """
         risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
-        high = []
-        for counts, games in ((false_positives, out_games), (false_negatives, in_games)):
-            if free_thresholds:
-                high.append(duembgen_wellner(counts, games, risk)[1])
-            else:  # the upper end of a two-sided interval at risk r fails with r / 2
-                k = max(1, np.asarray(counts).size)
-                high.append(clopper_pearson(counts, games, risk, thresholds=k)[1])
+        worlds = (false_positives, out_games), (false_negatives, in_games)
+        if free_thresholds:
+            high = [duembgen_wellner(*world, risk)[1] for world in worlds]
+        else:  # the upper end of a two-sided interval at risk r fails with r / 2
+            sizes = [max(1, np.asarray(counts).size) for counts, _ in worlds]
+            high = [clopper_pearson(*w, risk, thresholds=k)[1] for w, k in zip(worlds, sizes, strict=True)]
         nothing = np.zeros_like(high[0])
         return cls(nothing, high[0], nothing, high[1])
 
@@ -120,8 +119,7 @@ class CurveBand:
     def advantage_interval(self) -> tuple[float, float]:
         """Interval of the largest TPR - FPR over all thresholds, also those between the K."""
         low = max(0.0, float((1.0 - self.alpha_high - self.beta_high).max()))
-        # Between two jumps of B_L the height 1 - a - B_L(a) is largest at the left end, where B_L has just
-        # jumped.
+        # Between two jumps of B_L the height 1 - a - B_L(a) is largest where B_L has just jumped.
         jumps = np.concatenate([[0.0], self.alpha_low])
         return low, float((1.0 - jumps - self.lower(jumps)).max())
 

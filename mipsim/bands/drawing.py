@@ -80,9 +80,8 @@ def draw_curve(
         beta = np.where(1.0 - curve.beta > 0, beta, np.nan)
         alpha = np.where(alpha > 0, alpha, np.nan)
     with mpl.rc_context(_JOURNAL):
-        ax.fill_between(
-            grid, lower, upper, step="post", color=_CURVE, alpha=0.2, lw=0, label=_band_label(curve)
-        )
+        shade: Any = {"step": "post", "color": _CURVE, "alpha": 0.2, "lw": 0}
+        ax.fill_between(grid, lower, upper, label=_band_label(curve), **shade)
         ax.plot(alpha, beta, "o-", color=_CURVE, ms=1.8, lw=0.7, label="played")
         if claimed is not None:
             ax.plot(fine, claimed, "--", color=_CLAIM, lw=1.1, label="claimed")
@@ -117,10 +116,8 @@ def _band_label(curve: AbstractPlayedTradeOff) -> str:
 
 
 def _caption(curve: AbstractPlayedTradeOff, claim: AbstractTradeOff | None) -> str:
-    games = (
-        f"{curve.out_games:,} games in each world"
-        if curve.out_games == curve.in_games
-        else f"{curve.out_games:,} out and {curve.in_games:,} in games"
-    )
+    games = f"{curve.out_games:,} out and {curve.in_games:,} in games"
+    if curve.out_games == curve.in_games:
+        games = f"{curve.out_games:,} games in each world"
     shaded = f"shaded: {_band_label(curve)} over {curve.thresholds.size} thresholds"
     return f"{games}; {shaded}" + ("" if claim is None else f"; dashed: {claim}")

@@ -32,8 +32,7 @@ def kappa(failure_probability: float) -> float:
     risk = number("failure_probability", failure_probability, _RISKS[-1], 1.0, high_open=True)
     if risk >= _RISKS[0]:
         return _KAPPAS[0]
-    at = [-math.log(r) for r in _RISKS]
-    here = -math.log(risk)
+    at, here = [-math.log(r) for r in _RISKS], -math.log(risk)
     right = next(i for i in range(1, len(at)) if here <= at[i] * (1 + 1e-15))
     candidates = [_KAPPAS[right]]  # the quantile only grows as the probability falls
     for first in (right - 2, right):

@@ -16,9 +16,7 @@ LEAST_RISK = 1e-3
 _RANKS = 96  # of the "out" scores: neighbours are strongly correlated, more add little
 _SHARE = 0.1  # of the failure probability: the level of the bound at one threshold, before calibration
 _FAILURES, _LEAST_DRAWS = 200, 20_000  # so many draws on average beyond the critical one, and so many draws
-_UNLUCKY = (
-    1e-3  # share of seeds for which the failure probability, given the draws, may exceed the nominal one
-)
+_UNLUCKY = 1e-3  # share of seeds whose failure probability, given the draws, may exceed the nominal one
 _CHUNK = 16_384  # draws at a time: some 100 MB at most
 _SEED = 20_231_117  # any fixed number: a bound then depends on the counts alone
 
@@ -172,9 +170,8 @@ class _Values:
     def largest(self, x: np.ndarray, y: np.ndarray) -> float:
         """The statistic: the largest value of a reached pair, -inf if there is none."""
         order = np.argsort(x, kind="stable")
-        least = np.minimum.accumulate(
-            y[order]
-        )  # of the false negatives, with at most so many false positives
+        # The least number of false negatives with at most so many false positives.
+        least = np.minimum.accumulate(y[order])
         last = np.searchsorted(x[order], self.ranks - 1, side="right") - 1
         j = np.where(last >= 0, least[np.maximum(last, 0)] + 1, self.n1 + 1)
         found = self.at(np.minimum(j, self.n1))

@@ -8,14 +8,11 @@ from scipy.special import ndtr, ndtri
 from mipsim.bands.scaled_rates import ScaledRates
 from mipsim.tradeoff.base import AbstractTradeOff
 
-_CELLS, _FINE_CELLS = 256, 512
-"""More cells only narrow the interval: each end is rounded outwards to the edge of a cell."""
-
+_CELLS, _FINE_CELLS = 256, 512  # more only narrow the interval, whose ends are rounded outwards to an edge
 _LEAST, _MOST, _STEP = -39.0, 8.5, 0.25  # Phi is exactly 0 and 1 in float64 there
 _NODES = np.arange(_LEAST, _MOST + _STEP, _STEP)
 _FLATTEST = 0.02  # radians: both worlds keep some weight
-_BOX = 0.05
-"""Share of an end's failure probability that goes to each of the two limits of the box."""
+_BOX = 0.05  # share of an end's failure probability that goes to each of the two limits of the box
 
 
 def critical_probits(failure_probability: float, thresholds: int, sides: int) -> tuple[float, float]:

@@ -95,7 +95,8 @@ def law_of_score(
     target = np.where(certain, 0.5, claimed)
     low = np.where(certain, -np.inf, ndtri(target) - ndtri(high_p))
     high = np.where(certain, np.inf, ndtri(target) - ndtri(low_p))
-    enough = np.minimum(below, games - below) >= LEAST_COUNT
+    rarest = np.minimum(below, games - below)
+    enough = rarest >= LEAST_COUNT
     # Inside (0, 1), so that the error planned with is finite at empty thresholds too.
     inner = (below + 0.5) / (games + 1)
     density = np.exp(-0.5 * ndtri(inner) ** 2) / np.sqrt(2 * np.pi)
@@ -103,9 +104,7 @@ def law_of_score(
     with np.errstate(invalid="ignore"):
         estimate = np.where(certain, 0.0, ndtri(target) - ndtri(np.where(enough, observed, inner)))
     probit = float(-ndtri(failure_probability / (2 * thresholds.size)))
-    half_width, detectable = widths_and_detectable(
-        probit, error, low, estimate, high, np.minimum(below, games - below)
-    )
+    half_width, detectable = widths_and_detectable(probit, error, low, estimate, high, rarest)
     return LawComparison(
         estimate=estimate,
         low=low,

@@ -79,12 +79,9 @@ class ScaledRates:
             >>> low.round(8).tolist(), high.round(8).tolist()
             ([3.73e-06], [6.54e-06])
         """
-        k = self.count.size
-        ends = [
-            clopper_pearson([x], int(n), failure_probability, thresholds=k)
-            for x, n in zip(self.count, self.games, strict=True)
-        ]
-        low, high = (np.minimum(self.scale * np.array([e[i][0] for e in ends]), 1.0) for i in (0, 1))
+        k, pairs = self.count.size, zip(self.count, self.games, strict=True)
+        ends = [clopper_pearson([x], int(n), failure_probability, thresholds=k) for x, n in pairs]
+        low, high = np.minimum(self.scale * np.array(ends).reshape(-1, 2).T, 1.0)
         return np.where(self.complement, 1.0 - high, low), np.where(self.complement, 1.0 - low, high)
 
     @classmethod
@@ -165,9 +162,8 @@ class ScaledRates:
         return self.planned_variance(z[:, None])[:, 0]
 
     def _probit(self, q: np.ndarray) -> np.ndarray:
-        shape = (-1,) + (1,) * (q.ndim - 1)
-        z = ndtri(np.minimum(self.scale.reshape(shape) * q, 1.0))
-        return np.where(self.complement.reshape(shape), -z, z)
+        z = ndtri(np.minimum(self.scale * q, 1.0))
+        return np.where(self.complement, -z, z)
 
 
 def rates_band(out: ScaledRates, inside: ScaledRates, failure_probability: float) -> CurveBand:

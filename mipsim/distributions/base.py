@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from mipsim._family import AbstractMember
-from mipsim._precision import exact_scope
+from mipsim._precision import exact_scope, fixed_key
 from mipsim._validation import finite_vector, positive_definite_factor, real_array, whole
 
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -101,7 +101,7 @@ class AbstractDistribution(AbstractMember):
     def typical_target(self, seed: int = 0) -> Vector:
         """One record drawn from the law with its own seed, shape (d,); the same seed gives the same point."""
         with exact_scope():
-            key = jax.random.fold_in(jax.random.key(seed, impl="threefry2x32"), 0x7A)
+            key = jax.random.fold_in(fixed_key(seed), 0x7A)
             return np.asarray(self.sample(key, 1)[0], dtype=np.float64)
 
     def mahalanobis_squared(self, point: object) -> float:
@@ -253,10 +253,15 @@ def coordinates(d: int | None, **parameters: object) -> tuple[Vector, ...]:
 
 def positive(name: str, values: np.ndarray, why: str = "") -> np.ndarray:
     """Return `values` if all are > 0, or name the first coordinate that is not."""
-    if not (values > 0).all():
-        worst = int(np.argmin(values > 0))
-        raise ValueError(f"{name} is {values[worst]:g} at coordinate {worst}; it must be > 0{why}")
+    check_each(name, values, values > 0, f"; it must be > 0{why}")
     return values
+
+
+def check_each(name: str, values: np.ndarray, good: np.ndarray, demand: str) -> None:
+    """Raise ValueError for the first coordinate that is not good; the demand ends the sentence."""
+    if not good.all():
+        worst = int(np.argmin(good))
+        raise ValueError(f"{name} is {values[worst]:g} at coordinate {worst}{demand}")
 
 
 def moment_order(order: object) -> int:

@@ -11,6 +11,7 @@ from mipsim._validation import finite_vector
 from mipsim.distributions.base import (
     AbstractProduct,
     Vector,
+    check_each,
     coordinates,
     moment_order,
     sum_ratio,
@@ -40,19 +41,10 @@ class Bernoulli(AbstractProduct):
 
     def __init__(self, p: object, d: int | None = None) -> None:
         (self.p,) = coordinates(d, p=p)
-        outside = (self.p < 0) | (self.p > 1)
-        if outside.any():
-            worst = int(np.argmax(outside))
-            raise ValueError(
-                f"p is {self.p[worst]:g} at coordinate {worst}; every probability must be in (0, 1)"
-            )
-        constant = (self.p == 0) | (self.p == 1)
-        if constant.any():
-            worst = int(np.argmax(constant))
-            raise ValueError(
-                f"p is {self.p[worst]:g} at coordinate {worst}, a constant coordinate with zero variance; "
-                "every probability must be strictly between 0 and 1"
-            )
+        check_each("p", self.p, (self.p >= 0) & (self.p <= 1), "; every probability must be in (0, 1)")
+        demand = "; every probability must be strictly between 0 and 1"
+        inner = (self.p > 0) & (self.p < 1)
+        check_each("p", self.p, inner, f", a constant coordinate with zero variance{demand}")
 
     @property
     def mean(self) -> Vector:

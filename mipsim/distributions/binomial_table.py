@@ -12,8 +12,7 @@ from mipsim._validation import finite_vector, whole
 MOST_BITS = 16
 """The widest table has 2^16 columns; a wider binomial window has no table."""
 
-_TAIL = 2.0**-34
-"""A quarter of the unit 2^-32 in which masses are stored: what is cut off could not be stored."""
+_TAIL = 2.0**-34  # a quarter of the unit 2^-32 in which masses are stored: what is cut off would be lost
 
 
 @dataclass(frozen=True)

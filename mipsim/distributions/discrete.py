@@ -10,8 +10,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from mipsim._validation import finite_vector, real_array, whole
 from mipsim.distributions.base import AbstractProduct, Vector, moment_order
 
-_FEW = 16
-"""With more values a search takes fewer comparisons than all of them; both find the same value."""
+_FEW = 16  # with more values a search takes fewer comparisons than all of them; both find the same value
 
 
 class Discrete(AbstractProduct):
@@ -43,16 +42,12 @@ class Discrete(AbstractProduct):
             raise ValueError(
                 f"values holds {np.unique(support).size} distinct numbers of {m}; give m >= 2 distinct ones"
             )
-        if weights.ndim not in (1, 2) or weights.size == 0 or weights.shape[-1] != m:
+        d = None if d is None else whole("d", d, 1)
+        rows = weights.shape[0] if weights.ndim == 2 and d is None else d
+        if weights.size == 0 or weights.shape not in ((m,), (rows, m)):
             raise ValueError(
-                f"probabilities has shape {weights.shape}; it must have shape ({m},) or (d, {m})"
+                f"probabilities has shape {weights.shape}; it must have shape ({m},) or ({d or 'd'}, {m})"
             )
-        if d is not None:
-            d = whole("d", d, 1)
-            if weights.ndim == 2 and weights.shape[0] != d:
-                raise ValueError(
-                    f"probabilities has shape {weights.shape}; it must have shape ({m},) or ({d}, {m})"
-                )
         if (weights < 0).any():
             raise ValueError(f"probabilities holds {weights.min():g}; every probability must be >= 0")
         total = weights.sum(axis=-1, keepdims=True)

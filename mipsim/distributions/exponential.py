@@ -90,10 +90,7 @@ def _log_sum_ratio(
     """
     rest = total - target
     possible = rest > 0
-    log_rest, log_total = (
-        jnp.log(jnp.where(possible, rest, 1.0)),
-        jnp.log(jnp.where(possible, total, 1.0)),
-    )
+    log_rest, log_total = (jnp.log(jnp.where(possible, x, 1.0)) for x in (rest, total))
     ratio = (n - 2) * log_rest - (n - 1) * log_total + target / data.scale + jnp.log((n - 1) * data.scale)
     return jnp.where(target < 0, jnp.nan, jnp.where(possible, ratio, -jnp.inf))
 

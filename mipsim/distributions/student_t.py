@@ -13,6 +13,7 @@ from mipsim.distributions.base import (
     AbstractUnbounded,
     Vector,
     characteristic,
+    check_each,
     coordinates,
     moment_order,
     positive,
@@ -41,11 +42,7 @@ class StudentT(AbstractUnbounded, AbstractProduct):
 
     def __init__(self, df: object, mean: object = 0.0, scale: object = 1.0, d: int | None = None) -> None:
         self.df, self.location, self.scale = coordinates(d, df=df, mean=mean, scale=scale)
-        if not (self.df > 2).all():
-            worst = int(np.argmin(self.df > 2))
-            raise ValueError(
-                f"df is {self.df[worst]:g} at coordinate {worst}; it must be > 2 for a finite variance"
-            )
+        check_each("df", self.df, self.df > 2, "; it must be > 2 for a finite variance")
         positive("scale", self.scale)
 
     def central_moment(self, order: int) -> Vector:
@@ -65,9 +62,8 @@ class StudentT(AbstractUnbounded, AbstractProduct):
         key_radius, key_angle = jax.random.split(key)
         shape = (n, self.location.shape[0])
         radius = jnp.sqrt(self.df * jnp.expm1(2 * jax.random.exponential(key_radius, shape) / self.df))
-        return (
-            radius * jnp.cos(2 * jnp.pi * jax.random.uniform(key_angle, shape)) * self.scale + self.location
-        )
+        cosine = jnp.cos(2 * jnp.pi * jax.random.uniform(key_angle, shape))
+        return radius * cosine * self.scale + self.location
 
 
 def _characteristic(data: StudentT, u: np.ndarray) -> np.ndarray:

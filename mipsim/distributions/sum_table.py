@@ -16,15 +16,10 @@ from mipsim.distributions.student_t import StudentT
 from mipsim.distributions.uniform import Uniform
 
 _TAIL = 2.0**-35  # an eighth of the unit 2^-32 in which masses are stored
-_CELL_BITS = 12
-"""4096 cells: a straight density in each is then off by less than 1e-9, and the table fits the L2 cache."""
-
-_FINE, _COARSE = 5e-4, 1e-2
-"""Spacings in standard deviations: the wished one, and the widest that is taken; wider ones are refused."""
-
+_CELL_BITS = 12  # 4096 cells: a straight density in each is off by less than 1e-9; they fit the L2 cache
+_FINE, _COARSE = 5e-4, 1e-2  # spacing in standard deviations: the wished one, and the widest that is taken
 _POINTS = 2**20  # of the Fourier transform: 16 MB of complex numbers
-_QUIET = 1e-12
-"""How small the transform must be at the grid's highest frequency, else the grid does not see the density."""
+_QUIET = 1e-12  # of the transform at the grid's highest frequency: else the grid does not see the density
 
 
 @dataclass(frozen=True)
@@ -89,38 +84,30 @@ def standard_form(data: AbstractDistribution) -> StandardForm | None:
     return None
 
 
-def _form(location: np.ndarray, scale: np.ndarray, sd: float, law: AbstractDistribution) -> StandardForm:
-    function = characteristic(law)
-    assert function is not None
-    return StandardForm(location, scale, sd, function)
+def _form(
+    data: AbstractDistribution, scale: np.ndarray, sd: float, law: AbstractDistribution
+) -> StandardForm | None:
+    of = characteristic(law)
+    return of and StandardForm(data.mean, scale, sd, of)
+
+
+standard_form.register(Exponential, lambda data: _form(data, data.scale, 1.0, Exponential(1.0)))
+standard_form.register(Laplace, lambda data: _form(data, data.scale, np.sqrt(2.0), Laplace(0.0, 1.0)))
+standard_form.register(
+    Uniform, lambda data: _form(data, data.high - data.low, np.sqrt(1 / 12), Uniform(-0.5, 0.5))
+)
 
 
 @standard_form.register
 def _(data: Gaussian) -> StandardForm | None:
-    return _form(data.mean, data.factor, 1.0, Gaussian(0.0, 1.0)) if data.is_product else None
-
-
-@standard_form.register
-def _(data: Exponential) -> StandardForm:
-    return _form(data.mean, data.scale, 1.0, Exponential(1.0))
-
-
-@standard_form.register
-def _(data: Laplace) -> StandardForm:
-    return _form(data.mean, data.scale, np.sqrt(2.0), Laplace(0.0, 1.0))
-
-
-@standard_form.register
-def _(data: Uniform) -> StandardForm:
-    return _form(data.mean, data.high - data.low, np.sqrt(1 / 12), Uniform(-0.5, 0.5))
+    return _form(data, data.factor, 1.0, Gaussian(0.0, 1.0)) if data.is_product else None
 
 
 @standard_form.register
 def _(data: StudentT) -> StandardForm | None:
     df = float(data.df[0])
-    if (data.df != df).any():
-        return None
-    return _form(data.mean, data.scale, float(np.sqrt(df / (df - 2))), StudentT(df))
+    same = (data.df == df).all()
+    return _form(data, data.scale, float(np.sqrt(df / (df - 2))), StudentT(df)) if same else None
 
 
 def sum_table(form: StandardForm, rows: int) -> SumTable | None:
@@ -160,9 +147,8 @@ def sum_table(form: StandardForm, rows: int) -> SumTable | None:
             break
         reach *= 2
     density = np.fft.fft(turned * np.exp(0.5j * u * step)).real / (points * step)
-    places = (
-        np.arange(points + 1) - points / 2 - 0.5
-    ) * step  # cell j of the grid lies around (j - N/2) step
+    # Cell j of the grid lies around (j - N/2) step.
+    places = (np.arange(points + 1) - points / 2 - 0.5) * step
     inside = np.flatnonzero((cdf > _TAIL) & (cdf < cdf[-1] - _TAIL))
     low, high = max(int(inside[0]) - 1, 0), min(int(inside[-1]) + 1, points - 1)
     # Narrow cells where the density is high, wide ones in the tails.
@@ -244,6 +230,5 @@ def lattice_table(data: AbstractDistribution, rows: int, bits: int | None = None
     for k, (_, pmf) in enumerate(sums):
         cdf = np.cumsum(np.maximum(pmf, 0.0))
         masses[k, : pmf.size] = np.diff(np.rint(cdf / cdf[-1] * 2.0**32).astype(np.int64), prepend=0)
-    entries = alias_entries(masses, bits)
-    lows = np.array([low for low, _ in sums], dtype=np.float64)
-    return LatticeTable(entries[row], rows * least + step * lows[row], step, bits)
+    lows = np.array([float(low) for low, _ in sums])
+    return LatticeTable(alias_entries(masses, bits)[row], rows * least + step * lows[row], step, bits)

@@ -8,7 +8,7 @@ import equinox as eqx
 import numpy as np
 
 from mipsim._validation import finite_vector
-from mipsim.distributions.base import AbstractDistribution
+from mipsim.distributions.base import AbstractDistribution, check_each
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.exponential import Exponential
@@ -38,8 +38,7 @@ def tilted(data: AbstractDistribution, slope: object) -> tuple[AbstractDistribut
         >>> print(law.mean, round(cumulant, 6))  # log 2
         [0.75] 0.693147
     """
-    s = finite_vector("slope", slope, data.dimension)
-    return _tilted(data, s)
+    return _tilted(data, finite_vector("slope", slope, data.dimension))
 
 
 @singledispatch
@@ -66,11 +65,8 @@ def _(data: Gaussian, s: np.ndarray) -> tuple[AbstractDistribution, float]:
 @_tilted.register
 def _(data: Exponential, s: np.ndarray) -> tuple[AbstractDistribution, float]:
     rest = 1.0 - data.scale * s
-    if not (rest > 0).all():
-        worst = int(np.argmin(rest))
-        raise ValueError(
-            f"slope is {s[worst]:g} at coordinate {worst}; it must be below 1 / scale = {1 / data.scale[worst]:g}"
-        )
+    most = 1 / data.scale[int(np.argmin(rest))]
+    check_each("slope", s, rest > 0, f"; it must be below 1 / scale = {most:g}")
     return Exponential(data.scale / rest), float(-np.log(rest).sum())
 
 

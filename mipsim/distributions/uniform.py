@@ -5,7 +5,14 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector
-from mipsim.distributions.base import AbstractProduct, Vector, characteristic, coordinates, moment_order
+from mipsim.distributions.base import (
+    AbstractProduct,
+    Vector,
+    characteristic,
+    check_each,
+    coordinates,
+    moment_order,
+)
 
 
 class Uniform(AbstractProduct):
@@ -27,12 +34,9 @@ class Uniform(AbstractProduct):
 
     def __init__(self, low: object, high: object, d: int | None = None) -> None:
         self.low, self.high = coordinates(d, low=low, high=high)
-        if not (self.high > self.low).all():
-            worst = int(np.argmin(self.high > self.low))
-            low_there = f"low = {self.low[worst]:g}"
-            raise ValueError(
-                f"high is {self.high[worst]:g} at coordinate {worst}; it must exceed {low_there}"
-            )
+        wide = self.high > self.low
+        demand = f"; it must exceed low = {self.low[int(np.argmin(wide))]:g}"
+        check_each("high", self.high, wide, demand)
 
     @property
     def mean(self) -> Vector:

@@ -20,8 +20,8 @@ from mipsim.games.base import AbstractGame, AbstractMembershipGame, lawful_round
 FIDELITIES = ("auto", "literal", "sufficient", "projected", "exact")
 """From every record drawn to no game at all; "auto" takes the cheapest faithful one that plays."""
 
+# Builders of samplers that draw the score itself, in the order in which they are asked.
 _PROJECTED = (normal_sampler, records_sampler, quadratic_sampler, clipped_law_sampler)
-"""Builders of samplers that draw the score itself, in the order in which they are asked."""
 
 
 def check_fidelity(fidelity: object) -> str:
@@ -92,9 +92,8 @@ def build_sampler(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> 
     Raises:
         ValueError: if the fidelity that is asked for does not exist for this game and attack.
     """
-    literal = LiteralSampler(
-        game=game, attack=attack, block=block_games(game.numbers, budget=2**21, most=1024)
-    )
+    block = block_games(game.numbers, budget=2**21, most=1024)
+    literal = LiteralSampler(game=game, attack=attack, block=block)
     if not isinstance(game, AbstractMembershipGame):
         if fidelity in ("auto", "literal"):
             return literal
@@ -110,21 +109,18 @@ def build_sampler(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> 
             f"fidelity is 'projected', but the score of {name_of(attack)} has no law of one or two dimensions in this "
             "game; use 'auto'"
         )
-    if fidelity != "literal":
-        tabled = table_sampler(game, attack) or column_sampler(game, attack)
-        if tabled is not None:
-            return tabled
+    tabled = fidelity != "literal" and (table_sampler(game, attack) or column_sampler(game, attack))
+    if tabled:
+        return tabled
     if fidelity == "sufficient" and not game.has_exact_law:
         raise ValueError(
             f"fidelity is 'sufficient', but {type(game.mechanism).__name__} of {type(game.data).__name__} data has no "
             "exact law here; use 'literal' or 'auto'"
         )
     if fidelity == "literal" or not game.has_exact_law:
-        clipped = clipped_scores_sampler(game, attack) or clipped_rows_sampler(game, attack)
-        return clipped or literal
-    return LawSampler(
-        game=game, attack=attack, block=block_games(game.data.dimension, budget=2**18, most=4096)
-    )
+        return clipped_scores_sampler(game, attack) or clipped_rows_sampler(game, attack) or literal
+    block = block_games(game.data.dimension, budget=2**18, most=4096)
+    return LawSampler(game=game, attack=attack, block=block)
 
 
 def pilot_games(game: AbstractGame, sampler: AbstractSampler) -> int:

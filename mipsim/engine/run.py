@@ -2,10 +2,10 @@
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import numpy as np
 
@@ -299,6 +299,33 @@ def checked_seed(seed: object) -> int:
     return value
 
 
+def _is_terminal(stream: Any) -> bool:
+    """Whether somebody may look there: a stream may be None or closed."""
+    try:
+        return stream is not None and stream.isatty()
+    except (OSError, ValueError):
+        return False
+
+
+class _Heedless:
+    """A stream that may be closed, or its terminal gone: what is written there is lost, and the run goes on."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with suppress(OSError, ValueError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError, ValueError):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
 @contextmanager
 def progress_line(title: str, games: int, done: int, enabled: bool) -> Iterator[Callable[[int], None]]:
     """Yield a function to call with the number of games done in each world.
@@ -309,7 +336,7 @@ def progress_line(title: str, games: int, done: int, enabled: bool) -> Iterator[
         >>> with progress_line("literal", games=10, done=0, enabled=False) as advance:
         ...     advance(10)
     """
-    if not enabled or not sys.stderr.isatty():
+    if not enabled or not _is_terminal(sys.stderr):
         yield lambda done: None
         return
     from rich.console import Console
@@ -322,7 +349,8 @@ def progress_line(title: str, games: int, done: int, enabled: bool) -> Iterator[
         TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(elapsed_when_finished=True),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(file=cast(IO[str], _Heedless(sys.stderr)))
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(title, total=games, completed=done, rate="")
 
         def advance(finished: int) -> None:

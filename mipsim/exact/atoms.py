@@ -143,6 +143,17 @@ def merged(values: np.ndarray, out: np.ndarray, inside: np.ndarray, lost: float 
     )
 
 
+World = tuple[np.ndarray, np.ndarray]
+"""Values and their probabilities."""
+
+
+def beside(out: World, inside: World, lost: float) -> Table:
+    """One table of the two worlds' own values, each impossible in the other unless it is there as well."""
+    nothing = [np.zeros(world[0].size) for world in (inside, out)]
+    values = np.concatenate([out[0], inside[0]])
+    return merged(values, np.concatenate([out[1], nothing[0]]), np.concatenate([nothing[1], inside[1]]), lost)
+
+
 def power(values: np.ndarray, probabilities: np.ndarray, copies: int) -> Table | None:
     """The law of a sum of `copies` independent values, in both worlds alike; None if it has too many atoms."""
     result = Table(np.zeros(1), np.ones(1), np.ones(1))

@@ -61,16 +61,13 @@ class Bracket:
     def above_bounds(self, x: np.ndarray, world: int) -> tuple[np.ndarray, np.ndarray]:
         """Bounds on P(score > x); shape of x."""
         x = np.asarray(x, float)
-        known = self.heavy_above(x, world)
+        low = high = self.heavy_above(x, world)
         if self.grid.size:
             i = np.searchsorted(self.grid, x, side="right") - 1  # the last point <= x
             j = np.searchsorted(self.grid, x, side="left")  # the first point >= x
             last = self.grid.size - 1
-            rest = self.low[world, 0], self.high[world, 0]
-            low = known + np.where(j > last, 0.0, self.low[world, np.minimum(j, last)])
-            high = known + np.where(i < 0, rest[1], self.high[world, np.maximum(i, 0)])
-        else:
-            low = high = known
+            low = low + np.where(j > last, 0.0, self.low[world, np.minimum(j, last)])
+            high = high + self.high[world, np.maximum(i, 0)]
         most = min(1.0, 1.0 - self.below[world] + self.error[world] + 4.0 * UNIT)
         return np.clip(low - self.error[world], 0.0, most), np.clip(high + self.error[world], 0.0, most)
 
@@ -90,27 +87,20 @@ class Bracket:
     @cached_property
     def error_bound(self) -> float:
         """How far `estimate` can be from the truth, at any threshold and in either world."""
-        worst = 0.0
-        for world in (0, 1):
-            error = float(self.error[world]) + 8.0 * UNIT
-            if self.grid.size:
-                high, low, middle = self.high[world], self.low[world], self.middle[world]
-                error += float(np.max(np.maximum(high[:-1] - middle[1:], middle[:-1] - low[1:])))
-                error = max(error, float(high[-1] + self.error[world]))
-            worst = max(worst, error)
-        return min(worst, 1.0)
+        error = self.error + 8.0 * UNIT
+        if self.grid.size:
+            high, low, middle = self.high, self.low, self.middle
+            inner = np.maximum(high[:, :-1] - middle[:, 1:], middle[:, :-1] - low[:, 1:]).max(axis=1)
+            error = np.maximum(error + inner, high[:, -1] + self.error)
+        return min(float(error.max()), 1.0)
 
     @cached_property
     def width(self) -> float:
         """How far two numbers inside the bounds can be apart, at any threshold and in either world."""
-        widest = 0.0
-        for world in (0, 1):
-            wide = 2.0 * float(self.error[world]) + 8.0 * UNIT
-            if self.grid.size:
-                high, low = self.high[world], self.low[world]
-                wide += float(max(np.max(high[:-1] - low[1:]), high[-1]))
-            widest = max(widest, wide)
-        return min(widest, 1.0)
+        wide = 2.0 * self.error + 8.0 * UNIT
+        if self.grid.size:
+            wide = wide + np.maximum((self.high[:, :-1] - self.low[:, 1:]).max(axis=1), self.high[:, -1])
+        return min(float(wide.max()), 1.0)
 
 
 def bracket(
@@ -151,10 +141,8 @@ def bracket(
     found = _whole(total, heavy, nodes, below, errors)
     if found.error_bound > _WIDE and not total.noise.parts and heavy.values.size == 0:
         # Ties of many outcomes make atoms that no single outcome shows: logarithms of products of small numbers, say.
-        sizes = sum(
-            int((s.probability > 0.0).any(axis=0).sum() * np.ceil(np.log2(s.copies.max() + 1.0)))
-            for s in powers
-        )
+        steps = [np.ceil(np.log2(s.copies.max() + 1.0)) for s in powers]
+        sizes = sum((s.probability > 0.0).any(axis=0).sum() * k for s, k in zip(powers, steps, strict=True))
         heavy = heavy_atoms(total, _TIES, int(np.clip(_WORK / sizes, 2**6, 2**15)))
         retried = _whole(total, heavy, nodes, below, errors + heavy.error)
         found = min(found, retried, key=lambda b: b.error_bound)
@@ -165,11 +153,9 @@ def _whole(total: Independent, heavy: Heavy, nodes: int, below: np.ndarray, erro
     masses = np.stack([heavy.out, heavy.inside])
     light = np.maximum(total.finite - masses.sum(axis=1), 0.0)
     if light.max() <= _LIGHTEST:
-        empty = np.zeros((2, 0))
-        return Bracket(
-            np.zeros(0), empty, empty, heavy.values, masses, below, errors + light + 1e-15, heavy.slack
-        )
-    grid, low, high, off = _rest(total, heavy, nodes)
+        grid, (low, high), errors, off = np.zeros(0), np.zeros((2, 2, 0)), errors + light, 1e-15
+    else:
+        grid, low, high, off = _rest(total, heavy, nodes)
     return Bracket(grid, low, high, heavy.values, masses, below, errors + off, heavy.slack)
 
 

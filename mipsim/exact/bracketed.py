@@ -18,11 +18,10 @@ from mipsim.exact.law import AbstractScoreLaw, Problem, Thresholds
 from mipsim.exact.noise import score_noise
 from mipsim.exact.rows import row_of
 from mipsim.exact.tables import count_tables
-from mipsim.forms.score import terms_at
+from mipsim.forms.score import line_at, terms_at
 
+# More frequencies only where the bracket is too wide with fewer: noise much finer than the atoms it smooths.
 _NODES = (2**14 - 1, 2**16 - 1, 2**18 - 1)
-"""More frequencies are asked only where the bracket is too wide with fewer: noise much finer than the atoms it smooths."""
-
 _ENOUGH = 4e-4  # a little above the width that 2^14 nodes give a density
 _JUMP = 1e-11  # a larger step of the law is an atom: above rounding
 _OUTCOMES = 2**14  # of one row; each is an atom of every further batch
@@ -68,13 +67,12 @@ class BracketLaw(AbstractScoreLaw):
     def threshold_at(self, alpha: object) -> np.ndarray:
         a = np.asarray(alpha, float)
         flat = a.ravel()
+        found = np.full(flat.shape, np.nan)
         if self.guess is not None:
             with np.errstate(all="ignore"):
-                found = self.guess.threshold_at(flat)
-                same = np.abs(self.sf(found, inside=False) - flat) <= 1e-9 * flat
-            found = np.where(same | (flat <= 0.0), found, np.nan)
-        else:
-            found = np.full(flat.shape, np.nan)
+                likely = self.guess.threshold_at(flat)
+                same = np.abs(self.sf(likely, inside=False) - flat) <= 1e-9 * flat
+            found = np.where(same | (flat <= 0.0), likely, np.nan)
         left = np.isnan(found)
         if left.any():
             found[left] = self._search(flat[left])
@@ -84,9 +82,8 @@ class BracketLaw(AbstractScoreLaw):
         """Bisection among the grid's points and atoms, then between two of them."""
         x = np.unique(np.concatenate([self.bounds.grid, self.bounds.atoms]))
         after = np.minimum.accumulate(self.sf(x, inside=False))
-        k = np.searchsorted(
-            -after, -alpha * (1.0 + 4e-16), side="left"
-        )  # the first point with P(S > x) <= alpha
+        # The first point with P(S > x) <= alpha.
+        k = np.searchsorted(-after, -alpha * (1.0 + 4e-16), side="left")
         high = x[np.minimum(k, x.size - 1)]
         low = np.where(k == 0, high - 1.0, x[np.clip(k - 1, 0, x.size - 1)])
         for _ in range(70):
@@ -94,18 +91,11 @@ class BracketLaw(AbstractScoreLaw):
             enough = self.sf(middle, inside=False) <= alpha * (1.0 + 4e-16)
             low, high = np.where(enough, low, middle), np.where(enough, middle, high)
         # Half way into the rounding of an atom is on it.
-        near = (
-            self.bounds.atoms[
-                np.clip(np.searchsorted(self.bounds.atoms, high), 0, max(self.bounds.atoms.size - 1, 0))
-            ]
-            if self.bounds.atoms.size
-            else np.full(high.shape, np.inf)
-        )
+        atoms = self.bounds.atoms if self.bounds.atoms.size else np.full(1, np.inf)
+        near = atoms[np.minimum(np.searchsorted(atoms, high), atoms.size - 1)]
         high = np.where(np.abs(near - high) <= 2.0 * self.bounds.slack, near, high)
-        possible = 1.0 - self.bounds.below[0]
-        return np.where(
-            alpha <= 0.0, np.inf, np.where(alpha >= possible, -np.inf, np.where(k >= x.size, np.inf, high))
-        )
+        found = np.where(alpha >= 1.0 - self.bounds.below[0], -np.inf, np.where(k >= x.size, np.inf, high))
+        return np.where(alpha <= 0.0, np.inf, found)
 
     def previous(self, threshold: Thresholds) -> np.ndarray:
         """Just below the threshold where the law jumps there; elsewhere the threshold itself."""
@@ -146,8 +136,7 @@ def bracketed_law(problem: Problem, guess: AbstractScoreLaw | None = None) -> Ab
     attack, mean = problem.attack, problem.mean
     if not isinstance(attack, AbstractAdditiveAttack):
         return None
-    plain = isinstance(attack, AbstractLinearAttack)
-    read = _linear(problem, attack) if plain and isinstance(attack, AbstractLinearAttack) else _table(problem)
+    read = _linear(problem, attack) if isinstance(attack, AbstractLinearAttack) else _table(problem)
     if read is None:
         return None
     total, error = read
@@ -160,11 +149,9 @@ def bracketed_law(problem: Problem, guess: AbstractScoreLaw | None = None) -> Ab
     assert found is not None  # there is at least one number of nodes
     while isinstance(guess, LinkedLaw) or (isinstance(guess, MixedLaw) and len(guess.laws) == 1):
         guess = guess.base if isinstance(guess, LinkedLaw) else guess.laws[0]
-    law: AbstractScoreLaw = BracketLaw(
-        found, guess if isinstance(guess, InvertedLaw) and not found.atoms.size else None
-    )
-    law = mixed_with_out(law, mean.inclusion)
-    if plain:  # its offset is in the terms
+    inverted = guess if isinstance(guess, InvertedLaw) and not found.atoms.size else None
+    law = mixed_with_out(BracketLaw(found, inverted), mean.inclusion)
+    if isinstance(attack, AbstractLinearAttack):  # its offset is in the terms
         return law
     target = jnp.asarray(problem.target)
     return linked(law, lambda score: attack.link(target, score))
@@ -172,8 +159,8 @@ def bracketed_law(problem: Problem, guess: AbstractScoreLaw | None = None) -> Ab
 
 def _linear(problem: Problem, attack: AbstractLinearAttack) -> tuple[Independent, float] | None:
     """Weights . output: one table for each coordinate of one row, as often as there are rows; noise of atoms beside them."""
-    mean, target = problem.mean, jnp.asarray(problem.target)
-    weights, offset = np.asarray(attack.weights(target), np.float64), float(attack.offset(target))
+    mean = problem.mean
+    weights, offset = line_at(attack, problem.target)
     row_weights = weights / (mean.rows * mean.rate)
     row, noise = row_of(problem.data, row_weights), score_noise(mean, weights)
     atoms = None if row is None else row.atoms
@@ -249,10 +236,8 @@ def _lattice_table(problem: Problem) -> tuple[Independent, float] | None:
     places = np.rint((data.values - data.values[0]) / step)
     size = mean.rows * (law.shape[1] - 1) + 1
     distinct, row = np.unique(law, axis=0, return_inverse=True)
-    off_lattice = (
-        np.abs(data.values - data.values[0] - step * places).max() > 2.0**-49 * np.abs(data.values).max()
-    )
-    if off_lattice or distinct.shape[0] * float(size) ** 2 > _CONVOLVED:
+    away = np.abs(data.values - data.values[0] - step * places).max()
+    if away > 2.0**-49 * np.abs(data.values).max() or distinct.shape[0] * float(size) ** 2 > _CONVOLVED:
         return None
     sums = np.zeros((2, distinct.shape[0], size))
     for k, one in enumerate(distinct):

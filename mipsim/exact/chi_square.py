@@ -86,9 +86,8 @@ class ChiSquareBounds:
         length = np.diff(grid)
         before, after = np.maximum(k - 1, 0), np.minimum(k + 2, grid.size - 1)
         with np.errstate(invalid="ignore"):
-            chord = np.where(
-                np.isfinite(least[k]), (1.0 - fraction) * least[k] + fraction * least[k + 1], -np.inf
-            )
+            chord = (1.0 - fraction) * least[k] + fraction * least[k + 1]
+            chord = np.where(np.isfinite(least[k]), chord, -np.inf)
             r = fraction * length[k] / length[before]
             left = most[k] + r * (most[k] - least[before])
             r = (1.0 - fraction) * length[k] / length[np.minimum(k + 1, length.size - 1)]

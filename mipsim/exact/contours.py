@@ -2,15 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from mipsim.exact.rounding import EPS, ComplexArray
 from mipsim.exact.transform import AbstractTransform, Tail
 
-_HALF = (
-    2.5  # distance of saddlepoints, in standard deviations of the tilted law; lines stand at every other one
-)
+_HALF = 2.5  # standard deviations of the tilted law from point to point; a line stands at every other one
 LEAST_LOG = -745.0  # the log of the least positive float64
 _DIGITS = 36.0  # aliases are exp(-36) of the wanted tail
 _POINTS = 80  # at either side; 40 lines reach tails of exp(-745) of a normal law
@@ -97,16 +96,14 @@ class Contour:
     def log_tail(self, transform: AbstractTransform, u: np.ndarray, world: int) -> np.ndarray:
         """Log P(S - mean > u) for c > 0, log P(S - mean <= u) for c < 0."""
         y = transform.atom(u, world, self.c > 0) if self.lattice else u
-        found = self._log(self._sum(y, world, self.kernel), y, world)
+        total = np.real(self._waves(y, world) @ self._coefficients(world, self.kernel))
+        found = self._log(total * (self.spacing / (2 * np.pi)), y, world)
         return np.minimum(found, self.log_mgf[world] - self.c * y + _CLIP)  # Chernoff
 
     def log_tail_and_density(self, u: np.ndarray, world: int) -> tuple[np.ndarray, np.ndarray]:
         """Log tail and log density of a score without lattice."""
-        ones = np.ones_like(self.kernel)
-        waves = self._waves(u, world)
-        both = waves @ np.stack(
-            [self._coefficients(world, self.kernel), self._coefficients(world, ones)], axis=1
-        )
+        kernels = self.kernel, np.ones_like(self.kernel)
+        both = self._waves(u, world) @ np.stack([self._coefficients(world, k) for k in kernels], axis=1)
         real = np.real(both) * (self.spacing / (2 * np.pi))
         return self._log(real[:, 0], u, world), self._log(real[:, 1], u, world)
 
@@ -135,19 +132,16 @@ class Contour:
             truncated = tail.distance(2.0 * float(np.abs(self.phi[world]).sum()))
         rounding = self._rounding(transform, y, world)
         with np.errstate(over="ignore"):  # what is infinite is no bound, and `scale` is taken
-            error = scale * (truncated + rounding) + np.exp(
-                np.minimum(_log_alias(saddlepoints, self.c, y, world, period), 700.0)
-            )
+            alias = np.exp(np.minimum(_log_alias(saddlepoints, self.c, y, world, period), 700.0))
+            error = scale * (truncated + rounding) + alias
         return np.minimum(1.001 * error, scale * (1 + _CLIP))
 
     def _rounding(self, transform: AbstractTransform, y: np.ndarray, world: int) -> np.ndarray:
         size = self.spacing / np.pi * np.abs(self.phi[world] * self.kernel)
         nodes = np.arange(size.size) * self.spacing
-        lost = self.lost()
         # The exponent's own: its cumulants, the products i t centre and the two logarithms taken from each other.
-        grown = lost + EPS * (
-            4.0 * np.abs(self.log_mgf[world]) + 8.0 * np.abs(self.centre[world]) * nodes + 64.0
-        )
+        own = 4.0 * np.abs(self.log_mgf[world]) + 8.0 * np.abs(self.centre[world]) * nodes + 64.0
+        grown = self.lost() + EPS * own
         each = np.where(grown < 0.05, 2.1 * grown, 2.0 * np.exp(np.minimum(grown, 700.0)))
         # A threshold moved by `moved` moves each term by |s| moved; the phase t (y - centre) is right to 4 EPS of itself.
         centred = 0.0 if self.lattice else abs(float(transform.mean[world]))
@@ -169,19 +163,12 @@ class Contour:
 
     def _waves(self, y: np.ndarray, world: int) -> np.ndarray:
         """Exp(-i k h (y - centre)), shape (M, T)."""
-        nodes = self.phi.shape[1]
-        k = np.arange(nodes) * self.spacing
-        return np.exp(-1j * np.outer(y - self.centre[world], k))
-
-    def _sum(self, y: np.ndarray, world: int, kernel: np.ndarray) -> np.ndarray:
-        total = self._waves(y, world) @ self._coefficients(world, kernel)
-        return np.real(total) * (self.spacing / (2 * np.pi))
+        nodes = np.arange(self.phi.shape[1]) * self.spacing
+        return np.exp(-1j * np.outer(y - self.centre[world], nodes))
 
     def _log(self, total: np.ndarray, y: np.ndarray, world: int) -> np.ndarray:
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(total > 0.0, np.log(np.maximum(total, 0.0)), -np.inf) + (
-                self.log_mgf[world] - self.c * y
-            )
+            return np.log(np.fmax(total, 0.0)) + (self.log_mgf[world] - self.c * y)  # NaN is no tail either
 
 
 def find_saddlepoints(transform: AbstractTransform, least_log: float = LEAST_LOG) -> Saddlepoints:
@@ -199,9 +186,8 @@ def find_saddlepoints(transform: AbstractTransform, least_log: float = LEAST_LOG
             exponent = point[1] - point[0] * point[2]
             # Where Chernoff's exponent stands still, the tilted law has reached the end of the support.
             ended = len(found) > 1 and np.max(last - exponent) < 0.5 and point[3] < 0.5 * spread
-            if not np.isfinite(exponent).all() or (
-                (ended or point[3] <= 0.0) and len(found) % 2 == 0 and found
-            ):
+            paired = found and len(found) % 2 == 0
+            if not np.isfinite(exponent).all() or (paired and (ended or point[3] <= 0.0)):
                 break
             last = exponent
             spread = max(point[3], 0.1 * spread)
@@ -211,15 +197,9 @@ def find_saddlepoints(transform: AbstractTransform, least_log: float = LEAST_LOG
                 cut[-1] = least_log > LEAST_LOG
                 break
         sides.append(found[: 2 * (len(found) // 2)])
-    every = sides[1][::-1] + [start] + sides[0]
-    return Saddlepoints(
-        np.array([p[0] for p in every]),
-        np.stack([p[1] for p in every], axis=1),
-        np.stack([p[2] for p in every], axis=1),
-        np.array([p[3] for p in every]),
-        len(sides[1]),
-        (cut[1], cut[0]),
-    )
+    every = zip(*sides[1][::-1], start, *sides[0], strict=True)
+    points, value, location, sds = (np.stack(part, axis=-1) for part in every)
+    return Saddlepoints(points, value, location, sds, len(sides[1]), (cut[1], cut[0]))
 
 
 def build_contour(
@@ -250,13 +230,8 @@ def build_contour(
     kernel: ComplexArray = 1.0 / away
     if step is not None:
         kernel = np.asarray(-step / np.expm1(-away * step), complex)
-    found: list[np.ndarray] = []
-
-    def lost() -> np.ndarray:
-        if not found:  # twice the work of the nodes: only where errors are asked for
-            found.append(transform.rounding(s))
-        return found[0]
-
+    # Twice the work of the nodes: only where errors are asked for.
+    lost = cache(lambda: transform.rounding(s))
     return Contour(c, spacing, log_mgf, centre, phi, kernel, step is not None, lost)
 
 
@@ -295,9 +270,8 @@ def _period(saddlepoints: Saddlepoints, index: int) -> float:
     for world in (0, 1):
         for at in {index - 1, index, index + 1}:
             x = saddlepoints.location[world, at]
-            tail = saddlepoints.chernoff[world, at] - np.log(
-                1.0 + 2.5 * abs(saddlepoints.points[at]) * saddlepoints.sd[at]
-            )
+            steep = abs(saddlepoints.points[at]) * saddlepoints.sd[at]
+            tail = saddlepoints.chernoff[world, at] - np.log(1.0 + 2.5 * steep)
             # The alias at distance P is at most exp(K(a) - a x - P |c - a|), for any a on its side of c.
             cost = saddlepoints.value[world] - saddlepoints.points * x - tail + _DIGITS
             between = (saddlepoints.points >= 0.0) if c > 0 else (saddlepoints.points <= 0.0)

@@ -47,10 +47,10 @@ class NormalRow(AbstractRow):
 @row_of.register
 def _(data: Gaussian, weights: np.ndarray) -> AbstractRow:
     step = weights * data.factor if data.is_product else weights @ data.factor
-    if data.is_product:
-        return NormalRow(fsum(np.square(step)))
-    lost = (weights.size + 2.0) * EPS * np.linalg.norm(np.abs(weights) @ np.abs(data.factor))
     variance = fsum(np.square(step))
+    if data.is_product:
+        return NormalRow(variance)
+    lost = (weights.size + 2.0) * EPS * np.linalg.norm(np.abs(weights) @ np.abs(data.factor))
     return NormalRow(variance, min(1.0, 3.0 * float(lost) / max(variance, 1e-300) ** 0.5))
 
 
@@ -119,11 +119,6 @@ class LaplaceRow(AbstractSeriesRow):
         return -edge, edge
 
 
-@row_of.register
-def _(data: Laplace, weights: np.ndarray) -> AbstractRow:
-    return LaplaceRow(np.abs(weights * data.scale)[weights != 0.0])
-
-
 @dataclass(frozen=True)
 class ExponentialRow(AbstractSeriesRow):
     """A sum of a_j (E_j - 1), E_j standard exponential; a_j may be negative."""
@@ -143,11 +138,6 @@ class ExponentialRow(AbstractSeriesRow):
     def strip(self) -> tuple[float, float]:
         low, high = self.scales.min(), self.scales.max()
         return (1.0 / low if low < 0 else -np.inf), (1.0 / high if high > 0 else np.inf)
-
-
-@row_of.register
-def _(data: Exponential, weights: np.ndarray) -> AbstractRow:
-    return ExponentialRow((weights * data.scale)[weights != 0.0])
 
 
 def _uniform_coefficients() -> np.ndarray:
@@ -190,6 +180,6 @@ class UniformRow(AbstractSeriesRow):
         return float(np.minimum(0.0, np.log(growth) - 0.5 * np.log(c * c + t * t)).sum()) if t > 0 else 0.0
 
 
-@row_of.register
-def _(data: Uniform, weights: np.ndarray) -> AbstractRow:
-    return UniformRow(np.abs(weights * (data.high - data.low) / 2)[weights != 0.0])
+row_of.register(Laplace, lambda data, w: LaplaceRow(np.abs(w * data.scale)[w != 0.0]))
+row_of.register(Exponential, lambda data, w: ExponentialRow((w * data.scale)[w != 0.0]))
+row_of.register(Uniform, lambda data, w: UniformRow(np.abs(w * (data.high - data.low) / 2)[w != 0.0]))

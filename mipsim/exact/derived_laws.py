@@ -177,10 +177,8 @@ def linked(law: AbstractScoreLaw, link: Scalar) -> AbstractScoreLaw:
         x = np.append(_CHECKED[known], [np.nan, np.nan])
         raise ValueError(f"the link falls between {x[k]:g} and {x[k + 1]:g}; it must increase")
     origin = float(at[_CHECKED == 0.0][0])
-    if (
-        known.all()
-        and (np.abs(at - (origin + _CHECKED)) <= 1e-12 * np.maximum(np.abs(_CHECKED), abs(origin))).all()
-    ):
+    off, size = np.abs(at - (origin + _CHECKED)), np.maximum(np.abs(_CHECKED), abs(origin))
+    if known.all() and (off <= 1e-12 * size).all():
         shift = origin  # T + shift needs no search
         return law if shift == 0.0 else LinkedLaw(law, lambda t: t + shift, lambda x: x - shift)
     lowest = float(mapped(np.array([-np.inf]))[0])

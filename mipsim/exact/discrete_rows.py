@@ -9,7 +9,7 @@ import numpy as np
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.empirical import Empirical
-from mipsim.exact.atoms import MOST_ATOMS, Table, merged, power
+from mipsim.exact.atoms import MOST_ATOMS, Table, beside, power
 from mipsim.exact.binomial import binomial_error, binomial_table
 from mipsim.exact.phases import Phases
 from mipsim.exact.rounding import EPS, ComplexArray, exact_dot, in_blocks, log_one_plus, product_parts, summed
@@ -118,10 +118,12 @@ class BernoulliRow(AbstractRow):
             return None
         multiple, off = _multiples(self.weights, self.step)
         unit = short(self.step)
-        most = float(np.abs(multiple).sum())
-        return Multiples(
-            BernoulliRow(multiple * unit, self.p), unit, exact_dot(self.p, multiple), float(off.sum()), most
+        row, misfit, most = (
+            BernoulliRow(multiple * unit, self.p),
+            float(off.sum()),
+            float(np.abs(multiple).sum()),
         )
+        return Multiples(row, unit, exact_dot(self.p, multiple), misfit, most)
 
     def phases(self, low: float, high: float) -> Phases:
         """-log |phi_j| >= 2 pq dist(a_j t)^2 / pi^2, with the least tilted pq of the interval."""
@@ -134,18 +136,12 @@ class BernoulliRow(AbstractRow):
         log_atoms = min(log_span, d * np.log(rows + 1.0))
         if log_atoms + (0.0 if d == 1 else np.log((rows + 1.0) * d)) > np.log(_WORK):
             return None
-        count, none = np.arange(rows + 1.0), np.zeros(rows + 1)
-        low = np.zeros(d)
+        count, low = np.arange(rows + 1.0), np.zeros(d)
         out = binomial_table(rows, self.p, low, rows + 1)
         inside = binomial_table(rows - 1, self.p, low, rows)
         lost = binomial_error(rows, self.p)
         return [
-            merged(
-                np.concatenate([a * count, a * count[:-1] + own]),
-                np.concatenate([out[j], none[:-1]]),
-                np.concatenate([none, inside[j]]),
-                float(lost[j]),
-            )
+            beside((a * count, out[j]), (a * count[:-1] + own, inside[j]), float(lost[j]))
             for j, (a, own) in enumerate(zip(self.weights, target_terms, strict=True))
         ]
 
@@ -180,9 +176,8 @@ class AtomsRow(AbstractRow):
         """Different rows of centred values and their probabilities, and how many coordinates have each."""
         centre = np.sum(self.probabilities * self.values, axis=1)[:, None]
         m = self.values.shape[1]
-        rows, copies = np.unique(
-            np.hstack([self.values - centre, self.probabilities]), axis=0, return_counts=True
-        )
+        tables = np.hstack([self.values - centre, self.probabilities])
+        rows, copies = np.unique(tables, axis=0, return_counts=True)
         return rows[:, :m], rows[:, m:], copies.astype(float)
 
     def _logs(self, s: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
@@ -243,14 +238,10 @@ class AtomsRow(AbstractRow):
         multiple, off = _multiples(self._anchored, self.step)
         unit = short(self.step)
         row = AtomsRow(multiple * unit, self.probabilities)
-        rounded = 2.0**-52 * np.abs(self.values[:, :1]) / self.step  # of the differences
-        return Multiples(
-            row,
-            unit,
-            exact_dot(self.probabilities.ravel(), multiple.ravel()),
-            float((off + rounded).max(axis=1).sum()),
-            float(np.abs(multiple).max(axis=1).sum()),
-        )
+        off += 2.0**-52 * np.abs(self.values[:, :1]) / self.step  # the rounding of the differences
+        mean = exact_dot(self.probabilities.ravel(), multiple.ravel())
+        misfit, most = (float(size.max(axis=1).sum()) for size in (off, np.abs(multiple)))
+        return Multiples(row, unit, mean, misfit, most)
 
     @property
     def size(self) -> float:
@@ -275,12 +266,10 @@ class AtomsRow(AbstractRow):
 
     def tables(self, rows: int, target_terms: np.ndarray) -> list[Table] | None:
         """Convolutions of a coordinate's atoms; those of equal coordinates together, which have fewer atoms."""
-        target_terms = (
-            target_terms if target_terms.size == self.values.shape[0] else np.array([target_terms.sum()])
-        )
-        kinds, group, copies = np.unique(
-            np.hstack([self.values, self.probabilities]), axis=0, return_inverse=True, return_counts=True
-        )
+        if target_terms.size != self.values.shape[0]:  # the records' dependent coordinates make one term
+            target_terms = np.array([target_terms.sum()])
+        both = np.hstack([self.values, self.probabilities])
+        kinds, group, copies = np.unique(both, axis=0, return_inverse=True, return_counts=True)
         targets = np.bincount(group.ravel(), target_terms, copies.size)
         found, log_atoms, m = [], 0.0, self.values.shape[1]
         for kind, count, target in zip(kinds, copies.tolist(), targets, strict=True):
@@ -290,14 +279,8 @@ class AtomsRow(AbstractRow):
             out, rest = (power(kind[:m], kind[m:], k * count) for k in (rows, rows - 1))
             if out is None or rest is None:
                 return None
-            found.append(
-                merged(
-                    np.concatenate([out.values, rest.values + target]),
-                    np.concatenate([out.out, np.zeros(rest.values.size)]),
-                    np.concatenate([np.zeros(out.values.size), rest.out]),
-                    max(out.lost, rest.lost),
-                )
-            )
+            worlds = (out.values, out.out), (rest.values + target, rest.out)
+            found.append(beside(*worlds, max(out.lost, rest.lost)))
         return found
 
     def _tilted(self, c: float) -> np.ndarray:

@@ -106,12 +106,9 @@ def best_deterministic_power(
     m = len(out)
     if 2**m > LARGEST:
         raise ValueError(f"there are {m} outputs; at most {int(np.log2(LARGEST))} can be searched")
-    size, power = np.zeros(1), np.zeros(1)
-    for a, b in zip(out, inside, strict=True):  # bit j of a subset's number says whether output j is in it
-        size, power = np.concatenate([size, size + a]), np.concatenate([power, power + b])
-    best = np.array(
-        [int(np.argmax(np.where(size <= level + 1e-12, power, -1.0))) for level in np.atleast_1d(alpha)]
-    )
+    size, power = subset_sums(out), subset_sums(inside)
+    levels = np.atleast_1d(alpha)
+    best = np.array([int(np.argmax(np.where(size <= level + 1e-12, power, -1.0))) for level in levels])
     return power[best], ((best[:, None] >> np.arange(m)) & 1).astype(bool)
 
 
@@ -141,9 +138,10 @@ def best_randomised_power(out: np.ndarray, inside: np.ndarray, alpha: float) -> 
     hull: list[tuple[float, float]] = []
     for x, y in zip(sizes[order][record].tolist(), powers[order][record].tolist(), strict=True):
         # A corner on or below the chord of its neighbours goes.
-        while len(hull) > 1 and (hull[-1][1] - hull[-2][1]) * (x - hull[-2][0]) <= (y - hull[-2][1]) * (
-            hull[-1][0] - hull[-2][0]
-        ):
+        while len(hull) > 1:
+            (x0, y0), (x1, y1) = hull[-2:]
+            if (y1 - y0) * (x - x0) > (y - y0) * (x1 - x0):
+                break
             hull.pop()
         hull.append((x, y))
     return float(np.interp(alpha, *np.array(hull).T))

@@ -65,9 +65,8 @@ class ExactTradeOff(AbstractTradeOff):
         a, e = rates("alpha", alpha), self.law.error_bound
         low = self.beta(np.minimum(a + e, 1.0)) - e
         high = np.where(a >= e, self.beta(np.maximum(a - e, 0.0)) + e, 1.0)
-        return np.where(a >= 1.0, 0.0, np.clip(low, 0.0, 1.0)), np.where(
-            a >= 1.0, 0.0, np.clip(high, 0.0, 1.0)
-        )
+        low, high = (np.where(a >= 1.0, 0.0, np.clip(end, 0.0, 1.0)) for end in (low, high))
+        return low, high
 
     def score_at(self, alpha: object) -> np.ndarray:
         """The threshold of the test at FPR `alpha` (any shape): the least x with P_out(score > x) <= alpha."""

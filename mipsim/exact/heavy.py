@@ -3,14 +3,16 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from mipsim.exact.independent import Independent, Stack
 from mipsim.exact.rounding import UNIT
 
-_MERGE = 1e-12
-"""Values nearer than this share of the largest are one value, as they are to an attack that computes them in float64."""
-
+_MERGE = 1e-12  # of the largest value: nearer ones are one, as they are to an attack computed in float64
 _TINY = 1e-17  # masses below a tenth of the rounding of 1; what is dropped is counted
+
+
+Vector = np.ndarray
 
 
 @dataclass(frozen=True)
@@ -45,19 +47,15 @@ def heavy_atoms(total: Independent, least: float, most: int) -> Heavy:
     """
     each = [_world(total, world, least, most) for world in (0, 1)]
     values = np.concatenate([each[0][0], each[1][0]])
-    masses = np.zeros((2, values.size))
-    masses[0, : each[0][0].size], masses[1, each[0][0].size :] = each[0][1], each[1][1]
+    masses = np.asarray(block_diag(each[0][1], each[1][1]))
     values, masses, span = _merged(values, masses, total.rounding)
     steps = sum(int(s.copies.max(axis=0).sum()) for s in total.stacks)
     slack = max(each[0][2], each[1][2]) + span + total.rounding
-    return Heavy(
-        values, masses[0], masses[1], slack, 4.0 * UNIT * (steps + each[0][3]) * float(masses.sum(1).max())
-    )
+    error = 4.0 * UNIT * (steps + each[0][3]) * float(masses.sum(1).max())
+    return Heavy(values, masses[0], masses[1], slack, error)
 
 
-def _world(
-    total: Independent, world: int, least: float, most: int
-) -> tuple[np.ndarray, np.ndarray, float, int]:
+def _world(total: Independent, world: int, least: float, most: int) -> tuple[Vector, Vector, float, int]:
     values, mass, slack, added = np.array([total.offset[world]]), np.ones((1, 1)), 0.0, 0
     for stack in total.stacks:
         for row in range(stack.values.shape[0]):
@@ -77,12 +75,8 @@ def _world(
 
 
 def _sum(
-    first: tuple[np.ndarray, np.ndarray],
-    second: tuple[np.ndarray, np.ndarray],
-    scale: float,
-    least: float,
-    most: int,
-) -> tuple[np.ndarray, np.ndarray, float]:
+    first: tuple[Vector, Vector], second: tuple[Vector, Vector], scale: float, least: float, most: int
+) -> tuple[Vector, Vector, float]:
     mass = np.multiply.outer(first[1][0], second[1][0]).ravel()
     kept = np.flatnonzero(mass >= least)
     if kept.size > 16 * most:  # ties are merged below, so that more are kept than wanted

@@ -11,17 +11,12 @@ from mipsim.exact.noise import NO_NOISE, ScoreNoise
 from mipsim.exact.rounding import UNIT, ComplexArray
 
 _NOTHING = 1e-17  # a modulus so small is 0 to every sum
-_ATOMS = 2**12
-"""Atoms of a batch of coordinates; its waves have to fit into the cache."""
-
+_ATOMS = 2**12  # atoms of a batch of coordinates; its waves have to fit into the cache
 _PHI = 2**21  # values of the transforms of a batch: 32 MiB
 _MOMENTS = 30  # 0.7^30 / 30! < 1e-36 is left out
 
-_CHANCE = 1e-13
-"""Probability that may lie off the circle, at each end of each world."""
-
-_TRIMMED = 1e-12
-"""Probability of far values that may be left out of the tables of all coordinates together; it is counted as an error."""
+_CHANCE = 1e-13  # probability that may lie off the circle, at each end of each world
+_TRIMMED = 1e-12  # probability of far values left out of all tables together; it is counted as an error
 
 
 @dataclass(frozen=True)
@@ -79,12 +74,10 @@ class Independent:
     def finite(self) -> np.ndarray:
         """Probability that every term is finite, shape (2,)."""
         with np.errstate(divide="ignore"):
-            logs = [
-                np.where(s.copies > 0, np.log(s.probability.sum(axis=2)) * np.maximum(s.copies, 1), 0.0).sum(
-                    axis=1
-                )
-                for s in self.stacks
-            ]
+            each = [np.log(s.probability.sum(axis=2)) * np.maximum(s.copies, 1) for s in self.stacks]
+        logs = [
+            np.where(s.copies > 0, one, 0.0).sum(axis=1) for s, one in zip(self.stacks, each, strict=True)
+        ]
         return np.exp(np.sum(logs, axis=0)) if logs else np.ones(2)
 
     def _sum(self, world: int, function) -> float:  # pyright: ignore[reportMissingParameterType]
@@ -118,14 +111,12 @@ class Independent:
         ends = []
         atoms = sum(s.values.size for s in self.stacks)
         powers = (3.0, 5.5, 8.0) if atoms > 2**18 else (0.5, 1.0, 2.0, 3.0, 4.0, 5.5, 7.0, 8.0, 9.0, 12.0)
+        edge = 0.999 * min(-self.noise.strip[0], self.noise.strip[1])
         for sign in (-1.0, 1.0):
             farthest = []
-            for world in (0, 1):
-                sd = float(np.sqrt(self.variance[world]))
-                edge = 0.999 * min(-self.noise.strip[0], self.noise.strip[1])
+            for world, sd in enumerate(np.sqrt(self.variance)):
                 found = [np.inf]
-                for power in powers:
-                    s = min(power / max(sd, 1e-300), edge)
+                for s in (min(power / max(float(sd), 1e-300), edge) for power in powers):
                     value = self.log_mgf(sign * s, world)
                     if np.isfinite(value):
                         found.append((value * (1 + 1e-9) + 1e-9 - np.log(_CHANCE)) / s)

@@ -73,39 +73,25 @@ class InvertedLaw(AbstractScoreLaw):
     def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
         return self._sides(threshold, inside)[int(upper)]
 
-    @property
-    def error_bound(self) -> float:
+    @cached_property
+    def error_bound(self) -> float:  # pyright: ignore[reportIncompatibleMethodOverride] - a property
         """The largest error of a line at the near end of the thresholds that it serves: a line's error falls from there on.
 
         Where Chernoff's bound is below 1e-15, it is the bound, also beyond the saddlepoints: see `Contour.errors`.
         """
-        return self._proven
-
-    @property
-    def error_estimate(self) -> float:
-        """The same with the modulus at high frequencies as it is where it was looked at: a guess, which decides nothing."""
-        return self._estimated
-
-    @cached_property
-    def _proven(self) -> float:
         return self._worst(proven=True)
 
     @cached_property
-    def _estimated(self) -> float:
+    def error_estimate(self) -> float:  # pyright: ignore[reportIncompatibleMethodOverride] - a property
+        """The same with the modulus at high frequencies as it is at those looked at: an estimate, which decides nothing."""
         return self._worst(proven=False)
 
     def _worst(self, *, proven: bool) -> float:
         worst, saddlepoints = 0.0, self.saddlepoints
         for world in (0, 1):
-            for side in (1, -1):
-                for index in range(
-                    saddlepoints.zero + side, saddlepoints.points.size if side > 0 else -1, 2 * side
-                ):
-                    near = (
-                        saddlepoints.location[world, index - side]
-                        if index != saddlepoints.zero + side
-                        else 0.0
-                    )
+            for side, end in ((1, saddlepoints.points.size), (-1, -1)):
+                near = 0.0
+                for index in range(saddlepoints.zero + side, end, 2 * side):
                     scale = saddlepoints.value[world, index] - saddlepoints.points[index] * near
                     if scale < _FAINT:
                         # Lines beyond serve thresholds farther out, where Chernoff's bound at this line's point is less still.
@@ -113,6 +99,7 @@ class InvertedLaw(AbstractScoreLaw):
                         break
                     errors = self._errors(index, np.array([near]), world, proven=proven)
                     worst = max(worst, float(errors[0]))
+                    near = saddlepoints.location[world, index + side]
                 else:
                     if saddlepoints.cut[side > 0]:
                         return self._far._worst(proven=proven)
@@ -135,23 +122,17 @@ class InvertedLaw(AbstractScoreLaw):
     def _errors(self, index: int, u: np.ndarray, world: int, *, proven: bool) -> np.ndarray:
         line = self.contour(index)
         if (index, proven) not in self._tails:
-            first = line.phi.shape[1] - 1
-            self._tails[index, proven] = (
-                self.transform.tail(line.c, line.spacing, first, self._span(index))
-                if proven
-                else self.transform.scan(line.c, line.spacing, first)
-            )
+            at = line.c, line.spacing, line.phi.shape[1] - 1
+            found = self.transform.tail(*at, self._span(index)) if proven else self.transform.scan(*at)
+            self._tails[index, proven] = found
         return line.errors(self.transform, self.saddlepoints, u, world, self._tails[index, proven])
 
     def _span(self, index: int) -> tuple[float, float]:
         """Real parts for which one proof about high frequencies serves: the middle of the saddlepoints, or all of it."""
-        saddlepoints = self.saddlepoints
-        near = (
-            max(0, saddlepoints.zero - _MIDDLE),
-            min(saddlepoints.points.size - 1, saddlepoints.zero + _MIDDLE),
-        )
-        first, last = near if near[0] <= index <= near[1] else (0, -1)
-        return float(saddlepoints.points[first]), float(saddlepoints.points[last])
+        points, zero = self.saddlepoints.points, self.saddlepoints.zero
+        if abs(index - zero) <= _MIDDLE:
+            points = points[max(0, zero - _MIDDLE) : zero + _MIDDLE + 1]
+        return float(points[0]), float(points[-1])
 
     def threshold_at(self, alpha: object) -> np.ndarray:
         a = np.asarray(alpha, float)
@@ -161,13 +142,11 @@ class InvertedLaw(AbstractScoreLaw):
         if inner.any() and self.transform.step:
             found[inner] = self._lattice_search(flat[inner])
         elif inner.any():
-            finite = np.exp(self.transform.log_mass[0])
+            finite, cut = np.exp(self.transform.log_mass[0]), self.saddlepoints.cut
             low, high = np.exp(
                 self.saddlepoints.chernoff[0, [0, -1]]
             )  # tails beyond the saddlepoints are less
-            far = (self.saddlepoints.cut[1] & (flat < high)) | (
-                self.saddlepoints.cut[0] & (finite - flat < low)
-            )
+            far = (cut[1] & (flat < high)) | (cut[0] & (finite - flat < low))
             for law, where in ((self, inner & ~far), (self._far, inner & far)):
                 if where.any():
                     found[where] = law._solve(flat[where])
@@ -201,9 +180,8 @@ class InvertedLaw(AbstractScoreLaw):
             logcdf = np.where(upper, np.log(np.minimum(large + impossible, 1.0)), lower)
         # At the small end of a large probability log1p keeps the digits that log(1 - small) loses.
         if impossible <= 0.0:
-            complement = np.log1p(
-                -np.exp(np.minimum(small, 0.0)), where=small < 0.0, out=np.full(u.shape, -np.inf)
-            )
+            nothing = np.full(u.shape, -np.inf)
+            complement = np.log1p(-np.exp(np.minimum(small, 0.0)), where=small < 0.0, out=nothing)
             logsf, logcdf = np.where(upper, small, complement), np.where(upper, complement, small)
         if far.any():
             logcdf[far], logsf[far] = self._far._sides(flat[far], inside)
@@ -239,10 +217,7 @@ class InvertedLaw(AbstractScoreLaw):
                 want = np.where(upper, a, finite - a)
                 log_want = np.log(np.maximum(want, 1e-320))
                 far = np.where(upper, 1.0, -1.0)
-                now, wanted = (
-                    -ndtri_exp(np.minimum(log_tail, -1e-16)),
-                    -ndtri_exp(np.minimum(log_want, -1e-16)),
-                )
+                now, wanted = (-ndtri_exp(np.minimum(log, -1e-16)) for log in (log_tail, log_want))
                 slope = np.exp(np.clip(log_density + 0.5 * now**2 + 0.5 * np.log(2 * np.pi), -50.0, 50.0))
                 step[where] = np.nan_to_num(far * (wanted - now) / slope, nan=0.0)
             limit = 2.0 * self.saddlepoints.spread(u)

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from math import fsum
 
-import jax.numpy as jnp
 import numpy as np
 
 from mipsim.attacks.base import AbstractLinearAttack
@@ -21,6 +20,7 @@ from mipsim.exact.poisson import PoissonRow
 from mipsim.exact.rounding import exact_dot, precise_dot
 from mipsim.exact.rows import row_of
 from mipsim.exact.transform import RowsTransform
+from mipsim.forms.score import line_at
 
 _GOOD = 1e-9  # a bound so small needs no second route
 _MOST_CELLS = 2**14  # lattice steps under the noise; a threshold costs twice as many tails
@@ -39,8 +39,7 @@ def linear_law(problem: Problem) -> AbstractScoreLaw | None:
     attack, mean = problem.attack, problem.mean
     if not isinstance(attack, AbstractLinearAttack):
         return None
-    target = jnp.asarray(problem.target)
-    weights, offset = np.asarray(attack.weights(target), np.float64), float(attack.offset(target))
+    weights, offset = line_at(attack, problem.target)
     if not weights.any():
         raise ValueError(
             f"attack {type(attack).__name__} has weights 0 only; its score is one constant, not a law"
@@ -54,11 +53,8 @@ def linear_law(problem: Problem) -> AbstractScoreLaw | None:
     target_terms = (row_weights * problem.target)[row_weights != 0.0]
     row_mean, low = exact_dot(row_weights, problem.data.mean)
     # The mean of a Bernoulli law is its parameter; of the others it has been computed.
-    rounded = (
-        0.0
-        if isinstance(problem.data, Bernoulli)
-        else mean.rows * float(np.abs(row_weights) @ np.abs(problem.data.mean))
-    )
+    computed = not isinstance(problem.data, Bernoulli)
+    rounded = mean.rows * float(np.abs(row_weights) @ np.abs(problem.data.mean)) if computed else 0.0
     transform = RowsTransform(
         row=row,
         rows=mean.rows,
@@ -68,7 +64,7 @@ def linear_law(problem: Problem) -> AbstractScoreLaw | None:
         offset=offset + noise.mean,
         noise=noise.parts,
         magnitude=2.0 * (rounded + fsum(map(abs, noise.means))),
-        doubt=noise.error,
+        lost=noise.error,
     )
     if mean.rate < 1.0:
         kept = replace(

@@ -57,18 +57,16 @@ class ScoreNoise:
 
     def on_axis(self, t: np.ndarray) -> tuple[ComplexArray, np.ndarray]:
         """Log E exp(i t (noise - mean)) and a bound on its error; shape of t."""
-        found = [part.on_axis(t) for part in self.parts]
-        return sum((value for value, _ in found), np.zeros(t.shape, complex)), sum(
-            (error for _, error in found), np.zeros(t.shape)
-        )
+        value, error = np.zeros(t.shape, complex), np.zeros(t.shape)
+        for found, unsure in (part.on_axis(t) for part in self.parts):
+            value, error = value + found, error + unsure
+        return value, error
 
     @property
     def strip(self) -> tuple[float, float]:
         """The open interval of real s with a finite E exp(s noise)."""
-        strips = [part.strip for part in self.parts]
-        return max((low for low, _ in strips), default=-np.inf), min(
-            (high for _, high in strips), default=np.inf
-        )
+        lows, highs = zip((-np.inf, np.inf), *(part.strip for part in self.parts), strict=True)
+        return max(lows), min(highs)
 
     def log_mgf(self, s: float) -> float:
         """Log E exp(s (noise - mean)); inf outside the strip."""
@@ -188,23 +186,17 @@ class NoiseTail:
     def _upper(self, x: np.ndarray) -> np.ndarray:
         if not self.scales.size:
             return ndtr(-x / self.sd)
-        if self._equal:
-            m = self.scales.size
-            k = np.arange(1, m + 1)
-            weight = np.exp(
-                gammaln(2 * m - k) - gammaln(m) - gammaln(m - k + 1.0) - (2 * m - k) * np.log(2.0)
-            )
-            return sum(
-                (w * gammaincc(float(i), x / self.scales[0]) for i, w in zip(k, weight, strict=True)),
-                np.zeros_like(x),
-            )
-        return np.clip(
-            sum(
-                (c * self._one(x, b) for c, b in zip(self._parts, self.scales, strict=True)), np.zeros_like(x)
-            ),
-            0.0,
-            1.0,
-        )
+        total = np.zeros_like(x)
+        if not self._equal:
+            for c, b in zip(self._parts, self.scales, strict=True):
+                total += c * self._one(x, b)
+            return np.clip(total, 0.0, 1.0)
+        m = self.scales.size
+        k = np.arange(1, m + 1)
+        weight = np.exp(gammaln(2 * m - k) - gammaln(m) - gammaln(m - k + 1.0) - (2 * m - k) * np.log(2.0))
+        for i, w in zip(k, weight, strict=True):
+            total += w * gammaincc(float(i), x / self.scales[0])
+        return total
 
     def _one(self, x: np.ndarray, b: float) -> np.ndarray:
         """A normal and a Laplace: Phi(-x / sd) + (half(x) - half(-x)) / 2."""

@@ -88,9 +88,8 @@ class NoisyLatticeLaw(AbstractScoreLaw):
     def threshold_at(self, alpha: object) -> np.ndarray:
         a = np.asarray(alpha, float)
         inner = a[(a > 0.0) & (a < 1.0)]
-        ends = self.base.threshold_at(
-            np.array([0.5 * inner.min(), 0.5 + 0.5 * inner.max()] if inner.size else [0.4, 0.6])
-        )
+        levels = [0.5 * inner.min(), 0.5 + 0.5 * inner.max()] if inner.size else [0.4, 0.6]
+        ends = self.base.threshold_at(np.array(levels))
         reach = self.noise.spread + self._step
         return continuous_threshold(self, a, float(ends[1]) - reach, float(ends[0]) + reach)
 
@@ -128,11 +127,8 @@ class NoisyLatticeLaw(AbstractScoreLaw):
             tail = np.exp(self.base.log_tail(anchor + step * points, inside=inside, upper=upper))
             # Cell k: the noise lies in [x - a_{k + 1}, x - a_k); the tail that is small gives the difference.
             near, far = flat[part, None] - (anchor + step * (k + 1.0)), flat[part, None] - (anchor + step * k)
-            cell = np.where(
-                near >= 0.0,
-                self.noise.sf(near) - self.noise.sf(far),
-                self.noise.sf(-far) - self.noise.sf(-near),
-            )
+            sf = self.noise.sf
+            cell = np.where(near >= 0.0, sf(near) - sf(far), sf(-far) - sf(-near))
             found[part] = (np.maximum(cell, 0.0) * tail[place.reshape(k.shape)]).sum(axis=1)
         with np.errstate(divide="ignore"):
             return np.log(np.minimum(found, 1.0)).reshape(x.shape)

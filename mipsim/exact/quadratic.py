@@ -76,7 +76,8 @@ def gaussian_output_law(
         0.367879
     """
     spread = np.sqrt([c if c.ndim == 1 else np.diagonal(c) for c in covariances])
-    points = centres[:, None, :] + spread[:, None, :] * _probes(centres.shape[1])
+    probes = np.random.default_rng(0).normal(size=(6, centres.shape[1])) * 3.0  # six points of each world
+    points = centres[:, None, :] + spread[:, None, :] * probes
     read = _polynomial(attack, target, points.reshape(-1, centres.shape[1]))
     if read is None:
         return None
@@ -108,14 +109,8 @@ def _polynomial(attack: AbstractAttack, target: np.ndarray, points: np.ndarray):
     if isinstance(attack, AbstractQuadraticAttack):
         centre, metric = np.asarray(attack.centre(z)), np.asarray(attack.metric(z))
         falls = float(attack.value(z, jnp.asarray(0.0))) > float(attack.value(z, jnp.asarray(1.0)))
-        sign = -1.0 if falls else 1.0
-        return (
-            centre,
-            2.0 * sign * metric,
-            np.zeros_like(centre),
-            0.0,
-            lambda total: attack.value(z, sign * total),
-        )
+        sign, flat = -1.0 if falls else 1.0, np.zeros_like(centre)
+        return centre, 2.0 * sign * metric, flat, 0.0, lambda total: attack.value(z, sign * total)
     if isinstance(attack, AbstractAdditiveAttack) and type(attack).score is AbstractAdditiveAttack.score:
         return _parabolas(attack, z, points)
     if target.size > _MOST_DIMENSIONS:
@@ -137,9 +132,8 @@ def _parabolas(attack: AbstractAdditiveAttack, z: jax.Array, points: np.ndarray)
     curve = np.where(np.abs(curve) * width**2 <= 1e-13 * scale, 0.0, curve)
     for point in points:
         step = point - middle
-        if not (
-            np.abs(terms(point) - (centre + step * (slope + 0.5 * curve * step))) <= _CLOSE * scale
-        ).all():
+        expected = centre + step * (slope + 0.5 * curve * step)
+        if not (np.abs(terms(point) - expected) <= _CLOSE * scale).all():
             return None
     return middle, curve, slope, float(np.sum(centre)), partial(attack.link, z)
 
@@ -197,20 +191,15 @@ def _blur(
         off = 4.0 * EPS * (np.abs(centre) + np.abs(at))
         shaken = size * off if hessian.ndim == 1 else size @ off
         pulled = size * m if hessian.ndim == 1 else size @ m
-        level = float((pulled + np.abs(gradient)) @ m) + abs(constant)
+        steep = pulled + np.abs(gradient)
+        level = float(steep @ m) + abs(constant)
         if diagonal:
-            slope = float(np.linalg.norm((pulled + np.abs(gradient)) * np.sqrt(covariance)))
+            slope = float(np.linalg.norm(steep * np.sqrt(covariance)))
             curve, widest = float((size * covariance).max()), float(covariance.max())
         else:
             widest = float(covariance.max() if covariance.ndim == 1 else np.linalg.norm(covariance, 2))
-            slope = float(np.linalg.norm(pulled + np.abs(gradient))) * widest**0.5
+            slope = float(np.linalg.norm(steep)) * widest**0.5
             curve = float(size.max() if hessian.ndim == 1 else np.linalg.norm(hessian, 2)) * widest
-        moved = (
-            float((pulled + np.abs(gradient)) @ off) + float(np.linalg.norm(shaken)) * widest**0.5 * radius
-        )
+        moved = float(steep @ off) + float(np.linalg.norm(shaken)) * widest**0.5 * radius
         found.append(each * (level + slope * radius + curve * radius**2) + moved)
     return max(found)
-
-
-def _probes(d: int) -> np.ndarray:
-    return np.random.default_rng(0).normal(size=(6, d)) * 3.0

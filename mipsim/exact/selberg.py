@@ -6,8 +6,7 @@ import numpy as np
 
 from mipsim.exact.rounding import UNIT, ComplexArray
 
-_TRANSFORM = 16.0
-"""Units of rounding a level of a real fast Fourier transform: Higham (2002), theorem 24.2, gives 8 with accurate twiddles."""
+_TRANSFORM = 16.0  # units of rounding a level of a real FFT: Higham (2002), theorem 24.2, gives 8
 
 OVERSAMPLING = 4
 """Thresholds a node: between two of them the bounds are extended by monotonicity, which widens them by about 1 / 4."""
@@ -61,15 +60,15 @@ def tail_bounds(values: ComplexArray, errors: np.ndarray, slack: float) -> tuple
     mass = float(values[0].real)
     wave = np.conj(values[1:])  # a sum over n of w_n e(n a) has to give E f(S - a) for even f
     saw = 1j * taper / (np.pi * n) * wave
-    fejer: ComplexArray = ((1.0 - fraction) / (degree + 1.0) * wave).astype(complex)
+    weights = (1.0 - fraction) / (degree + 1.0)  # Fejer's
+    fejer: ComplexArray = (weights * wave).astype(complex)
     shift = np.exp(2j * np.pi * n * slack)
     at_cut = mass / (2.0 * degree + 2.0) + float(np.sum(fejer.real))
     saw_cut = float(np.sum((taper / (np.pi * n)) * -values[1:].imag))
     places = np.arange(size + 1) / size
-    rounding = (
-        _TRANSFORM * UNIT * np.log2(size) * np.sqrt(size)
-    )  # of values of modulus at most 1, in the l2 norm
-    given = float(np.sum((taper / (np.pi * n)) * errors[1:]) + np.sum(fejer_weights(degree) * errors[1:]))
+    # Of values of modulus at most 1, in the l2 norm.
+    rounding = _TRANSFORM * UNIT * np.log2(size) * np.sqrt(size)
+    given = float(np.sum((taper / (np.pi * n)) * errors[1:]) + np.sum(weights * errors[1:]))
     error = 2.0 * given + 2.0 * float(errors[0]) + 4.0 * rounding + 64.0 * UNIT * np.log2(size + 2.0)
     sides = []
     for sign in (-1.0, 1.0):
@@ -84,17 +83,6 @@ def tail_bounds(values: ComplexArray, errors: np.ndarray, slack: float) -> tuple
     low = np.maximum.accumulate(np.clip(sides[0], 0.0, most)[::-1])[::-1]
     high = np.minimum.accumulate(np.clip(sides[1], 0.0, most))
     return low, high
-
-
-def fejer_weights(degree: int) -> np.ndarray:
-    """(1 - n / (N + 1)) / (N + 1), n = 1 ... N, shape (N,).
-
-    Examples:
-        >>> fejer_weights(1)
-        array([0.25])
-    """
-    fraction = np.arange(1, degree + 1) / (degree + 1.0)
-    return (1.0 - fraction) / (degree + 1.0)
 
 
 def _series(coefficients: ComplexArray, size: int) -> np.ndarray:

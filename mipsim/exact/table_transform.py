@@ -31,7 +31,7 @@ class TablesTransform(AbstractTransform):
         copies: how many coordinates have each table, shape (g,).
         centre: what was taken from the score, shape (2,).
         first: the count that the first value belongs to, shape (g,).
-        doubt: a bound on the total error of all probabilities.
+        lost: a bound on the total error of all probabilities.
         moved: a bound on the rounding of the sum of the centres.
     """
 
@@ -40,12 +40,9 @@ class TablesTransform(AbstractTransform):
     copies: np.ndarray
     centre: np.ndarray
     first: np.ndarray
-    doubt: float = 0.0
+    lost: float = 0.0
     moved: float = 0.0
-
-    @property
-    def lost(self) -> float:
-        return self.doubt
+    most_nodes: int = 2**11  # few: where the modulus does not fall soon, no number of nodes is enough
 
     @property
     def mean(self) -> np.ndarray:
@@ -68,11 +65,6 @@ class TablesTransform(AbstractTransform):
     def strip(self) -> tuple[float, float]:
         """Everywhere: finitely many values."""
         return -np.inf, np.inf
-
-    @property
-    def most_nodes(self) -> int:
-        """Few: where the modulus does not fall soon, no number of nodes is enough."""
-        return 2**11
 
     def cumulant(self, s: ComplexArray) -> ComplexArray:
         """K_w(s): from the moments of every coordinate where they suffice, else from the tilted laws, a real part at a time."""
@@ -102,9 +94,8 @@ class TablesTransform(AbstractTransform):
     @cached_property
     def _moments(self) -> tuple[float, np.ndarray, np.ndarray]:
         """(radius S, E (S v)^r / r! of shape (2, g, 36) with E 1 = 1, and a bound at |s| = S on what is left out, (2, g))."""
-        variance = np.array(
-            [_dot(self.probabilities[w], np.square(self.values[w])) @ self.copies for w in (0, 1)]
-        )
+        pairs = zip(self.probabilities, self.values, strict=True)
+        variance = np.array([_dot(p, np.square(v)) @ self.copies for p, v in pairs])
         radius = _REACH / float(np.sqrt(max(variance.max(), _SMALLEST)))
         moments, rest = np.empty((2, self.copies.size, _ORDERS)), np.empty((2, self.copies.size))
         for _ in range(_TRIALS):
@@ -170,16 +161,14 @@ class TablesTransform(AbstractTransform):
             half = 0.5 * u * centred
             sine = np.sin(half)
             z = -2.0 * _dot(q, sine * sine) + 2j * _dot(q, sine * np.cos(half))
-            size = np.minimum(2.0 * _dot(q, np.abs(half)), 2.0)
-            lost = unsure * np.minimum(2.0 * np.abs(u) * np.abs(centred).max(axis=1), 2.0) + EPS * (
-                44.0 * size + 4.0 * _dot(q, np.abs(half))
-            )
+            angles = _dot(q, np.abs(half))
+            lost = unsure * np.minimum(2.0 * np.abs(u) * np.abs(centred).max(axis=1), 2.0)
+            lost += EPS * (44.0 * np.minimum(2.0 * angles, 2.0) + 4.0 * angles)
             logs, errors = log_one_plus(z, lost)
             angle = mean * u
             value[i] = self.copies @ (logs + 1j * angle) + real
-            error[i] = (
-                self.copies @ (errors + EPS * (44.0 * np.abs(angle) + 40.0 * np.abs(logs))) + real_error
-            )
+            errors = errors + EPS * (44.0 * np.abs(angle) + 40.0 * np.abs(logs))
+            error[i] = self.copies @ errors + real_error
         return value, error
 
     def tail(self, c: float, spacing: float, first: int, span: tuple[float, float]) -> Tail:
@@ -190,13 +179,11 @@ class TablesTransform(AbstractTransform):
         """
         variance, fourth = self._spread(c)
         reach = float(np.sqrt(6.0 * variance / fourth).min())
-        return phased_tail(
-            lambda t: float((-0.5 * (t * t * variance - t**4 * fourth / 12.0)).max()),
-            reach,
-            self._quiet(span, reach),
-            spacing,
-            first,
-        )
+
+        def height(t: float) -> float:
+            return float((-0.5 * (t * t * variance - t**4 * fourth / 12.0)).max())
+
+        return phased_tail(height, reach, self._quiet(span, reach), spacing, first)
 
     def _spread(self, c: float) -> tuple[np.ndarray, np.ndarray]:
         """V and M of both worlds under the tilt c, the first from below and the second from above."""
@@ -206,9 +193,9 @@ class TablesTransform(AbstractTransform):
                 radius, moments, _ = self._moments
                 m, x = moments[world], c / radius
                 # Derivatives of E exp(x u): sum_r m_r r! / (r - k)! x^(r - k).
+                weights = _FACTORIALS[:_ORDERS], x ** np.arange(_ORDERS)
                 raw = [
-                    m[:, k:]
-                    @ (_FACTORIALS[k:_ORDERS] / _FACTORIALS[: _ORDERS - k] * x ** np.arange(_ORDERS - k))
+                    m[:, k:] @ (weights[0][k:] / weights[0][: _ORDERS - k] * weights[1][: _ORDERS - k])
                     for k in range(5)
                 ]
                 e1, e2, e3, e4 = (part / raw[0] for part in raw[1:])

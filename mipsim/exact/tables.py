@@ -7,7 +7,7 @@ import numpy as np
 
 from mipsim.attacks.base import AbstractAdditiveAttack
 from mipsim.distributions.bernoulli import Bernoulli
-from mipsim.exact.atoms import convolve, merged
+from mipsim.exact.atoms import beside, convolve
 from mipsim.exact.binomial import binomial_error, binomial_table, one_trial_less
 from mipsim.exact.derived_laws import linked, mixed_with_out
 from mipsim.exact.inversion import InvertedLaw
@@ -38,9 +38,8 @@ def table_law(problem: Problem) -> AbstractScoreLaw | None:
     attack, inclusion = problem.attack, problem.mean.inclusion
     assert isinstance(attack, AbstractAdditiveAttack)
     terms, probability, low, each = found
-    law = _few(terms, probability, each) or InvertedLaw(
-        _transform(terms, probability, low, float(each.sum()))
-    )
+    law = _few(terms, probability, each)
+    law = law or InvertedLaw(_transform(terms, probability, low, float(each.sum())))
     target = jnp.asarray(problem.target)
     return linked(mixed_with_out(law, inclusion), lambda total: attack.link(target, total))
 
@@ -102,18 +101,11 @@ def _few(terms: np.ndarray, probability: np.ndarray, lost: np.ndarray) -> Abstra
     d, size = terms.shape[1:]
     if (d + (d > 1)) * np.log(size) > np.log(_WORK):
         return None
-    none = np.zeros(size)
-    return convolve(
-        [
-            merged(
-                terms[:, j].ravel(),
-                np.concatenate([probability[0, j], none]),
-                np.concatenate([none, probability[1, j]]),
-                float(lost[j]),
-            )
-            for j in range(d)
-        ]
-    )
+    tables = [
+        beside((terms[0, j], probability[0, j]), (terms[1, j], probability[1, j]), float(lost[j]))
+        for j in range(d)
+    ]
+    return convolve(tables)
 
 
 def _transform(terms: np.ndarray, probability: np.ndarray, first: np.ndarray, lost: float) -> TablesTransform:
@@ -124,18 +116,9 @@ def _transform(terms: np.ndarray, probability: np.ndarray, first: np.ndarray, lo
     values = np.where(probability > 0.0, values - centre[:, :, None], 0.0)
     kept, copies = _kinds(values, probability)
     # Each value has lost EPS of itself and its centre.
-    moved = EPS * float(
-        (np.abs(centre) + np.einsum("wjk,wjk->wj", probability, np.abs(values))).sum(axis=1).max()
-    )
-    return TablesTransform(
-        values[:, kept],
-        probability[:, kept],
-        copies,
-        np.array([fsum(world) for world in centre]),
-        first[kept],
-        lost,
-        moved,
-    )
+    size = np.abs(centre) + np.einsum("wjk,wjk->wj", probability, np.abs(values))
+    moved, centres = EPS * float(size.sum(axis=1).max()), np.array([fsum(world) for world in centre])
+    return TablesTransform(values[:, kept], probability[:, kept], copies, centres, first[kept], lost, moved)
 
 
 def _kinds(values: np.ndarray, probability: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -15,10 +15,7 @@ _SCAN = 64.0  # times the last node: how far an estimate looks
 _WHOLE = 2.0**52  # nodes: frequencies beyond are no whole numbers in float64
 _QUIET = -38.5  # log of 2e-17
 _LOUD = -50.0  # of the log of a height
-_FINE, _COARSE = (
-    1.1,
-    2.0,
-)  # growth of the blocks of frequencies that one bound serves: near the last node, and far from it
+_FINE, _COARSE = 1.1, 2.0  # growth of the blocks of frequencies that one bound serves: near and far
 _DOUBLINGS = 900  # blocks: 60 fine ones, and more than enough doublings to 2^52 nodes
 _OFF_LATTICE = 1e-7  # steps by which a sum may miss its lattice
 
@@ -54,7 +51,15 @@ class Tail:
 
 
 class AbstractTransform(ABC):
-    """The centred cumulants K_w(s) = log E_w[exp(s (S - mean_w)); S finite] of a score S, for w = out (0) and in (1)."""
+    """The centred cumulants K_w(s) = log E_w[exp(s (S - mean_w)); S finite] of a score S, for w = out (0) and in (1).
+
+    Attributes:
+        lost: a bound on the total error of the probabilities behind the cumulants.
+        most_nodes: the most nodes of a line that are worth their time, without a lattice.
+    """
+
+    lost: float = 0.0
+    most_nodes: int = 2**14
 
     @property
     @abstractmethod
@@ -92,16 +97,6 @@ class AbstractTransform(ABC):
     @abstractmethod
     def strip(self) -> tuple[float, float]:
         """The open interval of real s with finite cumulants."""
-
-    @property
-    def lost(self) -> float:
-        """A bound on the total error of the probabilities behind the cumulants."""
-        return 0.0
-
-    @property
-    def most_nodes(self) -> int:
-        """The most nodes of a line that are worth their time, without a lattice."""
-        return 2**14
 
     @abstractmethod
     def cumulant(self, s: ComplexArray) -> ComplexArray:
@@ -153,7 +148,7 @@ class RowsTransform(AbstractTransform):
         noise: further independent centred terms, the same in both worlds.
         row_mean_low: what rounding took from `row_mean`.
         magnitude: by how many EPS the exact mean of all rows may be off besides.
-        doubt: a bound on the error of the noise's laws, in total variation.
+        lost: a bound on the error of the noise's laws, in total variation.
     """
 
     row: AbstractRow
@@ -164,11 +159,7 @@ class RowsTransform(AbstractTransform):
     noise: tuple[AbstractRow, ...] = ()
     row_mean_low: float = 0.0
     magnitude: float = 0.0
-    doubt: float = 0.0
-
-    @property
-    def lost(self) -> float:
-        return self.doubt
+    lost: float = 0.0
 
     @property
     def mean(self) -> np.ndarray:
@@ -189,7 +180,7 @@ class RowsTransform(AbstractTransform):
 
     @property
     def unit(self) -> float | None:
-        return None if self._lattice is None else self._lattice.unit
+        return self._lattice and self._lattice.unit
 
     @cached_property
     def _lattice(self) -> Multiples | None:
@@ -217,9 +208,9 @@ class RowsTransform(AbstractTransform):
     @property
     def shift(self) -> float:
         """Rounding of the means, here and in the row's cumulants; on a lattice the atoms are where they are."""
-        own = float(np.abs(self._mean).max()) + abs(self.target) if self._lattice is None else 0.0
-        magnitude = self.magnitude if self._lattice is None else 0.0
-        noise = sum(part.size for part in self.noise)
+        noise, magnitude, own = sum(part.size for part in self.noise), 0.0, 0.0
+        if self._lattice is None:
+            magnitude, own = self.magnitude, float(np.abs(self._mean).max()) + abs(self.target)
         return EPS * (magnitude + self.rows * self._row.size + 2.0 * (noise + own))
 
     def rounding(self, s: ComplexArray) -> np.ndarray:

@@ -89,9 +89,7 @@ def step_of(mechanism: AbstractMechanism, n: int) -> Release | None:
     return found if found is not None and found.clip is not None and not found.noises else None
 
 
-@release_of.register
-def _(mechanism: EmpiricalMean, n: int) -> Release | None:
-    return Release(n)
+release_of.register(EmpiricalMean, lambda mechanism, n: Release(n))
 
 
 @release_of.register

@@ -86,8 +86,6 @@ def on_arrays(function: Callable[[jax.Array], jax.Array]) -> Callable[[np.ndarra
 def name_of(attack: AbstractAttack) -> str:
     """The attack's name in messages: its class, or the user's function."""
     function = getattr(attack, "function", None)
-    return (
-        type(attack).__name__
-        if function is None
-        else str(getattr(function, "__qualname__", type(function).__name__))
-    )
+    if function is None:
+        return type(attack).__name__
+    return str(getattr(function, "__qualname__", type(function).__name__))

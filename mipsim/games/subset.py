@@ -69,9 +69,8 @@ class Subset(AbstractMembershipGame):
         self.records = rows
         self.data = Empirical(rows, covariance="diagonal")
         self.n = len(rows)
-        if (
-            self.n >= 4
-        ):  # a mechanism that draws from its records says here that it cannot; one record is always allowed
+        # A mechanism that draws from its records says here that it cannot; one record is always allowed.
+        if self.n >= 4:
             self.mechanism.rows(self.n // 2)
         self.mechanism.output_shape(self.data.dimension)
 

@@ -9,14 +9,11 @@ from mipsim.mechanisms.base import AbstractMechanism
 from mipsim.mechanisms.function import as_mechanism
 from mipsim.mechanisms.noise import AbstractIndependentNoise, NoiseLaw
 
-_LEAST, _MOST = 0.03, 1e4
-"""In steps: below, exp(-1 / (2 sigma^2)) nears the least float64; above, the table has more than 180,000 values."""
-
-_REACH = 9.0
-"""Deviations in the table: by Chernoff's bound 2 exp(-9^2 / 2) < 6e-18 lies beyond, which `error` counts."""
-
+_LEAST = 0.03  # steps: below, exp(-1 / (2 sigma^2)) nears the least float64
+_MOST = 1e4  # steps: above, the table has more than 180,000 values
+_REACH = 9.0  # deviations: by Chernoff's bound 2 exp(-9^2 / 2) < 6e-18 lies beyond, which `error` counts
+# Of the probabilities together: an exponent right to 4 units, an exponential, two sums by pairs of 2^18 terms.
 _ROUNDING = 2.0**-46
-"""Of the probabilities together: an exponent right to 4 units, an exponential, and two sums by pairs of at most 2^18 terms."""
 
 
 class DiscreteGaussianNoise(AbstractIndependentNoise):

@@ -19,6 +19,8 @@ from mipsim._validation import finite_matrix, finite_vector, positive_definite_f
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.mechanisms.z_estimator import LogisticRegression, design
 
+Map = Callable[[Array], Array]
+
 
 class Expansion(eqx.Module):
     """What the first order knows of a Z-estimator with k parameters.
@@ -40,11 +42,9 @@ class Expansion(eqx.Module):
     theta: np.ndarray
     derivative: np.ndarray
     spread: np.ndarray
-    psi: Callable[[Array], Array] = eqx.field(static=True)
+    psi: Map = eqx.field(static=True)
 
-    def __init__(
-        self, theta: object, derivative: object, spread: object, psi: Callable[[Array], Array]
-    ) -> None:
+    def __init__(self, theta: object, derivative: object, spread: object, psi: Map) -> None:
         self.theta = finite_vector("theta", theta)
         k = self.theta.shape[0]
         self.derivative = finite_matrix("derivative", derivative, k)
@@ -148,10 +148,8 @@ def logistic_expansion(population: object, intercept: bool = True) -> Expansion:
     """
     x, y = _split(population, intercept)
     with exact_scope():
-        theta, later = (
-            np.asarray(LogisticRegression(intercept, steps).estimate(jnp.asarray(population)), np.float64)
-            for steps in (25, 26)
-        )
+        fits = (LogisticRegression(intercept, k).estimate(jnp.asarray(population)) for k in (25, 26))
+        theta, later = (np.asarray(fit, np.float64) for fit in fits)
     # Where there is no maximum every Newton step is of the same length.
     if not np.allclose(theta, later, rtol=1e-6, atol=1e-9):
         raise ValueError("population is separable; a logistic regression needs one that is not")
@@ -170,12 +168,7 @@ def _split(population: object, intercept: bool) -> tuple[np.ndarray, np.ndarray]
 
 
 def _regression(
-    x: np.ndarray,
-    residual: np.ndarray,
-    theta: np.ndarray,
-    derivative: np.ndarray,
-    intercept: bool,
-    link: Callable[[Array], Array],
+    x: np.ndarray, residual: np.ndarray, theta: np.ndarray, derivative: np.ndarray, intercept: bool, link: Map
 ) -> Expansion:
     def psi(record: Array) -> Array:
         row, value = design(record[None, :], intercept)

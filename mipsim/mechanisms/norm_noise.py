@@ -98,9 +98,8 @@ def draw_noise(key: PRNGKeyArray, sigma: Array, moment: float, scale: Array | fl
 
 
 def _moment_order(value: object) -> float:
-    if isinstance(value, float) and value == np.inf:
-        return float(np.inf)
-    return number("moment", value, 0.0, low_open=True)
+    infinite = isinstance(value, float) and value == np.inf
+    return np.inf if infinite else number("moment", value, 0.0, low_open=True)
 
 
 def _sigma(value: object) -> np.ndarray:

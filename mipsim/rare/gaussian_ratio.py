@@ -79,12 +79,8 @@ class GaussianRatio(AbstractTiltedScore):
         logs = (1 - power) * np.log(self._out) + power * np.log(self._in) - np.log(v)
         squares = power * self._shift**2 / self._in - m**2 / v
         bend, slope = 0.5 * (1 / self._out - 1 / self._in), self._shift / self._in
-        mean = (
-            0.5 * np.log(self._out / self._in)
-            - 0.5 * self._shift**2 / self._in
-            + bend * (v + m**2)
-            + slope * m
-        )
+        constant = 0.5 * np.log(self._out / self._in) - 0.5 * self._shift**2 / self._in
+        mean = constant + bend * (v + m**2) + slope * m
         variance = 2.0 * bend**2 * v**2 + (2.0 * bend * m + slope) ** 2 * v
         return Cumulant(-0.5 * float((logs + squares).sum()), float(mean.sum()), float(variance.sum()))
 

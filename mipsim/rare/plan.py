@@ -11,15 +11,11 @@ from scipy.special import ndtri
 
 from mipsim.rare.score_law import IN, OUT, AbstractTiltedScore, Cumulant
 
-_SPAN = 1.5
-"""Thresholds within this many standard deviations share a tilt: the outer ones lose a quarter of their counts."""
-
-_PLAIN = 0.75
-"""A tilt that would be aimed within this many standard deviations of the mean is left out."""
-
-_FARTHEST = 12.0
-"""No tilt is aimed farther than this many standard deviations from the mean."""
-
+_SPAN = (
+    1.5  # standard deviations of thresholds that share a tilt: the outer ones lose a quarter of the counts
+)
+_PLAIN = 0.75  # A tilt that would be aimed within this many standard deviations of the mean is left out
+_FARTHEST = 12.0  # no tilt is aimed farther than this many standard deviations from the mean
 _MOST_STEPS = 400  # of a walk whose steps grow by a twentieth: exp(20) times the first in all
 
 
@@ -93,13 +89,12 @@ class Curve:
         return float(np.interp(wanted, rank[order], self.mean[up][order]))
 
 
-def _walk(
-    law: AbstractTiltedScore, world: int, step: float, end: float, stop: Stop
-) -> list[tuple[float, float, float, float]]:
-    points: list[tuple[float, float, float, float]] = []
-    if end == 0.0:
-        return points
-    for i in range(1, _MOST_STEPS):
+Point = tuple[float, float, float, float]
+
+
+def _walk(law: AbstractTiltedScore, world: int, step: float, end: float, stop: Stop) -> list[Point]:
+    points: list[Point] = []
+    for i in range(1, _MOST_STEPS if end else 0):
         # Steps grow by a twentieth; near a finite end they shrink geometrically and never pass it.
         theta = (
             10.0 * step * math.expm1(i / 20.0)
@@ -137,8 +132,7 @@ def plan(law: AbstractTiltedScore, rates: np.ndarray, games: int) -> Plan:
     """
     reach = -float(ndtri(rates.min()))
     out = Curve.of(law, OUT, None, lambda _, rank: rank > reach)
-    t = np.array(sorted(_off_lattice(law, out.score_above(a)) for a in rates))
-    t = np.unique(t)
+    t = np.unique([_off_lattice(law, out.score_above(a)) for a in rates])
     tilts = _tilts(law, OUT, out, t, games, first_stream=2)
     if law.plain_inside:
         everything = tuple(range(t.size))
@@ -170,15 +164,10 @@ def _tilts(
         left = left[len(near) :]
     groups.sort(key=lambda group: group[0])
     share, rest = divmod(games, len(groups))
-    return [
-        Tilt(
-            world,
-            theta,
-            law.cumulant(theta, world),
-            tuple(members),
-            theta > 0 or (theta == 0 and world == OUT),
-            share + (i < rest),
-            first_stream + i,
+    tilts = []
+    for i, (theta, members) in enumerate(groups):
+        upper, cumulant = theta > 0 or (theta == 0 and world == OUT), law.cumulant(theta, world)
+        tilts.append(
+            Tilt(world, theta, cumulant, tuple(members), upper, share + (i < rest), first_stream + i)
         )
-        for i, (theta, members) in enumerate(groups)
-    ]
+    return tilts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -127,7 +128,8 @@ def play_rare(
     law = score_law(game, attack)
     planned = plan(law, wanted, total)
     t = planned.thresholds
-    estimates = {world: _Rates(t.size) for world in (OUT, IN)}
+    none = np.zeros(t.size)
+    estimates = {world: _Rates(none.copy(), none.copy(), none + 1.0, none > 0.0) for world in (OUT, IN)}
     tails: dict[int, list[Tail]] = {OUT: [], IN: []}
     for tilt in planned.tilts:
         for world, tail in _played(law, game, attack, tilt, t, seed, size, threads, estimates[tilt.world]):
@@ -145,20 +147,18 @@ def play_rare(
         "draws": DRAWS,
         "versions": versions(),
     }
-    return RareTradeOff(
-        law.link(t), estimates[OUT].scaled(), estimates[IN].scaled(), total, confidence, manifest
-    )
+    out, inside = (ScaledRates(**vars(estimates[world])) for world in (OUT, IN))
+    return RareTradeOff(law.link(t), out, inside, total, confidence, manifest)
 
 
+@dataclass(frozen=True)
 class _Rates:
-    """The counts of one world, filled in tilt by tilt."""
+    """The fields of the `ScaledRates` of one world, filled in tilt by tilt."""
 
-    def __init__(self, size: int) -> None:
-        self.count, self.games, self.scale = (np.zeros(size), np.zeros(size), np.ones(size))
-        self.complement = np.zeros(size, dtype=bool)
-
-    def scaled(self) -> ScaledRates:
-        return ScaledRates(self.count, self.games, self.scale, self.complement)
+    count: np.ndarray
+    games: np.ndarray
+    scale: np.ndarray
+    complement: np.ndarray
 
 
 def _played(
@@ -185,7 +185,8 @@ def _played(
     standard = tilt.cumulant.mean, math.sqrt(tilt.cumulant.variance)
     edges = law.link(t) if mixture else t
     thinner = Thinner(sampler, asked, edges, tuple(powers), tuple(uppers), standard, seed, tilt.stream)
-    sums = _all_games(thinner, tilt.games, chunk, workers)
+    parts = play_range(thinner, 0, tilt.games, thinner.block, chunk, workers or cores())
+    sums = np.sum([part for _, part in parts], axis=0)
     counts, moments = sums[:-3].reshape(len(powers), t.size), sums[-3:]
     if moments[0]:
         raise ValueError(f"attack {type(attack).__name__} gave NaN for {moments[0]} of {tilt.games} games")
@@ -203,16 +204,10 @@ def _played(
     ]
 
 
-def _all_games(thinner: Thinner, games: int, chunk: int | None, workers: int | None) -> np.ndarray:
-    parts = play_range(thinner, 0, games, thinner.block, chunk, workers or cores())
-    return np.sum([counts for _, counts in parts], axis=0)
-
-
 def _levels(rates: object) -> np.ndarray:
     given = [rates] if isinstance(rates, (int, float)) else rates
     levels = finite_vector("false_positive_rates", list(given) if isinstance(given, Sequence) else given)
-    bad = (levels < 1e-30) | (levels > _MOST_RATE)
-    if bad.any():
+    if (bad := (levels < 1e-30) | (levels > _MOST_RATE)).any():
         raise ValueError(
             f"false_positive_rates holds {levels[bad][0]:g}; it must lie in [1e-30, {_MOST_RATE:g}]"
         )

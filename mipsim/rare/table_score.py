@@ -24,6 +24,7 @@ from mipsim.rare.score_law import IN, AbstractTiltedScore, Cumulant, ratio_match
 _WORDS = 4  # of one Philox call
 _TAIL = 2.0**-34  # a quarter of the unit of the alias tables
 _BLOCK = 1024  # games at once: their words stay in the cache
+_REACH = 10.0  # standard deviations of the counts kept, and 30 more: a tilt moves a coordinate by far less
 
 
 class TermSampler(AbstractSampler):
@@ -69,9 +70,7 @@ def term_sampler(law: np.ndarray, values: np.ndarray) -> TermSampler:
     Raises:
         ValueError: if a coordinate needs more than 2^16 values.
     """
-    d = law.shape[0]
-    below = np.cumsum(law, axis=1)
-    first = (below <= _TAIL).sum(axis=1)
+    first = (np.cumsum(law, axis=1) <= _TAIL).sum(axis=1)
     last = law.shape[1] - 1 - (np.cumsum(law[:, ::-1], axis=1) <= _TAIL).sum(axis=1)
     bits = max(1, int((last - first).max()).bit_length())
     if bits > MOST_BITS:
@@ -84,16 +83,10 @@ def term_sampler(law: np.ndarray, values: np.ndarray) -> TermSampler:
     cdf = np.cumsum(masses / masses.sum(axis=1, keepdims=True), axis=1)
     cdf[:, -1] = 1.0
     whole = np.diff(np.rint(np.minimum(cdf, 1.0) * 2.0**32).astype(np.int64), axis=1, prepend=0)
-    missing = -d % _WORDS
-    padded = (
-        jnp.asarray(np.pad(table, ((0, missing), (0, 0)))) for table in (alias_entries(whole, bits), kept)
-    )
-    entries, numbers = padded
+    missing = -law.shape[0] % _WORDS
+    tables = alias_entries(whole, bits), kept
+    entries, numbers = (jnp.asarray(np.pad(table, ((0, missing), (0, 0)))) for table in tables)
     return TermSampler(entries=entries, values=numbers, bits=bits, block=_BLOCK)
-
-
-_REACH = 10.0
-"""Counts within this many standard deviations, and 30 more, are kept: a tilt moves one coordinate by far less."""
 
 
 class TableScore(AbstractTiltedScore):

@@ -14,12 +14,8 @@ from mipsim.engine.random.counter import Draws, run_draws, words_of
 from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.games.base import AbstractMembershipGame
 
-_COIN = 0xFFFFFFFD
-"""The Philox group of the acceptance; samplers use the numbers of coordinates, and two above this."""
-
-_UNIT = 2.0**-20
-"""Moments of the standardised scores are summed as whole multiples of this: their sums do not depend on the order."""
-
+_COIN = 0xFFFFFFFD  # Philox words of the acceptance; samplers use numbers of coordinates, and two above this
+_UNIT = 2.0**-20  # of the moments of standardised scores: sums of whole multiples have no order
 _FAR = 64.0  # deviations at which a standardised score is cut off before its moments are summed in int64
 _MOST_POWERS, _QUANTUM = 3, 16  # fixed shapes: one executable serves every tilt
 
@@ -52,11 +48,8 @@ def _accept(
             kept = beyond & ((power == 0.0) | ((score - thresholds) * power <= exponential))
             found.append(jnp.sum(kept, axis=0))
         x = jnp.clip((score[:, 0] - standard[0]) / standard[1], -_FAR, _FAR)
-        parts = [
-            jnp.isnan(x).astype(jnp.int64),
-            *(jnp.rint(jnp.nan_to_num(m) / _UNIT).astype(jnp.int64) for m in (x, x**2)),
-        ]
-        added = jnp.stack([jnp.sum(jnp.where(played, part, 0)) for part in parts])
+        whole = (jnp.rint(jnp.nan_to_num(m) / _UNIT).astype(jnp.int64) for m in (x, x**2))
+        added = jnp.stack([jnp.sum(jnp.where(played, part, 0)) for part in (jnp.isnan(x), *whole)])
         return counts + jnp.stack(found), moments + added
 
     # The trip count is traced, so that every range shares one executable.

@@ -39,10 +39,8 @@ def gamma_below(shape: float, x: np.ndarray) -> np.ndarray:
     v = 0.5 * reach[:, None] * (1.0 + _NODES) / sd
     less = (shape - y) / shape
     # exp(-v) - 1 + v and -less - log(1 - less), each by its series: v and less are below 0.13.
-    bend, fall = (
-        _series(-v, 1.0 / np.cumprod(np.arange(1.0, 20.0))),
-        _series(less, 1.0 / np.arange(1.0, 20.0)),
-    )
+    order = np.arange(1.0, 20.0)
+    bend, fall = _series(-v, 1.0 / np.cumprod(order)), _series(less, 1.0 / order)
     inner = np.exp(-(shape - y)[:, None] * v - y[:, None] * bend) @ _WEIGHTS * (0.5 * reach / sd)
     log_factor = -shape * fall - 1.0 / (12.0 * shape) + 1.0 / (360.0 * shape**3)
     found = found.copy()

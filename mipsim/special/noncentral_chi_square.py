@@ -134,9 +134,8 @@ def _log_rest(log_q: np.ndarray) -> np.ndarray:
     """log(1 - exp(log_q)) for log_q <= 0, without cancellation at either end; -inf at 0."""
     near = log_q > -0.693
     with np.errstate(divide="ignore"):
-        return np.where(
-            near, np.log(-np.expm1(np.where(near, log_q, -1.0))), np.log1p(-np.exp(np.minimum(log_q, -0.693)))
-        )
+        small = np.log(-np.expm1(np.where(near, log_q, -1.0)))
+    return np.where(near, small, np.log1p(-np.exp(np.minimum(log_q, -0.693))))
 
 
 def _core(
@@ -164,7 +163,7 @@ def _log_tails(x: object, d: object, noncentrality: object) -> tuple[np.ndarray,
 
 def _quantile(log_lower: np.ndarray, log_upper: np.ndarray, d: object, noncentrality: object) -> np.ndarray:
     """Points where the two log tails are the given ones."""
-    low, up, freedom, centre = points(log_lower, log_upper, d, noncentrality)
+    low, up, freedom, centre = _together(d, noncentrality, log_lower, log_upper)
     flat = (low.ravel(), up.ravel(), freedom.ravel(), centre.ravel())
     z = np.where(flat[0] < flat[1], 1.0, -1.0) * ndtri_exp(np.minimum(flat[0], flat[1]))
     start = in_blocks(lambda *block: (saddle_root(*block),), z, *flat[2:])[0]
@@ -231,21 +230,8 @@ def arguments(x: object, d: object, noncentrality: object) -> tuple[np.ndarray, 
         raise ValueError(f"x is {type(x).__name__}; it must be an array of real numbers")
     if np.isnan(at).any():
         raise ValueError("x holds nan; every entry must be a real number or an infinity")
-    at, freedom, centre = _together(at, *_parameters(d, noncentrality))
+    at, freedom, centre = _together(d, noncentrality, at)
     return at, freedom, centre
-
-
-def points(
-    log_lower: np.ndarray, log_upper: np.ndarray, d: object, noncentrality: object
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Broadcast two log tails with the parameters of the law. Errors as in `arguments`.
-
-    Examples:
-        >>> [a.shape for a in points(np.zeros(2), np.zeros(2), 3, 1.0)]
-        [(2,), (2,), (2,), (2,)]
-    """
-    lower, upper, freedom, centre = _together(log_lower, log_upper, *_parameters(d, noncentrality))
-    return lower, upper, freedom, centre
 
 
 def levels(name: str, value: object, *, log: bool) -> np.ndarray:
@@ -265,13 +251,6 @@ def levels(name: str, value: object, *, log: bool) -> np.ndarray:
     return array
 
 
-def _parameters(d: object, noncentrality: object) -> tuple[np.ndarray, np.ndarray]:
-    return (
-        _within("d", d, 1.0, MOST_FREEDOM),
-        _within("noncentrality", noncentrality, 0.0, MOST_NONCENTRALITY),
-    )
-
-
 def _within(name: str, value: object, low: float, high: float) -> np.ndarray:
     array = real_array(name, value)
     bad = (array < low) | (array > high)
@@ -280,7 +259,10 @@ def _within(name: str, value: object, low: float, high: float) -> np.ndarray:
     return array
 
 
-def _together(*arrays: np.ndarray) -> list[np.ndarray]:
+def _together(d: object, noncentrality: object, *arrays: np.ndarray) -> list[np.ndarray]:
+    """The arrays broadcast with the degrees of freedom and the noncentrality, which come last."""
+    freedom = _within("d", d, 1.0, MOST_FREEDOM)
+    arrays = *arrays, freedom, _within("noncentrality", noncentrality, 0.0, MOST_NONCENTRALITY)
     try:
         return [np.array(a) for a in np.broadcast_arrays(*arrays)]
     except ValueError:

@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 from mipsim.special.contour import LEAST, MOST, log_tail_and_density
 
 Vector = Float[Array, " size"]
+State = tuple[Array, Vector, Vector, Vector, Array]
 
 _HALVINGS = 40  # of a bracket of log w0; what is left is far below the error of the saddle-point root
 _STEPS = 60  # a bracket halves at least every other step; Newton alone has needed at most 5
@@ -102,9 +103,7 @@ def newton(
         # dT / d log x = -+ x f / (tail T)
         return target - t, (target - t) * t * rise / jnp.exp(jnp.log(x) + log_density - log_tail)
 
-    def step(
-        state: tuple[Array, Vector, Vector, Vector, Array],
-    ) -> tuple[Array, Vector, Vector, Vector, Array]:
+    def step(state: State) -> State:
         count, x, low, high, _ = state
         gap, move = gap_and_move(x)
         right_of_root = gap * rise < 0.0
@@ -117,7 +116,7 @@ def newton(
         going = ~(settled | done | (high <= low * (1.0 + 4e-16)))
         return count + 1, jnp.clip(new, LEAST, MOST), low, high, going
 
-    def unsettled(state: tuple[Array, Vector, Vector, Vector, Array]) -> Array:
+    def unsettled(state: State) -> Array:
         return (state[0] < _STEPS) & state[4].any()
 
     bounds = LEAST * ones, MOST * ones

@@ -158,9 +158,8 @@ def misspecified_advantage(scalar: float, under_the_root: float) -> float:
         >>> round(misspecified_advantage(-1.0, 1.0), 4)
         0.3829
     """
-    half = abs(number("scalar", scalar)) / (
-        2 * np.sqrt(number("under_the_root", under_the_root, 0.0, low_open=True))
-    )
+    root = np.sqrt(number("under_the_root", under_the_root, 0.0, low_open=True))
+    half = abs(number("scalar", scalar)) / (2 * root)
     return float(ndtr(half) - ndtr(-half))
 
 

@@ -21,13 +21,14 @@ def cumulants(central_moments: np.ndarray) -> np.ndarray:
     """
     kappa = np.zeros(len(central_moments))
     for r in range(1, len(central_moments)):
-        parts = [
-            comb(r - 1, k - 1) * kappa[k] * central_moments[r - k]
-            for k in range(1, r)
-            if central_moments[r - k] != 0 and kappa[k] != 0
-        ]
-        kappa[r] = _total([central_moments[r], *(-x for x in parts)])
+        kappa[r] = _total([central_moments[r], *(-x for x in _products(kappa, central_moments, r, 1, r))])
     return kappa
+
+
+def _products(kappa: np.ndarray, moments: np.ndarray, r: int, first: int, last: int) -> list[float]:
+    """The terms C(r-1, k-1) kappa_k mu_{r-k}, first <= k < last, that are not 0."""
+    pairs = [(k, kappa[k], moments[r - k]) for k in range(first, last)]
+    return [comb(r - 1, k - 1) * a * b for k, a, b in pairs if a != 0 and b != 0]
 
 
 def _total(parts: list[float]) -> float:
@@ -47,12 +48,7 @@ def standardised_sum_moments(central_moments: np.ndarray, rows: int) -> np.ndarr
     moments = np.zeros(len(kappa))
     moments[0] = 1.0
     for r in range(1, len(kappa)):
-        parts = [
-            comb(r - 1, k - 1) * kappa[k] * moments[r - k]
-            for k in range(2, r + 1)
-            if moments[r - k] != 0 and kappa[k] != 0
-        ]
-        moments[r] = _total(parts)
+        moments[r] = _total(_products(kappa, moments, r, 2, r + 1))
     return moments
 
 
@@ -65,9 +61,7 @@ def expectation(polynomial: Polynomial, moments: np.ndarray) -> float:
     """
     coefficients = polynomial.coef
     needed = [(c, m) for c, m in zip(coefficients, moments[: len(coefficients)], strict=True) if c != 0]
-    return (
-        float("inf") if any(not np.isfinite(m) for _, m in needed) else float(sum(c * m for c, m in needed))
-    )
+    return float(sum(c * m for c, m in needed)) if np.isfinite([m for _, m in needed]).all() else float("inf")
 
 
 def _parts(t: float, skewness: float, rows: int) -> tuple[Polynomial, Polynomial, Polynomial]:

@@ -55,9 +55,8 @@ def noise_constant(eta: float, moment: float, constant: float = CONSTANT) -> flo
         (225.0, 151.7824)
     """
     power = 1.0 + 2.0 / number("moment", moment, 0.0, low_open=True)
-    return float(
-        (number("constant", constant, 0.0, low_open=True) / number("eta", eta, 0.0, low_open=True)) ** power
-    )
+    top = number("constant", constant, 0.0, low_open=True)
+    return float((top / number("eta", eta, 0.0, low_open=True)) ** power)
 
 
 def largest_eta(c: float, moment: float = 1.0) -> float:
@@ -115,11 +114,8 @@ def sufficient_noise_scale(eta: float, sigma: float) -> float:
         >>> round(sufficient_noise_scale(0.25, 1.0), 6)
         1.820478
     """
-    return (
-        2.0
-        * number("sigma", sigma, 0.0, low_open=True)
-        / epsilon_from_eta(number("eta", eta, 0.0, 0.5, low_open=True, high_open=True))
-    )
+    spread = 2.0 * number("sigma", sigma, 0.0, low_open=True)
+    return spread / epsilon_from_eta(number("eta", eta, 0.0, 0.5, low_open=True, high_open=True))
 
 
 def dp_noise_scale(eta: float, sensitivity: float) -> float:
@@ -133,9 +129,8 @@ def dp_noise_scale(eta: float, sensitivity: float) -> float:
         >>> round(dp_noise_scale(0.25, 2.0), 6)
         1.820478
     """
-    return number("sensitivity", sensitivity, 0.0, low_open=True) / epsilon_from_eta(
-        number("eta", eta, 0.0, 0.5, low_open=True, high_open=True)
-    )
+    change = number("sensitivity", sensitivity, 0.0, low_open=True)
+    return change / epsilon_from_eta(number("eta", eta, 0.0, 0.5, low_open=True, high_open=True))
 
 
 def mip_tradeoff(eta: float, slope: float = 2.0) -> PiecewiseLinearTradeOff:
@@ -150,10 +145,8 @@ def mip_tradeoff(eta: float, slope: float = 2.0) -> PiecewiseLinearTradeOff:
         (0.2, 0.1)
     """
     gap = number("slope", slope, 0.0, 2.0) * number("eta", eta, 0.0, 0.5)
-    if gap >= 1.0:
-        return PiecewiseLinearTradeOff([0.0, 1.0], [0.0, 0.0])
-    if gap <= 0.0:
-        return PiecewiseLinearTradeOff([0.0, 1.0], [1.0, 0.0])
+    if gap in (0.0, 1.0):
+        return PiecewiseLinearTradeOff([0.0, 1.0], [1.0 - gap, 0.0])
     return PiecewiseLinearTradeOff([0.0, 1.0 - gap, 1.0], [1.0 - gap, 0.0, 0.0])
 
 
@@ -200,16 +193,9 @@ def corollary_10_eta(c: float, dimension: int) -> float:
         return float(-2.0 * weight * np.expm1(-1.0 / (c * np.sin(angle))))
 
     width = np.pi / 2
-    cuts = [
-        0.0,
-        *(x for x in (1.0 / c, 0.1 / np.sqrt(d), 1 / np.sqrt(d), 10 / np.sqrt(d)) if x < width),
-        width,
-    ]
-    cuts = sorted(set(cuts))
-    total = sum(
-        integrate.quad(term, a, b, epsabs=1e-14, epsrel=1e-10, limit=400)[0] for a, b in pairwise(cuts)
-    )
-    return 0.5 * total
+    inner = (x for x in (1.0 / c, 0.1 / np.sqrt(d), 1 / np.sqrt(d), 10 / np.sqrt(d)) if x < width)
+    cuts = pairwise(sorted({0.0, *inner, width}))
+    return 0.5 * sum(integrate.quad(term, *ends, epsabs=1e-14, epsrel=1e-10, limit=400)[0] for ends in cuts)
 
 
 def corollary_10_interval(c: float, dimension: int) -> tuple[float, float]:
@@ -233,11 +219,8 @@ def corollary_10_interval(c: float, dimension: int) -> tuple[float, float]:
     if d == 1:
         exact = corollary_10_eta(c, 1)
         return exact, exact
-    p = np.unique(
-        np.concatenate(
-            [[0.0], np.geomspace(1e-12, 0.5, 27_000), 1.0 - np.geomspace(0.5, 1e-12, 27_000), [1.0]]
-        )
-    )
+    rare = np.geomspace(1e-12, 0.5, 27_000)
+    p = np.unique(np.concatenate([[0.0], rare, 1.0 - np.geomspace(0.5, 1e-12, 27_000), [1.0]]))
     u = np.sqrt(special.betaincinv(0.5, 0.5 * (d - 1), p))
     with np.errstate(divide="ignore"):
         h = -np.expm1(-1.0 / (c * u))

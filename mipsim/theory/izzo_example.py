@@ -59,8 +59,7 @@ def sensitivity(n: int, reading: str = "proof") -> float:
     s, m = special_sum(n, reading), n // 2
     top = 2 ** (n - 2)
     ends = [(1.0 / s, 1.0 / (2 ** (m - 1) - 1 + top))]  # D*, and x_last replaced by the largest power
-    # D* with 2^0 replaced by the largest power: x_last stays.
-    if m >= 2:
+    if m >= 2:  # D* with 2^0 replaced by the largest power: x_last stays
         ends.append((1.0 / s, 1.0 / (s + (top - 1))))
     # The smallest set of powers, and its smallest power replaced by the largest one, or a power by x_last.
     low = 2**m - 1

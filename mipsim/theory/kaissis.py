@@ -125,12 +125,8 @@ def symmetrised_below(j: AbstractTradeOff) -> SampledTradeOff:
     alpha, complement, beta, tpr = _samples(j)
     x, gap = _below_chords(alpha, beta)
     low = np.maximum(np.interp(x, alpha, beta) - gap, 0.0)
-    return _hull(
-        *(
-            np.concatenate(p)
-            for p in zip((alpha, complement, beta, tpr), (x, 1 - x, low, 1 - low), strict=True)
-        )
-    )
+    pairs = zip((alpha, complement, beta, tpr), (x, 1 - x, low, 1 - low), strict=True)
+    return _hull(*(np.concatenate(pair) for pair in pairs))
 
 
 def _samples(j: AbstractTradeOff) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -141,14 +137,13 @@ def _samples(j: AbstractTradeOff) -> tuple[np.ndarray, np.ndarray, np.ndarray, n
 
 def _hull(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr: np.ndarray) -> SampledTradeOff:
     """The convex hull of these points and their mirror images."""
-    points = np.array(
-        [
-            np.concatenate([[0.0], alpha, beta, [1.0]]),
-            np.concatenate([[1.0], complement, tpr, [0.0]]),
-            np.concatenate([[1.0], beta, alpha, [0.0]]),
-            np.concatenate([[0.0], tpr, complement, [1.0]]),
-        ]
+    both = (
+        (0.0, alpha, beta, 1.0),
+        (1.0, complement, tpr, 0.0),
+        (1.0, beta, alpha, 0.0),
+        (0.0, tpr, complement, 1.0),
     )
+    points = np.array([np.hstack(part) for part in both])
     return SampledTradeOff.from_points(*points[:, np.lexsort((-points[1], points[0]))])
 
 

@@ -132,8 +132,7 @@ def step_for_long_run_mu(mu: float, c: float) -> float:
     mu, c = number("mu", mu, 0.0, low_open=True), number("c", c, 0.0, low_open=True)
     if long_run_mu(26.0, c) < mu:
         raise ValueError(f"mu is {mu:g}; at c = {c:g} equation 10 gives at most {long_run_mu(26.0, c):.3g}")
-    found = root_scalar(lambda s: long_run_mu(s, c) - mu, bracket=(0.0, 26.0), method="brentq", xtol=1e-12)
-    return float(found.root)
+    return float(root_scalar(lambda s: long_run_mu(s, c) - mu, bracket=(0.0, 26.0), xtol=1e-12).root)
 
 
 def game_limit_mu(step: float, c: float) -> float:
@@ -191,9 +190,7 @@ def noise_for_step_mu(mu: float, d: int, n: int, susceptibility: float, clip: fl
     top = float(n)
     while step_mu(d, top, susceptibility) > mu:
         top *= 4
-    found = root_scalar(
-        lambda r: step_mu(d, r, susceptibility) - mu, bracket=(n, top), method="brentq", xtol=1e-9 * n
-    )
+    found = root_scalar(lambda r: step_mu(d, r, susceptibility) - mu, bracket=(n, top), xtol=1e-9 * n)
     return clip / n * math.sqrt(max(found.root - n, 0.0))
 
 

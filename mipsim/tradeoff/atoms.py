@@ -10,8 +10,8 @@ from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
-from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
-from mipsim.tradeoff.sampled import SampledTradeOff
+from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution, merged
+from mipsim.tradeoff.sampled import SampledTradeOff, through_corners
 
 _LARGEST_PRODUCT = 1 << 21  # pairs of atoms: 16 MB an array
 _EQUAL = 1e-12  # losses this near, relative to the largest, are one atom
@@ -28,14 +28,8 @@ def as_polygon(curve: AbstractTradeOff) -> SampledTradeOff | None:
     return None
 
 
-@as_polygon.register
-def _(curve: SampledTradeOff) -> SampledTradeOff | None:
-    return curve
-
-
-@as_polygon.register
-def _(curve: PiecewiseLinearTradeOff) -> SampledTradeOff | None:
-    return SampledTradeOff.from_points(curve.alpha, 1.0 - curve.alpha, curve.corners, 1.0 - curve.corners)
+as_polygon.register(SampledTradeOff, lambda curve: curve)
+as_polygon.register(PiecewiseLinearTradeOff, through_corners)
 
 
 @as_polygon.register
@@ -79,10 +73,7 @@ def product(
     losses = sums[order]
     out = np.multiply.outer(first.out_masses, second.out_masses).ravel()[order]
     inside = np.multiply.outer(first.in_masses, second.in_masses).ravel()[order]
-    if losses.size:
-        apart = -np.diff(losses) > _EQUAL * max(1.0, float(np.abs(losses).max()))
-        starts = np.flatnonzero(np.concatenate([[True], apart]))
-        losses, out, inside = losses[starts], np.add.reduceat(out, starts), np.add.reduceat(inside, starts)
+    losses, out, inside = merged(losses, out, inside, _EQUAL * np.abs(losses).max(initial=1.0))
     out_only = first.out_only + second.out_only - first.out_only * second.out_only
     in_only = first.in_only + second.in_only - first.in_only * second.in_only
     return PrivacyLossDistribution(losses, out, inside, out_only, in_only)
@@ -98,9 +89,7 @@ def exact_power(law: PrivacyLossDistribution, copies: int) -> PrivacyLossDistrib
     """
     result: PrivacyLossDistribution | None = None
     square: PrivacyLossDistribution | None = law
-    while True:
-        if square is None:
-            return None
+    while square is not None:
         if copies & 1:
             result = square if result is None else product(result, square)
             if result is None:
@@ -109,3 +98,4 @@ def exact_power(law: PrivacyLossDistribution, copies: int) -> PrivacyLossDistrib
         if copies == 0:
             return result
         square = product(square, square)
+    return None

@@ -2,6 +2,7 @@
 
 import math
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
@@ -45,6 +46,35 @@ def within(name: str, low: float, high: float = math.inf, **how: Any) -> Any:
     """
     default = {"default": how.pop("default")} if "default" in how else {}
     return eqx.field(converter=lambda value: number(name, scalar(value), low, high, **how), **default)
+
+
+def inner_curve(name: str) -> Any:
+    """A field that holds a trade-off function, or says that it is none.
+
+    Examples:
+        >>> class Same(eqx.Module):
+        ...     base: "AbstractTradeOff" = inner_curve("base")
+        >>> Same(0.5)
+        Traceback (most recent call last):
+        ...
+        ValueError: base is float; it must be a trade-off function
+    """
+
+    def checked(value: object) -> AbstractTradeOff:
+        if not isinstance(value, AbstractTradeOff):
+            raise ValueError(f"{name} is {type(value).__name__}; it must be a trade-off function")
+        return value
+
+    return eqx.field(converter=checked)
+
+
+def checked_curves(curves: Sequence[object]) -> None:
+    """Raise ValueError where there is no curve, or one that is no trade-off function."""
+    if not len(curves):
+        raise ValueError("curves is empty; it must hold at least one trade-off function")
+    for curve in curves:
+        if not isinstance(curve, AbstractTradeOff):
+            raise ValueError(f"curves holds {type(curve).__name__}; every entry must be a trade-off function")
 
 
 class AbstractTradeOff(eqx.Module):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtr
 
-from mipsim.tradeoff.base import AbstractTradeOff, rates, within
+from mipsim.tradeoff.base import AbstractTradeOff, inner_curve, rates, within
 from mipsim.tradeoff.inverse import inverse
 
 
@@ -26,17 +26,10 @@ class BoundedTradeOff(AbstractTradeOff):
         ([0.7372, 0.7437], 0.7405)
     """
 
-    lower: AbstractTradeOff
-    upper: AbstractTradeOff
+    lower: AbstractTradeOff = inner_curve("lower")
+    upper: AbstractTradeOff = inner_curve("upper")
     rounding: float = within("rounding", 0.0, 1.0, default=0.0)
     sideways: float = within("sideways", 0.0, 1.0, default=0.0)
-
-    def __check_init__(self) -> None:
-        for name in ("lower", "upper"):
-            if not isinstance(getattr(self, name), AbstractTradeOff):
-                raise ValueError(
-                    f"{name} is {type(getattr(self, name)).__name__}; it must be a trade-off function"
-                )
 
     def beta(self, alpha: object) -> np.ndarray:
         return np.asarray(0.5 * (self.lower.beta(alpha) + self.upper.beta(alpha)))

@@ -11,9 +11,7 @@ from mipsim._validation import number
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounded import BoundedTradeOff
 
-_LEAST_NOISE, _MOST_NOISE = 1e-3, 1e6
-"""Noise multipliers outside are no mechanism: mu would be 1000, or a millionth."""
-
+_LEAST_NOISE, _MOST_NOISE = 1e-3, 1e6  # outside is no mechanism: mu would be 1000, or a millionth
 _RELATIVE = 1e-12  # four digits above float64 rounding; the result is nudged to the safe side of the root
 
 
@@ -108,16 +106,13 @@ def _target(
     for name, pair in pairs.items():
         if (pair[0] is None) != (pair[1] is None):
             raise ValueError(f"{name} must be given together; one of them is None")
-    given = [
-        name
-        for name, value in (
-            ("advantage", advantage),
-            ("eta", eta),
-            ("mu", mu),
-            *((k, v[0]) for k, v in pairs.items()),
-        )
-        if value is not None
-    ]
+    targets = {
+        "advantage": advantage,
+        "eta": eta,
+        "mu": mu,
+        **{name: pair[0] for name, pair in pairs.items()},
+    }
+    given = [name for name, value in targets.items() if value is not None]
     if len(given) != 1:
         raise ValueError(
             f"the targets given are {', '.join(given) or 'none'}; give exactly one of advantage, eta, mu,"
@@ -135,17 +130,14 @@ def _target(
     if rates[0] is not None:
         at = number("fpr", rates[1], 0.0, 1.0, low_open=True, high_open=True)
         power = number("tpr", rates[0], at, 1.0, low_open=True, high_open=True)
-        return (
-            lambda curve: float(curve.symmetrized().tpr_at(at)) / power - 1.0,
-            f"TPR <= {power:g} at FPR {at:g}",
-        )
+        words = f"TPR <= {power:g} at FPR {at:g}"
+        return lambda curve: float(curve.symmetrized().tpr_at(at)) / power - 1.0, words
     eps = number("epsilon", budget[0], 0.0)
     slack = number("delta", budget[1], 0.0, 1.0, high_open=True)
     words = f"({eps:g}, {slack:g})-DP"
     if slack == 0.0:
-        return lambda curve: max(
-            float(c.epsilon(0.0)) - eps * (1.0 + _RELATIVE) for c in _directions(curve)
-        ), words
+        most = eps * (1.0 + _RELATIVE)
+        return lambda curve: max(float(c.epsilon(0.0)) - most for c in _directions(curve)), words
     return lambda curve: max(float(c.delta(eps)) for c in _directions(curve)) / slack - 1.0, words
 
 

@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 
 from mipsim._validation import whole
 from mipsim.tradeoff.atoms import as_polygon, exact_power, product
-from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.base import AbstractTradeOff, checked_curves
 from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.points import polygon
@@ -54,11 +54,7 @@ def compose(
         >>> round(ten.advantage(), 5), ten.error() < 1e-5
         (0.12213, True)
     """
-    if not curves:
-        raise ValueError("curves is empty; it must hold at least one trade-off function")
-    for curve in curves:
-        if not isinstance(curve, AbstractTradeOff):
-            raise ValueError(f"curves holds {type(curve).__name__}; every entry must be a trade-off function")
+    checked_curves(curves)
     counts = _counts(copies, len(curves))
     points, cells = whole("points", points, 16), whole("cells", cells, 1024)
     pairs = _without_blind(_gaussians_together(list(zip(curves, counts, strict=True))))
@@ -103,10 +99,8 @@ def _counts(copies: int | Sequence[int], size: int) -> list[int]:
 def _gaussians_together(pairs: list[tuple[AbstractTradeOff, int]]) -> list[tuple[AbstractTradeOff, int]]:
     mus = [(c.mu, n) for c, n in pairs if isinstance(c, GaussianTradeOff)]
     rest = [(c, n) for c, n in pairs if not isinstance(c, GaussianTradeOff)]
-    if not mus:
-        return rest
-    if len(mus) == 1 and not rest:
-        return [(GaussianTradeOff(mus[0][0]), mus[0][1])]
+    if len(mus) == len(pairs) == 1 or not mus:
+        return pairs
     return [(GaussianTradeOff(float(np.sqrt(sum(n * mu**2 for mu, n in mus)))), 1), *rest]
 
 
@@ -120,15 +114,10 @@ def _exactly(pairs: list[tuple[AbstractTradeOff, int]]) -> SampledTradeOff | Non
     total: PrivacyLossDistribution | None = None
     for curve, count in pairs:
         corners = as_polygon(curve)
-        if corners is None:
+        power = corners and exact_power(PrivacyLossDistribution.from_polygon(corners), count)
+        if power is None or (total := power if total is None else product(total, power)) is None:
             return None
-        power = exact_power(PrivacyLossDistribution.from_polygon(corners), count)
-        if power is None:
-            return None
-        total = power if total is None else product(total, power)
-        if total is None:
-            return None
-    return None if total is None else total.tradeoff()
+    return total and total.tradeoff()
 
 
 def enclosure(curve: AbstractTradeOff, points: int) -> Enclosure:
@@ -185,13 +174,11 @@ def _step(laws: list[PrivacyLossDistribution], most: float) -> float:
 
 def _largest(law: PrivacyLossDistribution) -> float:
     """The largest loss that has mass."""
-    heavy = law.losses[law.in_masses > _MASS_OF_AN_END]
-    return float(heavy[0]) if heavy.size else 0.0
+    return float(next(iter(law.losses[law.in_masses > _MASS_OF_AN_END]), 0.0))
 
 
 def _least(law: PrivacyLossDistribution) -> float:
-    heavy = law.losses[law.out_masses > _MASS_OF_AN_END]
-    return float(heavy[-1]) if heavy.size else 0.0
+    return float(next(iter(law.losses[law.out_masses > _MASS_OF_AN_END][::-1]), 0.0))
 
 
 def _grid(law: PrivacyLossDistribution, step: float, cells: int) -> LossGrid:

@@ -13,10 +13,7 @@ from mipsim._roots import outer_root
 from mipsim.tradeoff.base import AbstractTradeOff, rates
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 
-_Z_LEAST, _Z_MOST = (
-    -38.0,
-    8.25,
-)  # probits of the least and of the largest FPR that float64 tells from 0 and from 1
+_Z_LEAST, _Z_MOST = -38.0, 8.25  # probits of the FPRs that float64 tells from 0 and from 1
 _ROUNDS, _CELLS = 12, 64  # each round narrows the range 32 times: 12 reach 2^-60 of it
 _LARGEST_EPSILON = 700.0  # beyond it the exponential overflows: reported as infinite
 _FARTHEST_PROBIT = 37.0  # of a rate that float64 still tells from 0
@@ -55,10 +52,10 @@ def hockey_stick(curve: AbstractTradeOff, log_slope: object) -> np.ndarray:
 def epsilon(curve: AbstractTradeOff, delta: object) -> np.ndarray:
     """`AbstractTradeOff.epsilon`, to 1e-12; inf if there is none up to 700."""
     wanted = rates("delta", delta)
-    found = np.full(wanted.shape, np.nan)
-    if (wanted == 0.0).any():
-        found[wanted == 0.0] = _largest_loss(curve)
-    if (positive := wanted > 0.0).any():
+    found, positive = np.empty(wanted.shape), wanted > 0.0
+    if not positive.all():
+        found[~positive] = _largest_loss(curve)
+    if positive.any():
         found[positive] = _where_met(curve, wanted[positive])
     return found
 
@@ -99,10 +96,8 @@ def auc(curve: AbstractTradeOff) -> float:
         return float(curve.beta(ndtr(z))) * math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
 
     # Corners cost bisections; pieces keep each of them local.
-    ends = np.linspace(-8.0, 8.0, 33)
-    return 1.0 - sum(
-        float(quad(density, a, b, epsabs=1e-12, epsrel=1e-11, limit=200)[0]) for a, b in pairwise(ends)
-    )
+    pieces = pairwise(np.linspace(-8.0, 8.0, 33))
+    return 1.0 - sum(float(quad(density, *ends, epsabs=1e-12, epsrel=1e-11, limit=200)[0]) for ends in pieces)
 
 
 def least_mu(curve: AbstractTradeOff) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import equinox as eqx
@@ -10,7 +11,7 @@ from scipy.special import ndtr, ndtri
 
 from mipsim._validation import number
 from mipsim.tradeoff.atoms import as_polygon
-from mipsim.tradeoff.base import AbstractTradeOff, rates
+from mipsim.tradeoff.base import AbstractTradeOff, checked_curves, rates
 from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.inverse import inverse
@@ -57,13 +58,19 @@ class ConvexHullTradeOff(AbstractTradeOff):
 
     def beta(self, alpha: object) -> np.ndarray:
         a = rates("alpha", alpha)
-        least = np.min([curve.beta(a) for curve in self.curves], axis=0)
-        return np.asarray(self._on_bridges(a, 2, least))
+        return np.asarray(self._on_bridges(a, 2, _least_beta(self.curves, a)))
 
     def tpr_at(self, fpr: object) -> np.ndarray:
         a = rates("fpr", fpr)
-        most = np.max([curve.tpr_at(a) for curve in self.curves], axis=0)
-        return np.asarray(self._on_bridges(a, 3, most))
+        return np.asarray(self._on_bridges(a, 3, _most_tpr(self.curves, a)))
+
+
+def _least_beta(curves: tuple[AbstractTradeOff, ...], alpha: np.ndarray) -> np.ndarray:
+    return np.min([curve.beta(alpha) for curve in curves], axis=0)
+
+
+def _most_tpr(curves: tuple[AbstractTradeOff, ...], alpha: np.ndarray) -> np.ndarray:
+    return np.max([curve.tpr_at(alpha) for curve in curves], axis=0)
 
 
 @inverse.register
@@ -84,17 +91,11 @@ def convex_hull(*curves: AbstractTradeOff) -> AbstractTradeOff:
         >>> both.beta([0.0, 0.6]).round(6).tolist()
         [0.7, 0.075834]
     """
-    if not curves:
-        raise ValueError("curves is empty; it must hold at least one trade-off function")
-    for curve in curves:
-        if not isinstance(curve, AbstractTradeOff):
-            raise ValueError(f"curves holds {type(curve).__name__}; every entry must be a trade-off function")
-    if len(curves) == 1 and as_polygon(curves[0]) is not None:
-        return curves[0]
-    corners = [as_polygon(curve) for curve in curves]
-    if all(c is not None for c in corners):
-        return _hull_of_polygons([c for c in corners if c is not None])
-    return _bridged(curves, symmetric=False)
+    checked_curves(curves)
+    polygons = [c for curve in curves if (c := as_polygon(curve)) is not None]
+    if len(polygons) < len(curves):
+        return _bridged(curves, symmetric=False)
+    return curves[0] if len(curves) == 1 else _hull_of_polygons(polygons)
 
 
 def symmetrized(curve: AbstractTradeOff) -> AbstractTradeOff:
@@ -104,9 +105,7 @@ def symmetrized(curve: AbstractTradeOff) -> AbstractTradeOff:
     x <= f(x) at the point of slope -1.
     """
     if isinstance(curve, BoundedTradeOff):
-        # Each bound moves by as much as the allowances, and so do its inverse and the hull of both.
-        most = max(curve.rounding, curve.sideways)
-        return BoundedTradeOff(symmetrized(curve.lower), symmetrized(curve.upper), most, most)
+        return _between(curve, symmetrized)
     turned = inverse(curve)
     if turned is curve:
         return curve
@@ -133,9 +132,16 @@ def subsampled(curve: AbstractTradeOff, sampling_rate: float) -> AbstractTradeOf
     if p == 0.0:
         return GaussianTradeOff(0.0)
     if isinstance(curve, BoundedTradeOff):
-        low, high = (subsampled(one, p) for one in (curve.lower, curve.upper))
-        return BoundedTradeOff(low, high, most := max(curve.rounding, curve.sideways), most)
+        return _between(curve, lambda bound: subsampled(bound, p))
     return symmetrized(curve if p == 1.0 else MixtureTradeOff(curve, p))
+
+
+def _between(
+    curve: BoundedTradeOff, operation: Callable[[AbstractTradeOff], AbstractTradeOff]
+) -> BoundedTradeOff:
+    """Each bound moves by as much as the allowances, and so do its inverse and the hull of both."""
+    most = max(curve.rounding, curve.sideways)
+    return BoundedTradeOff(operation(curve.lower), operation(curve.upper), most, most)
 
 
 def _hull_of_polygons(corners: list[SampledTradeOff]) -> SampledTradeOff:
@@ -154,26 +160,23 @@ class _Samples:
 
 def _samples(curves: tuple[AbstractTradeOff, ...]) -> _Samples:
     grid = np.linspace(-37.0, 8.2, _POINTS)
-    rows, owner, place = [], [], []
-    for index, curve in enumerate(curves):
-        chords = sample(curve, _POINTS) if len(curves) > 1 else None
-        alpha = np.concatenate([[0.0], ndtr(grid), [1.0]]) if chords is None else chords.alpha
-        if chords is None:
-            values = np.stack([alpha, 1.0 - alpha, curve.beta(alpha), curve.tpr_at(alpha)], axis=1)
+    rows = []
+    for curve in curves:
+        if len(curves) > 1:
+            chords = sample(curve, _POINTS)
+            values = chords.alpha, chords.complement, chords.corners, chords.tpr
         else:
-            values = np.stack([alpha, chords.complement, chords.corners, chords.tpr], axis=1)
-        rows.append(values)
-        owner.append(np.full(alpha.size, index))
-        place.append(np.arange(alpha.size))
-    table = np.concatenate(rows)
+            alpha = np.concatenate([[0.0], ndtr(grid), [1.0]])
+            values = alpha, 1.0 - alpha, curve.beta(alpha), curve.tpr_at(alpha)
+        rows.append(np.stack(values, axis=1))
+    table, owner = np.concatenate(rows), np.repeat(np.arange(len(rows)), [len(r) for r in rows])
     order = distinct(*table.T)
-    return _Samples(table[order], np.concatenate(owner)[order], np.concatenate(place)[order])
+    return _Samples(table[order], owner[order], np.concatenate([np.arange(len(r)) for r in rows])[order])
 
 
 def _bridged(curves: tuple[AbstractTradeOff, ...], *, symmetric: bool) -> AbstractTradeOff:
     points = _samples(curves)
-    kept = hull_corners(*rises(*points.rates.T), slack=_LEAST_BEND)
-    kept = np.array(kept)
+    kept = np.array(hull_corners(*rises(*points.rates.T), slack=_LEAST_BEND))
     first, last = kept[:-1], kept[1:]
     # Neighbours on one curve are joined by that curve; anything else may be a bridge, if the curves leave it.
     arc = (points.owner[first] == points.owner[last]) & (points.place[last] - points.place[first] <= 1)
@@ -181,13 +184,11 @@ def _bridged(curves: tuple[AbstractTradeOff, ...], *, symmetric: bool) -> Abstra
     open_ = ~arc & (points.rates[first, 1] > 1e-13)
     first, last = first[open_], last[open_]
     leaves = _height_above_the_line(curves, points.rates[first], points.rates[last]) > _LEAST_HEIGHT
-    bridges = [(points.rates[i], points.rates[j]) for i, j in zip(first[leaves], last[leaves], strict=True)]
-    if not bridges and len(curves) == 1:
+    pairs = zip(points.rates[first[leaves]], points.rates[last[leaves]], strict=True)
+    bridges = np.array([_refined(curves, start, end) for start, end in pairs]).reshape(-1, 2, 4)
+    if not len(bridges) and len(curves) == 1:
         return curves[0]
-    refined = [_refined(curves, start, end) for start, end in bridges]
-    starts = np.array([start for start, _ in refined]).reshape(-1, 4)
-    ends = np.array([end for _, end in refined]).reshape(-1, 4)
-    return ConvexHullTradeOff(curves, starts, ends, symmetric)
+    return ConvexHullTradeOff(curves, bridges[:, 0], bridges[:, 1], symmetric)
 
 
 def _height_above_the_line(
@@ -198,8 +199,7 @@ def _height_above_the_line(
     middle = np.where(left, 0.5 * (start[:, 0] + end[:, 0]), 1.0 - 0.5 * (start[:, 1] + end[:, 1]))
     width = np.where(left, end[:, 0] - start[:, 0], start[:, 1] - end[:, 1])
     share = np.where(left, middle - start[:, 0], start[:, 1] - (1.0 - middle)) / width
-    beta = np.min([curve.beta(middle) for curve in curves], axis=0)
-    tpr = np.max([curve.tpr_at(middle) for curve in curves], axis=0)
+    beta, tpr = _least_beta(curves, middle), _most_tpr(curves, middle)
     line_beta, line_tpr = (start[:, k] + share * (end[:, k] - start[:, k]) for k in (2, 3))
     height = np.where(
         line_tpr <= 0.5, (line_tpr - tpr) / line_tpr, (beta - line_beta) / np.maximum(line_beta, 1e-300)
@@ -214,15 +214,10 @@ def _refined(
     """Move both ends of a bridge, each along the least curve, to where the line between them touches."""
     reach = 2.0 * (37.0 / (_POINTS // 2))
     for _ in range(3):
-        slope = _slope(start, end)
-        start = _touching(curves, start, slope, reach)
-        end = _touching(curves, end, slope, reach)
+        out, inside = rises(*np.stack([start, end], axis=1))
+        slope = float(inside[0] / out[0]) if out[0] > 0 else np.inf
+        start, end = (_touching(curves, point, slope, reach) for point in (start, end))
     return start, end
-
-
-def _slope(start: np.ndarray, end: np.ndarray) -> float:
-    out, inside = rises(*np.stack([start, end], axis=1))
-    return float(inside[0] / out[0]) if out[0] > 0 else np.inf
 
 
 def _touching(
@@ -236,9 +231,7 @@ def _touching(
     width = reach
     for _ in range(6):
         alpha = np.unique(ndtr(np.linspace(centre - width, centre + width, 33)))
-        beta = np.min([curve.beta(alpha) for curve in curves], axis=0)
-        tpr = np.max([curve.tpr_at(alpha) for curve in curves], axis=0)
-        complement = 1.0 - alpha
+        beta, tpr, complement = _least_beta(curves, alpha), _most_tpr(curves, alpha), 1.0 - alpha
         gained = np.where(tpr <= 0.5, tpr - point[3], point[2] - beta)
         paid = np.where(alpha <= 0.5, alpha - point[0], point[1] - complement)
         heights = gained - slope * paid

@@ -8,12 +8,11 @@ import numpy as np
 from scipy.special import ndtr
 
 from mipsim._roots import crossing
-from mipsim.tradeoff.base import AbstractTradeOff, rates
+from mipsim.tradeoff.base import AbstractTradeOff, inner_curve, rates
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 
-_Z_LEAST, _Z_MOST = -38.5, 8.3
-"""Probits of the least and of the largest FPR that float64 tells from 0 and from 1, with a margin."""
+_Z_LEAST, _Z_MOST = -38.5, 8.3  # probits of the FPRs that float64 tells from 0 and from 1, with a margin
 
 
 class InverseTradeOff(AbstractTradeOff):
@@ -33,11 +32,7 @@ class InverseTradeOff(AbstractTradeOff):
         0.3
     """
 
-    inner: AbstractTradeOff
-
-    def __check_init__(self) -> None:
-        if not isinstance(self.inner, AbstractTradeOff):
-            raise ValueError(f"inner is {type(self.inner).__name__}; it must be a trade-off function")
+    inner: AbstractTradeOff = inner_curve("inner")
 
     def _probit(self, x: np.ndarray) -> np.ndarray:
         flat = x.reshape(-1, 1)
@@ -64,7 +59,7 @@ class InverseTradeOff(AbstractTradeOff):
 def inverse(curve: AbstractTradeOff) -> AbstractTradeOff:
     """The trade-off function with the worlds exchanged, f^-1(x) = inf{t : f(t) <= x}.
 
-    A symmetric curve returns itself. Register a closed form for a new member with `@inverse.register`.
+    A symmetric curve returns itself. Register a closed form for a new member beside its class.
 
     Source: Dong, Roth and Su (2022), lemma A.2.
 
@@ -76,16 +71,6 @@ def inverse(curve: AbstractTradeOff) -> AbstractTradeOff:
         0.5
     """
     return InverseTradeOff(curve)
-
-
-@inverse.register
-def _(curve: InverseTradeOff) -> AbstractTradeOff:
-    return curve.inner
-
-
-@inverse.register
-def _(curve: GaussianTradeOff) -> AbstractTradeOff:
-    return curve
 
 
 class InverseMixtureTradeOff(AbstractTradeOff):
@@ -140,11 +125,7 @@ class InverseMixtureTradeOff(AbstractTradeOff):
         return self._at(rates("fpr", fpr), "tpr_at")
 
 
-@inverse.register
-def _(curve: MixtureTradeOff) -> AbstractTradeOff:
-    return curve if curve.rho == 0.0 else InverseMixtureTradeOff(curve)
-
-
-@inverse.register
-def _(curve: InverseMixtureTradeOff) -> AbstractTradeOff:
-    return curve.mixture
+inverse.register(GaussianTradeOff, lambda curve: curve)
+inverse.register(InverseTradeOff, lambda curve: curve.inner)
+inverse.register(MixtureTradeOff, lambda curve: InverseMixtureTradeOff(curve) if curve.rho else curve)
+inverse.register(InverseMixtureTradeOff, lambda curve: curve.mixture)

@@ -108,16 +108,6 @@ class InverseFoldedLaplaceTradeOff(AbstractTradeOff):
         return np.where(low, curved, straight)
 
 
-@inverse.register
-def _(curve: LaplaceTradeOff) -> AbstractTradeOff:
-    return curve
-
-
-@inverse.register
-def _(curve: FoldedLaplaceTradeOff) -> AbstractTradeOff:
-    return InverseFoldedLaplaceTradeOff(curve.mu)
-
-
-@inverse.register
-def _(curve: InverseFoldedLaplaceTradeOff) -> AbstractTradeOff:
-    return FoldedLaplaceTradeOff(curve.mu)
+inverse.register(LaplaceTradeOff, lambda curve: curve)
+inverse.register(FoldedLaplaceTradeOff, lambda curve: InverseFoldedLaplaceTradeOff(curve.mu))
+inverse.register(InverseFoldedLaplaceTradeOff, lambda curve: FoldedLaplaceTradeOff(curve.mu))

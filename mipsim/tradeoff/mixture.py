@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mipsim.tradeoff.base import AbstractTradeOff, rates, within
+from mipsim.tradeoff.base import AbstractTradeOff, inner_curve, rates, within
 
 
 class MixtureTradeOff(AbstractTradeOff):
@@ -23,12 +23,8 @@ class MixtureTradeOff(AbstractTradeOff):
         True
     """
 
-    inner: AbstractTradeOff
+    inner: AbstractTradeOff = inner_curve("inner")
     rho: float = within("rho", 0.0, 1.0)
-
-    def __check_init__(self) -> None:
-        if not isinstance(self.inner, AbstractTradeOff):
-            raise ValueError(f"inner is {type(self.inner).__name__}; it must be a trade-off function")
 
     def beta(self, alpha: object) -> np.ndarray:
         a = rates("alpha", alpha)

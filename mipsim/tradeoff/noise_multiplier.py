@@ -34,9 +34,14 @@ def dpsgd(noise_multiplier: float, sampling_rate: float = 1.0, steps: int = 1) -
         GaussianTradeOff(mu=2.0)
     """
     sigma = number("noise_multiplier", noise_multiplier, 0.0, low_open=True)
-    p = number("sampling_rate", sampling_rate, 0.0, 1.0)
-    count = whole("steps", steps, 1)
-    shift = GaussianTradeOff(1.0 / sigma)
+    return _steps(GaussianTradeOff(1.0 / sigma), *_sampling(sampling_rate, steps))
+
+
+def _sampling(sampling_rate: float, steps: int) -> tuple[float, int]:
+    return number("sampling_rate", sampling_rate, 0.0, 1.0), whole("steps", steps, 1)
+
+
+def _steps(shift: AbstractTradeOff, p: float, count: int) -> AbstractTradeOff:
     if p == 0.0:
         return GaussianTradeOff(0.0)
     return compose(shift if p == 1.0 else MixtureTradeOff(shift, p), copies=count)
@@ -44,20 +49,13 @@ def dpsgd(noise_multiplier: float, sampling_rate: float = 1.0, steps: int = 1) -
 
 def _mechanism(noise: str, sampling_rate: float, steps: int) -> Callable[[float], AbstractTradeOff]:
     one_of("noise", noise, ("gaussian", "laplace"))
-    p = number("sampling_rate", sampling_rate, 0.0, 1.0)
-    count = whole("steps", steps, 1)
+    p, count = _sampling(sampling_rate, steps)
     if p == 0.0:
         raise ValueError(
             "sampling_rate is 0; a record that never takes part needs no noise, so it must be above 0"
         )
-    if noise == "gaussian":
-        return lambda scale: dpsgd(scale, p, count)
-
-    def laplace(scale: float) -> AbstractTradeOff:
-        shift = LaplaceTradeOff(1.0 / scale)
-        return compose(shift if p == 1.0 else MixtureTradeOff(shift, p), copies=count)
-
-    return laplace
+    shift = GaussianTradeOff if noise == "gaussian" else LaplaceTradeOff
+    return lambda scale: _steps(shift(1.0 / scale), p, count)
 
 
 def find_noise_multiplier_for_advantage(

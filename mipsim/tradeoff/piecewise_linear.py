@@ -1,6 +1,5 @@
 """A trade-off function given by its corners: discrete laws, tables, and exact laws on a grid."""
 
-import equinox as eqx
 import numpy as np
 
 from mipsim._validation import finite_vector
@@ -28,7 +27,7 @@ class PiecewiseLinearTradeOff(AbstractTradeOff):
         ValueError: beta holds 0.6 at alpha 0.5; it must be at most 1 - alpha
     """
 
-    alpha: np.ndarray = eqx.field(converter=lambda value: finite_vector("alpha", value))
+    alpha: np.ndarray
     corners: np.ndarray
 
     def __init__(self, alpha: object, beta: object) -> None:

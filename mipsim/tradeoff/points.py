@@ -125,5 +125,4 @@ def polygon(out: np.ndarray, inside: np.ndarray, out_only: float, in_only: float
     beta = np.cumsum(np.append(missed, inside[::-1]))[::-1]
     complement = np.cumsum(np.append(out_only, out[::-1]))[::-1]
     ends = zip((alpha, complement, beta, tpr), (1.0, 0.0, 0.0, 1.0), strict=True)
-    corners = [np.append(np.minimum(v, 1.0), end) for v, end in ends]
-    return convex_points(corners[0], corners[1], corners[2], corners[3])
+    return convex_points(*(np.append(np.minimum(v, 1.0), end) for v, end in ends))

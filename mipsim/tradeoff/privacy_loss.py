@@ -105,9 +105,8 @@ class PrivacyLossDistribution:
             >>> PrivacyLossDistribution([0.0], [0.9], [0.9], 0.1, 0.1).tradeoff().corners.round(9).tolist()
             [0.9, 0.0]
         """
-        return SampledTradeOff.from_points(
-            *polygon(self.out_masses, self.in_masses, self.out_only, self.in_only)
-        )
+        corners = polygon(self.out_masses, self.in_masses, self.out_only, self.in_only)
+        return SampledTradeOff.from_points(*corners)
 
 
 def split_masses(
@@ -155,9 +154,14 @@ def _merged(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Atoms of one loss, but for rounding, made one; those that are empty left out."""
     full = (out > 0) | (inside > 0)
-    losses, out, inside = losses[full], out[full], inside[full]
+    return merged(losses[full], out[full], inside[full], _EQUAL * np.maximum(1.0, np.abs(losses[full][1:])))
+
+
+def merged(
+    losses: np.ndarray, out: np.ndarray, inside: np.ndarray, near: np.ndarray | float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Falling losses with their masses, neighbours at most `near` apart made one."""
     if losses.size == 0:
         return losses, out, inside
-    apart = np.diff(losses) < -_EQUAL * np.maximum(1.0, np.abs(losses[1:]))
-    starts = np.flatnonzero(np.concatenate([[True], apart]))
+    starts = np.flatnonzero(np.concatenate([[True], -np.diff(losses) > near]))
     return losses[starts], np.add.reduceat(out, starts), np.add.reduceat(inside, starts)

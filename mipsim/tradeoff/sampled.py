@@ -63,9 +63,8 @@ class SampledTradeOff(AbstractTradeOff):
         self.corners = np.concatenate([[1.0] * first, b, [0.0] * last])
         self.tpr = np.concatenate([[0.0] * first, t, [1.0] * last])
         self.complement = 1.0 - self.alpha
-        PiecewiseLinearTradeOff(
-            self.alpha, np.clip(self.corners, 0.0, 1.0)
-        )  # the same rules, in the same words
+        # The same rules, in the same words.
+        PiecewiseLinearTradeOff(self.alpha, np.clip(self.corners, 0.0, 1.0))
 
     @classmethod
     def from_points(
@@ -89,15 +88,14 @@ class SampledTradeOff(AbstractTradeOff):
         return made
 
     def beta(self, alpha: object) -> np.ndarray:
-        a = rates("alpha", alpha)
-        left = np.interp(a, self.alpha, self.corners)
-        right = np.interp(1.0 - a, self.complement[::-1], self.corners[::-1])
-        return np.asarray(np.where(a <= 0.5, left, right))
+        return self._at(rates("alpha", alpha), self.corners)
 
     def tpr_at(self, fpr: object) -> np.ndarray:
-        a = rates("fpr", fpr)
-        left = np.interp(a, self.alpha, self.tpr)
-        right = np.interp(1.0 - a, self.complement[::-1], self.tpr[::-1])
+        return self._at(rates("fpr", fpr), self.tpr)
+
+    def _at(self, a: np.ndarray, values: np.ndarray) -> np.ndarray:
+        left = np.interp(a, self.alpha, values)
+        right = np.interp(1.0 - a, self.complement[::-1], values[::-1])
         return np.asarray(np.where(a <= 0.5, left, right))
 
 
@@ -121,8 +119,8 @@ def sample(curve: AbstractTradeOff, points: int = 4096) -> SampledTradeOff:
     numerical = isinstance(turned, InverseTradeOff)
     z = np.linspace(_Z_LEAST, _Z_MOST if numerical else 0.0, count if numerical else count // 2)
     alpha = np.unique(np.concatenate([[0.0], ndtr(z), [1.0] if numerical else []]))
-    alpha = np.concatenate([alpha, _corners(curve, alpha)])
-    alpha = np.unique(alpha)
+    if isinstance(curve, (PiecewiseLinearTradeOff, SampledTradeOff)):  # corners, which samples would cut off
+        alpha = np.unique(np.concatenate([alpha, curve.alpha[curve.alpha <= alpha[-1]]]))
     points_left = alpha, 1.0 - alpha, curve.beta(alpha), curve.tpr_at(alpha)
     if numerical:
         return SampledTradeOff.from_points(*points_left)
@@ -131,13 +129,6 @@ def sample(curve: AbstractTradeOff, points: int = 4096) -> SampledTradeOff:
     points_right = turned.beta(beta), turned.tpr_at(beta), beta, 1.0 - beta
     both = [np.concatenate(pair) for pair in zip(points_left, points_right, strict=True)]
     return SampledTradeOff.from_points(*both)
-
-
-def _corners(curve: AbstractTradeOff, alpha: np.ndarray) -> np.ndarray:
-    """Corners of a polygon, which samples would cut off."""
-    if isinstance(curve, (PiecewiseLinearTradeOff, SampledTradeOff)):
-        return curve.alpha[curve.alpha <= alpha[-1]]
-    return alpha[:0]
 
 
 def turned_over(curve: SampledTradeOff) -> SampledTradeOff:
@@ -155,11 +146,10 @@ def turned_over(curve: SampledTradeOff) -> SampledTradeOff:
     return SampledTradeOff.from_points(alpha, complement, beta, tpr)
 
 
+def through_corners(curve: PiecewiseLinearTradeOff) -> SampledTradeOff:
+    """The same polygon with all four rates of its corners."""
+    return SampledTradeOff.from_points(curve.alpha, 1.0 - curve.alpha, curve.corners, 1.0 - curve.corners)
+
+
 inverse.register(SampledTradeOff, turned_over)
-
-
-@inverse.register
-def _(curve: PiecewiseLinearTradeOff) -> AbstractTradeOff:
-    return inverse(
-        SampledTradeOff.from_points(curve.alpha, 1.0 - curve.alpha, curve.corners, 1.0 - curve.corners)
-    )
+inverse.register(PiecewiseLinearTradeOff, lambda curve: turned_over(through_corners(curve)))

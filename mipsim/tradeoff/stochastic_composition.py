@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mipsim._validation import finite_vector, whole
-from mipsim.tradeoff.base import AbstractTradeOff, rates
+from mipsim.tradeoff.base import AbstractTradeOff, checked_curves, rates
 from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.compose import enclosure
 from mipsim.tradeoff.points import polygon
@@ -25,11 +25,7 @@ def distribution_over(curves: Sequence[AbstractTradeOff], weights: object) -> np
         ...
         ValueError: weights sum to 0.5; they must sum to 1
     """
-    if len(curves) == 0:
-        raise ValueError("curves is empty; it must hold at least one trade-off function")
-    for curve in curves:
-        if not isinstance(curve, AbstractTradeOff):
-            raise ValueError(f"curves holds {type(curve).__name__}; every entry must be a trade-off function")
+    checked_curves(curves)
     shares = finite_vector("weights", weights, len(curves))
     if (shares < 0).any():
         raise ValueError(f"weights holds {shares[shares < 0][0]:g}; every weight must be at least 0")
@@ -66,10 +62,8 @@ class AveragedTradeOff(AbstractTradeOff):
         return np.asarray(sum(w * curve.beta(a) for w, curve in zip(self.weights, self.curves, strict=True)))
 
     def tpr_at(self, fpr: object) -> np.ndarray:
-        a = rates("fpr", fpr)
-        return np.asarray(
-            sum(w * curve.tpr_at(a) for w, curve in zip(self.weights, self.curves, strict=True))
-        )
+        a, pairs = rates("fpr", fpr), zip(self.weights, self.curves, strict=True)
+        return np.asarray(sum(w * curve.tpr_at(a) for w, curve in pairs))
 
 
 def mix(*curves: AbstractTradeOff, weights: object) -> AbstractTradeOff:
@@ -111,9 +105,8 @@ def stochastic_composition(
         (0.55865, 0.56812)
     """
     curves = list(curves)
-    shares = distribution_over(
-        curves, np.full(len(curves), 1.0 / max(1, len(curves))) if weights is None else weights
-    )
+    equal = np.full(len(curves), 1.0 / max(1, len(curves)))
+    shares = distribution_over(curves, equal if weights is None else weights)
     count = whole("points", points, 16)
     used = [(curve, share) for curve, share in zip(curves, shares.tolist(), strict=True) if share > 0.0]
     if len(used) == 1:

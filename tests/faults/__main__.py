@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from tests.faults import processes
 from tests.faults.campaigns import (
     Figures,
     flips,
@@ -27,6 +28,9 @@ LONG: list[tuple[Callable[..., Figures], tuple[Any, ...]]] = [
     (kills, (60,)),
     (kills_in_writes, (200,)),
     (writers, (3,)),
+    (processes.signals, (60,)),
+    (processes.closed_streams, ()),
+    (processes.settings, ()),
 ]
 """Every campaign at full length."""
 

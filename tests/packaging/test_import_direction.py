@@ -21,6 +21,7 @@ FLOORS = (
         "_precision",
         "_family",
         "_roots",
+        "_files",
         "special",
         "tradeoff",
         "distributions",

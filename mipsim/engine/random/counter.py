@@ -14,8 +14,7 @@ from mipsim.engine.random.splitmix import splitmix64
 
 Words = tuple[Array, Array, Array, Array]
 
-_NORMALS = 0xFFFFFFFC
-"""Counter word of the SplitMix64 sequence of normals."""
+_NORMALS = 0xFFFFFFFC  # counter word of the SplitMix64 sequence of normals
 
 
 class Draws(NamedTuple):

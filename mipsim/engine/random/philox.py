@@ -3,9 +3,8 @@
 import jax.numpy as jnp
 from jaxtyping import Array, UInt32
 
+# Multipliers, key increments and rounds of Philox4x32-10: Salmon et al. (2011).
 _M0, _M1 = 0xD2511F53, 0xCD9E8D57
-"""Multipliers, key increments and rounds of Philox4x32-10: Salmon et al. (2011)."""
-
 _W0, _W1 = 0x9E3779B9, 0xBB67AE85
 _ROUNDS = 10
 

@@ -15,8 +15,7 @@ from mipsim.games.base import AbstractGame, Round, lawful_round
 BLOCK = 16384
 """Games at once where a game is a draw or two: enough to spread the cost of a call, few enough for the cache."""
 
-_COIN = 0xFFFFFFFF
-"""The Philox words of a game that are its coin."""
+_COIN = 0xFFFFFFFF  # the Philox words of a game that are its coin
 
 
 class AbstractSampler(eqx.Module):

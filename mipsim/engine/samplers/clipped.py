@@ -15,6 +15,7 @@ from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.forms.release import step_of
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
+from mipsim.games.random_target import RandomTarget
 
 TARGET_ROW, NOISE_ROW, COIN_ROW = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
 """Rows that no batch has: they number the draws that are not records of it."""
@@ -47,9 +48,7 @@ def starts(row: Array | int, draws: Draws) -> UInt64[Array, "..."]:
     return long_word(high, low)
 
 
-def normals(
-    use: Array | int, row: Array | int, draws: Draws
-) -> tuple[Float[Array, "..."], Float[Array, "..."]]:
+def normals(use: Array | int, row: Array | int, draws: Draws) -> tuple[Array, Array]:
     """Two float64 normals for each (use, row, game); the arguments are those of `words`."""
     a, b, c, e = words(use, row, draws)
     return normal_pair(long_word(a, b), long_word(c, e))
@@ -81,24 +80,32 @@ def clipped(gradient: Float[Array, " d"], clip: Array) -> Float[Array, " d"]:
     return gradient * kept_share(jnp.linalg.norm(gradient), clip)
 
 
-class AbstractLinearStep(AbstractSampler):
-    """The score of a clipped step under a linear attack, for a fixed target.
+class AbstractStep(AbstractSampler):
+    """The score of a clipped step.
 
     Attributes:
-        attack: its score is link(weights . output).
-        target: z*, shape (d,).
         clip, inclusion: as in `Release`.
         variance: of the noise, in every output coordinate, shape (d,).
         rows: how many rows are averaged.
     """
 
-    attack: AbstractLinearAttack
-    target: Float[Array, " d"]
     clip: Float[Array, ""]
     variance: Float[Array, " d"]
     inclusion: Float[Array, ""]
     rows: int = eqx.field(static=True)
     block: int = eqx.field(static=True)
+
+
+class AbstractLinearStep(AbstractStep):
+    """The same under a linear attack, for a fixed target.
+
+    Attributes:
+        attack: its score is link(weights . output).
+        target: z*, shape (d,).
+    """
+
+    attack: AbstractLinearAttack
+    target: Float[Array, " d"]
 
     def finished(self, weights: Array, others: Array, inside: Array, draws: Draws) -> Float[Array, " G"]:
         """The scores, from the sum of weights . clipped record over the records besides the target."""
@@ -111,12 +118,18 @@ class AbstractLinearStep(AbstractSampler):
 
 def linear_step(game: AbstractMembershipGame, attack: AbstractAttack) -> dict[str, Any] | None:
     """What every `AbstractLinearStep` of this game holds but its block; None where it is no such game."""
+    linear = isinstance(game, FixedTarget) and isinstance(attack, AbstractLinearAttack)
+    return any_step(game, attack) if linear else None
+
+
+def any_step(game: AbstractMembershipGame, attack: AbstractAttack) -> dict[str, Any] | None:
+    """The fields of an `AbstractStep` but its block, the attack and the target, None where it is random."""
     step = step_of(game.mechanism, game.n)
-    if step is None or not isinstance(game, FixedTarget) or not isinstance(attack, AbstractLinearAttack):
+    if step is None or not isinstance(game, (FixedTarget, RandomTarget)):
         return None
     return {
         "attack": attack,
-        "target": jnp.asarray(game.target),
+        "target": jnp.asarray(game.target) if isinstance(game, FixedTarget) else None,
         "clip": jnp.asarray(step.clip),
         "variance": jnp.asarray(np.broadcast_to(step.variance, (game.data.dimension,))),
         "inclusion": jnp.asarray(step.inclusion),

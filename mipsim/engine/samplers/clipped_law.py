@@ -13,19 +13,11 @@ from scipy.special import gammainccinv, gammaincinv, ndtr
 from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.engine.random.counter import Draws
-from mipsim.engine.samplers.clipped import (
-    AbstractLinearStep,
-    is_in,
-    kept_share,
-    linear_step,
-    normals,
-)
+from mipsim.engine.samplers.clipped import AbstractLinearStep, is_in, kept_share, linear_step, normals
 from mipsim.games.base import AbstractMembershipGame
 
 _BLOCK = 4096  # games of a few numbers each: 32 kB an array, which stays in the L1 cache
-_REACH = 8.7
-"""In probits, rounded up from 8.57, the largest value that a normal made of 53-bit uniforms takes."""
-
+_REACH = 8.7  # in probits; the largest value that a normal made of 53-bit uniforms takes is 8.57
 _ERROR = 1e-9  # of a chi variable, whose standard deviation is .6 to .71: a KS distance of some 1e-9
 
 
@@ -133,9 +125,7 @@ def chi_of_normal(degrees: int) -> np.ndarray:
         found = np.asarray(chebinterpolate(exact, terms - 1))
         if np.abs(chebval(check, found) - exact(check)).max() < allowed:
             return found
-    raise ArithmeticError(
-        f"chi with {degrees} degrees of freedom: no polynomial of 192 terms reaches {allowed:g}"
-    )
+    raise ArithmeticError(f"chi with {degrees} degrees of freedom: 192 terms do not reach {allowed:g}")
 
 
 def _polynomial(coefficients: Array, x: Array) -> Array:

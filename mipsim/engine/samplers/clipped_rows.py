@@ -5,15 +5,16 @@ from typing import ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.random.counter import Draws
-from mipsim.engine.samplers.base import AbstractSampler, block_games
+from mipsim.engine.samplers.base import block_games
 from mipsim.engine.samplers.clipped import (
     NOISE_ROW,
     TARGET_ROW,
+    AbstractStep,
+    any_step,
     clipped,
     is_in,
     kept_share,
@@ -21,24 +22,18 @@ from mipsim.engine.samplers.clipped import (
     starts,
 )
 from mipsim.engine.samplers.gaussian_rows import GaussianRows, gaussian_rows
-from mipsim.forms.release import step_of
 from mipsim.games.base import AbstractMembershipGame
-from mipsim.games.fixed_target import FixedTarget
-from mipsim.games.random_target import RandomTarget
 
 _NUMBERS = 2**15  # float32 numbers drawn at a time: 128 kB, which stay in the L2 cache
 
 
-class ClippedRows(AbstractSampler):
+class ClippedRows(AbstractStep):
     """Releases the output: a block of records is drawn, clipped and added while the next one is drawn.
 
     Attributes:
         attack: any.
         target: z*, shape (d,); None where it is random.
         records: the law of the records.
-        clip, inclusion: as in `Release`.
-        variance: of the noise, in every output coordinate, shape (d,).
-        rows: how many rows are averaged.
         rows_at_once: how many are in a block of rows.
     """
 
@@ -47,11 +42,6 @@ class ClippedRows(AbstractSampler):
     attack: AbstractAttack
     target: Float[Array, " d"] | None
     records: GaussianRows
-    clip: Float[Array, ""]
-    variance: Float[Array, " d"]
-    inclusion: Float[Array, ""]
-    rows: int = eqx.field(static=True)
-    block: int = eqx.field(static=True)
     rows_at_once: int = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
@@ -91,12 +81,8 @@ class ClippedRows(AbstractSampler):
             return total + law.joined((added[0], added[1])), count + jnp.sum(kept)
 
         def step(block: Array, state: tuple[Array, ...]) -> tuple[Array, ...]:
-            total, count, packed, start = state
-            return (
-                *add(block, total, count, packed),
-                _packed(law.draw(group, start)),
-                begin(block + 2),
-            )
+            *added, start = state
+            return *add(block, *added), _packed(law.draw(group, start)), begin(block + 2)
 
         # Records are drawn into the loop's state, one block ahead: else XLA draws them once for each use. So the loop
         # begins with a block before the first, which holds no records.
@@ -117,26 +103,14 @@ def clipped_rows_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -
     It applies to `FixedTarget` and `RandomTarget` with a law that `gaussian_rows` takes; others are played in float64
     by the general literal sampler. Must be called inside `exact_scope`.
     """
-    step = step_of(game.mechanism, game.n)
-    if step is None or not isinstance(game, (FixedTarget, RandomTarget)):
+    step, law = any_step(game, attack), gaussian_rows(game.data)
+    if step is None or law is None:
         return None
-    law = gaussian_rows(game.data)
-    if law is None:
-        return None
-    width = 4 * law.groups
+    width, rows = 4 * law.groups, step["rows"]
     # At least two blocks: XLA unrolls a loop of one, and then draws the records once for each use.
-    at_once = max(1, min((step.rows + 1) // 2, _NUMBERS // width))
-    return ClippedRows(
-        attack=attack,
-        target=jnp.asarray(game.target) if isinstance(game, FixedTarget) else None,
-        records=law,
-        clip=jnp.asarray(step.clip),
-        variance=jnp.asarray(np.broadcast_to(step.variance, (law.dimension,))),
-        inclusion=jnp.asarray(step.inclusion),
-        rows=step.rows,
-        block=block_games(step.rows * width, budget=2**21, most=1024),
-        rows_at_once=at_once,
-    )
+    at_once = max(1, min((rows + 1) // 2, _NUMBERS // width))
+    block = block_games(rows * width, budget=2**21, most=1024)
+    return ClippedRows(**step, records=law, block=block, rows_at_once=at_once)
 
 
 def _packed(four: tuple[Array, ...]) -> Array:

@@ -26,9 +26,8 @@ from mipsim.mechanisms.noise import NoiseLaw
 
 _MOST_BYTES = 2**29  # of the tables: half a GiB
 _MANY = 2**20  # sets these words apart from those of the other samplers, which count up from 0
-_SUM, _TARGET, _NOISE = 0, 1, 2
-"""What the words of a coordinate are for."""
-
+_SUM, _TARGET, _NOISE = 0, 1, 2  # what the words of a coordinate are for
+_CELLS = "entries", "left", "width", "start"  # of a `SumTable`
 _USES = 4  # words set aside for a coordinate: the three uses, and a second word of the normal's pair
 
 WordsOf = Callable[[int], UInt64[Array, "d G"]]
@@ -104,9 +103,8 @@ class DensityColumns(AbstractColumns):
         word = words(_SUM)
         row = jnp.broadcast_to(side.astype(jnp.uint32) << jnp.uint32(self.bits), word.shape)
         cell = row + draw(self.entries, (word >> jnp.uint64(32)).astype(jnp.uint32), self.bits, row)
-        left, width, start = (
-            x.at[cell].get(mode="promise_in_bounds") for x in (self.left, self.width, self.start)
-        )
+        cells = self.left, self.width, self.start
+        left, width, start = (x.at[cell].get(mode="promise_in_bounds") for x in cells)
         share = uniform(word << jnp.uint64(32))
         place = 2 * share / (start + jnp.sqrt(start**2 + 4 * (1 - start) * share))
         centre = jnp.where(side == 1, self.centre[:, 1:], self.centre[:, :1])
@@ -245,10 +243,7 @@ def _density(data: AbstractDistribution, rows: int) -> DensityColumns | None:
         return None
     return DensityColumns(
         data=data,
-        entries=jnp.asarray(np.concatenate([t.entries for t in known])),
-        left=jnp.asarray(np.concatenate([t.left for t in known])),
-        width=jnp.asarray(np.concatenate([t.width for t in known])),
-        start=jnp.asarray(np.concatenate([t.start for t in known])),
+        **{name: jnp.asarray(np.concatenate([getattr(t, name) for t in known])) for name in _CELLS},
         centre=jnp.asarray(form.location[:, None] * np.array([rows, rows - 1.0])),
         scale=jnp.asarray(form.scale),
         bits=known[0].bits,

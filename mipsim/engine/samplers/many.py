@@ -40,18 +40,16 @@ class StackedAttacks(AbstractAttack):
     @classmethod
     def of(cls, game: AbstractGame, attacks: Sequence[AbstractAttack]) -> "StackedAttacks":
         """The attacks on one game. Must be called inside `exact_scope`."""
-        matrix: list[int] = []
-        lines: list[tuple[np.ndarray, float]] = []
+        lines: dict[int, tuple[np.ndarray, float]] = {}
         for i, attack in enumerate(attacks):
             if isinstance(game, FixedTarget) and isinstance(attack, AbstractLinearAttack):
-                matrix.append(i)
-                lines.append(line_at(attack, game.target))
-        rest = [i for i in range(len(attacks)) if i not in matrix]
+                lines[i] = line_at(attack, game.target)
+        rest = [i for i in range(len(attacks)) if i not in lines]
         return cls(
             others=tuple(attacks[i] for i in rest),
-            weights=jnp.asarray(np.array([w for w, _ in lines])),
-            offsets=jnp.asarray(np.array([c for _, c in lines])),
-            order=tuple(int(i) for i in np.argsort([*matrix, *rest])),
+            weights=jnp.asarray(np.array([w for w, _ in lines.values()])),
+            offsets=jnp.asarray(np.array([c for _, c in lines.values()])),
+            order=tuple(int(i) for i in np.argsort([*lines, *rest])),
         )
 
     def score(self, target: Float[Array, " d"], output: Array) -> Float[Array, " attacks"]:
@@ -108,9 +106,8 @@ class ManyTargets(AbstractSampler):
             entered = jnp.where(inside, 1.0 / self.rows, 0.0)
             scores = self.weights @ base + self.own[:, None] * entered + self.offsets[:, None]
         # The tables use no keys, and `_base` splits them: the choice of the target is independent of the release.
-        pick = jax.vmap(
-            lambda key: jax.random.randint(jax.random.fold_in(key, 1), (), 0, self.targets.shape[0])
-        )
+        m = self.targets.shape[0]
+        pick = jax.vmap(lambda key: jax.random.randint(jax.random.fold_in(key, 1), (), 0, m))
         one = jnp.take_along_axis(scores, pick(keys)[None, :], axis=0)
         return jnp.concatenate([scores, one]).T
 

@@ -1,7 +1,6 @@
 """Linear and quadratic scores of Gaussian data by their own laws: a draw or two a game, whatever n and d are."""
 
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -22,11 +21,8 @@ from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
 
-_SAME = 1e-10
-"""How far two matrices may be from proportional, relatively: rounding, not modelling."""
-
-_KEPT = 0xFFFFFFFE
-"""The Philox words of a game that say how many rows besides the target its coins keep."""
+_SAME = 1e-10  # how far two matrices may be from proportional, relatively: rounding, not modelling
+_KEPT = 0xFFFFFFFE  # the Philox words of a game that say how many rows besides the target its coins keep
 
 
 class NormalSampler(AbstractSampler):
@@ -51,15 +47,23 @@ class NormalSampler(AbstractSampler):
         return self.mean[side] + self.sd[side] * normals(draws)
 
 
+class _Line(NamedTuple):
+    """What a linear score sees of the game: one row's mean and variance in it, the target's share, the noise's variance."""
+
+    offset: float | Array
+    row_mean: float | Array
+    row_variance: float | Array
+    target: float | Array
+    noise: float | Array
+
+
 class PoissonNormalSampler(AbstractSampler):
     """A linear score of Gaussian data whose rows are kept by coins: a binomial count and one normal a game.
 
     Attributes:
         counts: alias entries of the number of kept rows besides the target, shape (2, C), for either world.
         low: the number of column 0, shape (2,).
-        offset, target_mean: the score without rows, and what the target adds if it is kept.
-        row_mean, row_variance: what one kept row adds.
-        noise_variance: of Gaussian noise, in the score.
+        line: what the score sees of one kept row, of the target and of the noise.
         coin: whether the target is kept.
         bits: log2 C.
     """
@@ -68,11 +72,7 @@ class PoissonNormalSampler(AbstractSampler):
     name: ClassVar[str] = "poisson normal"
     counts: UInt32[Array, "2 C"]
     low: Int[Array, "2"]
-    offset: Float[Array, ""]
-    target_mean: Float[Array, ""]
-    row_mean: Float[Array, ""]
-    row_variance: Float[Array, ""]
-    noise_variance: Float[Array, ""]
+    line: _Line
     coin: Coin
     bits: int = eqx.field(static=True)
     block: int = eqx.field(static=True)
@@ -82,8 +82,8 @@ class PoissonNormalSampler(AbstractSampler):
         word = words_of(draws)(_KEPT)[0]
         column = draw(self.counts[draws.world], word, self.bits, jnp.uint32(0))
         kept = (self.low[draws.world] + column.astype(jnp.int64)).astype(jnp.float64)
-        mean = self.offset + kept * self.row_mean + side * self.target_mean
-        sd = jnp.sqrt(kept * self.row_variance + self.noise_variance)
+        mean = self.line.offset + kept * self.line.row_mean + side * self.line.target
+        sd = jnp.sqrt(kept * self.line.row_variance + self.line.noise)
         return mean + sd * normals(draws)
 
 
@@ -139,37 +139,15 @@ def normal_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Abst
         return _random(game.data, release, attack) if release.rate == 1.0 else None
     if not isinstance(game, FixedTarget) or not isinstance(attack, AbstractLinearAttack):
         return None
-    return (
-        _whole(game, game.data, release, attack)
-        if release.rate == 1.0
-        else _kept(game, game.data, release, attack)
-    )
-
-
-@dataclass(frozen=True)
-class _Line:
-    """What a linear score sees of the game: one row's mean and variance in it, the target's share, the noise's variance."""
-
-    offset: float
-    row_mean: float
-    row_variance: float
-    target: float
-    noise: float
-
-
-def _line(game: FixedTarget, data: Gaussian, release: Release, attack: AbstractLinearAttack) -> _Line:
-    weights, offset = line_at(attack, game.target)
+    data, (weights, offset) = game.data, line_at(attack, game.target)
     pulled = weights * data.factor if data.is_product else weights @ data.factor
-    noise = float(np.sum(weights**2 * release.variance))
-    return _Line(
-        offset, float(weights @ data.mean), float(pulled @ pulled), float(weights @ game.target), noise
-    )
+    rows, noise = (float(weights @ data.mean), float(pulled @ pulled)), np.sum(weights**2 * release.variance)
+    line = _Line(offset, *rows, float(weights @ game.target), float(noise))
+    return _whole(line, release) if release.rate == 1.0 else _kept(line, release, game.n)
 
 
-def _whole(
-    game: FixedTarget, data: Gaussian, release: Release, attack: AbstractLinearAttack
-) -> NormalSampler:
-    line, k = _line(game, data, release, attack), release.rows
+def _whole(line: _Line, release: Release) -> NormalSampler:
+    k = release.rows
     means = line.offset + np.array([line.row_mean, ((k - 1) * line.row_mean + line.target) / k])
     return NormalSampler(
         mean=jnp.asarray(means),
@@ -179,24 +157,19 @@ def _whole(
     )
 
 
-def _kept(
-    game: FixedTarget, data: Gaussian, release: Release, attack: AbstractLinearAttack
-) -> PoissonNormalSampler | None:
-    rate, n = np.array([release.rate]), game.n
+def _kept(line: _Line, release: Release, n: int) -> PoissonNormalSampler | None:
+    rate = np.array([release.rate])
     bits = table_bits(n, rate)
     if release.inclusion < 1.0 or bits > MOST_BITS:
         return None
-    line = _line(game, data, release, attack)
     tables = [binomial_table(n - member, rate, bits) for member in (0, 1)]
     expected = n * release.rate
+    of_row = line.row_mean / expected, line.row_variance / expected**2
+    scaled = line.offset, *of_row, line.target / expected, line.noise
     return PoissonNormalSampler(
         counts=jnp.asarray(np.concatenate([t.entries for t in tables])),
         low=jnp.asarray(np.concatenate([t.low for t in tables])),
-        offset=jnp.asarray(line.offset),
-        target_mean=jnp.asarray(line.target / expected),
-        row_mean=jnp.asarray(line.row_mean / expected),
-        row_variance=jnp.asarray(line.row_variance / expected**2),
-        noise_variance=jnp.asarray(line.noise),
+        line=_Line(*(jnp.asarray(x) for x in scaled)),
         coin=Coin(release.rate),
         bits=bits,
         block=BLOCK,
@@ -210,9 +183,8 @@ def _random(data: Gaussian, release: Release, attack: AbstractAttack) -> RandomN
         return None
     scale, k = multiple(attack.precision, data.cov, 1.0, np.zeros(())), release.rows
     # Noise must have the shape of the data: its variance per unit of theirs is the same in every direction.
-    both = (
-        multiple(attack.precision, data.cov, 1.0, release.variance) if release.has_gaussian_noise else scale
-    )
+    noisy = release.has_gaussian_noise
+    both = multiple(attack.precision, data.cov, 1.0, release.variance) if noisy else scale
     if scale is None or both is None:
         return None
     return RandomNormalSampler(
@@ -236,9 +208,7 @@ def multiple(metric: np.ndarray, cov: np.ndarray, share: float, noise: np.ndarra
     d = cov.shape[0]
     product = full[0] @ (share * full[1] + np.diag(np.broadcast_to(noise, (d,))))
     scale = float(np.trace(product)) / d
-    if not scale > 0 or np.abs(product - scale * np.eye(d)).max() > _SAME * scale:
-        return None
-    return scale
+    return scale if scale > 0 and np.abs(product - scale * np.eye(d)).max() <= _SAME * scale else None
 
 
 class QuadraticSampler(AbstractSampler):

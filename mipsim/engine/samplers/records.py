@@ -17,8 +17,7 @@ from mipsim.forms.score import line_at
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 
-_MOST_RECORDS = 2**20
-"""A longer list is played literally: its table of numbers would leave the cache."""
+_MOST_RECORDS = 2**20  # A longer list is played literally: its table of numbers would leave the cache
 
 
 class RecordSumSampler(AbstractSampler):
@@ -55,13 +54,11 @@ class RecordSumSampler(AbstractSampler):
         def add(group: Array, total: Array) -> Array:
             return total + sum(self._value(word) for word in words(group))
 
-        total = jax.lax.fori_loop(0, (self.rows - 1) // 4, add, jnp.zeros(draws.games.shape, jnp.int64))
+        groups, left = divmod(self.rows - 1, 4)
+        total = jax.lax.fori_loop(0, groups, add, jnp.zeros(draws.games.shape, jnp.int64))
         # The last one to four records: of them the final one gives way to the target.
-        last = words((self.rows - 1) // 4)
-        left = (self.rows - 1) % 4
-        total = total + sum(
-            (self._value(word) for word in last[:left]), jnp.zeros(draws.games.shape, jnp.int64)
-        )
+        last = words(groups)
+        total = sum((self._value(word) for word in last[:left]), total)
         total = total + jnp.where(side == 1, self.target_value, self._value(last[left]))
         score = self.offset + self.unit * total.astype(jnp.float64)
         return score + self.noise * normals(draws) if self.has_noise else score
@@ -73,13 +70,10 @@ class RecordSumSampler(AbstractSampler):
 
 def records_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> RecordSumSampler | None:
     """The sampler of a linear score of listed records, or None. Must be called inside `exact_scope`."""
-    release = mean_of(game.mechanism, game.n)
+    release, data = mean_of(game.mechanism, game.n), game.data
     if not isinstance(game, FixedTarget) or not isinstance(attack, AbstractLinearAttack):
         return None
-    data = game.data
-    if release is None or not isinstance(data, Empirical):
-        return None
-    if data.records.shape[0] > _MOST_RECORDS:
+    if release is None or not isinstance(data, Empirical) or data.records.shape[0] > _MOST_RECORDS:
         return None
     weights, offset = line_at(attack, game.target)
     # Counted from the records' mean, so that no digit is lost to a constant.

@@ -17,8 +17,8 @@ from mipsim.engine.samplers.fixed_point import IMPOSSIBLE, AbstractShares, Reach
 GROUP = 8
 """Coordinates per step of the loop, hence what the tables' rows are padded to."""
 
+# What a game's Philox words are for: the sub-sampling coin, the noise, the start of its SplitMix64 sequence.
 _COIN, _NOISE, _START = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
-"""What a game's Philox words are for: the sub-sampling coin, the noise, the start of its SplitMix64 sequence."""
 
 
 class TableSampler(AbstractSampler):

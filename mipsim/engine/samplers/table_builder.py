@@ -27,16 +27,12 @@ def table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Table
     Raises:
         ValueError: if the attack's contributions are NaN or +inf at a count that can occur.
     """
-    if (
-        not isinstance(game, FixedTarget)
-        or not isinstance(game.data, Bernoulli)
-        or not isinstance(attack, AbstractAdditiveAttack)
-    ):
+    if not isinstance(game, FixedTarget) or not isinstance(game.data, Bernoulli):
         return None
     mean = mean_of(game.mechanism, game.n)
     linear = isinstance(attack, AbstractLinearAttack)
     noisy = mean is not None and bool((mean.variance > 0).any())
-    if mean is None or (noisy and not linear):
+    if mean is None or not isinstance(attack, AbstractAdditiveAttack) or (noisy and not linear):
         return None
     p = np.asarray(game.data.p)
     bits = table_bits(mean.rows, p)
@@ -73,9 +69,8 @@ def _shares(
     sums = low[:, :, None] + columns
     law = np.stack([t.probabilities() for t in tables], axis=1)
     possible = law > 0
-    sums = np.where(
-        possible, sums, low[:, :, None]
-    )  # columns that never come up hold any value that is harmless
+    # Columns that never come up hold any value that is harmless.
+    sums = np.where(possible, sums, low[:, :, None])
     if isinstance(attack, AbstractLinearAttack):
         weights = np.asarray(attack.weights(jnp.asarray(target)), dtype=np.float64)
         terms = (weights / rows)[:, None, None] * sums
@@ -85,9 +80,8 @@ def _shares(
         # Whole weights times whole counts: scores that tie stay tied, exactly.
         step = np.rint(weights / rows / unit)
         starts = np.rint(step[:, None] * (low - centre[:, None])).astype(np.int64).sum(axis=0)
-        shares = LinearShares(
-            steps=jnp.asarray(_padded(_int32(step))), starts=jnp.asarray(_int32(starts)), has_impossible=False
-        )
+        steps, firsts = jnp.asarray(_padded(_int32(step))), jnp.asarray(_int32(starts))
+        shares = LinearShares(steps=steps, starts=firsts, has_impossible=False)
         # What rounding the weights changes is put right at the mean of the "out" world.
         base = np.sum(weights / rows * centre + (weights / rows - step * unit) * (mean_count[:, 0] - centre))
         return shares, float(base), unit, weights
@@ -103,11 +97,9 @@ def _shares(
     centre = (law * finite).sum(axis=2).mean(axis=1)
     unit = _unit(finite, law, centre)
     quantised = np.rint((finite - centre[:, None, None]) / unit)
-    values = np.where(terms == -np.inf, np.float64(IMPOSSIBLE), quantised)
-    tabled = TabledShares(
-        values=jnp.asarray(_padded(_int32(values)).reshape(-1)),
-        has_impossible=bool((terms == -np.inf).any()),
-    )
+    impossible = terms == -np.inf
+    values = _padded(_int32(np.where(impossible, np.float64(IMPOSSIBLE), quantised)))
+    tabled = TabledShares(values=jnp.asarray(values.reshape(-1)), has_impossible=bool(impossible.any()))
     return tabled, float(centre.sum()), unit, None
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
+from mipsim.exact.rounding import EPS
 from mipsim.exact.terms import Terms
 from mipsim.special.gamma_tail import gamma_below
 
@@ -26,8 +27,9 @@ FAINT = 1e-22
 """Cells of less probability have no relative error: all of it is an absolute one."""
 
 EDGE = 1e-13
-EPS = 2.0**-52
 """Relative error of the smaller tail of a normal or gamma law as it is computed (a test compares with 40 digits, to shapes of 1e8)."""
+
+Bounds = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class Pair:
 
     out: Callable[[np.ndarray], np.ndarray]
     inside: Callable[[np.ndarray], np.ndarray]
-    bounds: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+    bounds: Bounds
     t: float
     peak: float = np.inf
     shift: float = 1e-15
@@ -95,10 +97,10 @@ def bracket(pair: Pair, n: int, count: int, cells: int = CELLS) -> Bracket:
     relative = max(error[0] for error in errors)
     # Within a cell the two worlds are those of the table up to a factor within 1 + relative each: so is their ratio.
     wide = 1.0 + 3.0 * relative + 1e-14
-    low, high = (
-        np.exp(end) * factor for end, factor in zip(pair.bounds(cuts), (1 / wide, wide), strict=True)
-    )
-    weak = _terms(out, inside, _log_ratio(inside, out), n, count, pair.t)
+    low, high = (np.exp(end) * room for end, room in zip(pair.bounds(cuts), (1 / wide, wide), strict=True))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.log(inside) - np.log(out)
+    weak = _terms(out, inside, ratio, n, count, pair.t)
     inner, outer = slice(1, -1), [0, -1]
     with np.errstate(invalid="ignore", divide="ignore"):
         width = high - low
@@ -116,9 +118,7 @@ def bracket(pair: Pair, n: int, count: int, cells: int = CELLS) -> Bracket:
     return Bracket(weak, strong, max(error[1] for error in errors), relative)
 
 
-def _one_peak(
-    ratio: Callable[[np.ndarray], np.ndarray],
-) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
+def _one_peak(ratio: Callable[[np.ndarray], np.ndarray]) -> Bounds:
     """Bounds of a log ratio that rises up to one point, which is a cut, and falls beyond: its values at the cuts."""
 
     def bounds(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -256,12 +256,6 @@ def _from_tails(cdf: np.ndarray, tail: np.ndarray) -> np.ndarray:
     return np.maximum(np.where(np.concatenate([cdf, [1.0]]) < 0.5, below, above), 0.0)
 
 
-def _log_ratio(inside: np.ndarray, out: np.ndarray) -> np.ndarray:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.log(inside) - np.log(out)
-    return np.where((inside == 0) & (out == 0), 0.0, found)
-
-
 def _table_errors(mass: np.ndarray, moved: float) -> tuple[float, float]:
     """(relative, absolute): bounds on the error of every cell's probability and, for faint cells, on that of all.
 
@@ -277,7 +271,7 @@ def _table_errors(mass: np.ndarray, moved: float) -> tuple[float, float]:
 
 
 def _terms(out: np.ndarray, inside: np.ndarray, ratio: np.ndarray, n: int, count: int, t: float) -> Terms:
-    keep = (out > 0) | (inside > 0)
+    keep = (out > 0) | (inside > 0)  # elsewhere the ratio is NaN
     # The ratio of a table is that of its own masses up to rounding; its sums have no use here.
     empty = np.zeros(int(keep.sum()))
     return Terms(empty, out[keep], inside[keep], ratio[keep], count, t, empty, n)

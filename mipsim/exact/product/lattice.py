@@ -136,14 +136,10 @@ def stronger(table: Table, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray
     below, above = np.exp(index * h), np.exp((index + 1) * h)
     upper = np.clip((inside - below * out) / (above - below), 0.0, out)
     lower = out - upper
-    kept = lower * below + upper * above
-    both = np.concatenate([index, index + 1]).astype(np.int64)
-    return (
-        both,
-        np.concatenate([lower, upper]),
-        np.concatenate([lower * below, upper * above]),
-        float(np.abs(kept - inside).sum()),
-    )
+    lost = float(np.abs(lower * below + upper * above - inside).sum())
+    parts = (index, index + 1), (lower, upper), (lower * below, upper * above)
+    both, out, inside = (np.concatenate(part) for part in parts)
+    return both.astype(np.int64), out, inside, lost
 
 
 def weaker(table: Table, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
@@ -277,9 +273,11 @@ def _product(waves: Sequence[tuple[ComplexArray, int]]) -> ComplexArray:
     return found
 
 
-def _spread(
-    tables: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray, int]],
-) -> tuple[list[float], list[float]]:
+Counted = tuple[np.ndarray, np.ndarray, np.ndarray, int]
+"""A table, and how many coordinates have it."""
+
+
+def _spread(tables: Sequence[Counted]) -> tuple[list[float], list[float]]:
     """(means, variances) of the finite sum in the two worlds."""
     means, variances = [0.0, 0.0], [0.0, 0.0]
     for ratio, out, inside, count in tables:
@@ -291,9 +289,7 @@ def _spread(
     return means, variances
 
 
-def _outside(
-    tables: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray, int]], h: float, first: int, last: int
-) -> float:
+def _outside(tables: Sequence[Counted], h: float, first: int, last: int) -> float:
     """Bound, by Chernoff's inequality, on the probability of a sum off the circle, which the transform wraps around."""
     total = 0.0
     for world in (1, 2):
@@ -301,9 +297,8 @@ def _outside(
             best = 0.0
             for strength in (5.0, 10.0, 20.0, 40.0, 80.0, 120.0):
                 s = side * strength * 2.0 / ((last - first) * h)
-                log_mean = sum(
-                    t[3] * float(np.asarray(logsumexp(s * h * t[0], b=t[world]))) for t in tables if t[0].size
-                )
+                logs = ((t[3], logsumexp(s * h * t[0], b=t[world])) for t in tables if t[0].size)
+                log_mean = sum(count * float(np.asarray(log)) for count, log in logs)
                 best = min(best, log_mean - s * h * end)
             total += float(np.exp(best))
     return total

@@ -43,9 +43,8 @@ def laplace_difference(at: np.ndarray, weights: np.ndarray, scale: float) -> np.
         >>> laplace_difference(np.array([0.0]), np.array([[1.0], [-3.0]]), 2.0).tolist()
         [1.0, 3.0]
     """
-    points, index = np.unique(
-        np.asarray(at) / number("scale", scale, 0.0, low_open=True), return_inverse=True
-    )
+    b = number("scale", scale, 0.0, low_open=True)
+    points, index = np.unique(np.asarray(at) / b, return_inverse=True)
     together = np.zeros((len(index), len(points)))
     together[np.arange(len(index)), index.ravel()] = 1.0
     fall = np.asarray(weights) @ together
@@ -97,10 +96,8 @@ def scaled_laplace_eta(values: object, scales: object, n: int) -> np.ndarray:
     number("scales", float(b.min()), 0.0)
     found = []
     for weights in np.where(flags.T, 1.0, -1.0) / len(flags):
-        total = 0.0
         silent = b == 0.0
-        for point in np.unique(a[silent]):
-            total += abs(weights[silent & (a == point)].sum())
+        total = sum(abs(weights[silent & (a == point)].sum()) for point in np.unique(a[silent]))
         if not silent.all():
             total += _crossed(a[~silent], b[~silent], weights[~silent])
         found.append(0.5 * total)
@@ -126,7 +123,5 @@ def _crossed(a: np.ndarray, b: np.ndarray, w: np.ndarray) -> float:
         optimize.root_scalar(lambda x: float(density(np.array(x))), bracket=(grid[i], grid[i + 1])).root
         for i in where
     ]
-    ends = (
-        np.concatenate([[0.0], cumulated(np.array(roots)), [w.sum()]]) if roots else np.array([0.0, w.sum()])
-    )
+    ends = np.concatenate([[0.0], cumulated(np.array(roots)), [w.sum()]])
     return float(np.abs(np.diff(ends)).sum())

@@ -53,10 +53,9 @@ def largest_dp_eta(n: int, epsilon: float, delta: float) -> tuple[float, float]:
     """
     flags = subsets(n, half(n))
     slope, slack = np.exp(number("epsilon", epsilon, 0.0, 15.0)), number("delta", delta, 0.0, 1.0)
-    both = _both_ways(adjacent_pairs(flags))
-    first, second = _incidence(both, len(flags))
+    first, second = _incidence(flags)
     matrix = sparse.vstack([first - slope * second, slope * second - first]).tocsr()
-    bound = np.concatenate([np.full(len(both), slack), np.full(len(both), slack + slope - 1.0)])
+    bound = np.repeat([slack, slack + slope - 1.0], first.nnz)
     gain = np.where(flags[:, 0], 1.0, -1.0) / flags[:, 0].sum()
     found = optimize.linprog(-gain, A_ub=matrix, b_ub=bound, bounds=(0.0, 1.0), method="highs")
     price = np.maximum(-found.ineqlin.marginals, 0.0)
@@ -91,19 +90,19 @@ def largest_posterior_odds(n: int, k: int, epsilon: float) -> tuple[float, float
     if k == n:
         raise ValueError(f"k is {k}; it must be below n, so that the target can be out")
     slope = np.exp(number("epsilon", epsilon, 0.0, 15.0))
-    both = _both_ways(adjacent_pairs(flags))
-    first, second = _incidence(both, len(flags))
+    first, second = _incidence(flags)
     matrix, member = (first - slope * second).tocsr(), flags[:, 0]
     program = {
         "A_ub": matrix,
-        "b_ub": np.zeros(len(both)),
+        "b_ub": np.zeros(first.nnz),
         "A_eq": sparse.csr_array(member.astype(float)[None, :]),
         "b_eq": [1.0],
         "bounds": (0.0, None),
     }
-    found = optimize.linprog(-np.where(member, 0.0, 1.0), method="highs", **program)
+    gain = np.where(member, 0.0, -1.0)
+    found = optimize.linprog(gain, method="highs", **program)
     if found.x is None:  # the simplex method seldom gives up
-        found = optimize.linprog(-np.where(member, 0.0, 1.0), method="highs-ipm", **program)
+        found = optimize.linprog(gain, method="highs-ipm", **program)
     # What the prices pay for each set must be at least 1 where the target is out; then -min over the others bounds the odds.
     paid = matrix.T @ np.maximum(-found.ineqlin.marginals, 0.0)
     least = float(paid[~member].min())
@@ -176,13 +175,9 @@ def bracket_injection(n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
     return before, after
 
 
-def _both_ways(pairs: np.ndarray) -> np.ndarray:
-    return np.concatenate([pairs, pairs[:, ::-1]])
-
-
-def _incidence(pairs: np.ndarray, sets: int) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Matrices that pick the first and the second set of each pair."""
-    rows = np.arange(len(pairs))
-    ones = np.ones(len(pairs))
-    shape = (len(pairs), sets)
+def _incidence(flags: np.ndarray) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Matrices that pick the first and the second set of each adjacent pair, either way round."""
+    pairs = adjacent_pairs(flags)
+    pairs = np.concatenate([pairs, pairs[:, ::-1]])
+    rows, ones, shape = np.arange(len(pairs)), np.ones(len(pairs)), (len(pairs), len(flags))
     return tuple(sparse.csr_array((ones, (rows, pairs[:, c])), shape=shape) for c in (0, 1))  # pyright: ignore

@@ -1,9 +1,9 @@
 """Write report files so that a reader never sees half of one."""
 
-import contextlib
-import os
 import tempfile
 from pathlib import Path
+
+from mipsim._files import replace_file
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -19,19 +19,7 @@ def write_atomically(path: Path, text: str) -> None:
         >>> [file.name for file in folder.iterdir()], (folder / "a.txt").read_text()
         (['a.txt'], 'whole')
     """
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        # mkstemp makes the file private; a report is made to be read, so it gets the usual rights.
-        os.chmod(temporary, 0o644)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
+    replace_file(path, text.encode())
 
 
 def writable_folder(name: str, folder: Path) -> Path:

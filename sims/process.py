@@ -1,0 +1,74 @@
+"""How a command begins and ends: its standard streams, and the signals that end it. Imports nothing that takes time."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+
+_ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+def begin() -> None:
+    """Called before anything that takes time is imported: signals end the process, and closed standard streams are none.
+
+    Examples:
+        >>> begin.__module__
+        'sims.process'
+    """
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            # The next file that is opened would take its number, and what libraries write to stderr would go there.
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115 - for as long as the process lives
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+    _end_on_signals("interrupted before anything was done")
+
+
+@contextmanager
+def ending_on_signals(said: str) -> Iterator[None]:
+    """Ctrl-C, SIGTERM and SIGHUP print a line and end the process at once, with 128 + the signal's number as its status.
+
+    What a command stores is whole at every moment, so that nothing need be unwound. A handler that raises would be lost where
+    compiled code calls Python and drops what that raises, or would come out as another error.
+
+    Args:
+        said: the line.
+
+    Examples:
+        >>> with ending_on_signals("interrupted"):
+        ...     pass
+    """
+    before = {number: signal.getsignal(number) for number in _ENDING}
+    _end_on_signals(said)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _end_on_signals(said: str) -> None:
+    def end(number: int, _: FrameType | None) -> None:
+        with suppress(Exception):
+            sys.stdout.flush()
+        with suppress(OSError):
+            os.write(2, f"{said}\n".encode())
+        os._exit(128 + number)
+
+    for number in _ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` and shells in the background ask for
+            signal.signal(number, end)
+
+
+def say(line: str) -> None:
+    """Print a line on stderr, if anybody listens there."""
+    with suppress(OSError, ValueError):
+        print(line, file=sys.stderr, flush=True)

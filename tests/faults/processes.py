@@ -1,0 +1,124 @@
+"""Signals at random moments, closed streams and settings of JAX's, each in a process of its own."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+import mipsim as mi
+from tests.faults.campaigns import Figures, refusal
+
+ROOT = Path(__file__).parents[2]
+STUDY = "azize_fig2_easy"
+COMMAND = (sys.executable, "-m", "sims", "run", STUDY)
+PATIENCE = 120.0
+STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+
+SETTINGS = {
+    "JAX_ENABLE_X64": "1",
+    "JAX_DISABLE_JIT": "1",
+    "JAX_NUMPY_DTYPE_PROMOTION": "strict",
+    "JAX_NUMPY_RANK_PROMOTION": "raise",
+    "JAX_RANDOM_SEED_OFFSET": "5",
+    "JAX_TRANSFER_GUARD": "disallow",
+    "JAX_THREEFRY_PARTITIONABLE": "0",
+    "JAX_DEFAULT_PRNG_IMPL": "rbg",
+    "JAX_DEFAULT_MATMUL_PRECISION": "bfloat16",
+    "JAX_DEBUG_NANS": "1",
+    "JAX_DEBUG_INFS": "1",
+    "JAX_ENABLE_CHECKS": "1",
+    "JAX_DEBUG_KEY_REUSE": "1",
+    "JAX_LEGACY_PRNG_KEY": "error",
+    "JAX_SOFTMAX_CUSTOM_JVP": "0",
+    "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
+    "XLA_FLAGS": "--xla_cpu_max_isa=SSE4_2",
+    "OMP_NUM_THREADS": "1",
+    "LC_ALL": "tr_TR.UTF-8",
+    "PYTHONHASHSEED": "7",
+    "PYTHONOPTIMIZE": "2",
+}
+"""What a user may have set, none of which may change a count."""
+
+
+def signals(folder: Path, times: int, seed: int = 0, longest: float = 5.0) -> Figures:
+    """Ctrl-C, SIGTERM and SIGHUP at random moments, most of them while JAX is imported or the first kernel compiled."""
+    found = Figures(
+        "signals in the first seconds",
+        "the process ends within 10 s, status 130, 143 or 129, stored counts sound",
+    )
+    rng = np.random.default_rng(seed)
+    for i in range(times):
+        kind = list(STATUS)[i % len(STATUS)]
+        out = folder / str(i)
+        process = subprocess.Popen(
+            [*COMMAND, "--games", "1000000000000", "--out", str(out)],
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        delay = float(rng.uniform(0.0, longest))
+        time.sleep(delay)
+        process.send_signal(kind)
+        try:
+            _, said = process.communicate(timeout=10.0)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            said = process.communicate()[1] + "it went on"
+        # Until Python reads the first line of the command, the signal is the interpreter's: the shell's status is the same.
+        by_signal = process.returncode == -kind and delay < 0.5
+        found.note("before the first line" if by_signal else "by the command")
+        stored = [refusal(mi.Histogram.load, path) for path in out.glob("*.npz")]
+        ended = (
+            process.returncode == STATUS[kind] and said.count("\n") == 1 and said.startswith("interrupted")
+        )
+        held = (ended or by_signal) and not any(what is not None for what in stored)
+        found.check(
+            held, f"{kind.name} after {delay:.3f} s: status {process.returncode}, {said[-200:]!r}, {stored}"
+        )
+    return found
+
+
+def closed_streams(folder: Path) -> Figures:
+    """stdin, stdout or stderr closed before the command begins, or nobody listens to stderr any more."""
+    found = Figures("closed streams", "the run ends with status 0 and sound counts")
+    for i, closed in enumerate(("<&-", ">&-", "2>&-", "<&- >&- 2>&-", "2> >(exec 0<&-)")):
+        out = folder / str(i)
+        line = f"{' '.join(COMMAND)} --games 2000 --out {out} {closed}"
+        ended = subprocess.run(
+            ["bash", "-c", line], cwd=ROOT, capture_output=True, timeout=PATIENCE, check=False
+        )
+        games = [mi.Histogram.load(path).games for path in out.glob("*.npz")]
+        found.check(
+            ended.returncode == 0 and games == [2000],
+            f"{closed}: {ended.returncode}, {ended.stderr[-200:]!r}",
+        )
+    return found
+
+
+def settings(folder: Path, names: tuple[str, ...] = tuple(SETTINGS)) -> Figures:
+    """A setting of JAX's, of XLA's or of Python's in the environment."""
+    found = Figures("settings of the environment", "the very same counts on the same thresholds")
+    code = "from tests.faults.same_counts import digest; print(digest())"
+
+    def played(**more: str) -> str:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), **more}
+        ended = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return ended.stdout or ended.stderr[-300:]
+
+    plain = played()
+    for name in names:
+        other = played(**{name: SETTINGS[name]})
+        found.check(len(plain) == 65 and other == plain, f"{name}={SETTINGS[name]}: {other}")
+    return found

@@ -1,0 +1,29 @@
+"""One digest of the counts and thresholds of a run for each way to play, which no setting may change."""
+
+import hashlib
+
+import mipsim as mi
+from tests.engine.stored_runs import stored_runs
+
+RUNS = (
+    *(
+        "normal",
+        "poisson-normal",
+        "records",
+        "table-with-coin",
+        "table-of-ratios",
+        "random-columns",
+        "subset",
+    ),
+    *("clipped-law", "clipped-scores", "clipped-rows", "ratio", "glir", "laplace-noise", "norm-noise"),
+)
+
+
+def digest(runs: tuple[str, ...] = RUNS) -> str:
+    """SHA-256 of what 200 games count on a pilot's thresholds, and of a target that is drawn."""
+    found = hashlib.sha256(mi.Gaussian(0.2, 1.0, d=4).typical_target(3).tobytes())
+    for name in runs:
+        counts = mi.play(*stored_runs()[name], 200, seed=7, progress=False)
+        for array in (counts.edges, counts.out, counts.inside):
+            found.update(array.tobytes())
+    return found.hexdigest()
