@@ -77,7 +77,8 @@ def _asked(asked: argparse.Namespace, register: Mapping[str, Statement] | None) 
     setting = Setting(asked.scale, asked.confidence, asked.seed, risk, samples)
     chosen = {one.name: one for one in asked.statements}
     kin = [[chosen[name] for name in family if name in chosen] for family in families]
-    return _judge(asked, known, setting, [family for family in kin if family], console)
+    find = own.statement_of if register is None else None
+    return _judge(asked, known, setting, [family for family in kin if family], console, find)
 
 
 def _suite(asked: argparse.Namespace) -> int:
@@ -122,6 +123,7 @@ def _judge(
     setting: Setting,
     families: Sequence[Sequence[Statement]],
     console: Console,
+    find: Callable[[str], Statement] | None,
 ) -> int:
     from mipsim.referee.many import on_interrupt
     from mipsim.referee.reporting.table import VerdictTable
@@ -136,7 +138,8 @@ def _judge(
 
     def outcomes(before: Callable[[Statement, int], None]) -> Iterator[Outcome]:
         if asked.at is None:
-            return judge_all(families, setting, before, WORKERS)
+            workers = min(WORKERS, len(families))
+            return judge_all(families, setting, before, workers, find if workers > 1 else None)
         return iter([judge(asked.statements[0], setting, asked.at, before)])
 
     interrupted = False

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from mipsim.referee import Outcome, Point, Statement, many
 from mipsim.referee.judging import judge_points, spread_points
@@ -99,6 +100,15 @@ def judge_all(
     setting: Setting,
     before: Callable[[Statement, int], None] | None = None,
     workers: int = 1,
+    find: Callable[[str], Statement] | None = None,
 ) -> Iterator[Outcome]:
-    """Judge families of statements, see `mipsim.referee.many.judge_all`."""
-    return many.judge_all(families, lambda one, look: judge(one, setting, before=look), before, workers)
+    """Judge families of statements, in processes if `find` finds them there, see `mipsim.referee.many`."""
+
+    def lost(statement: Statement, why: str) -> Outcome:
+        return many.failed(statement, why, "", setting.confidence, setting.seed, "not judged")
+
+    def here(statement: Statement, look: many.Before) -> Outcome:
+        return judge(statement, setting, before=look)
+
+    way = here if find is None else many.Elsewhere(find, partial(judge, setting=setting), lost)
+    return many.judge_all(families, way, before, workers)

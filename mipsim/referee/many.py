@@ -1,4 +1,4 @@
-"""Several statements at once: judged in threads, hunted in processes."""
+"""Several statements at once, judged or hunted, each in a process."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def judge_all(
 
     Args:
         families: statements that share laws, judged in turn by one thread.
-        judge: called with a statement and what it must call before each point.
+        judge: called with a statement and what it must call before each point; `Elsewhere` for processes.
         before: called with (statement, place) before each point.
         workers: threads: exact laws leave a core idle, and so do compiling and drawing.
     """
@@ -85,6 +85,56 @@ def judge_all(
             yield found
     finally:
         stop.set()
+
+
+class Elsewhere:
+    """Judge in processes, one for each thread that asks: much of a law is Python, which threads run one at a time.
+
+    Ctrl-C does not reach the processes; they end with the reader.
+    """
+
+    def __init__(
+        self,
+        find: Callable[[str], Statement],
+        judge: Callable[..., Outcome],
+        lost: Callable[[Statement, str], Outcome],
+    ) -> None:
+        """Keep what a process needs.
+
+        Args:
+            find: a function of a module that returns a statement by its name, in another process.
+            judge: one that judges, called with the statement and `before`.
+            lost: called in this process with a statement whose process was lost, and with why.
+        """
+        self._asked, self._lost = (find, judge), lost
+        self._mine = threading.local()
+
+    def __call__(self, statement: Statement, look: Before) -> Outcome:
+        """Return the outcome of a statement, and look before each of its points."""
+        if getattr(self._mine, "pipe", None) is None:
+            self._mine.pipe, _ = _begun(_judge_there, *self._asked)
+        pipe = self._mine.pipe
+        _given(pipe, statement)
+        try:
+            while isinstance(what := pipe.recv(), int):
+                look(statement, what)
+        except (EOFError, OSError):
+            self._mine.pipe = None
+            return self._lost(statement, "the process that judged it was lost")
+        return Outcome(statement=statement, **what)
+
+
+def _judge_there(pipe: Connection, find: Callable[[str], Statement], judge: Callable[..., Outcome]) -> None:
+    """Judge the statements that are named by the pipe, in a process of its own."""
+    with contextlib.suppress(EOFError, OSError):  # EOFError: the reader is gone
+        while True:
+            found = judge(find(pipe.recv()), before=lambda _, place: pipe.send(place))
+            pipe.send(_carried(found))
+
+
+def _carried(found: Outcome) -> dict[str, Any]:
+    """An outcome without its statement, which holds functions that no pipe carries; the reader has it."""
+    return {one.name: getattr(found, one.name) for one in fields(found) if one.name != "statement"}
 
 
 def hunt_all(
@@ -128,7 +178,7 @@ def hunt_all(
         try:
             while pool or (waiting and not presses):
                 while waiting and len(pool) < workers and not presses:  # in the place of a lost one too
-                    pipe, process = _begun(find, asked)
+                    pipe, process = _begun(_work, find, *asked)
                     pool[pipe] = process, _given(pipe, waiting.pop(0))
                 if presses and end == math.inf:
                     end = presses[0] + PATIENCE
@@ -177,11 +227,11 @@ def on_interrupt(handler: Any) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _begun(find: Callable[[str], Statement], asked: tuple[Any, ...]) -> tuple[Any, Any]:
-    """A process that hunts what it is given, and the pipe to it."""
+def _begun(work: Callable[..., None], *asked: Any) -> tuple[Any, Any]:
+    """A process that does `work` with a pipe and what is asked, and the other end of the pipe."""
     context = mp.get_context("spawn")  # JAX has threads, which a forked process would lack
     here, there = context.Pipe()
-    process = context.Process(target=_work, args=(there, find, *asked), daemon=True)
+    process = context.Process(target=work, args=(there, *asked), daemon=True)
     signal.pthread_sigmask(
         signal.SIG_BLOCK, [signal.SIGINT]
     )  # inherited: it is interrupted once it can answer
@@ -220,10 +270,7 @@ def _work(
             statement = find(pipe.recv())
             found = hunt_one(statement, budget, confidence, seed, folder, lambda _, line: pipe.send(line))
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-            # A statement holds functions, which no pipe carries; the reader has it.
-            pipe.send(
-                {one.name: getattr(found, one.name) for one in fields(found) if one.name != "statement"}
-            )
+            pipe.send(_carried(found))
 
 
 def hunt_one(
@@ -244,8 +291,10 @@ def hunt_one(
         return failed(statement, f"{type(error).__name__}: {error}", budget, confidence, seed)
 
 
-def failed(statement: Statement, why: str, budget: str, confidence: float, seed: int) -> Outcome:
-    """The outcome of a hunt that could not be made."""
+def failed(
+    statement: Statement, why: str, budget: str, confidence: float, seed: int, how: str = NOT_HUNTED
+) -> Outcome:
+    """The outcome of a hunt that could not be made, or of a judgement."""
     return Outcome(
         statement=statement,
         verdict=Verdict.INCONCLUSIVE,
@@ -255,7 +304,7 @@ def failed(statement: Statement, why: str, budget: str, confidence: float, seed:
         confidence=confidence,
         seed=seed,
         seconds=0.0,
-        how=NOT_HUNTED,
+        how=how,
         failures=(Failure({}, why),),
         budget=budget,
     )

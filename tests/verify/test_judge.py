@@ -1,9 +1,13 @@
-"""Judging the register: shares, points that are drawn, threads, an interruption."""
+"""Judging the register: shares, points that are drawn, threads, processes, an interruption."""
+
+import os
 
 import pytest
 
 from mipsim import referee as rf
+from mipsim.referee.outcome import is_judged
 from verify.judge import SAMPLES, SCALES, Setting, judge, judge_all, points_of, risk_of
+from verify.register import REGISTER, statement_of
 
 SETTING = Setting("quick", 0.999, 3, 1e-6, {})
 
@@ -55,6 +59,27 @@ def test_the_outcomes_are_those_of_one_thread(sound):
     for workers in (1, 3):
         found = judge_all([[one] for one in sound.values()], SETTING, workers=workers)
         assert {outcome.statement.name: outcome.gap for outcome in found} == pytest.approx(alone, nan_ok=True)
+
+
+def test_the_outcomes_of_processes_are_those_of_this_one():
+    """A lost process costs the statement that it judged, which is told, and no other."""
+    names = ["kaissis-lemma-9", "leemann-rem-5.1-mean"]
+    for find in (statement_of, lose_lemma_9):
+        found = judge_all([[REGISTER[name]] for name in names], SETTING, workers=2, find=find)
+        gaps = {outcome.statement.name: outcome for outcome in found}
+        for name in names:
+            if find is lose_lemma_9 and name == names[0]:
+                assert "was lost" in gaps[name].failures[0].error
+                assert not is_judged(gaps[name])
+            else:
+                assert gaps[name].gap == judge(REGISTER[name], SETTING).gap
+
+
+def lose_lemma_9(name: str) -> rf.Statement:
+    """Find a statement, but for one, at which the process ends as one that the system kills."""
+    if name == "kaissis-lemma-9":
+        os._exit(9)
+    return REGISTER[name]
 
 
 def test_an_interruption_inside_a_statement_reaches_the_reader(make):
