@@ -23,6 +23,9 @@ FIDELITIES = ("auto", "literal", "sufficient", "projected", "exact")
 """From every record drawn to no game at all; "auto" takes the cheapest faithful one that plays."""
 
 # Builders of samplers that draw the score itself, in the order in which they are asked.
+MOST_RECORDS = 2**53
+"""Of a game that is played; exact laws have no such limit."""
+
 _PROJECTED = (normal_sampler, records_sampler, quadratic_sampler, clipped_law_sampler)
 
 
@@ -45,6 +48,10 @@ def check_game(game: object) -> AbstractGame:
     """Return `game` if it is one."""
     if not isinstance(game, AbstractGame):
         raise ValueError(f"game is {type(game).__name__}; it must be a game such as FixedTarget")
+    if isinstance(game, AbstractMembershipGame) and game.n > MOST_RECORDS:
+        raise ValueError(
+            f"n is {game.n}; games can be played with at most {MOST_RECORDS} records, as far as float64 counts"
+        )
     return game
 
 

@@ -18,6 +18,7 @@ from mipsim.engine.devices import Device, local_devices, threads_for
 from mipsim.engine.fidelity import pilot_games
 from mipsim.engine.histogram import Histogram
 from mipsim.engine.manifest import DRAWS, FORMAT, array_digest, describe, difference, game_range, versions
+from mipsim.engine.memory import WORTH_A_LOOK, fitting
 from mipsim.engine.pilot import PILOT_RULE, pilot_edges, pilot_shares
 from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.forms.score import name_of
@@ -103,6 +104,7 @@ class Run:
             ValueError: on a NaN score, or a checkpoint that is corrupt or belongs to another run.
             OSError: if the checkpoint cannot be written.
         """
+        workers = self._workers(sampler, columns)
         stored = stored_counts(self.path)
         placed = self._thresholds(sampler, columns, stored)
         edges = [own for own, _ in placed]
@@ -115,7 +117,7 @@ class Run:
         done, begin = begun[0].games, self.asked.start + begun[0].games
         title = f"{sampler.fidelity} fidelity ({sampler.name})"
         with progress_line(title, len(self.asked), done, self.progress) as advance:
-            ways = counter, begin, self.asked.stop, counter.block, self.chunk, self.workers
+            ways = counter, begin, self.asked.stop, counter.block, self.chunk, workers
             for end, more in play_range(*ways):
                 of = f"of the {2 * (end - begin)} games {begin} to {end - 1} of both worlds"
                 _refuse_nan(more, columns, of, sampler, (self.seed, GAMES, range(begin, end)))
@@ -124,6 +126,18 @@ class Run:
                     store(self.path, self._added(begun[0], counts[:, 0], done))
                 advance(done)
         return [self._added(state, counts[:, i], done) for i, state in enumerate(begun)]
+
+    def _workers(self, sampler: AbstractSampler, columns: Sequence[Column]) -> int:
+        """As many threads as there is memory for; literal games hold all their records."""
+        game = columns[0].game
+        least = 8.0 * game.numbers * sampler.block
+        if sampler.fidelity != "literal" or least <= WORTH_A_LOOK:
+            return self.workers
+        what = f"{sampler.fidelity} fidelity ({sampler.name}) with {game.numbers:,} numbers a game"
+        if sampler.name == "literal":
+            fitting(least, what, 1, self.devices[0])  # what no compiler need be asked for
+        needed = Counter(sampler, [np.zeros(1)] * len(columns), self.seed).needs()
+        return fitting(max(1, needed), what, self.workers, self.devices[0])
 
     def _added(self, state: Histogram, counts: np.ndarray, done: int) -> Histogram:
         cells = state.edges.size + 1
