@@ -82,10 +82,7 @@ def _pair(number: int, noise: str, letters: str, proof: str) -> tuple[rf.Stateme
         quote=rf.Quote(
             f"The {letters} satisfies (j_{letters}(alpha), j_{letters}^-1(alpha))-DR", f"theorem {number}"
         ),
-        restricted_by=(
-            CHOOSES_Q,
-            *_RESTRICTED,
-        ),
+        restricted_by=(CHOOSES_Q, *_RESTRICTED),
         second_route=lambda mu, d: drawn(noise, mu, d),
     )
     return printed, printed.corrected(
