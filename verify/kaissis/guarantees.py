@@ -4,8 +4,6 @@ The formulas are judged elsewhere. Here an attacker's exact curve is compared wi
 the attacker chooses the function q and so may know to which side, or along which direction, a record shifts it.
 """
 
-from __future__ import annotations
-
 from mipsim import referee as rf
 from sims.relaxed_attackers import (
     COORDINATES,

@@ -1,7 +1,5 @@
 """Lemmas 1 to 4 of Kaissis et al.: what the attacker without the record can test, as printed and corrected."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from typing import Any
