@@ -85,14 +85,14 @@ def sampled_delta(epsilon: float, sigma: float, rate: float, reading: str) -> Nu
         other = float(back)  # pyright: ignore[reportArgumentType]
         best = max(best, (1.0 - above(other, 0.0)) - slope * (1.0 - above(other, 1.0)))
     error = ROUNDING * (1.0 + slope)
-    told = {"route": "one event" if reading == REPLACED else "closed form"}
+    route = "one event" if reading == REPLACED else "closed form"
     if best > 10.0 * error:
         found = math.log10(best), error / (best - error) / math.log(10.0)
-        return Number(*found, unknown="above" if reading == REPLACED else "", **told)
+        return Number(*found, unknown="above" if reading == REPLACED else "", route=route)
     # Float64 does not tell it from 0.
     if reading == REPLACED:
-        return Number(-math.inf, unknown="above", **told)
-    return Number(math.log10(max(best, 0.0) + error), unknown="below", **told)
+        return Number(-math.inf, unknown="above", route=route)
+    return Number(math.log10(max(best, 0.0) + error), unknown="below", route=route)
 
 
 def sampling_claim(epsilon: float, sigma: float, rate: float) -> Number:
