@@ -248,8 +248,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "projected normal with k rows in both worlds",
         "mipsim/engine/samplers/normal.py",
-        "sd=jnp.sqrt(jnp.array([k, k - 1.0]) * line.row_variance / k**2 + line.noise),",
-        "sd=jnp.sqrt(jnp.array([k, k]) * line.row_variance / k**2 + line.noise),",
+        "sd=jnp.sqrt(jnp.array([k, k - 1.0]) * line.row_variance / float(k) ** 2 + line.noise),",
+        "sd=jnp.sqrt(jnp.array([k, k]) * line.row_variance / float(k) ** 2 + line.noise),",
         (_RUNS, "tests/engine/test_fidelities_agree.py"),
     ),
     Fault(

@@ -180,6 +180,8 @@ STATEMENTS = (
         control=rf.Control(_COINS),
         quote=_PROOF,
         restricted_by=RESTRICTED,
+        corrects=THEOREM.name,
+        derivation="That of azize-thm-4.3-corrected: the two limit laws are normal with one variance, so that thresholds of the score have the curve of their distance, at every FPR.",
     ),
     rf.Statement(
         name="azize-thm-4.3-appendix",

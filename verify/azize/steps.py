@@ -127,7 +127,8 @@ LIMIT = rf.Statement(
     control=rf.Control(scalar_product.CASES[7] | {"reference": "origin"}),
     quote=WELL,
     restricted_by=(PROVABLY,),
-    derivation="Step (3) of azize-alg-4-corrected; a score's sum over the rows is that of azize-scalar-product.",
+    corrects=PRINTED.name,
+    derivation="Step (3) of azize-alg-4-corrected; a score's sum over the rows is that of azize-scalar-product, whose limit is azize-scalar-product-corrected's.",
 )
 
 STATEMENTS = (PRINTED, CORRECTED, LIMIT)

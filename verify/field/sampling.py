@@ -19,7 +19,7 @@ def sampled_delta(epsilon: float, sigma: float, rate: float, reading: str) -> Nu
 
     The record is 1, and in the neighbour it is absent or -1; the other records are 0. The likelihood ratio rises with the output, so
     that the best event is a half-line. With the record added or removed no other inputs show more, in either direction (Zhu,
-    Dong, Wang 2022, theorem 11); with it replaced this is a lower bound.
+    Dong, Wang 2022, theorem 11); with it replaced others may, so that the number is a lower bound and refutes only.
 
     Source: Lebeda, Regehr, Kamath, Steinke (2024), section 4.
     """
@@ -37,9 +37,8 @@ def sampled_delta(epsilon: float, sigma: float, rate: float, reading: str) -> Nu
         ]
         return float(ratio[0] - ratio[1]) - math.log(slope)
 
+    # Beyond epsilon sigma^2 + 1/2 the ratio of the pair passes the slope.
     far = sigma**2 * (epsilon + 1.0) + 40.0 * sigma + 2.0
-    if not passed(far) > 0.0:
-        return Number(-300.0)
     end = float(brentq(passed, -far, far, xtol=1e-13))  # pyright: ignore[reportArgumentType]
     best = above(end, 1.0) - slope * above(end, 0.0 if reading == ADDED else -1.0)
     if reading == ADDED and passed(-far) < -2.0 * math.log(
@@ -49,9 +48,14 @@ def sampled_delta(epsilon: float, sigma: float, rate: float, reading: str) -> Nu
         other = float(back)  # pyright: ignore[reportArgumentType]
         best = max(best, (1.0 - above(other, 0.0)) - slope * (1.0 - above(other, 1.0)))
     error = ROUNDING * (1.0 + slope)
-    if not best > 10.0 * error:
-        return Number(-300.0)  # nothing that float64 tells from 0 is shown
-    return Number(math.log10(best), error / (best - error) / math.log(10.0))
+    told = {"route": "one event" if reading == REPLACED else "closed form"}
+    if best > 10.0 * error:
+        found = math.log10(best), error / (best - error) / math.log(10.0)
+        return Number(*found, unknown="above" if reading == REPLACED else "", **told)
+    # Float64 does not tell it from 0.
+    if reading == REPLACED:
+        return Number(-math.inf, unknown="above", **told)
+    return Number(math.log10(max(best, 0.0) + error), unknown="below", **told)
 
 
 def claimed_delta(epsilon: float, sigma: float, rate: float) -> Number:

@@ -38,7 +38,7 @@ def shuffled_delta(n: int, local: float, log10_delta: float) -> Number:
         stay, move = binom.pmf(a, c, 0.5), binom.pmf(a - 1, c, 0.5)
         p, q = right * move + (1.0 - right) * stay, right * stay + (1.0 - right) * move
         total += float(binom.pmf(c, n - 1, blended)) * float(np.maximum(p - math.exp(epsilon) * q, 0.0).sum())
-    return Number(math.log10(total), 1e-9)
+    return Number(math.log10(total), 1e-9, unknown="below", route="enumeration of the counts")
 
 
 SHUFFLING = Statement(

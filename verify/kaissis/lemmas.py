@@ -16,9 +16,9 @@ from sims.relaxed_tests import (
     composite_failure,
     counted,
     falls,
-    integrated_power,
     one_test_for_both,
     share_kept,
+    two_sided_power,
 )
 
 
@@ -227,7 +227,9 @@ LEMMA_4 = rf.Statement(
         "alpha": rf.Real(1e-4, 1 - 1e-4),
     },
     claimed=lambda noise, delta, rate, nu, alpha: float(magnitude(noise, nu * delta, rate).tpr_at(alpha)),
-    truth=integrated_power,
+    truth=lambda noise, delta, rate, nu, alpha: (
+        rate * float(two_sided_power(noise, nu * delta, alpha)) + (1 - rate) * alpha
+    ),
     points=[
         one | {"nu": nu, "alpha": alpha}
         for one in SETTINGS

@@ -33,7 +33,7 @@ def long_run(
 ) -> AbstractTradeOff | rf.Number:
     """T steps at the rate c / sqrt(t); of an endless run the advantage that an attacker has at least."""
     if reading == ENDLESS:
-        return rf.Number(endless(size, c, steps), unit="advantage", route="exact affinities of the steps")
+        return rf.Number(endless(size, c, steps), unit="advantage", route="affinities of the steps, bounded")
     rate = c / steps**0.5
     exposed = long_run_curve(size, rate, steps) if curve == GAUSSIAN else coins_curve(size, rate, steps)
     return over_targets(exposed, share)
@@ -128,7 +128,6 @@ GAME_LIMIT = replace(
     claimed=lambda size, c: GaussianTradeOff(leemann.game_limit_mu(size, c)),
     points=_RUNS[:4],
     control=rf.Control(_RUNS[1]),
-    corrects="",
 )
 
 

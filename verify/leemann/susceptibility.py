@@ -96,7 +96,7 @@ EXPECTED_K = rf.Statement(
     claimed=lambda part, at: 1.0 if part == MEAN else rf.Number((1 + 2 * at) ** -0.5, unit="Laplace transform of K"),
     truth=lambda part, d, draw, at: rf.Number(mean_of_k(d, draw), route="enumeration")
     if part == MEAN
-    else rf.Number(transform_of_k(at), unit="Laplace transform of K", route="quadrature"),
+    else rf.Number(transform_of_k(at), unit="Laplace transform of K", route="lattice sum"),
     points=[
         *rf.rows(_MEAN, "d draw", (1, 0), (3, 1), (6, 2), (8, 3)),
         *rf.grid(_TRANSFORM, at=(0.01, 0.1, 1.0, 10.0, 100.0)),
