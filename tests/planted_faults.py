@@ -24,6 +24,7 @@ class Fault:
 
 _AZIZE, _LEEMANN = "tests/theory/test_azize_formulas.py", "tests/theory/test_leemann.py"
 _KAISSIS, _IZZO = "tests/theory/test_kaissis_formulas.py", "tests/theory/test_izzo.py"
+_FAULTS = "tests/faults/test_storage.py"
 _TABLE, _RUNS = "tests/engine/test_table_kernel.py", "tests/engine/test_stored_counts.py"
 
 FAULTS: tuple[Fault, ...] = (
@@ -272,6 +273,27 @@ FAULTS: tuple[Fault, ...] = (
         "(i >= 0) & (index >= start) & (index < stop)",
         "(i >= 0) & (index >= start) & (index <= stop)",
         ("tests/engine/test_play.py", _RUNS),
+    ),
+    Fault(
+        "a digest that is not compared",
+        "mipsim/engine/checkpoint.py",
+        "if digest is not None and digest != _digest(read, manifest):",
+        "if False:",
+        (_FAULTS,),
+    ),
+    Fault(
+        "an older run writes fewer games over more",
+        "mipsim/engine/run.py",
+        "return _same_run(path, counts.manifest, found) >= counts.games",
+        "return _same_run(path, counts.manifest, found) > 10 * counts.games",
+        (_FAULTS,),
+    ),
+    Fault(
+        "thresholds that keep the rounding of the pilot's scores",
+        "mipsim/engine/pilot.py",
+        "return _rounded(edges, values)",
+        "return edges",
+        ("tests/engine/test_pilot.py",),
     ),
     Fault(
         "one stream for the pilot and the games",

@@ -82,7 +82,11 @@ GUARANTEE = rf.Statement(
     points=_LINES + rf.grid(gradients=(ATOMS, INDEPENDENT), leakage=1.0),
     control=rf.Control(_LINES[1]),
     quote=quotes.ALL_DISTRIBUTIONS,
-    restricted_by=(quotes.LARGE_BATCHES, quotes.EXTREME_GRADIENTS, quotes.SMALL_SIZES),
+    restricted_by=(quotes.LARGE_BATCHES, rf.Quote(
+        "It is worth noting that if we do not restrict the gradient distribution or its support, then there might always exist "
+        "gradient samples that significantly distort the mean, revealing their membership in the training dataset.",
+        "section 5.1, after corollary 5.1",
+    ), quotes.SMALL_SIZES),
     second_route=lambda gradients: atoms_counted() if gradients == ATOMS else roots_named(),
 )  # fmt: skip
 
