@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
@@ -174,6 +175,7 @@ def hunt_all(
     # Process and statement, by the pipe between: each has its own, which no other's death spoils.
     pool: dict[Any, tuple[Any, Statement]] = {}
     pipe: Any
+    begun: set[Any] = set()
     with on_interrupt(lambda *_: presses.append(time.monotonic())):
         try:
             while pool or (waiting and not presses):
@@ -182,9 +184,11 @@ def hunt_all(
                     pool[pipe] = process, _given(pipe, waiting.pop(0))
                 if presses and end == math.inf:
                     end = presses[0] + PATIENCE
-                    for process, statement in pool.values():
+                    for pipe, (process, statement) in pool.items():
                         say(statement.name, "interrupted; Ctrl-C again does not wait for its probe")
-                        if process.is_alive():
+                        if pipe not in begun:
+                            process.kill()
+                        elif process.is_alive():
                             os.kill(process.pid, signal.SIGINT)
                 if len(presses) > 1 or time.monotonic() > end:
                     yield from (failed(one, CUT_OFF, *asked[:3]) for _, one in pool.values())
@@ -197,6 +201,7 @@ def hunt_all(
                         del pool[pipe]
                         yield failed(statement, CUT_OFF if presses else LOST, *asked[:3])
                         continue
+                    begun.add(pipe)
                     if isinstance(what, str):
                         say(statement.name, what)
                         continue
@@ -232,9 +237,9 @@ def _begun(work: Callable[..., None], *asked: Any) -> tuple[Any, Any]:
     context = mp.get_context("spawn")  # JAX has threads, which a forked process would lack
     here, there = context.Pipe()
     process = context.Process(target=work, args=(there, *asked), daemon=True)
-    signal.pthread_sigmask(
-        signal.SIG_BLOCK, [signal.SIGINT]
-    )  # inherited: it is interrupted once it can answer
+    resource_tracker.ensure_running()  # the first process begins that one too, which would lift the block
+    # Inherited: it is interrupted once it can answer.
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         process.start()
     finally:
@@ -268,6 +273,7 @@ def _work(
             signal.signal(signal.SIGINT, once)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
             statement = find(pipe.recv())
+            pipe.send("begun")
             found = hunt_one(statement, budget, confidence, seed, folder, lambda _, line: pipe.send(line))
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             pipe.send(_carried(found))
