@@ -303,6 +303,20 @@ FAULTS: tuple[Fault, ...] = (
         ("tests/engine/test_play.py",),
     ),
     Fault(
+        "a pilot of the run's own seed",
+        "mipsim/engine/run.py",
+        "Counter(sampler, [np.zeros(1)] * len(columns), 0, PILOT)",
+        "Counter(sampler, [np.zeros(1)] * len(columns), self.seed, PILOT)",
+        ("tests/engine/test_scores_with_atoms.py",),
+    ),
+    Fault(
+        "two traces of a user's function are not compared",
+        "mipsim/_pure.py",
+        "if list(_facts(first)) != list(_facts(second)):",
+        "if False:",
+        ("tests/engine/test_own_functions.py",),
+    ),
+    Fault(
         "box and Muller with a radius too small",
         "mipsim/engine/random/counter.py",
         "radius = jnp.sqrt(-2.0 * jnp.log(uniform(first)))",
@@ -345,6 +359,20 @@ FAULTS: tuple[Fault, ...] = (
         'side = 0.5 * risk / whole("thresholds", thresholds, 1)',
         'side = 0.5 * risk * whole("thresholds", thresholds, 1) ** 0',
         ("tests/bands/test_clopper_pearson.py", "tests/bands/test_curve_band.py"),
+    ),
+    Fault(
+        "a test that never says in refutes a curve that begins below 1",
+        "mipsim/bands/gap_interval.py",
+        "np.where(zero_allowed, np.maximum(ends[1], 0.0), ends[1])",
+        "np.where(zero_allowed, np.maximum(ends[1], -np.inf), ends[1])",
+        ("tests/bands/test_gap_interval.py",),
+    ),
+    Fault(
+        "the interval beside a verdict is that of another threshold",
+        "mipsim/bands/comparison_base.py",
+        "return int(np.argmax(outside))",
+        "return int(np.argmin(outside))",
+        ("tests/bands/test_compare.py",),
     ),
     Fault(
         "tolerance of equalities five times too large",
