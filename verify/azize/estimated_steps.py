@@ -1,7 +1,5 @@
 """Algorithm 4 with estimated moments, and summed over an epoch, against the scalar product."""
 
-from __future__ import annotations
-
 from math import inf
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The random-target game: equations 11 to 14, appendix B.3 and the mean of the leakage score."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mipsim import referee as rf

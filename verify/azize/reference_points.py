@@ -1,7 +1,5 @@
 """Moments estimated from reference points."""
 
-from __future__ import annotations
-
 from math import inf
 
 from mipsim import GaussianTradeOff

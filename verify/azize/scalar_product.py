@@ -1,7 +1,5 @@
 """The covariance attack against the scalar-product attack."""
 
-from __future__ import annotations
-
 from math import inf
 
 import numpy as np

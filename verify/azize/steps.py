@@ -1,7 +1,5 @@
 """Algorithm 4: the covariance attack on steps of gradient descent against the scalar product."""
 
-from __future__ import annotations
-
 from math import inf, pi
 
 import numpy as np

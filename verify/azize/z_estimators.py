@@ -1,7 +1,5 @@
 """Z-estimators: the covariance score by influence functions, as printed and corrected, by laws with proven errors."""
 
-from __future__ import annotations
-
 from math import exp, inf
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The paper's audits: a canary in gradient space, and offline LiRA with a number of shadow models that is not said."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from mipsim import referee as rf

@@ -1,7 +1,5 @@
 """The curves of one mechanism: theorems 1 and 2, corollary 1, lemmas 6 and 9."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

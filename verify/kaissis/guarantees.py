@@ -4,8 +4,6 @@ The formulas are judged elsewhere. Here an attacker's exact curve is compared wi
 the attacker chooses the function q and so may know to which side, or along which direction, a record shifts it.
 """
 
-from __future__ import annotations
-
 from mipsim import referee as rf
 from sims.relaxed_attackers import (
     COORDINATES,
@@ -82,10 +80,7 @@ def _pair(number: int, noise: str, letters: str, proof: str) -> tuple[rf.Stateme
         quote=rf.Quote(
             f"The {letters} satisfies (j_{letters}(alpha), j_{letters}^-1(alpha))-DR", f"theorem {number}"
         ),
-        restricted_by=(
-            CHOOSES_Q,
-            *_RESTRICTED,
-        ),
+        restricted_by=(CHOOSES_Q, *_RESTRICTED),
         second_route=lambda mu, d: drawn(noise, mu, d),
     )
     return printed, printed.corrected(

@@ -1,7 +1,5 @@
 """Lemmas 1 to 4 of Kaissis et al.: what the attacker without the record can test, as printed and corrected."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from typing import Any
@@ -104,10 +102,7 @@ LEMMA_1 = rf.Statement(
         "In the RTM, no UMP level alpha test exists for all possible values of q(D'), i.e. theta in Theta_1.",
         "lemma 1",
     ),
-    restricted_by=(
-        BOTH_SIDES,
-        REAL_LINE,
-    ),
+    restricted_by=(BOTH_SIDES, REAL_LINE),
     second_route=one_test_for_both,
 )
 LEMMA_1_CORRECTED = LEMMA_1.corrected(

@@ -1,7 +1,5 @@
 """What the attacker can do in practice: power at a low FPR, and reconstruction."""
 
-from __future__ import annotations
-
 from scipy.special import ndtr, ndtri
 
 from mipsim import referee as rf
