@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mipsim.exact.exact_tradeoff import ExactTradeOff as ExactTradeOff
+    from mipsim.referee.exact_comparison import ExactComparison as ExactComparison
 
 HOMES = {
     "auc": "mipsim.tradeoff.conversions",
@@ -24,6 +25,8 @@ HOMES = {
     "symmetrized": "mipsim.tradeoff.convex_hull",
     "exact_law": "mipsim.exact.dispatch",
     "ExactTradeOff": "mipsim.exact.exact_tradeoff",
+    "ExactComparison": "mipsim.referee.exact_comparison",
+    "compare_exact": "mipsim.referee.exact_comparison",
 }
 """Name -> the module that it is imported from."""
 

@@ -5,6 +5,10 @@ from typing import Any, ClassVar
 import equinox as eqx
 
 from mipsim._precision import in_float64
+from mipsim._pure import pure_method
+
+_WATCHED = ("release", "score")
+"""What a user's own class is seen to compute from its arguments alone, as a user's function is."""
 
 
 class AbstractMember(eqx.Module):
@@ -40,7 +44,8 @@ class AbstractMember(eqx.Module):
         for name in cls.FLOAT64:
             method = vars(cls).get(name)
             if callable(method) and not getattr(method, "__isabstractmethod__", False):
-                setattr(cls, name, in_float64(method))
+                foreign = name in _WATCHED and cls.__module__.partition(".")[0] != "mipsim"
+                setattr(cls, name, in_float64(pure_method(method) if foreign else method))
         # Equinox makes a second class of the same name and bases for its own use while it initialises.
         family = [base for base in cls.__mro__[1:] if issubclass(base, AbstractMember)][:-1]
         if not family:

@@ -11,8 +11,11 @@ import numpy as np
 from scipy import stats
 from scipy.special import ndtr
 
-from mipsim.tradeoff import AbstractTradeOff
+from mipsim.referee import Number
+from mipsim.theory import azize
+from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff
 from mipsim.tradeoff.base import rates
+from sims.azize_second_routes import by_sums, by_sums_off_the_lattice
 
 OFF = "Bernoulli, aimed at 1/2"
 """With this target no output of either world can be that of a data set: l_n = -inf always, and no threshold tells anything."""
@@ -56,6 +59,7 @@ class Pooled:
         m_star, m_targ, m_scal: the leakages.
         score: thresholds, increasing, shape (N,).
         out, inside: P(score <= threshold), shape (N,).
+        discrete: whether the score takes no other values.
     """
 
     m_star: float
@@ -64,6 +68,7 @@ class Pooled:
     score: np.ndarray
     out: np.ndarray
     inside: np.ndarray
+    discrete: bool
 
     @cached_property
     def difference(self) -> np.ndarray:
@@ -71,17 +76,19 @@ class Pooled:
         return self.out - self.inside
 
     def advantage_at(self, threshold: float) -> float:
-        """TPR - FPR of the test score > threshold."""
+        """TPR - FPR of the test score > threshold; between two thresholds of a density on their chord."""
+        if not self.discrete:
+            return float(np.interp(threshold, self.score, self.difference))
         index = int(np.searchsorted(self.score, threshold, side="right")) - 1
         return float(self.difference[index]) if index >= 0 else 0.0
 
-    def beta(self, alpha: np.ndarray) -> np.ndarray:
-        """FNR of the better side's test at FPR alpha, randomised between neighbouring thresholds; shape of alpha."""
+    def rates(self) -> tuple[np.ndarray, np.ndarray]:
+        """FPR, rising, and FNR of the better side's tests at the thresholds, (0, 1) and (1, 0) added."""
         if self.m_scal >= 0:
             fpr, fnr = 1 - self.out[::-1], self.inside[::-1]
         else:
             fpr, fnr = self.out, 1 - self.inside
-        return np.interp(alpha, np.concatenate([[0.0], fpr, [1.0]]), np.concatenate([[1.0], fnr, [0.0]]))
+        return np.concatenate([[0.0], fpr, [1.0]]), np.concatenate([[1.0], fnr, [0.0]])
 
 
 class BetterSide(AbstractTradeOff):
@@ -90,8 +97,16 @@ class BetterSide(AbstractTradeOff):
     law: Pooled = eqx.field(static=True)
 
     def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha`."""
-        return self.law.beta(rates("alpha", alpha))
+        """FNR at the FPR `alpha`, randomised between neighbouring thresholds."""
+        return np.interp(rates("alpha", alpha), *self.law.rates())
+
+    def beta_bracket(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
+        """Between what it lies: of a density, the FNRs of the tests next to it."""
+        if self.law.discrete:
+            return self.beta(alpha), self.beta(alpha)
+        fpr, fnr = self.law.rates()
+        place = np.clip(np.searchsorted(fpr, rates("alpha", alpha)), 1, fpr.size - 1)
+        return fnr[place], fnr[place - 1]
 
     def tpr_at(self, fpr: object) -> np.ndarray:
         """TPR at the FPR `fpr`."""
@@ -122,7 +137,7 @@ def pooled(aim: Aim, n: int) -> Pooled:
         total = np.arange(max(0, int(low)), min(n * d, int(high)) + 1, dtype=float)
         out, inside = stats.binom(n * d, aim.p).cdf(total), stats.binom((n - 1) * d, aim.p).cdf(total - entry)
     else:
-        total = np.linspace(low, high, 20_001)
+        total = np.linspace(low, high, 100_001)
         if aim.law == "gaussian":
             out, inside = ndtr(total / np.sqrt(n * d)), ndtr((total - entry) / np.sqrt((n - 1) * d))
         else:
@@ -134,4 +149,90 @@ def pooled(aim: Aim, n: int) -> Pooled:
         step = 1 if aim.law == "bernoulli" else 0
         before = lambda cdf: np.concatenate([[0.0], cdf[:-1]]) if step else cdf  # noqa: E731
         score, out, inside = score[::-1], 1 - before(out)[::-1], 1 - before(inside)[::-1]
-    return Pooled(d * truth**2 / n, d * aim.aimed**2 / n, d * aim.aimed * truth / n, score, out, inside)
+    return Pooled(
+        d * truth**2 / n,
+        d * aim.aimed**2 / n,
+        d * aim.aimed * truth / n,
+        score,
+        out,
+        inside,
+        aim.law == "bernoulli",
+    )
+
+
+DENSE = 1e-6
+"""What the advantage may be off between two thresholds of a density, and by rounding: they are at most 3e-4 standard deviations apart,
+and its second derivative is at most 0.6 by theirs."""
+
+
+BEST = "best threshold, on the better side"
+
+
+ZERO = "the test {l_n > 0} that theorem 2.1 calls optimal"
+
+
+ONE_SIDED = "best threshold of {score > threshold}"
+
+
+MIDPOINT = "the threshold (m_scal - m_targ)/2, on the side of the sign of m_scal"
+
+
+def by_rule(found: Pooled, reading: str) -> float:
+    """The advantage at a threshold rule."""
+    if reading == MIDPOINT:
+        return float(np.sign(found.m_scal)) * found.advantage_at((found.m_scal - found.m_targ) / 2)
+    if reading == ZERO:
+        return found.advantage_at(0.0)
+    return float(np.abs(found.difference).max() if reading == BEST else max(found.difference.max(), 0.0))
+
+
+def advantage(n: int, reading: str, data: str, **at: Any) -> Number:
+    """Of the ratio for z_targ, which is the covariance score in the limit (equation 5) where it is finite."""
+    return Number(0.0) if data == OFF else score_advantage(n, reading, data, **at)
+
+
+def score_advantage(n: int, reading: str, data: str, **at: Any) -> Number:
+    """Of the covariance score."""
+    return Number(by_rule(pooled(aim(data, **at), n), reading), DENSE, route="exact law")
+
+
+def formula(n: int, **at: Any) -> float:
+    """The printed advantage, m_targ under the root."""
+    found = pooled(aim(**at), n)
+    return azize.misspecified_advantage(found.m_scal, found.m_targ)
+
+
+def formula_of_the_appendix(n: int, **at: Any) -> float:
+    """The advantage with m* under the root."""
+    found = pooled(aim(**at), n)
+    return azize.misspecified_advantage(found.m_scal, found.m_star)
+
+
+def aimed_gaussian(n: int, **at: Any) -> GaussianTradeOff:
+    """The curve with mu = |m_scal| / sqrt(m_targ)."""
+    found = pooled(aim(**at), n)
+    return azize.mean_tradeoff(found.m_scal**2 / found.m_targ)
+
+
+def aimed_by_sums(reading: str, **at: Any) -> str:
+    """Draws of sums, and one test."""
+    if at["data"] == OFF:
+        return by_sums_off_the_lattice(at["p"])
+    one = aim(**at)
+    return by_sums(
+        one,
+        pooled(one, 400),
+        "zero" if reading == ZERO else "one side" if reading == ONE_SIDED else "midpoint",
+    )
+
+
+def is_told(data: str, p: float, share: float, aimed: float, truth: float, tau: float) -> bool:
+    """A claimed advantage near 0 has no scale; of a large one nothing is left to see."""
+    if not 0.02 <= p <= 0.98:
+        return False
+    one = aim(data, p, share, aimed, truth, tau)
+    return (
+        abs(one.aimed) >= 0.1
+        and 0.05 <= one.tau * one.truth**2 <= 30.0
+        and 0.05 <= one.tau * one.aimed**2 <= 30.0
+    )

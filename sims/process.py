@@ -19,6 +19,16 @@ def begin() -> None:
         >>> begin.__module__
         'sims.process'
     """
+    open_streams()
+    _end_on_signals("interrupted before anything was done")
+
+
+def open_streams() -> None:
+    """Open what is closed of stdin, stdout and stderr, to nowhere.
+
+    Examples:
+        >>> open_streams()
+    """
     for number in (0, 1, 2):
         try:
             os.fstat(number)
@@ -29,7 +39,6 @@ def begin() -> None:
         sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115 - for as long as the process lives
     if sys.stdout is None:
         sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
-    _end_on_signals("interrupted before anything was done")
 
 
 @contextmanager

@@ -2,33 +2,66 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from mipsim.referee import Number
 from mipsim.referee.curve_gap import GRID
-from sims.relaxed_laws import LAWS, best_test, cell_edges, cell_law, log_ratio
+from sims.relaxed_laws import LAWS, best_test, cell_edges, cell_law, log_density, log_ratio
 
 
-def two_shifts(noise: str, delta: float, second: float) -> tuple[np.ndarray, np.ndarray]:
-    """Laws of cells of the output: without a shift, and with the shifts delta and second * delta, shape (2, cells)."""
-    edges = cell_edges(delta)
-    return cell_law(noise, edges, 0.0), np.stack([cell_law(noise, edges, s * delta) for s in (1.0, second)])
+def two_shifts(noise: str, delta: float, second: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Cells of the whole line, and their laws: without a shift, and with the shifts delta and second * delta, shape (2, cells)."""
+    # A ratio changes by a few per cent from one edge to the next.
+    edges = np.concatenate([[-np.inf], cell_edges(delta, 0.016 / max(1.0, delta)), [np.inf]])
+    inside = np.stack([cell_law(noise, edges, s * delta) for s in (1.0, second)])
+    return edges, cell_law(noise, edges, 0.0), inside
+
+
+def mixed_powers(noise: str, delta: float, second: float, alpha: float, weights: np.ndarray) -> np.ndarray:
+    """Bounds of (TPR, FNR) of the best test at one FPR between noise and a mixture of the two shifts, shape (2, 2).
+
+    Cells hide something, so that their best test is weaker. It is stronger where each cell is told apart into the least and the
+    largest ratio that it may hold, with its two probabilities kept: the ratios of both shifts are monotone.
+    """
+    edges, out, inside = two_shifts(noise, delta, second)
+    mixed = weights @ inside
+    with np.errstate(over="ignore"):
+        ends = [np.exp(log_ratio(noise, edges[1:-1], s * delta, 1.0)) for s in (1.0, second)]
+    # Beyond the last edges a ratio is anything on the side of its value there.
+    low, high = np.zeros(out.size), np.full(out.size, np.inf)
+    low[1:-1], high[1:-1] = (
+        weights @ np.stack([side(one[:-1], one[1:]) for one in ends]) for side in (np.minimum, np.maximum)
+    )
+    low = np.where((out > 0.0) & np.isfinite(low), low, 0.0)
+    upper, told = np.zeros(out.size), (out > 0.0) & np.isfinite(high) & (high > low)
+    upper[told] = np.clip((mixed - low * out)[told] / (high[told] - low[told]), 0.0, out[told])
+    rest = np.minimum(low * (out - upper), mixed)
+    apart = best_test(np.concatenate([upper, out - upper]), np.concatenate([mixed - rest, rest]))
+    return np.array([[float(c.tpr_at(alpha)), float(c.beta(alpha))] for c in (best_test(out, mixed), apart)])
 
 
 def share_kept(noise: str, delta: float, second: float, alpha: float) -> Number:
     """Minus the share that one test must lose of the advantages of the best tests against two shifts, on average, at one FPR.
 
     Or of their FNRs, where that is more: one of the two says little where a test sees nearly all, or nothing. A test that is the
-    best against both shifts would lose nothing, however the two are weighed. The record takes part for sure: a
-    coin adds the same to both powers and changes no test.
+    best against both shifts would lose nothing, however the two are weighed: of shifts of one sign the one-sided test is (Karlin and
+    Rubin). The record takes part for sure: a coin adds the same to both powers and changes no test.
     """
-    out, inside = two_shifts(noise, delta, second)
+    if second > 0.0:
+        return Number(0.0, route="one test is the best against both")
+    law, far = LAWS[noise], -second * delta
+    powers = law.sf(law.isf(alpha) - delta), law.cdf(law.ppf(alpha) + far)
+    missed = law.cdf(law.isf(alpha) - delta), law.sf(law.ppf(alpha) + far)
     lost = []
-    for rate in (lambda test: float(test.tpr_at(alpha)) - alpha, lambda test: float(test.beta(alpha))):
-        weights = 0.5 / np.array([rate(best_test(out, law)) for law in inside])
-        share = rate(best_test(out, weights / weights.sum() @ inside)) * weights.sum()
-        lost.append(1.0 - min(share, 1.0 / share))
-    return Number(-max(lost), route="likelihood ratios of cells, sorted")
+    for best, which in ((np.array(powers) - alpha, 0), (np.array(missed), 1)):
+        weights = 0.5 / best
+        mixed = mixed_powers(noise, delta, second, alpha, weights / weights.sum())[:, which]
+        share = (mixed - (alpha if which == 0 else 0.0)) * weights.sum()
+        lost.append(1.0 - (share if which == 0 else 1.0 / share))
+    least, most = (max(0.0, max(one[k] for one in lost)) for k in (1, 0))
+    return Number.between(-most, -least, route="likelihood ratios of cells, between two bounds")
 
 
 def can_be_seen(noise: str, delta: float, second: float, alpha: float) -> bool:
@@ -40,7 +73,7 @@ def can_be_seen(noise: str, delta: float, second: float, alpha: float) -> bool:
 
 def one_test_for_both(noise: str, delta: float, second: float, alpha: float) -> str:
     """The one-sided test z > c beside the best test of each shift, by the distribution function."""
-    cut, (out, inside) = LAWS[noise].isf(alpha), two_shifts(noise, delta, second)
+    cut, (_, out, inside) = LAWS[noise].isf(alpha), two_shifts(noise, delta, second)
     one = [float(LAWS[noise].sf(cut - s * delta)) for s in (1.0, second)]
     best = [float(best_test(out, law).tpr_at(alpha)) for law in inside]
     return (
@@ -54,6 +87,10 @@ def composite_failure(noise: str, delta: float, rate: float, reach: float = 1.0)
 
     So its rejection regions are two tails; where it is flat every single ratio is, so that a coin at a tie cannot
     matter. The negative shifts of the one-sided test r end at -reach * delta.
+
+    Noise e^-h, h convex and least at 0, fails nowhere at reach 1: of the shifts between two numbers the one nearest to z is the most
+    likely, and the one nearest among all is that of one side; h(z) - h(z - shift) rises from 0 on for shifts up to z and does so
+    beyond, mirrored below; and it is flat only where h is linear, where all ratios are flat. What is seen otherwise is a lower bound.
     """
     z = np.linspace(-delta - 8.0, delta + 8.0, 1601)
     if noise == "Gumbel":
@@ -72,31 +109,37 @@ def composite_failure(noise: str, delta: float, rate: float, reach: float = 1.0)
     uneven, passed = np.abs(both - np.maximum(left, right)).max(), (single.max(axis=1) - both).max()
     return Number(
         float(max(wrong, hidden, uneven, passed)),
-        route="likelihood ratios at 1601 outputs and 401 shifts",
+        route="convex h, and likelihood ratios at 1601 outputs and 401 shifts",
         detail="the composite ratio is the larger of the two one-sided ones, both monotone",
+        unknown="" if reach == 1.0 else "above",
     )
 
 
 SUBSAMPLED = "sub-sampled "
+SAME = 1e-12
+"""What rounding makes of a ratio that does not fall."""
 
 
 def falls(mechanism: str, delta: float, rate: float, s: float, t: float, width: float = 1.0) -> Number:
-    """How far the log ratio of the densities of two shifts, s and t times delta, falls at most as z rises, or the power of z > c from s to t.
+    """How far the log ratio of the densities of two shifts, s < t, times delta, falls at most as z rises.
 
+    Noise e^-h, h convex: the ratio of t to s rises; with a coin that of t >= 0 to no shift rises and that of s <= 0 falls, so that
+    the ratio of such t to such s rises. Other falls are at least what is seen. The power of z > c rises with the shift in any case.
     The noise of the larger shift is `width` times as wide as the other's.
     """
     noise, rate = mechanism.removeprefix(SUBSAMPLED), rate if mechanism.startswith(SUBSAMPLED) else 1.0
-    # Far out, where the smallest shifts begin to fail.
-    z = np.linspace(-delta - 40.0, delta + 40.0, 4001)
+    # Far out too, where the smallest shifts begin to fail.
+    reach = delta + 40.0 / max(1e-5, min([1.0, *(abs(one) * delta for one in (s, t) if one != 0.0)]))
+    z = reach * np.sinh(np.linspace(-9.0, 9.0, 4001)) / np.sinh(9.0)
     ratio = log_ratio(noise, z, t * delta, rate) - log_ratio(noise, z, s * delta, rate)
-    ratio += LAWS[noise].logpdf((z - t * delta) / width) - LAWS[noise].logpdf(z - t * delta)
+    ratio += log_density(noise, (z - t * delta) / width) - log_density(noise, z - t * delta)
     fall = float((np.maximum.accumulate(ratio) - ratio).max())
-    cut = LAWS[noise].isf(GRID)
-    lost = float((LAWS[noise].sf(cut - s * delta) - LAWS[noise].sf(cut - t * delta)).max())
+    rises = width == 1.0 and (rate == 1.0 or s <= 0.0 <= t)
     return Number(
-        max(fall, lost),
-        route="densities at 4001 outputs",
-        detail=f"the ratio falls by {fall:.3g} at most as z rises; the power falls by {max(lost, 0.0):.3g} as the shift grows",
+        fall,
+        route="convex h, and densities at 4001 outputs" if rises else "densities at 4001 outputs",
+        detail=f"the ratio falls by {fall:.3g} at least as z rises" if fall > SAME else "",
+        unknown="" if rises else "above",
     )
 
 
@@ -105,7 +148,11 @@ def counted(mechanism: str, delta: float, rate: float, s: float, t: float) -> st
     noise, small, large = mechanism.removeprefix(SUBSAMPLED), s * delta, t * delta
     z = np.linspace(-35.0, 35.0, 4001)
     ratio = log_ratio(noise, z, large, rate) - log_ratio(noise, z, small, rate)
-    low = int((np.maximum.accumulate(ratio) - ratio).argmax())
+    low = int((fall := np.maximum.accumulate(ratio) - ratio).argmax())
+    if fall[low] < SAME:
+        return (
+            "it falls farther out, where no cell has a probability that float64 holds: by the densities only"
+        )
     high = int(ratio[: low + 1].argmax())
     edges = z[[max(high - 1, 0), high + 1, max(low - 1, high + 2), max(low, high + 3)]]
     masses = [cell_law(noise, edges, shift, rate) for shift in (small, large)]
@@ -116,44 +163,10 @@ def counted(mechanism: str, delta: float, rate: float, s: float, t: float) -> st
     )
 
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(200)
-
-
-def integrated_power(noise: str, delta: float, rate: float, nu: float, alpha: float) -> Number:
-    """The power of |z| > c at FPR alpha by integrating the density over (-c, c)."""
-    law, shift = LAWS[noise], nu * delta
-    cut = float(law.isf(0.5 * alpha))
-    # The density of Laplace noise has a kink at the shift; far from it there is next to nothing.
-    ends = np.clip([-cut, shift - 12.0, shift, shift + 12.0, cut], -cut, cut)
-    middle, half = 0.5 * (ends[1:] + ends[:-1]), 0.5 * np.diff(ends)
-    within = float(
-        np.sum(half[:, None] * _WEIGHTS * law.pdf(middle[:, None] + half[:, None] * _NODES - shift))
-    )
-    return Number(1.0 - rate * within - (1 - rate) * (1.0 - alpha), route="quadrature of the density")
-
-
-SAME = 1e-12
-"""Scores nearer than this are one: those of z and -z differ by rounding."""
-
-
-def ratio_score(noise: str, z: np.ndarray, rate: float, low: float, high: float) -> np.ndarray:
-    """The largest log ratio of a shift in [low, high]: on a grid, and at z itself, where the density is highest."""
-    grid = log_ratio(noise, z[:, None], np.linspace(low, high, 101), rate).max(axis=1)
-    return np.maximum(grid, log_ratio(noise, z, np.clip(z, low, high), rate))
-
-
-def power(score: np.ndarray, out: np.ndarray, inside: np.ndarray, coin: bool) -> np.ndarray:
-    """Power at GRID of rejecting the largest scores; ties are split by a coin, or not split."""
-    order = np.argsort(-score, kind="stable")
-    starts = np.flatnonzero(np.concatenate([[True], -np.diff(score[order]) > SAME]))
-    alpha = np.concatenate([[0.0], np.cumsum(np.add.reduceat(out[order], starts))])
-    power = np.concatenate([[0.0], np.cumsum(np.add.reduceat(inside[order], starts))])
-    size = np.diff(np.concatenate([starts, [score.size]]))
-    split = np.interp(GRID, alpha, power)
-    if coin:
-        return split
-    group = np.clip(np.searchsorted(alpha, GRID, side="right") - 1, 0, starts.size - 1)
-    return np.where(size[group] > 2, power[group], split)  # two cells: z and -z
+def two_sided_power(noise: str, shift: float, alpha: np.ndarray | float) -> np.ndarray:
+    """The power of the two one-sided tests of level alpha/2 each, from the distribution function."""
+    law = LAWS[noise]
+    return law.sf(law.isf(0.5 * alpha) - shift) + law.cdf(law.ppf(0.5 * alpha) - shift)
 
 
 COIN = "ties are split by a coin, and r and r' have one critical value of their likelihood ratios"
@@ -161,6 +174,37 @@ NO_COIN = (
     "no coin: a tie is rejected whole or accepted whole, as definition 2 builds a curve from a statistic"
 )
 HALVES = "r and r' have the level alpha/2 each, as in the magnitude test of lemma 4"
+
+
+def generalised_power(
+    noise: str, delta: float, shift: float, alpha: np.ndarray, bend: float = 1.0
+) -> np.ndarray:
+    """The power of the generalised ratio at FPRs alpha from 1e-4, shape (m,): it rejects z < a and z > b of one ratio.
+
+    The estimate is z clipped to [-bend delta, delta]. Outputs of Laplace noise beyond delta tie and are split by a coin.
+    """
+    law = LAWS[noise]
+
+    def score(z: np.ndarray) -> np.ndarray:
+        return log_ratio(noise, z, np.clip(z, -bend * delta, delta), 1.0)
+
+    def least(holds: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> np.ndarray:
+        """By halving, where a condition begins to hold; `high` where it never does."""
+        ends = [np.full(alpha.shape, low), np.full(alpha.shape, high)]
+        for _ in range(46):  # to 1e-12
+            middle = 0.5 * (ends[0] + ends[1])
+            met = holds(middle)
+            ends = [np.where(met, ends[0], middle), np.where(met, middle, ends[1])]
+        return ends[1]
+
+    def right_end(a: np.ndarray) -> np.ndarray:
+        level = score(a)
+        return least(lambda b: score(b) >= level, 0.0, 100.0)
+
+    a = least(lambda a: law.cdf(a) + law.sf(right_end(a)) >= alpha, -30.0, 0.0)
+    found = law.cdf(a - shift) + law.sf(right_end(a) - shift)
+    tied = (alpha < np.exp(-delta)) & (noise == "Laplace")
+    return np.where(tied, alpha * np.cosh(shift), found)
 
 
 def power_gap(
@@ -172,31 +216,39 @@ def power_gap(
     against: str = "r and r'",
     bend: float = 1.0,
 ) -> Number:
-    """How far the generalised ratio's power is from that of another test at a shift nu * delta, or above that at +-delta.
+    """How far the generalised ratio's power is from that of another test at a shift nu * delta, |nu| <= 1.
 
-    The other test is one score: the larger of the two one-sided ratios, the smaller of the two tail probabilities
-    (`HALVES`), or |z|. `bend` < 1 takes the smallest shifts from the estimate.
+    The other test is the larger of the two one-sided ratios, the two one-sided tests of level alpha/2 each (`HALVES`), or |z|. `bend` < 1
+    takes the smallest shifts from the estimate. Noise e^-h with h convex and least at 0: the generalised ratio is the larger one-sided
+    one (see `composite_failure`); with h even it rises with |z|, strictly but for Laplace noise beyond delta, where a coin has the
+    power of |z|. Then there is no gap at any FPR; other gaps are at least those at the FPRs that are looked at. The power is largest at
+    |nu| = 1, as the integral of a log-concave density over a moving interval is log-concave in its place (Prekopa).
     """
-    edges = cell_edges(delta)
-    z = 0.5 * (edges[1:] + edges[:-1])
-    score, law = ratio_score(noise, z, rate, -bend * delta, delta), LAWS[noise]
-    if against == "|z|":
-        other = np.abs(z)
-    elif reading == HALVES:
-        other = -np.minimum(law.logcdf(z), law.logsf(z))
+    shift, tie = nu * delta, float(np.exp(-delta)) if noise == "Laplace" else 0.0
+    # One below the probability of a tie.
+    alpha = np.append(GRID[::8], 0.5 * tie) if tie else GRID[::8]
+    mine, size = generalised_power(noise, delta, shift, alpha, bend), alpha
+    if reading == NO_COIN:
+        mine, size = (np.where(alpha < tie, 0.0, one) for one in (mine, size))
+    if against == "|z|" or reading == HALVES:
+        other = two_sided_power(noise, shift, alpha)
     else:
-        other = np.maximum(ratio_score(noise, z, rate, -delta, 0.0), ratio_score(noise, z, rate, 0.0, delta))
-    out, *shifted = (cell_law(noise, edges, s * delta, rate) for s in (0.0, nu, 1.0, -1.0))
-    mine, *most = (power(score, out, law, reading != NO_COIN) for law in shifted)
-    gap = np.abs(mine - power(other, out, shifted[0], True))
-    if against == "|z|" and reading == NO_COIN and noise == "Laplace":
-        gap = np.where(np.exp(-delta) <= GRID, gap, 0.0)
+        other = generalised_power(noise, delta, shift, alpha)
+    gap = np.abs(rate * (mine - other) + (1 - rate) * (size - alpha))
+    if against == "|z|" and reading == NO_COIN:
+        gap = np.where(tie <= alpha, gap, 0.0)
     at = int(gap.argmax())
-    above = float((mine - np.maximum(*most)).max()) if reading == COIN else 0.0
+    same = (
+        against == "|z|"
+        or reading == COIN
+        or (reading == NO_COIN and not tie)
+        or (reading == HALVES and noise != "Gumbel")
+    )
     return Number(
-        max(float(gap[at]), above),
-        route="exact laws on some 4000 cells",
-        detail=f"largest at FPR {GRID[at]:.3g}",
+        float(gap[at]),
+        route="the two ends of both tests, by distribution functions",
+        detail=f"largest at FPR {alpha[at]:.3g}",
+        unknown="" if same and bend == 1.0 else "above",
     )
 
 

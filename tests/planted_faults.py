@@ -24,6 +24,7 @@ class Fault:
 
 _AZIZE, _LEEMANN = "tests/theory/test_azize_formulas.py", "tests/theory/test_leemann.py"
 _KAISSIS, _IZZO = "tests/theory/test_kaissis_formulas.py", "tests/theory/test_izzo.py"
+_FAULTS = "tests/faults/test_storage.py"
 _TABLE, _RUNS = "tests/engine/test_table_kernel.py", "tests/engine/test_stored_counts.py"
 
 FAULTS: tuple[Fault, ...] = (
@@ -248,8 +249,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "projected normal with k rows in both worlds",
         "mipsim/engine/samplers/normal.py",
-        "sd=jnp.sqrt(jnp.array([k, k - 1.0]) * line.row_variance / k**2 + line.noise),",
-        "sd=jnp.sqrt(jnp.array([k, k]) * line.row_variance / k**2 + line.noise),",
+        "sd=jnp.sqrt(jnp.array([k, k - 1.0]) * line.row_variance / float(k) ** 2 + line.noise),",
+        "sd=jnp.sqrt(jnp.array([k, k]) * line.row_variance / float(k) ** 2 + line.noise),",
         (_RUNS, "tests/engine/test_fidelities_agree.py"),
     ),
     Fault(
@@ -274,11 +275,46 @@ FAULTS: tuple[Fault, ...] = (
         ("tests/engine/test_play.py", _RUNS),
     ),
     Fault(
+        "a digest that is not compared",
+        "mipsim/engine/checkpoint.py",
+        "if digest is not None and digest != _digest(read, manifest):",
+        "if False:",
+        (_FAULTS,),
+    ),
+    Fault(
+        "an older run writes fewer games over more",
+        "mipsim/engine/run.py",
+        "return _same_run(path, counts.manifest, found) >= counts.games",
+        "return _same_run(path, counts.manifest, found) > 10 * counts.games",
+        (_FAULTS,),
+    ),
+    Fault(
+        "thresholds that keep the rounding of the pilot's scores",
+        "mipsim/engine/pilot.py",
+        "return _rounded(edges, values)",
+        "return edges",
+        ("tests/engine/test_pilot.py",),
+    ),
+    Fault(
         "one stream for the pilot and the games",
         "mipsim/engine/counting.py",
         "GAMES, PILOT = 0, 1",
         "GAMES, PILOT = 0, 0",
         ("tests/engine/test_play.py",),
+    ),
+    Fault(
+        "a pilot of the run's own seed",
+        "mipsim/engine/run.py",
+        "Counter(sampler, [np.zeros(1)] * len(columns), 0, PILOT)",
+        "Counter(sampler, [np.zeros(1)] * len(columns), self.seed, PILOT)",
+        ("tests/engine/test_scores_with_atoms.py",),
+    ),
+    Fault(
+        "two traces of a user's function are not compared",
+        "mipsim/_pure.py",
+        "if list(_facts(first)) != list(_facts(second)):",
+        "if False:",
+        ("tests/engine/test_own_functions.py",),
     ),
     Fault(
         "box and Muller with a radius too small",
@@ -323,6 +359,20 @@ FAULTS: tuple[Fault, ...] = (
         'side = 0.5 * risk / whole("thresholds", thresholds, 1)',
         'side = 0.5 * risk * whole("thresholds", thresholds, 1) ** 0',
         ("tests/bands/test_clopper_pearson.py", "tests/bands/test_curve_band.py"),
+    ),
+    Fault(
+        "a test that never says in refutes a curve that begins below 1",
+        "mipsim/bands/gap_interval.py",
+        "np.where(zero_allowed, np.maximum(ends[1], 0.0), ends[1])",
+        "np.where(zero_allowed, np.maximum(ends[1], -np.inf), ends[1])",
+        ("tests/bands/test_gap_interval.py",),
+    ),
+    Fault(
+        "the interval beside a verdict is that of another threshold",
+        "mipsim/bands/comparison_base.py",
+        "return int(np.argmax(outside))",
+        "return int(np.argmin(outside))",
+        ("tests/bands/test_compare.py",),
     ),
     Fault(
         "tolerance of equalities five times too large",

@@ -4,10 +4,14 @@ import os
 import sys
 
 if __name__ == "__main__":
-    from verify.arguments import parser
+    from sims.process import ending_on_signals, open_streams
 
-    parser().parse_args()  # what it answers by itself, such as --help, waits for none of the imports below
-    from verify.command import INTERRUPTED, main
+    open_streams()
+    with ending_on_signals("Interrupted before the first statement: nothing was written."):
+        from verify.arguments import parser
+
+        parser().parse_args()  # what it answers by itself, such as --help, waits for none of the imports below
+        from verify.command import INTERRUPTED, main
 
     code = main()
     if code == INTERRUPTED:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from mipsim.engine.devices import cores
 from mipsim.referee import Outcome, Statement, Verdict
 from mipsim.referee.command import BAD_ARGUMENTS, DONE, INTERRUPTED, NOT_JUDGED
 from mipsim.referee.outcome import is_judged
@@ -71,7 +72,7 @@ def _asked(asked: argparse.Namespace, register: Mapping[str, Statement] | None) 
         (_domains if asked.claims else _list)(asked.statements, console)
         return DONE
     if asked.hunt:
-        return _hunt(asked, known, console, WORKERS if register is None else 1)
+        return _hunt(asked, known, console, min(WORKERS, cores()) if register is None else 1)
     risk = risk_of(asked.confidence, known, samples)
     setting = Setting(asked.scale, asked.confidence, asked.seed, risk, samples)
     chosen = {one.name: one for one in asked.statements}

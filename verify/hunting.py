@@ -1,10 +1,11 @@
 """What is kept of the hunts of the register, beside it."""
 
-from __future__ import annotations
-
+import contextlib
+import fcntl
 import json
 import math
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,20 +49,30 @@ def keep(file: Path, outcomes: Sequence[Outcome]) -> None:
         file: of the register.
         outcomes: of hunts.
     """
-    records = recorded(file)
-    for outcome in outcomes:
-        if outcome.probes:
-            name, new = outcome.statement.name, kept(outcome)
-            old = records.get(name, {})
-            points = [
-                *old.get("points", ()),
-                *(at for at in new["points"] if at not in old.get("points", ())),
-            ]
-            if old.get("definition") == new["definition"]:
-                new = max(new, old, key=lambda one: (one["verdict"] == Verdict.REFUTED, one["seconds"]))
-            records[name] = new | {"points": points}
-    text = json.dumps(records, indent=1, ensure_ascii=False, allow_nan=False, sort_keys=True)
-    write_atomically(file, text + "\n")
+    with _alone(file.parent):
+        records = recorded(file)
+        for outcome in outcomes:
+            if outcome.probes:
+                name, new = outcome.statement.name, kept(outcome)
+                old = records.get(name, {})
+                known = old.get("points", [])
+                points = [*known, *(at for at in new["points"] if at not in known)]
+                if old.get("definition") == new["definition"]:
+                    new = max(new, old, key=lambda one: (one["verdict"] == Verdict.REFUTED, one["seconds"]))
+                records[name] = new | {"points": points}
+        text = json.dumps(records, indent=1, ensure_ascii=False, allow_nan=False, sort_keys=True)
+        write_atomically(file, text + "\n")
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Wait until no other hunt writes its records there: two at once would each forget what the other adds."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def is_kept(record: Mapping[str, Any] | None, statement: Statement, budget: str, seed: int) -> bool:

@@ -1,13 +1,9 @@
 """Judge the register: share out the failure probability, draw points, judge families side by side."""
 
-from __future__ import annotations
-
-import queue
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mipsim.referee import Outcome, Point, Statement
+from mipsim.referee import Outcome, Point, Statement, many
 from mipsim.referee.judging import judge_points, spread_points
 from mipsim.referee.outcome import Failure
 from verify.arguments import SCALES
@@ -104,46 +100,5 @@ def judge_all(
     before: Callable[[Statement, int], None] | None = None,
     workers: int = 1,
 ) -> Iterator[Outcome]:
-    """Judge statements and yield outcomes as they are finished; their values do not depend on `workers`.
-
-    The threads are daemons and look at a flag between points, so that Ctrl-C in the reader ends the run at once. An
-    interruption or another `BaseException` inside a statement's functions is raised in the reader.
-
-    Args:
-        families: statements that share laws, judged in turn by one thread.
-        setting: what the run is asked.
-        before: called with (statement, place) before each point.
-        workers: threads: exact laws leave a core idle, and so do compiling and drawing.
-    """
-    waiting: queue.SimpleQueue[Sequence[Statement]] = queue.SimpleQueue()
-    for family in families:
-        waiting.put(family)
-    done: queue.SimpleQueue[Outcome | BaseException] = queue.SimpleQueue()
-    stop = threading.Event()
-
-    def look(statement: Statement, place: int) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        if before is not None:
-            before(statement, place)
-
-    def work() -> None:
-        try:
-            while not stop.is_set():
-                for statement in waiting.get_nowait():
-                    done.put(judge(statement, setting, before=look))
-        except queue.Empty:
-            return
-        except BaseException as error:  # the reader must hear of it, whatever it is
-            done.put(error)
-
-    for _ in range(workers):
-        threading.Thread(target=work, daemon=True).start()
-    try:
-        for _ in range(sum(map(len, families))):
-            found = done.get()
-            if isinstance(found, BaseException):
-                raise found
-            yield found
-    finally:
-        stop.set()
+    """Judge families of statements, see `mipsim.referee.many.judge_all`."""
+    return many.judge_all(families, lambda one, look: judge(one, setting, before=look), before, workers)

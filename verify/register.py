@@ -1,7 +1,5 @@
 """Every statement that is judged, paper by paper, with the counterexamples that hunts found as points."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

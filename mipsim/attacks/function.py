@@ -6,6 +6,7 @@ from typing import Any
 import equinox as eqx
 from jaxtyping import Array, Float
 
+from mipsim._pure import call_pure
 from mipsim.attacks.base import AbstractAttack
 
 
@@ -29,9 +30,11 @@ class FunctionAttack(AbstractAttack):
             raise ValueError(f"attack is {type(self.function).__name__}; it must be callable(target, output)")
 
     def score(self, target: Float[Array, " d"], output: Array) -> Float[Array, ""]:
-        return self.function(target, output)
+        return call_pure("attack", self.function, target, output)
 
 
 def as_attack(attack: AbstractAttack | Callable[..., Any]) -> AbstractAttack:
     """Wrap a plain function `(target, output) -> scalar` as an attack; pass an attack through."""
+    if isinstance(attack, type):
+        raise ValueError(f"attack is the class {attack.__name__}; it must be an attack: call the class")
     return attack if isinstance(attack, AbstractAttack) else FunctionAttack(attack)

@@ -56,6 +56,11 @@ def table_bits(n: int, p: np.ndarray) -> int:
         >>> table_bits(1000, np.array([0.25, 0.5])), table_bits(2, np.array([0.5]))
         (8, 2)
     """
+    least = (
+        12.0 * np.sqrt(float(n) * p * (1.0 - p)).max()
+    )  # the tails begin 6.4 standard deviations from the mean
+    if least > 2.0 ** (MOST_BITS + 1):
+        return int(least).bit_length()  # SciPy has no quantiles of the largest n
     low, high = _window(n, p)
     return max(1, int((high - low).max()).bit_length())
 

@@ -195,11 +195,19 @@ def _(data: Discrete) -> tuple[float, np.ndarray, np.ndarray] | None:
     return None
 
 
-def lattice_table(data: AbstractDistribution, rows: int, bits: int | None = None) -> LatticeTable | None:
+def lattice_table(
+    data: AbstractDistribution, rows: int, bits: int | None = None, most: float = np.inf
+) -> LatticeTable | None:
     """Tabulate the sum of `rows` >= 1 records of lattice data in every coordinate, as `binomial_table` does.
 
+    Args:
+        data: one law for each coordinate.
+        rows: how many records are added up.
+        bits: log2 of the columns; None = as few as fit.
+        most: bytes that the entries of all coordinates may take.
+
     Returns:
-        None where the data have no lattice, or a sum needs more than 2^16 columns.
+        None where the data have no lattice, a sum needs more than 2^16 columns, or all of them more than `most` bytes.
 
     Examples:
         >>> lattice_table(Discrete([0.0, 1.0, 2.0], [0.25, 0.5, 0.25]), 2).bits
@@ -215,16 +223,22 @@ def lattice_table(data: AbstractDistribution, rows: int, bits: int | None = None
     points = 1 << int(span + 1).bit_length()
     if points > 2**22:
         return None
-    sums = []
-    for one in distinct:
+    steps = np.arange(law.shape[1])
+    spread = distinct @ steps**2 - (distinct @ steps) ** 2
+    sums: list[tuple[int, np.ndarray]] = [(0, np.zeros(0))] * len(distinct)
+    needed = 1
+    for k in np.argsort(-spread):  # the widest first: it tells whether there will be a table
+        one = distinct[k]
         pmf = np.fft.irfft(np.fft.rfft(one, points) ** rows, points)[: span + 1] if rows > 1 else one
         cdf = np.cumsum(np.maximum(pmf, 0.0))
         low = int(np.searchsorted(cdf, _TAIL)) if rows > 1 else 0
         high = min(int(np.searchsorted(cdf, cdf[-1] - _TAIL)), span) if rows > 1 else span
-        sums.append((low, pmf[low : high + 1]))
-    needed = max(1, max(pmf.size - 1 for _, pmf in sums).bit_length())
+        sums[k] = low, pmf[low : high + 1].copy()  # not a view, which would keep the whole transform
+        needed = max(needed, (high - low).bit_length())
+        if needed > (MOST_BITS if bits is None else bits) or 4 * (len(law) << needed) > most:
+            return None
     bits = needed if bits is None else bits
-    if not needed <= bits <= MOST_BITS:
+    if bits > MOST_BITS:
         return None
     masses = np.zeros((len(sums), 1 << bits), dtype=np.int64)
     for k, (_, pmf) in enumerate(sums):

@@ -98,6 +98,14 @@ class Counter:
         self._busy = [0] * len(devices)
         self._lock = threading.Lock()
 
+    def needs(self) -> int:
+        """Bytes that one call needs beside its arguments, as the compiler says."""
+        with exact_scope():
+            bounds = [jnp.asarray(0, dtype=jnp.int64)] * 2
+            compiled = _count.lower(*self._places[0], *bounds).compile()
+        found = getattr(compiled, "compiled", compiled).memory_analysis()
+        return 0 if found is None else int(found.temp_size_in_bytes)
+
     def __call__(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
         """Count games start, ..., stop - 1 of both worlds, on the device that has least to do.
 

@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 
+from mipsim._pure import ImpureFunctionError
 from mipsim._validation import one_of
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.distributions.base import AbstractDistribution
@@ -14,6 +15,7 @@ from mipsim.engine.samplers.columns import column_sampler
 from mipsim.engine.samplers.normal import normal_sampler, quadratic_sampler
 from mipsim.engine.samplers.records import records_sampler
 from mipsim.engine.samplers.table_builder import table_sampler
+from mipsim.forms.aim import check_aim
 from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractGame, AbstractMembershipGame, lawful_round
 
@@ -21,6 +23,9 @@ FIDELITIES = ("auto", "literal", "sufficient", "projected", "exact")
 """From every record drawn to no game at all; "auto" takes the cheapest faithful one that plays."""
 
 # Builders of samplers that draw the score itself, in the order in which they are asked.
+MOST_RECORDS = 2**53
+"""Of a game that is played; exact laws have no such limit."""
+
 _PROJECTED = (normal_sampler, records_sampler, quadratic_sampler, clipped_law_sampler)
 
 
@@ -43,6 +48,10 @@ def check_game(game: object) -> AbstractGame:
     """Return `game` if it is one."""
     if not isinstance(game, AbstractGame):
         raise ValueError(f"game is {type(game).__name__}; it must be a game such as FixedTarget")
+    if isinstance(game, AbstractMembershipGame) and game.n > MOST_RECORDS:
+        raise ValueError(
+            f"n is {game.n}; games can be played with at most {MOST_RECORDS} records, as far as float64 counts"
+        )
     return game
 
 
@@ -58,10 +67,13 @@ def check_shapes(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> N
     play = (None if fidelity == "literal" else lawful_round(game)) or game.play
     try:
         target, output = jax.eval_shape(play, key, jnp.asarray(True))
+    except ImpureFunctionError:
+        raise
     except (TypeError, ValueError, IndexError) as error:
         raise ValueError(
-            f"mechanism {type(game.mechanism).__name__} cannot be played: {_first_line(error)}"
+            f"mechanism {name_of(game.mechanism)} cannot be played: {_first_line(error)}"
         ) from error
+    check_aim(game, attack)
     name = name_of(attack)
     known = getattr(attack, "data", None)
     membership = isinstance(game, AbstractMembershipGame)
@@ -75,6 +87,8 @@ def check_shapes(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> N
             if weights.shape != output.shape:
                 raise ValueError(f"its weights have shape {weights.shape}")
         score = jax.eval_shape(attack.score, target, output)
+    except ImpureFunctionError:
+        raise
     except (TypeError, ValueError, IndexError) as error:
         raise ValueError(
             f"attack {name} does not fit the game, whose target has shape {target.shape} and output "

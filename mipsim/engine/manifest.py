@@ -233,6 +233,10 @@ _FIELDS: dict[str, Callable[[Any], bool]] = {
 }
 
 
+MOST_NUMBERS = 2**62
+"""Of games: an int64 holds the end of their last block."""
+
+
 def game_range(games: object) -> range:
     """The numbers of the games to play: 0, ..., games - 1, or a given `range` of numbers >= 0 with step 1.
 
@@ -240,11 +244,12 @@ def game_range(games: object) -> range:
         >>> game_range(1e3), game_range(range(500, 1000))
         (range(0, 1000), range(500, 1000))
     """
-    if not isinstance(games, range):
-        return range(whole("games", games, 1))
-    if games.step != 1 or games.start < 0 or games.stop < games.start:
+    asked = games if isinstance(games, range) else range(whole("games", games, 1))
+    if asked.step != 1 or asked.start < 0 or asked.stop < asked.start:
         raise ValueError(f"games is {games}; a range of games must have step 1 and begin at 0 or later")
-    return games
+    if asked.stop > MOST_NUMBERS:
+        raise ValueError(f"games is {games}; their numbers must be below 2^62")
+    return asked
 
 
 def shard_of(games: range, index: int, count: int) -> range:

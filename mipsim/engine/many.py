@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +41,7 @@ class ManyHistogram:
     Attributes:
         histograms: one per attack or target, in their order.
         pooled: scores of a random target in each game; None for several attacks, whose scores have no common unit.
+        names: of the attacks, where they were given by name, in the order of the histograms.
 
     Source: Bonferroni (1936); thinning of clusters to independent draws is standard.
 
@@ -50,15 +51,22 @@ class ManyHistogram:
         >>> many = ManyHistogram((one, one))
         >>> len(many), many.games, many[0] is one, many.pooled
         (2, 10, True, None)
+        >>> ManyHistogram((one, one), names=("mean", "median"))["median"] is one
+        True
     """
 
     histograms: tuple[Histogram, ...]
     pooled: Histogram | None = None
+    names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         parts = (*self.histograms, *(() if self.pooled is None else (self.pooled,)))
         if not self.histograms:
             raise ValueError("histograms is empty; it must hold at least one histogram")
+        if self.names is not None and len(self.names) != len(self.histograms):
+            raise ValueError(
+                f"names has {len(self.names)} entries; it must have one per histogram, {len(self.histograms)}"
+            )
         if len(sizes := {part.games for part in parts}) > 1:
             raise ValueError(f"histograms hold {sorted(sizes)} games; they must be of the same games")
 
@@ -70,7 +78,11 @@ class ManyHistogram:
     def __len__(self) -> int:
         return len(self.histograms)
 
-    def __getitem__(self, index: int) -> Histogram:
+    def __getitem__(self, index: int | str) -> Histogram:
+        if isinstance(index, str):
+            index = (self.names or ()).index(
+                one_of("name", index, self.names or ("none, since no attack has one",))
+            )
         return self.histograms[index]
 
     def __iter__(self) -> Iterator[Histogram]:
@@ -99,12 +111,15 @@ class ManyHistogram:
 
     def __repr__(self) -> str:
         pooled = "" if self.pooled is None else ", and pooled"
-        return f"ManyHistogram({len(self)} histograms of the same {self.games:,} games per world{pooled})"
+        named = "" if self.names is None else f", {', '.join(self.names)},"
+        return (
+            f"ManyHistogram({len(self)} histograms{named} of the same {self.games:,} games per world{pooled})"
+        )
 
 
 def play_many(
     game: AbstractGame,
-    attacks: Sequence[Score],
+    attacks: Sequence[Score] | Mapping[str, Score],
     games: int,
     seed: int = 0,
     *,
@@ -122,7 +137,8 @@ def play_many(
 
     Args:
         game: what is played.
-        attacks: at least one; each an `AbstractAttack` or a function `(target, output) -> scalar`.
+        attacks: at least one; each an `AbstractAttack` or a function `(target, output) -> scalar`. Given as a dict, its keys
+            name them: `result["mean"]` is the histogram of the attack "mean".
         games: games in EACH world, >= 1.
         seed: a whole number in [0, 2^64).
         edges: increasing thresholds for all attacks; None fixes them for each by a pilot.
@@ -142,6 +158,8 @@ def play_many(
         ManyHistogram(2 histograms of the same 1,000 games per world)
     """
     check_game(game)
+    names = tuple(map(str, attacks)) if isinstance(attacks, Mapping) else None
+    attacks = list(attacks.values()) if isinstance(attacks, Mapping) else attacks
     if isinstance(attacks, (AbstractAttack, str)) or not isinstance(attacks, Sequence) or not attacks:
         raise ValueError(f"attacks is {type(attacks).__name__}; it must be a sequence of at least one attack")
     run = Run.checked(whole("games", games, 1), seed, edges, chunk, progress, workers)
@@ -151,7 +169,7 @@ def play_many(
         for attack in known:
             check_shapes(game, attack, fidelity)
         sampler = on_device(build_sampler(game, StackedAttacks.of(game, known), fidelity))
-    return ManyHistogram(tuple(run.play(sampler, [Column(game, attack) for attack in known])))
+    return ManyHistogram(tuple(run.play(sampler, [Column(game, attack) for attack in known])), names=names)
 
 
 def play_targets(

@@ -18,6 +18,7 @@ from mipsim.engine.devices import Device, local_devices, threads_for
 from mipsim.engine.fidelity import pilot_games
 from mipsim.engine.histogram import Histogram
 from mipsim.engine.manifest import DRAWS, FORMAT, array_digest, describe, difference, game_range, versions
+from mipsim.engine.memory import WORTH_A_LOOK, fitting
 from mipsim.engine.pilot import PILOT_RULE, pilot_edges, pilot_shares
 from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.forms.score import name_of
@@ -103,6 +104,7 @@ class Run:
             ValueError: on a NaN score, or a checkpoint that is corrupt or belongs to another run.
             OSError: if the checkpoint cannot be written.
         """
+        workers = self._workers(sampler, columns)
         stored = stored_counts(self.path)
         placed = self._thresholds(sampler, columns, stored)
         edges = [own for own, _ in placed]
@@ -115,16 +117,27 @@ class Run:
         done, begin = begun[0].games, self.asked.start + begun[0].games
         title = f"{sampler.fidelity} fidelity ({sampler.name})"
         with progress_line(title, len(self.asked), done, self.progress) as advance:
-            ways = counter, begin, self.asked.stop, counter.block, self.chunk, self.workers
+            ways = counter, begin, self.asked.stop, counter.block, self.chunk, workers
             for end, more in play_range(*ways):
-                _refuse_nan(
-                    more, columns, f"of the {2 * (end - begin)} games {begin} to {end - 1} of both worlds"
-                )
+                of = f"of the {2 * (end - begin)} games {begin} to {end - 1} of both worlds"
+                _refuse_nan(more, columns, of, sampler, (self.seed, GAMES, range(begin, end)))
                 counts, begin, done = counts + more, end, end - self.asked.start
                 if self.path is not None:
                     store(self.path, self._added(begun[0], counts[:, 0], done))
                 advance(done)
         return [self._added(state, counts[:, i], done) for i, state in enumerate(begun)]
+
+    def _workers(self, sampler: AbstractSampler, columns: Sequence[Column]) -> int:
+        """As many threads as there is memory for; literal games hold all their records."""
+        game = columns[0].game
+        least = 8.0 * game.numbers * sampler.block
+        if sampler.fidelity != "literal" or least <= WORTH_A_LOOK:
+            return self.workers
+        what = f"{sampler.fidelity} fidelity ({sampler.name}) with {game.numbers:,} numbers a game"
+        if sampler.name == "literal":
+            fitting(least, what, 1, self.devices[0])  # what no compiler need be asked for
+        needed = Counter(sampler, [np.zeros(1)] * len(columns), self.seed).needs()
+        return fitting(max(1, needed), what, self.workers, self.devices[0])
 
     def _added(self, state: Histogram, counts: np.ndarray, done: int) -> Histogram:
         cells = state.edges.size + 1
@@ -167,7 +180,8 @@ class Run:
         wanted, drawn = pilot_games(columns[0].game, sampler), []
         for start in range(0, wanted, counter.block):
             counts, scores = counter(start, start + counter.block)
-            _refuse_nan(counts, columns, f"of {2 * counter.block} pilot games")
+            of, own = f"of {2 * counter.block} pilot games", range(start, start + counter.block)
+            _refuse_nan(counts, columns, of, sampler, (0, PILOT, own))
             drawn.append(scores)
         scores = np.concatenate(drawn, axis=2)[:, :, :wanted]
         placed = []
@@ -282,13 +296,25 @@ def counted(seed: int, asked: range, games: int) -> dict[str, Any]:
     return {"games": games, "runs": [[seed, asked.start, asked.start + games]]}
 
 
-def _refuse_nan(counts: np.ndarray, columns: Sequence[Column], of: str) -> None:
+def _refuse_nan(
+    counts: np.ndarray,
+    columns: Sequence[Column],
+    of: str,
+    sampler: AbstractSampler,
+    played: tuple[int, int, range],
+) -> None:
+    """Raise ValueError if some score is NaN: of the mechanism if its outputs are, else of the attack."""
     bad = counts[:, :, -1].sum(axis=0)
-    if bad.any():
-        name = name_of(columns[int(np.argmax(bad > 0))].attack)
+    if not bad.any():
+        return
+    column = columns[int(np.argmax(bad > 0))]
+    if found := sampler.nan_outputs(*played):
         raise ValueError(
-            f"attack {name} gave NaN for {bad[bad > 0][0]} {of}; a score must be a number or +-inf"
+            f"mechanism {name_of(column.game.mechanism)} gave NaN for {found} {of}; an output must hold numbers or +-inf"
         )
+    raise ValueError(
+        f"attack {name_of(column.attack)} gave NaN for {bad[bad > 0][0]} {of}; a score must be a number or +-inf"
+    )
 
 
 def checked_seed(seed: object) -> int:

@@ -18,6 +18,7 @@ from mipsim.exact.law import AbstractScoreLaw, Problem, Rule
 from mipsim.exact.linear import linear_law
 from mipsim.exact.quadratic import gaussian_output_law, quadratic_attack_law
 from mipsim.exact.tables import table_law
+from mipsim.forms.aim import check_aim
 from mipsim.forms.release import plain_release_of
 from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractGame, AbstractMembershipGame
@@ -66,6 +67,7 @@ def exact_law(game: AbstractGame, attack: AbstractAttack) -> AbstractScoreLaw:
         ValueError: ...
     """
     make_room()
+    check_aim(game, attack)
     if not isinstance(game, AbstractMembershipGame):
         raise ValueError(_refusal(game, attack))
     with exact_scope():

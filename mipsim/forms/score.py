@@ -12,9 +12,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from mipsim._precision import exact_scope
+from mipsim._pure import name_of_function
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
 from mipsim.attacks.likelihood_ratio import LikelihoodRatio
 from mipsim.attacks.quadratic import AbstractQuadraticAttack
+from mipsim.mechanisms.base import AbstractMechanism
 
 
 def line_at(attack: AbstractLinearAttack, target: np.ndarray) -> tuple[np.ndarray, float]:
@@ -83,9 +85,7 @@ def on_arrays(function: Callable[[jax.Array], jax.Array]) -> Callable[[np.ndarra
     return evaluate
 
 
-def name_of(attack: AbstractAttack) -> str:
-    """The attack's name in messages: its class, or the user's function."""
-    function = getattr(attack, "function", None)
-    if function is None:
-        return type(attack).__name__
-    return str(getattr(function, "__qualname__", type(function).__name__))
+def name_of(member: AbstractAttack | AbstractMechanism) -> str:
+    """The name of an attack or a mechanism in messages: its class, or the user's function."""
+    function = getattr(member, "function", None)
+    return type(member).__name__ if function is None else name_of_function(function)

@@ -24,7 +24,7 @@ class RelaxedThreat(AbstractMembershipGame):
     is a matrix: the release in row 0, then that many releases of D alone that the attacker makes for comparison.
 
     Args:
-        query: a function `records -> answer` of shape (k,), for any number of rows; evaluated once on each data set.
+        query: a function `records -> answer` of shape (k,), for any number of rows, deterministic; evaluated outside of the games.
         records: D, shape (n, d), n >= 2, no constant column.
         record: the record, shape (d,), which is added to D.
         noise: the law of the noise, of dimension k.
@@ -75,8 +75,14 @@ class RelaxedThreat(AbstractMembershipGame):
         self.rate = number("rate", rate, 0.0, 1.0, low_open=True)
         self.shadows = whole("shadows", shadows, 0)
         with jax.enable_x64(True):
-            without, within = (query(jnp.asarray(r)) for r in (rows, np.vstack([rows, self.record])))
+            without, again, within = (
+                query(jnp.asarray(r)) for r in (rows, rows, np.vstack([rows, self.record]))
+            )
         self.known = finite_vector("query(records)", without, noise.dimension)
+        if not np.array_equal(self.known, np.asarray(again)):
+            raise ValueError(
+                "query gives two answers for the same records; it must be deterministic: its noise is the argument noise"
+            )
         self.shift = finite_vector("query(records and the record)", within, noise.dimension) - self.known
         self.mechanism = FunctionMechanism(_Noisy(query, noise))
 

@@ -6,12 +6,16 @@ from typing import Any
 import equinox as eqx
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from mipsim._pure import call_pure
 from mipsim._validation import sample_size
 from mipsim.mechanisms.base import AbstractMechanism
 
 
 class FunctionMechanism(AbstractMechanism):
     """A mechanism `function(key, records) -> output` that JAX can trace; always played literally.
+
+    It is traced once, and the trace plays every game: randomness comes from the key alone (`jax.random`). A function that
+    draws otherwise, or keeps what it is given, is refused when it is traced.
 
     Args:
         function: takes a typed random key and records of shape (n, d); returns an array
@@ -34,7 +38,7 @@ class FunctionMechanism(AbstractMechanism):
             )
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
-        return self.function(key, records)
+        return call_pure("mechanism", self.function, key, records)
 
     def rows(self, n: int) -> int:
         return sample_size(n)

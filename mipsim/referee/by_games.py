@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from mipsim.bands.compare import LEAST_COUNT
+from mipsim.bands.comparison_base import AbstractComparison
 from mipsim.bands.empirical import EmpiricalTradeOff
 from mipsim.bands.gap_interval import gap_standard_error
 from mipsim.bands.ordering import compare_curves
@@ -117,7 +118,7 @@ def judge_games(
     results: list[PointResult] = []
     if plain:
         curve = empirical(value, games, seed, 1.0 - share)
-        found = curve.compare(claimed, tolerance, least_rate=LEAST_RATE)
+        found = curve.compare(claimed, tolerance, kind=_reading(kind), least_rate=LEAST_RATE)
         how = "games" if isinstance(value, Played) else "draws of the samplers"
         result = _result(kind, claimed, curve, found, at, games, seed, how, detail)
         results.append(result if kind.one_sided else _covered(result, claimed, found.alpha[found.used]))
@@ -132,7 +133,7 @@ def judge_games(
                 kind,
                 claimed,
                 tilted,
-                tilted.compare(claimed, tolerance),
+                tilted.compare(claimed, tolerance, kind=_reading(kind)),
                 at,
                 games,
                 seed,
@@ -177,14 +178,15 @@ def judge_order(
         empirical(value, games, seed + offset, 1.0 - risk) for offset, value in enumerate((strong, weak))
     ]
     found = compare_curves(curves[0], curves[1], failure_probability=risk, tolerance=ORDERED)
-    low, high = found.interval
+    least, (low, high) = found.interval[0], found.deciding_interval
+    gap = _gap(found)
     return PointResult(
         parameters=dict(at),
         verdict=Verdict(found.verdict),
         games=games,
-        gap=-found.gap,
+        gap=-gap,
         interval=(-high, -low),
-        smallest_tolerance=max(-low, 0.0),
+        smallest_tolerance=max(-least, 0.0),
         detectable_gap=found.detectable_gap,
         route="games of both",
         detail=f"An order counts as kept if it fails by no more than {ORDERED:g} probits.",
@@ -205,6 +207,18 @@ def can_be_tilted(value: Played) -> bool:
     return True
 
 
+def _gap(found: AbstractComparison) -> float:
+    """The gap where it decides; where it has too few counts to be estimated, the end of its interval that is nearer to 0."""
+    if found.deciding is None:
+        return found.gap
+    estimate = float(found.estimate[found.deciding])
+    return min(found.deciding_interval, key=abs) if math.isnan(estimate) else estimate
+
+
+def _reading(kind: Kind) -> str:
+    return "upper_bound_on_power" if kind.one_sided else "limit"
+
+
 def _result(
     kind: Kind,
     claimed: AbstractTradeOff,
@@ -217,12 +231,11 @@ def _result(
     detail: str,
 ) -> PointResult:
     one_sided = kind.one_sided
-    verdict = Verdict(found.verdict_for("upper_bound_on_power" if one_sided else "limit"))
+    verdict = Verdict(found.verdict)
     low, high = found.interval
-    gap = found.gap
-    if one_sided and found.thresholds_used:
-        gap = float(found.estimate[found.used].max())
+    gap = found.gap if found.deciding is None else float(found.estimate[found.deciding])
     seen = found.alpha_range
+    detail = f"{detail} Judged at FPR {seen[0]:.2g} to {seen[1]:.2g}; range over FPR [{low:.3g}, {high:.3g}]."
     grid = np.geomspace(1e-9 if route.startswith("tilted") else 1e-5, 1.0, 160)
     below, above = curve.band(grid)
     return PointResult(
@@ -230,11 +243,11 @@ def _result(
         verdict=verdict,
         games=games,
         gap=gap,
-        interval=(low, high),
+        interval=found.deciding_interval,
         smallest_tolerance=max(high, 0.0) if one_sided else found.smallest_tolerance,
         detectable_gap=found.detectable_gap,
         route=route,
-        detail=f"{detail} Judged at FPR {seen[0]:.2g} to {seen[1]:.2g}.".strip(),
+        detail=detail.strip(),
         seed=seed,
         evidence=CurveEvidence(
             curve.alpha,

@@ -96,8 +96,7 @@ def size_of(
         if not (isinstance(claimed, Number) and isinstance(truth, Number)):
             one, other = ("claimed", "truth") if isinstance(claimed, Number) else ("truth", "claimed")
             raise ValueError(f"{one} returned a number and {other} a curve; both must be of one sort")
-        gap = 0.0 if truth.value == claimed.value else truth.value - claimed.value
-        return Size(gap, gap, error=claimed.error + truth.error)
+        return _gap_of_numbers(claimed, truth)
     floor = floor_of(kind, claimed, truth)
     if _nothing_between(claimed, floor):
         alpha = ndtr(np.linspace(ndtri(floor), -ndtri(floor), NODES))
@@ -110,6 +109,23 @@ def size_of(
     # What is left between two points counts against an equality: no more than a small part of what is tolerated.
     resolution = RESOLUTION if kind.one_sided else min(RESOLUTION, LEFT_BETWEEN * tolerance_of(kind, claimed))
     return curve_gap(truth, claimed, label, floor=floor, convex=convex, resolution=resolution)
+
+
+def _gap_of_numbers(claimed: Number, truth: Number) -> Size:
+    """What is known of truth less claim; where one side is open, its end that is known, if that end decides anything."""
+    gap = 0.0 if truth.value == claimed.value else truth.value - claimed.value
+    error = claimed.error + truth.error
+    above, below = (
+        math.inf if truth.unknown == side or claimed.unknown == other else 0.0
+        for side, other in (("above", "below"), ("below", "above"))
+    )
+    if not above and not below:
+        return Size(gap, gap, error=error)
+    # A gap of at least this much speaks against the claim if it is positive, one of at most this much for it if it is not.
+    end, decides = (gap - error, gap - error > 0.0) if above else (gap + error, gap + error <= ROUNDING)
+    return Size(
+        end, end, error=0.0 if decides and not (above and below) else math.inf, below=below, above=above
+    )
 
 
 def _nothing_between(claimed: AbstractTradeOff, floor: float) -> bool:
@@ -147,11 +163,19 @@ def judge_size(
     else:
         scale = claimed.value if is_number and math.isfinite(claimed.value) else 1.0
         found = judge_bound(size, dict(at), unit=unit, scale=scale, route=route, detail=detail)
+    if is_number and (size.below or size.above):
+        ends = (
+            -math.inf if size.below else size.low - size.error,
+            math.inf if size.above else size.high + size.error,
+        )
+        found = replace(found, interval=ends)
     if known and is_number and found.verdict is Verdict.CONFIRMED:
         return _small(kind, claimed, size, found)
     if known:
         return found
     why = "The law says nothing at the largest gap: its proven error is too large there."
+    if size.below or size.above:
+        why = "Truth is known from one side only, which decides nothing here."
     return replace(found, verdict=Verdict.INCONCLUSIVE, detail=f"{detail} {why}".strip())
 
 

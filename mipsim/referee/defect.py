@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from enum import StrEnum
 
+from mipsim.referee.kinds import Limit
 from mipsim.referee.outcome import Outcome, verdict_on
 from mipsim.referee.result import Verdict
 from mipsim.referee.statement import READING, Statement
@@ -27,7 +29,7 @@ class Defect(StrEnum):
             'right with a condition that is not stated'
         """
         return {
-            Defect.FORMULA: "wrong at the paper's own setting, or in most of its domain",
+            Defect.FORMULA: "wrong at the paper's own setting, in most of its domain, or put right by more than a condition",
             Defect.CONDITION: "right with a condition that is not stated",
             Defect.WORDING: "a slip of the pen that another line of the paper has right",
             Defect.READING: "false under some readings, right under another",
@@ -58,8 +60,9 @@ def defect_of(outcome: Outcome, correction: Statement | None = None) -> Defect |
 
     - wording: both places of a slip of the pen are given.
     - reading: it is refuted under some readings and confirmed under another.
-    - formula: it is refuted at the paper's own setting, or at more than half of the evenly spread points.
-    - condition: the correction claims the same function and assumes more.
+    - formula: it is refuted at the paper's own setting, or at more than half of the evenly spread points; or the correction changes what
+      is claimed, of what, or in which sense (in the limit only, say).
+    - condition: the correction is the same claim about the same truth, judged in the same way, and assumes more.
 
     Args:
         outcome: what judging or hunting returned.
@@ -85,6 +88,14 @@ def defect_of(outcome: Outcome, correction: Statement | None = None) -> Defect |
     refuted = [one for one in outcome.judged if one.verdict is Verdict.REFUTED]
     if any(one.setting == "paper" for one in refuted) or outcome.share < 0.5:
         return Defect.FORMULA
-    if correction is not None and correction.claimed is statement.claimed:
-        return Defect.CONDITION
-    return None
+    if correction is None:
+        return None
+    return Defect.CONDITION if _only_assumes_more(statement, correction) else Defect.FORMULA
+
+
+def _only_assumes_more(statement: Statement, correction: Statement) -> bool:
+    kind = correction.kind
+    if isinstance(kind, Limit) and isinstance(statement.kind, Limit) and statement.kind.bound:
+        kind = replace(kind, bound=True)  # a limit from both sides says more than one from one side
+    same = correction.claimed is statement.claimed and correction.truth is statement.truth
+    return same and kind == statement.kind

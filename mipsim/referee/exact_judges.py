@@ -195,7 +195,7 @@ def judge_equality(
         verdict=verdict,
         games=0,
         gap=value,
-        interval=(size.low - error - size.between, size.high + error + size.between),
+        interval=_around(value, error, size.between),
         smallest_tolerance=most,
         detectable_gap=tolerance + error,
         unit=unit,
@@ -206,6 +206,12 @@ def judge_equality(
         evidence=size.evidence,
         tolerance=tolerance,
     )
+
+
+def _around(value: float, error: float, beyond: float) -> tuple[float, float]:
+    """Where the largest gap lies: a larger one may be `beyond` it, on its own side, between the points that were looked at."""
+    low, high = (0.0, beyond) if value >= 0.0 else (beyond, 0.0)
+    return value - error - low, value + error + high
 
 
 def _proven(gap: float, error: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from pathlib import Path
+from types import ModuleType
 
 from mipsim.referee.statement import Statement
 
@@ -30,16 +31,7 @@ def load(where: str) -> list[Statement]:
     if not file.is_file():
         raise ValueError(f"{path} is no file; give FILE.py or FILE.py:NAME")
     module = _imported(file)
-    variables: dict[str, Statement] = {}
-    found: list[Statement] = []
-    for variable, value in vars(module).items():
-        several = value if isinstance(value, (list, tuple)) else [value]
-        for one in several:
-            if isinstance(one, Statement):
-                if one is value:
-                    variables[variable] = one
-                if not any(one is other for other in found):
-                    found.append(one)
+    variables, found = held_by(module)
     if not found:
         raise ValueError(f"{path} holds no Statement at its top level; it must define one at least")
     names = [one.name for one in found]
@@ -53,6 +45,24 @@ def load(where: str) -> list[Statement]:
     if not chosen:
         raise ValueError(f"{path} holds no statement {wanted!r}; it has {', '.join(names)}")
     return chosen[:1]
+
+
+def held_by(module: ModuleType) -> tuple[dict[str, Statement], list[Statement]]:
+    """The statements among a module's top-level names: by variable, and all, those in lists and tuples too.
+
+    Args:
+        module: that was imported.
+    """
+    variables: dict[str, Statement] = {}
+    found: list[Statement] = []
+    for variable, value in list(vars(module).items()):
+        for one in value if isinstance(value, (list, tuple)) else [value]:
+            if isinstance(one, Statement):
+                if one is value:
+                    variables[variable] = one
+                if not any(one is other for other in found):
+                    found.append(one)
+    return variables, found
 
 
 def _imported(file: Path):

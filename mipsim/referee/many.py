@@ -1,4 +1,4 @@
-"""Several hunts at once, each in a process of its own."""
+"""Several statements at once: judged in threads, hunted in processes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import contextlib
 import math
 import multiprocessing as mp
 import os
+import queue
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,8 @@ from mipsim.referee.statement import Statement
 
 Say = Callable[[str, str], object]
 """Called with (statement, what its hunt is doing)."""
+Before = Callable[[Statement, int], None]
+"""Called with (statement, place) before each point."""
 PATIENCE = 60.0
 """Seconds that an interrupted hunt has to end the probe it is at and to judge what it found."""
 KEPT_ON = "its probes are kept, and the same command goes on with them"
@@ -31,6 +35,57 @@ CUT_OFF = f"interrupted before it could judge what it found; {KEPT_ON}"
 LOST = f"the process that hunted it was lost; {KEPT_ON}"
 NOT_HUNTED = "not hunted"
 """"How" of an outcome without a hunt."""
+
+
+def judge_all(
+    families: Sequence[Sequence[Statement]],
+    judge: Callable[[Statement, Before], Outcome],
+    before: Before | None = None,
+    workers: int = 1,
+) -> Iterator[Outcome]:
+    """Judge statements and yield outcomes as they are finished; their values do not depend on `workers`.
+
+    The threads are daemons and look at a flag between points, so that Ctrl-C in the reader ends the run at once. An
+    interruption or another `BaseException` inside a statement's functions is raised in the reader.
+
+    Args:
+        families: statements that share laws, judged in turn by one thread.
+        judge: called with a statement and what it must call before each point.
+        before: called with (statement, place) before each point.
+        workers: threads: exact laws leave a core idle, and so do compiling and drawing.
+    """
+    waiting: queue.SimpleQueue[Sequence[Statement]] = queue.SimpleQueue()
+    for family in families:
+        waiting.put(family)
+    done: queue.SimpleQueue[Outcome | BaseException] = queue.SimpleQueue()
+    stop = threading.Event()
+
+    def look(statement: Statement, place: int) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        if before is not None:
+            before(statement, place)
+
+    def work() -> None:
+        try:
+            while not stop.is_set():
+                for statement in waiting.get_nowait():
+                    done.put(judge(statement, look))
+        except queue.Empty:
+            return
+        except BaseException as error:  # the reader must hear of it, whatever it is
+            done.put(error)
+
+    for _ in range(workers):
+        threading.Thread(target=work, daemon=True).start()
+    try:
+        for _ in range(sum(map(len, families))):
+            found = done.get()
+            if isinstance(found, BaseException):
+                raise found
+            yield found
+    finally:
+        stop.set()
 
 
 def hunt_all(
@@ -70,6 +125,7 @@ def hunt_all(
     # Process and statement, by the pipe between: each has its own, which no other's death spoils.
     pool: dict[Any, tuple[Any, Statement]] = {}
     pipe: Any
+    begun: set[Any] = set()
     with on_interrupt(lambda *_: presses.append(time.monotonic())):
         try:
             while pool or (waiting and not presses):
@@ -78,9 +134,12 @@ def hunt_all(
                     pool[pipe] = process, _given(pipe, waiting.pop(0))
                 if presses and end == math.inf:
                     end = presses[0] + PATIENCE
-                    for process, statement in pool.values():
+                    for pipe, (process, statement) in pool.items():
                         say(statement.name, "interrupted; Ctrl-C again does not wait for its probe")
-                        os.kill(process.pid, signal.SIGINT)
+                        if pipe not in begun:
+                            process.kill()
+                        elif process.is_alive():
+                            os.kill(process.pid, signal.SIGINT)
                 if len(presses) > 1 or time.monotonic() > end:
                     yield from (failed(one, CUT_OFF, *asked[:3]) for _, one in pool.values())
                     break
@@ -92,6 +151,7 @@ def hunt_all(
                         del pool[pipe]
                         yield failed(statement, CUT_OFF if presses else LOST, *asked[:3])
                         continue
+                    begun.add(pipe)
                     if isinstance(what, str):
                         say(statement.name, what)
                         continue
@@ -127,9 +187,9 @@ def _begun(find: Callable[[str], Statement], asked: tuple[Any, ...]) -> tuple[An
     context = mp.get_context("spawn")  # JAX has threads, which a forked process would lack
     here, there = context.Pipe()
     process = context.Process(target=_work, args=(there, find, *asked), daemon=True)
-    signal.pthread_sigmask(
-        signal.SIG_BLOCK, [signal.SIGINT]
-    )  # inherited: it is interrupted once it can answer
+    resource_tracker.ensure_running()  # the first process begins that one too, which would lift the block
+    # Inherited: it is interrupted once it can answer.
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         process.start()
     finally:
@@ -163,6 +223,7 @@ def _work(
             signal.signal(signal.SIGINT, once)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
             statement = find(pipe.recv())
+            pipe.send("begun")
             found = hunt_one(statement, budget, confidence, seed, folder, lambda _, line: pipe.send(line))
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             # A statement holds functions, which no pipe carries; the reader has it.

@@ -5,19 +5,28 @@ from __future__ import annotations
 import inspect
 import json
 import shlex
+import sys
+import sysconfig
 from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+from mipsim.referee.loading import held_by
 from mipsim.referee.outcome import Replay
 from mipsim.referee.statement import Statement
 
+INSTALLED = ("site-packages", "dist-packages", sysconfig.get_path("stdlib"))
+"""Parts of the paths of modules that nobody writes statements in."""
 PLACEHOLDER = "FILE.py"
 """Stands for the file of a statement that was written at a prompt."""
 
 
 def file_of(statement: Statement) -> str:
-    """The file that a statement's functions were written in, or a word that stands for one.
+    """The file from which a statement of this name can be loaded, or a word that stands for one.
+
+    That of a module that holds it at its top level: its functions may be written elsewhere, and another module may have put it
+    together. If none does, that of its functions.
 
     Examples:
         >>> from mipsim import referee as rf
@@ -28,15 +37,23 @@ def file_of(statement: Statement) -> str:
         >>> file_of(typed)
         'FILE.py'
     """
-    for function in (statement.claimed, statement.truth):
-        try:
-            file = inspect.getsourcefile(inspect.unwrap(function))
-        except TypeError:
-            continue
-        if file and Path(file).is_file() and Path(file).suffix == ".py":
-            path = Path(file)
-            return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
-    return PLACEHOLDER
+    own = [inspect.getmodule(inspect.unwrap(function)) for function in (statement.claimed, statement.truth)]
+    for module in [*own, *list(sys.modules.values())]:
+        file = getattr(module, "__file__", None) or ""
+        # Of installed modules only those of its functions are looked at: there are thousands.
+        if isinstance(module, ModuleType) and (module in own or not any(part in file for part in INSTALLED)):
+            holds = any(one.name == statement.name for one in held_by(module)[1])
+            if holds and (path := _source(module)) is not None:
+                return path
+    return next(filter(None, map(_source, filter(None, own))), PLACEHOLDER)
+
+
+def _source(module: ModuleType) -> str | None:
+    """The module's file, from here if it lies below; None if there is none."""
+    path = Path(getattr(module, "__file__", None) or "")
+    if path.suffix != ".py" or not path.is_file():
+        return None
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
 def replay_of(

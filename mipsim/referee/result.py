@@ -63,7 +63,7 @@ class PointResult:
         verdict: the verdict at this point.
         games: games played per world (0: an exact law or an enumeration decided).
         gap: the estimated departure from the claim, in `unit`, largest in absolute value.
-        interval: simultaneous interval of the gap over all thresholds of this point.
+        interval: of the gap where it decides, simultaneous over all thresholds of this point.
         smallest_tolerance: the least tolerance that this evidence would confirm, in `unit` (inf if none).
         detectable_gap: the gap that this point would have detected with probability 0.9 (0 for exact routes).
         reading: how an open wording was read; empty when it leaves nothing open.

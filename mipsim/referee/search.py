@@ -8,10 +8,12 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
+from mipsim._files import lock
 from mipsim.referee.budget import Budget
 from mipsim.referee.definition import definition
 from mipsim.referee.kinds import Exists
@@ -125,11 +127,11 @@ class Search:
         if callable(self.progress):
             self.progress(line)
             return
-        end = "\n" if last or not sys.stderr.isatty() else ""
-        start = "\r\x1b[K" if sys.stderr.isatty() else ""
-        print(f"{start}{line}", end=end, file=sys.stderr, flush=True)
-        if not sys.stderr.isatty():
-            self.said = now + 20 * SAYS_EVERY  # a log needs fewer lines
+        with suppress(OSError, ValueError, AttributeError):  # stderr may be closed, or None
+            terminal = sys.stderr.isatty()
+            end, start = "\n" if last or not terminal else "", "\r\x1b[K" if terminal else ""
+            self.said = now if terminal else now + 20 * SAYS_EVERY  # a log needs fewer lines
+            print(f"{start}{line}", end=end, file=sys.stderr, flush=True)
 
     def _write(self, line: Mapping[str, Any]) -> None:
         if self.file is not None:
@@ -152,16 +154,8 @@ class Search:
         own = json.loads(json.dumps(header))
         header = own | {"definition": definition(self.statement)}
         file = Path(path)
-        lines: list[str] = []
-        if file.exists():
-            text = file.read_text(encoding="utf-8")
-            lines = text[: text.rfind("\n") + 1].splitlines()  # a killed run may have left half a line
-        if lines:
-            try:
-                records = [json.loads(line) for line in lines]
-            except json.JSONDecodeError:
-                raise ValueError(f"checkpoint {file} is damaged; delete it, or name another file") from None
-            found = records[0] if isinstance(records[0], dict) else {}
+        if records := _records(file):
+            found = records[0]
             if {name: found.get(name) for name in own} != own:
                 raise ValueError(
                     f"checkpoint {file} belongs to another statement, domain or seed; name another file"
@@ -177,6 +171,31 @@ class Search:
         kept = [header, *({"at": json.loads(at)} | record for at, record in self.known.items())]
         write_atomically(file, "".join(json.dumps(line) + "\n" for line in kept))
         self.file = file.open("a", encoding="utf-8")
+        lock(self.file.fileno())
+
+
+def _records(file: Path) -> list[dict[str, Any]]:
+    """What a file of probes holds, nothing where there is none; half a line at its end is what a killed hunt has left."""
+    if not file.exists():
+        return []
+    if not file.is_file():  # a pipe would be waited for
+        raise ValueError(f"checkpoint {file} is no regular file; name another")
+    with file.open("a+", encoding="utf-8") as held:
+        if not lock(held.fileno()):
+            raise ValueError(
+                f"checkpoint {file} is written by another hunt; wait for it, or name another file"
+            )
+        held.seek(0)
+        try:
+            text = held.read()
+            found = [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+        except (ValueError, RecursionError):
+            found = [None]
+    if not all(isinstance(one, dict) for one in found) or not all(
+        isinstance(one.get("at"), dict) for one in found[1:]
+    ):
+        raise ValueError(f"checkpoint {file} is damaged; delete it, or name another file")
+    return found
 
 
 def _short(at: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -33,13 +33,15 @@ class Number:
         unit: of the number; that of the statement's kind if empty.
         route: how it was found, in a few words; "number" if empty.
         detail: one sentence for the reader.
+        unknown: "above" where the number is at least value - error and may be anything above (a lower bound), "below" where it is
+            at most value + error. A judge decides by what is known: a lower bound refutes "at most" and never confirms it.
 
     Raises:
-        ValueError: if the value is NaN or the error is not finite and >= 0.
+        ValueError: if the value is NaN, the error is not finite and >= 0, or `unknown` is another word.
 
     Examples:
-        >>> Number(0.25, error=1e-6).error
-        1e-06
+        >>> Number(0.25, error=1e-6).error, Number(0.5, unknown="above").high
+        (1e-06, inf)
     """
 
     value: float
@@ -47,11 +49,48 @@ class Number:
     unit: str = ""
     route: str = ""
     detail: str = ""
+    unknown: str = field(default="", kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         if math.isnan(self.value):
             raise ValueError("value is NaN; it must be a number")
         number("error", self.error, 0.0)
+        if self.unknown not in ("", "above", "below"):
+            raise ValueError(f"unknown is {self.unknown!r}; it must be 'above', 'below' or empty")
+
+    @classmethod
+    def between(cls, low: float, high: float, **told: str) -> Number:
+        """A number that is proven to lie between two others.
+
+        Args:
+            low: what it is at least.
+            high: what it is at most, finite and >= low.
+            told: `unit`, `route` and `detail`.
+
+        Raises:
+            ValueError: if low > high or one is NaN.
+
+        Examples:
+            >>> Number.between(0.25, 0.75)
+            Number(value=0.5, error=0.25, unit='', route='', detail='')
+            >>> Number.between(1.0, 0.0)
+            Traceback (most recent call last):
+                ...
+            ValueError: low is 1 and high 0; low must be at most high
+        """
+        if not low <= high:
+            raise ValueError(f"low is {low:g} and high {high:g}; low must be at most high")
+        return cls(0.5 * (low + high), 0.5 * (high - low), **told)
+
+    @property
+    def low(self) -> float:
+        """What it is at least."""
+        return -math.inf if self.unknown == "below" else self.value - self.error
+
+    @property
+    def high(self) -> float:
+        """What it is at most."""
+        return math.inf if self.unknown == "above" else self.value + self.error
 
 
 @dataclass(frozen=True)

@@ -219,6 +219,28 @@ class AbstractTradeOff(eqx.Module):
         """
         return _chained.mu_and_regret(self)
 
+    def compare(
+        self, claim: "AbstractTradeOff", tolerance: float | None = None, *, kind: str = "equality"
+    ) -> "_chained.ExactComparison":
+        """Hold the curve, as what is true, against a claimed one, without games.
+
+        For the exact curve of an attack the verdict is about that attack. It allows for the error that the curve states
+        (`beta_bracket`), and says INCONCLUSIVE where that is too large.
+
+        Args:
+            claim: the claimed trade-off function.
+            tolerance: of an equality, in probits, > 0; by default the smaller of 0.02 and 2% of the claim's mu. Bounds have none.
+            kind: "equality", "upper_bound_on_power" (no attacker is stronger than claimed) or "ordering" (no weaker).
+
+        Examples:
+            >>> from mipsim.tradeoff import GaussianTradeOff, LaplaceTradeOff
+            >>> LaplaceTradeOff(1.0).compare(GaussianTradeOff(1.1), kind="upper_bound_on_power")
+            ExactComparison(CONFIRMED as an upper bound on power: GaussianTradeOff(mu=1.1))
+            >>> GaussianTradeOff(1.0).compare(GaussianTradeOff(1.03)).verdict
+            'REFUTED'
+        """
+        return _chained.compare_exact(self, claim, tolerance, kind)
+
     def inverse(self) -> "AbstractTradeOff":
         """f^-1(x) = inf{t : f(t) <= x}, the curve with the worlds exchanged; a symmetric curve returns itself.
 

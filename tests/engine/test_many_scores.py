@@ -232,3 +232,15 @@ def test_message(build, message):
     with pytest.raises(ValueError, match=message) as caught:
         build()
     assert "\n" not in str(caught.value)
+
+
+def test_attacks_may_have_names():
+    game = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=N, target=DATA.easiest_target())
+    named = mi.play_many(game, {"first": ATTACK, "second": mi.ScalarProduct(P)}, 50, progress=False)
+    plain = mi.play_many(game, [ATTACK, mi.ScalarProduct(P)], 50, progress=False)
+    assert named.names == ("first", "second")
+    assert np.array_equal(named["second"].out, plain[1].out)
+    assert repr(named) == "ManyHistogram(2 histograms, first, second, of the same 50 games per world)"
+    for bad in (named, plain):
+        with pytest.raises(ValueError, match="name is 'third'; it must be one of"):
+            bad["third"]

@@ -55,7 +55,7 @@ MEDIAN = mi.FixedTarget(lambda key, records: jnp.median(records, axis=0), DATA, 
         ({"attack": lambda t: 0.0}, "does not fit the game"),
         (
             {"game": mi.FixedTarget(lambda key, r: r @ jnp.ones(5), DATA, n=10, target=GAME.target)},
-            "mechanism FunctionMechanism cannot be played",
+            "mechanism <lambda> cannot be played",
         ),
     ],
 )

@@ -127,3 +127,16 @@ def test_the_exact_law_is_theorem_2_and_none_is_invented():
 def test_bad_input_is_named(call, named):
     with pytest.raises(ValueError, match=named):
         call()
+
+
+def test_a_query_with_noise_of_its_own_is_refused():
+    generator = np.random.default_rng(0)
+    with pytest.raises(
+        ValueError, match="query gives two answers for the same records; it must be deterministic"
+    ):
+        mi.RelaxedThreat(
+            lambda rows: rows.sum(axis=0) + generator.normal(),
+            [[0.0], [1.0]],
+            [2.0],
+            mi.Gaussian(0.0, 1.0, d=1),
+        )

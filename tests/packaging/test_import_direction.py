@@ -19,6 +19,7 @@ FLOORS = (
         "_validation",
         "_compiled",
         "_precision",
+        "_pure",
         "_family",
         "_roots",
         "_files",
@@ -27,7 +28,18 @@ FLOORS = (
         "distributions",
         "theory",
     ),
-    *("mechanisms", "forms.release", "attacks", "forms.score", "games", "bands", "engine", "exact", "rare"),
+    *(
+        "mechanisms",
+        "forms.release",
+        "attacks",
+        "forms.score",
+        "games",
+        "forms.aim",
+        "bands",
+        "engine",
+        "exact",
+        "rare",
+    ),
     *("referee", "__main__"),
 )
 """Folders and files of mipsim from the ground up; each may use those before it. What a stack of mechanisms releases is read

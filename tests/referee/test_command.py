@@ -132,3 +132,23 @@ def test_ctrl_c_keeps_what_was_found_and_is_exit_code_130(file: Path) -> None:
     assert running.returncode == 130, errors
     assert "interrupted" in said
     assert Path("report/index.html").is_file()
+
+
+def test_a_statement_whose_functions_are_written_elsewhere_is_replayed_from_its_own_file(
+    tmp_path, capsys, monkeypatch
+) -> None:
+    """Its functions are imported from a module that holds other statements, or none."""
+    (tmp_path / "shared_laws.py").write_text("def square(x):\n    return x * x\n", encoding="utf-8")
+    (tmp_path / "my_theorems.py").write_text(
+        "from mipsim import referee as rf\nfrom shared_laws import square\n"
+        "STATEMENTS = [rf.Statement(name='borrowed', says='x^2 = x^2', source='nobody', kind=rf.Equality(), "
+        "domain={'x': rf.Real(1.0, 2.0)}, claimed=square, truth=square)]\n",
+        encoding="utf-8",
+    )
+    monkeypatch.chdir(tmp_path)
+    assert main(["judge", "my_theorems.py", "--at", '{"x": 1.5}', "--out", "out"]) == 0
+    (record,) = json.loads(Path("out/results.json").read_text(encoding="utf-8"))
+    assert "my_theorems.py:borrowed" in record["replay"]["shell"]
+    capsys.readouterr()
+    assert main(shlex.split(record["replay"]["shell"])[1:]) == 0
+    assert "CONFIRMED: borrowed" in capsys.readouterr().out

@@ -1,5 +1,7 @@
 """What is wrong with a refuted statement: computed from its points, its quotes and its correction."""
 
+from dataclasses import replace
+
 import pytest
 
 from mipsim import referee as rf
@@ -25,9 +27,41 @@ def test_a_missing_condition_is_told_by_the_correction_that_claims_the_same():
     narrower = printed.corrected(says="for x <= .9", domain={"x": rf.Real(0.0, 0.9)})
     other = printed.corrected(says="x <= 1", claimed=lambda: 1.0)
     assert defect(printed, narrower) is Defect.CONDITION
-    assert defect(printed, other) is None  # refuted at a tenth of the points: neither formula nor condition
+    assert (
+        defect(printed, other) is Defect.FORMULA
+    )  # at a tenth of the points, but another formula puts it right
     assert defect(printed) is None
     assert correction_of(printed, [other, narrower]) is other
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"truth": lambda x: min(x, 0.9)},
+        {"kind": rf.Ordering()},
+        {"kind": rf.Bound(floor=1e-3)},
+        {"claimed": lambda: 0.9},
+    ],
+    ids=["of something else", "another kind", "another floor", "the same number by another function"],
+)
+def test_a_correction_that_changes_more_than_what_is_assumed_shows_no_missing_condition(changed):
+    printed = statement()
+    assert defect(printed, printed.corrected(domain={"x": rf.Real(0.0, 0.9)}, **changed)) is Defect.FORMULA
+
+
+def test_a_limit_from_both_sides_with_a_condition_shows_that_it_is_missing_from_a_bound():
+    limit = rf.Limit("n", bound=True, sizes=tuple(10 * 2**k for k in range(8)), tolerance=0.02)
+    printed = statement(
+        kind=limit,
+        domain={"x": rf.Real(0.0, 1.0), "n": rf.Whole(10, 2000)},
+        claimed=lambda: 1.0,
+        truth=lambda x, n: 1.0 + (x > 0.9) + 1.0 / n,
+    )
+    both = printed.corrected(kind=replace(limit, bound=False), domain={"x": rf.Real(0.0, 0.9)})
+    assert defect(printed, both) is Defect.CONDITION
+    assert (
+        defect(printed, replace(both, kind=rf.Limit("n", sizes=limit.sizes, tolerance=0.5))) is Defect.FORMULA
+    )
 
 
 def test_a_formula_is_wrong_in_most_of_its_domain_or_at_the_papers_own_setting():

@@ -247,3 +247,11 @@ def test_a_bound_whose_slack_shrinks_to_below_zero_beyond_the_judged_sizes_is_no
     found = judge_limit(lambda n: Size(gap(n), gap(n)), 0.02, {}, sizes=sizes, bound=True)
     assert (found.verdict is Verdict.CONFIRMED) is confirmed
     assert found.verdict is not Verdict.REFUTED
+
+
+def test_the_interval_beside_a_refutation_is_that_of_the_largest_gap():
+    """A claim that is too strong at some FPRs and too weak at others: its range over FPR holds 0, the interval that decides does not."""
+    for low, high in ((-0.05, 0.2), (-0.2, 0.05)):
+        found = judge_equality(Size(low, high, error=0.001, below=0.002, above=0.003), {}, tolerance=0.1)
+        assert str(found.verdict) == "REFUTED"
+        assert found.interval == pytest.approx((0.199, 0.204) if high > 0.1 else (-0.204, -0.199))

@@ -13,6 +13,7 @@ import pytest
 
 import mipsim as mi
 from mipsim import referee as rf
+from mipsim._files import lock
 from mipsim.referee.budget import budget_of
 
 G = mi.GaussianTradeOff
@@ -104,9 +105,23 @@ def test_it_goes_on_from_its_file(tmp_path) -> None:
     assert records[0]["statement"] == "gaussian"
     with pytest.raises(ValueError, match="belongs to another statement, domain or seed"):
         hunted(statement(), checkpoint=file, seed=1)
-    file.write_text("no\n")
-    with pytest.raises(ValueError, match="is damaged"):
-        hunted(statement(), checkpoint=file)
+    for damage in (b"no\n", b"[]\n", b"{}\n" + b'{"at": 3}\n', b"\xff\n", b"[" * 100_000 + b"\n"):
+        file.write_bytes(damage)
+        with pytest.raises(ValueError, match=r"checkpoint .*probes\.jsonl is damaged"):
+            hunted(statement(), checkpoint=file)
+
+
+def test_one_hunt_writes_a_file_and_none_waits_for_a_pipe(tmp_path) -> None:
+    file = tmp_path / "probes.jsonl"
+    hunted(statement(), "100 probes", checkpoint=file)
+    with file.open("a") as other:
+        assert lock(other.fileno())
+        with pytest.raises(ValueError, match="is written by another hunt"):
+            hunted(statement(), "100 probes", checkpoint=file)
+    hunted(statement(), "100 probes", checkpoint=file)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ValueError, match="is no regular file"):
+        hunted(statement(), checkpoint=tmp_path / "pipe")
 
 
 EXCESS = 1.05

@@ -76,6 +76,37 @@ def test_numbers_are_judged_with_their_errors() -> None:
     assert verdict(rf.Ordering(), lambda mu: math.inf, lambda mu: 2.0) == "CONFIRMED"
 
 
+@pytest.mark.parametrize(
+    ("kind", "truth", "expected"),
+    [
+        (rf.Bound(), rf.Number(1.1, unknown="above"), "REFUTED"),
+        (rf.Bound(), rf.Number(0.5, unknown="above"), "INCONCLUSIVE"),
+        (rf.Bound(), rf.Number(1.1, error=0.2, unknown="above"), "INCONCLUSIVE"),
+        (rf.Bound(), rf.Number(-math.inf, unknown="above"), "INCONCLUSIVE"),
+        (rf.Bound(), rf.Number(0.9, unknown="below"), "CONFIRMED"),
+        (rf.Bound(), rf.Number(0.9, error=0.2, unknown="below"), "INCONCLUSIVE"),
+        (rf.Bound(), rf.Number(1.1, unknown="below"), "INCONCLUSIVE"),
+        (rf.Equality(), rf.Number(1.1, unknown="above"), "REFUTED"),
+        (rf.Equality(), rf.Number(1.0, unknown="above"), "INCONCLUSIVE"),
+        (rf.Equality(), rf.Number(0.5, unknown="above"), "INCONCLUSIVE"),
+        (rf.Equality(), rf.Number(0.9, unknown="below"), "REFUTED"),
+        (rf.Equality(), rf.Number(1.5, unknown="below"), "INCONCLUSIVE"),
+    ],
+)
+def test_what_is_known_from_one_side_decides_in_its_direction_only(kind, truth, expected: str) -> None:
+    assert verdict(kind, lambda mu: 1.0, lambda mu: truth) == expected
+    if isinstance(kind, rf.Bound):  # a hunt looks at the same points by the same rule
+        found = rf.hunt(statement(kind, lambda mu: 1.0, lambda mu: truth), "8 probes", progress=False)
+        assert (str(found.verdict) == "REFUTED") == (expected == "REFUTED")
+    low, high = rf.judge(statement(kind, lambda mu: 1.0, lambda mu: truth), at={"mu": 1.0}).interval
+    assert (low == -math.inf) if truth.unknown == "below" else (high == math.inf)
+    claimed = rf.Number(
+        -truth.value, truth.error, unknown={"above": "below", "below": "above"}[truth.unknown]
+    )
+    if isinstance(kind, rf.Bound):  # a claim that is known from the other side is the same gap
+        assert verdict(kind, lambda mu: claimed, lambda mu: -1.0) == expected
+
+
 def noisy_mean(sigma: float):
     data = mi.Gaussian(0.0, 1.0, d=1)
     mechanism = mi.GaussianNoise(mi.EmpiricalMean(), sigma)

@@ -133,11 +133,7 @@ def test_a_false_twin_is_refuted(name):
     assert rf.judge(false, at=false.points).verdict is rf.Verdict.REFUTED
 
 
-CONFIRMED = [
-    name for name, one in STATEMENTS.items() if one.corrects or name in (
-        "azize-scalar-product-curves", "azize-alg-4-limit", "azize-alg-4-estimated-drawn", "azize-reference-points-distance", "azize-z-estimators-ratio",
-    )
-]  # fmt: skip
+CONFIRMED = [name for name, one in STATEMENTS.items() if one.corrects]
 
 
 @pytest.mark.parametrize("name", sorted(CONFIRMED))

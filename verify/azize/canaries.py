@@ -1,7 +1,5 @@
 """Algorithm 3: is the candidate with the largest estimated Mahalanobis score the easiest?"""
 
-from __future__ import annotations
-
 from math import inf
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Noise and sub-sampling: theorems 4.1 and 4.2 and their corrections."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

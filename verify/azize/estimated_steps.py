@@ -1,7 +1,5 @@
 """Algorithm 4 with estimated moments, and summed over an epoch, against the scalar product."""
 
-from __future__ import annotations
-
 from math import inf
 
 import numpy as np
@@ -148,7 +146,8 @@ DRAWN = rf.Statement(
     control=rf.Control({"law": list(LAWS)[1], "d": 5, "distance": 5.0, "ratio": 512, "draw": 0}),
     quote=PROVABLY,
     restricted_by=(WELL,),
-    derivation="Steps (1) to (4) of azize-alg-4-estimated-corrected.",
+    corrects=PRINTED.name,
+    derivation="Steps (1) to (4) of azize-alg-4-estimated-corrected, for the limit; what is left of it at n_r/d = 512 is computed from drawn reference sets.",
 )  # fmt: skip
 
 STATEMENTS = (PRINTED, CORRECTED, DRAWN)

@@ -1,7 +1,5 @@
 """What a fixed-target audit of the mean concludes: the formula delta(epsilon), and what it guarantees."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import jax

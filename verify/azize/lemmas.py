@@ -1,7 +1,5 @@
 """The moment lemmas C.9 and C.12, by exact moments."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The empirical mean: theorem 3.1, lemma C.6, equation 5 and their corrections."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,87 +1,28 @@
 """An attack aimed at another target: theorem 4.3, its readings and its correction."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 from mipsim import referee as rf
-from mipsim.theory import azize
-from mipsim.tradeoff import GaussianTradeOff
-from sims.azize_second_routes import by_sums, by_sums_off_the_lattice
-from sims.pooled_scores import OFF, BetterSide, Pooled, aim, pooled
+from sims.pooled_scores import (
+    BEST,
+    MIDPOINT,
+    OFF,
+    ONE_SIDED,
+    ZERO,
+    BetterSide,
+    advantage,
+    aim,
+    aimed_by_sums,
+    aimed_gaussian,
+    formula,
+    formula_of_the_appendix,
+    is_told,
+    pooled,
+    score_advantage,
+)
 from verify.azize.mean import RESTRICTED
 
 SIZES = tuple(100 * 2**k for k in range(8))
-DENSE = 1e-6
-"""What the advantage may be off between two thresholds of a density, and by rounding."""
-
-BEST = "best threshold, on the better side"
-ZERO = "the test {l_n > 0} that theorem 2.1 calls optimal"
-ONE_SIDED = "best threshold of {score > threshold}"
-MIDPOINT = "the threshold (m_scal - m_targ)/2, on the side of the sign of m_scal"
-
-
-def by_rule(found: Pooled, reading: str) -> float:
-    """The advantage at a threshold rule."""
-    if reading == MIDPOINT:
-        return float(np.sign(found.m_scal)) * found.advantage_at((found.m_scal - found.m_targ) / 2)
-    if reading == ZERO:
-        return found.advantage_at(0.0)
-    return float(np.abs(found.difference).max() if reading == BEST else max(found.difference.max(), 0.0))
-
-
-def advantage(n: int, reading: str, data: str, **at: Any) -> rf.Number:
-    """Of the ratio for z_targ, which is the covariance score in the limit (equation 5) where it is finite."""
-    return rf.Number(0.0) if data == OFF else score_advantage(n, reading, data, **at)
-
-
-def score_advantage(n: int, reading: str, data: str, **at: Any) -> rf.Number:
-    """Of the covariance score."""
-    return rf.Number(by_rule(pooled(aim(data, **at), n), reading), DENSE, route="exact law")
-
-
-def formula(n: int, **at: Any) -> float:
-    """The printed advantage, m_targ under the root."""
-    found = pooled(aim(**at), n)
-    return azize.misspecified_advantage(found.m_scal, found.m_targ)
-
-
-def formula_of_the_appendix(n: int, **at: Any) -> float:
-    """The advantage with m* under the root."""
-    found = pooled(aim(**at), n)
-    return azize.misspecified_advantage(found.m_scal, found.m_star)
-
-
-def gaussian(n: int, **at: Any) -> GaussianTradeOff:
-    """The curve with mu = |m_scal| / sqrt(m_targ)."""
-    found = pooled(aim(**at), n)
-    return azize.mean_tradeoff(found.m_scal**2 / found.m_targ)
-
-
-def second_route(reading: str, **at: Any) -> str:
-    """Draws of sums, and one test."""
-    if at["data"] == OFF:
-        return by_sums_off_the_lattice(at["p"])
-    one = aim(**at)
-    return by_sums(
-        one,
-        pooled(one, 400),
-        "zero" if reading == ZERO else "one side" if reading == ONE_SIDED else "midpoint",
-    )
-
-
-def _told(data: str, p: float, share: float, aimed: float, truth: float, tau: float) -> bool:
-    """A claimed advantage near 0 has no scale; of a large one nothing is left to see."""
-    if not 0.02 <= p <= 0.98:
-        return False
-    one = aim(data, p, share, aimed, truth, tau)
-    return (
-        abs(one.aimed) >= 0.1
-        and 0.05 <= one.tau * one.truth**2 <= 30.0
-        and 0.05 <= one.tau * one.aimed**2 <= 30.0
-    )
 
 
 _DOMAIN = {
@@ -126,7 +67,7 @@ THEOREM = rf.Statement(
     source="Azize & Basu, theorem 4.3",
     kind=rf.Limit("n", sizes=SIZES, unit="advantage"),
     domain=_DOMAIN | {"reading": rf.Choice(BEST, ZERO, ONE_SIDED, MIDPOINT)},
-    where=_told,
+    where=is_told,
     claimed=formula,
     truth=advantage,
     points=[
@@ -136,7 +77,7 @@ THEOREM = rf.Statement(
     control=rf.Control(_COINS | {"reading": BEST}),
     quote=_BODY,
     restricted_by=(*RESTRICTED, _PROOF),
-    second_route=second_route,
+    second_route=aimed_by_sums,
 )  # fmt: skip
 
 STATEMENTS = (
@@ -173,13 +114,15 @@ STATEMENTS = (
         source="Azize & Basu, theorem 4.3",
         kind=rf.Limit("n", sizes=SIZES),
         domain=_DOMAIN,
-        where=_told,
-        claimed=gaussian,
+        where=is_told,
+        claimed=aimed_gaussian,
         truth=lambda n, **at: BetterSide(pooled(aim(**at), n)),
         points=[rf.Point(at, name) for name, at in _AIMS.items()],
         control=rf.Control(_COINS),
         quote=_PROOF,
         restricted_by=RESTRICTED,
+        corrects=THEOREM.name,
+        derivation="That of azize-thm-4.3-corrected: the two limit laws are normal with one variance, so that thresholds of the score have the curve of their distance, at every FPR.",
     ),
     rf.Statement(
         name="azize-thm-4.3-appendix",
@@ -187,7 +130,7 @@ STATEMENTS = (
         source="Azize & Basu, appendix C.6",
         kind=THEOREM.kind,
         domain=_DOMAIN,
-        where=_told,
+        where=is_told,
         claimed=formula_of_the_appendix,
         truth=lambda n, **at: advantage(n, BEST, **at),
         points=[rf.Point(at, name) for name, at in _AIMS.items()],
@@ -195,7 +138,7 @@ STATEMENTS = (
         quote=_APPENDIX,
         restricted_by=RESTRICTED,
         slip=(_APPENDIX, _BODY),
-        second_route=lambda **at: second_route(BEST, **at),
+        second_route=lambda **at: aimed_by_sums(BEST, **at),
     ),
 )
 """Theorem 4.3, printed and corrected, its curve, and its restatement."""

@@ -1,7 +1,5 @@
 """The privacy onion: what removing outliers does to the leakage score of the points that remain."""
 
-from __future__ import annotations
-
 from math import inf
 
 from scipy import stats

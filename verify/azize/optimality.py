@@ -1,7 +1,5 @@
 """Theorem 2.1, by enumeration of every output."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Moments estimated from reference points."""
 
-from __future__ import annotations
-
 from math import inf
 
 from mipsim import GaussianTradeOff
@@ -139,7 +137,8 @@ DISTANCE = rf.Statement(
     points=[{"member": member, "n": n, "d": d, "draw": 0} for member in (False, True) for n, d in ((2, 1), (30, 1), (10, 2), (25, 3))],
     control=rf.Control({"member": False, "n": 10, "d": 2, "draw": 0}, attained=True),
     quote=FIGURE_6,
-    derivation="Step (2) of azize-reference-points-corrected.",
+    corrects=PRINTED.name,
+    derivation="Step (2) of azize-reference-points-corrected: Berry and Esseen for independent terms with third moments, with the constant of Shevtsova (2010).",
 )  # fmt: skip
 
 STATEMENTS = (PRINTED, CORRECTED, DISTANCE)

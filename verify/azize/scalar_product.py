@@ -1,7 +1,5 @@
 """The covariance attack against the scalar-product attack."""
 
-from __future__ import annotations
-
 from math import inf
 
 import numpy as np
@@ -145,7 +143,8 @@ CURVES = rf.Statement(
     control=rf.Control({"data": "gaussian", "tau": 2.0, "score": "half"} | _REST),
     quote=SCALAR,
     restricted_by=RESTRICTED,
-    derivation="Steps (1) to (4) of azize-scalar-product-corrected.",
+    corrects=PRINTED.name,
+    derivation="Steps (1) to (4) of azize-scalar-product-corrected. They hold for the weights of either score, uniformly, and the covariance score's make mu the largest.",
 )
 
 

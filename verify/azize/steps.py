@@ -1,7 +1,5 @@
 """Algorithm 4: the covariance attack on steps of gradient descent against the scalar product."""
 
-from __future__ import annotations
-
 from math import inf, pi
 
 import numpy as np
@@ -127,7 +125,8 @@ LIMIT = rf.Statement(
     control=rf.Control(scalar_product.CASES[7] | {"reference": "origin"}),
     quote=WELL,
     restricted_by=(PROVABLY,),
-    derivation="Step (3) of azize-alg-4-corrected; a score's sum over the rows is that of azize-scalar-product.",
+    corrects=PRINTED.name,
+    derivation="Step (3) of azize-alg-4-corrected; a score's sum over the rows is that of azize-scalar-product, whose limit is azize-scalar-product-corrected's.",
 )
 
 STATEMENTS = (PRINTED, CORRECTED, LIMIT)

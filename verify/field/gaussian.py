@@ -3,44 +3,9 @@
 import math
 
 import numpy as np
-from scipy.integrate import quad
-from scipy.special import log_ndtr
-from scipy.stats import norm
 
-from mipsim.referee import Bound, Control, Number, Point, Real, Statement
-
-GRANTED = 1e-13
-"""What SciPy's `log_ndtr` is granted, relative."""
-
-
-def log_delta(epsilon: float, mu: float) -> Number:
-    """log10 of the least delta for which a shift by mu standard deviations of a normal law is (epsilon, delta)-DP.
-
-    delta = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu), with r the ratio of the second term to the first: an error e of
-    the logarithms is one of e (1 + r) / (1 - r) of log delta.
-
-    Source: Balle & Wang (2018), theorem 8.
-
-    Examples:
-        >>> round(10 ** log_delta(1.0, 1.0).value, 6)
-        0.126937
-    """
-    first = float(log_ndtr(mu / 2.0 - epsilon / mu))
-    second = epsilon + float(log_ndtr(-mu / 2.0 - epsilon / mu))
-    left = -math.expm1(second - first)  # 1 - r
-    error = GRANTED * (2.0 + abs(first) + abs(second) + epsilon) * (2.0 - left) / left
-    return Number((first + math.log(left)) / math.log(10.0), error)
-
-
-def by_quadrature(epsilon: float, log10_delta: float) -> str:
-    """Delta as the integral of what the density of N(mu, 1) has above e^epsilon times that of N(0, 1)."""
-    mu = epsilon / np.sqrt(2.0 * (math.log(1.25) - log10_delta * math.log(10.0)))
-    start = epsilon / mu + mu / 2.0  # there the log ratio mu x - mu^2/2 is epsilon
-    found = quad(
-        lambda x: norm.pdf(x - mu) - math.exp(epsilon) * norm.pdf(x), start, start + 40.0, epsabs=0.0
-    )[0]
-    return f"quadrature of the two densities: delta = {found:.4g}, {10.0**log10_delta:.3g} was promised"
-
+from mipsim.referee import Bound, Control, Point, Real, Statement
+from sims.gaussian_accounting import calibrated_by_quadrature, log_delta
 
 CLASSICAL_GAUSSIAN = Statement(
     name="field-gaussian",
@@ -59,7 +24,7 @@ CLASSICAL_GAUSSIAN = Statement(
         Point({"epsilon": 8.5, "log10_delta": -5.0}, "epsilon 8.5"),
     ),
     control=Control({"epsilon": 1.0, "log10_delta": -5.0}, attained=True),
-    second_route=by_quadrature,
+    second_route=calibrated_by_quadrature,
 )
 
 CLASSICAL_GAUSSIAN_CORRECTED = CLASSICAL_GAUSSIAN.corrected(

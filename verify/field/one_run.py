@@ -2,50 +2,8 @@
 
 import math
 
-from scipy.special import ndtr
-from scipy.stats import binom
-
-import mipsim as mi
-from mipsim.referee import Bound, Choice, Control, Fixed, Number, Real, Statement, Whole
-from mipsim.theory.one_run import p_value, refuses_gdp
-
-APPROXIMATE, FUNCTIONAL = "by (epsilon, delta)", "by the trade-off curve"
-GRANTED = 1e-10
-"""What SciPy's binomial tails are granted, absolute."""
-
-
-def least_refused(
-    canaries: int, guesses: int, mu: float, delta: float, significance: float, bound: str
-) -> int:
-    """The least number of right guesses at which the audit calls the true guarantee of G_mu false; one more than all if none."""
-    epsilon = float(mi.GaussianTradeOff(mu).epsilon(delta))
-    low, high = 0, guesses + 1
-    while low < high:
-        middle = (low + high) // 2
-        if bound == APPROXIMATE:
-            refused = p_value(canaries, guesses, middle, epsilon, delta) <= significance
-        else:
-            refused = refuses_gdp(canaries, guesses, middle, mu, significance)
-        low, high = (low, middle) if refused else (middle + 1, high)
-    return low
-
-
-def false_alarms(
-    mu: float, canaries: int, threshold: float, delta: float, significance: float, bound: str
-) -> Number:
-    """The probability that the audit's bound is above the truth.
-
-    The score of a canary is N(0, 1), or N(mu, 1) if it is in; the auditor says "in" above a threshold that was fixed before. Given how
-    many guesses he makes (here: as many as are expected), each is right independently.
-    """
-    out, inside = float(ndtr(-threshold)), float(ndtr(mu - threshold))
-    guesses = max(1, round(canaries * (out + inside) / 2.0))
-    least = least_refused(canaries, guesses, mu, delta, significance, bound)
-    found = float(binom.sf(least - 1, guesses, inside / (out + inside)))
-    return Number(
-        found, GRANTED, route="binomial law", detail=f"{guesses} guesses; refused from {least} right ones on"
-    )
-
+from mipsim.referee import Bound, Choice, Control, Fixed, Real, Statement, Whole
+from sims.shuffled_laws import APPROXIMATE, FUNCTIONAL, false_alarms
 
 _POINTS = tuple(
     {"mu": mu, "canaries": 10_000, "threshold": 2.0, "delta": 1e-6, "significance": 0.05, "bound": bound}

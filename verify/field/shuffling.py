@@ -2,44 +2,8 @@
 
 import math
 
-import numpy as np
-from scipy.stats import binom
-
-from mipsim.referee import Bound, Control, Number, Real, Statement, Whole
-
-_TAIL = 1e-16
-"""Counts beyond this probability on either side are added to delta in full."""
-
-
-def amplified(n: int, local: float, log10_delta: float) -> float:
-    """The epsilon of the closed form."""
-    log_term = math.log(4.0) - log10_delta * math.log(10.0)
-    share = math.expm1(local) / (math.exp(local) + 1.0)
-    inner = 8.0 * math.sqrt(math.exp(local) * log_term / n) + 8.0 * math.exp(local) / n
-    return math.log1p(share * inner)
-
-
-def shuffled_delta(n: int, local: float, log10_delta: float) -> Number:
-    """log10 of an upper bound on delta at that epsilon, for n reports of any local randomiser of this epsilon.
-
-    The reports are post-processing of this pair: C ~ Bin(n - 1, e^-local) records are blended with the first, A ~ Bin(C, 1/2) of them
-    into its first input; the first itself is counted rightly with probability e^local / (1 + e^local). delta is a finite sum over
-    (C, A), and counts C in tails of 1e-16 are taken for delta = 1.
-
-    Source: Feldman, McMillan, Talwar (2021), theorem 3.2.
-    """
-    epsilon = amplified(n, local, log10_delta)
-    blended = math.exp(-local)
-    low, high = int(binom.ppf(_TAIL, n - 1, blended)), int(binom.isf(_TAIL, n - 1, blended))
-    right = math.exp(local) / (1.0 + math.exp(local))
-    total = 2.0 * _TAIL
-    for c in range(low, high + 1):
-        a = np.arange(c + 2)
-        stay, move = binom.pmf(a, c, 0.5), binom.pmf(a - 1, c, 0.5)
-        p, q = right * move + (1.0 - right) * stay, right * stay + (1.0 - right) * move
-        total += float(binom.pmf(c, n - 1, blended)) * float(np.maximum(p - math.exp(epsilon) * q, 0.0).sum())
-    return Number(math.log10(total), 1e-9)
-
+from mipsim.referee import Bound, Control, Real, Statement, Whole
+from sims.shuffled_laws import shuffled_delta
 
 SHUFFLING = Statement(
     name="field-shuffling",

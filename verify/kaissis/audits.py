@@ -1,15 +1,13 @@
 """The paper's audits: a canary in gradient space, and offline LiRA with a number of shadow models that is not said."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from mipsim import referee as rf
 from mipsim.theory import kaissis
 from mipsim.tradeoff import AbstractTradeOff
 from sims.relaxed_attackers import shadows_drawn
-from sims.relaxed_laws import lira, norm_curves
-from verify.kaissis.curves import EXACT, MU, Z, in_sight, probit
+from sims.relaxed_laws import lira
+from verify.kaissis.curves import EXACT, MU, Z, in_sight, of_norm, probit
 from verify.kaissis.lemmas import dimensions, points, positive
 
 _Z = (-3.7, -1.6, 0.5, 2.0)
@@ -28,7 +26,7 @@ AUDIT = rf.Statement(
     domain={"mu2": MU, "d": dimensions(1, 1000), "z": Z},
     where=in_sight(_drawn),
     claimed=lambda mu2, d, z: probit(kaissis.gaussian_tradeoff(mu2, d), z),
-    truth=lambda mu2, d, z: rf.Number(probit(norm_curves(d, mu2)[0], z), route="quadrature along the shift"),
+    truth=lambda mu2, d, z: of_norm(d, mu2, "j", z),
     points=[
         *(rf.Point({"mu2": 1.0, "d": 1, "z": z}, name=f"figure 3b, z = {z:g}", setting="paper") for z in _Z),
         *(rf.Point({"mu2": 2.0, "d": 50, "z": z}, name=f"figure 3c, z = {z:g}", setting="paper") for z in _Z),
@@ -83,6 +81,24 @@ LIRA = rf.Statement(
     ),
     second_route=shadows_drawn,
 )
+LIRA_ENOUGH = LIRA.corrected(
+    name="kaissis-audit-lira-enough",
+    says="At Delta/sigma = 1 two-sided offline LiRA is within 0.02 probits of j with 128 to 4096 shadow models at rates from 0.01, and with 256 to 4096 at "
+    "rates from 1e-4.",
+    source="Kaissis et al., figure 3a, with the numbers that it needs",
+    domain={"ratio": rf.Fixed(1.0), "shadows": rf.Whole(128, 4096, log=True)},
+    where=lambda ratio, shadows, alpha: rates_from(1e-4 if shadows >= 256 else 0.01, ratio, alpha),
+    points=[
+        *points(ratio=(1.0,), shadows=tuple(128 * 2**k for k in range(6)), alpha=_COARSE),
+        *points(ratio=(1.0,), shadows=tuple(256 * 2**k for k in range(5)), alpha=_FINE),
+    ],
+    control=rf.Control({"ratio": 1.0, "shadows": 128, "alpha": 0.01}),
+    restricted_by=(),
+    derivation=(
+        "The exact laws of kaissis-audit-lira-corrected, whose limit is proven there. What is left of it at these numbers of shadow models is "
+        "computed at the points that are judged, and not proven between them."
+    ),
+)
 LIRA_CORRECTED = LIRA.corrected(
     says="As the number of shadow models grows, the curve of two-sided offline LiRA on a logit that is linear in the released gradient tends to j.",
     kind=rf.Limit("shadows", sizes=tuple(64 * 2**k for k in range(10)), tolerance=0.02, unit="probit"),
@@ -99,26 +115,7 @@ LIRA_CORRECTED = LIRA.corrected(
         "where both rates stay away from 0 and 1. For the numbers that are named the exact laws are compared over the whole curve."
     ),
 )
-LIRA_ENOUGH = rf.Statement(
-    name="kaissis-audit-lira-enough",
-    says="At Delta/sigma = 1 two-sided offline LiRA is within 0.02 probits of j with 128 to 4096 shadow models at rates from 0.01, and with 256 to 4096 at "
-    "rates from 1e-4.",
-    source="Kaissis et al., figure 3a, with the numbers that it needs",
-    kind=LIRA.kind,
-    domain={"ratio": rf.Fixed(1.0), "shadows": rf.Whole(128, 4096, log=True), "alpha": _ALPHA},
-    where=lambda ratio, shadows, alpha: rates_from(1e-4 if shadows >= 256 else 0.01, ratio, alpha),
-    claimed=LIRA.claimed,
-    truth=LIRA.truth,
-    points=[
-        *points(ratio=(1.0,), shadows=tuple(128 * 2**k for k in range(6)), alpha=_COARSE),
-        *points(ratio=(1.0,), shadows=tuple(256 * 2**k for k in range(5)), alpha=_FINE),
-    ],
-    control=rf.Control({"ratio": 1.0, "shadows": 128, "alpha": 0.01}),
-    quote=LIRA.quote,
-    second_route=shadows_drawn,
-)
-
-STATEMENTS = (AUDIT, LIRA, LIRA_CORRECTED, LIRA_ENOUGH)
+STATEMENTS = (AUDIT, LIRA, LIRA_ENOUGH, LIRA_CORRECTED)
 """A canary meets j; LiRA does with enough shadow models."""
 SAMPLES = {"kaissis-audit-lira": (0, 0, 0)}
 """How many shadow models are used is not said, so that the share of the numbers that suffice says nothing."""

@@ -1,7 +1,5 @@
 """Several Gaussian steps and many dimensions: lemma 8 and the blessing of dimensionality."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mipsim import referee as rf

@@ -1,7 +1,5 @@
 """The generalised likelihood ratio test: lemma 5."""
 
-from __future__ import annotations
-
 from mipsim import referee as rf
 from sims.relaxed_tests import COIN, HALVES, NO_COIN, power_gap, scores_drawn
 from verify.kaissis.lemmas import DELTA, GUMBEL, NOISES, RATE, ROUNDING, SETTINGS, SYMMETRIC

@@ -1,7 +1,5 @@
 """Lemmas 1 to 4 of Kaissis et al.: what the attacker without the record can test, as printed and corrected."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from typing import Any
@@ -16,9 +14,9 @@ from sims.relaxed_tests import (
     composite_failure,
     counted,
     falls,
-    integrated_power,
     one_test_for_both,
     share_kept,
+    two_sided_power,
 )
 
 
@@ -104,10 +102,7 @@ LEMMA_1 = rf.Statement(
         "In the RTM, no UMP level alpha test exists for all possible values of q(D'), i.e. theta in Theta_1.",
         "lemma 1",
     ),
-    restricted_by=(
-        BOTH_SIDES,
-        REAL_LINE,
-    ),
+    restricted_by=(BOTH_SIDES, REAL_LINE),
     second_route=one_test_for_both,
 )
 LEMMA_1_CORRECTED = LEMMA_1.corrected(
@@ -227,7 +222,9 @@ LEMMA_4 = rf.Statement(
         "alpha": rf.Real(1e-4, 1 - 1e-4),
     },
     claimed=lambda noise, delta, rate, nu, alpha: float(magnitude(noise, nu * delta, rate).tpr_at(alpha)),
-    truth=integrated_power,
+    truth=lambda noise, delta, rate, nu, alpha: (
+        rate * float(two_sided_power(noise, nu * delta, alpha)) + (1 - rate) * alpha
+    ),
     points=[
         one | {"nu": nu, "alpha": alpha}
         for one in SETTINGS

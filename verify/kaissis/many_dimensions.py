@@ -1,7 +1,5 @@
 """Many dimensions and many steps: theorem 3 and equation 7."""
 
-from __future__ import annotations
-
 from scipy.special import ndtr
 
 from mipsim import referee as rf

@@ -1,7 +1,5 @@
 """What the attacker can do in practice: power at a low FPR, and reconstruction."""
 
-from __future__ import annotations
-
 from scipy.special import ndtr, ndtri
 
 from mipsim import referee as rf
@@ -109,6 +107,14 @@ RERO_LENGTHS = rf.Statement(
     ],
     control=rf.Control({"records": 2, "nearest": 0.0, "bend": 1.0, "mu": 3.0, "d": 1}, attained=True),
     quote=RERO_QUOTE,
+    corrects="kaissis-rero-guarantee",
+    derivation=(
+        "Let g name one of N records by what is seen, given which every direction of a shift is as likely, and a_k = P(g = k) without a shift. "
+        "Record k is named with a probability of at most 1 - j_s(a_k), s its length, since {g = k} is a test of FPR a_k and that of the magnitude is the "
+        "best (kaissis-thm-2-guarantee-corrected); j_s falls with s, so that this is at most 1 - j(a_k), j that of the largest. The success is the mean over the "
+        "records, and 1 - j is concave: it is at most 1 - j of the mean of the a_k (Jensen), which is at most 1/N, as the events are "
+        "disjoint. J <= j gives the second bound."
+    ),
 )
 
 LENGTHS = "the attacker knows how far each record shifts the output, not which way"

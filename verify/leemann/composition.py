@@ -33,7 +33,7 @@ def long_run(
 ) -> AbstractTradeOff | rf.Number:
     """T steps at the rate c / sqrt(t); of an endless run the advantage that an attacker has at least."""
     if reading == ENDLESS:
-        return rf.Number(endless(size, c, steps), unit="advantage", route="exact affinities of the steps")
+        return rf.Number(endless(size, c, steps), unit="advantage", route="affinities of the steps, bounded")
     rate = c / steps**0.5
     exposed = long_run_curve(size, rate, steps) if curve == GAUSSIAN else coins_curve(size, rate, steps)
     return over_targets(exposed, share)
@@ -86,8 +86,13 @@ LEMMA_5_1 = rf.Statement(
         *rf.rows(_OWN | {"reading": ENDLESS}, "size c", (0.3, 8.0), (0.5, 4.0)),
     ],
     control=rf.Control(_RUNS[2], attained=True),
-    quote=quotes.LEMMA_5_1,
-    restricted_by=(quotes.LEMMA_5_1_TITLE, quotes.INDEPENDENT_STEPS),
+    quote=rf.Quote(
+        "If a single SGD-Step is at least as hard as μ_step-GMIP with respect to the samples that were part of the batch and "
+        "n sqrt(t) / N → c as lim_{t→∞} (the batch size is gradually decreased), then the noisy SGD algorithm will be μ-GMIP with "
+        "μ = sqrt(2) c sqrt(exp(μ_step²)Φ(1.5 μ_step) + 3Φ(-0.5 μ_step) - 2).",
+        "lemma 5.1 and equation 10",
+    ),
+    restricted_by=(rf.Quote("Asymptotic convergence of infinite DP-SGD", "title of lemma 5.1"), quotes.INDEPENDENT_STEPS),
     second_route=lambda reading, curve, size, c, share: drawn_endless(size, c)
     if reading == ENDLESS
     else drawn_exposed(size, c, share, equation_10(reading, curve, size, c, share)),
@@ -123,7 +128,6 @@ GAME_LIMIT = replace(
     claimed=lambda size, c: GaussianTradeOff(leemann.game_limit_mu(size, c)),
     points=_RUNS[:4],
     control=rf.Control(_RUNS[1]),
-    corrects="",
 )
 
 
@@ -165,7 +169,12 @@ APPENDIX_D_3 = rf.Statement(
         *rf.grid(_ONE, curve=COIN, size=2.0, share=0.5, k=(2, 4, 5, 16)),
     ],
     control=rf.Control(_ONE),
-    quote=quotes.COMPOSITION,
+    quote=rf.Quote(
+        "The next lemma provides such a result for μ-GMIP and follows from a result that holds for hypotheses tests between "
+        "Gaussian random variables due to Dong et al. [11] (see Appendix D.3 for details and more results). ... using the composition "
+        "result for k steps in Appendix D.3",
+        "section 5.2 and the caption of figure 2",
+    ),
     restricted_by=(quotes.INDEPENDENT_STEPS,),
     second_route=lambda **at: exposed_alone(**at, claimed=promised(**at)),
 )  # fmt: skip

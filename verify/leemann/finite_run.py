@@ -52,7 +52,11 @@ FINITE = rf.Statement(
         *rf.rows({}, _AT, (2.5, 0.005, 1), (2.0, 0.01, 1), (2.0, 0.1, 10), (1.0, 0.01, 100), (0.5, 0.5, 10)),
     ],
     control=rf.Control({"size": 2.0, "rate": 0.01, "steps": 1}),
-    quote=quotes.FINITE_RUN,
+    quote=rf.Quote(
+        "Note that this result also provides a (loose) bound for the case where exactly T iterations are run with a batch size of "
+        "n' with c = n' sqrt(T) / N (through using n(t) = n' if t <= T, else n(t) = n' sqrt(T) / sqrt(t)).",
+        "section 5.2, after lemma 5.1",
+    ),
     restricted_by=(quotes.INDEPENDENT_STEPS,),
     second_route=by_inversion,
 )

@@ -71,8 +71,18 @@ THEOREM_4_2 = rf.Statement(
         *rf.rows(_REST | {"mechanism": SUM, "reading": ADD}, "n mu", (1, 1.0), (2, 1.0), (5, 2.0)),
     ],
     control=rf.Control(_TIGHT),
-    quote=quotes.THEOREM_4_2,
-    restricted_by=(quotes.DIFFER_BY_ONE, quotes.ADDED_INSTANCE),
+    quote=rf.Quote(
+        "Let an algorithm A : D^n → R^d be f-differentially private [11]. Then, algorithm A will also be f-membership inference "
+        "private.",
+        "theorem 4.2",
+    ),
+    restricted_by=(
+        rf.Quote(
+            "An algorithm is DP if for any two neighboring datasets S, S' (that differ by one instance) ...",
+            "section 3",
+        ),
+        quotes.ADDED_INSTANCE,
+    ),
     second_route=lambda reading, n, mu, own: summed(n, shift_of(reading, mu), own, mu),
 )
 

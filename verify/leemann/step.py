@@ -190,7 +190,11 @@ COROLLARY_5_1 = rf.Statement(
         "1)/2, the FNRs differ by O(d^-1/2 + 1/n) at most, uniformly in alpha, K and the path; so do the probits where both error rates "
         "are bounded away from 0."
     ),
-    quote=quotes.COROLLARY_5_1,
+    quote=rf.Quote(
+        "For large d, n, noisy SGD is approximately g_{μ_Step}-GMIP. In particular, β(α) ≈ Φ(Φ^-1(1 - α) - μ_Step) with privacy "
+        "parameter: μ_Step = (d + (2n_effective - 1)K) / (n_effective sqrt(2d + 4n_effective K)).",
+        "corollary 5.1 and equation 9",
+    ),
     restricted_by=(quotes.SMALL_SIZES,),
 )  # fmt: skip
 

@@ -7,7 +7,6 @@ import numpy as np
 from mipsim import referee as rf
 from mipsim.tradeoff import stochastic_composition
 from sims.leemann_problems import FAMILIES, drawn_family, drawn_polygons, min_plus
-from verify.leemann import quotes
 
 DRAWN, WHOLE = "drawn", "polygons in whole numbers"
 
@@ -82,8 +81,12 @@ THEOREM_4_1 = rf.Statement(
     control=rf.Control(
         {"curves": "Gaussian"} | _NAMED, shift=-0.03, truth=lambda factor, **at: fault(**at, line=factor)
     ),
-    quote=quotes.THEOREM_4_1,
-    restricted_by=(quotes.MINIMUM_EXISTS,),
+    quote=rf.Quote(
+        "The stochastic composition of trade-off functions h(x) maintains the characteristics of a trade-off function, i.e., it "
+        "is convex, non-increasing, (⊗ h(x))(r) <= 1 - r for all r in [0, 1], and it is continuous at zero.",
+        "theorem 4.1",
+    ),
+    restricted_by=(rf.Quote("(supposing the minimum exists)", "definition 4.1, below equation 6"),),
     derivation=(
         "Convex: mixing two splits mixes their FPRs, and h(x) is convex. Non-increasing: a split of mean alpha plus a share of what is "
         "left to 1 has a larger mean and no larger FNR. At most 1 - alpha: the constant split. Continuous at 0: for splits of mean 2^-k "

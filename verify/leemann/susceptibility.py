@@ -96,7 +96,7 @@ EXPECTED_K = rf.Statement(
     claimed=lambda part, at: 1.0 if part == MEAN else rf.Number((1 + 2 * at) ** -0.5, unit="Laplace transform of K"),
     truth=lambda part, d, draw, at: rf.Number(mean_of_k(d, draw), route="enumeration")
     if part == MEAN
-    else rf.Number(transform_of_k(at), unit="Laplace transform of K", route="quadrature"),
+    else rf.Number(transform_of_k(at), unit="Laplace transform of K", route="lattice sum"),
     points=[
         *rf.rows(_MEAN, "d draw", (1, 0), (3, 1), (6, 2), (8, 3)),
         *rf.grid(_TRANSFORM, at=(0.01, 0.1, 1.0, 10.0, 100.0)),
@@ -150,8 +150,12 @@ ALGORITHM_1 = rf.Statement(
     ],
     control=rf.Control(_SETTINGS[2] | {"reading": MEANT, "level": 0.1}),
     quote=quotes.ALGORITHM_1,
-    restricted_by=(quotes.ESTIMATED_MOMENTS,),
-    slip=(quotes.ALGORITHM_1, quotes.P_VALUE),
+    restricted_by=(rf.Quote(
+        "In practice, however, the empirical estimates of μ̂, Σ̂^-1 and thus K̂ will be noisy and therefore we do not expect that "
+        "the empirical trade-off curves match the analytical curves exactly.",
+        "section 6.1, after algorithm 1",
+    ),),
+    slip=(quotes.ALGORITHM_1, rf.Quote("▷ Compute log p-value under H_0", "algorithm 1, the comment of line 10")),
     second_route=lambda reading, d, n, k, level: drawn_p_values(d, n, k, level)
     if reading == MEANT
     else f"SciPy: ncx2.ppf at the mean of S gives {scipy_ncx2.ppf(d + n * k, d, n * k)}",

@@ -1,7 +1,5 @@
 """The report's folder: verdicts.json, whole after every statement, and index.html and FINDINGS.md at the end."""
 
-from __future__ import annotations
-
 import json
 import platform
 import subprocess

@@ -4,20 +4,30 @@ JSON has no infinities: they are written as the strings "inf" and "-inf" (so tha
 back), and NaN, a number that does not exist, as null. A statement that could not be judged has the verdict null.
 """
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Mapping
 from typing import Any
 
 from mipsim.referee import Outcome, Statement, Verdict
-from mipsim.referee.defect import defect_of, readings_of
 from mipsim.referee.outcome import is_judged
+from mipsim.referee.reporting.page import record
 from mipsim.referee.reporting.plain import plain
-from mipsim.referee.reporting.where import importance
 from mipsim.referee.result import PointResult
 from verify.register import paper_of
+
+SAME = (
+    "verdict",
+    "defect",
+    "share",
+    "readings",
+    "corrected_by",
+    "failures",
+    "findings",
+    "importance",
+    "seconds",
+)
+"""What an entry holds as the referee's own report does."""
 
 
 def command_of(outcome: Outcome, scale: str) -> str:
@@ -41,30 +51,21 @@ def record_of(
         hunt: the record of its hunt, if there was one.
         scale: of the run.
     """
-    statement = outcome.statement.record()
+    whole, statement = record(outcome, correction), outcome.statement.record()
     worst = outcome.worst if outcome.verdict is Verdict.REFUTED else None
     return plain(
         {
             "claim": statement.pop("name"),
             "paper": paper_of(outcome.statement.name),
             "statement": statement.pop("says"),
-            "verdict": outcome.verdict if is_judged(outcome) else None,
-            "defect": defect_of(outcome, correction),
-            "share": outcome.share,
-            "readings": readings_of(outcome),
+            **{key: whole[key] for key in SAME},
             **statement,
+            "verdict": outcome.verdict if is_judged(outcome) else None,
             "corrects": outcome.statement.corrects or None,
-            "corrected_by": None if correction is None else correction.name,
             "same_formula": correction is not None and correction.claimed is outcome.statement.claimed,
-            "counterexample": None
-            if worst is None
-            else _point(worst) | {"command": command_of(outcome, scale)},
+            "counterexample": worst and _point(worst) | {"command": command_of(outcome, scale)},
             "points": [_point(one) for one in outcome.judged],
-            "failures": [vars(one) for one in outcome.failures],
-            "findings": [vars(one) for one in outcome.findings],
-            "importance": importance(outcome),
             "hunt": hunt,
-            "seconds": outcome.seconds,
         }
     )
 

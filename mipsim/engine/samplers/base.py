@@ -6,10 +6,12 @@ from typing import ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
 
+from mipsim._precision import exact_scope
 from mipsim.attacks.base import AbstractAttack
-from mipsim.engine.random.counter import Draws, halves, long_word, uniform, words_of
+from mipsim.engine.random.counter import Draws, halves, long_word, run_draws, uniform, words_of
 from mipsim.games.base import AbstractGame, Round, lawful_round
 
 BLOCK = 16384
@@ -35,6 +37,13 @@ class AbstractSampler(eqx.Module):
     @abstractmethod
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         """Scores (float64) of the games: shape (G,), or (G, columns) where each game has several."""
+
+    def nan_outputs(self, seed: int, stream: int, games: range) -> int:
+        """In how many of these games, of both worlds and played again, the output holds NaN: whose fault a NaN score is.
+
+        0 where the score is drawn from its law, or the output from a law that has no NaN.
+        """
+        return 0
 
 
 def block_games(numbers_per_game: int, budget: int, most: int) -> int:
@@ -73,6 +82,28 @@ class AbstractRounds(AbstractSampler):
             return jnp.asarray(self.attack.score(*play(key, member))).astype(jnp.float64)
 
         return jax.vmap(score)(game_keys(draws))
+
+    def nan_outputs(self, seed: int, stream: int, games: range) -> int:
+        with exact_scope():
+            run, size, found = run_draws(seed, stream), self.block, 0
+            for first in range(games.start - games.start % size, games.stop, size):
+                numbers = np.arange(first, first + size, dtype=np.uint64)
+                own = (numbers >= games.start) & (numbers < games.stop)
+                for world in (0, 1):
+                    draws = run._replace(world=jnp.asarray(world), games=jnp.asarray(numbers))
+                    found += int((np.asarray(_has_nan(self, draws)) & own).sum())
+        return found
+
+
+@eqx.filter_jit
+def _has_nan(rounds: AbstractRounds, draws: Draws) -> Bool[Array, " G"]:
+    play, member = rounds.round(), draws.world == 1
+
+    def is_nan(key: Array) -> Array:
+        leaves = jax.tree.leaves(play(key, member)[1])
+        return jnp.any(jnp.stack([jnp.any(jnp.isnan(jnp.asarray(leaf, float))) for leaf in leaves]))
+
+    return jax.vmap(is_nan)(game_keys(draws))
 
 
 class LiteralSampler(AbstractRounds):

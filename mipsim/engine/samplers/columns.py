@@ -219,10 +219,10 @@ def column_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Colu
 
 
 def _lattice(data: AbstractDistribution, rows: int) -> LatticeColumns | None:
-    full = lattice_table(data, rows)
+    full = lattice_table(data, rows, most=_MOST_BYTES / 2)  # beside it, one for a row less
     rest = None if full is None else lattice_table(data, rows - 1, full.bits)
     one = lattice_table(data, 1)
-    if full is None or rest is None or one is None or 2 * full.entries.nbytes > _MOST_BYTES:
+    if full is None or rest is None or one is None:
         return None
     return LatticeColumns(
         entries=jnp.asarray(np.stack([full.entries, rest.entries], axis=1).reshape(-1)),

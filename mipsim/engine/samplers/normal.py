@@ -151,7 +151,7 @@ def _whole(line: _Line, release: Release) -> NormalSampler:
     means = line.offset + np.array([line.row_mean, ((k - 1) * line.row_mean + line.target) / k])
     return NormalSampler(
         mean=jnp.asarray(means),
-        sd=jnp.sqrt(jnp.array([k, k - 1.0]) * line.row_variance / k**2 + line.noise),
+        sd=jnp.sqrt(jnp.array([k, k - 1.0]) * line.row_variance / float(k) ** 2 + line.noise),
         coin=Coin(release.inclusion),
         block=BLOCK,
     )
@@ -189,7 +189,7 @@ def _random(data: Gaussian, release: Release, attack: AbstractAttack) -> RandomN
         return None
     return RandomNormalSampler(
         scale=jnp.asarray(scale),
-        sd=jnp.sqrt(jnp.array([k, k - 1.0]) / k**2 + (both / scale - 1.0)),
+        sd=jnp.sqrt(jnp.array([k, k - 1.0]) / float(k) ** 2 + (both / scale - 1.0)),
         share=jnp.asarray(np.array([0.0, 1.0 / k])),
         slope=jnp.asarray(-scale / (2.0 * attack.n)),
         coin=Coin(release.inclusion),

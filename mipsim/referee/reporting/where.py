@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -48,6 +49,10 @@ def seen(outcome: Outcome) -> Seen:
     ]
 
 
+_WEIGHED: WeakKeyDictionary[Outcome, dict[str, float]] = WeakKeyDictionary()
+"""Of outcomes that are still in use: the page, its table and its data all ask."""
+
+
 def importance(outcome: Outcome) -> dict[str, float]:
     """What share of the variance of the strain's ranks each parameter explains alone, largest first.
 
@@ -62,6 +67,12 @@ def importance(outcome: Outcome) -> dict[str, float]:
         >>> list(importance(rf.hunt(slope, "256 probes", progress=False)))
         ['x', 'idle']
     """
+    if outcome not in _WEIGHED:
+        _WEIGHED[outcome] = _weighed(outcome)
+    return dict(_WEIGHED[outcome])
+
+
+def _weighed(outcome: Outcome) -> dict[str, float]:
     rows = [row for row in seen(outcome) if not math.isnan(row[1])]
     names = [n for n in outcome.statement.free if not isinstance(outcome.statement.domain[n], Fixed)]
     if len(rows) < 2:

@@ -1,0 +1,242 @@
+"""A user's function is traced once and that trace plays every game: here it is seen whether that is what was meant."""
+
+from __future__ import annotations
+
+import functools
+import random
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
+
+_CHECKED: WeakKeyDictionary[Any, set[Any]] = WeakKeyDictionary()
+"""Function -> the shapes for which it was found pure: its trace is not compared again."""
+
+_REMEDIES: tuple[tuple[type[Exception], str], ...] = (
+    (
+        jax.errors.TracerBoolConversionError,
+        "decides by `if`, `while`, `and`, `or` or `not` on a value that differs from game to game; use jax.numpy.where or jax.lax.cond",
+    ),
+    (
+        jax.errors.TracerArrayConversionError,
+        "hands a value that differs from game to game to NumPy or SciPy; use jax.numpy or jax.scipy",
+    ),
+    (
+        jax.errors.TracerIntegerConversionError,
+        "takes a value that differs from game to game for a length, an index of a list or the end of a range; use jax.numpy or jax.lax.fori_loop",
+    ),
+    (
+        jax.errors.NonConcreteBooleanIndexError,
+        "keeps the entries that a mask picks, whose number differs from game to game; use jax.numpy.where(mask, x, 0)",
+    ),
+    (
+        jax.errors.ConcretizationTypeError,
+        "makes a Python number of a value that differs from game to game by float(), int() or .item(); keep it a JAX array",
+    ),
+    (
+        jax.errors.UnexpectedTracerError,
+        "uses a value that it kept from an earlier call; take everything from the arguments and return what is wanted",
+    ),
+)
+"""What JAX objects to, as a sentence on the function, and what to write in its place; subclasses before their bases."""
+
+
+class ImpureFunctionError(ValueError):
+    """A user's function that no trace can stand for; the message names it, and what to write in its place."""
+
+
+def name_of_function(function: object) -> str:
+    """How messages call a function.
+
+    Examples:
+        >>> name_of_function(len)
+        'len'
+    """
+    return str(getattr(function, "__qualname__", type(function).__name__)).replace("<locals>.", "")
+
+
+def call_pure(role: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a user's function, and see on the way that what JAX traces is what the function says.
+
+    Under a trace it is traced twice more by itself, the first time for these shapes: a function of its arguments alone gives the
+    same operations and constants each time, and lets no traced value out. A deterministic function is one.
+
+    Args:
+        role: what the function is, for messages: "mechanism" or "attack".
+        function: the user's.
+        *arguments: arrays, or a typed key first.
+
+    Raises:
+        ImpureFunctionError: where the traces differ, or it draws from NumPy's or Python's random numbers, keeps a traced value, or does with
+            one what JAX cannot trace.
+
+    Examples:
+        >>> import jax.numpy as jnp
+        >>> noisy = lambda key, records: records.mean() + np.random.normal()
+        >>> try:
+        ...     jax.eval_shape(lambda r: call_pure("mechanism", noisy, jax.random.key(0), r), jnp.zeros(3))
+        ... except ImpureFunctionError as error:
+        ...     print(str(error).partition(";")[0])
+        mechanism <lambda> draws from np.random while it is traced, once for all games
+    """
+    if any(isinstance(x, Tracer) for x in jax.tree.leaves(arguments)):
+        _check(f"{role} {name_of_function(function)}", function, arguments, takes_key=role == "mechanism")
+    return function(*arguments)
+
+
+def pure_method(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of a user's own class that is watched as `call_pure` watches functions."""
+
+    @functools.wraps(method)
+    def watched(self: Any, *arguments: Any) -> Any:
+        @functools.wraps(method)
+        def bound(*given: Any) -> Any:
+            return method(self, *given)
+
+        return call_pure("mechanism" if method.__name__ == "release" else "attack", bound, *arguments)
+
+    return watched
+
+
+def _check(who: str, function: Callable[..., Any], arguments: tuple[Any, ...], takes_key: bool) -> None:
+    shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct(np.shape(x), x.dtype), arguments)
+    asked = str(shapes)
+    try:
+        known = _CHECKED.setdefault(function, set())
+    except TypeError:  # it cannot be hashed, or referred to weakly
+        known = set()
+    if asked in known:
+        return
+    before = _states(function)
+    first, second = _traced(who, function, shapes), _traced(who, function, shapes, guarded=True)
+    if (drawn := _differing(before, _states(function))) is not None:
+        raise ImpureFunctionError(f"{who} draws from {drawn} while it is traced, {_FROZEN}")
+    if list(_facts(first)) != list(_facts(second)):
+        raise ImpureFunctionError(
+            f"{who} gives other constants each time it is traced, by random numbers that are not JAX's, a clock or a counter: "
+            f"they are drawn {_FROZEN}"
+        )
+    if takes_key and _ignores_its_key(first):
+        warnings.warn(
+            f"{who} draws jax.random numbers from a key of its own and leaves the key that it is given alone: its draws are the "
+            "same in every game",
+            stacklevel=2,
+        )
+    known.add(asked)
+
+
+_FROZEN = "once for all games; draw from the key that it is given, as jax.random.normal(key, shape) does, and split the key for several draws"
+
+
+def _traced(
+    who: str, function: Callable[..., Any], shapes: tuple[Any, ...], guarded: bool = False
+) -> ClosedJaxpr:
+    """A trace; guarded, it also fails where a traced value is kept.
+
+    Inner functions that are jitted are traced again for the second: JAX keeps their traces by this setting, too.
+    """
+    try:
+        with ExitStack() as scope:
+            if guarded:
+                scope.enter_context(jax.checking_leaks())
+                scope.enter_context(jax.default_matmul_precision("highest"))
+            return jax.make_jaxpr(lambda *arguments: function(*arguments))(*shapes)
+    except Exception as error:
+        if guarded and "Leaked" in str(error):
+            raise ImpureFunctionError(
+                f"{who} keeps a value of the trace, in a list, an attribute or a global, where it stands for no game; return what is "
+                "wanted, or keep shapes and numbers only"
+            ) from error
+        remedy = next((said for kind, said in _REMEDIES if isinstance(error, kind)), None)
+        if remedy is None:
+            raise
+        raise ImpureFunctionError(f"{who}{_line(function, error)} {remedy}") from error
+
+
+def _line(function: Callable[..., Any], error: Exception) -> str:
+    """The line of the function's own file where it went wrong."""
+    own = getattr(getattr(function, "__wrapped__", function), "__code__", None)
+    file = getattr(own, "co_filename", None)
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return f", line {lines[-1]}," if lines else ""
+
+
+def _states(function: Callable[..., Any]) -> dict[str, Any]:
+    """Where the random numbers stand that a function could draw from, those of its closure and globals among them."""
+    shared: Any = np.random.get_state()  # noqa: NPY002 - it is the global state that is watched
+    states: dict[str, Any] = {
+        "np.random": (shared[1].tobytes(), *shared[2:]),
+        "random": random.getstate(),
+    }
+    function = getattr(function, "__wrapped__", function)
+    code = getattr(function, "__code__", None)
+    cells = getattr(function, "__closure__", None) or ()
+    names = () if code is None else code.co_names
+    held = [getattr(function, "__globals__", {}).get(name) for name in names]
+    for cell in cells:
+        try:
+            held.append(cell.cell_contents)
+        except ValueError:  # not filled yet
+            continue
+    for one in held:
+        if isinstance(one, np.random.Generator):
+            states[f"a NumPy generator ({id(one):x})"] = str(one.bit_generator.state)
+    return states
+
+
+def _differing(before: dict[str, Any], after: dict[str, Any]) -> str | None:
+    changed = (name for name in before if before[name] != after[name])
+    return next((name.split(" (")[0] for name in changed), None)
+
+
+def _facts(closed: ClosedJaxpr) -> Iterator[Any]:
+    """What a trace computes, without names: constants, operations, and the numbers in them."""
+    for constant in closed.consts:
+        yield _value(constant)
+    yield from _operations(closed.jaxpr)
+
+
+def _operations(jaxpr: Any) -> Iterator[Any]:
+    for equation in jaxpr.eqns:
+        yield equation.primitive.name
+        yield from (_value(x.val) for x in equation.invars if isinstance(x, Literal))
+        yield from (str(x.aval) for x in equation.outvars)
+        for name in sorted(equation.params):
+            yield from _parameter(equation.params[name])
+
+
+def _parameter(value: Any) -> Iterator[Any]:
+    if isinstance(value, ClosedJaxpr):
+        yield from _facts(value)
+    elif isinstance(value, Jaxpr):
+        yield from _operations(value)
+    elif isinstance(value, (tuple, list)):
+        for one in value:
+            yield from _parameter(one)
+    elif isinstance(value, (bool, int, float, np.number)):
+        yield repr(value)
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, Tracer):
+        return id(value)
+    if isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jax.dtypes.prng_key):
+        value = jax.random.key_data(value)
+    array = np.asarray(value)
+    return array.dtype.str, array.shape, array.tobytes()
+
+
+def _ignores_its_key(closed: ClosedJaxpr) -> bool:
+    """Whether the first argument is used nowhere, though random numbers are drawn."""
+    used = {id(x) for equation in closed.jaxpr.eqns for x in equation.invars}
+    used |= {id(x) for x in closed.jaxpr.outvars}
+    drawn = any(isinstance(x, str) and x in ("random_bits", "threefry2x32") for x in _facts(closed))
+    return drawn and id(closed.jaxpr.invars[0]) not in used

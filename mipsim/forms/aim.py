@@ -1,0 +1,49 @@
+"""Whether an attack was made for the game that it plays."""
+
+import warnings
+
+from mipsim.attacks.base import AbstractAttack
+from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodRatio, QuadraticRatio
+from mipsim.forms.release import mean_of
+from mipsim.forms.score import name_of
+from mipsim.games.base import AbstractGame, AbstractMembershipGame
+from mipsim.games.random_target import RandomTarget
+
+
+def check_aim(game: AbstractGame, attack: AbstractAttack) -> None:
+    """Refuse an attack that is aimed at one record where every game has another, and warn of a ratio of another n.
+
+    Aimed at another record than the one target of its game an attack is a weaker one, and may be meant so; a likelihood ratio
+    of another number of rows is a weaker one, too, but not the likelihood ratio that its name says.
+
+    Raises:
+        ValueError: naming the attack and the game.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> data = mi.Gaussian(0.0, 1.0)
+        >>> game = mi.RandomTarget(mi.EmpiricalMean(), data, n=10)
+        >>> check_aim(game, mi.CovarianceScore(data, n=10, target=[1.0]))
+        Traceback (most recent call last):
+        ...
+        ValueError: attack CovarianceScore is aimed at one record, but RandomTarget draws another target in each game; leave out its target
+    """
+    if isinstance(game, RandomTarget) and getattr(attack, "aim", None) is not None:
+        raise ValueError(
+            f"attack {name_of(attack)} is aimed at one record, but RandomTarget draws another target in each game; leave out its "
+            "target"
+        )
+    release = mean_of(game.mechanism, game.n) if isinstance(game, AbstractMembershipGame) else None
+    if release is None:
+        return
+    rows = None
+    if isinstance(attack, LikelihoodRatio):
+        rows = attack.rows
+    elif isinstance(attack, (GaussianLikelihoodRatio, QuadraticRatio)):
+        rows = attack.n
+    if rows is not None and rows != release.rows:
+        warnings.warn(
+            f"attack {name_of(attack)} is the likelihood ratio for a mean of {rows} rows, but the game's mechanism averages "
+            f"{release.rows}: it is not the optimal attack; give it the n of the game",
+            stacklevel=4,
+        )

@@ -1,0 +1,99 @@
+"""What was found, for authors: every refuted statement with its sentence, counterexample and correction, in Markdown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from mipsim.referee.defect import correction_of, defect_of
+from mipsim.referee.outcome import Outcome
+from mipsim.referee.reporting.plain import plain
+from mipsim.referee.result import Verdict
+from mipsim.referee.statement import Quote, Statement
+
+
+def findings(
+    outcomes: Sequence[Outcome],
+    *,
+    head: str,
+    chapter: Callable[[Statement], str],
+    commands: Mapping[str, str],
+    known: Sequence[Statement] = (),
+    hunts: Mapping[str, str] | None = None,
+) -> str:
+    """Write the findings.
+
+    Args:
+        outcomes: in the order in which they are told.
+        head: what comes first.
+        chapter: whose statement it is: the title above it and its neighbours.
+        commands: name -> the command that shows a statement's worst point again.
+        known: statements among which corrections are looked up, beside those of `outcomes`.
+        hunts: name -> what is told of the hunts of a statement.
+
+    Examples:
+        >>> findings([], head="# Nothing", chapter=lambda statement: statement.source, commands={})
+        '# Nothing'
+    """
+    judged = {one.statement.name: one for one in outcomes}
+    statements = [*(one.statement for one in outcomes), *known]
+    parts, last = [head], None
+    for outcome in outcomes:
+        statement = outcome.statement
+        if outcome.verdict is not Verdict.REFUTED or statement.corrects:
+            continue
+        if (title := chapter(statement)) != last:
+            last = title
+            parts.append(f"\n## {title}\n")
+        twin = correction_of(statement, statements)
+        verdict = "" if twin is None or twin.name not in judged else str(judged[twin.name].verdict)
+        told = (hunts or {}).get(statement.name, "")
+        parts.append(_finding(outcome, twin, verdict or "not judged here", told, commands[statement.name]))
+    return "\n".join(parts)
+
+
+def _finding(outcome: Outcome, twin: Statement | None, verdict: str, hunted: str, command: str) -> str:
+    statement = outcome.statement
+    defect = defect_of(outcome, twin)
+    meaning = "" if defect is None else f"{defect.meaning[:1].upper()}{defect.meaning[1:]}."
+    lines = [f"### {statement.name}: {defect}", "", meaning, ""]
+    if statement.quote is not None:
+        lines += [_quoted(statement.quote), ""]
+    lines += [f"As judged: {_line(statement.says)}", ""]
+    for quote in statement.restricted_by:
+        lines += ["Elsewhere in the paper:", "", _quoted(quote), ""]
+    if statement.slip is not None:
+        wrong, right = statement.slip
+        lines += ["The slip, and the place that has it right:", "", _quoted(wrong), "", _quoted(right), ""]
+    if not math.isnan(outcome.share):
+        lines += [f"Of the points drawn from its domain {outcome.share:.0%} stand.", ""]
+    worst = outcome.worst
+    if worst is not None:
+        at = ", ".join(f"{name} = {_value(value)}" for name, value in worst.parameters.items())
+        interval = "[{}, {}]".format(*map(_value, worst.interval))
+        lines += [f"**Counterexample**: {at}. Gap {_value(worst.gap)} in {interval} ({worst.unit})."]
+        lines += [f"Found by {worst.route}. {_line(worst.detail)}".rstrip(), ""]
+        if worst.second_route:
+            lines += [f"Second route: {_line(worst.second_route)}", ""]
+        lines += [f"    {command}", ""]
+    if hunted:
+        lines += [f"The hunt: {hunted}", ""]
+    if twin is not None:
+        lines += [f"**Corrected** (`{twin.name}`, {verdict}): {_line(twin.says)}", ""]
+        if why := twin.derivation.strip():
+            lines += ["Why:", "", *(f"    {line}".rstrip() for line in why.splitlines()), ""]
+    return "\n".join(lines)
+
+
+def _quoted(quote: Quote) -> str:
+    return f"> {_line(quote.text)} ({quote.place})"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _value(value: Any) -> str:
+    value = plain(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,101 @@
+"""What a run needs is known before it begins, and one sentence says where it cannot be had."""
+
+import time
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import mipsim as mi
+from mipsim.distributions.sum_table import lattice_table
+from mipsim.engine import memory
+from mipsim.engine.devices import local_devices
+
+
+def play(data, n, games=4, **settings):
+    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=n, target=np.ones(data.dimension))
+    return mi.play(game, mi.CovarianceScore(data, n=n), games, edges=[0.0], progress=False, **settings)
+
+
+def test_records_that_no_memory_holds_are_refused_at_once(tmp_path):
+    data, path = mi.Bernoulli(np.full(100_000, 0.3)), tmp_path / "run.npz"
+    begun = time.perf_counter()
+    with pytest.raises(
+        ValueError, match=r"100,000,000,000 numbers a game needs 800\.0 GB of memory, and .* can be had"
+    ):
+        play(data, 10**6, fidelity="literal", checkpoint=path)
+    assert time.perf_counter() - begun < 10.0
+    assert not path.exists()
+
+
+def test_a_run_that_fits_with_fewer_threads_is_played_with_fewer(monkeypatch):
+    data = mi.Bernoulli([0.3, 0.6])
+    needed = []
+    monkeypatch.setattr("mipsim.engine.run.WORTH_A_LOOK", 0)
+    monkeypatch.setattr(memory, "available", lambda _: 1e12)
+    monkeypatch.setattr(
+        "mipsim.engine.run.fitting", lambda n, *rest: needed.append(n) or memory.fitting(n, *rest)
+    )
+    whole = play(data, 50, 100, fidelity="literal", workers=4)
+    assert (
+        needed[0] < needed[1] < 10 * needed[0]
+    )  # what the records take at least, and what the compiler says
+    monkeypatch.setattr(memory, "available", lambda _: 2.5 * needed[1])
+    device = local_devices()[0]
+    assert memory.fitting(needed[1], "a game", 4, device) == 2
+    assert np.array_equal(play(data, 50, 100, fidelity="literal", workers=4).out, whole.out)
+    monkeypatch.setattr(memory, "available", lambda _: 0.9 * needed[1])
+    with pytest.raises(ValueError, match="literal fidelity"):
+        play(data, 50, 100, fidelity="literal", workers=4)
+
+
+def test_the_least_of_what_limits_a_process_is_available(monkeypatch, tmp_path):
+    (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:       3000 kB\n")
+    (tmp_path / "max").write_text("2000000\n")
+    monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(memory, "_CGROUP", tmp_path / "max")
+    device = local_devices()[0]
+    assert memory.available(device) == 2_000_000
+    (tmp_path / "max").write_text("max\n")
+    assert memory.available(device) == 3_072_000
+    monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "none")
+    assert memory.available(device) > 1e6
+
+
+@pytest.mark.parametrize("n", [2**53 + 1, 10**18, 2**63, 10**30])
+def test_more_records_than_float64_counts_are_refused(n):
+    for data in (mi.Bernoulli([0.3]), mi.Gaussian([0.0], [1.0])):
+        with pytest.raises(
+            ValueError, match=f"n is {n}; games can be played with at most 9007199254740992 records"
+        ):
+            play(data, n)
+
+
+@pytest.mark.parametrize("data", [mi.Bernoulli([0.3]), mi.Gaussian([0.0], [1.0]), mi.Exponential(1.0, d=1)])
+def test_as_many_records_as_float64_counts_are_played(data):
+    assert play(data, 2**53).games == 4
+
+
+def test_numbers_of_games_stay_below_what_an_int64_holds():
+    for games in (2**62 + 1, range(2**62, 2**62 + 5), 10**30):
+        with pytest.raises(ValueError, match=r"their numbers must be below 2\^62"):
+            play(mi.Bernoulli([0.3]), 5, games)
+
+
+def test_a_table_that_is_too_large_is_left_before_it_is_made():
+    """5,000 laws of the sum of 2^19 records took 40 GB and ten minutes, and gave no table."""
+    data = mi.Bernoulli(np.linspace(0.2, 0.8, 5_000))
+    tracemalloc.start()
+    begun = time.perf_counter()
+    assert lattice_table(data, 2**19, most=2**28) is None
+    assert time.perf_counter() - begun < 10.0
+    assert tracemalloc.get_traced_memory()[1] < 2**28
+    tracemalloc.stop()
+
+
+def test_a_table_keeps_no_more_than_it_needs():
+    data = mi.Discrete([0.0, 1.0, 2.0], [[0.2, 0.3, 0.5], [0.5, 0.3, 0.2], [0.1, 0.8, 0.1]])
+    whole = lattice_table(data, 1000)
+    same = lattice_table(data, 1000, most=whole.entries.nbytes)
+    assert np.array_equal(same.entries, whole.entries)
+    assert lattice_table(data, 1000, most=whole.entries.nbytes - 1) is None

@@ -1,0 +1,252 @@
+"""What a user's own mechanism or attack may not do, since one trace of it plays every game: each is one sentence with a remedy."""
+
+import random
+import time
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import mipsim as mi
+from mipsim._pure import ImpureFunctionError, call_pure
+
+DATA = mi.Gaussian(np.zeros(2), np.ones(2))
+TARGET = np.ones(2)
+KEPT: list = []
+SHAPES: list = []
+GENERATOR = np.random.default_rng(0)
+
+
+def first(target, output):
+    return output[0]
+
+
+def play(mechanism, attack=first, games=32, **settings):
+    game = mi.FixedTarget(mechanism, DATA, n=3, target=TARGET)
+    return mi.play(game, attack, games, edges=[0.0], progress=False, **settings)
+
+
+def legacy(key, records):
+    return records.mean(0) + np.random.normal(size=2)  # noqa: NPY002
+
+
+def modern(key, records):
+    return records.mean(0) + GENERATOR.normal(size=2)
+
+
+def python(key, records):
+    return records.mean(0) + random.gauss(0.0, 1.0)
+
+
+def coin(key, records):
+    return records.mean(0) * (1.0 if GENERATOR.random() < 2.0 else 2.0)  # the draw leaves no constant behind
+
+
+def clock(key, records):
+    return records.mean(0) + time.perf_counter()
+
+
+@jax.jit
+def jitted(key, records):
+    return records.mean(0) + np.random.normal(size=2)  # noqa: NPY002
+
+
+@jax.jit
+def inner(key, records):
+    return records.mean(0) + np.random.normal(size=2)  # noqa: NPY002
+
+
+def calls_jitted(key, records):
+    return 2.0 * inner(key, records)
+
+
+def keeps(key, records):
+    KEPT.append(records.mean())
+    return records.mean(0)
+
+
+def branches(key, records):
+    return records.mean(0) if records[0, 0] > 0 else records.sum(0)
+
+
+def uses_numpy(key, records):
+    return np.median(np.asarray(records), axis=0)
+
+
+def takes_float(key, records):
+    return records.mean(0) + float(records[0, 0])
+
+
+def counts_rows(key, records):
+    return records.mean(0) + sum(range(records[0, 0].astype(int)))
+
+
+def selects(key, records):
+    return records[records > 0].mean() * jnp.ones(2)
+
+
+IMPURE = [
+    (
+        legacy,
+        r"mechanism legacy draws from np\.random while it is traced, once for all games; draw from the key",
+    ),
+    (modern, "mechanism modern draws from a NumPy generator while it is traced, once for all games"),
+    (python, "mechanism python draws from random while it is traced"),
+    (coin, "mechanism coin draws from a NumPy generator"),
+    (clock, "mechanism clock gives other constants each time it is traced"),
+    (jitted, r"mechanism jitted draws from np\.random"),
+    (
+        calls_jitted,
+        r"mechanism calls_jitted draws from np\.random|mechanism calls_jitted gives other constants",
+    ),
+    (keeps, "mechanism keeps keeps a value of the trace, in a list, an attribute or a global"),
+    (branches, r"mechanism branches, line \d+, decides by `if`.*use jax\.numpy\.where"),
+    (uses_numpy, r"mechanism uses_numpy, line \d+, hands .* to NumPy or SciPy; use jax\.numpy"),
+    (takes_float, r"mechanism takes_float, line \d+, makes a Python number .* by float\(\)"),
+    (counts_rows, r"mechanism counts_rows, line \d+, takes .* the end of a range"),
+    (selects, r"mechanism selects, line \d+, keeps the entries that a mask picks"),
+]
+
+
+@pytest.mark.parametrize(("mechanism", "words"), IMPURE, ids=lambda x: getattr(x, "__name__", ""))
+def test_what_one_trace_cannot_stand_for_is_refused_with_its_remedy(mechanism, words):
+    if mechanism is calls_jitted:
+        with jax.enable_x64(True):  # JAX holds a trace of it already
+            inner(jax.random.key(0), jnp.zeros((3, 2)))
+    with pytest.raises(ImpureFunctionError, match=words) as caught:
+        play(mechanism)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_attack_is_watched_too():
+    def noisy(target, output):
+        return output[0] + np.random.normal()  # noqa: NPY002
+
+    def branching(target, output):
+        return output[0] if output[0] > 0 else 0.0
+
+    with pytest.raises(ValueError, match=r"attack test_.*noisy draws from np\.random"):
+        play(mi.EmpiricalMean(), noisy)
+    with pytest.raises(ValueError, match=r"attack test_.*branching, line \d+, decides by `if`"):
+        play(mi.EmpiricalMean(), branching)
+    with pytest.raises(
+        ValueError, match="attack is the class CovarianceScore; it must be an attack: call the class"
+    ):
+        play(mi.EmpiricalMean(), mi.CovarianceScore)
+
+
+def test_a_class_of_ones_own_is_watched_too():
+    class Frozen(mi.AbstractMechanism):
+        def release(self, key, records):
+            return records.mean(0) + np.random.normal(size=2)  # noqa: NPY002
+
+        def rows(self, n):
+            return n
+
+        def output_shape(self, dimension):
+            return (dimension,)
+
+    class Guess(mi.AbstractAttack):
+        def score(self, target, output):
+            return output[0] + GENERATOR.normal()
+
+    with pytest.raises(ValueError, match=r"release draws from np\.random"):
+        play(Frozen())
+    with pytest.raises(ValueError, match=r"score draws from a NumPy generator|score gives other constants"):
+        play(mi.EmpiricalMean(), Guess())
+
+
+def pure(key, records):
+    return records.mean(0) + jax.random.normal(key, (2,))
+
+
+def plain_mean(key, records):
+    return jnp.mean(records, axis=0)
+
+
+def projected(key, records):
+    return np.random.default_rng(0).normal(size=(2, 2)) @ records.mean(0)
+
+
+def with_loops(key, records):
+    def step(i, total):
+        return total + jax.random.laplace(jax.random.fold_in(key, i), (2,)) + records[i]
+
+    return jax.lax.fori_loop(0, 3, step, jnp.zeros(2))
+
+
+def logs_shapes(key, records):
+    SHAPES.append(records.shape)
+    return jax.jit(lambda r: jnp.sort(r, axis=0))(records)[0]
+
+
+@pytest.mark.parametrize(
+    "mechanism", [pure, plain_mean, projected, with_loops, logs_shapes, partial(pure), jax.jit(pure)]
+)
+def test_pure_functions_raise_no_alarm(mechanism):
+    """Deterministic ones and fixed constants among them; warnings are errors here."""
+    assert play(mechanism).games == 32
+    assert play(mi.GaussianNoise(mi.EmpiricalMean(), 1.0), lambda target, output: output @ target).games == 32
+
+
+def test_noise_from_a_key_of_its_own_is_warned_of():
+    def own_key(key, records):
+        return records.mean(0) + jax.random.normal(jax.random.key(3), (2,))
+
+    with pytest.warns(UserWarning, match="own_key draws jax.random numbers from a key of its own"):
+        play(own_key)
+
+
+def test_watching_costs_two_traces_once():
+    calls = []
+
+    def counted(key, records):
+        calls.append(1)
+        return records.mean(0)
+
+    key, records = jax.random.key(0), jnp.zeros((3, 2))
+    for _ in range(3):
+        jax.make_jaxpr(lambda k, r: call_pure("mechanism", counted, k, r))(key, records)
+    assert len(calls) == 2 + 3
+    call_pure("mechanism", counted, key, records)  # without a trace there is nothing to watch
+    assert len(calls) == 6
+
+
+@pytest.mark.parametrize("games", [2_000, 3])
+def test_nan_of_the_mechanism_is_not_blamed_on_the_attack(games):
+    def rooted(key, records):
+        return jnp.sqrt(records.mean(0))
+
+    with pytest.raises(ValueError, match=r"mechanism .*rooted gave NaN for \d+ of the \d+ games 0 to"):
+        play(rooted, games=games)
+    with pytest.raises(ValueError, match=r"mechanism .*rooted gave NaN for \d+ of \d+ pilot games"):
+        mi.play(mi.FixedTarget(rooted, DATA, n=3, target=TARGET), first, 10, progress=False)
+    with pytest.raises(ValueError, match=r"attack .* gave NaN for \d+ of the"):
+        play(plain_mean, lambda target, output: jnp.log(output[0]), games=games)
+
+
+def test_an_attack_on_one_record_does_not_fit_a_game_of_many_targets():
+    game = mi.RandomTarget(mi.EmpiricalMean(), DATA, n=5)
+    for attack in (
+        mi.CovarianceScore(DATA, n=5, target=TARGET),
+        mi.ScalarProduct(np.zeros(2), target=TARGET),
+        mi.LikelihoodRatio(mi.EmpiricalMean(), DATA, 5, target=TARGET),
+    ):
+        with pytest.raises(
+            ValueError, match="is aimed at one record, but RandomTarget draws another target in each game"
+        ):
+            mi.play(game, attack, 10, progress=False)
+    assert mi.play(game, mi.CovarianceScore(DATA, n=5), 10, progress=False).games == 10
+
+
+def test_a_likelihood_ratio_of_another_n_is_warned_of():
+    game = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=6, target=TARGET)
+    for attack in (mi.LikelihoodRatio(mi.EmpiricalMean(), DATA, 5), mi.GaussianLikelihoodRatio(DATA, n=5)):
+        for ask in (partial(mi.play, games=10, progress=False), lambda game, attack: game.exact(attack)):
+            with pytest.warns(UserWarning, match=r"likelihood ratio for a mean of 5 rows, .* averages 6"):
+                ask(game, attack)
+    half = mi.Subsampled(mi.EmpiricalMean(), 0.5)
+    sampled = mi.FixedTarget(half, DATA, n=6, target=TARGET)
+    mi.play(sampled, mi.LikelihoodRatio(half, DATA, 6), 10, progress=False)
