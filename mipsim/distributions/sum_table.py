@@ -177,9 +177,9 @@ def lattice_steps(data: AbstractDistribution) -> tuple[float, np.ndarray, np.nda
     return None
 
 
-@lattice_steps.register
-def _(data: Bernoulli) -> tuple[float, np.ndarray, np.ndarray]:
-    return 1.0, np.zeros(data.dimension), np.stack([1 - data.p, data.p], axis=1)
+lattice_steps.register(
+    Bernoulli, lambda data: (1.0, np.zeros(data.dimension), np.stack([1 - data.p, data.p], 1))
+)
 
 
 @lattice_steps.register
