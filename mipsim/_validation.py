@@ -39,15 +39,15 @@ def finite_matrix(name: str, value: object, columns: int | None = None) -> Array
     return array
 
 
-def real_array(name: str, value: object) -> Array:
-    """Return `value` as a finite float64 array of any shape."""
-    if value is None or isinstance(value, (str, bytes)):  # NumPy reads None as nan and "1" as 1
-        raise ValueError(f"{name} is {type(value).__name__}; it must be an array of real numbers")
+def real_array(name: str, value: object, *, finite: bool = True) -> Array:
+    """Return `value` as a float64 array of any shape, of finite entries unless `finite` is False."""
     try:
+        if value is None or isinstance(value, (str, bytes)):  # NumPy reads None as nan and "1" as 1
+            raise TypeError
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{name} is {type(value).__name__}; it must be an array of real numbers") from None
-    if not np.isfinite(array).all():
+    if finite and not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         place = "" if not where else f" at index {where[0] if len(where) == 1 else where}"
         raise ValueError(f"{name} holds {array[where]}{place}; every entry must be finite")

@@ -143,13 +143,7 @@ class LikelihoodRatio(AbstractAdditiveAttack):
         return ratio(output * self.rows, self.rows, aim, jnp.asarray(self.noise_variance))
 
     def as_quadratic(self) -> QuadraticRatio | None:
-        """The same score as a quadratic form in the output, where the data are Gaussian; None for other data.
-
-        Examples:
-            >>> import mipsim as mi
-            >>> type(LikelihoodRatio(mi.EmpiricalMean(), mi.Gaussian(0.0, 1.0), n=10).as_quadratic()).__name__
-            'QuadraticRatio'
-        """
+        """The same score as a quadratic form in the output, where the data are Gaussian; None for other data."""
         if not isinstance(self.data, Gaussian):
             return None
         parts = self.data.mean, self.data.cov, self.noise_variance

@@ -13,6 +13,7 @@ _LEAST, _MOST, _STEP = -39.0, 8.5, 0.25  # Phi is exactly 0 and 1 in float64 the
 _NODES = np.arange(_LEAST, _MOST + _STEP, _STEP)
 _FLATTEST = 0.02  # radians: both worlds keep some weight
 _BOX = 0.05  # share of an end's failure probability that goes to each of the two limits of the box
+Ends = tuple[np.ndarray, np.ndarray]
 
 
 def critical_probits(failure_probability: float, thresholds: int, sides: int) -> tuple[float, float]:
@@ -91,18 +92,14 @@ def gap_bounds(
     return ends[0], ends[1]
 
 
-def _edges(
-    rates: ScaledRates, box: float, small: bool, cells: int
-) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+def _edges(rates: ScaledRates, box: float, small: bool, cells: int) -> tuple[np.ndarray, Ends]:
     """Edges of cells in Phi^-1(rate) between the limits at which the p-value is Phi(box) and Phi(-box), increasing."""
     near, far = (np.clip(rates.limit(s * box, small), _LEAST, _MOST)[:, None] for s in (1.0, -1.0))
     first, last = (near, far) if small else (far, near)
     return first + (last - first) * np.linspace(0.0, 1.0, cells + 1), (first, last)
 
 
-def _farthest(
-    inside: ScaledRates, needed: np.ndarray, box: float, small: bool
-) -> tuple[np.ndarray, np.ndarray]:
+def _farthest(inside: ScaledRates, needed: np.ndarray, box: float, small: bool) -> Ends:
     """The largest (least, if not `small`) Phi^-1(b) whose p-value has a probit >= needed, rounded outwards to an edge,
     shape (K, cells), and that of the box, shape (K, 1).
     """

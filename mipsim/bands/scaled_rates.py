@@ -107,10 +107,7 @@ class ScaledRates:
             1.0
         """
         first, second, certain = self._beta(small)
-        scale, complement = self.scale[:, None], self.complement[:, None]
-        turn = np.where(complement, -1.0, 1.0)
-        q = np.minimum(ndtr(turn * z) / scale, 1.0)
-        rest = np.where(scale == 1.0, ndtr(-turn * z), 1.0 - q)
+        q, rest = self._accepted(z)
         falls = np.not_equal(small, self.complement)[:, None]
         at, other = np.where(falls, rest, q), np.where(falls, q, rest)
         swap = at > 0.5
@@ -142,12 +139,15 @@ class ScaledRates:
 
     def planned_variance(self, z: np.ndarray) -> np.ndarray:
         """Variance of the estimated probit if the rate is Phi(z), B^2 q (1 - q) / (n phi(z)^2), shape (K, m)."""
-        scale = self.scale[:, None]
-        tail = np.where(self.complement[:, None], -z, z)
-        q = np.minimum(ndtr(tail) / scale, 1.0)
-        rest = np.where(scale == 1.0, ndtr(-tail), 1.0 - q)
+        q, rest = self._accepted(z)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            return scale**2 * q * rest * 2.0 * np.pi * np.exp(z**2) / self.games[:, None]
+            return self.scale[:, None] ** 2 * q * rest * 2.0 * np.pi * np.exp(z**2) / self.games[:, None]
+
+    def _accepted(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """q_k and 1 - q_k if the rate is Phi(z), shape (K, m)."""
+        scale, tail = self.scale[:, None], np.where(self.complement[:, None], -z, z)
+        q = np.minimum(ndtr(tail) / scale, 1.0)
+        return q, np.where(scale == 1.0, ndtr(-tail), 1.0 - q)
 
     def _beta(self, small: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The tail as a beta integral: P(X <= x) = I_{1-q}(n - x, x + 1), P(X >= x) = I_q(x, n - x + 1); where it is 1."""

@@ -28,8 +28,8 @@ class AbstractDistribution(AbstractMember):
         >>> data = mi.Bernoulli([0.25, 0.5])
         >>> isinstance(data, AbstractDistribution), data.dimension, data.has_exact_sum
         (True, 2, True)
-        >>> print(data.mean, data.variance)
-        [0.25 0.5 ] [0.1875 0.25  ]
+        >>> print(data.mean, data.is_product, data.covariance)
+        [0.25 0.5 ] True [0.1875 0.25  ]
     """
 
     FLOAT64: ClassVar[tuple[str, ...]] = ("sample",)
@@ -155,6 +155,7 @@ def no_easiest_target(data: AbstractDistribution) -> str:
     return f"{type(data).__name__} data have an unbounded support and so no easiest target; give a point"
 
 
+Row = Float[Array, " d"]
 Member = Bool[Array, ""] | Int[Array, ""] | bool
 
 
@@ -208,16 +209,7 @@ def characteristic(data: AbstractDistribution) -> CharacteristicFunction | None:
 
 
 class AbstractProduct(AbstractDistribution):
-    """The law of a record whose d coordinates are independent; its covariance is the vector of variances.
-
-    A member gives everything else that `AbstractDistribution` asks for.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> data = mi.Uniform(0.0, [1.0, 2.0])
-        >>> isinstance(data, AbstractProduct), data.is_product, data.covariance.shape
-        (True, True, (2,))
-    """
+    """The law of a record whose d coordinates are independent; its covariance is the vector of variances."""
 
     @property
     def is_product(self) -> bool:

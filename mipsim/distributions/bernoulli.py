@@ -10,6 +10,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from mipsim._validation import finite_vector
 from mipsim.distributions.base import (
     AbstractProduct,
+    Row,
     Vector,
     check_each,
     coordinates,
@@ -73,20 +74,14 @@ class Bernoulli(AbstractProduct):
         return (self.p > 0.5).astype(np.float64)
 
 
-def _draw_sum(data: Bernoulli, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
+def _draw_sum(data: Bernoulli, key: PRNGKeyArray, n: int) -> Row:
     """Draw the column sums, independent Binomial(n, p_j), shape (d,)."""
     if n == 0:
         return jnp.zeros(data.p.shape)
     return jax.random.binomial(key, float(n), jnp.asarray(data.p))
 
 
-def _log_sum_ratio(
-    data: Bernoulli,
-    total: Float[Array, " d"],
-    n: int,
-    target: Float[Array, " d"],
-    noise_variance: Float[Array, " d"],
-) -> Float[Array, " d"]:
+def _log_sum_ratio(data: Bernoulli, total: Row, n: int, target: Row, noise_variance: Row) -> Row:
     """log(s / (n p)) where the target is 1, log((n - s) / (n (1 - p))) where it is 0, shape (d,).
 
     This is the ratio of the two binomial probabilities. A target that is neither 0 nor 1 is outside the

@@ -15,6 +15,9 @@ MOST_BITS = 16
 _TAIL = 2.0**-34  # a quarter of the unit 2^-32 in which masses are stored: what is cut off would be lost
 
 
+Words = UInt32[Array, "..."]
+
+
 @dataclass(frozen=True)
 class BinomialTable:
     """Walker alias tables of d binomial laws, one row each.
@@ -96,12 +99,7 @@ def binomial_table(n: int, p: object, bits: int | None = None) -> BinomialTable:
     return BinomialTable(entries[row], low[row], bits)
 
 
-def draw(
-    row: UInt32[Array, " C"],
-    words: UInt32[Array, "..."],
-    bits: int,
-    offset: UInt32[Array, "..."] | None = None,
-) -> UInt32[Array, "..."]:
+def draw(row: UInt32[Array, " C"], words: Words, bits: int, offset: Words | None = None) -> Words:
     """Turn uniform words into columns of one row of a table (jittable).
 
     The top `bits` bits of a word pick the column, the others are compared with its threshold.

@@ -10,6 +10,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from mipsim._validation import finite_vector
 from mipsim.distributions.base import (
     AbstractProduct,
+    Row,
     Vector,
     characteristic,
     coordinates,
@@ -69,20 +70,14 @@ def _characteristic(data: Exponential, u: np.ndarray) -> np.ndarray:
     return np.exp(-1j * s) / (1 - 1j * s)
 
 
-def _draw_sum(data: Exponential, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
+def _draw_sum(data: Exponential, key: PRNGKeyArray, n: int) -> Row:
     """Draw the column sums, b Gamma(n), shape (d,)."""
     if n == 0:
         return jnp.zeros(data.scale.shape)
     return jax.random.gamma(key, float(n), data.scale.shape) * data.scale
 
 
-def _log_sum_ratio(
-    data: Exponential,
-    total: Float[Array, " d"],
-    n: int,
-    target: Float[Array, " d"],
-    noise_variance: Float[Array, " d"],
-) -> Float[Array, " d"]:
+def _log_sum_ratio(data: Exponential, total: Row, n: int, target: Row, noise_variance: Row) -> Row:
     """(n-2) log(s-z) - (n-1) log s + z/b + log((n-1) b) where s > z, else -inf, shape (d,).
 
     The sum s is b Gamma(n) without and z + b Gamma(n-1) with the target. A negative target is outside the

@@ -10,6 +10,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from mipsim._validation import real_array
 from mipsim.distributions.base import (
     AbstractUnbounded,
+    Row,
     Vector,
     characteristic,
     coordinates,
@@ -91,20 +92,14 @@ def _square_root(cov: np.ndarray) -> np.ndarray:
     return vectors * np.sqrt(np.clip(values, 0.0, None))
 
 
-def _draw_sum(data: Gaussian, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
+def _draw_sum(data: Gaussian, key: PRNGKeyArray, n: int) -> Row:
     """Draw N(n mean, n cov), shape (d,)."""
     normal = jax.random.normal(key, data.location.shape)
     step = normal * data.factor if data.cov.ndim == 1 else normal @ data.factor.T
     return jnp.sqrt(n) * step + n * data.location
 
 
-def _log_sum_ratio(
-    data: Gaussian,
-    total: Float[Array, " d"],
-    n: int,
-    target: Float[Array, " d"],
-    noise_variance: Float[Array, " d"],
-) -> Float[Array, " d"]:
+def _log_sum_ratio(data: Gaussian, total: Row, n: int, target: Row, noise_variance: Row) -> Row:
     """Log N(total; (n-1) mu + z, (n-1) s^2 + n g^2) - log N(total; n mu, n s^2 + n g^2), shape (d,)."""
     out = n * (data.cov + noise_variance)
     inside = out - data.cov

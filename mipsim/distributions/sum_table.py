@@ -177,9 +177,9 @@ def lattice_steps(data: AbstractDistribution) -> tuple[float, np.ndarray, np.nda
     return None
 
 
-@lattice_steps.register
-def _(data: Bernoulli) -> tuple[float, np.ndarray, np.ndarray]:
-    return 1.0, np.zeros(data.dimension), np.stack([1 - data.p, data.p], axis=1)
+lattice_steps.register(
+    Bernoulli, lambda data: (1.0, np.zeros(data.dimension), np.stack([1 - data.p, data.p], 1))
+)
 
 
 @lattice_steps.register
@@ -235,14 +235,14 @@ def lattice_table(
         high = min(int(np.searchsorted(cdf, cdf[-1] - _TAIL)), span) if rows > 1 else span
         sums[k] = low, pmf[low : high + 1].copy()  # not a view, which would keep the whole transform
         needed = max(needed, (high - low).bit_length())
-        if needed > (MOST_BITS if bits is None else bits) or 4 * (len(law) << needed) > most:
+        if needed > min(MOST_BITS, bits or MOST_BITS) or 4 * (len(law) << needed) > most:
             return None
-    bits = needed if bits is None else bits
-    if bits > MOST_BITS:
+    chosen: int = needed if bits is None else bits
+    if chosen > MOST_BITS:
         return None
-    masses = np.zeros((len(sums), 1 << bits), dtype=np.int64)
+    masses = np.zeros((len(sums), 1 << chosen), dtype=np.int64)
     for k, (_, pmf) in enumerate(sums):
         cdf = np.cumsum(np.maximum(pmf, 0.0))
         masses[k, : pmf.size] = np.diff(np.rint(cdf / cdf[-1] * 2.0**32).astype(np.int64), prepend=0)
     lows = np.array([float(low) for low, _ in sums])
-    return LatticeTable(alias_entries(masses, bits)[row], rows * least + step * lows[row], step, bits)
+    return LatticeTable(alias_entries(masses, chosen)[row], rows * least + step * lows[row], step, chosen)

@@ -102,7 +102,8 @@ class Counter:
         """Bytes that one call needs beside its arguments, as the compiler says."""
         with exact_scope():
             bounds = [jnp.asarray(0, dtype=jnp.int64)] * 2
-            compiled = _count.lower(*self._places[0], *bounds).compile()
+            count: Any = _count
+            compiled = count.lower(*self._places[0], *bounds).compile()
         found = getattr(compiled, "compiled", compiled).memory_analysis()
         return 0 if found is None else int(found.temp_size_in_bytes)
 

@@ -217,7 +217,7 @@ def _is_range(value: Any, length: int) -> bool:
 def _is_shard(value: Any) -> bool:
     if not isinstance(value, dict) or not _is_range(value.get("games"), 2):
         return False
-    index, count = value.get("index"), value.get("count")
+    index, count = value.get("index", 0), value.get("count", 0)
     return _is_count(index) and _is_count(count) and index < count
 
 

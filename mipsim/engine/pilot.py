@@ -30,7 +30,8 @@ def pilot_edges(scores: np.ndarray) -> np.ndarray:
     bounded or heavy-tailed ones the thresholds follow the law. Thresholds never sit on an atom of a discrete score:
     they lie midway between neighbouring values, so that rounding cannot move a score across one. Such a score keeps at most
     as many thresholds beyond the pilot's values as between them: nothing is known of what comes there. Thresholds are
-    rounded to a grid, so that machines whose scores differ by rounding have the same ones.
+    rounded to a grid, so that machines whose scores differ by the rounding of float64 have the same ones; those of literal clipped
+    steps, whose rows are float32, may differ.
 
     Args:
         scores: pilot scores, shape (2, m); +-inf are allowed and ignored, NaN is not allowed.

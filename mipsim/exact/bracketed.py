@@ -32,7 +32,7 @@ _CONVOLVED = 2.0**28  # products of one convolution of all distinct coordinates:
 class BracketLaw(AbstractScoreLaw):
     """A law between proven bounds: its values are the middle of the bracket, or those of another law moved into it.
 
-    The bounds are absolute: what a tail far below `error_bound` is, only the other law can say, without proof.
+    The bounds are absolute: of a tail far below `error_bound` only the other law says anything, without proof.
 
     Attributes:
         bounds: of P(score > x) in both worlds.

@@ -160,7 +160,7 @@ class ChiSquareLaw(AbstractScoreLaw):
     Attributes:
         d: degrees of freedom.
         shift, scale, noncentrality: shape (2,).
-        blur: by how much the score itself may be off, where the parameters have been computed.
+        blur: a bound on the rounding error of the score, where the parameters have been computed.
 
     Examples:
         >>> law = ChiSquareLaw(2, np.zeros(2), np.array([-1.0, -1.0]), np.array([0.0, 1.0]))

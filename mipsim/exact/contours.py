@@ -108,12 +108,7 @@ class Contour:
         return self._log(real[:, 0], u, world), self._log(real[:, 1], u, world)
 
     def errors(
-        self,
-        transform: AbstractTransform,
-        saddlepoints: Saddlepoints,
-        u: np.ndarray,
-        world: int,
-        tail: Tail,
+        self, transform: AbstractTransform, saddlepoints: Saddlepoints, u: np.ndarray, world: int, tail: Tail
     ) -> np.ndarray:
         """A bound on the error of the tail beyond each centred threshold; it falls with the distance from the mean.
 
@@ -215,6 +210,7 @@ def build_contour(
         period, most = cells * step, min((cells - 1) // 2 + 1, _MOST_CELLS)
     spacing = 2 * np.pi / period
     log_mgf, centre = saddlepoints.value[:, index], saddlepoints.location[:, index]
+    # A normal law's modulus is exp(-8.8^2 / 2) < 2e-17 there.
     quiet = transform.quiet_from(c, 8.8 / sd, most * spacing, span)
     count = min(most, int(np.ceil(quiet / spacing)) + 1)
     t = np.arange(count) * spacing
@@ -242,7 +238,7 @@ def _point(
 
     near: a bound on |K'|, so that the phase of the small step does not wrap.
     """
-    far, small = 0.01 / sd, 0.3 / (near + 10.0 * sd)
+    far, small = 0.01 / sd, 0.3 / (near + 10.0 * sd)  # K'' to about 1e-4, and a phase below 0.3
     value = transform.cumulant(np.array([c, c + 1j * far, c + 1j * small]))
     location = np.angle(np.exp(1j * (value[:, 2].imag - value[:, 0].imag))) / small
     curvature = 2.0 * (value[0, 0].real - value[0, 1].real) / far**2
@@ -254,7 +250,7 @@ def _first_sd(transform: AbstractTransform) -> float:
     t = 1.0
     for _ in range(400):
         fall = -float((transform.cumulant(np.array([1j * t]))[0] - transform.log_mass[0]).real[0])
-        if fall > 1e-3:
+        if fall > 1e-3:  # above, it is t^2 variance / 2 no longer; below 1e-5 it has too few digits
             t /= 3.0
         elif fall < 1e-5:
             t *= 2.0
@@ -271,6 +267,7 @@ def _period(saddlepoints: Saddlepoints, index: int) -> float:
         for at in {index - 1, index, index + 1}:
             x = saddlepoints.location[world, at]
             steep = abs(saddlepoints.points[at]) * saddlepoints.sd[at]
+            # The tail is Chernoff's bound less the factor of Laplace's method, sqrt(2 pi) |c| sd.
             tail = saddlepoints.chernoff[world, at] - np.log(1.0 + 2.5 * steep)
             # The alias at distance P is at most exp(K(a) - a x - P |c - a|), for any a on its side of c.
             cost = saddlepoints.value[world] - saddlepoints.points * x - tail + _DIGITS

@@ -12,7 +12,16 @@ from mipsim.distributions.empirical import Empirical
 from mipsim.exact.atoms import MOST_ATOMS, Table, beside, power
 from mipsim.exact.binomial import binomial_error, binomial_table
 from mipsim.exact.phases import Phases
-from mipsim.exact.rounding import EPS, ComplexArray, exact_dot, in_blocks, log_one_plus, product_parts, summed
+from mipsim.exact.rounding import (
+    EPS,
+    Bounded,
+    ComplexArray,
+    exact_dot,
+    in_blocks,
+    log_one_plus,
+    product_parts,
+    summed,
+)
 from mipsim.exact.rows import AbstractRow, Multiples, row_of, short
 
 _BLOCK = 2**16  # values: above, no lattice is looked for among them
@@ -75,10 +84,10 @@ class BernoulliRow(AbstractRow):
         pairs, copies = np.unique(np.stack([self.weights, self.p], axis=1), axis=0, return_counts=True)
         return pairs[:, 0], pairs[:, 1], copies.astype(float)
 
-    def _directly(self, s: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
+    def _directly(self, s: ComplexArray) -> Bounded:
         return in_blocks(self._logs, s, self._kinds[0].size)
 
-    def _logs(self, s: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
+    def _logs(self, s: ComplexArray) -> Bounded:
         """Real arithmetic that loses no digit near s = 0."""
         a, p, copies = self._kinds
         real, row = np.unique(s.real, return_inverse=True)
@@ -180,7 +189,7 @@ class AtomsRow(AbstractRow):
         rows, copies = np.unique(tables, axis=0, return_counts=True)
         return rows[:, :m], rows[:, m:], copies.astype(float)
 
-    def _logs(self, s: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
+    def _logs(self, s: ComplexArray) -> Bounded:
         """Where every |exp(s v)| is at most e, 1 + sum p (exp(s v) - 1), of which p v cancels; else the largest p exp(s v) is taken out."""
         v, p, copies = self._kinds
         possible = np.where(p > 0, v, 0.0)
@@ -225,7 +234,7 @@ class AtomsRow(AbstractRow):
 
     @property
     def _anchored(self) -> np.ndarray:
-        # What cannot happen is on any lattice.
+        # An impossible value may stand on any lattice: it is put on the first value.
         return np.where(self.probabilities > 0, self.values - self.values[:, :1], 0.0)
 
     @property

@@ -43,9 +43,9 @@ def exact_law(game: AbstractGame, attack: AbstractAttack) -> AbstractScoreLaw:
     - a polynomial of degree two in a Gaussian output;
     - any sum of one term per coordinate, such as the likelihood ratio, without noise, for Bernoulli data and Discrete data on a lattice.
 
-    In the relaxed threat model with Gaussian noise it exists for linear and quadratic scores. Of the routes to a law that with
+    In the relaxed threat model with Gaussian noise it exists for linear and quadratic scores. A law with
     small errors in both tails is taken where its bound is proven: few atoms one by one, closed forms, inversion. Else the law
-    is bracketed (`mipsim.exact.bracketed`): bounds of P(score > x) about 3e-4 apart, absolute, so that tails below say nothing.
+    is bracketed (`mipsim.exact.bracketed`): proven bounds of P(score > x) some 3e-4 apart, which say nothing of smaller tails.
 
     Args:
         game: the game.

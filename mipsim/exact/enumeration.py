@@ -7,6 +7,7 @@ import numpy as np
 
 from mipsim._validation import finite_vector, sample_size
 
+Array = np.ndarray
 LARGEST = 2**20
 """The most data sets that are enumerated."""
 
@@ -31,9 +32,7 @@ def bernoulli_data_sets(p: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     return sets.astype(float), probability
 
 
-def mean_game(
-    p: np.ndarray, n: int, target: np.ndarray, kept: int | None = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def mean_game(p: Array, n: int, target: Array, kept: int | None = None) -> tuple[Array, Array, Array]:
     """Outputs of the (sub-sampled) empirical mean, shape (m, d), with their probabilities out and in, each of shape (m,).
 
     Args:
@@ -62,12 +61,9 @@ def mean_game(
             weights_out.append(np.zeros_like(probability))
             weights_in.append(probability / (len(rows) * n))
     merged, index = np.unique(np.round(np.concatenate(outputs), 12), axis=0, return_inverse=True)
-    index = index.ravel()
-    return (
-        merged,
-        np.bincount(index, np.concatenate(weights_out), len(merged)),
-        np.bincount(index, np.concatenate(weights_in), len(merged)),
-    )
+    worlds = (np.concatenate(weights) for weights in (weights_out, weights_in))
+    out, inside = (np.bincount(index.ravel(), weights, len(merged)) for weights in worlds)
+    return merged, out, inside
 
 
 def roc_vertices(score: np.ndarray, out: np.ndarray, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -78,16 +74,12 @@ def roc_vertices(score: np.ndarray, out: np.ndarray, inside: np.ndarray) -> tupl
         [0.   0.25 1.  ] [0.  0.5 1. ]
     """
     levels, index = np.unique(-np.round(score, 10), return_inverse=True)
-    index = index.ravel()
-    return (
-        np.concatenate([[0.0], np.cumsum(np.bincount(index, out, len(levels)))]),
-        np.concatenate([[0.0], np.cumsum(np.bincount(index, inside, len(levels)))]),
-    )
+    masses = (np.bincount(index.ravel(), world, len(levels)) for world in (out, inside))
+    fpr, tpr = (np.concatenate([[0.0], np.cumsum(mass)]) for mass in masses)
+    return fpr, tpr
 
 
-def best_deterministic_power(
-    out: np.ndarray, inside: np.ndarray, alpha: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def best_deterministic_power(out: Array, inside: Array, alpha: Array) -> tuple[Array, Array]:
     """For each alpha the most powerful set of outputs with P_out <= alpha, over all subsets, and its power.
 
     Args:

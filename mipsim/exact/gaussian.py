@@ -21,7 +21,7 @@ class NormalLaw(AbstractScoreLaw):
 
     Attributes:
         mean, sd: shape (2,).
-        blur: by how much the score itself may be off, where mean and sd have been computed.
+        blur: a bound on the rounding error of the score, where mean and sd have been computed.
 
     Examples:
         >>> law = NormalLaw(np.array([0.0, 1.0]), np.array([1.0, 1.0]))
@@ -104,7 +104,7 @@ class QuadraticTransform(AbstractTransform):
         """The modulus itself falls with the frequency, in each factor."""
         total, height, k = 0.0, 1.0, first + 1
         at = self.cumulant(np.array([complex(c)])).real
-        for _ in range(200):
+        for _ in range(200):  # doublings
             height = float(np.exp(self.cumulant(np.array([c + 1j * k * spacing])).real - at).max())
             total += height * (1.0 / k + np.log(2.0))
             if height < 1e-30:

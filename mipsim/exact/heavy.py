@@ -12,7 +12,7 @@ _MERGE = 1e-12  # of the largest value: nearer ones are one, as they are to an a
 _TINY = 1e-17  # masses below a tenth of the rounding of 1; what is dropped is counted
 
 
-Vector = np.ndarray
+Array = np.ndarray
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def heavy_atoms(total: Independent, least: float, most: int) -> Heavy:
     return Heavy(values, masses[0], masses[1], slack, error)
 
 
-def _world(total: Independent, world: int, least: float, most: int) -> tuple[Vector, Vector, float, int]:
+def _world(total: Independent, world: int, least: float, most: int) -> tuple[Array, Array, float, int]:
     values, mass, slack, added = np.array([total.offset[world]]), np.ones((1, 1)), 0.0, 0
     for stack in total.stacks:
         for row in range(stack.values.shape[0]):
@@ -75,8 +75,8 @@ def _world(total: Independent, world: int, least: float, most: int) -> tuple[Vec
 
 
 def _sum(
-    first: tuple[Vector, Vector], second: tuple[Vector, Vector], scale: float, least: float, most: int
-) -> tuple[Vector, Vector, float]:
+    first: tuple[Array, Array], second: tuple[Array, Array], scale: float, least: float, most: int
+) -> tuple[Array, Array, float]:
     mass = np.multiply.outer(first[1][0], second[1][0]).ravel()
     kept = np.flatnonzero(mass >= least)
     if kept.size > 16 * most:  # ties are merged below, so that more are kept than wanted

@@ -8,9 +8,9 @@ from math import fsum
 import numpy as np
 
 from mipsim.exact.noise import NO_NOISE, ScoreNoise
-from mipsim.exact.rounding import UNIT, ComplexArray
+from mipsim.exact.rounding import UNIT, Bounded, ComplexArray
 
-_NOTHING = 1e-17  # a modulus so small is 0 to every sum
+_NOTHING = 1e-17  # a modulus below is negligible: a tenth of the rounding of 1
 _ATOMS = 2**12  # atoms of a batch of coordinates; its waves have to fit into the cache
 _PHI = 2**21  # values of the transforms of a batch: 32 MiB
 _MOMENTS = 30  # 0.7^30 / 30! < 1e-36 is left out
@@ -135,7 +135,7 @@ class Independent:
             high += s.copies @ np.where(possible, s.values, -np.inf).max(axis=1)
         return float(low.min()) - self.rounding, float(high.max()) + self.rounding
 
-    def characteristic(self, spacing: float, nodes: int, centre: float) -> tuple[ComplexArray, np.ndarray]:
+    def characteristic(self, spacing: float, nodes: int, centre: float) -> Bounded:
         """E[exp(i k h (S - centre)); S finite] for k = 0 ... nodes and bounds on the errors, both of shape (2, nodes + 1).
 
         The difference of two products is at most sum_j |a_j - b_j| prod_{i != j} max(|a_i|, |b_i|), which bounds the error
@@ -182,9 +182,7 @@ class Independent:
                 yield stack.values[part], stack.probability[:, part], stack.copies[:, part]
 
 
-def _by_moments(
-    v: np.ndarray, probability: np.ndarray, t: np.ndarray
-) -> list[tuple[ComplexArray, np.ndarray]] | None:
+def _by_moments(v: np.ndarray, probability: np.ndarray, t: np.ndarray) -> list[Bounded] | None:
     """sum_k p_jk exp(i t v_jk) by Taylor's formula with its remainder, for low frequencies; None where it needs too many terms.
 
     Each world's entry is (values, bounds on the errors), both of shape (g, T); v has shape (g, K).
@@ -213,9 +211,7 @@ def _by_moments(
     return found
 
 
-def _by_waves(
-    v: np.ndarray, probability: np.ndarray, spacing: float, nodes: np.ndarray
-) -> list[tuple[ComplexArray, np.ndarray]]:
+def _by_waves(v: np.ndarray, probability: np.ndarray, spacing: float, nodes: np.ndarray) -> list[Bounded]:
     """The same at the frequencies nodes x spacing, as the product of waves at few low and few high frequencies."""
     last = int(nodes.max())
     fine = 2 ** int(np.ceil(np.log2(last + 1.0) / 2))

@@ -13,7 +13,7 @@ from mipsim.exact.transform import AbstractTransform, Tail
 
 _NEWTON = 12  # steps; quadratic convergence needs five, a start in a far tail a few more
 _MIDDLE = 4  # saddlepoints at either side of 0: ten deviations, where most thresholds are
-_FAINT = -34.5  # the log of 1e-15
+_FAINT = -34.5  # the log of 1e-15: where Chernoff's bound is less, it is the error's bound
 _NEAR_LOG = -100.0  # the proof ends at `_FAINT`, and curves are seldom asked for beyond
 
 

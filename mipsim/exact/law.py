@@ -49,9 +49,9 @@ class AbstractScoreLaw(ABC):
 
     @property
     def error_estimate(self) -> float:
-        """The same without proof: what `error_bound` would be if frequencies behaved beyond those looked at as there.
+        """An estimate of it: what `error_bound` would be if the transform were as small at all frequencies as at those looked at.
 
-        A guess, which decides no verdict and makes no law accepted; the bound itself where nothing is guessed.
+        It decides no verdict, and no law is accepted for it; the bound itself where nothing is estimated.
         """
         return self.error_bound
 

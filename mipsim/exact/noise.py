@@ -10,11 +10,11 @@ import numpy as np
 from scipy.special import gammaincc, gammaln, log_ndtr, ndtr
 
 from mipsim.exact.density_rows import LaplaceRow, NormalRow
-from mipsim.exact.rounding import EPS, ComplexArray, precise_dot
+from mipsim.exact.rounding import EPS, Bounded, precise_dot
 from mipsim.exact.rows import AbstractRow, row_of
 from mipsim.forms.release import Release
 
-_WORST = 1e-8  # a larger bound is that of terms that cancel
+_WORST = 1e-8  # a larger bound is of no use: scales that are nearly equal make the terms cancel
 _MOST = 256  # scales: each threshold costs as many terms
 
 
@@ -55,7 +55,7 @@ class ScoreNoise:
         means, variances = (tuple(each[i] for i in kept) for each in (self.means, self.variances))
         return ScoreNoise(tuple(self.parts[i] for i in kept), means, variances, self.error)
 
-    def on_axis(self, t: np.ndarray) -> tuple[ComplexArray, np.ndarray]:
+    def on_axis(self, t: np.ndarray) -> Bounded:
         """Log E exp(i t (noise - mean)) and a bound on its error; shape of t."""
         value, error = np.zeros(t.shape, complex), np.zeros(t.shape)
         for found, unsure in (part.on_axis(t) for part in self.parts):
@@ -150,11 +150,6 @@ class NoiseTail:
         return float(EPS * np.abs(self._parts) @ each)
 
     @property
-    def is_accurate(self) -> bool:
-        """Whether the bound is of use: scales that are nearly equal make the terms cancel."""
-        return bool(self.error_bound < _WORST)
-
-    @property
     def density(self) -> float:
         """The largest value of the density."""
         of_normal = 0.4 / self.sd if self.sd > 0.0 else np.inf
@@ -162,7 +157,7 @@ class NoiseTail:
 
     @property
     def spread(self) -> float:
-        """A length in which the tail falls by far."""
+        """A length beyond which the tail is below float64's least number."""
         return 40.0 * self.sd + 750.0 * float(self.scales.max(initial=0.0))
 
     @cached_property
@@ -220,4 +215,4 @@ def noise_tail(variance: float, scales: np.ndarray) -> NoiseTail | None:
     twice = bool((np.diff(b) == 0.0).any())
     if (twice and (variance > 0.0 or b[0] != b[-1])) or b.size > _MOST:
         return None
-    return found if found.is_accurate else None
+    return found if found.error_bound < _WORST else None

@@ -1,5 +1,6 @@
 """The law of a score with atoms plus noise, by direct sums: no transform, and no truncation of one."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -49,17 +50,10 @@ class NoisyAtomsLaw(AbstractScoreLaw):
         return min(1.0, self.atoms.error_bound + self.noise.error_bound + moved)
 
     def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
-        x, sign = np.asarray(threshold, float), 1.0 if upper else -1.0
-        flat, weights = np.ravel(x), self.atoms.inside if inside else self.atoms.out
+        sign, weights = 1.0 if upper else -1.0, self.atoms.inside if inside else self.atoms.out
         used = weights > 0.0
         score, weights = self.atoms.score[used], weights[used]
-        found = np.empty(flat.shape)
-        size = max(1, _BLOCK // score.size)
-        for start in range(0, flat.size, size):
-            part = slice(start, start + size)
-            found[part] = self.noise.sf(sign * (flat[part, None] - score)) @ weights
-        with np.errstate(divide="ignore"):
-            return np.log(np.minimum(found, 1.0)).reshape(x.shape)
+        return _log_of(lambda x: self.noise.sf(sign * (x - score)) @ weights, threshold, score.size)
 
 
 @dataclass(frozen=True)
@@ -114,24 +108,29 @@ class NoisyLatticeLaw(AbstractScoreLaw):
         return int(np.ceil(self.noise.spread / self._step)) + 1
 
     def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
-        x = np.asarray(threshold, float)
-        flat = np.ravel(x)
-        step, anchor = self._step, self.base.transform.anchor[int(inside)]
+        step, anchor, sf = self._step, self.base.transform.anchor[int(inside)], self.noise.sf
         offsets = np.arange(-self._cells, self._cells + 1)
-        found = np.empty(flat.shape)
-        size = max(1, _BLOCK // offsets.size)
-        for start in range(0, flat.size, size):
-            part = slice(start, start + size)
-            k = np.floor((flat[part, None] - anchor) / step) + offsets
+
+        def probability(x: np.ndarray) -> np.ndarray:
+            k = np.floor((x - anchor) / step) + offsets
             points, place = np.unique(k, return_inverse=True)
             tail = np.exp(self.base.log_tail(anchor + step * points, inside=inside, upper=upper))
             # Cell k: the noise lies in [x - a_{k + 1}, x - a_k); the tail that is small gives the difference.
-            near, far = flat[part, None] - (anchor + step * (k + 1.0)), flat[part, None] - (anchor + step * k)
-            sf = self.noise.sf
+            near, far = x - (anchor + step * (k + 1.0)), x - (anchor + step * k)
             cell = np.where(near >= 0.0, sf(near) - sf(far), sf(-far) - sf(-near))
-            found[part] = (np.maximum(cell, 0.0) * tail[place.reshape(k.shape)]).sum(axis=1)
-        with np.errstate(divide="ignore"):
-            return np.log(np.minimum(found, 1.0)).reshape(x.shape)
+            return (np.maximum(cell, 0.0) * tail[place.reshape(k.shape)]).sum(axis=1)
+
+        return _log_of(probability, threshold, offsets.size)
+
+
+def _log_of(probability: Callable[[np.ndarray], np.ndarray], x: Thresholds, width: int) -> np.ndarray:
+    """Log of a probability that takes `width` numbers a threshold, for some thresholds at a time, shape (T, 1)."""
+    flat = np.ravel(np.asarray(x, float))
+    found, size = np.empty(flat.shape), max(1, _BLOCK // width)
+    for start in range(0, flat.size, size):
+        found[start : start + size] = probability(flat[start : start + size, None])
+    with np.errstate(divide="ignore"):
+        return np.log(np.minimum(found, 1.0)).reshape(np.shape(x))
 
 
 def continuous_threshold(law: AbstractScoreLaw, alpha: object, low: float, high: float) -> np.ndarray:

@@ -15,6 +15,7 @@ _WEAK = 1e-100  # a term so weak proves nothing, and its cost overflows
 
 QUIET_LEVELS = (40.0, 36.0, 32.0, 28.0, 24.0, 20.0, 16.0, 12.0, 8.0)
 """The levels that are tried: -log of the modulus."""
+Array = np.ndarray
 
 
 @dataclass(frozen=True)
@@ -141,9 +142,7 @@ def _blocked(values: np.ndarray, inverse: np.ndarray) -> list[tuple[np.ndarray, 
     return found
 
 
-def _disjoint(
-    values: np.ndarray, inverse: np.ndarray, stride: int, least: float
-) -> tuple[np.ndarray, np.ndarray]:
+def _disjoint(values: Array, inverse: Array, stride: int, least: float) -> tuple[Array, Array]:
     """Differences of disjoint pairs, `stride` apart in order: each term is used once, so the costs add."""
     order = np.argsort(values)
     values, inverse = values[order], inverse[order]
@@ -182,11 +181,7 @@ _MOST_FREQUENCIES = 2**15  # the strongest are kept: more cost time and prove li
 
 
 def pair_phases(
-    values: np.ndarray,
-    probabilities: np.ndarray,
-    copies: np.ndarray,
-    first: np.ndarray,
-    span: tuple[float, float],
+    values: Array, probabilities: Array, copies: Array, first: Array, span: tuple[float, float]
 ) -> Phases | None:
     """-log |phi(t)| >= (2 / pi^2) sum_j copies_j sum over pairs q_k q_l dist((v_k - v_l) t)^2, for every tilt in `span`.
 
@@ -240,9 +235,7 @@ def _tilted(values: np.ndarray, probabilities: np.ndarray, c: float) -> np.ndarr
     return q / q.sum(axis=1, keepdims=True)
 
 
-def _middle(
-    values: np.ndarray, least: np.ndarray, probabilities: np.ndarray, first: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _middle(values: Array, least: Array, probabilities: Array, first: Array) -> tuple[Array, Array, Array]:
     """Of each row the places around its largest probability, as far as a tenth of it in any row: others have little strength.
 
     Each begins at a multiple of `_ALIGNED`, so that many rows begin at one count.
@@ -277,9 +270,7 @@ def _alike(values: np.ndarray, used: np.ndarray, first: np.ndarray) -> tuple[np.
     return order, np.arange(order.size), 0.0
 
 
-def _pooled(
-    size: np.ndarray, strength: np.ndarray, rises: np.ndarray, count: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, float]:
+def _pooled(size: Array, strength: Array, rises: Array, count: Array) -> tuple[Array, Array, float]:
     """Frequencies, strengths, and by how much a pooled frequency may be off."""
     if not size.size:
         return size, strength, 0.0

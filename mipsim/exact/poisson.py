@@ -7,7 +7,7 @@ from math import fsum, log1p
 import numpy as np
 
 from mipsim.exact.phases import Phases
-from mipsim.exact.rounding import EPS, ComplexArray, exact_dot, log_one_plus
+from mipsim.exact.rounding import EPS, Bounded, ComplexArray, exact_dot, log_one_plus
 from mipsim.exact.rows import AbstractRow, Multiples
 
 
@@ -37,7 +37,7 @@ class PoissonRow(AbstractRow):
     def rounding(self, s: ComplexArray) -> np.ndarray:
         return self._parts(s)[1]
 
-    def _parts(self, s: ComplexArray) -> tuple[ComplexArray, np.ndarray]:
+    def _parts(self, s: ComplexArray) -> Bounded:
         u = self.row.cumulant(s) + self.mean * s
         large = u.real > 0.0
         # log(1 - r + r e^u) = u + log(r + (1 - r) e^-u), whichever cannot overflow.

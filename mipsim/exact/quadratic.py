@@ -16,6 +16,7 @@ from mipsim.exact.law import AbstractScoreLaw, Problem
 from mipsim.exact.rounding import EPS
 
 _MOST_DIMENSIONS = 4096  # a Hessian of more is above 128 MiB
+Array = np.ndarray
 _CLOSE = 1e-8  # of the range of the scores: what a polynomial may miss by rounding
 
 
@@ -49,11 +50,7 @@ def quadratic_attack_law(problem: Problem) -> AbstractScoreLaw | None:
 
 
 def gaussian_output_law(
-    attack: AbstractAttack,
-    target: np.ndarray,
-    centres: np.ndarray,
-    covariances: Sequence[np.ndarray],
-    inclusion: float,
+    attack: AbstractAttack, target: Array, centres: Array, covariances: Sequence[Array], inclusion: float
 ) -> AbstractScoreLaw | None:
     """The law of a quadratic score of an output that is Gaussian in both worlds; None where the score is no such.
 
@@ -157,9 +154,7 @@ def _differentiated(attack: AbstractAttack, z: jax.Array, points: np.ndarray):
     return at, hessian, slope, float(value), None
 
 
-def _rotated(
-    hessian: np.ndarray, gradient: np.ndarray, mean: np.ndarray, covariance: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _rotated(hessian: Array, gradient: Array, mean: Array, covariance: Array) -> tuple[Array, Array]:
     """Slopes and curves of the independent normals that diagonalise L' H L, L L' = covariance."""
     values, vectors = np.linalg.eigh(covariance)
     factor = vectors * np.sqrt(np.clip(values, 0.0, None))
@@ -168,12 +163,7 @@ def _rotated(
 
 
 def _blur(
-    at: np.ndarray,
-    hessian: np.ndarray,
-    gradient: np.ndarray,
-    constant: float,
-    centres: np.ndarray,
-    covariances: Sequence[np.ndarray],
+    at: Array, hessian: Array, gradient: Array, constant: float, centres: Array, covariances: Sequence[Array]
 ) -> float:
     """How far rounding moves the score as a polynomial of Z, where |Z| <= sqrt d + 8.5; the larger of both worlds.
 

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 ComplexArray = NDArray[np.complexfloating[Any, Any]]
 """The type of complex arrays, which NumPy's own stubs need in order to know their parts."""
+Bounded = tuple[ComplexArray, np.ndarray]
+"""Values, and bounds on their errors."""
 
 EPS = 2.0**-52
 UNIT = 2.0**-53  # the unit roundoff
@@ -22,7 +24,7 @@ _BLOCK = 2**17  # complex numbers of a batch: 2 MiB
 _SPLIT = 2.0**27 + 1.0  # halves the digits of a float64
 
 
-def log_one_plus(z: ComplexArray, error: np.ndarray) -> tuple[ComplexArray, np.ndarray]:
+def log_one_plus(z: ComplexArray, error: np.ndarray) -> Bounded:
     """Log(1 + z) for z known to `error`, and the error e of the result.
 
     The exact 1 + z has at most exp(e) times the modulus of that found; where e < 0.1, their logarithms differ by 2 e at
@@ -124,7 +126,7 @@ class PowerSums:
         return EPS * size
 
 
-def summed(terms: ComplexArray, errors: np.ndarray) -> tuple[ComplexArray, np.ndarray]:
+def summed(terms: ComplexArray, errors: np.ndarray) -> Bounded:
     """The sum over the last axis, which NumPy adds by pairs in blocks of 128 with eight sums each, and its error.
 
     Examples:
@@ -135,9 +137,7 @@ def summed(terms: ComplexArray, errors: np.ndarray) -> tuple[ComplexArray, np.nd
     return terms.sum(axis=-1), errors.sum(axis=-1) * (1 + 1e-9) + 40.0 * EPS * np.abs(terms).sum(axis=-1)
 
 
-def in_blocks(
-    function: Callable[[ComplexArray], tuple[ComplexArray, np.ndarray]], s: ComplexArray, width: int
-) -> tuple[ComplexArray, np.ndarray]:
+def in_blocks(function: Callable[[ComplexArray], Bounded], s: ComplexArray, width: int) -> Bounded:
     """A function of s that needs arrays of shape (T, width), for some T at a time.
 
     Examples:

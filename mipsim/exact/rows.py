@@ -9,7 +9,7 @@ import numpy as np
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.exact.atoms import Table
 from mipsim.exact.phases import Phases
-from mipsim.exact.rounding import ComplexArray
+from mipsim.exact.rounding import Bounded, ComplexArray
 
 
 class AbstractRow(ABC):
@@ -58,13 +58,13 @@ class AbstractRow(ABC):
         """Values of independent terms, not centred, and their probabilities, both of shape (g, K), if there are finitely many."""
         return None
 
-    def on_axis(self, t: np.ndarray) -> tuple[ComplexArray, np.ndarray]:
+    def on_axis(self, t: np.ndarray) -> Bounded:
         """`cumulant` and `rounding` at i t for real t."""
         return self.cumulant(1j * t), self.rounding(1j * t)
 
     @property
     def vanishes(self) -> bool:
-        """Whether the envelope falls to nothing, and faster than any power of t below some first power: see `tail`."""
+        """Whether the envelope tends to 0 as t grows: the noise or the data have a density. See `RowsTransform.tail`."""
         return np.isinf(self.reach)
 
     def phases(self, low: float, high: float) -> Phases | None:

@@ -7,10 +7,10 @@ from math import factorial
 import numpy as np
 
 from mipsim.exact.phases import Phases, pair_phases
-from mipsim.exact.rounding import EPS, ComplexArray, in_blocks, log_of_one_plus, log_one_plus, summed
+from mipsim.exact.rounding import EPS, Bounded, ComplexArray, in_blocks, log_of_one_plus, log_one_plus, summed
 from mipsim.exact.transform import AbstractTransform, Tail, phased_tail
 
-_ORDERS = 36  # of the moments: 0.5^36 < 2e-11 of what is left out at the radius
+_ORDERS = 36  # moments: at half the radius 0.5^36 < 2e-11 of what they leave out at the radius
 _SPLIT = 6  # moments of order 6 a + b as products of q u^(6 a) and u^b
 _FACTORIALS = np.array([float(factorial(r)) for r in range(_ORDERS + 1)])
 _TRIALS = 8  # radii; each halves at least
@@ -71,10 +71,10 @@ class TablesTransform(AbstractTransform):
         return self._both(s, exact=False)[0]
 
     def rounding(self, s: ComplexArray) -> np.ndarray:
-        """Of the moments, what their series leaves out, and of the logarithms."""
+        """That of the moments and of the logarithms, and what the moments' series leaves out."""
         return self._both(s)[1].max(axis=0)
 
-    def _both(self, s: ComplexArray, *, exact: bool = True) -> tuple[ComplexArray, np.ndarray]:
+    def _both(self, s: ComplexArray, *, exact: bool = True) -> Bounded:
         value, error = np.zeros((2, s.size), complex), np.zeros((2, s.size))
         near = (np.abs(s) <= self._radius) & (self._radius > 0.0)
         for world in (0, 1):
@@ -129,7 +129,7 @@ class TablesTransform(AbstractTransform):
         sizes[:, :, -1] += sizes[:, :, -2]
         return sizes[:, :, 1:] * (EPS * (48.0 + 8.0 * np.arange(1, _ORDERS)))
 
-    def _by_moments(self, s: ComplexArray, world: int, exact: bool) -> tuple[ComplexArray, np.ndarray]:
+    def _by_moments(self, s: ComplexArray, world: int, exact: bool) -> Bounded:
         radius, _, rest = self._moments
         w = s / radius
         powers = w[None, :] ** np.arange(1, _ORDERS)[:, None]
@@ -143,7 +143,7 @@ class TablesTransform(AbstractTransform):
         value, error = log_one_plus(z, lost)
         return summed(self.copies * (value + masses), self.copies * (error + EPS * np.abs(masses)))
 
-    def _on_line(self, c: float, t: np.ndarray, world: int) -> tuple[ComplexArray, np.ndarray]:
+    def _on_line(self, c: float, t: np.ndarray, world: int) -> Bounded:
         v, p = self.values[world], self.probabilities[world]
         tilt = c * v
         top = np.where(p > 0.0, tilt, -np.inf).max(axis=1, keepdims=True)

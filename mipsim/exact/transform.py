@@ -12,9 +12,9 @@ from mipsim.exact.rounding import EPS, ComplexArray, product_parts
 from mipsim.exact.rows import AbstractRow, Multiples
 
 _SCAN = 64.0  # times the last node: how far an estimate looks
-_WHOLE = 2.0**52  # nodes: frequencies beyond are no whole numbers in float64
-_QUIET = -38.5  # log of 2e-17
-_LOUD = -50.0  # of the log of a height
+_WHOLE = 2.0**52  # nodes: beyond, k is no whole number in float64
+_QUIET = -38.5  # log of 2e-17, a tenth of the rounding of 1: a modulus below is negligible
+_LOUD = -50.0  # log of 2e-22: bounds below add nothing to a sum
 _FINE, _COARSE = 1.1, 2.0  # growth of the blocks of frequencies that one bound serves: near and far
 _DOUBLINGS = 900  # blocks: 60 fine ones, and more than enough doublings to 2^52 nodes
 _OFF_LATTICE = 1e-7  # steps by which a sum may miss its lattice
@@ -103,7 +103,7 @@ class AbstractTransform(ABC):
         """K_w(s), shape (2, T), for complex s of shape (T,) inside the strip; any branch of the logarithm."""
 
     def quiet_from(self, c: float, start: float, stop: float, span: tuple[float, float]) -> float:
-        """A frequency in [start, stop] from which on nodes are needed only while their modulus is not negligible."""
+        """A frequency in [start, stop] up to which nodes are needed; beyond it, as long as their modulus is not negligible."""
         return start
 
     @abstractmethod

@@ -29,14 +29,12 @@ class AbstractGame(AbstractMember):
     Attributes:
         mechanism: what is released.
 
-    Source: Yeom et al. (2018), experiment 1; Azize & Basu (2025), section 2.
-
     Examples:
         >>> import jax, mipsim as mi
         >>> game = mi.FixedTarget(mi.EmpiricalMean(), mi.Bernoulli([0.3, 0.6]), n=10, target=[1.0, 0.0])
         >>> target, output = game.play(jax.random.key(0), True)
-        >>> isinstance(game, AbstractGame), target.shape, output.shape
-        (True, (2,), (2,))
+        >>> isinstance(game, AbstractGame), target.shape, output.shape, game.numbers
+        (True, (2,), (2,), 20)
     """
 
     FLOAT64: ClassVar[tuple[str, ...]] = ("play",)
@@ -77,17 +75,10 @@ class AbstractMembershipGame(AbstractGame):
     """A game about one record among n: was the target among those that the output was released from?
 
     Attributes:
-        mechanism: what is released from the records.
         data: the law of one record in R^d.
         n: the number of records, >= 2.
 
     Source: Yeom et al. (2018), experiment 1; Azize & Basu (2025), section 2.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> game = mi.RandomTarget(mi.EmpiricalMean(), mi.Bernoulli([0.3, 0.6]), n=10)
-        >>> isinstance(game, AbstractMembershipGame), game.numbers
-        (True, 20)
     """
 
     data: eqx.AbstractVar[AbstractDistribution]

@@ -7,7 +7,7 @@ from typing import ClassVar, Protocol
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._family import AbstractMember
-from mipsim.distributions.base import AbstractDistribution, Member
+from mipsim.distributions.base import AbstractDistribution, Member, Row
 
 
 class AbstractMechanism(AbstractMember):
@@ -52,12 +52,7 @@ class OutputLaw(Protocol):
     """Draws the output of a mechanism from its exact law, without drawing the records."""
 
     def __call__(
-        self,
-        key: PRNGKeyArray,
-        data: AbstractDistribution,
-        n: int,
-        target: Float[Array, " d"],
-        member: Member,
+        self, key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Row, member: Member
     ) -> Array:
         """Draw an output of n independent records of `data`; if `member`, one of them is `target` instead."""
         ...

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import sample_size
-from mipsim.distributions.base import AbstractDistribution, Member, sum_sampler
+from mipsim.distributions.base import AbstractDistribution, Member, Row, sum_sampler
 from mipsim.mechanisms.base import AbstractMechanism, output_law
 
 
@@ -30,9 +30,7 @@ class EmpiricalMean(AbstractMechanism):
         return (dimension,)
 
 
-def _draw_mean(
-    key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Float[Array, " d"], member: Member
-) -> Float[Array, " d"]:
+def _draw_mean(key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Row, member: Member) -> Row:
     """Sum n - 1 rows from their exact law, then add the target or one fresh record."""
     draw_sum = sum_sampler(data)
     if draw_sum is None:

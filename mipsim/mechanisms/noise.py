@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import real_array
-from mipsim.distributions.base import AbstractDistribution, Member
+from mipsim.distributions.base import AbstractDistribution, Member, Row
 from mipsim.distributions.laplace import Laplace
 from mipsim.mechanisms.base import AbstractMechanism, OutputLaw, output_law
 from mipsim.mechanisms.function import as_mechanism
@@ -77,13 +77,11 @@ def _(mechanism: AbstractNoise) -> OutputLaw | None:
     if draw is None:
         return None
 
-    def draw_noisy(
-        key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Float[Array, " d"], member: Member
-    ) -> Array:
+    def noisy(key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Row, member: Member) -> Array:
         key_base, key_noise = jax.random.split(key)
         return mechanism.noisy(key_noise, draw(key_base, data, n, target, member), n)
 
-    return draw_noisy
+    return noisy
 
 
 def _noise_scale(name: str, value: object) -> np.ndarray:

@@ -62,12 +62,7 @@ class SGDStep(AbstractMechanism):
         return cls(bound, number("noise_std", noise_std, 0.0) * sample_size(n) / bound)
 
     def noise_std(self, n: int) -> float:
-        """Standard deviation tau of the noise in every coordinate of the released mean of n gradients.
-
-        Examples:
-            >>> SGDStep(1.0, 0.5).noise_std(10)
-            0.05
-        """
+        """Standard deviation tau of the noise in every coordinate of the released mean of n gradients."""
         return self.noise_multiplier * self.clip / sample_size(n) if self.noise_multiplier else 0.0
 
     def effective_n(self, n: int) -> float:

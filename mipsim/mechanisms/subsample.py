@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import number, sample_size
-from mipsim.distributions.base import AbstractDistribution, Member
+from mipsim.distributions.base import AbstractDistribution, Member, Row
 from mipsim.mechanisms.base import AbstractMechanism, OutputLaw, output_law
 from mipsim.mechanisms.function import as_mechanism
 from mipsim.mechanisms.mean import EmpiricalMean
@@ -93,13 +93,11 @@ def _(mechanism: Subsampled) -> OutputLaw | None:
     if draw is None:
         return None
 
-    def draw_subsample(
-        key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Float[Array, " d"], member: Member
-    ) -> Array:
+    def sampled(key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Row, member: Member) -> Array:
         # The target, if a member, is among the k rows with probability rho exactly.
         key_coin, key_base = jax.random.split(key)
         kept = mechanism.kept(n)
         among = jnp.logical_and(member, jax.random.randint(key_coin, (), 0, n) < kept)
         return draw(key_base, data, kept, target, among)
 
-    return draw_subsample
+    return sampled

@@ -11,7 +11,7 @@ import numpy as np
 from mipsim.bands.binomial_deviance import deviance
 from mipsim.rare.plan import Tilt
 
-_LIMIT = 7.0  # Standard deviations at which a gate closes: a sound run fails one with probability below 1e-11
+_LIMIT = 7.0  # standard deviations at which a check fails: a sound run fails one with probability below 1e-11
 _LEAST = 25  # counts on both sides of a threshold, from which on a deviance is nearly chi-square
 
 

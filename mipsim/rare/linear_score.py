@@ -24,7 +24,7 @@ from mipsim.mechanisms.noise import GaussianNoise
 from mipsim.rare.score_law import IN, AbstractTiltedScore, Cumulant
 from mipsim.rare.thinning import untilted
 
-_COARSE = 1e-4  # A lattice finer than this share of the score's standard deviation is as good as none
+_COARSE = 1e-4  # of the score's standard deviation: a finer lattice is as good as none
 
 
 class _FixedWeights(AbstractLinearAttack):

@@ -14,7 +14,7 @@ from mipsim.rare.score_law import IN, OUT, AbstractTiltedScore, Cumulant
 _SPAN = (
     1.5  # standard deviations of thresholds that share a tilt: the outer ones lose a quarter of the counts
 )
-_PLAIN = 0.75  # A tilt that would be aimed within this many standard deviations of the mean is left out
+_PLAIN = 0.75  # standard deviations from the mean: a tilt aimed within them is left out
 _FARTHEST = 12.0  # no tilt is aimed farther than this many standard deviations from the mean
 _MOST_STEPS = 400  # of a walk whose steps grow by a twentieth: exp(20) times the first in all
 

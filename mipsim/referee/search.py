@@ -186,11 +186,12 @@ def _records(file: Path) -> list[dict[str, Any]]:
                 f"checkpoint {file} is written by another hunt; wait for it, or name another file"
             )
         held.seek(0)
+        found: list[Any] = [None]
         try:
             text = held.read()
             found = [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
         except (ValueError, RecursionError):
-            found = [None]
+            pass  # one record that is none
     if not all(isinstance(one, dict) for one in found) or not all(
         isinstance(one.get("at"), dict) for one in found[1:]
     ):

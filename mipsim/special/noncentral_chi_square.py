@@ -76,9 +76,7 @@ def logpdf(x: object, d: object, noncentrality: object) -> np.ndarray:
     _, log_density, _, drop = _core(at, freedom, centre)
     with np.errstate(invalid="ignore", divide="ignore"):
         power = np.where((freedom == 2.0) | (drop == 0.0), 0.0, (freedom / 2.0 - 1.0) * drop)
-    result = log_density + power
-    result = np.where(at > MOST, -at / 2.0, result)
-    return np.where(at < 0.0, -np.inf, result)
+    return np.where(at < 0.0, -np.inf, np.where(at > MOST, -at / 2.0, log_density + power))
 
 
 def ppf(q: object, d: object, noncentrality: object) -> np.ndarray:
@@ -138,12 +136,9 @@ def _log_rest(log_q: np.ndarray) -> np.ndarray:
     return np.where(near, small, np.log1p(-np.exp(np.minimum(log_q, -0.693))))
 
 
-def _core(
-    x: np.ndarray, d: np.ndarray, noncentrality: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _core(x: np.ndarray, d: np.ndarray, noncentrality: np.ndarray) -> tuple[np.ndarray, ...]:
     """Kernel at x moved into its range, and log of the factor by which x was moved up (<= 0)."""
-    inside = np.clip(x, LEAST, MOST).ravel()
-    flat = (inside, d.ravel(), noncentrality.ravel())
+    flat = (np.clip(x, LEAST, MOST).ravel(), d.ravel(), noncentrality.ravel())
     nodes = few_or_many(*flat)
     out = in_blocks(lambda *block: log_tail_and_density_jit(*block, nodes), *flat)
     tail, density, lower = (part.reshape(x.shape) for part in out)
@@ -172,7 +167,7 @@ def _quantile(log_lower: np.ndarray, log_upper: np.ndarray, d: object, noncentra
     at_end = _core(np.where(below, LEAST, 1.0), *flat[2:])[0] if below.any() else 0.0
     left = np.where(below, np.minimum(flat[0] - at_end, 0.0), 0.0)
     start = np.where(left < 0.0, LEAST, np.maximum(start, 2.0 * LEAST))
-    nodes = few_or_many(0.8 * start, *flat[2:])
+    nodes = few_or_many(0.8 * start, *flat[2:])  # with room for Newton's steps to smaller points
     x = in_blocks(lambda *block: (newton(*block, nodes),), start, *flat)[0]
     x = np.where(start >= MOST, -2.0 * flat[1], x * np.exp(2.0 * left / flat[2]))
     return x.reshape(low.shape)
@@ -221,13 +216,7 @@ def arguments(x: object, d: object, noncentrality: object) -> tuple[np.ndarray, 
         >>> [a.shape for a in arguments([1.0, 2.0], 3, [[0.0], [1.0]])]
         [(2, 2), (2, 2), (2, 2)]
     """
-    try:
-        at = np.asarray("x" if x is None else x, dtype=np.float64)  # NumPy would read None as nan, "1" as 1
-        real = not isinstance(x, (str, bytes))
-    except (TypeError, ValueError):
-        at, real = np.empty(0), False
-    if not real:
-        raise ValueError(f"x is {type(x).__name__}; it must be an array of real numbers")
+    at = real_array("x", x, finite=False)
     if np.isnan(at).any():
         raise ValueError("x holds nan; every entry must be a real number or an infinity")
     at, freedom, centre = _together(d, noncentrality, at)

@@ -15,6 +15,7 @@ from mipsim.tradeoff.sampled import SampledTradeOff, through_corners
 
 _LARGEST_PRODUCT = 1 << 21  # pairs of atoms: 16 MB an array
 _EQUAL = 1e-12  # losses this near, relative to the largest, are one atom
+Law = PrivacyLossDistribution
 
 
 @singledispatch
@@ -56,9 +57,7 @@ def _(curve: MixtureTradeOff) -> SampledTradeOff | None:
     return SampledTradeOff.from_points(a, c, b, rho * np.append(inner.tpr, 1.0) + (1.0 - rho) * a)
 
 
-def product(
-    first: PrivacyLossDistribution, second: PrivacyLossDistribution
-) -> PrivacyLossDistribution | None:
+def product(first: Law, second: Law) -> Law | None:
     """The law of the sum of two independent losses, equal ones merged; None if it has too many atoms.
 
     Examples:
@@ -79,7 +78,7 @@ def product(
     return PrivacyLossDistribution(losses, out, inside, out_only, in_only)
 
 
-def exact_power(law: PrivacyLossDistribution, copies: int) -> PrivacyLossDistribution | None:
+def exact_power(law: Law, copies: int) -> Law | None:
     """The law of the sum of `copies` independent losses by repeated squaring; None if it has too many atoms.
 
     Examples:
@@ -87,8 +86,8 @@ def exact_power(law: PrivacyLossDistribution, copies: int) -> PrivacyLossDistrib
         >>> exact_power(law, 5).losses.size
         6
     """
-    result: PrivacyLossDistribution | None = None
-    square: PrivacyLossDistribution | None = law
+    result: Law | None = None
+    square: Law | None = law
     while square is not None:
         if copies & 1:
             result = square if result is None else product(result, square)

@@ -22,6 +22,7 @@ from mipsim.tradeoff.sampled import SampledTradeOff, sample, turned_over
 _POINTS = 1 << 12  # in probits of the FPR, .011 apart; bridges between them are then refined to the curves
 _LEAST_HEIGHT = 1e-12  # relative: a lower bridge is rounding
 _LEAST_BEND = 1e-10  # relative: what a straight stretch may seem to bend by rounding
+Curves = tuple[AbstractTradeOff, ...]
 
 
 class ConvexHullTradeOff(AbstractTradeOff):
@@ -42,7 +43,7 @@ class ConvexHullTradeOff(AbstractTradeOff):
         ('ConvexHullTradeOff', [0.3001], [0.4748])
     """
 
-    curves: tuple[AbstractTradeOff, ...]
+    curves: Curves
     starts: np.ndarray
     ends: np.ndarray
     symmetric: bool = eqx.field(static=True)
@@ -65,11 +66,11 @@ class ConvexHullTradeOff(AbstractTradeOff):
         return np.asarray(self._on_bridges(a, 3, _most_tpr(self.curves, a)))
 
 
-def _least_beta(curves: tuple[AbstractTradeOff, ...], alpha: np.ndarray) -> np.ndarray:
+def _least_beta(curves: Curves, alpha: np.ndarray) -> np.ndarray:
     return np.min([curve.beta(alpha) for curve in curves], axis=0)
 
 
-def _most_tpr(curves: tuple[AbstractTradeOff, ...], alpha: np.ndarray) -> np.ndarray:
+def _most_tpr(curves: Curves, alpha: np.ndarray) -> np.ndarray:
     return np.max([curve.tpr_at(alpha) for curve in curves], axis=0)
 
 
@@ -158,7 +159,7 @@ class _Samples:
     place: np.ndarray
 
 
-def _samples(curves: tuple[AbstractTradeOff, ...]) -> _Samples:
+def _samples(curves: Curves) -> _Samples:
     grid = np.linspace(-37.0, 8.2, _POINTS)
     rows = []
     for curve in curves:
@@ -174,7 +175,7 @@ def _samples(curves: tuple[AbstractTradeOff, ...]) -> _Samples:
     return _Samples(table[order], owner[order], np.concatenate([np.arange(len(r)) for r in rows])[order])
 
 
-def _bridged(curves: tuple[AbstractTradeOff, ...], *, symmetric: bool) -> AbstractTradeOff:
+def _bridged(curves: Curves, *, symmetric: bool) -> AbstractTradeOff:
     points = _samples(curves)
     kept = np.array(hull_corners(*rises(*points.rates.T), slack=_LEAST_BEND))
     first, last = kept[:-1], kept[1:]
@@ -191,9 +192,7 @@ def _bridged(curves: tuple[AbstractTradeOff, ...], *, symmetric: bool) -> Abstra
     return ConvexHullTradeOff(curves, bridges[:, 0], bridges[:, 1], symmetric)
 
 
-def _height_above_the_line(
-    curves: tuple[AbstractTradeOff, ...], start: np.ndarray, end: np.ndarray
-) -> np.ndarray:
+def _height_above_the_line(curves: Curves, start: np.ndarray, end: np.ndarray) -> np.ndarray:
     """How far the least curve lies above lines at a point of each, relative to the lesser of TPR and FNR there."""
     left = end[:, 0] <= 0.5
     middle = np.where(left, 0.5 * (start[:, 0] + end[:, 0]), 1.0 - 0.5 * (start[:, 1] + end[:, 1]))
@@ -208,9 +207,7 @@ def _height_above_the_line(
     return height - 1e-15 / np.minimum(start[:, 1], 1.0)
 
 
-def _refined(
-    curves: tuple[AbstractTradeOff, ...], start: np.ndarray, end: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _refined(curves: Curves, start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Move both ends of a bridge, each along the least curve, to where the line between them touches."""
     reach = 2.0 * (37.0 / (_POINTS // 2))
     for _ in range(3):
@@ -220,15 +217,12 @@ def _refined(
     return start, end
 
 
-def _touching(
-    curves: tuple[AbstractTradeOff, ...], point: np.ndarray, slope: float, reach: float
-) -> np.ndarray:
+def _touching(curves: Curves, point: np.ndarray, slope: float, reach: float) -> np.ndarray:
     """The point near `point` that lies farthest beyond a line of this slope through it."""
     if point[0] <= 0.0 or point[1] <= 0.0 or not np.isfinite(slope):
         return point
     centre = float(ndtri(point[0]) if point[0] <= 0.5 else -ndtri(point[1]))
-    best, best_height = point, 0.0
-    width = reach
+    best, best_height, width = point, 0.0, reach
     for _ in range(6):
         alpha = np.unique(ndtr(np.linspace(centre - width, centre + width, 33)))
         beta, tpr, complement = _least_beta(curves, alpha), _most_tpr(curves, alpha), 1.0 - alpha

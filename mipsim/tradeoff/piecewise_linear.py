@@ -42,8 +42,7 @@ class PiecewiseLinearTradeOff(AbstractTradeOff):
             raise ValueError(
                 f"alpha holds {a[1:][still][0]:g} after {a[:-1][still][0]:g}; it must increase strictly"
             )
-        if (outside := (b < 0.0) | (b > 1.0)).any():
-            raise ValueError(f"beta is {b[outside][0]:g}; it must lie in [0, 1]")
+        rates("beta", b)
         if (above := b > 1.0 - a + _ROUNDING).any():
             raise ValueError(
                 f"beta holds {b[above][0]:g} at alpha {a[above][0]:g}; it must be at most 1 - alpha"

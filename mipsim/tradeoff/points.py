@@ -2,12 +2,11 @@
 
 import numpy as np
 
-Points = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+Vector = np.ndarray
+Points = tuple[Vector, Vector, Vector, Vector]
 
 
-def rises(
-    alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr: np.ndarray
-) -> tuple[np.ndarray, ...]:
+def rises(alpha: Vector, complement: Vector, beta: Vector, tpr: Vector) -> tuple[Vector, ...]:
     """(out, in) masses between neighbouring corners: the rise of FPR and of TPR, each from whichever of the rate and
     its complement is small.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mipsim._validation import finite_vector, number
-from mipsim.tradeoff.points import polygon, rises
+from mipsim.tradeoff.points import Vector, polygon, rises
 from mipsim.tradeoff.sampled import SampledTradeOff
 
 _MASS_ROUNDING = 1e-9  # of masses that a user has computed: they may miss a sum of 1 by so much
@@ -110,8 +110,8 @@ class PrivacyLossDistribution:
 
 
 def split_masses(
-    out: np.ndarray, inside: np.ndarray, up: np.ndarray, down: np.ndarray
-) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    out: Vector, inside: Vector, up: Vector, down: Vector
+) -> tuple[tuple[Vector, Vector], tuple[Vector, Vector]]:
     """Split atoms into one with a loss larger by `up` and one smaller by `down`, keeping both masses.
 
     With u = e^up - 1 and v = 1 - e^-down the share v / (u + v) of the out mass goes up, and (1 + u) v / (u + v) of
@@ -149,17 +149,15 @@ def _edges(curve: SampledTradeOff) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.minimum.accumulate(np.log(inside) - np.log(out)), out, inside
 
 
-def _merged(
-    losses: np.ndarray, out: np.ndarray, inside: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _merged(losses: Vector, out: Vector, inside: Vector) -> tuple[Vector, Vector, Vector]:
     """Atoms of one loss, but for rounding, made one; those that are empty left out."""
     full = (out > 0) | (inside > 0)
     return merged(losses[full], out[full], inside[full], _EQUAL * np.maximum(1.0, np.abs(losses[full][1:])))
 
 
 def merged(
-    losses: np.ndarray, out: np.ndarray, inside: np.ndarray, near: np.ndarray | float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    losses: Vector, out: Vector, inside: Vector, near: Vector | float
+) -> tuple[Vector, Vector, Vector]:
     """Falling losses with their masses, neighbours at most `near` apart made one."""
     if losses.size == 0:
         return losses, out, inside

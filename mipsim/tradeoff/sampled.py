@@ -9,7 +9,7 @@ from mipsim._validation import finite_vector, whole
 from mipsim.tradeoff.base import AbstractTradeOff, rates
 from mipsim.tradeoff.inverse import InverseTradeOff, inverse
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
-from mipsim.tradeoff.points import convex_points
+from mipsim.tradeoff.points import Vector, convex_points
 
 _Z_LEAST = -37.0  # the FPR there is 6e-300: float64's least
 _Z_MOST = 8.2  # beyond it FPRs round to 1
@@ -49,13 +49,9 @@ class SampledTradeOff(AbstractTradeOff):
     tpr: np.ndarray
 
     def __init__(self, alpha: object, beta: object, tpr: object = None) -> None:
-        a = finite_vector("alpha", alpha)
-        b = finite_vector("beta", beta, a.size)
+        a = rates("alpha", finite_vector("alpha", alpha))
+        b = rates("beta", finite_vector("beta", beta, a.size))
         t = 1.0 - b if tpr is None else finite_vector("tpr", tpr, a.size)
-        if (bad := (a < 0.0) | (a > 1.0)).any():
-            raise ValueError(f"alpha is {a[bad][0]:g}; it must lie in [0, 1]")
-        if (bad := (b < 0.0) | (b > 1.0)).any():
-            raise ValueError(f"beta is {b[bad][0]:g}; it must lie in [0, 1]")
         if (bad := np.abs(b + t - 1.0) > _ROUNDING).any():
             raise ValueError(f"tpr holds {t[bad][0]:g} where beta is {b[bad][0]:g}; it must be 1 - beta")
         first, last = bool(a[0] > 0.0), bool(a[-1] < 1.0)
@@ -67,9 +63,7 @@ class SampledTradeOff(AbstractTradeOff):
         PiecewiseLinearTradeOff(self.alpha, np.clip(self.corners, 0.0, 1.0))
 
     @classmethod
-    def from_points(
-        cls, alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr: np.ndarray
-    ) -> SampledTradeOff:
+    def from_points(cls, alpha: Vector, complement: Vector, beta: Vector, tpr: Vector) -> SampledTradeOff:
         """From corners whose four rates are all known to full relative accuracy; shapes (m,), trusted.
 
         What rounding bends is straightened: only the corners of the lower convex hull are kept.

@@ -12,7 +12,7 @@ from mipsim.engine import memory
 from mipsim.engine.devices import local_devices
 
 
-def play(data, n, games=4, **settings):
+def play(data, n, games: int | range = 4, **settings):
     game = mi.FixedTarget(mi.EmpiricalMean(), data, n=n, target=np.ones(data.dimension))
     return mi.play(game, mi.CovarianceScore(data, n=n), games, edges=[0.0], progress=False, **settings)
 
@@ -96,6 +96,8 @@ def test_a_table_that_is_too_large_is_left_before_it_is_made():
 def test_a_table_keeps_no_more_than_it_needs():
     data = mi.Discrete([0.0, 1.0, 2.0], [[0.2, 0.3, 0.5], [0.5, 0.3, 0.2], [0.1, 0.8, 0.1]])
     whole = lattice_table(data, 1000)
+    assert whole is not None
     same = lattice_table(data, 1000, most=whole.entries.nbytes)
+    assert same is not None
     assert np.array_equal(same.entries, whole.entries)
     assert lattice_table(data, 1000, most=whole.entries.nbytes - 1) is None

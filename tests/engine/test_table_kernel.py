@@ -158,12 +158,12 @@ def _total(sampler, columns):
     width = 1 << sampler.bits
     reach = Reach(width, 0, width, jnp.uint32(0))
     shares = [
-        int(sampler.shares.of(jnp.asarray(j), jnp.asarray(c, jnp.uint32), reach))
+        int(sampler.terms.of(jnp.asarray(j), jnp.asarray(c, jnp.uint32), reach))
         for j, c in enumerate(columns)
     ]
     if IMPOSSIBLE in shares:
         return -np.inf
-    start = int(sampler.shares.start(jnp.zeros(1, jnp.uint32))[0])
+    start = int(sampler.terms.start(jnp.zeros(1, jnp.uint32))[0])
     return np.int64(start + sum(shares)).astype(np.uint32).astype(np.int32)
 
 

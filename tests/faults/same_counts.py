@@ -5,6 +5,7 @@ import hashlib
 import mipsim as mi
 from tests.engine.stored_runs import stored_runs
 
+# Not "clipped-scores" and "clipped-rows": their rows are float32, and a pilot's thresholds move with rounding of 1e-7.
 RUNS = (
     *(
         "normal",
@@ -15,7 +16,7 @@ RUNS = (
         "random-columns",
         "subset",
     ),
-    *("clipped-law", "clipped-scores", "clipped-rows", "ratio", "glir", "laplace-noise", "norm-noise"),
+    *("clipped-law", "ratio", "glir", "laplace-noise", "norm-noise"),
 )
 
 

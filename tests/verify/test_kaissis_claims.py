@@ -7,15 +7,17 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy import integrate
+from scipy.special import ndtr
 
 from mipsim import referee as rf
 from mipsim.referee import Verdict
 from mipsim.referee.defect import correction_of, defect_of
 from mipsim.special import noncentral_chi_square as chi_square
 from mipsim.theory import kaissis
-from sims.relaxed_attackers import COORDINATES, NOTHING, RECORD, SIGN
+from sims import relaxed_tests
+from sims.relaxed_attackers import COORDINATES, NOTHING, RECORD, SIGN, best_guess
 from sims.relaxed_laws import best_test, cell_edges, cell_law, lira, magnitude, norm_curves, resilience
-from sims.relaxed_tests import COIN, HALVES, NO_COIN, falls
+from sims.relaxed_tests import COIN, HALVES, NO_COIN, falls, generalised_power, share_kept, two_sided_power
 from verify.judge import Setting, judge
 from verify.kaissis import MODULES
 from verify.kaissis.audits import LIRA
@@ -183,3 +185,34 @@ def test_j_lies_below_its_inverse_left_of_slope_minus_one(mu, d):
 def test_sorting_finds_the_best_test():
     curve = best_test(np.array([0.5, 0.5, 0.0]), np.array([0.25, 0.25, 0.5]))
     np.testing.assert_allclose(curve.beta([0.0, 0.4, 1.0]), [0.5, 0.3, 0.0])
+
+
+@pytest.mark.parametrize("mu", [0.3, 1.0, 4.0])
+def test_the_best_guess_of_two_lengths_lies_between_its_bounds(mu):
+    """Lengths 0 and mu on the line: the likelihoods cross where cosh(mu r) = e^(mu^2/2)."""
+    cross = np.arccosh(np.exp(0.5 * mu**2)) / mu
+    exact = 0.5 * (1 - 2 * ndtr(-cross) + ndtr(mu - cross) + ndtr(-mu - cross))
+    found = best_guess(2, 0.0, 1.0, mu, 1)
+    assert found.low - 1e-12 <= exact <= found.high + 1e-12
+    assert found.error < 1e-6
+
+
+@pytest.mark.parametrize("noise", ["Gaussian", "Laplace", "logistic", "Gumbel"])
+def test_the_generalised_ratio_has_most_power_at_the_ends(noise):
+    alpha = np.array([1e-3, 0.05, 0.3, 0.9])
+    most = np.maximum(*(generalised_power(noise, 2.0, shift, alpha) for shift in (2.0, -2.0)))
+    for shift in np.linspace(-1.9, 1.9, 5):
+        power = generalised_power(noise, 2.0, shift, alpha)
+        assert np.all(power <= most + 1e-10)
+        halves = two_sided_power(noise, shift, alpha)
+        assert noise == "Gumbel" or np.allclose(power, halves, atol=1e-10)
+    assert noise != "Gumbel" or np.abs(power - halves).max() > 0.01
+
+
+def test_what_one_test_loses_lies_between_bounds_that_finer_cells_keep(monkeypatch):
+    at = {"noise": "Gaussian", "delta": 1.0, "second": -0.4, "alpha": 0.3}
+    coarse = share_kept(**at)
+    monkeypatch.setattr(relaxed_tests, "cell_edges", lambda reach, width: cell_edges(reach, width / 4))
+    fine = share_kept(**at)
+    assert coarse.low <= fine.low <= fine.high <= coarse.high
+    assert fine.error < coarse.error / 4

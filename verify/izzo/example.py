@@ -21,8 +21,8 @@ def example_number(n: int, part: str, reading: str) -> rf.Number:
     """The variance of the outputs, or log2(1/Delta)."""
     if part == SENSITIVITY:
         return rf.Number(-log2(izzo_example.sensitivity(n, READINGS[reading])), route="whole-number counts")
-    low, high = izzo_example.moments(n, READINGS[reading]).variance
-    return rf.Number(0.5 * (low + high), error=0.5 * (high - low), route="whole-number counts with bounds")
+    variance = izzo_example.moments(n, READINGS[reading]).variance
+    return rf.Number.between(*variance, route="whole-number counts with bounds")
 
 
 def promised(n: int, part: str, variance: float) -> rf.Number:

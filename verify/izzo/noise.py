@@ -39,8 +39,8 @@ ETAS, MOMENTS = (0.49, 0.1, 1e-4), (2.0, 3.0, 10.0, 100.0)
 
 def worst_ratio(c: float, M: float, eta: float) -> rf.Number:
     """What the best attack's eta over the promised one is at most: for every algorithm, norm and dimension."""
-    most = izzo.largest_eta(c, M) / eta
-    return rf.Number(0.5 * most, error=0.5 * most, route="proven bound: tanh(1/c)/2, or (2c)^-M for M < 1")
+    most, route = izzo.largest_eta(c, M) / eta, "proven bound: tanh(1/c)/2, or (2c)^-M for M < 1"
+    return rf.Number.between(0.0, most, route=route)
 
 
 def laplace_ratio(values: np.ndarray, c: float, M: float, eta: float, n: int) -> rf.Number:
@@ -116,8 +116,7 @@ def printed_ratio(algorithm: str, M: float, eta: float, d: int, **at: Any) -> An
     low, high = izzo.corollary_10_interval(c, d) if M == 2.0 else izzo.corollary_10_bounds(c, d, M)
     planar = d == 2 and 2.0 < M <= 1000.0 and c <= 1e8
     about = ABOUT.format(planar_shift_eta(c, M) / eta) if planar else ""
-    middle, half = 0.5 * (low + high) / eta, 0.5 * (high - low) / eta
-    return rf.Number(middle, error=half, route="proven bounds", detail=about)
+    return rf.Number.between(low / eta, high / eta, route="proven bounds", detail=about)
 
 
 _SAYS = "theta + r U, U = Y/||Y||_{sigma,M}, Y_i ~ GenNormal(0, sigma_i, M), sigma_i^M >= E|theta_i - E theta_i|^M, M >= 2, "

@@ -1,6 +1,7 @@
 """The curves of one mechanism: theorems 1 and 2, corollary 1, lemmas 6 and 9."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from scipy.special import ndtr
@@ -50,9 +51,13 @@ def power(curve: AbstractTradeOff, z: float) -> float:
 
 def in_sight(curve: Callable[..., AbstractTradeOff]) -> Callable[..., bool]:
     """That the FNR is at least 1e-9, and for the inverse, which is found by bisection, the FPR: below, digits are lost."""
-    return lambda **at: (
-        float(curve(**at).beta(ndtr(at["z"]))) >= 1e-9 and (at.get("part") != "jinv" or at["z"] >= -6.0)
-    )
+    return lambda **at: _in_sight(curve, tuple(sorted(at.items())))
+
+
+@lru_cache(maxsize=4096)
+def _in_sight(curve: Callable[..., AbstractTradeOff], items: tuple[tuple[str, Any], ...]) -> bool:
+    at = dict(items)  # asked of every listed point again and again, while the register is built
+    return float(curve(**at).beta(ndtr(at["z"]))) >= 1e-9 and (at.get("part") != "jinv" or at["z"] >= -6.0)
 
 
 def _laplace(mu1: float, part: str, **_: Any) -> AbstractTradeOff:

@@ -263,4 +263,4 @@ STATEMENTS = (LEMMA_1, LEMMA_1_CORRECTED, LEMMA_2, LEMMA_3, LEMMA_3_CORRECTED, L
 """In the order of the paper."""
 SAMPLES = {"kaissis-lemma-1": (0, 0, 0), "kaissis-lemma-3": (64, 128, 512)}
 """Lemma 1: how many shifts are of one sign is no property of the domain, and the share would say just that. Lemma 3 stands at about
-three of four points, which few points tell badly; one costs a millisecond."""
+two of three points, which few points tell badly; one costs a millisecond."""

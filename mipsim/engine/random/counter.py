@@ -122,9 +122,7 @@ def normals(draws: Draws) -> Float[Array, " G"]:
     return jnp.concatenate(normal_pair(splitmix64(start, word), splitmix64(start, word + jnp.uint64(1))))
 
 
-def normal_pair(
-    first: UInt64[Array, "..."], second: UInt64[Array, "..."]
-) -> tuple[Float[Array, "..."], Float[Array, "..."]]:
+def normal_pair(first: UInt64[Array, "..."], second: UInt64[Array, "..."]) -> tuple[Array, Array]:
     """Two independent float64 normals of two 64-bit words.
 
     Examples:

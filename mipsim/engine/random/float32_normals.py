@@ -4,12 +4,10 @@ import math
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, UInt64
+from jaxtyping import Array, UInt64
 
 
-def four_normals(
-    first: UInt64[Array, "..."], second: UInt64[Array, "..."]
-) -> tuple[Float[Array, "..."], ...]:
+def four_normals(first: UInt64[Array, "..."], second: UInt64[Array, "..."]) -> tuple[Array, ...]:
     """Four float32 standard normals of two 64-bit words, by the method of Box and Muller; the greatest is 6.7.
 
     The radius has 31 bits, so that the probability of a tail is off by up to 2^-32: enough for records of many
@@ -39,9 +37,8 @@ def _pair(word: Array) -> tuple[Array, Array]:
     square = angle * angle
     sine, cosine = angle * _series(1, square), _series(0, square)
     sign = high & jnp.uint32(0x80000000)
-    radius = jax.lax.bitcast_convert_type(
-        jax.lax.bitcast_convert_type(radius, jnp.uint32) | sign, jnp.float32
-    )
+    bits = jax.lax.bitcast_convert_type(radius, jnp.uint32) | sign
+    radius = jax.lax.bitcast_convert_type(bits, jnp.float32)
     swap = (high & jnp.uint32(0x40000000)) != 0
     return radius * jnp.where(swap, sine, cosine), radius * jnp.where(swap, cosine, sine)
 

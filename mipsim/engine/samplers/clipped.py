@@ -60,11 +60,11 @@ def is_in(inclusion: Array, draws: Draws) -> Bool[Array, "..."]:
     return (draws.world == 1) & (uniform(long_word(high, low)) < inclusion)
 
 
-def kept_share(norm: Array, clip: Array) -> Float[Array, "..."]:
+def clip_factor(norm: Array, clip: Array) -> Float[Array, "..."]:
     """min(1, clip / norm), also for a norm of 0 and a clip of inf.
 
     Examples:
-        >>> print(kept_share(jnp.array([0.0, 1.0, 4.0]), jnp.array(2.0)))
+        >>> print(clip_factor(jnp.array([0.0, 1.0, 4.0]), jnp.array(2.0)))
         [1.  1.  0.5]
     """
     return jnp.where(norm > clip, clip / norm, 1.0)
@@ -77,7 +77,7 @@ def clipped(gradient: Float[Array, " d"], clip: Array) -> Float[Array, " d"]:
         >>> print(clipped(jnp.array([3.0, 4.0]), jnp.array(2.5)))
         [1.5 2. ]
     """
-    return gradient * kept_share(jnp.linalg.norm(gradient), clip)
+    return gradient * clip_factor(jnp.linalg.norm(gradient), clip)
 
 
 class AbstractStep(AbstractSampler):

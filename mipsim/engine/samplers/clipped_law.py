@@ -13,7 +13,7 @@ from scipy.special import gammainccinv, gammaincinv, ndtr
 from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.engine.random.counter import Draws
-from mipsim.engine.samplers.clipped import AbstractLinearStep, is_in, kept_share, linear_step, normals
+from mipsim.engine.samplers.clipped import AbstractLinearStep, clip_factor, is_in, linear_step, normals
 from mipsim.games.base import AbstractMembershipGame
 
 _BLOCK = 4096  # games of a few numbers each: 32 kB an array, which stays in the L1 cache
@@ -61,7 +61,7 @@ class ClippedLaw(AbstractLinearStep):
             if self.chi.shape[0]:
                 z3, _ = normals(1, number, draws)
                 square = square + (self.deviation * _polynomial(self.chi, z3 / _REACH)) ** 2
-            return total + jnp.where(row < others, kept_share(jnp.sqrt(square), self.clip) * first, 0.0)
+            return total + jnp.where(row < others, clip_factor(jnp.sqrt(square), self.clip) * first, 0.0)
 
         total = jax.lax.fori_loop(0, self.rows, step, jnp.zeros(draws.games.shape))
         weights = self.attack.weights(self.target)

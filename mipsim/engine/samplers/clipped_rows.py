@@ -15,9 +15,9 @@ from mipsim.engine.samplers.clipped import (
     TARGET_ROW,
     AbstractStep,
     any_step,
+    clip_factor,
     clipped,
     is_in,
-    kept_share,
     normals,
     starts,
 )
@@ -73,7 +73,7 @@ class ClippedRows(AbstractStep):
         def add(block: Array | int, total: Array, count: Array, packed: Array) -> tuple[Array, Array]:
             first, second = _halves(packed)
             square = jnp.sum(first * first, axis=1) + jnp.sum(second * second, axis=1)
-            kept = kept_share(jnp.sqrt(square.astype(jnp.float64) + law.lost_square), clip)
+            kept = clip_factor(jnp.sqrt(square.astype(jnp.float64) + law.lost_square), clip)
             row = block * at_once + jnp.arange(at_once)
             kept = jnp.where((row >= 0) & (row < others), kept, 0.0)
             short = kept.astype(jnp.float32)

@@ -9,7 +9,7 @@ from jaxtyping import Array, Float
 from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.random.counter import Draws
 from mipsim.engine.samplers.base import block_games
-from mipsim.engine.samplers.clipped import AbstractLinearStep, is_in, kept_share, linear_step, starts
+from mipsim.engine.samplers.clipped import AbstractLinearStep, clip_factor, is_in, linear_step, starts
 from mipsim.engine.samplers.gaussian_rows import GaussianRows, gaussian_rows
 from mipsim.games.base import AbstractMembershipGame
 
@@ -60,7 +60,7 @@ class ClippedScores(AbstractLinearStep):
         inside = is_in(self.inclusion, draws)
         # The target stands in the last row: records are exchangeable.
         is_record = (jnp.arange(self.rows) < self.rows - 1) | ~inside[:, None]
-        kept = jnp.where(is_record, kept_share(norm, self.clip / law.unit), 0.0)
+        kept = jnp.where(is_record, clip_factor(norm, self.clip / law.unit), 0.0)
         total = size * law.unit * jnp.sum(kept * (jnp.imag(sums) + lost), axis=1)
         return self.finished(weights, total, inside, draws)
 

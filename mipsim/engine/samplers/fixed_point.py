@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Int, UInt32
 
 IMPOSSIBLE = -(2**31)
-"""The tabled share that stands for a contribution of -inf."""
+"""The fixed-point term that stands for -inf."""
 
 
 class Reach(NamedTuple):
@@ -33,8 +33,8 @@ class Reach(NamedTuple):
         return jax.lax.dynamic_slice(table, (begin,), (self.width,))
 
 
-class AbstractShares(eqx.Module):
-    """Shares of the coordinates of a score. Their sum modulo 2^32 does not depend on its order."""
+class AbstractTerms(eqx.Module):
+    """Terms of an additive score, one for each coordinate. Their sum modulo 2^32 does not depend on its order."""
 
     has_impossible: eqx.AbstractVar[bool]
 
@@ -44,11 +44,11 @@ class AbstractShares(eqx.Module):
 
     @abstractmethod
     def of(self, coordinate: Int[Array, ""], column: UInt32[Array, " G"], reach: Reach) -> Int[Array, " G"]:
-        """The int32 share of one coordinate whose count is the lowest of its row + column."""
+        """The int32 term of one coordinate whose count is the lowest of its row + column."""
 
 
-class TabledShares(AbstractShares):
-    """Any share of any count.
+class TabledTerms(AbstractTerms):
+    """Any term of any count.
 
     Attributes:
         values: int32, shape (rows, 2, C) flattened; `IMPOSSIBLE` is -inf.
@@ -65,12 +65,12 @@ class TabledShares(AbstractShares):
         return reach.row(self.values, coordinate).at[column + reach.offset].get(mode="promise_in_bounds")
 
 
-class LinearShares(AbstractShares):
+class LinearTerms(AbstractTerms):
     """Whole multiples of the count, which spares a look-up a coordinate.
 
     Attributes:
-        steps: the share of one more success at each coordinate, int32, shape (rows,).
-        starts: the sum of the shares of the lowest counts, for either side, int32, shape (2,).
+        steps: the term of one more success at each coordinate, int32, shape (rows,).
+        starts: the sum of the terms of the lowest counts, for either side, int32, shape (2,).
         has_impossible: False.
     """
 

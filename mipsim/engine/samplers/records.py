@@ -17,7 +17,7 @@ from mipsim.forms.score import line_at
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 
-_MOST_RECORDS = 2**20  # A longer list is played literally: its table of numbers would leave the cache
+_MOST_RECORDS = 2**20  # a longer list is played literally: its table would leave the cache
 
 
 class RecordSumSampler(AbstractSampler):

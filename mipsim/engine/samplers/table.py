@@ -1,4 +1,4 @@
-"""The fast kernel: one random word per coordinate picks its count, and small tables give its share of the score."""
+"""The fast kernel: one random word per coordinate picks its count, and small tables give its term of the score."""
 
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ from mipsim.distributions.binomial_table import draw
 from mipsim.engine.random.counter import Draws, Words, long_word, words_of
 from mipsim.engine.random.splitmix import splitmix64
 from mipsim.engine.samplers.base import AbstractSampler
-from mipsim.engine.samplers.fixed_point import IMPOSSIBLE, AbstractShares, Reach
+from mipsim.engine.samplers.fixed_point import IMPOSSIBLE, AbstractTerms, Reach
 
 GROUP = 8
 """Coordinates per step of the loop, hence what the tables' rows are padded to."""
@@ -25,14 +25,14 @@ class TableSampler(AbstractSampler):
     """Draws the score of a mean of Bernoulli records from tables of counts and of contributions.
 
     A row of the tables holds one coordinate. Side 0 is the law of its column sum without the target, side 1 with it.
-    The score is link(base + unit x sum of int32 shares): integer sums do not depend on their order, wrap around modulo
+    The score is link(base + unit x sum of int32 terms): integer sums do not depend on their order, wrap around modulo
     2^32 harmlessly, and are bit-identical on every device.
 
     Attributes:
         attack: whose `link` ends the score.
         target: z*, shape (d,).
         counts: alias entries, shape (rows, 2, C) flattened; rows is d rounded up to a multiple of GROUP.
-        shares: contributions in units of `unit`.
+        terms: contributions in units of `unit`.
         base, unit: float64 scalars.
         noise: standard deviation of the Gaussian noise in the score, float64 scalar.
         inclusion: the probability that the target is among the rows of the release; 1 without sub-sampling.
@@ -45,7 +45,7 @@ class TableSampler(AbstractSampler):
     attack: AbstractAdditiveAttack
     target: Float[Array, " d"]
     counts: UInt32[Array, " entries"]
-    shares: AbstractShares
+    terms: AbstractTerms
     base: Float[Array, ""]
     unit: Float[Array, ""]
     noise: Float[Array, ""]
@@ -66,12 +66,12 @@ class TableSampler(AbstractSampler):
         score = self.base + self.unit * total.astype(jnp.float64)
         if self.has_noise:
             score = score + self.noise * _normal(words(_NOISE))
-        if self.shares.has_impossible:
+        if self.terms.has_impossible:
             score = jnp.where(impossible, -jnp.inf, score)
         return jax.vmap(lambda s: self.attack.link(self.target, s))(score).astype(jnp.float64)
 
     def _sum(self, words: Words, world: Array, side: Array) -> tuple[Int[Array, " G"], Bool[Array, " G"]]:
-        """Sum the shares over the coordinates, a group a step; also say where one was impossible."""
+        """Sum the terms over the coordinates, a group a step; also say where one was impossible."""
         columns = 1 << self.bits
         # One game's coin may point at either side, so that both rows of a coordinate are in reach; else only one is.
         reach = (
@@ -89,14 +89,14 @@ class TableSampler(AbstractSampler):
                 pair = splitmix64(sequence, (coordinate // 2).astype(jnp.uint64))
                 word = (pair >> jnp.uint64(32 * (k % 2))).astype(jnp.uint32)
                 column = draw(reach.row(self.counts, coordinate), word, self.bits, reach.offset)
-                share = self.shares.of(coordinate, column, reach)
-                total = total + share
-                if self.shares.has_impossible:
-                    impossible = impossible | (share == IMPOSSIBLE)
+                term = self.terms.of(coordinate, column, reach)
+                total = total + term
+                if self.terms.has_impossible:
+                    impossible = impossible | (term == IMPOSSIBLE)
             return total, impossible
 
         groups = self.counts.size // (2 * columns * GROUP)
-        return jax.lax.fori_loop(0, groups, step, (self.shares.start(side), jnp.zeros(side.shape, bool)))
+        return jax.lax.fori_loop(0, groups, step, (self.terms.start(side), jnp.zeros(side.shape, bool)))
 
 
 def _normal(words: Words) -> Float[Array, " G"]:

@@ -6,7 +6,7 @@ import numpy as np
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.binomial_table import MOST_BITS, BinomialTable, binomial_table, table_bits
-from mipsim.engine.samplers.fixed_point import IMPOSSIBLE, AbstractShares, LinearShares, TabledShares
+from mipsim.engine.samplers.fixed_point import IMPOSSIBLE, AbstractTerms, LinearTerms, TabledTerms
 from mipsim.engine.samplers.table import GROUP, TableSampler
 from mipsim.forms.release import mean_of
 from mipsim.forms.score import terms_at
@@ -40,14 +40,14 @@ def table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Table
         return None
     target = np.asarray(game.target, dtype=np.float64)
     tables = binomial_table(mean.rows, p, bits), binomial_table(mean.rows - 1, p, bits)
-    shares, base, unit, weights = _shares(attack, target, mean.rows, tables)
+    terms, base, unit, weights = _fixed_point(attack, target, mean.rows, tables)
     noise = 0.0 if weights is None else float(np.sqrt(np.sum(weights**2 * mean.variance)))
     counts = np.stack([t.entries for t in tables], axis=1)
     return TableSampler(
         attack=attack,
         target=jnp.asarray(target),
         counts=jnp.asarray(_padded(counts).reshape(-1)),
-        shares=shares,
+        terms=terms,
         base=jnp.asarray(base),
         unit=jnp.asarray(unit),
         noise=jnp.asarray(noise),
@@ -59,10 +59,10 @@ def table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Table
     )
 
 
-def _shares(
+def _fixed_point(
     attack: AbstractAdditiveAttack, target: np.ndarray, rows: int, tables: tuple[BinomialTable, BinomialTable]
-) -> tuple[AbstractShares, float, float, np.ndarray | None]:
-    """The shares of the counts in fixed point, with base and unit; also the weights of a linear attack."""
+) -> tuple[AbstractTerms, float, float, np.ndarray | None]:
+    """The terms of the counts in fixed point, with base and unit; also the weights of a linear attack."""
     columns = np.arange(1 << tables[0].bits)
     shift = np.stack([np.zeros_like(target), target], axis=1)
     low = np.stack([t.low for t in tables], axis=1) + shift
@@ -81,10 +81,10 @@ def _shares(
         step = np.rint(weights / rows / unit)
         starts = np.rint(step[:, None] * (low - centre[:, None])).astype(np.int64).sum(axis=0)
         steps, firsts = jnp.asarray(_padded(_int32(step))), jnp.asarray(_int32(starts))
-        shares = LinearShares(steps=steps, starts=firsts, has_impossible=False)
+        linear = LinearTerms(steps=steps, starts=firsts, has_impossible=False)
         # What rounding the weights changes is put right at the mean of the "out" world.
         base = np.sum(weights / rows * centre + (weights / rows - step * unit) * (mean_count[:, 0] - centre))
-        return shares, float(base), unit, weights
+        return linear, float(base), unit, weights
     terms = terms_at(attack, target, sums / rows)
     bad = possible & (np.isnan(terms) | (terms == np.inf))
     if bad.any():
@@ -99,7 +99,7 @@ def _shares(
     quantised = np.rint((finite - centre[:, None, None]) / unit)
     impossible = terms == -np.inf
     values = _padded(_int32(np.where(impossible, np.float64(IMPOSSIBLE), quantised)))
-    tabled = TabledShares(values=jnp.asarray(values.reshape(-1)), has_impossible=bool(impossible.any()))
+    tabled = TabledTerms(values=jnp.asarray(values.reshape(-1)), has_impossible=bool(impossible.any()))
     return tabled, float(centre.sum()), unit, None
 
 

@@ -112,7 +112,7 @@ def _crossed(a: np.ndarray, b: np.ndarray, w: np.ndarray) -> float:
         z = (np.asarray(x)[..., None] - a) / b
         return np.where(z < 0, 0.5 * np.exp(np.minimum(z, 0)), 1 - 0.5 * np.exp(-np.maximum(z, 0))) @ w
 
-    steps = np.geomspace(1e-5, 60.0, 70)
+    steps = np.geomspace(1e-5, 60.0, 70)  # in scales from each point: beyond 60 of them nothing is left
     widths = np.unique(b)[:: max(1, len(np.unique(b)) // 4)]
     grid = np.unique(
         np.concatenate([a, *(x + s * u * steps for x in np.unique(a) for s in widths for u in (-1, 1))])
