@@ -47,4 +47,4 @@ def renyi_divergence(first: np.ndarray, second: np.ndarray, order: float) -> flo
         return float("inf")
     # In logarithms: powers of order 200 leave float64.
     terms = order * np.log(first[both]) + (1 - order) * np.log(second[both])
-    return float(logsumexp(terms) / (order - 1))
+    return float(np.asarray(logsumexp(terms))) / (order - 1)
