@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from enum import StrEnum
 
-from mipsim.referee.kinds import Limit
+from mipsim.referee.kinds import Equality, Limit
 from mipsim.referee.outcome import Outcome, verdict_on
 from mipsim.referee.result import Verdict
 from mipsim.referee.statement import READING, Statement
@@ -61,8 +61,9 @@ def defect_of(outcome: Outcome, correction: Statement | None = None) -> Defect |
     - wording: both places of a slip of the pen are given.
     - reading: it is refuted under some readings and confirmed under another.
     - formula: it is refuted at the paper's own setting, or at more than half of the evenly spread points; or the correction changes what
-      is claimed, of what, or in which sense (in the limit only, say).
-    - condition: the correction is the same claim about the same truth, judged in the same way, and assumes more.
+      is claimed, of what, or in which sense.
+    - condition: the correction is the same claim about the same truth, judged in the same way, and assumes more; or a limit of it, in
+      the place of an equality: that sizes grow is a condition.
 
     Args:
         outcome: what judging or hunting returned.
@@ -98,4 +99,6 @@ def _only_assumes_more(statement: Statement, correction: Statement) -> bool:
     if isinstance(kind, Limit) and isinstance(statement.kind, Limit) and statement.kind.bound:
         kind = replace(kind, bound=True)  # a limit from both sides says more than one from one side
     same = correction.claimed is statement.claimed and correction.truth is statement.truth
-    return same and kind == statement.kind
+    # An equality that holds as sizes grow lacks that condition.
+    grows = isinstance(statement.kind, Equality) and isinstance(kind, Limit) and not kind.bound
+    return same and (grows or kind == statement.kind)
