@@ -62,7 +62,7 @@ def strictly(statement, **changes):
         ("leemann-thm-5.1-tight", {"n": 10, "target": 3 * 0.2**0.5}),
         ("leemann-thm-5.1-guarantee", {"gradients": guarantee.INDEPENDENT}),
         ("leemann-thm-5.1-guarantee", {"gradients": guarantee.ATOMS}),
-        ("leemann-K-equals-d", {"ratio": 1.0, "n": 20}),
+        ("leemann-K-equals-d", {"ratio": 1.0, "n": 50}),
         ("leemann-rem-5.1", {"components": "Bernoulli", "p": 0.5, "d": 5}),
         ("leemann-alg-1", {"reading": susceptibility.PRINTED, "d": 5}),
         ("leemann-alg-1", {"reading": susceptibility.MEANT, "d": 5, "level": 0.1}),
