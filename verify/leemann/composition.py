@@ -135,7 +135,7 @@ GAME_LIMIT = replace(
     domain={**LEMMA_5_1_CORRECTED.domain, "curve": rf.Fixed(GAUSSIAN)},
     claimed=lambda size, c: GaussianTradeOff(leemann.game_limit_mu(size, c)),
     points=_RUNS[:4],
-    control=rf.Control(_RUNS[1]),
+    control=rf.Control(_RUNS[0], 0.05),
 )
 
 
