@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from scipy.signal import fftconvolve
 from scipy.special import gammainc, gammaincc, log_ndtr, ndtr, ndtri
 from scipy.stats import binom
 
@@ -15,13 +14,17 @@ from mipsim._validation import number, whole
 from mipsim.exact.exact_tradeoff import ExactTradeOff
 from mipsim.exact.gaussian import quadratic_law
 from mipsim.tradeoff.base import AbstractTradeOff, rates
+from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.points import polygon
+from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import SampledTradeOff
 
 WIDE = 40.0
 """Standard deviations beyond which a normal tail is 0 in float64."""
 FAR = 12.0
 """Standard deviations of a sum that are kept: what lies beyond has a mass below 1e-30."""
+ROUNDED = 1e-10
+"""What SciPy's incomplete gamma functions and binomial sums are granted; they are right to some 1e-13."""
 LEAST_WEIGHT = -75.0
 """Logarithm of the binomial weights that are left out: together they are nothing beside rates of 1e-12."""
 
@@ -85,8 +88,8 @@ class LineTradeOff(AbstractTradeOff):
         return ndtr(-self.probit_beta(fpr))
 
 
-def exponential_curve(n: int, target: float) -> SampledTradeOff:
-    """The likelihood ratio for the sum of n gradients Exponential(1), d = 1, at 4,000 thresholds.
+def exponential_curve(n: int, target: float) -> BoundedTradeOff:
+    """The likelihood ratio for the sum of n gradients Exponential(1), d = 1, bounded between its 4,000 thresholds.
 
     The sum is Gamma(n) out and target + Gamma(n - 1) in; the ratio (s - z)^(n-2) / s^(n-1) rises up to s = (n - 1) z
     and falls beyond, so that every test of the ratio accepts an interval.
@@ -111,16 +114,29 @@ def exponential_curve(n: int, target: float) -> SampledTradeOff:
     far = np.exp(outer_root(lambda log_s, index: level[index] - log_ratio(np.exp(log_s)), *ends))
     alpha = gammaincc(n, low) - gammaincc(n, far)
     beta = gammainc(n - 1, low - target) + gammaincc(n - 1, far - target)
-    return _through(alpha, beta)
+    return between(_through(alpha, beta))
 
 
-def _through(alpha: np.ndarray, beta: np.ndarray, tpr: np.ndarray | None = None) -> SampledTradeOff:
+def _through(alpha: np.ndarray, beta: np.ndarray) -> SampledTradeOff:
     """Chords through the rates of tests of the likelihood ratio, (0, 1) and (1, 0) added."""
     known = (alpha > 0.0) & (alpha < 1.0)
     a = np.r_[0.0, alpha[known], 1.0]
     b = np.r_[1.0, np.clip(beta[known], 0.0, 1.0), 0.0]
-    t = 1.0 - b if tpr is None else np.r_[0.0, np.clip(tpr[known], 0.0, 1.0), 1.0]
-    return SampledTradeOff.from_points(a, 1.0 - a, b, t)
+    return SampledTradeOff.from_points(a, 1.0 - a, b, 1.0 - b)
+
+
+def between(chords: SampledTradeOff) -> BoundedTradeOff:
+    """The convex curve that passes through the corners of a polygon: its chords lie above, and prolonged below.
+
+    Args:
+        chords: through tests that are best at their rates, each known to `ROUNDED`.
+
+    Examples:
+        >>> [round(float(bound), 4) for bound in between(polygon_of(np.array([0.75, 0.25]), np.array([0.25, 0.75]))).beta_bracket(0.5)]
+        [0.0, 0.1667]
+    """
+    below = PrivacyLossDistribution.below_polygon(chords).tradeoff()
+    return BoundedTradeOff(below, chords, rounding=ROUNDED, sideways=ROUNDED)
 
 
 def lattice_curve(n: int, p: float, target: int) -> SampledTradeOff:
@@ -133,31 +149,6 @@ def lattice_curve(n: int, p: float, target: int) -> SampledTradeOff:
     spread = FAR * (n * p * (1 - p)) ** 0.5
     s = np.arange(max(0, int(n * p - spread)) + min(0, target), int(n * p + spread) + max(0, target) + 2)
     return polygon_of(binom.pmf(s, n, p), binom.pmf(s - target, n - 1, p))
-
-
-def noisy_lattice_curve(n: int, p: float, target: float, noise: float) -> SampledTradeOff:
-    """The same with noise N(0, `noise`^2) on the sum and any target, by the densities on a fine lattice.
-
-    Sums over a lattice of step h stand for integrals up to exp(-2 (pi noise / h)^2), and cells for their points up to (h /
-    noise)^2 / 24 in relative terms.
-
-    Examples:
-        >>> noisy_lattice_curve(1, 0.5, 1.0, 0.1).beta(0.25).round(6).item()  # the noise hides nothing
-        0.5
-    """
-    fine = max(1, int(np.ceil(200.0 / noise)))
-    spread = FAR * (n * p * (1 - p)) ** 0.5
-    k = np.arange(max(0, int(n * p - spread)), int(n * p + spread) + 2)
-    reach = int(np.ceil(FAR * noise)) + int(abs(target)) + 1
-    x = np.arange(-reach * fine, reach * fine + 1) / fine
-
-    def smeared(masses: np.ndarray, shift: float) -> np.ndarray:
-        spaced = np.zeros((k.size - 1) * fine + 1)
-        spaced[::fine] = masses
-        return np.maximum(fftconvolve(spaced, np.exp(-0.5 * ((x - shift) / noise) ** 2)), 0.0)
-
-    out, inside = smeared(binom.pmf(k, n, p), 0.0), smeared(binom.pmf(k, n - 1, p), target)
-    return polygon_of(out / out.sum(), inside / inside.sum())
 
 
 @lru_cache(maxsize=64)
@@ -185,15 +176,20 @@ def drawn_target_curve(d: int, n: int) -> ExactTradeOff:
 
 
 class NoisySumTradeOff(AbstractTradeOff):
-    """Gradients +-1 and N(0, 1 / shift^2) on their sum; the target is +1, as a gradient is with probability `own`.
+    """Gradients +-1, each +1 with probability `own`, and N(0, 1 / shift^2) on their sum; the target lies at +1 or beyond.
 
-    The ratio rises with the output (a sum of variables with log-concave laws), so that thresholds are the best tests; their
-    FPR is solved for. The target -1 is the same with signs changed.
+    Let g be the law of the noisy sum of the n - 1 others, log-concave as that of a sum of such variables. The ratio
+    g(x - target) / E g(x - gradient) rises with the output x, since no gradient exceeds the target, so that thresholds
+    are the best tests; their FPR is solved for. The target -1 is the same with signs changed.
 
     Args:
         n: rows, >= 1.
         shift: what a gradient is, in standard deviations of the noise.
-        own: probability of the target's value, in [0, 1].
+        own: probability of a gradient +1, in [0, 1].
+        target: the target's gradient, >= 1.
+
+    Raises:
+        ValueError: if target is below 1.
 
     Examples:
         >>> NoisySumTradeOff(1, 0.5, 0.0).beta(0.1).round(6).item()  # that of mu = 1
@@ -203,9 +199,13 @@ class NoisySumTradeOff(AbstractTradeOff):
     n: int
     shift: float
     own: float = 0.5
+    target: float = 1.0
 
-    def _terms(self, n: int, certain: int) -> tuple[np.ndarray, np.ndarray]:
-        """(log weights, places) of a sum of n random gradients and `certain` ones that are +1."""
+    def __check_init__(self) -> None:
+        number("target", self.target, 1.0)
+
+    def _terms(self, n: int, certain: float) -> tuple[np.ndarray, np.ndarray]:
+        """(log weights, places) of the sum of n random gradients and `certain`."""
         k = np.arange(n + 1)
         weight = binom.logpmf(k, n, self.own)
         kept = weight > LEAST_WEIGHT
@@ -221,7 +221,7 @@ class NoisySumTradeOff(AbstractTradeOff):
         return outer_root(short_of, -reach, reach)
 
     def _tail(self, alpha: np.ndarray, side: float) -> np.ndarray:
-        weight, place = self._terms(self.n - 1, 1)
+        weight, place = self._terms(self.n - 1, self.target)
         cut = self._cut(alpha.ravel())
         return np.exp(weight + log_ndtr(side * (cut[:, None] - place))).sum(axis=-1).reshape(alpha.shape)
 

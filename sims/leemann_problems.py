@@ -22,7 +22,7 @@ from mipsim.tradeoff import (
     stochastic_composition,
 )
 from mipsim.tradeoff.sampled import SampledTradeOff
-from sims.leemann_laws import polygon_of
+from sims.leemann_laws import between, polygon_of
 
 
 def gradients(
@@ -179,14 +179,16 @@ def atoms_curve(d: int, n: int) -> SampledTradeOff:
     return counted((out, 0), (inside, d), 0.1 * n * d + spread)
 
 
-def coins_curve(epsilon: float, rate: float, steps: int) -> SampledTradeOff:
+def coins_curve(epsilon: float, rate: float, steps: int) -> AbstractTradeOff:
     """Coins of e^epsilon : 1 that are told of the target at this rate: the number of ones is Binomial in both worlds.
 
-    Thresholds are 1/200 of a standard deviation apart, all of them where there are few.
+    All thresholds where they are few; else some 1/200 of a standard deviation apart, and bounds between them.
     """
     out, inside = (binom(steps, chance) for chance in coins(epsilon, rate))
+    if steps < 3600:
+        return counted((out, 0), (inside, 0), np.arange(steps + 1.0))
     ones = np.linspace(min(out.mean() + 12 * out.std(), steps), max(out.mean() - 6 * out.std(), 0.0), 3601)
-    return counted((out, 0), (inside, 0), np.r_[steps, ones, 0] if steps < 3600 else ones)
+    return between(counted((out, 0), (inside, 0), ones))
 
 
 GAUSSIAN, COIN, LAPLACE = "Gaussian", "randomised response", "Laplace"

@@ -55,7 +55,7 @@ class BernoulliRow(AbstractRow):
         return self._directly(s)[1]
 
     def _near(self, s: ComplexArray) -> bool:
-        return bool(np.abs(self.weights).max() * np.abs(s).max(initial=0.0) < _SERIES * np.pi)
+        return bool(self._largest * np.abs(s).max(initial=0.0) < _SERIES * np.pi)
 
     @cached_property
     def _series(self) -> tuple[np.ndarray, np.ndarray]:
@@ -112,7 +112,11 @@ class BernoulliRow(AbstractRow):
     @property
     def reach(self) -> float:
         """Pi / max |a|."""
-        return float(np.pi / np.abs(self.weights).max())
+        return np.pi / self._largest
+
+    @cached_property
+    def _largest(self) -> float:
+        return float(np.abs(self.weights).max())
 
     @cached_property
     def step(self) -> float | None:

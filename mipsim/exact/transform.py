@@ -307,6 +307,8 @@ class RowsTransform(AbstractTransform):
             edge = next((at for at in edges if at > k * spacing * (1 + 1e-12)), np.inf)
             until = min(k * (_FINE if count < 60 else _COARSE), edge / spacing, max(most, k + 1.0))
             height = self._height(c, k * spacing, until * spacing * (1 - 1e-13), span)
+            if height < _LOUD and until * spacing < reach < np.inf and np.isinf(most):
+                until = reach / spacing  # up to there it only falls
             total += float(np.exp(height)) * (1.0 / k + log(until / k))
             if np.isinf(most):
                 if height < _LOUD and self._falls(c, k * spacing):
@@ -363,8 +365,9 @@ def phased_tail(
     """
     total, k = 0.0, first + 1.0
     while k * spacing < reach * (1 - 1e-13) and k < _WHOLE:
-        until = min(_FINE * k, reach / spacing)
-        total += float(np.exp(height(k * spacing))) * (1.0 / k + log(until / k))
+        level = height(k * spacing)
+        until = min(_FINE * k, reach / spacing) if level > _LOUD else reach / spacing
+        total += float(np.exp(level)) * (1.0 / k + log(until / k))
         k = until
     options = [Tail(total, max(float(first), float(np.floor(k * (1 - 1e-13)))))]
     for level, frequency in quiet:

@@ -53,7 +53,7 @@ def convex_points(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, t
     end = int(np.flatnonzero(b <= 0.0)[0]) + 1  # beyond the first zero the curve stays there
     a, c, b, t = (v[:end] for v in (a, c, b, t))
     out, inside = rises(a, c, b, t)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         slopes = inside / out
     if (np.diff(slopes) <= 0).all() and (inside > 0).all():
         return a, c, b, t

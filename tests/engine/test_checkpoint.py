@@ -64,7 +64,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bits(tmp_path, whole, how):
             assert time.monotonic() < give_up
             time.sleep(0.02)
         process.send_signal(how)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=300)
     finally:
         process.kill()
         process.wait()

@@ -85,7 +85,8 @@ def test_four_processes_give_the_counts_of_one(tmp_path, start, alone):
 def test_one_of_two_is_killed_and_all_start_again(tmp_path, start, alone):
     run(TINY, 1_000, directory=tmp_path / "0")  # process 0 goes on from an earlier, shorter run
     rest = range(1_000, GAMES)
-    processes = [start("--slow", *arguments, "--chunk", 1) for arguments in hosts(tmp_path, 2)]
+    whole, halted = hosts(tmp_path, 2)
+    processes = [start(*whole), start("--halt", *halted, "--chunk", 1)]
     path = shard_path(TINY, TINY.seed, tmp_path / "1", rest, (1, 2))
     give_up = time.monotonic() + PATIENCE
     while not (path.exists() and mi.Histogram.load(path).games > 0):
@@ -108,7 +109,7 @@ def test_one_of_two_is_killed_and_all_start_again(tmp_path, start, alone):
 
 def test_a_shard_that_is_told_to_end_goes_on(tmp_path, start, alone):
     arguments = ["run", "tiny", "--games", GAMES, "--out", tmp_path, "--shard", "0/1"]
-    process = start("--slow", *arguments, "--chunk", 1)
+    process = start("--halt", *arguments, "--chunk", 1)
     path = shard_path(TINY, TINY.seed, tmp_path, range(GAMES), (0, 1))
     give_up = time.monotonic() + PATIENCE
     while not (path.exists() and mi.Histogram.load(path).games > 0):

@@ -1,4 +1,4 @@
-"""`python -m sims` with a study that plays at once: `python tiny_study.py [--slow] ARGUMENTS`."""
+"""`python -m sims` with a study that plays at once: `python tiny_study.py [--halt] ARGUMENTS`."""
 
 import sys
 import time
@@ -6,6 +6,7 @@ import time
 import numpy as np
 
 import mipsim as mi
+from mipsim.engine import run as engine
 from sims.__main__ import main
 from sims.studies import STUDIES
 from sims.study import Study
@@ -20,18 +21,21 @@ def build():
 TINY = Study("tiny", "for tests", build, {"quick": 10, "standard": 20, "full": 30}, seed=4)
 
 
-def save_slowly(save):
-    def slow(self, path):
-        save(self, path)
-        time.sleep(0.1)
+def halting(store):
+    """Keeps the first chunk and then waits to be told to end, so that a test need not hit a moment."""
 
-    return slow
+    def kept(path, counts):
+        store(path, counts)
+        if counts.games > 0:
+            time.sleep(3600)
+
+    return kept
 
 
 if __name__ == "__main__":
     STUDIES["tiny"] = TINY
     arguments = sys.argv[1:]
-    if arguments[0] == "--slow":
-        mi.Histogram.save = save_slowly(mi.Histogram.save)
+    if arguments[0] == "--halt":
+        engine.store = halting(engine.store)
         arguments = arguments[1:]
     sys.exit(main(arguments))

@@ -211,7 +211,7 @@ def test_a_hunt_of_the_register_in_processes(tmp_path):
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -270,7 +270,7 @@ def test_ctrl_c_keeps_what_was_finished(tmp_path, names, kept):
         pytest.fail(f"the slow statement was not reached: {lines} {process.stderr and process.stderr.read()}")
     time.sleep(0.5)  # the other thread, if any, has long put its instant statement
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 130, err
     assert "Traceback" not in err
     total = kept + 2
@@ -304,6 +304,6 @@ def test_python_dash_m_verify_answers():
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=300,
     )
     assert "--confidence C" in done.stdout

@@ -286,7 +286,7 @@ def test_corollary_5_1_where_mu_itself_grows():
 @pytest.mark.parametrize("steps", [1, 2, 7])
 def test_subsampled_coins_are_told_from_ones_at_another_rate(steps):
     at = {"curve": composition.COIN, "size": 1.5, "rate": 0.3, "steps": steps}
-    exact: Any = finite_run.game(1.5, 0.3, steps)
+    exact: Any = problems.coins_curve(1.5, 0.3, steps)
     claimed = finite_run.FINITE_CORRECTED.call("claimed", at)
     off = compose(MixtureTradeOff(ApproxDPTradeOff(1.5, 0.0), 0.3 * 1.03), copies=steps)
     alpha = np.unique(np.concatenate([exact.alpha, [0.1]]))

@@ -12,6 +12,7 @@ from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff, MixtureTradeOff,
 from sims.leemann_draws import drawn_endless, drawn_exposed, exposed_alone
 from sims.leemann_problems import COIN, GAUSSIAN, LAPLACE, coins_curve, curve_of, endless, over_targets
 from verify.leemann import quotes
+from verify.leemann.finite_run import composed
 
 EACH = "a run of its own for each t, all of whose steps have one rate"
 ENDLESS = (
@@ -34,14 +35,8 @@ def long_run(
     if reading == ENDLESS:
         return rf.Number(endless(size, c, steps), unit="advantage", route="affinities of the steps, bounded")
     rate = c / steps**0.5
-    exposed = composed(size, rate, steps) if curve == GAUSSIAN else coins_curve(size, rate, steps)
+    exposed = composed(GAUSSIAN, size, rate, steps) if curve == GAUSSIAN else coins_curve(size, rate, steps)
     return over_targets(exposed, share)
-
-
-@lru_cache(maxsize=64)
-def composed(size: float, rate: float, steps: int) -> AbstractTradeOff:
-    """The game of `steps` steps, N(size, 1) with probability `rate` and else N(0, 1), between certified bounds."""
-    return compose(MixtureTradeOff(GaussianTradeOff(size), rate), copies=steps, points=1 << 14, cells=1 << 18)
 
 
 def equation_10(reading: str, curve: str, size: float, c: float, share: float) -> Any:

@@ -10,10 +10,10 @@ from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff
 from sims.leemann_draws import atoms_counted, drawn_targets, roots_named
 from sims.leemann_laws import (
     LineTradeOff,
+    NoisySumTradeOff,
     drawn_target_curve,
     exponential_curve,
     lattice_curve,
-    noisy_lattice_curve,
 )
 from sims.leemann_problems import ATOMS_OWN, atoms_curve
 from verify.leemann import quotes
@@ -56,7 +56,7 @@ def attained(gradients: str, n: int, leakage: float) -> AbstractTradeOff | rf.Nu
     if gradients == ATOMS:
         return atoms_curve(n // 2, n)
     if gradients == NOISY:
-        return noisy_lattice_curve(n, 0.5, 0.5 + 0.5 * (leakage * n) ** 0.5, 0.25 * n**0.5)
+        return NoisySumTradeOff(n, 2.0 / n**0.5, target=(leakage * n) ** 0.5)
     if gradients == LATTICE:
         return lattice_curve(n, 0.3, _lattice_target(n, leakage))
     return exponential_curve(n, 1.0 + (leakage * n) ** 0.5)
