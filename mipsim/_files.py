@@ -64,20 +64,24 @@ def replace_file(
     try:
         if keep():
             return
-        if old is not None and hasattr(os, "fchmod"):
+        if old is not None and hasattr(os, "fchown"):
             with suppress(OSError):  # only the superuser may give files away
                 os.fchown(handle, old.st_uid, old.st_gid)
             os.fchmod(handle, stat.S_IMODE(old.st_mode))
         with open(handle, "wb", closefd=False) as file:
             file.write(content)
         os.fsync(handle)
+        if fcntl is None:  # such a system renames no open file; elsewhere closing it would give the lock up
+            os.close(handle)
+            handle = None
         os.replace(part, target)
         _sync_folder(target.parent)
     finally:
-        # Ours until it is renamed; after that the name may be another writer's.
-        if _is_at(part, handle):
-            part.unlink()
-        os.close(handle)
+        if handle is not None:
+            # Ours until it is renamed; after that the name may be another writer's.
+            if _is_at(part, handle):
+                part.unlink()
+            os.close(handle)
 
 
 def sweep(path: str | os.PathLike[str]) -> None:
@@ -117,10 +121,23 @@ def _claim(part: Path, mode: int) -> int:
                     ) from None
                 time.sleep(0.005)
             continue
-        # Another writer may take the file for a dead one's, and remove it, before it is locked.
-        if _lock(handle) is not False and _is_at(part, handle):
-            return handle
+        except BaseException:  # an interruption after it was created: nobody has its handle
+            _remove_ours(part)
+            raise
+        try:
+            # Another writer may take the file for a dead one's, and remove it, before it is locked.
+            if _lock(handle) is not False and _is_at(part, handle):
+                return handle
+        except BaseException:
+            os.close(handle)
+            _remove_ours(part)
+            raise
         os.close(handle)
+
+
+def _remove_ours(part: Path) -> None:
+    with suppress(OSError):
+        _swept(part)  # leaves a file that another writer has locked meanwhile
 
 
 def _swept(part: Path) -> bool:
@@ -130,7 +147,11 @@ def _swept(part: Path) -> bool:
         if not stat.S_ISREG(found.st_mode):  # a link or a pipe that somebody has put here
             part.unlink()
             return True
-        handle = os.open(part, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+        links = getattr(os, "O_NOFOLLOW", 0)
+        try:
+            handle = os.open(part, os.O_RDWR | links)  # some file systems lock only what can be written
+        except PermissionError:  # the replacement of a read-only file is itself one
+            handle = os.open(part, os.O_RDONLY | links)
     except FileNotFoundError:
         return True
     try:

@@ -3,12 +3,16 @@
 import multiprocessing
 import os
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 
 import numpy as np
 
-import mipsim as mi
+from mipsim._files import replace_file
 from mipsim.engine.checkpoint import write_counts
 from tests.engine.long_run import run
+
+NOBODY = 65534
+"""A user without rights, as most systems number it."""
 
 _SERVER = multiprocessing.get_context("forkserver")
 _SERVER.set_forkserver_preload([__name__])
@@ -36,6 +40,13 @@ def write(path: str, cells: int) -> None:
         write_counts(path, edges, counts, counts, {"games": int(counts[0])})
 
 
-def load(path: str) -> mi.Histogram:
-    """What a reader sees."""
-    return mi.Histogram.load(path)
+def replace_read_only(path: str) -> None:
+    """Write beside what a killed writer of a read-only file has left, as a user whom permissions bind."""
+    if os.getuid() == 0:
+        os.setuid(NOBODY)
+    target = Path(path)
+    left = target.with_name(f".{target.name}.part")
+    for file in (target, left):
+        file.write_bytes(b"half")
+        file.chmod(0o444)
+    replace_file(target, b"whole")

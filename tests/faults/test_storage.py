@@ -2,6 +2,8 @@
 
 import errno
 import os
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from mipsim.engine.run import store
 from tests.engine.long_run import run
 from tests.faults import campaigns
 from tests.faults.__main__ import LONG
+from tests.faults.children import start
 
 
 def hold(figures):
@@ -69,6 +72,64 @@ def test_writers_wait_for_one_another_and_not_for_the_dead(tmp_path, monkeypatch
     os.close(handle)
     _files.replace_file(path, b"two")
     assert path.read_bytes() == b"two"
+
+
+def test_what_a_writer_of_a_read_only_file_left_is_removed():
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own may be closed to other users
+        Path(folder).chmod(0o777)
+        path = Path(folder) / "a"
+        child = start("replace_read_only", str(path))
+        child.join(120)
+        assert child.exitcode == 0
+        assert path.read_bytes() == b"whole"
+        assert os.listdir(folder) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("module", "step"),
+    [(os, "open"), (_files, "_lock"), (_files, "_is_at"), (os, "fsync"), (os, "replace")],
+)
+def test_an_interruption_leaves_nothing_beside_the_file(module, step, tmp_path, monkeypatch):
+    """Right after a step, as Ctrl-C is: what the step returned reaches nobody."""
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    taken, returned = getattr(module, step), []
+
+    def interrupted(*given):
+        returned.append(taken(*given))
+        if len(returned) == 1:
+            raise KeyboardInterrupt
+        return returned[-1]
+
+    monkeypatch.setattr(module, step, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        _files.replace_file(path, b"new")
+    monkeypatch.undo()
+    if step == "open":
+        os.close(returned[0])
+    assert os.listdir(tmp_path) == ["a"]
+    assert path.read_bytes() == (b"new" if step == "replace" else b"old")
+    _files.replace_file(path, b"newer")
+    assert path.read_bytes() == b"newer"
+
+
+def test_an_open_file_is_not_renamed_where_there_are_no_locks(tmp_path, monkeypatch):
+    """A system without `fcntl` refuses that."""
+    claim, rename, handles = _files._claim, os.replace, []
+    monkeypatch.setattr(_files, "fcntl", None)
+    monkeypatch.setattr(_files, "_claim", lambda *given: handles.append(claim(*given)) or handles[-1])
+
+    def refused(*names):
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(handles[-1])
+        rename(*names)
+
+    monkeypatch.setattr(os, "replace", refused)
+    for content in (b"one", b"two"):
+        _files.replace_file(tmp_path / "a", content)
+        assert (tmp_path / "a").read_bytes() == content
+    assert len(handles) == 2
+    assert os.listdir(tmp_path) == ["a"]
 
 
 def test_what_is_no_file_is_not_replaced(tmp_path):
