@@ -81,6 +81,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Signals end the process itself: with 130, 143 on SIGTERM, 129 on SIGHUP.
     """
     options = parser().parse_args(arguments)
+    if options.command == "run" and options.shard is not None and options.out is None:
+        options.out = "."  # a share is stored in any case
     try:
         with ending_on_signals(_interrupted(options)):
             return {"list": _list, "run": _run, "merge": _merge, "bench": _bench}[options.command](options)
@@ -132,8 +134,6 @@ def _run(options: argparse.Namespace) -> int:
         raise ValueError(
             "--shard is given with --coordinator, --processes or --distributed; choose one of the two ways"
         )
-    if alone and options.out is None:
-        options.out = "."
     settings = {"progress": True, "chunk": options.chunk, "devices": options.devices}
     if _is_joined(options):
         connect(options.coordinator, options.process_id, options.processes)

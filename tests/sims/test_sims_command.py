@@ -1,3 +1,7 @@
+import os
+import signal
+import sys
+
 import pytest
 
 import sims.runner
@@ -65,3 +69,13 @@ def test_ctrl_c_exits_with_130(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(sims.runner, "run", interrupted)
     assert main(["run", "azize_fig2_easy", "--out", str(tmp_path)]) == 130
     assert "finished chunks are kept" in capsys.readouterr().err
+
+
+def test_a_signal_says_where_a_share_is_kept(capfd, monkeypatch):
+    """A share is stored in the folder where the command was given, where no other is named."""
+    monkeypatch.setattr(os, "_exit", sys.exit)
+    monkeypatch.setattr(sims.runner, "run", lambda *_, **__: signal.raise_signal(signal.SIGTERM))
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "azize_fig2_easy", "--shard", "0/2"])
+    assert ended.value.code == 143
+    assert capfd.readouterr().err == "interrupted; finished chunks are kept in .\n"
