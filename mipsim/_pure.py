@@ -93,7 +93,7 @@ def call_pure(role: str, function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def pure_method(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method of a user's own class that is watched as `call_pure` watches functions."""
+    """A method of a user's own class that is watched as `call_pure` watches functions, but at every trace."""
 
     @functools.wraps(method)
     def watched(self: Any, *arguments: Any) -> Any:

@@ -35,6 +35,11 @@ UNSEPARATED = (
 )
 
 
+def some_separate(*rates: np.ndarray) -> bool:
+    """Whether some threshold has scores of one world on either side of it, by the rates of each: else more games show nothing."""
+    return any(bool(((rate > 0.0) & (rate < 1.0)).any()) for rate in rates)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Comparison(AbstractComparison):
     """An empirical trade-off curve held against a claimed one, threshold by threshold.
@@ -87,8 +92,8 @@ class Comparison(AbstractComparison):
 
     @property
     def separates(self) -> bool:
-        """Whether some threshold has scores of one world on either side of it: without that, more games show nothing."""
-        return bool(((self.alpha * (1.0 - self.alpha) > 0.0) | (self.beta * (1.0 - self.beta) > 0.0)).any())
+        """Whether some threshold has scores of one world on either side of it."""
+        return some_separate(self.alpha, self.beta)
 
     def games_to_confirm(self, tolerance: float | None = None) -> int | None:
         """As for every comparison; None also where no threshold separates any scores."""

@@ -120,7 +120,7 @@ class AbstractComparison(Printed):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The range over FPR: it holds the gaps at all used thresholds at once; (-inf, inf) if none is used."""
+        """The range over the thresholds: it holds the gaps at all used thresholds at once; (-inf, inf) if none is used."""
         if not self.thresholds_used:
             return -math.inf, math.inf
         return float(self.low[self.used].min()), float(self.high[self.used].max())
@@ -270,16 +270,14 @@ class AbstractComparison(Printed):
         if self.thresholds_used:
             lines.append(
                 (
-                    "range over FPR",
+                    f"range over {self.AXIS}",
                     "gaps of all used thresholds within [{:+.4g}, {:+.4g}]".format(*self.interval),
                 )
             )
         return lines
 
     def _lines(self) -> list[tuple[str, str]]:
-        low, high = (
-            self.one_sided_ends if self.kind in _ONE_SIDED and self.thresholds_used else (self.low, self.high)
-        )
+        low, high = self._ends
         ends = {"upper_bound_on_power": high, "ordering": -low}.get(self.kind)
         least = (
             max(0.0, float(ends[self.used].max()))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Never, overload
 import numpy as np
 
 from mipsim._validation import class_counts, finite_vector, increasing_vector, number, whole
-from mipsim.bands.compare import LEAST_COUNT, UNSEPARATED, Comparison, compare_counts
+from mipsim.bands.compare import LEAST_COUNT, UNSEPARATED, Comparison, compare_counts, some_separate
 from mipsim.bands.curve_band import CurveBand
 from mipsim.bands.drawing import draw_curve, draw_figure, inline_png
 from mipsim.bands.duembgen_wellner import duembgen_wellner
@@ -205,14 +205,9 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
     @property
     def _silence(self) -> str:
         """Why the counts say nothing, where they say nothing."""
-        alone = all((n == 0) | (n == games) for counts, games in self._classes for n in counts)
-        if alone and min(self.out_games, self.in_games) >= LEAST_COUNT:
+        if min(self.out_games, self.in_games) >= LEAST_COUNT and not some_separate(self.alpha, self.beta):
             return UNSEPARATED
         return f"{self.out_games:,} and {self.in_games:,} games are too few for {self.thresholds.size} thresholds"
-
-    @property
-    def _classes(self) -> tuple[tuple[np.ndarray, int], tuple[np.ndarray, int]]:
-        return (self.false_positives, self.out_games), (self.false_negatives, self.in_games)
 
     def advantage_lower_bound(self) -> float:
         """A one-sided lower bound of the attack's largest TPR - FPR, >= 0; some test has at least this advantage."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtri
@@ -27,7 +28,7 @@ class LawComparison(AbstractComparison):
         claimed: claimed F(t_k), shape (K,).
     """
 
-    AXIS = "thresholds"
+    AXIS: ClassVar[str] = "thresholds"
 
     thresholds: np.ndarray
     observed: np.ndarray

@@ -22,10 +22,10 @@ from mipsim.games.base import AbstractGame, AbstractMembershipGame, lawful_round
 FIDELITIES = ("auto", "literal", "sufficient", "projected", "exact")
 """From every record drawn to no game at all; "auto" takes the cheapest faithful one that plays."""
 
-# Builders of samplers that draw the score itself, in the order in which they are asked.
 MOST_RECORDS = 2**53
 """Of a game that is played; exact laws have no such limit."""
 
+# Builders of samplers that draw the score itself, in the order in which they are asked.
 _PROJECTED = (normal_sampler, records_sampler, quadratic_sampler, clipped_law_sampler)
 
 

@@ -20,7 +20,8 @@ def test_the_true_law_is_confirmed() -> None:
     assert found.verdict == "CONFIRMED"
     assert found.thresholds_used == 13
     assert found.games == 10**6
-    assert "thresholds" in str(found)
+    assert "range over thresholds" in str(found)
+    assert "FPR" not in str(found)
 
 
 def test_the_sign_says_that_scores_are_larger_than_claimed() -> None:
