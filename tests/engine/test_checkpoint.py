@@ -58,7 +58,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bits(tmp_path, whole, how):
         command, cwd=ROOT, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}
     )
     try:
-        give_up = time.monotonic() + 120
+        give_up = time.monotonic() + 300
         while not (path.exists() and mi.Histogram.load(path).games > 0):
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < give_up

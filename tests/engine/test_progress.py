@@ -44,7 +44,7 @@ def test_chunks_are_in_order_and_whole(start, stop, chunk, workers):
 
 
 def test_several_threads_work_at_once_and_order_is_kept():
-    barrier = threading.Barrier(3, timeout=30)
+    barrier = threading.Barrier(3, timeout=300)
 
     def meet(begin, end):
         if begin < 12:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import time
 
 import pytest
 
@@ -39,12 +38,19 @@ def test_ratios_are_of_the_same_repeat(monkeypatch):
     assert short.baseline == "long"
 
 
-def test_a_core_way_counts_the_time_of_the_process():
-    # A sleeping process uses no core: per core it does far more naps a second than the two that the wall would allow.
-    contest = Contest(
-        "naps", "naps", [Way("work", working, 1000), Way("sleep", lambda times: time.sleep(0.5) or times, 1)]
-    )
-    assert measure(contest, repeats=1)[1].games_per_second > 2
+def test_a_core_way_counts_the_time_of_the_process(monkeypatch):
+    """Clocks of the test's own: a nap takes 0.5 s on the wall and 0.01 s of a core, so that a core does 100 naps a second."""
+    naps = [0]
+
+    def nap(times):
+        naps[0] += times
+        return times
+
+    monkeypatch.setattr("sims.bench.contest.time.perf_counter", lambda: 0.5 * naps[0])
+    monkeypatch.setattr("sims.bench.contest.time.process_time", lambda: 0.01 * naps[0])
+    on_core, on_wall = measure(Contest("naps", "naps", [Way("a", nap, 3), Way("b", nap, 3, True)]), repeats=1)
+    assert on_core.games_per_second == pytest.approx(100.0)
+    assert on_wall.games_per_second == pytest.approx(2.0)
 
 
 def test_one_core_is_given_back():

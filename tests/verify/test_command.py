@@ -241,7 +241,7 @@ from verify.command import main
 
 def slow(x):
     print("SLOW", flush=True)
-    time.sleep(60)
+    time.sleep(3600)  # longer than any machine takes to be interrupted
 
 first, second, third = statement("first"), statement("second", truth=slow), statement("third", truth=slow)
 sys.exit(main(["--out", sys.argv[1], "--scale", "quick"], registered({names})))
@@ -260,17 +260,27 @@ def test_ctrl_c_keeps_what_was_finished(tmp_path, names, kept):
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert process.stdout is not None
-    lines = []
-    for line in process.stdout:
-        lines.append(line)
-        if line.startswith("SLOW"):
-            break
-    else:
-        pytest.fail(f"the slow statement was not reached: {lines} {process.stderr and process.stderr.read()}")
-    time.sleep(0.5)  # the other thread, if any, has long put its instant statement
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=300)
+    try:
+        assert process.stdout is not None
+        lines = []
+        for line in process.stdout:
+            lines.append(line)
+            if line.startswith("SLOW"):
+                break
+        else:
+            pytest.fail(
+                f"the slow statement was not reached: {lines} {process.stderr and process.stderr.read()}"
+            )
+        give_up = time.monotonic() + 300
+        while kept and not (tmp_path / "out/verdicts.json").exists():  # the other thread's instant statement
+            assert process.poll() is None
+            assert time.monotonic() < give_up
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=300)
+    finally:
+        process.kill()
+        process.wait()
     assert process.returncode == 130, err
     assert "Traceback" not in err
     total = kept + 2
