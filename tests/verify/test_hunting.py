@@ -5,7 +5,10 @@ import multiprocessing as mp
 import os
 import signal
 import threading
+import time
 from dataclasses import replace
+from multiprocessing.process import BaseProcess
+from types import SimpleNamespace
 
 import pytest
 
@@ -21,19 +24,19 @@ def hunted(one: rf.Statement, budget: str = "40 probes", **settings) -> rf.Outco
     return rf.hunt(one, budget, progress=False, **settings)
 
 
-def killed(number: signal.Signals) -> None:
-    for process in mp.active_children():
-        assert process.pid is not None
-        os.kill(process.pid, number)
+def new_processes(before: list[BaseProcess]) -> list[int]:
+    """Those of this test: another may have left some that live as long as pytest."""
+    return [process.pid for process in mp.active_children() if process not in before and process.pid]
 
 
 def test_a_lost_process_costs_one_statement_and_its_place_is_filled(tmp_path):
     """Killed at its first word, as by a machine without memory."""
-    met = []
+    met, before = [], mp.active_children()
 
     def say(name: str, line: str) -> None:
         if not met:
-            killed(signal.SIGKILL)
+            for process in new_processes(before):
+                os.kill(process, signal.SIGKILL)
         met.append(name)
 
     found = list(many.hunt_all([FIRST, SECOND, THIRD], "64 probes", 0.999, 0, tmp_path, say, 2, statement_of))
@@ -51,16 +54,21 @@ def test_a_lost_process_costs_one_statement_and_its_place_is_filled(tmp_path):
     threading.current_thread() is not threading.main_thread(), reason="it alone is interrupted"
 )
 def test_an_interruption_waits_for_a_probe_as_long_as_it_says(tmp_path, monkeypatch):
-    """One process hands over what it found; the other, stopped, is not waited for longer than PATIENCE."""
-    monkeypatch.setattr(many, "PATIENCE", 3.0)
+    """One process hands over what it found; the other, stopped, is not waited for longer than PATIENCE.
+
+    A clock of the test's own: the patience ends as soon as the first was heard, however long that takes.
+    """
+    late = [0.0]
+    monkeypatch.setattr(many, "PATIENCE", 300.0)
+    monkeypatch.setattr(many, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + late[0]))
     met: set[str] = set()
-    stopped = []
+    stopped, before = [], mp.active_children()
 
     def say(name: str, line: str) -> None:
         if "probes" not in line:
             return
         if len(met | {name}) == 2 > len(met):
-            stopped.append(mp.active_children()[0].pid)
+            stopped.append(new_processes(before)[0])
             os.kill(stopped[0], signal.SIGSTOP)
             os.kill(os.getpid(), signal.SIGINT)
         met.add(name)
@@ -70,6 +78,7 @@ def test_an_interruption_waits_for_a_probe_as_long_as_it_says(tmp_path, monkeypa
     with pytest.raises(KeyboardInterrupt):  # noqa: PT012
         while True:
             found.append(next(hunts))
+            late[0] = 1e6
     assert {one.statement.name for one in found} == met == {FIRST.name, SECOND.name}
     handed, cut_off = sorted(found, key=lambda one: one.how == many.NOT_HUNTED)
     assert handed.interrupted
