@@ -1,6 +1,5 @@
 """What a run needs is known before it begins, and one sentence says where it cannot be had."""
 
-import time
 import tracemalloc
 
 import numpy as np
@@ -17,14 +16,15 @@ def play(data, n, games: int | range = 4, **settings):
     return mi.play(game, mi.CovarianceScore(data, n=n), games, edges=[0.0], progress=False, **settings)
 
 
-def test_records_that_no_memory_holds_are_refused_at_once(tmp_path):
+def test_records_that_no_memory_holds_are_refused_at_once(tmp_path, monkeypatch):
+    """Before anything is compiled or drawn, on a machine of 64 GB."""
     data, path = mi.Bernoulli(np.full(100_000, 0.3)), tmp_path / "run.npz"
-    begun = time.perf_counter()
+    monkeypatch.setattr(memory, "available", lambda _: 64e9)
+    monkeypatch.setattr("mipsim.engine.run.Counter", lambda *_, **__: pytest.fail("games were prepared"))
     with pytest.raises(
-        ValueError, match=r"100,000,000,000 numbers a game needs 800\.0 GB of memory, and .* can be had"
+        ValueError, match=r"100,000,000,000 numbers a game needs 800\.0 GB of memory, and 64\.0 GB can be had"
     ):
         play(data, 10**6, fidelity="literal", checkpoint=path)
-    assert time.perf_counter() - begun < 10.0
     assert not path.exists()
 
 
@@ -86,11 +86,11 @@ def test_a_table_that_is_too_large_is_left_before_it_is_made():
     """5,000 laws of the sum of 2^19 records took 40 GB and ten minutes, and gave no table."""
     data = mi.Bernoulli(np.linspace(0.2, 0.8, 5_000))
     tracemalloc.start()
-    begun = time.perf_counter()
-    assert lattice_table(data, 2**19, most=2**28) is None
-    assert time.perf_counter() - begun < 10.0
-    assert tracemalloc.get_traced_memory()[1] < 2**28
-    tracemalloc.stop()
+    try:
+        assert lattice_table(data, 2**19, most=2**28) is None
+        assert tracemalloc.get_traced_memory()[1] < 2**28
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_table_keeps_no_more_than_it_needs():
