@@ -3,6 +3,8 @@
 import os
 import signal
 
+from hypothesis import HealthCheck, settings
+
 # The tests are the same on every machine: an accelerator is for runs that ask for it.
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("MPLBACKEND", "agg")
@@ -10,3 +12,9 @@ os.environ.setdefault("MPLBACKEND", "agg")
 # A shell that starts the tests in the background has them, and all their children, ignore Ctrl-C; some tests send it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Property tests draw the same examples each time, and no clock fails one on a slow machine.
+settings.register_profile(
+    "tests", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("tests")

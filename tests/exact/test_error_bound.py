@@ -28,8 +28,8 @@ REFERENCE = 3e-12
 MEAN = mi.EmpiricalMean()
 mp: Any = mpmath
 ALL_HEALTH: Any = list(HealthCheck)  # pyright takes the members for their metaclass
-FAST = settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=ALL_HEALTH)
-MANY = settings(max_examples=3000, deadline=None, derandomize=True, suppress_health_check=ALL_HEALTH)
+FAST = settings(max_examples=15, suppress_health_check=ALL_HEALTH)
+MANY = settings(max_examples=3000, suppress_health_check=ALL_HEALTH)
 
 
 def test_fine_laplace_noise_on_a_coin() -> None:

@@ -73,14 +73,14 @@ def judge(case: Case) -> None:
         assert off(law, case, case[3], member) <= law.error_bound + REFERENCE
 
 
-@settings(max_examples=8, deadline=None, derandomize=True)
+@settings(max_examples=8)
 @given(stacks(3))
 def test_two_noises_are_added(case: Case) -> None:
     judge(case)
 
 
 @pytest.mark.slow
-@settings(max_examples=1000, deadline=None, derandomize=True)
+@settings(max_examples=1000)
 @given(stacks(20))
 def test_two_noises_are_added_in_many_games(case: Case) -> None:
     judge(case)

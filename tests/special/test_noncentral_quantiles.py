@@ -59,7 +59,7 @@ def test_random_levels_agree_with_the_tails() -> None:
     assert np.allclose(law.sf(x, d, centre), q, rtol=3e-11, atol=0)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(freedom, centres, st.lists(st.floats(-700.0, -1e-3), min_size=2, max_size=20, unique=True))
 def test_quantiles_are_ordered(d: float, centre: float, log_levels: list[float]) -> None:
     levels = np.sort(log_levels)
@@ -67,7 +67,7 @@ def test_quantiles_are_ordered(d: float, centre: float, log_levels: list[float])
     assert (np.diff(law.logisf(levels, d, centre)) <= 0).all()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(freedom, centres, st.lists(st.floats(-30.0, 30.0), min_size=2, max_size=20, unique=True))
 def test_tails_are_monotone(d: float, centre: float, sizes: list[float]) -> None:
     x = np.sort(np.maximum(d + centre + np.array(sizes) * np.sqrt(2 * d + 4 * centre), 0.0))

@@ -146,7 +146,7 @@ def test_two_steps_of_dpsgd_by_quadrature() -> None:
 
 
 @given(st.permutations([0, 1, 2]))
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=4)
 def test_it_commutes(order: list[int]) -> None:
     curves = [
         ApproxDPTradeOff(0.4, 0.01),

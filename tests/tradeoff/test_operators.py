@@ -39,7 +39,7 @@ def polygons(draw: st.DrawFn) -> SampledTradeOff:
 
 
 @given(polygons())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_inverse_of_a_polygon_is_an_involution(curve: SampledTradeOff) -> None:
     again = curve.inverse().inverse()
     assert np.allclose(again.beta(ALPHA), curve.beta(ALPHA), atol=1e-14)
@@ -48,7 +48,7 @@ def test_the_inverse_of_a_polygon_is_an_involution(curve: SampledTradeOff) -> No
 
 
 @given(mus, shares)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_the_inverse_of_a_mixture(mu: float, rho: float) -> None:
     curve = MixtureTradeOff(LaplaceTradeOff(mu), rho)
     turned = curve.inverse()
@@ -77,7 +77,7 @@ def test_inf_of_the_inverse() -> None:
 
 
 @given(mus)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_symmetrised_is_symmetric_convex_and_below_both(mu: float) -> None:
     curve = FoldedLaplaceTradeOff(mu)
     both = curve.symmetrized()
@@ -139,7 +139,7 @@ def test_sub_sampling_has_the_closed_form_of_dong_roth_and_su() -> None:
 
 
 @given(shares, shares)
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 def test_more_sampling_is_less_private(one: float, other: float) -> None:
     low, high = sorted((one, other))
     alpha = np.linspace(0.01, 0.99, 25)
