@@ -21,9 +21,9 @@ EDGES = {
 
 @pytest.mark.parametrize("name", EDGES)
 def test_bins_are_those_of_a_search(name):
-    edges = EDGES[name]
+    edges, rng = EDGES[name], np.random.default_rng(1)
     near = [edges, np.nextafter(edges, np.inf), np.nextafter(edges, -np.inf), [np.inf, -np.inf, 0.0]]
-    scores = np.concatenate([RNG.normal(size=20_000), 10 * RNG.standard_cauchy(20_000), *near])
+    scores = np.concatenate([rng.normal(size=20_000), 10 * rng.standard_cauchy(20_000), *near])
     with exact_scope():
         # Beside another column, whose thresholds must not matter to this one.
         grid, both = EdgeGrid([EDGES["even"], edges]), np.stack([scores[::-1], scores])

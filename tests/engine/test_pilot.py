@@ -11,7 +11,8 @@ def sound(edges):
 
 
 def test_gaussian_scores_get_even_thresholds_over_both_worlds():
-    edges = pilot_edges(np.stack([RNG.normal(-2, 1, 4096), RNG.normal(2, 3, 4096)]))
+    rng = np.random.default_rng(2)
+    edges = pilot_edges(np.stack([rng.normal(-2, 1, 4096), rng.normal(2, 3, 4096)]))
     assert sound(edges)
     assert 900 < edges.size <= THRESHOLDS
     # Six standard deviations either way; the pilot's quantiles fix the straight tails to a few per cent.
@@ -49,7 +50,7 @@ def test_any_law_gets_increasing_finite_thresholds(scores):
 
 def test_atoms_lie_between_thresholds():
     for scores in (
-        RNG.binomial(10, 0.3, (2, 4096)).astype(float),
+        np.random.default_rng(3).binomial(10, 0.3, (2, 4096)).astype(float),
         np.full((2, 64), 3.0),
         np.stack([np.zeros(64), np.ones(64)]),
     ):
@@ -59,8 +60,9 @@ def test_atoms_lie_between_thresholds():
 
 
 def test_values_that_differ_by_rounding_are_one_atom():
-    lattice = RNG.binomial(10, 0.3, (2, 4096)) * 0.1
-    edges = pilot_edges(lattice + 1e-9 * RNG.normal(size=lattice.shape))
+    rng = np.random.default_rng(4)
+    lattice = rng.binomial(10, 0.3, (2, 4096)) * 0.1
+    edges = pilot_edges(lattice + 1e-9 * rng.normal(size=lattice.shape))
     assert np.abs(edges[:, None] - np.unique(lattice.round(1))).min() > 1e-5
 
 
@@ -82,7 +84,7 @@ def test_thresholds_do_not_depend_on_rounding(scores):
 
 
 def test_rounding_leaves_thresholds_between_atoms():
-    scores = RNG.binomial(10, 0.3, (2, 4096)) * 0.1
+    scores = np.random.default_rng(5).binomial(10, 0.3, (2, 4096)) * 0.1
     atoms, edges = np.unique(scores), pilot_edges(scores)
     inner = edges[(edges > atoms[0]) & (edges < atoms[-1])]
     assert np.abs(inner[:, None] - atoms).min() > 0.48 * 0.1
@@ -90,8 +92,9 @@ def test_rounding_leaves_thresholds_between_atoms():
 
 def test_few_thresholds_lie_where_no_score_was_seen():
     """They were 286 of 289 for four values, so that a choice of 64 that is even in their numbers missed all three that matter."""
+    rng = np.random.default_rng(6)
     for values in ([0.0, 1.0], [0.0, 1.0, 2.0, 3.0], np.arange(40.0)):
-        edges = pilot_edges(RNG.choice(values, (2, 4096)))
+        edges = pilot_edges(rng.choice(values, (2, 4096)))
         between = (edges > values[0]) & (edges < values[-1])
         assert between.sum() == len(values) - 1
         assert 2 <= (~between).sum() <= max(2, len(values) - 1)
@@ -112,5 +115,5 @@ def test_no_heavy_value_is_missed_among_many_rare_ones():
 
 
 def test_a_score_without_atoms_has_no_shares():
-    pilot = RNG.normal(size=(2, 4096))
+    pilot = np.random.default_rng(7).normal(size=(2, 4096))
     assert pilot_shares(pilot, pilot_edges(pilot)) is None
