@@ -1,11 +1,13 @@
 """Several processes on the loopback, by JAX's distributed runtime, and several simulated devices."""
 
 import os
+import secrets
 import signal
 import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -58,9 +60,12 @@ def start():
 
 
 def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+    """Below the ports that systems hand out, so that no other program is given it between here and its use."""
+    while True:
+        port = 20_000 + secrets.randbelow(12_000)
+        with socket.socket() as listener, suppress(OSError):
+            listener.bind(("127.0.0.1", port))
+            return port
 
 
 def hosts(folder, count):
