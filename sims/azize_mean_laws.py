@@ -87,8 +87,7 @@ def scaled_difference(scale: float, n: int, **at: Any) -> float:
                 variance += share**2 * (2 * g.count + 4 * away)
                 continue
             mass: np.ndarray = getattr(g, world)
-            score = g.t * g.deviation / np.sqrt(g.n) - g.t**2 / (2 * g.n)
-            gap = np.where(np.isfinite(g.ratio), g.ratio - scale * score, 0.0)
+            gap = np.where(np.isfinite(g.ratio), g.ratio - scale * g.covariance_score, 0.0)
             finite *= (1.0 - float(mass[np.isinf(g.ratio)].sum())) ** g.count
             if g.count == 1:
                 single += float(mass @ np.minimum(gap**2, 1.0))

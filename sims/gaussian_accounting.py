@@ -51,7 +51,7 @@ ROUNDING = 1e-15
 """Of a difference of probabilities, absolute: a few units in the last place of 1."""
 
 
-def sampled_delta(epsilon: float, sigma: float, rate: float, reading: str) -> Number:
+def sampled_delta(epsilon: float, sigma: float, rate: float, neighbours: str) -> Number:
     """log10 delta at log(1 + rate (e^epsilon - 1)), of a sum of numbers in [-1, 1] over a Poisson sample, with N(0, sigma^2) added.
 
     The record is 1, and in the neighbour it is absent or -1; the other records are 0. The likelihood ratio rises with the output, so
@@ -70,27 +70,27 @@ def sampled_delta(epsilon: float, sigma: float, rate: float, reading: str) -> Nu
         """Log of the ratio at x, less the log of the slope: it rises with x."""
         ratio = [
             np.logaddexp(math.log1p(-rate), math.log(rate) + (shift * x - 0.5 * shift**2) / sigma**2)
-            for shift in (1.0, 0.0 if reading == ADDED else -1.0)
+            for shift in (1.0, 0.0 if neighbours == ADDED else -1.0)
         ]
         return float(ratio[0] - ratio[1]) - math.log(slope)
 
     # Beyond epsilon sigma^2 + 1/2 the ratio of the pair passes the slope.
     far = sigma**2 * (epsilon + 1.0) + 40.0 * sigma + 2.0
     end = float(brentq(passed, -far, far, xtol=1e-13))  # pyright: ignore[reportArgumentType]
-    best = above(end, 1.0) - slope * above(end, 0.0 if reading == ADDED else -1.0)
-    if reading == ADDED and passed(-far) < -2.0 * math.log(
+    best = above(end, 1.0) - slope * above(end, 0.0 if neighbours == ADDED else -1.0)
+    if neighbours == ADDED and passed(-far) < -2.0 * math.log(
         slope
     ):  # the neighbour's half-line, below another end
         back = brentq(lambda x: passed(x) + 2.0 * math.log(slope), -far, far, xtol=1e-13)
         other = float(back)  # pyright: ignore[reportArgumentType]
         best = max(best, (1.0 - above(other, 0.0)) - slope * (1.0 - above(other, 1.0)))
     error = ROUNDING * (1.0 + slope)
-    route = "one event" if reading == REPLACED else "closed form"
+    route = "one event" if neighbours == REPLACED else "closed form"
     if best > 10.0 * error:
         found = math.log10(best), error / (best - error) / math.log(10.0)
-        return Number(*found, unknown="above" if reading == REPLACED else "", route=route)
+        return Number(*found, unknown="above" if neighbours == REPLACED else "", route=route)
     # Float64 does not tell it from 0.
-    if reading == REPLACED:
+    if neighbours == REPLACED:
         return Number(-math.inf, unknown="above", route=route)
     return Number(math.log10(max(best, 0.0) + error), unknown="below", route=route)
 
@@ -101,12 +101,12 @@ def sampling_claim(epsilon: float, sigma: float, rate: float) -> Number:
     return Number(found.value + math.log10(rate), found.error)
 
 
-def by_densities(epsilon: float, sigma: float, rate: float, reading: str) -> str:
+def by_densities(epsilon: float, sigma: float, rate: float, neighbours: str) -> str:
     """Delta as the integral of what one density has above the other, on a grid."""
     slope = 1.0 + rate * math.expm1(epsilon)
     x = np.linspace(-1.0 - 12.0 * sigma, 1.0 + 12.0 * sigma, 400_001)
     null, there, other = (
-        np.exp(-0.5 * ((x - at) / sigma) ** 2) for at in (0.0, 1.0, -1.0 if reading == REPLACED else 0.0)
+        np.exp(-0.5 * ((x - at) / sigma) ** 2) for at in (0.0, 1.0, -1.0 if neighbours == REPLACED else 0.0)
     )
     above = (1.0 - rate) * null + rate * there - slope * ((1.0 - rate) * null + rate * other)
     found = float(np.maximum(above, 0.0).sum() * (x[1] - x[0]) / (sigma * math.sqrt(2.0 * math.pi)))

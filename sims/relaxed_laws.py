@@ -47,8 +47,18 @@ def log_density(noise: str, z: np.ndarray) -> np.ndarray:
 
 
 def log_ratio(noise: str, z: np.ndarray, shift: np.ndarray | float, rate: float) -> np.ndarray:
-    """Log of the likelihood of a shift over that of none; the record takes part with probability `rate`."""
-    whole = log_density(noise, z - shift) - log_density(noise, z)
+    """Log of the likelihood of a shift over that of none; the record takes part with probability `rate`.
+
+    In forms that lose no digits where |z| is large and the shift small, of which two densities would be each other's rounding.
+    """
+    if noise == "Gaussian":
+        whole = shift * (z - 0.5 * shift)
+    elif noise == "Gumbel":
+        whole = shift - np.exp(-z) * np.expm1(shift)
+    else:  # |z| - |z - shift|
+        whole = np.sign(shift) * np.clip(2.0 * z - shift, -np.abs(shift), np.abs(shift))
+    if noise == "logistic":
+        whole = whole + 2.0 * (np.log1p(np.exp(-np.abs(z))) - np.log1p(np.exp(-np.abs(z - shift))))
     return whole if rate == 1.0 else np.logaddexp(np.log1p(-rate), np.log(rate) + whole)
 
 

@@ -131,7 +131,10 @@ def falls(mechanism: str, delta: float, rate: float, s: float, t: float, width: 
     # Far out too, where the smallest shifts begin to fail.
     reach = delta + 40.0 / max(1e-5, min([1.0, *(abs(one) * delta for one in (s, t) if one != 0.0)]))
     z = reach * np.sinh(np.linspace(-9.0, 9.0, 4001)) / np.sinh(9.0)
-    ratio = log_ratio(noise, z, t * delta, rate) - log_ratio(noise, z, s * delta, rate)
+    if rate == 1.0:
+        ratio = log_ratio(noise, z - s * delta, (t - s) * delta, 1.0)
+    else:
+        ratio = log_ratio(noise, z, t * delta, rate) - log_ratio(noise, z, s * delta, rate)
     ratio += log_density(noise, (z - t * delta) / width) - log_density(noise, z - t * delta)
     fall = float((np.maximum.accumulate(ratio) - ratio).max())
     rises = width == 1.0 and (rate == 1.0 or s <= 0.0 <= t)
@@ -177,15 +180,20 @@ HALVES = "r and r' have the level alpha/2 each, as in the magnitude test of lemm
 
 
 def generalised_power(
-    noise: str, delta: float, shift: float, alpha: np.ndarray, bend: float = 1.0
+    noise: str, delta: float, shift: float, alpha: np.ndarray, bend: float = 1.0, one_sided: bool = False
 ) -> np.ndarray:
     """The power of the generalised ratio at FPRs alpha from 1e-4, shape (m,): it rejects z < a and z > b of one ratio.
 
     The estimate is z clipped to [-bend delta, delta]. Outputs of Laplace noise beyond delta tie and are split by a coin.
+    With `one_sided` the ratio is the larger of r, whose shift is not below 0, and r', whose shift is not above.
     """
     law = LAWS[noise]
 
     def score(z: np.ndarray) -> np.ndarray:
+        if one_sided:
+            return np.maximum(
+                *(log_ratio(noise, z, np.clip(z, *ends), 1.0) for ends in ((0.0, delta), (-delta, 0.0)))
+            )
         return log_ratio(noise, z, np.clip(z, -bend * delta, delta), 1.0)
 
     def least(holds: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> np.ndarray:
@@ -233,7 +241,7 @@ def power_gap(
     if against == "|z|" or reading == HALVES:
         other = two_sided_power(noise, shift, alpha)
     else:
-        other = generalised_power(noise, delta, shift, alpha)
+        other = generalised_power(noise, delta, shift, alpha, one_sided=True)
     gap = np.abs(rate * (mine - other) + (1 - rate) * (size - alpha))
     if against == "|z|" and reading == NO_COIN:
         gap = np.where(tie <= alpha, gap, 0.0)

@@ -50,7 +50,7 @@ class BinomialTable:
 
 
 def table_bits(n: int, p: np.ndarray) -> int:
-    """log2 of the columns that Binomial(n, p_j) needs for every j; it may exceed MOST_BITS.
+    """log2 of the columns that Binomial(n, p_j) needs for every j; a lower bound of it where that is above MOST_BITS + 1.
 
     Examples:
         >>> table_bits(1000, np.array([0.25, 0.5])), table_bits(2, np.array([0.5]))
@@ -91,7 +91,7 @@ def binomial_table(n: int, p: object, bits: int | None = None) -> BinomialTable:
     bits = needed if bits is None else whole("bits", bits, 1)
     if bits > MOST_BITS or bits < needed:
         raise ValueError(
-            f"Binomial({n}, p) needs 2^{needed} columns of the 2^{bits}; it must need at most 2^{MOST_BITS}"
+            f"Binomial({n}, p) needs at least 2^{needed} columns of the 2^{bits}; it must need at most 2^{MOST_BITS}"
         )
     low, _ = _window(n, distinct)
     counts = low[:, None] + np.arange(1 << bits)

@@ -235,7 +235,7 @@ def lattice_table(
         high = min(int(np.searchsorted(cdf, cdf[-1] - _TAIL)), span) if rows > 1 else span
         sums[k] = low, pmf[low : high + 1].copy()  # not a view, which would keep the whole transform
         needed = max(needed, (high - low).bit_length())
-        if needed > min(MOST_BITS, bits or MOST_BITS) or 4 * (len(law) << needed) > most:
+        if needed > min(MOST_BITS, bits or MOST_BITS) or 4 * (len(law) << max(needed, bits or 0)) > most:
             return None
     chosen: int = needed if bits is None else bits
     if chosen > MOST_BITS:

@@ -65,8 +65,9 @@ def _(data: Gaussian, s: np.ndarray) -> tuple[AbstractDistribution, float]:
 @_tilted.register
 def _(data: Exponential, s: np.ndarray) -> tuple[AbstractDistribution, float]:
     rest = 1.0 - data.scale * s
-    most = 1 / data.scale[int(np.argmin(rest))]
-    check_each("slope", s, rest > 0, f"; it must be below 1 / scale = {most:g}")
+    good = rest > 0
+    most = 1 / data.scale[int(np.argmin(good))]
+    check_each("slope", s, good, f"; it must be below 1 / scale = {most:g}")
     return Exponential(data.scale / rest), float(-np.log(rest).sum())
 
 

@@ -67,7 +67,7 @@ def exact_law(game: AbstractGame, attack: AbstractAttack) -> AbstractScoreLaw:
         ValueError: ...
     """
     make_room()
-    check_aim(game, attack)
+    check_aim(game, attack, stacklevel=5)  # a method that Equinox wraps
     if not isinstance(game, AbstractMembershipGame):
         raise ValueError(_refusal(game, attack))
     with exact_scope():

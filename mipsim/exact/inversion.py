@@ -97,14 +97,14 @@ class InvertedLaw(AbstractScoreLaw):
                         # Lines beyond serve thresholds farther out, where Chernoff's bound at this line's point is less still.
                         worst = max(worst, float(np.exp(scale)) * 1.001)
                         break
-                    errors = self._errors(index, np.array([near]), world, proven=proven)
-                    worst = max(worst, float(errors[0]))
+                    error = float(self._errors(index, np.array([near]), world, proven=proven)[0])
+                    worst = max(worst, error if error <= 1.0 else 1.0)  # NaN is no bound
                     near = saddlepoints.location[world, index + side]
                 else:
                     if saddlepoints.cut[side > 0]:
                         return self._far._worst(proven=proven)
         worst += self.transform.lost
-        return worst if worst <= 1.0 else 1.0  # NaN is no bound either
+        return worst if worst <= 1.0 else 1.0  # nor is it one here
 
     def errors(self, threshold: Thresholds, *, inside: bool, proven: bool = True) -> np.ndarray:
         """A bound on the absolute error of the smaller of `sf` and `cdf` at each threshold; proven, or with `proven` False a guess."""

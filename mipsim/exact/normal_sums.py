@@ -108,8 +108,8 @@ class NormalLaw:
 def sum_law(terms: Sequence[tuple[float, float, World]]) -> NormalLaw:
     """The law of sum_g w_g (sum of count_g independent terms), from (w, count, moments) triples.
 
-    |Phi(x + a) - Phi(x)| <= 0.4 |a| and |Phi(x sqrt(1 + e)) - Phi(x)| <= 0.25 |e| turn errors and wobbles of moments into errors
-    of the law (for e >= -1/2; a wobble by the Cauchy-Schwarz inequality, E|X - EX| <= sd).
+    |Phi(x + a) - Phi(x)| <= 0.4 |a| and |Phi(x sqrt(1 + e)) - Phi(x)| <= 0.25 |e| turn errors and spreads of moments into errors
+    of the law (for e >= -1/2; a spread by the Cauchy-Schwarz inequality, E|X - EX| <= sd).
 
     Examples:
         >>> law = sum_law([(2.0, 100.0, World(0.5, 1.0, 1.0))])
@@ -119,9 +119,9 @@ def sum_law(terms: Sequence[tuple[float, float, World]]) -> NormalLaw:
     mean = sum(w * count * one.mean for w, count, one in terms)
     variance = sum(w**2 * count * one.variance for w, count, one in terms)
     shift = sum(abs(w) * count * one.mean_error for w, count, one in terms)
-    shift += sum(w**2 * count * one.mean_wobble for w, count, one in terms) ** 0.5
+    shift += sum(w**2 * count * one.mean_spread for w, count, one in terms) ** 0.5
     stretch = sum(w**2 * count * one.variance_error for w, count, one in terms)
-    stretch += sum(w**4 * count * one.variance_wobble for w, count, one in terms) ** 0.5
+    stretch += sum(w**4 * count * one.variance_spread for w, count, one in terms) ** 0.5
     error = ESSEEN * sum(abs(w) ** 3 * count * one.third for w, count, one in terms) / variance**1.5
     error += 0.4 * shift / variance**0.5 + 0.25 * stretch / variance
     error += sum(count * one.elsewhere for _, count, one in terms)

@@ -311,8 +311,10 @@ class RowsTransform(AbstractTransform):
                 until = reach / spacing  # up to there it only falls
             total += float(np.exp(height)) * (1.0 / k + log(until / k))
             if np.isinf(most):
-                if height < _LOUD and self._falls(c, k * spacing):
-                    return Tail(total + 4.0 * float(np.exp(height)), np.inf)
+                # Beyond its reach the rows' modulus comes back: what ends the sum for ever is the noise alone.
+                lasting = height if np.isinf(reach) else self._noise(c, k * spacing)
+                if lasting < _LOUD and self._falls(c, k * spacing):
+                    return Tail(total + 4.0 * float(np.exp(lasting)), np.inf)
                 options.append(Tail(total, float(np.floor(until * (1 - 1e-13)))))
                 if until > _WHOLE:
                     break
@@ -325,7 +327,7 @@ class RowsTransform(AbstractTransform):
         """Whether the bound halves, nearly, from t to 2 t, and so does with every doubling after.
 
         The logarithms of the envelopes of noise and of densities are concave functions of log t: sums of -log(1 + (b t)^2),
-        -t^2, min(0, const - log(c^2 + t^2)). The rows of a discrete law, and dropped rows, only add what does not rise.
+        -t^2, min(0, const - log(c^2 + t^2)). Rows of a discrete law have no part in it: their modulus comes back.
         """
         parts = self._vanishing or ((self._row,) if self._row.vanishes else ())
         copies = 1 if self._vanishing else self.rows - 1

@@ -21,7 +21,7 @@ class World:
         mean, variance: of the term; given what is random, where it is normal, their averages.
         third: sum over the independent parts of E|part - mean|^3; 0 for a normal term.
         mean_error, variance_error: bounds on what `mean` and `variance` are off.
-        mean_wobble, variance_wobble: variances of the conditional mean and of the conditional variance.
+        mean_spread, variance_spread: variances of the conditional mean and of the conditional variance.
         elsewhere: probability of all that these moments leave out.
     """
 
@@ -30,8 +30,8 @@ class World:
     third: float
     mean_error: float = 0.0
     variance_error: float = 0.0
-    mean_wobble: float = 0.0
-    variance_wobble: float = 0.0
+    mean_spread: float = 0.0
+    variance_spread: float = 0.0
     elsewhere: float = 0.0
 
 
@@ -226,7 +226,7 @@ def _regression(n: int, p: int, a: float, r: float) -> Worlds:
     plus a^2/Y^3, and 1/(Y + a)^2 between 1/Y^2 - 2a/Y^3 and 1/Y^2.
     """
     i1, i2, _ = _inverse(n - p + 1)
-    out = World(0.0, n * i1, 0.0, variance_wobble=n**2 * (i2 - i1**2))
+    out = World(0.0, n * i1, 0.0, variance_spread=n**2 * (i2 - i1**2))
     i1, i2, i3 = _inverse(n - p)
     first, first_error = i1 - a * i2 + a**2 * i3 / 2, a**2 * i3 / 2
     second, second_error = i2 - a * i3, a * i3
@@ -234,8 +234,8 @@ def _regression(n: int, p: int, a: float, r: float) -> Worlds:
     variance, variance_error = n * (first - a * second), n * (first_error + a * second_error)
     inside = World(
         mean * first, variance, 0.0, abs(mean) * first_error, variance_error,
-        mean_wobble=mean**2 * max(second + second_error - (first - first_error) ** 2, 0.0),
-        variance_wobble=max(n**2 * i2 - (variance - variance_error) ** 2, 0.0),
+        mean_spread=mean**2 * max(second + second_error - (first - first_error) ** 2, 0.0),
+        variance_spread=max(n**2 * i2 - (variance - variance_error) ** 2, 0.0),
     )  # fmt: skip
     return out, inside
 

@@ -10,11 +10,16 @@ from mipsim.games.base import AbstractGame, AbstractMembershipGame
 from mipsim.games.random_target import RandomTarget
 
 
-def check_aim(game: AbstractGame, attack: AbstractAttack) -> None:
+def check_aim(game: AbstractGame, attack: AbstractAttack, stacklevel: int = 4) -> None:
     """Refuse an attack that is aimed at one record where every game has another, and warn of a ratio of another n.
 
     Aimed at another record than the one target of its game an attack is a weaker one, and may be meant so; a likelihood ratio
     of another number of rows is a weaker one, too, but not the likelihood ratio that its name says.
+
+    Args:
+        game: any game.
+        attack: any attack.
+        stacklevel: how many calls up the warning is said to come from: the user's.
 
     Raises:
         ValueError: naming the attack and the game.
@@ -44,6 +49,6 @@ def check_aim(game: AbstractGame, attack: AbstractAttack) -> None:
     if rows is not None and rows != release.rows:
         warnings.warn(
             f"attack {name_of(attack)} is the likelihood ratio for a mean of {rows} rows, but the game's mechanism averages "
-            f"{release.rows}: it is not the optimal attack; give it the n of the game",
-            stacklevel=4,
+            f"{release.rows}: it is not the optimal attack; make it from the game's mechanism, data and n by LikelihoodRatio",
+            stacklevel=stacklevel,
         )

@@ -233,16 +233,18 @@ def _result(
     one_sided = kind.one_sided
     verdict = Verdict(found.verdict)
     low, high = found.interval
-    gap = found.gap if found.deciding is None else float(found.estimate[found.deciding])
-    seen = found.alpha_range
-    detail = f"{detail} Judged at FPR {seen[0]:.2g} to {seen[1]:.2g}; range over FPR [{low:.3g}, {high:.3g}]."
+    if found.thresholds_used:
+        seen = found.alpha_range
+        detail = (
+            f"{detail} Judged at FPR {seen[0]:.2g} to {seen[1]:.2g}; range over FPR [{low:.3g}, {high:.3g}]."
+        )
     grid = np.geomspace(1e-9 if route.startswith("tilted") else 1e-5, 1.0, 160)
     below, above = curve.band(grid)
     return PointResult(
         parameters=dict(at),
         verdict=verdict,
         games=games,
-        gap=gap,
+        gap=_gap(found),
         interval=found.deciding_interval,
         smallest_tolerance=max(high, 0.0) if one_sided else found.smallest_tolerance,
         detectable_gap=found.detectable_gap,

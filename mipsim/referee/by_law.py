@@ -15,8 +15,10 @@ from mipsim.exact.exact_tradeoff import ExactTradeOff
 from mipsim.referee.curve_gap import FLOOR, RESOLUTION, Size, curve_gap, gap_of, law_errors, rates_of
 from mipsim.referee.exact_judges import (
     DECIDES,
+    ONE_SIDED,
     ROUNDING,
     SHARE,
+    UNKNOWN,
     judge_bound,
     judge_equality,
     number_tolerance,
@@ -173,10 +175,13 @@ def judge_size(
         return _small(kind, claimed, size, found)
     if known:
         return found
-    why = "The law says nothing at the largest gap: its proven error is too large there."
-    if size.below or size.above:
-        why = "Truth is known from one side only, which decides nothing here."
-    return replace(found, verdict=Verdict.INCONCLUSIVE, detail=f"{detail} {why}".strip())
+    why = ONE_SIDED if is_number and (size.below or size.above) else UNKNOWN
+    return replace(
+        found,
+        verdict=Verdict.INCONCLUSIVE,
+        smallest_tolerance=math.inf,
+        detail=f"{detail} {why}".strip(),
+    )
 
 
 def _small(kind: Kind, claimed: Number, size: Size, found: PointResult) -> PointResult:

@@ -8,7 +8,7 @@ import hashlib
 import inspect
 import json
 import linecache
-from types import CodeType, FunctionType
+from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from mipsim.referee.statement import Statement
@@ -40,8 +40,8 @@ def definition(statement: Statement) -> str:
     return hashlib.sha256(json.dumps(told, default=str).encode()).hexdigest()[:16]
 
 
-def _told(thing: Any, met: set[str]) -> Any:
-    """What an object is made of, as far as it cannot change while the program runs."""
+def _told(thing: Any, met: set[int]) -> Any:
+    """What an object is made of, as far as it cannot change while the program runs; `met` are functions that were told."""
     if isinstance(thing, functools.partial):
         return [_told(part, met) for part in (thing.func, thing.args, *sorted(thing.keywords.items()))]
     if isinstance(thing, (tuple, frozenset)):
@@ -54,20 +54,28 @@ def _told(thing: Any, met: set[str]) -> Any:
     if not isinstance(function, FunctionType):
         plain = thing is None or isinstance(thing, (bool, int, float, complex, str, bytes))
         return repr(thing) if plain else getattr(thing, "__qualname__", type(thing).__qualname__)
-    met.add(f"{function.__module__}.{function.__qualname__}")
-    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    if id(function) in met:
+        return function.__qualname__
+    met.add(id(function))
+    cells = [cell.cell_contents for cell in function.__closure__ or () if cell != CellType()]
+    keywords = sorted((function.__kwdefaults__ or {}).items())
     named = {name: function.__globals__.get(name) for name in sorted(_names(function.__code__))}
     return [
-        _told((function.__code__, function.__defaults__, *cells), met),
+        _told((function.__code__, function.__defaults__, *keywords, *cells), met),
         {name: _named(value, function, met) for name, value in named.items()},
     ]
 
 
-@functools.cache
 def _texts(file: str) -> dict[int, list[str]]:
-    """First line -> the functions of a file that begin there; none where there is no such file."""
+    """First line -> the functions of a file, as it is now, that begin there; none where there is no such file."""
+    linecache.checkcache(file)
+    return _parsed("".join(linecache.getlines(file)))
+
+
+@functools.lru_cache(maxsize=64)
+def _parsed(text: str) -> dict[int, list[str]]:
     try:
-        tree = ast.parse("".join(linecache.getlines(file)))
+        tree = ast.parse(text)
     except SyntaxError:
         return {}
     found: dict[int, list[str]] = {}
@@ -86,10 +94,11 @@ def _names(code: CodeType) -> set[str]:
     return set(code.co_names).union(*inner)
 
 
-def _named(value: Any, by: FunctionType, met: set[str]) -> Any:
-    """What a name stands for: a function of another file, or one that was met, is only named."""
+def _named(value: Any, by: FunctionType, met: set[int]) -> Any:
+    """What a name stands for: a function of another file is only named."""
     function = inspect.unwrap(value) if callable(value) else value
     if not isinstance(function, FunctionType):
         return _told(value, met)
-    name = f"{function.__module__}.{function.__qualname__}"
-    return name if name in met or function.__module__ != by.__module__ else _told(function, met)
+    if function.__module__ != by.__module__:
+        return f"{function.__module__}.{function.__qualname__}"
+    return _told(function, met)

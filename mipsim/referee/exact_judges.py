@@ -3,39 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from mipsim.referee.curve_gap import Size
 from mipsim.referee.result import CurveEvidence, PointResult, Verdict
 
-MOST_TOLERANCE = 0.02
-"""Probits: two curves no farther apart count as equal, whatever their mu."""
-
 SHARE = 0.02
-"""Of the claim's own mu, or of the claimed number: a small leakage is judged as sharply as a large one."""
+"""Of a claimed number: a small one is judged as sharply as a large one."""
 
 ROUNDING = 1e-9
 """What float64 sums of up to a million terms and the inverse of Phi may be off, relative to 1."""
 
+UNKNOWN = "The law says nothing at the largest gap: its proven error is too large there."
+ONE_SIDED = "Truth is known from one side only, which decides nothing here."
+
 DECIDES = 1e-3
 """A law whose proven error exceeds this (in the unit of the gap) cannot confirm a bound that it nearly attains."""
-
-
-def curve_tolerance(mu: float) -> float:
-    """Return what counts as equal for a curve that is claimed to be G_mu: min(0.02, 2% of mu), in probits.
-
-    Raises:
-        ValueError: if mu is not > 0: a claim of no leakage has no scale, and its judge needs a tolerance of its own.
-
-    Examples:
-        >>> curve_tolerance(0.5), curve_tolerance(4.0)
-        (0.01, 0.02)
-    """
-    if not mu > 0:
-        raise ValueError(f"mu is {mu:g}; a claimed mu must be > 0, or an absolute tolerance must be given")
-    return min(MOST_TOLERANCE, SHARE * mu)
 
 
 def number_tolerance(claimed: float) -> float:
@@ -56,16 +40,13 @@ def number_tolerance(claimed: float) -> float:
 
 
 def judge_bound(
-    gap: Size | float,
+    gap: Size,
     parameters: dict[str, Any],
     *,
     unit: str = "probit",
-    error: float = 0.0,
     scale: float = 1.0,
     route: str = "exact law",
     detail: str = "",
-    reading: str = "",
-    second_route: Callable[[], str] | None = None,
 ) -> PointResult:
     """Judge a bound by an exact law: there is no tolerance, only the law's own proven error and float64 rounding.
 
@@ -73,29 +54,25 @@ def judge_bound(
     so. INCONCLUSIVE: the error is too large for either.
 
     Args:
-        gap: truth less bound (positive: the bound is passed), or what `curve_gap` found, of which `high` counts.
+        gap: truth less bound (positive: the bound is passed), of which `high` counts, with its proven error.
         parameters: of the point.
         unit: of the gap.
-        error: proven bound on the error of the gap, >= 0; added to that of a `Size`. An estimate is none.
         scale: size of the numbers whose difference the gap is, in which float64 rounds.
         route: how the gap was found.
         detail: one sentence for the reader.
-        reading: how an open wording is read.
-        second_route: what another way finds, asked for a refutation only.
 
     Raises:
         ValueError: if the gap is NaN or the error is not >= 0.
 
     Examples:
-        >>> str(judge_bound(0.001, {}).verdict), str(judge_bound(-0.2, {}).verdict)
+        >>> str(judge_bound(Size(0.001, 0.001), {}).verdict), str(judge_bound(Size(-0.2, -0.2), {}).verdict)
         ('REFUTED', 'CONFIRMED')
     """
-    size = gap if isinstance(gap, Size) else Size(gap, gap)
-    value, error = size.high, _proven(size.high, error) + size.error
+    value, error = gap.high, _proven(gap.high, gap.error)
     rounding = ROUNDING * max(1.0, abs(scale))
     if value - error > rounding:
         verdict = Verdict.REFUTED
-    elif value + error + size.above <= rounding or error + size.above <= DECIDES:
+    elif value + error + gap.above <= rounding or error + gap.above <= DECIDES:
         verdict = Verdict.CONFIRMED
     else:
         verdict = Verdict.INCONCLUSIVE
@@ -105,105 +82,68 @@ def judge_bound(
         verdict=verdict,
         games=0,
         gap=value,
-        interval=(value - error, value + error + size.above),
-        smallest_tolerance=max(value + error, 0.0) if verdict is not Verdict.CONFIRMED else 0.0,
+        interval=(value - error, value + error + gap.above),
+        smallest_tolerance=max(value + error + gap.above, 0.0) if verdict is not Verdict.CONFIRMED else 0.0,
         detectable_gap=error + rounding,
         unit=unit,
-        reading=reading,
         route=route,
-        second_route=second_route() if second_route and verdict is Verdict.REFUTED else "",
         detail=detail,
-        evidence=_one_sided(size.evidence),
+        evidence=_one_sided(gap.evidence),
         tolerance=0.0,
     )
 
 
 def judge_equality(
-    gap: Size | float,
+    gap: Size,
     parameters: dict[str, Any],
     *,
-    mu: float | None = None,
-    claimed: float | None = None,
-    tolerance: float | None = None,
+    tolerance: float,
     unit: str = "probit",
-    error: float = 0.0,
     route: str = "exact law",
     detail: str = "",
-    reading: str = "",
-    second_route: Callable[[], str] | None = None,
 ) -> PointResult:
     """Judge an equality that a paper means to hold about, by an exact law.
-
-    The tolerance is min(0.02 probits, 2% of mu) for a curve claimed to be like G_mu, 2% of the claimed number for a number,
-    and absolute only where it is given: exactly one of `mu`, `claimed` and `tolerance` is.
 
     CONFIRMED: the gap with its error is inside the tolerance. REFUTED: it is outside by more than its error. Otherwise
     INCONCLUSIVE. Where it is not confirmed, `smallest_tolerance` and `detail` say to what it holds.
 
     Args:
-        gap: truth less claim, or what `curve_gap` found.
+        gap: truth less claim, with its proven error.
         parameters: of the point.
-        mu: the claim's own mu, > 0.
-        claimed: the claimed number, not 0.
-        tolerance: absolute, >= 0, in `unit`; needed where the claimed value is 0.
+        tolerance: >= 0, in `unit`.
         unit: of the gap.
-        error: proven bound on the error of the gap, >= 0; added to that of a `Size`.
         route: how the gap was found.
         detail: one sentence for the reader.
-        reading: how an open wording is read.
-        second_route: what another way finds, asked for a refutation only.
 
     Raises:
-        ValueError: if the claimed value is 0 and no tolerance is given, if more or fewer than one of the three is
-            given, or if the gap is NaN.
+        ValueError: if the gap is NaN or the tolerance is not finite and >= 0.
 
     Examples:
-        >>> found = judge_equality(0.015, {}, mu=0.5)
+        >>> found = judge_equality(Size(0.0, 0.015), {}, tolerance=0.01)
         >>> str(found.verdict), found.tolerance, found.smallest_tolerance
         ('REFUTED', 0.01, 0.015)
-        >>> judge_equality(0.0, {}, claimed=0.0, unit="advantage")
-        Traceback (most recent call last):
-            ...
-        ValueError: claimed is 0; it must be finite and not 0, or an absolute tolerance must be given
     """
-    given = [
-        name
-        for name, value in (("mu", mu), ("claimed", claimed), ("tolerance", tolerance))
-        if value is not None
-    ]
-    if len(given) != 1:
-        raise ValueError(
-            f"mu, claimed and tolerance: {', '.join(given) or 'none'} is given; it must be exactly one of them"
-        )
-    if mu is not None:
-        tolerance = curve_tolerance(mu)
-    elif claimed is not None:
-        tolerance = number_tolerance(claimed)
-    if tolerance is None or not 0.0 <= tolerance < math.inf:
+    if not 0.0 <= tolerance < math.inf:
         raise ValueError(f"tolerance is {tolerance}; it must be finite and >= 0")
-    size = gap if isinstance(gap, Size) else Size(gap, gap)
-    value, error = size.worst, _proven(size.worst, error) + size.error
-    most = abs(value) + error + size.between
-    rounding = ROUNDING * max(1.0, abs(claimed or 0.0))
-    if most <= tolerance + rounding:
+    value, error = gap.worst, _proven(gap.worst, gap.error)
+    most = abs(value) + error + gap.between
+    if most <= tolerance + ROUNDING:
         verdict = Verdict.CONFIRMED
     else:
-        verdict = Verdict.REFUTED if abs(value) - error > tolerance + rounding else Verdict.INCONCLUSIVE
+        verdict = Verdict.REFUTED if abs(value) - error > tolerance + ROUNDING else Verdict.INCONCLUSIVE
         detail = f"{detail} It holds to {most:.3g} {unit}, where {tolerance:.3g} was asked.".strip()
     return PointResult(
         parameters=parameters,
         verdict=verdict,
         games=0,
         gap=value,
-        interval=_around(value, error, size.between),
+        interval=_around(value, error, gap.between),
         smallest_tolerance=most,
         detectable_gap=tolerance + error,
         unit=unit,
-        reading=reading,
         route=route,
-        second_route=second_route() if second_route and verdict is Verdict.REFUTED else "",
         detail=detail,
-        evidence=size.evidence,
+        evidence=gap.evidence,
         tolerance=tolerance,
     )
 

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from mipsim.referee.curve_gap import Size
+from mipsim.referee.exact_judges import ONE_SIDED, UNKNOWN
 from mipsim.referee.limits import LimitVerdict, limit_verdict
 from mipsim.referee.result import PointResult, TrendEvidence, Verdict
-
-SIZES = (100, 200, 400, 800, 1600, 3200, 6400, 12_800)
-"""Rows at which a limit is judged; the coordinates grow with them."""
 
 
 def judge_limit(
@@ -21,10 +19,8 @@ def judge_limit(
     tolerance: float,
     parameters: dict[str, Any],
     *,
-    sizes: Sequence[int] = SIZES,
+    sizes: Sequence[int],
     unit: str = "probit",
-    reading: str = "",
-    second_route: Callable[[], str] | None = None,
     bound: bool = False,
     size_name: str = "n",
     route: str = "exact law",
@@ -32,7 +28,7 @@ def judge_limit(
     """Judge a limit by the rule of `mipsim.referee.limit_verdict`, on the least and on the largest gap of each size.
 
     CONFIRMED: both go to zero, or the one that is farther from zero at every size does and the other is not REFUTED.
-    REFUTED: one does not. Otherwise INCONCLUSIVE; `detail` says why.
+    REFUTED: one does not. Otherwise INCONCLUSIVE, also where an error is infinite; `detail` says why.
 
     Args:
         at: the gaps at a size, with their errors.
@@ -40,8 +36,6 @@ def judge_limit(
         parameters: of the point.
         sizes: at least six, each at least twice the one before.
         unit: of the gaps.
-        reading: how an open wording is read.
-        second_route: what another way finds, asked for a refutation only.
         bound: whether the statement is a bound in the limit: only positive gaps count against it, but negative ones
             that rise must be seen to stay at or below zero.
         size_name: what grows.
@@ -51,10 +45,9 @@ def judge_limit(
         ValueError: if there are fewer than six sizes, or a gap is NaN.
     """
     found = [at(n) for n in sizes]
-    low, high, errors, between = (
-        np.array(v) for v in zip(*((s.low, s.high, s.error, s.between) for s in found), strict=True)
-    )
-    highest = high
+    low, high, errors = (np.array(v) for v in zip(*((s.low, s.high, s.error) for s in found), strict=True))
+    known, errors = np.isfinite(errors).all(), np.where(np.isfinite(errors), errors, 0.0)
+    last, highest = found[-1], high
     if bound:
         low, high = np.maximum(low, 0.0), np.maximum(high, 0.0)
     sides = [high] if bound or (low == high).all() else _by_size(low, high)
@@ -66,7 +59,7 @@ def judge_limit(
         worst, sides, judged = judged[0], sides[:1], judged[:1]
     verdict = Verdict(worst.verdict)
     # The gaps that are fitted were attained; what may lie between the points of the last curves counts against the claim.
-    least = _least_tolerance(judged, sides, errors) + between[-1]
+    least = _least_tolerance(judged, sides, errors) + (last.above if bound else last.between)
     rises = ""
     if bound and verdict is not Verdict.REFUTED and _may_rise(sizes, highest, errors, tolerance):
         least, verdict = math.inf, Verdict.INCONCLUSIVE
@@ -76,6 +69,10 @@ def judge_limit(
         )
     if verdict is Verdict.CONFIRMED and least > tolerance:
         verdict = Verdict.INCONCLUSIVE
+    if not known:
+        verdict, least = Verdict.INCONCLUSIVE, math.inf
+        open_side = any(math.isinf(one.between) for one in found)
+        rises = f" {ONE_SIDED if open_side else UNKNOWN}"
     gaps = high if bound else np.array([s.worst for s in found])
     inside = np.maximum(np.abs(low), np.abs(high)) + errors <= tolerance
     starts = next((n for i, n in enumerate(sizes) if inside[i:].all()), None)
@@ -83,22 +80,19 @@ def judge_limit(
     if starts is not None:
         detail += f"; inside the tolerance from {size_name} = {starts} on"
     ends = [end for one in judged for end in one.interval]
-    last = found[-1]
     return PointResult(
         parameters=parameters | {size_name: list(sizes)},
         verdict=verdict,
         games=0,
         gap=float(gaps[-1]),
         interval=(
-            float(min(low[-1], high[-1]) - errors[-1] - between[-1]),
-            float(high[-1] + errors[-1] + between[-1]),
+            float(min(low[-1], high[-1]) - errors[-1] - last.below) if known else -math.inf,
+            float(high[-1] + errors[-1] + last.above) if known else math.inf,
         ),
         smallest_tolerance=least,
-        detectable_gap=float(errors[-1] + between[-1]),
+        detectable_gap=float(errors[-1] + last.between),
         unit=unit,
-        reading=reading,
         route=route,
-        second_route=second_route() if second_route and verdict is Verdict.REFUTED else "",
         detail=f"{detail}. The limit is in [{min(ends):+.2g}, {max(ends):+.2g}]."
         if len(judged) > 1
         else f"{detail}.",

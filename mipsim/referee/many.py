@@ -91,7 +91,8 @@ def judge_all(
 class Elsewhere:
     """Judge in processes, one for each thread that asks: much of a law is Python, which threads run one at a time.
 
-    Ctrl-C does not reach the processes; they end with the reader.
+    Ctrl-C does not reach the processes; they end with the reader. What else ends one, or is raised in it, is told of the
+    statement that it was at.
     """
 
     def __init__(
@@ -119,7 +120,10 @@ class Elsewhere:
         try:
             while isinstance(what := pipe.recv(), int):
                 look(statement, what)
+            if isinstance(what, str):
+                return self._lost(statement, what)
         except (EOFError, OSError):
+            pipe.close()
             self._mine.pipe = None
             return self._lost(statement, "the process that judged it was lost")
         return Outcome(statement=statement, **what)
@@ -127,10 +131,27 @@ class Elsewhere:
 
 def _judge_there(pipe: Connection, find: Callable[[str], Statement], judge: Callable[..., Outcome]) -> None:
     """Judge the statements that are named by the pipe, in a process of its own."""
+    _end_with_the_reader()
     with contextlib.suppress(EOFError, OSError):  # EOFError: the reader is gone
         while True:
-            found = judge(find(pipe.recv()), before=lambda _, place: pipe.send(place))
-            pipe.send(_carried(found))
+            name = pipe.recv()
+            try:
+                found: Any = _carried(judge(find(name), before=lambda _, place: pipe.send(place)))
+            except Exception as error:  # told of this statement; the others are judged still
+                found = f"{type(error).__name__}: {error}"
+            pipe.send(found)
+
+
+def _end_with_the_reader() -> None:
+    """End this process at once when the one that began it ends, however it does."""
+
+    def wait_for_it() -> None:
+        reader = mp.parent_process()
+        if reader is not None:
+            reader.join()
+            os._exit(1)
+
+    threading.Thread(target=wait_for_it, daemon=True).start()
 
 
 def _carried(found: Outcome) -> dict[str, Any]:
@@ -263,6 +284,7 @@ def _work(
     folder: Path | None,
 ) -> None:
     """Hunt the statements that are named by the pipe, in a process of its own."""
+    _end_with_the_reader()
 
     def once(*_: Any) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal says it, and the reader once more

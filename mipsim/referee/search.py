@@ -171,7 +171,7 @@ class Search:
         kept = [header, *({"at": json.loads(at)} | record for at, record in self.known.items())]
         write_atomically(file, "".join(json.dumps(line) + "\n" for line in kept))
         self.file = file.open("a", encoding="utf-8")
-        lock(self.file.fileno())
+        _locked(self.file, file)
 
 
 def _records(file: Path) -> list[dict[str, Any]]:
@@ -181,10 +181,7 @@ def _records(file: Path) -> list[dict[str, Any]]:
     if not file.is_file():  # a pipe would be waited for
         raise ValueError(f"checkpoint {file} is no regular file; name another")
     with file.open("a+", encoding="utf-8") as held:
-        if not lock(held.fileno()):
-            raise ValueError(
-                f"checkpoint {file} is written by another hunt; wait for it, or name another file"
-            )
+        _locked(held, file)
         held.seek(0)
         found: list[Any] = [None]
         try:
@@ -197,6 +194,13 @@ def _records(file: Path) -> list[dict[str, Any]]:
     ):
         raise ValueError(f"checkpoint {file} is damaged; delete it, or name another file")
     return found
+
+
+def _locked(held: TextIO, file: Path) -> None:
+    """Keep an open file for this hunt; one that begins at the same moment may have taken it."""
+    if not lock(held.fileno()):
+        held.close()
+        raise ValueError(f"checkpoint {file} is written by another hunt; wait for it, or name another file")
 
 
 def _short(at: Mapping[str, Any]) -> str:

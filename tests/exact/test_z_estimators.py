@@ -35,7 +35,7 @@ def test_the_moments_of_an_estimate_are_those_of_literal_draws(name, member):
     world = piece.worlds(N)[int(member)]
     drawn = piece.draw(np.random.default_rng([7, member]), GAMES, 1, N, member).ravel()
     x = np.sqrt(N / piece.sigma) * (drawn - piece.theta)
-    variance = world.variance + world.mean_wobble
+    variance = world.variance + world.mean_spread
     assert abs(x.mean() - world.mean) <= WIDE * x.std() / np.sqrt(GAMES) + world.mean_error
     assert (
         abs(x.var() - variance) <= WIDE * ((x - x.mean()) ** 2).std() / np.sqrt(GAMES) + world.variance_error

@@ -7,15 +7,14 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 
+from mipsim import referee as rf
+from mipsim.referee.by_law import tolerance_of
 from mipsim.referee.curve_gap import FLOOR, Size, curve_gap
-from mipsim.referee.exact_judges import (
-    curve_tolerance,
-    judge_bound,
-    judge_equality,
-    number_tolerance,
-)
+from mipsim.referee.exact_judges import judge_bound, judge_equality, number_tolerance
+from mipsim.referee.kinds import Equality
 from mipsim.referee.limit_judge import judge_limit
 from mipsim.referee.result import Verdict
+from mipsim.referee.values import Number
 from mipsim.tradeoff import (
     ApproxDPTradeOff,
     GaussianTradeOff,
@@ -109,22 +108,24 @@ def test_the_bracket_of_a_law_is_the_error_of_its_gap():
             r"floor is 0.5; it must lie in \(0, 0.5\)",
         ),
         (
-            lambda: judge_equality(0.0, {}, claimed=0.0),
+            lambda: tolerance_of(Equality(), Number(0.0)),
             "claimed is 0; it must be finite and not 0, or an absolute",
         ),
-        (lambda: judge_equality(0.0, {}, mu=0.0), "mu is 0; a claimed mu must be > 0, or an absolute"),
-        (lambda: judge_equality(0.0, {}), "none is given; it must be exactly one of them"),
-        (lambda: judge_equality(0.0, {}, mu=1.0, tolerance=1.0), "mu, tolerance is given"),
-        (lambda: judge_equality(math.nan, {}, mu=1.0), "gap is NaN"),
-        (lambda: judge_equality(0.0, {}, tolerance=-1.0), "tolerance is -1"),
-        (lambda: judge_bound(math.nan, {}), "gap is NaN"),
-        (lambda: judge_bound(0.0, {}, error=-1.0), "error is -1; it must be finite and >= 0"),
-        (lambda: judge_bound(0.0, {}, error=math.inf), "error is inf"),
+        (lambda: tolerance_of(Equality(), GaussianTradeOff(0.0)), "tolerance"),
+        (lambda: judge_equality(NAN, {}, tolerance=0.02), "gap is NaN"),
+        (lambda: judge_equality(Size(0.0, 0.0), {}, tolerance=-1.0), "tolerance is -1"),
+        (lambda: judge_equality(Size(0.0, 0.0), {}, tolerance=math.inf), "tolerance is inf"),
+        (lambda: judge_bound(NAN, {}), "gap is NaN"),
+        (lambda: judge_bound(Size(0.0, 0.0, error=-1.0), {}), "error is -1; it must be finite and >= 0"),
+        (lambda: judge_bound(Size(0.0, 0.0, error=math.inf), {}), "error is inf"),
         (
             lambda: judge_limit(lambda n: Size(0, 0), 0.02, {}, sizes=(100,)),
             "sizes has 1 entries; a limit is judged by at least 6",
         ),
-        (lambda: judge_limit(lambda n: Size(math.nan, 0), 0.02, {}), r"gaps\[0\], at size 100, is NaN"),
+        (
+            lambda: judge_limit(lambda n: Size(math.nan, 0), 0.02, {}, sizes=GROWING),
+            r"gaps\[0\], at size 100, is NaN",
+        ),
     ],
 )
 def test_bad_input(call, words: str):
@@ -149,10 +150,9 @@ def test_bad_input(call, words: str):
     ],
 )
 def test_a_bound_has_no_tolerance(gap: float, error: float, verdict: str):
-    # The error is told beside the gap, or comes with the sizes that two curves show.
-    for found in (judge_bound(gap, {}, error=error), judge_bound(Size(gap, gap, error=error), {})):
-        assert (found.verdict, found.tolerance) == (verdict, 0.0)
-        assert found.exact
+    found = judge_bound(Size(gap, gap, error=error), {})
+    assert (found.verdict, found.tolerance) == (verdict, 0.0)
+    assert found.exact
 
 
 def test_a_bound_that_touches_and_one_that_is_passed_by_a_little():
@@ -195,9 +195,11 @@ def test_what_holds_on_average_over_targets_does_not_compose():
     ],
 )
 def test_an_equality_is_as_sharp_as_the_claim_is_small(mu: float, shift: float, verdict: str):
-    found = judge_equality(curve_gap(GaussianTradeOff(mu + shift), GaussianTradeOff(mu)), {}, mu=mu)
+    claimed = GaussianTradeOff(mu)
+    tolerance = tolerance_of(Equality(), claimed)
+    found = judge_equality(curve_gap(GaussianTradeOff(mu + shift), claimed), {}, tolerance=tolerance)
     assert found.verdict == verdict
-    assert found.tolerance == min(0.02, 0.02 * mu)
+    assert found.tolerance == tolerance == pytest.approx(min(0.02, 0.02 * mu))
     # What refinement may leave: RESOLUTION, or RELATIVE of the gap.
     assert shift - 1e-9 <= found.smallest_tolerance <= shift + max(2e-5, 0.0101 * shift)
     if verdict == "REFUTED":
@@ -205,11 +207,19 @@ def test_an_equality_is_as_sharp_as_the_claim_is_small(mu: float, shift: float, 
 
 
 def test_an_equality_of_numbers():
-    assert judge_equality(0.1, {}, claimed=5.1, unit="m*").verdict is Verdict.CONFIRMED
-    assert judge_equality(0.11, {}, claimed=-5.1, unit="m*").verdict is Verdict.REFUTED
-    assert judge_equality(1e-7, {}, tolerance=1e-6, unit="advantage").verdict is Verdict.CONFIRMED
-    assert judge_equality(0.1, {}, claimed=5.1, error=0.1).verdict is Verdict.INCONCLUSIVE
-    assert (curve_tolerance(3.0), number_tolerance(-2.0)) == (0.02, 0.04)
+    def judged(gap: float, claimed: float, error: float = 0.0) -> Verdict:
+        tolerance = tolerance_of(Equality(), Number(claimed))
+        return judge_equality(Size(gap, gap, error=error), {}, tolerance=tolerance, unit="m*").verdict
+
+    assert judged(0.1, 5.1) is Verdict.CONFIRMED
+    assert judged(0.11, -5.1) is Verdict.REFUTED
+    assert judged(0.1, 5.1, error=0.1) is Verdict.INCONCLUSIVE
+    assert judge_equality(Size(1e-7, 1e-7), {}, tolerance=1e-6).verdict is Verdict.CONFIRMED
+    assert (tolerance_of(Equality(), GaussianTradeOff(3.0)), number_tolerance(-2.0)) == (0.02, 0.04)
+
+
+GROWING = tuple(100 * 2**k for k in range(8))
+NAN = Size(math.nan, math.nan)
 
 
 def at(slope: float, limit: float, n: int) -> Size:
@@ -217,17 +227,49 @@ def at(slope: float, limit: float, n: int) -> Size:
 
 
 def test_a_limit_is_judged_on_both_sides():
-    true = judge_limit(partial(at, 0.5, 0.0), 0.02, {"a": 1})
+    judge = partial(judge_limit, sizes=GROWING)
+    true = judge(partial(at, 0.5, 0.0), 0.02, {"a": 1})
     assert (true.verdict, true.tolerance) == ("CONFIRMED", 0.02)
-    false = judge_limit(partial(at, 0.5, 0.03), 0.02, {})
+    false = judge(partial(at, 0.5, 0.03), 0.02, {})
     assert false.verdict is Verdict.REFUTED
-    negative = judge_limit(lambda n: Size(-0.03 - 1 / n, 0.0), 0.02, {})
+    negative = judge(lambda n: Size(-0.03 - 1 / n, 0.0), 0.02, {})
     assert negative.verdict is Verdict.REFUTED
-    assert judge_limit(lambda n: Size(-0.03 - 1 / n, 0.0), 0.02, {}, bound=True).verdict is Verdict.CONFIRMED
-    slow = judge_limit(lambda n: Size(0.0, 0.1 / math.log(n)), 0.02, {})
+    assert judge(lambda n: Size(-0.03 - 1 / n, 0.0), 0.02, {}, bound=True).verdict is Verdict.CONFIRMED
+    slow = judge(lambda n: Size(0.0, 0.1 / math.log(n)), 0.02, {})
     assert slow.verdict is Verdict.INCONCLUSIVE
     assert "slow (logarithmic)" in slow.detail
     assert slow.smallest_tolerance > 0.02
+
+
+@pytest.mark.parametrize(
+    ("side", "value", "bound", "verdict"),
+    [
+        ("above", lambda n: 0.5, True, "REFUTED"),  # truth is 0.5 above the bound at least
+        ("above", lambda n: 0.5, False, "REFUTED"),
+        ("above", lambda n: 1.0 / n, True, "INCONCLUSIVE"),  # it may be anything above that
+        ("above", lambda n: -0.5, True, "INCONCLUSIVE"),
+        ("below", lambda n: -0.5, True, "CONFIRMED"),  # it is 0.5 below the bound at least
+        ("below", lambda n: -0.5, False, "REFUTED"),
+        ("below", lambda n: 0.5, True, "INCONCLUSIVE"),
+        ("below", lambda n: 0.5, False, "INCONCLUSIVE"),
+    ],
+)
+def test_a_limit_of_truths_known_from_one_side(side, value, bound, verdict):
+    statement = rf.Statement(
+        name="one-side", says="As n grows it is at most 1, or 1.", source="a test", kind=rf.Limit("n", bound=bound, sizes=GROWING, tolerance=0.02),
+        domain={"n": rf.Whole(1, 10**6)}, claimed=lambda: rf.Number(1.0),
+        truth=lambda n: rf.Number(1.0 + value(n), unknown=side), points=[{}], control=rf.Control({}),
+    )  # fmt: skip
+    outcome = rf.judge(statement, at=[{}])
+    assert not outcome.failures
+    found = outcome.judged[0]
+    assert str(found.verdict) == verdict, found.detail
+    low, high = found.interval
+    if verdict == "REFUTED":
+        assert (low, high) == ((0.5, math.inf) if side == "above" else (-math.inf, -0.5))
+        assert found.smallest_tolerance == math.inf
+    elif verdict == "INCONCLUSIVE":
+        assert (low, high) == (-math.inf, math.inf) or math.isinf(found.smallest_tolerance)
 
 
 @pytest.mark.parametrize(

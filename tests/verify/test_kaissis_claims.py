@@ -3,6 +3,7 @@
 import json
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from mipsim.referee.defect import correction_of, defect_of
 from mipsim.special import noncentral_chi_square as chi_square
 from mipsim.theory import kaissis
 from sims import relaxed_tests
-from sims.relaxed_attackers import COORDINATES, NOTHING, RECORD, SIGN, best_guess
+from sims.relaxed_attackers import COORDINATES, NOTHING, RECORD, SIGN, best_guess, best_weighting
 from sims.relaxed_laws import best_test, cell_edges, cell_law, lira, magnitude, norm_curves, resilience
 from sims.relaxed_tests import COIN, HALVES, NO_COIN, falls, generalised_power, share_kept, two_sided_power
 from verify.judge import Setting, judge
@@ -217,3 +218,27 @@ def test_what_one_test_loses_lies_between_bounds_that_finer_cells_keep(monkeypat
     fine = share_kept(**at)
     assert coarse.low <= fine.low <= fine.high <= coarse.high
     assert fine.error < coarse.error / 4
+
+
+@pytest.mark.parametrize(
+    ("noise", "delta", "s", "t"),
+    [
+        ("Gaussian", 0.01, 0.001, 0.001001),
+        ("Gaussian", 1.0, 1e-5, 1.001e-5),
+        ("Laplace", 1.0, 1e-5, 1.001e-5),
+    ],
+)
+def test_shifts_that_nearly_agree_are_no_rounding(noise: str, delta: float, s: float, t: float) -> None:
+    """Far out, where small shifts fail, two log densities of 8e12 once left 1e-3 of their difference."""
+    assert falls(noise, delta, 1.0, s, t).value <= 1e-12
+    at = {"mechanism": noise, "delta": delta, "rate": 1.0, "s": s, "t": t}
+    assert rf.judge(LEMMA_3_CORRECTED, at=[at]).verdict is rf.Verdict.CONFIRMED
+
+
+@pytest.mark.parametrize("lengths", [(3.0, 0.5), (1.0, 1.0), (0.02, 4.0)])
+def test_no_weights_beat_the_best_ones(lengths: tuple[float, float]) -> None:
+    """The mean of the weighted sum at 200,001 angles, against the noncentrality of the curve that is called the best."""
+    angle = np.linspace(0.0, 0.5 * np.pi, 200_001)
+    found = (np.cos(angle) * lengths[0] + np.sin(angle) * lengths[1]).max()
+    curve: Any = best_weighting(*lengths, 1.0, 1.0, 3)
+    assert curve.in_noncentrality == pytest.approx(found**2, rel=1e-9)

@@ -5,15 +5,15 @@ from sims.gaussian_accounting import ADDED, REPLACED, by_densities, sampled_delt
 
 SAMPLING = Statement(
     name="field-sampling",
-    says="If the Gaussian mechanism is $(\\varepsilon, \\delta)$-DP, then on a Poisson sample of rate $q$ it is "
-    "$(\\log(1 + q (e^\\varepsilon - 1)), q\\delta)$-DP, whichever notion of neighbours is meant: as it is used.",
+    says="If the Gaussian mechanism is $(\\varepsilon, \\delta)$-DP when a record is added or removed, then on a Poisson sample of rate "
+    "$q$ it is $(\\log(1 + q (e^\\varepsilon - 1)), q\\delta)$-DP whether a record is added, removed or replaced: as it is used.",
     source="usual practice; Balle, Barthe and Gaboardi (2018), theorem 8, is about records added or removed",
     kind=Bound(unit="log10 delta"),
     domain={
         "epsilon": Real(0.05, 10.0, log=True),
         "sigma": Real(0.3, 10.0, log=True),
         "rate": Real(1e-3, 0.9, log=True),
-        "reading": Choice(ADDED, REPLACED),
+        "neighbours": Choice(ADDED, REPLACED),
     },
     where=lambda epsilon, sigma, rate: (
         sampling_claim(epsilon, sigma, rate).value > -9.0
@@ -22,17 +22,17 @@ SAMPLING = Statement(
     truth=sampled_delta,
     second_route=by_densities,
     points=(
-        Point({"epsilon": 1.0, "sigma": 1.0, "rate": 0.1, "reading": ADDED}, "added"),
-        Point({"epsilon": 1.0, "sigma": 1.0, "rate": 0.1, "reading": REPLACED}, "replaced"),
+        Point({"epsilon": 1.0, "sigma": 1.0, "rate": 0.1, "neighbours": ADDED}, "added"),
+        Point({"epsilon": 1.0, "sigma": 1.0, "rate": 0.1, "neighbours": REPLACED}, "replaced"),
     ),
-    control=Control({"epsilon": 1.0, "sigma": 1.0, "rate": 0.1, "reading": ADDED}, shift=0.03),
+    control=Control({"epsilon": 1.0, "sigma": 1.0, "rate": 0.1, "neighbours": ADDED}, shift=0.03),
 )
 
 SAMPLING_CORRECTED = SAMPLING.corrected(
     says="If the Gaussian mechanism is $(\\varepsilon, \\delta)$-DP when a record is added or removed, then on a Poisson sample of rate $q$ "
     "it is $(\\log(1 + q (e^\\varepsilon - 1)), q\\delta)$-DP when a record is added or removed.",
-    domain={"reading": Fixed(ADDED)},
-    control=Control({"epsilon": 1.0, "sigma": 1.0, "rate": 0.1, "reading": ADDED}, shift=0.03),
+    domain={"neighbours": Fixed(ADDED)},
+    control=Control({"epsilon": 1.0, "sigma": 1.0, "rate": 0.1, "neighbours": ADDED}, shift=0.03),
     derivation="Balle, Barthe and Gaboardi (2018), theorem 8. For the Gaussian mechanism the dominating pair is that of Zhu, Dong and "
     "Wang (2022), theorem 11: there the sampled likelihood ratio $1 - q + q L$ passes $1 - q + q e^\\varepsilon$ exactly where $L$ "
     "passes $e^\\varepsilon$, so that $\\delta$ becomes $q\\delta$, with equality.",

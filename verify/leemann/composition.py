@@ -33,7 +33,8 @@ def long_run(
 ) -> AbstractTradeOff | rf.Number:
     """T steps at the rate c / sqrt(t); of an endless run the advantage that an attacker has at least."""
     if reading == ENDLESS:
-        return rf.Number(endless(size, c, steps), unit="advantage", route="affinities of the steps, bounded")
+        found = endless(size, c, steps)
+        return rf.Number(found, unit="advantage", route="affinities of the steps, bounded", unknown="above")
     rate = c / steps**0.5
     exposed = composed(GAUSSIAN, size, rate, steps) if curve == GAUSSIAN else coins_curve(size, rate, steps)
     return over_targets(exposed, share)
@@ -104,7 +105,7 @@ LEMMA_5_1 = rf.Statement(
 LEMMA_5_1_CORRECTED = LEMMA_5_1.corrected(
     says="For one fixed s = mu_step, if all t steps have one rate p with p sqrt(t) -> c, the target joins each batch independently, and every "
     "target's own curve in a batch is above g_s, the outputs of t steps, independent given the target, are in the limit "
-    "mu-GMIP with mu of equation 10. Where the curves are g_s the limit is G_mu with the smaller mu = c sqrt(exp(s^2) - 1).",
+    "mu-GMIP with mu of equation 10 (judged for s <= 0.6, where certified compositions are long enough, and for coins).",
     domain={"reading": rf.Fixed(EACH), "share": rf.Fixed(1.0)},
     derivation=(
         "One step of a target with curve h >= g_s is p h + (1 - p) Id >= C_p(g_s), the symmetrised mixture; the composition of "

@@ -19,7 +19,7 @@ RUNS = {"CIFAR-10": (400 / 48_000, 1200), "Purchase": (795 / 54_855, 207), "Adul
 def composed(curve: str, size: float, rate: float, steps: int) -> AbstractTradeOff:
     """The T-fold composition of p f + (1 - p) Id, between certified bounds.
 
-    They are so fine that the bounds are at most .007 probits apart at the listed points, down to error rates of 1e-4.
+    The verdicts count how far apart the bounds are.
     """
     return compose(MixtureTradeOff(curve_of(curve, size), rate), copies=steps, points=1 << 14, cells=1 << 18)
 
@@ -70,7 +70,7 @@ _COINS = rf.rows({"curve": COIN}, _AT, (2.0, 0.1, 1), (2.0, 0.1, 10), (1.0, 0.2,
 
 FINITE_CORRECTED = FINITE.corrected(
     says="T steps that are independent given the target, in each of which it takes part independently with probability p, with a curve above f for "
-    "every target, have at least the T-fold composition of p f + (1 - p) Id, and exactly that where the curves are f.",
+    "every target, have at least the T-fold composition of p f + (1 - p) Id, and exactly that where the curves are f (judged for randomised response).",
     kind=rf.Equality(),
     domain={
         # Whose game has a law of its own: Gaussian steps have none but by composition, which is the claim.
