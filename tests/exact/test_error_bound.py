@@ -386,20 +386,10 @@ def test_the_bound_holds_where_the_nodes_end_before_the_modulus_comes_back(n: in
     check_many_rows(n, 0.5, noise, 0.0)
 
 
-def random_many_rows(rng: np.random.Generator) -> None:
-    n, size = round(10 ** rng.uniform(4.0, 9.0)), float(10 ** rng.uniform(-1.5, 1.0))
-    kind = str(rng.choice(["laplace", "gaussian"]))
-    check_many_rows(n, float(rng.uniform(0.02, 0.98)), (kind, size), float(rng.normal()))
-
-
-def test_many_rows_with_noise() -> None:
-    rng = np.random.default_rng(20)
-    for _ in range(6):
-        random_many_rows(rng)
-
-
-@pytest.mark.slow
-def test_many_rows_with_noise_hundreds_of_times() -> None:
-    rng = np.random.default_rng(21)
-    for _ in range(400):
-        random_many_rows(rng)
+@pytest.mark.parametrize(("seed", "times"), [(20, 6), pytest.param(21, 400, marks=pytest.mark.slow)])
+def test_many_rows_with_noise(seed: int, times: int) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(times):
+        n, size = round(10 ** rng.uniform(4.0, 9.0)), float(10 ** rng.uniform(-1.5, 1.0))
+        kind = str(rng.choice(["laplace", "gaussian"]))
+        check_many_rows(n, float(rng.uniform(0.02, 0.98)), (kind, size), float(rng.normal()))
