@@ -233,7 +233,7 @@ def _hunt(
                 found.append(outcome)
                 table.add(outcome)
                 if asked.keep:
-                    hunting.keep(HUNTED, found)
+                    hunting.keep(HUNTED, [outcome])
     except KeyboardInterrupt:
         interrupted = True
     with many.on_interrupt(signal.SIG_IGN):

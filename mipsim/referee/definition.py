@@ -48,8 +48,12 @@ def _told(thing: Any, met: set[int]) -> Any:
         parts = [_told(part, met) for part in thing]
         return parts if isinstance(thing, tuple) else sorted(map(str, parts))
     if isinstance(thing, CodeType):
-        texts = _texts(thing.co_filename).get(thing.co_firstlineno)
-        return texts or [thing.co_code.hex(), thing.co_names, thing.co_varnames, _told(thing.co_consts, met)]
+        return _text(thing) or [
+            thing.co_code.hex(),
+            thing.co_names,
+            thing.co_varnames,
+            _told(thing.co_consts, met),
+        ]
     function = inspect.unwrap(getattr(thing, "__func__", thing)) if callable(thing) else thing
     if not isinstance(function, FunctionType):
         plain = thing is None or isinstance(thing, (bool, int, float, complex, str, bytes))
@@ -66,26 +70,41 @@ def _told(thing: Any, met: set[int]) -> Any:
     ]
 
 
-def _texts(file: str) -> dict[int, list[str]]:
-    """First line -> the functions of a file, as it is now, that begin there; none where there is no such file."""
-    linecache.checkcache(file)
-    return _parsed("".join(linecache.getlines(file)))
+def _text(code: CodeType) -> list[str]:
+    """The text of a function in its file as it is now; of all that begin in its line, if it is not told which; none without a file."""
+    linecache.checkcache(code.co_filename)
+    lines = "".join(linecache.getlines(code.co_filename))
+    begun = _parsed(lines).get(code.co_firstlineno, [])
+    if len(begun) > 1:
+        # Where its instructions stand (columns may be missing, and the first instruction has none of its own).
+        spans = [span for span in code.co_positions() if None not in span and span[0::2] != span[1::2]]
+        starts, ends = ([span[i::2] for span in spans] for i in (0, 1))
+        inside = [one for one in begun if spans and one[1] <= min(starts) and max(ends) <= one[2]]
+        begun = inside[-1:] or begun
+    return [text for text, *_ in begun]
+
+
+Place = tuple[int, int]
+"""Line and column, in bytes."""
 
 
 @functools.lru_cache(maxsize=64)
-def _parsed(text: str) -> dict[int, list[str]]:
+def _parsed(text: str) -> dict[int, list[tuple[str, Place, Place]]]:
+    """First line -> text and ends of the body of the functions that begin there, each before those inside it."""
     try:
         tree = ast.parse(text)
     except SyntaxError:
         return {}
-    found: dict[int, list[str]] = {}
+    found: dict[int, list[tuple[str, Place, Place]]] = {}
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.Lambda)):
             first = node.lineno
             if isinstance(node, ast.FunctionDef):
                 first = min([first, *(one.lineno for one in node.decorator_list)])
                 node.body = node.body[ast.get_docstring(node) is not None :]
-            found.setdefault(first, []).append(ast.unparse(node))
+            body: Any = node.body if isinstance(node, ast.Lambda) else node
+            start, end = (body.lineno, body.col_offset), (body.end_lineno or 0, body.end_col_offset or 0)
+            found.setdefault(first, []).append((ast.unparse(node), start, end))
     return found
 
 

@@ -137,7 +137,7 @@ def judge_equality(
         verdict=verdict,
         games=0,
         gap=value,
-        interval=_around(value, error, gap.between),
+        interval=around(value, error, gap.between),
         smallest_tolerance=most,
         detectable_gap=tolerance + error,
         unit=unit,
@@ -148,7 +148,7 @@ def judge_equality(
     )
 
 
-def _around(value: float, error: float, beyond: float) -> tuple[float, float]:
+def around(value: float, error: float, beyond: float) -> tuple[float, float]:
     """Where the largest gap lies: a larger one may be `beyond` it, on its own side, between the points that were looked at."""
     low, high = (0.0, beyond) if value >= 0.0 else (beyond, 0.0)
     return value - error - low, value + error + high

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mipsim.referee.curve_gap import Size
-from mipsim.referee.exact_judges import ONE_SIDED, UNKNOWN
+from mipsim.referee.exact_judges import ONE_SIDED, UNKNOWN, around
 from mipsim.referee.limits import LimitVerdict, limit_verdict
 from mipsim.referee.result import PointResult, TrendEvidence, Verdict
 
@@ -73,7 +73,7 @@ def judge_limit(
         verdict, least = Verdict.INCONCLUSIVE, math.inf
         open_side = any(math.isinf(one.between) for one in found)
         rises = f" {ONE_SIDED if open_side else UNKNOWN}"
-    gaps = high if bound else np.array([s.worst for s in found])
+    gaps = highest if bound else np.array([s.worst for s in found])
     inside = np.maximum(np.abs(low), np.abs(high)) + errors <= tolerance
     starts = next((n for i, n in enumerate(sizes) if inside[i:].all()), None)
     detail = f"{worst.why}{rises} Gaps {', '.join(f'{gap:+.2g}' for gap in gaps)} at {size_name} = {', '.join(map(str, sizes))}"
@@ -85,10 +85,7 @@ def judge_limit(
         verdict=verdict,
         games=0,
         gap=float(gaps[-1]),
-        interval=(
-            float(min(low[-1], high[-1]) - errors[-1] - last.below) if known else -math.inf,
-            float(high[-1] + errors[-1] + last.above) if known else math.inf,
-        ),
+        interval=_interval(last, bound) if known else (-math.inf, math.inf),
         smallest_tolerance=least,
         detectable_gap=float(errors[-1] + last.between),
         unit=unit,
@@ -101,6 +98,14 @@ def judge_limit(
         else TrendEvidence(np.array(sizes, float), gaps, low, high, tolerance, size_name, f"gap ({unit})"),
         tolerance=tolerance,
     )
+
+
+def _interval(last: Size, bound: bool) -> tuple[float, float]:
+    """Of the gap that counts at the last size: the largest one, for a bound the highest one."""
+    if not bound:
+        return around(last.worst, last.error, last.between)
+    low = -math.inf if math.isinf(last.below) else last.high - last.error
+    return low, last.high + last.error + last.above
 
 
 def _by_size(low: np.ndarray, high: np.ndarray) -> list[np.ndarray]:

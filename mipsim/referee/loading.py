@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -10,7 +11,7 @@ from types import ModuleType
 from mipsim.referee.statement import Statement
 
 
-def load(where: str) -> list[Statement]:
+def load(where: str | os.PathLike[str]) -> list[Statement]:
     """Return the statements of a Python file: those among its top-level names, and in lists and tuples there.
 
     Args:
@@ -26,6 +27,7 @@ def load(where: str) -> list[Statement]:
             ...
         ValueError: nowhere.py is no file; give FILE.py or FILE.py:NAME
     """
+    where = os.fspath(where)
     path, _, wanted = where.rpartition(":") if ".py:" in where else (where, "", "")
     file = Path(path)
     if not file.is_file():

@@ -164,6 +164,18 @@ def test_a_pair_of_samplers_is_drawn_from() -> None:
 
 
 @pytest.mark.slow
+def test_a_refutation_where_the_deciding_counts_are_too_few_has_a_gap() -> None:
+    """Worlds twelve deviations apart: at the deciding threshold one count is 0, and the end of its interval stands for the gap."""
+    far = rf.judge(
+        statement(rf.Bound(), lambda mu: G(mu), lambda mu: samplers(12.0 * mu)),
+        at=[{"mu": 1.0}],
+        games=20_000,
+    )
+    found = far.judged[0]
+    assert str(found.verdict) == "REFUTED"
+    assert found.gap == min(found.interval, key=abs) > 1.0
+
+
 def test_true_bounds_by_draws_are_not_refuted() -> None:
     """200 judgements at confidence 0.99: more than 9 false refutations have probability below 1e-4 (binomial, 2 expected)."""
     equal = statement(rf.Bound(floor=1e-4), lambda mu: G(mu), samplers)

@@ -1,0 +1,54 @@
+"""Processes that judge: they end with the reader, and say what was raised in them."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from mipsim.referee import many
+
+JUDGES = """
+import os, sys, threading, time
+from types import SimpleNamespace
+from mipsim.referee import many
+
+def find(name):
+    if name == "false":
+        raise LookupError("no such statement")
+    print(os.getpid(), flush=True)
+    time.sleep(3600)
+
+if __name__ == "__main__":
+    elsewhere = many.Elsewhere(find, None, lambda statement, why: print(statement.name, why, flush=True))
+    elsewhere(SimpleNamespace(name="false"), None)
+    elsewhere(SimpleNamespace(name="endless"), None)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the system has no such signal")
+def test_a_process_tells_what_was_raised_and_ends_with_its_reader(tmp_path) -> None:
+    script = tmp_path / "judges.py"
+    script.write_text(JUDGES)
+    paths = os.pathsep.join([str(Path(many.__file__).parents[2]), *sys.path])
+    reader = subprocess.Popen(
+        [sys.executable, str(script)], stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": paths}
+    )  # fmt: skip
+    assert reader.stdout is not None
+    try:
+        assert reader.stdout.readline() == "false LookupError: no such statement\n"
+        judge = int(reader.stdout.readline())
+        reader.send_signal(signal.SIGKILL)
+        give_up = time.monotonic() + 300
+        while (
+            Path(f"/proc/{judge}").exists() and "\nState:\tZ" not in Path(f"/proc/{judge}/status").read_text()
+        ):
+            assert time.monotonic() < give_up
+            time.sleep(0.05)
+    finally:
+        reader.kill()
+        reader.wait()
+        reader.stdout.close()
