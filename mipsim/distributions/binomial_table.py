@@ -91,7 +91,7 @@ def binomial_table(n: int, p: object, bits: int | None = None) -> BinomialTable:
     bits = needed if bits is None else whole("bits", bits, 1)
     if bits > MOST_BITS or bits < needed:
         raise ValueError(
-            f"Binomial({n}, p) needs at least 2^{needed} columns of the 2^{bits}; it must need at most 2^{MOST_BITS}"
+            f"Binomial({n}, p) needs 2^{needed} columns or more of the 2^{bits}; it must need at most 2^{MOST_BITS}"
         )
     low, _ = _window(n, distinct)
     counts = low[:, None] + np.arange(1 << bits)
