@@ -23,12 +23,14 @@ class Table:
         values: shape (K,).
         out, inside: shape (K,).
         lost: a bound on the total error of either row of probabilities.
+        moved: how far a value may be from where it is said to be.
     """
 
     values: np.ndarray
     out: np.ndarray
     inside: np.ndarray
     lost: float = 0.0
+    moved: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class AtomsLaw(AbstractScoreLaw):
         score: the atoms, increasing, shape (A,); the first may be -inf.
         out, inside: their probabilities, shape (A,).
         lost: a bound on the total error of either row of probabilities.
+        moved: how far an atom may be from where it is said to be.
 
     Examples:
         >>> law = AtomsLaw(np.array([0.0, 1.0]), np.array([0.75, 0.25]), np.array([0.5, 0.5]))
@@ -50,6 +53,7 @@ class AtomsLaw(AbstractScoreLaw):
     out: np.ndarray
     inside: np.ndarray
     lost: float = 0.0
+    moved: float = 0.0
 
     @cached_property
     def _sums(self) -> tuple[np.ndarray, np.ndarray]:
@@ -80,21 +84,22 @@ class AtomsLaw(AbstractScoreLaw):
     def error_bound(self) -> float:
         """That of the probabilities, and 2^-53 of the sum for each term added.
 
-        It holds at thresholds farther than 1e-12 of the largest score from every atom; nearer ones are on the atom, as a score
-        computed in float64 may be.
+        It holds at thresholds farther than `near` from every atom; nearer ones are on the atom, as a score computed in float64
+        may be.
         """
         return self.lost + float(self.score.size + 4) * 2.0**-53
 
     def _below(self, threshold: Thresholds) -> np.ndarray:
         """How many atoms are <= threshold; a threshold within rounding of an atom is on it."""
         x = np.asarray(threshold, float)
-        return np.searchsorted(
-            self.score, x + _MERGE * np.where(np.isfinite(x), self._scale, 0.0), side="right"
-        )
+        return np.searchsorted(self.score, x + np.where(np.isfinite(x), self.near, 0.0), side="right")
 
     @cached_property
-    def _scale(self) -> float:
-        return float(np.abs(self.score[np.isfinite(self.score)]).max(initial=1e-300))
+    def near(self) -> float:
+        """How near to an atom a threshold is taken to be on it: 1e-12 of the largest score, or as far as the atom may be off."""
+        return max(
+            _MERGE * float(np.abs(self.score[np.isfinite(self.score)]).max(initial=1e-300)), self.moved
+        )
 
 
 def convolve(tables: Sequence[Table]) -> AtomsLaw | None:
@@ -114,16 +119,23 @@ def convolve(tables: Sequence[Table]) -> AtomsLaw | None:
             np.multiply.outer(total.out, table.out).ravel(),
             np.multiply.outer(total.inside, table.inside).ravel(),
             total.lost + table.lost + EPS,
+            total.moved + table.moved,
         )
         if total.values.size > MOST_ATOMS:
             return None
-    return AtomsLaw(total.values, total.out, total.inside, total.lost)
+    # Each value is a product and a sum over rows, and d of them are added up.
+    sizes = [np.abs(table.values[np.isfinite(table.values)]).max(initial=0.0) for table in tables]
+    moved = total.moved + EPS * (32.0 + 2.0 * len(tables)) * float(np.sum(sizes))
+    return AtomsLaw(total.values, total.out, total.inside, total.lost, moved)
 
 
-def merged(values: np.ndarray, out: np.ndarray, inside: np.ndarray, lost: float = 0.0) -> Table:
+def merged(
+    values: np.ndarray, out: np.ndarray, inside: np.ndarray, lost: float = 0.0, moved: float = 0.0
+) -> Table:
     """Sort the values and add up what differs by rounding only; impossible values are left out.
 
-    Probabilities given to `lost` in total gain a rounding of 2^-53 for each that is added to others.
+    Probabilities given to `lost` in total gain a rounding of 2^-53 for each that is added to others, and values that were
+    `moved` are moved by the widest group more, which is narrower than 1e-12 of the largest.
     """
     keep = (out > 0) | (inside > 0)
     values, out, inside = values[keep], out[keep], inside[keep]
@@ -132,7 +144,11 @@ def merged(values: np.ndarray, out: np.ndarray, inside: np.ndarray, lost: float 
     size = np.abs(values[np.isfinite(values)]).max(initial=0.0)
     with np.errstate(invalid="ignore"):
         first = np.concatenate([[True], ~(np.diff(values) <= _MERGE * size) & (values[1:] != values[:-1])])
+    _split_chains(values, first, _MERGE * size)
     group = np.cumsum(first) - 1
+    lead = values[first][group]
+    with np.errstate(invalid="ignore"):
+        moved += float(np.nan_to_num(values - lead).max(initial=0.0))  # NaN: inf less inf
     count = int(group[-1]) + 1
     most = int(np.bincount(group).max())
     return Table(
@@ -140,7 +156,22 @@ def merged(values: np.ndarray, out: np.ndarray, inside: np.ndarray, lost: float 
         np.bincount(group, out[order], count),
         np.bincount(group, inside[order], count),
         lost + (most - 1) * EPS,
+        moved,
     )
+
+
+def _split_chains(values: np.ndarray, first: np.ndarray, widest: float) -> None:
+    """Let groups of sorted values begin anew where they would grow wider than allowed: `first` is changed."""
+    starts = np.flatnonzero(first)
+    ends = np.append(starts[1:], values.size)
+    with np.errstate(invalid="ignore"):
+        wide = values[ends - 1] - values[starts] > widest
+    for start, end in zip(starts[wide].tolist(), ends[wide].tolist(), strict=True):
+        while True:
+            start += int(np.searchsorted(values[start:end], values[start] + widest, side="right"))
+            if start >= end:
+                break
+            first[start] = True
 
 
 World = tuple[np.ndarray, np.ndarray]
@@ -173,4 +204,10 @@ def power(values: np.ndarray, probabilities: np.ndarray, copies: int) -> Table |
 
 def _sum(first: Table, second: Table) -> Table:
     p = np.multiply.outer(first.out, second.out).ravel()
-    return merged(np.add.outer(first.values, second.values).ravel(), p, p, first.lost + second.lost + EPS)
+    return merged(
+        np.add.outer(first.values, second.values).ravel(),
+        p,
+        p,
+        first.lost + second.lost + EPS,
+        first.moved + second.moved,
+    )

@@ -9,13 +9,14 @@ import numpy as np
 from mipsim.exact.rounding import EPS, ComplexArray
 from mipsim.exact.transform import AbstractTransform, Tail
 
-_HALF = 2.5  # standard deviations of the tilted law from point to point; a line stands at every other one
+_STEPS = (2.5, 0.6, 0.15, 0.04)
+"""Standard deviations of the tilted law from point to point, the first that leads anywhere; a line stands at every other point."""
 LEAST_LOG = -745.0  # the log of the least positive float64
 _DIGITS = 36.0  # aliases are exp(-36) of the wanted tail
 _POINTS = 80  # at either side; 40 lines reach tails of exp(-745) of a normal law
 _MOST_CELLS = 2**17  # nodes of a lattice: the whole sum is then without truncation
 _NEGLIGIBLE = 1e-17  # a tenth of the rounding of a sum of size 1
-_CLIP = 1e-9  # covers the rounding of the logarithm of Chernoff's bound
+CLIP = 1e-9  # covers the rounding of the logarithm of Chernoff's bound
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,28 @@ class Saddlepoints:
         """K - c K', the log of Chernoff's bound at each point, shape (2, I)."""
         return self.value - self.points * self.location
 
+    def served(self, u: np.ndarray) -> np.ndarray:
+        """Whether the side of centred thresholds has any line."""
+        return np.where(u > 0.0, self.zero < self.points.size - 1, self.zero > 0)
+
+    def least_chernoff(self, u: np.ndarray, world: int) -> np.ndarray:
+        """Log of the least of Chernoff's bounds on the tail beyond centred thresholds, by all points of their side."""
+        upper = self.points >= 0.0
+        both = (
+            [
+                (self.value[world, side] - np.outer(u, self.points[side])).min(axis=1)
+                for side in (~upper, upper)
+            ]
+            if self.zero > 0
+            else [np.zeros(u.shape), (self.value[world] - np.outer(u, self.points)).min(axis=1)]
+        )
+        return np.where(u > 0.0, both[1], both[0])
+
     def line_for(self, u: np.ndarray, world: int) -> np.ndarray:
-        """The index of the line that serves centred thresholds: the odd point between two even ones around u."""
+        """The index of the line that serves centred thresholds: the odd point between two even ones around u.
+
+        Only of thresholds whose side has a line, see `served`.
+        """
         side = np.where(u > 0.0, 1, -1)
         i = self.zero
         up, down = self.location[world, i::2], -self.location[world, i::-2]
@@ -98,7 +119,7 @@ class Contour:
         y = transform.atom(u, world, self.c > 0) if self.lattice else u
         total = np.real(self._waves(y, world) @ self._coefficients(world, self.kernel))
         found = self._log(total * (self.spacing / (2 * np.pi)), y, world)
-        return np.minimum(found, self.log_mgf[world] - self.c * y + _CLIP)  # Chernoff
+        return np.minimum(found, self.log_mgf[world] - self.c * y + CLIP)  # Chernoff
 
     def log_tail_and_density(self, u: np.ndarray, world: int) -> tuple[np.ndarray, np.ndarray]:
         """Log tail and log density of a score without lattice."""
@@ -129,7 +150,7 @@ class Contour:
         with np.errstate(over="ignore"):  # what is infinite is no bound, and `scale` is taken
             alias = np.exp(np.minimum(_log_alias(saddlepoints, self.c, y, world, period), 700.0))
             error = scale * (truncated + rounding) + alias
-        return np.minimum(1.001 * error, scale * (1 + _CLIP))
+        return np.minimum(1.001 * error, scale * (1 + CLIP))
 
     def _rounding(self, transform: AbstractTransform, y: np.ndarray, world: int) -> np.ndarray:
         size = self.spacing / np.pi * np.abs(self.phi[world] * self.kernel)
@@ -166,35 +187,52 @@ class Contour:
             return np.log(np.fmax(total, 0.0)) + (self.log_mgf[world] - self.c * y)  # NaN is no tail either
 
 
+Point = tuple[float, np.ndarray, np.ndarray, float]
+"""(c, K, K', sqrt K'')."""
+
+
 def find_saddlepoints(transform: AbstractTransform, least_log: float = LEAST_LOG) -> Saddlepoints:
     """Walk from s = 0 in both directions until log probabilities are below `least_log` or the law or its strip ends."""
     sd = _first_sd(transform)
     start = _point(transform, 0.0, sd, 0.0)
     sides, cut = [], []
     for sign, edge in ((1.0, transform.strip[1]), (-1.0, -transform.strip[0])):
-        found, c, spread, near, last = [], 0.0, start[3], 0.0, 0.0
-        cut.append(False)
-        while len(found) < _POINTS:
-            c = min(c + _HALF / spread, c + 0.4 * (edge - c))
-            with np.errstate(over="ignore", invalid="ignore"):
-                point = _point(transform, sign * c, spread, near)
-            exponent = point[1] - point[0] * point[2]
-            # Where Chernoff's exponent stands still, the tilted law has reached the end of the support.
-            ended = len(found) > 1 and np.max(last - exponent) < 0.5 and point[3] < 0.5 * spread
-            paired = found and len(found) % 2 == 0
-            if not np.isfinite(exponent).all() or (paired and (ended or point[3] <= 0.0)):
+        found, more = [], False
+        for steps in _STEPS:  # of a law of rare values two and a half deviations may be beyond its end
+            found, more = _walk(transform, start, sign, edge, least_log, steps)
+            if found:
                 break
-            last = exponent
-            spread = max(point[3], 0.1 * spread)
-            found.append((*point[:3], spread))
-            near = float(np.abs(point[2]).max())
-            if len(found) % 2 == 0 and (exponent < least_log).all():
-                cut[-1] = least_log > LEAST_LOG
-                break
-        sides.append(found[: 2 * (len(found) // 2)])
+        sides.append(found)
+        cut.append(more)
     every = zip(*sides[1][::-1], start, *sides[0], strict=True)
     points, value, location, sds = (np.stack(part, axis=-1) for part in every)
     return Saddlepoints(points, value, location, sds, len(sides[1]), (cut[1], cut[0]))
+
+
+def _walk(
+    transform: AbstractTransform, start: Point, sign: float, edge: float, least_log: float, steps: float
+) -> tuple[list[Point], bool]:
+    """The points of one side, in pairs, `steps` deviations apart; and whether the law goes on beyond the last one."""
+    found, c, spread, near, last = [], 0.0, start[3], 0.0, 0.0
+    more = False
+    while len(found) < _POINTS:
+        c = min(c + steps / spread, c + 0.4 * (edge - c))
+        with np.errstate(over="ignore", invalid="ignore"):
+            point = _point(transform, sign * c, spread, near)
+        exponent = point[1] - point[0] * point[2]
+        # Where Chernoff's exponent stands still, the tilted law has reached the end of the support.
+        ended = len(found) > 1 and np.max(last - exponent) < 0.5 and point[3] < 0.5 * spread
+        paired = found and len(found) % 2 == 0
+        if not np.isfinite(exponent).all() or (paired and (ended or point[3] <= 0.0)):
+            break
+        last = exponent
+        spread = max(point[3], 0.1 * spread)
+        found.append((*point[:3], spread))
+        near = float(np.abs(point[2]).max())
+        if len(found) % 2 == 0 and (exponent < least_log).all():
+            more = least_log > LEAST_LOG
+            break
+    return found[: 2 * (len(found) // 2)], more
 
 
 def build_contour(

@@ -188,6 +188,8 @@ def _by_moments(v: np.ndarray, probability: np.ndarray, t: np.ndarray) -> list[B
     Each world's entry is (values, bounds on the errors), both of shape (g, T); v has shape (g, K).
     """
     top = float(t.max())
+    if top > 0.0:
+        v, t, top = v * top, t / top, 1.0  # no power of a score of another scale overflows
     if top * np.sqrt((probability * v * v).sum(2).max()) > 0.7:
         return None
     power, moments = probability.copy(), [probability.sum(2)]

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ndtri_exp
 
-from mipsim.exact.contours import LEAST_LOG, Contour, Saddlepoints, build_contour, find_saddlepoints
+from mipsim.exact.contours import CLIP, LEAST_LOG, Contour, Saddlepoints, build_contour, find_saddlepoints
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.exact.rounding import EPS
 from mipsim.exact.transform import AbstractTransform, Tail
@@ -91,6 +91,8 @@ class InvertedLaw(AbstractScoreLaw):
         for world in (0, 1):
             for side, end in ((1, saddlepoints.points.size), (-1, -1)):
                 near = 0.0
+                if saddlepoints.zero + side == end:
+                    return 1.0  # no line serves this side
                 for index in range(saddlepoints.zero + side, end, 2 * side):
                     scale = saddlepoints.value[world, index] - saddlepoints.points[index] * near
                     if scale < _FAINT:
@@ -113,7 +115,9 @@ class InvertedLaw(AbstractScoreLaw):
         bound = np.zeros(u.shape)
         for index, where in self._lines(u, int(inside)):
             bound[where] = self._errors(index, u[where], int(inside), proven=proven)
-        bound += self.transform.lost
+        # No value is beyond Chernoff's bound, and no tail.
+        least = np.exp(np.minimum(self.saddlepoints.least_chernoff(u, int(inside)), 0.0)) * (1.0 + 1e-8)
+        bound = np.where(self.saddlepoints.served(u), np.minimum(bound, least), 1.0) + self.transform.lost
         far = self.saddlepoints.beyond(u, int(inside))
         if far.any():
             bound[far] = self._far.errors(np.ravel(x)[far], inside=inside, proven=proven)
@@ -169,8 +173,11 @@ class InvertedLaw(AbstractScoreLaw):
         for index, where in self._lines(inner, world):
             small[where] = self.contour(index).log_tail(self.transform, inner[where], world)
         log_mass = self.transform.log_mass[world]
-        # No probability exceeds the whole: where few rows leave the inversion without digits, its error stays below 1.
-        small = np.where(finite, np.minimum(small, log_mass), -np.inf)
+        # No probability exceeds the whole, or Chernoff's bound by any line: where one leaves the inversion without digits, its error
+        # stays below them.
+        most = np.minimum(self.saddlepoints.least_chernoff(inner, world) + CLIP, log_mass)
+        small = np.where(self.saddlepoints.served(inner), np.minimum(small, most), most)
+        small = np.where(finite, small, -np.inf)
         upper = u > 0.0
         impossible = -np.expm1(log_mass)
         large = np.exp(log_mass) * -np.expm1(np.minimum(small - log_mass, 0.0))
@@ -191,10 +198,11 @@ class InvertedLaw(AbstractScoreLaw):
         """Pairs of the index of a contour and the places of the centred thresholds that its line serves."""
         if not u.size:
             return []
-        index = self.saddlepoints.line_for(u, world)
+        index = np.where(self.saddlepoints.served(u), self.saddlepoints.line_for(u, world), -1)
         order = np.argsort(index, kind="stable")
         values, starts = np.unique(index[order], return_index=True)
-        return list(zip(values.tolist(), np.split(order, starts[1:]), strict=True))
+        lines = zip(values.tolist(), np.split(order, starts[1:]), strict=True)
+        return [(index, where) for index, where in lines if index >= 0]
 
     def _solve(self, alpha: np.ndarray) -> np.ndarray:
         """Newton's method on the probit of the tail, which is almost a straight line."""

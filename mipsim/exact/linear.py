@@ -1,6 +1,7 @@
 """The exact law of a linear score: a sum over independent rows."""
 
 from dataclasses import replace
+from fractions import Fraction
 from math import fsum
 
 import numpy as np
@@ -17,7 +18,7 @@ from mipsim.exact.law import AbstractScoreLaw, Problem
 from mipsim.exact.noise import NoiseTail, score_noise
 from mipsim.exact.noisy import MOST_SUMMED, NoisyAtomsLaw, NoisyLatticeLaw
 from mipsim.exact.poisson import PoissonRow
-from mipsim.exact.rounding import exact_dot, precise_dot
+from mipsim.exact.rounding import EPS, exact_dot, precise_dot
 from mipsim.exact.rows import row_of
 from mipsim.exact.transform import RowsTransform
 from mipsim.forms.score import line_at
@@ -52,6 +53,11 @@ def linear_law(problem: Problem) -> AbstractScoreLaw | None:
         return None  # atoms and nothing else, on no lattice: the modulus of its transform falls nowhere
     target_terms = (row_weights * problem.target)[row_weights != 0.0]
     row_mean, low = exact_dot(row_weights, problem.data.mean)
+    if (
+        row.step is None or noise.parts
+    ):  # the weights of a row are rounded; on a lattice its atoms are where they are
+        exact = sum(map(Fraction, exact_dot(weights, problem.data.mean))) / (mean.rows * Fraction(mean.rate))
+        row_mean, low = float(exact), float(exact - Fraction(float(exact)))
     # The mean of a Bernoulli law is its parameter; of the others it has been computed.
     computed = not isinstance(problem.data, Bernoulli)
     rounded = mean.rows * float(np.abs(row_weights) @ np.abs(problem.data.mean)) if computed else 0.0
@@ -63,7 +69,8 @@ def linear_law(problem: Problem) -> AbstractScoreLaw | None:
         target=precise_dot(row_weights, problem.target),
         offset=offset + noise.mean,
         noise=noise.parts,
-        magnitude=2.0 * (rounded + fsum(map(abs, noise.means))),
+        magnitude=2.0
+        * (rounded + fsum(map(abs, noise.means)) + float(np.abs(row_weights * problem.target).sum())),
         lost=noise.error,
     )
     if mean.rate < 1.0:
@@ -98,7 +105,8 @@ def _few_atoms(
     law = None if tables is None else convolve(tables)
     if law is None:
         return None
-    law = replace(law, score=law.score + transform.offset)
+    shifted = law.score + transform.offset  # what cancels keeps the rounding of what it was
+    law = replace(law, score=shifted, moved=law.moved + 2.0 * EPS * abs(transform.offset))
     if noise is None:
         return law
     return NoisyAtomsLaw(law, noise) if law.score.size <= MOST_SUMMED else None

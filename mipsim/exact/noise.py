@@ -175,7 +175,8 @@ class NoiseTail:
 
     def sf(self, x: np.ndarray) -> np.ndarray:
         """P(noise > x), shape of x."""
-        far = self._upper(np.abs(x))
+        finite = np.isfinite(x)
+        far = np.where(finite, self._upper(np.abs(np.where(finite, x, 0.0))), 0.0)
         return np.where(x >= 0.0, far, 1.0 - far)
 
     def _upper(self, x: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.exact.noise import NoiseTail
 from mipsim.exact.rounding import EPS
+from mipsim.exact.transform import RowsTransform
 
 MOST_SUMMED = 2**12
 """The most atoms that are summed one by one."""
@@ -46,7 +47,7 @@ class NoisyAtomsLaw(AbstractScoreLaw):
     def error_bound(self) -> float:
         """Of the atoms' probabilities, their sum, the noise's tail, and of the differences x - a at its density."""
         size = float(np.abs(self.atoms.score).max())
-        moved = 2.0 * EPS * (size + self.noise.spread / 40.0) * self.noise.density
+        moved = (2.0 * EPS * (size + self.noise.spread / 40.0) + self.atoms.moved) * self.noise.density
         return min(1.0, self.atoms.error_bound + self.noise.error_bound + moved)
 
     def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
@@ -91,7 +92,10 @@ class NoisyLatticeLaw(AbstractScoreLaw):
     def error_bound(self) -> float:
         """That of the lattice law and of the cells' probabilities, rounding of x - a_k included, and what is left out."""
         own = 2.0 * float(self.noise.sf(np.array([(self._cells - 1) * self._step]))[0])
-        size = float(np.abs(self.base.transform.mean).max() + np.abs(self.base.transform.anchor).max())
+        at = self.base.transform
+        size = float(np.abs(at.mean).max() + np.abs(at.anchor).max())
+        if isinstance(at, RowsTransform):  # what the anchor was before its parts cancelled
+            size += abs(at.offset) + at.rows * abs(at.row.base) + abs(at.target)
         moved = 8.0 * EPS * (size + self.noise.spread) * self.noise.density
         # Errors at the cells' ends are summed by parts, with weights P(A = a_k).
         ends = 2.0 * (self.noise.error_bound + moved)

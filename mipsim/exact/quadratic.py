@@ -78,8 +78,11 @@ def gaussian_output_law(
     read = _polynomial(attack, target, points.reshape(-1, centres.shape[1]))
     if read is None:
         return None
-    at, hessian, gradient, constant, link = read
+    at, hessian, gradient, constant, link, differences = read
     blur = _blur(at, hessian, gradient, constant, centres, covariances)
+    if differences is not None:
+        independent = all(c.ndim == 1 for c in covariances)
+        blur += _read_off(*differences, np.abs(centres - at), spread, independent)
     centres = centres - at
     if hessian.ndim == 1 and all(c.ndim == 1 for c in covariances):
         curve = np.stack([0.5 * hessian * c for c in covariances])
@@ -101,13 +104,16 @@ def gaussian_output_law(
 
 
 def _polynomial(attack: AbstractAttack, target: np.ndarray, points: np.ndarray):
-    """(a point, Hessian as a diagonal (d,) or matrix, gradient and value there, link or None); None where the score is no such."""
+    """(a point, Hessian as a diagonal (d,) or matrix, gradient and value there, link or None, what `_read_off` needs or None).
+
+    None where the score is no such.
+    """
     z = jnp.asarray(target)
     if isinstance(attack, AbstractQuadraticAttack):
         centre, metric = np.asarray(attack.centre(z)), np.asarray(attack.metric(z))
         falls = float(attack.value(z, jnp.asarray(0.0))) > float(attack.value(z, jnp.asarray(1.0)))
         sign, flat = -1.0 if falls else 1.0, np.zeros_like(centre)
-        return centre, 2.0 * sign * metric, flat, 0.0, lambda total: attack.value(z, sign * total)
+        return centre, 2.0 * sign * metric, flat, 0.0, lambda total: attack.value(z, sign * total), None
     if isinstance(attack, AbstractAdditiveAttack) and type(attack).score is AbstractAdditiveAttack.score:
         return _parabolas(attack, z, points)
     if target.size > _MOST_DIMENSIONS:
@@ -126,13 +132,31 @@ def _parabolas(attack: AbstractAdditiveAttack, z: jax.Array, points: np.ndarray)
     curve = (high - 2.0 * centre + low) / width**2
     slope = (high - low) / (2.0 * width)
     scale = np.abs(high - centre) + np.abs(low - centre) + 1e-12 * np.abs(centre)
-    curve = np.where(np.abs(curve) * width**2 <= 1e-13 * scale, 0.0, curve)
+    flat = np.abs(curve) * width**2 <= 1e-13 * scale
+    curve = np.where(flat, 0.0, curve)
     for point in points:
         step = point - middle
         expected = centre + step * (slope + 0.5 * curve * step)
         if not (np.abs(terms(point) - expected) <= _CLOSE * scale).all():
             return None
-    return middle, curve, slope, float(np.sum(centre)), partial(attack.link, z)
+    sizes = np.max(np.abs([low, centre, high]), axis=0)
+    off = 16.0 * EPS * sizes + np.where(flat, 1e-13 * scale, 0.0)
+    return middle, curve, slope, float(np.sum(centre)), partial(attack.link, z), (off, width)
+
+
+def _read_off(off: Array, width: Array, away: Array, spread: Array, independent: bool) -> float:
+    """What the rounding of three terms that parabolas were read from, at steps of `width`, moves the score by; the larger of both worlds.
+
+    The value, the slope and the curve are off by `off`, off / width and 4 off / width^2, and a step is `away` and spread |Z| long,
+    |Z| <= sqrt d + 8.5 for all of Z; where coordinates are not independent each may have all of it.
+    """
+    radius, found = largest_norm(width.size), []
+    for far, sd in zip(away / width, spread / width, strict=True):
+        slopes, curves = off * (1.0 + 4.0 * far) * sd, 4.0 * off * sd**2
+        steep, wide = (np.linalg.norm(slopes), curves.max()) if independent else (slopes.sum(), curves.sum())
+        level = (off * (1.0 + far + 4.0 * far**2)).sum()
+        found.append(float(level + steep * radius + wide * radius**2))
+    return max(found)
 
 
 def _differentiated(attack: AbstractAttack, z: jax.Array, points: np.ndarray):
@@ -151,7 +175,7 @@ def _differentiated(attack: AbstractAttack, z: jax.Array, points: np.ndarray):
     expected = float(value) + step @ slope + 0.5 * np.einsum("ij,jk,ik->i", step, hessian, step)
     if not (np.abs(actual - expected) <= _CLOSE * (np.ptp(actual) + 1e-12)).all():
         return None
-    return at, hessian, slope, float(value), None
+    return at, hessian, slope, float(value), None, None
 
 
 def _rotated(hessian: Array, gradient: Array, mean: Array, covariance: Array) -> tuple[Array, Array]:
