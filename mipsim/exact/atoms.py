@@ -146,9 +146,6 @@ def merged(
         first = np.concatenate([[True], ~(np.diff(values) <= _MERGE * size) & (values[1:] != values[:-1])])
     _split_chains(values, first, _MERGE * size)
     group = np.cumsum(first) - 1
-    lead = values[first][group]
-    with np.errstate(invalid="ignore"):
-        moved += float(np.nan_to_num(values - lead).max(initial=0.0))  # NaN: inf less inf
     count = int(group[-1]) + 1
     most = int(np.bincount(group).max())
     return Table(
@@ -156,22 +153,32 @@ def merged(
         np.bincount(group, out[order], count),
         np.bincount(group, inside[order], count),
         lost + (most - 1) * EPS,
-        moved,
+        moved + float(_widths(values, first)[-1].max()),
     )
 
 
 def _split_chains(values: np.ndarray, first: np.ndarray, widest: float) -> None:
     """Let groups of sorted values begin anew where they would grow wider than allowed: `first` is changed."""
-    starts = np.flatnonzero(first)
-    ends = np.append(starts[1:], values.size)
-    with np.errstate(invalid="ignore"):
-        wide = values[ends - 1] - values[starts] > widest
+    starts, ends, widths = _widths(values, first)
+    wide = widths > widest
     for start, end in zip(starts[wide].tolist(), ends[wide].tolist(), strict=True):
         while True:
             start += int(np.searchsorted(values[start:end], values[start] + widest, side="right"))
             if start >= end:
                 break
             first[start] = True
+
+
+def _widths(values: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where groups of sorted values begin and end, and how wide they are."""
+    starts = np.flatnonzero(first)
+    ends = np.append(starts[1:], values.size)
+    least, most = values[starts], values[ends - 1]
+    return (
+        starts,
+        ends,
+        np.subtract(most, least, out=np.zeros(starts.size), where=most > least),
+    )  # not inf less inf
 
 
 World = tuple[np.ndarray, np.ndarray]

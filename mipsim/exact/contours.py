@@ -50,16 +50,11 @@ class Saddlepoints:
 
     def least_chernoff(self, u: np.ndarray, world: int) -> np.ndarray:
         """Log of the least of Chernoff's bounds on the tail beyond centred thresholds, by all points of their side."""
-        upper = self.points >= 0.0
-        both = (
-            [
-                (self.value[world, side] - np.outer(u, self.points[side])).min(axis=1)
-                for side in (~upper, upper)
-            ]
-            if self.zero > 0
-            else [np.zeros(u.shape), (self.value[world] - np.outer(u, self.points)).min(axis=1)]
-        )
-        return np.where(u > 0.0, both[1], both[0])
+        upper, lower = slice(self.zero, None), slice(0, self.zero + 1)  # s = 0 is of both
+        bounds = [
+            (self.value[world, side] - np.outer(u, self.points[side])).min(axis=1) for side in (upper, lower)
+        ]
+        return np.where(u > 0.0, *bounds)
 
     def line_for(self, u: np.ndarray, world: int) -> np.ndarray:
         """The index of the line that serves centred thresholds: the odd point between two even ones around u.

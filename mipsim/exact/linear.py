@@ -52,12 +52,12 @@ def linear_law(problem: Problem) -> AbstractScoreLaw | None:
     if np.isfinite(row.reach) and noise.parts and not any(part.vanishes for part in noise.parts):
         return None  # atoms and nothing else, on no lattice: the modulus of its transform falls nowhere
     target_terms = (row_weights * problem.target)[row_weights != 0.0]
-    row_mean, low = exact_dot(row_weights, problem.data.mean)
-    if (
-        row.step is None or noise.parts
-    ):  # the weights of a row are rounded; on a lattice its atoms are where they are
+    if row.step is not None and not noise.parts:  # on a lattice the atoms are where they are
+        row_mean, low = exact_dot(row_weights, problem.data.mean)
+    else:  # the weights of a row are rounded
         exact = sum(map(Fraction, exact_dot(weights, problem.data.mean))) / (mean.rows * Fraction(mean.rate))
-        row_mean, low = float(exact), float(exact - Fraction(float(exact)))
+        row_mean = float(exact)
+        low = float(exact - Fraction(row_mean))
     # The mean of a Bernoulli law is its parameter; of the others it has been computed.
     computed = not isinstance(problem.data, Bernoulli)
     rounded = mean.rows * float(np.abs(row_weights) @ np.abs(problem.data.mean)) if computed else 0.0

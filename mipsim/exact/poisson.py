@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import fsum
+from math import fsum, log1p
 
 import numpy as np
 
@@ -74,7 +74,7 @@ class PoissonRow(AbstractRow):
     def envelope(self, c: float, t: float) -> float:
         """|1 - r + r phi| <= 1 - r + r |phi| with the tilted rate r."""
         height = np.exp(self.row.envelope(c, t))
-        return float(np.log(max(1.0 - self._tilted(c) * (1.0 - height), EPS)))  # a tilted rate may round to 1
+        return log1p(max(-self._tilted(c) * (1.0 - height), EPS - 1.0))  # a tilted rate may round to 1
 
     @property
     def strip(self) -> tuple[float, float]:

@@ -163,7 +163,6 @@ def test_a_pair_of_samplers_is_drawn_from() -> None:
     assert str(rf.judge(turned, at=at, games=100_000).verdict) == "REFUTED"
 
 
-@pytest.mark.slow
 def test_a_refutation_where_the_deciding_counts_are_too_few_has_a_gap() -> None:
     """Worlds twelve deviations apart: at the deciding threshold one count is 0, and the end of its interval stands for the gap."""
     far = rf.judge(
@@ -176,6 +175,7 @@ def test_a_refutation_where_the_deciding_counts_are_too_few_has_a_gap() -> None:
     assert found.gap == min(found.interval, key=abs) > 1.0
 
 
+@pytest.mark.slow
 def test_true_bounds_by_draws_are_not_refuted() -> None:
     """200 judgements at confidence 0.99: more than 9 false refutations have probability below 1e-4 (binomial, 2 expected)."""
     equal = statement(rf.Bound(floor=1e-4), lambda mu: G(mu), samplers)
