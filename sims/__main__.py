@@ -47,9 +47,9 @@ def parser() -> argparse.ArgumentParser:
         "--shard",
         type=_shard,
         metavar="i/k",
-        help="play only share i = 0, ..., k - 1 of the games, to be merged",
+        help="play only shard i = 0, ..., k - 1 of the games, to be merged",
     )
-    hosts = play.add_argument_group("several processes, on one host or many (each plays a share)")
+    hosts = play.add_argument_group("several processes, on one host or many (each plays a shard)")
     hosts.add_argument("--coordinator", metavar="HOST:PORT", help="where process 0 can be reached")
     hosts.add_argument("--process-id", type=_at_least("--process-id", 0), metavar="i", help="0, ..., k - 1")
     hosts.add_argument("--processes", type=_at_least("--processes", 1), metavar="k", help="how many")
@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = parser().parse_args(arguments)
     if options.command == "run" and options.shard is not None and options.out is None:
-        options.out = "."  # a share is stored in any case
+        options.out = "."  # a shard is stored in any case
     try:
         with ending_on_signals(_interrupted(options)):
             return {"list": _list, "run": _run, "merge": _merge, "bench": _bench}[options.command](options)

@@ -227,7 +227,7 @@ def disjoint(rows: int, count: int, t: float) -> Bracket:
 
 @lru_cache(maxsize=8 * KEPT)
 def leakage(problem: MeanProblem, rows: int, n: int) -> float:
-    """M of these coordinates with the rows that are released."""
+    """The leakage m of these coordinates with the rows that are released."""
     return sum(g.count * g.leakage for g in coordinates(problem, rows, n)) / rows
 
 

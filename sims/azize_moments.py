@@ -34,7 +34,7 @@ def _moments(data: str, p: float, df: float) -> tuple[np.ndarray, float]:
 def mean_error(
     n: int, data: str, p: float, df: float, t: float, q: float, factor: float = 1.0
 ) -> tuple[float, float]:
-    """N times the largest absolute error of E0, E1, V0 and V1 of Y_n, at t n^q; `factor` spoils t^2 for the control."""
+    """The largest absolute error of E0, E1, V0 and V1 of Y_n, times n, at t n^q; `factor` spoils t^2 for the control."""
     central, skewness = _moments(data, p, df)
     t = t * n**q
     y, square = moments.mean_expansion(t, skewness, n), factor * t**2
@@ -60,7 +60,7 @@ def by_closed_form(data: str, p: float, df: float, t: float, q: float) -> str:
 def subsample_error(
     n: int, data: str, p: float, df: float, t: float, rho: float, factor: float = 1.0
 ) -> tuple[float, float]:
-    """N times the largest error of the four moments of W_n; H1 is the mixture of "drawn" and "not drawn"."""
+    """The largest error of the four moments of W_n, times n; H1 is the mixture of "drawn" and "not drawn"."""
     central, skewness = _moments(data, p, df)
     k = round(rho * n)
     size = k / rho  # not n: at a size that rho does not divide, the lemma's n is k / rho

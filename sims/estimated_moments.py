@@ -81,7 +81,7 @@ def mean_share(references: int, d: int, distance: float) -> float:
 
 
 def drawn_share(law: str, d: int, references: int, distance: float, draw: int) -> float:
-    """Mu / sqrt(m*) with centred estimated moments, mean over drawn reference sets; C = I, which any other C is turned into.
+    """The ratio mu / sqrt(m*) with centred estimated moments, mean over drawn reference sets; C = I, which any other C is turned into.
 
     The target is typical of the law, at this distance; of sets there are 200, or as many as 4 million numbers make.
 

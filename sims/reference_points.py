@@ -16,7 +16,7 @@ GROUPS_P = (0.3, 0.4, 0.55, 0.7)
 
 @lru_cache(maxsize=64)
 def paper_weights(estimator: str, n0: int, draw: int) -> np.ndarray:
-    """W = C0^-1 (z - mu0) at the paper's point, easiest target, from one drawn reference set, shape (5000,).
+    """The weights w = C0^-1 (z - mu0) at the paper's point, easiest target, from one drawn reference set, shape (5000,).
 
     `estimator`: "centred" variances regularised by .01, "ridge" by 1/4; "uncentred" variances, or the whole uncentred "matrix".
     """
@@ -92,7 +92,7 @@ def redrawn_curve(p: np.ndarray, z: np.ndarray, n0: int, n: int) -> NormalCurve:
 
 
 def growing_curve(estimator: str, n0: int, tau: float, n: int) -> NormalCurve:
-    """D = tau n, p = .3, .4, .55, .7, and a reference set in which every sum of a coordinate's n0 values has its expected frequency."""
+    """The problem d = tau n, p = .3, .4, .55, .7, and a reference set in which every sum of a coordinate's n0 values has its expected frequency."""
     p = np.repeat(GROUPS_P, n0 + 1)
     sums = np.tile(np.arange(n0 + 1), len(GROUPS_P))
     z, mean, sd = (p <= 0.5).astype(float), sums / n0, np.sqrt(p * (1 - p))

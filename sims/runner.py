@@ -65,7 +65,7 @@ def run(
         chunk: games per call, see `mi.play`.
         workers: threads, see `mi.play`.
         devices: local devices, see `mi.play`.
-        shard: (i, k) plays the i-th of k shares only, stored at `shard_path`; `sims.merge.merge` adds all k files.
+        shard: (i, k) plays the i-th of k shards only, stored at `shard_path`; `sims.merge.merge` adds all k files.
 
     Raises:
         ValueError: on bad arguments, or a stored file that is corrupt or belongs to another run.
@@ -114,9 +114,9 @@ def run_on_hosts(
 ) -> mi.Histogram:
     """Play a study with all processes that `sims.hosts.connect` has joined: `run`, bit for bit.
 
-    Each process plays one share of the games, and keeps its counts in a file of its own in its own `directory` (hosts
+    Each process plays one shard of the games, and keeps its counts in a file of its own in its own `directory` (hosts
     need not share a disk). At the end the counts are summed over all, process 0 stores the sum where `run` would, and
-    the files of the shares are removed. Started again after an interruption, with as many processes, each goes on from
+    the files of the shards are removed. Started again after an interruption, with as many processes, each goes on from
     its file; process 0 also extends a stored result of fewer games.
 
     Args:
@@ -124,7 +124,7 @@ def run_on_hosts(
         games: games per world, >= 1; of all processes together.
         seed: None = the study's own.
         directory: this process's folder; None stores nothing.
-        progress: show a progress bar of the share of process 0.
+        progress: show a progress bar of the shard of process 0.
         chunk: games per call, see `mi.play`.
         workers: threads of each process, see `mi.play`.
         devices: local devices of each process, see `mi.play`.
@@ -182,7 +182,7 @@ def run_on_hosts(
     fresh = empty[0]
 
     def mine() -> np.ndarray:
-        share = mi.play(
+        shard = mi.play(
             game,
             attack,
             rest,
@@ -195,7 +195,7 @@ def run_on_hosts(
             devices=devices,
             shard=(index, count),
         )
-        counted = [share, *base] if begin else [share]
+        counted = [shard, *base] if begin else [shard]
         return np.concatenate([sum(h.out for h in counted), sum(h.inside for h in counted)])
 
     out, inside = gathered(mine, 2 * fresh.out.size).sum(axis=0).reshape(2, -1)
@@ -208,7 +208,7 @@ def run_on_hosts(
             whole.save(final)
         return np.zeros(0)
 
-    gathered(store, 0)  # no share is removed before the whole is stored
+    gathered(store, 0)  # no shard is removed before the whole is stored
     if path is not None:
         with suppress(OSError):
             path.unlink()

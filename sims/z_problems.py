@@ -31,7 +31,7 @@ class Problem:
     tau: float = 1.0
 
     def leakage(self) -> float:
-        """M = (1/n) I' Sigma^-1 I."""
+        """The leakage score m = (1/n) I' Sigma^-1 I."""
         return self.tau * sum(p.share * p.influence**2 / p.sigma for p in self.pieces)
 
 

@@ -45,7 +45,7 @@ class GLiR(AbstractQuadraticAttack):
         return target
 
     def metric(self, target: Float[Array, " d"]) -> Float[Array, "..."]:
-        """N C^-1: (d,) where the covariance is diagonal, else (d, d)."""
+        """The matrix n C^-1: (d,) where the covariance is diagonal, else (d, d)."""
         return jnp.asarray(self.n * self.inverse)
 
     def value(self, target: Float[Array, " d"], square: Float[Array, ""]) -> Float[Array, ""]:

@@ -52,7 +52,7 @@ class QuadraticRatio(AbstractQuadraticAttack):
     aim: np.ndarray | None
 
     def centre(self, target: Float[Array, " d"]) -> Float[Array, " d"]:
-        """Mu + (z - mu) (v + noise variance) / v, shape (d,); without noise the target itself."""
+        """The point mu + (z - mu) (v + noise variance) / v, shape (d,); without noise the target itself."""
         aim, total = aimed_at(self.aim, target, self.mean.shape[0]), self.variance + self.noise_variance
         return jnp.asarray(self.mean) + (aim - self.mean) * total / self.variance
 

@@ -36,7 +36,7 @@ UNSEPARATED = (
 
 
 def some_separate(*rates: np.ndarray) -> bool:
-    """Whether some threshold has scores of one world on either side of it, by the rates of each: else more games show nothing."""
+    """Whether some threshold has scores of one world on both of its sides, by each world's rates; if none has, more games show nothing."""
     return any(bool(((rate > 0.0) & (rate < 1.0)).any()) for rate in rates)
 
 
@@ -292,7 +292,7 @@ def _finite_size(stated: Any) -> tuple[float | None, tuple[AbstractTradeOff, Abs
     check_claim("finite_size", low)
     check_claim("finite_size", high)
     grid = np.linspace(0.0, 1.0, 1001)
-    if (bad := low.beta(grid) > high.beta(grid) + 1e-12).any():
+    if (bad := low.beta(grid) > high.beta(grid) + 1e-12).any():  # by more than rounding
         raise ValueError(
             f"finite_size brackets no law: its low curve is above its high one at FPR {grid[bad][0]:.3g}"
         )

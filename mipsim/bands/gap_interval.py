@@ -148,7 +148,7 @@ def gap_standard_error(out: ScaledRates, inside: ScaledRates, claim: AbstractTra
         inside: the FNRs.
         claim: the claimed trade-off function g.
     """
-    z, step = np.clip(out.probit, -37.0, 8.0), 1e-3
+    z, step = np.clip(out.probit, -37.0, 8.0), 1e-3  # rates that float64 tells from 0 and 1
     rise, fall = claim.probit_beta(ndtr(z + step)), claim.probit_beta(ndtr(z - step))
     known = np.isfinite(rise) & np.isfinite(fall)
     slope = np.where(known, (np.where(known, rise, 0.0) - np.where(known, fall, 0.0)) / (2 * step), np.inf)

@@ -101,7 +101,7 @@ class AbstractDistribution(AbstractMember):
     def typical_target(self, seed: int = 0) -> Vector:
         """One record drawn from the law with its own seed, shape (d,); the same seed gives the same point."""
         with exact_scope():
-            key = jax.random.fold_in(fixed_key(seed), 0x7A)
+            key = jax.random.fold_in(fixed_key(seed), 0x7A)  # ord("z"): a stream of its own
             return np.asarray(self.sample(key, 1)[0], dtype=np.float64)
 
     def mahalanobis_squared(self, point: object) -> float:

@@ -30,7 +30,7 @@ _ARRAYS = {"edges": np.dtype("<f8"), "out": np.dtype("<i8"), "inside": np.dtype(
 _MEMBERS = {**_ARRAYS, "manifest": np.dtype("u1")}
 _END = struct.Struct("<4s4H2LH")
 """The record that ends a ZIP file: signature, two disks, twice the number of members, size and place of their list, a comment."""
-_MOST_LIST = 4096
+_MOST_LIST = 4096  # bytes; the list of four members takes a few hundred
 
 
 def write_counts(

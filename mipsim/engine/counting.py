@@ -162,7 +162,7 @@ def play_range(
     try:
         while begin < stop or running:
             while begin < stop and len(running) < workers + 1:
-                fair = size if chunk is not None else min(size, _share(stop - begin, workers, block))
+                fair = size if chunk is not None else min(size, _fair_chunk(stop - begin, workers, block))
                 end = min(stop, (begin // block) * block + fair)
                 running.append((end, pool.submit(timed, begin, end)))
                 begin = end
@@ -176,6 +176,6 @@ def play_range(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _share(left: int, workers: int, block: int) -> int:
+def _fair_chunk(left: int, workers: int, block: int) -> int:
     """A chunk that leaves every thread some of the rest, so that the last ones end together."""
     return block * max(1, left // (2 * workers * block))

@@ -105,7 +105,7 @@ class Histogram:
     def __add__(self, other: object) -> Histogram:
         """Merge two runs of the same game, attack, edges and fidelity whose games are disjoint.
 
-        Runs of one seed that meet become one, so that the shares of a run add up to it, manifest and all.
+        Runs of one seed that meet become one, so that the shards of a run add up to it, manifest and all.
 
         Raises:
             ValueError: if anything but the seed and the range of games differs, or games are counted twice.
@@ -126,7 +126,7 @@ class Histogram:
         if games > MOST_GAMES:
             raise ValueError(f"both histograms hold {games} games; a histogram can hold {MOST_GAMES}")
         manifest = {**self.manifest, "games": games, "runs": runs}
-        manifest.pop("shard", None)  # a sum is no share
+        manifest.pop("shard", None)  # a sum is no shard
         if self.manifest.get("seed") != other.manifest.get("seed"):
             manifest["seed"] = None
         if "device" in manifest and self.manifest["device"] != other.manifest.get("device"):

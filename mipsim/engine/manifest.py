@@ -253,7 +253,7 @@ def game_range(games: object) -> range:
 
 
 def shard_of(games: range, index: int, count: int) -> range:
-    """Share `index` of `count` contiguous shares of a range of games, equal to one game.
+    """Shard `index` of the `count` contiguous ones of a range of games; their sizes differ by one game at most.
 
     Examples:
         >>> [shard_of(range(10), i, 3) for i in range(3)]

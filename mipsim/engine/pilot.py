@@ -61,10 +61,10 @@ def pilot_edges(scores: np.ndarray) -> np.ndarray:
 
 
 def pilot_shares(scores: np.ndarray, edges: np.ndarray) -> list[int] | None:
-    """How many of the pilot's evenly spread thresholds each edge of a score with atoms stands for; None without atoms.
+    """For each edge, how many of the pilot's evenly spread thresholds it replaces; None where the score has no atoms.
 
-    Where a score takes few values, thresholds that are even in probits meet at the edge beside a heavy value. A choice of few
-    edges that is even in these shares misses no such value; one that is even in the edges' numbers may.
+    Where a score takes few values, many thresholds that are even in probits fall beside one heavy value and become one edge.
+    A choice of few edges that is even in these counts misses no such value; taking every k-th edge may.
 
     Args:
         scores: pilot scores, as in `pilot_edges`.
@@ -86,7 +86,7 @@ def pilot_shares(scores: np.ndarray, edges: np.ndarray) -> list[int] | None:
 
 
 def spread_evenly(shares: Any, edges: int, wanted: int) -> np.ndarray:
-    """Which of the edges to use, at most `wanted`: even in their shares, or in their numbers where there are no shares.
+    """Which of the edges to use, at most `wanted`: evenly by the counts of `pilot_shares`, or every k-th where there are none.
 
     Examples:
         >>> spread_evenly(None, 100, 4), spread_evenly([1] * 48 + [50, 2], 50, 2), spread_evenly([0, 0], 2, 2)
@@ -96,7 +96,7 @@ def spread_evenly(shares: Any, edges: int, wanted: int) -> np.ndarray:
     if edges <= wanted or not known or not all(type(n) is int and n >= 0 for n in shares) or not any(shares):
         shares = [1] * edges
     upto = np.cumsum(shares)
-    # The middles of equal shares: the outermost edges are the least informative.
+    # The middles of `wanted` equal parts: the outermost edges are the least informative.
     middles = (np.arange(wanted) + 0.5) * upto[-1] / wanted
     return np.unique(np.searchsorted(upto, middles, side="right"))
 
@@ -135,7 +135,7 @@ def _between(edges: np.ndarray, values: np.ndarray, move_all: bool) -> np.ndarra
 
 
 def _rounded(edges: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Round each threshold to a multiple of a power of two, a fiftieth to a twenty-fourth of its distance from others and from the scores.
+    """Round each threshold to a multiple of a power of two: 1/50 to 1/24 of its distance to the nearest score or other threshold.
 
     Scores differ by some 1e-15 between vector units and versions of libraries: a threshold is rounded alike but with a
     probability of twice that over the step.

@@ -53,7 +53,7 @@ def play(
             pilot's thresholds that it holds. Several processes may play the same run into it: it never loses games.
         workers: threads; None = one per core, or two per device where devices are no CPUs.
         devices: how many of this process's JAX devices the chunks are spread over; None = all of them.
-        shard: (i, k) plays only the i-th of k equal shares of the games, i = 0, ..., k - 1. The sum of all k results
+        shard: (i, k) plays only the i-th of k equal parts of the games, i = 0, ..., k - 1. The sum of all k results
             (`Histogram.__add__`) is the result of the whole.
 
     Raises:

@@ -48,7 +48,7 @@ class Run:
         workers: threads.
         devices: where to play.
         path: the checkpoint of a run of one column, or None.
-        shard: what the manifest says of the run's share in a larger one, or None.
+        shard: what the manifest says of the part that this run is of a larger one, or None.
     """
 
     asked: range
@@ -356,7 +356,7 @@ class _Heedless:
 def progress_line(title: str, games: int, done: int, enabled: bool) -> Iterator[Callable[[int], None]]:
     """Yield a function to call with the number of games done in each world.
 
-    It draws the title, the share done, games per second and the time left, if `enabled` and stderr is a terminal.
+    It draws the title, the part done, games per second and the time left, if `enabled` and stderr is a terminal.
 
     Examples:
         >>> with progress_line("literal", games=10, done=0, enabled=False) as advance:

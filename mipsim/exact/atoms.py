@@ -186,7 +186,7 @@ World = tuple[np.ndarray, np.ndarray]
 
 
 def beside(out: World, inside: World, lost: float) -> Table:
-    """One table of the two worlds' own values, each impossible in the other unless it is there as well."""
+    """One table of the values of both worlds; a value that one world does not take has probability 0 there."""
     nothing = [np.zeros(world[0].size) for world in (inside, out)]
     values = np.concatenate([out[0], inside[0]])
     return merged(values, np.concatenate([out[1], nothing[0]]), np.concatenate([nothing[1], inside[1]]), lost)

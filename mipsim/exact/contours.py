@@ -175,7 +175,7 @@ class Contour:
         return terms
 
     def _waves(self, y: np.ndarray, world: int) -> np.ndarray:
-        """Exp(-i k h (y - centre)), shape (M, T)."""
+        """The waves exp(-i k h (y - centre)), shape (M, T)."""
         nodes = np.arange(self.phi.shape[1]) * self.spacing
         return np.exp(-1j * np.outer(y - self.centre[world], nodes))
 

@@ -111,7 +111,7 @@ class BernoulliRow(AbstractRow):
 
     @property
     def reach(self) -> float:
-        """Pi / max |a|."""
+        """The frequency pi / max |a|."""
         return np.pi / self._largest
 
     @cached_property
@@ -228,7 +228,7 @@ class AtomsRow(AbstractRow):
 
     @property
     def reach(self) -> float:
-        """Pi / the widest range of a coordinate: until then every |phi_j| falls."""
+        """The frequency pi / the widest range of a coordinate: until then every |phi_j| falls."""
         possible = np.where(self.probabilities > 0, self.values, np.nan)
         return float(np.pi / (np.nanmax(possible, axis=1) - np.nanmin(possible, axis=1)).max())
 

@@ -114,7 +114,7 @@ def _polynomial(attack: AbstractAttack, target: np.ndarray, points: np.ndarray):
         falls = float(attack.value(z, jnp.asarray(0.0))) > float(attack.value(z, jnp.asarray(1.0)))
         sign, flat = -1.0 if falls else 1.0, np.zeros_like(centre)
         return centre, 2.0 * sign * metric, flat, 0.0, lambda total: attack.value(z, sign * total), None
-    if isinstance(attack, AbstractAdditiveAttack) and type(attack).score is AbstractAdditiveAttack.score:
+    if isinstance(attack, AbstractAdditiveAttack):
         return _parabolas(attack, z, points)
     if target.size > _MOST_DIMENSIONS:
         return None

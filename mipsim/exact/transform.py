@@ -123,7 +123,7 @@ class AbstractTransform(ABC):
         """
 
     def scan(self, c: float, spacing: float, first: int) -> Tail:
-        """A `Tail` without proof: the largest modulus at 32 frequencies beyond, up to 64 times, taken to hold for all."""
+        """A `Tail` without proof: the largest modulus at 32 frequencies from `first` to 64 times as far, taken as a bound for all of them."""
         last = np.inf if self.step is None else np.pi / self.step
         t = np.minimum(np.geomspace(1.0, _SCAN, 32) * (first + 1) * spacing, last)
         height = float(np.exp(self.log_modulus(c, t).max()))
@@ -234,7 +234,7 @@ class RowsTransform(AbstractTransform):
         return max(low for low, _ in parts), min(high for _, high in parts)
 
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """N times that of a row, or n - 1 times, plus the noise's."""
+        """That of a row times n in the "out" world and n - 1 in the "in" world, plus the noise's."""
         one = self._row.cumulant(s)
         noise = sum((part.cumulant(s) for part in self.noise), np.zeros(s.shape, complex))
         return np.stack([self.rows * one + noise, (self.rows - 1) * one + noise])

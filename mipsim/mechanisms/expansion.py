@@ -68,7 +68,7 @@ class Expansion(eqx.Module):
         return inverse @ self.spread @ inverse.T
 
     def leakage(self, target: object, n: int) -> float:
-        """M = (1/n) I(z)' Sigma^-1 I(z), a number without unit."""
+        """The leakage score m = (1/n) I(z)' Sigma^-1 I(z), a number without unit."""
         sample_size(n)
         with exact_scope():
             point = np.asarray(self.influence(jnp.asarray(finite_vector("target", target))), np.float64)

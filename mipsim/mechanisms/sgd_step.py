@@ -66,7 +66,7 @@ class SGDStep(AbstractMechanism):
         return self.noise_multiplier * self.clip / sample_size(n) if self.noise_multiplier else 0.0
 
     def effective_n(self, n: int) -> float:
-        """N + tau^2 n^2 / C^2 = n + noise_multiplier^2: the batch that would hide as much without noise.
+        """The size n + tau^2 n^2 / C^2 = n + noise_multiplier^2 of the batch that would hide as much without noise.
 
         Source: Leemann, Pawelczyk & Kasneci (2023), theorem 5.1.
 

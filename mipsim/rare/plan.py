@@ -69,7 +69,7 @@ class Curve:
         return cls(*points.T)
 
     def theta_at_root(self, root: float) -> float:
-        """Theta with w(theta) = root."""
+        """The theta with w(theta) = root."""
         return float(np.interp(root, self.root, self.theta))
 
     def root_at(self, score: float) -> float:

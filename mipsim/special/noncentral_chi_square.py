@@ -130,7 +130,7 @@ def logisf(log_q: object, d: object, noncentrality: object) -> np.ndarray:
 
 def _log_rest(log_q: np.ndarray) -> np.ndarray:
     """log(1 - exp(log_q)) for log_q <= 0, without cancellation at either end; -inf at 0."""
-    near = log_q > -0.693
+    near = log_q > -0.693  # about log(1/2): on either side of it one of the two forms cancels
     with np.errstate(divide="ignore"):
         small = np.log(-np.expm1(np.where(near, log_q, -1.0)))
     return np.where(near, small, np.log1p(-np.exp(np.minimum(log_q, -0.693))))

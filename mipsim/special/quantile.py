@@ -97,6 +97,7 @@ def newton(
 
     def gap_and_move(x: Vector) -> tuple[Vector, Vector]:
         own, log_density, lower = log_tail_and_density(x, d, noncentrality, nodes)
+        # About log(1/2): on either side of it one of the two forms cancels.
         other = jnp.where(own > -0.693, jnp.log(-jnp.expm1(own)), jnp.log1p(-jnp.exp(own)))
         log_tail = jnp.where(lower == use_lower, own, other)
         t = jnp.sqrt(-2.0 * jnp.minimum(log_tail, -1e-300))

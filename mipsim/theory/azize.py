@@ -129,7 +129,7 @@ def subsampled_tradeoff_printed(leakage: float, rho: float) -> GaussianTradeOff:
 
 
 def subsampled_tradeoff_corrected(leakage: float, rho: float) -> MixtureTradeOff:
-    """Rho g_{sqrt(m / rho)} + (1 - rho)(1 - alpha), the true limit: the joint H1 law is a mixture of two product laws.
+    """The curve rho g_{sqrt(m / rho)} + (1 - rho)(1 - alpha), the true limit: the joint H1 law is a mixture of two product laws.
 
     One coin decides for all coordinates together whether the target is among the k = rho n rows. If it is, the mean of
     k rows leaks ||z - mu||^2 / k = m / rho (theorem 3.1 with k rows); if not, the output is as under H0. The ratio

@@ -157,7 +157,7 @@ def mip_wins_from(
     def excess(eta: float) -> float:
         return float(np.log(mip_noise_scale(eta, sigma, constant=constant) / dp_noise_scale(eta, largest)))
 
-    edge = 0.5 - 1e-15
+    edge = 0.5 - 1e-15  # at 1/2 the DP noise vanishes
     grid = np.concatenate([np.geomspace(1e-12, 0.4, 400), 0.5 - np.geomspace(0.1, 1e-15, 400)[1:]])
     values = np.array([excess(float(x)) for x in grid])
     wins = np.flatnonzero(values < 0)

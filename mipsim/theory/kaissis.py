@@ -131,6 +131,7 @@ def symmetrised_below(j: AbstractTradeOff) -> SampledTradeOff:
 
 def _samples(j: AbstractTradeOff) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """FPR, 1 - FPR, FNR and TPR, so dense in probits that the chords are near."""
+    # From the first probit to the last whose rates float64 tells from 0 and 1.
     alpha, complement = ndtr(np.linspace(-37.0, 8.0, 80_001)), ndtr(np.linspace(37.0, -8.0, 80_001))
     return alpha, complement, j.beta(alpha), j.tpr_at(alpha)
 

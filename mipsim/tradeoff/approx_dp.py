@@ -3,7 +3,7 @@
 import numpy as np
 
 from mipsim._validation import finite_vector, number
-from mipsim.tradeoff.base import AbstractTradeOff, rates, scalar
+from mipsim.tradeoff.base import LARGEST_EXPONENT, AbstractTradeOff, rates, scalar
 from mipsim.tradeoff.inverse import inverse
 
 
@@ -33,7 +33,7 @@ class ApproxDPTradeOff(AbstractTradeOff):
         self.at_epsilon, self.at_delta = scalar(epsilon), scalar(delta)
 
     def __check_init__(self) -> None:
-        number("epsilon", self.at_epsilon, 0.0, 700.0)
+        number("epsilon", self.at_epsilon, 0.0, LARGEST_EXPONENT)
         number("delta", self.at_delta, 0.0, 1.0)
 
     def beta(self, alpha: object) -> np.ndarray:
@@ -78,7 +78,10 @@ class DeltaProfileTradeOff(AbstractTradeOff):
         self.at_delta = finite_vector("delta", delta, self.at_epsilon.size)
 
     def __check_init__(self) -> None:
-        for name, values, most in (("epsilon", self.at_epsilon, 700.0), ("delta", self.at_delta, 1.0)):
+        for name, values, most in (
+            ("epsilon", self.at_epsilon, LARGEST_EXPONENT),
+            ("delta", self.at_delta, 1.0),
+        ):
             if (bad := (values < 0.0) | (values > most)).any():
                 raise ValueError(f"{name} holds {values[bad][0]:g}; every entry must lie in [0, {most:g}]")
 

@@ -12,6 +12,9 @@ from scipy.special import ndtri
 from mipsim import _chained
 from mipsim._validation import number, real_array
 
+LARGEST_EXPONENT = 700.0
+"""e^x overflows float64 from x = 710 on."""
+
 
 def rates(name: str, value: object) -> np.ndarray:
     """Return `value` as a float64 array of error rates, or say which entry is outside [0, 1].

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtr
 
-from mipsim.tradeoff.base import AbstractTradeOff, inner_curve, rates, within
+from mipsim.tradeoff.base import LARGEST_EXPONENT, AbstractTradeOff, inner_curve, rates, within
 from mipsim.tradeoff.inverse import inverse
 
 
@@ -57,7 +57,9 @@ class BoundedTradeOff(AbstractTradeOff):
         low, high = self.upper.delta(epsilon), self.lower.delta(epsilon)
         slack = self.rounding
         if self.sideways:  # delta is the largest 1 - f(alpha) - e^epsilon alpha
-            slack = slack + self.sideways * np.exp(np.minimum(np.asarray(epsilon, np.float64), 700.0))
+            slack = slack + self.sideways * np.exp(
+                np.minimum(np.asarray(epsilon, np.float64), LARGEST_EXPONENT)
+            )
         return np.maximum(low - slack, 0.0), np.minimum(high + slack, 1.0)
 
     def error(self) -> float:

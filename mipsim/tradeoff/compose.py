@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 
 from mipsim._validation import whole
 from mipsim.tradeoff.atoms import as_polygon, exact_power, product
-from mipsim.tradeoff.base import AbstractTradeOff, checked_curves
+from mipsim.tradeoff.base import LARGEST_EXPONENT, AbstractTradeOff, checked_curves
 from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.points import polygon
@@ -143,7 +143,7 @@ def enclosure(curve: AbstractTradeOff, points: int) -> Enclosure:
 
 def _window(laws: list[tuple[PrivacyLossDistribution, int]]) -> tuple[float, float]:
     """Losses between which the sum lies but for 1e-18, in either world, by Chernoff's bound."""
-    orders = np.geomspace(1e-3, 1e3, 121)[:, None]
+    orders = np.geomspace(1e-3, 1e3, 121)[:, None]  # 20 a decade; any order gives a bound
     highest, lowest = np.zeros(orders.shape[0]), np.zeros(orders.shape[0])
     most = least = 0.0
     for law, count in laws:
@@ -320,7 +320,7 @@ def optimistic(law: PrivacyLossDistribution, grid: LossGrid) -> GridLaw:
             excess -= ins[i] * math.expm1((k - places[i]) * grid.step)
             i += 1
         while i < m and excess > 0.0:
-            shortage = ins[i] * math.expm1(min((k - places[i]) * grid.step, 700.0))
+            shortage = ins[i] * math.expm1(min((k - places[i]) * grid.step, LARGEST_EXPONENT))
             share = min(1.0, excess / shortage) if shortage > 0.0 else 1.0
             taken_out, taken_in = taken_out + share * outs[i], taken_in + share * ins[i]
             if share < 1.0:

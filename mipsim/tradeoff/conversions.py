@@ -10,12 +10,11 @@ from scipy.integrate import quad
 from scipy.special import ndtr, ndtri
 
 from mipsim._roots import outer_root
-from mipsim.tradeoff.base import AbstractTradeOff, rates
+from mipsim.tradeoff.base import LARGEST_EXPONENT, AbstractTradeOff, rates
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 
 _Z_LEAST, _Z_MOST = -38.0, 8.25  # probits of the FPRs that float64 tells from 0 and from 1
 _ROUNDS, _CELLS = 12, 64  # each round narrows the range 32 times: 12 reach 2^-60 of it
-_LARGEST_EPSILON = 700.0  # beyond it the exponential overflows: reported as infinite
 _FARTHEST_PROBIT = 37.0  # of a rate that float64 still tells from 0
 
 
@@ -33,7 +32,7 @@ def hockey_stick(curve: AbstractTradeOff, log_slope: object) -> np.ndarray:
         [0.126937, 0.382925, 0.678818]
     """
     s = np.asarray(log_slope, dtype=np.float64)
-    slope = np.exp(np.minimum(s.ravel(), _LARGEST_EPSILON))[:, None]
+    slope = np.exp(np.minimum(s.ravel(), LARGEST_EXPONENT))[:, None]
     low, high = np.full_like(slope, _Z_LEAST), np.full_like(slope, _Z_MOST)
     at_zero = curve.tpr_at(np.zeros_like(slope))
     best = np.maximum(np.maximum(0.0, 1.0 - slope), at_zero)  # the ends: alpha = 1 and alpha = 0
@@ -62,16 +61,18 @@ def epsilon(curve: AbstractTradeOff, delta: object) -> np.ndarray:
 
 def _where_met(curve: AbstractTradeOff, delta: np.ndarray) -> np.ndarray:
     allowed = delta * (1.0 + 1e-13)  # a delta is met when it is exceeded by no more than rounding
-    low, high = np.zeros(delta.shape), np.full(delta.shape, _LARGEST_EPSILON)
+    low, high = np.zeros(delta.shape), np.full(delta.shape, LARGEST_EXPONENT)
     root = outer_root(lambda e, index: allowed[index] - hockey_stick(curve, e), low, high)
-    return np.where(hockey_stick(curve, _LARGEST_EPSILON) <= allowed, root, np.inf)
+    return np.where(hockey_stick(curve, LARGEST_EXPONENT) <= allowed, root, np.inf)
 
 
 def _largest_loss(curve: AbstractTradeOff) -> float:
     """Logarithm of the slope of the ROC curve at FPR 0: inf if it still grows at the rarest rates."""
     if float(curve.tpr_at(0.0)) > 0.0:
         return math.inf
-    rare, rarer = (math.log(float(curve.tpr_at(a)) / a) for a in (1e-150, 1e-300))
+    rare, rarer = (
+        math.log(float(curve.tpr_at(a)) / a) for a in (1e-150, 1e-300)
+    )  # nearly as rare as float64 holds
     return math.inf if rarer - rare > 1e-9 * max(1.0, abs(rare)) else max(0.0, rarer)
 
 
@@ -145,7 +146,7 @@ def mu_and_regret(curve: AbstractTradeOff) -> tuple[float, float]:
         claimed = bayes_risk(GaussianTradeOff(mu), prior) if math.isfinite(mu) else 0.0
         return bayes_risk(curve, prior) - claimed
 
-    grid = np.linspace(-30.0, 30.0, 241)
+    grid = np.linspace(-30.0, 30.0, 241)  # beyond odds of e^30 : 1 both risks are below 1e-13
     values = lost(grid)
     best, centre, width = float(values.max()), float(grid[values.argmax()]), grid[1] - grid[0]
     for _ in range(6):

@@ -160,7 +160,7 @@ class _Samples:
 
 
 def _samples(curves: Curves) -> _Samples:
-    grid = np.linspace(-37.0, 8.2, _POINTS)
+    grid = np.linspace(-37.0, 8.2, _POINTS)  # probits of rates that float64 tells from 0 and 1
     rows = []
     for curve in curves:
         if len(curves) > 1:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mipsim.tradeoff.base import AbstractTradeOff, rates, within
+from mipsim.tradeoff.base import LARGEST_EXPONENT, AbstractTradeOff, rates, within
 from mipsim.tradeoff.inverse import inverse
 
 
@@ -55,7 +55,7 @@ class FoldedLaplaceTradeOff(AbstractTradeOff):
         [0.845692, 0.082773]
     """
 
-    mu: float = within("mu", 0.0, 700.0)
+    mu: float = within("mu", 0.0, LARGEST_EXPONENT)
 
     def beta(self, alpha: object) -> np.ndarray:
         a = rates("alpha", alpha)
@@ -88,7 +88,7 @@ class InverseFoldedLaplaceTradeOff(AbstractTradeOff):
         [0.1, 0.8]
     """
 
-    mu: float = within("mu", 0.0, 700.0)
+    mu: float = within("mu", 0.0, LARGEST_EXPONENT)
 
     def _parts(self, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         u = a * np.exp(self.mu)

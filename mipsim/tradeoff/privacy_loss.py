@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from mipsim._validation import finite_vector, number
+from mipsim.tradeoff.base import LARGEST_EXPONENT
 from mipsim.tradeoff.points import Vector, polygon, rises
 from mipsim.tradeoff.sampled import SampledTradeOff
 
 _MASS_ROUNDING = 1e-9  # of masses that a user has computed: they may miss a sum of 1 by so much
 _EQUAL = 1e-13  # losses this near are one
-_FARTHEST = 700.0  # beyond it the exponential overflows
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +131,7 @@ def split_masses(
         >>> [part.round(6).tolist() for part in up + down]
         [[0.333333], [0.666667], [0.666667], [0.333333]]
     """
-    u, v = np.expm1(np.minimum(up, _FARTHEST)), -np.expm1(-np.asarray(down))
+    u, v = np.expm1(np.minimum(up, LARGEST_EXPONENT)), -np.expm1(-np.asarray(down))
     sent = np.divide(v, u + v, out=np.zeros_like(u), where=u + v > 0)
     kept = np.divide(u, u + v, out=np.ones_like(u), where=u + v > 0)
     to_infinity = np.isinf(up)

@@ -39,7 +39,7 @@ class AbstractSampler(eqx.Module):
         """Scores (float64) of the games: shape (G,), or (G, columns) where each game has several."""
 
     def nan_outputs(self, seed: int, stream: int, games: range) -> int:
-        """In how many of these games, of both worlds and played again, the output holds NaN: whose fault a NaN score is.
+        """Play these games again, in both worlds, and count the outputs that hold NaN: is it the mechanism's fault that a score is NaN?
 
         0 where the score is drawn from its law, or the output from a law that has no NaN.
         """

@@ -117,13 +117,13 @@ class AbstractLinearStep(AbstractStep):
 
 
 def linear_step(game: AbstractMembershipGame, attack: AbstractAttack) -> dict[str, Any] | None:
-    """What every `AbstractLinearStep` of this game holds but its block; None where it is no such game."""
+    """The fields of an `AbstractLinearStep` of this game, without its block; None where it is no such game."""
     linear = isinstance(game, FixedTarget) and isinstance(attack, AbstractLinearAttack)
     return any_step(game, attack) if linear else None
 
 
 def any_step(game: AbstractMembershipGame, attack: AbstractAttack) -> dict[str, Any] | None:
-    """The fields of an `AbstractStep` but its block, the attack and the target, None where it is random."""
+    """The fields of an `AbstractStep`, without its block (a random target is None); None where the game is no clipped step."""
     step = step_of(game.mechanism, game.n)
     if step is None or not isinstance(game, (FixedTarget, RandomTarget)):
         return None

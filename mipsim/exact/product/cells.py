@@ -129,7 +129,7 @@ def _one_peak(ratio: Callable[[np.ndarray], np.ndarray]) -> Bounds:
 
 
 def gamma_pair(n: int, shape: float, t: float) -> Pair:
-    """Gamma(shape) records, scale 1, and a target t standard deviations from their mean, on the support or off.
+    """Gamma(shape) records, scale 1, and a target t standard deviations from their mean, possible as a record or not.
 
     The sum is Gamma(n shape) out and z + Gamma((n - 1) shape) in. The exponentials of the two densities divide to exp(z), and
     d log L / ds has the sign of (n shape - 1) z - shape s, where s > max(z, 0).

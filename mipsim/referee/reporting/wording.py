@@ -33,16 +33,6 @@ def quantity(value: float, unit: str) -> str:
     return number(value) if unit == "probit" else f"{number(value)} ({unit})"
 
 
-def by_unit(values: Mapping[str, float]) -> str:
-    """Write one number a unit.
-
-    Examples:
-        >>> by_unit({"probit": 0.1, "advantage": 0.02})
-        '0.1 (probit), 0.02 (advantage)'
-    """
-    return ", ".join(f"{number(value)} ({unit})" for unit, value in values.items()) or "–"
-
-
 def interval(ends: Sequence[float]) -> str:
     """Write an interval; "exact" where it is one point, a dash where there is none.
 

@@ -21,7 +21,7 @@ def same(a, b):
 
 
 @pytest.mark.parametrize(("first", "stop", "count"), [(0, 10, 3), (7, 7, 2), (5, 6, 4), (0, 10**12, 7)])
-def test_shares_are_a_partition(first, stop, count):
+def test_shards_are_a_partition(first, stop, count):
     shares = [shard_of(range(first, stop), i, count) for i in range(count)]
     assert [shares[0].start, shares[-1].stop] == [first, stop]
     assert all(a.stop == b.start for a, b in pairwise(shares))
