@@ -158,14 +158,14 @@ FAULTS: tuple[Fault, ...] = (
         "mipsim/engine/random/counter.py",
         "radius = jnp.sqrt(-2.0 * jnp.log(uniform(first)))",
         "radius = jnp.sqrt(-1.98 * jnp.log(uniform(first)))",
-        ("tests/engine/test_words.py",),
+        ("tests/engine/test_counter.py",),
     ),
     Fault(
         "chi-square shape off by a third",
         "mipsim/engine/random/counter.py",
         "shape = degrees / 2 - 1 / 3",
         "shape = degrees / 2 - 1 / 4",
-        ("tests/engine/test_words.py",),
+        ("tests/engine/test_counter.py",),
     ),
     # Exact laws.
     Fault(

@@ -14,7 +14,7 @@ from mipsim.referee.command import BAD_ARGUMENTS, DONE, INTERRUPTED, NOT_JUDGED
 from mipsim.referee.outcome import is_judged
 from mipsim.referee.reporting.files import writable_folder
 from mipsim.referee.reporting.overview import counts
-from mipsim.referee.reporting.wording import number, plural
+from mipsim.referee.reporting.wording import plural, three_digits
 from verify.arguments import check, checked_seed, parser
 from verify.judge import Setting, judge, judge_all, points_of, risk_of
 
@@ -170,7 +170,7 @@ def _judge(
             )
             return INTERRUPTED
         _say(console, f"Judged {plural(done, 'statement')}: {said}.{where}")
-        family = f"Family-wise failure probability {number(1 - asked.confidence)}"
+        family = f"Family-wise failure probability {three_digits(1 - asked.confidence)}"
         _say(console, f"{family} over all {plural(points, 'point')} of the register at full scale.")
     return DONE if all(map(is_judged, records.outcomes)) else NOT_JUDGED
 

@@ -13,7 +13,7 @@ from mipsim.referee import Outcome, Statement, Verdict
 from mipsim.referee.definition import definition
 from mipsim.referee.reporting.files import write_atomically
 from mipsim.referee.reporting.plain import plain
-from mipsim.referee.reporting.wording import duration, number, plural
+from mipsim.referee.reporting.wording import duration, plural, three_digits
 from verify.register import recorded
 
 
@@ -95,7 +95,7 @@ def told(record: Mapping[str, Any]) -> str:
     if record["at"] is None:
         return f"{head}; no point could be judged."
     found = {"REFUTED": "it was broken", "CONFIRMED": "nothing was found"}
-    gap = number(float("nan") if record["gap"] is None else float(record["gap"]))
+    gap = three_digits(float("nan") if record["gap"] is None else float(record["gap"]))
     at = ", ".join(f"{name} = {value}" for name, value in record["at"].items())
     said = f"{head}; {found.get(record['verdict'], 'nothing was decided')}, the worst gap is {gap} {record['unit']} at {at}."
     share = 1.0 if record["share"] is None else record["share"]

@@ -15,7 +15,7 @@ from mipsim.referee import Outcome, Statement
 from mipsim.referee.defect import correction_of
 from mipsim.referee.reporting.files import writable_folder, write_atomically
 from mipsim.referee.reporting.page import page
-from mipsim.referee.reporting.wording import count, duration, number, plural
+from mipsim.referee.reporting.wording import count, duration, plural, three_digits
 from verify.hunting import told
 from verify.judge import Setting
 from verify.report.findings import findings
@@ -137,8 +137,8 @@ class ReportFolder:
         outcomes, setting = self._records.outcomes, self._setting
         games = sum(point.games for one in outcomes for point in one.judged)
         return {
-            "family-wise failure probability": f"{number(1 - setting.confidence)} over all {plural(self._points, 'point')} of the "
-            f"register at full scale, each {number(setting.risk)}; exact laws use none of it",
+            "family-wise failure probability": f"{three_digits(1 - setting.confidence)} over all {plural(self._points, 'point')} of the "
+            f"register at full scale, each {three_digits(setting.risk)}; exact laws use none of it",
             "judged here": f"{plural(len(outcomes), 'statement')}, {plural(sum(len(one.judged) for one in outcomes), 'point')}, "
             f"{count(games)} games per world",
             "scale and seed": f"{setting.scale}, seed {setting.seed}",

@@ -9,7 +9,7 @@ from html import escape
 
 from mipsim.referee.defect import Defect, correction_of, defect_of
 from mipsim.referee.outcome import Outcome
-from mipsim.referee.reporting.wording import interval, number
+from mipsim.referee.reporting.wording import interval, three_digits
 from mipsim.referee.result import Verdict
 from mipsim.referee.statement import Statement
 
@@ -93,7 +93,7 @@ def verdicts_table(outcomes: Sequence[Outcome], known: Sequence[Statement]) -> s
         share = "–" if math.isnan(one.share) else f"{one.share:.0%}"
         cells = (
             (-one.share, share),
-            (one.gap, number(one.gap) + unit),
+            (one.gap, three_digits(one.gap) + unit),
             (one.interval[1] - one.interval[0], interval(one.interval)),
             (len(one.judged) + len(one.probes), f"{len(one.judged) + len(one.probes):,}"),
             (one.seconds, f"{one.seconds:.1f}"),

@@ -20,7 +20,7 @@ from mipsim.referee.reporting.files import writable_folder, write_atomically
 from mipsim.referee.reporting.overview import badge, facts_list, verdict_counts, verdicts_table
 from mipsim.referee.reporting.plain import plain
 from mipsim.referee.reporting.where import importance, where_map
-from mipsim.referee.reporting.wording import count, duration, interval, number, parameters, plural
+from mipsim.referee.reporting.wording import count, duration, interval, parameters, plural, three_digits
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.statement import Statement
 
@@ -245,7 +245,7 @@ def _worst(outcome: Outcome, command: str) -> str:
     title = "Counterexample" if refuted else "The point with the largest gap"
     lines = [
         f'<p class="parameters">{escape(parameters(plain(worst.parameters)))}</p>',
-        f"<p>Gap {number(worst.gap)} {escape(worst.unit)}, {interval(worst.interval)}, by {escape(worst.route)}. "
+        f"<p>Gap {three_digits(worst.gap)} {escape(worst.unit)}, {interval(worst.interval)}, by {escape(worst.route)}. "
         f"{escape(worst.detail)}</p>",
     ]
     if worst.second_route:
@@ -330,7 +330,7 @@ def _points(outcome: Outcome) -> str:
     rows = "".join(
         f'<tr><th scope="row">{escape(one.name)} <span class="parameters">{escape(parameters(plain(one.parameters)))}</span></th>'
         f"<td>{badge(one.verdict)}</td>"
-        f'<td class="num">{number(one.gap)}</td><td class="num">{interval(one.interval)}</td>'
+        f'<td class="num">{three_digits(one.gap)}</td><td class="num">{interval(one.interval)}</td>'
         f'<td class="num">{count(one.games)}</td><td class="how">{escape(one.route)}. {escape(one.detail)}</td></tr>'
         for one in ranked[:SHOWN]
     )
@@ -353,7 +353,7 @@ def _domain(outcome: Outcome) -> str:
     weights = importance(outcome)
     rows = "".join(
         f'<tr><th scope="row">{escape(name)}</th><td>{escape(str(parameter))}</td>'
-        f'<td class="num">{number(weights[name]) if name in weights else "–"}</td></tr>'
+        f'<td class="num">{three_digits(weights[name]) if name in weights else "–"}</td></tr>'
         for name, parameter in outcome.statement.domain.items()
     )
     where = "<p>Further assumptions tie them together.</p>" if outcome.statement.where is not None else ""

@@ -61,7 +61,7 @@ def svg(evidence: CurveEvidence | TrendEvidence, verdict: Verdict, title: str, n
 
     Args:
         evidence: the curve, drawn on linear and on logarithmic axes side by side, or the trend.
-        verdict: of the regime; said in the description that a screen reader reads.
+        verdict: of the point; said in the description that a screen reader reads.
         title: what the picture shows, for that description.
         name: unique on the page; it prefixes every id in the SVG.
 

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 
-def number(value: Any) -> str:
+def three_digits(value: Any) -> str:
     """Write a number with three significant digits; a minus is a minus, an infinity is the sign.
 
     Examples:
-        >>> [number(x) for x in (0.012345, -1.0, 1e-9, 1234567.0, float("inf"), float("nan"), None, 0.0)]
+        >>> [three_digits(x) for x in (0.012345, -1.0, 1e-9, 1234567.0, float("inf"), float("nan"), None, 0.0)]
         ['0.0123', '−1', '1e−9', '1.23e6', '∞', '–', '–', '0']
     """
     if value is None or math.isnan(value):
@@ -30,7 +30,7 @@ def quantity(value: float, unit: str) -> str:
         >>> quantity(0.1, "probit"), quantity(0.1, "advantage")
         ('0.1', '0.1 (advantage)')
     """
-    return number(value) if unit == "probit" else f"{number(value)} ({unit})"
+    return three_digits(value) if unit == "probit" else f"{three_digits(value)} ({unit})"
 
 
 def interval(ends: Sequence[float]) -> str:
@@ -44,7 +44,7 @@ def interval(ends: Sequence[float]) -> str:
         return "exact"
     if math.isnan(ends[0]) and math.isnan(ends[1]):
         return "–"
-    return f"[{number(ends[0])}, {number(ends[1])}]"
+    return f"[{three_digits(ends[0])}, {three_digits(ends[1])}]"
 
 
 def gap(value: float, ends: Sequence[float]) -> str:
@@ -55,7 +55,7 @@ def gap(value: float, ends: Sequence[float]) -> str:
         ('0.3 in [0.2, 0.4]', '0.3 (exact)')
     """
     where = interval(ends)
-    return f"{number(value)} ({where})" if where == "exact" else f"{number(value)} in {where}"
+    return f"{three_digits(value)} ({where})" if where == "exact" else f"{three_digits(value)} in {where}"
 
 
 def count(value: float) -> str:
@@ -89,7 +89,7 @@ def duration(seconds: float) -> str:
 
 
 def parameters(values: Mapping[str, Any]) -> str:
-    """Write the parameters of a regime on one line.
+    """Write the parameters of a point on one line.
 
     Examples:
         >>> parameters({"n": 1000, "rho": 0.5, "law": "Bernoulli", "p": [0.1, 0.2]})
@@ -115,7 +115,7 @@ def plural(amount: int, noun: str) -> str:
     """Write an amount with its noun.
 
     Examples:
-        >>> plural(1, "claim"), plural(1234, "regime")
-        ('1 claim', '1,234 regimes')
+        >>> plural(1, "claim"), plural(1234, "point")
+        ('1 claim', '1,234 points')
     """
     return f"{amount:,} {noun}" + ("" if amount == 1 else "s")
