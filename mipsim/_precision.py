@@ -3,13 +3,15 @@
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array
+
+Dispatch = TypeVar("Dispatch")
 
 
 @contextmanager
@@ -75,3 +77,22 @@ def in_float64(method: Callable[..., Any]) -> Callable[..., Any]:
             )
 
     return computed
+
+
+def of_float64(dispatch: Dispatch) -> Dispatch:
+    """A `singledispatch` that finds functions or None, whose functions then compute in float64 whoever calls them.
+
+    Examples:
+        >>> import jax.numpy as jnp
+        >>> third = of_float64(functools.singledispatch(lambda thing: lambda x: jnp.sum(x) / 3))
+        >>> third(None)(np.ones(1)).dtype.name
+        'float64'
+    """
+    known: Any = dispatch
+
+    @functools.wraps(known)
+    def find(thing: Any) -> Any:
+        found = known(thing)
+        return None if found is None else in_float64(found)
+
+    return cast(Dispatch, find)

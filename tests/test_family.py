@@ -1,5 +1,7 @@
 """What a family computes, no member computes again: a subclass that would be misread in silence is refused."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -8,6 +10,10 @@ import pytest
 from jaxtyping import Array
 
 import mipsim as mi
+from mipsim.distributions.base import sum_ratio, sum_sampler
+from mipsim.games.base import lawful_round
+from mipsim.mechanisms.base import output_law
+from mipsim.mechanisms.expansion import mean_expansion
 
 FINAL = [
     mi.EmpiricalMean,
@@ -97,9 +103,24 @@ def test_records_and_outputs_outside_the_engine_are_float64() -> None:
     data = mi.Gaussian(0.0, 1.0, d=2)
     game = mi.FixedTarget(mi.GaussianNoise(mi.EmpiricalMean(), 0.5), data, n=4, target=np.ones(2))
     key = jax.random.key(0)
+    one: Any = np.ones(2)
+    found: Any = (
+        sum_sampler(data),
+        sum_ratio(data),
+        output_law(game.mechanism),
+        lawful_round(game),
+        mi.LikelihoodRatio(mi.EmpiricalMean(), data, 4).as_quadratic(),
+    )
+    draw_sum, ratio, law, play, quadratic = found
     for drawn in (
         data.sample(key, 3),
         game.play(key, True)[1],
         game.mechanism.release(key, jnp.ones((4, 2))),
+        draw_sum(key, 4),
+        ratio(one, 4, one, one),
+        law(key, data, 4, one, True),
+        play(key, True)[1],
+        quadratic.metric(one),
+        mean_expansion(data).influence(one),
     ):
         assert np.asarray(drawn).dtype == np.float64

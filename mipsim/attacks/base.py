@@ -30,7 +30,16 @@ class AbstractAttack(AbstractMember):
         -2.0
     """
 
-    FLOAT64: ClassVar[tuple[str, ...]] = ("score", "weights", "offset", "contributions", "link")
+    FLOAT64: ClassVar[tuple[str, ...]] = (
+        "score",
+        "weights",
+        "offset",
+        "contributions",
+        "link",
+        "centre",
+        "metric",
+        "value",
+    )
 
     @abstractmethod
     def score(self, target: Float[Array, " d"], output: Array) -> Float[Array, ""]:

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from mipsim._family import AbstractMember
-from mipsim._precision import exact_scope, fixed_key
+from mipsim._precision import exact_scope, fixed_key, of_float64
 from mipsim._validation import finite_vector, positive_definite_factor, real_array, whole
 
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -159,6 +159,7 @@ Row = Float[Array, " d"]
 Member = Bool[Array, ""] | Int[Array, ""] | bool
 
 
+@of_float64
 @singledispatch
 def sum_sampler(data: AbstractDistribution) -> Callable[[PRNGKeyArray, int], Array] | None:
     """The function `(key, n) -> sum` that draws the sum of n >= 0 records, shape (d,), from its exact law.
@@ -173,6 +174,7 @@ def sum_sampler(data: AbstractDistribution) -> Callable[[PRNGKeyArray, int], Arr
     return None
 
 
+@of_float64
 @singledispatch
 def sum_ratio(data: AbstractDistribution) -> Callable[[Array, int, Array, Array], Array] | None:
     """The function `(total, n, target, noise_variance) -> log p(total | target + n-1 records) - log p(total | n records)`.

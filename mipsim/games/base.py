@@ -9,6 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim import _chained
 from mipsim._family import AbstractMember
+from mipsim._precision import of_float64
 from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.mechanisms.base import AbstractMechanism
@@ -97,6 +98,7 @@ class Round(Protocol):
         ...
 
 
+@of_float64
 @singledispatch
 def lawful_round(game: AbstractGame) -> Round | None:
     """What plays one round by drawing the output from its exact law; None where there is no such law.

@@ -7,6 +7,7 @@ from typing import ClassVar, Protocol
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._family import AbstractMember
+from mipsim._precision import of_float64
 from mipsim.distributions.base import AbstractDistribution, Member, Row
 
 
@@ -58,6 +59,7 @@ class OutputLaw(Protocol):
         ...
 
 
+@of_float64
 @singledispatch
 def output_law(mechanism: AbstractMechanism) -> OutputLaw | None:
     """What draws the output from its exact law, for every data law with an exact sum (`sum_sampler`).

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from mipsim._precision import exact_scope
+from mipsim._precision import exact_scope, in_float64
 from mipsim._validation import finite_matrix, finite_vector, positive_definite_factor, sample_size
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.mechanisms.z_estimator import LogisticRegression, design
@@ -57,6 +57,7 @@ class Expansion(eqx.Module):
         positive_definite_factor("spread", self.spread)
         self.psi = psi
 
+    @in_float64
     def influence(self, record: Float[Array, " d"]) -> Float[Array, " k"]:
         """I(x) = -V^-1 psi_theta0(x), of mean 0, shape (k,)."""
         return -jnp.linalg.solve(jnp.asarray(self.derivative), self.psi(record))
