@@ -112,14 +112,16 @@ class Contour:
     def log_tail(self, transform: AbstractTransform, u: np.ndarray, world: int) -> np.ndarray:
         """Log P(S - mean > u) for c > 0, log P(S - mean <= u) for c < 0."""
         y = transform.atom(u, world, self.c > 0) if self.lattice else u
-        total = np.real(self._waves(y, world) @ self._coefficients(world, self.kernel))
+        # Not by BLAS, whose threads wait for each other longer than such a small sum takes.
+        total = np.real(np.einsum("mt,t->m", self._waves(y, world), self._coefficients(world, self.kernel)))
         found = self._log(total * (self.spacing / (2 * np.pi)), y, world)
         return np.minimum(found, self.log_mgf[world] - self.c * y + CLIP)  # Chernoff
 
     def log_tail_and_density(self, u: np.ndarray, world: int) -> tuple[np.ndarray, np.ndarray]:
         """Log tail and log density of a score without lattice."""
         kernels = self.kernel, np.ones_like(self.kernel)
-        both = self._waves(u, world) @ np.stack([self._coefficients(world, k) for k in kernels], axis=1)
+        waves, terms = self._waves(u, world), np.stack([self._coefficients(world, k) for k in kernels])
+        both = np.einsum("mt,kt->mk", waves, terms)
         real = np.real(both) * (self.spacing / (2 * np.pi))
         return self._log(real[:, 0], u, world), self._log(real[:, 1], u, world)
 
