@@ -29,6 +29,7 @@ DESIGNS = {
     "clustered": "clusters of scores are independent of each other; within a cluster anything goes",
 }
 """What each design promises of the scores; nothing in the scores can show that it is so."""
+CONFIDENCE = 0.999
 DELTA = 1e-5
 _NEVER = "not refuted; scores of one attack can refute a promise and never confirm it, since a better attack may leak more"
 
@@ -208,7 +209,7 @@ def audit(
     design: str,
     cluster: object = None,
     claim: AbstractTradeOff | str | None = None,
-    confidence: float = 0.999,
+    confidence: float = CONFIDENCE,
     delta: float | None = None,
     guesses: tuple[int, int] | None = None,
 ) -> Audit:

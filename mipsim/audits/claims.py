@@ -55,7 +55,7 @@ def read_curve(file: Path) -> AbstractTradeOff:
     through them, so that a true promise is not refuted for the chords of its table: give many points where the curve bends.
 
     Args:
-        file: alpha increases strictly within [0, 1]; beta does not increase and is at most 1 - alpha.
+        file: alpha does not decrease, beta does not increase, both in [0, 1], and beta is at most 1 - alpha.
 
     Raises:
         ValueError: one sentence that names the file and what is wrong.
@@ -69,19 +69,17 @@ def read_curve(file: Path) -> AbstractTradeOff:
                 f"it has the columns {', '.join(map(repr, columns))}; it must have alpha and beta alone"
             )
         alpha, beta = (rates(name, parsed_numbers(name, columns[name])) for name in ("alpha", "beta"))
-        if (np.diff(alpha) <= 0).any():
-            raise ValueError("alpha must increase strictly from line to line")
+        if (np.diff(alpha) < 0).any():
+            raise ValueError("alpha must not decrease from line to line")
         if (np.diff(beta) > 0).any() or (beta > 1.0 - alpha + _ROUNDING).any():
             raise ValueError("beta must not increase, and be at most 1 - alpha")
     except OSError as error:
         raise ValueError(f"claim: {file} cannot be read ({error.strerror or error})") from None
     except ValueError as error:
         raise ValueError(f"claim: {file}: {error}") from None
-    a, b = np.concatenate([alpha, [1.0]]), np.concatenate([beta, [0.0]])
-    if a[0] > 0.0:
-        a, b = np.concatenate([[0.0], a]), np.concatenate([[1.0], b])
-    keep = np.concatenate([np.diff(a) > 0, [True]])
-    a, b = a[keep], np.minimum(b[keep], 1.0 - a[keep])
+    first = [0.0] if alpha[0] > 0.0 else []
+    a = np.concatenate([first, alpha, [1.0]])
+    b = np.minimum(np.concatenate([np.ones(len(first)), beta, [0.0]]), 1.0 - a)
     return PrivacyLossDistribution.below_polygon(
         SampledTradeOff.from_points(a, 1.0 - a, b, 1.0 - b)
     ).tradeoff()

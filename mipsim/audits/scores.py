@@ -20,6 +20,7 @@ LEAST_SCORES = 100
 """Fewer scores show nothing worth the name of an audit."""
 WORLDS = ("member", "label", "coin")
 """Names of the column that says which world a score is of: 1 in the training set, 0 not; of a `coin` that a fair coin chose it."""
+Column = Sequence[str] | np.ndarray
 _TRUE, _FALSE = ("1", "1.0", "true"), ("0", "0.0", "false")
 
 
@@ -134,9 +135,7 @@ def read_scores(path: str | os.PathLike[str]) -> Scores:
         raise ValueError(f"{file}: {error}") from None
 
 
-def _scores(
-    columns: Mapping[str, Sequence[object] | np.ndarray], noun: str, file: Path, content: bytes
-) -> Scores:
+def _scores(columns: Mapping[str, Column], noun: str, file: Path, content: bytes) -> Scores:
     where = {"source": str(file), "digest": hashlib.sha256(content).hexdigest()}
     if "non_members" in columns:
         if set(columns) != {"members", "non_members"}:
@@ -167,8 +166,8 @@ def _listed(names: Mapping[str, object]) -> str:
 
 
 def _singular(
-    columns: Mapping[str, Sequence[object] | np.ndarray],
-) -> dict[str, Sequence[object] | np.ndarray]:
+    columns: Mapping[str, Column],
+) -> dict[str, Column]:
     return {name.removesuffix("s"): value for name, value in columns.items()}
 
 
@@ -210,7 +209,7 @@ def table(content: bytes) -> dict[str, list[str]]:
     return dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
 
 
-def _parsed(name: str, cells: Sequence[object]) -> np.ndarray:
+def _parsed(name: str, cells: Column) -> np.ndarray:
     if name == "score":
         return parsed_numbers(name, cells)
     words = [str(cell).strip().lower() for cell in cells]
@@ -219,7 +218,7 @@ def _parsed(name: str, cells: Sequence[object]) -> np.ndarray:
     return np.array([word in _TRUE for word in words], dtype=np.float64)
 
 
-def parsed_numbers(name: str, cells: Sequence[object]) -> np.ndarray:
+def parsed_numbers(name: str, cells: Column) -> np.ndarray:
     """Cells of a column as float64, or the first that is no number.
 
     Examples:
