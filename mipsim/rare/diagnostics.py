@@ -15,7 +15,7 @@ _LIMIT = 7.0  # standard deviations at which a check fails: a sound run fails on
 _LEAST = 25  # counts on both sides of a threshold, from which on a deviance is nearly chi-square
 
 
-class Tail(NamedTuple):
+class TailEstimate(NamedTuple):
     """Accepted games of one tilt as estimates of P(S > t_k) = B_k q_k, for every threshold."""
 
     label: str
@@ -49,7 +49,7 @@ def check_moments(tilt: Tilt, mean: float, square: float) -> None:
         )
 
 
-def check_agreement(tails: list[Tail]) -> None:
+def check_agreement(tails: list[TailEstimate]) -> None:
     """Two tilts that estimate one tail probability, of the same world, must agree.
 
     At each threshold min over p of the two deviances is compared with its limit, where both have counts enough. For the

@@ -47,7 +47,7 @@ class Tilt:
 
 
 @dataclass(frozen=True)
-class Curve:
+class TiltPath:
     """theta, K'(theta) and the signed root w of the deviance along one world's tilted laws, all increasing."""
 
     theta: np.ndarray
@@ -56,7 +56,7 @@ class Curve:
     corrected: np.ndarray
 
     @classmethod
-    def of(cls, law: AbstractTiltedScore, world: int, low: Stop | None, high: Stop) -> Curve:
+    def of(cls, law: AbstractTiltedScore, world: int, low: Stop | None, high: Stop) -> TiltPath:
         """Walk from theta = 0 in both directions until `low` and `high` say so, or the law has no more tail."""
         low_end, high_end = law.reach(world)
         start = law.cumulant(0.0, world)
@@ -131,14 +131,14 @@ def plan(law: AbstractTiltedScore, rates: np.ndarray, games: int) -> Plan:
         games: games in each world, shared evenly by the tilts of the world.
     """
     reach = -float(ndtri(rates.min()))
-    out = Curve.of(law, OUT, None, lambda _, rank: rank > reach)
+    out = TiltPath.of(law, OUT, None, lambda _, rank: rank > reach)
     t = np.unique([_off_lattice(law, out.score_above(a)) for a in rates])
     tilts = _tilts(law, OUT, out, t, games, first_stream=2)
     if law.plain_inside:
         everything = tuple(range(t.size))
         tilts.append(Tilt(IN, 0.0, law.cumulant(0.0, IN), everything, False, games, 2 + len(tilts)))
     else:
-        inside = Curve.of(law, IN, lambda mean, _: mean < t[0], lambda mean, _: mean > t[-1])
+        inside = TiltPath.of(law, IN, lambda mean, _: mean < t[0], lambda mean, _: mean > t[-1])
         tilts += _tilts(law, IN, inside, t, games, first_stream=2 + len(tilts))
     return Plan(t, tuple(tilts))
 
@@ -152,7 +152,7 @@ def _off_lattice(law: AbstractTiltedScore, t: float) -> float:
 
 
 def _tilts(
-    law: AbstractTiltedScore, world: int, curve: Curve, t: np.ndarray, games: int, first_stream: int
+    law: AbstractTiltedScore, world: int, curve: TiltPath, t: np.ndarray, games: int, first_stream: int
 ) -> list[Tilt]:
     roots = np.array([curve.root_at(score) for score in t])
     groups: list[tuple[float, list[int]]] = []

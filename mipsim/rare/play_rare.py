@@ -23,7 +23,7 @@ from mipsim.engine.run import checked_seed
 from mipsim.forms.release import mean_of
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
-from mipsim.rare.diagnostics import Tail, check_agreement, check_moments
+from mipsim.rare.diagnostics import TailEstimate, check_agreement, check_moments
 from mipsim.rare.gaussian_ratio import GaussianRatio
 from mipsim.rare.linear_score import LinearScore
 from mipsim.rare.plan import Tilt, plan
@@ -130,7 +130,7 @@ def play_rare(
     t = planned.thresholds
     none = np.zeros(t.size)
     estimates = {world: _Rates(none.copy(), none.copy(), none + 1.0, none > 0.0) for world in (OUT, IN)}
-    tails: dict[int, list[Tail]] = {OUT: [], IN: []}
+    tails: dict[int, list[TailEstimate]] = {OUT: [], IN: []}
     for tilt in planned.tilts:
         for world, tail in _played(law, game, attack, tilt, t, seed, size, threads, estimates[tilt.world]):
             tails[world].append(tail)
@@ -171,7 +171,7 @@ def _played(
     chunk: int | None,
     workers: int | None,
     estimates: _Rates,
-) -> list[tuple[int, Tail]]:
+) -> list[tuple[int, TailEstimate]]:
     """Play one tilt, keep its estimates, and return the tail probabilities that it can be held against."""
     mixture = tilt.world == IN and law.plain_inside
     powers, uppers, worlds = [tilt.theta], [tilt.upper], [tilt.world]
@@ -198,7 +198,7 @@ def _played(
     estimates.scale[mine] = scale[0][mine]
     estimates.complement[mine] = tilt.world == IN and tilt.upper
     return [
-        (world, Tail(f"{tilt.games:,} games tilted by {tilt.theta:.3g}", count, tilt.games, bound))
+        (world, TailEstimate(f"{tilt.games:,} games tilted by {tilt.theta:.3g}", count, tilt.games, bound))
         for world, upper, count, bound in zip(worlds, uppers, counts, scale, strict=True)
         if upper
     ]

@@ -178,7 +178,7 @@ def judge_point(
 def _judged(statement: Statement, at: Mapping[str, Any], risk: float, games: int, seed: int) -> PointResult:
     kind = inner(statement.kind)
     if isinstance(kind, Limit):
-        return _judge_limit(statement, kind, at)
+        return _judge_at_sizes(statement, kind, at)
     claimed, truth = values_at(statement, at)
     (wanted, _), (found, optimal) = lawful(claimed), lawful(truth)
     if wanted is None:
@@ -245,7 +245,7 @@ def limit_sizes(statement: Statement, kind: Limit, at: Mapping[str, Any]) -> tup
     return tuple(n for n in sizes if statement.call("where", dict(at) | {kind.grows: n}))
 
 
-def _judge_limit(statement: Statement, kind: Limit, at: Mapping[str, Any]) -> PointResult:
+def _judge_at_sizes(statement: Statement, kind: Limit, at: Mapping[str, Any]) -> PointResult:
     @lru_cache(maxsize=1)  # the judge comes back to the size that it saw last, and a law may be large
     def values(n: int) -> tuple[Value, Value]:
         return values_at(statement, dict(at) | {kind.grows: n})

@@ -140,7 +140,7 @@ def _core(x: np.ndarray, d: np.ndarray, noncentrality: np.ndarray) -> tuple[np.n
     """Kernel at x moved into its range, and log of the factor by which x was moved up (<= 0)."""
     flat = (np.clip(x, LEAST, MOST).ravel(), d.ravel(), noncentrality.ravel())
     nodes = few_or_many(*flat)
-    out = in_blocks(lambda *block: log_tail_and_density_jit(*block, nodes), *flat)
+    out = in_padded_blocks(lambda *block: log_tail_and_density_jit(*block, nodes), *flat)
     tail, density, lower = (part.reshape(x.shape) for part in out)
     with np.errstate(divide="ignore"):
         drop = np.log(np.clip(x, 0.0, LEAST)) - np.log(LEAST)
@@ -161,14 +161,14 @@ def _quantile(log_lower: np.ndarray, log_upper: np.ndarray, d: object, noncentra
     low, up, freedom, centre = _together(d, noncentrality, log_lower, log_upper)
     flat = (low.ravel(), up.ravel(), freedom.ravel(), centre.ravel())
     z = np.where(flat[0] < flat[1], 1.0, -1.0) * ndtri_exp(np.minimum(flat[0], flat[1]))
-    start = in_blocks(lambda *block: (saddle_root(*block),), z, *flat[2:])[0]
+    start = in_padded_blocks(lambda *block: (saddle_root(*block),), z, *flat[2:])[0]
     # Below the kernel's range log P falls by d/2 for each unit of log x; `left` is what is still to fall there.
     below = start < 1e3 * LEAST
     at_end = _core(np.where(below, LEAST, 1.0), *flat[2:])[0] if below.any() else 0.0
     left = np.where(below, np.minimum(flat[0] - at_end, 0.0), 0.0)
     start = np.where(left < 0.0, LEAST, np.maximum(start, 2.0 * LEAST))
     nodes = few_or_many(0.8 * start, *flat[2:])  # with room for Newton's steps to smaller points
-    x = in_blocks(lambda *block: (newton(*block, nodes),), start, *flat)[0]
+    x = in_padded_blocks(lambda *block: (newton(*block, nodes),), start, *flat)[0]
     x = np.where(start >= MOST, -2.0 * flat[1], x * np.exp(2.0 * left / flat[2]))
     return x.reshape(low.shape)
 
@@ -177,7 +177,9 @@ SMALL = 64  # one point costs as much as 64: the time of a call is the overhead 
 LARGE, LARGE_ON_DEVICE = 4096, 262144  # a CPU gains nothing from longer vectors; an accelerator does
 
 
-def in_blocks(function: Callable[..., tuple[object, ...]], *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+def in_padded_blocks(
+    function: Callable[..., tuple[object, ...]], *arrays: np.ndarray
+) -> tuple[np.ndarray, ...]:
     """Call `function` on equal one-dimensional arrays, cut into blocks of two sizes that it is compiled for.
 
     The last block is filled up with copies of its last entry, which are dropped from the results.
@@ -187,12 +189,12 @@ def in_blocks(function: Callable[..., tuple[object, ...]], *arrays: np.ndarray) 
         *arrays: float64, each of shape (size,).
 
     Examples:
-        >>> in_blocks(lambda v: (v + 1.0,), np.arange(5000.0))[0].shape
+        >>> in_padded_blocks(lambda v: (v + 1.0,), np.arange(5000.0))[0].shape
         (5000,)
     """
     size, start = arrays[0].size, 0
     if size == 0:
-        return tuple(out[:0] for out in in_blocks(function, *(np.ones(1) for _ in arrays)))
+        return tuple(out[:0] for out in in_padded_blocks(function, *(np.ones(1) for _ in arrays)))
     parts: list[tuple[np.ndarray, ...]] = []
     large = LARGE if jax.default_backend() == "cpu" else LARGE_ON_DEVICE
     with exact_scope():

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import mipsim as mi
-from mipsim.rare.diagnostics import Tail, check_agreement
+from mipsim.rare.diagnostics import TailEstimate, check_agreement
 from mipsim.rare.linear_score import LinearScore
 from mipsim.rare.score_law import OUT, Cumulant
 from mipsim.rare.table_score import TableScore
@@ -50,14 +50,16 @@ def test_a_wrong_normaliser_is_caught(
 
 
 def test_agreement_of_two_tilts() -> None:
-    first = Tail("one", np.array([500.0]), 10_000, np.array([1e-3]))
-    check_agreement([first, Tail("other", np.array([1000.0]), 10_000, np.array([5e-4]))])
-    check_agreement([first, Tail("other", np.array([10.0]), 10_000, np.array([5e-4]))])  # too few to say
+    first = TailEstimate("one", np.array([500.0]), 10_000, np.array([1e-3]))
+    check_agreement([first, TailEstimate("other", np.array([1000.0]), 10_000, np.array([5e-4]))])
+    check_agreement(
+        [first, TailEstimate("other", np.array([10.0]), 10_000, np.array([5e-4]))]
+    )  # too few to say
     for off in (1600.0, 600.0):  # 8 to 9 standard errors
         with pytest.raises(ArithmeticError, match="standard errors apart"):
-            check_agreement([first, Tail("other", np.array([off]), 10_000, np.array([5e-4]))])
+            check_agreement([first, TailEstimate("other", np.array([off]), 10_000, np.array([5e-4]))])
     with pytest.raises(ArithmeticError, match="standard errors apart"):  # 5e-5 against a bound of 1e-5
-        check_agreement([first, Tail("other", np.array([9000.0]), 10_000, np.array([1e-5]))])
+        check_agreement([first, TailEstimate("other", np.array([9000.0]), 10_000, np.array([1e-5]))])
 
 
 def test_a_claim_five_per_cent_off_is_refuted_at_one_in_a_million() -> None:
