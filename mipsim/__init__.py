@@ -16,6 +16,7 @@ Examples:
 from mipsim import attacks, distributions, games, mechanisms, theory, tradeoff
 from mipsim._version import __version__
 from mipsim.attacks import *  # noqa: F403
+from mipsim.audits import Audit, audit
 from mipsim.bands import Comparison, EmpiricalTradeOff, RareTradeOff
 from mipsim.distributions import *  # noqa: F403
 from mipsim.engine.histogram import Histogram
@@ -27,12 +28,14 @@ from mipsim.rare import play_rare
 from mipsim.tradeoff import *  # noqa: F403
 
 __all__ = [
+    "Audit",
     "Comparison",
     "EmpiricalTradeOff",
     "Histogram",
     "ManyHistogram",
     "RareTradeOff",
     "__version__",
+    "audit",
     "play",
     "play_many",
     "play_rare",

@@ -7,11 +7,12 @@ from mipsim.bands.curve_band import CurveBand
 from mipsim.bands.duembgen_wellner import duembgen_wellner
 from mipsim.bands.empirical import EmpiricalTradeOff
 from mipsim.bands.equality_tolerance import equality_tolerance
-from mipsim.bands.family_bound import approximate_dp, family_lower_bound, gdp, total_variation
+from mipsim.bands.family_bound import approximate_dp, family_lower_bound, gdp, probit_gap, total_variation
 from mipsim.bands.law_of_score import LawComparison, law_of_score
 from mipsim.bands.ordering import OrderingComparison, compare_curves
 from mipsim.bands.rare_tradeoff import RareTradeOff
 from mipsim.bands.scaled_rates import ScaledRates, rates_band
+from mipsim.bands.verdict import Verdict
 
 __all__ = [
     "Comparison",
@@ -21,6 +22,7 @@ __all__ = [
     "OrderingComparison",
     "RareTradeOff",
     "ScaledRates",
+    "Verdict",
     "approximate_dp",
     "clopper_pearson",
     "compare_counts",
@@ -33,6 +35,7 @@ __all__ = [
     "family_lower_bound",
     "gdp",
     "law_of_score",
+    "probit_gap",
     "rates_band",
     "total_variation",
 ]

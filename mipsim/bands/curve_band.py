@@ -11,6 +11,7 @@ from scipy.special import ndtri
 from mipsim._validation import number, real_array
 from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.bands.duembgen_wellner import duembgen_wellner
+from mipsim.tradeoff.base import AbstractTradeOff
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +135,12 @@ class CurveBand:
         """
         usable = (self.alpha_high < 1.0) & (self.beta_high < 1.0)
         reach = -ndtri(self.alpha_high[usable]) - ndtri(self.beta_high[usable])
+        return max(0.0, float(reach.max(initial=0.0)))
+
+    def gap_lower(self, claim: AbstractTradeOff) -> float:
+        """A lower bound of how far the curve passes below a claimed one: max Phi^-1(f(alpha_high)) - Phi^-1(beta_high), at least 0."""
+        usable = self.beta_high < 1.0
+        reach = claim.probit_beta(self.alpha_high[usable]) - ndtri(self.beta_high[usable])
         return max(0.0, float(reach.max(initial=0.0)))
 
     def epsilon_lower(self, delta: float) -> float:

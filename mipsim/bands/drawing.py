@@ -98,14 +98,14 @@ def draw_curve(
         ax.legend(loc="lower right" if logarithmic else "upper right")
 
 
-def inline_png(curve: AbstractPlayedTradeOff) -> str:
+def inline_png(curve: AbstractPlayedTradeOff, claim: AbstractTradeOff | None = None) -> str:
     """The figure as a base64 PNG of some tens of kilobytes, without touching pyplot's state."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure()
     FigureCanvasAgg(figure)
-    draw_figure(figure, curve)
+    draw_figure(figure, curve, claim)
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=100)
     return base64.b64encode(buffer.getvalue()).decode("ascii")

@@ -22,6 +22,7 @@ from mipsim.bands.family_bound import (
     approximate_dp,
     family_lower_bound,
     gdp,
+    probit_gap,
     total_variation,
 )
 from mipsim.bands.gap_interval import critical_probits, gap_bounds
@@ -250,6 +251,10 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             2.1
         """
         return self._lower_bound(approximate_dp(delta), lambda band: band.epsilon_lower(delta))
+
+    def gap_lower_bound(self, claim: AbstractTradeOff) -> float:
+        """How far below `claim` the curve passes at least, in probits, >= 0; one-sided. Above 0 the claim is no bound on power."""
+        return self._lower_bound(probit_gap(claim), lambda band: band.gap_lower(claim))
 
     def eta_lower_bound(self) -> float:
         """Some test guesses the world right with probability at least 1/2 + this; one-sided."""

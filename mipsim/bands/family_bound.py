@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import betaincc, betaincinv, ndtr, ndtri
 
 from mipsim._validation import class_counts, number
+from mipsim.tradeoff.base import AbstractTradeOff
 
 LEAST_RISK = 1e-3
 """Failure probabilities from here up are calibrated; below it the simulation would take minutes."""
@@ -39,11 +40,19 @@ class Family:
 
 def gdp() -> Family:
     """mu-GDP: g_mu(a) = Phi(Phi^-1(1 - a) - mu), so that mu(a, b) = -Phi^-1(a) - Phi^-1(b)."""
+    return Family(((_probit, _probit),))
 
-    def probit(rate: np.ndarray) -> np.ndarray:
-        return -ndtri(rate)
 
-    return Family(((probit, probit),))
+def probit_gap(claim: AbstractTradeOff) -> Family:
+    """A claimed curve f that is theta probits too high: g_theta(a) = Phi(Phi^-1(f(a)) - theta), which is f at theta = 0.
+
+    theta(a, b) = Phi^-1(f(a)) - Phi^-1(b) is the gap; where it is above 0, f is no bound on power.
+    """
+    return Family(((claim.probit_beta, _probit),))
+
+
+def _probit(rate: np.ndarray) -> np.ndarray:
+    return -ndtri(rate)
 
 
 def total_variation() -> Family:

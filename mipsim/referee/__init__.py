@@ -25,6 +25,7 @@ from mipsim.referee.limits import LimitVerdict, limit_verdict
 from mipsim.referee.loading import load
 from mipsim.referee.outcome import Outcome
 from mipsim.referee.point import controlled
+from mipsim.referee.reporting.audit_page import report_audit
 from mipsim.referee.reporting.page import report
 from mipsim.referee.result import Verdict
 from mipsim.referee.statement import Control, Point, Quote, Statement
@@ -55,5 +56,6 @@ __all__ = [
     "limit_verdict",
     "load",
     "report",
+    "report_audit",
     "rows",
 ]

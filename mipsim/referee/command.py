@@ -1,4 +1,4 @@
-"""`mipsim judge` and `mipsim hunt`: statements in a user's file."""
+"""`mipsim judge` and `mipsim hunt`: statements in a user's file; and `mipsim audit`: scores in one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from mipsim.referee import audit_command
 from mipsim.referee.budget import budget_of
 from mipsim.referee.hunt import hunt
 from mipsim.referee.judging import CONFIDENCE, GAMES, judge
@@ -23,11 +24,11 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     top = argparse.ArgumentParser(
         prog="mipsim",
-        description="Judge theorems, and hunt for where they break.",
+        description="Judge theorems, hunt for where they break, and audit the scores of attacks.",
         epilog="Exit status: 0 done, 1 when a statement could not be judged or a disk is full, 2 for bad arguments, 130 after "
         "Ctrl-C with what was found kept.",
     )
-    commands = top.add_subparsers(dest="command", required=True, metavar="{judge,hunt}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="{judge,hunt,audit}")
     for name, words in (
         ("judge", "judge the statements of a file at their points and over their domains"),
         ("hunt", "search the domains of a file's statements for where they break"),
@@ -65,6 +66,7 @@ def parser() -> argparse.ArgumentParser:
     commands.choices["hunt"].add_argument(
         "--budget", default="60s", metavar="T", help="for each statement: 45s, 2m, 500 probes (default: 60s)"
     )
+    audit_command.add_to(commands)
     return top
 
 
@@ -87,6 +89,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(stop.code or 0)
     results: list[Outcome] = []
     try:
+        if asked.command == "audit":
+            audit_command.run(asked)
+            return DONE
         statements = load(asked.file)
         if asked.command == "hunt":
             budget_of(asked.budget)

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
-
-class Verdict(StrEnum):
-    """The three things that can be said of a statement."""
-
-    CONFIRMED = "CONFIRMED"
-    REFUTED = "REFUTED"
-    INCONCLUSIVE = "INCONCLUSIVE"
+from mipsim.bands.verdict import Verdict
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
+
+_STEP = 1e-9  # of the bounds
 
 
 def p_value(canaries: int, guesses: int, right: int, epsilon: float, delta: float) -> float:
@@ -33,18 +36,105 @@ def p_value(canaries: int, guesses: int, right: int, epsilon: float, delta: floa
 
 
 def refuses_gdp(canaries: int, guesses: int, right: int, mu: float, significance: float) -> bool:
-    """Whether so many right guesses are too many for mu-GDP.
-
-    Source: Mahloujifar, Melis, Chaudhuri (2025), algorithm for f-DP with a fair coin for each canary.
+    """Whether so many right guesses are too many for mu-GDP; see `refuses_curve`.
 
     Examples:
         >>> refuses_gdp(1000, 100, 99, 1.0, 0.05), refuses_gdp(1000, 100, 60, 1.0, 0.05)
         (True, False)
     """
+    return refuses_curve(canaries, guesses, right, lambda tpr: float(ndtr(ndtri(tpr) - mu)), significance)
+
+
+def refuses_curve(
+    canaries: int, guesses: int, right: int, fpr_at: Callable[[float], float], significance: float
+) -> bool:
+    """Whether so many right guesses are too many for a trade-off function that holds in both directions.
+
+    Args:
+        canaries: each in the training set or not by a fair coin.
+        guesses: how many of them the auditor guesses about, always as many.
+        right: how many of the guesses are right.
+        fpr_at: the least FPR at which the curve allows a TPR, f^-1(1 - TPR), for a TPR in (0, 1].
+        significance: in (0, 1).
+
+    Source: Mahloujifar, Melis, Chaudhuri (2025), algorithm for f-DP with a fair coin for each canary.
+
+    Examples:
+        >>> refuses_curve(1000, 100, 99, lambda tpr: tpr / 3.0, 0.05)  # epsilon = log 3, as far as it is felt here
+        True
+    """
     r, h = significance * right / canaries, significance * (guesses - right) / canaries
     for i in range(right - 1, -1, -1):
-        higher = max(h, float(ndtr(ndtri(r) - mu)))
+        higher = max(h, fpr_at(r))
         if higher == h:
             break
         r, h = min(r + i / (guesses - i) * (higher - h), 1.0), higher
+        if r + h > guesses / canaries:  # both only grow
+            return True
     return r + h > guesses / canaries
+
+
+def epsilon_bound(
+    canaries: int, guesses: int, right: int, delta: float, significance: float, least: float = 0.0
+) -> float:
+    """An epsilon below which no (epsilon, delta)-DP allows so many right guesses but with probability `significance`.
+
+    What is returned has a p-value of at most `significance` itself, and (epsilon, delta)-DP follows from every smaller epsilon.
+
+    Args:
+        canaries: each in the training set or not by a fair coin.
+        guesses: how many of them the auditor guesses about; chosen before the scores, or one of K at a K-th of the risk.
+        right: how many of the guesses are right.
+        delta: of the guarantee, in [0, 1].
+        significance: in (0, 1).
+        least: what other guesses have shown already, >= 0.
+
+    Returns:
+        The bound, to 1e-9; `least` where nothing above it is refused.
+
+    Source: Steinke, Nasr, Jagielski (2023), theorem 5.2.
+
+    Examples:
+        >>> round(epsilon_bound(100, 10, 10, 0.0, 0.05), 6)  # (1 + e^-epsilon)^-10 = 0.05
+        1.051873
+    """
+    return largest_refused(
+        lambda epsilon: p_value(canaries, guesses, right, epsilon, delta) <= significance, least, 700.0
+    )
+
+
+def mu_bound(canaries: int, guesses: int, right: int, significance: float, least: float = 0.0) -> float:
+    """A mu below which no mu-GDP allows so many right guesses but with probability `significance`; as `epsilon_bound`.
+
+    Source: Mahloujifar, Melis, Chaudhuri (2025).
+
+    Examples:
+        >>> round(mu_bound(1000, 100, 99, 0.05), 2), mu_bound(1000, 100, 50, 0.05)
+        (1.07, 0.0)
+    """
+    return largest_refused(lambda mu: refuses_gdp(canaries, guesses, right, mu, significance), least, 75.0)
+
+
+def largest_refused(refused: Callable[[float], bool], least: float, most: float) -> float:
+    """The largest value of a parameter in [least, most] that is refused, from below to 1e-9; `least` if none is.
+
+    Args:
+        refused: whether a value is; where it is, so are all smaller ones.
+        least: of the values.
+        most: of the values.
+
+    Examples:
+        >>> round(largest_refused(lambda x: x < 2.5, 0.0, 100.0), 6), largest_refused(lambda x: False, 1.0, 100.0)
+        (2.5, 1.0)
+    """
+    if not refused(least + _STEP):
+        return least
+    low, step = least + _STEP, 1.0
+    while refused(high := min(low + step, most)):
+        if high == most:
+            return most
+        low, step = high, 2.0 * step
+    while high - low > _STEP:
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if refused(middle) else (low, middle)
+    return low

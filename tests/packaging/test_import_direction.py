@@ -39,6 +39,7 @@ FLOORS = (
         "engine",
         "exact",
         "rare",
+        "audits",
     ),
     *("referee", "__main__"),
 )

@@ -16,6 +16,7 @@ from typing import Any
 from mipsim.referee.defect import correction_of, defect_of, readings_of
 from mipsim.referee.outcome import Outcome
 from mipsim.referee.reporting import plots
+from mipsim.referee.reporting.document import document
 from mipsim.referee.reporting.files import writable_folder, write_atomically
 from mipsim.referee.reporting.overview import badge, facts_list, verdict_counts, verdicts_table
 from mipsim.referee.reporting.plain import plain
@@ -24,7 +25,6 @@ from mipsim.referee.reporting.wording import count, duration, interval, number, 
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.statement import Statement
 
-STYLE = Path(__file__).with_name("page.css")
 SCRIPT = Path(__file__).with_name("sort.js")
 SHOWN = 12
 """Judged points that are listed, those with the strongest verdict first; all are in the data."""
@@ -157,16 +157,9 @@ def page(
         told = (hunts or {}).get(one.statement.name, "")
         parts.append(_section(one, correction, shown, command, told, _anchor(one.statement.name, met)))
     body = "\n".join(part for part in parts if part)
-    script = f"<script>\n{SCRIPT.read_text(encoding='utf-8')}</script>\n" if several else ""
-    warning = f'<p class="note error"><strong>{escape(note)}</strong></p>\n' if note else ""
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}: {plural(len(outcomes), 'statement')}</title>\n"
-        f"<style>\n{STYLE.read_text(encoding='utf-8')}</style>\n</head>\n<body>\n"
-        f'<header>\n<h1>{escape(title)}</h1>\n{warning}<p class="lead">{escape(lead)}</p>\n</header>\n<main>\n{body}\n</main>\n'
-        f"<footer><p>Everything on this page as data: {escape(data)}, beside it.</p></footer>\n{script}</body>\n</html>\n"
-    )
+    script = SCRIPT.read_text(encoding="utf-8") if several else ""
+    of = plural(len(outcomes), "statement")
+    return document(title, lead, body, of=of, note=note, data=data, script=script)
 
 
 def _anchor(name: str, met: Counter[str]) -> str:

@@ -1,0 +1,5 @@
+"""Audits of scores that any attack has made: lower bounds on what leaks, and promised guarantees held against them."""
+
+from mipsim.audits.audit import Audit, audit
+
+__all__ = ["Audit", "audit"]

@@ -1,0 +1,59 @@
+"""The report of an audit of scores: one page that needs nothing beside it, and the same as data."""
+
+from __future__ import annotations
+
+import json
+import os
+from html import escape
+from pathlib import Path
+
+from mipsim.audits import Audit
+from mipsim.referee.reporting.document import document
+from mipsim.referee.reporting.files import writable_folder, write_atomically
+from mipsim.referee.reporting.overview import badge
+from mipsim.referee.reporting.plain import plain
+
+_LEAD = (
+    "Lower bounds on what the scores of an attack show to leak, for the design that is stated, which the scores cannot show "
+    "themselves. Each bound, and the verdict, holds with the stated confidence by itself; the choice of thresholds, or of "
+    "numbers of guesses, is paid for. REFUTED: the promised guarantee is false, but for the stated failure probability. "
+    "INCONCLUSIVE: these scores do not refute it; none can confirm it."
+)
+
+
+def report_audit(audit: Audit, folder: str | os.PathLike[str]) -> Path:
+    """Write `index.html` and `results.json` of an audit into a folder; the page needs nothing beside it.
+
+    Args:
+        audit: what `mipsim.audit` returned.
+        folder: made if need be.
+
+    Returns:
+        The path of the page.
+
+    Raises:
+        ValueError: if it is no audit, or the folder cannot be written.
+
+    Examples:
+        >>> import tempfile, mipsim as mi
+        >>> found = mi.audit(list(range(200)), [0] * 100 + [1] * 100, design="independent", claim="mu=1")
+        >>> page = report_audit(found, tempfile.mkdtemp())
+        >>> page.name, "REFUTED" in page.read_text(encoding="utf-8")
+        ('index.html', True)
+    """
+    if not isinstance(audit, Audit):
+        raise ValueError(f"audit is {type(audit).__name__}; it must be what mipsim.audit returned")
+    where = writable_folder("folder", Path(folder))
+    data = json.dumps(plain(audit.to_dict()), indent=1, ensure_ascii=False, allow_nan=False)
+    page = _page(audit)
+    write_atomically(where / "results.json", data + "\n")
+    write_atomically(where / "index.html", page)
+    return where / "index.html"
+
+
+def _page(audit: Audit) -> str:
+    name = Path(audit.source).name or "scores"
+    verdict = "" if audit.verdict is None else badge(audit.verdict)
+    head = f'<h2><span class="id">{escape(audit.promise or name)}</span> {verdict}</h2>'
+    body = f"<section>{head}{audit._repr_html_()}</section>"  # as a notebook shows it
+    return document("An audit of scores", _LEAD, body, of=name)

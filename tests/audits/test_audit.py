@@ -1,0 +1,173 @@
+"""`mi.audit`: what it shows of each design, and its verdict on a promise."""
+
+import json
+
+import numpy as np
+import pytest
+
+import mipsim as mi
+from mipsim import referee as rf
+from mipsim.audits.audit import down
+from mipsim.bands import CurveBand
+
+RNG = np.random.default_rng(0)
+COINS = RNG.random(2000) < 0.5
+SCORES = RNG.normal(size=2000) + 2.0 * COINS
+SETTINGS = {
+    "independent": {},
+    "one-run": {},
+    "clustered": {"cluster": np.arange(2000) // 4},
+}
+
+
+def found(design: str, claim: object = None, **other: object) -> mi.Audit:
+    return mi.audit(SCORES, COINS, design=design, claim=claim, confidence=0.95, **SETTINGS[design], **other)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("design", SETTINGS)
+def test_bounds_show_themselves(fewer_draws, design: str) -> None:
+    one = found(design)
+    assert 0.5 < one.mu_lower_bound < 4.0  # the truth is 2; how often a bound passes it is tested elsewhere
+    assert 0.5 < one.epsilon_lower_bound < float(mi.GaussianTradeOff(4.0).epsilon(1e-5))
+    assert one.verdict is None
+    shown = str(one)
+    assert f"design {design}" in shown
+    assert f"at least {down(one.mu_lower_bound)}" in shown
+    assert len(shown.splitlines()) < 14
+    assert "\n" not in repr(one)
+    assert one._repr_html_().count("<tr") == len(shown.splitlines()) - 1
+    plain = json.loads(json.dumps(one.to_dict()))
+    assert plain["mu_lower_bound"] == one.mu_lower_bound
+    assert plain["scores"]["used"] == (500 if design == "clustered" else 2000)
+    assert plain["claim"] is None
+    assert (one.advantage_lower_bound is None) == (design == "one-run")
+
+
+@pytest.mark.parametrize("design", SETTINGS)
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("mu=0.3", "REFUTED"),
+        ("mu=4", "INCONCLUSIVE"),
+        ("epsilon=0.3,delta=1e-5", "REFUTED"),
+        ("epsilon=20,delta=1e-5", "INCONCLUSIVE"),
+        (mi.LaplaceTradeOff(0.3), "REFUTED"),
+        (mi.LaplaceTradeOff(5.0), "INCONCLUSIVE"),
+    ],
+    ids=str,
+)
+def test_a_promise_is_refuted_or_not_and_never_confirmed(
+    fewer_draws, design: str, claim, verdict: str
+) -> None:
+    one = found(design, claim)
+    assert one.verdict is rf.Verdict(verdict)
+    assert one.to_dict()["verdict"] == verdict
+    assert f"verdict    {verdict}: " in str(one) or f"verdict   {verdict}: " in str(one)
+    assert ("never confirm" in one.says) == (verdict == "INCONCLUSIVE")
+
+
+def test_a_promise_is_refuted_just_where_the_bound_passes_it(fewer_draws) -> None:
+    for design in SETTINGS:
+        mu = found(design).mu_lower_bound
+        assert found(design, mi.GaussianTradeOff(mu - 1e-6)).verdict is rf.Verdict.REFUTED
+        assert found(design, mi.GaussianTradeOff(mu + 1e-6)).verdict is rf.Verdict.INCONCLUSIVE
+        epsilon = found(design, delta=1e-6).epsilon_lower_bound
+        assert found(design, mi.ApproxDPTradeOff(epsilon - 1e-6, 1e-6)).verdict is rf.Verdict.REFUTED
+        assert found(design, mi.ApproxDPTradeOff(epsilon + 1e-6, 1e-6)).verdict is rf.Verdict.INCONCLUSIVE
+
+
+def test_the_gap_to_a_gaussian_promise_is_the_bound_of_mu_less_it(fewer_draws) -> None:
+    """The same statistic, shifted: by the general family of curves and by the closed form."""
+    curve = found("independent").curve
+    assert curve is not None
+    for mu in (0.0, 0.7):
+        assert curve.gap_lower_bound(mi.GaussianTradeOff(mu)) == pytest.approx(
+            curve.mu_lower_bound() - mu, abs=1e-9
+        )
+    assert curve.gap_lower_bound(mi.GaussianTradeOff(3.0)) == 0.0
+
+
+def test_the_gap_by_hand() -> None:
+    band = CurveBand(np.zeros(2), np.array([0.5, 0.2]), np.zeros(2), np.array([0.1, 1.0]))
+    assert band.gap_lower(mi.GaussianTradeOff(0.0)) == pytest.approx(1.2815515655446004)
+    assert band.gap_lower(mi.GaussianTradeOff(2.0)) == 0.0
+
+
+def test_confidences_beyond_the_calibration(fewer_draws) -> None:
+    surer = mi.audit(SCORES, COINS, design="independent", claim=mi.LaplaceTradeOff(0.3), confidence=1 - 1e-6)
+    assert 0.5 < surer.mu_lower_bound < found("independent").mu_lower_bound
+    assert surer.verdict is rf.Verdict.REFUTED
+
+
+def test_losses_are_told_of(fewer_draws) -> None:
+    one = mi.audit(-SCORES, COINS, design="independent")
+    assert one.mu_lower_bound == 0.0
+    assert not one.higher_is_in
+    assert "negate losses" in str(one)
+
+
+def test_the_order_of_rows_changes_nothing(fewer_draws) -> None:
+    order = np.random.default_rng(1).permutation(2000)
+    for design in ("independent", "one-run"):
+        again = mi.audit(SCORES[order], COINS[order], design=design, confidence=0.95)
+        assert again.mu_lower_bound == found(design).mu_lower_bound
+
+
+def test_guesses_that_were_fixed_are_paid_for_alone() -> None:
+    one = found("one-run", guesses=(500, 500))
+    assert [(g.inside, g.outside) for g in one.guesses] == [(500, 500)]
+    assert one.mu_lower_bound > found("one-run").mu_lower_bound
+    assert "fixed beforehand" in str(one)
+
+
+def test_the_picture(fewer_draws) -> None:
+    import matplotlib
+
+    matplotlib.use("agg")
+    from matplotlib import pyplot
+
+    one = found("independent", "mu=1")
+    assert len(one.plot().axes) == 2
+    pyplot.close("all")
+    assert "data:image/png;base64," in one._repr_html_()
+    with pytest.raises(ValueError, match="there is no band to draw"):
+        found("one-run").plot()
+
+
+def test_rounding_down() -> None:
+    for value in (0.12345678, 1.0, 9.99999, 123.456, 74.99999):
+        assert value * (1 - 1e-3) <= float(down(value)) <= value
+    assert down(np.inf) == "inf"
+
+
+CLUSTERS = {"cluster": np.arange(2000) // 4}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"design": "guess"}, "design is 'guess'; it must be one of independent, one-run, clustered"),
+        ({"design": "independent", **CLUSTERS}, '2,000 scores are in 500 clusters, which design "independent" contradicts'),
+        ({"design": "one-run", **CLUSTERS}, 'which design "one-run" contradicts'),
+        ({"design": "clustered"}, 'it has no cluster; design "clustered" needs to know'),
+        ({"design": "independent", "guesses": (1, 1)}, "guesses is given for the design 'independent'"),
+        ({"design": "independent", "claim": 1.0}, "claim is float; it must be a trade-off function or text"),
+        ({"design": "independent", "claim": "sigma=1"}, "claim is 'sigma=1'"),
+        ({"design": "independent", "confidence": 1.0}, "confidence is 1.0"),
+        ({"design": "independent", "delta": 2.0}, "delta is 2.0"),
+        ({"design": "independent", "delta": 0.1, "claim": "epsilon=1,delta=0"}, "delta is 0.1 and the claim's is 0"),
+    ],
+)  # fmt: skip
+def test_bad_arguments(arguments: dict, words: str) -> None:
+    with pytest.raises(ValueError) as error:  # noqa: PT011
+        mi.audit(SCORES, COINS, **arguments)
+    assert words in str(error.value)
+
+
+def test_scores_and_worlds_in_the_wrong_order() -> None:
+    with pytest.raises(ValueError, match=r"member holds .* alone: scores come first"):
+        mi.audit(COINS, SCORES, design="independent")
+    with pytest.raises(ValueError, match="member is NoneType"):
+        mi.audit(SCORES, design="independent")
+    with pytest.raises(ValueError, match="beside a file of scores"):
+        mi.audit("scores.csv", COINS, design="independent")

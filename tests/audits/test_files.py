@@ -1,0 +1,208 @@
+"""Scores and promises read from files: of any tool, and refused in one sentence where they cannot be used."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.special import ndtr, ndtri
+
+import mipsim as mi
+from mipsim.audits.claims import read_claim
+from mipsim.audits.scores import Scores, read_scores
+
+VALUES, MEMBER = np.linspace(-1.0, 2.0, 120) ** 3, np.tile([0, 1, 1], 40)
+
+
+def rows(header: str, *columns: object) -> str:
+    lines = [",".join(map(str, row)) for row in zip(*(np.asarray(c).tolist() for c in columns), strict=True)]
+    return "\n".join([header, *lines]) + "\n"
+
+
+def same(found: Scores) -> bool:
+    order = np.argsort(found.values, kind="stable")
+    return bool((found.values[order] == VALUES).all() and (found.member[order] == (MEMBER == 1)).all())
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"scores": VALUES, "labels": MEMBER},
+        {"score": VALUES, "member": MEMBER == 1},
+        {"scores": VALUES, "coins": MEMBER.astype(float)},
+        {"members": VALUES[MEMBER == 1], "non_members": VALUES[MEMBER == 0]},
+        {"scores": VALUES, "members": MEMBER, "clusters": np.arange(120) % 7},
+    ],
+    ids=",".join,
+)
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_arrays(tmp_path: Path, arrays, save) -> None:
+    save(tmp_path / "s.npz", **arrays)
+    found = read_scores(tmp_path / "s.npz")
+    assert same(found)
+    assert (found.cluster is None) == ("clusters" not in arrays)
+    assert len(found.digest) == 64
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        rows("score,member", VALUES, MEMBER),
+        rows("coin,score", MEMBER == 1, VALUES),
+        "\ufeff" + rows(" Score , Label ", VALUES, MEMBER.astype(float)).replace("\n", "\r\n"),
+        rows("score,label,cluster", VALUES, MEMBER, [f"run {i % 9}" for i in range(120)]) + "\n",
+    ],
+    ids=["plain", "coins", "of a spreadsheet", "clusters"],
+)
+def test_columns(tmp_path: Path, text: str) -> None:
+    (tmp_path / "s.CSV").write_text(text, encoding="utf-8", newline="")
+    found = read_scores(tmp_path / "s.CSV")
+    assert same(found)
+    assert found.clusters == (9 if "cluster" in text else 120)
+
+
+PLAIN = rows("score,member", VALUES, MEMBER)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "it is empty"),
+        ("score,member\n", "it is empty"),
+        (PLAIN + "0.5", "line 122 has 1 cells where the header has 2; the file may be cut off"),
+        (PLAIN.replace("\n", "\n0.5,1,7\n", 1), "line 2 has 3 cells"),
+        (PLAIN + "nan,1\n", "scores holds nan at index 120"),
+        (PLAIN + "inf,1\n", "scores holds inf at index 120"),
+        (PLAIN + ",1\n", "score holds ''; it must hold numbers"),
+        (PLAIN + "0.1,yes\n", "member holds 'yes'; it must hold 1 or 0"),
+        (PLAIN + "0.1,2\n", "member holds '2'"),
+        (PLAIN.replace("score", "loss"), "it has the columns 'loss', 'member'; it must have score, one of member, label, coin"),
+        (rows("score,member,epoch", VALUES, MEMBER, MEMBER), "'epoch'; it must have score"),
+        (rows("score,member,label", VALUES, MEMBER, MEMBER), "'label'; it must have score, one of"),
+        (rows("score,score", VALUES, MEMBER), "its header score, score names a column twice"),
+        (rows("score,member", VALUES[:60], MEMBER[:60]), "scores holds 60 scores; an audit needs 100 at least"),
+        (rows("score,member", VALUES, MEMBER * 0), 'member is 0 throughout: all scores are of the world "out"'),
+        (rows("score,member", VALUES * 0 + 0.5, MEMBER), "scores all equal 0.5"),
+    ],
+)  # fmt: skip
+def test_bad_columns(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "s.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"s\.csv: ") as error:
+        read_scores(tmp_path / "s.csv")
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "words"),
+    [
+        ({"scores": VALUES}, "it has the arrays 'scores'; it must have score"),
+        ({"members": VALUES, "non_members": VALUES, "extra": VALUES}, "there must be no other array"),
+        ({"scores": VALUES, "labels": MEMBER[:5]}, "member has shape (5,); it must have shape (120,)"),
+        ({"scores": VALUES.reshape(60, 2), "labels": MEMBER}, "scores has shape (60, 2)"),
+        ({"scores": VALUES, "labels": MEMBER + 1}, "member holds 2"),
+        ({"scores": np.array(["a"] * 120), "labels": MEMBER}, "scores is ndarray; it must be an array of real numbers"),
+        ({"scores": VALUES, "labels": MEMBER, "clusters": np.ones((120, 2))}, "cluster has shape (120, 2)"),
+        ({"scores": VALUES, "labels": MEMBER, "clusters": np.full(120, np.nan)}, "cluster holds what is no name"),
+    ],
+)  # fmt: skip
+def test_bad_arrays(tmp_path: Path, arrays, words: str) -> None:
+    np.savez(tmp_path / "s.npz", **arrays)
+    with pytest.raises(ValueError, match=r"s\.npz: ") as error:
+        read_scores(tmp_path / "s.npz")
+    assert words in str(error.value)
+
+
+def test_files_that_are_cut_off_or_no_archives(tmp_path: Path) -> None:
+    np.savez_compressed(
+        tmp_path / "whole.npz", scores=np.random.default_rng(0).normal(size=120), labels=MEMBER
+    )
+    content = (tmp_path / "whole.npz").read_bytes()
+    altered = bytearray(content)
+    altered[len(content) // 3] ^= 0xFF
+    objects = tmp_path / "objects.npz"
+    np.savez(objects, scores=np.array([object()] * 120, dtype=object), labels=MEMBER)
+    for bad in (
+        b"",
+        b"text",
+        content[: len(content) // 2],
+        content[:-1],
+        bytes(altered),
+        objects.read_bytes(),
+    ):
+        (tmp_path / "bad.npz").write_bytes(bad)
+        with pytest.raises(ValueError, match=r"bad\.npz: it is no whole \.npz archive of plain arrays"):
+            read_scores(tmp_path / "bad.npz")
+    (tmp_path / "bad.csv").write_bytes(content)
+    with pytest.raises(ValueError, match=r"bad\.csv: it is no comma-separated text in UTF-8"):
+        read_scores(tmp_path / "bad.csv")
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    (tmp_path / "folder.csv").mkdir()
+    for name, words in (
+        ("no.csv", "is no file"),
+        ("folder.csv", "is no file"),
+        ("s.txt", "is neither .npz nor .csv"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            read_scores(tmp_path / name)
+
+
+@pytest.mark.parametrize("points", [5, 401])
+def test_a_promised_curve_is_never_above_the_one_that_was_tabulated(tmp_path: Path, points: int) -> None:
+    """Printed with six digits, too; with many points it is nearly the curve itself."""
+    alpha = ndtr(np.linspace(-6.0, 6.0, points))
+    beta = ndtr(-ndtri(alpha) - 1.5)
+    (tmp_path / "f.csv").write_text(
+        rows("alpha,beta", [f"{a:.6e}" for a in alpha], [f"{b:.6e}" for b in beta])
+    )
+    claim, fine = read_claim(str(tmp_path / "f.csv")), np.linspace(0.0, 1.0, 5001)
+    exact = mi.GaussianTradeOff(1.5).beta(fine)
+    assert (claim.beta(fine) <= exact + 1e-6).all()
+    if points == 401:
+        assert np.abs(claim.beta(fine) - exact).max() < 1e-3
+
+
+def test_a_promised_curve_with_a_delta(tmp_path: Path) -> None:
+    """f(0) < 1, and points that start at 0 and end at 1."""
+    alpha = np.linspace(0.0, 1.0, 2001)
+    exact = mi.ApproxDPTradeOff(1.0, 0.1)
+    (tmp_path / "f.csv").write_text(rows("alpha,beta", alpha, exact.beta(alpha)))
+    claim = read_claim(str(tmp_path / "f.csv"))
+    assert (claim.beta(alpha) <= exact.beta(alpha) + 1e-12).all()
+    assert np.abs(claim.beta(alpha[1:]) - exact.beta(alpha[1:])).max() < 2e-3
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("alpha,beta\n0,1\n0.5,0.6\n1,0\n", "beta must not increase, and be at most 1 - alpha"),
+        ("alpha,beta\n0,0.4\n0.5,0.5\n1,0\n", "beta must not increase"),
+        ("alpha,beta\n0.5,0.4\n0.4,0.3\n", "alpha must not decrease"),
+        ("alpha,beta\n0,2\n", "beta is 2; it must lie in [0, 1]"),
+        ("alpha,beta\n0,nan\n", "beta holds nan"),
+        ("alpha,tpr\n0,1\n", "it has the columns 'alpha', 'tpr'; it must have alpha and beta alone"),
+        ("alpha,beta\n0,1\n0.5", "line 3 has 1 cells"),
+    ],
+)
+def test_bad_curves(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "f.csv").write_text(text)
+    with pytest.raises(ValueError, match=r"claim: .*f\.csv: ") as error:
+        read_claim(str(tmp_path / "f.csv"))
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["mu", "mu=a", "mu=1,delta=0", "epsilon=1", "epsilon=1,delta=1,mu=2", "", "mu==1", "mu=1,mu=1,"]
+)
+def test_what_is_no_claim(text: str) -> None:
+    with pytest.raises(ValueError, match="it must be mu=1, epsilon=2,delta=1e-5 or the path"):
+        read_claim(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["mu=-1", "mu=nan", "epsilon=-1,delta=0", "epsilon=1,delta=2", "epsilon=inf,delta=0", "no.csv"]
+)
+def test_claims_out_of_range(text: str) -> None:
+    with pytest.raises(ValueError, match=r"mu is|epsilon is|delta is|is no file"):
+        read_claim(text)

@@ -1,0 +1,206 @@
+"""Audits by canaries of one run: published figures, how often the bounds are wrong, and what must be caught."""
+
+import numpy as np
+import pytest
+from scipy.special import ndtri
+from scipy.stats import binom
+
+import mipsim as mi
+from mipsim.audits.one_run import OneRun, guess_plan
+from mipsim.audits.scores import Scores
+from mipsim.theory.one_run import epsilon_bound, mu_bound, p_value, refuses_curve, refuses_gdp
+
+RISK = 0.05
+
+
+def hull(shift: float) -> tuple[int, list[tuple[int, int]]]:
+    """(thresholds, (right, wrong) guesses "in") on the convex hull of 10,000 + 10,000 canary scores at the normal quantiles."""
+    out = ndtri((np.arange(10_000) + 0.5) / 10_000)
+    at = np.append(np.union1d(out, out + shift), np.inf)
+    found: list[tuple[int, int]] = []
+    for c, d in zip(
+        np.searchsorted(out + shift, at).tolist(), np.searchsorted(out, at).tolist(), strict=True
+    ):
+        while len(found) > 1:
+            (a, b), (e, f) = found[-2:]
+            if (e - a) * (d - b) < (f - b) * (c - a):
+                break
+            found.pop()
+        found.append((c, d))
+    return len(found), [(10_000 - a, 10_000 - b) for a, b in found if (a, b) != (10_000, 10_000)]
+
+
+PUBLISHED = {1: (1.13346, 2.164749), 2: (2.311945, 4.7218075), 4: (4.395568, 9.133752)}
+
+
+@pytest.mark.parametrize(
+    "shift", [pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow), 4]
+)
+def test_both_bounds_reproduce_the_published_figures(shift: int) -> None:
+    """Of a public implementation, delta = 1e-6: all thresholds of the hull share the significance of .05, as they do there."""
+    count, thresholds = hull(shift)
+    epsilon = mu = 0.0
+    for right, wrong in sorted(thresholds, key=lambda at: at[1] - at[0]):
+        epsilon = epsilon_bound(20_000, right + wrong, right, 1e-6, RISK / count, epsilon)
+        mu = mu_bound(20_000, right + wrong, right, RISK / count, mu)
+    assert epsilon == pytest.approx(PUBLISHED[shift][0], abs=1e-6)
+    # Their search ends within 1e-6 of mu; epsilon is some 2.7 times as steep.
+    assert float(mi.GaussianTradeOff(mu).epsilon(1e-6)) == pytest.approx(PUBLISHED[shift][1], abs=3e-6)
+
+
+@pytest.mark.parametrize("shift", [1, 2, 4])
+def test_fixed_numbers_of_guesses_show_more_than_the_published_choice(shift: int) -> None:
+    out = ndtri((np.arange(10_000) + 0.5) / 10_000)
+    run = OneRun(Scores.of(np.concatenate([out, out + shift]), np.repeat([0, 1], 10_000)), RISK)
+    curve = mi.GaussianTradeOff(run.mu())
+    assert PUBLISHED[shift][0] < run.epsilon(1e-6) < float(mi.GaussianTradeOff(shift).epsilon(1e-6))
+    assert PUBLISHED[shift][1] < float(curve.epsilon(1e-6)) < float(mi.GaussianTradeOff(shift).epsilon(1e-6))
+
+
+def canaries(rng: np.random.Generator, n: int, mu: float) -> Scores:
+    coins = rng.random(n) < 0.5
+    return Scores.of(rng.normal(size=n) + mu * coins, coins)
+
+
+def misses(n: int, mu: float, runs: int) -> np.ndarray:
+    """How many of so many audits refuse the truth, (mu, epsilon at 1e-5), which is how often their bounds pass it."""
+    rng, epsilon = np.random.default_rng([n, round(2 * mu)]), float(mi.GaussianTradeOff(mu).epsilon(1e-5))
+    missed = np.zeros(2)
+    for _ in range(runs):
+        run = OneRun(canaries(rng, n, mu), RISK)
+        missed += [
+            any(refuses_gdp(n, one.number, one.right, mu, run.risk) for one in run.guesses),
+            any(p_value(n, one.number, one.right, epsilon, 1e-5) <= run.risk for one in run.guesses),
+        ]
+    return missed
+
+
+@pytest.mark.parametrize(("n", "mu"), [(200, 0.0), (2000, 0.0), (1000, 1.0)])
+def test_bounds_are_wrong_as_rarely_as_stated(n: int, mu: float) -> None:
+    """Independent Gaussian canaries, some of which leak nothing; misses of 200 audits below the 1e-9 quantile."""
+    assert (misses(n, mu, 200) <= binom.isf(1e-9, 200, RISK)).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mu", [0.0, 0.5, 1.0, 2.0, 4.0])
+@pytest.mark.parametrize("n", [100, 1000, 10_000])
+def test_the_whole_table(n: int, mu: float) -> None:
+    """2,000 audits a cell: misses below the 1e-6 quantile of the nominal binomial."""
+    assert (misses(n, mu, 2000) <= binom.isf(1e-6, 2000, RISK)).all()
+
+
+def response(rng: np.random.Generator, n: int, epsilon: float) -> Scores:
+    """Canaries that are told by randomised response, each a score of its own: the guarantee is used up to the last."""
+    coins = rng.random(n) < 0.5
+    told = coins ^ (rng.random(n) > 1.0 / (1.0 + np.exp(-epsilon)))
+    return Scores.of(told * 1.0 + 0.5 * rng.random(n), coins)
+
+
+@pytest.mark.parametrize("guesses", [(500, 500), (400, 0)])
+def test_the_bound_of_randomised_response_is_wrong_nearly_as_often_as_stated(
+    guesses: tuple[int, int],
+) -> None:
+    """At delta = 0 the theorem is tight there; 2,000 audits with guesses that were fixed: neither too often nor too rarely."""
+    rng, runs, epsilon = np.random.default_rng(4), 2000, 1.0
+    missed = 0
+    for _ in range(runs):
+        (one,) = OneRun(response(rng, 1000, epsilon), RISK, guesses).guesses
+        missed += p_value(1000, one.number, one.right, epsilon, 0.0) <= RISK
+    assert missed <= binom.isf(1e-9, runs, RISK)
+    assert missed >= binom.ppf(1e-9, runs, RISK / 2)  # discreteness keeps some
+
+
+def test_an_epsilon_five_per_cent_too_small_is_refuted() -> None:
+    rng, runs = np.random.default_rng(5), 20
+    found = [OneRun(response(rng, 20_000, 1.05), RISK, (5000, 5000)) for _ in range(runs)]
+    right = [OneRun(response(rng, 20_000, 1.0), RISK, (5000, 5000)) for _ in range(runs)]
+    refuted, wrongly = (
+        sum(p_value(20_000, 10_000, run.guesses[0].right, 1.0, 0.0) <= RISK for run in several)
+        for several in (found, right)
+    )
+    assert wrongly <= binom.isf(1e-9, runs, RISK)
+    assert refuted > binom.isf(1e-9, runs, RISK)
+
+
+def test_a_number_of_guesses_chosen_for_free_would_be_caught() -> None:
+    """The best of all numbers of guesses, each at the whole failure probability, is wrong far more often than stated."""
+    rng, runs, n = np.random.default_rng(6), 400, 400
+    missed = 0
+    for _ in range(runs):
+        scores = canaries(rng, n, 0.0)
+        found = np.cumsum(scores.member[np.argsort(-scores.values)])
+        r = np.arange(10, n + 1, 5)
+        missed += bool(
+            (binom.sf(found[r - 1] - 1, r, 0.5) <= RISK).any()
+        )  # the p-value at epsilon = delta = 0
+    assert missed > binom.isf(1e-9, runs, RISK)
+
+
+def test_equal_scores_are_ordered_without_the_coins() -> None:
+    """A file sorted by its coins: scores of few values leak nothing by their order."""
+    coins = np.repeat([True, False], 5000)
+    values = np.random.default_rng(7).integers(2, size=10_000).astype(float)
+    run = OneRun(Scores.of(values, coins), RISK)
+    assert run.mu() == 0.0
+    for one in run.guesses:
+        assert (
+            abs(one.right - one.number / 2) <= 6.5 * np.sqrt(one.number) / 2
+        )  # each side fails with probability 1e-10
+
+
+def test_a_promised_curve_is_judged_as_its_mu() -> None:
+    """The same decision by the general recursion with G_mu, whose inverse is by the curve, as by the closed form."""
+    rng = np.random.default_rng(8)
+    run = OneRun(canaries(rng, 2000, 2.0), RISK)
+    mu = run.mu()
+    assert run.refutes(mi.GaussianTradeOff(mu - 1e-6))
+    assert not run.refutes(mi.GaussianTradeOff(mu + 1e-6))
+
+
+def test_a_promise_in_one_direction_is_felt_by_its_symmetric_part() -> None:
+    run = OneRun(canaries(np.random.default_rng(9), 4000, 3.0), RISK)
+    for claim in (mi.FoldedLaplaceTradeOff(1.0), mi.FoldedLaplaceTradeOff(1.0).inverse()):
+        assert run.refutes(claim)
+    assert not run.refutes(
+        mi.ApproxDPTradeOff(0.0, 0.5)
+    )  # delta gives all away at times: one run shows nothing against it
+
+
+def test_the_plan_is_fixed_by_the_number_of_canaries() -> None:
+    for n in (100, 101, 12_345):
+        plan = guess_plan(n)
+        assert all(16 <= a + b + 1 <= n + 1 for a, b in plan)
+        assert len(set(plan)) == len(plan)
+
+
+def test_all_right_guesses_by_hand() -> None:
+    """r of r right under (epsilon, 0): q^r, q = 1 / (1 + e^-epsilon)."""
+    assert epsilon_bound(50, 20, 20, 0.0, 0.01) == pytest.approx(-np.log(0.01 ** (-1 / 20) - 1), abs=1e-8)
+    assert epsilon_bound(50, 20, 20, 0.0, 0.01, least=9.0) == 9.0
+    assert epsilon_bound(50, 20, 10, 0.0, 0.01) == 0.0
+
+
+def test_the_recursion_by_hand() -> None:
+    """One guess of one canary, right: r = s, h = 0, then h = f; refused where s + 0 (h - 0) + h > 1, here f(s) = s / 2."""
+    assert refuses_curve(1, 1, 1, lambda tpr: tpr / 2.0, 0.7)
+    assert not refuses_curve(1, 1, 1, lambda tpr: tpr / 2.0, 0.6)
+
+
+@pytest.mark.parametrize(
+    ("guesses", "words"),
+    [
+        ((0, 0), r"guesses is \(0, 0\); together they must be from 1 to the 100 canaries"),
+        ((80, 30), r"guesses is \(80, 30\)"),
+        ((-1, 30), r"guesses\[0\] is -1"),
+        (5, "guesses is 5; it must be a pair"),
+    ],
+)
+def test_bad_guesses(guesses, words: str) -> None:
+    scores = Scores.of(np.arange(100.0), np.tile([0, 1], 50))
+    with pytest.raises(ValueError, match=words):
+        OneRun(scores, RISK, guesses)
+
+
+def test_coins_that_were_not_fair() -> None:
+    with pytest.raises(ValueError, match="100 of 1,000 canaries are in; fair coins would hardly give that"):
+        OneRun(Scores.of(np.arange(1000.0), np.arange(1000) < 100), RISK)

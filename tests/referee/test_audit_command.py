@@ -1,0 +1,149 @@
+"""`mipsim audit`: exit codes, what is printed and written, what is refused."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mipsim as mi
+from mipsim.referee.command import main
+from mipsim.referee.reporting.audit_page import report_audit
+
+RNG = np.random.default_rng(0)
+MEMBER = np.tile([0, 1], 300)
+VALUES = RNG.normal(size=600) + 1.5 * MEMBER
+
+
+def write(path: str, header: str, *columns: object) -> None:
+    lines = [",".join(map(str, row)) for row in zip(*(np.asarray(c).tolist() for c in columns), strict=True)]
+    Path(path).write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("plain.csv", "score,member", VALUES, MEMBER)
+    write("coins.csv", "score,coin", VALUES, MEMBER)
+    write("runs.csv", "score,label,cluster", VALUES, MEMBER, [f"run{i // 3}" for i in range(600)])
+    np.savez("worlds.npz", members=VALUES[MEMBER == 1], non_members=VALUES[MEMBER == 0])
+
+
+@pytest.mark.parametrize(
+    ("file", "design"), [("plain.csv", "independent"), ("worlds.npz", "independent"), ("coins.csv", "one-run"), ("runs.csv", "clustered")]
+)  # fmt: skip
+def test_an_audit_is_printed_and_written(file: str, design: str, capsys) -> None:
+    assert (
+        main(
+            [
+                "audit",
+                file,
+                "--design",
+                design,
+                "--claim",
+                "mu=0.1",
+                "--confidence",
+                "0.95",
+                "--out",
+                "report",
+            ]
+        )
+        == 0
+    )
+    said = capsys.readouterr().out
+    assert said.startswith("REFUTED: mu=0.1, by an audit of 600 scores")
+    assert "report: report" in said
+    data = json.loads(Path("report/results.json").read_text(encoding="utf-8"))
+    again = mi.audit(file, design=design, claim="mu=0.1", confidence=0.95)
+    assert data == again.to_dict()
+    page = Path("report/index.html").read_text(encoding="utf-8")
+    assert '<span class="badge refuted">REFUTED</span>' in page
+    assert "http" not in page.replace("http://www.w3.org", "")
+    assert ("data:image/png" in page) == (design != "one-run")
+    assert sorted(path.name for path in Path("report").iterdir()) == ["index.html", "results.json"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["nowhere.npz", "--design", "independent"], "nowhere.npz is no file"),
+        (["scores.txt", "--design", "independent"], "scores.txt is neither .npz nor .csv"),
+        (["cut.npz", "--design", "independent"], "cut.npz: it is no whole .npz archive"),
+        (
+            ["plain.csv", "--design", "one-run"],
+            'plain.csv: it has no coin; design "one-run" needs the fair coin',
+        ),
+        (["plain.csv", "--design", "clustered"], "plain.csv: it has no cluster"),
+        (["runs.csv", "--design", "independent"], "runs.csv: 600 scores are in 200 clusters"),
+        (["plain.csv", "--design", "independent", "--claim", "mu=x"], "claim is 'mu=x'"),
+        (["plain.csv", "--design", "independent", "--claim", "no.csv"], "claim: no.csv is no file"),
+        (["plain.csv", "--design", "independent", "--confidence", "2"], "confidence is 2.0"),
+        (["plain.csv", "--design", "independent", "--guesses", "5", "5"], "guesses is given for the design"),
+        (["coins.csv", "--design", "one-run", "--guesses", "0", "0"], "guesses is (0, 0)"),
+        (["nan.csv", "--design", "independent"], "nan.csv: scores holds nan at index 3"),
+    ],
+)
+def test_bad_input_is_one_sentence_exit_code_2_and_nothing_is_written(capsys, arguments, says: str) -> None:
+    Path("cut.npz").write_bytes(Path("worlds.npz").read_bytes()[:-30])
+    write("nan.csv", "score,member", np.where(np.arange(600) == 3, np.nan, VALUES), MEMBER)
+    assert main(["audit", *arguments, "--out", "report"]) == 2
+    said = capsys.readouterr()
+    assert says in said.err
+    assert said.err.count("\n") == 1
+    assert said.out == ""
+    assert not Path("report").exists()
+
+
+def test_what_the_parser_refuses_and_tells(capsys) -> None:
+    assert main(["audit", "plain.csv"]) == 2
+    assert "--design" in capsys.readouterr().err
+    assert main(["audit", "plain.csv", "--design", "guessed"]) == 2
+    assert main(["--help"]) == 0
+    assert "audit" in capsys.readouterr().out
+    assert main(["audit", "--help"]) == 0
+    assert "one-run: all scores are of canaries" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_report_that_cannot_be_written_loses_no_result(capsys) -> None:
+    Path("taken").write_text("mine")
+    assert (
+        main(["audit", "plain.csv", "--design", "independent", "--confidence", "0.9", "--out", "taken"]) == 2
+    )
+    said = capsys.readouterr()
+    assert "mu " in said.out
+    assert "--out is 'taken'" in said.err
+    assert Path("taken").read_text() == "mine"
+
+
+def test_a_full_disk_is_exit_code_1_and_ctrl_c_130(monkeypatch, capsys) -> None:
+    arguments = ["audit", "coins.csv", "--design", "one-run", "--out", "report"]
+
+    def full(path: Path, text: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mipsim.referee.reporting.audit_page.write_atomically", full)
+    assert main(arguments) == 1
+    assert "the report cannot be written: No space left on device" in capsys.readouterr().err
+    monkeypatch.setattr("mipsim.referee.audit_command.audit", stopped)
+    assert main(arguments) == 130
+    assert "interrupted" in capsys.readouterr().err
+
+
+def test_as_a_module() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "mipsim", "audit", "coins.csv", "--design", "one-run"], capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("audit of 600 scores, design one-run")
+
+
+def test_what_is_no_audit(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="audit is str; it must be what"):
+        report_audit("a", tmp_path)  # type: ignore[arg-type]
