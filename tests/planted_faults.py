@@ -246,6 +246,35 @@ FAULTS: tuple[Fault, ...] = (
         "any(verdict is Verdict.CONFIRMED for verdict in verdicts)",
         ("tests/referee/test_judge.py::test_one_refuted_point_refutes_and_all_confirm",),
     ),
+    # Audits of scores.
+    Fault(
+        "equal canary scores in the order of their file",
+        "mipsim/audits/one_run.py",
+        "shuffled = np.random.default_rng([_SEED, n]).permutation(n)",
+        "shuffled = np.arange(n)",
+        ("tests/audits/test_one_run.py::test_equal_scores_are_ordered_without_the_coins",),
+    ),
+    Fault(
+        "numbers of guesses that are not paid for",
+        "mipsim/audits/one_run.py",
+        "self.canaries, self.risk = n, risk / len(plan)",
+        "self.canaries, self.risk = n, risk",
+        ("tests/audits/test_audit.py::test_guesses_that_were_fixed_are_paid_for_alone",),
+    ),
+    Fault(
+        "the highest score of each cluster",
+        "mipsim/audits/clusters.py",
+        "np.lexsort((rng.random(scores.values.size), other, scores.cluster))",
+        "np.lexsort((-scores.values, other, scores.cluster))",
+        ("tests/audits/test_clusters.py",),
+    ),
+    Fault(
+        "a promise confirmed by scores that do not refute it",
+        "mipsim/audits/audit.py",
+        "Verdict.REFUTED if refuted else Verdict.INCONCLUSIVE",
+        "Verdict.REFUTED if refuted else Verdict.CONFIRMED",
+        ("tests/audits/test_audit.py",),
+    ),
     # Rare games.
     Fault(
         "a tilted game accepted one time too often",

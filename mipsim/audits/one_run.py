@@ -9,6 +9,7 @@ from scipy.stats import binom
 
 from mipsim._validation import whole
 from mipsim.audits.scores import Scores
+from mipsim.bands.family_bound import least_beta
 from mipsim.theory.one_run import epsilon_bound, mu_bound, refuses_curve
 from mipsim.tradeoff.base import AbstractTradeOff
 
@@ -120,7 +121,7 @@ class OneRun:
         )  # coins exchange the worlds: what is promised in one direction bounds the other by its inverse
 
         def fpr_at(tpr: float) -> float:
-            return float(both.beta(1.0 - tpr))
+            return float(least_beta(both, 1.0 - tpr))
 
         return any(
             refuses_curve(self.canaries, one.number, one.right, fpr_at, self.risk) for one in self.guesses

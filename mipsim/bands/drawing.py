@@ -120,4 +120,9 @@ def _caption(curve: AbstractPlayedTradeOff, claim: AbstractTradeOff | None) -> s
     if curve.out_games == curve.in_games:
         games = f"{curve.out_games:,} games in each world"
     shaded = f"shaded: {_band_label(curve)} over {curve.thresholds.size} thresholds"
-    return f"{games}; {shaded}" + ("" if claim is None else f"; dashed: {claim}")
+    if claim is None:
+        return f"{games}; {shaded}"
+    words = str(claim)
+    if "\n" in words:  # of a curve of many points, a line for each of its arrays
+        words = type(claim).__name__
+    return f"{games}; {shaded}; dashed: {words}"

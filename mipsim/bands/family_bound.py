@@ -46,9 +46,21 @@ def gdp() -> Family:
 def probit_gap(claim: AbstractTradeOff) -> Family:
     """A claimed curve f that is theta probits too high: g_theta(a) = Phi(Phi^-1(f(a)) - theta), which is f at theta = 0.
 
-    theta(a, b) = Phi^-1(f(a)) - Phi^-1(b) is the gap; where it is above 0, f is no bound on power.
+    theta(a, b) = Phi^-1(f(a)) - Phi^-1(b) is the gap; where it is above 0, f is no bound on power. Of a curve that is known
+    between bounds the lower one is f.
     """
-    return Family(((claim.probit_beta, _probit),))
+    return Family(((lambda rate: least_probit(claim, rate), _probit),))
+
+
+def least_beta(claim: AbstractTradeOff, alpha: object) -> np.ndarray:
+    """f(alpha), or its lower bound where the curve is known between bounds; any shape."""
+    bracket = getattr(claim, "beta_bracket", None)
+    return claim.beta(alpha) if bracket is None else np.asarray(bracket(alpha)[0])
+
+
+def least_probit(claim: AbstractTradeOff, alpha: object) -> np.ndarray:
+    """Phi^-1 of `least_beta`."""
+    return claim.probit_beta(alpha) if not hasattr(claim, "beta_bracket") else ndtri(least_beta(claim, alpha))
 
 
 def _probit(rate: np.ndarray) -> np.ndarray:

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from mipsim.audits import audit
-from mipsim.audits.audit import CONFIDENCE, DELTA, DESIGNS
+from mipsim.audits.audit import CONFIDENCE, DELTA
 from mipsim.audits.claims import FORMS
+from mipsim.audits.result import DESIGNS
 
 
 def add_to(commands: Any) -> None:

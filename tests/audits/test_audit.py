@@ -7,7 +7,7 @@ import pytest
 
 import mipsim as mi
 from mipsim import referee as rf
-from mipsim.audits.audit import down
+from mipsim.audits.result import down
 from mipsim.bands import CurveBand
 
 RNG = np.random.default_rng(0)
@@ -40,6 +40,10 @@ def test_bounds_show_themselves(fewer_draws, design: str) -> None:
     assert plain["mu_lower_bound"] == one.mu_lower_bound
     assert plain["scores"]["used"] == (500 if design == "clustered" else 2000)
     assert plain["claim"] is None
+    if one.curve is not None:
+        assert [plain["band"]["fnr_low"][2], plain["band"]["fnr_high"][2]] == [
+            float(end) for end in one.curve.band(0.01)
+        ]
     assert (one.advantage_lower_bound is None) == (design == "one-run")
 
 
@@ -85,6 +89,13 @@ def test_the_gap_to_a_gaussian_promise_is_the_bound_of_mu_less_it(fewer_draws) -
             curve.mu_lower_bound() - mu, abs=1e-9
         )
     assert curve.gap_lower_bound(mi.GaussianTradeOff(3.0)) == 0.0
+
+
+@pytest.mark.parametrize("design", ["independent", "one-run"])
+def test_a_promise_known_between_bounds_is_refuted_by_its_lower_one(fewer_draws, design: str) -> None:
+    low, high = mi.GaussianTradeOff(6.0), mi.GaussianTradeOff(0.1)
+    assert found(design, mi.BoundedTradeOff(low, high)).verdict is rf.Verdict.INCONCLUSIVE
+    assert found(design, mi.BoundedTradeOff(high, high)).verdict is rf.Verdict.REFUTED
 
 
 def test_the_gap_by_hand() -> None:

@@ -1,0 +1,203 @@
+"""What an audit has shown, and how it shows itself."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mipsim.audits.one_run import Guesses
+from mipsim.bands.drawing import inline_png
+from mipsim.bands.empirical import EmpiricalTradeOff
+from mipsim.bands.printed import Printed
+from mipsim.bands.verdict import Verdict
+from mipsim.tradeoff import GaussianTradeOff
+from mipsim.tradeoff.base import AbstractTradeOff
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DESIGNS = {
+    "independent": "every score is of a game of its own, independent of the others and equally distributed in its world",
+    "one-run": "all scores are of canaries of one training run, each put in by a fair coin",
+    "clustered": "clusters of scores are independent of each other; within a cluster anything goes",
+}
+"""What each design promises of the scores; nothing in the scores can show that it is so."""
+FPRS = (1e-4, 1e-3, 0.01, 0.02, 0.05, *(round(0.1 * k, 1) for k in range(1, 10)))
+"""At which the band is written as data."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit(Printed):
+    """What scores show of a mechanism: lower bounds of what leaks, and whether they refute a promised guarantee.
+
+    Each bound is one-sided and holds with `confidence` by itself; so does the verdict. Choosing among thresholds, or among numbers
+    of guesses, is paid for in each.
+
+    Attributes:
+        design: "independent", "one-run" or "clustered".
+        confidence: in (0, 1).
+        delta: at which epsilon is bounded.
+        in_scores, out_scores: how many scores there are of each world.
+        clusters: how many independent clusters, or None.
+        used: how many scores decide: all, or one of each cluster.
+        mu_lower_bound: the mechanism is not mu-GDP for any mu below this.
+        epsilon_lower_bound: it is not (epsilon, delta)-DP for any epsilon below this.
+        advantage_lower_bound: some test has at least this TPR - FPR; None for one run, which cannot tell: a mechanism that gives
+            everything away with probability v, and else nothing, has advantage v and in one run all guesses right, or none.
+        gap_lower_bound: how far the attack passes below a promised curve, in probits; None without such a promise.
+        curve: the trade-off curve with its simultaneous band; None for one run.
+        guesses: what was guessed about the canaries of one run; empty for the others.
+        claim: the promised guarantee, or None.
+        promise: the same in words.
+        verdict: REFUTED or INCONCLUSIVE, never CONFIRMED: scores cannot confirm a guarantee; None without a claim.
+        says: the verdict in a sentence.
+        source, digest: file of the scores and its SHA-256; "" for arrays.
+        higher_is_in: whether members' scores are mostly the higher ones, as an audit takes them to be.
+
+    Examples:
+        >>> import mipsim as mi, numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> member = np.repeat([0, 1], 5000)
+        >>> found = mi.audit(rng.normal(size=10_000) + member, member, design="independent", claim="mu=0.5", confidence=0.95)
+        >>> found.verdict, round(found.mu_lower_bound, 1)
+        (<Verdict.REFUTED: 'REFUTED'>, 0.9)
+    """
+
+    design: str
+    confidence: float
+    delta: float
+    in_scores: int
+    out_scores: int
+    clusters: int | None
+    used: int
+    mu_lower_bound: float
+    epsilon_lower_bound: float
+    advantage_lower_bound: float | None
+    gap_lower_bound: float | None
+    curve: EmpiricalTradeOff | None
+    guesses: tuple[Guesses, ...]
+    claim: AbstractTradeOff | None
+    promise: str
+    verdict: Verdict | None
+    says: str
+    source: str
+    digest: str
+    higher_is_in: bool
+
+    @property
+    def eta_lower_bound(self) -> float | None:
+        """Some test guesses the world right with probability at least 1/2 + this: half of the advantage."""
+        return None if self.advantage_lower_bound is None else 0.5 * self.advantage_lower_bound
+
+    @property
+    def epsilon_if_gdp(self) -> float:
+        """The epsilon at `delta` of a Gaussian mechanism with `mu_lower_bound`: a bound only if the mechanism's curve is some G_mu."""
+        return float(GaussianTradeOff(self.mu_lower_bound).epsilon(self.delta))
+
+    def plot(self) -> Figure:
+        """Draw the curve with its band, and a promised one dashed; returns the new figure.
+
+        Raises:
+            ValueError: for one run, whose canaries are not independent: there is no band.
+        """
+        if self.curve is None:
+            raise ValueError(
+                'design is "one-run", whose scores are not independent; there is no band to draw'
+            )
+        return self.curve.plot(self.claim)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data, numbers, text, lists and None; of the curve its simultaneous band at `FPRS`."""
+        low, high = (None, None) if self.curve is None else self.curve.band(FPRS)
+        return {
+            "design": self.design,
+            "assumes": DESIGNS[self.design],
+            "confidence": self.confidence,
+            "scores": {"in": self.in_scores, "out": self.out_scores, "used": self.used},
+            "clusters": self.clusters,
+            "mu_lower_bound": self.mu_lower_bound,
+            "epsilon_lower_bound": self.epsilon_lower_bound,
+            "delta": self.delta,
+            "epsilon_if_gdp": self.epsilon_if_gdp,
+            "advantage_lower_bound": self.advantage_lower_bound,
+            "eta_lower_bound": self.eta_lower_bound,
+            "gap_lower_bound": self.gap_lower_bound,
+            "band": None
+            if low is None or high is None
+            else {"fpr": list(FPRS), "fnr_low": low.tolist(), "fnr_high": high.tolist()},
+            "guesses": [{"in": one.inside, "out": one.outside, "right": one.right} for one in self.guesses],
+            "claim": self.promise or None,
+            "verdict": None if self.verdict is None else str(self.verdict),
+            "says": self.says or None,
+            "higher_is_in": self.higher_is_in,
+            "source": self.source or None,
+            "sha256": self.digest or None,
+        }
+
+    def _title(self) -> str:
+        judged = "" if self.verdict is None else f"{self.verdict}: {self.promise}, by an "
+        return f"{judged}audit of {self.in_scores + self.out_scores:,} scores, design {self.design}, confidence {self.confidence:.9g}"
+
+    def _lines(self) -> list[tuple[str, str]]:
+        lines = [
+            ("assumes", DESIGNS[self.design]),
+            ("scores", f"{self.in_scores:,} in, {self.out_scores:,} out"),
+        ]
+        if self.clusters is not None:
+            lines.append(("clusters", f"{self.clusters:,}; one score of each is judged"))
+        if not self.higher_is_in:
+            lines.append(
+                ("order", 'scores of the world "in" are mostly lower; higher counts as "in" (negate losses)')
+            )
+        if self.guesses:
+            lines.append(("guesses", self._guessed()))
+        lines += [
+            ("mu", f"at least {down(self.mu_lower_bound)}"),
+            ("epsilon", f"at least {down(self.epsilon_lower_bound)} at delta = {self.delta:g}"),
+            ("", f"(if the curve is some G_mu, at least {down(self.epsilon_if_gdp)})"),
+        ]
+        if self.design == "one-run" and self.epsilon_lower_bound == 0.0 < self.mu_lower_bound:
+            lines.append(
+                ("", f"(the theorem of epsilon pays canaries x delta = {self.used * self.delta:.2g})")
+            )
+        if self.advantage_lower_bound is not None and self.eta_lower_bound is not None:
+            lines.append(("advantage", f"at least {down(self.advantage_lower_bound)}"))
+            lines.append(("eta", f"at least {down(self.eta_lower_bound)}"))
+        if self.curve is not None:
+            low, high = self.curve.auc_interval()
+            lines.append(("AUC", f"[{low:.4g}, {high:.4g}], from the simultaneous band of the curve"))
+        if self.verdict is not None:
+            lines.append(("promised", self.promise))
+            lines.append(("verdict", f"{self.verdict}: {self.says}"))
+        return lines
+
+    def _guessed(self) -> str:
+        best = max(self.guesses, key=lambda one: (one.right - one.number / 2.0) / math.sqrt(one.number))
+        tried = (
+            "fixed beforehand"
+            if len(self.guesses) == 1
+            else f"one of {len(self.guesses)} numbers of guesses tried and paid for"
+        )
+        return (
+            f'{best.right:,} of {best.number:,} right ({best.inside:,} "in", {best.outside:,} "out"), {tried}'
+        )
+
+    def _html_picture(self) -> str:
+        if self.curve is None:
+            return ""
+        picture = inline_png(self.curve, self.claim)
+        return f'<img alt="trade-off curve with its band" src="data:image/png;base64,{picture}">'
+
+
+def down(bound: float) -> str:
+    """A lower bound with four digits, rounded down.
+
+    Examples:
+        >>> down(0.99999), down(12.3456), down(0.0), down(1e-7)
+        ('0.9999', '12.34', '0', '0')
+    """
+    if bound == math.inf:
+        return "inf"
+    digits = 4 if bound < 1.0 else max(0, 3 - int(math.log10(bound)))
+    return f"{math.floor(bound * 10**digits) / 10**digits:.10g}"
