@@ -144,7 +144,7 @@ def merged(
     size = np.abs(values[np.isfinite(values)]).max(initial=0.0)
     with np.errstate(invalid="ignore"):
         first = np.concatenate([[True], ~(np.diff(values) <= _MERGE * size) & (values[1:] != values[:-1])])
-    _split_chains(values, first, _MERGE * size)
+    split_chains(values, first, _MERGE * size)
     group = np.cumsum(first) - 1
     count = int(group[-1]) + 1
     most = int(np.bincount(group).max())
@@ -153,13 +153,13 @@ def merged(
         np.bincount(group, out[order], count),
         np.bincount(group, inside[order], count),
         lost + (most - 1) * EPS,
-        moved + float(_widths(values, first)[-1].max()),
+        moved + float(group_widths(values, first)[-1].max()),
     )
 
 
-def _split_chains(values: np.ndarray, first: np.ndarray, widest: float) -> None:
+def split_chains(values: np.ndarray, first: np.ndarray, widest: float) -> None:
     """Let groups of sorted values begin anew where they would grow wider than allowed: `first` is changed."""
-    starts, ends, widths = _widths(values, first)
+    starts, ends, widths = group_widths(values, first)
     wide = widths > widest
     for start, end in zip(starts[wide].tolist(), ends[wide].tolist(), strict=True):
         while True:
@@ -169,7 +169,7 @@ def _split_chains(values: np.ndarray, first: np.ndarray, widest: float) -> None:
             first[start] = True
 
 
-def _widths(values: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def group_widths(values: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Where groups of sorted values begin and end, and how wide they are."""
     starts = np.flatnonzero(first)
     ends = np.append(starts[1:], values.size)

@@ -69,7 +69,8 @@ class Bracket:
             low = low + np.where(j > last, 0.0, self.low[world, np.minimum(j, last)])
             high = high + self.high[world, np.maximum(i, 0)]
         most = min(1.0, 1.0 - self.below[world] + self.error[world] + 4.0 * UNIT)
-        return np.clip(low - self.error[world], 0.0, most), np.clip(high + self.error[world], 0.0, most)
+        high = np.where(x == np.inf, 0.0, np.clip(high + self.error[world], 0.0, most))
+        return np.minimum(np.clip(low - self.error[world], 0.0, most), high), high
 
     @cached_property
     def middle(self) -> np.ndarray:
@@ -82,7 +83,9 @@ class Bracket:
         known = self.heavy_above(x, world)
         if self.grid.size:
             known = known + np.interp(x, self.grid, self.middle[world])
-        return np.clip(known, 0.0, 1.0 - self.below[world])
+        finite = 1.0 - self.below[world]
+        known = np.clip(known, 0.0, finite)
+        return np.where(np.isinf(x), np.where(x > 0.0, 0.0, finite), known)
 
     @cached_property
     def error_bound(self) -> float:

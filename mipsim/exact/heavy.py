@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import block_diag
 
+from mipsim.exact.atoms import group_widths, split_chains
 from mipsim.exact.independent import Independent, Stack
 from mipsim.exact.rounding import UNIT
 
@@ -90,15 +91,16 @@ def _sum(
 
 
 def _merged(values: np.ndarray, masses: np.ndarray, rounding: float) -> tuple[np.ndarray, np.ndarray, float]:
-    """Sorted values, ties together, and the widest span of values that were taken to be one."""
+    """Sorted values, ties together, and the widest span of values that were taken to be one: no more than nearness."""
     if values.size == 0:
         return values, masses, 0.0
     order = np.argsort(values, kind="stable")
     values, masses = values[order], masses[:, order]
     near = max(_MERGE * float(np.abs(values).max()), 2.0 * rounding)
     first = np.concatenate([[True], np.diff(values) > near])
-    start = np.flatnonzero(first)
-    span = float(np.max(values[np.append(start[1:], values.size) - 1] - values[start]))
+    split_chains(values, first, near)
+    start, _, widths = group_widths(values, first)
+    span = float(widths.max())
     return values[start], np.add.reduceat(masses, start, axis=1), span
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gamma, ndtr, ndtri
+from scipy.special import gammaln, ndtr, ndtri
 
 from mipsim.exact.z_estimators import World
 from mipsim.tradeoff.base import AbstractTradeOff, rates
@@ -21,7 +21,11 @@ THIRD: dict[str, Callable[[float], float]] = {
     "exponential": lambda _: float(12 / np.e - 2),
     "laplace": lambda _: 6 / 2**1.5,
     "uniform": lambda _: 12**1.5 / 32,
-    "student": lambda k: float((k - 2) ** 1.5 * gamma((k - 3) / 2) / (np.sqrt(np.pi) * gamma(k / 2))),
+    "student": lambda k: (
+        float((k - 2) ** 1.5 * np.exp(gammaln((k - 3) / 2) - gammaln(k / 2)) / np.sqrt(np.pi))
+        if k > 3
+        else np.inf
+    ),
 }
 """Law -> parameter -> E|X - mean|^3 / sd^3."""
 

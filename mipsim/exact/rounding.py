@@ -19,6 +19,7 @@ Bounded = tuple[ComplexArray, np.ndarray]
 
 EPS = 2.0**-52
 UNIT = 2.0**-53  # the unit roundoff
+_LEAST_SCALE = 2e-5  # of the largest: (1.5 / 2e-5)^60, the highest power of the series, is below 1e293
 _TINY = 1e-300  # in the place of a modulus of 0
 _BLOCK = 2**17  # complex numbers of a batch: 2 MiB
 _SPLIT = 2.0**27 + 1.0  # halves the digits of a float64
@@ -98,9 +99,10 @@ class PowerSums:
         self.sizes = np.stack([np.cumsum(np.abs(power)) for power in powers])
 
     def small(self, s: ComplexArray) -> int:
-        """How many of the sorted scales have |x s| <= radius for every s."""
+        """How many of the sorted scales have |x s| <= radius for every s; none if powers in units of the largest would overflow."""
         most = float(np.abs(s).max(initial=0.0))
-        return int(np.searchsorted(np.abs(self.scales) * most, self.radius, side="right"))
+        count = int(np.searchsorted(np.abs(self.scales) * most, self.radius, side="right"))
+        return count if count and np.abs(self.scales[count - 1]) > _LEAST_SCALE * self.unit else 0
 
     def value(self, count: int, s: ComplexArray) -> ComplexArray:
         """The sum over the first `count` scales, shape of s."""

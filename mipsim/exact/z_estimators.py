@@ -223,8 +223,12 @@ def _regression(n: int, p: int, a: float, r: float) -> Worlds:
 
     With h = a / Y, Y ~ chi-square (n - p + 1 degrees of freedom out, n - p in, the target being the n-th row): given Y the
     score is normal, out of variance h, in of mean r h/(1 + h) and variance h/(1 + h)^2. 1/(Y + a) lies between 1/Y - a/Y^2 and that
-    plus a^2/Y^3, and 1/(Y + a)^2 between 1/Y^2 - 2a/Y^3 and 1/Y^2.
+    plus a^2/Y^3, and 1/(Y + a)^2 between 1/Y^2 - 2a/Y^3 and 1/Y^2; both are positive, whatever the lower bounds are.
     """
+    if n - p < 7:
+        raise ValueError(
+            f"n is {n}; it must be at least {p + 7}, so that E Y^-3 is finite with {p} coefficients"
+        )
     i1, i2, _ = _inverse(n - p + 1)
     out = World(0.0, n * i1, 0.0, variance_spread=n**2 * (i2 - i1**2))
     i1, i2, i3 = _inverse(n - p)
@@ -234,8 +238,8 @@ def _regression(n: int, p: int, a: float, r: float) -> Worlds:
     variance, variance_error = n * (first - a * second), n * (first_error + a * second_error)
     inside = World(
         mean * first, variance, 0.0, abs(mean) * first_error, variance_error,
-        mean_spread=mean**2 * max(second + second_error - (first - first_error) ** 2, 0.0),
-        variance_spread=max(n**2 * i2 - (variance - variance_error) ** 2, 0.0),
+        mean_spread=mean**2 * max(second + second_error - max(first - first_error, 0.0) ** 2, 0.0),
+        variance_spread=max(n**2 * i2 - max(variance - variance_error, 0.0) ** 2, 0.0),
     )  # fmt: skip
     return out, inside
 
@@ -250,8 +254,8 @@ def _inverse(df: int) -> tuple[float, float, float]:
 def logit_piece(theta: float, agrees: bool) -> Piece:
     """Logistic regression through 0 with x = -1 or 1 evenly: thetahat = logit(S / n), S the records with y = 1{x = 1}.
 
-    S ~ Binomial(n, p), in 1{agrees} + Binomial(n - 1, p); the moments are sums over 14 standard deviations. The ratio is that of
-    the two binomial laws, since S is a function of thetahat.
+    S ~ Binomial(n, p), in 1{agrees} + Binomial(n - 1, p); the moments are sums over 14 standard deviations and 64 counts. The
+    ratio is that of the two binomial laws, since S is a function of thetahat; where it is infinite, its moments leave it out.
     """
     p = float(expit(theta))
 
@@ -262,16 +266,21 @@ def logit_piece(theta: float, agrees: bool) -> Piece:
     def moments(n: int, of: Callable[[np.ndarray], np.ndarray]) -> Worlds:
         found = []
         for member in (0, 1):
-            reach = 14 * np.sqrt(n * p * (1 - p)) + 3
+            # Beyond 14 deviations and 63 counts lies less than 1e-40, by Bernstein's inequality; n - 1 trials have a mean 1 less at most.
+            reach = 14 * np.sqrt(n * p * (1 - p)) + 64
             s = np.arange(max(0, int(n * p - reach)), min(n - member, int(n * p + reach)) + 1)
             mass = _binomial(s, n - member, p)
-            values = of(s + float(member and agrees))
+            with np.errstate(divide="ignore"):
+                values = of(s + float(member and agrees))
+            finite = np.isfinite(values)
+            beyond = 1e-40 + float(mass[~finite].sum())
+            mass, values = mass[finite] / mass[finite].sum(), values[finite]
             centre = float(mass @ values)
             gap = values - centre
             # Rounding of the masses: relative 1e-10 up to n = 1e9, against deviations of this size.
             rounding = 1e-10 * float(mass @ np.abs(gap))
             third = float(mass @ np.abs(gap) ** 3)
-            found.append(World(centre, float(mass @ gap**2), third, rounding, elsewhere=1e-40))
+            found.append(World(centre, float(mass @ gap**2), third, rounding, elsewhere=beyond))
         return found[0], found[1]
 
     def worlds(n: int) -> Worlds:

@@ -214,3 +214,16 @@ def test_a_planted_fault_leaves_the_bracket(fault: str, route: str, monkeypatch:
 
     collect()
     assert max(found) > 1e-6
+
+
+def test_no_score_is_infinite_but_where_the_terms_are() -> None:
+    rng = np.random.default_rng(0)
+    one = Stack(rng.normal(size=(30, 3)), np.full((2, 30, 3), 0.33), np.ones((2, 30), int))
+    total = Independent((one,), np.zeros(2))
+    found = bracket(total, below=1.0 - total.finite)
+    ends = np.array([-np.inf, np.inf])
+    for world in (0, 1):
+        low, high = found.above_bounds(ends, world)
+        assert low[1] == high[1] == found.estimate(ends, world)[1] == 0.0
+        assert found.estimate(ends, world)[0] == total.finite[world]
+        assert low[0] <= total.finite[world] <= high[0]

@@ -5,6 +5,7 @@ Each case exceeded its bound once; a law may refuse, or say that it knows little
 
 from dataclasses import replace
 from fractions import Fraction
+from math import comb
 from typing import Any
 
 import jax.numpy as jnp
@@ -16,6 +17,7 @@ import mipsim as mi
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractLinearAttack
 from mipsim.exact import exact_law
 from mipsim.exact.atoms import merged
+from mipsim.exact.bracketed import BracketLaw
 from mipsim.exact.contours import find_saddlepoints
 from mipsim.exact.discrete_rows import BernoulliRow
 from mipsim.exact.inversion import InvertedLaw
@@ -47,6 +49,18 @@ class Parabolas(AbstractAdditiveAttack):
 
     def contributions(self, target: Any, output: Any) -> Any:
         return self.curve * output**2 + self.level
+
+    def link(self, target: Any, total: Any) -> Any:
+        return total
+
+
+class Slopes(AbstractAdditiveAttack):
+    """Terms w x, as those of a score that is not known to be linear."""
+
+    w: np.ndarray
+
+    def contributions(self, target: Any, output: Any) -> Any:
+        return jnp.asarray(self.w) * output
 
     def link(self, target: Any, total: Any) -> Any:
         return total
@@ -142,6 +156,33 @@ def test_atoms_in_a_chain_are_not_all_one(scale: float) -> None:
     law: Any = exact_law(game, attack)  # a threshold that is so near to an atom is on it
     least, most = (binom.sf(50, n, 0.5) + a[50] * (a @ (away < d)) for d in (-2.0 * law.near, 2.0 * law.near))
     assert least - 1e-12 <= float(law.sf(x, inside=False)) <= most + 1e-12
+
+
+def test_atoms_in_a_chain_are_not_all_one_in_a_bracket() -> None:
+    """Two coordinates of 201 counts each, too many to be multiplied out as atoms."""
+    n, small = 200, 1e-10
+    a = binom.pmf(np.arange(n + 1), n, 0.5)
+    game = mi.FixedTarget(MEAN, mi.Bernoulli([0.5, 0.5]), n, [1.0, 1.0])
+    law: Any = exact_law(game, Slopes(np.array([n, n * small])))
+    assert isinstance(law, BracketLaw)
+    assert law.bounds.slack < 2e-12 * n
+    x = 100 + small * 100.5
+    away = (x - 100) - small * np.arange(n + 1)
+    # A threshold so near to an atom is on it.
+    least, most = (binom.sf(100, n, 0.5) + a[100] * (a @ (away < d * law.bounds.slack)) for d in (-2.0, 2.0))
+    assert least - law.error_bound <= float(law.sf(x, inside=False)) <= most + law.error_bound
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("tiny", [1e-6, 1e-9, 1e-12])
+def test_scales_far_apart(tiny: float) -> None:
+    """Three uniforms, and as many that hardly count: powers of the ratio of their scales overflowed, and the law was refused."""
+    game = mi.FixedTarget(MEAN, mi.Uniform(np.zeros(2), np.ones(2)), 3, [0.5, 0.5])
+    law = exact_law(game, Weighted(np.array([3.0, 3.0 * tiny])))
+    for x in (0.3, 1.2):
+        truth = 1.0 - sum((-1) ** k * comb(3, k) * max(x - k, 0.0) ** 3 for k in range(4)) / 6.0
+        # The small ones move the score by at most 3 tiny, and the density of the others is at most 3 / 4.
+        assert abs(float(law.sf(x, inside=False)) - truth) <= law.error_bound + 2.25 * tiny
 
 
 def test_a_chain_is_split_where_it_is_wider_than_allowed() -> None:

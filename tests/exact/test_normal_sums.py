@@ -1,12 +1,14 @@
 """Sums of independent terms: brackets by Berry and Esseen against enumerations, exact laws and differences of closed forms."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import integrate, stats
 
 from mipsim import GaussianTradeOff
 from mipsim.exact.enumeration import roc_vertices
-from mipsim.exact.normal_sums import ESSEEN, NormalCurve, linear_curve, sum_curve, sum_law
+from mipsim.exact.normal_sums import ESSEEN, THIRD, NormalCurve, linear_curve, sum_curve, sum_law
 from mipsim.exact.z_estimators import World
 from mipsim.referee.curve_gap import curve_gap
 
@@ -57,3 +59,20 @@ def test_the_three_ways_to_write_a_rate_agree():
     low, high = curve.beta_bracket(alpha)
     assert (low < curve.beta(alpha)).all()
     assert (curve.beta(alpha) < high).all()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("df", [3.01, 4.5, 9.0, 400.0, 1e6])
+def test_the_third_moment_of_student_is_that_of_its_density(df):
+    edges = np.concatenate([[0.0], np.geomspace(1e-3, 1e3, 40)])
+    found = sum(integrate.quad(lambda x: 2 * x**3 * stats.t.pdf(x, df), a, b)[0] for a, b in pairwise(edges))
+    # Beyond 1000 the density is c x^-(df + 1), but for a factor 1 + O(df^2 / 1e6).
+    far = 2 * stats.t.pdf(1e3, df) * 1e12 / (df - 3)
+    assert THIRD["student"](df) * (df / (df - 2)) ** 1.5 == pytest.approx(found + far, rel=1e-4)
+
+
+@pytest.mark.parametrize("df", [1.5, 2.5, 3.0])
+def test_student_without_a_third_moment_has_no_bound(df):
+    curve = linear_curve(np.ones(1), np.ones(1), np.array([THIRD["student"](df)]), np.ones(1), 100)
+    assert curve.error_out == curve.error_in == np.inf
+    assert [float(end[0]) for end in curve.beta_bracket(np.array([0.3]))] == [0.0, 1.0]

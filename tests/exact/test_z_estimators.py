@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy import stats
+from scipy.special import expit
 
 from mipsim.exact.z_estimators import (
     block_piece,
@@ -65,3 +67,49 @@ def test_the_ratio_has_the_moments_of_a_likelihood_ratio(name):
     for sign, world in zip((-1, 1), PIECES[name].ratio_worlds(n), strict=True):
         assert world.mean * n == pytest.approx(sign * t**2 / 2, rel=2e-3)
         assert world.variance * n == pytest.approx(t**2, rel=2e-3)
+
+
+@pytest.mark.parametrize("n", [8, 12, 40])
+@pytest.mark.parametrize("distance", [0.5, 8.0, 25.0])
+def test_the_spreads_of_a_regression_are_bounds(n, distance):
+    """By quadrature over the chi-square number Y, also where the bounds of 1/(Y + distance) from below are negative."""
+    inside = block_piece(1, distance, 1.5).worlds(n)[1]
+    low, high = stats.chi2.ppf(1e-14, n - 1), stats.chi2.isf(1e-14, n - 1)
+    nodes, weights = np.polynomial.legendre.leggauss(400)
+    y = low + (high - low) * (nodes + 1) / 2
+    mass = stats.chi2.pdf(y, n - 1) * weights * (high - low) / 2
+    mean, variance = np.sqrt(n * distance) * 1.5 / (y + distance), n * y / (y + distance) ** 2
+    room = 1 + 1e-9
+    assert abs(mass @ mean - inside.mean) <= room * inside.mean_error
+    assert abs(mass @ variance - inside.variance) <= room * inside.variance_error
+    assert mass @ mean**2 - (mass @ mean) ** 2 <= room * inside.mean_spread
+    assert mass @ variance**2 - (mass @ variance) ** 2 <= room * inside.variance_spread
+
+
+def test_a_regression_of_too_few_rows_is_refused():
+    with pytest.raises(ValueError, match="n is 9; it must be at least 10"):
+        block_piece(3, 1.0, 1.0).worlds(9)
+
+
+@pytest.mark.parametrize(("n", "theta"), [(10, -7.6), (177, -9.3), (17, 7.0), (3000, -6.0)])
+def test_what_the_moments_of_a_rare_count_leave_out_is_counted(n, theta):
+    p = float(expit(theta))
+    out, inside = logit_piece(theta, False).worlds(n)
+    for world, rows in ((out, n), (inside, n - 1)):
+        s = np.arange(rows + 1)
+        mass = stats.binom.pmf(s, rows, p)
+        inner = np.clip(s, 0.5, n - 0.5)
+        values = np.sqrt(n * p * (1 - p)) * (np.log(inner / (n - inner)) - theta)
+        centre = mass @ values / mass.sum()
+        rounding = 1e-12 * (mass @ np.abs(values - centre))  # SciPy's
+        assert abs(centre - world.mean) <= world.mean_error + rounding
+        assert world.elsewhere <= 1e-39
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_infinite_ratio_is_left_out_and_counted():
+    """No record with the target's value: the log ratio is -inf."""
+    out, inside = logit_piece(-2.0, True).ratio_worlds(30)
+    assert out.elsewhere == pytest.approx((1 - expit(-2.0)) ** 30)
+    assert inside.elsewhere <= 1e-39
+    assert np.isfinite([out.mean, out.variance, inside.mean, inside.variance]).all()
