@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DESIGNS = {
     "independent": "every score is of a game of its own, independent of the others and equally distributed in its world",
     "one-run": "all scores are of canaries of one training run, each put in by a fair coin",
-    "clustered": "clusters of scores are independent of each other; within a cluster anything goes",
+    "clustered": "clusters of scores are independent of each other; within one they may hang together anyhow, each with the law of its world",
 }
 """What each design promises of the scores; nothing in the scores can show that it is so."""
 FPRS = (1e-4, 1e-3, 0.01, 0.02, 0.05, *(round(0.1 * k, 1) for k in range(1, 10)))
@@ -165,7 +165,7 @@ class Audit(Printed):
             lines.append(("advantage", f"at least {down(self.advantage_lower_bound)}"))
             lines.append(("eta", f"at least {down(self.eta_lower_bound)}"))
         if self.curve is not None:
-            low, high = self.curve.auc_interval()
+            low, high = self.curve.curve_band.auc_interval()
             lines.append(("AUC", f"[{low:.4g}, {high:.4g}], from the simultaneous band of the curve"))
         if self.verdict is not None:
             lines.append(("promised", self.promise))

@@ -204,7 +204,11 @@ def gap_ends(
         lost = ROUNDED * np.finfo(float).eps * _slope(np.maximum(rarest, 1e-300))
     lost = np.where(rarest < FLOOR, lost, 0.0)
     (low, high), (least, most) = _ends(claimed, alpha, wanted), _ends(exact, alpha, found)
-    return gap_of(low, most) - lost, gap_of(high, least) + lost
+    gap = gap_of(wanted, found)
+    known = np.isfinite(gap)  # an infinite one may come from a curve that is 0 or 1 to its error
+    lower, upper = gap_of(low, most) - lost, gap_of(high, least) + lost
+    # A bracket's TPR, 1 less an end, is rounded: an end next to the curve itself may come to lie beyond it.
+    return np.where(known, np.minimum(lower, gap), lower), np.where(known, np.maximum(upper, gap), upper)
 
 
 def _ends(curve: Beta | Curve, alpha: np.ndarray, rates: np.ndarray) -> list[np.ndarray]:

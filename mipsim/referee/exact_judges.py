@@ -50,8 +50,9 @@ def judge_bound(
 ) -> PointResult:
     """Judge a bound by an exact law: there is no tolerance, only the law's own proven error and float64 rounding.
 
-    REFUTED: the bound is passed by more than the error. CONFIRMED: it is not passed, and the error is small enough to say
-    so. INCONCLUSIVE: the error is too large for either.
+    REFUTED: the bound is passed by more than the error. CONFIRMED: it is not, and the law is known to `DECIDES` or certain not to
+    pass it: a bound that is attained can be seen to hold to the law's error only, and `interval` and `smallest_tolerance`
+    say how far above zero that reaches. INCONCLUSIVE: the error is too large for either.
 
     Args:
         gap: truth less bound (positive: the bound is passed), of which `high` counts, with its proven error.
@@ -83,7 +84,7 @@ def judge_bound(
         games=0,
         gap=value,
         interval=(value - error, value + error + gap.above),
-        smallest_tolerance=max(value + error + gap.above, 0.0) if verdict is not Verdict.CONFIRMED else 0.0,
+        smallest_tolerance=max(value + error + gap.above, 0.0),
         detectable_gap=error + rounding,
         unit=unit,
         route=route,

@@ -111,7 +111,7 @@ def test_confidences_beyond_the_calibration(fewer_draws) -> None:
 
 
 def test_losses_are_told_of(fewer_draws) -> None:
-    one = mi.audit(-SCORES, COINS, design="independent")
+    one = mi.audit(-SCORES, COINS, design="independent", confidence=0.95)
     assert one.mu_lower_bound == 0.0
     assert not one.higher_is_in
     assert "negate losses" in str(one)
@@ -145,6 +145,12 @@ def test_the_picture(fewer_draws) -> None:
         found("one-run").plot()
 
 
+def test_one_score_of_a_world_shows_nothing_and_warns_of_nothing() -> None:
+    assert "mu         at least 0\n" in str(
+        mi.audit(SCORES, np.arange(2000) == 3, design="independent", confidence=0.9)
+    )
+
+
 def test_rounding_down() -> None:
     for value in (0.12345678, 1.0, 9.99999, 123.456, 74.99999):
         assert value * (1 - 1e-3) <= float(down(value)) <= value
@@ -165,6 +171,7 @@ CLUSTERS = {"cluster": np.arange(2000) // 4}
         ({"design": "independent", "claim": 1.0}, "claim is float; it must be a trade-off function or text"),
         ({"design": "independent", "claim": "sigma=1"}, "claim is 'sigma=1'"),
         ({"design": "independent", "confidence": 1.0}, "confidence is 1.0"),
+        ({"design": "clustered", "confidence": 1 - 1e-10}, "confidence is 0.9999999999; the design 'clustered' allows 1 - 2e-09 at most"),
         ({"design": "independent", "delta": 2.0}, "delta is 2.0"),
         ({"design": "independent", "delta": 0.1, "claim": "epsilon=1,delta=0"}, "delta is 0.1 and the claim's is 0"),
     ],

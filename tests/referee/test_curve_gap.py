@@ -1,10 +1,12 @@
 """The largest gap of curves that are known between bounds, and what is left between two points."""
 
+import numpy as np
 import pytest
 
 from mipsim import referee as rf
+from mipsim.exact.normal_sums import NormalCurve
 from mipsim.referee.by_law import size_of
-from mipsim.referee.curve_gap import curve_gap
+from mipsim.referee.curve_gap import curve_gap, gap_ends, rates_of
 from mipsim.tradeoff import BoundedTradeOff, GaussianTradeOff, PiecewiseLinearTradeOff
 
 
@@ -30,3 +32,14 @@ def test_little_is_left_between_two_points_of_an_equality(mu):
     size = size_of(rf.Equality(), GaussianTradeOff(mu), GaussianTradeOff(1.01 * mu), True, "")
     assert size.between <= max(0.001 * mu, 0.01 * abs(size.worst)) + 1e-12
     assert size.worst == pytest.approx(0.01 * mu, rel=1e-6)
+
+
+def test_the_value_of_a_curve_lies_in_its_bracket_where_the_true_positive_rate_is_rounded():
+    """1 - beta of an end next to 1 has fewer digits than the curve's own TPR: the error came out negative, and nothing was judged."""
+    level = NormalCurve(0.0, 1.0)  # of a constant score: g_0 itself, with a bracket of no width
+    assert curve_gap(level, GaussianTradeOff(0.0), floor=1e-4).error >= 0.0
+    alpha = np.geomspace(1e-4, 0.5, 2000)
+    rates = rates_of(level, "", alpha)
+    low, high = gap_ends(level, GaussianTradeOff(0.0), alpha, rates, rates)
+    assert (low <= 0.0).all()
+    assert (high >= 0.0).all()

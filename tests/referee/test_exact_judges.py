@@ -297,3 +297,12 @@ def test_the_interval_beside_a_refutation_is_that_of_the_largest_gap():
         found = judge_equality(Size(low, high, error=0.001, below=0.002, above=0.003), {}, tolerance=0.1)
         assert str(found.verdict) == "REFUTED"
         assert found.interval == pytest.approx((0.199, 0.204) if high > 0.1 else (-0.204, -0.199))
+
+
+def test_a_bound_that_is_attained_says_to_what_it_was_seen_to_hold():
+    """Within the law's error of the bound nothing speaks against it; how far above the truth may lie is said beside the verdict."""
+    found = judge_bound(Size(0.0009, 0.0009, error=0.00095), {})
+    assert found.verdict is Verdict.CONFIRMED
+    assert found.smallest_tolerance == found.interval[1] == pytest.approx(0.00185)
+    assert judge_bound(Size(0.00097, 0.00097, error=0.00095), {}).verdict is Verdict.REFUTED
+    assert judge_bound(Size(0.0009, 0.0009, error=0.0011), {}).verdict is Verdict.INCONCLUSIVE
