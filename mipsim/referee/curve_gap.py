@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from mipsim._roots import crossing
 from mipsim.referee.between_points import exceed, probit_gap
 from mipsim.referee.result import CurveEvidence
 
@@ -86,7 +87,6 @@ def curve_gap(
     claimed: Beta | Curve,
     label: str = "",
     *,
-    vertices: Sequence[float] | np.ndarray = (),
     floor: float = FLOOR,
     convex: bool = True,
     resolution: float = RESOLUTION,
@@ -94,15 +94,14 @@ def curve_gap(
     """Return the extremes over alpha of Phi^-1(claimed FNR) - Phi^-1(exact FNR), an error in the local mu.
 
     The whole curve is judged where the FPR and the claimed FNR are in [floor, 1 - floor]: first at a grid and at the
-    vertices, then wherever what may lie between two points could exceed what was found. That is bounded by convexity:
-    between two points a convex curve runs below its chord and above the chords of its neighbours prolonged. For two
-    piecewise linear curves this ends at their vertices.
+    corners of a `PiecewiseLinearTradeOff`, then wherever what may lie between two points could exceed what was found.
+    That is bounded by convexity: between two points a convex curve runs below its chord and above the chords of its
+    neighbours prolonged. For two piecewise linear curves this ends at their corners.
 
     Args:
         exact: the FNR as a function of the FPR, or an object with `beta`, and `beta_bracket` if its error is bounded.
         claimed: the same for the claim; an object or a function.
         label: what the plot is called.
-        vertices: FPRs where a curve has a corner, if known; those of a `PiecewiseLinearTradeOff` are read from it.
         floor: the least error rate that is judged, in (0, 1/2).
         convex: whether both curves are convex. That of a score that is no likelihood ratio need not be; then only
             monotony bounds what lies between.
@@ -121,7 +120,7 @@ def curve_gap(
         raise ValueError(f"floor is {floor:g}; it must lie in (0, 0.5)")
     truth, promise = partial(rates_of, exact, label), partial(rates_of, claimed, label)
     first, last = _judged_range(promise, floor, label)
-    corners = np.concatenate([np.asarray(vertices, float).ravel(), _corners(exact), _corners(claimed)])
+    corners = np.concatenate([_corners(exact), _corners(claimed)])
     start = np.unique(np.concatenate([[first, last], _spread(first, last), corners]))
     alpha = start[(start >= first) & (start <= last)]
     found, wanted = truth(alpha), promise(alpha)
@@ -288,15 +287,12 @@ def _judged_range(promise: Beta, floor: float, label: str) -> tuple[float, float
 
     def where(level: float, *, above: bool) -> float:
         # The last alpha with an FNR of at least `level`, or the first with one of at most `level`.
-        low, high = ndtri(floor), -ndtri(floor)
-        # 64 parts at once: for most curves 63 points cost little more than one.
-        for _ in range(10):
-            edges = np.linspace(low, high, 65)
-            value = promise(ndtr(edges[1:-1]))[0]
-            before = (value >= level) if above else (value > level)
-            k = int(np.argmin(np.append(before, False)))
-            low, high = edges[k], edges[k + 1]
-        return float(ndtr(low if above else high))
+        def fallen(z: np.ndarray) -> np.ndarray:
+            value = promise(ndtr(z.ravel()))[0].reshape(z.shape)
+            return ~(value >= level if above else value > level)
+
+        low, high = crossing(fallen, 1, ndtri(floor), -ndtri(floor))
+        return float(ndtr(low if above else high)[0])
 
     ends = promise(np.array([floor, 1 - floor]))[0]
     if ends[0] < floor or ends[1] > 1 - floor:
