@@ -33,7 +33,7 @@ _C12 = rf.Quote(
 
 
 def y_error(reading: str, q: float, **at: Any) -> rf.Number:
-    """N times the largest error of the four moments of Y_n; t grows as n^q where it does."""
+    """The largest error of the four moments of Y_n, times n; t grows as n^q where it does."""
     return rf.Number(*mean_error(q=q if reading == GROWING else 0.0, **at), route="exact moments")
 
 

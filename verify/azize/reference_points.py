@@ -30,7 +30,7 @@ OF = {name: reading for reading, name in READINGS.items()}
 
 
 def known_leakage() -> float:
-    """M* of the paper's easiest target."""
+    """The m* of the paper's easiest target."""
     data = reference_data()
     return azize.leakage_score(data, data.easiest_target(), N)
 

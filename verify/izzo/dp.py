@@ -66,7 +66,7 @@ THEOREM_4 = rf.Statement(
 
 
 def fingerprint(part: str, eta: float, epsilon: float) -> rf.Number:
-    """Eta of 1{D_train = D*} over the promised one at the least n of which 1/C(n, n/2) <= eta, or how far its least delta is from 1."""
+    """The eta of 1{D_train = D*} over the promised one at the least n of which 1/C(n, n/2) <= eta, or how far its least delta is from 1."""
     n = 2
     while comb(n, n // 2) * Fraction(eta) < 1:
         n += 2
