@@ -37,8 +37,10 @@ def read_claim(text: str) -> AbstractTradeOff:
     given: dict[str, float] = {}
     try:
         for part in text.split(","):
-            name, value = part.split("=")
-            given[name.strip()] = float(value)
+            name, value = (side.strip() for side in part.split("="))
+            if name in given:
+                raise ValueError  # two values of one name promise nothing that is clear
+            given[name] = float(value)
     except ValueError:
         given = {}
     if list(given) == ["mu"]:

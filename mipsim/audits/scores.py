@@ -6,6 +6,7 @@ import csv
 import hashlib
 import io
 import os
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,11 @@ from mipsim._validation import finite_vector
 
 LEAST_SCORES = 100
 """Fewer scores show nothing worth the name of an audit."""
+_UNREADABLE = (
+    ValueError, TypeError, OSError, EOFError, KeyError, AttributeError, RuntimeError, SyntaxError,
+    tokenize.TokenError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
+"""What NumPy and zipfile raise of a file that is no archive, is cut off, encrypted, or packed in an unknown way."""
 WORLDS = ("member", "label", "coin")
 """Names of the column that says which world a score is of: 1 in the training set, 0 not; of a `coin` that a fair coin chose it."""
 Column = Sequence[str] | np.ndarray
@@ -175,7 +181,7 @@ def _arrays(content: bytes) -> dict[str, np.ndarray]:
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
-    except (ValueError, OSError, EOFError, KeyError, AttributeError, zipfile.BadZipFile, zlib.error):
+    except _UNREADABLE:
         raise ValueError("it is no whole .npz archive of plain arrays; it may be cut off") from None
 
 

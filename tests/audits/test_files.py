@@ -206,3 +206,17 @@ def test_what_is_no_claim(text: str) -> None:
 def test_claims_out_of_range(text: str) -> None:
     with pytest.raises(ValueError, match=r"mu is|epsilon is|delta is|is no file"):
         read_claim(text)
+
+
+@pytest.mark.parametrize("text", ["mu=1,mu=2", "epsilon=1,delta=1e-5,epsilon=9"])
+def test_a_claim_of_two_values_of_one_name_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="it must be"):
+        read_claim(text)
+
+
+def test_an_array_under_the_name_of_an_archive_is_refused_in_one_sentence(tmp_path) -> None:
+    file = tmp_path / "scores.npz"
+    with file.open("wb") as out:
+        np.save(out, np.arange(200.0))
+    with pytest.raises(ValueError, match="no whole"):
+        read_scores(file)
