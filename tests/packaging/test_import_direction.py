@@ -23,6 +23,8 @@ FLOORS = (
         "_family",
         "_roots",
         "_files",
+        "_extras",
+        "data",
         "special",
         "tradeoff",
         "distributions",
