@@ -18,6 +18,7 @@ from mipsim._version import __version__
 from mipsim.attacks import *  # noqa: F403
 from mipsim.audits import Audit, audit
 from mipsim.bands import Comparison, EmpiricalTradeOff, RareTradeOff
+from mipsim.bands.drawing import plot
 from mipsim.distributions import *  # noqa: F403
 from mipsim.engine.histogram import Histogram
 from mipsim.engine.many import ManyHistogram, play_many, play_targets
@@ -40,6 +41,7 @@ __all__ = [
     "play_many",
     "play_rare",
     "play_targets",
+    "plot",
     "theory",
 ]
 __all__ += attacks.__all__

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mipsim.audits.one_run import Guesses
-from mipsim.bands.drawing import inline_png
+from mipsim.bands.drawing import inline_png, with_claim
 from mipsim.bands.empirical import EmpiricalTradeOff
 from mipsim.bands.printed import Printed
 from mipsim.bands.verdict import Verdict
@@ -186,7 +186,7 @@ class Audit(Printed):
     def _html_picture(self) -> str:
         if self.curve is None:
             return ""
-        picture = inline_png(self.curve, self.claim)
+        picture = inline_png(with_claim(self.curve, self.claim))
         return f'<img alt="trade-off curve with its band" src="data:image/png;base64,{picture}">'
 
 

@@ -1,13 +1,17 @@
-"""The picture of an empirical trade-off curve: points, simultaneous band, claimed curve."""
+"""Pictures of trade-off curves: played ones with their bands, exact and claimed ones as lines."""
 
 from __future__ import annotations
 
 import base64
 import io
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import ndtri
 
+from mipsim._validation import one_of
 from mipsim.bands.played import AbstractPlayedTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 
@@ -15,7 +19,20 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_INK, _CURVE, _CLAIM = "#222222", "#0072B2", "#D55E00"  # blue and red that colour-blind readers tell apart
+    Curve = AbstractPlayedTradeOff | AbstractTradeOff
+
+SCALES = ("linear", "log", "probit")
+"""FNR on FPR; TPR on FPR, both logarithmic; FNR on FPR, both in probits, where a Gaussian curve is a straight line."""
+
+_INK = "#222222"
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+"""Of Okabe and Ito: readers who are colour-blind tell them apart."""
+_DASHES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
+_LEAST_RATE = 1e-6
+"""Where a logarithmic or probit axis starts if no counts say where; with counts, below the rarest that carries information."""
+_TICKS = (1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 1 - 1e-4, 1 - 1e-6)
+_STRONG = 0.7
+"""The advantage (mu = 2.07) beyond which FNR on FPR hugs its axes, so that a figure takes probits instead."""
 _JOURNAL: Any = {
     "font.family": "STIXGeneral",
     "mathtext.fontset": "stix",
@@ -34,95 +51,230 @@ _JOURNAL: Any = {
 }
 
 
-def draw_figure(figure: Figure, curve: AbstractPlayedTradeOff, claim: AbstractTradeOff | None = None) -> None:
-    """Fill an empty figure with a caption and two panels: FNR on FPR, and TPR on FPR with log axes."""
-    import matplotlib as mpl
-
-    figure.set_size_inches(6.9, 3.3)
-    figure.set_layout_engine("constrained")
-    with mpl.rc_context(_JOURNAL):
-        left, right = figure.subplots(1, 2)
-        draw_curve(left, curve, claim)
-        draw_curve(right, curve, claim, logarithmic=True)
-        right.get_legend().remove()
-        figure.supxlabel(_caption(curve, claim), fontsize=8, color=_INK)
-
-
-def draw_curve(
-    ax: Axes,
-    curve: AbstractPlayedTradeOff,
-    claim: AbstractTradeOff | None = None,
-    *,
-    logarithmic: bool = False,
-) -> None:
-    """Draw FNR against FPR on `ax`, or TPR against FPR with both axes logarithmic.
+def plot(curves: object, *, log: bool | None = None, scale: str | None = None, ax: Axes | None = None) -> Any:
+    """Lay trade-off curves over each other: played ones as points with their bands, all others as lines.
 
     Args:
-        ax: matplotlib axes.
-        curve: the counts.
-        claim: a claimed trade-off function, or None.
-        logarithmic: whether to draw the second form.
+        curves: a curve, a sequence of curves, or a mapping from labels to curves.
+        log: whether to draw TPR against FPR with logarithmic axes, or FNR against FPR; by default a panel of each.
+        scale: one of `SCALES` for one panel, instead of `log`.
+        ax: matplotlib axes to draw on, one panel; by default a new figure.
+
+    Returns:
+        The new figure, or `ax`. In a notebook the figure is shown where it is a cell's last line.
+
+    Raises:
+        ValueError: if `curves` holds none, or something that is no curve, or `log` and `scale` are both given.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> figure = mi.plot({"Gaussian": mi.GaussianTradeOff(1.0), "Laplace": mi.LaplaceTradeOff(1.0)}, log=True)
+        >>> len(figure.axes)
+        1
     """
+    named = _named(curves)
+    if log is not None and scale is not None:
+        raise ValueError(f"log is {log} and scale is {scale!r}; give one of them")
+    if scale is not None:
+        one_of("scale", scale, SCALES)
+    elif log is not None or ax is not None:
+        scale = "log" if log else "linear"
+    if ax is not None:
+        draw(ax, named, scale or "linear")
+        return ax
+    import matplotlib as mpl
+    from matplotlib import pyplot
+
+    figure = pyplot.figure()
+    if "inline" in mpl.get_backend().lower():
+        pyplot.close(
+            figure
+        )  # else a notebook draws it twice: as what the cell returns, and as what pyplot holds open
+    fill(figure, named, scale)
+    return figure
+
+
+def fill(figure: Figure, named: dict[str, Curve], scale: str | None = None, caption: str = "") -> None:
+    """Fill an empty figure with one panel, or with two: FNR on FPR, and TPR on FPR with log axes."""
     import matplotlib as mpl
 
+    panels = (scale,) if scale else (("probit" if _strong(named) else "linear"), "log")
+    figure.set_size_inches(6.9 if len(panels) == 2 else 4.2, 3.3)
+    figure.set_layout_engine("constrained")
+    with mpl.rc_context(_JOURNAL):
+        axes = np.atleast_1d(figure.subplots(1, len(panels)))
+        for ax, panel in zip(axes, panels, strict=True):
+            draw(ax, named, panel)
+        for ax in axes[1:]:
+            ax.get_legend().remove()
+        if caption := caption or _caption(named):
+            figure.supxlabel(caption, fontsize=8, color=_INK)
+
+
+def draw(ax: Axes, named: dict[str, Curve], scale: str) -> None:
+    """Draw curves on `ax`, by label, in one of `SCALES`."""
+    import matplotlib as mpl
+
+    played = [curve for curve in named.values() if isinstance(curve, AbstractPlayedTradeOff)]
+    least = min((max(0.5 / curve.out_games, 1e-12) for curve in played), default=_LEAST_RATE)
+    rare = np.geomspace(least, 1.0, 400)
+    fine = np.unique(np.concatenate([rare, np.linspace(least, 1.0, 400), 1.0 - rare[rare < 0.5]]))
+    colours, dashes = itertools.cycle(_COLOURS), itertools.cycle(_DASHES)
+    if played:
+        next(dashes)  # a solid line is what was played
+    with mpl.rc_context(_JOURNAL):
+        for label, curve in named.items():
+            colour = next(colours)
+            if isinstance(curve, AbstractPlayedTradeOff):
+                _draw_played(ax, curve, label, colour, scale)
+            else:
+                drawn = curve.tpr_at(fine) if scale == "log" else curve.beta(fine)
+                style: Any = next(dashes)
+                ax.plot(
+                    _place(fine, scale),
+                    _place(drawn, scale),
+                    linestyle=style,
+                    color=colour,
+                    lw=1.1,
+                    label=label,
+                )
+        blind = fine if scale == "log" else 1.0 - fine
+        ax.plot(_place(fine, scale), _place(blind, scale), ":", color="0.55", lw=0.8, label="blind guess")
+        ax.set_xlabel(r"false-positive rate $\alpha$")
+        ax.set_ylabel(r"true-positive rate $1-\beta$" if scale == "log" else r"false-negative rate $\beta$")
+        # From a quarter of a decade below the first point that carries information.
+        starts = [
+            max(0.5 / curve.out_games, 1e-12, float(curve.curve_band.alpha_high.min()) / 2)
+            for curve in played
+        ]
+        start = min(starts, default=least)
+        floor = max(start, min((0.5 / curve.in_games for curve in played), default=start))
+        if scale == "log":
+            ax.set(xscale="log", yscale="log", xlim=(start, 1.0), ylim=(floor, 1.1))
+        elif scale == "probit":
+            _probit_axes(ax, start, floor)
+        else:
+            ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
+        ax.legend(loc="lower right" if scale == "log" else "upper right")
+
+
+def _draw_played(ax: Axes, curve: AbstractPlayedTradeOff, label: str, colour: str, scale: str) -> None:
     least = max(0.5 / curve.out_games, 1e-12)
     band = curve.curve_band
     # Both bounds are steps that jump only here, so that these points draw the band exactly.
-    grid = np.unique(np.concatenate([[least if logarithmic else 0.0, 1.0], band.alpha_low, band.alpha_high]))
-    grid = grid[grid >= least] if logarithmic else grid
+    grid = np.unique(
+        np.concatenate([[0.0 if scale == "linear" else least, 1.0], band.alpha_low, band.alpha_high])
+    )
+    grid = grid if scale == "linear" else grid[grid >= least]
     lower, upper = band.at(grid)
     alpha, beta = curve.alpha, curve.beta
-    fine = np.unique(np.concatenate([np.geomspace(least, 1.0, 400), np.linspace(least, 1.0, 400)]))
-    claimed = None if claim is None else claim.tpr_at(fine) if logarithmic else claim.beta(fine)
-    if logarithmic:
+    if scale == "log":
         floor = 0.5 / curve.in_games
-        lower, upper, beta = (np.maximum(1.0 - value, floor) for value in (upper, lower, beta))
-        beta = np.where(1.0 - curve.beta > 0, beta, np.nan)
+        lower, upper = (np.maximum(1.0 - value, floor) for value in (upper, lower))
+        beta = np.where(1.0 - beta > 0, np.maximum(1.0 - beta, floor), np.nan)
         alpha = np.where(alpha > 0, alpha, np.nan)
-    with mpl.rc_context(_JOURNAL):
-        shade: Any = {"step": "post", "color": _CURVE, "alpha": 0.2, "lw": 0}
-        ax.fill_between(grid, lower, upper, label=_band_label(curve), **shade)
-        ax.plot(alpha, beta, "o-", color=_CURVE, ms=1.8, lw=0.7, label="played")
-        if claimed is not None:
-            ax.plot(fine, claimed, "--", color=_CLAIM, lw=1.1, label="claimed")
-        ax.plot(fine, fine if logarithmic else 1.0 - fine, ":", color="0.55", lw=0.8, label="blind guess")
-        ax.set_xlabel(r"false-positive rate $\alpha$")
-        ax.set_ylabel(r"true-positive rate $1-\beta$" if logarithmic else r"false-negative rate $\beta$")
-        if logarithmic:
-            # From a quarter of a decade below the first point that carries information.
-            start = max(least, float(band.alpha_high.min()) / 2)
-            bottom = max(0.5 / curve.in_games, start)
-            ax.set(xscale="log", yscale="log", xlim=(start, 1.0), ylim=(bottom, 1.1))
-        else:
-            ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
-        ax.legend(loc="lower right" if logarithmic else "upper right")
+    if scale == "probit":
+        lower, upper = (np.clip(value, 1e-15, 1.0 - 1e-15) for value in (lower, upper))
+    shade: Any = {"step": "post", "color": colour, "alpha": 0.2, "lw": 0}
+    ax.fill_between(
+        _place(grid, scale), _place(lower, scale), _place(upper, scale), label=_band_label(curve), **shade
+    )
+    ax.plot(_place(alpha, scale), _place(beta, scale), "o-", color=colour, ms=1.8, lw=0.7, label=label)
 
 
-def inline_png(curve: AbstractPlayedTradeOff, claim: AbstractTradeOff | None = None) -> str:
-    """The figure as a base64 PNG of some tens of kilobytes, without touching pyplot's state."""
+def _place(rates: np.ndarray, scale: str) -> np.ndarray:
+    """Where rates are drawn: in probits for probit axes, with what is 0 or 1 left out."""
+    if scale != "probit":
+        return rates
+    return np.where((rates > 0.0) & (rates < 1.0), ndtri(rates), np.nan)
+
+
+def _probit_axes(ax: Axes, start: float, floor: float) -> None:
+    ticks = [t for t in _TICKS if min(start, floor) <= t <= 1.0 - min(start, floor)]
+    names = [f"{t:g}" if t <= 0.5 else f"{1.0 - (1.0 - t):.9g}" for t in ticks]
+    for axis, first in (("x", start), ("y", floor)):
+        kept = [(ndtri(t), name) for t, name in zip(ticks, names, strict=True) if t >= first]
+        getattr(ax, f"set_{axis}ticks")([at for at, _ in kept], [name for _, name in kept])
+        getattr(ax, f"set_{axis}lim")(ndtri(first), ndtri(1.0 - min(start, floor)))
+    ax.tick_params(axis="x", labelrotation=45)
+
+
+def inline_png(curves: object) -> str:
+    """The figure of `plot` as a base64 PNG of some tens of kilobytes, without touching pyplot's state."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure()
     FigureCanvasAgg(figure)
-    draw_figure(figure, curve, claim)
+    fill(figure, _named(curves))
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=100)
     return base64.b64encode(buffer.getvalue()).decode("ascii")
+
+
+def with_claim(curve: Curve, claim: AbstractTradeOff | None) -> dict[str, Curve]:
+    """A curve and what is claimed of it, by their labels."""
+    first = "played" if isinstance(curve, AbstractPlayedTradeOff) else "exact"
+    return {first: curve} if claim is None else {first: curve, "claimed": claim}
+
+
+def _named(curves: object) -> dict[str, Any]:
+    """The curves by label."""
+    if isinstance(curves, (AbstractPlayedTradeOff, AbstractTradeOff)):
+        curves = [curves]
+    if isinstance(curves, Mapping):
+        named = {str(label): curve for label, curve in curves.items()}
+    elif isinstance(curves, Sequence):
+        named = {}
+        for curve in curves:
+            label = _label(curve)
+            named[label if label not in named else f"{label} ({len(named) + 1})"] = curve
+    else:
+        raise ValueError(
+            f"curves is {type(curves).__name__}; it must be a trade-off curve, a list of them, or a dictionary from labels to them"
+        )
+    if not named:
+        raise ValueError("curves is empty; it must hold at least one trade-off curve")
+    for label, curve in named.items():
+        if not isinstance(curve, (AbstractPlayedTradeOff, AbstractTradeOff)):
+            raise ValueError(
+                f"curves holds {type(curve).__name__} as {label!r}; every entry must be a trade-off curve"
+            )
+    return named
+
+
+def _label(curve: object) -> str:
+    if isinstance(curve, AbstractPlayedTradeOff):
+        return "played"
+    words = repr(curve)
+    return words if len(words) <= 40 else type(curve).__name__
+
+
+def _strong(named: dict[str, Curve]) -> bool:
+    """Whether the first curve hugs the axes of FNR on FPR."""
+    first = next(iter(named.values()))
+    if isinstance(first, AbstractPlayedTradeOff):
+        return float(np.max(1.0 - first.alpha - first.beta, initial=0.0)) > _STRONG
+    return first.advantage() > _STRONG
 
 
 def _band_label(curve: AbstractPlayedTradeOff) -> str:
     return f"{100 * curve.confidence:.9g}% simultaneous band"
 
 
-def _caption(curve: AbstractPlayedTradeOff, claim: AbstractTradeOff | None) -> str:
-    games = f"{curve.out_games:,} out and {curve.in_games:,} in games"
-    if curve.out_games == curve.in_games:
-        games = f"{curve.out_games:,} games in each world"
-    shaded = f"shaded: {_band_label(curve)} over {curve.thresholds.size} thresholds"
-    if claim is None:
-        return f"{games}; {shaded}"
-    words = str(claim)
-    if "\n" in words:  # of a curve of many points, a line for each of its arrays
-        words = type(claim).__name__
-    return f"{games}; {shaded}; dashed: {words}"
+def _caption(named: dict[str, Curve]) -> str:
+    """Games and bands of the played curves, and what is claimed; empty where nothing was played."""
+    parts = []
+    for label, curve in named.items():
+        if isinstance(curve, AbstractPlayedTradeOff):
+            games = f"{curve.out_games:,} out and {curve.in_games:,} in games"
+            if curve.out_games == curve.in_games:
+                games = f"{curve.out_games:,} games in each world"
+            shaded = f"shaded: {_band_label(curve)} over {curve.thresholds.size} thresholds"
+            parts.append(f"{games}; {shaded}" if len(named) <= 2 else f"{label}: {games}; {shaded}")
+        elif label == "claimed":
+            parts.append(
+                f"dashed: {curve!r}" if len(repr(curve)) <= 80 else f"dashed: {type(curve).__name__}"
+            )
+    separator = "; " if len(parts) <= 2 else "\n"
+    return separator.join(parts)

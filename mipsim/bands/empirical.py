@@ -7,15 +7,16 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Never, overload
+from typing import Never, overload
 
 import numpy as np
 
-from mipsim._validation import class_counts, finite_vector, increasing_vector, number, whole
+from mipsim._validation import class_counts, finite_vector, increasing_vector, number, one_of, whole
 from mipsim.bands.compare import LEAST_COUNT, UNSEPARATED, Comparison, compare_counts, some_separate
 from mipsim.bands.curve_band import CurveBand
-from mipsim.bands.drawing import draw_curve, draw_figure, inline_png
+from mipsim.bands.drawing import inline_png, with_claim
 from mipsim.bands.duembgen_wellner import duembgen_wellner
+from mipsim.bands.equality_tolerance import LARGEST
 from mipsim.bands.family_bound import (
     LEAST_RISK,
     Family,
@@ -26,15 +27,11 @@ from mipsim.bands.family_bound import (
     total_variation,
 )
 from mipsim.bands.gap_interval import critical_probits, gap_bounds
+from mipsim.bands.ordering import OrderingComparison, compare_curves
 from mipsim.bands.played import AbstractPlayedTradeOff
 from mipsim.bands.scaled_rates import ScaledRates
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.gaussian import GaussianTradeOff
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 
 _SILENT = 0.999
 """An interval of the advantage or the AUC that is wider says nothing, and says why."""
@@ -274,6 +271,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         free = self.free_thresholds
         return CurveBand.upper_from_counts(*counts, 1.0 - self.confidence, free_thresholds=free)
 
+    @overload
     def compare(
         self,
         claim: AbstractTradeOff,
@@ -282,11 +280,29 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         kind: str | None = None,
         least_rate: float = 0.01,
         finite_size: object = None,
-    ) -> Comparison:
-        """Hold the curve against a claimed one; see `mipsim.bands.compare_counts`.
+    ) -> Comparison: ...
+
+    @overload
+    def compare(
+        self, claim: EmpiricalTradeOff, tolerance: float | None = None, *, kind: str | None = None
+    ) -> OrderingComparison: ...
+
+    def compare(
+        self,
+        claim: AbstractTradeOff | EmpiricalTradeOff,
+        tolerance: float | None = None,
+        *,
+        kind: str | None = None,
+        least_rate: float = 0.01,
+        finite_size: object = None,
+    ) -> Comparison | OrderingComparison:
+        """Hold the curve against a claimed one, see `mipsim.bands.compare_counts`, or against that of another attack.
+
+        Two played curves are held against each other by `mipsim.bands.compare_curves`: is this attack no weaker than the other
+        ("ordering", the default), or no stronger ("upper_bound_on_power")? Their games may be the same ones.
 
         Args:
-            claim: the claimed trade-off function.
+            claim: the claimed trade-off function, or a played curve; many thresholds (1024) tell two of these apart best.
             tolerance: what counts as equal, in probits, > 0; by default the smaller of 0.02 and 2% of the claim's mu.
             kind: what the claim says: "equality", "upper_bound_on_power" (no attacker is stronger), "ordering" (this attacker is
                 no weaker) or "limit"; by default "equality", or "limit" with a `finite_size`.
@@ -311,10 +327,12 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
               games                1,000,000 out, 1,000,000 in
               failure probability  0.001
         """
-        if self.free_thresholds:
+        if self.free_thresholds or (isinstance(claim, EmpiricalTradeOff) and claim.free_thresholds):
             raise ValueError(
                 "the thresholds were chosen after the scores; compare needs thresholds fixed beforehand"
             )
+        if isinstance(claim, EmpiricalTradeOff):
+            return self._against(claim, tolerance, kind)
         return compare_counts(
             self.false_positives,
             self.out_games,
@@ -328,28 +346,12 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             kind=kind,
         )
 
-    @overload
-    def plot(self, claim: AbstractTradeOff | None = None, ax: None = None) -> Figure: ...
-
-    @overload
-    def plot(self, claim: AbstractTradeOff | None = None, *, ax: Axes) -> Axes: ...
-
-    def plot(self, claim: AbstractTradeOff | None = None, ax: Axes | None = None) -> Figure | Axes:
-        """Draw the curve with its band, and a claimed one dashed; returns the new figure, or `ax`.
-
-        Args:
-            claim: a claimed trade-off function, or None.
-            ax: matplotlib axes for FNR against FPR; by default a new figure with that panel and a second one
-                with TPR against FPR on logarithmic axes.
-        """
-        if ax is not None:
-            draw_curve(ax, self, claim)
-            return ax
-        from matplotlib import pyplot
-
-        figure = pyplot.figure()
-        draw_figure(figure, self, claim)
-        return figure
+    def _against(
+        self, other: EmpiricalTradeOff, tolerance: float | None, kind: str | None
+    ) -> OrderingComparison:
+        asked = "ordering" if kind is None else one_of("kind", kind, ("ordering", "upper_bound_on_power"))
+        strong, weak = (self, other) if asked == "ordering" else (other, self)
+        return compare_curves(strong, weak, tolerance=LARGEST if tolerance is None else tolerance)
 
     def _lines(self) -> list[tuple[str, str]]:
         inside = [float(a) for a in self.alpha if 0.0 < a < 1.0]
@@ -375,4 +377,5 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         return f"empirical trade-off at {self.thresholds.size} thresholds, confidence {self.confidence:.9g}"
 
     def _html_picture(self) -> str:
-        return f'<img alt="trade-off curve with its band" src="data:image/png;base64,{inline_png(self)}">'
+        picture = inline_png(with_claim(self, None))
+        return f'<img alt="trade-off curve with its band" src="data:image/png;base64,{picture}">'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from scipy.special import ndtri
@@ -12,8 +13,39 @@ from mipsim._validation import number
 from mipsim.bands.compare import LEAST_COUNT
 from mipsim.bands.comparison_base import POWER, AbstractComparison
 from mipsim.bands.curve_band import CurveBand
-from mipsim.bands.empirical import EmpiricalTradeOff
 from mipsim.bands.gap_interval import probit_variance
+
+
+class Counted(Protocol):
+    """What is read of a played curve: its counts at thresholds that were fixed before the games."""
+
+    @property
+    def false_positives(self) -> np.ndarray:
+        """At each threshold, shape (K,)."""
+
+    @property
+    def false_negatives(self) -> np.ndarray:
+        """At each threshold, shape (K,)."""
+
+    @property
+    def out_games(self) -> int:
+        """Games played out."""
+
+    @property
+    def in_games(self) -> int:
+        """Games played in."""
+
+    @property
+    def alpha(self) -> np.ndarray:
+        """Observed FPR at each threshold, shape (K,)."""
+
+    @property
+    def beta(self) -> np.ndarray:
+        """Observed FNR at each threshold, shape (K,)."""
+
+    @property
+    def confidence(self) -> float:
+        """1 minus the failure probability, in (0, 1)."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -55,8 +87,8 @@ class OrderingComparison(AbstractComparison):
 
 
 def compare_curves(
-    strong: EmpiricalTradeOff,
-    weak: EmpiricalTradeOff,
+    strong: Counted,
+    weak: Counted,
     *,
     failure_probability: float | None = None,
     tolerance: float = 0.02,
@@ -67,11 +99,11 @@ def compare_curves(
     of `strong` stays below the lower band of `weak` plus the tolerance (in probits) over the covered FPRs.
     Either error uses one side of each of the four class bands, a quarter of the risk each, so that each has
     at most the stated failure probability. The bands are steps between thresholds: take curves with many
-    (1024).
+    (1024). Nothing is assumed of how the games of one curve depend on those of the other: a sum bounds the risk.
 
     Args:
         strong: the curve said to be at least as strong, at any thresholds.
-        weak: the other curve, from independent games, at any thresholds.
+        weak: the other curve, at any thresholds.
         failure_probability: in (0, 1); by default the larger of the two curves' 1 - confidence.
         tolerance: how far, in probits, the order may fail and still count as holding, > 0.
 

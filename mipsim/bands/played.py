@@ -2,15 +2,17 @@
 
 from abc import abstractmethod
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from mipsim.bands.curve_band import CurveBand
 from mipsim.bands.printed import Printed
 from mipsim.tradeoff.base import rates
+from mipsim.tradeoff.shown import Shown
 
 
-class AbstractPlayedTradeOff(Printed):
+class AbstractPlayedTradeOff(Printed, Shown):
     """Error rates of played games at K thresholds; its members say how they were counted."""
 
     thresholds: np.ndarray
@@ -48,3 +50,18 @@ class AbstractPlayedTradeOff(Printed):
             [[0.482, 0.146, 0.0], [1.0, 0.518, 0.172]]
         """
         return self.curve_band.at(rates("alpha", alpha))
+
+    def _columns(self) -> dict[str, np.ndarray]:
+        """FPR and FNR at each threshold, and the band of the FNR at that FPR."""
+        lower, upper = self.band(np.clip(self.alpha, 0.0, 1.0))
+        columns = {
+            "threshold": self.thresholds,
+            "alpha": self.alpha,
+            "beta": self.beta,
+            "tpr": 1.0 - self.beta,
+        }
+        return {**columns, "beta_low": lower, "beta_high": upper}
+
+    def _facts(self) -> dict[str, Any]:
+        games = {"out_games": int(self.out_games), "in_games": int(self.in_games)}
+        return {"curve": self._title(), **games, "confidence": float(self.confidence)}

@@ -33,6 +33,9 @@ class ExactTradeOff(AbstractTradeOff):
 
     law: AbstractScoreLaw = eqx.field(static=True)
 
+    def __repr__(self) -> str:
+        return f"ExactTradeOff({type(self.law).__name__}, error bound {self.error_bound:.2g})"
+
     @property
     def error_bound(self) -> float:
         """A proven bound e on the absolute error of FPR and FNR of every threshold test.

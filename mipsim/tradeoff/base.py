@@ -3,6 +3,7 @@
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 import equinox as eqx
@@ -11,9 +12,18 @@ from scipy.special import ndtri
 
 from mipsim import _chained
 from mipsim._validation import number, real_array
+from mipsim.tradeoff.shown import Shown
 
 LARGEST_EXPONENT = 700.0
 """e^x overflows float64 from x = 710 on."""
+
+SHOWN_FPRS = np.unique(
+    np.concatenate([[0.0, 1.0], np.geomspace(1e-6, 1e-2, 17), np.linspace(0.01, 0.99, 99)])
+)
+"""Where `to_dict` and `to_dataframe` tell a curve that is known everywhere."""
+
+LONGEST_REPR = 160
+"""Two lines of a terminal; what is longer is cut."""
 
 
 def rates(name: str, value: object) -> np.ndarray:
@@ -80,7 +90,7 @@ def checked_curves(curves: Sequence[object]) -> None:
             raise ValueError(f"curves holds {type(curve).__name__}; every entry must be a trade-off function")
 
 
-class AbstractTradeOff(eqx.Module):
+class AbstractTradeOff(eqx.Module, Shown):
     """A trade-off function f(alpha) = smallest beta: convex, non-increasing, f(a) <= 1 - a.
 
     The larger it is, the more private.
@@ -286,3 +296,27 @@ class AbstractTradeOff(eqx.Module):
             0.308538
         """
         return _chained.subsampled(self, sampling_rate)
+
+    def __repr__(self) -> str:
+        words = " ".join(eqx.tree_pformat(self, width=10**6).split())
+        return words if len(words) <= LONGEST_REPR else f"{words[: LONGEST_REPR - 5]} ...)"
+
+    def _columns(self) -> dict[str, np.ndarray]:
+        return {"alpha": SHOWN_FPRS, "beta": self.beta(SHOWN_FPRS), "tpr": self.tpr_at(SHOWN_FPRS)}
+
+    def _facts(self) -> dict[str, Any]:
+        return {"curve": repr(self)}
+
+    def _repr_html_(self) -> str:
+        tpr = ", ".join(f"{float(self.tpr_at(a)):.4g} at FPR {a:g}" for a in (0.1, 0.01, 0.001))
+        rows = {
+            "TPR": tpr,
+            "advantage": f"{self.advantage():.4g}",
+            "epsilon at delta 1e-5": f"{float(self.epsilon(1e-5)):.4g}",
+        }
+        cells = "".join(
+            f'<tr style="text-align:left"><th>{name}</th><td>{value}</td></tr>'
+            for name, value in rows.items()
+        )
+        picture = f'<img alt="trade-off curve" src="data:image/png;base64,{_chained.inline_png(self)}">'
+        return f"<div><b>{escape(repr(self))}</b><table>{cells}</table>{picture}</div>"

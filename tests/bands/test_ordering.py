@@ -67,3 +67,15 @@ def test_false_refutations_stay_below_the_failure_probability(draw_counts) -> No
 def test_bad_input(name: str) -> None:
     with pytest.raises(ValueError, match=f"{name} is 0.0"):
         compare_curves(curve(1.0), curve(1.0), **{name: 0.0})
+
+
+def test_a_curve_is_compared_with_that_of_another_attack() -> None:
+    strong, weak = curve(1.5), curve(1.0)
+    assert strong.compare(weak, 0.3).verdict == "CONFIRMED"
+    assert weak.compare(strong, 0.3).verdict == "REFUTED"
+    assert weak.compare(strong, 0.3, kind="upper_bound_on_power").verdict == "CONFIRMED"
+    assert strong.compare(weak, 0.3, kind="upper_bound_on_power").verdict == "REFUTED"
+    with pytest.raises(
+        ValueError, match=r"kind is 'equality'; it must be one of ordering, upper_bound_on_power"
+    ):
+        strong.compare(weak, kind="equality")  # pyright: ignore[reportCallIssue]

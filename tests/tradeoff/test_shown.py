@@ -1,0 +1,139 @@
+"""How curves are drawn, told in one line, and written as data."""
+
+import io
+import json
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+import mipsim as mi
+
+
+@pytest.fixture(autouse=True)
+def no_screen():
+    backend = mpl.get_backend()
+    mpl.use("Agg")
+    yield
+    from matplotlib import pyplot
+
+    pyplot.close("all")
+    mpl.use(backend)
+
+
+def played(mu: float, games: int = 10_000) -> mi.EmpiricalTradeOff:
+    t = np.linspace(-2, 5, 24)
+    return mi.EmpiricalTradeOff.from_counts(
+        t, np.round(games * ndtr(-t)), games, np.round(games * ndtr(t - mu)), games
+    )
+
+
+def exact() -> mi.AbstractTradeOff:
+    data = mi.Bernoulli(np.linspace(0.25, 0.75, 20))
+    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=50, target=data.easiest_target())
+    return game.exact(mi.LikelihoodRatio(mi.EmpiricalMean(), data, n=50))
+
+
+CURVES = [
+    mi.GaussianTradeOff(1.0),
+    mi.LaplaceTradeOff(1.0).subsampled(0.1),
+    mi.mix(*(mi.GaussianTradeOff(mu) for mu in np.linspace(0.1, 3.0, 30)), weights=np.full(30, 1 / 30)),
+    mi.dpsgd(2.0, 0.1, 10),
+    exact(),
+    played(1.0),
+]
+
+
+@pytest.mark.parametrize("curve", CURVES, ids=lambda curve: type(curve).__name__)
+def test_every_curve_tells_itself(curve: Any) -> None:
+    assert "\n" not in repr(curve)
+    assert len(repr(curve)) <= 160
+    html = curve._repr_html_()
+    assert "data:image/png;base64," in html
+    assert len(html) < 200_000
+    data = json.loads(json.dumps(curve.to_dict()))
+    assert len(data["alpha"]) == len(data["beta"]) == len(data["tpr"])
+    assert np.abs(1.0 - np.asarray(data["beta"]) - data["tpr"]).max() <= 1e-9
+    figure = curve.plot(mi.GaussianTradeOff(1.0))
+    assert [ax.get_xscale() for ax in figure.axes] == ["linear", "log"]
+    figure.savefig(io.BytesIO(), format="png")
+
+
+def test_curves_are_laid_over_each_other() -> None:
+    curves = {"covariance": played(1.0), "scalar product": played(0.5), "law": mi.GaussianTradeOff(1.0)}
+    (ax,) = mi.plot(curves, log=True).axes
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert {*curves, "blind guess"} <= set(labels)
+    assert len(mi.plot(list(curves.values())).axes) == 2
+
+
+def test_a_gaussian_curve_is_straight_in_probits() -> None:
+    """Probits of FNR on probits of FPR: -mu minus the abscissa, exactly."""
+    (ax,) = mi.plot(mi.GaussianTradeOff(3.0), scale="probit").axes
+    x, y = (np.asarray(values, dtype=float) for values in ax.lines[0].get_data())
+    seen = np.isfinite(x) & np.isfinite(y) & (y > -8)
+    assert np.abs(y + x + 3.0)[seen].max() < 1e-6
+
+
+def test_a_strong_attack_is_drawn_in_probits() -> None:
+    assert mi.plot(played(3.0)).axes[0].get_xlim()[0] < 0.0
+    assert mi.plot(played(1.0)).axes[0].get_xlim() == (0.0, 1.0)
+
+
+def test_axes_of_the_caller_are_used() -> None:
+    from matplotlib import pyplot
+
+    _, ax = pyplot.subplots()
+    assert mi.GaussianTradeOff(1.0).plot(ax=ax) is ax
+    assert ax.get_xscale() == "linear"
+
+
+def test_a_notebook_draws_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The inline backend shows what pyplot holds open, and the notebook what the cell returns."""
+    from matplotlib import pyplot
+
+    monkeypatch.setattr(mpl, "get_backend", lambda: "module://matplotlib_inline.backend_inline")
+    figure = mi.GaussianTradeOff(1.0).plot()
+    assert pyplot.get_fignums() == []
+    assert figure.axes
+
+
+def test_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+    from types import SimpleNamespace
+
+    monkeypatch.setitem(
+        sys.modules, "pandas", SimpleNamespace(DataFrame=lambda columns: SimpleNamespace(columns=columns))
+    )
+    frame = played(1.0).to_dataframe()
+    assert list(frame.columns) == ["threshold", "alpha", "beta", "tpr", "beta_low", "beta_high"]
+    assert frame.attrs["in_games"] == 10_000
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ModuleNotFoundError, match="to_dataframe needs pandas, which is not installed"):
+        played(1.0).to_dataframe()
+
+
+@pytest.mark.parametrize(
+    ("curves", "said"),
+    [
+        (3, "curves is int; it must be a trade-off curve, a list of them, or a dictionary"),
+        ([], "curves is empty; it must hold at least one trade-off curve"),
+        (
+            [mi.GaussianTradeOff(1.0), 0.5],
+            "curves holds float as '0.5'; every entry must be a trade-off curve",
+        ),
+    ],
+)
+def test_bad_curves(curves: object, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        mi.plot(curves)
+
+
+def test_bad_scales() -> None:
+    with pytest.raises(ValueError, match="log is True and scale is 'log'; give one of them"):
+        mi.plot(mi.GaussianTradeOff(1.0), log=True, scale="log")
+    with pytest.raises(ValueError, match="scale is 'loglog'; it must be one of linear, log, probit"):
+        mi.plot(mi.GaussianTradeOff(1.0), scale="loglog")
