@@ -25,6 +25,7 @@ FLOORS = (
         "_files",
         "_extras",
         "data",
+        "nn",
         "special",
         "tradeoff",
         "distributions",
