@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from mipsim._extras import optional
 from mipsim._precision import exact_scope
 from mipsim._validation import whole
 from mipsim.attacks.base import AbstractAttack
@@ -73,6 +74,7 @@ def trained_attack(
 
     Raises:
         ValueError: naming the argument; or if an output is not finite.
+        ImportError: if Flax or Optax is not installed, which `mipsim[nn]` brings.
 
     Source: Kingma & Ba (2015), "Adam"; Bichsel et al. (2021), "DP-Sniper".
 
@@ -84,9 +86,7 @@ def trained_attack(
         >>> bool(abs(direction[0] / direction[1] - 1.0) < 0.3)
         True
     """
-    import optax
-    from flax import linen
-
+    optax, linen = (optional(module, "trained attacks") for module in ("optax", "flax.linen"))
     games, seed = whole("games", games, 100), whole("seed", seed, 0)
     if seed >= 2**63:
         raise ValueError(f"seed is {seed}; it must be a whole number in [0, 2^63)")

@@ -1,0 +1,37 @@
+"""Packages that only some of the library needs, imported on first use."""
+
+import importlib
+from typing import Any
+
+EXTRA = "nn"
+"""The extra of this package that installs all of them."""
+
+
+def optional(module: str, needed_for: str) -> Any:
+    """Import a module of an optional package.
+
+    Args:
+        module: its name, such as "flax.linen".
+        needed_for: what cannot be done without it, the beginning of a sentence.
+
+    Raises:
+        ImportError: one sentence that says what installs the package.
+
+    Examples:
+        >>> optional("math", "square roots").sqrt(4.0)
+        2.0
+        >>> optional("no_such_package.linen", "networks")
+        Traceback (most recent call last):
+        ...
+        ImportError: networks need the package no_such_package, which is not installed: python3 -m pip install "mipsim[nn]" brings it
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        if (error.name or "").partition(".")[0] != package:
+            raise  # the package is there and does not work
+        raise ImportError(
+            f'{needed_for} need the package {package}, which is not installed: python3 -m pip install "mipsim[{EXTRA}]" brings it',
+            name=package,
+        ) from None

@@ -1,0 +1,91 @@
+"""Downloading data sets from their publishers."""
+
+import io
+import os
+import tarfile
+import urllib.request
+from collections.abc import Mapping
+from pathlib import Path
+
+from mipsim._files import replace_file
+from mipsim._validation import one_of
+from mipsim.data.files import DataError, DataFile, Published, data_directory, read, wrong
+from mipsim.data.published import PUBLISHED
+
+_SECONDS = 60.0
+"""What a server may take to answer."""
+
+
+def fetch(dataset: str, directory: str | os.PathLike[str] | None = None) -> tuple[Path, ...]:
+    """Download the files of a data set that are missing from the data directory, from their publisher.
+
+    The only function of mipsim that uses a network. A file is written when it is whole and has the published digest.
+
+    Args:
+        dataset: "fashion-mnist", "cifar10", "adult" or "location30".
+        directory: the data directory, which must exist; None = that of `MIPSIM_DATA`.
+
+    Returns:
+        The paths of all files of the data set that were downloaded.
+
+    Raises:
+        DataError: if there is no such folder, no network, or a file is not the published one.
+
+    Examples:
+        >>> fetch("fashion-mnist", "no/such/folder")
+        Traceback (most recent call last):
+        ...
+        mipsim.data.files.DataError: directory is 'no/such/folder', which is no folder; it must be one with fashion-mnist/train-images...
+    """
+    published = PUBLISHED[one_of("dataset", dataset, tuple(PUBLISHED))]
+    folder = data_directory(published, directory) / published.folders[0]
+    missing = [f for f in published.files if not _is_there(published, f.name, directory)]
+    written: list[Path] = []
+    for url in dict.fromkeys(file.url for file in missing):
+        wanted = {file.name: file for file in missing if file.url == url}
+        for name, content in _downloaded(url, wanted).items():
+            if problem := wrong(wanted[name], content):
+                raise DataError(f"{name} from {url} {problem}; nothing of it was kept")
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                replace_file(folder / name, content)
+            except OSError as error:
+                raise DataError(f"{folder / name} cannot be written ({error.strerror or error})") from error
+            written.append(folder / name)
+    return tuple(written)
+
+
+def _is_there(published: Published, name: str, directory: str | os.PathLike[str] | None) -> bool:
+    try:
+        read(published, name, directory)
+    except DataError:
+        return False
+    return True
+
+
+def _downloaded(url: str, wanted: Mapping[str, DataFile]) -> dict[str, bytes]:
+    """The wanted files of one address: the file itself, or members of the archive there."""
+    try:
+        with urllib.request.urlopen(url, timeout=_SECONDS) as answer:
+            content = answer.read()
+    except OSError as error:
+        first = next(iter(wanted.values()))
+        raise DataError(
+            f"{first.name} cannot be fetched from {url} ({getattr(error, 'reason', error)}): get it by other means (SHA-256 {first.sha256})"
+        ) from error
+    if url.rpartition("/")[2] in wanted:
+        return {url.rpartition("/")[2]: content}
+    found: dict[str, bytes] = {}
+    try:
+        with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+            for member in archive:
+                name, held = member.name.rpartition("/")[2], None
+                if name in wanted and member.isfile():
+                    held = archive.extractfile(member)
+                if held is not None:
+                    found[name] = held.read()
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise DataError(f"{url} is no whole archive ({error}); nothing of it was kept") from error
+    if lacking := [name for name in wanted if name not in found]:
+        raise DataError(f"{url} lacks {', '.join(lacking)}; nothing of it was kept")
+    return found

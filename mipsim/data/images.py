@@ -1,0 +1,124 @@
+"""Fashion-MNIST and CIFAR-10."""
+
+import gzip
+import os
+import struct
+import zlib
+from typing import Literal
+
+import numpy as np
+
+from mipsim._validation import one_of
+from mipsim.data.files import DataError, DataSet, read
+from mipsim.data.published import CIFAR_RECORD, PUBLISHED
+
+Split = Literal["train", "test"]
+
+_FASHION_CLASSES = (
+    "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot",
+)  # fmt: skip
+_CIFAR_CLASSES = (
+    "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck",
+)  # fmt: skip
+_UNSIGNED_BYTE = 8  # the type code of an idx file
+
+
+def fashion_mnist(split: Split = "train", directory: str | os.PathLike[str] | None = None) -> DataSet:
+    """Fashion-MNIST: grey images of shape (28, 28, 1) of ten kinds of clothes, 60,000 to train and 10,000 to test.
+
+    Args:
+        split: "train" or "test".
+        directory: the data directory; None = that of `MIPSIM_DATA`.
+
+    Raises:
+        DataError: if a file is missing or not the published one.
+
+    Source: Xiao, Rasul, Vollgraf (2017), "Fashion-MNIST".
+
+    Examples:
+        >>> fashion_mnist("train", "no/such/folder")
+        Traceback (most recent call last):
+        ...
+        mipsim.data.files.DataError: directory is 'no/such/folder', which is no folder; it must be one with fashion-mnist/train-images...
+    """
+    prefix = "train" if one_of("split", split, ("train", "test")) == "train" else "t10k"
+    published = PUBLISHED["fashion-mnist"]
+    images, labels = (
+        idx_array(read(published, f"{prefix}-{kind}-ubyte.gz", directory))
+        for kind in ("images-idx3", "labels-idx1")
+    )
+    return DataSet(
+        (images[..., None] / np.float32(255)).astype(np.float32), labels.astype(np.int64), _FASHION_CLASSES
+    )
+
+
+def cifar10(split: Split = "train", directory: str | os.PathLike[str] | None = None) -> DataSet:
+    """CIFAR-10, binary version: colour images of shape (32, 32, 3) of ten kinds of things, 50,000 to train and 10,000 to test.
+
+    Args:
+        split: "train" or "test".
+        directory: the data directory; None = that of `MIPSIM_DATA`. Batches may be packed by xz, as `data_batch_1.bin.xz`.
+
+    Raises:
+        DataError: if a file is missing or not the published one.
+
+    Source: Krizhevsky (2009), "Learning multiple layers of features from tiny images".
+
+    Examples:
+        >>> cifar10("validation")
+        Traceback (most recent call last):
+        ...
+        ValueError: split is 'validation'; it must be one of train, test
+    """
+    train = one_of("split", split, ("train", "test")) == "train"
+    names = [f"data_batch_{i}" for i in range(1, 6)] if train else ["test_batch"]
+    batches = [cifar_batch(read(PUBLISHED["cifar10"], f"{name}.bin", directory)) for name in names]
+    images, labels = (np.concatenate(parts) for parts in zip(*batches, strict=True))
+    return DataSet((images / np.float32(255)).astype(np.float32), labels.astype(np.int64), _CIFAR_CLASSES)
+
+
+def idx_array(content: bytes) -> np.ndarray:
+    """The array of unsigned bytes in a gzipped idx file, uint8.
+
+    Raises:
+        DataError: if it is no such file, or not whole.
+
+    Examples:
+        >>> head = struct.pack(">HBBII", 0, 8, 2, 1, 3)
+        >>> idx_array(gzip.compress(head + bytes([1, 2, 3])))
+        array([[1, 2, 3]], dtype=uint8)
+    """
+    try:
+        raw = gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"content is no whole gzip file ({error})") from error
+    if len(raw) < 4 or raw[:3] != bytes([0, 0, _UNSIGNED_BYTE]):
+        raise DataError("content is no idx file of unsigned bytes: it does not begin with 0, 0, 8")
+    axes, begin = raw[3], 4 + 4 * raw[3]
+    if len(raw) < begin:
+        raise DataError("content is an idx file that ends within its head")
+    shape = struct.unpack(f">{axes}I", raw[4:begin])
+    if len(raw) - begin != int(np.prod(shape)):
+        raise DataError(
+            f"content is an idx file of shape {shape} with {len(raw) - begin:,} entries, not {int(np.prod(shape)):,}"
+        )
+    return np.frombuffer(raw, np.uint8, offset=begin).reshape(shape)
+
+
+def cifar_batch(content: bytes) -> tuple[np.ndarray, np.ndarray]:
+    """(images, labels) of a binary batch: uint8 of shapes (N, 32, 32, 3) and (N,).
+
+    Raises:
+        DataError: if it is no whole number of records.
+
+    Examples:
+        >>> images, labels = cifar_batch(bytes([7]) + bytes(1024) + bytes([255] * 1024) + bytes(1024))
+        >>> labels, images[0, 0, 0]
+        (array([7], dtype=uint8), array([  0, 255,   0], dtype=uint8))
+    """
+    if not content or len(content) % CIFAR_RECORD:
+        raise DataError(
+            f"content has {len(content):,} bytes, no whole number of records of {CIFAR_RECORD:,} bytes"
+        )
+    rows = np.frombuffer(content, np.uint8).reshape(-1, CIFAR_RECORD)
+    return rows[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1), rows[:, 0]
