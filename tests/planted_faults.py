@@ -270,7 +270,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "a promise confirmed by scores that do not refute it",
-        "mipsim/audits/audit.py",
+        "mipsim/audits/auditing.py",
         "Verdict.REFUTED if refuted else Verdict.INCONCLUSIVE",
         "Verdict.REFUTED if refuted else Verdict.CONFIRMED",
         ("tests/audits/test_audit.py",),

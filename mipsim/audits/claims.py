@@ -8,10 +8,10 @@ import numpy as np
 
 from mipsim._validation import number
 from mipsim.audits.scores import content_of, parsed_numbers, table, unread
+from mipsim.audits.settings import FORMS
 from mipsim.tradeoff import ApproxDPTradeOff, GaussianTradeOff, PrivacyLossDistribution, SampledTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff, rates
 
-FORMS = "mu=1, epsilon=2,delta=1e-5 or the path of a .csv file with the columns alpha and beta"
 _ROUNDING = 1e-9  # of printed rates: beta may pass 1 - alpha by so much
 
 

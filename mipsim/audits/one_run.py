@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import binom
+from scipy.special import bdtr
 
 from mipsim._validation import whole
 from mipsim.audits.scores import Scores
@@ -89,7 +89,7 @@ class OneRun:
 
     def __init__(self, scores: Scores, risk: float, guesses: tuple[int, int] | None = None) -> None:
         n, inside = scores.values.size, int(scores.member.sum())
-        if 2.0 * binom.cdf(min(inside, n - inside), n, 0.5) < _UNFAIR:
+        if 2.0 * bdtr(min(inside, n - inside), n, 0.5) < _UNFAIR:
             raise ValueError(
                 f"{inside:,} of {n:,} canaries are in; fair coins would hardly give that, and design one-run needs a fair coin for each"
             )

@@ -8,6 +8,7 @@ from decimal import ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Any
 
 from mipsim.audits.one_run import Guesses
+from mipsim.audits.settings import DESIGNS
 from mipsim.bands.drawing import inline_png, with_claim
 from mipsim.bands.empirical import EmpiricalTradeOff
 from mipsim.bands.printed import Printed
@@ -18,12 +19,6 @@ from mipsim.tradeoff.base import AbstractTradeOff
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-DESIGNS = {
-    "independent": "every score is of a game of its own, independent of the others and equally distributed in its world",
-    "one-run": "all scores are of canaries of one training run, each put in by a fair coin",
-    "clustered": "clusters of scores are independent of each other; within one they may hang together anyhow, each with the law of its world",
-}
-"""What each design promises of the scores; nothing in the scores can show that it is so."""
 FPRS = (1e-4, 1e-3, 0.01, 0.02, 0.05, *(round(0.1 * k, 1) for k in range(1, 10)))
 """At which the band is written as data."""
 EACH = "each bound, and the verdict, by itself at this confidence; at K times the failure probability K of them together"

@@ -8,16 +8,15 @@ from mipsim._validation import number, one_of
 from mipsim.audits.claims import read_claim, words
 from mipsim.audits.clusters import one_a_cluster
 from mipsim.audits.one_run import OneRun
-from mipsim.audits.result import DESIGNS, Audit, down
+from mipsim.audits.result import Audit, down
 from mipsim.audits.scores import Scores, read_scores
+from mipsim.audits.settings import CONFIDENCE, DELTA, DESIGNS
 from mipsim.bands.comparison_base import NUMERICAL_FLOOR
 from mipsim.bands.empirical import EmpiricalTradeOff
 from mipsim.bands.verdict import Verdict
 from mipsim.tradeoff import ApproxDPTradeOff, GaussianTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 
-CONFIDENCE = 0.999
-DELTA = 1e-5
 _LEAST_RISK = 2e-9  # that bands at free thresholds know
 _LEAST_CONFIDENCE = 1e-15  # 1 - confidence is below 1 in float64 then
 _NEVER = "not refuted; scores of one attack can refute a promise and never confirm it, since a better attack may leak more"
