@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FPRS = (1e-4, 1e-3, 0.01, 0.02, 0.05, *(round(0.1 * k, 1) for k in range(1, 10)))
 """At which the band is written as data."""
-EACH = "each bound, and the verdict, by itself at this confidence; at K times the failure probability K of them together"
+EACH = "each bound, and the verdict, by itself at this confidence; K of them all hold but with K times the failure probability"
 """What the confidence is of."""
 
 
