@@ -1,4 +1,4 @@
-"""The audits of Kaissis et al. (2023), figure 3: one step of DP-SGD on a synthetic binary task."""
+"""The audits of Kaissis et al. (2023), figure 3: one step of DP-SGD on a synthetic binary task, and on the diabetes data."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import mipsim as mi
+from mipsim import data
 from sims.study import Study
 
 if TYPE_CHECKING:
@@ -54,6 +55,28 @@ def _logit_space() -> tuple[mi.RelaxedThreat, mi.AbstractAttack]:
     return _game(1, 1.0, SHADOWS), mi.OfflineLiRA(canary_logit)
 
 
+LATENT = 50
+"""Width of the linear network on the diabetes data, whose last layer's gradient is released."""
+
+
+def _diabetes() -> tuple[mi.RelaxedThreat, mi.AbstractAttack]:
+    """The record with the longest gradient joins the others; Delta/sigma = 2. The paper says no more of the network than its latent dimension."""
+    found = data.diabetes()
+    y = (found.y - found.y.mean()) / found.y.std()
+    rows = np.column_stack([found.x / found.x.std(axis=0), y]).astype(np.float64)
+    inner = np.random.default_rng(0).normal(size=(found.x.shape[1], LATENT)) / np.sqrt(found.x.shape[1])
+
+    def query(records: Array) -> Array:
+        """The sum of the clipped gradients of half the squared error with respect to the last layer, where that is 0."""
+        gradient = -records[:, -1:] * (records[:, :-1] @ inner)
+        norm = jnp.sqrt(jnp.sum(gradient**2, axis=1, keepdims=True))
+        return jnp.sum(gradient * jnp.minimum(1.0, CLIP / jnp.maximum(norm, 1e-12)), axis=0)
+
+    canary = int(np.argmax(np.linalg.norm(rows[:, -1:] * (rows[:, :-1] @ inner), axis=1)))
+    noise = mi.Gaussian(np.zeros(LATENT), np.full(LATENT, (CLIP / 2.0) ** 2))
+    return mi.RelaxedThreat(query, np.delete(rows, canary, axis=0), rows[canary], noise), mi.Magnitude()
+
+
 KAISSIS = (
     Study(
         "kaissis_fig3a",
@@ -65,6 +88,12 @@ KAISSIS = (
         "kaissis_fig3b",
         "one-dimensional DP-SGD step, Delta/sigma = 1, Dirac canary, magnitude of the gradient",
         partial(_gradient_space, 1, 1.0),
+        GAMES,
+    ),
+    Study(
+        "kaissis_fig3c",
+        f"DP-SGD step of a linear network on the diabetes data, {LATENT} latent dimensions, Delta/sigma = 2, magnitude of the gradient",
+        _diabetes,
         GAMES,
     ),
     Study(
