@@ -143,7 +143,9 @@ COROLLARY_1 = rf.Statement(
         probit(kaissis.gaussian_tradeoff(mu2, 1), z), route="chi-square law with one degree of freedom"
     ),
     late=True,
-    points=[one for one in points(mu2=_MUS, z=_Z) if one["z"] < {10.0: -1.6, 30.0: -12.0}.get(one["mu2"], 9.0)],
+    points=[
+        one for one in points(mu2=_MUS, z=_Z) if one["z"] < {10.0: -1.6, 30.0: -12.0}.get(one["mu2"], 9.0)
+    ],
     control=rf.Control({"mu2": 1.0, "z": -1.6}),
     quote=rf.Quote("For d = 1, j(alpha) admits the following closed-form representation", "corollary 1"),
 )
