@@ -257,8 +257,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "numbers of guesses that are not paid for",
         "mipsim/audits/one_run.py",
-        "self.canaries, self.risk = n, risk / len(plan)",
-        "self.canaries, self.risk = n, risk",
+        "(1.0 - _ROUNDING) * risk / len(plan)",
+        "(1.0 - _ROUNDING) * risk",
         ("tests/audits/test_audit.py::test_guesses_that_were_fixed_are_paid_for_alone",),
     ),
     Fault(

@@ -15,6 +15,10 @@ from mipsim.tradeoff.base import AbstractTradeOff
 
 LEAST_GUESSES = 16
 """Fewer guesses, all of them right, are no surprise by chance at the usual failure probabilities."""
+_ROUNDING = (
+    1e-9  # share of the failure probability kept back: both tests then refuse by far more than float64 rounds
+)
+_LAST_DIGITS = 1e-15  # by which a promised curve may have been rounded up between two points of a table
 _UNFAIR = 1e-9  # coins as lopsided as this were not fair
 _SEED = 20_260_102  # any fixed number: the order of equal scores then depends on the number of canaries alone
 
@@ -95,7 +99,7 @@ class OneRun:
         found = np.concatenate(
             [[0], np.cumsum(scores.member[order])]
         )  # members among the highest 0, 1, 2, ...
-        self.canaries, self.risk = n, risk / len(plan)
+        self.canaries, self.risk = n, (1.0 - _ROUNDING) * risk / len(plan)
         self.guesses = [
             Guesses(high, low, int(found[high] + low - (inside - found[n - low]))) for high, low in plan
         ]
@@ -120,8 +124,9 @@ class OneRun:
             claim.symmetrized()
         )  # coins exchange the worlds: what is promised in one direction bounds the other by its inverse
 
-        def fpr_at(tpr: float) -> float:
-            return float(least_beta(both, 1.0 - tpr))
+        def fpr_at(tpr: float) -> float:  # rounded down, which refutes less
+            alpha = min(float(np.nextafter(1.0 - tpr, np.inf)), 1.0)
+            return max(float(least_beta(both, alpha)) - _LAST_DIGITS, 0.0)
 
         return any(
             refuses_curve(self.canaries, one.number, one.right, fpr_at, self.risk) for one in self.guesses
