@@ -90,7 +90,7 @@ PRINTED = rf.Statement(
     name="azize-scalar-product",
     says="As n and d = tau n grow, the covariance attack is at least as strong as the scalar-product attack (z* - z_ref)' muhat.",
     source="Azize and Basu, section 3",
-    kind=rf.Limit("n", sizes=LARGE, tolerance=0.02, bound=True, floor=LEAST_RATE),
+    kind=rf.Limit("n", sizes=LARGE, bound=True, floor=LEAST_RATE),
     domain=DOMAIN | {"data": rf.Choice(*NAMED, DRAWN, RARE), "reference": rf.Choice(*REFERENCES, "random")},
     where=visible,
     claimed=covariance_attack,
