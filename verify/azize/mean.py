@@ -200,7 +200,7 @@ THRESHOLD = rf.Statement(
     source="Azize & Basu, theorem 3.1",
     # Of larger noncentralities than 9.9e7 the chi-square law is not at hand.
     kind=rf.Limit(
-        "n", tolerance=0.01, unit="probit",
+        "n", tolerance=0.004, unit="probit",
         sizes=lambda t, u, tau: [max(20, int(min(200.0, 150 / max(tau * (t**2 + u**2) / 2, 1e-9) ** 0.5))) << k for k in range(7)],
     ),
     domain={name: DOMAIN[name] for name in ("t", "u", "tau")}
