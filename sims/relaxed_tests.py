@@ -10,7 +10,6 @@ from mipsim.referee import Number
 from mipsim.referee.curve_gap import GRID
 from sims.relaxed_laws import LAWS, best_test, cell_edges, cell_law, log_density, log_ratio
 
-
 ROUNDED, ROUNDED_FNR = 1e-15, 1e-12
 """What float64 may be off in a power; relative, in an FNR, which is summed from its small end."""
 FINER, ROUNDS, ENOUGH = 64, 3, 1000

@@ -228,7 +228,10 @@ def test_what_one_test_loses_is_known_where_nearly_all_is_rejected(noise, second
 
 def test_what_one_test_loses_lies_between_bounds_that_finer_cells_keep(monkeypatch):
     at = {"noise": "Gaussian", "delta": 1.0, "second": -0.4, "alpha": 0.3}
+    finest = share_kept(**at)
+    monkeypatch.setattr(relaxed_tests, "ROUNDS", 0)
     coarse = share_kept(**at)
+    assert coarse.low <= finest.low <= finest.high <= coarse.high
     monkeypatch.setattr(relaxed_tests, "cell_edges", lambda reach, width: cell_edges(reach, width / 4))
     fine = share_kept(**at)
     assert coarse.low <= fine.low <= fine.high <= coarse.high

@@ -111,7 +111,8 @@ PRINTED = rf.Statement(
         *({"reading": EASIEST, "C0": "uncentred"} | _FEW | _LATTICE | {"law": law, "draw": draw} for law in LAWS for draw in (0, 1)),
         {"reading": EASIEST, "C0": "centred"} | _FEW | _LATTICE | {"references": 50_000},
     ],
-    control=rf.Control({"reading": EASIEST, "C0": "centred"} | _FEW | _LATTICE | {"references": 50_000}, attained=True),
+    # So many references pick the easiest.
+    control=rf.Control({"reading": EASIEST, "C0": "centred"} | _FEW | _LATTICE | {"references": 50_000}),
     quote=OPTIMAL,
     restricted_by=(
         rf.Quote(
