@@ -6,11 +6,14 @@ if __name__ == "__main__":
     begin()  # before JAX is imported, which takes seconds
 
 import argparse
+import ast
 import difflib
 import importlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+
+from mipsim._streams import reader_gone
 
 FIGURES = (
     "azize_fig1",
@@ -36,8 +39,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit status: 0 drawn, 1 where a disk is full, 2 bad arguments or stored counts, 130 interrupted."""
     options = _parser().parse_args(arguments)
     if options.list:
-        for name in FIGURES:
-            print(f"{name:<14} {importlib.import_module(f'figures.{name}').DESCRIPTION}")
+        try:
+            for name in FIGURES:
+                print(f"{name:<14} {_description(name)}")
+            sys.stdout.flush()
+        except BrokenPipeError:
+            return reader_gone()
         return 0
     problem = _unknown(options.figures)
     if problem:
@@ -91,6 +98,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=_seed, default=0, help="seed of every study (default %(default)s)")
     parser.add_argument("--list", action="store_true", help="list the figures and exit")
     return parser
+
+
+def _description(name: str) -> str:
+    """The `DESCRIPTION` of a figure's file, read and not run: a list need not wait for JAX."""
+    file = Path(__file__).with_name(f"{name}.py")
+    for line in ast.parse(file.read_text("utf-8")).body:
+        if isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == "DESCRIPTION":
+            return ast.literal_eval(line.value)
+    raise AttributeError(f"{file} assigns no DESCRIPTION")
 
 
 def _seed(word: str) -> int:

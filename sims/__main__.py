@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from mipsim._files import is_full
+from mipsim._streams import reader_gone
 from mipsim._validation import whole
 from sims.process import ending_on_signals, say
 
@@ -85,15 +86,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.out = "."  # a shard is stored in any case
     try:
         with ending_on_signals(_interrupted(options)):
-            return {"list": _list, "run": _run, "merge": _merge, "bench": _bench}[options.command](options)
+            status = {"list": _list, "run": _run, "merge": _merge, "bench": _bench}[options.command](options)
+            sys.stdout.flush()  # while a reader that has gone can be told from a full disk
+            return status
     except KeyboardInterrupt:
         say(_interrupted(options))
         return _leave(EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        return _leave(reader_gone())
     except (ValueError, OSError) as error:
         say(f"error: {getattr(error, 'strerror', None) or error}")
         status = EXIT_FULL if is_full(error) else EXIT_BAD
-        is_lost = isinstance(error, ConnectionError) and not isinstance(error, BrokenPipeError)
-        return _leave(status) if is_lost else status
+        return _leave(status) if isinstance(error, ConnectionError) else status
 
 
 def _interrupted(options: argparse.Namespace) -> str:

@@ -45,7 +45,7 @@ class _Spent(Exception):
 
 
 def hunted(statement: rf.Statement, probes: int, seed: int) -> bool:
-    """Search with `mipsim.referee.hunt`; found means REFUTED by its judge."""
+    """Search with `mipsim.referee.hunting`; found means REFUTED by its judge."""
     return rf.hunt(statement, f"{probes} probes", seed=seed, progress=False).verdict == "REFUTED"
 
 

@@ -257,8 +257,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "numbers of guesses that are not paid for",
         "mipsim/audits/one_run.py",
-        "self.canaries, self.risk = n, risk / len(plan)",
-        "self.canaries, self.risk = n, risk",
+        "(1.0 - _ROUNDING) * risk / len(plan)",
+        "(1.0 - _ROUNDING) * risk",
         ("tests/audits/test_audit.py::test_guesses_that_were_fixed_are_paid_for_alone",),
     ),
     Fault(
@@ -270,7 +270,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "a promise confirmed by scores that do not refute it",
-        "mipsim/audits/audit.py",
+        "mipsim/audits/auditing.py",
         "Verdict.REFUTED if refuted else Verdict.INCONCLUSIVE",
         "Verdict.REFUTED if refuted else Verdict.CONFIRMED",
         ("tests/audits/test_audit.py",),

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from mipsim._streams import reader_gone
 from mipsim.engine.devices import cores
 from mipsim.referee import Outcome, Statement, Verdict
 from mipsim.referee.command import BAD_ARGUMENTS, DONE, INTERRUPTED, NOT_JUDGED
@@ -40,12 +41,16 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | 
     """
     try:
         asked = parser().parse_args(argv)
-        return _asked(asked, register) if asked.suite is None else _suite(asked)
+        status = _asked(asked, register) if asked.suite is None else _suite(asked)
+        sys.stdout.flush()  # while a reader that has gone can be told from a full disk
+        return status
     except SystemExit as stop:  # argparse has said why, or has printed its help
         return int(stop.code or 0)
     except ValueError as error:
         print(f"python -m verify: {error}", file=sys.stderr)
         return BAD_ARGUMENTS
+    except BrokenPipeError:
+        return reader_gone()
     except (
         OSError
     ) as error:  # the report's files are whole: the last statement that fitted is the last in them

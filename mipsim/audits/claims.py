@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from mipsim._validation import number
-from mipsim.audits.scores import parsed_numbers, table
+from mipsim.audits.scores import content_of, parsed_numbers, table, unread
+from mipsim.audits.settings import FORMS
 from mipsim.tradeoff import ApproxDPTradeOff, GaussianTradeOff, PrivacyLossDistribution, SampledTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff, rates
 
-FORMS = "mu=1, epsilon=2,delta=1e-5 or the path of a .csv file with the columns alpha and beta"
 _ROUNDING = 1e-9  # of printed rates: beta may pass 1 - alpha by so much
 
 
@@ -55,17 +55,17 @@ def read_curve(file: Path) -> AbstractTradeOff:
 
     A curve is promised at the points of the file alone. Between them the claim is the least that convexity leaves of a curve
     through them, so that a true promise is not refuted for the chords of its table: give many points where the curve bends.
+    The numbers are taken as they are printed: round both down, since a beta rounded up promises more than the curve, and
+    so does an alpha rounded up. A beta up to 1e-9 above 1 - alpha is such a rounding, and is taken down to 1 - alpha.
 
     Args:
-        file: alpha does not decrease, beta does not increase, both in [0, 1], and beta is at most 1 - alpha.
+        file: alpha does not decrease, beta does not increase, both in [0, 1], and beta is at most 1 - alpha (+ 1e-9).
 
     Raises:
         ValueError: one sentence that names the file and what is wrong.
     """
-    if not file.is_file():
-        raise ValueError(f"claim: {file} is no file")
     try:
-        columns = table(file.read_bytes())
+        columns = table(content_of(file))
         if set(columns) != {"alpha", "beta"}:
             raise ValueError(
                 f"it has the columns {', '.join(map(repr, columns))}; it must have alpha and beta alone"
@@ -76,7 +76,7 @@ def read_curve(file: Path) -> AbstractTradeOff:
         if (np.diff(beta) > 0).any() or (beta > 1.0 - alpha + _ROUNDING).any():
             raise ValueError("beta must not increase, and be at most 1 - alpha")
     except OSError as error:
-        raise ValueError(f"claim: {file} cannot be read ({error.strerror or error})") from None
+        raise ValueError(f"claim: {unread(file, error)}") from None
     except ValueError as error:
         raise ValueError(f"claim: {file}: {error}") from None
     first = [0.0] if alpha[0] > 0.0 else []

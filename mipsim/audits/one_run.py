@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import binom
+from scipy.special import bdtr
 
 from mipsim._validation import whole
 from mipsim.audits.scores import Scores
@@ -15,6 +15,10 @@ from mipsim.tradeoff.base import AbstractTradeOff
 
 LEAST_GUESSES = 16
 """Fewer guesses, all of them right, are no surprise by chance at the usual failure probabilities."""
+_ROUNDING = (
+    1e-9  # share of the failure probability kept back: both tests then refuse by far more than float64 rounds
+)
+_LAST_DIGITS = 1e-15  # by which a promised curve may have been rounded up between two points of a table
 _UNFAIR = 1e-9  # coins as lopsided as this were not fair
 _SEED = 20_260_102  # any fixed number: the order of equal scores then depends on the number of canaries alone
 
@@ -85,7 +89,7 @@ class OneRun:
 
     def __init__(self, scores: Scores, risk: float, guesses: tuple[int, int] | None = None) -> None:
         n, inside = scores.values.size, int(scores.member.sum())
-        if 2.0 * binom.cdf(min(inside, n - inside), n, 0.5) < _UNFAIR:
+        if 2.0 * bdtr(min(inside, n - inside), n, 0.5) < _UNFAIR:
             raise ValueError(
                 f"{inside:,} of {n:,} canaries are in; fair coins would hardly give that, and design one-run needs a fair coin for each"
             )
@@ -95,7 +99,7 @@ class OneRun:
         found = np.concatenate(
             [[0], np.cumsum(scores.member[order])]
         )  # members among the highest 0, 1, 2, ...
-        self.canaries, self.risk = n, risk / len(plan)
+        self.canaries, self.risk = n, (1.0 - _ROUNDING) * risk / len(plan)
         self.guesses = [
             Guesses(high, low, int(found[high] + low - (inside - found[n - low]))) for high, low in plan
         ]
@@ -120,8 +124,9 @@ class OneRun:
             claim.symmetrized()
         )  # coins exchange the worlds: what is promised in one direction bounds the other by its inverse
 
-        def fpr_at(tpr: float) -> float:
-            return float(least_beta(both, 1.0 - tpr))
+        def fpr_at(tpr: float) -> float:  # rounded down, which refutes less
+            alpha = min(float(np.nextafter(1.0 - tpr, np.inf)), 1.0)
+            return max(float(least_beta(both, alpha)) - _LAST_DIGITS, 0.0)
 
         return any(
             refuses_curve(self.canaries, one.number, one.right, fpr_at, self.risk) for one in self.guesses

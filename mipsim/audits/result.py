@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Any
 
 from mipsim.audits.one_run import Guesses
+from mipsim.audits.settings import DESIGNS
 from mipsim.bands.drawing import inline_png, with_claim
 from mipsim.bands.empirical import EmpiricalTradeOff
 from mipsim.bands.printed import Printed
@@ -17,14 +19,10 @@ from mipsim.tradeoff.base import AbstractTradeOff
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-DESIGNS = {
-    "independent": "every score is of a game of its own, independent of the others and equally distributed in its world",
-    "one-run": "all scores are of canaries of one training run, each put in by a fair coin",
-    "clustered": "clusters of scores are independent of each other; within one they may hang together anyhow, each with the law of its world",
-}
-"""What each design promises of the scores; nothing in the scores can show that it is so."""
 FPRS = (1e-4, 1e-3, 0.01, 0.02, 0.05, *(round(0.1 * k, 1) for k in range(1, 10)))
 """At which the band is written as data."""
+EACH = "each bound, and the verdict, by itself at this confidence; K of them all hold but with K times the failure probability"
+"""What the confidence is of."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,6 +112,7 @@ class Audit(Printed):
             "design": self.design,
             "assumes": DESIGNS[self.design],
             "confidence": self.confidence,
+            "holds": EACH,
             "scores": {"in": self.in_scores, "out": self.out_scores, "used": self.used},
             "clusters": self.clusters,
             "mu_lower_bound": self.mu_lower_bound,
@@ -142,13 +141,18 @@ class Audit(Printed):
     def _lines(self) -> list[tuple[str, str]]:
         lines = [
             ("assumes", DESIGNS[self.design]),
+            ("holds", EACH),
             ("scores", f"{self.in_scores:,} in, {self.out_scores:,} out"),
         ]
         if self.clusters is not None:
             lines.append(("clusters", f"{self.clusters:,}; one score of each is judged"))
         if not self.higher_is_in:
             lines.append(
-                ("order", 'scores of the world "in" are mostly lower; higher counts as "in" (negate losses)')
+                (
+                    "order",
+                    'scores of the world "in" are mostly lower; higher counts as "in": negate losses. A sign chosen after the scores '
+                    "were seen makes two audits, each at half of the failure probability",
+                )
             )
         if self.guesses:
             lines.append(("guesses", self._guessed()))
@@ -200,4 +204,7 @@ def down(bound: float) -> str:
     if bound == math.inf:
         return "inf"
     digits = 4 if bound < 1.0 else max(0, 3 - int(math.log10(bound)))
-    return f"{math.floor(bound * 10**digits) / 10**digits:.10g}"
+    shown = Decimal(bound).quantize(
+        Decimal(1).scaleb(-digits), ROUND_FLOOR
+    )  # exact: bound * 10**4 would be rounded
+    return f"{shown.normalize():f}"

@@ -11,6 +11,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ _UNREADABLE = (
 WORLDS = ("member", "label", "coin")
 """Names of the column that says which world a score is of: 1 in the training set, 0 not; of a `coin` that a fair coin chose it."""
 Column = Sequence[str] | np.ndarray
+_KINDS = {"c": "complex numbers", "M": "dates", "m": "durations", "U": "text", "S": "bytes"}
 _TRUE, _FALSE = ("1", "1.0", "true"), ("0", "0.0", "false")
 
 
@@ -69,10 +71,10 @@ class Scores:
             ...
             ValueError: scores holds 2 scores; an audit needs 100 at least
         """
-        values = finite_vector("scores", scores)
+        values = _real("scores", scores)
         if values.size < LEAST_SCORES:
             raise ValueError(f"scores holds {values.size} scores; an audit needs {LEAST_SCORES} at least")
-        inside = finite_vector("member", member, values.size)
+        inside = _real("member", member, values.size)
         if (wrong := (inside != 0) & (inside != 1)).any():
             raise ValueError(
                 f'member holds {inside[wrong][0]:g}; it must hold 1 ("in") and 0 ("out") alone: scores come first'
@@ -93,6 +95,21 @@ class Scores:
     def clusters(self) -> int:
         """How many clusters there are; of independent rows, each its own."""
         return self.values.size if self.cluster is None else int(self.cluster.max()) + 1
+
+
+def _real(name: str, value: object, size: int | None = None) -> np.ndarray:
+    """A finite vector; NumPy alone would drop imaginary parts, count dates in days and read numbers in text."""
+    try:
+        entries = np.asarray(value)
+    except ValueError:  # rows of several lengths, of which finite_vector speaks
+        return finite_vector(name, value, size)
+    kind = _KINDS.get(entries.dtype.kind)
+    if entries.dtype == object and entries.ndim > 0:
+        other = [entry for entry in entries.flat if not isinstance(entry, (Real, np.bool_))]
+        kind = f"an object of type {type(other[0]).__name__}" if other else None
+    if kind is not None and entries.ndim > 0:
+        raise ValueError(f"{name} holds {kind}; it must hold real numbers")
+    return finite_vector(name, value, size)
 
 
 def _numbered(cluster: object, size: int) -> np.ndarray:
@@ -128,17 +145,39 @@ def read_scores(path: str | os.PathLike[str]) -> Scores:
     file = Path(path)
     if file.suffix.lower() not in (".npz", ".csv"):
         raise ValueError(f"{file} is neither .npz nor .csv; scores are read from one of these")
-    if not file.is_file():
-        raise ValueError(f"{file} is no file")
     try:
-        content = file.read_bytes()
+        content = content_of(file)
     except OSError as error:
-        raise ValueError(f"{file} cannot be read ({error.strerror or error})") from None
+        raise ValueError(unread(file, error)) from None
     try:
         columns = _arrays(content) if file.suffix.lower() == ".npz" else table(content)
         return _scores(columns, "array" if file.suffix.lower() == ".npz" else "column", file, content)
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from None
+
+
+def content_of(file: Path) -> bytes:
+    """What a file holds.
+
+    Raises:
+        OSError: which `unread` says in a sentence; FileNotFoundError for what is no file, such as a folder.
+    """
+    if not file.is_file():  # raises OSError itself for a name that is too long
+        raise FileNotFoundError
+    return file.read_bytes()
+
+
+def unread(file: Path, error: OSError) -> str:
+    """Why a file was not read.
+
+    Examples:
+        >>> unread(Path("scores.csv"), FileNotFoundError())
+        'scores.csv is no file'
+    """
+    if isinstance(error, FileNotFoundError):
+        return f"{file} is no file"
+    name = str(file)
+    return f"{name if len(name) <= 200 else name[:197] + '...'} cannot be read ({error.strerror or error})"
 
 
 def _scores(columns: Mapping[str, Column], noun: str, file: Path, content: bytes) -> Scores:
@@ -148,7 +187,7 @@ def _scores(columns: Mapping[str, Column], noun: str, file: Path, content: bytes
             raise ValueError(
                 f"it holds {_listed(columns)}; beside members and non_members there must be no other {noun}"
             )
-        worlds = [finite_vector(name, columns[name]) for name in ("members", "non_members")]
+        worlds = [_real(name, columns[name]) for name in ("members", "non_members")]
         inside = np.repeat([1.0, 0.0], [world.size for world in worlds])
         return Scores.of(np.concatenate(worlds), inside, column="members", **where)
     known = {

@@ -22,30 +22,37 @@ class Counted(Protocol):
     @property
     def false_positives(self) -> np.ndarray:
         """At each threshold, shape (K,)."""
+        ...
 
     @property
     def false_negatives(self) -> np.ndarray:
         """At each threshold, shape (K,)."""
+        ...
 
     @property
     def out_games(self) -> int:
         """Games played out."""
+        ...
 
     @property
     def in_games(self) -> int:
         """Games played in."""
+        ...
 
     @property
     def alpha(self) -> np.ndarray:
         """Observed FPR at each threshold, shape (K,)."""
+        ...
 
     @property
     def beta(self) -> np.ndarray:
         """Observed FNR at each threshold, shape (K,)."""
+        ...
 
     @property
     def confidence(self) -> float:
         """1 minus the failure probability, in (0, 1)."""
+        ...
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

@@ -16,46 +16,11 @@ Examples:
     'REFUTED'
 """
 
-from mipsim.referee.domain import Choice, Fixed, Real, Whole
-from mipsim.referee.grid import grid, rows
-from mipsim.referee.hunt import hunt
-from mipsim.referee.judging import judge
-from mipsim.referee.kinds import Bound, Equality, Exists, Limit, Ordering
-from mipsim.referee.limits import LimitVerdict, limit_verdict
-from mipsim.referee.loading import load
-from mipsim.referee.outcome import Outcome
-from mipsim.referee.point import controlled
-from mipsim.referee.reporting.audit_page import report_audit
-from mipsim.referee.reporting.page import report
-from mipsim.referee.result import Verdict
-from mipsim.referee.statement import Control, Point, Quote, Statement
-from mipsim.referee.values import Number
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Bound",
-    "Choice",
-    "Control",
-    "Equality",
-    "Exists",
-    "Fixed",
-    "Limit",
-    "LimitVerdict",
-    "Number",
-    "Ordering",
-    "Outcome",
-    "Point",
-    "Quote",
-    "Real",
-    "Statement",
-    "Verdict",
-    "Whole",
-    "controlled",
-    "grid",
-    "hunt",
-    "judge",
-    "limit_verdict",
-    "load",
-    "report",
-    "report_audit",
-    "rows",
-]
+from mipsim._lazily import lazily
+
+__getattr__, __dir__ = lazily(__name__)
+
+if TYPE_CHECKING:
+    from mipsim.referee._public import *  # noqa: F403

@@ -7,67 +7,17 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mipsim.referee import audit_command
-from mipsim.referee.budget import budget_of
-from mipsim.referee.hunt import hunt
-from mipsim.referee.judging import CONFIDENCE, GAMES, judge
-from mipsim.referee.loading import load
-from mipsim.referee.outcome import Outcome
-from mipsim.referee.statement import Statement
+from mipsim._streams import reader_gone
+from mipsim.referee.arguments import parser
+
+if TYPE_CHECKING:
+    from mipsim.referee.outcome import Outcome
+    from mipsim.referee.statement import Statement
+
 
 DONE, NOT_JUDGED, BAD_ARGUMENTS, INTERRUPTED = 0, 1, 2, 130
-
-
-def parser() -> argparse.ArgumentParser:
-    """The command line."""
-    top = argparse.ArgumentParser(
-        prog="mipsim",
-        description="Judge theorems, hunt for where they break, and audit the scores of attacks.",
-        epilog="Exit status: 0 done, 1 when a statement could not be judged or a disk is full, 2 for bad arguments, 130 after "
-        "Ctrl-C with what was found kept.",
-    )
-    commands = top.add_subparsers(dest="command", required=True, metavar="{judge,hunt,audit}")
-    for name, words in (
-        ("judge", "judge the statements of a file at their points and over their domains"),
-        ("hunt", "search the domains of a file's statements for where they break"),
-    ):
-        one = commands.add_parser(name, help=words, description=words)
-        one.add_argument(
-            "file",
-            metavar="FILE.py[:NAME]",
-            help="a Python file that defines statements; one of them by name",
-        )
-        one.add_argument(
-            "--out", metavar="DIR", help="write index.html and results.json here; a hunt resumes from here"
-        )
-        one.add_argument("--seed", type=int, default=0, metavar="S", help="a whole number >= 0 (default: 0)")
-        one.add_argument(
-            "--confidence",
-            type=float,
-            default=CONFIDENCE,
-            metavar="C",
-            help="family-wise, for each statement (default: 0.999)",
-        )
-        one.add_argument(
-            "--games",
-            type=int,
-            default=GAMES,
-            metavar="G",
-            help="in each world, where no exact law is known (default: 200000)",
-        )
-    commands.choices["judge"].add_argument(
-        "--at",
-        action="append",
-        metavar="JSON",
-        help="a point, such as '{\"n\": 10}'; may be given several times",
-    )
-    commands.choices["hunt"].add_argument(
-        "--budget", default="60s", metavar="T", help="for each statement: 45s, 2m, 500 probes (default: 60s)"
-    )
-    audit_command.add_to(commands)
-    return top
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -87,6 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         asked = parser().parse_args(arguments)
     except SystemExit as stop:  # argparse has said why, or has printed its help
         return int(stop.code or 0)
+    from mipsim.referee import audit_command  # only now, what takes seconds
+    from mipsim.referee.budget import budget_of
+    from mipsim.referee.loading import load
+
     results: list[Outcome] = []
     try:
         if asked.command == "audit":
@@ -105,6 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError as error:
         print(f"mipsim: {error}", file=sys.stderr)
         return BAD_ARGUMENTS
+    except BrokenPipeError:
+        return reader_gone()
     except OSError as error:
         print(f"mipsim: the report cannot be written: {error.strerror or error}", file=sys.stderr)
         return NOT_JUDGED
@@ -116,6 +72,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _one(asked: argparse.Namespace, statement: Statement) -> Outcome:
+    from mipsim.referee.hunting import hunt
+    from mipsim.referee.judging import judge
+
     settings: dict[str, Any] = {"confidence": asked.confidence, "seed": asked.seed, "games": asked.games}
     if asked.command == "judge":
         return judge(statement, None if asked.at is None else read_points(asked.at), **settings)

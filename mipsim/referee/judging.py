@@ -16,12 +16,10 @@ from mipsim.referee.point import judge_point, limit_sizes, point_seed
 from mipsim.referee.replay import replay_of
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.sampling import corners, draws
+from mipsim.referee.settings import CONFIDENCE, GAMES
 from mipsim.referee.statement import READING, Point, Statement
 from mipsim.referee.values import Number, Played, Samplers, no_tradeoff, read
 
-CONFIDENCE = 0.999
-GAMES = 200_000
-"""In each world, where games are played: they resolve about 0.02 probits in the middle of the curve."""
 SAMPLES = 64
 """Points that fill the domain, beside its corners."""
 

@@ -17,11 +17,11 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-from mipsim.referee.hunt import hunt
-from mipsim.referee.judging import GAMES
+from mipsim.referee.hunting import hunt
 from mipsim.referee.outcome import Failure, Outcome
 from mipsim.referee.replay import replay_of
 from mipsim.referee.result import Verdict
+from mipsim.referee.settings import GAMES
 from mipsim.referee.statement import Statement
 
 Say = Callable[[str, str], object]

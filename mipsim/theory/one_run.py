@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.special import ndtr, ndtri
-from scipy.stats import binom
 
 _STEP = 1e-9  # of the bounds
 
@@ -28,6 +27,8 @@ def p_value(canaries: int, guesses: int, right: int, epsilon: float, delta: floa
         >>> p_value(100, 10, 10, 0.0, 0.0) == 2.0**-10
         True
     """
+    from scipy.stats import binom  # a second to import: not when the library is
+
     law = binom(guesses, 1.0 / (1.0 + math.exp(-epsilon)))
     below = law.cdf(np.arange(right - 1, -2, -1))  # P(fewer than right), then with one less each
     steps = (below[0] - below[1:]) / np.arange(1, right + 1)

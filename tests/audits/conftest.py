@@ -1,6 +1,6 @@
 """What the tests of audits share."""
 
-import sys
+from importlib import import_module
 
 import pytest
 
@@ -8,4 +8,4 @@ import pytest
 @pytest.fixture
 def fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tenth of the draws behind calibrated bounds: proven all the same, and a little looser."""
-    monkeypatch.setattr(sys.modules["mipsim.bands.family_bound"], "_LEAST_DRAWS", 0)
+    monkeypatch.setattr(import_module("mipsim.bands.family_bound"), "_LEAST_DRAWS", 0)

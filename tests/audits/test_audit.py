@@ -1,6 +1,7 @@
 """`mi.audit`: what it shows of each design, and its verdict on a promise."""
 
 import json
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -33,11 +34,13 @@ def test_bounds_show_themselves(fewer_draws, design: str) -> None:
     shown = str(one)
     assert f"design {design}" in shown
     assert f"at least {down(one.mu_lower_bound)}" in shown
-    assert len(shown.splitlines()) < 14
+    assert len(shown.splitlines()) < 15
+    assert "each bound, and the verdict, by itself at this confidence" in shown
     assert "\n" not in repr(one)
     assert one._repr_html_().count("<tr") == len(shown.splitlines()) - 1
     plain = json.loads(json.dumps(one.to_dict()))
     assert plain["mu_lower_bound"] == one.mu_lower_bound
+    assert plain["holds"].startswith("each bound, and the verdict, by itself")
     assert plain["scores"]["used"] == (500 if design == "clustered" else 2000)
     assert plain["claim"] is None
     if one.curve is not None:
@@ -115,6 +118,7 @@ def test_losses_are_told_of(fewer_draws) -> None:
     assert one.mu_lower_bound == 0.0
     assert not one.higher_is_in
     assert "negate losses" in str(one)
+    assert "A sign chosen after the scores were seen makes two audits" in str(one)
 
 
 def test_the_order_of_rows_changes_nothing(fewer_draws) -> None:
@@ -155,6 +159,10 @@ def test_rounding_down() -> None:
     for value in (0.12345678, 1.0, 9.99999, 123.456, 74.99999):
         assert value * (1 - 1e-3) <= float(down(value)) <= value
     assert down(np.inf) == "inf"
+    for value in (
+        np.random.default_rng(0).integers(1, 10**6, 1000) / 1e4
+    ):  # the double nearest to a short decimal
+        assert Decimal(down(value)) <= Decimal(value)
 
 
 CLUSTERS = {"cluster": np.arange(2000) // 4}
@@ -171,6 +179,8 @@ CLUSTERS = {"cluster": np.arange(2000) // 4}
         ({"design": "independent", "claim": 1.0}, "claim is float; it must be a trade-off function or text"),
         ({"design": "independent", "claim": "sigma=1"}, "claim is 'sigma=1'"),
         ({"design": "independent", "confidence": 1.0}, "confidence is 1.0"),
+        ({"design": "independent", "confidence": 1e-17}, "confidence is 1e-17; it must be at least 1e-15, and below 1"),
+        ({"design": "one-run", "confidence": 1e-17}, "confidence is 1e-17; it must be at least 1e-15, and below 1"),
         ({"design": "clustered", "confidence": 1 - 1e-10}, "confidence is 0.9999999999; the design 'clustered' allows 1 - 2e-09 at most"),
         ({"design": "independent", "delta": 2.0}, "delta is 2.0"),
         ({"design": "independent", "delta": 0.1, "claim": "epsilon=1,delta=0"}, "delta is 0.1 and the claim's is 0"),
@@ -189,3 +199,48 @@ def test_scores_and_worlds_in_the_wrong_order() -> None:
         mi.audit(SCORES, design="independent")
     with pytest.raises(ValueError, match="beside a file of scores"):
         mi.audit("scores.csv", COINS, design="independent")
+
+
+@pytest.mark.parametrize(
+    ("scores", "words"),
+    [
+        (SCORES + 1j, "scores holds complex numbers; it must hold real numbers"),
+        (np.arange(2000).astype("datetime64[D]"), "scores holds dates; it must hold real numbers"),
+        (np.arange(2000).astype("timedelta64[s]"), "scores holds durations; it must hold real numbers"),
+        (SCORES.astype(str), "scores holds text; it must hold real numbers"),
+        ([*SCORES[1:], Decimal(1)], "scores holds an object of type Decimal; it must hold real numbers"),
+        ([*SCORES[1:], None], "scores holds an object of type NoneType; it must hold real numbers"),
+        ([*SCORES[1:], np.nan], "scores holds nan at index 1999; every entry must be finite"),
+        (np.ones(2000), "scores all equal 1; a constant score tells nothing about any world"),
+        ("x" * 5000 + ".npz", "... cannot be read (File name too long)"),
+    ],
+    ids=lambda value: None if isinstance(value, str) else "",
+)
+def test_scores_that_are_no_real_numbers(scores: object, words: str) -> None:
+    member = None if isinstance(scores, str) else COINS
+    with pytest.raises(ValueError) as error:  # noqa: PT011
+        mi.audit(scores, member, design="independent")
+    assert words in str(error.value)
+    assert len(str(error.value)) < 300
+
+
+def test_a_promise_in_a_file_of_too_long_a_name() -> None:
+    with pytest.raises(ValueError, match=r"^claim: x+\.\.\. cannot be read \(File name too long\)$"):
+        mi.audit(SCORES, COINS, design="one-run", claim="x" * 5000 + ".csv")
+
+
+def test_members_as_objects_are_taken_where_they_are_numbers(fewer_draws) -> None:
+    again = mi.audit(SCORES, COINS.astype(object), design="one-run", confidence=0.95)
+    assert again.mu_lower_bound == found("one-run").mu_lower_bound
+
+
+@pytest.mark.parametrize("confidence", [1e-15, 0.5, 1 - 2e-9])
+def test_the_least_and_the_largest_confidence(fewer_draws, confidence: float) -> None:
+    for design in SETTINGS:
+        assert (
+            0.0
+            <= mi.audit(
+                SCORES, COINS, design=design, confidence=confidence, **SETTINGS[design]
+            ).mu_lower_bound
+            < 3.0
+        )  # type: ignore[arg-type]

@@ -1,5 +1,7 @@
 """Audits by canaries of one run: published figures, how often the bounds are wrong, and what must be caught."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.special import ndtri
@@ -65,13 +67,15 @@ def canaries(rng: np.random.Generator, n: int, mu: float) -> Scores:
 def misses(n: int, mu: float, runs: int) -> np.ndarray:
     """How many of so many audits refuse the truth, (mu, epsilon at 1e-5), which is how often their bounds pass it."""
     rng, epsilon = np.random.default_rng([n, round(2 * mu)]), float(mi.GaussianTradeOff(mu).epsilon(1e-5))
+
+    @cache  # many audits have as many right guesses
+    def refused(number: int, right: int, risk: float) -> tuple[bool, bool]:
+        return refuses_gdp(n, number, right, mu, risk), p_value(n, number, right, epsilon, 1e-5) <= risk
+
     missed = np.zeros(2)
     for _ in range(runs):
         run = OneRun(canaries(rng, n, mu), RISK)
-        missed += [
-            any(refuses_gdp(n, one.number, one.right, mu, run.risk) for one in run.guesses),
-            any(p_value(n, one.number, one.right, epsilon, 1e-5) <= run.risk for one in run.guesses),
-        ]
+        missed += np.any([refused(one.number, one.right, run.risk) for one in run.guesses], axis=0)
     return missed
 
 
@@ -85,8 +89,11 @@ def test_bounds_are_wrong_as_rarely_as_stated(n: int, mu: float) -> None:
 @pytest.mark.parametrize("mu", [0.0, 0.5, 1.0, 2.0, 4.0])
 @pytest.mark.parametrize("n", [100, 1000, 10_000])
 def test_the_whole_table(n: int, mu: float) -> None:
-    """2,000 audits a cell: misses below the 1e-6 quantile of the nominal binomial."""
-    assert (misses(n, mu, 2000) <= binom.isf(1e-6, 2000, RISK)).all()
+    """2,000 audits a cell: misses below the 1e-6 quantile of the nominal binomial, so that at the nominal rate all 30 counts fail with
+    3e-5 together."""
+    missed = misses(n, mu, 2000)
+    print(f"{n} {mu:g}: {missed[0]:g} miss mu, {missed[1]:g} epsilon, of 2000")
+    assert (missed <= binom.isf(1e-6, 2000, RISK)).all()
 
 
 def response(rng: np.random.Generator, n: int, epsilon: float) -> Scores:
@@ -145,7 +152,7 @@ def test_equal_scores_are_ordered_without_the_coins() -> None:
     for one in run.guesses:
         assert (
             abs(one.right - one.number / 2) <= 6.5 * np.sqrt(one.number) / 2
-        )  # each side fails with probability 1e-10
+        )  # as of all seeds but a share of 1e-10 a side; this one is fixed
 
 
 def test_a_promised_curve_is_judged_as_its_mu() -> None:

@@ -17,6 +17,8 @@ FLOORS = (
     *(
         "_version",
         "_validation",
+        "_lazily",
+        "_streams",
         "_compiled",
         "_precision",
         "_pure",
@@ -25,6 +27,7 @@ FLOORS = (
         "_files",
         "_extras",
         "data",
+        "nn",
         "special",
         "tradeoff",
         "distributions",
@@ -42,6 +45,7 @@ FLOORS = (
         "exact",
         "rare",
         "audits",
+        "_public",
     ),
     *("referee", "__main__"),
 )

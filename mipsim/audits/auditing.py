@@ -8,17 +8,17 @@ from mipsim._validation import number, one_of
 from mipsim.audits.claims import read_claim, words
 from mipsim.audits.clusters import one_a_cluster
 from mipsim.audits.one_run import OneRun
-from mipsim.audits.result import DESIGNS, Audit, down
+from mipsim.audits.result import Audit, down
 from mipsim.audits.scores import Scores, read_scores
+from mipsim.audits.settings import CONFIDENCE, DELTA, DESIGNS
 from mipsim.bands.comparison_base import NUMERICAL_FLOOR
 from mipsim.bands.empirical import EmpiricalTradeOff
 from mipsim.bands.verdict import Verdict
 from mipsim.tradeoff import ApproxDPTradeOff, GaussianTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 
-CONFIDENCE = 0.999
-DELTA = 1e-5
 _LEAST_RISK = 2e-9  # that bands at free thresholds know
+_LEAST_CONFIDENCE = 1e-15  # 1 - confidence is below 1 in float64 then
 _NEVER = "not refuted; scores of one attack can refute a promise and never confirm it, since a better attack may leak more"
 
 
@@ -54,7 +54,7 @@ def audit(
         cluster: names of clusters, shape (n,), for the design "clustered".
         claim: a trade-off function that bounds every attack, out against in; or text, "mu=1", "epsilon=2,delta=1e-5" or the path
             of a .csv file with the columns alpha and beta.
-        confidence: of each bound and of the verdict, in (0, 1); at most 1 - 2e-9 but for one run.
+        confidence: of each bound and of the verdict by itself, in [1e-15, 1); at most 1 - 2e-9 but for one run.
         delta: at which epsilon is bounded, in [0, 1]; by default that of the claim, or 1e-5.
         guesses: for one run, how many of the highest scores are guessed "in" and of the lowest "out", fixed before
             the scores; by default `mipsim.audits.one_run.guess_plan`.
@@ -78,7 +78,9 @@ def audit(
     """
     one_of("design", design, tuple(DESIGNS))
     level = number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
-    if design != "one-run" and 1.0 - level < _LEAST_RISK:
+    if level < _LEAST_CONFIDENCE:
+        raise ValueError(f"confidence is {level!r}; it must be at least {_LEAST_CONFIDENCE:g}, and below 1")
+    if design != "one-run" and level > 1.0 - _LEAST_RISK:
         raise ValueError(f"confidence is {level!r}; the design {design!r} allows 1 - {_LEAST_RISK:g} at most")
     if guesses is not None and design != "one-run":
         raise ValueError(f'guesses is given for the design {design!r}; only "one-run" counts guesses')

@@ -11,7 +11,7 @@ from typing import Any
 from mipsim._validation import number, whole
 from mipsim.referee.budget import budget_of
 from mipsim.referee.climb import climb
-from mipsim.referee.judging import CONFIDENCE, GAMES, check
+from mipsim.referee.judging import check
 from mipsim.referee.kinds import Exists
 from mipsim.referee.outcome import Failure, Outcome, Probe, speaks, verdict_on
 from mipsim.referee.point import judge_point, point_seed
@@ -19,6 +19,7 @@ from mipsim.referee.replay import replay_of
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.sampling import Drawn, draws
 from mipsim.referee.search import Search
+from mipsim.referee.settings import BUDGET, CONFIDENCE, GAMES
 from mipsim.referee.shrink import frontier, shrink
 from mipsim.referee.statement import Statement
 
@@ -34,7 +35,7 @@ PATIENCE = 400
 
 def hunt(
     statement: Statement,
-    budget: float | str = "60s",
+    budget: float | str = BUDGET,
     confidence: float = CONFIDENCE,
     seed: int = 0,
     *,

@@ -1,0 +1,43 @@
+"""Packages whose names wait until one is asked for, so that a command answers `--help` before JAX is imported."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+
+def lazily(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the `__getattr__` and `__dir__` of a package whose public names are those of its module `_public`.
+
+    Args:
+        package: its `__name__`.
+
+    Source: PEP 562.
+
+    Examples:
+        >>> get, names = lazily("mipsim.audits")
+        >>> names(), get("audit").__name__
+        (['Audit', 'audit'], 'audit')
+    """
+
+    def get(name: str) -> Any:
+        unknown = AttributeError(f"module {package!r} has no attribute {name!r}")
+        if name.startswith("_") and name != "__all__":
+            raise unknown
+        if (
+            find_spec(f"{package}.{name}") is not None
+        ):  # a file of the package: no public name is called like one
+            return import_module(f"{package}.{name}")
+        public = import_module(f"{package}._public")
+        if name == "__all__":
+            return list(public.__all__)
+        if name not in public.__all__:
+            raise unknown
+        value = getattr(public, name)
+        setattr(sys.modules[package], name, value)  # the next time it is found at once
+        return value
+
+    return get, lambda: sorted(import_module(f"{package}._public").__all__)

@@ -1,0 +1,12 @@
+"""What an audit is asked for, and what it takes by default; light, since a command's `--help` shows it."""
+
+DESIGNS = {
+    "independent": "every score is of a game of its own, independent of the others and equally distributed in its world",
+    "one-run": "all scores are of canaries of one training run, each put in by a fair coin",
+    "clustered": "clusters of scores are independent of each other; within one they may hang together anyhow, each with the law of its world",
+}
+"""What each design promises of the scores; nothing in the scores can show that it is so."""
+CONFIDENCE = 0.999
+DELTA = 1e-5
+FORMS = "mu=1, epsilon=2,delta=1e-5 or the path of a .csv file with the columns alpha and beta"
+"""How a promised guarantee is written."""

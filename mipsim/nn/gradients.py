@@ -1,0 +1,113 @@
+"""The gradient of the loss of every example, in micro-batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from mipsim._precision import exact_scope
+from mipsim._validation import whole
+from mipsim.nn.network import Network, Parameters
+
+MEMORY = 2**28
+"""Bytes of the gradients of one micro-batch, by default: a quarter of a gibibyte."""
+
+
+def per_example_gradients(
+    network: Network,
+    parameters: Parameters,
+    x: np.ndarray,
+    y: np.ndarray,
+    *,
+    part: str = "trained",
+    reduce: Callable[[np.ndarray], np.ndarray] | None = None,
+    memory: int = MEMORY,
+) -> np.ndarray:
+    """Gradients of the loss at fixed parameters, one row an example; or what `reduce` makes of them.
+
+    Args:
+        network: the network.
+        parameters: its parameters.
+        x: inputs, shape (N, ...).
+        y: labels, shape (N,).
+        part: "trained" for all parameters that training changes, "last" for those of the last layer.
+        reduce: maps gradients of some examples, float32 (b, d), to what is kept of them, first axis b, so that not all (N, d) are
+            held at once: `lambda g: g @ direction` projects every gradient to a number. None keeps them.
+        memory: bytes that the gradients of a micro-batch may take.
+
+    Returns:
+        Float32 of shape (N, d), or what `reduce` returns for all N.
+
+    Raises:
+        ValueError: if x and y do not fit the network or each other.
+
+    Source: Goodfellow (2015), "Efficient per-example gradient computations", for the task; `vmap` of `grad` for the way.
+
+    Examples:
+        >>> from mipsim.nn import linear
+        >>> network, x, y = linear((2,), 3), np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([0, 2])
+        >>> found = per_example_gradients(network, network.start(0), x, y)
+        >>> found.shape, bool(abs(found[:, :3].sum()) < 1e-6)  # offsets come first; those of the classes add up to zero
+        ((2, 9), True)
+    """
+    inputs, labels = checked_examples(network, x, y)
+    d, room = network.dimension(part), whole("memory", memory, 1)
+    size = max(1, min(len(labels), room // (4 * d)))
+    parts: list[np.ndarray] = []
+    with exact_scope():
+        for first in range(0, len(labels), size):
+            rows = np.arange(first, first + size).clip(
+                max=len(labels) - 1
+            )  # the last one is filled up: one shape
+            found = np.asarray(
+                _gradients(network, part, parameters, jnp.asarray(inputs[rows]), jnp.asarray(labels[rows]))
+            )
+            found = found[: len(labels) - first]
+            parts.append(found if reduce is None else np.asarray(reduce(found)))
+    return np.concatenate(parts)
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _gradients(network: Network, part: str, parameters: Parameters, x: jax.Array, y: jax.Array) -> jax.Array:
+    def loss(vector: jax.Array, one: jax.Array, label: jax.Array) -> jax.Array:
+        return network.losses(network.with_flat(parameters, vector, part), one[None], label[None])[0]
+
+    return jax.vmap(jax.grad(loss), (None, 0, 0))(network.flat(parameters, part), x, y)
+
+
+def checked_examples(network: Network, x: object, y: object) -> tuple[np.ndarray, np.ndarray]:
+    """Inputs as float32 and labels of a network's kind, or say what does not fit.
+
+    Examples:
+        >>> from mipsim.nn import linear
+        >>> checked_examples(linear((2,), 3), np.zeros((4, 2)), np.array([0, 1, 2, 3]))
+        Traceback (most recent call last):
+        ...
+        ValueError: y holds 3 at index 3; the network has classes 0 to 2
+    """
+    inputs, labels = np.asarray(x, np.float32), np.asarray(y)
+    if inputs.shape[1:] != network.inputs or not inputs.shape[0]:
+        raise ValueError(
+            f"x has shape {inputs.shape}; the network takes (N, {', '.join(map(str, network.inputs))}), N >= 1"
+        )
+    if labels.shape != inputs.shape[:1]:
+        raise ValueError(
+            f"y has shape {labels.shape}; it must be ({len(inputs)},), a label for each row of x"
+        )
+    if not np.isfinite(inputs).all():
+        raise ValueError(
+            f"x holds a number that is not finite in row {int(np.argwhere(~np.isfinite(inputs))[0][0])}"
+        )
+    if network.outputs == 1:
+        return inputs, labels.astype(np.float32)
+    wrong = (labels < 0) | (labels >= network.outputs) | (labels != np.floor(labels))
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise ValueError(
+            f"y holds {labels[at]} at index {at}; the network has classes 0 to {network.outputs - 1}"
+        )
+    return inputs, labels.astype(np.int32)

@@ -1,0 +1,193 @@
+"""Networks as plain values: a kind and its sizes, from which Flax makes the module."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Float
+
+from mipsim._extras import optional
+from mipsim._precision import exact_scope, fixed_key
+from mipsim._validation import one_of, whole
+
+Parameters = dict[str, dict[str, Array]]
+"""Layer -> name -> array, float32: Flax's own tree."""
+
+KINDS = ("linear", "convolutional", "layered", "random features")
+PARTS = ("trained", "last")
+"""Of the parameters: all that training changes, or those of the last layer."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network whose parameters are a plain tree; make one by `linear`, `convolutional`, `layered` or `random_features`.
+
+    Attributes:
+        kind: one of `KINDS`.
+        inputs: shape of one input.
+        widths: of the hidden layers: units, or channels of convolutions.
+        outputs: numbers of classes; 1 = a real value, with the squared error as the loss.
+
+    Examples:
+        >>> network = linear((28, 28, 1), 10)
+        >>> network.dimension(), len(network.start(seed=0))
+        (7850, 1)
+    """
+
+    kind: str
+    inputs: tuple[int, ...]
+    widths: tuple[int, ...]
+    outputs: int
+
+    @cached_property
+    def module(self) -> Any:
+        """The Flax module.
+
+        Raises:
+            ImportError: if Flax is not installed.
+        """
+        linen = optional("flax.linen", "networks")
+        layers: list[Any] = []
+        if self.kind == "convolutional":
+            pool = partial(linen.max_pool, window_shape=(2, 2), strides=(2, 2))
+            for channels in self.widths:
+                layers += [linen.Conv(channels, (3, 3)), linen.relu, pool]
+            layers.append(_flat)
+        else:
+            layers.append(_flat)
+            for width in self.widths:
+                layers += [linen.Dense(width), linen.tanh]
+        return linen.Sequential([*layers, linen.Dense(self.outputs)])
+
+    def start(self, seed: int) -> Parameters:
+        """Parameters as before training, float32: Flax's own draw (LeCun normal, offsets zero) from the seed."""
+        with exact_scope():
+            key = fixed_key(whole("seed", seed, 0))
+            return self.module.init(key, jnp.zeros((1, *self.inputs), jnp.float32))["params"]
+
+    def apply(self, parameters: Parameters, x: Float[Array, "n ..."]) -> Float[Array, "n outputs"]:
+        """The outputs: one number a class (logits), or the value."""
+        return self.module.apply({"params": parameters}, x)
+
+    def losses(self, parameters: Parameters, x: Float[Array, "n ..."], y: Array) -> Float[Array, " n"]:
+        """The loss of each example: cross-entropy, or half the squared error where outputs = 1."""
+        found = self.apply(parameters, x)
+        if self.outputs == 1:
+            return 0.5 * (found[:, 0] - y.astype(found.dtype)) ** 2
+        logits = jax.nn.log_softmax(found)
+        return -jnp.take_along_axis(logits, y[:, None].astype(jnp.int32), axis=1)[:, 0]
+
+    def layers(self, part: str = "trained") -> tuple[str, ...]:
+        """The names of the layers of a part of the network; frozen ones are of none."""
+        one_of("part", part, PARTS)
+        names = sorted(self._shapes, key=lambda name: int(name.rpartition("_")[2]))
+        return tuple(names[-1:] if part == "last" or self.kind == "random features" else names)
+
+    def dimension(self, part: str = "trained") -> int:
+        """How many parameters that part has: d of its gradients."""
+        return sum(
+            int(np.prod(leaf.shape)) for name in self.layers(part) for leaf in self._shapes[name].values()
+        )
+
+    def flat(self, parameters: Parameters, part: str = "trained") -> Float[Array, " d"]:
+        """The parameters of a part as one vector."""
+        return ravel_pytree({name: parameters[name] for name in self.layers(part)})[0]
+
+    def with_flat(
+        self, parameters: Parameters, vector: Float[Array, " d"], part: str = "trained"
+    ) -> Parameters:
+        """The parameters with a part of them replaced by a vector."""
+        restore = ravel_pytree({name: parameters[name] for name in self.layers(part)})[1]
+        return {**parameters, **restore(vector)}
+
+    @cached_property
+    def _shapes(self) -> Any:
+        return jax.eval_shape(
+            lambda: self.module.init(jax.random.key(0), jnp.zeros((1, *self.inputs), jnp.float32))["params"]
+        )
+
+
+def linear(inputs: Sequence[int], outputs: int) -> Network:
+    """One linear layer.
+
+    Args:
+        inputs: shape of one input, as (28, 28, 1).
+        outputs: classes, or 1 for a real value.
+
+    Examples:
+        >>> linear((28, 28, 1), 10).dimension()
+        7850
+    """
+    return _checked("linear", inputs, (), outputs)
+
+
+def convolutional(
+    inputs: Sequence[int] = (32, 32, 3), channels: Sequence[int] = (16, 32, 25), outputs: int = 10
+) -> Network:
+    """Convolutions of 3 x 3 with ReLU, each followed by the maximum over 2 x 2, and a linear layer.
+
+    Args:
+        inputs: (height, width, channels), divisible by 2 for each convolution.
+        channels: of each convolution.
+        outputs: classes, or 1 for a real value.
+
+    Examples:
+        >>> network = convolutional()
+        >>> network.dimension(), network.dimension("last")
+        (16323, 4010)
+    """
+    network = _checked("convolutional", inputs, channels, outputs)
+    if len(network.inputs) != 3 or any(size % 2 ** len(network.widths) for size in network.inputs[:2]):
+        raise ValueError(
+            f"inputs is {network.inputs}; it must be (height, width, channels) with both sizes divisible by {2 ** len(network.widths)}"
+        )
+    return network
+
+
+def layered(inputs: Sequence[int], widths: Sequence[int], outputs: int) -> Network:
+    """Linear layers with tanh between them.
+
+    Args:
+        inputs: shape of one input.
+        widths: of the hidden layers.
+        outputs: classes, or 1 for a real value.
+
+    Examples:
+        >>> layered((446,), (128, 64), 10).dimension("last")
+        650
+    """
+    return _checked("layered", inputs, widths, outputs)
+
+
+def random_features(inputs: Sequence[int], features: int = 512, outputs: int = 2) -> Network:
+    """A hidden tanh layer that stays as it was drawn, and a linear layer, the only one that is trained.
+
+    Args:
+        inputs: shape of one input.
+        features: width of the hidden layer.
+        outputs: classes, or 1 for a real value.
+
+    Source: Leemann et al. (2023), section 6, the network on Adult.
+
+    Examples:
+        >>> random_features((12,)).dimension()
+        1026
+    """
+    return _checked("random features", inputs, (features,), outputs)
+
+
+def _checked(kind: str, inputs: Sequence[int], widths: Sequence[int], outputs: int) -> Network:
+    shape = tuple(whole("inputs", size, 1) for size in inputs)
+    hidden = tuple(whole("widths", width, 1) for width in widths)
+    return Network(kind, shape, hidden, whole("outputs", outputs, 1))
+
+
+def _flat(x: Array) -> Array:
+    return x.reshape(x.shape[0], -1)

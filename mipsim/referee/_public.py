@@ -1,0 +1,45 @@
+"""What `mipsim.referee` offers; see there."""
+
+from mipsim.referee.domain import Choice, Fixed, Real, Whole
+from mipsim.referee.hunting import hunt
+from mipsim.referee.judging import judge
+from mipsim.referee.kinds import Bound, Equality, Exists, Limit, Ordering
+from mipsim.referee.lattice import grid, rows
+from mipsim.referee.limits import LimitVerdict, limit_verdict
+from mipsim.referee.loading import load
+from mipsim.referee.outcome import Outcome
+from mipsim.referee.point import controlled
+from mipsim.referee.reporting.audit_page import report_audit
+from mipsim.referee.reporting.page import report
+from mipsim.referee.result import Verdict
+from mipsim.referee.statement import Control, Point, Quote, Statement
+from mipsim.referee.values import Number
+
+__all__ = [
+    "Bound",
+    "Choice",
+    "Control",
+    "Equality",
+    "Exists",
+    "Fixed",
+    "Limit",
+    "LimitVerdict",
+    "Number",
+    "Ordering",
+    "Outcome",
+    "Point",
+    "Quote",
+    "Real",
+    "Statement",
+    "Verdict",
+    "Whole",
+    "controlled",
+    "grid",
+    "hunt",
+    "judge",
+    "limit_verdict",
+    "load",
+    "report",
+    "report_audit",
+    "rows",
+]

@@ -1,0 +1,171 @@
+"""Networks, the gradient of every example, and training that goes on where it was killed."""
+
+import importlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from mipsim import nn
+
+RNG = np.random.default_rng(20_230_601)
+IMAGES, KINDS = RNG.normal(size=(13, 8, 8, 3)).astype(np.float32), RNG.integers(0, 4, 13)
+NETWORKS = {
+    "linear": nn.linear((8, 8, 3), 4),
+    "convolutional": nn.convolutional((8, 8, 3), (3, 4, 5), 4),
+    "layered": nn.layered((8, 8, 3), (6, 5), 4),
+    "random features": nn.random_features((8, 8, 3), 7, 4),
+}
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("part", ["trained", "last"])
+def test_gradients_are_those_of_one_example_at_a_time(name: str, part: str) -> None:
+    """By finite differences of float64 losses: their error is h^2 and rounding / h, below 1e-6 here; gradients are float32."""
+    network = NETWORKS[name]
+    start = network.start(3)
+    found = nn.per_example_gradients(
+        network, start, IMAGES, KINDS, part=part, memory=4 * 5 * network.dimension(part)
+    )
+    assert found.shape == (13, network.dimension(part))
+    direction = RNG.normal(size=found.shape[1])
+    with jax.enable_x64(True):
+        exact = jax.tree.map(lambda a: np.asarray(a, np.float64), start)
+        here = np.asarray(network.flat(exact, part))
+
+        def losses(step: float) -> np.ndarray:
+            moved = network.with_flat(exact, here + step * direction, part)
+            return np.asarray(network.losses(moved, jnp.asarray(IMAGES, float), jnp.asarray(KINDS)))
+
+        slopes = (losses(1e-5) - losses(-1e-5)) / 2e-5
+    scale = np.linalg.norm(found, axis=1) * np.linalg.norm(direction)
+    # ReLU and the maximum have kinks: none lies within 1e-5 of these random inputs.
+    assert (np.abs(found @ direction - slopes) < 1e-5 * scale).all()
+    assert (np.abs(1.01 * found @ direction - slopes) > 1e-5 * scale).any()
+
+
+def test_micro_batches_and_reductions_change_nothing() -> None:
+    network = NETWORKS["convolutional"]
+    start, d = network.start(0), network.dimension()
+    whole = nn.per_example_gradients(network, start, IMAGES, KINDS)
+    held: list[int] = []
+
+    def reduce(rows: np.ndarray) -> np.ndarray:
+        held.append(len(rows))
+        return rows[:, :2]
+
+    parts = nn.per_example_gradients(network, start, IMAGES, KINDS, reduce=reduce, memory=4 * d * 5)
+    assert held == [5, 5, 3]
+    assert np.allclose(parts, whole[:, :2], rtol=0, atol=1e-6 * np.abs(whole).max())
+
+
+def test_frozen_features_stay() -> None:
+    network = NETWORKS["random features"]
+    start = network.start(1)
+    learned = nn.train(network, IMAGES, KINDS, epochs=3, rate=0.1, batch=4, seed=1)
+    moved = {name: bool((start[name]["kernel"] != learned[name]["kernel"]).any()) for name in start}
+    assert sorted(moved.values()) == [False, True]
+    assert network.dimension() == network.dimension("last") == 4 * 7 + 4
+
+
+def test_plain_sgd_is_the_mean_of_the_gradients() -> None:
+    """One step on the whole data moves by -rate times the mean gradient, to float32."""
+    network = NETWORKS["layered"]
+    start = network.start(0)
+    after = nn.train(network, IMAGES, KINDS, epochs=1, rate=0.5, batch=13, optimiser="sgd")
+    mean = nn.per_example_gradients(network, start, IMAGES, KINDS).mean(axis=0)
+    moved = np.asarray(network.flat(after) - network.flat(start))
+    assert np.allclose(moved, -0.5 * mean, rtol=0, atol=2e-6)
+
+
+def test_bad_input_is_said() -> None:
+    network = NETWORKS["linear"]
+    for arguments, words in (
+        ({"x": IMAGES[:, 1:]}, r"x has shape \(13, 7, 8, 3\); the network takes \(N, 8, 8, 3\)"),
+        ({"y": KINDS[1:]}, r"y has shape \(12,\); it must be \(13,\)"),
+        ({"y": KINDS + 1}, r"y holds 4 at index .*classes 0 to 3"),
+        ({"x": np.where(np.arange(13)[:, None, None, None] == 2, np.nan, IMAGES)}, "not finite in row 2"),
+        ({"batch": 14}, "batch is 14; there are 13 examples"),
+        ({"rate": 0.0}, "rate is 0.0"),
+        ({"optimiser": "adagrad"}, "optimiser is 'adagrad'; it must be one of sgd, adam"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            nn.train(
+                **{
+                    "network": network,
+                    "x": IMAGES,
+                    "y": KINDS,
+                    "epochs": 1,
+                    "rate": 0.1,
+                    "batch": 4,
+                    **arguments,
+                }
+            )
+    with pytest.raises(ValueError, match="part is 'first'; it must be one of trained, last"):
+        nn.per_example_gradients(network, network.start(0), IMAGES, KINDS, part="first")
+    with pytest.raises(ValueError, match="divisible by 8"):
+        nn.convolutional((12, 8, 3))
+
+
+@pytest.mark.parametrize("package", ["flax", "optax"])
+def test_without_the_packages_the_sentence_says_what_brings_them(
+    package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = importlib.import_module
+
+    def absent(name: str, *rest):
+        if name.partition(".")[0] == package:
+            raise ModuleNotFoundError(f"No module named '{package}'", name=package)
+        return plain(name, *rest)
+
+    monkeypatch.setattr(importlib, "import_module", absent)
+    fresh = nn.linear((8, 8, 3), 4)
+    with pytest.raises(ImportError, match=rf'need the package {package}, .*"mipsim\[nn\]" brings it'):
+        nn.train(fresh, IMAGES, KINDS, epochs=1, rate=0.1, batch=4)
+
+
+TRAINING = """
+import sys, numpy as np
+from mipsim import nn
+rng = np.random.default_rng(0)
+x, y = rng.normal(size=(500, 8, 8, 1)), rng.integers(0, 3, 500)
+network = nn.convolutional((8, 8, 1), (4, 4), 3)
+learned = nn.train(network, x, y, epochs=60, rate=1e-2, batch=50, seed=5, checkpoint=sys.argv[1] or None)
+np.save(sys.argv[2], np.asarray(network.flat(learned)))
+"""
+
+
+def test_a_killed_training_goes_on_to_the_same_bits(tmp_path: Path) -> None:
+    root = Path(__file__).parents[2]
+    whole, resumed, state = tmp_path / "whole.npy", tmp_path / "resumed.npy", tmp_path / "state.npz"
+    subprocess.run([sys.executable, "-c", TRAINING, "", whole], cwd=root, check=True)
+    first = subprocess.Popen([sys.executable, "-c", TRAINING, state, resumed], cwd=root)
+    while not state.exists() and first.poll() is None:
+        time.sleep(0.01)
+    os.kill(first.pid, signal.SIGKILL)
+    first.wait()
+    assert not resumed.exists(), "it was killed before its end"
+    subprocess.run([sys.executable, "-c", TRAINING, state, resumed], cwd=root, check=True)
+    assert np.load(whole).tobytes() == np.load(resumed).tobytes()
+
+
+def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
+    network, path = NETWORKS["linear"], tmp_path / "state.npz"
+    arguments = {"network": network, "x": IMAGES, "y": KINDS, "rate": 0.1, "batch": 4, "checkpoint": path}
+    nn.train(**arguments, epochs=2)
+    kept = path.read_bytes()
+    with pytest.raises(ValueError, match="belongs to another training"):
+        nn.train(**{**arguments, "rate": 0.2}, epochs=3)
+    with pytest.raises(ValueError, match="holds 2 epochs, more than the 1"):
+        nn.train(**arguments, epochs=1)
+    assert path.read_bytes() == kept
+    path.write_bytes(kept[:100])
+    with pytest.raises(ValueError, match="no whole checkpoint"):
+        nn.train(**arguments, epochs=3)
