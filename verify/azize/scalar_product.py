@@ -204,6 +204,7 @@ FINITE = rf.Statement(
         {"data": "Bernoulli"} | _SMALL,
         {"data": "Bernoulli"} | _SMALL | {"n": 40, "p_1": 0.3, "p_2": 0.5},
         {"data": "Gaussian"} | _SMALL,
+        {"data": "Gaussian"} | _SMALL | {"p_2": 0.05},
         {"data": "Gaussian"} | _SMALL | {"n": 2, "p_2": 0.9, "target_2": 0.3, "reference_1": 0.5, "reference_2": 0.5},
     ],
     # Of equal variances the two scores are one.
