@@ -18,9 +18,12 @@ from mipsim._streams import reader_gone
 FIGURES = (
     "azize_fig1",
     "azize_fig2",
+    "azize_fig3",
     "azize_fig4",
     "azize_fig5",
     "azize_fig6",
+    "azize_fig7",
+    "azize_fig8",
     "azize_table1",
     "izzo_fig1",
     "izzo_table1",
@@ -29,6 +32,7 @@ FIGURES = (
     "kaissis_fig3",
     "leemann_fig1",
     "leemann_fig2a",
+    "leemann_fig2b",
     "leemann_table5",
     "verdict",
 )
@@ -36,7 +40,10 @@ SCALES = ("quick", "paper", "full")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit status: 0 drawn, 1 where a disk is full, 2 bad arguments or stored counts, 130 interrupted."""
+    """Run the command; returns the exit status.
+
+    0 drawn, 1 where a disk is full, 2 bad arguments or stored counts, or figures whose data are missing (the others are drawn), 130 interrupted.
+    """
     options = _parser().parse_args(arguments)
     if options.list:
         try:
@@ -53,7 +60,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # After the check of the words, so that a wrong word is told at once.
     from figures.played import CountsError, Request
     from figures.write import writable_directory
+    from mipsim._extras import MissingPackageError
     from mipsim._files import is_full
+    from mipsim.data import DataError
     from sims.process import ending_on_signals, say
 
     try:
@@ -61,10 +70,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
+    lacking = 0
     try:
         with ending_on_signals("interrupted; finished figures and the counts played so far are kept"):
             for name in dict.fromkeys(options.figures or FIGURES):
-                paths = importlib.import_module(f"figures.{name}").draw(request)
+                try:
+                    paths = importlib.import_module(f"figures.{name}").draw(request)
+                except (DataError, MissingPackageError) as error:
+                    print(f"{name} is not drawn: {error}", file=sys.stderr, flush=True)
+                    lacking = 2
+                    continue
                 print(f"{name}: {', '.join(str(path) for path in paths)}", flush=True)
     except CountsError as error:
         say(str(error))
@@ -75,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         say("interrupted; finished figures and the counts played so far are kept")
         return 130
-    return 0
+    return lacking
 
 
 def _parser() -> argparse.ArgumentParser:

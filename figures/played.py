@@ -24,17 +24,19 @@ class Request:
         seed: the seed of every study of the figure.
         out: where the figure is written; the counts are kept in its folder `counts`, and resumed from there.
         progress: show a bar while games are played.
+        fewer: games per world and curve of a figure whose games are slow, in place of those of the scale.
     """
 
     scale: str
     seed: int
     out: Path
     progress: bool = False
+    fewer: int | None = None
 
     @property
     def games(self) -> int:
         """Games per world and curve."""
-        return GAMES[self.scale]
+        return GAMES[self.scale] if self.fewer is None else self.fewer
 
 
 class CountsError(Exception):

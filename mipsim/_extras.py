@@ -7,6 +7,10 @@ EXTRA = "nn"
 """The extra of this package that installs all of them."""
 
 
+class MissingPackageError(ImportError):
+    """A package of an extra is not installed; the message says what installs it."""
+
+
 def optional(module: str, needed_for: str) -> Any:
     """Import a module of an optional package.
 
@@ -15,7 +19,7 @@ def optional(module: str, needed_for: str) -> Any:
         needed_for: what cannot be done without it, the beginning of a sentence.
 
     Raises:
-        ImportError: one sentence that says what installs the package.
+        MissingPackageError: one sentence that says what installs the package.
 
     Examples:
         >>> optional("math", "square roots").sqrt(4.0)
@@ -23,7 +27,7 @@ def optional(module: str, needed_for: str) -> Any:
         >>> optional("no_such_package.linen", "networks")
         Traceback (most recent call last):
         ...
-        ImportError: networks need the package no_such_package, which is not installed: python3 -m pip install "mipsim[nn]" brings it
+        mipsim._extras.MissingPackageError: networks need the package no_such_package, which is not installed: python3 -m pip install "mipsim[nn]" brings it
     """
     try:
         return importlib.import_module(module)
@@ -31,7 +35,7 @@ def optional(module: str, needed_for: str) -> Any:
         package = module.partition(".")[0]
         if (error.name or "").partition(".")[0] != package:
             raise  # the package is there and does not work
-        raise ImportError(
+        raise MissingPackageError(
             f'{needed_for} need the package {package}, which is not installed: python3 -m pip install "mipsim[{EXTRA}]" brings it',
             name=package,
         ) from None

@@ -5,6 +5,7 @@ from sims.azize_gradients import GRADIENTS
 from sims.azize_paper import FIGURES, D, N, reference_data
 from sims.azize_spread import SPREAD
 from sims.clipped_steps import CLIPPED
+from sims.gradients import GRADIENT_STUDIES
 from sims.izzo_games import IZZO
 from sims.kaissis_games import KAISSIS
 from sims.leemann_games import LEEMANN
@@ -12,7 +13,17 @@ from sims.study import Study
 
 STUDIES: dict[str, Study] = {
     study.name: study
-    for study in (*FIGURES, *SPREAD, *CLIPPED, *COUNTEREXAMPLES, *GRADIENTS, *IZZO, *LEEMANN, *KAISSIS)
+    for study in (
+        *FIGURES,
+        *SPREAD,
+        *CLIPPED,
+        *COUNTEREXAMPLES,
+        *GRADIENTS,
+        *IZZO,
+        *LEEMANN,
+        *KAISSIS,
+        *GRADIENT_STUDIES,
+    )
 }
 """Every study by name."""
 

@@ -3,13 +3,14 @@
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
 from mipsim.attacks.covariance import CovarianceScore
 from mipsim.attacks.function import FunctionAttack
-from mipsim.attacks.glir import GLiR
+from mipsim.attacks.glir import GLiR, GLiRPValue
 from mipsim.attacks.influence import InfluenceScore
 from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodRatio
 from mipsim.attacks.magnitude import GeneralisedRatio, Magnitude, OfflineLiRA, OneSided
 from mipsim.attacks.quadratic import AbstractQuadraticAttack
 from mipsim.attacks.reference import EstimatedMoments
 from mipsim.attacks.scalar_product import ScalarProduct
+from mipsim.attacks.shrunk import ShrunkMoments
 from mipsim.attacks.trained import TrainedClassifier, trained_attack
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "EstimatedMoments",
     "FunctionAttack",
     "GLiR",
+    "GLiRPValue",
     "GaussianLikelihoodRatio",
     "GeneralisedRatio",
     "InfluenceScore",
@@ -29,6 +31,7 @@ __all__ = [
     "OfflineLiRA",
     "OneSided",
     "ScalarProduct",
+    "ShrunkMoments",
     "TrainedClassifier",
     "trained_attack",
 ]

@@ -9,6 +9,7 @@ from jaxtyping import Array, Float
 
 from mipsim._validation import finite_vector, number, positive_definite_factor, sample_size
 from mipsim.attacks.base import AbstractLinearAttack, aimed_at
+from mipsim.attacks.shrunk import LowRankInverse, ShrunkMoments
 
 
 class Moments(Protocol):
@@ -29,7 +30,7 @@ class CovarianceScore(AbstractLinearAttack):
     """(z - mu)' C^-1 (output - mu) - ||z - mu||^2_{C^-1} / (2 n).
 
     Args:
-        moments: a distribution (known moments), `EstimatedMoments` (reference points), or anything with
+        moments: a distribution (known moments), `EstimatedMoments` or `ShrunkMoments` (reference points), or anything with
             `mean` (d,) and a positive definite `covariance` (d,) or (d, d).
         n: the number of records behind the output (for a sub-sample, the k = rho n rows drawn).
         target: the point the attack is aimed at, shape (d,); None = the target of each game. Giving a point
@@ -47,7 +48,7 @@ class CovarianceScore(AbstractLinearAttack):
     """
 
     mean: np.ndarray
-    precision: np.ndarray
+    precision: np.ndarray | LowRankInverse
     aim: np.ndarray | None
     n: int = eqx.field(static=True)
 
@@ -62,12 +63,17 @@ class CovarianceScore(AbstractLinearAttack):
             raise ValueError(
                 f"gamma has shape {noise.shape}; it must be a number or have shape ({dimension},)"
             )
-        self.precision = _inverse(np.asarray(moments.covariance, dtype=np.float64), noise**2, dimension)
+        if isinstance(moments, ShrunkMoments) and not noise.any():
+            self.precision = moments.inverse
+        else:
+            self.precision = _inverse(np.asarray(moments.covariance, dtype=np.float64), noise**2, dimension)
         self.aim = None if target is None else finite_vector("target", target, dimension)
 
     def weights(self, target: Float[Array, " d"]) -> Float[Array, " d"]:
         """C^-1 (z - mu), shape (d,)."""
         difference = aimed_at(self.aim, target, self.mean.shape[0]) - self.mean
+        if isinstance(self.precision, LowRankInverse):
+            return self.precision.apply(difference)
         return difference * self.precision if self.precision.ndim == 1 else difference @ self.precision
 
     def offset(self, target: Float[Array, " d"]) -> Float[Array, ""]:

@@ -84,9 +84,10 @@ def plain_release_of(mechanism: AbstractMechanism, n: int) -> Release | None:
 
 
 def step_of(mechanism: AbstractMechanism, n: int) -> Release | None:
-    """The release where it is a clipped step with Gaussian noise or none; None for any other."""
+    """The release where it is a clipped step on whole rows with Gaussian noise or none; None for any other."""
     found = release_of(mechanism, n)
-    return found if found is not None and found.clip is not None and not found.noises else None
+    is_step = found is not None and found.clip is not None and found.rate == 1.0
+    return found if is_step and not found.noises else None
 
 
 release_of.register(EmpiricalMean, lambda mechanism, n: Release(n))
@@ -119,5 +120,5 @@ def _(mechanism: Subsampled, n: int) -> Release | None:
 
 @release_of.register
 def _(mechanism: PoissonSubsampled, n: int) -> Release | None:
-    inner = release_of(mechanism.base, n)
-    return inner and replace(inner, rate=mechanism.rate * inner.rate)
+    inner, rate = release_of(mechanism.base, n), mechanism.rate
+    return inner and replace(inner, rate=rate * inner.rate, variance=np.asarray(inner.variance / rate**2))

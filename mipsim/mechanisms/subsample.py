@@ -10,6 +10,7 @@ from mipsim.distributions.base import AbstractDistribution, Member, Row
 from mipsim.mechanisms.base import AbstractMechanism, OutputLaw, output_law
 from mipsim.mechanisms.function import as_mechanism
 from mipsim.mechanisms.mean import EmpiricalMean
+from mipsim.mechanisms.sgd_step import SGDStep
 
 
 class Subsampled(AbstractMechanism):
@@ -53,18 +54,19 @@ class Subsampled(AbstractMechanism):
 class PoissonSubsampled(AbstractMechanism):
     """The sum of the rows kept by independent coins, divided by the expected number rate n.
 
-    Dividing by the expected size, as DP-SGD does, keeps the output defined when no row is kept. Only the
-    empirical mean can stand below it; it is played literally.
+    Dividing by the expected size, as DP-SGD does, keeps the output defined when no row is kept. Below it stands the empirical
+    mean, or an `SGDStep`, whose noise is then noise_multiplier x clip on the sum of the clipped rows that were kept: a step of
+    DP-SGD on a Poisson sample.
 
     Args:
-        base: `EmpiricalMean()`.
+        base: `EmpiricalMean()` or an `SGDStep`.
         rate: the probability that a row is kept, in (0, 1].
 
     Source: Abadi et al. (2016), algorithm 1.
 
     Examples:
-        >>> PoissonSubsampled(EmpiricalMean(), 0.5).rows(10)
-        10
+        >>> PoissonSubsampled(EmpiricalMean(), 0.5).rows(10), PoissonSubsampled(SGDStep(1.0, 2.0), 0.5).rows(10)
+        (10, 10)
     """
 
     base: AbstractMechanism = eqx.field(converter=as_mechanism)
@@ -72,8 +74,10 @@ class PoissonSubsampled(AbstractMechanism):
 
     def __check_init__(self) -> None:
         number("rate", self.rate, 0.0, 1.0, low_open=True)
-        if not isinstance(self.base, EmpiricalMean):
-            raise ValueError(f"base is {type(self.base).__name__}; PoissonSubsampled takes EmpiricalMean()")
+        if not isinstance(self.base, (EmpiricalMean, SGDStep)):
+            raise ValueError(
+                f"base is {type(self.base).__name__}; PoissonSubsampled takes EmpiricalMean() or an SGDStep"
+            )
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
         key_coins, key_base = jax.random.split(key)

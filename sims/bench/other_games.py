@@ -1,4 +1,4 @@
-"""Games beside the reference one: Gaussian data projected on the score, the clipped step, and many targets at once."""
+"""Games beside the reference one: Gaussian data and real gradients projected on the score, the clipped step, and many targets at once."""
 
 import numpy as np
 
@@ -94,4 +94,41 @@ def many_targets(quick: bool) -> Contest:
         f"{m} targets (n = {n}, d = {d})",
         "games with all targets",
         [Way("play, one by one", one_by_one, few), Way("play_targets", side_by_side, few)],
+    )
+
+
+def gradient_game(quick: bool) -> Contest:
+    """One step of SGD on n = 500 gradients of d = 650 coordinates: those of a network's last layer.
+
+    At 10,000 images of Fashion-MNIST where a data directory is named, else at 1,797 digits, which a cache holds: NumPy is then faster.
+    """
+    from mipsim import data, nn
+
+    try:
+        title, images = "Fashion-MNIST", data.fashion_mnist("test")
+    except data.DataError:
+        title, images = "digits", data.digits()
+    network = nn.layered(images.x.shape[1:], (64,), 10)
+    rows = nn.per_example_gradients(network, network.start(0), images.x, images.y, part="last").astype(
+        np.float64
+    )
+    n, pool, rng = 500, mi.Empirical(rows, covariance="diagonal"), np.random.default_rng(0)
+    game = mi.FixedTarget(mi.EmpiricalMean(), pool, n=n, target=rows[0])
+    attack = mi.CovarianceScore(mi.ShrunkMoments(rows[:1000]), n=n)
+    weights = np.asarray(attack.weights(rows[0]))  # pyright: ignore[reportArgumentType]
+
+    def numpy_rows(games: int) -> int:
+        for _ in range(games):
+            _ = float(weights @ rows[rng.integers(0, len(rows), n)].mean(axis=0))
+        return games
+
+    literal, projected = counter(game, attack, "literal"), counter(game, attack, "projected")
+    return Contest(
+        f"SGD step on gradients at {title} (n = {n}, d = {rows.shape[1]})",
+        "games",
+        [
+            Way("NumPy literal rows", numpy_rows, 200 if quick else 1000, library="numpy"),
+            Way("mipsim literal, one core", playing(literal, 1), 200 if quick else 1000),
+            Way("mipsim projected, one core", playing(projected, 1), 200_000 if quick else 2_000_000),
+        ],
     )

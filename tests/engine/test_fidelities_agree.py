@@ -98,6 +98,21 @@ GAMES_OF: dict[str, tuple[mi.AbstractGame, mi.AbstractAttack, str]] = {
     "uniform": (mi.FixedTarget(NOISY_HALF, mi.Uniform(-1.0, P), n=N, target=TARGET), SHIFT, "columns"),
     "Student": (mi.FixedTarget(MEAN, mi.StudentT(4.0, P), n=N, target=2 * TARGET), SHIFT, "columns"),
     "records": (mi.FixedTarget(NOISY_HALF, RECORDS, n=N, target=RECORDS.records[3]), SHIFT, "records"),
+    "records, clipped": (
+        mi.FixedTarget(mi.SGDStep(2.0, 1.5), RECORDS, n=N, target=3 * RECORDS.records[3]),
+        mi.CovarianceScore(RECORDS, N),
+        "records",
+    ),
+    "records, a Poisson sample": (
+        mi.FixedTarget(mi.PoissonSubsampled(MEAN, 0.4), RECORDS, n=N, target=RECORDS.records[3]),
+        SHIFT,
+        "records",
+    ),
+    "records, a clipped step on a Poisson sample": (
+        mi.FixedTarget(mi.PoissonSubsampled(mi.SGDStep(2.0, 1.5), 0.4), RECORDS, n=N, target=TARGET),
+        SHIFT,
+        "records",
+    ),
     "records, a point that is none": (
         mi.FixedTarget(MEAN, RECORDS, n=N, target=TARGET),
         mi.CovarianceScore(RECORDS, N),

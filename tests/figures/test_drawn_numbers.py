@@ -40,7 +40,9 @@ DRAWN = (
     "leemann_fig1",
     "leemann_table5",
 )
-PLAYED = [name for name in command.FIGURES if not name.startswith("izzo") and name not in DRAWN]
+# Drawn from a stand-in for their data in test_gradient_figures.py.
+OF_DATA = ("azize_fig3", "azize_fig7", "azize_fig8", "leemann_fig2b")
+PLAYED = [name for name in command.FIGURES if not name.startswith("izzo") and name not in (*DRAWN, *OF_DATA)]
 
 
 @pytest.mark.parametrize("name", PLAYED)

@@ -11,6 +11,7 @@ from jaxtyping import Array, Float, Int, UInt32
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.attacks.covariance import CovarianceScore
 from mipsim.attacks.quadratic import AbstractQuadraticAttack
+from mipsim.attacks.shrunk import LowRankInverse
 from mipsim.distributions.binomial_table import MOST_BITS, binomial_table, draw, table_bits
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.engine.random.counter import Draws, chi_square, normals, words_of
@@ -179,7 +180,7 @@ def _kept(line: _Line, release: Release, n: int) -> PoissonNormalSampler | None:
 def _random(data: Gaussian, release: Release, attack: AbstractAttack) -> RandomNormalSampler | None:
     if not isinstance(attack, CovarianceScore) or attack.aim is not None:
         return None
-    if not np.array_equal(attack.mean, data.mean):
+    if not np.array_equal(attack.mean, data.mean) or isinstance(attack.precision, LowRankInverse):
         return None
     scale, k = multiple(attack.precision, data.cov, 1.0, np.zeros(())), release.rows
     # Noise must have the shape of the data: its variance per unit of theirs is the same in every direction.

@@ -1,0 +1,162 @@
+"""Azize & Basu (2025), figure 3: the covariance attack and the scalar product on gradients of networks at real images."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import ndtr
+
+from figures import roc, style, write
+from figures.played import Played, Request, play
+from sims.gradients import ATTACKS, BATCH, EPOCH, TARGETS, VICTIMS, Victim, name_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+DESCRIPTION = "covariance attack and scalar product on gradients at Fashion-MNIST and CIFAR-10, three targets"
+CAPTION_INCHES = 1.02
+HEADER: write.Row = ("panel", "curve", "x", "y", "band_low", "band_high", "normal_approximation", "reported")
+COLOURS = dict(zip(TARGETS, (style.EASY, style.MEDIUM, style.HARD), strict=True))
+LINES = {"covariance": "-", "scalar": (0, (3, 1.2))}
+WORDS = {"covariance": "covariance", "scalar": "scalar product"}
+REPORTED = {
+    "fashion": {"covariance": (1.00, 0.99, 0.76), "scalar": (0.71, 0.61, 0.57)},
+    "cifar": {"covariance": (0.94, 0.77, 0.65), "scalar": (0.65, 0.64, 0.53)},
+}
+"""AUCs of the figure as the first author's thesis gives them, in the order of `TARGETS`."""
+SIZES = np.unique(np.geomspace(16, 60_000, 120).astype(int))
+BANDS = len(VICTIMS) * len(TARGETS) * len(ATTACKS) * 2
+
+
+def draw(request: Request) -> tuple[Path, ...]:
+    """Play or read the studies, draw two panels for each data set, write the files.
+
+    Raises:
+        DataError: where a data set is missing.
+    """
+    victims = {which: build() for which, build in VICTIMS.items()}
+    rows: list[write.Row] = []
+    with style.journal():
+        figure = style.blank(style.PAGE_INCHES, 5.4 + CAPTION_INCHES)
+        axes = figure.subplots(2, 2)
+        bottom = (CAPTION_INCHES + 0.42) / figure.get_size_inches()[1]
+        figure.subplots_adjust(left=0.075, right=0.975, top=0.965, bottom=bottom, wspace=0.2, hspace=0.36)
+        for line, (which, victim) in enumerate(victims.items()):
+            left, right = axes[line]
+            rows += _rocs(left, "ac"[line], which, request)
+            rows += _areas(right, "bd"[line], which, victim, request)
+            style.letter(left, "ac"[line], f"{victim.title}, d = {victim.dimension:,}, n = {BATCH}")
+            style.letter(right, "bd"[line], f"{victim.title}, any n")
+        axes[0, 0].legend(loc="lower right", ncols=2)
+        words = _caption(request, victims)
+        style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=158)
+        return write.save(figure, request.out, "azize_fig3", caption=words, header=HEADER, rows=rows)
+
+
+def _rocs(axes: "Axes", panel: str, which: str, request: Request) -> list[write.Row]:
+    """ROC curves of one step on a batch, both axes logarithmic."""
+    rows: list[write.Row] = []
+    alpha = roc.grid(roc.lowest_fpr(request.games))
+    for attack in ATTACKS:
+        for target in TARGETS:
+            played = play(name_of(which, target, attack, BATCH), request)
+            low, high = _band(played, alpha)
+            tpr, colour = played.power_at(alpha), COLOURS[target]
+            axes.fill_between(alpha, low, high, color=colour, alpha=0.18, linewidth=0)
+            axes.plot(alpha, tpr, color=colour, linestyle=LINES[attack], label=f"{target}, {WORDS[attack]}")
+            series = zip(alpha, tpr, low, high, strict=True)
+            rows += [(panel, f"{target} {attack}", *map(float, four), "", "") for four in series]
+    axes.plot(alpha, alpha, color=style.FAINT, linewidth=0.5)
+    roc.frame(axes, alpha[0])
+    axes.set_yscale("log")
+    axes.set_ylim(alpha[0], 1.15)
+    axes.set_ylabel("true positive rate")
+    return rows
+
+
+def _areas(axes: "Axes", panel: str, which: str, victim: Victim, request: Request) -> list[write.Row]:
+    """Areas under the curves against the number of gradients of the mean: played ones, their normal approximation, and those reported."""
+    rows: list[write.Row] = []
+    for attack in ATTACKS:
+        for place, target in enumerate(TARGETS):
+            colour, name = COLOURS[target], f"{target} {attack}"
+            scores = victim.scores[:, place, ATTACKS.index(attack)]
+            away = float((scores[victim.targets[place]] - scores.mean()) / scores.std())
+            expected = _normal_area(away, SIZES)
+            axes.plot(SIZES, expected, color=colour, linestyle=LINES[attack], linewidth=0.9)
+            rows += [
+                (panel, name, int(n), "", "", "", float(area), "")
+                for n, area in zip(SIZES, expected, strict=True)
+            ]
+            for n in (BATCH, EPOCH):
+                played = play(name_of(which, target, attack, n), request)
+                area = float(np.trapezoid(played.tpr, played.fpr))
+                low, high = played.histogram.tradeoff(_level(), roc.THRESHOLDS).auc_interval()
+                marker = "o" if attack == "covariance" else "s"
+                axes.errorbar(
+                    [n],
+                    [area],
+                    [[max(area - low, 0)], [max(high - area, 0)]],
+                    color=colour,
+                    fmt=marker,
+                    markersize=3,
+                )
+                rows.append((panel, name, n, area, low, high, "", ""))
+            reported = REPORTED[which][attack][place] if which in REPORTED else np.nan
+            face = colour if attack == "covariance" else "white"
+            axes.plot(
+                [1.0],
+                [reported],
+                "<",
+                color=colour,
+                markerfacecolor=face,
+                markersize=4,
+                clip_on=False,
+                transform=axes.get_yaxis_transform(),
+            )
+            rows.append((panel, name, "", "", "", "", "", float(reported)))
+    axes.set_xscale("log")
+    axes.set_xlim(SIZES[0], SIZES[-1])
+    axes.set_ylim(0.48, 1.02)
+    axes.set_xlabel("gradients in the released mean, n")
+    axes.set_ylabel("area under the ROC curve")
+    return rows
+
+
+def _normal_area(away: float, n: np.ndarray) -> np.ndarray:
+    """The area under the curve of the mean of n scores against that of n - 1 and the target's, `away` standard deviations from their mean, as if both were normal."""
+    return ndtr(away / np.sqrt(2.0 * n - 1.0))
+
+
+def _most(victims: dict[str, Victim]) -> float:
+    """The largest such area at the largest n."""
+    return max(
+        float(_normal_area((own - rest.mean()) / rest.std(), SIZES[-1]))
+        for victim in victims.values()
+        for place, at in enumerate(victim.targets)
+        for own, rest in zip(victim.scores[at, place], victim.scores[:, place].T, strict=True)
+    )
+
+
+def _level() -> float:
+    return 1.0 - (1.0 - roc.CONFIDENCE) / BANDS
+
+
+def _band(played: Played, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    low, high = played.histogram.tradeoff(_level(), roc.THRESHOLDS).band(alpha)
+    return 1.0 - high, 1.0 - low
+
+
+def _caption(request: Request, victims: dict[str, Victim]) -> str:
+    ridges = ", ".join(f"{v.ridge[0]:.2g} (weight {v.ridge[1]:.3f})" for v in victims.values())
+    return (
+        "After Azize & Basu (2025), Fig. 3: attacks on the mean of n gradients of a network at the start of its training (linear; three "
+        "convolutions, of which the last layer is attacked), drawn with replacement from the training images. Targets: largest, middle and "
+        "least Mahalanobis score of algorithm 3. Mean and covariance from 1,000 other images, shrunk as Ledoit and Wolf do since 1,000 < d: "
+        f"ridge {ridges}. Solid: covariance attack; dashed: scalar product. (a), (c): one step on a batch of {BATCH}; {request.games:,} games "
+        f"in each world per curve, seed {request.seed}. (b), (d): area against n: played at {BATCH} and {EPOCH:,} (marks), by the normal "
+        "approximation (lines), and as the first author's thesis reports them for one epoch (triangles). The paper does not state the number of "
+        f"training records: at a fixed model the areas fall as n grows, and by the normal approximation none is above {_most(victims):.2f} at "
+        f"n = {SIZES[-1]:,}. Bands and intervals: "
+        f"{roc.CONFIDENCE:.0%} confidence, simultaneous over all rates and all {BANDS} curves."
+    )

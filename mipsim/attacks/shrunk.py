@@ -1,0 +1,154 @@
+"""Moments of many coordinates from few reference records: a covariance that is shrunk so that it can be inverted."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import equinox as eqx
+import numpy as np
+from jaxtyping import Array, Float
+
+from mipsim._validation import finite_matrix, number
+
+_MOST_DENSE = 8192
+"""Coordinates of a covariance that is written out as a matrix: half a gibibyte."""
+_ZERO = 1e-12
+"""Variances below this share of the largest are rounding: the reference does not vary there."""
+
+
+class LowRankInverse(eqx.Module):
+    """The inverse of `ridge` I + a matrix of low rank: v -> (v - axes' (share * (axes v))) / ridge.
+
+    Attributes:
+        axes: orthonormal rows, shape (k, d).
+        share: in [0, 1), shape (k,).
+        ridge: > 0, shape ().
+
+    Source: Woodbury (1950).
+    """
+
+    axes: np.ndarray
+    share: np.ndarray
+    ridge: np.ndarray
+
+    def apply(self, vector: Float[Array, " d"]) -> Float[Array, " d"]:
+        """The inverse times a vector."""
+        return (vector - ((self.axes @ vector) * self.share) @ self.axes) / self.ridge
+
+
+class ShrunkMoments(eqx.Module):
+    """Mean and covariance estimated from n0 reference records, the covariance shrunk towards a multiple of the identity.
+
+    The covariance is weight S + ridge I, S the centred estimate with divisor n0. It is kept as the axes along which the
+    reference varies, at most n0 - 1, so that neither its matrix nor the inverse of d^2 numbers is made: d may be far above n0.
+
+    Args:
+        reference: records drawn independently of the game, shape (n0, d), n0 >= 2.
+        ridge: "ledoit-wolf", the weight and ridge that minimise the expected squared error of all entries, estimated from the
+            same records; or a number >= 0, in the units of the data squared, added to the diagonal (weight 1).
+
+    Attributes:
+        mean: shape (d,).
+        axes: orthonormal rows, shape (k, d): S varies along these only.
+        spread: the variances of S along them, shape (k,).
+        weight: of S.
+        ridge: added to the diagonal.
+
+    Raises:
+        ValueError: if the covariance is singular: ridge = 0 where the reference does not vary along all coordinates (always
+            where n0 <= d), or all records are equal.
+
+    Source: Ledoit & Wolf (2004), "A well-conditioned estimator for large-dimensional covariance matrices"; Azize & Basu (2025),
+        algorithm 3, which prints the estimate without regularisation, singular for n0 <= d.
+
+    Examples:
+        >>> reference = np.random.default_rng(0).normal(size=(20, 50))
+        >>> moments = ShrunkMoments(reference)
+        >>> moments.mean.shape, moments.axes.shape, round(moments.weight, 2)
+        ((50,), (19, 50), 0.13)
+        >>> ShrunkMoments(reference, ridge=0.0)
+        Traceback (most recent call last):
+        ...
+        ValueError: reference has 20 records of 50 coordinates and varies along 19 of them only: its covariance is singular; give ridge > 0 or 'ledoit-wolf'
+    """
+
+    mean: np.ndarray
+    axes: np.ndarray
+    spread: np.ndarray
+    weight: float
+    ridge: float
+
+    def __init__(self, reference: object, ridge: float | Literal["ledoit-wolf"] = "ledoit-wolf") -> None:
+        records = finite_matrix("reference", reference)
+        count, d = records.shape
+        if count < 2:
+            raise ValueError(f"reference has {count} record; a covariance needs at least 2")
+        self.mean = records.mean(axis=0)
+        shifted = records - self.mean
+        # By the smaller of the two Gram matrices: at most min(n0, d) numbers on a side.
+        if count <= d:
+            values, vectors = np.linalg.eigh(shifted @ shifted.T)
+            axes = vectors.T @ shifted
+        else:
+            values, vectors = np.linalg.eigh(shifted.T @ shifted)
+            axes = vectors.T
+        varies = values > _ZERO * max(values[-1], 0.0)
+        self.spread = values[varies] / count
+        self.axes = axes[varies] / (np.sqrt(values[varies])[:, None] if count <= d else 1.0)
+        if not self.spread.size:
+            raise ValueError("reference has equal records; a covariance needs records that differ")
+        if ridge == "ledoit-wolf":
+            intensity, level = _ledoit_wolf(shifted, self.spread, d)
+            self.weight, self.ridge = 1.0 - intensity, intensity * level
+        else:
+            self.weight, self.ridge = 1.0, number("ridge", ridge, 0.0)
+        if self.ridge == 0.0 and self.spread.size < d:
+            raise ValueError(
+                f"reference has {count} records of {d} coordinates and varies along {self.spread.size} of them only: its covariance is "
+                "singular; give ridge > 0 or 'ledoit-wolf'"
+            )
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """The matrix weight S + ridge I, shape (d, d), d <= 8192."""
+        d = self.mean.size
+        if d > _MOST_DENSE:
+            raise ValueError(
+                f"covariance has {d} x {d} entries; use `inverse`, which does not write them out"
+            )
+        return (self.axes.T * (self.weight * self.spread)) @ self.axes + self.ridge * np.eye(d)
+
+    @property
+    def inverse(self) -> LowRankInverse | np.ndarray:
+        """The inverse of the covariance; a matrix where there is no ridge."""
+        if self.ridge == 0.0:
+            return (self.axes.T / self.spread) @ self.axes
+        share = self.weight * self.spread / (self.weight * self.spread + self.ridge)
+        return LowRankInverse(self.axes, share, np.asarray(self.ridge))
+
+    def mahalanobis_squared(self, points: object) -> np.ndarray:
+        """||point - mean||^2 in the inverse covariance, a number without unit, of each row of points: shape (N, d) -> (N,).
+
+        Examples:
+            >>> moments = ShrunkMoments([[1.0, 0.0], [-1.0, 0.0]], ridge=0.5)  # variances 1 and 0
+            >>> print(moments.mahalanobis_squared([[3.0, 1.0]]))
+            [8.]
+        """
+        shifted = finite_matrix("points", points, self.mean.size) - self.mean
+        along = shifted @ self.axes.T
+        inside = np.sum(along**2 / (self.weight * self.spread + self.ridge), axis=1)
+        if self.ridge == 0.0:
+            return inside
+        outside = np.sum(shifted**2, axis=1) - np.sum(along**2, axis=1)
+        return inside + np.maximum(outside, 0.0) / self.ridge
+
+
+def _ledoit_wolf(shifted: np.ndarray, spread: np.ndarray, d: int) -> tuple[float, float]:
+    """(how much of the identity, its level) of Ledoit and Wolf's estimate, from centred records."""
+    level = float(spread.sum()) / d
+    distance = float(np.sum(spread**2)) - d * level**2
+    if distance <= 0.0:  # S is a multiple of the identity already
+        return 0.0, level
+    count = len(shifted)
+    noise = (float(np.mean(np.sum(shifted**2, axis=1) ** 2)) - float(np.sum(spread**2))) / count
+    return min(noise, distance) / distance, level

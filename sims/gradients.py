@@ -1,0 +1,200 @@
+"""Gradients of a network at real records: the data of the games of Azize & Basu (2025), figures 3, 7 and 8, and Leemann et al. (2023), figure 2b.
+
+The records of a game are gradients at fixed parameters, drawn from a pool. A linear score reduces each to a number once, so that
+what is kept of 60,000 gradients of 7,850 coordinates is one number for each target and attack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+
+import numpy as np
+
+import mipsim as mi
+from mipsim import data
+from sims.study import Study
+
+SEED = 20_250_905
+REFERENCES = 1000
+"""n_r, the paper's number of reference points."""
+BATCH = 64
+"""The paper's batch: one step of SGD."""
+EPOCH = 16 * BATCH
+"""Records of an epoch of 16 steps."""
+TARGETS, ATTACKS = ("easy", "medium", "hard"), ("covariance", "scalar")
+GAMES = {"quick": 100_000, "standard": 1_000_000, "full": 10_000_000}
+
+
+@dataclass(frozen=True)
+class Victim:
+    """A network at fixed parameters, with what an attacker of its gradients knows.
+
+    Attributes:
+        title: the data set, for readers.
+        dimension: d of a gradient.
+        pool: places in the training set of the records that games draw, shape (N,): all but the reference.
+        mahalanobis: the score of each record of the pool, by the moments of the reference, shape (N,).
+        targets: places in the pool of the records with the largest, the middle and the least score.
+        scores: what each record of the pool adds to a score, shape (N, targets, attacks).
+        ridge: of Ledoit and Wolf's estimate, with its weight.
+        images, labels: of the three targets, with the names of the classes.
+    """
+
+    title: str
+    dimension: int
+    pool: np.ndarray
+    mahalanobis: np.ndarray
+    targets: tuple[int, int, int]
+    scores: np.ndarray
+    ridge: tuple[float, float]
+    images: np.ndarray
+    labels: tuple[str, ...]
+
+
+def victim(
+    title: str, records: data.DataSet, convolutions: bool, part: str, references: int = REFERENCES
+) -> Victim:
+    """Choose targets by algorithm 3, and reduce every gradient to its scores.
+
+    Gradients are at the start of training, as algorithm 3 has it. The covariance is that of Ledoit and Wolf, since with
+    references <= d the printed one is singular; the reference itself is left out of the pool.
+
+    Args:
+        title: for readers.
+        records: the training set.
+        convolutions: a network with three of them, or a linear one.
+        part: of the parameters, as in `per_example_gradients`.
+        references: n_r.
+    """
+    from mipsim import nn
+
+    shape = records.x.shape[1:]
+    classes = len(records.classes)
+    network = nn.convolutional(shape, outputs=classes) if convolutions else nn.linear(shape, classes)
+    parameters = network.start(SEED)
+    order = np.random.default_rng(SEED).permutation(len(records))
+    known, pool = np.sort(order[:references]), np.sort(order[references:])
+    gradients = partial(nn.per_example_gradients, network, parameters, part=part)
+    moments = mi.ShrunkMoments(gradients(records.x[known], records.y[known]))
+    distances = gradients(records.x[pool], records.y[pool], reduce=_distances(moments))
+    by_distance = np.argsort(distances, kind="stable")
+    targets = tuple(int(by_distance[place]) for place in (-1, len(pool) // 2, 0))
+    chosen = pool[list(targets)]
+    aims = gradients(records.x[chosen], records.y[chosen]).astype(np.float64)
+    covariance = mi.CovarianceScore(moments, n=BATCH)
+    weights = np.stack([np.stack([np.asarray(covariance.weights(aim)), aim]) for aim in aims])  # pyright: ignore[reportArgumentType]
+    lines = weights.reshape(-1, weights.shape[-1]).T
+    scores = gradients(records.x[pool], records.y[pool], reduce=lambda rows: rows.astype(np.float64) @ lines)
+    return Victim(
+        title,
+        network.dimension(part),
+        pool,
+        distances,
+        targets,  # pyright: ignore[reportArgumentType]
+        scores.reshape(len(pool), len(TARGETS), len(ATTACKS)),
+        (moments.ridge, moments.weight),
+        records.x[chosen],
+        tuple(records.classes[label] for label in records.y[chosen]),
+    )
+
+
+def _distances(moments: mi.ShrunkMoments) -> Callable[[np.ndarray], np.ndarray]:
+    """Mahalanobis scores in float32, which ranks 60,000 records in half of the time; the attacks' weights are float64."""
+    axes, mean = moments.axes.astype(np.float32), moments.mean.astype(np.float32)
+    inner = (1.0 / (moments.weight * moments.spread + moments.ridge) - 1.0 / moments.ridge).astype(np.float32)
+
+    def distances(rows: np.ndarray) -> np.ndarray:
+        shifted = rows - mean
+        along = shifted @ axes.T
+        return (shifted**2).sum(axis=1) / np.float32(moments.ridge) + (along**2) @ inner
+
+    return distances
+
+
+@cache
+def fashion() -> Victim:
+    """A linear network on Fashion-MNIST, all of its 7,850 parameters. Raises `DataError` where the data are missing."""
+    return victim("Fashion-MNIST", data.fashion_mnist(), convolutions=False, part="trained")
+
+
+@cache
+def cifar() -> Victim:
+    """Three convolutions and a linear layer on CIFAR-10, the 4,010 parameters of the last. Raises `DataError` where the data are missing."""
+    return victim("CIFAR-10", data.cifar10(), convolutions=True, part="last")
+
+
+VICTIMS: dict[str, Callable[[], Victim]] = {"fashion": fashion, "cifar": cifar}
+
+
+def projected_game(of: Victim, target: str, attack: str, n: int) -> tuple[mi.FixedTarget, mi.ScalarProduct]:
+    """The game on the mean of n gradients as one on the mean of their scores: the score is that mean."""
+    place, which = TARGETS.index(target), ATTACKS.index(attack)
+    scores = of.scores[:, place, which][:, None]
+    game = mi.FixedTarget(mi.EmpiricalMean(), mi.Empirical(scores), n, scores[of.targets[place]])
+    return game, mi.ScalarProduct([0.0], target=[1.0])
+
+
+def name_of(victim: str, target: str, attack: str, n: int) -> str:
+    """The study of a curve of figure 3."""
+    return f"azize_fig3_{victim}_{target}_{attack}_{n}"
+
+
+def _build(victim: str, target: str, attack: str, n: int) -> tuple[mi.FixedTarget, mi.ScalarProduct]:
+    return projected_game(VICTIMS[victim](), target, attack, n)
+
+
+# Leemann et al. (2023), figure 2b: a random target, so that p-values are compared.
+BACKGROUND, MODELS, ADULT_BATCH = 10_000, 5, 790
+
+
+@cache
+def adult_gradients(seed: int) -> tuple[mi.ShrunkMoments, np.ndarray]:
+    """(moments of 10,000 background gradients, the other gradients) of 512 random features on Adult, in the coordinates that vary.
+
+    The two rows of the last layer have opposite gradients, so that those of its 1,026 parameters vary along 513 axes at most: in these
+    coordinates, an orthonormal basis, distances are what they were.
+    """
+    from mipsim import nn
+
+    people = data.adult()
+    x = (people.x - people.x.mean(axis=0)) / people.x.std(axis=0)
+    network = nn.random_features((x.shape[1],))
+    rows = nn.per_example_gradients(network, network.start(seed), x, people.y).astype(np.float64)
+    order = np.random.default_rng([SEED, seed]).permutation(len(rows))
+    values, axes = np.linalg.eigh(rows.T @ rows)
+    rows = rows[order] @ axes[:, values > 1e-10 * values[-1]]
+    return mi.ShrunkMoments(rows[:BACKGROUND]), rows[BACKGROUND:]
+
+
+def _adult(seed: int) -> tuple[mi.RandomTarget, mi.GLiRPValue]:
+    moments, pool = adult_gradients(seed)
+    law = mi.Empirical(pool, covariance="diagonal")
+    return mi.RandomTarget(mi.EmpiricalMean(), law, ADULT_BATCH), mi.GLiRPValue(moments, ADULT_BATCH)
+
+
+GRADIENT_STUDIES = (
+    *(
+        Study(
+            name_of(which, target, attack, n),
+            f"{attack} attack on the {target} target, mean of {n} gradients of a network at its start on {which}",
+            partial(_build, which, target, attack, n),
+            GAMES,
+        )
+        for which in VICTIMS
+        for n in (BATCH, EPOCH)
+        for target in TARGETS
+        for attack in ATTACKS
+    ),
+    *(
+        Study(
+            f"leemann_fig2b_adult_{seed}",
+            f"GLiR on the mean of {ADULT_BATCH} gradients of random features on Adult, model {seed}, random target",
+            partial(_adult, seed),
+            {"quick": 1_000, "standard": 10_000, "full": 100_000},
+        )
+        for seed in range(MODELS)
+    ),
+)
+"""Studies of gradients at real records; they need a data directory."""

@@ -1,0 +1,114 @@
+"""Moments from few reference records: shrunk, inverted without a matrix, refused where singular."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from sklearn.covariance import LedoitWolf
+
+import mipsim as mi
+from mipsim.special import noncentral_chi_square
+
+from scipy.special import ndtri_exp  # isort: skip
+
+RNG = np.random.default_rng(20_041_101)
+FEW, MANY = RNG.normal(size=(12, 30)) * np.linspace(0.5, 2.0, 30), RNG.normal(size=(80, 9)) + 3.0
+POINTS = {30: RNG.normal(size=(5, 30)), 9: RNG.normal(size=(5, 9))}
+
+
+@pytest.mark.parametrize("reference", [FEW, MANY], ids=["n0 < d", "n0 > d"])
+@pytest.mark.parametrize("ridge", ["ledoit-wolf", 0.3])
+def test_it_is_the_matrix_that_it_stands_for(reference: np.ndarray, ridge: Any) -> None:
+    moments = mi.ShrunkMoments(reference, ridge)
+    if ridge == "ledoit-wolf":
+        expected = LedoitWolf().fit(reference).covariance_
+    else:
+        expected = np.cov(reference.T, bias=True) + 0.3 * np.eye(reference.shape[1])
+    assert np.allclose(moments.covariance, expected, rtol=0, atol=1e-12)
+    assert not np.allclose(moments.covariance, 1.01 * expected, rtol=0, atol=1e-12)
+    inverse, d = np.linalg.inv(expected), reference.shape[1]
+    for point in POINTS[d]:
+        away = point - reference.mean(axis=0)
+        assert np.isclose(moments.mahalanobis_squared(point[None])[0], away @ inverse @ away, rtol=1e-10)
+        attack = mi.CovarianceScore(moments, n=10)
+        assert np.allclose(attack.weights(point), inverse @ away, rtol=0, atol=1e-9)
+        dense = mi.CovarianceScore(_Dense(moments), n=10)
+        output = POINTS[d][0]
+        assert np.isclose(attack.score(point, output), dense.score(point, output), rtol=1e-9)
+
+
+class _Dense:
+    """The same moments, without their structure."""
+
+    def __init__(self, moments: mi.ShrunkMoments) -> None:
+        self.mean, self.covariance = moments.mean, moments.covariance
+
+
+def test_without_regularisation_a_few_records_are_refused() -> None:
+    with pytest.raises(
+        ValueError, match=r"12 records of 30 coordinates and varies along 11 .* singular; give ridge"
+    ):
+        mi.ShrunkMoments(FEW, ridge=0.0)
+    plain = mi.ShrunkMoments(MANY, ridge=0.0)
+    assert np.allclose(plain.covariance, np.cov(MANY.T, bias=True))
+    assert np.allclose(plain.inverse, np.linalg.inv(plain.covariance))  # pyright: ignore[reportArgumentType]
+    bad: list[tuple[Any, Any, str]] = [
+        (FEW[:1], 1.0, "has 1 record"),
+        (np.ones((4, 3)), 1.0, "equal records"),
+        (FEW, -1.0, "ridge is -1"),
+        (FEW, "lasso", "ridge is 'lasso'"),
+    ]
+    for reference, ridge, words in bad:
+        with pytest.raises(ValueError, match=words):
+            mi.ShrunkMoments(reference, ridge)
+    singular = _Dense(mi.ShrunkMoments(MANY))
+    singular.covariance = np.ones((9, 9))
+    for attack in (mi.GLiR, mi.GLiRPValue):
+        with pytest.raises(ValueError, match=r"singular covariance.*ShrunkMoments regularises"):
+            attack(singular, n=10)
+
+
+def test_fewer_references_than_coordinates_cost_power() -> None:
+    """True Mahalanobis against that of the estimate: n0 < d leaves a part of the target's distance to the ridge.
+
+    The effective mu of the attack, (w . (z - mean)) / sqrt(w' C w n), is at most sqrt of the leakage score, by Cauchy and
+    Schwarz; it is computed, not drawn.
+    """
+    d, n = 60, 40
+    scale = np.geomspace(0.1, 3.0, d)
+    data = mi.Gaussian(np.zeros(d), scale**2)
+    target = data.typical_target(1)
+    best = np.sqrt(mi.theory.azize.leakage_score(data, target, n))
+    found = {}
+    for count in (15, 60, 600, 60_000):
+        reference = np.random.default_rng(3).normal(size=(count, d)) * scale
+        attack = mi.CovarianceScore(mi.ShrunkMoments(reference), n=n)
+        found[count] = mi.theory.azize.effective_mu(
+            np.asarray(attack.weights(jnp.asarray(target))), data, target, n
+        )
+    assert found[15] < found[600] < found[60_000] <= best
+    assert found[15] < 0.75 * best
+    assert found[60_000] > 0.99 * best
+
+
+@pytest.mark.parametrize(("d", "times"), [(100, 0.1), (100, 1.0), (513, 1.0), (1026, 10.0)])
+def test_glir_p_value_is_the_normal_score_of_the_p_value(d: int, times: float) -> None:
+    n, susceptibility = 500, times * d
+    noncentrality = n * susceptibility
+    target: Any = np.full(d, np.sqrt(times))
+    attack = mi.GLiRPValue(mi.Gaussian(np.zeros(d), np.ones(d)), n)
+    for sigmas in (-6.0, -3.0, 0.0, 3.0, 6.0):
+        statistic = d + noncentrality + sigmas * np.sqrt(2 * (d + 2 * noncentrality))
+        output = target - np.sqrt(statistic / (n * d))  # n ||output - target||^2 is the statistic
+        tails = (
+            float(tail(np.array([statistic]), float(d), noncentrality)[0])
+            for tail in (noncentral_chi_square.logcdf, noncentral_chi_square.logsf)
+        )
+        below, above = tails
+        expected = -ndtri_exp(below) if below < above else ndtri_exp(above)
+        assert abs(attack.score(target, output) - expected) < 1e-4
+        assert (
+            abs(mi.GLiRPValue(mi.Gaussian(np.zeros(d), np.ones(d)), n - 1).score(target, output) - expected)
+            > 1e-4
+        )

@@ -1,0 +1,63 @@
+"""Figures on real data: drawn from digits in place of the published images, and passed over in one sentence where data are missing."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mipsim as mi
+from figures import __main__ as command
+from figures import leemann_fig2b
+from mipsim import data
+from sims import gradients, runner
+from tests.figures.test_drawn_numbers import OF_DATA, normal_counts, read
+
+
+@pytest.fixture(scope="module")
+def digits() -> gradients.Victim:
+    return gradients.victim("digits", data.digits(), convolutions=False, part="trained", references=100)
+
+
+@pytest.mark.parametrize("name", OF_DATA)
+def test_it_is_drawn(
+    name: str, digits: gradients.Victim, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    few = mi.ShrunkMoments(rng.normal(size=(50, 6))), rng.normal(size=(40, 6))
+    for place in (gradients, leemann_fig2b):
+        monkeypatch.setattr(place, "adult_gradients", lambda seed: few)
+    for which in gradients.VICTIMS:
+        monkeypatch.setitem(gradients.VICTIMS, which, lambda: digits)
+    monkeypatch.setattr(runner, "run", normal_counts)
+    assert command.main([name, "--seed", "7", "--out", str(tmp_path)]) == 0
+    assert (tmp_path / f"{name}.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    assert b"</svg>" in (tmp_path / f"{name}.svg").read_bytes()
+    caption, rows = read(tmp_path / f"{name}.csv")
+    assert "Fig. " in caption
+    assert rows
+    if name in ("azize_fig3", "leemann_fig2b"):
+        games = leemann_fig2b.GAMES["quick"] if name == "leemann_fig2b" else 20_000
+        assert all(said in caption for said in ("seed 7", f"{games:,} games", "confidence"))
+    for row in rows:
+        if row.get("band_low"):
+            assert float(row["band_low"]) <= float(row.get("tpr") or row["y"]) <= float(row["band_high"])
+    if name == "azize_fig7":
+        assert sum(int(row["images"]) for row in rows if row["panel"] == "a") == len(digits.pool)
+    if name == "azize_fig8":
+        scores = [float(row["mahalanobis"]) for row in rows[:3]]
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_missing_data_stop_no_other_figure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv(data.DIRECTORY, raising=False)
+    gradients.fashion.cache_clear()
+    assert command.main(["azize_fig7", "leemann_table5", "--out", str(tmp_path)]) == 2
+    told = capsys.readouterr()
+    assert told.err.startswith(
+        "azize_fig7 is not drawn: Fashion-MNIST is read from a data directory, and none is named"
+    )
+    assert len(told.err.splitlines()) == 1
+    assert "leemann_table5:" in told.out
+    assert not list(tmp_path.glob("azize_fig7*"))

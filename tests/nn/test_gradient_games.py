@@ -1,0 +1,67 @@
+"""Games on the gradients of a network at real records: one number a record gives the law of the game on all of its coordinates."""
+
+import numpy as np
+import pytest
+
+import mipsim as mi
+from mipsim import data, nn
+from sims.gradients import victim
+from tests.engine.two_sample import FAILURE, two_sample_p
+
+DIGITS, NETWORK, N = data.digits(), nn.layered((8, 8, 1), (64,), 10), 60
+ROWS = nn.per_example_gradients(NETWORK, NETWORK.start(0), DIGITS.x, DIGITS.y, part="last").astype(np.float64)
+POOL, REFERENCE = mi.Empirical(ROWS[400:], covariance="diagonal"), ROWS[:400]
+ATTACK = mi.CovarianceScore(mi.ShrunkMoments(REFERENCE), n=N)
+CLIP = float(np.median(np.linalg.norm(ROWS, axis=1)))
+MECHANISMS: dict[str, mi.AbstractMechanism] = {
+    "SGD": mi.EmpiricalMean(),
+    "DP-SGD, batch of fixed size": mi.Subsampled(mi.SGDStep(CLIP, 1.0), 0.5),
+    "DP-SGD, Poisson batch": mi.PoissonSubsampled(mi.SGDStep(CLIP, 1.0), 0.5),
+}
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_the_projected_game_has_the_law_of_the_literal_one(name: str) -> None:
+    """By a two-sample chi-square that fails with probability 1e-9, and rejects counts shifted by forty thresholds, a quarter of a standard deviation or more."""
+    game = mi.FixedTarget(MECHANISMS[name], POOL, N, POOL.easiest_target())
+    literal = mi.play(game, ATTACK, 4_000, seed=1, fidelity="literal", progress=False)
+    projected = mi.play(game, ATTACK, 100_000, seed=2, edges=literal.edges, progress=False)
+    assert projected.manifest["fidelity"] == "projected"
+    for a, b in ((literal.out, projected.out), (literal.inside, projected.inside)):
+        assert two_sample_p(a, b)[1] >= FAILURE
+    assert two_sample_p(literal.out, np.roll(projected.out, 40))[1] < FAILURE
+
+
+def test_one_number_a_record_plays_the_same_games() -> None:
+    """The same draws, and scores that differ by the rounding of a sum of 650 products: the same counts."""
+    target = POOL.hardest_target()
+    game = mi.FixedTarget(mi.EmpiricalMean(), POOL, N, target)
+    weights = np.asarray(ATTACK.weights(target))  # pyright: ignore[reportArgumentType]
+    line = mi.FixedTarget(
+        mi.EmpiricalMean(), mi.Empirical((POOL.records @ weights)[:, None]), N, [target @ weights]
+    )
+    whole = mi.play(game, ATTACK, 20_000, seed=5, progress=False)
+    offset = float(ATTACK.score(target, np.zeros(target.size)))  # pyright: ignore[reportArgumentType]
+    reduced = mi.play(
+        line,
+        mi.ScalarProduct([0.0], target=[1.0]),
+        20_000,
+        seed=5,
+        edges=whole.edges - offset,
+        progress=False,
+    )
+    assert (whole.out == reduced.out).all()
+    assert (whole.inside == reduced.inside).all()
+    assert not (np.roll(whole.out, 1) == reduced.out).all()
+
+
+def test_algorithm_3_orders_targets_on_real_gradients() -> None:
+    """Targets, scores and Mahalanobis distances of a victim are those of its gradients, computed here all at once."""
+    found = victim("digits", DIGITS, convolutions=False, part="trained", references=200)
+    assert found.scores.shape == (1597, 3, 2)
+    easy, medium, hard = found.mahalanobis[list(found.targets)]
+    assert easy == found.mahalanobis.max() > medium > hard == found.mahalanobis.min()
+    assert (found.mahalanobis < medium).sum() == 1597 // 2
+    for place, at in enumerate(found.targets):
+        own, rest = found.scores[at, place], found.scores[:, place]
+        assert (own > rest.mean(axis=0)).all(), "a target speaks for itself"
