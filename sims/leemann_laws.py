@@ -248,24 +248,11 @@ class NoisySumTradeOff(AbstractTradeOff):
     def __check_init__(self) -> None:
         number("target", self.target, 1.0)
 
-    def _terms(self, n: int, certain: float) -> tuple[np.ndarray, np.ndarray]:
-        """(log weights, places) of the sum of n random gradients and `certain`."""
-        k = np.arange(n + 1)
-        weight = binom.logpmf(k, n, self.own)
-        kept = weight > LEAST_WEIGHT
-        return weight[kept], self.shift * (2.0 * k - n + certain)[kept]
-
     def _cut(self, alpha: np.ndarray) -> np.ndarray:
-        weight, place = self._terms(self.n, 0)
-
-        def short_of(cut: np.ndarray, index: np.ndarray) -> np.ndarray:
-            return alpha[index] - np.exp(weight + log_ndtr(place - cut[:, None])).sum(axis=-1)
-
-        reach = np.full(alpha.shape, self.shift * self.n + WIDE)
-        return outer_root(short_of, -reach, reach)
+        return _sum_cut(alpha.tobytes(), self.n, self.shift, self.own)
 
     def _tail(self, alpha: np.ndarray, side: float) -> np.ndarray:
-        weight, place = self._terms(self.n - 1, self.target)
+        weight, place = _sum_terms(self.n - 1, self.shift, self.own, self.target)
         cut = self._cut(alpha.ravel())
         return np.exp(weight + log_ndtr(side * (cut[:, None] - place))).sum(axis=-1).reshape(alpha.shape)
 
@@ -276,6 +263,28 @@ class NoisySumTradeOff(AbstractTradeOff):
     def tpr_at(self, fpr: object) -> np.ndarray:
         """TPR at the FPR `fpr`."""
         return np.minimum(self._tail(rates("fpr", fpr), -1.0), 1.0)
+
+
+@lru_cache(maxsize=64)
+def _sum_terms(n: int, shift: float, own: float, certain: float) -> tuple[np.ndarray, np.ndarray]:
+    """(log weights, places) of the sum of n random gradients and `certain`."""
+    k = np.arange(n + 1)
+    weight = binom.logpmf(k, n, own)
+    kept = weight > LEAST_WEIGHT
+    return weight[kept], shift * (2.0 * k - n + certain)[kept]
+
+
+@lru_cache(maxsize=8)
+def _sum_cut(levels: bytes, n: int, shift: float, own: float) -> np.ndarray:
+    """Thresholds with these FPRs (float64); kept for a while, since FNR and TPR are asked for at the same ones."""
+    alpha = np.frombuffer(levels)
+    weight, place = _sum_terms(n, shift, own, 0)
+
+    def short_of(cut: np.ndarray, index: np.ndarray) -> np.ndarray:
+        return alpha[index] - np.exp(weight + log_ndtr(place - cut[:, None])).sum(axis=-1)
+
+    reach = np.full(alpha.shape, shift * n + WIDE)
+    return outer_root(short_of, -reach, reach)
 
 
 @lru_cache(maxsize=64)

@@ -27,6 +27,7 @@ AUDIT = rf.Statement(
     kind=rf.Equality(EXACT, unit="probit"),
     domain={"mu2": MU, "d": dimensions(1, 1000), "z": Z},
     where=in_sight(_drawn),
+    late=True,
     claimed=lambda mu2, d, z: probit(kaissis.gaussian_tradeoff(mu2, d), z),
     truth=lambda mu2, d, z: of_norm(d, mu2, "j", z),
     points=[
