@@ -151,6 +151,50 @@ def lattice_curve(n: int, p: float, target: int) -> SampledTradeOff:
     return polygon_of(binom.pmf(s, n, p), binom.pmf(s - target, n - 1, p))
 
 
+def whole_sum(law: np.ndarray, n: int, at: np.ndarray) -> np.ndarray:
+    """Masses of the sum of n independent draws from a law on 0, 1, ..., at neighbouring whole numbers, by the fast Fourier transform.
+
+    The logarithm of the characteristic function is that of the centred law, in forms that keep their digits near 1, where n of them
+    multiply. What lies outside `at` is added to it, turn by turn.
+
+    Args:
+        law: masses of 0, 1, ..., shape (k,), summing to 1.
+        n: draws, >= 1.
+        at: neighbouring whole numbers, shape (m,).
+
+    Examples:
+        >>> whole_sum(np.array([0.5, 0.5]), 2, np.arange(8)).round(12)[:4].tolist()
+        [0.25, 0.5, 0.25, 0.0]
+    """
+    centre = round(float(law @ np.arange(law.size)))
+    steps = np.arange(law.size) - centre
+    turn = 2.0 * np.pi * np.fft.rfftfreq(at.size)
+    # E exp(i turn (X - centre)) - 1, real and imaginary part.
+    real, imaginary = (
+        -2.0 * np.sin(0.5 * np.outer(turn, steps)) ** 2 @ law,
+        np.sin(np.outer(turn, steps)) @ law,
+    )
+    with np.errstate(divide="ignore"):
+        size = 0.5 * np.log1p(np.maximum(2.0 * real + real**2 + imaginary**2, -1.0))
+    angle = np.arctan2(imaginary, 1.0 + real)
+    found = np.fft.irfft(np.exp(n * size - 1j * n * angle), at.size)
+    return np.maximum(found[(at - n * centre) % at.size], 0.0)
+
+
+def discrete_curve(law: np.ndarray, n: int, target: int) -> SampledTradeOff:
+    """Gradients of a law on 0, 1, ..., d = 1, and a target that is any whole number.
+
+    Examples:
+        >>> one, other = (lattice_curve(50, 0.3, 1), discrete_curve(np.array([0.7, 0.3]), 50, 1))
+        >>> bool(np.allclose(one.beta([0.01, 0.3]), other.beta([0.01, 0.3]), atol=1e-12))
+        True
+    """
+    values = np.arange(law.size)
+    mean, spread = float(law @ values), FAR * (n * float(law @ values**2 - (law @ values) ** 2)) ** 0.5
+    s = np.arange(int(n * mean - spread) - abs(target), int(n * mean + spread) + abs(target) + 2)
+    return polygon_of(whole_sum(law, n, s), whole_sum(law, n - 1, s - target))
+
+
 @lru_cache(maxsize=64)
 def drawn_target_curve(d: int, n: int) -> ExactTradeOff:
     """Gaussian gradients and a target drawn from their law, which the attacker sees: the stochastic composition over K ~ chi2_d.
