@@ -151,6 +151,50 @@ def lattice_curve(n: int, p: float, target: int) -> SampledTradeOff:
     return polygon_of(binom.pmf(s, n, p), binom.pmf(s - target, n - 1, p))
 
 
+def whole_sum(law: np.ndarray, n: int, at: np.ndarray) -> np.ndarray:
+    """Masses of the sum of n independent draws from a law on 0, 1, ..., at neighbouring whole numbers, by the fast Fourier transform.
+
+    The logarithm of the characteristic function is that of the centred law, in forms that keep their digits near 1, where n of them
+    multiply. What lies outside `at` is added to it, turn by turn.
+
+    Args:
+        law: masses of 0, 1, ..., shape (k,), summing to 1.
+        n: draws, >= 1.
+        at: neighbouring whole numbers, shape (m,).
+
+    Examples:
+        >>> whole_sum(np.array([0.5, 0.5]), 2, np.arange(8)).round(12)[:4].tolist()
+        [0.25, 0.5, 0.25, 0.0]
+    """
+    centre = round(float(law @ np.arange(law.size)))
+    steps = np.arange(law.size) - centre
+    turn = 2.0 * np.pi * np.fft.rfftfreq(at.size)
+    # E exp(i turn (X - centre)) - 1, real and imaginary part.
+    real, imaginary = (
+        -2.0 * np.sin(0.5 * np.outer(turn, steps)) ** 2 @ law,
+        np.sin(np.outer(turn, steps)) @ law,
+    )
+    with np.errstate(divide="ignore"):
+        size = 0.5 * np.log1p(np.maximum(2.0 * real + real**2 + imaginary**2, -1.0))
+    angle = np.arctan2(imaginary, 1.0 + real)
+    found = np.fft.irfft(np.exp(n * size - 1j * n * angle), at.size)
+    return np.maximum(found[(at - n * centre) % at.size], 0.0)
+
+
+def discrete_curve(law: np.ndarray, n: int, target: int) -> SampledTradeOff:
+    """Gradients of a law on 0, 1, ..., d = 1, and a target that is any whole number.
+
+    Examples:
+        >>> one, other = (lattice_curve(50, 0.3, 1), discrete_curve(np.array([0.7, 0.3]), 50, 1))
+        >>> bool(np.allclose(one.beta([0.01, 0.3]), other.beta([0.01, 0.3]), atol=1e-12))
+        True
+    """
+    values = np.arange(law.size)
+    mean, spread = float(law @ values), FAR * (n * float(law @ values**2 - (law @ values) ** 2)) ** 0.5
+    s = np.arange(int(n * mean - spread) - abs(target), int(n * mean + spread) + abs(target) + 2)
+    return polygon_of(whole_sum(law, n, s), whole_sum(law, n - 1, s - target))
+
+
 @lru_cache(maxsize=64)
 def drawn_target_curve(d: int, n: int) -> ExactTradeOff:
     """Gaussian gradients and a target drawn from their law, which the attacker sees: the stochastic composition over K ~ chi2_d.
@@ -204,24 +248,11 @@ class NoisySumTradeOff(AbstractTradeOff):
     def __check_init__(self) -> None:
         number("target", self.target, 1.0)
 
-    def _terms(self, n: int, certain: float) -> tuple[np.ndarray, np.ndarray]:
-        """(log weights, places) of the sum of n random gradients and `certain`."""
-        k = np.arange(n + 1)
-        weight = binom.logpmf(k, n, self.own)
-        kept = weight > LEAST_WEIGHT
-        return weight[kept], self.shift * (2.0 * k - n + certain)[kept]
-
     def _cut(self, alpha: np.ndarray) -> np.ndarray:
-        weight, place = self._terms(self.n, 0)
-
-        def short_of(cut: np.ndarray, index: np.ndarray) -> np.ndarray:
-            return alpha[index] - np.exp(weight + log_ndtr(place - cut[:, None])).sum(axis=-1)
-
-        reach = np.full(alpha.shape, self.shift * self.n + WIDE)
-        return outer_root(short_of, -reach, reach)
+        return _sum_cut(alpha.tobytes(), self.n, self.shift, self.own)
 
     def _tail(self, alpha: np.ndarray, side: float) -> np.ndarray:
-        weight, place = self._terms(self.n - 1, self.target)
+        weight, place = _sum_terms(self.n - 1, self.shift, self.own, self.target)
         cut = self._cut(alpha.ravel())
         return np.exp(weight + log_ndtr(side * (cut[:, None] - place))).sum(axis=-1).reshape(alpha.shape)
 
@@ -232,6 +263,28 @@ class NoisySumTradeOff(AbstractTradeOff):
     def tpr_at(self, fpr: object) -> np.ndarray:
         """TPR at the FPR `fpr`."""
         return np.minimum(self._tail(rates("fpr", fpr), -1.0), 1.0)
+
+
+@lru_cache(maxsize=64)
+def _sum_terms(n: int, shift: float, own: float, certain: float) -> tuple[np.ndarray, np.ndarray]:
+    """(log weights, places) of the sum of n random gradients and `certain`."""
+    k = np.arange(n + 1)
+    weight = binom.logpmf(k, n, own)
+    kept = weight > LEAST_WEIGHT
+    return weight[kept], shift * (2.0 * k - n + certain)[kept]
+
+
+@lru_cache(maxsize=8)
+def _sum_cut(levels: bytes, n: int, shift: float, own: float) -> np.ndarray:
+    """Thresholds with these FPRs (float64); kept for a while, since FNR and TPR are asked for at the same ones."""
+    alpha = np.frombuffer(levels)
+    weight, place = _sum_terms(n, shift, own, 0)
+
+    def short_of(cut: np.ndarray, index: np.ndarray) -> np.ndarray:
+        return alpha[index] - np.exp(weight + log_ndtr(place - cut[:, None])).sum(axis=-1)
+
+    reach = np.full(alpha.shape, shift * n + WIDE)
+    return outer_root(short_of, -reach, reach)
 
 
 @lru_cache(maxsize=64)

@@ -10,30 +10,72 @@ from mipsim.referee import Number
 from mipsim.referee.curve_gap import GRID
 from sims.relaxed_laws import LAWS, best_test, cell_edges, cell_law, log_density, log_ratio
 
+ROUNDED, ROUNDED_FNR = 1e-15, 1e-12
+"""What float64 may be off in a power; relative, in an FNR, which is summed from its small end."""
+FINER, ROUNDS, ENOUGH = 64, 3, 1000
+"""A cell in which a test may end is divided into so many, so often, unless there are so many such cells."""
 
-def two_shifts(noise: str, delta: float, second: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Cells of the whole line, and their laws: without a shift, and with the shifts delta and second * delta, shape (2, cells)."""
-    # A ratio changes by a few per cent from one edge to the next.
-    edges = np.concatenate([[-np.inf], cell_edges(delta, 0.016 / max(1.0, delta)), [np.inf]])
+
+def two_shifts(noise: str, delta: float, second: float, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The laws of cells of the whole line: without a shift, and with the shifts delta and second * delta, shape (2, cells)."""
     inside = np.stack([cell_law(noise, edges, s * delta) for s in (1.0, second)])
-    return edges, cell_law(noise, edges, 0.0), inside
+    return cell_law(noise, edges, 0.0), inside
+
+
+def line(delta: float) -> np.ndarray:
+    """Edges of cells of the whole line; a ratio changes by a few per cent from one to the next."""
+    return np.concatenate([[-np.inf], cell_edges(delta, 0.016 / max(1.0, delta)), [np.inf]])
+
+
+def ratios(
+    noise: str, delta: float, second: float, edges: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of the ratio of a mixture of the two shifts in each cell: the ratios of both shifts are monotone."""
+    with np.errstate(over="ignore"):
+        ends = [np.exp(log_ratio(noise, edges[1:-1], s * delta, 1.0)) for s in (1.0, second)]
+    # Beyond the last edges a ratio is anything on the side of its value there.
+    low, high = np.zeros(edges.size - 1), np.full(edges.size - 1, np.inf)
+    low[1:-1], high[1:-1] = (
+        weights @ np.stack([side(one[:-1], one[1:]) for one in ends]) for side in (np.minimum, np.maximum)
+    )
+    return low, high
+
+
+def near_the_end(noise: str, delta: float, second: float, alpha: float, weights: np.ndarray) -> np.ndarray:
+    """Edges that are finer where the best test at this FPR may end: it may be the few numbers next to a corner of the ratio."""
+    edges = line(delta)
+    for _ in range(ROUNDS):
+        low, high = ratios(noise, delta, second, edges, weights)
+        out = cell_law(noise, edges, 0.0)
+        least, most = (_level(bound, out, alpha) for bound in (low, high))
+        inner = np.isfinite(edges[:-1]) & np.isfinite(edges[1:])
+        ends = inner & (high > low) & (low <= most) & (high >= least)
+        if not ends.any() or ends.sum() > ENOUGH:
+            break
+        parts = np.arange(1, FINER) / FINER
+        finer = edges[:-1][ends, None] + np.diff(edges)[ends, None] * parts
+        edges = np.unique(np.concatenate([edges, finer.ravel()]))
+    return edges
+
+
+def _level(ratio: np.ndarray, out: np.ndarray, alpha: float) -> float:
+    """The ratio at which a test that rejects the largest ones has this FPR."""
+    order = np.argsort(ratio)
+    # The share that is not rejected, whose digits matter where nearly all is.
+    kept = np.cumsum(out[order])
+    return float(ratio[order][min(int(np.searchsorted(kept, 1.0 - alpha)), ratio.size - 1)])
 
 
 def mixed_powers(noise: str, delta: float, second: float, alpha: float, weights: np.ndarray) -> np.ndarray:
     """Bounds of (TPR, FNR) of the best test at one FPR between noise and a mixture of the two shifts, shape (2, 2).
 
     Cells hide something, so that their best test is weaker. It is stronger where each cell is told apart into the least and the
-    largest ratio that it may hold, with its two probabilities kept: the ratios of both shifts are monotone.
+    largest ratio that it may hold, with its two probabilities kept.
     """
-    edges, out, inside = two_shifts(noise, delta, second)
+    edges = near_the_end(noise, delta, second, alpha, weights)
+    out, inside = two_shifts(noise, delta, second, edges)
     mixed = weights @ inside
-    with np.errstate(over="ignore"):
-        ends = [np.exp(log_ratio(noise, edges[1:-1], s * delta, 1.0)) for s in (1.0, second)]
-    # Beyond the last edges a ratio is anything on the side of its value there.
-    low, high = np.zeros(out.size), np.full(out.size, np.inf)
-    low[1:-1], high[1:-1] = (
-        weights @ np.stack([side(one[:-1], one[1:]) for one in ends]) for side in (np.minimum, np.maximum)
-    )
+    low, high = ratios(noise, delta, second, edges, weights)
     low = np.where((out > 0.0) & np.isfinite(low), low, 0.0)
     upper, told = np.zeros(out.size), (out > 0.0) & np.isfinite(high) & (high > low)
     upper[told] = np.clip((mixed - low * out)[told] / (high[told] - low[told]), 0.0, out[told])
@@ -59,8 +101,11 @@ def share_kept(noise: str, delta: float, second: float, alpha: float) -> Number:
         weights = 0.5 / best
         mixed = mixed_powers(noise, delta, second, alpha, weights / weights.sum())[:, which]
         share = (mixed - (alpha if which == 0 else 0.0)) * weights.sum()
-        lost.append(1.0 - (share if which == 0 else 1.0 / share))
-    least, most = (max(0.0, max(one[k] for one in lost)) for k in (1, 0))
+        found = 1.0 - (share if which == 0 else 1.0 / share)
+        # Where rounding has exchanged the bounds it is as large as they are apart.
+        rounded = (ROUNDED / best.min() if which == 0 else ROUNDED_FNR) + max(0.0, found[1] - found[0])
+        lost.append((min(found) - rounded, max(found) + rounded))
+    least, most = (max(0.0, max(one[k] for one in lost)) for k in (0, 1))
     return Number.between(-most, -least, route="likelihood ratios of cells, between two bounds")
 
 
@@ -73,7 +118,7 @@ def can_be_seen(noise: str, delta: float, second: float, alpha: float) -> bool:
 
 def one_test_for_both(noise: str, delta: float, second: float, alpha: float) -> str:
     """The one-sided test z > c beside the best test of each shift, by the distribution function."""
-    cut, (_, out, inside) = LAWS[noise].isf(alpha), two_shifts(noise, delta, second)
+    cut, (out, inside) = LAWS[noise].isf(alpha), two_shifts(noise, delta, second, line(delta))
     one = [float(LAWS[noise].sf(cut - s * delta)) for s in (1.0, second)]
     best = [float(best_test(out, law).tpr_at(alpha)) for law in inside]
     return (

@@ -79,7 +79,8 @@ def _asked(asked: argparse.Namespace, register: Mapping[str, Statement] | None) 
     if asked.hunt:
         return _hunt(asked, known, console, min(WORKERS, cores()) if register is None else 1)
     risk = risk_of(asked.confidence, known, samples)
-    setting = Setting(asked.scale, asked.confidence, asked.seed, risk, samples)
+    again = asked.scale != "quick" or asked.at is not None
+    setting = Setting(asked.scale, asked.confidence, asked.seed, risk, samples, again)
     chosen = {one.name: one for one in asked.statements}
     kin = [[chosen[name] for name in family if name in chosen] for family in families]
     find = own.statement_of if register is None else None

@@ -25,6 +25,7 @@ class Setting:
         seed: of the drawn points and of the games.
         risk: failure probability of one point, see `risk_of`.
         samples: name -> points drawn at the three scales, where these are not `SAMPLES`.
+        again: whether second routes are asked at every refuted point, or at each counterexample alone, as the quick run does.
     """
 
     scale: str
@@ -32,6 +33,7 @@ class Setting:
     seed: int
     risk: float
     samples: Mapping[str, tuple[int, int, int]]
+    again: bool = True
 
     @property
     def place(self) -> int:
@@ -91,6 +93,7 @@ def judge(
         games=GAMES[setting.place],
         failures=failures,
         before=None if before is None else lambda place: before(statement, place),
+        again=setting.again,
         purpose="register",  # other games than those by which a hunt found a point
     )
 

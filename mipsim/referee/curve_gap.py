@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -33,8 +32,9 @@ MOST_POINTS = 20_000
 ROUNDED = 8
 """Roundings, each of float64's relative 2e-16 of 1, that a rate may have suffered where nothing is known of its curve."""
 
-HALVINGS = 20
-"""Of the intervals around the extremes, at the end: 1e-6 of what refinement leaves."""
+PARTS, ROUNDS = 8, 7
+"""Into so many parts, so often, the intervals around the extremes are cut at the end: 1e-6 of what refinement leaves. A call of a curve costs
+much more than a point."""
 
 Beta = Callable[[np.ndarray], np.ndarray]
 
@@ -118,7 +118,7 @@ def curve_gap(
     """
     if not 0.0 < floor < 0.5:
         raise ValueError(f"floor is {floor:g}; it must lie in (0, 0.5)")
-    truth, promise = partial(rates_of, exact, label), partial(rates_of, claimed, label)
+    truth, promise = _rates(exact, label), _rates(claimed, label)
     first, last = _judged_range(promise, floor, label)
     corners = np.concatenate([_corners(exact), _corners(claimed)])
     start = np.unique(np.concatenate([[first, last], _spread(first, last), corners]))
@@ -222,17 +222,27 @@ def _polished(
     truth: Beta, promise: Beta, alpha: np.ndarray, found: np.ndarray, wanted: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Add points around the largest and the least gap, so that a corner there is met to many digits."""
-    for _ in range(HALVINGS):
+    for _ in range(ROUNDS):
         gap = gap_of(wanted, found)
         places = {int(gap.argmin()), int(gap.argmax())}
         split = np.array(sorted({i for p in places for i in (p - 1, p) if 0 <= i < alpha.size - 1}))
-        split, middle = _real_splits(alpha, split, _middle(alpha[split], alpha[split + 1]))
-        if not split.size or not np.isfinite(gap[list(places)]).all():
+        inner = _inner(alpha[split], alpha[split + 1])
+        if not inner.size or not np.isfinite(gap[list(places)]).all():
             break
-        found = np.insert(found, split + 1, truth(middle), axis=1)
-        wanted = np.insert(wanted, split + 1, promise(middle), axis=1)
-        alpha = np.insert(alpha, split + 1, middle)
+        alpha = np.concatenate([alpha, inner])
+        order = np.argsort(alpha)
+        alpha = alpha[order]
+        found = np.concatenate([found, truth(inner)], axis=1)[:, order]
+        wanted = np.concatenate([wanted, promise(inner)], axis=1)[:, order]
     return alpha, found, wanted
+
+
+def _inner(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The points that cut each interval into `PARTS`, evenly in probits; none where float64 does not resolve them."""
+    low, high = ndtri(left), ndtri(right)
+    cut = ndtr(low[:, None] + (high - low)[:, None] * (np.arange(1, PARTS) / PARTS))
+    cut = np.where(np.diff(cut, axis=1, prepend=left[:, None]) > 1e-13 * right[:, None], cut, np.inf)
+    return np.unique(cut[cut < right[:, None]])
 
 
 def _owner(curve: Beta | Curve) -> object:
@@ -258,17 +268,31 @@ def rates_of(curve: Beta | Curve, label: str, alpha: np.ndarray) -> np.ndarray:
         >>> rates_of(GaussianTradeOff(0.0), "", np.array([1e-20])).tolist()
         [[1.0], [1e-20]]
     """
-    owner = _owner(curve)
-    beta = np.asarray((curve.beta if hasattr(curve, "beta") else curve)(alpha), float)  # type: ignore[operator]
-    is_curve = hasattr(owner, "tpr_at") and (
-        hasattr(curve, "beta") or getattr(curve, "__name__", "") == "beta"
-    )
-    tpr = np.asarray(owner.tpr_at(alpha), float) if is_curve else 1.0 - beta  # type: ignore[attr-defined]
-    if beta.shape != alpha.shape or tpr.shape != alpha.shape or np.isnan(beta).any() or np.isnan(tpr).any():
-        raise ValueError(
-            f"a curve of {label or 'this comparison'} returned NaN or another shape; it must return an FNR for each alpha"
-        )
-    return np.clip(np.stack([beta, tpr]), 0.0, 1.0)
+    return _rates(curve, label)(alpha)
+
+
+def _rates(curve: Beta | Curve, label: str) -> Beta:
+    """`rates_of` a curve: to look a method of an Equinox module up costs as much as to call a simple one."""
+    owner, has_beta = _owner(curve), hasattr(curve, "beta")
+    is_curve = hasattr(owner, "tpr_at") and (has_beta or getattr(curve, "__name__", "") == "beta")
+    missed: Beta = curve.beta if has_beta else curve  # type: ignore[union-attr,assignment]
+    caught: Beta | None = owner.tpr_at if is_curve else None  # type: ignore[attr-defined]
+
+    def rates(alpha: np.ndarray) -> np.ndarray:
+        beta = np.asarray(missed(alpha), float)
+        tpr = 1.0 - beta if caught is None else np.asarray(caught(alpha), float)
+        if (
+            beta.shape != alpha.shape
+            or tpr.shape != alpha.shape
+            or np.isnan(beta).any()
+            or np.isnan(tpr).any()
+        ):
+            raise ValueError(
+                f"a curve of {label or 'this comparison'} returned NaN or another shape; it must return an FNR for each alpha"
+            )
+        return np.clip(np.stack([beta, tpr]), 0.0, 1.0)
+
+    return rates
 
 
 def gap_of(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:

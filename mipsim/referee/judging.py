@@ -12,7 +12,7 @@ from typing import Any
 from mipsim._validation import number, whole
 from mipsim.referee.kinds import Limit
 from mipsim.referee.outcome import Failure, Finding, Outcome, speaks, verdict_on
-from mipsim.referee.point import judge_point, limit_sizes, point_seed
+from mipsim.referee.point import judge_point, judged_again, limit_sizes, point_seed
 from mipsim.referee.replay import replay_of
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.sampling import corners, draws
@@ -91,6 +91,7 @@ def judge_points(
     failures: Sequence[Failure] = (),
     before: Callable[[int], None] | None = None,
     purpose: str = "judge",
+    again: bool = True,
 ) -> Outcome:
     """Judge a statement at checked points.
 
@@ -105,6 +106,7 @@ def judge_points(
         failures: points that could not even be asked.
         before: called with its place before each point is judged; what it raises ends the judging.
         purpose: sets the games apart from those of other judges with the same seed.
+        again: whether the second route is asked at every refuted point, or at the counterexample alone.
     """
     began = time.perf_counter()
     judged: list[PointResult] = []
@@ -114,12 +116,15 @@ def judge_points(
         if before is not None:
             before(place)
         try:
+            if statement.late:
+                statement.check(point.at)
             result = judge_point(
                 statement,
                 point.at,
                 risk=risk,
                 games=games,
                 seed=point_seed(seed, statement.name, point.at, purpose),
+                again=again,
             )
         except Exception as error:  # one bad point must not cost the verdicts of the others
             failed.append(Failure(dict(point.at), f"{type(error).__name__}: {error}"))
@@ -132,6 +137,9 @@ def judge_points(
     stand = sum(one.verdict is not Verdict.REFUTED for one in even)
     played = any(one.random for one in judged)
     worst = speaks(statement, judged)
+    if worst is not None and not again:
+        place = next(k for k, one in enumerate(judged) if one is worst)
+        judged[place] = worst = judged_again(statement, worst)
     split = f", {risk:.2g} for each point" if played else ", none of it used: no games were played"
     return Outcome(
         statement=statement,

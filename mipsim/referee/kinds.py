@@ -51,6 +51,8 @@ class Kind:
             for key, text in told.items()
             if (value := getattr(self, key, None)) is not None
         ]
+        if self.floor != type(self).floor:
+            said.append(f"error rates from {self.floor:g} to 1 - {self.floor:g}")
         return ", ".join([type(self).__name__.lower(), *said])
 
     def record(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import queue
 import signal
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from multiprocessing import resource_tracker
@@ -49,14 +50,12 @@ def judge_all(
     interruption or another `BaseException` inside a statement's functions is raised in the reader.
 
     Args:
-        families: statements that share laws, judged in turn by one thread.
+        families: statements that share laws, judged in turn by one thread; every second thread begins with the last ones.
         judge: called with a statement and what it must call before each point; `Elsewhere` for processes.
         before: called with (statement, place) before each point.
         workers: threads: exact laws leave a core idle, and so do compiling and drawing.
     """
-    waiting: queue.SimpleQueue[Sequence[Statement]] = queue.SimpleQueue()
-    for family in families:
-        waiting.put(family)
+    waiting = deque(families)
     done: queue.SimpleQueue[Outcome | BaseException] = queue.SimpleQueue()
     stop = threading.Event()
 
@@ -66,18 +65,22 @@ def judge_all(
         if before is not None:
             before(statement, place)
 
-    def work() -> None:
+    def work(take: Callable[[], Sequence[Statement]]) -> None:
         try:
             while not stop.is_set():
-                for statement in waiting.get_nowait():
+                try:
+                    family = take()
+                except IndexError:
+                    return
+                for statement in family:
                     done.put(judge(statement, look))
-        except queue.Empty:
-            return
         except BaseException as error:  # the reader must hear of it, whatever it is
             done.put(error)
 
-    for _ in range(workers):
-        threading.Thread(target=work, daemon=True).start()
+    for number in range(workers):
+        # From both ends: what stands side by side shares compiled laws, which each process makes for itself.
+        take = waiting.pop if number % 2 else waiting.popleft
+        threading.Thread(target=work, args=(take,), daemon=True).start()
     try:
         for _ in range(sum(map(len, families))):
             found = done.get()

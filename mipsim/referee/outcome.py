@@ -213,20 +213,27 @@ def speaks(statement: Statement, judged: Sequence[PointResult]) -> PointResult |
     """The judged point that speaks for the statement.
 
     Of the points with the strongest verdict that with the largest gap, signed for bounds, in tolerances for equalities; a
-    listed counterexample comes before one that was drawn, whose numbers nobody chose.
+    listed counterexample comes before one that was drawn, whose numbers nobody chose. Where the points of a bound have several
+    units, which no number compares, those in the unit of the first of them.
     """
     exists = isinstance(statement.kind, Exists)
     last = Verdict.CONFIRMED if exists else Verdict.REFUTED
     order = [verdict for verdict in Verdict if verdict is not last]
     order = [*sorted(order, key=lambda verdict: verdict is Verdict.INCONCLUSIVE), last]
 
-    def weight(one: PointResult) -> tuple[int, bool, float]:
-        size = one.gap if statement.kind.one_sided else one.relative_gap
-        size = -math.inf if math.isnan(size) else size
-        listed = one.verdict is last and not one.sampled
-        return order.index(one.verdict), listed, -size if exists else size
+    def rank(one: PointResult) -> tuple[int, bool]:
+        return order.index(one.verdict), one.verdict is last and not one.sampled
 
-    return max(judged, key=weight, default=None)
+    def size(one: PointResult) -> float:
+        found = one.gap if statement.kind.one_sided else one.relative_gap
+        found = -math.inf if math.isnan(found) else found
+        return -found if exists else found
+
+    highest = max(map(rank, judged), default=None)
+    first = [one for one in judged if rank(one) == highest]
+    if statement.kind.one_sided:
+        first = [one for one in first if one.unit == first[0].unit]
+    return max(first, key=size, default=None)
 
 
 def _shown(value: Any) -> str:

@@ -149,6 +149,7 @@ def judge_point(
     risk: float,
     games: int,
     seed: int,
+    again: bool = True,
 ) -> PointResult:
     """Judge a statement at one point.
 
@@ -161,15 +162,21 @@ def judge_point(
         risk: failure probability of this point; exact laws use none of it.
         games: in each world, where games are played.
         seed: in [0, 2^62).
+        again: whether the second route, if there is one, is asked where the statement is refuted.
 
     Raises:
         Exception: whatever the statement's own functions raise; ValueError for what they must not return.
     """
     result = _judged(statement, at, risk, games, seed)
+    return judged_again(statement, result) if again else result
+
+
+def judged_again(statement: Statement, result: PointResult) -> PointResult:
+    """The result with what the second route finds, where the statement is refuted."""
     if result.verdict is not Verdict.REFUTED or statement.second_route is None:
         return result
     try:
-        second = str(statement.call("second_route", at))
+        second = str(statement.call("second_route", result.parameters))
     except Exception as error:  # it is asked after the verdict, which it must not cost
         second = f"failed: {type(error).__name__}: {error}"
     return replace(result, second_route=second)

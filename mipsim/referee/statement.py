@@ -107,6 +107,7 @@ class Statement:
             pair of samplers (out, in), each called with (generator, games) and returning scores of shape (games,).
             A curve that is not exact to the rounding of float64 must say its proven error by `beta_bracket(alpha)`.
         where: assumptions that tie parameters together; points outside are no counterexamples. None: all points.
+        late: whether `where` is asked of the points and of the control when they are judged, not here: it is dear.
         points: points that are always judged: mappings, or `Point`s.
         control: how the statement is made false by a few per cent.
         quote: the sentence that is judged.
@@ -143,6 +144,7 @@ class Statement:
     claimed: Callable[..., Any]
     truth: Callable[..., Any]
     where: Callable[..., bool] | None = None
+    late: bool = False
     points: Sequence[Any] = ()
     control: Control | None = None
     quote: Quote | None = None
@@ -183,7 +185,7 @@ class Statement:
         points = tuple(one if isinstance(one, Point) else Point(dict(one)) for one in self.points)
         object.__setattr__(self, "points", points)
         for one in (*points, *(() if self.control is None else (self.control,))):
-            self.check(one.at)
+            self.inside(one.at) if self.late else self.check(one.at)
 
     def _asked(self, role: str) -> frozenset[str] | None:
         """The parameters that a function names; None where it takes any."""
@@ -237,6 +239,13 @@ class Statement:
         Raises:
             ValueError: if a parameter is unknown, missing or outside its range, or an assumption fails.
         """
+        found = self.inside(at)
+        if not self.stands(found):
+            raise ValueError(f"where of {self.name} excludes {found}; a point must satisfy the assumptions")
+        return found
+
+    def inside(self, at: Mapping[str, Any]) -> dict[str, Any]:
+        """The same as `check`, but for the assumptions."""
         if not isinstance(at, Mapping):
             raise ValueError(f"at holds {at!r}; a point must be a mapping from parameters to values")
         if unknown := [name for name in at if name not in self.free]:
@@ -252,8 +261,6 @@ class Statement:
             if not self.domain[name].allows(value):
                 raise ValueError(f"{name} is {value!r}; {self.name} allows {self.domain[name]}")
             found[name] = value
-        if not self.stands(found):
-            raise ValueError(f"where of {self.name} excludes {found}; a point must satisfy the assumptions")
         return found
 
     def corrected(self, **changes: Any) -> Statement:

@@ -213,7 +213,9 @@ class Shifted(AbstractTradeOff):
 
     def probit_beta(self, alpha: object) -> np.ndarray:
         """Phi^-1(f(alpha)) - shift."""
-        return self.curve.probit_beta(rates("alpha", alpha)) - self.shift
+        probit = np.asarray(self.curve.probit_beta(rates("alpha", alpha)), float)
+        # Certainty stays certain: of infinities no difference is known, and the mu of a claim that gives all away is infinite.
+        return np.subtract(probit, self.shift, out=probit.copy(), where=np.isfinite(probit))
 
     def beta(self, alpha: object) -> np.ndarray:
         """FNR at the FPR `alpha` (any shape, in [0, 1])."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy.special import logsumexp
 
 from mipsim._validation import whole
 from mipsim.tradeoff.atoms import as_polygon, exact_power, product
@@ -22,6 +22,8 @@ _LOG_TAIL = np.log(1e-18)  # what may lie outside the window of the sum of losse
 _EQUAL = 1e-13  # relative rounding of the masses of one sample
 _MASS_OF_AN_END = 1e-9  # lighter losses would stretch the grid for a mass that the bracket counts anyway
 _EPS = float(np.finfo(np.float64).eps)
+_COARSE = np.geomspace(1e-3, 1e3, 7)  # orders that are tried in any case
+_LARGEST = 1 << 24  # cells that the sum may take: 128 MiB an array
 
 
 def compose(
@@ -64,8 +66,10 @@ def compose(
     if (exact := _exactly(pairs)) is not None:
         return exact
     enclosures = [(enclosure(curve, points), count) for curve, count in pairs]
-    window = _window([(e.lower, count) for e, count in enclosures])
-    step = _step([e.upper for e, _ in enclosures], (window[1] - window[0]) / cells)
+    window = _window(
+        [(e.lower, count) for e, count in enclosures], np.geomspace(1e-3, 1e3, 121)
+    )  # 20 a decade
+    step = _step([e.upper for e, _ in enclosures], (window.high - window.low) / cells)
     lower = [(e.lower, _grid(e.lower, step, cells), count) for e, count in enclosures]
     upper = [(e.upper, _grid(e.upper, step, cells), count) for e, count in enclosures]
     total = sum(count for _, count in enclosures)
@@ -77,6 +81,33 @@ def compose(
         _convolved([(optimistic(law, grid), count) for law, grid, count in upper], window, step),
         min(1.0, float(rounding)),
     )
+
+
+class Masses(Protocol):
+    """Losses with their masses in both worlds, each of shape (m,)."""
+
+    @property
+    def losses(self) -> np.ndarray:
+        """In any order."""
+        ...
+
+    @property
+    def out_masses(self) -> np.ndarray:
+        """In the world "out"."""
+        ...
+
+    @property
+    def in_masses(self) -> np.ndarray:
+        """In the world "in"."""
+        ...
+
+
+class Window(NamedTuple):
+    """Losses between which a sum lies, and the orders (for the low end, for the high one) of the moments that show it best."""
+
+    low: float
+    high: float
+    orders: tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,24 +172,46 @@ def enclosure(curve: AbstractTradeOff, points: int) -> Enclosure:
     return Enclosure(PrivacyLossDistribution.below_polygon(chords), law, 0.0)
 
 
-def _window(laws: list[tuple[PrivacyLossDistribution, int]]) -> tuple[float, float]:
-    """Losses between which the sum lies but for 1e-18, in either world, by Chernoff's bound."""
-    orders = np.geomspace(1e-3, 1e3, 121)[:, None]  # 20 a decade; any order gives a bound
-    highest, lowest = np.zeros(orders.shape[0]), np.zeros(orders.shape[0])
+def _window(laws: Sequence[tuple[Masses, int]], orders: np.ndarray) -> Window:
+    """Losses between which the sum lies but for 1e-18, in either world, by Chernoff's bound; any orders give a bound.
+
+    Args:
+        laws: what is summed, and how often.
+        orders: of the moments that are tried, shape (k,), > 0.
+    """
+    highest, lowest = np.zeros(orders.size), np.zeros(orders.size)
     most = least = 0.0
     for law, count in laws:
-        if law.losses.size == 0:
+        seen = (law.out_masses > 0.0) | (law.in_masses > 0.0)
+        if not seen.any():
             continue
-        most, least = most + count * float(law.losses[0]), least + count * float(law.losses[-1])
+        losses = law.losses[seen]
+        most, least = most + count * float(losses.max()), least + count * float(losses.min())
         with np.errstate(divide="ignore"):
-            log_in, log_out = np.log(law.in_masses), np.log(law.out_masses)
-        highest += count * np.asarray(logsumexp(log_in + orders * law.losses, axis=1))
-        lowest += count * np.asarray(logsumexp(log_out - orders * law.losses, axis=1))
-    high = float(((highest - _LOG_TAIL) / orders[:, 0]).min())
-    low = -float(((lowest - _LOG_TAIL) / orders[:, 0]).min())
+            log_in, log_out = np.log(law.in_masses[seen]), np.log(law.out_masses[seen])
+        highest += count * np.array([_log_sum(log_in + order * losses) for order in orders])
+        lowest += count * np.array([_log_sum(log_out - order * losses) for order in orders])
+    above, below = (highest - _LOG_TAIL) / orders, (lowest - _LOG_TAIL) / orders
+    best = float(orders[np.argmin(below)]), float(orders[np.argmin(above)])
     width = 1e-9 + 1e-6 * (most - least)
     # Room for the cell by which a split may raise a loss, and for both signs.
-    return min(max(least, low), 0.0) - width, max(min(most, high), 0.0) + width
+    low, high = max(least, -float(below.min())), min(most, float(above.min()))
+    return Window(min(low, 0.0) - width, max(high, 0.0) + width, best)
+
+
+def _log_sum(logs: np.ndarray) -> float:
+    top = float(logs.max())
+    return top + math.log(float(np.exp(logs - top).sum())) if math.isfinite(top) else top
+
+
+def _room(window: Window, laws: Sequence[tuple[GridLaw, int]]) -> Window:
+    """The window, widened to that of the laws on the grid, of many copies of which the sum drifts.
+
+    Mass beyond the window would come back on its other side, and what it reveals would be lost.
+    """
+    near = np.outer(window.orders, 2.0 ** np.arange(-4, 5)).ravel()
+    own = _window([(law, count) for law, count in laws], np.unique(np.concatenate([near, _COARSE])))
+    return Window(min(window.low, own.low), max(window.high, own.high), window.orders)
 
 
 def _step(laws: list[PrivacyLossDistribution], most: float) -> float:
@@ -190,15 +243,21 @@ def _grid(law: PrivacyLossDistribution, step: float, cells: int) -> LossGrid:
     return LossGrid(step, max(math.floor(low), -cells), min(math.ceil(high), cells), offset)
 
 
-def _convolved(laws: list[tuple[GridLaw, int]], window: tuple[float, float], step: float) -> SampledTradeOff:
+def _convolved(laws: list[tuple[GridLaw, int]], window: Window, step: float) -> SampledTradeOff:
     """The curve of the sum of independent grid losses, each world by its own FFT.
 
     Each half of the losses is read from the world in which it is common: there the other mass is smaller, and
     follows from it to full relative accuracy.
     """
     offset = sum(law.offset * count for law, count in laws)
-    low, high = math.floor((window[0] - offset) / step), math.ceil((window[1] - offset) / step)
+    window = _room(window, laws)
+    low, high = math.floor((window.low - offset) / step), math.ceil((window.high - offset) / step)
     size = 1 << (high - low).bit_length()
+    if size > _LARGEST:
+        raise ValueError(
+            f"copies is {max(count for _, count in laws):,}; on a grid of this many losses the sum of so many has an error as large as "
+            "itself: give more cells or fewer copies"
+        )
     spectra = [np.ones(size // 2 + 1, complex), np.ones(size // 2 + 1, complex)]
     kept = [0.0, 0.0]  # log of the mass that does not reveal the world
     for law, count in laws:
@@ -230,16 +289,23 @@ class GridLaw:
     Attributes:
         first: index of the first loss.
         offset: loss of index 0.
+        step: between neighbouring losses, > 0.
         out_masses, in_masses: shape (m,), by rising loss.
         out_only, in_only: masses at -inf and at +inf.
     """
 
     first: int
     offset: float
+    step: float
     out_masses: np.ndarray
     in_masses: np.ndarray
     out_only: float
     in_only: float
+
+    @property
+    def losses(self) -> np.ndarray:
+        """Shape (m,), rising."""
+        return self.offset + (self.first + np.arange(self.out_masses.size)) * self.step
 
 
 @dataclass(frozen=True)
@@ -287,7 +353,9 @@ def pessimistic(law: PrivacyLossDistribution, grid: LossGrid) -> GridLaw:
         for raised, lowered in zip(up, down, strict=True)
     )
     out_only, in_only = law.out_only + float(out[0]), law.in_only + float(inside[-1])
-    return GridLaw(low, grid.offset, out[1:-1], inside[1:-1], min(1.0, out_only), min(1.0, in_only))
+    return GridLaw(
+        low, grid.offset, grid.step, out[1:-1], inside[1:-1], min(1.0, out_only), min(1.0, in_only)
+    )
 
 
 def optimistic(law: PrivacyLossDistribution, grid: LossGrid) -> GridLaw:
@@ -329,4 +397,4 @@ def optimistic(law: PrivacyLossDistribution, grid: LossGrid) -> GridLaw:
                 excess, i = excess - shortage, i + 1
         out[k - low], inside[k - low] = taken_out, max(0.0, taken_in - max(excess, 0.0))
         k -= 1
-    return GridLaw(low, grid.offset, out, inside, min(1.0, law.out_only + lost), law.in_only)
+    return GridLaw(low, grid.offset, grid.step, out, inside, min(1.0, law.out_only + lost), law.in_only)

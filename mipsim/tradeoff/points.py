@@ -54,8 +54,8 @@ def convex_points(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, t
     a, c, b, t = (v[:end] for v in (a, c, b, t))
     out, inside = rises(a, c, b, t)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        slopes = inside / out
-    if (np.diff(slopes) <= 0).all() and (inside > 0).all():
+        falls = np.diff(inside / out) <= 0  # not where both slopes are infinite
+    if falls.all() and (inside > 0).all():
         return a, c, b, t
     kept = np.array(hull_corners(out, inside))
     return a[kept], c[kept], b[kept], t[kept]

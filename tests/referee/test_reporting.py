@@ -96,3 +96,24 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ValueError, match="it must be a folder that can be written"):
         rf.report(outcomes()[1], tmp_path / "file")
+
+
+def test_gaps_of_two_units_are_never_compared(tmp_path):
+    """A bound in two units: the point that speaks is the largest in the first one's unit; the page says the unit of each gap."""
+    mixed = rf.Statement(
+        name="mixed",
+        says="x <= 0",
+        source="nobody",
+        kind=rf.Bound(),
+        domain={"x": rf.Real(0.0, 9.0), "big": rf.Choice(False, True)},
+        claimed=lambda big: rf.Number(0.0, unit="ratio" if big else "probit"),
+        truth=lambda x, big: rf.Number(100.0 * x if big else x),
+        points=[{"x": x, "big": big} for big in (False, True) for x in (1.0, 3.0)],
+    )
+    outcome = rf.judge(mixed, samples=0)
+    assert outcome.worst is not None
+    assert (outcome.gap, outcome.worst.unit) == (9.0, "probit")
+    assert importance(outcome)["x"] > importance(outcome)["big"]
+    text = rf.report(outcome, tmp_path).read_text("utf-8")
+    assert "9 probit" in text
+    assert "900 ratio" in text

@@ -52,6 +52,21 @@ def test_bad_statements_are_refused_in_one_sentence(changes, says: str) -> None:
         rf.Statement(**parts(**changes))
 
 
+def test_assumptions_that_are_dear_are_asked_when_a_point_is_judged() -> None:
+    asked: list[float] = []
+
+    def where(s: float) -> bool:
+        asked.append(s)
+        return s < 1.0
+
+    late = rf.Statement(**parts(where=where, late=True, points=[{"s": 1.0, "sigma": 1.0}]))
+    assert asked == []
+    with pytest.raises(ValueError, match="where of shift excludes"):
+        rf.judge(late, samples=0)
+    with pytest.raises(ValueError, match=re.escape("s is 3.0; shift allows [0.1, 2]")):
+        rf.Statement(**parts(where=where, late=True, points=[{"s": 3.0, "sigma": 1.0}]))
+
+
 def test_functions_get_the_parameters_that_they_name() -> None:
     statement = rf.Statement(
         **parts(claimed=lambda sigma, **rest: mi.GaussianTradeOff(rest["s"] / sigma), where=lambda s: s > 1)

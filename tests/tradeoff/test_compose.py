@@ -237,3 +237,29 @@ def test_the_allowance_of_an_inverse_is_one_of_the_fpr() -> None:
         assert (low <= truth + 1e-6).all()  # the polygon's chords lie that much above the curve
         assert (truth <= high + 1e-6).all()
     assert (between.inverse().beta(1e-3) - moved.inverse().beta(1e-3)) > 10 * r
+
+
+@pytest.mark.parametrize(
+    ("sigma", "rate", "steps"), [(2.0, 0.5, 300_000), (0.5, 0.5, 60_000), (0.3, 0.9, 20_000)]
+)
+def test_the_bounds_hold_where_the_sum_drifts_on_the_grid(sigma: float, rate: float, steps: int) -> None:
+    """min over a of a + f(a) is 1 - TV <= BC^steps, with BC the integral of sqrt(p q) of one step: here far below the rounding.
+
+    Of so many steps the rounding up to the grid of losses moves the sum beyond where the losses themselves end.
+    """
+
+    def root(x: float) -> float:
+        return norm.pdf(x, scale=sigma) * np.sqrt(1.0 - rate + rate * np.exp((x - 0.5) / sigma**2))
+
+    affinity = quad(root, -40.0 * sigma, 40.0 * sigma, epsabs=1e-13)[0]
+    assert steps * np.log(affinity) < -100.0
+    found = dpsgd(sigma, rate, steps)
+    assert isinstance(found, BoundedTradeOff)
+    low, _ = found.beta_bracket(alpha := np.array([0.0, 1e-9, 1e-8, 1e-7, 1e-6]))
+    assert (low + alpha).min() == 0.0  # the rounding that the bracket states is taken off already
+    assert low.max() <= 1e-12
+
+
+def test_more_copies_than_a_grid_can_hold_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"copies is 1,000,000,000,000; on a grid of this many losses"):
+        compose(LaplaceTradeOff(1e-3).subsampled(0.5), copies=10**12, cells=1024, points=64)

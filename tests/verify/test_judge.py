@@ -1,6 +1,9 @@
 """Judging the register: shares, points that are drawn, threads, processes, an interruption."""
 
 import os
+import threading
+from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -52,6 +55,45 @@ def test_an_outcome_says_which_points_were_drawn(sound):
     assert [one.name for one in outcome.judged][:3] == ["holds", "breaks", "drawn 1"]
     alone = judge(sound["azize-false"], SETTING, [rf.Point({"x": 0.2, "law": "Bernoulli"})])
     assert [one.verdict for one in alone.judged] == ["CONFIRMED"]
+
+
+def test_an_assumption_that_is_asked_late_is_asked_of_listed_points(make):
+    late = make(
+        "c",
+        where=lambda x: x < 0.4,
+        late=True,
+        points=tuple({"x": x, "law": "Bernoulli"} for x in (0.3, 0.5)),
+    )
+    outcome = judge(late, SETTING)
+    assert [one.at["x"] for one in outcome.failures] == [0.5]
+    assert "where of c excludes" in outcome.failures[0].error
+
+
+def test_a_quick_run_asks_the_second_route_of_the_counterexample_alone(sound):
+    full = judge(sound["azize-false"], SETTING)
+    quick = judge(sound["azize-false"], replace(SETTING, again=False))
+    assert [one.verdict for one in quick.judged] == [one.verdict for one in full.judged]
+    assert quick.worst == full.worst
+    asked = [one for one in quick.judged if one.second_route]
+    assert len(asked) == 1
+    assert asked[0] is quick.worst
+
+
+def test_processes_begin_at_both_ends(make):
+    """What stands side by side shares compiled laws."""
+    waiting = threading.Barrier(2)
+    met: list[str] = []
+
+    def truth(x: float, name: str) -> float:
+        if name not in met:
+            met.append(name)
+            if name in ("a", "d"):
+                waiting.wait(timeout=60)
+        return x
+
+    every = [make(name, truth=partial(truth, name=name)) for name in "abcd"]
+    list(judge_all([[one] for one in every], SETTING, workers=2))
+    assert set(met[:2]) == {"a", "d"}
 
 
 def test_the_outcomes_are_those_of_one_thread(sound):

@@ -50,6 +50,15 @@ def test_no_name_is_used_twice():
     assert {paper_of(name) for name in listed} == set(PAPERS)
 
 
+@pytest.mark.parametrize(
+    "statement", [one for one in REGISTER.values() if one.late], ids=lambda one: one.name
+)
+def test_points_whose_assumptions_are_asked_late_satisfy_them(statement: Statement):
+    assert statement.control is not None
+    for at in (statement.control.at, *(point.at for point in statement.points)):
+        statement.check(at)
+
+
 def test_every_kept_hunt_is_of_a_statement():
     assert set(hunted()) <= set(REGISTER), f"{HUNTED.name} names a statement that is gone"
 

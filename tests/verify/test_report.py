@@ -1,21 +1,24 @@
 """The report of a run: its data, its page, its findings."""
 
 import json
+import math
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
 from mipsim.referee.defect import correction_of
-from verify.judge import Setting, judge_all
+from verify.judge import Setting, judge, judge_all
 from verify.report.findings import findings
 from verify.report.folder import Records, ReportFolder
-from verify.report.record import command_of
+from verify.report.record import HUNT as FROM_HUNT
+from verify.report.record import RUN, command_of, record_of, share_of
 
 SETTING = Setting("quick", 0.999, 7, 1e-6, {})
 # fmt: off
 KEYS = {
-    "claim", "paper", "statement", "verdict", "defect", "share", "readings", "source", "kind", "domain", "restricted", "quote",
+    "claim", "paper", "statement", "verdict", "defect", "share", "share_from", "readings", "source", "kind", "domain", "restricted", "quote",
     "restricted_by", "slip", "derivation", "corrects", "control", "corrected_by", "same_formula", "counterexample", "points",
     "failures", "findings", "importance", "hunt", "seconds",
 }
@@ -91,6 +94,17 @@ def test_the_data_has_the_promised_keys(data, broken):
         assert record["verdict"] in ("CONFIRMED", "REFUTED", "INCONCLUSIVE", None)
         assert all(set(point) == POINT_KEYS for point in record["points"])
     assert data[1]["domain"]["x"]["high"] == 0.8
+
+
+def test_a_share_is_counted_among_drawn_points_or_else_among_the_probes_of_the_hunt(broken):
+    outcome = judge(broken["azize-false"], SETTING)
+    assert share_of(outcome, HUNT) == (outcome.share, RUN)
+    none_drawn = replace(outcome, share=math.nan)
+    assert share_of(none_drawn, HUNT) == (0.75, FROM_HUNT)
+    found = record_of(none_drawn, None, HUNT, "quick")
+    assert (found["share"], found["share_from"]) == (0.75, FROM_HUNT)
+    found = record_of(none_drawn, None, None, "quick")
+    assert (found["share"], found["share_from"]) == (None, None)
 
 
 def test_the_data_of_a_refuted_statement(data, broken):

@@ -92,7 +92,7 @@ CORRECTED = rf.Statement(
     "1 - alpha -+ D_0, -+ D_1, with D_i = 0.56 sum_j |w_j|^3 E|Z_j - mu_j|^3 / ((w'Cw)^(3/2) sqrt(n - i)) (azize-reference-points-distance). It tends to g_mu where n grows and D_i -> 0, and mu <= sqrt(m*), with equality only "
     "for w proportional to C^-1 (z* - mu_D): the estimates keep the share cos(angle of w and C^-1 (z* - mu_D) in C) of sqrt(m*).",
     source="Azize and Basu, appendix E.1, figure 6",
-    kind=rf.Limit("n", sizes=tuple(10**6 * 8**k for k in range(6)), floor=0.02),
+    kind=rf.Limit("n", sizes=tuple(10**6 * 8**k for k in range(6)), floor=1e-3),
     domain={
         "estimator": rf.Choice("centred", "ridge", "uncentred"),
         "n0": rf.Whole(1, inf, log=True, hunt_to=1000),

@@ -81,8 +81,14 @@ PRINTED = rf.Statement(
     where=lambda **at: bool(np.abs(weights(**at)).max(axis=1).min() > 1e-9),
     claimed=lambda **at: mus(-1.0, **at)[0],
     truth=lambda **at: mus(-1.0, **at)[1],
-    points=[STUDY, STUDY | {"mean": 0.0}, STUDY | {"batch": 2, "angle": pi / 2}],
-    control=rf.Control(STUDY, attained=True),
+    points=[
+        STUDY,
+        STUDY | {"mean": 0.0},
+        STUDY | {"spread": 1.0, "mean": 0.0},
+        STUDY | {"batch": 2, "angle": pi / 2},
+    ],
+    # Of equal variances and a mean gradient of 0 the two scores are one.
+    control=rf.Control(STUDY | {"spread": 1.0, "mean": 0.0}),
     quote=WELL,
     restricted_by=(PROVABLY,),
     slip=(PRINTED_STEP, DESCENT),

@@ -67,7 +67,8 @@ LEMMA_8_CORRECTED = LEMMA_8.corrected(
     where=lambda **at: max(at["delta_a"], at["delta_b"]) > 0.0 and in_sight(weighted)(**at),
     claimed=lambda **at: probit(weighted(**at), at["z"]),
     truth=lambda **at: probit(best_weighting(**at), at["z"]),
-    points=[one for one in _SEEN if in_sight(weighted)(**one)],
+    late=True,
+    points=_SEEN,
     control=rf.Control(_SEEN[52]),
     derivation=(
         "Let L = Da^2/sa^2 + Db^2/sb^2 > 0 and w = Da za/sa^2 + Db zb/sb^2. With the shifts Da u and Db u the log-likelihood ratio is "

@@ -56,7 +56,7 @@ def in_sight(curve: Callable[..., AbstractTradeOff]) -> Callable[..., bool]:
 
 @lru_cache(maxsize=4096)
 def _in_sight(curve: Callable[..., AbstractTradeOff], items: tuple[tuple[str, Any], ...]) -> bool:
-    at = dict(items)  # asked of every listed point again and again, while the register is built
+    at = dict(items)  # asked of one point again and again, by judges and hunts
     return float(curve(**at).beta(ndtr(at["z"]))) >= 1e-9 and (at.get("part") != "jinv" or at["z"] >= -6.0)
 
 
@@ -70,10 +70,6 @@ def _gaussian(mu2: float, d: int, part: str, **_: Any) -> AbstractTradeOff:
 
 def _folded(mu2: float, **_: Any) -> AbstractTradeOff:
     return kaissis.FoldedGaussianTradeOff(mu2)
-
-
-def _seen(curve: Callable[..., AbstractTradeOff], listed: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [one for one in listed if in_sight(curve)(**one)]
 
 
 _MAGNITUDE = rf.Quote(
@@ -95,7 +91,12 @@ THEOREM_1 = rf.Statement(
     truth=lambda mu1, part, z: probit(
         magnitude("Laplace", mu1) if part == "j" else InverseTradeOff(magnitude("Laplace", mu1)), z
     ),
-    points=_seen(_laplace, points(mu1=_MUS, z=_Z, **_BOTH)),
+    late=True,
+    points=[
+        one
+        for one in points(mu1=_MUS, z=_Z, **_BOTH)
+        if (one["part"] == "j" or one["z"] >= -6.0) and (one["mu1"] < 30.0 or one["z"] <= -5.0)
+    ],
     control=rf.Control({"mu1": 1.0, "part": "j", "z": -1.6}),
     quote=rf.Quote(
         "Let mu_1 = Delta_1/b. The LM satisfies (j_LM(alpha), j_LM^-1(alpha))-DR with: [the two formulas]",
@@ -113,9 +114,15 @@ THEOREM_2 = rf.Statement(
     where=in_sight(_gaussian),
     claimed=lambda **at: probit(_gaussian(**at), at["z"]),
     truth=of_norm,
+    late=True,
     points=[
-        *_seen(_gaussian, points(mu2=(0.1, 1.0, 3.0), d=(1, 2, 3, 5, 30, 300), z=(-5.0, -1.6, 2.3), **_BOTH)),
-        *_seen(_gaussian, points(mu2=(0.01, 10.0), d=(1, 2, 10_000), z=(-33.0, -5.0, 0.0), **_BOTH)),
+        *points(mu2=(0.1, 1.0, 3.0), d=(1, 2, 3, 5, 30, 300), z=(-5.0, -1.6, 2.3), **_BOTH),
+        *(
+            one
+            for one in points(mu2=(0.01, 10.0), d=(1, 2, 10_000), z=(-33.0, -5.0, 0.0), **_BOTH)
+            if (one["part"] == "j" or one["z"] >= -6.0)
+            and (one["mu2"] < 10.0 or one["d"] > 2 or one["z"] < 0.0)
+        ),
     ],
     control=rf.Control({"mu2": 3.0, "d": 5, "part": "j", "z": -1.6}),
     quote=rf.Quote(
@@ -135,7 +142,10 @@ COROLLARY_1 = rf.Statement(
     truth=lambda mu2, z: rf.Number(
         probit(kaissis.gaussian_tradeoff(mu2, 1), z), route="chi-square law with one degree of freedom"
     ),
-    points=_seen(_folded, points(mu2=_MUS, z=_Z)),
+    late=True,
+    points=[
+        one for one in points(mu2=_MUS, z=_Z) if one["z"] < {10.0: -1.6, 30.0: -12.0}.get(one["mu2"], 9.0)
+    ],
     control=rf.Control({"mu2": 1.0, "z": -1.6}),
     quote=rf.Quote("For d = 1, j(alpha) admits the following closed-form representation", "corollary 1"),
 )

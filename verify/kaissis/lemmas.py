@@ -91,6 +91,8 @@ LEMMA_1 = rf.Statement(
     points=[
         *_OPPOSITE,
         *({"noise": noise, "delta": 1.0, "second": 0.5, "alpha": 0.05} for noise in NOISES.values),
+        # Nearly all is rejected: the tests keep a few numbers beside a corner of the ratio.
+        *points(noise=("Laplace",), delta=(0.01, 15.0), second=(-1.0, -0.01), alpha=(0.9999,)),
     ],
     # Two shifts of one sign, 3% apart: one test is the best against both.
     control=rf.Control(

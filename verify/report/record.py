@@ -5,6 +5,7 @@ back), and NaN, a number that does not exist, as null. A statement that could no
 """
 
 import json
+import math
 import shlex
 from collections.abc import Mapping
 from typing import Any
@@ -28,6 +29,9 @@ SAME = (
     "seconds",
 )
 """What an entry holds as the referee's own report does."""
+RUN = "points that this run drew and judged"
+HUNT = "even probes of the hunt, looked at once, limits at their largest size"
+"""What `share` is counted among: the two are not the same test, and which it was is said."""
 
 
 def command_of(outcome: Outcome, scale: str) -> str:
@@ -52,6 +56,7 @@ def record_of(
         scale: of the run.
     """
     whole, statement = record(outcome, correction), outcome.statement.record()
+    whole["share"], share_from = share_of(outcome, hunt)
     worst = outcome.worst if outcome.verdict is Verdict.REFUTED else None
     return plain(
         {
@@ -59,6 +64,7 @@ def record_of(
             "paper": paper_of(outcome.statement.name),
             "statement": statement.pop("says"),
             **{key: whole[key] for key in SAME},
+            "share_from": share_from,
             **statement,
             "verdict": outcome.verdict if is_judged(outcome) else None,
             "corrects": outcome.statement.corrects or None,
@@ -68,6 +74,18 @@ def record_of(
             "hunt": hunt,
         }
     )
+
+
+def share_of(outcome: Outcome, hunt: Mapping[str, Any] | None) -> tuple[float, str | None]:
+    """The share of the evenly spread points at which a statement stands, and what it was counted among.
+
+    Points that the run drew and judged come first; where it drew none, the even probes of the statement's hunt.
+    """
+    if not math.isnan(outcome.share):
+        return outcome.share, RUN
+    if hunt is None or hunt["share"] is None:
+        return math.nan, None
+    return hunt["share"], HUNT
 
 
 def _point(one: PointResult) -> dict[str, Any]:

@@ -317,13 +317,20 @@ def _failures(outcome: Outcome) -> str:
 
 def _points(outcome: Outcome) -> str:
     order = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.CONFIRMED)
-    ranked = sorted(
-        outcome.judged, key=lambda one: (order.index(one.verdict), -abs(one.gap) if one.gap == one.gap else 0)
-    )
+    by_size = sorted(outcome.judged, key=lambda one: -abs(one.gap) if one.gap == one.gap else 0)
+    seen: Counter[tuple[str, str]] = Counter()
+    places = []
+    for one in (
+        by_size
+    ):  # the largest of each unit first, then the second of each: gaps of two units are not compared
+        kin = (one.verdict, one.unit)
+        places.append((order.index(one.verdict), seen[kin]))
+        seen[kin] += 1
+    ranked = [one for _, one in sorted(zip(places, by_size, strict=True), key=lambda pair: pair[0])]
     rows = "".join(
         f'<tr><th scope="row">{escape(one.name)} <span class="parameters">{escape(parameters(plain(one.parameters)))}</span></th>'
         f"<td>{badge(one.verdict)}</td>"
-        f'<td class="num">{three_digits(one.gap)}</td><td class="num">{interval(one.interval)}</td>'
+        f'<td class="num">{three_digits(one.gap)} {escape(one.unit)}</td><td class="num">{interval(one.interval)}</td>'
         f'<td class="num">{count(one.games)}</td><td class="how">{escape(one.route)}. {escape(one.detail)}</td></tr>'
         for one in ranked[:SHOWN]
     )

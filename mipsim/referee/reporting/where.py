@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -42,10 +43,25 @@ def seen(outcome: Outcome) -> Seen:
             for probe in outcome.probes
         ]
     words = {Verdict.CONFIRMED: "yes", Verdict.REFUTED: "no", Verdict.INCONCLUSIVE: "open"}
-    signed = outcome.statement.kind.one_sided
+    strains = _strains(outcome)
     return [
-        (one.parameters, one.gap if signed else one.relative_gap, words[one.verdict])
-        for one in outcome.judged
+        (one.parameters, strain, words[one.verdict])
+        for one, strain in zip(outcome.judged, strains, strict=True)
+    ]
+
+
+def _strains(outcome: Outcome) -> list[float]:
+    """The gaps of judged points, in tolerances for equalities; of several units, each as its rank among those of its own, in [0, 1]."""
+    judged = outcome.judged
+    if not outcome.statement.kind.one_sided:
+        return [one.relative_gap for one in judged]
+    gaps, units = [one.gap for one in judged], [one.unit for one in judged]
+    if len(set(units)) < 2:
+        return gaps
+    alike = [sorted(gap for gap, other in zip(gaps, units, strict=True) if other == unit) for unit in units]
+    return [
+        math.nan if math.isnan(gap) else bisect_left(kin, gap) / max(1, len(kin) - 1)
+        for gap, kin in zip(gaps, alike, strict=True)
     ]
 
 

@@ -1,0 +1,18 @@
+"""What a statement's functions may return."""
+
+import math
+
+import numpy as np
+
+from mipsim.referee.values import Shifted
+from mipsim.tradeoff import GaussianTradeOff
+
+
+def test_a_control_of_a_claim_that_gives_all_away_has_no_warning(recwarn):
+    """Its mu is infinite, and so is the shift: certain ends stay as they are."""
+    shifted = Shifted(GaussianTradeOff(40.0), math.inf)
+    assert np.array_equal(shifted.probit_beta([0.0, 0.5, 1.0]), [math.inf, -math.inf, -math.inf])
+    assert np.allclose(
+        Shifted(GaussianTradeOff(1.0), 0.1).probit_beta([0.2]), GaussianTradeOff(1.0).probit_beta([0.2]) - 0.1
+    )
+    assert not recwarn.list
