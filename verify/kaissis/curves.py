@@ -56,7 +56,7 @@ def in_sight(curve: Callable[..., AbstractTradeOff]) -> Callable[..., bool]:
 
 @lru_cache(maxsize=4096)
 def _in_sight(curve: Callable[..., AbstractTradeOff], items: tuple[tuple[str, Any], ...]) -> bool:
-    at = dict(items)  # asked of every listed point again and again, while the register is built
+    at = dict(items)  # asked of one point again and again, by judges and hunts
     return float(curve(**at).beta(ndtr(at["z"]))) >= 1e-9 and (at.get("part") != "jinv" or at["z"] >= -6.0)
 
 
