@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, partial, wraps
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 
 import mipsim as mi
 from mipsim import data
+from mipsim._extras import optional
 from sims.study import Study
 
 SEED = 20_250_905
@@ -25,6 +27,26 @@ EPOCH = 16 * BATCH
 """Records of an epoch of 16 steps."""
 TARGETS, ATTACKS = ("easy", "medium", "hard"), ("covariance", "scalar")
 GAMES = {"quick": 100_000, "standard": 1_000_000, "full": 10_000_000}
+
+
+Arguments = ParamSpec("Arguments")
+Made = TypeVar("Made")
+
+
+def on_one_thread(make: Callable[Arguments, Made]) -> Callable[Arguments, Made]:
+    """A function whose matrix products and eigenvectors are computed by one thread of BLAS.
+
+    Their last bits depend on the number of threads, and a run is known by the bits of its data: on another number of cores its
+    stored counts would belong to another run.
+    """
+
+    @wraps(make)
+    def made(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Made:
+        limits = optional("threadpoolctl", "studies of gradients").threadpool_limits
+        with limits(1, user_api="blas"):
+            return make(*args, **kwargs)
+
+    return made
 
 
 @dataclass(frozen=True)
@@ -53,6 +75,7 @@ class Victim:
     labels: tuple[str, ...]
 
 
+@on_one_thread
 def victim(
     title: str, records: data.DataSet, convolutions: bool, part: str, references: int = REFERENCES
 ) -> Victim:
@@ -150,6 +173,7 @@ BACKGROUND, MODELS, ADULT_BATCH = 10_000, 5, 790
 
 
 @cache
+@on_one_thread
 def adult_gradients(seed: int) -> tuple[mi.ShrunkMoments, np.ndarray]:
     """(moments of 10,000 background gradients, the other gradients) of 512 random features on Adult, in the coordinates that vary.
 
@@ -168,6 +192,7 @@ def adult_gradients(seed: int) -> tuple[mi.ShrunkMoments, np.ndarray]:
     return mi.ShrunkMoments(rows[:BACKGROUND]), rows[BACKGROUND:]
 
 
+@on_one_thread
 def _adult(seed: int) -> tuple[mi.RandomTarget, mi.GLiRPValue]:
     moments, pool = adult_gradients(seed)
     law = mi.Empirical(pool, covariance="diagonal")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 import mipsim as mi
 from mipsim import data, nn
@@ -55,6 +56,16 @@ def test_one_number_a_record_plays_the_same_games() -> None:
     assert (whole.out == reduced.out).all()
     assert (whole.inside == reduced.inside).all()
     assert not (np.roll(whole.out, 1) == reduced.out).all()
+
+
+def test_a_study_has_the_same_bits_on_any_number_of_threads() -> None:
+    """What the threads of BLAS do to the last bits must not reach the data of a run, by whose digest its counts are known."""
+    made = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, user_api="blas"):
+            made.append(victim("digits", DIGITS, convolutions=False, part="trained", references=200))
+    assert made[0].scores.tobytes() == made[1].scores.tobytes()
+    assert made[0].mahalanobis.tobytes() == made[1].mahalanobis.tobytes()
 
 
 def test_algorithm_3_orders_targets_on_real_gradients() -> None:
