@@ -31,6 +31,8 @@ from mipsim.tradeoff.base import AbstractTradeOff
 
 PROBE_GAMES = 20_000
 """Games in each world of a quick look where no exact law is known: they resolve about a tenth of a probit."""
+FIRST_GAMES = 2_000
+"""The same for the first probe of a hunt, so that its reader sees something after some seconds."""
 PENALTY = 2.0
 """Standard errors that are taken off what a quick look by games sees, so that it does not run after noise."""
 SMALL_ERROR = 1e-7
@@ -77,13 +79,14 @@ def lawful(value: Value) -> tuple[AbstractTradeOff | Number | None, bool]:
     return (None, False) if isinstance(value, Samplers) else (value, True)
 
 
-def look(statement: Statement, at: Mapping[str, Any], seed: int) -> Look:
+def look(statement: Statement, at: Mapping[str, Any], seed: int, games: int = PROBE_GAMES) -> Look:
     """Look at a point quickly: exact laws on a coarse grid, else a few games.
 
     Args:
         statement: the statement.
         at: a point of its domain.
         seed: of the games, if any.
+        games: in each world, where no exact law is known.
 
     Raises:
         Exception: whatever the statement's own functions raise; ValueError for what they must not return.
@@ -100,7 +103,7 @@ def look(statement: Statement, at: Mapping[str, Any], seed: int) -> Look:
         strain, gap = quick_look(kind, wanted, found)
         definite = not isinstance(kind, Limit)
     else:
-        strain, gap = _look_by_games(kind, claimed, wanted, truth, seed)
+        strain, gap = _look_by_games(kind, claimed, wanted, truth, seed, games)
     if math.isnan(strain):
         raise ValueError("the gap is NaN; the curves must be comparable somewhere")
     if isinstance(statement.kind, Exists) and strain != -math.inf:
@@ -109,15 +112,15 @@ def look(statement: Statement, at: Mapping[str, Any], seed: int) -> Look:
 
 
 def _look_by_games(
-    kind: Kind, claimed: Value, wanted: AbstractTradeOff | Number | None, truth: Value, seed: int
+    kind: Kind, claimed: Value, wanted: AbstractTradeOff | Number | None, truth: Value, seed: int, games: int
 ) -> tuple[float, float]:
     if isinstance(kind, Limit):
         raise ValueError("no exact law is known here; a limit is judged by exact laws, curves or numbers")
     played = _played(truth)
     if wanted is None:
-        found = judge_order(_played(claimed), played, {}, PROBE_GAMES, seed, 0.5)
+        found = judge_order(_played(claimed), played, {}, games, seed, 0.5)
         return found.interval[0], found.gap
-    gap, error = estimated(_curve(wanted), played, PROBE_GAMES, seed)
+    gap, error = estimated(_curve(wanted), played, games, seed)
     if not gap.size:
         return -math.inf, 0.0
     excess = gap - PENALTY * error

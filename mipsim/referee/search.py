@@ -18,7 +18,7 @@ from mipsim.referee.budget import Budget
 from mipsim.referee.definition import definition
 from mipsim.referee.kinds import Exists
 from mipsim.referee.outcome import Failure, Finding, Probe
-from mipsim.referee.point import look, point_seed
+from mipsim.referee.point import FIRST_GAMES, PROBE_GAMES, look, point_seed
 from mipsim.referee.reporting.files import write_atomically
 from mipsim.referee.statement import Statement
 
@@ -93,7 +93,7 @@ class Search:
     def _looked(self, at: Mapping[str, Any]) -> dict[str, Any]:
         seed = point_seed(self.seed, self.statement.name, at, "probe")
         try:
-            found = look(self.statement, at, seed)
+            found = look(self.statement, at, seed, PROBE_GAMES if self.known else FIRST_GAMES)
         except Exception as error:  # recorded with its point; the hunt goes on
             return {"error": f"{type(error).__name__}: {error}"}
         return {

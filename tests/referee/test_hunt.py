@@ -9,12 +9,14 @@ import threading
 import time
 from typing import Any
 
+import numpy as np
 import pytest
 
 import mipsim as mi
 from mipsim import referee as rf
 from mipsim._files import lock
 from mipsim.referee.budget import budget_of
+from mipsim.referee.point import FIRST_GAMES, PROBE_GAMES
 
 G = mi.GaussianTradeOff
 
@@ -323,3 +325,27 @@ def test_a_finite_domain_is_searched_whole() -> None:
     found = hunted(small, "10m")
     assert len({tuple(probe.at.values()) for probe in found.probes}) == 16
     assert found.point == {"x": 4, "y": 4}
+
+
+def test_the_first_probe_by_games_is_short() -> None:
+    """Its reader waits for it; all others play what resolves a tenth of a probit."""
+    asked: list[int] = []
+
+    def drawn(generator: np.random.Generator, games: int) -> np.ndarray:
+        asked.append(games)
+        return generator.standard_normal(games)
+
+    statement = rf.Statement(
+        name="nothing",
+        says="Nothing leaks.",
+        source="of course",
+        kind=rf.Bound(),
+        domain={"x": rf.Real(0.0, 1.0)},
+        claimed=lambda: mi.GaussianTradeOff(0.0),
+        truth=lambda x: (drawn, drawn),
+    )
+    rf.hunt(statement, "3 probes", games=1000, progress=False)
+    assert FIRST_GAMES < PROBE_GAMES
+    first, others = asked.index(FIRST_GAMES), asked.index(PROBE_GAMES)
+    assert first == 0 < others
+    assert FIRST_GAMES not in asked[others:]
