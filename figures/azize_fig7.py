@@ -47,7 +47,7 @@ def draw(request: Request) -> tuple[Path, ...]:
         words = (
             "After Azize & Basu (2025), Fig. 7: Mahalanobis scores of the gradients of a network at the start of its training at every training "
             f"image but {REFERENCES:,}, which give the mean and the covariance, shrunk as Ledoit and Wolf do; their "
-            "size depends on the ridge. No games are played, and nothing is estimated from a sample of the images."
+            "size depends on the ridge. No games are played."
         )
         style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=158)
         return write.save(figure, request.out, "azize_fig7", caption=words, header=HEADER, rows=rows)
