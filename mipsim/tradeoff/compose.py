@@ -209,8 +209,10 @@ def _room(window: Window, laws: Sequence[tuple[GridLaw, int]]) -> Window:
 
     Mass beyond the window would come back on its other side, and what it reveals would be lost.
     """
-    near = np.outer(window.orders, 2.0 ** np.arange(-4, 5)).ravel()
-    own = _window([(law, count) for law, count in laws], np.unique(np.concatenate([near, _COARSE])))
+    own = _window(laws, np.array(window.orders))
+    if own.high - own.low > 2.0 * (window.high - window.low):  # other orders may show less
+        near = np.outer(window.orders, 2.0 ** np.arange(-4, 5)).ravel()
+        own = _window(laws, np.unique(np.concatenate([near, _COARSE])))
     return Window(min(window.low, own.low), max(window.high, own.high), window.orders)
 
 
