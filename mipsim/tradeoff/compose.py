@@ -83,23 +83,15 @@ def compose(
     )
 
 
-class Masses(Protocol):
+class _Masses(Protocol):
     """Losses with their masses in both worlds, each of shape (m,)."""
 
     @property
-    def losses(self) -> np.ndarray:
-        """In any order."""
-        ...
-
+    def losses(self) -> np.ndarray: ...
     @property
-    def out_masses(self) -> np.ndarray:
-        """In the world "out"."""
-        ...
-
+    def out_masses(self) -> np.ndarray: ...
     @property
-    def in_masses(self) -> np.ndarray:
-        """In the world "in"."""
-        ...
+    def in_masses(self) -> np.ndarray: ...
 
 
 class Window(NamedTuple):
@@ -172,7 +164,7 @@ def enclosure(curve: AbstractTradeOff, points: int) -> Enclosure:
     return Enclosure(PrivacyLossDistribution.below_polygon(chords), law, 0.0)
 
 
-def _window(laws: Sequence[tuple[Masses, int]], orders: np.ndarray) -> Window:
+def _window(laws: Sequence[tuple[_Masses, int]], orders: np.ndarray) -> Window:
     """Losses between which the sum lies but for 1e-18, in either world, by Chernoff's bound; any orders give a bound.
 
     Args:

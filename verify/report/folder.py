@@ -14,7 +14,7 @@ from mipsim import __version__
 from mipsim.referee import Outcome, Statement
 from mipsim.referee.defect import correction_of
 from mipsim.referee.reporting.files import writable_folder, write_atomically
-from mipsim.referee.reporting.page import page, pictures
+from mipsim.referee.reporting.page import page
 from mipsim.referee.reporting.wording import count, duration, plural, three_digits
 from verify.hunting import told
 from verify.judge import Setting
@@ -60,12 +60,11 @@ class Records:
         self._order = {name: place for place, name in enumerate(register)}
         self.known, self.hunts, self._scale = tuple(register.values()), hunts, scale
         self.outcomes: list[Outcome] = []
-        self.last: Outcome | None = None
         self._texts: dict[str, str] = {}
 
     def add(self, outcome: Outcome) -> None:
         """Add what came of a statement; it is encoded once, however often the file is written."""
-        self.last, name = outcome, outcome.statement.name
+        name = outcome.statement.name
         record = record_of(
             outcome, correction_of(outcome.statement, self.known), self.hunts.get(name), self._scale
         )
@@ -108,10 +107,8 @@ class ReportFolder:
         self._began = datetime.now(UTC)
 
     def add(self) -> None:
-        """Write verdicts.json, and draw what the page will show of the last outcome."""
+        """Write verdicts.json."""
         write_atomically(self._folder / "verdicts.json", self._records.text)
-        if (last := self._records.last) is not None:
-            pictures(last, last.statement.name)
 
     def finish(self, interrupted: bool = False) -> None:
         """Write all files, saying on the page whether the run was interrupted."""

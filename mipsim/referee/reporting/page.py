@@ -8,7 +8,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -262,23 +262,8 @@ def _word(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-@lru_cache(maxsize=512)  # an outcome is drawn while the next one is judged, and its page comes last
-def pictures(outcome: Outcome, name: str) -> tuple[str, str]:
-    """The map of where a statement holds, and truth and claim at its worst point, as SVG; empty where there is none.
-
-    Args:
-        outcome: of the statement.
-        name: of its section.
-    """
-    worst, curve = outcome.worst, ""
-    if worst is not None and worst.evidence is not None and plots.drawable(worst.evidence):
-        title = f"{outcome.statement.name} at its worst point"
-        curve = _picture(partial(plots.svg, worst.evidence, worst.verdict, title, f"{_safe(name)}-curve"))
-    return _picture(partial(where_map, outcome, f"{_safe(name)}-map")), curve
-
-
 def _where(outcome: Outcome, name: str) -> str:
-    drawn, _ = pictures(outcome, name)
+    drawn = _picture(partial(where_map, outcome, f"{_safe(name)}-map"))
     share = (
         "" if math.isnan(outcome.share) else f"It stands at {outcome.share:.0%} of the evenly spread points. "
     )
@@ -301,8 +286,12 @@ def _safe(name: str) -> str:
 
 
 def _curve(outcome: Outcome, name: str) -> str:
-    _, drawn = pictures(outcome, name)
-    return f"<h3>There, truth and claim</h3><figure>{drawn}</figure>" if drawn else ""
+    worst = outcome.worst
+    if worst is None or not plots.drawable(worst.evidence) or worst.evidence is None:
+        return ""
+    title = f"{outcome.statement.name} at its worst point"
+    drawn = _picture(partial(plots.svg, worst.evidence, worst.verdict, title, f"{_safe(name)}-curve"))
+    return f"<h3>There, truth and claim</h3><figure>{drawn}</figure>"
 
 
 def _failures(outcome: Outcome) -> str:
