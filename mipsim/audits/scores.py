@@ -187,7 +187,8 @@ def _scores(columns: Mapping[str, Column], noun: str, file: Path, content: bytes
             raise ValueError(
                 f"it holds {_listed(columns)}; beside members and non_members there must be no other {noun}"
             )
-        worlds = [_real(name, columns[name]) for name in ("members", "non_members")]
+        read = parsed_numbers if noun == "column" else _real  # a .csv file holds words
+        worlds = [_real(name, read(name, columns[name])) for name in ("members", "non_members")]
         inside = np.repeat([1.0, 0.0], [world.size for world in worlds])
         return Scores.of(np.concatenate(worlds), inside, column="members", **where)
     known = {

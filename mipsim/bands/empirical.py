@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Never, overload
 
@@ -33,6 +33,7 @@ from mipsim.bands.scaled_rates import ScaledRates
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 
+_LEAST_RATE = 0.01
 _SILENT = 0.999
 """An interval of the advantage or the AUC that is wider says nothing, and says why."""
 
@@ -278,7 +279,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         tolerance: float | None = None,
         *,
         kind: str | None = None,
-        least_rate: float = 0.01,
+        least_rate: float = _LEAST_RATE,
         finite_size: object = None,
     ) -> Comparison: ...
 
@@ -293,7 +294,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         tolerance: float | None = None,
         *,
         kind: str | None = None,
-        least_rate: float = 0.01,
+        least_rate: float = _LEAST_RATE,
         finite_size: object = None,
     ) -> Comparison | OrderingComparison:
         """Hold the curve against a claimed one, see `mipsim.bands.compare_counts`, or against that of another attack.
@@ -332,6 +333,11 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
                 "the thresholds were chosen after the scores; compare needs thresholds fixed beforehand"
             )
         if isinstance(claim, EmpiricalTradeOff):
+            if least_rate != _LEAST_RATE or finite_size is not None:
+                given = f"least_rate is {least_rate:g}" if finite_size is None else "finite_size is given"
+                raise ValueError(
+                    f"{given}, but claim is a played curve; leave it out: the bands of both say where they speak"
+                )
             return self._against(claim, tolerance, kind)
         return compare_counts(
             self.false_positives,
@@ -351,7 +357,9 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
     ) -> OrderingComparison:
         asked = "ordering" if kind is None else one_of("kind", kind, ("ordering", "upper_bound_on_power"))
         strong, weak = (self, other) if asked == "ordering" else (other, self)
-        return compare_curves(strong, weak, tolerance=LARGEST if tolerance is None else tolerance)
+        found = compare_curves(strong, weak, tolerance=LARGEST if tolerance is None else tolerance)
+        first, second = ("this", "the other") if asked == "ordering" else ("the other", "this")
+        return replace(found, claim=f"{first} curve has at most the FNR of {second} at every FPR")
 
     def _lines(self) -> list[tuple[str, str]]:
         inside = [float(a) for a in self.alpha if 0.0 < a < 1.0]

@@ -86,8 +86,9 @@ def plain_release_of(mechanism: AbstractMechanism, n: int) -> Release | None:
 def step_of(mechanism: AbstractMechanism, n: int) -> Release | None:
     """The release where it is a clipped step on whole rows with Gaussian noise or none; None for any other."""
     found = release_of(mechanism, n)
-    is_step = found is not None and found.clip is not None and found.rate == 1.0
-    return found if is_step and not found.noises else None
+    if found is None or found.clip is None or found.rate != 1.0 or found.noises:
+        return None
+    return found
 
 
 release_of.register(EmpiricalMean, lambda mechanism, n: Release(n))

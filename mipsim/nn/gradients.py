@@ -102,6 +102,8 @@ def checked_examples(network: Network, x: object, y: object) -> tuple[np.ndarray
         raise ValueError(
             f"x holds a number that is not finite in row {int(np.argwhere(~np.isfinite(inputs))[0][0])}"
         )
+    if not np.isfinite(labels.astype(np.float64)).all():
+        raise ValueError(f"y holds a number that is not finite in row {int(np.argmin(np.isfinite(labels)))}")
     if network.outputs == 1:
         return inputs, labels.astype(np.float32)
     wrong = (labels < 0) | (labels >= network.outputs) | (labels != np.floor(labels))

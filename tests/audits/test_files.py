@@ -220,3 +220,12 @@ def test_an_array_under_the_name_of_an_archive_is_refused_in_one_sentence(tmp_pa
         np.save(out, np.arange(200.0))
     with pytest.raises(ValueError, match="no whole"):
         read_scores(file)
+
+
+def test_members_and_non_members_are_columns_of_a_csv_too(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = zip(rng.normal(1.0, 1.0, 200), rng.normal(size=200), strict=True)
+    file = tmp_path / "scores.csv"
+    file.write_text("members,non_members\n" + "\n".join(f"{a},{b}" for a, b in rows), encoding="utf-8")
+    found = mi.audit(file, design="independent")
+    assert (found.in_scores, found.out_scores) == (200, 200)

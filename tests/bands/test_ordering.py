@@ -75,6 +75,13 @@ def test_a_curve_is_compared_with_that_of_another_attack() -> None:
     assert weak.compare(strong, 0.3).verdict == "REFUTED"
     assert weak.compare(strong, 0.3, kind="upper_bound_on_power").verdict == "CONFIRMED"
     assert strong.compare(weak, 0.3, kind="upper_bound_on_power").verdict == "REFUTED"
+    said = str(weak.compare(strong, 0.3, kind="upper_bound_on_power"))
+    assert said.startswith("CONFIRMED: the other curve has at most the FNR of this at every FPR")
+    assert str(weak.compare(strong, 0.3)).startswith(
+        "REFUTED: this curve has at most the FNR of the other at every FPR"
+    )
+    with pytest.raises(ValueError, match=r"least_rate is 0\.1, but claim is a played curve"):
+        strong.compare(weak, least_rate=0.1)  # pyright: ignore[reportArgumentType]
     with pytest.raises(
         ValueError, match=r"kind is 'equality'; it must be one of ordering, upper_bound_on_power"
     ):
