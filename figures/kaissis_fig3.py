@@ -7,6 +7,7 @@ import numpy as np
 
 from figures import roc, style, write
 from figures.played import GAMES, Played, Request, play
+from mipsim import data
 from mipsim.theory import kaissis
 from sims.kaissis_games import LATENT
 
@@ -29,7 +30,12 @@ STUDIES = (
 
 
 def draw(request: Request) -> tuple[Path, ...]:
-    """Play or read the studies, draw the panels, write the files."""
+    """Play or read the studies, draw the panels, write the files.
+
+    Raises:
+        MissingPackageError: without scikit-learn, whose data are in the last panel; nothing is played then.
+    """
+    data.diabetes()
     rows: list[write.Row] = []
     with style.journal():
         figure = style.blank(style.PAGE_INCHES, 2.35 + CAPTION_INCHES)

@@ -6,11 +6,14 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
+from pkgutil import iter_modules
 from typing import Any
 
 
 def lazily(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return the `__getattr__` and `__dir__` of a package whose public names are those of its module `_public`.
+
+    `dir` lists them and the packages inside.
 
     Args:
         package: its `__name__`.
@@ -40,4 +43,8 @@ def lazily(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
         setattr(sys.modules[package], name, value)  # the next time it is found at once
         return value
 
-    return get, lambda: sorted(import_module(f"{package}._public").__all__)
+    def names() -> list[str]:
+        inside = {found.name for found in iter_modules(sys.modules[package].__path__) if found.ispkg}
+        return sorted(inside.union(import_module(f"{package}._public").__all__))
+
+    return get, names

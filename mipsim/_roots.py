@@ -84,3 +84,45 @@ def crossing(
         high = np.take_along_axis(ends, first[:, None] + 1, axis=1)[:, 0]
         width /= cells
     return low, high
+
+
+def least_whole(holds: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """The least whole number above `low` and up to `high` at which a monotone condition holds, of each problem.
+
+    Args:
+        holds: takes int64 of the shape of `low`; taken to fail at `low` and to hold at `high`.
+        low: int64, any shape.
+        high: int64 of that shape, above it.
+
+    Examples:
+        >>> least_whole(lambda k: k**2 >= np.array([2, 9]), np.zeros(2, np.int64), np.full(2, 10)).tolist()
+        [2, 3]
+    """
+    while True:
+        middle = (low >> 1) + (high >> 1) + (low & high & 1)  # rounded down, without overflow
+        if (middle == low).all():
+            return high
+        there = holds(middle) & (middle > low)  # what is found already stays as it is
+        low, high = np.where(there, low, middle), np.where(there, middle, high)
+
+
+def least_float(holds: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """The same among all float64 numbers: the last digit of any size is found in 64 steps at most.
+
+    Examples:
+        >>> least_float(lambda x: x**3 >= 1e-30, np.zeros(1), np.ones(1))
+        array([1.e-10])
+    """
+    return _float(least_whole(lambda place: holds(_float(place)), _order(low), _order(high)))
+
+
+def _order(x: np.ndarray) -> np.ndarray:
+    """The place of a float64 among all of them: whole numbers in the same order."""
+    bits = np.asarray(x, np.float64).view(np.int64)
+    return np.where(bits < 0, np.int64(-(2**63)) - bits - 1, bits)
+
+
+def _float(place: np.ndarray) -> np.ndarray:
+    """The float64 at a place."""
+    place = np.asarray(place)  # NumPy warns of the overflow of single numbers, which is meant
+    return np.where(place < 0, np.int64(-(2**63)) - place - 1, place).view(np.float64)

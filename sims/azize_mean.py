@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any
 
@@ -165,9 +165,7 @@ def coordinates(problem: MeanProblem, rows: int, n: int) -> tuple[Bracket, ...]:
     elif problem.data == "three atoms":
         # Rationally independent atoms: the ratio is that of a Binomial count of the target's own.
         atom = _counted(rows, 0.1, d).weaker
-        terms = Terms(
-            atom.total, atom.out, atom.inside, atom.ratio, d, ROOT_2, atom.deviation, rows, atom.error
-        )
+        terms = replace(atom, count=d, t=ROOT_2)
         found.append(Bracket(terms, terms, atom.error))
     else:
         # Shown in the derivation of the corrections: mutually singular worlds.
@@ -212,16 +210,14 @@ def _extra(kind: str, rate: float, rows: int, n: int) -> Bracket:
         even = np.array([1 - wrong, wrong])
     out, inside = np.array([even[0], 1 - even[0]]), np.array([even[1], 1 - even[1]])
     with np.errstate(divide="ignore"):
-        terms = Terms(np.arange(2.0), out, inside, np.log(inside) - np.log(out), 1, 0.0, np.zeros(2), rows)
+        terms = Terms(out, inside, np.log(inside) - np.log(out), 1, 0.0, np.zeros(2), rows)
     return Bracket(terms, terms, 4 * EPS)
 
 
 def disjoint(rows: int, count: int, t: float) -> Bracket:
     """Two worlds that share no output."""
     one = np.array([1.0, 0.0])
-    terms = Terms(
-        np.array([0.0, 1.0]), one, one[::-1], np.array([-np.inf, np.inf]), count, t, np.zeros(2), rows
-    )
+    terms = Terms(one, one[::-1], np.array([-np.inf, np.inf]), count, t, np.zeros(2), rows)
     return Bracket(terms, terms, 0.0)
 
 

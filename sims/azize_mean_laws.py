@@ -101,14 +101,12 @@ def scaled_difference(scale: float, n: int, **at: Any) -> float:
 
 def _random_terms(n: int, p: float, count: int) -> Bracket:
     one, zero = binomial_terms(n, p, 1, count), binomial_terms(n, p, 0, count)
-    both = [
-        np.concatenate([getattr(one, name), getattr(zero, name)]) for name in ("total", "ratio", "deviation")
-    ]
+    both = [np.concatenate([getattr(one, name), getattr(zero, name)]) for name in ("ratio", "deviation")]
     out, inside = (
         np.concatenate([p * getattr(one, name), (1 - p) * getattr(zero, name)]) for name in ("out", "inside")
     )
     error = max(one.error, zero.error)
-    terms = Terms(both[0], out, inside, both[1], count, 0.0, both[2], n, error)
+    terms = Terms(out, inside, both[0], count, 0.0, both[1], n, error)
     return Bracket(terms, terms, error)
 
 

@@ -37,7 +37,7 @@ def mean_error(
     """The largest absolute error of E0, E1, V0 and V1 of Y_n, times n, at t n^q; `factor` spoils t^2 for the control."""
     central, skewness = _moments(data, p, df)
     t = t * n**q
-    y, square = moments.mean_expansion(t, skewness, n), factor * t**2
+    y, square = moments.mean_polynomial(t, skewness, n), factor * t**2
     errors = []
     for sign, table in (
         (-1, moments.standardised_sum_moments(central, n)),
@@ -64,7 +64,7 @@ def subsample_error(
     central, skewness = _moments(data, p, df)
     k = round(rho * n)
     size = k / rho  # not n: at a size that rho does not divide, the lemma's n is k / rho
-    w = moments.subsampled_expansion(t, skewness, k, rho)
+    w = moments.subsampled_polynomial(t, skewness, k, rho)
     out, drawn = moments.standardised_sum_moments(central, k), moments.inside_moments(central, t, k)
     with np.errstate(invalid="ignore"):
         mixed = np.where(np.isfinite(out) & np.isfinite(drawn), rho * drawn + (1 - rho) * out, np.inf)

@@ -220,18 +220,18 @@ def endless(step: float, c: float, steps: int) -> float:
     It is 1 less the Hellinger affinity of the two worlds, which is the product of those of the steps.
     """
     x = np.linspace(-9.0, 9.0 + 2.0 * step, 2001)
-    weight = np.diff(ndtr(x))
+    weight, ratio = np.diff(ndtr(x)), np.expm1(step * x - 0.5 * step**2)
+    changes = ratio[1:] * ratio[:-1] < 0.0
 
     def loss(number: np.ndarray) -> np.ndarray:
         """-log of a step's affinity 1 - E[(sqrt(1 + z) - 1)^2]/2, z of mean 0, at least; it falls with the rate.
 
         The square falls in x up to where z = 0 and then rises: over a cell it is at least the smaller one at its ends.
         """
-        z = np.outer(np.minimum(1.0, c / np.sqrt(number)), np.expm1(step * x - 0.5 * step**2))
-        root = z / (1.0 + np.sqrt(1.0 + z))
-        least = np.where(
-            root[:, 1:] * root[:, :-1] < 0.0, 0.0, np.minimum(root[:, 1:] ** 2, root[:, :-1] ** 2)
-        )
+        z = np.outer(np.minimum(1.0, c / np.sqrt(number)), ratio)
+        square = (z / (1.0 + np.sqrt(1.0 + z))) ** 2
+        least = np.minimum(square[:, 1:], square[:, :-1])
+        least[:, changes] = 0.0
         return -np.log1p(-0.5 * least @ weight)
 
     # Each of the first steps, then blocks of them at the least loss in the block, that of its last step.

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import stats
 from scipy.special import ndtr
 
-from mipsim.exact.normal_sums import ESSEEN, NormalCurve, NormalLaw, linear_curve, sum_curve
+from mipsim.exact.normal_sums import ESSEEN, NearlyNormal, NormalCurve, linear_curve, sum_curve
 from sims.azize_paper import REGULARISATION, N, reference_data
 
 GROUPS_P = (0.3, 0.4, 0.55, 0.7)
@@ -87,7 +87,7 @@ def redrawn_curve(p: np.ndarray, z: np.ndarray, n0: int, n: int) -> NormalCurve:
             + average(h**4)
         )
         error = ESSEEN * float((most**0.75).sum()) / float(spread.sum()) ** 1.5
-        laws.append(NormalLaw(float(centre.sum()), float(spread.sum()), error))
+        laws.append(NearlyNormal(float(centre.sum()), float(spread.sum()), error))
     return sum_curve(*laws)
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from scipy.special import xlogy
 
 from mipsim.referee import Number
 from mipsim.referee.curve_gap import GRID
 from sims.relaxed_laws import LAWS, best_test, cell_edges, cell_law, log_density, log_ratio
 
-ROUNDED, ROUNDED_FNR = 1e-15, 1e-12
-"""What float64 may be off in a power; relative, in an FNR, which is summed from its small end."""
+EPS = float(np.finfo(np.float64).eps)
+ROUNDED, ROUNDED_FNR = 32.0 * EPS, 4096.0 * EPS
+"""What a power from a distribution function may be off, and, relative, an FNR: a cut z is right to 4 eps z, which moves a power by
+less than 1.6 eps z, z < 14, and an FNR e^-y, y < 576, by less than 4 eps y of itself, about as much as `tail_error` allows it."""
 FINER, ROUNDS, ENOUGH = 64, 3, 1000
 """A cell in which a test may end is divided into so many, so often, unless there are so many such cells."""
 
@@ -33,11 +36,13 @@ def ratios(
     """Bounds of the ratio of a mixture of the two shifts in each cell: the ratios of both shifts are monotone."""
     with np.errstate(over="ignore"):
         ends = [np.exp(log_ratio(noise, edges[1:-1], s * delta, 1.0)) for s in (1.0, second)]
-    # Beyond the last edges a ratio is anything on the side of its value there.
+    # Beyond the last edges a ratio is anything on the side of its value there: that of a shift to the right rises.
     low, high = np.zeros(edges.size - 1), np.full(edges.size - 1, np.inf)
     low[1:-1], high[1:-1] = (
         weights @ np.stack([side(one[:-1], one[1:]) for one in ends]) for side in (np.minimum, np.maximum)
     )
+    low[0] = weights @ [one[0] * (s < 0.0) for one, s in zip(ends, (1.0, second), strict=True)]
+    low[-1] = weights @ [one[-1] * (s > 0.0) for one, s in zip(ends, (1.0, second), strict=True)]
     return low, high
 
 
@@ -66,22 +71,55 @@ def _level(ratio: np.ndarray, out: np.ndarray, alpha: float) -> float:
     return float(ratio[order][min(int(np.searchsorted(kept, 1.0 - alpha)), ratio.size - 1)])
 
 
-def mixed_powers(noise: str, delta: float, second: float, alpha: float, weights: np.ndarray) -> np.ndarray:
-    """Bounds of (TPR, FNR) of the best test at one FPR between noise and a mixture of the two shifts, shape (2, 2).
+def tail_error(tail: np.ndarray) -> np.ndarray:
+    """What float64 may be off in a tail probability e^-y: a few eps of it, and 4 eps y, as its exponent is rounded."""
+    return EPS * (8.0 * tail - 4.0 * xlogy(tail, tail))
+
+
+def mixed_powers(
+    noise: str, delta: float, second: float, alpha: float, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of (TPR, FNR) of the best test at one FPR between noise and a mixture of the two shifts, and what rounding may add.
 
     Cells hide something, so that their best test is weaker. It is stronger where each cell is told apart into the least and the
     largest ratio that it may hold, with its two probabilities kept.
+
+    Returns:
+        The bounds, shape (2, 2), and the rounding of TPR and of FNR, shape (2,); see `_tails_off`.
     """
     edges = near_the_end(noise, delta, second, alpha, weights)
     out, inside = two_shifts(noise, delta, second, edges)
     mixed = weights @ inside
     low, high = ratios(noise, delta, second, edges, weights)
+    most = _level(high, out, alpha)
+    kept, ends = low <= most, (low <= most) & (high >= _level(low, out, alpha))
     low = np.where((out > 0.0) & np.isfinite(low), low, 0.0)
     upper, told = np.zeros(out.size), (out > 0.0) & np.isfinite(high) & (high > low)
     upper[told] = np.clip((mixed - low * out)[told] / (high[told] - low[told]), 0.0, out[told])
     rest = np.minimum(low * (out - upper), mixed)
     apart = best_test(np.concatenate([upper, out - upper]), np.concatenate([mixed - rest, rest]))
-    return np.array([[float(c.tpr_at(alpha)), float(c.beta(alpha))] for c in (best_test(out, mixed), apart)])
+    found = np.array([[float(c.tpr_at(alpha)), float(c.beta(alpha))] for c in (best_test(out, mixed), apart)])
+    tails = [_tails_off(noise, edges - shift, ends, kept) for shift in (0.0, delta, second * delta)]
+    sums = (2 * out.size + 64) * EPS  # the pieces of a sum, and the total by which it is divided
+    by_fpr = most * (sums * alpha + tails[0][0])  # the FPR at which a test ends: the power rises by its ratio
+    powers = sums * np.array([1.0, found[:, 1].max()]) + weights @ np.array(tails[1:]) + by_fpr
+    return found, powers
+
+
+def _tails_off(noise: str, at: np.ndarray, ends: np.ndarray, kept: np.ndarray) -> tuple[float, float]:
+    """What the tails at the edges of cells may add to the rounding of a probability, and to that of one over the cells that are kept.
+
+    A cell's probability is the difference of two tails. Those of neighbours add up to the difference of the tails at their ends, with
+    whatever error they have: only cells in which a test may end count, and where the left tail hands over to the right one.
+    """
+    small = np.where(at >= 0.0, LAWS[noise].sf(at), LAWS[noise].cdf(at))
+    both = np.zeros(at.size)
+    both[:-1] += ends
+    both[1:] += ends
+    turn = int(np.searchsorted(at, 0.0))
+    added = 2.0 * float(tail_error(small[turn]))
+    counted = float(both @ tail_error(small))
+    return counted + added, counted + added * bool(kept[turn - 1 : turn + 1].any())
 
 
 def share_kept(noise: str, delta: float, second: float, alpha: float) -> Number:
@@ -99,11 +137,13 @@ def share_kept(noise: str, delta: float, second: float, alpha: float) -> Number:
     lost = []
     for best, which in ((np.array(powers) - alpha, 0), (np.array(missed), 1)):
         weights = 0.5 / best
-        mixed = mixed_powers(noise, delta, second, alpha, weights / weights.sum())[:, which]
+        found, rounding = mixed_powers(noise, delta, second, alpha, weights / weights.sum())
+        mixed, off = found[:, which], rounding[which] * weights.sum()
         share = (mixed - (alpha if which == 0 else 0.0)) * weights.sum()
         found = 1.0 - (share if which == 0 else 1.0 / share)
+        off = off + ROUNDED / best.min() if which == 0 else off / share.min() ** 2 + ROUNDED_FNR
         # Where rounding has exchanged the bounds it is as large as they are apart.
-        rounded = (ROUNDED / best.min() if which == 0 else ROUNDED_FNR) + max(0.0, found[1] - found[0])
+        rounded = off + max(0.0, found[1] - found[0])
         lost.append((min(found) - rounded, max(found) + rounded))
     least, most = (max(0.0, max(one[k] for one in lost)) for k in (0, 1))
     return Number.between(-most, -least, route="likelihood ratios of cells, between two bounds")

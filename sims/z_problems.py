@@ -9,7 +9,7 @@ import numpy as np
 from scipy import optimize, stats
 from scipy.special import ndtr
 
-from mipsim.exact.normal_sums import NormalCurve, NormalLaw, sum_curve, sum_law
+from mipsim.exact.normal_sums import NearlyNormal, NormalCurve, sum_curve, sum_law
 from mipsim.exact.z_estimators import (
     Piece,
     block_piece,
@@ -89,9 +89,9 @@ def problem_of(name: str, kinds: int = 1, root: float = 1.0, draw: int = 0) -> P
 
 
 @lru_cache(maxsize=256)
-def laws_of(problem: Problem, n: int, score: str) -> tuple[NormalLaw, NormalLaw]:
+def laws_of(problem: Problem, n: int, score: str) -> tuple[NearlyNormal, NearlyNormal]:
     """(out, in) laws of the score of that reading, centred at theta_0, or of the log ratio if `score` is "ratio"."""
-    found: list[NormalLaw] = []
+    found: list[NearlyNormal] = []
     for world in (0, 1):
         terms = []
         for p in problem.pieces:

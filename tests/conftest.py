@@ -2,7 +2,9 @@
 
 import os
 import signal
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # The tests are the same on every machine: an accelerator is for runs that ask for it.
@@ -18,3 +20,15 @@ settings.register_profile(
     "tests", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("tests")
+
+
+@pytest.fixture
+def no_screen() -> Iterator[None]:
+    """Figures are drawn without a window, and closed."""
+    from matplotlib import get_backend, pyplot
+
+    backend = get_backend()
+    pyplot.switch_backend("agg")
+    yield
+    pyplot.close("all")
+    pyplot.switch_backend(backend)

@@ -50,9 +50,7 @@ def density_terms(
     )
     out, inside = np.maximum(out, 0.0) * step, np.maximum(inside, 0.0) * step
     t = (z - mean) / np.sqrt(variance + noise_variance)
-    return Terms(
-        grid + n * mean, out / out.sum(), inside / inside.sum(), ratio, count, float(t), grid / spread, n
-    )
+    return Terms(out / out.sum(), inside / inside.sum(), ratio, count, float(t), grid / spread, n)
 
 
 def _density(transform: np.ndarray, step: float) -> np.ndarray:

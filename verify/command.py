@@ -145,7 +145,8 @@ def _judge(
     def outcomes(before: Callable[[Statement, int], None]) -> Iterator[Outcome]:
         if asked.at is None:
             workers = min(WORKERS, len(families))
-            return judge_all(families, setting, before, workers, find if workers > 1 else None)
+            there = find if workers > 1 else None
+            return judge_all(families, setting, before, workers, there, draw=folder is not None)
         return iter([judge(asked.statements[0], setting, asked.at, before)])
 
     interrupted = False

@@ -7,6 +7,7 @@ from functools import partial
 from mipsim.referee import Outcome, Point, Statement, many
 from mipsim.referee.judging import judge_points, spread_points
 from mipsim.referee.outcome import Failure
+from mipsim.referee.reporting import pictures
 from verify.arguments import SCALES
 
 SAMPLES = (8, 24, 200)
@@ -67,6 +68,7 @@ def judge(
     setting: Setting,
     at: Sequence[Point] | None = None,
     before: Callable[[Statement, int], None] | None = None,
+    draw: bool = False,
 ) -> Outcome:
     """Judge a statement at its own points and at drawn ones, or at the points `at` alone.
 
@@ -75,6 +77,7 @@ def judge(
         setting: what the run is asked.
         at: other points than its own.
         before: called with (statement, place) before each point.
+        draw: whether its pictures are drawn and kept at once.
     """
     drawn: list[Point] = []
     failures: list[Failure] = []
@@ -83,7 +86,7 @@ def judge(
         spread, failures = spread_points(statement, count, setting.seed)
         drawn = [replace(point, name=f"drawn {k}") for k, point in enumerate(spread, 1)]
         at = (*statement.points, *drawn)
-    return judge_points(
+    found = judge_points(
         statement,
         at,
         len(drawn),
@@ -96,6 +99,9 @@ def judge(
         again=setting.again,
         purpose="register",  # other games than those by which a hunt found a point
     )
+    if draw:
+        pictures.keep(found)
+    return found
 
 
 def judge_all(
@@ -104,8 +110,12 @@ def judge_all(
     before: Callable[[Statement, int], None] | None = None,
     workers: int = 1,
     find: Callable[[str], Statement] | None = None,
+    draw: bool = False,
 ) -> Iterator[Outcome]:
-    """Judge families of statements, in processes if `find` finds them there, see `mipsim.referee.many`."""
+    """Judge families of statements, in processes if `find` finds them there, see `mipsim.referee.many`.
+
+    With `draw` the processes draw the pictures of a report too, which one process would take long for at the end.
+    """
 
     def lost(statement: Statement, why: str) -> Outcome:
         return many.failed(statement, why, "", setting.confidence, setting.seed, "not judged")
@@ -113,5 +123,5 @@ def judge_all(
     def here(statement: Statement, look: many.Before) -> Outcome:
         return judge(statement, setting, before=look)
 
-    way = here if find is None else many.Elsewhere(find, partial(judge, setting=setting), lost)
+    way = here if find is None else many.Elsewhere(find, partial(judge, setting=setting, draw=draw), lost)
     return many.judge_all(families, way, before, workers)

@@ -70,10 +70,11 @@ def with_found(statement: Statement, statements: Sequence[Statement]) -> Stateme
     found = []
     for name in names:
         record = hunted().get(name, {})
-        for at in record.get("points", ()):
+        for place, at in enumerate(record.get("points", ())):
             if at not in known and statement.holds_point(at):
                 known.append(at)
-                found.append(Point(at, name=f"found by a hunt of {name}, seed {record['seed']}"))
+                again = f", {place + 1}" if place else ""  # an earlier hunt of the same seed found another
+                found.append(Point(at, name=f"found by a hunt of {name}, seed {record['seed']}{again}"))
     return replace(statement, points=(*statement.points, *found)) if found else statement
 
 

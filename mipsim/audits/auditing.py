@@ -15,7 +15,7 @@ from mipsim.bands.comparison_base import NUMERICAL_FLOOR
 from mipsim.bands.empirical import EmpiricalTradeOff
 from mipsim.bands.verdict import Verdict
 from mipsim.tradeoff import ApproxDPTradeOff, GaussianTradeOff
-from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.base import KNOWN, AbstractTradeOff
 
 _LEAST_RISK = 2e-9  # that bands at free thresholds know
 _LEAST_CONFIDENCE = 1e-15  # 1 - confidence is below 1 in float64 then
@@ -86,9 +86,7 @@ def audit(
         raise ValueError(f'guesses is given for the design {design!r}; only "one-run" counts guesses')
     promised = read_claim(claim) if isinstance(claim, str) else claim
     if not (promised is None or isinstance(promised, AbstractTradeOff)):
-        raise ValueError(
-            f"claim is {type(promised).__name__}; it must be a trade-off function or text such as 'mu=1'"
-        )
+        raise ValueError(f"claim is {type(promised).__name__}; it must be {KNOWN}, or text such as 'mu=1'")
     at = _delta(delta, promised)
     if isinstance(scores, (str, os.PathLike)):
         if member is not None or cluster is not None:

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from scipy.special import log_ndtr
+
 from mipsim.audits.one_run import Guesses
 from mipsim.audits.settings import DESIGNS
 from mipsim.bands.drawing import inline_png, with_claim
@@ -14,13 +17,14 @@ from mipsim.bands.empirical import EmpiricalTradeOff
 from mipsim.bands.printed import Printed
 from mipsim.bands.verdict import Verdict
 from mipsim.tradeoff import GaussianTradeOff
-from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.base import LARGEST_EXPONENT, AbstractTradeOff
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FPRS = (1e-4, 1e-3, 0.01, 0.02, 0.05, *(round(0.1 * k, 1) for k in range(1, 10)))
 """At which the band is written as data."""
+_EPS = float(np.finfo(np.float64).eps)
 EACH = "each bound, and the verdict, by itself at this confidence; K of them all hold but with K times the failure probability"
 """What the confidence is of."""
 
@@ -90,8 +94,8 @@ class Audit(Printed):
 
     @property
     def epsilon_if_gdp(self) -> float:
-        """The epsilon at `delta` of a Gaussian mechanism with `mu_lower_bound`: a bound only if the mechanism's curve is some G_mu."""
-        return float(GaussianTradeOff(self.mu_lower_bound).epsilon(self.delta))
+        """The epsilon at `delta` of a Gaussian mechanism with `mu_lower_bound`, rounded down: a bound only if the mechanism's curve is some G_mu."""
+        return _epsilon_of_gdp(self.mu_lower_bound, self.delta)
 
     def plot(self) -> Figure:
         """Draw the curve with its band, and a promised one dashed; returns the new figure.
@@ -192,6 +196,32 @@ class Audit(Printed):
             return ""
         picture = inline_png(with_claim(self.curve, self.claim))
         return f'<img alt="trade-off curve with its band" src="data:image/png;base64,{picture}">'
+
+
+def _epsilon_of_gdp(mu: float, delta: float) -> float:
+    """The epsilon of mu-GDP at delta, rounded down: it is lowered until its own delta, with all rounding taken off, reaches the one asked for.
+
+    It is at most 700 unless delta is 0.
+    """
+    if mu == 0.0 or delta == 0.0:
+        return 0.0 if mu == 0.0 else math.inf
+    found = min(float(GaussianTradeOff(mu).epsilon(delta)), LARGEST_EXPONENT)
+    for step in 2.0 ** np.arange(-50, 0):
+        low = found - float(step) * max(1.0, found)
+        if low <= 0.0:
+            break
+        if _least_delta(mu, low) >= delta:
+            return low
+    return 0.0
+
+
+def _least_delta(mu: float, epsilon: float) -> float:
+    """Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu) rounded down: the slope of log Phi is below 1 - min(z, 0)."""
+    z = np.array([0.5, -0.5]) * mu - epsilon / mu
+    log = log_ndtr(z)
+    off = 8.0 * _EPS * (1.0 + (1.0 - np.minimum(z, 0.0)) * (mu + epsilon / mu) + np.abs(log) + epsilon)
+    caught, paid = np.exp(log + np.array([0.0, epsilon]) + np.array([-1.0, 1.0]) * off)
+    return float(caught - paid) * (1.0 - 8.0 * _EPS)
 
 
 def down(bound: float) -> str:

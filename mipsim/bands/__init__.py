@@ -1,6 +1,6 @@
 """Counts of games as trade-off curves with simultaneous bands, and their comparison with claims."""
 
-from mipsim.bands.binomial_deviance import deviance, divergence
+from mipsim.bands.binomial_deviance import deviance
 from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.bands.compare import Comparison, compare_counts, compare_rates
 from mipsim.bands.curve_band import CurveBand
@@ -29,7 +29,6 @@ __all__ = [
     "compare_curves",
     "compare_rates",
     "deviance",
-    "divergence",
     "duembgen_wellner",
     "equality_tolerance",
     "family_lower_bound",

@@ -94,7 +94,7 @@ def plot(curves: object, *, log: bool | None = None, scale: str | None = None, a
     return figure
 
 
-def fill(figure: Figure, named: dict[str, Curve], scale: str | None = None, caption: str = "") -> None:
+def fill(figure: Figure, named: dict[str, Curve], scale: str | None = None) -> None:
     """Fill an empty figure with one panel, or with two: FNR on FPR, and TPR on FPR with log axes."""
     import matplotlib as mpl
 
@@ -107,7 +107,7 @@ def fill(figure: Figure, named: dict[str, Curve], scale: str | None = None, capt
             draw(ax, named, panel)
         for ax in axes[1:]:
             ax.get_legend().remove()
-        if caption := caption or _caption(named):
+        if caption := _caption(named):
             figure.supxlabel(caption, fontsize=8, color=_INK)
 
 

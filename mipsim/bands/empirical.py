@@ -16,7 +16,7 @@ from mipsim.bands.compare import LEAST_COUNT, UNSEPARATED, Comparison, compare_c
 from mipsim.bands.curve_band import CurveBand
 from mipsim.bands.drawing import inline_png, with_claim
 from mipsim.bands.duembgen_wellner import duembgen_wellner
-from mipsim.bands.equality_tolerance import LARGEST
+from mipsim.bands.equality_tolerance import LARGEST, check_claim
 from mipsim.bands.family_bound import (
     LEAST_RISK,
     Family,
@@ -252,6 +252,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
 
     def gap_lower_bound(self, claim: AbstractTradeOff) -> float:
         """How far below `claim` the curve passes at least, in probits, >= 0; one-sided. Above 0 the claim is no bound on power."""
+        check_claim("claim", claim)
         return self._lower_bound(probit_gap(claim), lambda band: band.gap_lower(claim))
 
     def eta_lower_bound(self) -> float:

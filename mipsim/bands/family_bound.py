@@ -19,6 +19,11 @@ _SHARE = 0.1  # of the failure probability: the level of the bound at one thresh
 _FAILURES, _LEAST_DRAWS = 200, 20_000  # so many draws on average beyond the critical one, and so many draws
 _UNLUCKY = 1e-3  # share of seeds whose failure probability, given the draws, may exceed the nominal one
 _CHUNK = 16_384  # draws at a time: some 100 MB at most
+_RATE = 1e-12  # of SciPy's beta quantiles, relative, of a rate or its complement; mpmath finds 2e-14
+_PART = 8.0 * float(
+    np.finfo(np.float64).eps
+)  # of a part and of sums of two or three: ndtri and log are right to 2 or 3 eps
+_DRAWN = 256.0 * float(np.finfo(np.float64).eps)  # of a drawn rate: a quotient of sums of at most 98 terms
 _SEED = 20_231_117  # any fixed number: a bound then depends on the counts alone
 
 Part = Callable[[np.ndarray], np.ndarray]
@@ -132,6 +137,9 @@ def family_lower_bound(
     4. The seed of the draws is fixed, so that equal counts give equal bounds. Given the draws the failure probability
        is Beta(k, B + 1 - k); k is the largest with P(Beta > failure_probability) <= 1e-3. So it holds over the
        games alone for all seeds but a share of 1e-3, and over both with room to spare (k / (B + 1) is 6 to 22% less).
+    5. Rounding. v rises with B(b_j) and with B at the high quantile, which fall as rates rise. The observed T is computed from rates
+       and sums rounded down in v, and compared with values rounded up: every pair with v(i, j) >= T is among those of step 2. The
+       draws of theta* are rounded down.
 
     Args:
         false_positives: number of "out" scores above each threshold, any thresholds, shape (K,).
@@ -177,40 +185,50 @@ class _Values:
     def _rates(self, rank: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
         return betaincinv(rank, n - rank + 1.0, 0.5), betaincinv(rank, n - rank + 1.0, self.level)
 
-    def at(self, j: np.ndarray) -> np.ndarray:
-        """v(i, j_i), shape (ranks,); -inf where it says nothing."""
-        median, quantile = self._rates(j, self.n1)
+    def at(self, j: np.ndarray, side: float) -> np.ndarray:
+        """v(i, j_i) rounded up (side 1) or down (-1), shape (ranks,); -inf where it says nothing."""
+        # With the rates of the i as they are v is another statistic of the same kind: only what depends on j is compared.
+        median, quantile = (
+            rate - side * (_RATE * np.minimum(rate, 1.0 - rate) + _PART * rate)
+            for rate in self._rates(j, self.n1)
+        )
         best = np.full(self.ranks.size, -np.inf)
         for a_part, b_part in self.family.forms:
-            a, b = a_part(self.medians), b_part(median)
+            a, b, a_far, b_far = (
+                a_part(self.medians),
+                b_part(median),
+                a_part(self.quantiles),
+                b_part(quantile),
+            )
             with np.errstate(invalid="ignore"):
-                found = a + b - np.hypot(a - a_part(self.quantiles), b - b_part(quantile))
-            best = np.fmax(best, found)
+                found = a + b - np.hypot(a - a_far, b - b_far)
+                rounding = _PART * (1.0 + abs(a) + abs(b) + abs(a_far) + abs(b_far))
+                best = np.fmax(best, found + side * rounding)
         return best
 
     def largest(self, x: np.ndarray, y: np.ndarray) -> float:
-        """The statistic: the largest value of a reached pair, -inf if there is none."""
+        """The statistic, rounded down: the largest value of a reached pair, -inf if there is none."""
         order = np.argsort(x, kind="stable")
         # The least number of false negatives with at most so many false positives.
         least = np.minimum.accumulate(y[order])
         last = np.searchsorted(x[order], self.ranks - 1, side="right") - 1
         j = np.where(last >= 0, least[np.maximum(last, 0)] + 1, self.n1 + 1)
-        found = self.at(np.minimum(j, self.n1))
+        found = self.at(np.minimum(j, self.n1), -1.0)
         return float(np.where(j <= self.n1, found, -np.inf).max())
 
     def most(self, level: float) -> np.ndarray:
-        """For each rank i the largest j with v(i, j) >= level, 0 if there is none."""
+        """For each rank i the largest j with v(i, j) >= level but for rounding, 0 if there is none."""
         low = np.zeros(self.ranks.size, dtype=np.int64)
         high = np.full(self.ranks.size, self.n1 + 1, dtype=np.int64)
         while (wide := high - low > 1).any():
             middle = np.where(wide, (low + high) // 2, 1)
-            enough = self.at(middle) >= level
+            enough = self.at(middle, 1.0) >= level
             low, high = np.where(wide & enough, middle, low), np.where(wide & ~enough, middle, high)
         return low
 
 
 def _quantile(family: Family, i: np.ndarray, n0: int, j: np.ndarray, n1: int, risk: float) -> float:
-    """The k-th smallest of B draws of min over the pairs of theta(U_(i), V_(j))."""
+    """The k-th smallest of B draws of min over the pairs of theta(U_(i), V_(j)), rounded down."""
     draws = max(math.ceil(_FAILURES / risk), _LEAST_DRAWS)
     ranks = np.arange(1, math.ceil(risk * draws) + 1)
     k = int((betaincc(ranks, draws + 1 - ranks, risk) <= _UNLUCKY).sum())  # rises with the rank
@@ -219,10 +237,14 @@ def _quantile(family: Family, i: np.ndarray, n0: int, j: np.ndarray, n1: int, ri
     smallest = np.empty(0)
     for start in range(0, draws, _CHUNK):
         count = min(_CHUNK, draws - start)
-        u, v = _order_statistics(rng, i, n0, count), _order_statistics(rng, columns, n1, count)
+        u, v = (
+            np.minimum(_order_statistics(rng, rank, n, count) * (1.0 + _DRAWN), 1.0)
+            for rank, n in ((i, n0), (columns, n1))
+        )
         theta = np.full((i.size, count), -np.inf)
         for a_part, b_part in family.forms:
-            theta = np.maximum(theta, a_part(u) + b_part(v)[place])
+            a, b = a_part(u), b_part(v)[place]
+            theta = np.maximum(theta, a + b - _PART * (1.0 + abs(a) + abs(b)))
         smallest = np.concatenate([smallest, theta.min(axis=0)])
         if smallest.size > k:
             smallest = np.partition(smallest, k - 1)[:k]

@@ -16,7 +16,7 @@ from mipsim.bands.curve_band import CurveBand
 from mipsim.bands.gap_interval import probit_variance
 
 
-class Counted(Protocol):
+class CountedCurve(Protocol):
     """What is read of a played curve: its counts at thresholds that were fixed before the games."""
 
     @property
@@ -94,8 +94,8 @@ class OrderingComparison(AbstractComparison):
 
 
 def compare_curves(
-    strong: Counted,
-    weak: Counted,
+    strong: CountedCurve,
+    weak: CountedCurve,
     *,
     failure_probability: float | None = None,
     tolerance: float = 0.02,

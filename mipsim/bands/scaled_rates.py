@@ -112,9 +112,14 @@ class ScaledRates:
         at, other = np.where(falls, rest, q), np.where(falls, q, rest)
         swap = at > 0.5
         pair = np.where(swap, second, first), np.where(swap, first, second), np.where(swap, other, at)
-        below, above = betainc(*pair), betaincc(*pair)
-        p, left = np.where(swap, above, below), np.where(swap, below, above)
-        return np.where(certain, np.inf, np.where(p <= 0.5, ndtri(p), -ndtri(left)))
+        p = np.empty(swap.shape)
+        betainc(*pair, out=p, where=~swap)
+        betaincc(*pair, out=p, where=swap)
+        likely = p > 0.5  # read from what is left to 1
+        betaincc(*pair, out=p, where=likely & ~swap)
+        betainc(*pair, out=p, where=likely & swap)
+        z = ndtri(p)
+        return np.where(certain, np.inf, np.where(likely, -z, z))
 
     def limit(self, probit: float, small: bool) -> np.ndarray:
         """The z at which `tail_probit` is `probit`, rounded outwards: a one-sided limit of the rate, shape (K,).
@@ -128,9 +133,7 @@ class ScaledRates:
         """
 
         def excess(z: np.ndarray, index: np.ndarray) -> np.ndarray:
-            every = np.zeros(self.count.size)
-            every[index] = z
-            return probit - np.clip(self.tail_probit(every[:, None], small)[index, 0], -1e3, 1e3)
+            return probit - np.clip(self[index].tail_probit(z[:, None], small)[:, 0], -1e3, 1e3)
 
         ends = np.full(self.count.size, -40.0), np.full(self.count.size, 9.0)  # Phi is 0 and 1 there
         found = outer_root(excess, *(ends if small else ends[::-1]))

@@ -1,10 +1,13 @@
 """Downloading data sets from their publishers."""
 
 import io
+import lzma
 import os
 import tarfile
 import urllib.request
+import zlib
 from collections.abc import Mapping
+from http.client import HTTPException
 from pathlib import Path
 
 from mipsim._files import replace_file
@@ -68,10 +71,12 @@ def _downloaded(url: str, wanted: Mapping[str, DataFile]) -> dict[str, bytes]:
     try:
         with urllib.request.urlopen(url, timeout=_SECONDS) as answer:
             content = answer.read()
-    except OSError as error:
-        first = next(iter(wanted.values()))
+    except (OSError, HTTPException) as error:  # the latter where an answer ends early
+        first, why = next(iter(wanted.values())), getattr(error, "reason", None) or error
+        if isinstance(error, HTTPException):
+            why = f"the server's answer is not whole, {type(error).__name__}: {error}"
         raise DataError(
-            f"{first.name} cannot be fetched from {url} ({getattr(error, 'reason', error)}): get it by other means (SHA-256 {first.sha256})"
+            f"{first.name} cannot be fetched from {url} ({why}): get it by other means (SHA-256 {first.sha256})"
         ) from error
     if url.rpartition("/")[2] in wanted:
         return {url.rpartition("/")[2]: content}
@@ -84,7 +89,7 @@ def _downloaded(url: str, wanted: Mapping[str, DataFile]) -> dict[str, bytes]:
                     held = archive.extractfile(member)
                 if held is not None:
                     found[name] = held.read()
-    except (tarfile.TarError, EOFError, OSError) as error:
+    except (tarfile.TarError, EOFError, OSError, zlib.error, lzma.LZMAError) as error:
         raise DataError(f"{url} is no whole archive ({error}); nothing of it was kept") from error
     if lacking := [name for name in wanted if name not in found]:
         raise DataError(f"{url} lacks {', '.join(lacking)}; nothing of it was kept")

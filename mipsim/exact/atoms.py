@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from mipsim._powers import repeated
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.exact.rounding import EPS
 
@@ -114,7 +115,7 @@ def convolve(tables: Sequence[Table]) -> AtomsLaw | None:
     for table in tables:
         if total.values.size * table.values.size > 16 * MOST_ATOMS:
             return None
-        total = merged(
+        total = without_ties(
             np.add.outer(total.values, table.values).ravel(),
             np.multiply.outer(total.out, table.out).ravel(),
             np.multiply.outer(total.inside, table.inside).ravel(),
@@ -129,7 +130,7 @@ def convolve(tables: Sequence[Table]) -> AtomsLaw | None:
     return AtomsLaw(total.values, total.out, total.inside, total.lost, moved)
 
 
-def merged(
+def without_ties(
     values: np.ndarray, out: np.ndarray, inside: np.ndarray, lost: float = 0.0, moved: float = 0.0
 ) -> Table:
     """Sort the values and add up what differs by rounding only; impossible values are left out.
@@ -142,9 +143,7 @@ def merged(
     order = np.argsort(values, kind="stable")
     values = values[order]
     size = np.abs(values[np.isfinite(values)]).max(initial=0.0)
-    with np.errstate(invalid="ignore"):
-        first = np.concatenate([[True], ~(np.diff(values) <= _MERGE * size) & (values[1:] != values[:-1])])
-    split_chains(values, first, _MERGE * size)
+    first, widest = ties(values, _MERGE * size)
     group = np.cumsum(first) - 1
     count = int(group[-1]) + 1
     most = int(np.bincount(group).max())
@@ -153,68 +152,54 @@ def merged(
         np.bincount(group, out[order], count),
         np.bincount(group, inside[order], count),
         lost + (most - 1) * EPS,
-        moved + float(group_widths(values, first)[-1].max()),
+        moved + widest,
     )
 
 
-def split_chains(values: np.ndarray, first: np.ndarray, widest: float) -> None:
-    """Let groups of sorted values begin anew where they would grow wider than allowed: `first` is changed."""
-    starts, ends, widths = group_widths(values, first)
-    wide = widths > widest
-    for start, end in zip(starts[wide].tolist(), ends[wide].tolist(), strict=True):
-        while True:
-            start += int(np.searchsorted(values[start:end], values[start] + widest, side="right"))
-            if start >= end:
-                break
-            first[start] = True
+def ties(values: np.ndarray, near: float) -> tuple[np.ndarray, float]:
+    """Where groups of sorted values begin, a mask, and how wide the widest is: none is wider than `near`, infinities are one.
+
+    Examples:
+        >>> ties(np.array([-np.inf, -np.inf, 0.0, 0.75, 1.5, 2.0]), 1.0)
+        (array([ True, False,  True, False,  True, False]), 0.75)
+    """
+    with np.errstate(invalid="ignore"):  # inf less inf
+        first = np.concatenate([[True], ~(np.diff(values) <= near) & (values[1:] != values[:-1])])
+        starts = np.flatnonzero(first)
+        ends = np.append(starts[1:], values.size)
+        long = values[ends - 1] - values[starts] > near
+        for start, end in zip(starts[long].tolist(), ends[long].tolist(), strict=True):
+            # A chain of near values begins anew where it would grow wider than allowed.
+            while (
+                start := start + int(np.searchsorted(values[start:end], values[start] + near, "right"))
+            ) < end:
+                first[start] = True
+        starts = np.flatnonzero(first)
+        widths = values[np.append(starts[1:], values.size) - 1] - values[starts]
+    return first, float(np.nanmax(widths, initial=0.0))
 
 
-def group_widths(values: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where groups of sorted values begin and end, and how wide they are."""
-    starts = np.flatnonzero(first)
-    ends = np.append(starts[1:], values.size)
-    least, most = values[starts], values[ends - 1]
-    return (
-        starts,
-        ends,
-        np.subtract(most, least, out=np.zeros(starts.size), where=most > least),
-    )  # not inf less inf
-
-
-World = tuple[np.ndarray, np.ndarray]
+Masses = tuple[np.ndarray, np.ndarray]
 """Values and their probabilities."""
 
 
-def beside(out: World, inside: World, lost: float) -> Table:
+def beside(out: Masses, inside: Masses, lost: float) -> Table:
     """One table of the values of both worlds; a value that one world does not take has probability 0 there."""
     nothing = [np.zeros(world[0].size) for world in (inside, out)]
     values = np.concatenate([out[0], inside[0]])
-    return merged(values, np.concatenate([out[1], nothing[0]]), np.concatenate([nothing[1], inside[1]]), lost)
-
-
-def power(values: np.ndarray, probabilities: np.ndarray, copies: int) -> Table | None:
-    """The law of a sum of `copies` independent values, in both worlds alike; None if it has too many atoms."""
-    result = Table(np.zeros(1), np.ones(1), np.ones(1))
-    square = merged(values, probabilities, probabilities)
-    while copies:
-        if copies & 1:
-            if result.values.size * square.values.size > 4 * MOST_ATOMS:
-                return None
-            result = _sum(result, square)
-        copies >>= 1
-        if copies:
-            if square.values.size**2 > 4 * MOST_ATOMS:
-                return None
-            square = _sum(square, square)
-    return result
-
-
-def _sum(first: Table, second: Table) -> Table:
-    p = np.multiply.outer(first.out, second.out).ravel()
-    return merged(
-        np.add.outer(first.values, second.values).ravel(),
-        p,
-        p,
-        first.lost + second.lost + EPS,
-        first.moved + second.moved,
+    return without_ties(
+        values, np.concatenate([out[1], nothing[0]]), np.concatenate([nothing[1], inside[1]]), lost
     )
+
+
+def power_of(values: np.ndarray, probabilities: np.ndarray, copies: int) -> Table | None:
+    """The law of a sum of `copies` >= 1 independent values, in both worlds alike; None if it has too many atoms."""
+    return repeated(without_ties(values, probabilities, probabilities), copies, _sum)
+
+
+def _sum(first: Table | None, second: Table | None) -> Table | None:
+    if first is None or second is None or first.values.size * second.values.size > 4 * MOST_ATOMS:
+        return None
+    p = np.multiply.outer(first.out, second.out).ravel()
+    values = np.add.outer(first.values, second.values).ravel()
+    return without_ties(values, p, p, first.lost + second.lost + EPS, first.moved + second.moved)

@@ -5,7 +5,7 @@ import numpy as np
 from mipsim.exact.rounding import EPS
 
 
-def binomial_table(n: int, p: np.ndarray, low: np.ndarray, size: int) -> np.ndarray:
+def binomial_probabilities(n: int, p: np.ndarray, low: np.ndarray, size: int) -> np.ndarray:
     """P(Binomial(n, p_j) = low_j + k), k = 0 .. size - 1, by ratios of neighbours from the mode outwards.
 
     A ratio (n - k) p / ((k + 1) (1 - p)) is right to 2 EPS, so that a value m counts from the mode is right to 3 m EPS of itself, up
@@ -22,7 +22,7 @@ def binomial_table(n: int, p: np.ndarray, low: np.ndarray, size: int) -> np.ndar
         shape (d, size); each row sums to 1: the window must hold all but a negligible part.
 
     Examples:
-        >>> binomial_table(2, np.array([0.25]), np.array([0.0]), 4)
+        >>> binomial_probabilities(2, np.array([0.25]), np.array([0.0]), 4)
         array([[0.5625, 0.375 , 0.0625, 0.    ]])
     """
     odds = (p / (1.0 - p))[:, None]
@@ -51,11 +51,11 @@ def _ratio(n: int, count: np.ndarray, odds: np.ndarray) -> np.ndarray:
 def one_trial_less(table: np.ndarray, n: int, low: np.ndarray) -> np.ndarray:
     """The table of n - 1 trials from that of n, as P(Binomial(n - 1, p) = k) = P(Binomial(n, p) = k) (n - k) / (n (1 - p)).
 
-    The factor that all counts share is left to the sum, as in `binomial_table`. Each value has two more roundings, and its count is
+    The factor that all counts share is left to the sum, as in `binomial_probabilities`. Each value has two more roundings, and its count is
     up to 2 from the mode of n - 1 trials: 14 EPS more in all, for which the 64 of `binomial_error` have room.
 
     Examples:
-        >>> one_trial_less(binomial_table(3, np.array([0.25]), np.zeros(1), 4), 3, np.zeros(1))
+        >>> one_trial_less(binomial_probabilities(3, np.array([0.25]), np.zeros(1), 4), 3, np.zeros(1))
         array([[0.5625, 0.375 , 0.0625, 0.    ]])
     """
     found = table * np.maximum(n - (low[:, None] + np.arange(table.shape[1])), 0.0)
@@ -63,7 +63,7 @@ def one_trial_less(table: np.ndarray, n: int, low: np.ndarray) -> np.ndarray:
 
 
 def binomial_error(n: int, p: np.ndarray) -> np.ndarray:
-    """A bound on the sum of the absolute errors of a row of `binomial_table`, shape (d,).
+    """A bound on the sum of the absolute errors of a row of `binomial_probabilities`, shape (d,).
 
     Examples:
         >>> binomial_error(100, np.array([0.5])) < 1e-13

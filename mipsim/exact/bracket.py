@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from mipsim.exact.heavy import Heavy, heavy_atoms, lattice_powers
-from mipsim.exact.independent import Independent, trimmed
+from mipsim.exact.independent import Independent, without_faint
 from mipsim.exact.rounding import UNIT
 from mipsim.exact.selberg import Circle, tail_bounds
 
@@ -23,7 +23,7 @@ _WORK = 2.0**23  # additions of one step of the search for ties
 
 
 @dataclass(frozen=True)
-class Bracket:
+class LawBracket:
     """Bounds on P(score > x) in both worlds, at every x.
 
     The law is a list of atoms, known one by one, plus a rest of which bounds are known on a grid. Between two grid points
@@ -108,8 +108,8 @@ class Bracket:
 
 def bracket(
     total: Independent, nodes: int = NODES, *, below: np.ndarray | None = None, error: float = 0.0
-) -> Bracket:
-    """Bracket the law of a sum of independent terms.
+) -> LawBracket:
+    """Bounds on the law of a sum of independent terms, at every threshold.
 
     Few outcomes are multiplied out. Otherwise the likeliest are, where there are likely ones, and the rest is bracketed
     from its characteristic function at `nodes` frequencies by Selberg's polynomials (`tail_bounds`); the width is then
@@ -131,7 +131,7 @@ def bracket(
     """
     none = np.zeros(2)
     below = none if below is None else below
-    stacks, lost = trimmed(total.stacks)
+    stacks, lost = without_faint(total.stacks)
     powers, moved = (stacks, none) if total.noise.parts else lattice_powers(stacks)
     total = replace(total, stacks=powers)
     errors = lost + moved + error
@@ -148,14 +148,14 @@ def bracket(
     return found
 
 
-def _whole(total: Independent, heavy: Heavy, nodes: int, below: np.ndarray, errors: np.ndarray) -> Bracket:
+def _whole(total: Independent, heavy: Heavy, nodes: int, below: np.ndarray, errors: np.ndarray) -> LawBracket:
     masses = np.stack([heavy.out, heavy.inside])
     light = np.maximum(total.finite - masses.sum(axis=1), 0.0)
     if light.max() <= _LIGHTEST:
         grid, (low, high), errors, off = np.zeros(0), np.zeros((2, 2, 0)), errors + light, 1e-15
     else:
         grid, low, high, off = _rest(total, heavy, nodes)
-    return Bracket(grid, low, high, heavy.values, masses, below, errors + off, heavy.slack)
+    return LawBracket(grid, low, high, heavy.values, masses, below, errors + off, heavy.slack)
 
 
 def _heavy(total: Independent) -> Heavy:

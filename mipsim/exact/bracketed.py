@@ -7,10 +7,12 @@ from dataclasses import dataclass
 import jax.numpy as jnp
 import numpy as np
 
+from mipsim._powers import convolution_error, repeated
+from mipsim._roots import least_float, least_whole
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractLinearAttack
 from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.sum_table import lattice_steps
-from mipsim.exact.bracket import Bracket, bracket
+from mipsim.exact.bracket import LawBracket, bracket
 from mipsim.exact.derived_laws import LinkedLaw, MixedLaw, linked, mixed_with_out
 from mipsim.exact.independent import Independent, Stack
 from mipsim.exact.inversion import InvertedLaw
@@ -46,7 +48,7 @@ class BracketLaw(AbstractScoreLaw):
         0.5 0.25 2.0
     """
 
-    bounds: Bracket
+    bounds: LawBracket
     guess: AbstractScoreLaw | None = None
 
     def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
@@ -79,17 +81,18 @@ class BracketLaw(AbstractScoreLaw):
         return found.reshape(a.shape)
 
     def _search(self, alpha: np.ndarray) -> np.ndarray:
-        """Bisection among the grid's points and atoms, then between two of them."""
+        """The grid point or atom, then the float64 before it, from which on at most alpha lies above."""
+
+        def enough(x: np.ndarray) -> np.ndarray:
+            return self.sf(x, inside=False) <= alpha * (1.0 + 4e-16)
+
+        # By halves: the other law takes thousands of numbers for each of its tails.
         x = np.unique(np.concatenate([self.bounds.grid, self.bounds.atoms]))
-        after = np.minimum.accumulate(self.sf(x, inside=False))
-        # The first point with P(S > x) <= alpha.
-        k = np.searchsorted(-after, -alpha * (1.0 + 4e-16), side="left")
+        ends = np.full(alpha.shape, -1), np.full(alpha.shape, x.size)
+        k = least_whole(lambda place: enough(x[np.maximum(place, 0)]), *ends)
         high = x[np.minimum(k, x.size - 1)]
         low = np.where(k == 0, high - 1.0, x[np.clip(k - 1, 0, x.size - 1)])
-        for _ in range(70):
-            middle = 0.5 * (low + high)
-            enough = self.sf(middle, inside=False) <= alpha * (1.0 + 4e-16)
-            low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+        high = least_float(enough, low, high)
         # Half way into the rounding of an atom is on it.
         atoms = self.bounds.atoms if self.bounds.atoms.size else np.full(1, np.inf)
         near = atoms[np.minimum(np.searchsorted(atoms, high), atoms.size - 1)]
@@ -140,7 +143,7 @@ def bracketed_law(problem: Problem, guess: AbstractScoreLaw | None = None) -> Ab
     if read is None:
         return None
     total, error = read
-    found: Bracket | None = None
+    found: LawBracket | None = None
     for nodes in _NODES:
         tried = bracket(total, nodes, below=1.0 - total.finite, error=error)
         found = tried if found is None or tried.error_bound < found.error_bound else found
@@ -223,8 +226,8 @@ def _table(problem: Problem) -> tuple[Independent, float] | None:
 def _lattice_table(problem: Problem) -> tuple[Independent, float] | None:
     """The same for `Discrete` data whose values are multiples of one step, over all sums of the rows.
 
-    A sum's probabilities are convolved by squaring, positive numbers only: with s values of a sum each is off by at most
-    (2 s + 64) / 2^53, relative, and by what the normalisation of a row's probabilities loses in as many rows.
+    Each probability of a sum is off by `convolution_error`, relative, and by what the normalisation of a row's probabilities
+    loses in as many rows.
     """
     attack, mean, data = problem.attack, problem.mean, problem.data
     if not isinstance(attack, AbstractAdditiveAttack) or not isinstance(data, Discrete):
@@ -242,7 +245,7 @@ def _lattice_table(problem: Problem) -> tuple[Independent, float] | None:
     sums = np.zeros((2, distinct.shape[0], size))
     for k, one in enumerate(distinct):
         for world, rows in enumerate((mean.rows, mean.rows - 1)):
-            pmf = _power(one, rows)
+            pmf = repeated(one, rows, np.convolve)
             sums[world, k, : pmf.size] = pmf
     p = sums[:, row.ravel()]
     place = step * np.arange(size)
@@ -253,7 +256,7 @@ def _lattice_table(problem: Problem) -> tuple[Independent, float] | None:
         raise ValueError(
             f"attack {type(attack).__name__} contributes NaN or inf at a sum that can occur; contributions must be numbers or -inf"
         )
-    each = (2.0 * size + 64.0) * 2.0**-53 + mean.rows * 2.0**-51
+    each = convolution_error(mean.rows, law.shape[1]) + mean.rows * 2.0**-51
     return _once_each(*_side_by_side(terms, p)), each * p.shape[1]
 
 
@@ -270,15 +273,6 @@ def _once_each(values: np.ndarray, probability: np.ndarray) -> Independent:
     copies = np.ones((2, values.shape[0]), int)
     stack = Stack(np.where(finite, values, 0.0), np.where(finite, probability, 0.0), copies)
     return Independent((_grouped(stack),), np.zeros(2))
-
-
-def _power(row: np.ndarray, rows: int) -> np.ndarray:
-    """The probabilities of the sum of `rows` >= 1 independent rows."""
-    if rows == 1:
-        return row
-    half = _power(row, rows // 2)
-    whole = np.convolve(half, half)
-    return np.convolve(whole, row) if rows % 2 else whole
 
 
 def _grouped(stack: Stack) -> Stack:

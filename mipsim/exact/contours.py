@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from mipsim.exact.rounding import EPS, ComplexArray
-from mipsim.exact.transform import AbstractTransform, Tail
+from mipsim.exact.transform import AbstractTransform, Lattice, Tail
 
 _STEPS = (2.5, 0.6, 0.15, 0.04)
 """Standard deviations of the tilted law from point to point, the first that leads anywhere; a line stands at every other point."""
@@ -96,7 +96,7 @@ class Contour:
         centre: K_w'(c), shape (2,).
         phi: exp(K_w(c + i k h) - K_w(c) - i k h centre_w), shape (2, T), k >= 0.
         kernel: 1 / s, or that of a lattice, with the sign of the tail, shape (T,).
-        lattice: the score lies on a lattice.
+        lattice: that of the score, if it lies on one.
         lost: rounding of the logarithm of phi at the nodes, shape (T,), as of `log_one_plus`.
     """
 
@@ -106,12 +106,12 @@ class Contour:
     centre: np.ndarray
     phi: ComplexArray
     kernel: ComplexArray
-    lattice: bool
+    lattice: Lattice | None
     lost: Callable[[], np.ndarray]
 
-    def log_tail(self, transform: AbstractTransform, u: np.ndarray, world: int) -> np.ndarray:
+    def log_tail(self, u: np.ndarray, world: int) -> np.ndarray:
         """Log P(S - mean > u) for c > 0, log P(S - mean <= u) for c < 0."""
-        y = transform.atom(u, world, self.c > 0) if self.lattice else u
+        y = self.lattice.atom(u, world, self.c > 0) if self.lattice else u
         # Not by BLAS, whose threads wait for each other longer than such a small sum takes.
         total = np.real(np.einsum("mt,t->m", self._waves(y, world), self._coefficients(world, self.kernel)))
         found = self._log(total * (self.spacing / (2 * np.pi)), y, world)
@@ -136,11 +136,11 @@ class Contour:
         - Rounding: what is lost of each term, times its size; n EPS of all sizes for the sum of n terms.
         - The tail itself is below exp(K(c) - c y), and `log_tail` never gives more: that bounds the error too.
         """
-        y = transform.atom(u, world, self.c > 0) if self.lattice else u
+        y = self.lattice.atom(u, world, self.c > 0) if self.lattice else u
         period = 2.0 * np.pi / self.spacing
         scale = np.exp(np.minimum(self.log_mgf[world] - self.c * y, 700.0))
         if self.lattice:
-            truncated = 0.5 * np.exp(0.5 * abs(self.c) * (transform.unit or 0.0)) * tail.total
+            truncated = 0.5 * np.exp(0.5 * abs(self.c) * self.lattice.unit) * tail.total
         else:
             truncated = tail.distance(2.0 * float(np.abs(self.phi[world]).sum()))
         rounding = self._rounding(transform, y, world)
@@ -238,7 +238,8 @@ def build_contour(
     """The line through one point: a spacing for the aliases, and nodes until the modulus is negligible."""
     c, sd = float(saddlepoints.points[index]), float(saddlepoints.sd[index])
     period = _period(saddlepoints, index)
-    step = transform.unit
+    lattice = transform.lattice
+    step = lattice and lattice.unit
     most = transform.most_nodes
     if step is not None:
         cells = 2 * int(np.ceil(period / (2 * step))) + 1
@@ -263,7 +264,7 @@ def build_contour(
         kernel = np.asarray(-step / np.expm1(-away * step), complex)
     # Twice the work of the nodes: only where errors are asked for.
     lost = cache(lambda: transform.rounding(s))
-    return Contour(c, spacing, log_mgf, centre, phi, kernel, step is not None, lost)
+    return Contour(c, spacing, log_mgf, centre, phi, kernel, lattice, lost)
 
 
 def _point(

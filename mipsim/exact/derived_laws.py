@@ -7,6 +7,7 @@ from math import fsum, log
 import jax
 import numpy as np
 
+from mipsim._roots import least_float
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.forms.score import on_arrays
 
@@ -117,8 +118,7 @@ class LinkedLaw(AbstractScoreLaw):
 def by_bisection(link: Map, low: float, high: float) -> Map:
     """The inverse of an increasing link on [low, high]: the largest float64 with link <= score; -inf below it and inf above.
 
-    Halves the ordered float64 numbers, not their distance, so that 64 steps find the last digit of any size. A NaN of the link far
-    out is taken as too large for positive and too small for negative numbers.
+    A NaN of the link far out is taken as too large for positive and too small for negative numbers.
 
     Examples:
         >>> cube_root = by_bisection(lambda x: x**3, -10.0, 10.0)
@@ -127,32 +127,17 @@ def by_bisection(link: Map, low: float, high: float) -> Map:
     """
 
     def unlink(score: np.ndarray) -> np.ndarray:
-        a, b = (np.full(score.shape, _order(np.asarray(end, np.float64))) for end in (low, high))
-        for _ in range(64):
-            # The mean, rounded down, without overflow; b - a is at most 2^64.
-            middle = (a >> 1) + (b >> 1) + (a & b & 1)
-            x = _float(middle)
+        def above(x: np.ndarray) -> np.ndarray:
             value = link(x)
-            above = np.where(np.isnan(value), x > 0.0, value > score)
-            a, b = np.where(above, a, middle), np.where(above, middle, b)
-        found = _float(a)
+            return np.where(np.isnan(value), x > 0.0, value > score)
+
+        first = least_float(above, *(np.full(score.shape, end) for end in (low, high)))
+        found = np.nextafter(first, -np.inf)
         ends = link(np.array([low, high]))
         ends = np.where(np.isnan(ends), [-np.inf, np.inf], ends)
         return np.where(score < ends[0], -np.inf, np.where(score >= ends[1], np.inf, found))
 
     return unlink
-
-
-def _order(x: np.ndarray) -> np.ndarray:
-    """The place of a float64 among all of them: whole numbers in the same order."""
-    bits = np.asarray(x, np.float64).view(np.int64)
-    return np.where(bits < 0, np.int64(-(2**63)) - bits - 1, bits)
-
-
-def _float(place: np.ndarray) -> np.ndarray:
-    """The float64 at a place."""
-    place = np.asarray(place, np.int64)
-    return np.where(place < 0, np.int64(-(2**63)) - place - 1, place).view(np.float64)
 
 
 def linked(law: AbstractScoreLaw, link: Scalar) -> AbstractScoreLaw:

@@ -9,8 +9,8 @@ import numpy as np
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.empirical import Empirical
-from mipsim.exact.atoms import MOST_ATOMS, Table, beside, power
-from mipsim.exact.binomial import binomial_error, binomial_table
+from mipsim.exact.atoms import MOST_ATOMS, Table, beside, power_of
+from mipsim.exact.binomial import binomial_error, binomial_probabilities
 from mipsim.exact.phases import Phases
 from mipsim.exact.rounding import (
     EPS,
@@ -150,8 +150,8 @@ class BernoulliRow(AbstractRow):
         if log_atoms + (0.0 if d == 1 else np.log((rows + 1.0) * d)) > np.log(_WORK):
             return None
         count, low = np.arange(rows + 1.0), np.zeros(d)
-        out = binomial_table(rows, self.p, low, rows + 1)
-        inside = binomial_table(rows - 1, self.p, low, rows)
+        out = binomial_probabilities(rows, self.p, low, rows + 1)
+        inside = binomial_probabilities(rows - 1, self.p, low, rows)
         lost = binomial_error(rows, self.p)
         return [
             beside((a * count, out[j]), (a * count[:-1] + own, inside[j]), float(lost[j]))
@@ -289,7 +289,7 @@ class AtomsRow(AbstractRow):
             log_atoms += _log_compositions(rows * count, m)
             if log_atoms > np.log(MOST_ATOMS) - 2.0:
                 return None
-            out, rest = (power(kind[:m], kind[m:], k * count) for k in (rows, rows - 1))
+            out, rest = (power_of(kind[:m], kind[m:], k * count) for k in (rows, rows - 1))
             if out is None or rest is None:
                 return None
             worlds = (out.values, out.out), (rest.values + target, rest.out)

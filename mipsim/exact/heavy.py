@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import block_diag
 
-from mipsim.exact.atoms import group_widths, split_chains
+from mipsim._powers import convolution_error, repeated
+from mipsim.exact.atoms import ties
 from mipsim.exact.independent import Independent, Stack
 from mipsim.exact.rounding import UNIT
 
@@ -97,10 +98,8 @@ def _merged(values: np.ndarray, masses: np.ndarray, rounding: float) -> tuple[np
     order = np.argsort(values, kind="stable")
     values, masses = values[order], masses[:, order]
     near = max(_MERGE * float(np.abs(values).max()), 2.0 * rounding)
-    first = np.concatenate([[True], np.diff(values) > near])
-    split_chains(values, first, near)
-    start, _, widths = group_widths(values, first)
-    span = float(widths.max())
+    first, span = ties(values, near)
+    start = np.flatnonzero(first)
     return values[start], np.add.reduceat(masses, start, axis=1), span
 
 
@@ -128,32 +127,27 @@ def lattice_powers(stacks: tuple[Stack, ...], most: int = 2**13) -> tuple[tuple[
         if away > 8.0 * UNIT * np.abs(value).max() or value.size * np.sqrt(copies) > most:
             found.append(s)
             continue
-        rows = [_power(s.probability[w, 0], copies) for w in (0, 1)]
+        rows = [repeated(_cut(0, s.probability[w, 0]), copies, _convolved) for w in (0, 1)]
         low, high = min(r[0] for r in rows), max(r[0] + r[1].size for r in rows)
         p = np.zeros((2, 1, high - low))
         for w, (start, mass) in enumerate(rows):
             p[w, 0, start - low : start - low + mass.size] = mass
-            # Every squaring doubles the relative error and adds that of sums of as many terms as there are values.
-            rounding = 2.0 * UNIT * copies * value.size * (1.0 + np.log2(copies))
-            moved[w] += abs(float(s.probability[w, 0].sum()) ** copies - float(mass.sum())) + 2.0 * rounding
+            cut = abs(float(s.probability[w, 0].sum()) ** copies - float(mass.sum()))
+            moved[w] += cut + 2.0 * convolution_error(copies, value.size)
         values = copies * value[0] + step * np.arange(low, high)
         found.append(Stack(values[None, :], p, np.ones((2, 1), int)))
     return tuple(found), moved
 
 
-def _power(mass: np.ndarray, copies: int) -> tuple[int, np.ndarray]:
-    """First index and probabilities of a sum of `copies` whole numbers: sums of positive numbers; ends below 1e-17 are cut."""
-    result, base = (0, np.ones(1)), _cut(0, mass)
-    while copies:
-        if copies & 1:
-            result = _cut(result[0] + base[0], np.convolve(result[1], base[1]))
-        copies >>= 1
-        if copies:
-            base = _cut(2 * base[0], np.convolve(base[1], base[1]))
-    return result
+Cut = tuple[int, Array]
+"""First whole number and probabilities; ends below 1e-17 are cut."""
 
 
-def _cut(start: int, mass: np.ndarray) -> tuple[int, np.ndarray]:
+def _convolved(first: Cut, second: Cut) -> Cut:
+    return _cut(first[0] + second[0], np.convolve(first[1], second[1]))
+
+
+def _cut(start: int, mass: np.ndarray) -> Cut:
     kept = np.flatnonzero(mass > _TINY)
     if kept.size == 0:
         return start, np.zeros(1)

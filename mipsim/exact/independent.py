@@ -261,12 +261,12 @@ def _product(phi: ComplexArray, copies: np.ndarray) -> ComplexArray:
     return result
 
 
-def trimmed(stacks: Sequence[Stack]) -> tuple[tuple[Stack, ...], np.ndarray]:
+def without_faint(stacks: Sequence[Stack]) -> tuple[tuple[Stack, ...], np.ndarray]:
     """Leave out values whose probabilities are negligible in both worlds; what is lost in each world, shape (2,).
 
     Examples:
         >>> table = Stack(np.array([[0.0, 1.0, 1e9]]), np.array([[[0.5, 0.5, 1e-30]]] * 2), np.ones((2, 1), int))
-        >>> (kept,), lost = trimmed([table])
+        >>> (kept,), lost = without_faint([table])
         >>> print(kept.values, lost)
         [[0. 1.]] [1.e-30 1.e-30]
     """

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ndtri_exp
 
+from mipsim._roots import least_whole
 from mipsim.exact.contours import CLIP, LEAST_LOG, Contour, Saddlepoints, build_contour, find_saddlepoints
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.exact.rounding import EPS
@@ -14,6 +15,7 @@ from mipsim.exact.transform import AbstractTransform, Tail
 _NEWTON = 12  # steps; quadratic convergence needs five, a start in a far tail a few more
 _MIDDLE = 4  # saddlepoints at either side of 0: ten deviations, where most thresholds are
 _FAINT = -34.5  # the log of 1e-15: where Chernoff's bound is less, it is the error's bound
+_BLOCK = 2**23  # waves of a batch of thresholds: 128 MiB
 _NEAR_LOG = -100.0  # the proof ends at `_FAINT`, and curves are seldom asked for beyond
 
 
@@ -143,7 +145,7 @@ class InvertedLaw(AbstractScoreLaw):
         flat = np.ravel(a)
         found = np.where(flat <= 0.0, np.inf, -np.inf)
         inner = (flat > 0.0) & (flat < np.exp(self.transform.log_mass[0]))
-        if inner.any() and self.transform.step:
+        if inner.any() and self.transform.lattice:
             found[inner] = self._lattice_search(flat[inner])
         elif inner.any():
             finite, cut = np.exp(self.transform.log_mass[0]), self.saddlepoints.cut
@@ -158,7 +160,7 @@ class InvertedLaw(AbstractScoreLaw):
 
     def previous(self, threshold: Thresholds) -> np.ndarray:
         x = np.asarray(threshold, float)
-        return x if self.transform.step is None else x - self.transform.step
+        return x if self.transform.lattice is None else x - self.transform.lattice.step
 
     def _sides(self, threshold: Thresholds, inside: bool) -> tuple[np.ndarray, np.ndarray]:
         """(log cdf, log sf), the smaller one by inversion and the other one as its complement."""
@@ -171,7 +173,7 @@ class InvertedLaw(AbstractScoreLaw):
         small = np.full(flat.shape, -np.inf)
         inner = np.where(finite & ~far, u, 0.0)
         for index, where in self._lines(inner, world):
-            small[where] = self.contour(index).log_tail(self.transform, inner[where], world)
+            small[where] = self.contour(index).log_tail(inner[where], world)
         log_mass = self.transform.log_mass[world]
         # No probability exceeds the whole, or Chernoff's bound by any line: where one leaves the inversion without digits, its error
         # stays below them.
@@ -195,14 +197,18 @@ class InvertedLaw(AbstractScoreLaw):
         return logcdf.reshape(x.shape), logsf.reshape(x.shape)
 
     def _lines(self, u: np.ndarray, world: int) -> list[tuple[int, np.ndarray]]:
-        """Pairs of the index of a contour and the places of the centred thresholds that its line serves."""
+        """Pairs of the index of a contour and the places of centred thresholds that its line serves, so many as fit into memory."""
         if not u.size:
             return []
         index = np.where(self.saddlepoints.served(u), self.saddlepoints.line_for(u, world), -1)
         order = np.argsort(index, kind="stable")
         values, starts = np.unique(index[order], return_index=True)
-        lines = zip(values.tolist(), np.split(order, starts[1:]), strict=True)
-        return [(index, where) for index, where in lines if index >= 0]
+        found = []
+        for index, where in zip(values.tolist(), np.split(order, starts[1:]), strict=True):
+            if index >= 0:
+                size = max(1, _BLOCK // self.contour(index).phi.shape[1])
+                found += [(index, where[start : start + size]) for start in range(0, where.size, size)]
+        return found
 
     def _solve(self, alpha: np.ndarray) -> np.ndarray:
         """Newton's method on the probit of the tail, which is almost a straight line."""
@@ -236,8 +242,8 @@ class InvertedLaw(AbstractScoreLaw):
 
     def _lattice_search(self, alpha: np.ndarray) -> np.ndarray:
         """Bisection over the atoms for the first one beyond which at most alpha lies."""
-        step, anchor = self.transform.step, self.transform.anchor[0]
-        assert step is not None
+        assert self.transform.lattice is not None
+        step, anchor = self.transform.lattice.step, self.transform.lattice.anchor[0]
         guess = self.saddlepoints.guess(-ndtri_exp(np.log(alpha)), 0) + self.transform.mean[0]
         middle = np.rint((guess - anchor) / step)
 
@@ -251,8 +257,4 @@ class InvertedLaw(AbstractScoreLaw):
         width = np.full(alpha.shape, 1.0)
         while (short := beyond(low)).any():
             low, width = np.where(short, low - width, low), np.where(short, 2 * width, width)
-        while (high - low > 1).any():
-            middle = np.floor((low + high) / 2)
-            inside = beyond(middle)
-            high, low = np.where(inside, middle, high), np.where(inside, low, middle)
-        return anchor + step * high
+        return anchor + step * least_whole(beyond, low.astype(np.int64), high.astype(np.int64))

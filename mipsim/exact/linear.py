@@ -118,7 +118,8 @@ def _best_inversion(transform: RowsTransform, noise: NoiseTail | None) -> Abstra
     if noise is None or transform.row.step is None or law.error_bound <= _GOOD:
         return law
     base = InvertedLaw(replace(transform, noise=()))
-    if base.transform.step is None or noise.spread > _MOST_CELLS * base.transform.step:
+    lattice = base.transform.lattice
+    if lattice is None or noise.spread > _MOST_CELLS * lattice.step:
         return law
     other = NoisyLatticeLaw(base, noise)
     return other if other.error_bound < law.error_bound else law

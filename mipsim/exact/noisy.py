@@ -12,7 +12,7 @@ from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.exact.noise import NoiseTail
 from mipsim.exact.rounding import EPS
-from mipsim.exact.transform import RowsTransform
+from mipsim.exact.transform import Lattice, RowsTransform
 
 MOST_SUMMED = 2**12
 """The most atoms that are summed one by one."""
@@ -85,15 +85,15 @@ class NoisyLatticeLaw(AbstractScoreLaw):
         inner = a[(a > 0.0) & (a < 1.0)]
         levels = [0.5 * inner.min(), 0.5 + 0.5 * inner.max()] if inner.size else [0.4, 0.6]
         ends = self.base.threshold_at(np.array(levels))
-        reach = self.noise.spread + self._step
+        reach = self.noise.spread + self._lattice.step
         return continuous_threshold(self, a, float(ends[1]) - reach, float(ends[0]) + reach)
 
     @property
     def error_bound(self) -> float:
         """That of the lattice law and of the cells' probabilities, rounding of x - a_k included, and what is left out."""
-        own = 2.0 * float(self.noise.sf(np.array([(self._cells - 1) * self._step]))[0])
+        own = 2.0 * float(self.noise.sf(np.array([(self._cells - 1) * self._lattice.step]))[0])
         at = self.base.transform
-        size = float(np.abs(at.mean).max() + np.abs(at.anchor).max())
+        size = float(np.abs(at.mean).max() + np.abs(self._lattice.anchor).max())
         if isinstance(at, RowsTransform):  # what the anchor was before its parts cancelled
             size += abs(at.offset) + at.rows * abs(at.row.base) + abs(at.target)
         moved = 8.0 * EPS * (size + self.noise.spread) * self.noise.density
@@ -102,17 +102,17 @@ class NoisyLatticeLaw(AbstractScoreLaw):
         return min(1.0, self.base.error_bound + own + 4.0 * EPS * self._cells + ends)
 
     @property
-    def _step(self) -> float:
-        step = self.base.transform.step
-        assert step is not None
-        return step
+    def _lattice(self) -> Lattice:
+        lattice = self.base.transform.lattice
+        assert lattice is not None
+        return lattice
 
     @cached_property
     def _cells(self) -> int:
-        return int(np.ceil(self.noise.spread / self._step)) + 1
+        return int(np.ceil(self.noise.spread / self._lattice.step)) + 1
 
     def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
-        step, anchor, sf = self._step, self.base.transform.anchor[int(inside)], self.noise.sf
+        step, anchor, sf = self._lattice.step, self._lattice.anchor[int(inside)], self.noise.sf
         offsets = np.arange(-self._cells, self._cells + 1)
 
         def probability(x: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln, ndtr, ndtri
 
-from mipsim.exact.z_estimators import World
+from mipsim.exact.z_estimators import EXPONENTIAL_THIRD, World
 from mipsim.tradeoff.base import AbstractTradeOff, rates
 
 ESSEEN = 0.56
@@ -18,7 +18,7 @@ Shevtsova (2010), Doklady Mathematics 82, the best known constant where the term
 THIRD: dict[str, Callable[[float], float]] = {
     "bernoulli": lambda p: float((p**2 + (1 - p) ** 2) / np.sqrt(p * (1 - p))),
     "gaussian": lambda _: float(np.sqrt(8 / np.pi)),
-    "exponential": lambda _: float(12 / np.e - 2),
+    "exponential": lambda _: EXPONENTIAL_THIRD,
     "laplace": lambda _: 6 / 2**1.5,
     "uniform": lambda _: 12**1.5 / 32,
     "student": lambda k: (
@@ -101,7 +101,7 @@ def linear_curve(
 
 
 @dataclass(frozen=True)
-class NormalLaw:
+class NearlyNormal:
     """N(mean, variance) within `error` of a sum's distribution function."""
 
     mean: float
@@ -109,7 +109,7 @@ class NormalLaw:
     error: float
 
 
-def sum_law(terms: Sequence[tuple[float, float, World]]) -> NormalLaw:
+def sum_law(terms: Sequence[tuple[float, float, World]]) -> NearlyNormal:
     """The law of sum_g w_g (sum of count_g independent terms), from (w, count, moments) triples.
 
     |Phi(x + a) - Phi(x)| <= 0.4 |a| and |Phi(x sqrt(1 + e)) - Phi(x)| <= 0.25 |e| turn errors and spreads of moments into errors
@@ -129,10 +129,10 @@ def sum_law(terms: Sequence[tuple[float, float, World]]) -> NormalLaw:
     error = ESSEEN * sum(abs(w) ** 3 * count * one.third for w, count, one in terms) / variance**1.5
     error += 0.4 * shift / variance**0.5 + 0.25 * stretch / variance
     error += sum(count * one.elsewhere for _, count, one in terms)
-    return NormalLaw(float(mean), float(variance), float(error))
+    return NearlyNormal(float(mean), float(variance), float(error))
 
 
-def sum_curve(out: NormalLaw, inside: NormalLaw) -> NormalCurve:
+def sum_curve(out: NearlyNormal, inside: NearlyNormal) -> NormalCurve:
     """The curve of the tests that reject large sums."""
     sd = np.sqrt(out.variance)
     return NormalCurve(

@@ -8,7 +8,7 @@ import numpy as np
 from mipsim.attacks.base import AbstractAdditiveAttack
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.exact.atoms import beside, convolve
-from mipsim.exact.binomial import binomial_error, binomial_table, one_trial_less
+from mipsim.exact.binomial import binomial_error, binomial_probabilities, one_trial_less
 from mipsim.exact.derived_laws import linked, mixed_with_out
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw, Problem
@@ -66,7 +66,7 @@ def count_tables(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray, 
     outputs = np.stack([count, beside], axis=1) / mean.rows
     terms = np.ascontiguousarray(terms_at(attack, problem.target, outputs).swapaxes(0, 1))
     probability = np.empty(terms.shape)
-    probability[0] = binomial_table(mean.rows, data.p, low, count.shape[1])
+    probability[0] = binomial_probabilities(mean.rows, data.p, low, count.shape[1])
     probability[1] = one_trial_less(probability[0], mean.rows, low)
     probability *= count <= high[:, None]
     bad = (probability > 0.0) & (np.isnan(terms) | (terms == np.inf))

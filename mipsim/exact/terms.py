@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mipsim.exact.binomial import binomial_error, binomial_table, one_trial_less
+from mipsim.exact.binomial import binomial_error, binomial_probabilities, one_trial_less
 
 _REACH, _MORE = 12.0, 40.0  # standard deviations and counts at either side of a binomial mean
 _BEYOND = 1e-24  # of what lies there: exp(-58) by Bernstein's inequality
@@ -17,20 +17,18 @@ class Terms:
     """`count` independent coordinates that share one law and one target value.
 
     Attributes:
-        total: the possible values of the released column sum (noise included), shape (m,), in units of the data.
-        out: their probabilities when the target is out, shape (m,).
+        out: probabilities of the possible values of the released column sum when the target is out, shape (m,).
         inside: their probabilities when the target is in, shape (m,).
         ratio: log(inside / out) as the exact likelihood-ratio attack sees it, shape (m,); -inf and +inf allowed.
         count: how many coordinates.
         leakage: t^2 = (z - mean)^2 / (variance + noise variance) of one coordinate, without unit.
-        deviation: (total - n mean) / sqrt(n (variance + noise variance)), shape (m,).
+        deviation: (sum - n mean) / sqrt(n (variance + noise variance)), noise included, shape (m,).
         t: (z - mean) / sd of one coordinate, signed.
         n: rows behind the sum.
         error: a proven bound on the distance of the tables from the truth in total variation, in either world, for one
             coordinate; inf where there is none, and then a law made of them is an estimate and decides nothing.
     """
 
-    total: Vector
     out: Vector
     inside: Vector
     ratio: Vector
@@ -66,7 +64,7 @@ def binomial_terms(n: int, p: float, z: int, count: int) -> Terms:
     reach = _REACH * np.sqrt(n * p * (1 - p)) + _MORE
     low, high = max(0, int(n * p - reach)), min(n, int(n * p + reach) + 1)
     every, first = np.array([p]), np.array([float(low)])
-    table = binomial_table(n, every, first, high - low + 1)
+    table = binomial_probabilities(n, every, first, high - low + 1)
     s = np.arange(low, min(high + z, n) + 1)
     out, inside = np.zeros(s.size), np.zeros(s.size)
     out[: high - low + 1] = table[0]
@@ -76,4 +74,4 @@ def binomial_terms(n: int, p: float, z: int, count: int) -> Terms:
     deviation = (s - n * p) / np.sqrt(n * p * (1 - p))
     t = (z - p) / np.sqrt(p * (1 - p))
     error = float(binomial_error(n, every)[0]) + _BEYOND
-    return Terms(s.astype(float), out, inside, ratio, count, t, deviation, n, error)
+    return Terms(out, inside, ratio, count, t, deviation, n, error)

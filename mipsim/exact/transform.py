@@ -50,6 +50,35 @@ class Tail:
         return 4.0 * lipschitz / (self.last + 1.0) + 4.0 / np.pi * self.total
 
 
+@dataclass(frozen=True)
+class Lattice:
+    """The lattice that holds a score, in units of the score and in those of the cumulants.
+
+    Attributes:
+        step: its spacing.
+        anchor: one point of it in each world, shape (2,).
+        unit: the spacing as the cumulants have it: the step to 1e-9, so short that its multiples are exact.
+        mean: of the score, shape (2,).
+        centre: of the whole number that the score is, counted from the anchor, and what rounding took from it, each of shape (2,).
+    """
+
+    step: float
+    anchor: np.ndarray
+    unit: float
+    mean: np.ndarray
+    centre: tuple[np.ndarray, np.ndarray]
+
+    def atom(self, u: np.ndarray, world: int, upper: bool) -> np.ndarray:
+        """The first atom above centred thresholds, or the last one not above, centred, in units of the cumulants.
+
+        Thresholds within 1e-6 steps of an atom are on it. A whole number less its mean, which nothing rounds until the difference
+        is taken.
+        """
+        k = np.floor((u + self.mean[world] - self.anchor[world]) / self.step + 1e-6) + float(upper)
+        high, low = self.centre
+        return self.unit * ((k - high[world]) - low[world])
+
+
 class AbstractTransform(ABC):
     """The centred cumulants K_w(s) = log E_w[exp(s (S - mean_w)); S finite] of a score S, for w = out (0) and in (1).
 
@@ -72,26 +101,9 @@ class AbstractTransform(ABC):
         return np.zeros(2)
 
     @property
-    def step(self) -> float | None:
-        """The spacing of the lattice that holds the score, or None."""
+    def lattice(self) -> Lattice | None:
+        """The lattice that holds the score, if one does."""
         return None
-
-    @property
-    def anchor(self) -> np.ndarray:
-        """One point of that lattice in each world, shape (2,); without lattice, the mean."""
-        return self.mean
-
-    @property
-    def unit(self) -> float | None:
-        """The spacing of the lattice as the cumulants have it: the step to 1e-9, so short that its multiples are exact."""
-        return self.step
-
-    def atom(self, u: np.ndarray, world: int, upper: bool) -> np.ndarray:
-        """The first atom above centred thresholds, or the last one not above, centred, in units of the cumulants.
-
-        Thresholds within 1e-6 steps of an atom are on it.
-        """
-        raise TypeError(f"{type(self).__name__} has no lattice")
 
     @property
     @abstractmethod
@@ -124,7 +136,7 @@ class AbstractTransform(ABC):
 
     def scan(self, c: float, spacing: float, first: int) -> Tail:
         """A `Tail` without proof: the largest modulus at 32 frequencies from `first` to 64 times as far, taken as a bound for all of them."""
-        last = np.inf if self.step is None else np.pi / self.step
+        last = np.inf if self.lattice is None else np.pi / self.lattice.step
         t = np.minimum(np.geomspace(1.0, _SCAN, 32) * (first + 1) * spacing, last)
         height = float(np.exp(self.log_modulus(c, t).max()))
         return Tail(height * log(_WHOLE), _WHOLE)
@@ -173,17 +185,23 @@ class RowsTransform(AbstractTransform):
         inside = [*parts, self.target, -self.row_mean, -self.row_mean_low]
         return np.array([fsum(parts), fsum(inside)])
 
-    @property
-    def step(self) -> float | None:
+    @cached_property
+    def lattice(self) -> Lattice | None:  # pyright: ignore[reportIncompatibleMethodOverride] - a property
         """The rows' own, without noise, if all rows together miss the lattice by 1e-7 steps at most."""
-        return None if self._lattice is None else self.row.step
+        step, multiples = self.row.step, self._multiples
+        if step is None or multiples is None:
+            return None
+        rows = np.array([float(self.rows), self.rows - 1.0])
+        high, low = product_parts(rows, multiples.mean[0])
+        base = self.offset + rows * self.row.base + np.array([0.0, self.target])
+        return Lattice(step, base, multiples.unit, self._mean, (high, low + rows * multiples.mean[1]))
 
     @property
-    def unit(self) -> float | None:
-        return self._lattice and self._lattice.unit
+    def _unit(self) -> float | None:
+        return self.lattice and self.lattice.unit
 
     @cached_property
-    def _lattice(self) -> Multiples | None:
+    def _multiples(self) -> Multiples | None:
         found = None if self.noise else self.row.on_lattice()
         step = self.row.step
         if found is None or step is None:
@@ -194,22 +212,13 @@ class RowsTransform(AbstractTransform):
 
     @cached_property
     def _row(self) -> AbstractRow:
-        return self.row if self._lattice is None else self._lattice.row
-
-    def atom(self, u: np.ndarray, world: int, upper: bool) -> np.ndarray:
-        """A whole number less the mean of all, which nothing rounds until the difference is taken."""
-        assert self._lattice is not None
-        assert self.row.step is not None
-        k = np.floor((u + self.mean[world] - self.anchor[world]) / self.row.step + 1e-6) + float(upper)
-        rows = float(self.rows - world)
-        high, low = product_parts(rows, self._lattice.mean[0])
-        return self._lattice.unit * ((k - high) - (float(low) + rows * self._lattice.mean[1]))
+        return self.row if self._multiples is None else self._multiples.row
 
     @property
     def shift(self) -> float:
         """Rounding of the means, here and in the row's cumulants; on a lattice the atoms are where they are."""
         noise, magnitude, own = sum(part.size for part in self.noise), 0.0, 0.0
-        if self._lattice is None:
+        if self._multiples is None:
             magnitude, own = self.magnitude, float(np.abs(self._mean).max()) + abs(self.target)
         return EPS * (magnitude + self.rows * self._row.size + 2.0 * (noise + own))
 
@@ -222,11 +231,6 @@ class RowsTransform(AbstractTransform):
             noise += part.rounding(s)
             size += np.abs(part.cumulant(s))
         return row + noise + (2.0 + len(self.noise)) * EPS * size
-
-    @property
-    def anchor(self) -> np.ndarray:
-        base = self.row.base
-        return np.array([self.offset + self.rows * base, self.offset + (self.rows - 1) * base + self.target])
 
     @property
     def strip(self) -> tuple[float, float]:
@@ -244,7 +248,7 @@ class RowsTransform(AbstractTransform):
 
         A score without noise and lattice comes back to 1 again and again: its nodes end with the envelope's reach at most.
         """
-        if not self._vanishing and self.unit is None:
+        if not self._vanishing and self._unit is None:
             stop = min(stop, max(start, self._row.reach))
         t = start
         while t < stop and self._highest(c, t, span) > _QUIET:
@@ -258,14 +262,14 @@ class RowsTransform(AbstractTransform):
         """
         reach = self._row.reach
         inner = self._height(c, t, reach, span) if t < reach else -np.inf
-        whole = self.unit is not None and reach * self.unit >= np.pi * (1 - 1e-12)
-        if whole or np.isinf(reach) or not (self._vanishing or self.unit):
+        whole = self._unit is not None and reach * self._unit >= np.pi * (1 - 1e-12)
+        if whole or np.isinf(reach) or not (self._vanishing or self._unit):
             return inner
         start = max(t, reach)
         beyond = self._noise(c, start)
         if beyond > _QUIET:
             for level, until in self._quiet(span):
-                over = self.unit is not None and until * self.unit >= np.pi
+                over = self._unit is not None and until * self._unit >= np.pi
                 after = -np.inf if over else self._noise(c, max(t, until))
                 beyond = min(beyond, max(self._noise(c, start) - level, after))
         return max(inner, beyond)
@@ -295,7 +299,7 @@ class RowsTransform(AbstractTransform):
         height sum_i .53^i (log 2 + 1 / k) < 4 height.
         """
         reach = self._row.reach
-        most = np.inf if self.unit is None else np.pi / (self.unit * spacing)
+        most = np.inf if self._unit is None else np.pi / (self._unit * spacing)
         edges: list[float] = []
         if np.isfinite(reach) and self._noise(c, reach) > _LOUD:
             edges = sorted({reach, *(until for _, until in self._quiet(span))})

@@ -41,7 +41,8 @@ def train(
     """Train a network on shuffled batches.
 
     The order of the examples in each epoch depends on the seed and the epoch only, and the arithmetic is float32: on one kind of
-    device the same arguments give the same bits, whether or not the training was interrupted.
+    device, with as many cores, the same arguments give the same bits, whether or not the training was interrupted. On another number
+    of cores XLA may sum the gradients of a batch in another order.
 
     Args:
         network: what is trained.
@@ -59,7 +60,8 @@ def train(
         The parameters, those of frozen layers as they were.
 
     Raises:
-        ValueError: on bad arguments, or a checkpoint that is corrupt or of another training.
+        ValueError: on bad arguments, or a checkpoint that is corrupt or of another training; where parameters overflow, which then
+            are not kept.
         OSError: if the checkpoint cannot be written; an old one stays intact.
         ImportError: if Flax or Optax is not installed.
 
@@ -90,6 +92,8 @@ def train(
             else jax.tree.map(lambda a: jnp.asarray(a, jnp.float32), start)
         )
         state = network.flat(parameters), chosen.init(network.flat(parameters))
+        if not jnp.isfinite(state[0]).all():
+            raise ValueError("start holds parameters that are not finite")
         done = 0
         identity = _identity(network, inputs, labels, parameters, [rate, batch, optimiser, seed])
         if path is not None and path.exists():
@@ -103,6 +107,13 @@ def train(
             order = np.random.default_rng([seed, epoch]).permutation(len(labels))
             rows = order[: len(labels) // batch * batch].reshape(-1, batch)
             state = _epoch(network, chosen.update, parameters, state, *placed, jnp.asarray(rows))
+            if not jnp.isfinite(state[0]).all():
+                kept = (
+                    f"; checkpoint {path} keeps those of epoch {epoch}" if path is not None and epoch else ""
+                )
+                raise ValueError(
+                    f"rate is {rate:g}; the parameters are not finite in epoch {epoch + 1}{kept}: give a smaller rate, or scale x"
+                )
             if path is not None:
                 _store(path, identity, epoch + 1, state)
         return network.with_flat(parameters, state[0])

@@ -2,7 +2,6 @@
 
 from typing import ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -47,7 +46,6 @@ class _Shifted(AbstractSampler):
     name: ClassVar[str] = "shifted"
     base: AbstractSampler
     shift: Float[Array, ""]
-    block: int = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         return self.base.scores(draws) + self.shift

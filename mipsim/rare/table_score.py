@@ -41,7 +41,6 @@ class TermSampler(AbstractSampler):
     entries: UInt32[Array, "rows C"]
     values: Float[Array, "rows C"]
     bits: int = eqx.field(static=True)
-    block: int = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         """Sums over the coordinates in their order, so that a score is the same in every block."""

@@ -25,9 +25,9 @@ def probit_gap(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
 
 
 def _probit(level: np.ndarray) -> np.ndarray:
-    small = np.where(level < 0.0, -level, level)
+    z = ndtri(np.abs(level))
     # The sign of a zero tells 1 from 0.
-    return np.where(np.signbit(level), -ndtri(small), ndtri(small))
+    return np.where(np.signbit(level), -z, z)
 
 
 def exceed(alpha: np.ndarray, upper: np.ndarray, lower: np.ndarray, found: float, convex: bool) -> np.ndarray:
@@ -97,8 +97,10 @@ def _divided(u: np.ndarray, v: np.ndarray) -> np.ndarray:
     """(Phi^-1(u) - Phi^-1(v)) / (u - v), and the derivative where they are equal to rounding."""
     large, small = np.maximum(np.abs(u), np.abs(v)), np.minimum(np.abs(u), np.abs(v))
     far = np.abs(u - v) > 1e-9 * np.minimum(large, 1 - small)
+    z, other = _probit(u), _probit(v)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(far, probit_gap(u, v) / np.where(far, u - v, 1.0), np.maximum(_slope(u), _slope(v)))
+        slope = np.maximum(_slope(z), _slope(other))
+        return np.where(far, (z - other) / np.where(far, u - v, 1.0), slope)
 
 
 def _difference(bound: np.ndarray, found: float) -> np.ndarray:
@@ -107,6 +109,7 @@ def _difference(bound: np.ndarray, found: float) -> np.ndarray:
     return bound - found if math.isfinite(found) else np.full(bound.shape, -math.inf)
 
 
-def _slope(level: np.ndarray) -> np.ndarray:
-    with np.errstate(divide="ignore"):
-        return np.sqrt(2 * np.pi) * np.exp(_probit(level) ** 2 / 2)
+def _slope(z: np.ndarray) -> np.ndarray:
+    """The derivative of Phi^-1 at Phi(z)."""
+    with np.errstate(over="ignore"):
+        return np.sqrt(2 * np.pi) * np.exp(z**2 / 2)

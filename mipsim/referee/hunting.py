@@ -50,9 +50,12 @@ def hunt(
     search refutes nothing: the judge does, with a failure probability that is split before. Half of it goes to the
     finalists, half to the shrunk point. A statement that is broken beyond doubt ends the search early.
 
+    The budget is that of the search. Judging is not cut short, since its games are fixed before and a verdict must not depend on
+    the clock: of a statement without exact laws it may outlast a short budget, and `how` then says by how much.
+
     Args:
         statement: what is hunted.
-        budget: seconds, or text such as "45s", "2m" or "500 probes".
+        budget: of the search: seconds, or text such as "45s", "2m" or "500 probes".
         confidence: family-wise, in (0, 1).
         seed: a whole number >= 0. With a budget of probes the same seed gives the same result.
         games: in each world, for a finalist without an exact law, >= 1000.
@@ -137,13 +140,15 @@ def _probe(search: Search, points: Iterator[Drawn], end: float) -> bool:
 
 
 def _judged(search: Search, confidence: float, games: int, interrupted: bool) -> Outcome:
-    statement = search.statement
+    statement, began = search.statement, search.budget.spent
     finalists = _finalists(search.probes)
     risk = (1.0 - confidence) / 2.0
     wanted = Verdict.CONFIRMED if isinstance(statement.kind, Exists) else Verdict.REFUTED
     judged: list[PointResult] = []
     reach: dict[str, Any] = {}
-    for probe in finalists:
+    for place, probe in enumerate(finalists):
+        search.judging = f", judging {place + 1} of {len(finalists)} points"
+        search.say()
         result = _judge(search, probe.at, risk / len(finalists), games)
         if result is None:
             continue
@@ -179,7 +184,8 @@ def _judged(search: Search, confidence: float, games: int, interrupted: bool) ->
         confidence=confidence,
         seed=search.seed,
         seconds=search.budget.spent,
-        how=_how(search, judged, verdict, confidence, played) + ("; interrupted" if interrupted else ""),
+        how=_how(search, began, judged, verdict, confidence, played)
+        + ("; interrupted" if interrupted else ""),
         share=stand / len(even) if even else math.nan,
         probes=tuple(search.probes),
         frontier=reach,
@@ -222,13 +228,23 @@ def _patience(search: Search) -> Callable[[], bool]:
 
 
 def _how(
-    search: Search, judged: Sequence[PointResult], verdict: Verdict, confidence: float, played: bool
+    search: Search,
+    began: float,
+    judged: Sequence[PointResult],
+    verdict: Verdict,
+    confidence: float,
+    played: bool,
 ) -> str:
+    """What was done; judging began so many seconds after the hunt."""
     counted = f"{len(search.probes) + len(search.failures):,} probes, {len(judged)} points judged"
     chance = f"family-wise failure probability {1 - confidence:.2g}" + (
         "" if played else ", none of it used: no games were played"
     )
     nothing = "; no counterexample was found, which proves nothing" if verdict is Verdict.CONFIRMED else ""
+    beyond = search.budget.spent - max(began, search.budget.seconds)
+    # Shrinking alone may take a tenth of the budget more.
+    late = beyond > 1.0 + 0.1 * search.budget.seconds
+    outlasts = f"; judging went on for {beyond:.3g} s after the budget" if late else ""
     long = search.slowest > search.budget.seconds
     slow = f"; one probe took {search.slowest:.3g} s, more than the whole budget" if long else ""
-    return f"{counted}; {chance}{nothing}{slow}"
+    return f"{counted}; {chance}{nothing}{outlasts}{slow}"

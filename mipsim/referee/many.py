@@ -21,6 +21,7 @@ from typing import Any
 from mipsim.referee.hunting import hunt
 from mipsim.referee.outcome import Failure, Outcome
 from mipsim.referee.replay import replay_of
+from mipsim.referee.reporting import pictures
 from mipsim.referee.result import Verdict
 from mipsim.referee.settings import GAMES
 from mipsim.referee.statement import Statement
@@ -50,12 +51,17 @@ def judge_all(
     interruption or another `BaseException` inside a statement's functions is raised in the reader.
 
     Args:
-        families: statements that share laws, judged in turn by one thread; every second thread begins with the last ones.
+        families: statements that share laws, judged in turn by one thread; every second thread begins with the last ones. A thread
+            with nothing left to begin takes over the last statements of another.
         judge: called with a statement and what it must call before each point; `Elsewhere` for processes.
         before: called with (statement, place) before each point.
         workers: threads: exact laws leave a core idle, and so do compiling and drawing.
     """
-    waiting = deque(families)
+    waiting, begun, lock = (
+        deque(map(deque, families)),
+        [deque[Statement]() for _ in range(workers)],
+        threading.Lock(),
+    )
     done: queue.SimpleQueue[Outcome | BaseException] = queue.SimpleQueue()
     stop = threading.Event()
 
@@ -65,22 +71,25 @@ def judge_all(
         if before is not None:
             before(statement, place)
 
-    def work(take: Callable[[], Sequence[Statement]]) -> None:
+    def following(number: int) -> Statement | None:
+        with lock:
+            if not begun[number] and waiting:
+                # From both ends: what stands side by side shares compiled laws, which each process makes for itself.
+                begun[number] = waiting.pop() if number % 2 else waiting.popleft()
+            longest = max(begun, key=len)
+            if begun[number]:
+                return begun[number].popleft()
+            return longest.pop() if longest else None
+
+    def work(number: int) -> None:
         try:
-            while not stop.is_set():
-                try:
-                    family = take()
-                except IndexError:
-                    return
-                for statement in family:
-                    done.put(judge(statement, look))
+            while not stop.is_set() and (statement := following(number)) is not None:
+                done.put(judge(statement, look))
         except BaseException as error:  # the reader must hear of it, whatever it is
             done.put(error)
 
     for number in range(workers):
-        # From both ends: what stands side by side shares compiled laws, which each process makes for itself.
-        take = waiting.pop if number % 2 else waiting.popleft
-        threading.Thread(target=work, args=(take,), daemon=True).start()
+        threading.Thread(target=work, args=(number,), daemon=True).start()
     try:
         for _ in range(sum(map(len, families))):
             found = done.get()
@@ -129,7 +138,7 @@ class Elsewhere:
             pipe.close()
             self._mine.pipe = None
             return self._lost(statement, "the process that judged it was lost")
-        return Outcome(statement=statement, **what)
+        return _arrived(statement, what)
 
 
 def _judge_there(pipe: Connection, find: Callable[[str], Statement], judge: Callable[..., Outcome]) -> None:
@@ -159,7 +168,17 @@ def _end_with_the_reader() -> None:
 
 def _carried(found: Outcome) -> dict[str, Any]:
     """An outcome without its statement, which holds functions that no pipe carries; the reader has it."""
-    return {one.name: getattr(found, one.name) for one in fields(found) if one.name != "statement"}
+    given = {one.name: getattr(found, one.name) for one in fields(found) if one.name != "statement"}
+    return given | {"pictures": pictures.kept(found)}
+
+
+def _arrived(statement: Statement, given: dict[str, Any]) -> Outcome:
+    """The outcome of `_carried`, with the pictures that were drawn of it."""
+    drawn = given.pop("pictures")
+    found = Outcome(statement=statement, **given)
+    if drawn is not None:
+        pictures.keep(found, drawn)
+    return found
 
 
 def hunt_all(
@@ -234,7 +253,7 @@ def hunt_all(
                     else:
                         del pool[pipe]
                         pipe.close()
-                    yield Outcome(statement=statement, **what)
+                    yield _arrived(statement, what)
         finally:
             for process, _ in pool.values():
                 process.kill()

@@ -36,6 +36,7 @@ class Search:
         probes, failures, findings: what was seen.
         known: probes that were made, by point: they are not made again.
         slowest: seconds of the slowest probe.
+        judging: what of the finalists is judged, for the progress line.
     """
 
     statement: Statement
@@ -49,6 +50,7 @@ class Search:
     file: TextIO | None = None
     said: float = -math.inf
     slowest: float = 0.0
+    judging: str = ""
     told: float = field(default_factory=time.perf_counter)
 
     def probe(self, at: Mapping[str, Any], phase: str) -> Probe | None:
@@ -123,7 +125,7 @@ class Search:
         worst = self.worst
         gap = "none yet" if worst is None else f"{worst.gap:+.3g} at {_short(worst.at)}"
         failed = f", {len(self.failures)} failed" if self.failures else ""
-        line = f"{self.statement.name}: {self.budget.used:,} probes{failed}, worst gap {gap}"
+        line = f"{self.statement.name}: {self.budget.used:,} probes{failed}, worst gap {gap}{self.judging}"
         if callable(self.progress):
             self.progress(line)
             return

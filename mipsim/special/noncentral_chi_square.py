@@ -202,10 +202,17 @@ def in_padded_blocks(
             left = size - start
             block = SMALL if left <= 4 * SMALL else large
             kept = min(block, left)
-            cut = (np.pad(a[start : start + kept], (0, block - kept), mode="edge") for a in arrays)
+            cut = (_padded(a[start : start + kept], block) for a in arrays)
             parts.append(tuple(np.asarray(out)[:kept] for out in function(*cut)))
             start += kept
     return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
+
+
+def _padded(part: np.ndarray, size: int) -> np.ndarray:
+    """The vector with its last entry repeated up to the size; NumPy's own `pad` takes as long as the function that reads it."""
+    whole = np.full(size, part[-1])
+    whole[: part.size] = part
+    return whole
 
 
 MOST_FREEDOM, MOST_NONCENTRALITY = 1e6, 1e8  # the contour is checked against mpmath up to these

@@ -72,26 +72,26 @@ def _parts(t: float, skewness: float, rows: int) -> tuple[Polynomial, Polynomial
     return out, out**2 - inside**2, correction
 
 
-def mean_expansion(t: float, skewness: float, n: int) -> Polynomial:
+def mean_polynomial(t: float, skewness: float, n: int) -> Polynomial:
     """Y_n of the proof of lemma C.6 as a polynomial in delta_out, with the printed coefficient lambda_3.
 
     Source: Azize & Basu (2025), appendix C.2 (equation above 15).
 
     Examples:
-        >>> print(mean_expansion(1.0, 0.0, 2).coef.round(4))
+        >>> print(mean_polynomial(1.0, 0.0, 2).coef.round(4))
         [-0.5     1.4142 -0.5   ]
     """
     _, difference, correction = _parts(t, skewness, n)
     return 0.5 * difference + correction
 
 
-def subsampled_expansion(t: float, skewness: float, k: int, rho: float) -> Polynomial:
+def subsampled_polynomial(t: float, skewness: float, k: int, rho: float) -> Polynomial:
     """W_n of the proof of theorem 4.2 as a polynomial in delta_out of the k = rho n rows.
 
     Source: Azize & Basu (2025), lemma C.11.
 
     Examples:
-        >>> subsampled_expansion(1.0, 0.0, 10, 0.5).degree()
+        >>> subsampled_polynomial(1.0, 0.0, 10, 0.5).degree()
         4
     """
     _, difference, correction = _parts(t, skewness, k)

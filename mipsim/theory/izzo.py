@@ -150,21 +150,6 @@ def mip_tradeoff(eta: float, slope: float = 2.0) -> PiecewiseLinearTradeOff:
     return PiecewiseLinearTradeOff([0.0, 1.0 - gap, 1.0], [1.0 - gap, 0.0, 0.0])
 
 
-def corollary_10_density_exponent(dimension: int) -> int:
-    """The power d - 1 by which corollary 10's density differs from theorem 9's, d >= 1: ||x||^-(d - 1) exp(-||x||/c).
-
-    X = r U puts a one-dimensional Laplace law on the norm; exp(-||x||/c) in R^d has ||X|| ~ Gamma(d, c) instead, since
-    the surface ||x|| = s grows like s^(d - 1). The two agree for d = 1 only.
-
-    Source: Izzo et al. (2024), corollary 10.
-
-    Examples:
-        >>> corollary_10_density_exponent(1), corollary_10_density_exponent(3)
-        (0, 2)
-    """
-    return whole("dimension", dimension, 1) - 1
-
-
 def corollary_10_eta(c: float, dimension: int) -> float:
     """The largest eta of corollary 10's noise at M = 2 over ALL algorithms: E P(|U_1| < 1/r)/2, r ~ Exponential(c), to about 1e-9.
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 from scipy import optimize
 
-from mipsim._validation import number, one_of, whole
+from mipsim._validation import one_of, whole
 from mipsim.theory.izzo import dp_noise_scale, mip_noise_scale
 
 READINGS = ("proof", "text")
@@ -87,16 +87,15 @@ class Moments:
         return max(0.0, self.square[0] - self.mean[1] ** 2), self.square[1] - self.mean[0] ** 2
 
 
-def moments(n: int, reading: str = "proof", tolerance: float = 1e-3) -> Moments:
+def moments(n: int, reading: str = "proof") -> Moments:
     """Bounds on the first two moments of A, by splitting the subsets on their largest powers.
 
     All subsets that agree in their largest powers have sums in one interval; a group is split until the ends of its
-    interval agree to `tolerance`, or until it holds a negligible part of the moment. The counts are exact integers.
+    interval agree to a thousandth, or until it holds a negligible part of the moment. The counts are exact integers.
 
     Args:
         n: records, 2 to 1000.
         reading: "proof" or "text".
-        tolerance: relative width of a group, > 0.
 
     Examples:
         >>> found = moments(4)  # sums 3, 5, 6 and 6^(-1/2) + 0, 1, 3
@@ -104,9 +103,8 @@ def moments(n: int, reading: str = "proof", tolerance: float = 1e-3) -> Moments:
         [0.65, 0.65]
     """
     s, m = special_sum(n, reading), n // 2
-    width = number("tolerance", tolerance, 0.0, 1.0, low_open=True)
     every = math.comb(n, m)
-    totals = np.zeros((2, 2))
+    low = high = square_low = square_high = 0.0
     # (powers still free, how many of them to take, whole part of the sum so far, its broken part)
     groups = [(n - 1, m, 0, 0.0)]
     if m >= 1:
@@ -116,32 +114,28 @@ def moments(n: int, reading: str = "proof", tolerance: float = 1e-3) -> Moments:
         least = (base + 2**take - 1) + broken
         most = (base + 2**free - 2 ** (free - take)) + broken
         share = math.comb(free, take) / every
-        ends = np.array([share / most, share / least])
-        if most <= least * (1 + width) or max(ends[1], ends[1] / least) < NEGLIGIBLE:
-            totals += ends, ends / np.array([float(most), float(least)])
+        small, large = share / most, share / least
+        if most <= least * (1 + 1e-3) or max(large, large / least) < NEGLIGIBLE:
+            low, high = low + small, high + large
+            square_low, square_high = square_low + small / most, square_high + large / least
             continue
         if take >= 1:
             groups.append((free - 1, take - 1, base + 2 ** (free - 1), broken))
         if take <= free - 1:
             groups.append((free - 1, take, base, broken))
-    (a, b), (c, d) = totals.tolist()
-    return Moments((a, b), (c, d))
+    return Moments((low, high), (square_low, square_high))
 
 
-def mip_wins_from(
-    n: int, sigma: float, constant: float = 6.16, delta: float | None = None
-) -> tuple[float, float]:
+def mip_wins_from(n: int, sigma: float) -> tuple[float, float]:
     """The range (low, high) of eta in (0, 1/2) where the printed MIP noise is below the DP noise; (nan, nan) where there is none.
 
-    MIP is below DP where sensitivity eta^2 > constant^2 sigma log((1 + 2 eta)/(1 - 2 eta)). The ratio of the right
+    MIP is below DP where sensitivity eta^2 > 6.16^2 sigma log((1 + 2 eta)/(1 - 2 eta)). The ratio of the right
     side to eta^2 falls and then rises without bound, so that the range is an interval, cut off by a vanishing one at 1/2;
     high is 1/2 where it cannot be told from it in float64.
 
     Args:
         n: records, 2 to 1000.
         sigma: the standard deviation that the MIP noise is scaled by, > 0.
-        constant: 6.16.
-        delta: a sensitivity > 0 in place of that of the data set.
 
     Source: Izzo et al. (2024), figure 1.
 
@@ -152,10 +146,10 @@ def mip_wins_from(
         >>> mip_wins_from(12, 1.0)
         (nan, nan)
     """
-    largest = sensitivity(n) if delta is None else number("delta", delta, 0.0, low_open=True)
+    largest = sensitivity(n)
 
     def excess(eta: float) -> float:
-        return float(np.log(mip_noise_scale(eta, sigma, constant=constant) / dp_noise_scale(eta, largest)))
+        return float(np.log(mip_noise_scale(eta, sigma) / dp_noise_scale(eta, largest)))
 
     edge = 0.5 - 1e-15  # at 1/2 the DP noise vanishes
     grid = np.concatenate([np.geomspace(1e-12, 0.4, 400), 0.5 - np.geomspace(0.1, 1e-15, 400)[1:]])
@@ -167,16 +161,6 @@ def mip_wins_from(
     low = 0.0 if first == 0 else _root(excess, grid[first - 1], grid[first])
     high = 0.5 if last == len(grid) - 1 else _root(excess, grid[last], min(grid[last + 1], edge))
     return low, high
-
-
-def sufficient_wins(n: int, sigma: float) -> bool:
-    """Whether the noise that suffices (twice sigma in place of the sensitivity) is below the DP noise: 2 sigma < Delta.
-
-    Examples:
-        >>> sufficient_wins(6, 1.0), sufficient_wins(4, 2.0)
-        (True, False)
-    """
-    return 2.0 * number("sigma", sigma, 0.0, low_open=True) < sensitivity(n)
 
 
 def fingerprint_eta(n: int) -> Fraction:

@@ -111,24 +111,6 @@ def symmetrised(j: AbstractTradeOff) -> SampledTradeOff:
     return _hull(alpha, complement, beta, tpr)
 
 
-def symmetrised_below(j: AbstractTradeOff) -> SampledTradeOff:
-    """A lower bound of Symm(j, jinv): the convex hull of what bounds j and jinv from below between their samples.
-
-    Args:
-        j: any trade-off function.
-
-    Examples:
-        >>> j = FoldedGaussianTradeOff(2.0)
-        >>> bool(0 < symmetrised(j).beta(0.01) - symmetrised_below(j).beta(0.01) < 1e-6)
-        True
-    """
-    alpha, complement, beta, tpr = _samples(j)
-    x, gap = _below_chords(alpha, beta)
-    low = np.maximum(np.interp(x, alpha, beta) - gap, 0.0)
-    pairs = zip((alpha, complement, beta, tpr), (x, 1 - x, low, 1 - low), strict=True)
-    return _hull(*(np.concatenate(pair) for pair in pairs))
-
-
 def _samples(j: AbstractTradeOff) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """FPR, 1 - FPR, FNR and TPR, so dense in probits that the chords are near."""
     # From the first probit to the last whose rates float64 tells from 0 and 1.

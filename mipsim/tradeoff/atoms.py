@@ -6,6 +6,7 @@ from functools import singledispatch
 
 import numpy as np
 
+from mipsim._powers import repeated
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
@@ -57,15 +58,15 @@ def _(curve: MixtureTradeOff) -> SampledTradeOff | None:
     return SampledTradeOff.from_points(a, c, b, rho * np.append(inner.tpr, 1.0) + (1.0 - rho) * a)
 
 
-def product(first: Law, second: Law) -> Law | None:
-    """The law of the sum of two independent losses, equal ones merged; None if it has too many atoms.
+def product(first: Law | None, second: Law | None) -> Law | None:
+    """The law of the sum of two independent losses, equal ones merged; None if it has too many atoms, or one of them had.
 
     Examples:
         >>> law = PrivacyLossDistribution([1.0, -1.0], [0.26894142, 0.73105858], [0.73105858, 0.26894142])
         >>> product(law, law).losses.round(9).tolist()
         [2.0, 0.0, -2.0]
     """
-    if first.losses.size * second.losses.size > _LARGEST_PRODUCT:
+    if first is None or second is None or first.losses.size * second.losses.size > _LARGEST_PRODUCT:
         return None
     sums = np.add.outer(first.losses, second.losses).ravel()
     order = np.argsort(-sums, kind="stable")
@@ -86,15 +87,4 @@ def exact_power(law: Law, copies: int) -> Law | None:
         >>> exact_power(law, 5).losses.size
         6
     """
-    result: Law | None = None
-    square: Law | None = law
-    while square is not None:
-        if copies & 1:
-            result = square if result is None else product(result, square)
-            if result is None:
-                return None
-        copies >>= 1
-        if copies == 0:
-            return result
-        square = product(square, square)
-    return None
+    return repeated(law, copies, product)

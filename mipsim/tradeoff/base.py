@@ -61,6 +61,10 @@ def within(name: str, low: float, high: float = math.inf, **how: Any) -> Any:
     return eqx.field(converter=lambda value: number(name, scalar(value), low, high, **how), **default)
 
 
+KNOWN = "a trade-off function known by a formula or an exact law"
+"""What an argument must be that a played curve, which is known up to its band only, cannot stand for."""
+
+
 def inner_curve(name: str) -> Any:
     """A field that holds a trade-off function, or says that it is none.
 
@@ -70,12 +74,12 @@ def inner_curve(name: str) -> Any:
         >>> Same(0.5)
         Traceback (most recent call last):
         ...
-        ValueError: base is float; it must be a trade-off function
+        ValueError: base is float; it must be a trade-off function known by a formula or an exact law
     """
 
     def checked(value: object) -> AbstractTradeOff:
         if not isinstance(value, AbstractTradeOff):
-            raise ValueError(f"{name} is {type(value).__name__}; it must be a trade-off function")
+            raise ValueError(f"{name} is {type(value).__name__}; it must be {KNOWN}")
         return value
 
     return eqx.field(converter=checked)
@@ -87,7 +91,7 @@ def checked_curves(curves: Sequence[object]) -> None:
         raise ValueError("curves is empty; it must hold at least one trade-off function")
     for curve in curves:
         if not isinstance(curve, AbstractTradeOff):
-            raise ValueError(f"curves holds {type(curve).__name__}; every entry must be a trade-off function")
+            raise ValueError(f"curves holds {type(curve).__name__}; every entry must be {KNOWN}")
 
 
 class AbstractTradeOff(eqx.Module, Shown):

@@ -23,7 +23,9 @@ _EQUAL = 1e-13  # relative rounding of the masses of one sample
 _MASS_OF_AN_END = 1e-9  # lighter losses would stretch the grid for a mass that the bracket counts anyway
 _EPS = float(np.finfo(np.float64).eps)
 _COARSE = np.geomspace(1e-3, 1e3, 7)  # orders that are tried in any case
-_LARGEST = 1 << 24  # cells that the sum may take: 128 MiB an array
+_LARGEST = 1 << 24  # cells that the sum may take if fewer are asked for: 128 MiB an array
+_MOST_CELLS = 1 << 24
+_DRIFT = 4  # times the cells asked for that the sum may take: it is rounded up to a power of two, and drifts
 
 
 def compose(
@@ -41,7 +43,7 @@ def compose(
         *curves: at least one; they need not be symmetric.
         copies: how often each is composed, one number for all or one for each, >= 1.
         points: samples of each curve, >= 16.
-        cells: cells of the grid of losses, >= 1024.
+        cells: cells of the grid of losses, 1024 to 2^24; some ten arrays of up to 2 to 4 times as many are held.
 
     Returns:
         A `GaussianTradeOff`, a `SampledTradeOff` (exact), or a `BoundedTradeOff` with the certified bounds.
@@ -59,6 +61,8 @@ def compose(
     checked_curves(curves)
     counts = _counts(copies, len(curves))
     points, cells = whole("points", points, 16), whole("cells", cells, 1024)
+    if cells > _MOST_CELLS:
+        raise ValueError(f"cells is {cells:,}; it must be a whole number from 1,024 to {_MOST_CELLS:,}")
     pairs = _without_blind(_gaussians_together(list(zip(curves, counts, strict=True))))
     if len(pairs) == 1 and (pairs[0][1] == 1 or isinstance(pairs[0][0], GaussianTradeOff)):
         curve, count = pairs[0]
@@ -77,8 +81,8 @@ def compose(
     rounding += sum(e.rounding * count for e, count in enclosures)
     rounding += sum(max(0.0, grid.moved(law)) * count for law, grid, count in [*lower, *upper])
     return BoundedTradeOff(
-        _convolved([(pessimistic(law, grid), count) for law, grid, count in lower], window, step),
-        _convolved([(optimistic(law, grid), count) for law, grid, count in upper], window, step),
+        _convolved([(pessimistic(law, grid), count) for law, grid, count in lower], window, step, cells),
+        _convolved([(optimistic(law, grid), count) for law, grid, count in upper], window, step, cells),
         min(1.0, float(rounding)),
     )
 
@@ -237,7 +241,7 @@ def _grid(law: PrivacyLossDistribution, step: float, cells: int) -> LossGrid:
     return LossGrid(step, max(math.floor(low), -cells), min(math.ceil(high), cells), offset)
 
 
-def _convolved(laws: list[tuple[GridLaw, int]], window: Window, step: float) -> SampledTradeOff:
+def _convolved(laws: list[tuple[GridLaw, int]], window: Window, step: float, cells: int) -> SampledTradeOff:
     """The curve of the sum of independent grid losses, each world by its own FFT.
 
     Each half of the losses is read from the world in which it is common: there the other mass is smaller, and
@@ -247,10 +251,11 @@ def _convolved(laws: list[tuple[GridLaw, int]], window: Window, step: float) -> 
     window = _room(window, laws)
     low, high = math.floor((window.low - offset) / step), math.ceil((window.high - offset) / step)
     size = 1 << (high - low).bit_length()
-    if size > _LARGEST:
+    if size > max(_LARGEST, _DRIFT * cells):
+        more = "more cells or " if cells < _MOST_CELLS else ""
         raise ValueError(
-            f"copies is {max(count for _, count in laws):,}; on a grid of this many losses the sum of so many has an error as large as "
-            "itself: give more cells or fewer copies"
+            f"copies is {max(count for _, count in laws):,}; on a grid of {cells:,} losses the sum of so many has an error as large as "
+            f"itself: give {more}fewer copies"
         )
     spectra = [np.ones(size // 2 + 1, complex), np.ones(size // 2 + 1, complex)]
     kept = [0.0, 0.0]  # log of the mass that does not reveal the world

@@ -1,5 +1,7 @@
 """Corners of a convex polygon, without losing the digits of rare rates."""
 
+from bisect import bisect_left
+
 import numpy as np
 
 Vector = np.ndarray
@@ -92,13 +94,29 @@ def hull_corners(out: np.ndarray, inside: np.ndarray, slack: float = 0.0) -> lis
     outs: list[float] = []
     ins: list[float] = []
     bar = 1.0 + slack
-    for i, (o, p) in enumerate(zip(out.tolist(), inside.tolist(), strict=True)):
-        start = i
+    rises_out, rises_in = out.tolist(), inside.tolist()
+    steeper = (np.flatnonzero(bar * inside[:-1] * out[1:] < inside[1:] * out[:-1]) + 1).tolist()
+    i, alone = (
+        0,
+        True,
+    )  # whether the last edge that is kept is one rise: where nothing merges, stretches are kept at once
+    while i < out.size:
+        if alone:
+            place = bisect_left(steeper, i)
+            stop = steeper[place] if place < len(steeper) else out.size
+            starts.extend(range(i, stop))
+            outs.extend(rises_out[i:stop])
+            ins.extend(rises_in[i:stop])
+            if stop == out.size:
+                break
+            i = stop
+        start, o, p = i, rises_out[i], rises_in[i]
         while outs and bar * ins[-1] * o < p * outs[-1]:  # the earlier edge is less steep: merge
             o, p, start = o + outs.pop(), p + ins.pop(), starts.pop()
         starts.append(start)
         outs.append(o)
         ins.append(p)
+        i, alone = i + 1, start == i
     return [*starts, len(starts) and out.size]
 
 

@@ -3,12 +3,13 @@
 import json
 from decimal import Decimal
 
+import mpmath
 import numpy as np
 import pytest
 
 import mipsim as mi
 from mipsim import referee as rf
-from mipsim.audits.result import down
+from mipsim.audits.result import _epsilon_of_gdp, down
 from mipsim.bands import CurveBand
 
 RNG = np.random.default_rng(0)
@@ -176,7 +177,7 @@ CLUSTERS = {"cluster": np.arange(2000) // 4}
         ({"design": "one-run", **CLUSTERS}, 'which design "one-run" contradicts'),
         ({"design": "clustered"}, 'it has no cluster; design "clustered" needs to know'),
         ({"design": "independent", "guesses": (1, 1)}, "guesses is given for the design 'independent'"),
-        ({"design": "independent", "claim": 1.0}, "claim is float; it must be a trade-off function or text"),
+        ({"design": "independent", "claim": 1.0}, "claim is float; it must be a trade-off function known by a formula or an exact law, or text"),
         ({"design": "independent", "claim": "sigma=1"}, "claim is 'sigma=1'"),
         ({"design": "independent", "confidence": 1.0}, "confidence is 1.0"),
         ({"design": "independent", "confidence": 1e-17}, "confidence is 1e-17; it must be at least 1e-15, and below 1"),
@@ -244,3 +245,18 @@ def test_the_least_and_the_largest_confidence(fewer_draws, confidence: float) ->
             ).mu_lower_bound
             < 3.0
         )  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("mu", [1e-3, 0.1, 1.0, 5.0, 25.0, 45.0])
+@pytest.mark.parametrize("delta", [1e-30, 1e-10, 1e-5, 0.01, 0.3])
+def test_the_epsilon_of_a_lower_bound_of_mu_is_rounded_down(mu: float, delta: float) -> None:
+    """Against 50 digits: mu-GDP has at least the asked delta there, and a smaller one 1e-9 above."""
+    found = _epsilon_of_gdp(mu, delta)
+
+    def exact(epsilon: float) -> mpmath.mpf:
+        e, m = mpmath.mpf(epsilon), mpmath.mpf(mu)
+        return mpmath.ncdf(m / 2 - e / m) - mpmath.exp(e) * mpmath.ncdf(-m / 2 - e / m)
+
+    with mpmath.workdps(50):
+        assert found == 0.0 or exact(found) >= delta
+        assert found > 699.99 or exact(found + 1e-9 * max(1.0, found)) < delta

@@ -1,7 +1,6 @@
 """How often the lower bounds of audits are above the truth, and how near they come to it."""
 
 import math
-import sys
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -10,9 +9,8 @@ from scipy.special import betaincc, ndtri
 from scipy.stats import binom
 
 import mipsim as mi
-from mipsim.bands import CurveBand, approximate_dp, clopper_pearson, gdp, total_variation
+from mipsim.bands import CurveBand, approximate_dp, clopper_pearson, family_bound, gdp, total_variation
 
-MODULE = sys.modules["mipsim.bands.family_bound"]
 DELTA, RISK = 1e-5, 0.05
 FAMILIES = {"mu": gdp(), "epsilon": approximate_dp(DELTA), "advantage": total_variation()}
 
@@ -36,9 +34,9 @@ def bounds_of(curve: mi.EmpiricalTradeOff, names: Sequence[str] = tuple(FAMILIES
     return {name: made[name]() for name in names}
 
 
-def values_of(name: str, n: int) -> MODULE._Values:  # type: ignore[name-defined]
+def values_of(name: str, n: int) -> family_bound._Values:
     """What gives the statistic of n scores in each world."""
-    return MODULE._Values(FAMILIES[name], n, n, float(-ndtri(MODULE._SHARE * RISK)))
+    return family_bound._Values(FAMILIES[name], n, n, float(-ndtri(family_bound._SHARE * RISK)))
 
 
 def rivals(out: np.ndarray, inside: np.ndarray) -> dict[str, np.ndarray]:
@@ -92,9 +90,9 @@ class Ordered:
     ) -> None:
         self.name, self.n, self.curves, self.levels = name, n, curves, levels
         self.values, self.order = values_of(name, n), np.argsort(-levels, kind="stable")
-        self.draws = max(math.ceil(MODULE._FAILURES / RISK), MODULE._LEAST_DRAWS)
+        self.draws = max(math.ceil(family_bound._FAILURES / RISK), family_bound._LEAST_DRAWS)
         ranks = np.arange(1, math.ceil(RISK * self.draws) + 1)
-        self.k = int((betaincc(ranks, self.draws + 1 - ranks, RISK) <= MODULE._UNLUCKY).sum())
+        self.k = int((betaincc(ranks, self.draws + 1 - ranks, RISK) <= family_bound._UNLUCKY).sum())
 
     def bound(self, place: int) -> float:
         return bounds_of(self.curves(int(self.order[place])), [self.name])[self.name]
@@ -107,8 +105,8 @@ class Ordered:
             return self.draws
         rng, theta = np.random.default_rng(0), np.array(-np.inf)
         columns, place_of = np.unique(most[some], return_inverse=True)
-        u = MODULE._order_statistics(rng, self.values.ranks[some], self.n, self.draws)
-        v = MODULE._order_statistics(rng, columns, self.n, self.draws)
+        u = family_bound._order_statistics(rng, self.values.ranks[some], self.n, self.draws)
+        v = family_bound._order_statistics(rng, columns, self.n, self.draws)
         for a_part, b_part in FAMILIES[self.name].forms:
             theta = np.maximum(theta, a_part(u) + b_part(v)[place_of])
         return int((theta.min(axis=0) <= right).sum())
@@ -202,7 +200,7 @@ def test_a_truth_five_per_cent_too_small_would_be_caught(fewer_draws, name: str)
 def test_thresholds_that_are_not_paid_for_would_be_caught(name: str) -> None:
     """The same statistic without its calibration, as if the best threshold were the only one, is wrong far more often."""
     rng, runs, n = np.random.default_rng(1), 150, 300
-    values = MODULE._Values(FAMILIES[name], n, n, float(-ndtri(RISK)))
+    values = family_bound._Values(FAMILIES[name], n, n, float(-ndtri(RISK)))
     missed = 0
     for _ in range(runs):
         curve = curve_of(rng.normal(size=n), rng.normal(size=n))  # of nothing: every bound above 0 is wrong

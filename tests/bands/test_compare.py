@@ -1,11 +1,18 @@
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from mipsim.bands import Comparison, compare_counts
-from mipsim.tradeoff import GaussianTradeOff, LaplaceTradeOff, MixtureTradeOff, PiecewiseLinearTradeOff
+from mipsim.bands import Comparison, EmpiricalTradeOff, compare_counts
+from mipsim.tradeoff import (
+    GaussianTradeOff,
+    LaplaceTradeOff,
+    MixtureTradeOff,
+    PiecewiseLinearTradeOff,
+    compose,
+)
 
 T = np.linspace(-2.0, 3.0, 11)
 
@@ -291,6 +298,21 @@ def test_bad_input(change: dict, words: str) -> None:
     good |= {"claim": GaussianTradeOff(1.0)}
     with pytest.raises(ValueError, match=words):
         compare_counts(**(good | change))
+
+
+def test_a_played_curve_is_told_what_it_lacks() -> None:
+    """It is a trade-off function in name; what is needed is one that is known without chance."""
+    played: Any = EmpiricalTradeOff.from_counts([0.0], [50], 100, [50], 100)
+    words = "is EmpiricalTradeOff; it must be a trade-off function known by a formula or an exact law"
+    for refused in (
+        lambda: compare_counts([50], 100, [50], 100, played),
+        lambda: played.gap_lower_bound(played),
+        lambda: MixtureTradeOff(played, 0.5),
+    ):
+        with pytest.raises(ValueError, match=words):
+            refused()
+    with pytest.raises(ValueError, match="every entry must be a trade-off function known by a formula"):
+        compose(played)
 
 
 @pytest.mark.parametrize("tolerance", [0.0, -1.0, math.nan])

@@ -1,5 +1,5 @@
 import math
-import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 from mipsim.bands import duembgen_wellner
 
-MODULE = sys.modules["mipsim.bands.duembgen_wellner"]
+MODULE = import_module("mipsim.bands.duembgen_wellner")  # of this name the package has the function
 
 
 def chance_of_a_miss(low: np.ndarray, high: np.ndarray) -> float:

@@ -11,16 +11,7 @@ from scipy.special import ndtr
 from mipsim.bands import EmpiricalTradeOff
 from mipsim.tradeoff import GaussianTradeOff
 
-
-@pytest.fixture(autouse=True)
-def no_screen():
-    backend = mpl.get_backend()
-    mpl.use("Agg")
-    yield
-    from matplotlib import pyplot
-
-    pyplot.close("all")
-    mpl.use(backend)
+pytestmark = pytest.mark.usefixtures("no_screen")
 
 
 @pytest.fixture

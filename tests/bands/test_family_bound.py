@@ -1,6 +1,5 @@
 """The calibrated lower bounds: exact miscoverage by enumeration, laws of every kind, and the rivals they must beat."""
 
-import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -8,9 +7,8 @@ import pytest
 from scipy.special import betainccinv, ndtri
 from scipy.stats import binom, laplace, norm
 
-from mipsim.bands import approximate_dp, family_lower_bound, gdp, total_variation
+from mipsim.bands import approximate_dp, family_bound, family_lower_bound, gdp, total_variation
 
-MODULE = sys.modules["mipsim.bands.family_bound"]
 Sampler = Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]]
 
 
@@ -24,7 +22,7 @@ def counts(out: np.ndarray, inside: np.ndarray) -> tuple[np.ndarray, int, np.nda
 @pytest.fixture
 def fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tenth of the draws: proven all the same, and a little looser."""
-    monkeypatch.setattr(MODULE, "_LEAST_DRAWS", 0)
+    monkeypatch.setattr(family_bound, "_LEAST_DRAWS", 0)
 
 
 @pytest.mark.parametrize("risk", [0.05, 0.3])
@@ -40,7 +38,7 @@ def test_the_exact_miscoverage_of_a_binary_score(fewer_draws, family, risk: floa
     for a, b in [(0.5, 0.5), (0.3, 0.3), (0.01, 0.6), (0.6, 0.05), (0.1, 0.1)]:
         theta = max(float(f(np.array(a)) + g(np.array(b))) for f, g in family.forms)
         law = np.outer(binom.pmf(range(n0 + 1), n0, a), binom.pmf(range(n1 + 1), n1, b))
-        assert law[bounds > max(theta, 0.0) + 1e-12].sum() <= risk
+        assert law[bounds > max(theta, 0.0)].sum() <= risk
 
 
 def mu_of(a: np.ndarray, b: np.ndarray) -> float:
@@ -92,12 +90,38 @@ def test_the_bound_holds_for_scores_of_any_law(fewer_draws, name: str) -> None:
 def test_the_best_threshold_without_calibration_would_be_caught() -> None:
     """The same statistic, taken as a bound as it stands at its own level, misses far more often than stated."""
     rng, runs, risk, n = np.random.default_rng(12), 150, 0.05, 300
-    values = MODULE._Values(gdp(), n, n, float(-ndtri(risk)))
+    values = family_bound._Values(gdp(), n, n, float(-ndtri(risk)))
     missed = 0
     for _ in range(runs):
         x, _, y, _ = counts(rng.normal(size=n), rng.normal(1.0, size=n))
         missed += values.largest(x, y) > 1.0
     assert missed > binom.isf(1e-9, runs, risk)
+
+
+@pytest.mark.parametrize(
+    "family", [gdp(), total_variation(), approximate_dp(0.01)], ids=["mu", "v", "epsilon"]
+)
+def test_rounding_leaves_out_no_pair(family, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of equal values some lie below the statistic by rounding: here by errors of the rates as large as are allowed for."""
+    n, exact = 3_000, family_bound._Values(family, 3_000, 3_000, 2.0)
+    quantile = family_bound.betaincinv
+
+    def off(a: np.ndarray, b: np.ndarray, p: float) -> np.ndarray:
+        rate = quantile(a, b, p)
+        return rate + family_bound._RATE * np.minimum(rate, 1.0 - rate) * np.cos(1e3 * a)
+
+    rounded = family_bound._Values(family, n, n, 2.0)
+    monkeypatch.setattr(family_bound, "betaincinv", off)
+    for j in (1, 40, 1_000, 1_700, 2_900):
+        reached = np.full(exact.ranks.size, j)
+        with monkeypatch.context() as patch:
+            patch.setattr(family_bound, "betaincinv", quantile)
+            level = exact.at(reached, 0.0)
+            pairs = [(exact.at(np.full(exact.ranks.size, other), 0.0), other) for other in exact.ranks]
+        for i in range(0, exact.ranks.size, 9):
+            found = rounded.most(float(rounded.at(reached, -1.0)[i]))
+            for values, other in pairs:
+                assert (found[values >= level[i]] >= other).all()
 
 
 def test_a_truth_five_per_cent_larger_is_told_apart(fewer_draws) -> None:

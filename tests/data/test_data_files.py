@@ -1,7 +1,12 @@
 """Data sets are read from the published files, and from no others."""
 
+import gzip
 import importlib
+import io
 import lzma
+import zlib
+from collections.abc import Callable
+from http.client import BadStatusLine, IncompleteRead
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +15,7 @@ import pytest
 from mipsim import data
 from mipsim.data.files import DIRECTORY, DataError
 from mipsim.data.images import cifar_batch, idx_array
+from tests.data.conftest import archive, small_files
 
 LOADERS = {
     "fashion-mnist": data.fashion_mnist,
@@ -123,9 +129,55 @@ def test_a_wrong_download_is_not_kept(small: Path, tmp_path: Path) -> None:
         data.fetch("mnist", small)
 
 
-def test_formats_are_checked() -> None:
-    import gzip
+class BrokenOff(io.BytesIO):
+    """The answer of a server that goes away before its last byte."""
 
+    def read(self, *_: object) -> bytes:
+        raise IncompleteRead(self.getvalue()[:5], 20)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (lambda url, timeout: BrokenOff(b"half of it"), r"IncompleteRead\(5 bytes read, 20 more expected\)"),
+        (lambda url, timeout: (_ for _ in ()).throw(BadStatusLine("")), "BadStatusLine"),
+    ],
+    ids=("broken off", "no HTTP"),
+)
+def test_an_answer_that_is_no_whole_http_is_one_sentence(
+    answer: Callable, words: str, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (small / "adult/adult.data").unlink()
+    monkeypatch.setattr("urllib.request.urlopen", answer)
+    with pytest.raises(DataError, match=rf"adult.data cannot be fetched from file://.*{words}.*SHA-256"):
+        data.fetch("adult", small)
+    assert [path.name for path in (small / "adult").iterdir()] == ["adult.test"]
+
+
+def test_an_archive_that_is_broken_anywhere_is_one_sentence(small: Path, tmp_path: Path) -> None:
+    for path in (small / "cifar10").iterdir():
+        path.unlink()
+    origin, published = tmp_path / "origin/cifar.tar.gz", small_files()["cifar10"]
+    # Before them a member that nobody wants, larger than what is unpacked at once.
+    others = {f"folder__{name.replace('.', '_dot_')}": content for name, content in published.items()}
+    whole = archive(readme=np.random.default_rng(0).bytes(400_000), **others)
+    tar = gzip.decompress(whole)
+    end = max(tar.index(content) for content in published.values())  # where the last member's begins
+    # In the head of a member, in its content, in the padding.
+    for place in (*range(0, 400_000, 50_000), *range(400_000, end, 700)):
+        packer = zlib.compressobj(wbits=31)  # gzip
+        packed = packer.compress(tar[:place]) + packer.flush(zlib.Z_FULL_FLUSH)
+        cut = len(whole) * place // len(tar)
+        for spoilt in (whole[:cut], packed, packed + b"\x07" * 9, packed + b"\0" * 9):  # \7: no such block
+            origin.write_bytes(spoilt)
+            with pytest.raises(DataError, match="nothing of it was kept"):
+                data.fetch("cifar10", small)
+            for path in (small / "cifar10").iterdir():  # those before the break
+                assert path.read_bytes() == published[path.name]
+                path.unlink()
+
+
+def test_formats_are_checked() -> None:
     for wrong in (b"", b"no gzip", gzip.compress(b"\0\0\x09\x01\0\0\0\0"), gzip.compress(b"\0\0\x08\x03\0")):
         with pytest.raises(DataError):
             idx_array(wrong)

@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from scipy.special import ndtr
+from scipy.special import log_ndtr, ndtr, ndtri
 
 import mipsim.exact.bracket as bracket_module
 from mipsim.exact.bracket import bracket
+from mipsim.exact.bracketed import BracketLaw
 from mipsim.exact.density_rows import LaplaceRow, NormalRow
 from mipsim.exact.independent import Independent, Stack, _product
+from mipsim.exact.law import AbstractScoreLaw
 from mipsim.exact.noise import ScoreNoise
 from mipsim.exact.selberg import tail_bounds
 
@@ -57,7 +59,6 @@ def above(noise: ScoreNoise, gap: np.ndarray) -> np.ndarray:
     b = float(scales[0])
     if sd == 0.0:
         return np.where(gap >= 0.0, 0.5 * np.exp(-np.abs(gap) / b), 1.0 - 0.5 * np.exp(-np.abs(gap) / b))
-    from scipy.special import log_ndtr
 
     def half(y: np.ndarray) -> np.ndarray:
         return np.exp(sd**2 / (2 * b**2) - y / b + log_ndtr(y / sd - sd / b))
@@ -189,7 +190,10 @@ FAULTS: dict[str, tuple[str, Any]] = {
         "mipsim.exact.noise.ScoreNoise.on_axis",
         lambda self, t: self.parts[0].on_axis(t) if self.parts else (0.0 * t, 0.0 * t),
     ),
-    "tails cut unaccounted": ("mipsim.exact.bracket.trimmed", lambda stacks: (_cut(stacks), np.zeros(2))),
+    "tails cut unaccounted": (
+        "mipsim.exact.bracket.without_faint",
+        lambda stacks: (_cut(stacks), np.zeros(2)),
+    ),
 }
 PRODUCT = _product
 
@@ -227,3 +231,35 @@ def test_no_score_is_infinite_but_where_the_terms_are() -> None:
         assert low[1] == high[1] == found.estimate(ends, world)[1] == 0.0
         assert found.estimate(ends, world)[0] == total.finite[world]
         assert low[0] <= total.finite[world] <= high[0]
+
+
+class Counted(AbstractScoreLaw):
+    """A normal law whose own thresholds are off, and the most values that were asked for at once."""
+
+    most = 0
+
+    def log_tail(self, threshold, *, inside, upper):
+        self.most = max(self.most, np.size(threshold))
+        z = np.asarray(threshold, float) - inside
+        return log_ndtr(-z if upper else z)
+
+    def threshold_at(self, alpha):
+        return -ndtri(np.asarray(alpha, float)) + 0.01
+
+    @property
+    def error_bound(self):
+        return 1.0
+
+
+def test_a_threshold_takes_few_values_of_the_other_law() -> None:
+    """Its tails cost thousands of numbers each: a grid of them would not fit into memory."""
+    nothing = Stack(np.zeros((1, 1)), np.ones((2, 1, 1)), np.ones((2, 1), int))
+    guess = Counted()
+    law = BracketLaw(bracket(Independent((nothing,), np.array([0.0, 1.0]), noise_of(normal=1.0))), guess)
+    alpha = np.array([0.01, 0.3, 0.9])
+    found = law.threshold_at(alpha)
+    assert guess.most <= alpha.size
+    assert law.bounds.grid.size > 1000
+    assert (law.sf(found, inside=False) <= alpha * (1 + 1e-12)).all()
+    assert (law.sf(found - 1e-9, inside=False) > alpha).all()
+    np.testing.assert_allclose(found, -ndtri(alpha), atol=1e-9)

@@ -14,7 +14,7 @@ from scipy.stats import binom, laplace, norm
 
 import mipsim as mi
 from mipsim.exact import exact_law
-from mipsim.exact.binomial import binomial_error, binomial_table, one_trial_less
+from mipsim.exact.binomial import binomial_error, binomial_probabilities, one_trial_less
 from mipsim.exact.density_rows import ExponentialRow, LaplaceRow, NormalRow, UniformRow
 from mipsim.exact.discrete_rows import AtomsRow, BernoulliRow
 from mipsim.exact.inversion import InvertedLaw
@@ -285,7 +285,7 @@ def test_rounding_of_cumulants_is_bounded(name: str) -> None:
 
 def test_binomial_tables_are_right_to_their_bound() -> None:
     for n, p in ((1, 0.3), (2, 0.999), (50, 0.5), (400, 0.25), (400, 1e-4), (300, 1e-12)):
-        table = binomial_table(n, np.array([p]), np.zeros(1), n + 1)[0]
+        table = binomial_probabilities(n, np.array([p]), np.zeros(1), n + 1)[0]
         with mp.workdps(40):
             q = mp.mpf(p)
             exact = [mp.binomial(n, k) * q**k * (1 - q) ** (n - k) for k in range(n + 1)]
@@ -302,7 +302,7 @@ def test_pairs_of_counts_are_quiet_where_they_say() -> None:
     n, d = 60, 400
     p = rng.uniform(0.3, 0.7, d)
     count = np.arange(1.0, n + 1)
-    table = binomial_table(n, p, np.ones(d), n)
+    table = binomial_probabilities(n, p, np.ones(d), n)
     values = np.log(count / (n * p[:, None]))
     phases = pair_phases(values, table, np.ones(d), np.ones(d), (-0.2, 0.2))
     assert phases is not None
@@ -326,7 +326,7 @@ def test_pairs_are_pooled_over_coordinates_that_begin_at_other_counts(odd: float
     p = rng.uniform(0.3, 0.7, d)
     first = np.floor(n * p) - 30.0
     count = first[:, None] + np.arange(61)
-    table = binomial_table(n, p, first, 61)
+    table = binomial_probabilities(n, p, first, 61)
     rises = rng.random(d) < 0.5
     values = np.where(
         rises[:, None], np.log(count / (n * p[:, None])), np.log((n - count) / (n * (1 - p[:, None])))

@@ -12,6 +12,7 @@ import scipy.stats
 import mipsim as mi
 from mipsim._precision import exact_scope
 from mipsim.exact import AbstractScoreLaw, exact_law
+from mipsim.exact.contours import Contour
 from mipsim.exact.enumeration import mean_game, roc_vertices
 
 stats: Any = scipy.stats
@@ -205,3 +206,21 @@ def test_other_bad_input_is_refused() -> None:
     curve = mi.FixedTarget(MEAN, mi.Bernoulli(P), 4, Z).exact(mi.ScalarProduct([0.0, 0.5]))
     with pytest.raises(ValueError, match=r"alpha is 1\.5"):
         curve.beta(1.5)
+
+
+def test_many_thresholds_are_looked_at_in_batches(monkeypatch) -> None:
+    """The numbers are the same; all at once they would need as many waves as thresholds times nodes."""
+    data = mi.Laplace(0.0, [1.0, 2.0, 3.0])
+    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=5, target=[1.0, -2.0, 5.0])
+    law = game.exact(mi.CovarianceScore(data, n=5)).law
+    x = np.linspace(-3.0, 3.0, 501)
+    whole = law.logsf(x, inside=True)
+    sizes: list[int] = []
+    waves = Contour._waves
+    monkeypatch.setattr("mipsim.exact.inversion._BLOCK", 2**10)
+    monkeypatch.setattr(
+        Contour, "_waves", lambda self, y, world: (sizes.append(y.size), waves(self, y, world))[1]
+    )
+    np.testing.assert_array_equal(law.logsf(x, inside=True), whole)
+    assert max(sizes) <= 2**10
+    assert sum(sizes) == x.size

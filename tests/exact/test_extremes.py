@@ -16,7 +16,7 @@ from scipy.stats import binom, laplace, norm
 import mipsim as mi
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractLinearAttack
 from mipsim.exact import exact_law
-from mipsim.exact.atoms import merged
+from mipsim.exact.atoms import without_ties
 from mipsim.exact.bracketed import BracketLaw
 from mipsim.exact.contours import find_saddlepoints
 from mipsim.exact.discrete_rows import BernoulliRow
@@ -186,7 +186,7 @@ def test_scales_far_apart(tiny: float) -> None:
 
 
 def test_a_chain_is_split_where_it_is_wider_than_allowed() -> None:
-    table = merged(1.0 + 0.9e-12 * np.arange(10.0), np.full(10, 0.1), np.full(10, 0.1))
+    table = without_ties(1.0 + 0.9e-12 * np.arange(10.0), np.full(10, 0.1), np.full(10, 0.1))
     assert table.values.size == 5
     assert 0.0 < table.moved <= 1.1e-12
     assert table.out.sum() == pytest.approx(1.0)

@@ -1,5 +1,6 @@
 """Figures on real data: drawn from digits in place of the published images, and passed over in one sentence where data are missing."""
 
+import importlib
 from pathlib import Path
 
 import numpy as np
@@ -23,9 +24,8 @@ def test_it_is_drawn(
     name: str, digits: gradients.Victim, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(0)
-    few = mi.ShrunkMoments(rng.normal(size=(50, 6))), rng.normal(size=(40, 6))
-    for place in (gradients, leemann_fig2b):
-        monkeypatch.setattr(place, "adult_gradients", lambda seed: few)
+    few = {d: (mi.ShrunkMoments(rng.normal(size=(50, d))), rng.normal(size=(40, d))) for d in (6, 7)}
+    monkeypatch.setattr(gradients, "adult_gradients", lambda seed: few[7 if seed == 3 else 6])
     for which in gradients.VICTIMS:
         monkeypatch.setitem(gradients.VICTIMS, which, lambda: digits)
     monkeypatch.setattr(runner, "run", normal_counts)
@@ -41,6 +41,9 @@ def test_it_is_drawn(
     for row in rows:
         if row.get("band_low"):
             assert float(row["band_low"]) <= float(row.get("tpr") or row["y"]) <= float(row["band_high"])
+    if name == "leemann_fig2b":  # of five models one has another rank, and a bound of its own
+        assert "vary along 6 or 7 axes" in caption
+        assert {row["curve"] for row in rows if row["theory"]} == {"model=0", "model=3", "mu=1.14"}
     if name == "azize_fig7":
         assert sum(int(row["images"]) for row in rows if row["panel"] == "a") == len(digits.pool)
     if name == "azize_fig8":
@@ -61,3 +64,21 @@ def test_missing_data_stop_no_other_figure(
     assert len(told.err.splitlines()) == 1
     assert "leemann_table5:" in told.out
     assert not list(tmp_path.glob("azize_fig7*"))
+
+
+def test_a_figure_that_lacks_scikit_learn_is_passed_over_before_its_games(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = importlib.import_module
+
+    def absent(name: str, *rest):
+        if name.startswith("sklearn"):
+            raise ModuleNotFoundError("No module named 'sklearn'", name="sklearn")
+        return plain(name, *rest)
+
+    monkeypatch.setattr(importlib, "import_module", absent)
+    monkeypatch.setattr(runner, "run", lambda *_, **__: pytest.fail("a panel was played"))
+    assert command.main(["kaissis_fig3", "leemann_table5", "--out", str(tmp_path)]) == 2
+    told = capsys.readouterr()
+    assert told.err.startswith("kaissis_fig3 is not drawn: the diabetes data need the package sklearn")
+    assert "leemann_table5:" in told.out

@@ -1,5 +1,10 @@
 """Games on the gradients of a network at real records: one number a record gives the law of the game on all of its coordinates."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
@@ -58,7 +63,7 @@ def test_one_number_a_record_plays_the_same_games() -> None:
     assert not (np.roll(whole.out, 1) == reduced.out).all()
 
 
-def test_a_study_has_the_same_bits_on_any_number_of_threads() -> None:
+def test_a_study_has_the_same_bits_on_any_number_of_threads_of_blas() -> None:
     """What the threads of BLAS do to the last bits must not reach the data of a run, by whose digest its counts are known."""
     made = []
     for threads in (1, 2):
@@ -66,6 +71,29 @@ def test_a_study_has_the_same_bits_on_any_number_of_threads() -> None:
             made.append(victim("digits", DIGITS, convolutions=False, part="trained", references=200))
     assert made[0].scores.tobytes() == made[1].scores.tobytes()
     assert made[0].mahalanobis.tobytes() == made[1].mahalanobis.tobytes()
+
+
+STUDY = """
+import hashlib, os, sys
+if sys.argv[1] == "one":
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])  # before XLA counts the cores
+from mipsim import data
+from sims.gradients import victim
+found = victim("digits", data.digits(), convolutions=False, part="trained", references=200)
+print(hashlib.sha256(found.scores.tobytes() + found.mahalanobis.tobytes()).hexdigest())
+"""
+
+
+@pytest.mark.skipif(len(getattr(os, "sched_getaffinity", lambda _: ())(0)) < 2, reason="it takes two cores")
+def test_a_study_has_the_same_bits_on_one_core_and_on_all() -> None:
+    """XLA takes as many threads as there are cores: the sums within one gradient must not depend on them, as those of a training may."""
+    root = Path(__file__).parents[2]
+    made = [
+        subprocess.run([sys.executable, "-c", STUDY, cores], cwd=root, check=True, capture_output=True)
+        for cores in ("one", "all")
+    ]
+    assert made[0].stdout == made[1].stdout
+    assert len(made[0].stdout.split()) == 1
 
 
 def test_algorithm_3_orders_targets_on_real_gradients() -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from mipsim import nn
+from mipsim.nn import training
 
 RNG = np.random.default_rng(20_230_601)
 IMAGES, KINDS = RNG.normal(size=(13, 8, 8, 3)).astype(np.float32), RNG.integers(0, 4, 13)
@@ -112,6 +113,28 @@ def test_bad_input_is_said() -> None:
         nn.per_example_gradients(network, network.start(0), IMAGES, KINDS, part="first")
     with pytest.raises(ValueError, match="divisible by 8"):
         nn.convolutional((12, 8, 3))
+
+
+def test_a_training_that_overflows_stops_and_keeps_its_last_good_state(tmp_path: Path) -> None:
+    network, path = NETWORKS["linear"], tmp_path / "state.npz"
+    arguments = {"network": network, "x": IMAGES, "y": KINDS, "batch": 4, "optimiser": "sgd"}
+    with pytest.raises(ValueError, match=r"rate is 1e\+38; the parameters are not finite in epoch 1: give"):
+        nn.train(**arguments, epochs=3, rate=1e38, checkpoint=path)
+    assert not path.exists()
+    nn.train(**arguments, epochs=2, rate=0.1, checkpoint=path)
+    kept = path.read_bytes()
+    held = network.flat(network.start(0)).at[0].set(np.inf)
+    with pytest.raises(ValueError, match="start holds parameters that are not finite"):
+        nn.train(**arguments, epochs=3, rate=0.1, start=network.with_flat(network.start(0), held))
+    plain = training._epoch
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training, "_epoch", lambda *args: (plain(*args)[0] * np.nan, plain(*args)[1]))
+        with pytest.raises(
+            ValueError, match=rf"not finite in epoch 3; checkpoint {path} keeps those of epoch 2"
+        ):
+            nn.train(**arguments, epochs=4, rate=0.1, checkpoint=path)
+    assert path.read_bytes() == kept
+    assert np.isfinite(network.flat(nn.train(**arguments, epochs=4, rate=0.1, checkpoint=path))).all()
 
 
 @pytest.mark.parametrize("package", ["flax", "optax"])

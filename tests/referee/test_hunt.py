@@ -15,6 +15,7 @@ import pytest
 import mipsim as mi
 from mipsim import referee as rf
 from mipsim._files import lock
+from mipsim.referee import hunting
 from mipsim.referee.budget import budget_of
 from mipsim.referee.point import FIRST_GAMES, PROBE_GAMES
 
@@ -184,6 +185,27 @@ def test_a_probe_that_takes_longer_than_the_budget_is_made_and_said() -> None:
     assert len(found.probes) == len(found.judged) == 1
     assert re.search(r"; one probe took \S+ s, more than the whole budget$", found.how)
     assert len(hunted(statement(), "0.000001s").probes) == 1
+
+
+def test_judging_that_outlasts_the_budget_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not cut short: the same finalists are judged, by all their games, as without a clock."""
+    plain = hunting.judge_point
+    told: list[str] = []
+
+    def slow(*args, **how):
+        time.sleep(0.6)
+        return plain(*args, **how)
+
+    monkeypatch.setattr(hunting, "judge_point", slow)
+    found = rf.hunt(statement(), "0.3s", progress=told.append)
+    assert len(found.judged) == hunting.FINALISTS
+    assert found.verdict is rf.Verdict.CONFIRMED
+    seconds = re.search(r"; judging went on for (\S+) s after the budget$", found.how)
+    assert seconds is not None
+    assert 1.5 < float(seconds[1]) < found.seconds
+    assert told[-1].endswith("judging 4 of 4 points")
+    monkeypatch.undo()
+    assert "after the budget" not in hunted(statement(), "40 probes").how
 
 
 def test_probes_that_fail_are_recorded_and_stop_nothing() -> None:

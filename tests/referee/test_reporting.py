@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -117,3 +118,22 @@ def test_gaps_of_two_units_are_never_compared(tmp_path):
     text = rf.report(outcome, tmp_path).read_text("utf-8")
     assert "9 probit" in text
     assert "900 ratio" in text
+
+
+def test_a_gap_that_is_no_number_moves_no_rank() -> None:
+    """Gaps of several units are ranked among their own; a NaN among them would leave them unsorted."""
+    mixed = rf.Statement(
+        name="mixed",
+        says="x <= 0",
+        source="nobody",
+        kind=rf.Bound(),
+        domain={"x": rf.Real(0.0, 9.0), "big": rf.Choice(False, True)},
+        claimed=lambda big: rf.Number(0.0, unit="ratio" if big else "probit"),
+        truth=lambda x, big: rf.Number(100.0 * x if big else x),
+        points=[{"x": x, "big": big} for x in (8.0, 5.0, 7.0, 1.0, 6.0) for big in (False, True)],
+    )
+    outcome = rf.judge(mixed, samples=0)
+    judged = [replace(one, gap=math.nan) if one.parameters["x"] == 5.0 else one for one in outcome.judged]
+    holed = replace(outcome, judged=tuple(judged))
+    fewer = replace(outcome, judged=tuple(one for one in judged if not math.isnan(one.gap)))
+    assert importance(holed) == importance(fewer)

@@ -83,9 +83,9 @@ def test_the_moment_lemmas_agree_with_summation_over_the_law(rho):
     k = n if rho is None else round(rho * n)
     t, skew = (1 - p) / np.sqrt(p * (1 - p)), (1 - 2 * p) / np.sqrt(p * (1 - p))
     polynomial = (
-        azize_moments.mean_expansion(t, skew, n)
+        azize_moments.mean_polynomial(t, skew, n)
         if rho is None
-        else azize_moments.subsampled_expansion(t, skew, k, rho)
+        else azize_moments.subsampled_polynomial(t, skew, k, rho)
     )
     central = np.array([((1 - p) * (-p) ** r + p * (1 - p) ** r) for r in range(9)])
     s = np.arange(k + 1)

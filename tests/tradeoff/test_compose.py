@@ -1,5 +1,6 @@
 """Composition against closed forms, binomials, quadrature and properties."""
 
+from importlib import import_module
 from itertools import pairwise
 
 import numpy as np
@@ -200,6 +201,7 @@ def test_the_masses_that_reveal_the_world() -> None:
         ({"copies": [1, 2]}, "copies has 2 entries; it must have one per curve, 1"),
         ({"points": 2}, "points is 2"),
         ({"cells": 10}, "cells is 10"),
+        ({"cells": (1 << 24) + 1}, "cells is 16,777,217; it must be a whole number from 1,024 to 16,777,216"),
     ],
 )
 def test_bad_input(arguments: dict, words: str) -> None:
@@ -261,5 +263,21 @@ def test_the_bounds_hold_where_the_sum_drifts_on_the_grid(sigma: float, rate: fl
 
 
 def test_more_copies_than_a_grid_can_hold_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"copies is 1,000,000,000,000; on a grid of this many losses"):
+    with pytest.raises(
+        ValueError,
+        match=r"copies is 1,000,000,000,000; on a grid of 1,024 losses .*: give more cells or fewer copies",
+    ):
         compose(LaplaceTradeOff(1e-3).subsampled(0.5), copies=10**12, cells=1024, points=64)
+
+
+def test_all_cells_that_are_allowed_can_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sum takes up to four times as many: the limit where none are asked for must not refuse them."""
+    module = import_module("mipsim.tradeoff.compose")  # of this name the package has the function
+    curve, expected = LaplaceTradeOff(0.1), compose(LaplaceTradeOff(0.1), copies=10, cells=1 << 13)
+    monkeypatch.setattr(module, "_LARGEST", 1 << 13)
+    monkeypatch.setattr(module, "_MOST_CELLS", 1 << 13)
+    assert (compose(curve, copies=10, cells=1 << 13).beta(ALPHA) == expected.beta(ALPHA)).all()
+    with pytest.raises(
+        ValueError, match=r"on a grid of 8,192 losses .* as large as itself: give fewer copies"
+    ):
+        compose(curve.subsampled(0.5), copies=10**12, cells=1 << 13, points=64)

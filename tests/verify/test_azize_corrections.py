@@ -41,6 +41,40 @@ def test_the_parity_and_the_digits_give_the_target_away():
     assert by_digits().endswith("FPR 0.000 and TPR 1.000")
 
 
+def test_without_lots_at_ties_the_ratio_has_no_test_of_level_alpha_where_m_is_0():
+    n = 100  # records and coordinates; the values 1, which the target lacks, have probability n^-4
+    terms = binomial_terms(n, n**-4.0, 0, 1)
+    assert (np.diff(terms.ratio) < 0).all()  # no output has a larger ratio than that without any 1
+    silent = [float(world[0]) ** n for world in (terms.out, terms.out * np.exp(terms.ratio))]
+    assert min(silent) > 1 - 2 * n**-2
+    # A threshold that rejects that output has a level near 1; one that does not, and so has no level above 0, has no power.
+
+
+def test_a_reference_that_is_drawn_anew_may_help_the_scalar_product_at_few_rows():
+    n, alpha = 2, 1e-3
+    root, shift = np.sqrt(n / (n - 1)), 0.1 / np.sqrt(n)
+    power = stats.norm.cdf(root * (stats.norm.ppf(np.array([alpha, 2 * alpha])) + shift))
+    # Half of the references are near the target, and their scores below every threshold but for a negligible probability.
+    assert power[1] / 2 > 1.8 * power[0]
+    rng, games = np.random.default_rng(6), 4_000_000
+    rates = []
+    for target in (0.0, 0.1):  # out, in
+        rows = rng.normal(size=games) / np.sqrt(2) if not target else (target + rng.normal(size=games)) / 2
+        weight = np.where(rng.random(games) < 0.5, 1.0, 1e-6)
+        rates.append((weight * rows > stats.norm.isf(2 * alpha) / np.sqrt(2)).mean())
+    for seen, exact in zip(rates, (alpha, power[1] / 2), strict=True):
+        assert seen == pytest.approx(exact, abs=6 * np.sqrt(exact / games))  # failure probability 1e-8
+
+
+def test_the_average_after_outliers_are_removed_needs_the_divisor_n():
+    points = np.array([-1.0, -1.0, 1.0, 1.001])
+    for freedom, rises in ((0, True), (1, False)):
+        before = ((points - points.mean()) ** 2 / points.var(ddof=freedom))[:3].mean()
+        rest = points[:3]
+        after = ((rest - rest.mean()) ** 2 / rest.var(ddof=freedom)).mean()
+        assert bool(after > before) is rises
+
+
 def test_the_pooled_score_has_the_law_of_drawn_sums():
     aim = Aim("exponential", -1.5, 0.7, 1.0)
     law, n = pooled(aim, 50), 50

@@ -9,6 +9,7 @@ import pytest
 
 from mipsim import referee as rf
 from mipsim.referee.outcome import is_judged
+from mipsim.referee.reporting import pictures
 from verify.judge import SAMPLES, SCALES, Setting, judge, judge_all, points_of, risk_of
 from verify.register import REGISTER, statement_of
 
@@ -96,6 +97,23 @@ def test_processes_begin_at_both_ends(make):
     assert set(met[:2]) == {"a", "d"}
 
 
+def test_an_idle_thread_takes_over_the_last_of_a_family(make):
+    waiting = threading.Barrier(2)
+    met: list[str] = []
+
+    def truth(x: float, name: str) -> float:
+        if name not in met:
+            met.append(name)
+            if name in ("a", "c"):
+                waiting.wait(timeout=60)
+        return x
+
+    family = [make(name, truth=partial(truth, name=name)) for name in "abc"]
+    found = [outcome.statement.name for outcome in judge_all([family], SETTING, workers=2)]
+    assert set(met[:2]) == {"a", "c"}
+    assert sorted(found) == ["a", "b", "c"]
+
+
 def test_the_outcomes_are_those_of_one_thread(sound):
     alone = {name: judge(one, SETTING).gap for name, one in sound.items()}
     for workers in (1, 3):
@@ -104,17 +122,21 @@ def test_the_outcomes_are_those_of_one_thread(sound):
 
 
 def test_the_outcomes_of_processes_are_those_of_this_one():
-    """A lost process costs the statement that it judged, which is told, and no other."""
+    """So are the pictures. A lost process costs the statement that it judged, which is told, and no other."""
     names = ["kaissis-lemma-9", "leemann-rem-5.1-mean"]
     for find in (statement_of, lose_lemma_9):
-        found = judge_all([[REGISTER[name]] for name in names], SETTING, workers=2, find=find)
+        found = judge_all([[REGISTER[name]] for name in names], SETTING, workers=2, find=find, draw=True)
         gaps = {outcome.statement.name: outcome for outcome in found}
         for name in names:
             if find is lose_lemma_9 and name == names[0]:
                 assert "was lost" in gaps[name].failures[0].error
                 assert not is_judged(gaps[name])
+                assert pictures.kept(gaps[name]) is None
             else:
-                assert gaps[name].gap == judge(REGISTER[name], SETTING).gap
+                here = judge(REGISTER[name], SETTING)
+                assert gaps[name].gap == here.gap
+                assert pictures.kept(gaps[name]) == pictures.keep(here)
+                assert any(pictures.keep(here))
 
 
 def lose_lemma_9(name: str) -> rf.Statement:

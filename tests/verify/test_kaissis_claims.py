@@ -226,6 +226,18 @@ def test_what_one_test_loses_is_known_where_nearly_all_is_rejected(noise, second
         assert -lost.value == pytest.approx(1 - (kept - missed) / (kept * -np.expm1(-s)), rel=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("delta", "alpha"), [(0.1, 0.95), (3.0, 0.9999), (7.0, 0.999), (12.0, 0.99), (15.0, 0.9999)]
+)
+def test_rounding_of_thousands_of_cells_is_allowed_for(delta: float, alpha: float) -> None:
+    """Laplace noise, shifts of delta and -delta: the test keeps |z| <= a, whose rates are elementary functions."""
+    lost, kept = share_kept("Laplace", delta, -1.0, alpha), 1.0 - alpha
+    reach = np.sinh(-np.log1p(-kept))
+    of_advantage = 1.0 - (kept - np.exp(-delta) * reach) / (kept * -np.expm1(-delta))
+    assert -lost.high <= max(of_advantage, 1.0 - kept / reach) <= -lost.low
+    assert lost.error < 0.01 * -lost.value
+
+
 def test_what_one_test_loses_lies_between_bounds_that_finer_cells_keep(monkeypatch):
     at = {"noise": "Gaussian", "delta": 1.0, "second": -0.4, "alpha": 0.3}
     finest = share_kept(**at)

@@ -193,6 +193,31 @@ def test_the_bound_falls_in_k():
         assert all((second <= first + 1e-12).all() for first, second in pairwise(curves))
 
 
+def test_noise_hides_correlated_gradients_less_than_equation_8_says():
+    """Coordinates of variance C^2 = 1 with correlation .9: along (1, 1) the variance is 1.9, so that fewer rows come from the noise."""
+    n, tau, along, k = 1000, 1000**-0.5, 1.9, 50.0
+    claimed = leemann.step_tradeoff(2, leemann.effective_rows(n, tau, 1.0), k)
+    one_direction = leemann.step_tradeoff(1, leemann.effective_rows(n, tau, along**0.5), k)
+    assert curve_gap(one_direction, claimed, "one direction").high > 0.02
+    in_every_direction = leemann.step_tradeoff(2, leemann.effective_rows(n, tau, along**0.5), k)
+    assert curve_gap(one_direction, in_every_direction, "C^2 = 1.9").high < 0.0
+
+
+def test_batches_that_show_who_joined_pass_equation_10():
+    """A stranger joins in the world out as the target does in the world in, and the count of a batch shows it."""
+    s, rate, steps, alpha = 0.5, 0.05, 400, 0.05
+    joined = np.arange(steps + 1)
+    missed = binom.pmf(joined, steps, rate) @ ndtr(-ndtri(alpha) - s * joined**0.5)
+    assert missed < 0.5 * GaussianTradeOff(leemann.long_run_mu(s, rate * steps**0.5)).beta(alpha)
+
+
+def test_drawn_targets_of_k_equals_d_are_exposed_at_low_rates():
+    """Their ratio is unbounded; that of one target is not."""
+    d, n = 50, 50
+    for alpha in (1e-6, 1e-3):
+        assert laws.drawn_target_curve(d, n).beta(alpha) < leemann.step_tradeoff(d, n, float(d)).beta(alpha)
+
+
 def test_the_long_run_curve_is_the_composition():
     alpha = np.array([1e-3, 0.05, 0.5, 0.9])
     for mu, rate, steps in ((0.5, 0.05, 1024), (1.0, 0.02, 2048)):

@@ -1,10 +1,10 @@
 """When the expansion behind theorem 3.1 holds: the conditions of its corrections, their proof, and what fails without."""
 
 REGULAR = (
-    "every coordinate is (B) Bernoulli(p_j), any p_j in (0, 1), with z_j in {0, 1} and max t_j^2/n -> 0 over these coordinates, or "
+    "the coordinates are independent, and each is (B) Bernoulli(p_j), any p_j in (0, 1), with z_j in {0, 1} and max t_j^2/n -> 0 over these coordinates, or "
     "(D) of a law whose standardised version X has E|X|^(4 + delta) <= M and an N-fold convolution with a density <= B, "
-    "with delta > 0, N, B and M the same for all coordinates and sizes, and any real z_j; d/n is bounded and "
-    "m* = lim (1/n) sum_j t_j^2 exists"
+    "with delta > 0, N, B and M the same for all coordinates and sizes, and any real z_j; as n grows d/n is bounded and "
+    "m* = lim (1/n) sum_j t_j^2 exists and is finite"
 )
 """In words for a statement; t_j = (z_j - mu_j)/sigma_j."""
 
@@ -49,19 +49,23 @@ SUM = (
     "Lindeberg. Le Cam's first lemma (van der Vaart 1998, lemma 6.4) makes H1 contiguous to H0, so equation 5 holds there too, "
     "and his third (theorem 6.6) gives l_n => N(+m*/2, m*) under H1. Then TV = E_out(1 - exp l_n)^+ tends to "
     "2 Phi(sqrt(m*)/2) - 1, and where m* > 0 the limit laws are continuous, so that level and power at each threshold, and the "
-    "optimal curve uniformly, tend to those of N(-+m*/2, m*). At m* = 0 the total variation tends to 0 and no one threshold "
-    "serves all levels. "
+    "optimal curve uniformly, tend to those of N(-+m*/2, m*). At m* = 0 the total variation tends to 0, so that level and "
+    "power of every test tend to each other, but no one threshold serves all levels, and without lots at ties some are out of reach: with "
+    "p_j = n^-4, z_j = 0 and d = n all sums are 0 but for a probability of n^-2, the ratio has one value, and the largest power of its "
+    "thresholds of level at most alpha < 1 tends to 0, not alpha. "
 )
 
 FAILS = (
-    "No condition can go. Off the lattice: a target in (0, 1) of Bernoulli data makes the sum a number that no data set without it "
+    "What fails without them. Off the lattice: a target in (0, 1) of Bernoulli data makes the sum a number that no data set without it "
     "gives. Cramer's condition is too little: the Cantor law has it (|f(u)| <= cos(pi/6) for |u| >= pi/2), but every sum of "
     "Cantor records is singular and the two worlds are mutually singular at every n, for almost every target: with "
     "f = E exp(2 pi i X) = .371, the mean of exp(2 pi i 3^k (S - z)) over k tends to f^(n+1) out and f^(n-1) in. One lattice with "
     "the target on it is too little where it is not uniform: values 0, 1, 2 with P(1) = 1/(8j) and target 1 = mu_j have bounded "
     "standardised moments and t = 0, but the parity of coordinate n's sum gives the target away. Rationally independent atoms let the sum "
     "count the target's own atom, which leaks (1/p - 1)/n > t^2/n. A coordinate with t^2/n not small and one rare value stays "
-    "Poisson. "
+    "Poisson. So does, in part, a density without bounded moments: N(0, 1/2) and, with probability 1/n, a jump of +-sqrt(n/2), one coordinate "
+    "with t^2/n = m. Without a bound on d/n the second order counts: Gaussian data with z = mu have m = 0, but the variances n and n - 1 of their "
+    "sums differ by a divergence of 1/(4n^2), which d = n^2 coordinates show. "
 )
 
 MEAN = BERNOULLI + DENSITY + SUM + FAILS

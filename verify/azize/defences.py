@@ -135,7 +135,7 @@ STATEMENTS = (
     NOISE,
     NOISE.corrected(
         says=NOISY
-        + " Where gamma_j / sigma_j >= c > 0 and the standardised (4 + delta)-th moments are bounded, both for all coordinates and "
+        + " Where the coordinates are independent, C_gamma is diagonal, gamma_j / sigma_j >= c > 0 and the standardised (4 + delta)-th moments are bounded, both for all coordinates and "
         "sizes, d/n is bounded and m tends to a limit (> 0 where a threshold is named); for every target, on the support or off, "
         "and whatever the shape of the data.",
         where=lambda **at: at["extra"] == "none" and NOISE.call("where", at),
@@ -152,7 +152,7 @@ STATEMENTS = (
     ),
     SUBSAMPLE,
     SUBSAMPLE.corrected(
-        says="Mean of k = rho n rows drawn without replacement: the optimal power tends to "
+        says="Mean of k = rho n rows drawn without replacement, rho in (0, 1) fixed as n grows: the optimal power, with ties decided by lot, tends to "
         f"rho Phi(z_alpha + sqrt(m*/rho)) + (1 - rho) alpha. Where {REGULAR}.",
         claimed=lambda **at: formula(False, **at),
         control=rf.Control(SUBSAMPLE.points[-2].at, 0.05),

@@ -131,7 +131,8 @@ STATEMENTS = (
         AUDIT,
         MEAN
         + "Where the curve tends to g_s uniformly, so does its convex conjugate, and delta(eps) = sup_alpha (1 - beta(alpha) - "
-        "e^eps alpha) is read off it (Dong, Roth, Su 2022, corollary 2.13); g_s is symmetric, so both directions agree.",
+        "e^eps alpha) is read off it (Dong, Roth, Su 2022, corollary 2.13); g_s is symmetric, so both directions agree. At m* = 0 the formula "
+        "is read as its limit: delta = 0.",
     ),
     GUARANTEE,
     GUARANTEE.corrected(
@@ -139,7 +140,9 @@ STATEMENTS = (
         "compares the output with one of them never errs. What the audit finds is a lower bound of mu, for one target and one "
         "data distribution.",
         kind=rf.Equality(1e-9, unit="advantage"),
-        domain={"reading": rf.Fixed(READING), "n": rf.Whole(2, np.inf, log=True, hunt_to=1e4)},
+        # No target and no law of the data has a part in it.
+        domain={name: rf.Fixed(PAPER[0].at[name]) for name in ("target", "p", "tau")}
+        | {"reading": rf.Fixed(READING), "n": rf.Whole(2, np.inf, log=True, hunt_to=1e4)},
         claimed=lambda: 1.0,
         points=[{"reading": READING, "distance": distance} | dict(PAPER[0].at) | {"n": n} for distance in _ROWS for n in (2, 10, 1000)],
         control=rf.Control({"reading": READING, "distance": 1.0} | dict(PAPER[0].at) | {"n": 10}),

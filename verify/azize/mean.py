@@ -211,10 +211,10 @@ THRESHOLD = rf.Statement(
     # Of larger noncentralities than 9.9e7 the chi-square law is not at hand.
     kind=rf.Limit(
         "n", tolerance=0.02, unit="share of sqrt(m*), at most 1 probit",
-        sizes=lambda t, u, tau: [max(20, int(min(200.0, 150 / max(tau * (t**2 + u**2) / 2, 1e-9) ** 0.5))) << k for k in range(7)],
+        sizes=lambda t, u, tau: [max(20, int(150 / (tau * (t**2 + u**2) / 2) ** 0.5) if t or u else 200) << k for k in range(7)],
     ),
     domain={name: DOMAIN[name] for name in ("t", "u", "tau")}
-    | {"alpha": rf.Real(1e-4, 1 - 1e-4), "world": rf.Choice("level", "power"), "n": rf.Whole(2, np.inf, log=True, hunt_to=12_800)},
+    | {"alpha": rf.Real(1e-4, 1 - 1e-4), "world": rf.Choice("level", "power"), "n": rf.Whole(2, np.inf, log=True, hunt_to=43_000)},
     # Nearer to the mean, where the ratio has more variance than m, the law needs more rows than are at hand.
     where=lambda t, u, tau: tau >= 0.05 and tau * (t**2 + u**2) / 2 <= 30.0 and (t == u == 0.0 or min(tau, 1.0) * (t**2 + u**2) / 2 >= 0.05),
     claimed=lambda n, t, u, tau, alpha, world: (ndtri(alpha) + (world == "power") * mu_at(n, t, u, tau)) / unit_at(n, t, u, tau),
@@ -262,7 +262,11 @@ def corrected(printed: rf.Statement, derivation: str = MEAN, **changes: Any) -> 
 
 
 STATEMENTS = (
-    *(one for printed in (POWER, ADVANTAGE, RATIO, SCORE) for one in (printed, corrected(printed))),
+    POWER,
+    corrected(
+        POWER, says=f"{POWER.says} Where {REGULAR}; at m* = 0 the power is that with ties decided by lot."
+    ),
+    *(one for printed in (ADVANTAGE, RATIO, SCORE) for one in (printed, corrected(printed))),
     THRESHOLD,
     corrected(
         THRESHOLD,

@@ -86,7 +86,7 @@ STATEMENTS = (
         says="The covariance score aimed at z_targ is asymptotically N(-m_targ/2, m_targ) against N(m_scal - m_targ/2, m_targ): its "
         "better side has the curve g_{|m_scal|/sqrt(m_targ)}, and the advantage of the printed formula, m_targ under the root, is "
         "reached at the threshold (m_scal - m_targ)/2, rejecting on the side of the sign of m_scal. For product data whose squared "
-        "standardised coordinates are uniformly integrable (bounded (2 + delta)-th moments suffice), m_targ with a limit > 0 and "
+        "standardised coordinates are uniformly integrable over all coordinates and sizes (bounded (2 + delta)-th moments suffice), m_targ with a limit > 0 and "
         "m_scal with a limit; any targets.",
         domain={"reading": rf.Fixed(MIDPOINT)},
         truth=score_advantage,
@@ -110,7 +110,7 @@ STATEMENTS = (
     ),
     rf.Statement(
         name="azize-thm-4.3-curve",
-        says="The whole curve of the covariance score aimed at z_targ, on its better side, tends to g_{|m_scal|/sqrt(m_targ)}.",
+        says="The whole curve of the covariance score aimed at z_targ, on its better side, tends to g_{|m_scal|/sqrt(m_targ)}, under the conditions of azize-thm-4.3-corrected.",
         source="Azize & Basu, theorem 4.3",
         kind=rf.Limit("n", sizes=SIZES),
         domain=_DOMAIN,

@@ -87,7 +87,7 @@ PRINTED = rf.Statement(
 
 CORRECTED = PRINTED.corrected(
     says="Removing the points of largest Mahalanobis distance (all those beyond a radius; some of them, and the covariance C' of the rest nonsingular) "
-    "raises the average m* of the points that remain, for any law with second moments and any finite data set. If the law is a product of "
+    "raises the average m* of the points that remain, for any law with second moments and any finite data set (with covariances of N points divided by N, before and after). If the law is a product of "
     "laws each symmetric about its mean, it lowers m* of no point.",
     where=lambda reading, data, d, shape: (
         PRINTED.call("where", {"reading": reading, "data": data, "d": d, "shape": shape})
@@ -104,7 +104,8 @@ CORRECTED = PRINTED.corrected(
         "Write q(z) = ||z - mu||^2_{C^-1}. (1) Average: E q = d. The points removed have q > r and those that remain q <= r, so, some being removed, "
         "E[q | q <= r] < E q = d. For the rest, with their own mean mu' and covariance C', E ||Z - mu'||^2_{C'^-1} = tr(C'^-1 C') = d exactly, where C' is "
         "nonsingular (else it is the rank of C', and may be less than before). m* is that number over n, and n has not grown. The same holds word by word for "
-        "the empirical law of a data set. (2) Each point, for independent coordinates symmetric about their means: the set q <= r is symmetric in each "
+        "the empirical law of a data set, whose covariance has the divisor N. With the divisor N - 1 the averages of N and of N' points are d (N - 1)/N and d (N' - 1)/N', and the points "
+        "-1, -1, 1, 1.001 fall from .75 to 2/3 when the last goes. (2) Each point, for independent coordinates symmetric about their means: the set q <= r is symmetric in each "
         "coordinate, so mu' = mu and C' is diagonal. The s_j = t_j^2 are independent, s_j increases and 1{sum s_i <= r} decreases in s_j for any values of the others, so "
         "Cov(s_j, 1{q <= r}) <= 0 (Chebyshev's association inequality, given the other coordinates, and then E s_j = 1 does not depend on them): "
         "E[s_j | q <= r] <= 1, each variance falls or stays, and each t_j^2 with it rises or stays. (3) A skewed law moves its mean towards some of the points that remain, "

@@ -87,10 +87,10 @@ PRINTED = rf.Statement(
 
 CORRECTED = rf.Statement(
     name="azize-reference-points-corrected",
-    says="For independent coordinates with finite third moments, one reference set, fixed over the games, and any weights w = w(mu0, C0, z*), Cw not 0, the covariance attack has at every n >= 2 a curve within "
+    says="For independent coordinates with positive variances and finite third moments, one reference set, fixed over the games, and any weights w = w(mu0, C0, z*), Cw not 0, the covariance attack has at every n >= 2 a curve within "
     "D_0, D_1 (Berry and Esseen) of beta(alpha) = Phi((Phi^-1(1 - alpha) - mu) sqrt(n/(n - 1))), mu = w'(z* - mu_D)/sqrt(n w'Cw): the normal curve read at "
-    "1 - alpha -+ D_0, -+ D_1, with D_i = 0.56 sum_j |w_j|^3 E|Z_j - mu_j|^3 / ((w'Cw)^(3/2) sqrt(n - i)) (azize-reference-points-distance). It tends to g_mu where n grows and D_i -> 0, and mu <= sqrt(m*), with equality only "
-    "for w proportional to C^-1 (z* - mu_D): the estimates keep the share cos(angle of w and C^-1 (z* - mu_D) in C) of sqrt(m*).",
+    "1 - alpha -+ D_0, -+ D_1, with D_i = 0.56 sum_j |w_j|^3 E|Z_j - mu_j|^3 / ((w'Cw)^(3/2) sqrt(n - i)) (azize-reference-points-distance). It tends to g_mu where n grows and D_i -> 0, and mu <= sqrt(m*), with equality for z* not mu_D only "
+    "where w is a positive multiple of C^-1 (z* - mu_D): the estimates keep the share cos(angle of w and C^-1 (z* - mu_D) in C) of sqrt(m*).",
     source="Azize and Basu, appendix E.1, figure 6",
     kind=rf.Limit("n", sizes=tuple(10**6 * 8**k for k in range(6)), floor=1e-3),
     domain={
@@ -114,14 +114,14 @@ CORRECTED = rf.Statement(
         "and D_1 of normal ones. (3) A test of FPR alpha that decides ties by lot has a threshold x (in sd) with P(S < x) <= 1 - alpha <= P(S <= x), so "
         "Phi(x) is within D_0 of 1 - alpha, and its FNR, between P_in(S < x) and P_in(S <= x), is within D_1 of Phi((x - mu) sqrt(n/(n - 1))). "
         "(4) As n grows n/(n - 1) -> 1, so it tends to g_mu where D_i -> 0; where d alone grows it does not, the root stays. (5) Cauchy and Schwarz in the inner product of C: mu <= sqrt((1/n)||z* - mu_D||^2_{C^-1}) = sqrt(m*), "
-        "with equality only for w proportional to C^-1 (z* - mu_D). A test of the other side has -mu. A set that is redrawn in every game is not covered: "
+        "with equality only for a positive multiple of C^-1 (z* - mu_D), but where that is 0 and every mu is. A test of the other side has -mu. A set that is redrawn in every game is not covered: "
         "there the term w'mu0 varies from game to game."
     ),
 )  # fmt: skip
 
 DISTANCE = rf.Statement(
     name="azize-reference-points-distance",
-    says="With one fixed reference set, the score's distribution functions are within D_0 and D_1 of normal ones at every n >= 2.",
+    says="With one fixed reference set, the score's distribution functions are within D_0 (out) and D_1 (in) of normal ones at every n >= 2: D_i and conditions as in azize-reference-points-corrected.",
     source="Azize and Basu, appendix E.1, figure 6",
     kind=rf.Bound(unit="distance of distribution functions"),
     domain={

@@ -9,7 +9,7 @@ from sims.estimated_moments import effective, step_powers, step_problem
 from verify.azize import scalar_product
 
 BOUNDED = (
-    "independent rows, C nonsingular, and E(u'C^-1/2 (g - mu))^4 <= h^2 for every unit vector u, with one h for all sizes "
+    "independent rows of one law, C nonsingular, and E(u'C^-1/2 (g - mu))^4 <= h^2 for every unit vector u, with one h for all sizes "
     "(A x + b with independent coordinates of bounded kurtosis, say)"
 )
 """The condition of the corrections. Bounded moments of single coordinates are not enough where coordinates depend on each other."""

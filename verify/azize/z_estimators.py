@@ -197,7 +197,8 @@ LOGISTIC = rf.Statement(
 )  # fmt: skip
 
 LOGISTIC_CORRECTED = LOGISTIC.corrected(
-    says="The score and the exact log ratio of azize-z-estimators-corrected have the curve g_sqrt(m) for logistic regressions on x = +-1, at a billion rows.",
+    says="The score and the exact log ratio of azize-z-estimators-corrected have the curve g_sqrt(m), to the tolerance, for two logistic regressions on x = +-1 with slopes in [-3, 3], d = n and m < 9, at half a billion to a billion rows. "
+    "(Steeper ones need more rows: at a slope of 20 the rarer answer is expected twice in a billion.)",
     domain={"reading": rf.Choice("corrected", "ratio")},
     claimed=lambda **at: claimed(**at),  # the same curve, of another score: what is wrong is a formula
     points=[{"reading": reading} | slopes for slopes in _SLOPES for reading in ("corrected", "ratio")],
@@ -211,8 +212,8 @@ LOGISTIC_CORRECTED = LOGISTIC.corrected(
 
 RATIO = rf.Statement(
     name="azize-z-estimators-ratio",
-    says="For medians, with fixed quantiles as targets, and logistic regression on x = +-1 the exact log ratio of the two laws of thetahat tends to N(-m/2, m) out and to N(m/2, m) in: at a "
-    "billion rows its distribution function is within .001.",
+    says="For medians, with fixed quantiles other than 1/2 as targets, and logistic regression on x = +-1 the exact log ratio of the two laws of thetahat tends to N(-m/2, m) out and to N(m/2, m) in; for the "
+    "medians of the register (target quantiles in [.1, .9], not in (.25, .8)) and slopes 2 and -1 its distribution function is within .001 at half a billion rows and more.",
     source="Azize and Basu, section 3",
     kind=rf.Equality(0.001, unit="probability"),
     domain={

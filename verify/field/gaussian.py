@@ -29,10 +29,15 @@ CLASSICAL_GAUSSIAN = Statement(
 
 CLASSICAL_GAUSSIAN_CORRECTED = CLASSICAL_GAUSSIAN.corrected(
     says="The Gaussian mechanism with $\\sigma = \\sqrt{2 \\ln(1.25/\\delta)}\\,\\Delta/\\varepsilon$ is "
-    "$(\\varepsilon, \\delta)$-DP for $0 < \\varepsilon < 1$, as the theorem says.",
-    domain={"epsilon": Real(0.01, 1.0, log=True)},
+    "$(\\varepsilon, \\delta)$-DP for $0 < \\varepsilon \\le 1$ and $0 < \\delta \\le 1$.",
+    domain={"epsilon": Real(1e-3, 1.0, log=True), "log10_delta": Real(-12.0, 0.0)},
     control=Control({"epsilon": 1.0, "log10_delta": -5.0}, attained=True),
-    derivation="Dwork and Roth (2014), theorem A.1 and its proof; the exact delta is that of Balle and Wang (2018), theorem 8.",
+    derivation="Dwork and Roth (2014), theorem A.1, for $\\varepsilon < 1$; their proof needs $c = \\sqrt{2 \\ln(1.25/\\delta)} \\ge 3/2$. For "
+    "all: the exact delta (Balle and Wang 2018, theorem 8) is $g(\\varepsilon) = \\Phi(\\varepsilon/2c - c) - e^\\varepsilon "
+    "\\Phi(-\\varepsilon/2c - c)$. It rises: $g' = e^\\varepsilon (\\varphi(x)/c - \\Phi(-x))$ at $x = \\varepsilon/2c + c$, and $\\Phi(-x) < "
+    "\\varphi(x)/x < \\varphi(x)/c$. So $\\varepsilon = 1$ is the worst. For $c \\ge 3/2$ let $y = c - 1/2c \\ge 7/6$: $g(1) < \\Phi(-y) < "
+    "\\varphi(y)/y < 0.57 e^{-c^2/2} < 1.25 e^{-c^2/2} = \\delta$. For $c < 3/2$, so $\\delta > .405$: $\\delta \\le 1$ is $c \\ge .668$, and "
+    "$g(1)$, which falls with $c$ (less shift), is .3192 there.",
 )
 
 STATEMENTS = (CLASSICAL_GAUSSIAN, CLASSICAL_GAUSSIAN_CORRECTED)

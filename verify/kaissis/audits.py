@@ -100,7 +100,7 @@ LIRA = rf.Statement(
 )
 LIRA_ENOUGH = LIRA.corrected(
     name="kaissis-audit-lira-enough",
-    says="At Delta/sigma = 1 two-sided offline LiRA is within 2% of j's mu of j (0.0105 probits) with 256 to 4096 shadow models at rates from 0.01, and with "
+    says="At Delta/sigma = 1, in the setting of kaissis-audit-lira-corrected, two-sided offline LiRA is within 2% of j's mu of j (0.0105 probits) with 256 to 4096 shadow models at rates from 0.01, and with "
     "512 to 4096 at rates from 1e-4.",
     source="Kaissis et al., figure 3a, with the numbers that it needs",
     domain={"ratio": rf.Fixed(1.0), "shadows": rf.Whole(256, 4096, log=True)},
@@ -117,7 +117,9 @@ LIRA_ENOUGH = LIRA.corrected(
     ),
 )
 LIRA_CORRECTED = LIRA.corrected(
-    says="As the number of shadow models grows, the curve of two-sided offline LiRA on a logit that is linear in the released gradient tends to j.",
+    says="As the number of shadow models, independent runs without the record on the same other data, grows, the curve of two-sided offline LiRA, "
+    "on average over them, tends to j (d = 1), for Gaussian noise and a logit that is linear in the released gradient and varies along the "
+    "record's own gradient, of norm Delta, alone.",
     kind=rf.Limit("shadows", sizes=tuple(64 * 2**k for k in range(10)), tolerance=0.02, unit=UNIT),
     domain={"ratio": positive(0.3, 3.0), "shadows": dimensions(2, 32_768)},
     points=[
@@ -125,7 +127,8 @@ LIRA_CORRECTED = LIRA.corrected(
     ],
     control=rf.Control({"ratio": 1.0, "alpha": 0.3}),
     derivation=(
-        "Let the logit be a + b x in the released gradient x, b known up to its sign, x normal with deviation sigma. Over m shadow models the mean "
+        "Let the logit be a + b x, x the released gradient along the record's own, b not 0 and of unknown sign, x normal with deviation sigma. "
+        "(Along another direction the record shifts it by less than Delta, and j is that of the smaller shift.) Over m shadow models the mean "
         "and the deviation of the logit are independent, and (logit - mean)/(deviation sqrt(1 + 1/m)) has Student's law with m - 1 degrees of "
         "freedom, non-central by Delta/(sigma sqrt(1 + 1/m)) with the record (standard, Gosset and Cochran). As m grows both laws tend to the normal "
         "ones in distribution, whose distribution functions are continuous, so that FNRs converge uniformly over FPRs (Polya), and probits do "

@@ -58,8 +58,9 @@ LEMMA_8 = rf.Statement(
 )
 _SEEN = [one | {"z": z} for one in _PAIRS for z in (-33.0, -5.0, -1.6, 0.0, 1.6)]
 LEMMA_8_CORRECTED = LEMMA_8.corrected(
-    says="Let the releases be shifted by s_a u and s_b u, 0 <= s_a <= Da, 0 <= s_b <= Db, not both bounds 0, u uniform on the unit sphere of "
-    "R^d given all that the attacker knows, with independent noises. The norm of za Da/sa^2 + zb Db/sb^2 has at s = (Da, Db) the curve of "
+    says="Let the releases za and zb be shifted by la u and lb u, 0 <= la <= Da, 0 <= lb <= Db, not both bounds 0, u uniform on the unit sphere "
+    "of R^d given all that the attacker knows, with independent Gaussian noises of deviations sa, sb > 0. The norm of "
+    "za Da/sa^2 + zb Db/sb^2 has at (la, lb) = (Da, Db) the curve of "
     "chi2_d with noncentrality Da^2/sa^2 + Db^2/sb^2; no test has more power there on average over u, and none of the smaller shifts gives it "
     "more. Averaging reaches it where Da/sa^2 = Db/sb^2 only.",
     kind=rf.Equality(EXACT, unit="probit"),
@@ -75,7 +76,7 @@ LEMMA_8_CORRECTED = LEMMA_8.corrected(
         "u'w - L/2 (independent normal noises, |u| = 1): w is sufficient, normal with covariance L I and mean 0 or L u, so that |w|^2/L is "
         "chi2_d(0) or chi2_d(L). The ratio averaged over u is e^(-L/2) 0F1(; d/2; |w|^2/4), a power series in |w|^2 with positive "
         "coefficients: it rises with |w|, and by the Neyman-Pearson lemma the test of |w| has the most power on average over u. For smaller "
-        "shifts w has the mean m u with 0 <= m = Da s_a/sa^2 + Db s_b/sb^2 <= L, and chi2_d(m^2/L) is stochastically smaller than "
+        "shifts w has the mean m u with 0 <= m = Da la/sa^2 + Db lb/sb^2 <= L, and chi2_d(m^2/L) is stochastically smaller than "
         "chi2_d(L). Any other sum v = wa za + wb zb has the noncentrality (wa Da + wb Db)^2/(wa^2 sa^2 + wb^2 sb^2) <= L (Cauchy and Schwarz), "
         "with equality where (wa sa, wb sb) is a multiple of (Da/sa, Db/sb) only; for wa = wb, where Da/sa^2 = Db/sb^2 only. Where the "
         "directions of the two shifts are not the same, nothing is said: averaging may cancel them."

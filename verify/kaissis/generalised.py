@@ -58,8 +58,9 @@ LEMMA_5 = rf.Statement(
 LEMMA_5_CORRECTED = LEMMA_5.corrected(
     says=_GLR
     + "the magnitude test at every FPR and shift in [-Delta, Delta] where the noise has the density e^-h, h even and strictly convex "
-    "(Gaussian, logistic), and for Laplace noise if ties are split by a coin; without one, for Laplace noise at FPRs from e^-mu1 only. "
-    "Each may be sub-sampled. For noise with h convex but not even, the two tails have one critical value of the ratio, not one level.",
+    "(Gaussian, logistic), and for Laplace noise if ties are split by a coin; without one, for Laplace noise at FPRs from e^-mu1 only (and 0). "
+    "Each may be sub-sampled, at a rate above 0. For noise with h convex and symmetric about no point, the two tails have one critical value of the "
+    "ratio, not one level.",
     domain={"noise": SYMMETRIC, "reading": rf.Choice(COIN, NO_COIN)},
     truth=lambda noise, delta, rate, nu, reading: power_gap(noise, delta, rate, nu, reading, "|z|"),
     control=rf.Control(
@@ -78,7 +79,10 @@ LEMMA_5_CORRECTED = LEMMA_5.corrected(
         "max(|z| - T, 0)^2, Delta < T, outputs from Delta to T tie, but p(z + s)/p(z) is not constant near T, and a coin has another power "
         "than the magnitude; with a density that is flat about 0 the small outputs tie, with the same effect. The power of an interval's "
         "complement is least inside [-Delta, Delta] and largest at an end: the integral of a log-concave density over a moving interval is "
-        "log-concave in its place (Prekopa 1973: marginals of log-concave functions are log-concave)."
+        "log-concave in its place (Prekopa 1973: marginals of log-concave functions are log-concave). Not symmetric: two tails (x, inf) "
+        "and (-inf, y) of equal mass at every value k of the ratio have f(x) dx = -f(y) dy, where f(x) = f(y) = e^-k f(mode) while "
+        "|x - mode|, |y - mode| <= Delta, and beyond f(x) = e^-k f(x - Delta), f(y) = e^-k f(y + Delta): dx = -dy throughout, and f is "
+        "symmetric about its mode."
     ),
     restricted_by=(
         rf.Quote("If the density of xi is additionally symmetric about the location parameter", "lemma 4"),

@@ -37,7 +37,7 @@ _RESTRICTED = (
 _UNIFORM = (
     "where the shift, given all that the attacker knows, is as likely s u as s u' for any two directions u and u' (on the line: either sign), its "
     "length s being at most Delta and known or not: averaged over the direction, no test has smaller errors than J. An attacker who knows the "
-    "direction has the curve of the DPTM."
+    "direction has the curve of the DPTM for a shift of that length."
 )
 _LAPLACE_PROOF = (
     "Let s be the length. On the line the likelihood ratio averaged over the sign is [f(z - s) + f(z + s)]/(2 f(z)), f = e^(-|z|)/2: it is even, "

@@ -185,7 +185,7 @@ LEMMA_3 = rf.Statement(
     second_route=counted,
 )
 LEMMA_3_CORRECTED = LEMMA_3.corrected(
-    says="Laplace and Gaussian mechanisms have the monotone likelihood ratio property between any two shifts s < t; with a sampling rate p < 1 "
+    says="Laplace and Gaussian mechanisms have the monotone likelihood ratio property between any two shifts s < t; with a sampling rate p, 0 < p < 1, "
     "they have it where s <= 0 <= t, and between no two shifts of one sign; s = 0 is what the one-sided tests need to be uniformly most powerful against a "
     "simple null. The power of z > c rises with the shift up to Delta.",
     domain={"mechanism": rf.Choice("Laplace", "Gaussian", "sub-sampled Gaussian", "sub-sampled Laplace")},
@@ -203,9 +203,9 @@ LEMMA_3_CORRECTED = LEMMA_3.corrected(
         "Both noises have a density e^-h with h convex and even. For s < t, d/dz log f(z - t)/f(z - s) = h'(z - s) - h'(z - t) >= 0. "
         "With a coin of probability p the ratio of t to the null is (1-p) + p exp(h(z) - h(z - t)), which rises with z for every t > 0: "
         "z > c is most powerful against each t > 0 at its level (Neyman and Pearson), and does not depend on t: it is uniformly most "
-        "powerful. Between two shifts 0 < s < t and p < 1 the logarithm of the ratio grows at the rate g_t - g_s, g_t = w_t (h'(z) - "
+        "powerful. Between two shifts 0 < s < t and 0 < p < 1 the logarithm of the ratio grows at the rate g_t - g_s, g_t = w_t (h'(z) - "
         "h'(z - t)), w_t = p A_t/(1 - p + p A_t), A_t = exp(h(z) - h(z - t)). Gaussian: g_t = t w_t, and as z -> -infinity w_t/w_s -> 0; "
-        "Laplace: on 0 < z < s g_t = 2 w_t < 2 w_s. It falls there, for every p < 1, and the same "
+        "Laplace: on 0 < z < s g_t = 2 w_t < 2 w_s. It falls there, for every such p, and the same "
         "holds mirrored for s < t < 0. If s < 0 < t the ratio to the null rises for t and falls for s, so that their quotient rises. The power is p (1 - F(c - s)) + (1 - p) alpha, "
         "which rises with s."
     ),

@@ -79,8 +79,9 @@ RERO = rf.Statement(
 
 RERO_LENGTHS = rf.Statement(
     name="kaissis-rero-lengths",
-    says="An attacker who sees the lengths of the shifts only, of equally likely records, reconstructs the record with a probability of at most "
-    "1 - j(kappa), which is at most 1 - J(kappa).",
+    says="Gaussian noise, N equally likely records with shifts of lengths up to Delta: an attacker who may know the lengths, and to whom every "
+    "direction of each shift is as likely given all that they know, reconstructs the record with a probability of at most 1 - j(1/N), "
+    "which is at most 1 - J(1/N).",
     source="Kaissis et al., appendix on reconstruction robustness",
     kind=rf.Bound(unit="probability"),
     domain={

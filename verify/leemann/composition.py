@@ -103,12 +103,14 @@ LEMMA_5_1 = rf.Statement(
 )  # fmt: skip
 
 LEMMA_5_1_CORRECTED = LEMMA_5_1.corrected(
-    says="For one fixed s = mu_step, if all t steps have one rate p with p sqrt(t) -> c, the target joins each batch independently, and every "
-    "target's own curve in a batch is above g_s, the outputs of t steps, independent given the target, are in the limit "
+    says="For one fixed s = mu_step, if all t steps have one rate p with p sqrt(t) -> c, the target joins each batch independently (a step that "
+    "it does not join has the law of the world out), and every target's own curve in a batch is above g_s, the outputs of t steps, independent given the target, are in the limit "
     "mu-GMIP with mu of equation 10 (judged for s <= 0.6, where certified compositions are long enough, and for coins).",
     domain={"reading": rf.Fixed(EACH), "share": rf.Fixed(1.0)},
     derivation=(
-        "One step of a target with curve h >= g_s is p h + (1 - p) Id >= C_p(g_s), the symmetrised mixture; the composition of "
+        "One step of a target with curve h >= g_s is p h + (1 - p) Id >= C_p(g_s), the symmetrised mixture, as the world in is a mixture "
+        "of that out and of the target's batch (where a stranger may join in the world out, and joining shows, the attacker knows which "
+        "batches to look at, about c sqrt(t) of them, and no finite mu does); the composition of "
         "independent steps keeps the order (Dong, Roth and Su 2022, proposition D.1 and theorem 4), for each target, and over the targets by "
         "Jensen. C_p(g_s) composed t times tends to G_mu with mu of equation 10 by their central limit theorem for sub-sampling (theorem "
         "11: f symmetric, f(0) = 1, the integral of (f' + 1)^4 finite, p sqrt(t) -> c; g_s satisfies all three for fixed s). The game's own "
@@ -124,8 +126,8 @@ LEMMA_5_1_CORRECTED = LEMMA_5_1.corrected(
 GAME_LIMIT = replace(
     LEMMA_5_1_CORRECTED,
     name="leemann-lemma-5.1-game",
-    says="Where every target's own curve in a batch is g_s, the limit of the game of lemma 5.1 is G_mu with mu = c sqrt(exp(s^2) - 1), "
-    "smaller than that of equation 10.",
+    says="In the setting of leemann-lemma-5.1-corrected, where every target's own curve in a batch is g_s, the limit of the game is G_mu with "
+    "mu = c sqrt(exp(s^2) - 1), smaller than that of equation 10.",
     source="derived from Leemann et al., lemma 5.1",
     kind=rf.Limit("steps", sizes=run_sizes, floor=1e-3),
     domain={**LEMMA_5_1_CORRECTED.domain, "curve": rf.Fixed(GAUSSIAN)},

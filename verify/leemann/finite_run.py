@@ -69,8 +69,8 @@ FINITE = rf.Statement(
 _COINS = rf.rows({"curve": COIN}, _AT, (2.0, 0.1, 1), (2.0, 0.1, 10), (1.0, 0.2, 100))
 
 FINITE_CORRECTED = FINITE.corrected(
-    says="T steps that are independent given the target, in each of which it takes part independently with probability p, with a curve above f for "
-    "every target, have at least the T-fold composition of p f + (1 - p) Id, and exactly that where the curves are f (judged for randomised response).",
+    says="T steps that are independent given the target, in each of which it takes part independently with probability p (else they have the "
+    "law of the world out), with a curve above f for every target, have at least the T-fold composition of p f + (1 - p) Id, and exactly that where the curves are f (judged for randomised response).",
     kind=rf.Equality(),
     domain={
         # Whose game has a law of its own: Gaussian steps have none but by composition, which is the claim.

@@ -52,7 +52,7 @@ _STATEMENT = (
     "F^-1_{chi2_d(rK)}(alpha) ), r = n + tau^2 n^2/C^2, where K = PRINTED is the target's own and tau = 0, and at least that where "
     "K is larger or there is noise."
 )
-_MEANT = " For Gaussian gradients, every n >= 2 and d >= 1, and, with noise, a covariance of at most C^2 I."
+_MEANT = " For Gaussian gradients, every n >= 2 and d >= 1, and, with noise, a covariance of at most C^2 I (C the covariance in K, the clip in r and here)."
 _CORRECTED = _STATEMENT.replace("PRINTED", "||C^-1/2 (theta' - mu)||^2") + _MEANT
 
 THEOREM_5_1 = rf.Statement(
@@ -183,11 +183,12 @@ COROLLARY_5_1 = rf.Statement(
     points=_POINTS,
     control=rf.Control(_POINTS[3].at),
     derivation=(
-        "chi2_d(l) is a sum of d independent terms with mean d + l, variance 2(d + 2l) and third cumulant 8(d + 3l): by "
-        "Berry and Esseen it is normal up to C (d + 2l)^-1/2 or C d^-1/2, whichever is less, uniformly in l. Write z for Phi^-1(alpha). "
+        "chi2_d(l) is infinitely divisible, with jumps above 0 only, mean d + l, variance 2(d + 2l) and third cumulant 8(d + 3l), "
+        "which is the limit of the sums of third absolute moments of its parts: by Berry and Esseen it is normal up to "
+        "C (d + 2l)^-1/2, uniformly in l. Write z for Phi^-1(alpha). "
         "Equation 8 is then Phi(-(z + mu_step) s), with s the ratio of the two standard deviations: mu_step is exactly the "
         "difference of the means in standard deviations of the law out, and 1 <= s <= (1 - 1/r)^-3/2. As sup_u |Phi(su) - Phi(u)| <= (s - "
-        "1)/2, the FNRs differ by O(d^-1/2 + 1/n) at most, uniformly in alpha, K and the path; so do the probits where both error rates "
+        "1)/2, the FNRs differ by O((d + nK)^-1/2 + 1/n) at most, uniformly in alpha, K and the path; so do the probits where both error rates "
         "are bounded away from 0."
     ),
     quote=rf.Quote(

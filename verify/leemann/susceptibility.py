@@ -54,7 +54,7 @@ REMARK_5_1_CORRECTED = REMARK_5_1.corrected(
     says="For every law of the gradients with a regular covariance E[K] = d, K centred. With independent components of C^-1/2 "
     "(theta' - mu) whose squares are uniformly integrable over components and d (bounded kurtoses do), K/d tends to 1 in "
     "probability as d grows, and, without noise, mu_step / sqrt(d/n) to 1 as d and n grow, however they do. K ~ chi2_d if "
-    "the components are Gaussian.",
+    "they are Gaussian as well.",
     kind=rf.Limit("d", sizes=tuple(6400 * 4**k for k in range(9)), unit="mu_step / sqrt(d/n)"),
     domain={
         "d": rf.Whole(100, np.inf, log=True, hunt_to=6400 * 4**8),

@@ -32,7 +32,7 @@ class AbstractSampler(eqx.Module):
 
     fidelity: ClassVar[str]
     name: ClassVar[str]
-    block: eqx.AbstractVar[int]
+    block: int = eqx.field(static=True)
 
     @abstractmethod
     def scores(self, draws: Draws) -> Float[Array, " G"]:
@@ -69,7 +69,6 @@ class AbstractRounds(AbstractSampler):
 
     game: AbstractGame
     attack: AbstractAttack
-    block: int = eqx.field(static=True)
 
     @abstractmethod
     def round(self) -> Round:

@@ -48,7 +48,7 @@ def starts(row: Array | int, draws: Draws) -> UInt64[Array, "..."]:
     return long_word(high, low)
 
 
-def normals(use: Array | int, row: Array | int, draws: Draws) -> tuple[Array, Array]:
+def row_normals(use: Array | int, row: Array | int, draws: Draws) -> tuple[Array, Array]:
     """Two float64 normals for each (use, row, game); the arguments are those of `words`."""
     a, b, c, e = words(use, row, draws)
     return normal_pair(long_word(a, b), long_word(c, e))
@@ -93,7 +93,6 @@ class AbstractStep(AbstractSampler):
     variance: Float[Array, " d"]
     inclusion: Float[Array, ""]
     rows: int = eqx.field(static=True)
-    block: int = eqx.field(static=True)
 
 
 class AbstractLinearStep(AbstractStep):
@@ -110,7 +109,7 @@ class AbstractLinearStep(AbstractStep):
     def finished(self, weights: Array, others: Array, inside: Array, draws: Draws) -> Float[Array, " G"]:
         """The scores, from the sum of weights . clipped record over the records besides the target."""
         own = jnp.where(inside, jnp.dot(weights, clipped(self.target, self.clip)), 0.0)
-        noise, _ = normals(0, NOISE_ROW, draws)
+        noise, _ = row_normals(0, NOISE_ROW, draws)
         score = (others + own) / self.rows
         score = score + noise * jnp.sqrt(jnp.sum(weights**2 * self.variance))
         return jax.vmap(lambda s: self.attack.link(self.target, s))(score).astype(jnp.float64)

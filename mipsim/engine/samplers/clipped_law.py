@@ -13,7 +13,8 @@ from scipy.special import gammainccinv, gammaincinv, ndtr
 from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.engine.random.counter import Draws
-from mipsim.engine.samplers.clipped import AbstractLinearStep, clip_factor, is_in, linear_step, normals
+from mipsim.engine.samplers.clipped import AbstractLinearStep, clip_factor, is_in, linear_step, row_normals
+from mipsim.forms.score import line_at
 from mipsim.games.base import AbstractMembershipGame
 
 _BLOCK = 4096  # games of a few numbers each: 32 kB an array, which stays in the L1 cache
@@ -53,13 +54,13 @@ class ClippedLaw(AbstractLinearStep):
 
         def step(row: Array, total: Array) -> Array:
             number = row.astype(jnp.uint32)
-            z1, z2 = normals(0, number, draws)
+            z1, z2 = row_normals(0, number, draws)
             first = self.along + self.deviation * z1
             square = first**2
             if not self.flat:
                 square = square + (self.across + self.deviation * z2) ** 2
             if self.chi.shape[0]:
-                z3, _ = normals(1, number, draws)
+                z3, _ = row_normals(1, number, draws)
                 square = square + (self.deviation * _polynomial(self.chi, z3 / _REACH)) ** 2
             return total + jnp.where(row < others, clip_factor(jnp.sqrt(square), self.clip) * first, 0.0)
 
@@ -82,7 +83,7 @@ def clipped_law_sampler(game: AbstractMembershipGame, attack: AbstractAttack) ->
     if not same or not (game.data.is_product or np.array_equal(game.data.cov, np.diag(variance))):
         return None
     mean = game.data.mean
-    weights = np.asarray(step["attack"].weights(step["target"]), dtype=np.float64)
+    weights, _ = line_at(step["attack"], step["target"])
     size = np.abs(weights).max()
     # A score without weights is constant, whichever direction stands for theirs.
     unit = weights / size if size > 0.0 else np.eye(1, d)[0]

@@ -18,7 +18,7 @@ from mipsim.engine.samplers.clipped import (
     clip_factor,
     clipped,
     is_in,
-    normals,
+    row_normals,
     starts,
 )
 from mipsim.engine.samplers.gaussian_rows import GaussianRows, gaussian_rows
@@ -93,7 +93,7 @@ class ClippedRows(AbstractStep):
         total, count = add(last, total, count, packed)
         total = law.unit * (total + count * law.lost) + jnp.where(inside, clipped(target, self.clip), 0.0)
         pair = jnp.arange(-(-law.dimension // 2), dtype=jnp.uint32)
-        noise = jnp.concatenate(normals(pair, NOISE_ROW, draws))
+        noise = jnp.concatenate(row_normals(pair, NOISE_ROW, draws))
         return total / self.rows + noise[: law.dimension] * jnp.sqrt(self.variance)
 
 

@@ -139,7 +139,6 @@ class ColumnSampler(AbstractSampler):
     rows: int = eqx.field(static=True)
     has_coin: bool = eqx.field(static=True)
     has_noise: bool = eqx.field(static=True)
-    block: int = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         target, output, _ = self.outputs(draws)

@@ -91,7 +91,6 @@ class ManyTargets(AbstractSampler):
     rows: int = eqx.field(static=True)
     fidelity: str = eqx.field(static=True)  # pyright: ignore[reportIncompatibleVariableOverride] - either
     name: str = eqx.field(static=True)  # pyright: ignore[reportIncompatibleVariableOverride]
-    block: int = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, "G columns"]:
         keys = game_keys(draws)

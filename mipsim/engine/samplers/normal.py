@@ -41,7 +41,6 @@ class NormalSampler(AbstractSampler):
     mean: Float[Array, "2"]
     sd: Float[Array, "2"]
     coin: Coin
-    block: int = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         side = self.coin.side(draws)
@@ -76,7 +75,6 @@ class PoissonNormalSampler(AbstractSampler):
     line: _Line
     coin: Coin
     bits: int = eqx.field(static=True)
-    block: int = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         side = self.coin.side(draws)
@@ -111,7 +109,6 @@ class RandomNormalSampler(AbstractSampler):
     slope: Float[Array, ""]
     coin: Coin
     degrees: int = eqx.field(static=True)
-    block: int = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         side = self.coin.side(draws)
@@ -231,7 +228,6 @@ class QuadraticSampler(AbstractSampler):
     shift: Float[Array, "2"]
     coin: Coin
     degrees: int = eqx.field(static=True)
-    block: int = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         side = self.coin.side(draws)

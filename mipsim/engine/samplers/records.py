@@ -50,7 +50,6 @@ class RecordSumSampler(AbstractSampler):
     rows: int = eqx.field(static=True)
     has_noise: bool = eqx.field(static=True)
     has_coins: bool = eqx.field(static=True)
-    block: int = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         side = self.coin.side(draws)

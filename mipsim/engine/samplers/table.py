@@ -53,7 +53,6 @@ class TableSampler(AbstractSampler):
     bits: int = eqx.field(static=True)
     has_coin: bool = eqx.field(static=True)
     has_noise: bool = eqx.field(static=True)
-    block: int = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         words = words_of(draws)

@@ -9,7 +9,7 @@ from mipsim.distributions.binomial_table import MOST_BITS, BinomialTable, binomi
 from mipsim.engine.samplers.fixed_point import IMPOSSIBLE, AbstractTerms, LinearTerms, TabledTerms
 from mipsim.engine.samplers.table import GROUP, TableSampler
 from mipsim.forms.release import mean_of
-from mipsim.forms.score import terms_at
+from mipsim.forms.score import line_at, terms_at
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 
@@ -72,7 +72,7 @@ def _fixed_point(
     # Columns that never come up hold any value that is harmless.
     sums = np.where(possible, sums, low[:, :, None])
     if isinstance(attack, AbstractLinearAttack):
-        weights = np.asarray(attack.weights(jnp.asarray(target)), dtype=np.float64)
+        weights, _ = line_at(attack, target)
         terms = (weights / rows)[:, None, None] * sums
         mean_count = (law * sums).sum(axis=2)
         centre = np.rint(mean_count.mean(axis=1))

@@ -273,5 +273,4 @@ def _table_errors(mass: np.ndarray, moved: float) -> tuple[float, float]:
 def _terms(out: np.ndarray, inside: np.ndarray, ratio: np.ndarray, n: int, count: int, t: float) -> Terms:
     keep = (out > 0) | (inside > 0)  # elsewhere the ratio is NaN
     # The ratio of a table is that of its own masses up to rounding; its sums have no use here.
-    empty = np.zeros(int(keep.sum()))
-    return Terms(empty, out[keep], inside[keep], ratio[keep], count, t, empty, n)
+    return Terms(out[keep], inside[keep], ratio[keep], count, t, np.zeros(int(keep.sum())), n)

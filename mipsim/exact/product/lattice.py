@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import equinox as eqx
 import numpy as np
-from scipy.special import logsumexp
 
 from mipsim.exact.product.cells import Bracket
 from mipsim.exact.rounding import ComplexArray
@@ -257,19 +256,29 @@ def thinned(out: np.ndarray, inside: np.ndarray, high: float, error: float, rela
     # The last vertex stands alone: there is nothing between (the rest of the mass, at ratio 0) and (1, 1).
     fine_x, fine_y = (v[1 : out.size + 1].reshape(BLOCKS, block) for v in (alpha, power))
     width = np.maximum(x[1:-1] - x[:-2], 1e-300)[:, None]
-    share = np.clip((fine_x - x[:-2, None]) / width, 0.0, 1.0)
-    chord = y[:-2, None] + share * (y[1:-1] - y[:-2])[:, None]
-    sag = np.maximum((fine_y - chord).max(axis=1), 0.0)
+    # In place: of a million points each copy costs as much as what is computed.
+    line = fine_x - x[:-2, None]
+    line /= width
+    np.clip(line, 0.0, 1.0, out=line)
+    line *= (y[1:-1] - y[:-2])[:, None]
+    line += y[:-2, None]
+    sag = np.maximum(np.subtract(fine_y, line, out=line).max(axis=1), 0.0)
     return Experiment(x, y, np.append(sag, 0.0), error, relative)
 
 
 def _product(waves: Sequence[tuple[ComplexArray, int]]) -> ComplexArray:
     """The product of powers of transforms of probabilities, 0 where it is below `SILENT`: almost everywhere for many terms."""
+    # None is above 1 but by rounding: where one power is far below `SILENT` so is the product.
+    heard = np.arange(waves[0][0].size)
+    for wave, n in waves:
+        part = wave if heard.size == wave.size else wave[heard]
+        heard = heard[part.real**2 + part.imag**2 > np.exp(2.0 * (np.log(SILENT) - 1.0) / n)]
+    parts = [(wave[heard], n) for wave, n in waves]
     with np.errstate(divide="ignore"):
-        modulus = np.sum([0.5 * n * np.log(wave.real**2 + wave.imag**2) for wave, n in waves], axis=0)
-    heard = np.flatnonzero(modulus > np.log(SILENT))
+        modulus = np.sum([0.5 * n * np.log(wave.real**2 + wave.imag**2) for wave, n in parts], axis=0)
+    loud = modulus > np.log(SILENT)
     found = np.zeros(waves[0][0].size, complex)
-    found[heard] = np.prod([wave[heard] ** count for wave, count in waves], axis=0)
+    found[heard[loud]] = np.prod([wave[loud] ** n for wave, n in parts], axis=0)
     return found
 
 
@@ -292,13 +301,17 @@ def _spread(tables: Sequence[Counted]) -> tuple[list[float], list[float]]:
 def _outside(tables: Sequence[Counted], h: float, first: int, last: int) -> float:
     """Bound, by Chernoff's inequality, on the probability of a sum off the circle, which the transform wraps around."""
     total = 0.0
-    for world in (1, 2):
-        for side, end in ((1.0, last), (-1.0, first)):
-            best = 0.0  # of a few exponents, in inverse half-widths of the circle
-            for strength in (5.0, 10.0, 20.0, 40.0, 80.0, 120.0):
-                s = side * strength * 2.0 / ((last - first) * h)
-                logs = ((t[3], logsumexp(s * h * t[0], b=t[world])) for t in tables if t[0].size)
-                log_mean = sum(count * float(np.asarray(log)) for count, log in logs)
-                best = min(best, log_mean - s * h * end)
-            total += float(np.exp(best))
+    for side, end in ((1.0, last), (-1.0, first)):
+        best = np.zeros(2)  # in each world, of a few exponents, in inverse half-widths of the circle
+        for strength in (5.0, 10.0, 20.0, 40.0, 80.0, 120.0):
+            s = side * strength * 2.0 / ((last - first) * h)
+            log_mean = np.zeros(2)
+            for index, out, inside, count in tables:
+                if index.size:
+                    exponent = s * h * index
+                    most = exponent.max()
+                    share = np.exp(exponent - most)
+                    log_mean += count * (most + np.log([out @ share, inside @ share]))
+            best = np.minimum(best, log_mean - s * h * end)
+        total += float(np.exp(best).sum())
     return total

@@ -1,5 +1,7 @@
 """The subset game with Laplace noise on a number: exact advantages of the best attack, from closed forms."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy import optimize
 
@@ -94,34 +96,40 @@ def scaled_laplace_eta(values: object, scales: object, n: int) -> np.ndarray:
     flags = half_subsets(n)
     a, b = finite_vector("values", values, len(flags)), finite_vector("scales", scales, len(flags))
     number("scales", float(b.min()), 0.0)
-    found = []
-    for weights in np.where(flags.T, 1.0, -1.0) / len(flags):
-        silent = b == 0.0
-        total = sum(abs(weights[silent & (a == point)].sum()) for point in np.unique(a[silent]))
-        if not silent.all():
-            total += _crossed(a[~silent], b[~silent], weights[~silent])
-        found.append(0.5 * total)
-    return np.array(found)
+    silent = b == 0.0
+    weights = np.where(flags.T, 1.0, -1.0) / len(flags)
+    found = [sum(abs(w[silent & (a == point)].sum()) for point in np.unique(a[silent])) for w in weights]
+    if not silent.all():
+        crossed = _crossed(a[~silent], b[~silent], [w[~silent] for w in weights])
+        found = [whole + part for whole, part in zip(found, crossed, strict=True)]
+    return 0.5 * np.array(found, float)
 
 
-def _crossed(a: np.ndarray, b: np.ndarray, w: np.ndarray) -> float:
-    def density(x: np.ndarray) -> np.ndarray:
-        return np.exp(-np.abs(np.asarray(x)[..., None] - a) / b) @ (w / (2 * b))
+def _crossed(a: np.ndarray, b: np.ndarray, weights: Sequence[np.ndarray]) -> list[float]:
+    """The integrals of the absolute weighted sums of densities, for each row of weights."""
+
+    def falls(x: np.ndarray) -> np.ndarray:
+        return np.exp(-np.abs(x[..., None] - a) / b)
 
     def cumulated(x: np.ndarray) -> np.ndarray:
-        z = (np.asarray(x)[..., None] - a) / b
-        return np.where(z < 0, 0.5 * np.exp(np.minimum(z, 0)), 1 - 0.5 * np.exp(-np.maximum(z, 0))) @ w
+        z = (x[..., None] - a) / b
+        return np.where(z < 0, 0.5 * np.exp(np.minimum(z, 0)), 1 - 0.5 * np.exp(-np.maximum(z, 0)))
 
     steps = np.geomspace(1e-5, 60.0, 70)  # in scales from each point: beyond 60 of them nothing is left
     widths = np.unique(b)[:: max(1, len(np.unique(b)) // 4)]
     grid = np.unique(
         np.concatenate([a, *(x + s * u * steps for x in np.unique(a) for s in widths for u in (-1, 1))])
     )
-    sign = np.sign(density(grid))
-    where = np.flatnonzero(sign[1:] * sign[:-1] < 0)
-    roots = [
-        optimize.root_scalar(lambda x: float(density(np.array(x))), bracket=(grid[i], grid[i + 1])).root
-        for i in where
-    ]
-    ends = np.concatenate([[0.0], cumulated(np.array(roots)), [w.sum()]])
-    return float(np.abs(np.diff(ends)).sum())
+    on_grid, found = falls(grid), []
+    for w in weights:
+        height = w / (2 * b)
+        sign = np.sign(on_grid @ height)
+        roots = [
+            optimize.root_scalar(
+                lambda x, height=height: float(falls(np.array(x)) @ height), bracket=(grid[i], grid[i + 1])
+            ).root
+            for i in np.flatnonzero(sign[1:] * sign[:-1] < 0)
+        ]
+        ends = np.concatenate([[0.0], cumulated(np.array(roots)) @ w, [w.sum()]])
+        found.append(float(np.abs(np.diff(ends)).sum()))
+    return found

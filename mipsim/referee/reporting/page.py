@@ -5,22 +5,20 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from mipsim.referee.defect import correction_of, defect_of, readings_of
 from mipsim.referee.outcome import Outcome
-from mipsim.referee.reporting import plots
 from mipsim.referee.reporting.document import document
 from mipsim.referee.reporting.files import writable_folder, write_atomically
 from mipsim.referee.reporting.overview import badge, facts_list, verdict_counts, verdicts_table
+from mipsim.referee.reporting.pictures import pictures_of
 from mipsim.referee.reporting.plain import plain
-from mipsim.referee.reporting.where import importance, where_map
+from mipsim.referee.reporting.where import importance
 from mipsim.referee.reporting.wording import count, duration, interval, parameters, plural, three_digits
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.statement import Statement
@@ -176,7 +174,7 @@ def _section(
     hunts: str,
     name: str,
 ) -> str:
-    statement = outcome.statement
+    statement, pictures = outcome.statement, pictures_of(outcome, name)
     slip = zip(("A slip of the pen", "Right elsewhere"), statement.slip or (), strict=False)
     parts = [
         f'<section id="{name}" aria-labelledby="{name}-title">',
@@ -192,9 +190,9 @@ def _section(
         f"<p>Corrected by {_link(correction.name, shown)}.</p>" if correction is not None else "",
         _derivation(statement),
         _worst(outcome, command),
-        _where(outcome, name),
+        _where(outcome, pictures.where),
         f'<h3>The hunt</h3><p class="meta">{escape(hunts)}</p>' if hunts else "",
-        _curve(outcome, name),
+        f"<h3>There, truth and claim</h3><figure>{pictures.curve}</figure>" if pictures.curve else "",
         _failures(outcome),
         _points(outcome),
         _domain(outcome),
@@ -262,8 +260,7 @@ def _word(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _where(outcome: Outcome, name: str) -> str:
-    drawn = _picture(partial(where_map, outcome, f"{_safe(name)}-map"))
+def _where(outcome: Outcome, drawn: str) -> str:
     share = (
         "" if math.isnan(outcome.share) else f"It stands at {outcome.share:.0%} of the evenly spread points. "
     )
@@ -271,27 +268,6 @@ def _where(outcome: Outcome, name: str) -> str:
     if not drawn and not share:
         return ""
     return f"<h3>Where it holds</h3><p>{share}{broken}</p><figure>{drawn}</figure>"
-
-
-def _picture(draw: Callable[[], str]) -> str:
-    try:
-        return draw()
-    except Exception as error:  # a verdict must not be lost for its picture
-        return f'<p class="meta">Could not be drawn: {escape(f"{type(error).__name__}: {error}")}</p>'
-
-
-def _safe(name: str) -> str:
-    # An id in an SVG may hold letters, digits, dots and dashes only: it is referred to as url(#id).
-    return re.sub(r"[^\w.-]", "-", name, flags=re.ASCII)
-
-
-def _curve(outcome: Outcome, name: str) -> str:
-    worst = outcome.worst
-    if worst is None or not plots.drawable(worst.evidence) or worst.evidence is None:
-        return ""
-    title = f"{outcome.statement.name} at its worst point"
-    drawn = _picture(partial(plots.svg, worst.evidence, worst.verdict, title, f"{_safe(name)}-curve"))
-    return f"<h3>There, truth and claim</h3><figure>{drawn}</figure>"
 
 
 def _failures(outcome: Outcome) -> str:

@@ -58,7 +58,8 @@ def _strains(outcome: Outcome) -> list[float]:
     gaps, units = [one.gap for one in judged], [one.unit for one in judged]
     if len(set(units)) < 2:
         return gaps
-    alike = [sorted(gap for gap, other in zip(gaps, units, strict=True) if other == unit) for unit in units]
+    known = [(gap, unit) for gap, unit in zip(gaps, units, strict=True) if not math.isnan(gap)]
+    alike = [sorted(gap for gap, other in known if other == unit) for unit in units]
     return [
         math.nan if math.isnan(gap) else bisect_left(kin, gap) / max(1, len(kin) - 1)
         for gap, kin in zip(gaps, alike, strict=True)

@@ -1,0 +1,67 @@
+"""The pictures of a statement, kept with its outcome: whoever judged it in another process has drawn them there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from html import escape
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+from mipsim.referee.outcome import Outcome
+from mipsim.referee.reporting import plots
+from mipsim.referee.reporting.where import where_map
+
+
+class Pictures(NamedTuple):
+    """`<svg>` elements, empty where there is nothing to draw.
+
+    Attributes:
+        where: the map of where the statement holds.
+        curve: truth and claim at its worst point.
+    """
+
+    where: str
+    curve: str
+
+
+_DRAWN: WeakKeyDictionary[Outcome, Pictures] = WeakKeyDictionary()
+
+
+def keep(outcome: Outcome, pictures: Pictures | None = None) -> Pictures:
+    """Draw an outcome's pictures once, or take those that another process has drawn of it."""
+    if outcome not in _DRAWN:
+        _DRAWN[outcome] = pictures or _drawn(outcome, outcome.statement.name)
+    return _DRAWN[outcome]
+
+
+def kept(outcome: Outcome) -> Pictures | None:
+    """The pictures of an outcome if they are drawn."""
+    return _DRAWN.get(outcome)
+
+
+def pictures_of(outcome: Outcome, name: str) -> Pictures:
+    """The pictures of an outcome, their ids beginning with `name`: the kept ones if that is the statement's."""
+    return keep(outcome) if name == outcome.statement.name else _drawn(outcome, name)
+
+
+def _drawn(outcome: Outcome, name: str) -> Pictures:
+    # An id in an SVG may hold letters, digits, dots and dashes only: it is referred to as url(#id).
+    safe = re.sub(r"[^\w.-]", "-", name, flags=re.ASCII)
+    return Pictures(_picture(partial(where_map, outcome, f"{safe}-map")), _curve(outcome, f"{safe}-curve"))
+
+
+def _curve(outcome: Outcome, name: str) -> str:
+    worst = outcome.worst
+    if worst is None or not plots.drawable(worst.evidence) or worst.evidence is None:
+        return ""
+    title = f"{outcome.statement.name} at its worst point"
+    return _picture(partial(plots.svg, worst.evidence, worst.verdict, title, name))
+
+
+def _picture(draw: Callable[[], str]) -> str:
+    try:
+        return draw()
+    except Exception as error:  # a verdict must not be lost for its picture
+        return f'<p class="meta">Could not be drawn: {escape(f"{type(error).__name__}: {error}")}</p>'
