@@ -19,6 +19,21 @@ PAPERS = {
     "field": "Beyond the four papers",
 }
 """The first word of a statement's name -> whose statement it is."""
+TITLES = {
+    PAPERS["azize"]: (
+        "Some targets are harder to identify than others: quantifying the target-dependent membership leakage, AISTATS 2025",
+        "https://proceedings.mlr.press/v258/",
+    ),
+    PAPERS["leemann"]: ("Gaussian membership inference privacy, NeurIPS 2023", "https://arxiv.org/abs/2306.07273"),
+    PAPERS["kaissis"]: (
+        "Optimal privacy guarantees for a relaxed threat model: addressing sub-optimal adversaries in differentially private machine "
+        "learning, NeurIPS 2023",
+        "https://papers.nips.cc/paper_files/paper/2023/hash/aea831d6c7af37fd4230937225be3414-Abstract-Conference.html",
+    ),
+    PAPERS["izzo"]: ("Provable membership inference privacy, TMLR 2024", "https://openreview.net/forum?id=3ludyxPbb6"),
+    PAPERS["field"]: ("theorems in use beyond them, each with its source", ""),
+}  # fmt: skip
+"""Whose statement it is -> full title and address."""
 MODULES = (*azize.MODULES, *leemann.MODULES, *kaissis.MODULES, *izzo.MODULES, *field.MODULES)
 HUNTED = Path(__file__).with_name("hunted.json")
 """What `python -m verify --hunt --keep` has found: name -> seed, budget, probes, worst gap, and counterexamples."""
@@ -40,6 +55,11 @@ def recorded(file: Path) -> dict[str, dict[str, Any]]:
         return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     except json.JSONDecodeError as error:
         raise ValueError(f"{file} is damaged ({error}); mend or delete it") from None
+
+
+def group_of(statement: Statement) -> str:
+    """Whose statement it is, as `PAPERS` says; the first word of its name where nobody is named there."""
+    return PAPERS.get(paper_of(statement.name), paper_of(statement.name))
 
 
 @cache

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
+from mipsim.referee.domain import Choice, Whole
 from mipsim.referee.kinds import Exists
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.statement import Statement
@@ -234,6 +235,65 @@ def speaks(statement: Statement, judged: Sequence[PointResult]) -> PointResult |
     if statement.kind.one_sided:
         first = [one for one in first if one.unit == first[0].unit]
     return max(first, key=size, default=None)
+
+
+CONVINCING = 0.1
+"""Of the largest gap in its unit, or so many probits: what the simplest counterexample must be sure of."""
+
+
+def simplest(statement: Statement, judged: Sequence[PointResult]) -> PointResult | None:
+    """The refuted point that is told in the fewest words, among those that leave no doubt; None where none is refuted.
+
+    The counterexample of a verdict is the one with the largest gap, which may need large sizes or an odd law. A reader checks the
+    one with few records, few coordinates, round numbers and the law that the domain names first. It is sure of a tenth of the
+    largest gap, or of .1 probits, by the end of its interval that is nearer to the statement.
+
+    Args:
+        statement: whose points they are.
+        judged: points of it.
+
+    Examples:
+        >>> from mipsim import referee as rf
+        >>> large = rf.Statement(
+        ...     name="large", says="k x <= 2", source="nobody", kind=rf.Bound(),
+        ...     domain={"k": rf.Whole(1, 1000, log=True), "x": rf.Real(0.0, 1.0)},
+        ...     claimed=lambda: 2.0, truth=lambda k, x: k * x, points=[{"k": 731, "x": 0.917}, {"k": 400, "x": 0.5}, {"k": 3, "x": 1.0}],
+        ... )
+        >>> found = rf.judge(large, samples=0)
+        >>> simplest(large, found.judged).parameters
+        {'k': 400, 'x': 0.5}
+    """
+    refuted = [one for one in judged if one.verdict is Verdict.REFUTED]
+    if isinstance(statement.kind, Exists) or not refuted:
+        return None
+    unit = next((one.unit for one in refuted if not one.sampled), refuted[0].unit)
+    kin = [(_sure(one), one) for one in refuted if one.unit == unit]
+    enough = CONVINCING * max(sure for sure, _ in kin)
+    if unit == "probit":  # where gaps grow without end a tenth of the largest takes large sizes
+        enough = min(enough, CONVINCING)
+    return min(
+        (one for sure, one in kin if sure >= enough), key=lambda one: _words(statement, one.parameters)
+    )
+
+
+def _sure(one: PointResult) -> float:
+    """The size that a gap has at least."""
+    low, high = one.interval
+    return max(low, -high, 0.0)
+
+
+def _words(statement: Statement, at: Mapping[str, Any]) -> float:
+    """How long it takes to tell a point: bits of whole numbers, digits of others, and places of words in their lists."""
+    total = 0.0
+    for name in statement.free:
+        value, parameter = at[name], statement.domain[name]
+        if isinstance(parameter, Choice):
+            total += parameter.index(value)
+        elif isinstance(parameter, Whole):
+            total += math.log2(1 + abs(value))
+        else:
+            total += len(f"{value!r}".partition("e")[0].strip("-0.").replace(".", ""))
+    return total
 
 
 def _shown(value: Any) -> str:

@@ -3,23 +3,32 @@
 import json
 import math
 import re
+import shutil
+import subprocess
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
+from jsonschema.validators import validator_for
 
+import verify.report.folder as report_folder
 from mipsim.referee.defect import correction_of
 from verify.judge import Setting, judge, judge_all
+from verify.register import PAPERS, TITLES
 from verify.report.findings import findings
 from verify.report.folder import Records, ReportFolder
 from verify.report.record import HUNT as FROM_HUNT
 from verify.report.record import RUN, command_of, record_of, share_of
 
+SCHEMA = Path(report_folder.__file__).with_name("verdicts.schema.json")
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SETTING = Setting("quick", 0.999, 7, 1e-6, {})
 # fmt: off
 KEYS = {
     "claim", "paper", "statement", "verdict", "defect", "share", "share_from", "readings", "source", "kind", "domain", "restricted", "quote",
-    "restricted_by", "slip", "derivation", "corrects", "control", "corrected_by", "same_formula", "counterexample", "points",
+    "restricted_by", "slip", "derivation", "corrects", "control", "corrected_by", "same_formula", "counterexample", "simple_counterexample", "points",
     "failures", "findings", "importance", "hunt", "seconds",
 }
 POINT_KEYS = {
@@ -28,6 +37,7 @@ POINT_KEYS = {
     "random", "exact",
 }
 # fmt: on
+PAGES = {address for _, address in TITLES.values() if address}
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 HUNT = {
     "seed": 3, "budget": "2m", "seconds": 120.0, "probes": 1234, "failed": 2, "verdict": "REFUTED", "share": 0.75, "gap": 0.15, "unit": "power",
@@ -96,6 +106,19 @@ def test_the_data_has_the_promised_keys(data, broken):
     assert data[1]["domain"]["x"]["high"] == 0.8
 
 
+def test_the_data_follow_their_schema(data):
+    schema = json.loads(SCHEMA.read_text("utf-8"))
+    check = validator_for(schema)
+    check.check_schema(schema)
+    check(schema).validate(data)
+    for damaged in ({"defect": "typo"}, {"share": 1.2}, {"points": [{}]}, {"more": 1}):
+        assert not check(schema).is_valid([data[0] | damaged, *data[1:]])
+
+
+def test_every_paper_has_a_title():
+    assert set(TITLES) == set(PAPERS.values())
+
+
 def test_a_share_is_counted_among_drawn_points_or_else_among_the_probes_of_the_hunt(broken):
     outcome = judge(broken["azize-false"], SETTING)
     assert share_of(outcome, HUNT) == (outcome.share, RUN)
@@ -138,12 +161,13 @@ def test_the_page_is_well_formed_and_stands_alone(written):
     ids = [value for _, name, value in reader.attributes if name == "id"]
     assert len(ids) == len(set(ids))
     for tag, name, value in reader.attributes:
-        if name in ("href", "src", "xlink:href"):
-            assert value.startswith("#"), (tag, name, value)
-            assert value[1:] in ids, (tag, name, value)
+        if name in ("href", "src", "xlink:href"):  # papers are linked, nothing is fetched
+            assert value[1:] in ids or (tag == "a" and value in PAGES), (tag, name, value)
         assert not name.startswith("on")
     for target in re.findall(r"url\(([^)]*)\)", page):
         assert target[1:] in ids
+    for address in PAGES:
+        page = page.replace(f'<a href="{address}">', "<a>")
     for word in ("@import", "http://", "https://"):
         assert word not in page
 
@@ -216,3 +240,25 @@ def test_a_finding_has_all_that_is_needed_to_check_it(written, broken):
     ):
         assert said in text
     assert text.count("###") == 1  # what stands is no finding
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
+def test_a_browser_narrows_the_page(written, tmp_path):
+    """In a real browser: the table can be searched and narrowed, and the sections follow."""
+    asked = """<script>
+      const form = document.querySelector("form.narrow");
+      const said = [form.querySelector("output").textContent];
+      const ask = (name, value) => { form.reset(); form.elements[name].value = value;
+        form.elements[name].dispatchEvent(new Event("input")); said.push(form.querySelector("output").textContent); };
+      ask("verdict", "REFUTED"); ask("search", "no such words"); ask("search", "IZZO-CURVE");
+      said.push([...document.querySelectorAll("section")].filter(one => !one.hidden).map(one => one.id).join());
+      document.querySelector("th button").click();
+      said.push(document.querySelector("th[aria-sort]").getAttribute("aria-sort"));
+      document.title = JSON.stringify(said);
+    </script></body>"""
+    page = tmp_path / "asked.html"
+    page.write_text(written[0].page.read_text("utf-8").replace("</body>", asked), "utf-8")
+    command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri()]
+    dom = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+    said = json.loads(unescape(re.search("<title>(.*?)</title>", dom)[1]))
+    assert said == ["6 of 6", "1 of 6", "0 of 6", "1 of 6", "izzo-curve", "ascending"]

@@ -6,13 +6,13 @@ from typing import Any
 from mipsim.referee import Outcome, Statement
 from mipsim.referee.reporting import findings as general
 from verify.hunting import told
-from verify.register import PAPERS, paper_of
+from verify.register import group_of
 from verify.report.record import command_of
 
 HEAD = """# Findings
 
-Every statement that does not stand as printed: the sentence that was judged, what is wrong with it, one counterexample with the
-command that replays it, a second, independent route to the same, what a search of the whole domain found, and the corrected
+Every statement that does not stand as printed: the sentence that was judged, what is wrong with it, a simple counterexample
+and the one with the largest gap, each with the command that replays it, a second, independent route to the same, what a search of the whole domain found, and the corrected
 statement with its conditions. Written by `python -m verify` (as `FINDINGS.md` beside its report); nothing here is typed by hand.
 
 A *gap* is how far the attacker is stronger than the statement allows, in the unit beside it; *probits* are differences of
@@ -42,8 +42,8 @@ def findings(
     return general.findings(
         outcomes,
         head=HEAD,
-        chapter=lambda one: PAPERS.get(paper_of(one.name), paper_of(one.name)),
-        commands={one.statement.name: f"uv run {command_of(one, scale)}" for one in outcomes},
+        chapter=group_of,
+        command=lambda outcome, point: f"uv run {command_of(outcome, scale, point)}",
         known=known,
         hunts={name: told(record) for name, record in hunts.items()},
     )

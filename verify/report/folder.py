@@ -18,6 +18,7 @@ from mipsim.referee.reporting.page import page
 from mipsim.referee.reporting.wording import count, duration, plural, three_digits
 from verify.hunting import told
 from verify.judge import Setting
+from verify.register import TITLES, group_of
 from verify.report.findings import findings
 from verify.report.record import command_of, record_of
 
@@ -125,7 +126,9 @@ class ReportFolder:
             facts=self._facts(),
             note=note if interrupted else "",
             data="verdicts.json",
-            commands={one.statement.name: command_of(one, self._setting.scale) for one in outcomes},
+            commands=lambda outcome, point: command_of(outcome, self._setting.scale, point),
+            groups=group_of,
+            links=TITLES,
             hunts={name: told(record) for name, record in hunts.items()},
         )
         write_atomically(self.page, html)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mipsim.referee import Outcome, Statement, Verdict
-from mipsim.referee.outcome import is_judged
+from mipsim.referee.outcome import is_judged, simplest
 from mipsim.referee.reporting.page import record
 from mipsim.referee.reporting.plain import plain
 from mipsim.referee.result import PointResult
@@ -34,9 +34,9 @@ HUNT = "even probes of the hunt, looked at once, limits at their largest size"
 """What `share` is counted among: the two are not the same test, and which it was is said."""
 
 
-def command_of(outcome: Outcome, scale: str) -> str:
-    """The command that judges a statement's worst point again, with the same games."""
-    name, at = outcome.statement.name, outcome.point
+def command_of(outcome: Outcome, scale: str, one: PointResult | None = None) -> str:
+    """The command that judges a point of a statement again, with the same games; by default its worst."""
+    name, at = outcome.statement.name, outcome.point if one is None else one.parameters
     point = {} if at is None else {key: at[key] for key in outcome.statement.free}
     return (
         f"python -m verify {shlex.quote(name)} --at {shlex.quote(json.dumps(point))} --scale {scale}"
@@ -58,6 +58,7 @@ def record_of(
     whole, statement = record(outcome, correction), outcome.statement.record()
     whole["share"], share_from = share_of(outcome, hunt)
     worst = outcome.worst if outcome.verdict is Verdict.REFUTED else None
+    first = simplest(outcome.statement, outcome.judged) if worst else None
     return plain(
         {
             "claim": statement.pop("name"),
@@ -69,7 +70,8 @@ def record_of(
             "verdict": outcome.verdict if is_judged(outcome) else None,
             "corrects": outcome.statement.corrects or None,
             "same_formula": correction is not None and correction.claimed is outcome.statement.claimed,
-            "counterexample": worst and _point(worst) | {"command": command_of(outcome, scale)},
+            "counterexample": worst and _shown(outcome, worst, scale),
+            "simple_counterexample": first and _shown(outcome, first, scale),
             "points": [_point(one) for one in outcome.judged],
             "hunt": hunt,
         }
@@ -86,6 +88,10 @@ def share_of(outcome: Outcome, hunt: Mapping[str, Any] | None) -> tuple[float, s
     if hunt is None or hunt["share"] is None:
         return math.nan, None
     return hunt["share"], HUNT
+
+
+def _shown(outcome: Outcome, one: PointResult, scale: str) -> dict[str, Any]:
+    return _point(one) | {"command": command_of(outcome, scale, one)}
 
 
 def _point(one: PointResult) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mipsim.referee.defect import correction_of, defect_of
-from mipsim.referee.outcome import Outcome
+from mipsim.referee.outcome import Outcome, simplest
 from mipsim.referee.reporting.plain import plain
-from mipsim.referee.result import Verdict
+from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.statement import Quote, Statement
 
 
@@ -18,7 +18,7 @@ def findings(
     *,
     head: str,
     chapter: Callable[[Statement], str],
-    commands: Mapping[str, str],
+    command: Callable[[Outcome, PointResult], str],
     known: Sequence[Statement] = (),
     hunts: Mapping[str, str] | None = None,
 ) -> str:
@@ -28,12 +28,12 @@ def findings(
         outcomes: in the order in which they are told.
         head: what comes first.
         chapter: whose statement it is: the title above it and its neighbours.
-        commands: name -> the command that shows a statement's worst point again.
+        command: what shows a judged point again.
         known: statements among which corrections are looked up, beside those of `outcomes`.
         hunts: name -> what is told of the hunts of a statement.
 
     Examples:
-        >>> findings([], head="# Nothing", chapter=lambda statement: statement.source, commands={})
+        >>> findings([], head="# Nothing", chapter=lambda statement: statement.source, command=lambda outcome, point: '')
         '# Nothing'
     """
     judged = {one.statement.name: one for one in outcomes}
@@ -49,11 +49,17 @@ def findings(
         twin = correction_of(statement, statements)
         verdict = "" if twin is None or twin.name not in judged else str(judged[twin.name].verdict)
         told = (hunts or {}).get(statement.name, "")
-        parts.append(_finding(outcome, twin, verdict or "not judged here", told, commands[statement.name]))
+        parts.append(_finding(outcome, twin, verdict or "not judged here", told, command))
     return "\n".join(parts)
 
 
-def _finding(outcome: Outcome, twin: Statement | None, verdict: str, hunted: str, command: str) -> str:
+def _finding(
+    outcome: Outcome,
+    twin: Statement | None,
+    verdict: str,
+    hunted: str,
+    command: Callable[[Outcome, PointResult], str],
+) -> str:
     statement = outcome.statement
     defect = defect_of(outcome, twin)
     meaning = "" if defect is None else f"{defect.meaning[:1].upper()}{defect.meaning[1:]}."
@@ -70,13 +76,12 @@ def _finding(outcome: Outcome, twin: Statement | None, verdict: str, hunted: str
         lines += [f"Of the points drawn from its domain {outcome.share:.0%} stand.", ""]
     worst = outcome.worst
     if worst is not None:
-        at = ", ".join(f"{name} = {_value(value)}" for name, value in worst.parameters.items())
-        interval = "[{}, {}]".format(*map(_value, worst.interval))
-        lines += [f"**Counterexample**: {at}. Gap {_value(worst.gap)} in {interval} ({worst.unit})."]
-        lines += [f"Found by {worst.route}. {_line(worst.detail)}".rstrip(), ""]
-        if worst.second_route:
-            lines += [f"Second route: {_line(worst.second_route)}", ""]
-        lines += [f"    {command}", ""]
+        first = simplest(statement, outcome.judged)
+        if first is not None and first.parameters != worst.parameters:
+            lines += _example("A simple counterexample", first, command(outcome, first))
+            lines += _example("The largest gap", worst, command(outcome, worst))
+        else:
+            lines += _example("Counterexample", worst, command(outcome, worst))
     if hunted:
         lines += [f"The hunt: {hunted}", ""]
     if twin is not None:
@@ -84,6 +89,16 @@ def _finding(outcome: Outcome, twin: Statement | None, verdict: str, hunted: str
         if why := twin.derivation.strip():
             lines += ["Why:", "", *(f"    {line}".rstrip() for line in why.splitlines()), ""]
     return "\n".join(lines)
+
+
+def _example(title: str, point: PointResult, command: str) -> list[str]:
+    at = ", ".join(f"{name} = {_value(value)}" for name, value in point.parameters.items())
+    interval = "[{}, {}]".format(*map(_value, point.interval))
+    lines = [f"**{title}**: {at}. Gap {_value(point.gap)} in {interval} ({point.unit})."]
+    lines += [f"Found by {point.route}. {_line(point.detail)}".rstrip(), ""]
+    if point.second_route:
+        lines += [f"Second route: {_line(point.second_route)}", ""]
+    return [*lines, f"    {command}", ""]
 
 
 def _quoted(quote: Quote) -> str:

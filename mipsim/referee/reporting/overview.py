@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 
 from mipsim.referee.defect import Defect, correction_of, defect_of
@@ -82,8 +82,33 @@ def facts_list(facts: Mapping[str, str] | None) -> str:
     return f'<dl class="facts">{rows}</dl>' if rows else ""
 
 
-def verdicts_table(outcomes: Sequence[Outcome], known: Sequence[Statement]) -> str:
-    """Return the table of all verdicts, a row each, as HTML."""
+def group_list(links: Mapping[str, tuple[str, str]] | None) -> str:
+    """Return the full titles of groups as an HTML list, linked where there is an address; empty without any.
+
+    Examples:
+        >>> group_list({"Student (1908)": ("The probable error of a mean", "")})
+        '<ul class="groups" aria-label="Sources"><li>Student (1908): <cite>The probable error of a mean</cite></li></ul>'
+    """
+    rows = ""
+    for group, (title, address) in (links or {}).items():
+        cited = f"<cite>{escape(title)}</cite>"
+        linked = f'<a href="{escape(address, quote=True)}">{cited}</a>' if address else cited
+        rows += f"<li>{escape(group)}: {linked}</li>"
+    return f'<ul class="groups" aria-label="Sources">{rows}</ul>' if rows else ""
+
+
+def verdicts_table(
+    outcomes: Sequence[Outcome],
+    known: Sequence[Statement],
+    groups: Callable[[Statement], str] | None = None,
+) -> str:
+    """Return the table of all verdicts, a row each, as HTML; the page's script lets it be searched, narrowed and sorted.
+
+    Args:
+        outcomes: a row each.
+        known: statements among which corrections are looked up.
+        groups: what a statement belongs to.
+    """
     columns = ("statement", "verdict", "defect", "stands at", "worst gap", "interval", "points", "seconds")
     head = "".join(f'<th scope="col">{word}</th>' for word in columns)
     rows = ""
@@ -99,8 +124,10 @@ def verdicts_table(outcomes: Sequence[Outcome], known: Sequence[Statement]) -> s
             (one.seconds, f"{one.seconds:.1f}"),
         )
         defect = defect_of(one, correction_of(one.statement, known)) or "–"
+        kin = escape(groups(one.statement) if groups else "", quote=True)
         rows += (
-            f'<tr><th scope="row"><a href="#{escape(name, quote=True)}">{escape(name)}</a></th>'
+            f'<tr data-group="{kin}" data-verdict="{one.verdict}" data-defect="{defect}" '
+            f'data-text="{escape(_searched(one.statement), quote=True)}"><th scope="row"><a href="#{escape(name, quote=True)}">{escape(name)}</a></th>'
             f"<td>{badge(one.verdict)}</td><td>{defect}</td>"
             + "".join(f'<td class="num" data-key="{_key(key)}">{text}</td>' for key, text in cells)
             + "</tr>"
@@ -108,6 +135,12 @@ def verdicts_table(outcomes: Sequence[Outcome], known: Sequence[Statement]) -> s
     table = f'<table class="verdicts"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
     region = 'class="scroll" role="region" tabindex="0" aria-label="Table of verdicts"'
     return f'<div class="card" id="verdicts"><h2>Verdicts</h2><div {region}>{table}</div></div>'
+
+
+def _searched(statement: Statement) -> str:
+    """The words that a statement is found by."""
+    quote = "" if statement.quote is None else statement.quote.text
+    return " ".join(f"{statement.name} {statement.source} {statement.says} {quote}".lower().split())
 
 
 def _key(value: float) -> str:

@@ -6,24 +6,26 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from mipsim.referee.defect import correction_of, defect_of, readings_of
-from mipsim.referee.outcome import Outcome
+from mipsim.referee.outcome import Outcome, simplest
+from mipsim.referee.replay import replay_of
 from mipsim.referee.reporting.document import document
 from mipsim.referee.reporting.files import writable_folder, write_atomically
-from mipsim.referee.reporting.overview import badge, facts_list, verdict_counts, verdicts_table
+from mipsim.referee.reporting.overview import badge, facts_list, group_list, verdict_counts, verdicts_table
 from mipsim.referee.reporting.pictures import pictures_of
 from mipsim.referee.reporting.plain import plain
 from mipsim.referee.reporting.where import importance
 from mipsim.referee.reporting.wording import count, duration, interval, parameters, plural, three_digits
 from mipsim.referee.result import PointResult, Verdict
+from mipsim.referee.settings import GAMES
 from mipsim.referee.statement import Statement
 
-SCRIPT = Path(__file__).with_name("sort.js")
+SCRIPT = Path(__file__).with_name("table.js")
 SHOWN = 12
 """Judged points that are listed, those with the strongest verdict first; all are in the data."""
 LISTED = 8
@@ -125,8 +127,10 @@ def page(
     facts: Mapping[str, str] | None = None,
     note: str = "",
     data: str = "results.json",
-    commands: Mapping[str, str] | None = None,
+    commands: Callable[[Outcome, PointResult], str] | None = None,
     hunts: Mapping[str, str] | None = None,
+    groups: Callable[[Statement], str] | None = None,
+    links: Mapping[str, tuple[str, str]] | None = None,
 ) -> str:
     """Return the whole page as one HTML document that needs nothing beside it.
 
@@ -138,8 +142,10 @@ def page(
         facts: names and values of what was asked.
         note: what the reader must know first, such as that the run is not finished.
         data: the file beside the page that holds the same.
-        commands: name -> the command that shows a statement's worst point again; else that of its `replay`.
+        commands: the command that shows a judged point again; else that of `mipsim judge`.
         hunts: name -> what is told of the hunts of a statement.
+        groups: what a statement belongs to, such as a paper: the table can be narrowed to one.
+        links: group -> its full title, and an address or "".
     """
     known = [*(one.statement for one in outcomes), *known]
     shown = {one.statement.name for one in outcomes}
@@ -147,13 +153,15 @@ def page(
     parts = [
         verdict_counts(outcomes, known),
         facts_list(facts),
-        verdicts_table(outcomes, known) if several else "",
+        group_list(links),
+        verdicts_table(outcomes, known, groups) if several else "",
     ]
     for one in outcomes:
         correction = correction_of(one.statement, known)
-        command = (commands or {}).get(one.statement.name, one.replay.shell)
         told = (hunts or {}).get(one.statement.name, "")
-        parts.append(_section(one, correction, shown, command, told, _anchor(one.statement.name, met)))
+        parts.append(
+            _section(one, correction, shown, commands or _command, told, _anchor(one.statement.name, met))
+        )
     body = "\n".join(part for part in parts if part)
     script = SCRIPT.read_text(encoding="utf-8") if several else ""
     of = plural(len(outcomes), "statement")
@@ -170,7 +178,7 @@ def _section(
     outcome: Outcome,
     correction: Statement | None,
     shown: set[str],
-    command: str,
+    command: Callable[[Outcome, PointResult], str],
     hunts: str,
     name: str,
 ) -> str:
@@ -189,7 +197,7 @@ def _section(
         f"<p>Corrects {_link(statement.corrects, shown)}.</p>" if statement.corrects else "",
         f"<p>Corrected by {_link(correction.name, shown)}.</p>" if correction is not None else "",
         _derivation(statement),
-        _worst(outcome, command),
+        _worst(outcome, command, name),
         _where(outcome, pictures.where),
         f'<h3>The hunt</h3><p class="meta">{escape(hunts)}</p>' if hunts else "",
         f"<h3>There, truth and claim</h3><figure>{pictures.curve}</figure>" if pictures.curve else "",
@@ -228,32 +236,58 @@ def _derivation(statement: Statement) -> str:
     return f'<h3>Why this is the right statement</h3><pre class="derivation">{escape(why)}</pre>'
 
 
-def _worst(outcome: Outcome, command: str) -> str:
+def _command(outcome: Outcome, point: PointResult) -> str:
+    """The command that judges a point again."""
+    if point is outcome.worst:
+        return outcome.replay.shell
+    return replay_of(
+        outcome.statement, point.parameters, outcome.confidence, outcome.seed, point.games or GAMES
+    ).shell
+
+
+def _worst(outcome: Outcome, command: Callable[[Outcome, PointResult], str], name: str) -> str:
     worst = outcome.worst
     if worst is None:
         return '<div class="note error"><p>No point could be judged.</p></div>'
-    refuted = worst.verdict is Verdict.REFUTED
-    title = "Counterexample" if refuted else "The point with the largest gap"
-    lines = [
-        f'<p class="parameters">{escape(parameters(plain(worst.parameters)))}</p>',
-        f"<p>Gap {three_digits(worst.gap)} {escape(worst.unit)}, {interval(worst.interval)}, by {escape(worst.route)}. "
-        f"{escape(worst.detail)}</p>",
-    ]
-    if worst.second_route:
-        lines.append(f"<p>Second route: {escape(worst.second_route)}</p>")
-    for key, reach in outcome.frontier.items():
-        words = (
-            f"from {_word(reach['low'])} to {_word(reach['high'])}"
-            if isinstance(reach, dict)
-            else f"= {', '.join(map(str, reach))}"
-        )
-        lines.append(f'<p class="meta">Broken for {escape(key)} {words}, the others as they are.</p>')
-    kind = "note counterexample" if refuted else "note"
-    return (
-        f'<div class="{kind}"><h3>{title}</h3>{"".join(lines)}<p>See it again:</p>'
-        f'<pre class="command" tabindex="0">{escape(command)}</pre>'
-        f'<details><summary>The same in Python</summary><pre tabindex="0">{escape(outcome.replay.python)}</pre></details></div>'
+    first = simplest(outcome.statement, outcome.judged)
+    simple = (
+        ""
+        if first is None or first.parameters == worst.parameters
+        else _example("A simple counterexample", first, command(outcome, first), f"{name}.simple")
     )
+    refuted = worst.verdict is Verdict.REFUTED
+    title = (
+        "The counterexample with the largest gap"
+        if simple
+        else "Counterexample"
+        if refuted
+        else "The point with the largest gap"
+    )
+    lines = [
+        f'<p class="meta">Broken for {escape(key)} {escape(_reach(reach))}, the others as they are.</p>'
+        for key, reach in outcome.frontier.items()
+    ]
+    lines.append(
+        f'<details><summary>The same in Python</summary><pre tabindex="0">{escape(outcome.replay.python)}</pre></details>'
+    )
+    return simple + _example(title, worst, command(outcome, worst), f"{name}.worst", "".join(lines))
+
+
+def _example(title: str, point: PointResult, command: str, anchor: str, more: str = "") -> str:
+    kind = "note counterexample" if point.verdict is Verdict.REFUTED else "note"
+    second = f"<p>Second route: {escape(point.second_route)}</p>" if point.second_route else ""
+    return (
+        f'<div class="{kind}" id="{anchor}"><h3>{title}</h3><p class="parameters">{escape(parameters(plain(point.parameters)))}</p>'
+        f"<p>Gap {three_digits(point.gap)} {escape(point.unit)}, {interval(point.interval)}, by {escape(point.route)}. "
+        f"{escape(point.detail)}</p>{second}<p>See it again:</p>"
+        f'<pre class="command" tabindex="0">{escape(command)}</pre>{more}</div>'
+    )
+
+
+def _reach(reach: Any) -> str:
+    if isinstance(reach, dict):
+        return f"from {_word(reach['low'])} to {_word(reach['high'])}"
+    return f"= {', '.join(map(str, reach))}"
 
 
 def _word(value: Any) -> str:
