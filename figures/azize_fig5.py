@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 DESCRIPTION = "law of the covariance score for the easiest and the hardest target, and one ROC curve"
-BINS = 48
+MOST_BINS = 48
 CAPTION_INCHES = 0.55
 HEADER: write.Row = (
     "panel",
@@ -63,10 +63,11 @@ def _titles(easy: float, hard: float) -> tuple[str, str, str]:
 
 
 def _law(axes: "Axes", played: Played, panel: str) -> list[write.Row]:
-    edges, *counts = rebinned(played.histogram, BINS)
+    # As many bins as the games fill: of 500 in 48 bins the bands hide the histograms.
+    edges, *counts = rebinned(played.histogram, min(MOST_BINS, round(2.0 * played.games ** (1 / 3))))
     widths = np.diff(edges)
     score = played.leakage()
-    law_peak = float(norm.pdf(0.0) / score**0.5)
+    top = float(norm.pdf(0.0) / score**0.5)
     rows: list[write.Row] = []
     grid = np.linspace(edges[0], edges[-1], 400)
     worlds = (("out", style.OUT, -0.5), ("in", style.INSIDE, 0.5))
@@ -75,12 +76,13 @@ def _law(axes: "Axes", played: Played, panel: str) -> list[write.Row]:
         share = (1.0 - roc.CONFIDENCE) / 5
         low, high = clopper_pearson(cells, played.games, share, thresholds=len(cells))
         density = cells / (played.games * widths)
-        axes.stairs(density, edges, color=colour, fill=True, alpha=0.25, linewidth=0)
         axes.stairs(
-            high / widths, edges, baseline=low / widths, color=colour, fill=True, alpha=0.45, linewidth=0
+            high / widths, edges, baseline=low / widths, color=colour, fill=True, alpha=0.3, linewidth=0
         )
-        axes.stairs(density, edges, color=colour, linewidth=0.7)
-        axes.text(side * score, 1.10 * law_peak, world, color=colour, ha="center", va="bottom")
+        axes.stairs(density, edges, color=colour, linewidth=0.9)
+        place = {"x": 0.02, "ha": "left"} if side < 0 else {"x": 0.98, "ha": "right"}
+        axes.text(y=0.97, s=world, color=colour, va="top", transform=axes.transAxes, **place)
+        top = max(top, float((high / widths).max()))
         law = side * score, score**0.5
         axes.plot(
             grid,
@@ -102,7 +104,7 @@ def _law(axes: "Axes", played: Played, panel: str) -> list[write.Row]:
                     float(expected[i]),
                 )
             )
-    axes.set_ylim(0.0, 1.3 * law_peak)
+    axes.set_ylim(0.0, 1.12 * top)
     axes.set_xlim(edges[0], edges[-1])
     axes.set_xlabel("covariance score")
     return rows

@@ -17,39 +17,47 @@ DESCRIPTION = (
     "trade-off curves of the relaxed threat model against those of the attacker who knows the record"
 )
 RATE = 0.3
-NOISE = ((1.0, "high noise"), (3.0, "low noise"))
+NOISE = (1.0, 3.0)
+"""mu of the upper row, which is drawn linearly, and of the lower one, which only logarithms let one read."""
+KINDS = ("Laplace", "Gaussian", "sub-sampled")
 DIMENSIONS = (1, 30)
+LOWEST = 1e-4
 CAPTION_INCHES = 0.55
 HEADER: write.Row = ("panel", "noise", "mu", "d", "curve", "alpha", "beta")
-GRID = np.unique(np.concatenate([np.linspace(0.0, 1.0, 201), np.geomspace(1e-6, 0.05, 100)]))
+GRID = np.unique(
+    np.concatenate(
+        [np.linspace(0.0, 1.0, 201), np.geomspace(1e-6, 0.05, 100), 1.0 - np.geomspace(1e-6, 0.05, 100)]
+    )
+)
 RELAXED, BACK, BOTH, KNOWN = "#0072B2", "#56B4E9", "#222222", "#D55E00"
 
 
 def draw(request: Request) -> tuple[Path, ...]:
-    """Draw the six panels from the exact curves; no game is played."""
+    """Draw the eight panels from the exact curves; no game is played."""
     rows: list[write.Row] = []
     with style.journal():
-        figure = style.blank(style.PAGE_INCHES, 4.5 + CAPTION_INCHES)
-        axes = figure.subplots(2, 3, sharex=True, sharey=True)
+        figure = style.blank(style.PAGE_INCHES, 3.9 + CAPTION_INCHES)
+        axes = figure.subplots(2, 4)
         bottom = (CAPTION_INCHES + 0.42) / figure.get_size_inches()[1]
-        figure.subplots_adjust(left=0.066, right=0.982, top=0.95, bottom=bottom, wspace=0.12, hspace=0.22)
-        panels = (
-            [("Laplace", mu) for mu, _ in NOISE]
-            + [("Gaussian", mu) for mu, _ in NOISE]
-            + [("sub-sampled", 3.0)]
-        )
-        for place, tag, (noise, mu) in zip(axes.flat, "abcde", panels, strict=False):
-            rows += _panel(place, tag, noise, mu)
-        rows += _dimensions(axes.flat[5])
-        for place in axes[:, 0]:
-            place.set_ylabel(r"type II error $\beta$")
+        figure.subplots_adjust(left=0.07, right=0.985, top=0.945, bottom=bottom, wspace=0.2, hspace=0.32)
+        tags = iter("abcdefgh")
+        for row, mu in zip(axes, NOISE, strict=True):
+            for place, noise in zip(row, KINDS, strict=False):
+                rows += _panel(place, next(tags), noise, mu)
+            rows += _dimensions(row[-1], next(tags), mu)
+            row[0].set_ylabel(r"type II error $\beta$")
+            for place in row[1:]:
+                place.tick_params(labelleft=False)
+        for place in axes[0]:
+            place.set(xlim=(0, 1), ylim=(0, 1))
         for place in axes[1]:
+            place.set(xscale="log", yscale="log", xlim=(LOWEST, 1), ylim=(LOWEST, 1))
             place.set_xlabel(r"type I error $\alpha$")
         words = (
             "After Kaissis et al. (2023), Fig. 1: exact curves, no games, so that they have no seed and no confidence band. Relaxed threat "
-            "model: j (record absent against present), jinv (the reverse) and J = Symm(j, jinv); f is the curve of the attacker who knows the "
-            f"record's effect. μ is the sensitivity over the noise's scale, taken as 1 and 3; sampling rate p = {RATE:g}, d = 1 but in (f), "
-            "where j of d = 30 is compared with d = 1 at μ = 3."
+            "model: j (record absent against present), its inverse (the reverse) and J, both symmetrised; f is the curve of the attacker who knows the "
+            f"record's effect. μ is the sensitivity over the noise's scale; μ = 3 on logarithmic axes. Sampling rate p = {RATE:g}, d = 1 but in "
+            "(d) and (h), where j of d = 30 is compared with d = 1."
         )
         style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=158)
         return write.save(figure, request.out, "kaissis_fig1", caption=words, header=HEADER, rows=rows)
@@ -68,7 +76,8 @@ def curves(noise: str, mu: float) -> tuple[AbstractTradeOff, AbstractTradeOff]:
 def _panel(axes: "Axes", tag: str, noise: str, mu: float) -> list[write.Row]:
     j, f = curves(noise, mu)
     beta = j.beta(GRID)
-    fine = np.unique(np.concatenate([GRID, np.linspace(0.0, 1.0, 4001)]))
+    near = np.geomspace(1e-12, 0.5, 4001)
+    fine = np.unique(np.concatenate([GRID, near, 1.0 - near]))
     inverse = np.interp(GRID, j.beta(fine)[::-1], fine[::-1])
     lines = (
         ("j", r"$j$", beta, RELAXED, "-"),
@@ -77,30 +86,26 @@ def _panel(axes: "Axes", tag: str, noise: str, mu: float) -> list[write.Row]:
         ("f", r"$f$", f.beta(GRID), KNOWN, "-"),
     )
     rows: list[write.Row] = []
-    axes.plot([0, 1], [1, 0], color=style.FAINT, linewidth=0.5)
+    axes.plot(GRID, 1.0 - GRID, color=style.FAINT, linewidth=0.5)
     for key, label, values, colour, dashes in lines:
         axes.plot(GRID, values, color=colour, linestyle=dashes, label=label)
         rows += [(tag, noise, mu, 1, key, float(a), float(b)) for a, b in zip(GRID, values, strict=True)]
     symbol = rf"{noise}, $\mu = {mu:g}$"
     style.letter(axes, tag, symbol)
-    axes.set_xlim(0, 1)
-    axes.set_ylim(0, 1)
-    axes.legend(loc="upper right")
+    axes.legend(loc="upper right" if mu == NOISE[0] else "lower left")
     return rows
 
 
-def _dimensions(axes: "Axes") -> list[write.Row]:
+def _dimensions(axes: "Axes", tag: str, mu: float) -> list[write.Row]:
     rows: list[write.Row] = []
-    axes.plot([0, 1], [1, 0], color=style.FAINT, linewidth=0.5)
+    axes.plot(GRID, 1.0 - GRID, color=style.FAINT, linewidth=0.5)
     for d, colour in zip(DIMENSIONS, (RELAXED, style.MEDIUM), strict=True):
-        values = kaissis.gaussian_tradeoff(3.0, d).beta(GRID)
+        values = kaissis.gaussian_tradeoff(mu, d).beta(GRID)
         axes.plot(GRID, values, color=colour, label=rf"$j$, $d = {d}$")
-        rows += [
-            ("f", "Gaussian", 3.0, d, "j", float(a), float(b)) for a, b in zip(GRID, values, strict=True)
-        ]
-    values = kaissis.gaussian_dptm(3.0).beta(GRID)
+        rows += [(tag, "Gaussian", mu, d, "j", float(a), float(b)) for a, b in zip(GRID, values, strict=True)]
+    values = kaissis.gaussian_dptm(mu).beta(GRID)
     axes.plot(GRID, values, color=KNOWN, label=r"$f$, every $d$")
-    rows += [("f", "Gaussian", 3.0, 0, "f", float(a), float(b)) for a, b in zip(GRID, values, strict=True)]
-    style.letter(axes, "f", r"Gaussian, $\mu = 3$")
-    axes.legend(loc="upper right")
+    rows += [(tag, "Gaussian", mu, 0, "f", float(a), float(b)) for a, b in zip(GRID, values, strict=True)]
+    style.letter(axes, tag, rf"Gaussian, $\mu = {mu:g}$")
+    axes.legend(loc="upper right" if mu == NOISE[0] else "lower left")
     return rows

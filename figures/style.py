@@ -87,6 +87,18 @@ def unbroken(formula: str) -> str:
     return formula.replace(" ", "\u00a0")
 
 
+def scientific(value: float) -> str:
+    r"""A positive number of one digit and a power of ten, as mathtext.
+
+    Examples:
+        >>> print(scientific(1e-4), scientific(2e-3))
+        $10^{-4}$ $2\times10^{-3}$
+    """
+    digits, exponent = f"{value:.0e}".split("e")
+    times = "" if digits == "1" else rf"{digits}\times"
+    return rf"${times}10^{{{int(exponent)}}}$"
+
+
 def caption(figure: "Figure", text: str, *, bottom_inches: float, characters: int) -> None:
     """Set the caption below the panels, wrapped, in the `bottom_inches` that the layout left free."""
     height = figure.get_size_inches()[1]

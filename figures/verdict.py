@@ -66,7 +66,7 @@ def _curves(
     axes.plot(alpha, claimed[1], color=REFUTED, linestyle=roc.DASHES[roc.PRINTED], linewidth=1.5)
     roc.frame(axes, alpha[0])
     axes.set_yscale("log")
-    axes.set_ylim(0.6 * claimed[1][0], 1.0)
+    axes.set_ylim(0.6 * min(claimed[1][0], tpr[0]), 1.0)
     axes.set_ylabel("true positive rate")
     series = zip(alpha, tpr, low, high, *claimed, strict=True)
     return [("a", f"rho={RHO:g}", *map(float, numbers)) for numbers in series]
@@ -75,27 +75,24 @@ def _curves(
 def _words(axes: "Axes", played: Played, printed: "AbstractTradeOff", corrected: "AbstractTradeOff") -> None:
     curve = played.histogram.tradeoff(CONFIDENCE)
     low = roc.lowest_fpr(played.games)
-    exponent = int(np.ceil(np.log10(2.0 * low)))
-    at = 10.0**exponent
+    power_of_ten = 10.0 ** np.ceil(np.log10(2.0 * low))
+    at = float(power_of_ten if power_of_ten <= 5.0 * low else 2.0 * low)
     found, claimed = float(played.power_at(np.array([at]))[0]), 1.0 - float(printed.beta(at))
-    arrow = {"arrowstyle": "<->", "lw": 0.7, "color": style.INK, "shrinkA": 1, "shrinkB": 1}
-    axes.annotate("", (at, found), (at, claimed), arrowprops=arrow)
-    ratio = f"{found / claimed:.0f}× the claimed power\n" rf"at FPR $10^{{{exponent}}}$"
-    axes.text(at * 1.15, 0.3 * found, ratio, va="bottom", linespacing=1.3)
+    if found > claimed:  # few games do not reach the rates at which it is
+        arrow = {"arrowstyle": "<->", "lw": 0.7, "color": style.INK, "shrinkA": 1, "shrinkB": 1}
+        axes.annotate("", (at, found), (at, claimed), arrowprops=arrow)
+        ratio = f"{found / claimed:.2g}× the claimed power\nat FPR {style.scientific(at)}"
+        axes.text(0.3, 0.05, ratio, va="bottom", linespacing=1.3, transform=axes.transAxes)
     mixture = r"$\rho\,\Phi(\Phi^{-1}(\alpha)+\sqrt{m^{\star}/\rho})+(1-\rho)\,\alpha$"
     normal = r"$\Phi(\Phi^{-1}(\alpha)+\sqrt{\rho\,m^{\star}})$"
     right, wrong = (curve.compare(claim, TOLERANCE, least_rate=LEAST_RATE) for claim in (corrected, printed))
-    below = min(12 * at, 0.3)
+    # In corners that no curve enters, whatever the number of games.
     words = (
-        (low * 1.15, found * 1.25, f"corrected: {right.verdict}\n{mixture}", CONFIRMED, "bottom"),
-        (
-            below,
-            0.5 - float(printed.beta(below)) / 2,
-            f"as printed: {wrong.verdict}\n{normal}",
-            REFUTED,
-            "top",
-        ),
+        (0.02, 0.97, f"corrected: {right.verdict}\n{mixture}", CONFIRMED, "left", "top"),
+        (0.98, 0.17, f"as printed: {wrong.verdict}\n{normal}", REFUTED, "right", "bottom"),
+        (0.98, 0.05, f"{played.games:,} games", BAND, "right", "bottom"),
     )
-    axes.text(0.09, 0.12, f"{played.games:,} games", color=BAND, va="top")
-    for x, y, text, colour, side in words:
-        axes.text(x, y, text, color=colour, fontsize=9.5, va=side, linespacing=1.4)
+    for x, y, text, colour, side, end in words:
+        axes.text(
+            x, y, text, color=colour, fontsize=9.5, ha=side, va=end, linespacing=1.4, transform=axes.transAxes
+        )

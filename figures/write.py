@@ -1,4 +1,4 @@
-"""Writing a figure: PNG, SVG and the plotted numbers as CSV, each whole or not at all."""
+"""Writing a figure: PNG, SVG, PDF, its caption and the plotted numbers as CSV, each whole or not at all."""
 
 import csv
 import io
@@ -35,20 +35,27 @@ def writable_directory(path: str | Path) -> Path:
 def save(
     figure: "Figure", directory: Path, name: str, *, caption: str, header: Row, rows: Sequence[Row]
 ) -> tuple[Path, ...]:
-    """Write NAME.png (300 dpi), NAME.svg and NAME.csv; returns their paths.
+    """Write NAME.png (300 dpi), NAME.svg, NAME.pdf, NAME.csv and NAME.txt, which holds the caption; returns their paths.
 
     The CSV opens with the caption on a line that starts with "# "; numbers keep 10 significant digits.
     """
-    svg = io.BytesIO()
+    svg, pdf = io.BytesIO(), io.BytesIO()
     about = {"Title": name, "Description": " ".join(caption.split())}
     # No date: the same numbers make the same file.
     figure.savefig(svg, format="svg", metadata={**about, "Date": None})
-    paths = tuple(directory / f"{name}.{suffix}" for suffix in ("png", "svg", "csv"))
-    for path, content in zip(
-        paths, (_png(figure, about), svg.getvalue(), table(caption, header, rows)), strict=True
-    ):
-        write_bytes(path, content)
-    return paths
+    figure.savefig(
+        pdf, format="pdf", metadata={"Title": name, "Subject": about["Description"], "CreationDate": None}
+    )
+    contents = {
+        "png": _png(figure, about),
+        "svg": svg.getvalue(),
+        "pdf": pdf.getvalue(),
+        "csv": table(caption, header, rows),
+        "txt": (about["Description"] + "\n").encode(),
+    }
+    for suffix, content in contents.items():
+        write_bytes(directory / f"{name}.{suffix}", content)
+    return tuple(directory / f"{name}.{suffix}" for suffix in contents)
 
 
 def _png(figure: "Figure", about: dict[str, str]) -> bytes:

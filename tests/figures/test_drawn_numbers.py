@@ -55,11 +55,13 @@ def test_every_figure_is_drawn(
     png, svg = (tmp_path / f"{name}.{kind}" for kind in ("png", "svg"))
     assert png.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     assert b"</svg>" in svg.read_bytes()
+    assert (tmp_path / f"{name}.pdf").read_bytes()[:5] == b"%PDF-"
     caption, rows = read(tmp_path / f"{name}.csv")
     papers = {"kaissis": "Kaissis et al. (2023)", "leemann": "Leemann et al. (2023)"}
     paper = papers.get(name.split("_")[0], "Azize & Basu (2025)")
     for stated in (paper, "Fig. ", "seed 7", f"{played.GAMES[scale]:,} games", "confidence"):
         assert stated in caption
+    assert (tmp_path / f"{name}.txt").read_text("utf-8").strip() == caption.removeprefix("#").strip()
     for row in rows:
         if row.get("tpr"):
             assert 0.0 <= float(row["band_low"]) <= float(row["tpr"]) <= float(row["band_high"]) <= 1.0

@@ -37,7 +37,7 @@ def test_the_same_figure_is_the_same_file(tmp_path: Path) -> None:
             figure = blank(2.0, 1.0)
             figure.subplots().plot([0, 1], [0, 1])
             paths = write.save(figure, tmp_path / folder, "line", caption="c", header=("x",), rows=[(1,)])
-        assert [p.name for p in paths] == ["line.png", "line.svg", "line.csv"]
+        assert [p.name for p in paths] == ["line.png", "line.svg", "line.pdf", "line.csv", "line.txt"]
         return [p.read_bytes() for p in paths]
 
     first = saved("one")
