@@ -22,19 +22,19 @@ def _rows() -> list[tuple[str, str, str, str]]:
     m = azize.leakage_score(data, target, N)
     noisy = azize.leakage_score(data, target, N, GAMMA)
     scalar, aimed = azize.scalar_leakage(data, aim, target, N), azize.leakage_score(data, aim, N)
-    mixture = f"none: TPR = {RHO:g} Phi(Phi^-1(a) + {(m / RHO) ** 0.5:.3f}) + {1 - RHO:g} a"
+    mixture = f"none: TPR = {RHO:g} Φ(Φ^-1(α) + {(m / RHO) ** 0.5:.3f}) + {1 - RHO:g} α"
     return [
-        ("Empirical mean", "(1/n) ||z* - mu||^2 in C^-1", f"{m:.4f}", f"{m**0.5:.4f}"),
+        ("Empirical mean", "(1/n) ||z* - μ||^2 in C^-1", f"{m:.4f}", f"{m**0.5:.4f}"),
         (
-            f"Gaussian noise, gamma = {GAMMA:g}",
-            "(1/n) ||z* - mu||^2 in (C + C_gamma)^-1",
+            f"Gaussian noise, γ = {GAMMA:g}",
+            "(1/n) ||z* - μ||^2 in (C + C_γ)^-1",
             f"{noisy:.4f}",
             f"{noisy**0.5:.4f}",
         ),
-        (f"Sub-sampling, rho = {RHO:g}", "(rho/n) ||z* - mu||^2 in C^-1", f"{RHO * m:.4f}", mixture),
+        (f"Sub-sampling, ρ = {RHO:g}", "(ρ/n) ||z* - μ||^2 in C^-1", f"{RHO * m:.4f}", mixture),
         (
             "Similar point, z_targ typical",
-            "(1/n) (z_targ - mu)' C^-1 (z* - mu)",
+            "(1/n) (z_targ - μ)' C^-1 (z* - μ)",
             f"{scalar:.4f}",
             f"{abs(scalar) / aimed**0.5:.4f}, |score| / sqrt(m_targ)",
         ),

@@ -36,11 +36,11 @@ def _rows() -> list[tuple[str, str, str]]:
     mip = izzo.mip_noise_scale(ETA, izzo_example.moments(SIZE).variance[1] ** 0.5)
     return [
         ("Privacy guarantees", "Stronger", "Weaker"),
-        (f"  at eta = {ETA:g}", f"epsilon = {epsilon:.4f} implies it", "is the guarantee itself"),
+        (f"  at η = {ETA:g}", f"ε = {epsilon:.4f} implies it", "is the guarantee itself"),
         (
             f"  of 1{{D_train = D*}}, n = {SIZE}",
-            "none: delta = 1 at every epsilon",
-            f"eta = {1 / comb(SIZE, SIZE // 2):.2g}",
+            "none: δ = 1 at every ε",
+            f"η = {1 / comb(SIZE, SIZE // 2):.2g}",
         ),
         ("Noise required", "Sometimes higher", "Sometimes lower"),
         (f"  proposition 11, n = {SIZE}", f"Laplace scale {dp:.4g}", f"Laplace scale {mip:.4g}"),
@@ -62,5 +62,5 @@ def _small() -> tuple[str, str]:
 def _caption() -> str:
     return (
         "After Izzo et al. (2024), table 1, whose entries are the lines without indent; the indented lines are numbers of this "
-        f"project, exact and without games (M = 2, constant 6.16, eta = {ETA:g})."
+        f"project, exact and without games (M = 2, constant 6.16, η = {ETA:g})."
     )

@@ -56,6 +56,6 @@ def _caption(request: Request, areas: list[float], best: dict[int, float]) -> st
         f"(d = 1,026), five draws of the network, at the start of its training; {style.unbroken('τ = 0')}, no clipping. GLiR by p-values, with n and F, "
         f"the target drawn anew in each game; mean and covariance from {BACKGROUND:,} background gradients, shrunk as Ledoit and Wolf do. Solid: "
         f"{request.games:,} games in each world per model, seed {request.seed}; areas {', '.join(f'{area:.3f}' for area in areas)}. Shaded: "
-        f"{roc.CONFIDENCE:.0%} confidence bands, simultaneous over all FPRs and the five models. Dotted: mu = {MU} (area .790), which takes d = 1,026; "
+        f"{roc.CONFIDENCE:.0%} confidence bands, simultaneous over all FPRs and the five models. Dotted: μ = {MU} (area .790), which takes d = 1,026; "
         f"but the two rows of the layer have opposite gradients, which vary along {ranks} axes: dashed, theorem 5.1 with d = K = {ranks} (area {bounds})."
     )
