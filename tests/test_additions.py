@@ -1,4 +1,4 @@
-"""What README says of additions is true: each is its own few lines, and the rest of the library serves it as any member."""
+"""What the documentation says of additions is true: each is its own few lines, and the rest of the library serves it as any member."""
 
 import inspect
 from pathlib import Path
@@ -13,7 +13,7 @@ import mipsim as mi
 from mipsim._validation import number
 from mipsim.tradeoff.base import rates
 
-README = Path(__file__).parents[1] / "README.md"
+PAGE = Path(__file__).parents[1] / "docs/contributing.md"
 
 
 class CosineScore(mi.AbstractAttack):
@@ -72,11 +72,11 @@ def lines_of(source: str) -> int:
     return sum(bool(line.strip()) for line in source.splitlines())
 
 
-def test_the_counts_in_the_readme_are_those_of_real_additions():
+def test_the_counts_in_the_documentation_are_those_of_real_additions():
     noise = Path(inspect.getfile(mi.DiscreteGaussianNoise)).read_text(encoding="utf-8")
     code = noise[noise.index("class ") :]
     code = code[: code.index('    """base')] + code[code.index("    base: Abs") :]
-    text = " ".join(README.read_text(encoding="utf-8").split())
+    text = " ".join(PAGE.read_text(encoding="utf-8").split())
     assert f"`DiscreteGaussianNoise` is {lines_of(code)} lines of code" in text
     assert f"a cosine attack is {lines_of(inspect.getsource(CosineScore))}" in text
     assert f"a logistic trade-off function {lines_of(inspect.getsource(LogisticTradeOff))}" in text

@@ -29,6 +29,18 @@ def tracked_files() -> list[Path]:
 @pytest.fixture(scope="session")
 def readme_blocks() -> list[str]:
     """The README's Python blocks, with 1000 games each; a block goes on where the one before ended."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    return python_blocks(ROOT / "README.md")
+
+
+def python_blocks(page: Path) -> list[str]:
+    """The Python of a page in Markdown, with 1000 games a block."""
+    text = page.read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
     return [re.sub(r"\bgames=[\d_]+", "games=1_000", block) for block in blocks]
+
+
+@pytest.fixture(scope="session")
+def documented_blocks() -> dict[str, list[str]]:
+    """The Python of each page of the documentation that has any."""
+    pages = sorted((ROOT / "docs").glob("*.md"))
+    return {page.name: blocks for page in pages if (blocks := python_blocks(page))}

@@ -1,12 +1,16 @@
-"""The README's code runs, and its links point at files that are there."""
+"""The code of the README and of the documentation runs, and their links point at files that are there."""
 
 import contextlib
+import importlib
 import io
+import pkgutil
 import re
 from pathlib import Path
 
 
-def test_every_python_block_runs(readme_blocks: list[str], monkeypatch, tmp_path: Path) -> None:
+def test_every_python_block_runs(
+    readme_blocks: list[str], documented_blocks: dict[str, list[str]], monkeypatch, tmp_path: Path
+) -> None:
     monkeypatch.chdir(tmp_path)
     import matplotlib
 
@@ -15,9 +19,13 @@ def test_every_python_block_runs(readme_blocks: list[str], monkeypatch, tmp_path
     assert "games=1_000," in readme_blocks[0]  # the quickstart, with fewer games
     scope: dict[str, object] = {"__name__": "readme"}
     printed = io.StringIO()
-    for number, block in enumerate(readme_blocks):
-        with contextlib.redirect_stdout(printed):
+    with contextlib.redirect_stdout(printed):
+        for number, block in enumerate(readme_blocks):
             exec(compile(block, f"README.md, block {number + 1}", "exec"), scope)
+        for page, blocks in documented_blocks.items():  # a page goes on from the README
+            own = dict(scope)
+            for number, block in enumerate(blocks):
+                exec(compile(block, f"{page}, block {number + 1}", "exec"), own)
     assert any(word in printed.getvalue() for word in ("CONFIRMED", "REFUTED", "INCONCLUSIVE"))
     import matplotlib.pyplot as plt
 
@@ -31,6 +39,23 @@ def test_own_mechanism_takes_ten_lines(readme_blocks: list[str]) -> None:
 
 def test_links_and_pictures_are_there(root: Path) -> None:
     text = (root / "README.md").read_text("utf-8")
-    targets = [t for t in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in t]
-    assert "figures/images/verdict.png" in targets
-    assert [t for t in targets if not (root / t).exists()] == []
+    assert "(figures/images/verdict.png)" in text
+    for page in (root / "README.md", *(root / "docs").glob("*.md")):
+        found = re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8"))
+        targets = [target for target in found if "://" not in target]
+        assert [target for target in targets if not (page.parent / target).exists()] == [], page
+
+
+def test_the_reference_has_every_public_name(root: Path, monkeypatch) -> None:
+    monkeypatch.syspath_prepend(str(root / "docs"))
+    reference = importlib.import_module("_public_names")
+    import mipsim
+
+    packages = {name for _, name, is_package in pkgutil.iter_modules(mipsim.__path__) if is_package}
+    listed = {name for name in packages if hasattr(importlib.import_module(f"mipsim.{name}"), "__all__")}
+    assert set(reference.PACKAGES) == {name for name in listed if not name.startswith("_")} | {reference.TOP}
+    text = "\n".join(reference.page(name, []) for name in reference.PACKAGES)
+    own = {name for name in mipsim.__all__ if callable(getattr(mipsim, name))}
+    assert {name for name in own if not re.search(rf"mipsim\.([\w.]+\.)?{name}\n", text)} == set()
+    assert (root / "docs/reference/index.md").read_text("utf-8").count("\n") > len(reference.PACKAGES)
+    assert reference.escaped("|z| of `Point`s") == r"\|z\| of `Point`\ s"
