@@ -10,7 +10,7 @@ from mipsim.referee.outcome import Failure
 from mipsim.referee.reporting import pictures
 from verify.arguments import SCALES
 
-SAMPLES = (8, 24, 200)
+SAMPLES = (4, 24, 200)
 """Points that are drawn from a domain at each scale, unless the register says otherwise."""
 GAMES = (100_000, 500_000, 5_000_000)
 """Games per world at each scale, where no exact law is known."""
