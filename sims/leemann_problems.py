@@ -235,7 +235,7 @@ def endless(step: float, c: float, steps: int) -> float:
         return -np.log1p(-0.5 * least @ weight)
 
     # Each of the first steps, then blocks of them at the least loss in the block, that of its last step.
-    ends = np.unique(np.geomspace(1024, steps, 4000).astype(np.int64))
+    ends = np.unique(np.geomspace(1024, steps, 1500).astype(np.int64))
     whole = float(loss(np.arange(1.0, 1024 + 1)).sum()) + float(np.diff(ends) @ loss(ends[1:] * 1.0))
     return float(1.0 - np.exp(-whole))
 

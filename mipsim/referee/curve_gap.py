@@ -119,7 +119,7 @@ def curve_gap(
     if not 0.0 < floor < 0.5:
         raise ValueError(f"floor is {floor:g}; it must lie in (0, 0.5)")
     truth, promise = _rates(exact, label), _rates(claimed, label)
-    first, last = _judged_range(promise, floor, label)
+    first, last = _judged_range(claimed, promise, floor, label)
     corners = np.concatenate([_corners(exact), _corners(claimed)])
     start = np.unique(np.concatenate([[first, last], _spread(first, last), corners]))
     alpha = start[(start >= first) & (start <= last)]
@@ -306,13 +306,15 @@ def gap_of(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
     return probit_gap(*ways)
 
 
-def _judged_range(promise: Beta, floor: float, label: str) -> tuple[float, float]:
+def _judged_range(claimed: Beta | Curve, promise: Beta, floor: float, label: str) -> tuple[float, float]:
     """The FPRs in [floor, 1 - floor] at which the claimed FNR, which falls, is in the same range."""
+
+    missed: Beta = claimed.beta if hasattr(claimed, "beta") else claimed  # type: ignore[union-attr,assignment]
 
     def where(level: float, *, above: bool) -> float:
         # The last alpha with an FNR of at least `level`, or the first with one of at most `level`.
         def fallen(z: np.ndarray) -> np.ndarray:
-            value = promise(ndtr(z.ravel()))[0].reshape(z.shape)
+            value = missed(ndtr(z.ravel())).reshape(z.shape)
             return ~(value >= level if above else value > level)
 
         low, high = crossing(fallen, 1, ndtri(floor), -ndtri(floor))

@@ -41,7 +41,9 @@ def test_stored_counts_are_resumed_and_merged(name, tmp_path, as_stored):
         assert {**named, field: stored[field]} == stored
         exact = np.array([[1.0, -0.3], [-0.3, 1.0]]) / 0.91
         np.testing.assert_array_max_ulp(getattr(attack, field), exact, 2)
-        pytest.skip("LAPACK rounds the inverse of a full covariance otherwise on this CPU: it is another attack")
+        pytest.skip(
+            "LAPACK rounds the inverse of a full covariance otherwise on this CPU: it is another attack"
+        )
     assert named == stored
     resumed = play(game, attack, GAMES, seed=7, edges=EDGES, checkpoint=path, progress=False)
     assert resumed.games == GAMES

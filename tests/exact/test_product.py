@@ -180,6 +180,6 @@ def test_many_coordinates_do_not_blur_the_curve_of_gaussian_data():
     """240,000 coordinates: an error in total variation, that many times, was .001 probits, and a drift that looked like a slow limit."""
     law = product_tradeoff([bracket(gaussian_pair(25_600, -0.79), 25_600, 235_520)])
     size = curve_gap(law, GaussianTradeOff(0.79 * 9.2**0.5))
-    assert abs(size.low) < 2e-5
+    assert size.low <= size.error  # the curves may be equal
     assert size.high + size.error < 5e-4
     assert curve_gap(law, GaussianTradeOff(1.03 * 0.79 * 9.2**0.5)).low < -0.05
