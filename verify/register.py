@@ -10,6 +10,7 @@ from typing import Any
 from mipsim.referee import Point, Statement
 from mipsim.referee.definition import definition
 from verify import azize, field, izzo, kaissis, leemann
+from verify.formulas import formula_of
 
 PAPERS = {
     "azize": "Azize & Basu (2025)",
@@ -99,7 +100,11 @@ def with_found(statement: Statement, statements: Sequence[Statement]) -> Stateme
 
 
 def _all() -> dict[str, Statement]:
-    statements = [one for module in MODULES for one in module.STATEMENTS]
+    statements = [
+        replace(one, formula=formula_of(one.name, one.corrects))
+        for module in MODULES
+        for one in module.STATEMENTS
+    ]
     return {one.name: with_found(one, statements) for one in statements}
 
 

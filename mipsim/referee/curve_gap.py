@@ -308,7 +308,6 @@ def gap_of(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
 
 def _judged_range(claimed: Beta | Curve, promise: Beta, floor: float, label: str) -> tuple[float, float]:
     """The FPRs in [floor, 1 - floor] at which the claimed FNR, which falls, is in the same range."""
-
     missed: Beta = claimed.beta if hasattr(claimed, "beta") else claimed  # type: ignore[union-attr,assignment]
 
     def where(level: float, *, above: bool) -> float:

@@ -116,6 +116,7 @@ class Statement:
         derivation: for a correction: every condition, and a proof or a theorem for each step.
         second_route: what another, independent way finds at a refuted point, in words; it is asked of refuted points only.
         corrects: the name of the statement that this one corrects.
+        formula: what is claimed, in LaTeX without dollar signs; the report draws it above the words.
 
     Raises:
         ValueError: naming the argument, its value and what is allowed; for a function that asks for a parameter that the
@@ -153,6 +154,7 @@ class Statement:
     derivation: str = ""
     second_route: Callable[..., str] | None = None
     corrects: str = ""
+    formula: str = ""
     _asks: Mapping[str, frozenset[str] | None] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -269,7 +271,7 @@ class Statement:
         Args:
             changes: arguments of `Statement`. In `domain` only the parameters that differ are named. The name is this one's
                 with "-corrected" after it, unless given. Quotes, restrictions and the slip are the original's own and are
-                kept; points outside the new domain are left out, and so is the control, or if it has functions of its own.
+                kept, its formula is not; points outside the new domain are left out, and so is the control, or if it has functions of its own.
 
         Raises:
             ValueError: as `Statement`; or if nothing of what is said, claimed or assumed differs.
@@ -294,6 +296,7 @@ class Statement:
             "corrects": self.name,
             "points": (),
             "control": None,
+            "formula": "",
         } | changes
         if "domain" in changes:
             changed["domain"] = {**self.domain, **changes["domain"]}
@@ -319,6 +322,7 @@ class Statement:
         return {
             "name": self.name,
             "says": self.says,
+            "formula": self.formula,
             "source": self.source,
             "kind": self.kind.record(),
             "domain": {name: parameter.record() for name, parameter in self.domain.items()},

@@ -137,3 +137,19 @@ def test_a_gap_that_is_no_number_moves_no_rank() -> None:
     holed = replace(outcome, judged=tuple(judged))
     fewer = replace(outcome, judged=tuple(one for one in judged if not math.isnan(one.gap)))
     assert importance(holed) == importance(fewer)
+
+
+def test_formulas_are_drawn(tmp_path):
+    """The formula above the words, and those between dollar signs; what is no LaTeX is shown as it was written."""
+    worded = rf.Statement(
+        name="square", says=r"At most $\sqrt{x} < 2$; it costs $5, not $6.", source="nobody", kind=rf.Bound(),
+        domain={"x": rf.Real(0.0, 1.0)}, claimed=lambda x: 1.0, truth=lambda x: x, formula=r"x^2 \le 1",
+    )  # fmt: skip
+    broken = replace(worded, name="broken", formula="x^")
+    out = rf.report([rf.judge(one) for one in (worded, broken)], tmp_path)
+    page = out.read_text()
+    assert page.count('display="block"') == 1
+    assert "<msqrt>" in page
+    assert "it costs $5, not $6." in page
+    assert "<code>x^</code>" in page
+    assert worded.corrected(says="nothing").formula == ""

@@ -5,6 +5,8 @@ import pytest
 from mipsim.referee import Outcome, Statement, Verdict, controlled
 from mipsim.referee.defect import READING, Defect, correction_of, defect_of
 from mipsim.referee.point import judge_point, point_seed
+from mipsim.referee.reporting import mathml
+from verify.formulas import FORMULAS
 from verify.judge import Setting, judge
 from verify.register import REGISTER, SAMPLES, paper_of
 
@@ -74,3 +76,13 @@ def test_what_is_refuted_has_a_defect(statement: Statement):
 @pytest.mark.parametrize("statement", [s for s in REGISTER.values() if s.corrects], ids=lambda s: s.name)
 def test_no_correction_is_refuted(statement: Statement):
     assert outcome_of(statement).verdict is not Verdict.REFUTED
+
+
+def test_every_formula_is_of_a_statement_and_is_drawn():
+    assert set(FORMULAS) <= set(REGISTER)
+    for latex in FORMULAS.values():
+        drawn = mathml.drawn(latex, block=True)
+        assert drawn.startswith("<math")
+        assert "\\" not in drawn, latex  # a command that the converter does not know
+    for one in REGISTER.values():
+        assert one.formula == FORMULAS.get(one.name, FORMULAS.get(one.corrects, ""))

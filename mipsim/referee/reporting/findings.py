@@ -66,6 +66,8 @@ def _finding(
     lines = [f"### {statement.name}: {defect}", "", meaning, ""]
     if statement.quote is not None:
         lines += [_quoted(statement.quote), ""]
+    if statement.formula:
+        lines += [f"$${statement.formula}$$", ""]
     lines += [f"As judged: {_line(statement.says)}", ""]
     for quote in statement.restricted_by:
         lines += ["Elsewhere in the paper:", "", _quoted(quote), ""]

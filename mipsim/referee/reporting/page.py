@@ -14,6 +14,7 @@ from typing import Any
 from mipsim.referee.defect import correction_of, defect_of, readings_of
 from mipsim.referee.outcome import Outcome, simplest
 from mipsim.referee.replay import replay_of
+from mipsim.referee.reporting import mathml
 from mipsim.referee.reporting.document import document
 from mipsim.referee.reporting.files import writable_folder, write_atomically
 from mipsim.referee.reporting.overview import badge, facts_list, group_list, verdict_counts, verdicts_table
@@ -189,7 +190,8 @@ def _section(
         f'<h2 id="{name}-title"><span class="id">{escape(statement.name)}</span> {badge(outcome.verdict)}</h2>',
         f'<p class="meta">{escape(statement.source)} · {escape(str(statement.kind))} · {escape(outcome.how)} · '
         f"seed {outcome.seed} · {duration(outcome.seconds)}</p>",
-        f'<pre class="statement">{escape(statement.says.strip())}</pre>',
+        f'<p class="formula">{mathml.drawn(statement.formula, block=True)}</p>' if statement.formula else "",
+        f'<pre class="statement">{mathml.words(statement.says.strip())}</pre>',
         *(_quote("In the paper", one) for one in ([statement.quote] if statement.quote else [])),
         *(_quote("Restricted by", one) for one in statement.restricted_by),
         *(_quote(role, one) for role, one in slip),
