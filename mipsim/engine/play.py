@@ -48,7 +48,7 @@ def play(
             the score itself from its exact law, where that has one or two dimensions: the same law, each faster than
             the one before. "auto" takes the cheapest of them that this game and attack have; the manifest says which.
         chunk: games per call, rounded up to whole blocks; None aims at half a second.
-        progress: show a progress bar on stderr, if that is a terminal.
+        progress: show how far it is, with games per second and the time left: on stderr if that is a terminal, or in a notebook.
         checkpoint: a file to keep partial counts in. If it exists and holds the same run, the run goes on from there, on the
             pilot's thresholds that it holds. Several processes may play the same run into it: it never loses games.
         workers: threads; None = one per core, or two per device where devices are no CPUs.

@@ -10,6 +10,7 @@ from typing import IO, Any, cast
 import numpy as np
 
 from mipsim._files import sweep
+from mipsim._notebook import in_notebook, notebook_line
 from mipsim._validation import increasing_vector, whole
 from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.checkpoint import read_counts, write_counts
@@ -356,12 +357,17 @@ class _Heedless:
 def progress_line(title: str, games: int, done: int, enabled: bool) -> Iterator[Callable[[int], None]]:
     """Yield a function to call with the number of games done in each world.
 
-    It draws the title, the part done, games per second and the time left, if `enabled` and stderr is a terminal.
+    It draws the title, the part done, games per second and the time left, if `enabled` and stderr is a terminal or the code runs in
+    a notebook.
 
     Examples:
         >>> with progress_line("literal", games=10, done=0, enabled=False) as advance:
         ...     advance(10)
     """
+    if enabled and in_notebook():
+        with notebook_line(title, games, done) as advance:
+            yield advance
+        return
     if not enabled or not _is_terminal(sys.stderr):
         yield lambda done: None
         return

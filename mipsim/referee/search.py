@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from mipsim._files import lock
+from mipsim._notebook import Place, in_notebook
 from mipsim.referee.budget import Budget
 from mipsim.referee.definition import definition
 from mipsim.referee.kinds import Exists
@@ -37,6 +38,7 @@ class Search:
         known: probes that were made, by point: they are not made again.
         slowest: seconds of the slowest probe.
         judging: what of the finalists is judged, for the progress line.
+        place: the output of a notebook's cell that holds the progress line.
     """
 
     statement: Statement
@@ -52,6 +54,7 @@ class Search:
     slowest: float = 0.0
     judging: str = ""
     told: float = field(default_factory=time.perf_counter)
+    place: Place = field(default_factory=Place)
 
     def probe(self, at: Mapping[str, Any], phase: str) -> Probe | None:
         """Look at a point, record it, and return what was seen; None where its functions failed."""
@@ -128,6 +131,9 @@ class Search:
         line = f"{self.statement.name}: {self.budget.used:,} probes{failed}, worst gap {gap}{self.judging}"
         if callable(self.progress):
             self.progress(line)
+            return
+        if in_notebook():
+            self.place.show(line)
             return
         with suppress(OSError, ValueError, AttributeError):  # stderr may be closed, or None
             terminal = sys.stderr.isatty()

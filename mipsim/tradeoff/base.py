@@ -2,7 +2,8 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from html import escape
 from typing import Any
 
@@ -44,6 +45,22 @@ def scalar(value: Any) -> Any:
     """Turn a real zero-dimensional array of any library into a float; leave everything else as it is."""
     array = np.asarray(value)
     return float(array) if array.ndim == 0 and array.dtype.kind in "iuf" else value
+
+
+SCALARS = "beta", "tpr_at", "probit_beta", "delta", "epsilon", "bayes_risk"
+"""What is asked at numbers, and answers a scalar with a float."""
+
+
+def floats(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """The method, which answers a scalar with a Python float and an array, of no dimensions too, with an array."""
+
+    @wraps(method)
+    def answered(self: Any, *args: Any, **named: Any) -> Any:
+        found = method(self, *args, **named)
+        asked = args[0] if args else next(iter(named.values()), None)
+        return found if isinstance(asked, np.ndarray) else scalar(found)
+
+    return answered
 
 
 def within(name: str, low: float, high: float = math.inf, **how: Any) -> Any:
@@ -99,6 +116,8 @@ class AbstractTradeOff(eqx.Module, Shown):
 
     The larger it is, the more private.
 
+    Asked at a scalar, a curve answers with a float; asked at an array, with an array of its shape.
+
     A member gives the curve twice, as f and as 1 - f: at an FPR of 1e-12 the number 1 - f(alpha) is far
     below the rounding of f(alpha), and the probit of the curve needs whichever of the two is small.
 
@@ -115,6 +134,12 @@ class AbstractTradeOff(eqx.Module, Shown):
         [1.   0.75] 0.0
     """
 
+    def __init_subclass__(cls, **how: Any) -> None:
+        super().__init_subclass__(**how)
+        for name in SCALARS:
+            if name in cls.__dict__:
+                setattr(cls, name, floats(cls.__dict__[name]))
+
     @abstractmethod
     def beta(self, alpha: object) -> np.ndarray:
         """FNR at the FPR `alpha` (any shape, in [0, 1]); float64, same shape."""
@@ -123,6 +148,7 @@ class AbstractTradeOff(eqx.Module, Shown):
     def tpr_at(self, fpr: object) -> np.ndarray:
         """TPR 1 - f(fpr) at the FPR `fpr` (any shape, in [0, 1]), accurate where it is small; same shape."""
 
+    @floats
     def probit_beta(self, alpha: object) -> np.ndarray:
         """Phi^-1(f(alpha)), taken from the smaller of f and 1 - f; -inf where f is 0 and inf where f is 1.
 
@@ -144,6 +170,7 @@ class AbstractTradeOff(eqx.Module, Shown):
         """
         return float(self.delta(0.0))
 
+    @floats
     def delta(self, epsilon: object) -> np.ndarray:
         """The least delta for which the curve is (epsilon, delta)-DP in the direction out -> in.
 
@@ -164,6 +191,7 @@ class AbstractTradeOff(eqx.Module, Shown):
             number("epsilon", float(value), 0.0)
         return _chained.hockey_stick(self, eps)
 
+    @floats
     def epsilon(self, delta: object) -> np.ndarray:
         """The least epsilon >= 0 for which the curve is (epsilon, delta)-DP in the direction out -> in; inf if none.
 
@@ -187,6 +215,7 @@ class AbstractTradeOff(eqx.Module, Shown):
         """
         return 0.5 * self.advantage()
 
+    @floats
     def bayes_risk(self, prior: object) -> np.ndarray:
         """The least probability of a wrong guess when the record is a member with probability `prior`.
 

@@ -99,6 +99,14 @@ def test_shapes_are_kept(member: AbstractTradeOff) -> None:
 
 
 @members
+@pytest.mark.parametrize("scalar", [0.25, np.float64(0.25), 1])
+def test_a_scalar_is_answered_with_a_float(member: AbstractTradeOff, scalar: float) -> None:
+    for name in ("beta", "tpr_at", "probit_beta", "delta", "epsilon", "bayes_risk"):
+        assert type(getattr(member, name)(scalar)) is float, name
+    assert type(member.beta(alpha=scalar)) is float
+
+
+@members
 def test_the_derived_numbers_agree_with_a_fine_grid(member: AbstractTradeOff) -> None:
     slow = isinstance(member, SOLVED)
     size = 20_001 if slow else 400_001
