@@ -37,7 +37,7 @@ def polygon_of(out: np.ndarray, inside: np.ndarray) -> SampledTradeOff:
         inside: the same in the world in.
 
     Examples:
-        >>> polygon_of(np.array([0.75, 0.25]), np.array([0.25, 0.75])).beta(0.125).item()
+        >>> polygon_of(np.array([0.75, 0.25]), np.array([0.25, 0.75])).beta(0.125)
         0.625
     """
     seen = (out > 0) | (inside > 0)
@@ -60,7 +60,7 @@ class LineTradeOff(AbstractTradeOff):
         ValueError: if r K is below 1600.
 
     Examples:
-        >>> LineTradeOff(100.0, 100.0).beta(0.1).round(4).item()
+        >>> round(LineTradeOff(100.0, 100.0).beta(0.1), 4)
         0.6114
     """
 
@@ -99,7 +99,7 @@ def exponential_curve(n: int, target: float) -> BoundedTradeOff:
         target: the target's gradient z > 0.
 
     Examples:
-        >>> exponential_curve(100, 11.0).beta(0.1).round(3).item()
+        >>> round(exponential_curve(100, 11.0).beta(0.1), 3)
         0.63
     """
     peak = (n - 1) * target
@@ -143,7 +143,7 @@ def lattice_curve(n: int, p: float, target: int) -> SampledTradeOff:
     """Gradients Bernoulli(p), d = 1, a target that is any whole number: Binomial(n) against z + Binomial(n - 1).
 
     Examples:
-        >>> lattice_curve(1, 0.5, 1).beta(0.25).item()
+        >>> lattice_curve(1, 0.5, 1).beta(0.25)
         0.5
     """
     spread = FAR * (n * p * (1 - p)) ** 0.5
@@ -209,7 +209,7 @@ def drawn_target_curve(d: int, n: int) -> ExactTradeOff:
         n: rows, >= 2.
 
     Examples:
-        >>> drawn_target_curve(650, 500).beta(0.1).round(3).item()
+        >>> round(drawn_target_curve(650, 500).beta(0.1), 3)
         0.556
     """
     root = whole("n", n, 2) ** 0.5
@@ -236,7 +236,7 @@ class NoisySumTradeOff(AbstractTradeOff):
         ValueError: if target is below 1.
 
     Examples:
-        >>> NoisySumTradeOff(1, 0.5, 0.0).beta(0.1).round(6).item()  # that of mu = 1
+        >>> round(NoisySumTradeOff(1, 0.5, 0.0).beta(0.1), 6)  # that of mu = 1
         0.610856
     """
 
@@ -305,7 +305,7 @@ def long_run_curve(step: float, rate: float, steps: int) -> SampledTradeOff:
         ValueError: if the characteristic function has not died out at the last node.
 
     Examples:
-        >>> long_run_curve(0.5, 0.05, 1024).beta(0.1).round(3).item()
+        >>> round(long_run_curve(0.5, 0.05, 1024).beta(0.1), 3)
         0.667
     """
     nodes_count, span = 600, 14.0

@@ -108,7 +108,7 @@ def relaxed_law(game: RelaxedThreat, attack: AbstractAttack) -> AbstractScoreLaw
         >>> import mipsim as mi
         >>> game = mi.RelaxedThreat(lambda rows: rows.sum(axis=0), [[0.0], [1.0]], [2.0], mi.Gaussian(0.0, 1.0, d=1))
         >>> curve = game.exact(mi.Magnitude())
-        >>> print(curve.beta(0.05).round(6))  # Phi(1.96 - 2) - Phi(-1.96 - 2)
+        >>> print(round(curve.beta(0.05), 6))  # Phi(1.96 - 2) - Phi(-1.96 - 2)
         0.483995
     """
     if not isinstance(game.noise, Gaussian) or game.shadows:

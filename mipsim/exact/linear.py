@@ -34,7 +34,7 @@ def linear_law(problem: Problem) -> AbstractScoreLaw | None:
         >>> import mipsim as mi
         >>> data = mi.Laplace(0.0, [1.0, 2.0, 3.0])
         >>> game = mi.FixedTarget(mi.LaplaceNoise(mi.EmpiricalMean(), 0.1), data, n=50, target=[1.0, -2.0, 5.0])
-        >>> print(game.exact(mi.CovarianceScore(data, n=50)).beta(0.1).round(9))
+        >>> print(round(game.exact(mi.CovarianceScore(data, n=50)).beta(0.1), 9))
         0.861868096
     """
     attack, mean = problem.attack, problem.mean

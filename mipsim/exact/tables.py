@@ -29,7 +29,7 @@ def table_law(problem: Problem) -> AbstractScoreLaw | None:
         >>> import mipsim as mi, numpy as np
         >>> data = mi.Bernoulli(np.linspace(0.25, 0.75, 100))
         >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=200, target=data.easiest_target())
-        >>> print(game.exact(mi.LikelihoodRatio(game.mechanism, data, 200)).beta(0.1).round(6))
+        >>> print(round(game.exact(mi.LikelihoodRatio(game.mechanism, data, 200)).beta(0.1), 6))
         0.7...
     """
     found = count_tables(problem)

@@ -66,7 +66,7 @@ class AbstractGame(AbstractMember):
             >>> import mipsim as mi, numpy as np
             >>> data = mi.Gaussian(0.0, 1.0, d=100)
             >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=100, target=np.ones(100))
-            >>> print(game.exact(mi.CovarianceScore(data, n=100)).beta(0.1).round(6))
+            >>> print(round(game.exact(mi.CovarianceScore(data, n=100)).beta(0.1), 6))
             0.6114
         """
         return _chained.ExactTradeOff(_chained.exact_law(self, attack))

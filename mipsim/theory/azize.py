@@ -109,7 +109,7 @@ def mean_tradeoff(leakage: float) -> GaussianTradeOff:
     Source: Azize & Basu (2025), theorem 3.1.
 
     Examples:
-        >>> print(mean_tradeoff(1.0).beta(0.5).round(4))
+        >>> print(round(mean_tradeoff(1.0).beta(0.5), 4))
         0.1587
     """
     return GaussianTradeOff(float(np.sqrt(number("leakage", leakage, 0.0))))

@@ -62,7 +62,13 @@ def refuted(draw_counts, rates: Rates, games: int, replicates: int, seed: int) -
     return int(found.reshape(x.shape).any(axis=1).sum())
 
 
-@pytest.mark.parametrize("planted", PLANTED)
+QUICK = ("mu + 1%", "mu times sqrt 2")
+"""Judged by default; the others take a quarter of a minute each and are run by name."""
+
+
+@pytest.mark.parametrize(
+    "planted", [one if one in QUICK else pytest.param(one, marks=pytest.mark.slow) for one in PLANTED]
+)
 def test_a_planted_error_is_refuted_at_the_predicted_games(draw_counts, planted: str) -> None:
     rates = PLANTED[planted]()
     games = predicted_games(rates)
@@ -73,7 +79,7 @@ def test_a_planted_error_is_refuted_at_the_predicted_games(draw_counts, planted:
     assert refuted(draw_counts, rates, games // 4, REPLICATES, seed=2) < enough
 
 
-@pytest.mark.parametrize("games", [2000, 200_000, 20_000_000])
+@pytest.mark.parametrize("games", [2000, 200_000, pytest.param(20_000_000, marks=pytest.mark.slow)])
 def test_the_true_claim_is_not_refuted(draw_counts, games: int) -> None:
     """Refutations of 100 replicates stay below the 1e-9 quantile of the nominal binomial."""
     assert refuted(draw_counts, gaussian(MU), games, REPLICATES, seed=3) <= binom.isf(1e-9, REPLICATES, RISK)

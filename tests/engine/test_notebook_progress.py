@@ -71,9 +71,13 @@ def test_a_short_call_draws_nothing(front: Front, monkeypatch: pytest.MonkeyPatc
 
 
 def test_an_interrupt_says_where_it_stopped(front: Front) -> None:
-    with pytest.raises(KeyboardInterrupt), _notebook.notebook_line("literal", 100, 0) as advance:
-        advance(40)
-        raise KeyboardInterrupt
+    def stopped() -> None:
+        with _notebook.notebook_line("literal", 100, 0) as advance:
+            advance(40)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
     assert front.outputs[0][-1].startswith("stopped at literal: 40 of 100 games")
 
 

@@ -27,6 +27,7 @@ FLOORS = (
         "_powers",
         "_files",
         "_extras",
+        "_notebook",
         "data",
         "nn",
         "special",
