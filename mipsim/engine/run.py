@@ -365,8 +365,8 @@ def progress_line(title: str, games: int, done: int, enabled: bool) -> Iterator[
         ...     advance(10)
     """
     if enabled and in_notebook():
-        with notebook_line(title, games, done) as advance:
-            yield advance
+        with notebook_line(title, games, done) as tell:
+            yield tell
         return
     if not enabled or not _is_terminal(sys.stderr):
         yield lambda done: None
