@@ -1,6 +1,5 @@
-"""Bu, Dong, Long and Su (2020), section 3, a limit used at finite T: T Gaussian steps on Poisson samples of rate q have at most
-the epsilon of G_mu, mu = q sqrt(T (e^(1/sigma^2) - 1)).
-
+"""Bu, Dong, Long and Su (2020), section 3, a limit used at finite T: T Gaussian steps on Poisson samples of rate
+q have at most the epsilon of G_mu, mu = q sqrt(T (e^(1/sigma^2) - 1)).
 Here sigma = 0.5, q = 0.005, T = 10 and delta = 1e-6.
 """
 
@@ -20,7 +19,8 @@ def delta_of_gdp(epsilon):
 
 epsilon = brentq(lambda e: delta_of_gdp(e) - delta, 0.0, 5.0)
 
-# The event "some step's output is above x". The record moves a step's output by 1 if it is drawn, with probability q.
+# The event "some step's output is above x". The record moves a step's output by 1 if it is drawn, with
+# probability q.
 x = np.linspace(-2.0, 6.0, 8001)
 one_below = (1.0 - q) * ndtr(x / sigma) + q * ndtr((x - 1.0) / sigma)
 with_record = 1.0 - one_below**steps

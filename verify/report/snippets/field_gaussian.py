@@ -1,7 +1,5 @@
-"""Dwork and Roth (2014), theorem A.1, used for every epsilon: N(0, sigma^2) with sigma = sqrt(2 ln(1.25/delta)) Delta/epsilon
-is (epsilon, delta)-DP.
-
-Here Delta = 1, epsilon = 50 and delta = 0.1; and epsilon = 12 and delta = 1e-5, which looks more like practice.
+"""Dwork and Roth (2014), theorem A.1, used for every epsilon: sigma = sqrt(2 ln(1.25/delta)) Delta/epsilon
+gives (epsilon, delta)-DP. Here Delta = 1, epsilon = 50, delta = 0.1; and epsilon = 12, delta = 1e-5.
 """
 
 import numpy as np

@@ -1,7 +1,6 @@
-"""Usual practice: a Gaussian mechanism that is (epsilon, delta)-DP when a record is added or removed is said to be
-(log(1 + q (e^epsilon - 1)), q delta)-DP on a Poisson sample of rate q, whether a record is added, removed or replaced.
-
-Here sigma = 1, epsilon = 1, q = 0.5, and a record of gradient 1 is replaced by one of gradient -1.
+"""Usual practice: a Gaussian mechanism that is (epsilon, delta)-DP for a record added or removed is
+(log(1 + q (e^epsilon - 1)), q delta)-DP on a Poisson sample of rate q, for a record replaced as well.
+Here sigma = epsilon = 1, q = 0.5, and a record of gradient 1 is replaced by one of gradient -1.
 """
 
 import numpy as np
@@ -15,7 +14,8 @@ def above(x, mean):
     return ndtr((mean - x) / sigma)
 
 
-# Without sampling: N(1, sigma^2) against N(0, sigma^2), beyond the x at which the ratio of the densities is e^epsilon.
+# Without sampling: N(1, sigma^2) against N(0, sigma^2), beyond the x at which the ratio of the densities is
+# e^epsilon.
 end = epsilon * sigma**2 + 0.5
 said = q * (above(end, 1.0) - np.exp(epsilon) * above(end, 0.0))
 

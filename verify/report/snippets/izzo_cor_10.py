@@ -1,7 +1,6 @@
-"""Izzo et al., corollary 10: theta + r U, U = Y/||Y||_{sigma,M}, Y_i ~ GenNormal(0, sigma_i, M), r ~ Laplace((6.16/eta)^(1+2/M)),
-is eta-MIP.
-
-Here M = 32, eta = 0.1 and d = 1000; theta = (1, ..., 1) if x* is in, -(1, ..., 1) if not, so that sigma_i = 1.
+"""Izzo et al., corollary 10: theta + r U is eta-MIP with U = Y/||Y||_{sigma,M}, Y_i ~ GenNormal(0, sigma_i, M),
+r ~ Laplace((6.16/eta)^(1+2/M)). Here M = 32, eta = 0.1, d = 1000; theta = (1, ..., 1) if x* is in and
+-(1, ..., 1) if not, so that sigma_i = 1.
 """
 
 import numpy as np
@@ -15,8 +14,8 @@ size = (draws, d)
 Y = rng.gamma(1.0 / M, size=size) ** (1.0 / M) * rng.choice([-1.0, 1.0], size)
 U = Y / (np.abs(Y) ** M).mean(axis=1, keepdims=True) ** (1.0 / M)
 
-# The attack: "in" where the mean of the released coordinates, +-1 + r mean(U), is above 0. Given U it is right with probability
-# P(r |mean(U)| < 1) + P(r |mean(U)| >= 1)/2 = 1 - exp(-1 / (c |mean(U)|))/2.
+# The attack: "in" where the mean of the released coordinates, +-1 + r mean(U), is above 0. Given U it is
+# right with probability P(r |mean(U)| < 1) + P(r |mean(U)| >= 1)/2 = 1 - exp(-1 / (c |mean(U)|))/2.
 right = 1.0 - 0.5 * np.exp(-1.0 / (c * np.abs(U.mean(axis=1))))
 found, error = right.mean() - 0.5, right.std() / np.sqrt(draws)
 

@@ -1,5 +1,4 @@
 """Izzo et al., lemma 13: if E||X - EX||^2 <= sigma^k then P(||X - EX|| > t sigma) <= 1/t^k for any t > 0.
-
 Here k = 3, sigma = 3, t = 4, and X on the line: +-a with a little above t sigma, else 0, in whole fractions.
 """
 

@@ -1,7 +1,6 @@
-"""Kaissis et al., figure 3a: at Delta/sigma = 1 offline LiRA on logits "already nearly perfectly matches the theoretical bound" j.
-
-Here 8 shadow models without the record; the logit is linear in the released gradient, so that in units of the noise it is N(0, 1)
-without the record and N(1, 1) with it. LiRA thresholds |logit - mean| / deviation of the shadow models.
+"""Kaissis et al., figure 3a: at Delta/sigma = 1 offline LiRA "nearly perfectly matches" the bound j.
+Here 8 shadow models without the record, and a logit linear in the released gradient: in units of the noise
+N(0, 1) without the record and N(1, 1) with it. LiRA thresholds |logit - mean| / deviation of the shadow models.
 """
 
 import numpy as np
@@ -10,7 +9,8 @@ from scipy.stats import nct, t
 
 shadows, ratio = 8, 1.0
 
-# (logit - mean) / (deviation sqrt(1 + 1/m)) is Student's with m - 1 degrees of freedom, noncentral with the record.
+# (logit - mean) / (deviation sqrt(1 + 1/m)) is Student's with m - 1 degrees of freedom, noncentral with the
+# record.
 shift = ratio / np.sqrt(1.0 + 1.0 / shadows)
 for alpha in (0.01, 0.05):
     cut = t.isf(alpha / 2.0, shadows - 1)

@@ -1,6 +1,5 @@
-"""Kaissis et al., section 5: at Delta/sigma = 1/5, d = 300 and N = 150 j and jinv "match the plot of the analytic form in Equation (7)
-exactly". Read as an equality, not as what a plot can show.
-
+"""Kaissis et al., section 5: at Delta/sigma = 1/5, d = 300 and N = 150 j and jinv "match the plot of the
+analytic form in Equation (7) exactly". Read as an equality, not as what a plot can show.
 Here at FPR 1e-4.
 """
 

@@ -1,6 +1,6 @@
-"""Kaissis et al., lemma 1: in the relaxed threat model no uniformly most powerful (UMP) test exists for the possible values of q(D').
-
-Here the attacker chose a count for q, so that the record shifts the output up by some 0 < s <= Delta = 1; noise N(0, 1), level 0.05.
+"""Kaissis et al., lemma 1: no uniformly most powerful test exists for the possible values of q(D').
+Here the attacker chose a count for q, so that the record shifts the output up, by some 0 < s <= Delta = 1;
+noise N(0, 1), level 0.05.
 """
 
 import numpy as np
@@ -9,8 +9,8 @@ from scipy.special import ndtr, ndtri
 alpha = 0.05
 cut = -ndtri(alpha)  # the one test z > cut, which does not know the shift
 
-# The largest power of any test of this level against one shift, by Neyman and Pearson: outputs in cells, those of the largest
-# likelihood ratio first, until their probability under the null is alpha.
+# The largest power of any test of this level against one shift, by Neyman and Pearson: outputs in cells,
+# those of the largest likelihood ratio first, until their probability under the null is alpha.
 edges = np.concatenate([[-np.inf], cut + np.arange(-100_000, 80_001) * 1e-4, [np.inf]])
 null = np.diff(ndtr(edges))
 gaps = []

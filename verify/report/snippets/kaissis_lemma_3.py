@@ -1,6 +1,5 @@
-"""Kaissis et al., lemma 3: the Poisson-sub-sampled Gaussian mechanism has the monotone likelihood ratio property: for shifts s < t the
-ratio of the densities rises with the output z.
-
+"""Kaissis et al., lemma 3: the Poisson-sub-sampled Gaussian mechanism has the monotone likelihood ratio
+property: for shifts s < t the ratio of the densities rises with the output z.
 Here sigma = 1, sampling rate p = 0.3 and the shifts s = 5 and t = Delta = 10.
 """
 

@@ -1,6 +1,6 @@
-"""Kaissis et al., lemma 5: the generalised likelihood ratio (GLR) test has the power of the two one-sided tests r and r' together.
-
-Here Laplace noise of scale 1, Delta = 1, shift 1, level 0.2, and no coin: a tie is rejected whole or accepted whole.
+"""Kaissis et al., lemma 5: the generalised likelihood ratio (GLR) test has the power of the one-sided tests
+r and r' together. Here Laplace noise of scale 1, Delta = shift = 1, level 0.2, and no coin: a tie is rejected
+whole or accepted whole.
 """
 
 import numpy as np
@@ -12,11 +12,10 @@ delta, shift, alpha = 1.0, 1.0, 0.2
 z = np.linspace(-20.0, 20.0, 40_001)
 statistic = laplace.logpdf(z - np.clip(z, -delta, delta)) - laplace.logpdf(z)
 largest = statistic.max()
-print(
-    f"The GLR statistic is at most {largest:g}, and that for all |z| >= {abs(z[statistic > largest - 1e-9]).min():g},"
-)
+first = np.abs(z[statistic > largest - 1e-9]).min()
+print(f"The GLR statistic is at most {largest:g}, which it is for all |z| >= {first:g}: they tie.")
 tie = 2.0 * laplace.sf(delta)
-print(f"which has probability {tie:.4f} without the record.")
+print(f"Without the record that has probability {tie:.4f}.")
 glr = 0.0  # every cut below the largest value has an FPR of at least `tie`; above it the test never rejects
 print(f"So the GLR test of level {alpha:g} < {tie:.4f} rejects nothing: its power is {glr:g}.")
 

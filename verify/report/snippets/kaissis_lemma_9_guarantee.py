@@ -1,6 +1,6 @@
-"""Kaissis et al., section 4: the sub-sampled Gaussian mechanism, with a mask ~ Bern(p)^d in {0,1}^d, satisfies J-DR, J = Symm(j_p, jinv_p).
-
-Here d = 2, p = 1/2, Delta/sigma = 3, a shift of two equal entries, and a coin for each coordinate, as the mask is printed.
+"""Kaissis et al., section 4: the sub-sampled Gaussian mechanism with a mask ~ Bern(p)^d in {0,1}^d satisfies
+J-DR, J = Symm(j_p, jinv_p). Here d = 2, p = 1/2, Delta/sigma = 3, a shift of two equal entries, and a coin for
+each coordinate, as the mask is printed.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ from scipy.stats import binom, ncx2
 d, p, mu, alpha = 2, 0.5, 3.0, 0.05
 
 # Lemma 9: j_p = p j + (1 - p)(1 - alpha), from the tests |z|^2 > c; jinv_p is its inverse.
-c = np.linspace(0.0, 200.0, 200_001)
+c = np.linspace(0.0, 100.0, 20_001)
 fpr = ncx2.sf(c, d, 0.0)
 fnr = p * ncx2.cdf(c, d, mu**2) + (1.0 - p) * (1.0 - fpr)
 x, y = np.concatenate([fpr, fnr]), np.concatenate([fnr, fpr])

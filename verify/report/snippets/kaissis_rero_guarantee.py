@@ -1,7 +1,6 @@
-"""Kaissis et al., section 5 and appendix: in the relaxed threat model data reconstruction succeeds with a probability of at most
-1 - J(kappa), kappa the prior success.
-
-Here two records, equally likely (kappa = 1/2), of shifts 0.5 and -0.5 with noise N(0, 1); the attacker knows the records and q.
+"""Kaissis et al., section 5 and appendix: no data reconstruction is right with a probability above
+1 - J(kappa), kappa the prior success. Here two records, equally likely (kappa = 1/2), of shifts 0.5 and -0.5,
+noise N(0, 1); the attacker knows the records and q.
 """
 
 import numpy as np
@@ -9,8 +8,8 @@ from scipy.special import ndtr
 
 mu, kappa = 0.5, 0.5
 
-# The tests |z| > c and |z| < c as (FPR, FNR) points, j and jinv, and the least that J may be: their convex envelope, which lies above
-# each line that lies below all points.
+# The tests |z| > c and |z| < c as (FPR, FNR) points, j and jinv, and the least that J may be: their convex
+# envelope, which lies above each line that lies below all points.
 c = np.linspace(0.0, 12.0, 100_001)
 null_below = ndtr(c) - ndtr(-c)
 shifted_below = ndtr(c - mu) - ndtr(-c - mu)

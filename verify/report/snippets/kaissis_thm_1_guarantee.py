@@ -1,7 +1,6 @@
-"""Kaissis et al., theorem 1: Laplace noise satisfies (j, jinv)-DR: no attacker of the relaxed threat model has errors below
-J = Symm(j, jinv), whatever function q they chose.
-
-Here q is a count, noise Laplace(b), Delta/b = mu = 0.5: the attacker knows that the record shifts the output up.
+"""Kaissis et al., theorem 1: under Laplace(b) noise no attacker of the relaxed threat model has errors below
+J = Symm(j, jinv), whatever function q they chose. Here q is a count, Delta/b = mu = 0.5: the attacker knows
+that the record shifts the output up.
 """
 
 import numpy as np

@@ -1,7 +1,6 @@
-"""Kaissis et al., theorem 2: Gaussian noise satisfies (j, jinv)-DR: no attacker of the relaxed threat model has errors below
-J = Symm(j, jinv), whatever function q they chose.
-
-Here q is a count, Delta/sigma = mu = 0.5, d = 1: the attacker knows that the record shifts the output up.
+"""Kaissis et al., theorem 2: under Gaussian noise no attacker of the relaxed threat model has errors below
+J = Symm(j, jinv), whatever function q they chose. Here q is a count, Delta/sigma = mu = 0.5, d = 1: the attacker
+knows that the record shifts the output up.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
-"""Leemann et al., section 6.1: with K = d equation 8 is the trade-off for Gaussian gradients (targets drawn from their law).
-
-Here d = n = 50, standard normal gradients, known moments, no noise: K = |theta'|^2 is a chi2_d variable, d only on average.
+"""Leemann et al., section 6.1: with K = d equation 8 is the trade-off for Gaussian gradients, targets drawn
+from their law. Here d = n = 50, standard normal gradients, known moments, no noise: K = |theta'|^2 is a chi2_d
+variable, and d on average only.
 """
 
 import numpy as np
@@ -9,9 +9,9 @@ from scipy.stats import chi2, ncx2
 
 d = n = 50
 
-# Given the target, n |m - theta'|^2 is chi2_d(nK) out and n^2/(n-1) |m - theta'|^2 is chi2_d((n-1)K) in. The log likelihood ratio is
-# a constant plus K/2 - n/(2(n-1)) |...|^2 n, so that the best test over drawn targets says "member" where
-# n |m - theta'|^2 < 2(n-1)(K/2 - c).
+# Let v = m - theta', m the released mean. Given the target n |v|^2 is chi2_d(nK) out and n^2/(n-1) |v|^2 is
+# chi2_d((n-1)K) in. The log likelihood ratio is a constant plus K/2 - n/(2(n-1)) |v|^2, so that the best test
+# over drawn targets says "member" where n |v|^2 < 2(n-1)(K/2 - c).
 nodes, weights = np.polynomial.legendre.leggauss(400)
 low, high = chi2.ppf(1e-15, d), chi2.isf(1e-15, d)
 K = low + (high - low) * (nodes + 1.0) / 2.0

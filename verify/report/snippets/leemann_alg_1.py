@@ -1,5 +1,5 @@
-"""Leemann et al., algorithm 1 (GLiR): with S = (n-1) (m - theta)' C^-1 (m - theta), p = log F^-1_{chi2_d(nK)}(S) is the log p-value under H0.
-
+"""Leemann et al., algorithm 1 (GLiR): with S = (n-1) (m - theta)' C^-1 (m - theta), p = log F^-1_{chi2_d(nK)}(S)
+is the log p-value under H0.
 Here d = 5, n = 20 and K = 5. Under H0 n (m - theta)' C^-1 (m - theta) is chi2_d(nK).
 """
 
@@ -8,7 +8,8 @@ from scipy.stats import ncx2
 
 d, n, K = 5, 20, 5.0
 
-# As printed: F^-1, a quantile function, of S. It takes levels in [0, 1]; S is n - 1 over n times a chi2_d(nK) variable.
+# As printed: F^-1, a quantile function, of S. It takes levels in [0, 1]; S is n - 1 over n times a chi2_d(nK)
+# variable.
 beyond = ncx2.sf(n / (n - 1.0), d, n * K)
 mean_of_S = (n - 1) / n * (d + n * K)
 print(f"S is above 1, where F^-1 has no value, with probability {beyond:.6f}.")

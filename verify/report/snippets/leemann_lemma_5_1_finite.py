@@ -1,6 +1,6 @@
 """Leemann et al., section 5.2: exactly T steps at rate n/N are mu-GMIP, mu of equation 10 at c = (n/N) sqrt(T).
-
-Here T = 1 step at rate p = n/N = 0.01, which is mu_step = 2 for the records of its batch: N(0, 1) against N(2, 1).
+Here T = 1 step at rate p = n/N = 0.01, which is mu_step = 2 for the records of its batch: N(0, 1) against
+N(2, 1).
 """
 
 import numpy as np

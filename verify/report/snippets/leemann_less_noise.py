@@ -1,7 +1,6 @@
-"""Leemann et al., section 6.2: "we never need to add more noise for mu-GMIP than for mu-DP". Read with neighbours that add or remove
-one record (table 1).
-
-Here mu = 1, n = 1 gradient with |gradient| <= 1: +1 or -1 with probability 1/2 each; the target's is +1. Released with N(0, 1) added.
+"""Leemann et al., section 6.2: "we never need to add more noise for mu-GMIP than for mu-DP", neighbours adding
+or removing one record (table 1). Here mu = 1 and n = 1 gradient, +1 or -1 with probability 1/2 each, is released
+with N(0, 1) added; the target's is +1.
 """
 
 from scipy.optimize import brentq

@@ -1,7 +1,6 @@
-"""Leemann et al., theorem 4.2: an f-DP algorithm is f-MIP. Read with neighbours that add or remove one record (table 1).
-
-Here a sum of n gradients in [-1, 1] with N(0, 1) added: one record more moves it by 1, so that it is 1-GDP. All other gradients, and
-that of the record in the target's place where the target is out, are -1; the target's is 1.
+"""Leemann et al., theorem 4.2: an f-DP algorithm is f-MIP, neighbours adding or removing one record (table 1).
+Here a sum of n = 3 gradients in [-1, 1] with N(0, 1) added, which is 1-GDP. The target's gradient is 1; all others
+are -1, and so is that of the record which has the target's place where it is out.
 """
 
 from scipy.special import ndtr, ndtri

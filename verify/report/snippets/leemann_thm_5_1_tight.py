@@ -1,6 +1,6 @@
-"""Leemann et al., remark 5.2: without noise, and with K = ||C^-1/2 theta'||^2 as printed, equation 8 "cannot be improved".
-
-Here d = 1, n = 100, gradients N(10, 1), and a target with theta' = 10, the mean: K = 100. And one with theta' = 0: K = 0.
+"""Leemann et al., remark 5.2: without noise, with K = ||C^-1/2 theta'||^2 as printed, equation 8 "cannot be
+improved". Here d = 1, n = 100, gradients N(10, 1), and a target at the mean, theta' = 10, so that K = 100; and one
+with theta' = 0, so that K = 0.
 """
 
 import numpy as np
@@ -15,8 +15,8 @@ def equation_8(K):
     return ncx2.cdf(n / (n - 1) * ncx2.ppf(fpr, 1, n * K), 1, (n - 1) * K)
 
 
-# theta' = 10: the mean of the batch is N(10, 1/n) out and N(10, (n - 1)/n^2) in. The likelihood ratio falls with its distance from
-# 10, so that the best test says "member" near 10 (Neyman and Pearson).
+# theta' = 10: the mean of the batch is N(10, 1/n) out and N(10, (n - 1)/n^2) in. The likelihood ratio falls
+# with its distance from 10, so that the best test says "member" near 10 (Neyman and Pearson).
 half_width = ndtri(0.5 + fpr / 2.0)
 best = 2.0 * ndtr(half_width * np.sqrt(n / (n - 1.0))) - 1.0
 print(
