@@ -11,6 +11,7 @@ from mipsim.referee import Point, Statement
 from mipsim.referee.definition import definition
 from verify import azize, field, izzo, kaissis, leemann
 from verify.formulas import formula_of
+from verify.report.standalone import snippet_of
 
 PAPERS = {
     "azize": "Azize & Basu (2025)",
@@ -101,7 +102,7 @@ def with_found(statement: Statement, statements: Sequence[Statement]) -> Stateme
 
 def _all() -> dict[str, Statement]:
     statements = [
-        replace(one, formula=formula_of(one.name, one.corrects))
+        replace(one, formula=formula_of(one.name, one.corrects), snippet=snippet_of(one.name))
         for module in MODULES
         for one in module.STATEMENTS
     ]

@@ -117,6 +117,7 @@ class Statement:
         second_route: what another, independent way finds at a refuted point, in words; it is asked of refuted points only.
         corrects: the name of the statement that this one corrects.
         formula: what is claimed, in LaTeX without dollar signs; the report draws it above the words.
+        snippet: a program that shows a counterexample without mipsim, which the report shows where the statement is refuted.
 
     Raises:
         ValueError: naming the argument, its value and what is allowed; for a function that asks for a parameter that the
@@ -155,6 +156,7 @@ class Statement:
     second_route: Callable[..., str] | None = None
     corrects: str = ""
     formula: str = ""
+    snippet: str = ""
     _asks: Mapping[str, frozenset[str] | None] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -271,7 +273,7 @@ class Statement:
         Args:
             changes: arguments of `Statement`. In `domain` only the parameters that differ are named. The name is this one's
                 with "-corrected" after it, unless given. Quotes, restrictions and the slip are the original's own and are
-                kept, its formula is not; points outside the new domain are left out, and so is the control, or if it has functions of its own.
+                kept, its formula and snippet are not; points outside the new domain are left out, and so is the control, or if it has functions of its own.
 
         Raises:
             ValueError: as `Statement`; or if nothing of what is said, claimed or assumed differs.
@@ -297,6 +299,7 @@ class Statement:
             "points": (),
             "control": None,
             "formula": "",
+            "snippet": "",
         } | changes
         if "domain" in changes:
             changed["domain"] = {**self.domain, **changes["domain"]}
@@ -323,6 +326,7 @@ class Statement:
             "name": self.name,
             "says": self.says,
             "formula": self.formula,
+            "snippet": self.snippet,
             "source": self.source,
             "kind": self.kind.record(),
             "domain": {name: parameter.record() for name, parameter in self.domain.items()},

@@ -84,6 +84,16 @@ def _finding(
             lines += _example("The largest gap", worst, command(outcome, worst))
         else:
             lines += _example("Counterexample", worst, command(outcome, worst))
+    if statement.snippet and worst is not None:
+        code = ["```python", statement.snippet.strip(), "```"]
+        lines += [
+            "<details><summary>A counterexample without mipsim</summary>",
+            "",
+            *code,
+            "",
+            "</details>",
+            "",
+        ]
     if hunted:
         lines += [f"The hunt: {hunted}", ""]
     if twin is not None:

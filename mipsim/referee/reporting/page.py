@@ -272,7 +272,13 @@ def _worst(outcome: Outcome, command: Callable[[Outcome, PointResult], str], nam
     lines.append(
         f'<details><summary>The same in Python</summary><pre tabindex="0">{escape(outcome.replay.python)}</pre></details>'
     )
-    return simple + _example(title, worst, command(outcome, worst), f"{name}.worst", "".join(lines))
+    shown = ""
+    if refuted and outcome.statement.snippet:
+        shown = (
+            '<details class="snippet"><summary>A counterexample without mipsim</summary>'
+            f'<pre tabindex="0">{escape(outcome.statement.snippet.strip())}</pre></details>'
+        )
+    return simple + shown + _example(title, worst, command(outcome, worst), f"{name}.worst", "".join(lines))
 
 
 def _example(title: str, point: PointResult, command: str, anchor: str, more: str = "") -> str:
