@@ -4,7 +4,7 @@ Here sigma = 0.5, q = 0.005, T = 10 and delta = 1e-6.
 """
 
 import numpy as np
-from scipy.optimize import brentq
+from scipy.optimize import root_scalar
 from scipy.special import log_ndtr, ndtr
 
 sigma, q, steps, delta = 0.5, 0.005, 10, 1e-6
@@ -17,7 +17,7 @@ def delta_of_gdp(epsilon):
     return ndtr(mu / 2.0 - epsilon / mu) - np.exp(epsilon) * ndtr(-mu / 2.0 - epsilon / mu)
 
 
-epsilon = brentq(lambda e: delta_of_gdp(e) - delta, 0.0, 5.0)
+epsilon = root_scalar(lambda e: delta_of_gdp(e) - delta, bracket=(0.0, 5.0)).root
 
 # The event "some step's output is above x". The record moves a step's output by 1 if it is drawn, with
 # probability q.

@@ -3,7 +3,7 @@ or removing one record (table 1). Here mu = 1 and n = 1 gradient, +1 or -1 with 
 with N(0, 1) added; the target's is +1.
 """
 
-from scipy.optimize import brentq
+from scipy.optimize import root_scalar
 from scipy.special import ndtr, ndtri
 
 mu, fpr = 1.0, 0.8
@@ -17,7 +17,7 @@ def false_positives(cut):
     return 0.5 * ndtr(1.0 - cut) + 0.5 * ndtr(-1.0 - cut)
 
 
-cut = brentq(lambda c: false_positives(c) - fpr, -10.0, 10.0)
+cut = root_scalar(lambda c: false_positives(c) - fpr, bracket=(-10.0, 10.0)).root
 missed = ndtr(cut - 1.0)
 
 print(f"Noise 1 gives mu-GDP with mu = {mu:g}. mu-GMIP at FPR {fpr:g} is an FNR of at least {promised:.5f}.")
