@@ -22,7 +22,9 @@ def power(weights):
 # (g* - mu)' (g_batch - mu) of the printed g_batch = -mean: as a score of the mean its weights are -(g* - mu).
 covariance, scalar, corrected = power(-(target - mu)), power(-target), power(target - mu)
 honest = power(target)
-print(f"Power at FPR {alpha:g}: covariance attack {covariance:.4f} as printed, {corrected:.4f} with the sign of descent;")
+print(
+    f"Power at FPR {alpha:g}: covariance attack {covariance:.4f} as printed, {corrected:.4f} with the sign of descent;"
+)
 print(f"scalar product {scalar:.4f} with the same sign, {honest:.4f} with that of descent.")
 assert covariance < scalar  # as printed it is the weaker one
 assert corrected > honest

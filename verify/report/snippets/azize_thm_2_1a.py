@@ -12,6 +12,8 @@ power_of_ratio = 0.0
 # The score s = the released bit says "member" on one of the two outputs.
 fpr_of_bit = power_of_bit = 0.5
 
-print(f"At FPR {alpha:g}: thresholds on the ratio have power {power_of_ratio:g}, a threshold on the bit {power_of_bit:g}.")
+print(
+    f"At FPR {alpha:g}: thresholds on the ratio have power {power_of_ratio:g}, a threshold on the bit {power_of_bit:g}."
+)
 assert fpr_of_bit <= alpha
 assert power_of_bit > power_of_ratio

@@ -15,8 +15,12 @@ print(f"Claimed advantage {claimed:.4f}; the test has TPR {tpr:.4f} and FPR {fpr
 
 # The scores' law, from 200,000 games with d = n = 400 Gaussian coordinates; the target is mu + 1, the aim mu - 1.
 rng, n, games = np.random.default_rng(0), 400, 200_000
-out = rng.normal(size=games) * np.sqrt(n) / np.sqrt(n)  # sum of the n coordinates of sqrt(n) times the mean, over sqrt(n)
-inside = rng.normal(size=games) * np.sqrt((n - 1) / n) + 1.0  # (n - 1) other records, and the target's 1 in each coordinate
+out = (
+    rng.normal(size=games) * np.sqrt(n) / np.sqrt(n)
+)  # sum of the n coordinates of sqrt(n) times the mean, over sqrt(n)
+inside = (
+    rng.normal(size=games) * np.sqrt((n - 1) / n) + 1.0
+)  # (n - 1) other records, and the target's 1 in each coordinate
 rates = [float(np.mean(-x * 1.0 - 0.5 > 0)) for x in (inside, out)]
 print(f"Played: TPR {rates[0]:.4f}, FPR {rates[1]:.4f}.")
 error = np.sqrt(0.5 / games)

@@ -18,6 +18,8 @@ def advantage(m):
 # two normal laws of one variance, whose largest TPR - FPR is that of the main text.
 x = np.linspace(-6, 6, 100_001)
 best = np.max(ndtr((x + m_targ / 2) / np.sqrt(m_targ)) - ndtr((x - m_scal + m_targ / 2) / np.sqrt(m_targ)))
-print(f"Appendix {advantage(m_star):.4f}, main text {advantage(m_targ):.4f}; no threshold has more than {best:.4f}.")
+print(
+    f"Appendix {advantage(m_star):.4f}, main text {advantage(m_targ):.4f}; no threshold has more than {best:.4f}."
+)
 assert abs(best - advantage(m_targ)) < 1e-6
 assert advantage(m_star) > best + 0.05
