@@ -2,14 +2,24 @@
 
 from abc import abstractmethod
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mipsim.bands.curve_band import CurveBand
 from mipsim.bands.printed import Printed
-from mipsim.tradeoff.base import rates
+from mipsim.tradeoff.base import floats, rates
 from mipsim.tradeoff.shown import Shown
+
+KNOWN_IN_PARTS = {
+    "tpr_at": "band",
+    "advantage": "advantage_interval",
+    "auc": "auc_interval",
+    "epsilon": "epsilon_lower_bound",
+    "eta": "eta_lower_bound",
+    "least_mu": "mu_lower_bound",
+}
+"""What only a curve that is known everywhere has -> what a played one says in its place, with its uncertainty."""
 
 
 class AbstractPlayedTradeOff(Printed, Shown):
@@ -30,6 +40,14 @@ class AbstractPlayedTradeOff(Printed, Shown):
     def beta(self) -> np.ndarray:
         """Observed FNR at each threshold, shape (K,)."""
 
+    if not TYPE_CHECKING:  # a type checker shall find unknown names itself
+
+        def __getattr__(self, name: str) -> Any:
+            instead = KNOWN_IN_PARTS.get(name)
+            known = instead is not None and hasattr(type(self), instead)
+            hint = f"; games tell it up to an interval or a bound, which is {instead}()" if known else ""
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
+
     @abstractmethod
     def _band(self) -> CurveBand: ...
 
@@ -38,6 +56,7 @@ class AbstractPlayedTradeOff(Printed, Shown):
         """The band, simultaneous over both worlds and all thresholds."""
         return self._band()
 
+    @floats
     def band(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
         """(lower, upper) bounds of the FNR at each FPR `alpha` (any shape, in [0, 1]), simultaneous over all.
 

@@ -47,8 +47,18 @@ def scalar(value: Any) -> Any:
     return float(array) if array.ndim == 0 and array.dtype.kind in "iuf" else value
 
 
-SCALARS = "beta", "tpr_at", "probit_beta", "delta", "epsilon", "bayes_risk"
-"""What is asked at numbers, and answers a scalar with a float."""
+SCALARS = (
+    "beta",
+    "tpr_at",
+    "probit_beta",
+    "delta",
+    "epsilon",
+    "bayes_risk",
+    "beta_bracket",
+    "delta_bounds",
+    "score_at",
+)
+"""What is asked at numbers, and answers a scalar with a float, or with one for each bound."""
 
 
 def floats(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -58,7 +68,9 @@ def floats(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def answered(self: Any, *args: Any, **named: Any) -> Any:
         found = method(self, *args, **named)
         asked = args[0] if args else next(iter(named.values()), None)
-        return found if isinstance(asked, np.ndarray) else scalar(found)
+        if isinstance(asked, np.ndarray):
+            return found
+        return tuple(map(scalar, found)) if isinstance(found, tuple) else scalar(found)
 
     return answered
 

@@ -24,6 +24,17 @@ def test_frequencies_and_dtypes() -> None:
         c.out_games = 5  # type: ignore[misc]
 
 
+def test_a_scalar_is_answered_with_floats_and_names_of_exact_curves_with_what_games_know() -> None:
+    assert [type(end) for end in curve().band(0.1)] == [float, float]
+    assert curve().band([0.1])[0].shape == (1,)
+    with pytest.raises(
+        AttributeError, match=r"has no attribute 'tpr_at'; games tell it .* which is band\(\)"
+    ):
+        _ = curve().tpr_at  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="has no attribute 'shape'$"):
+        _ = curve().shape  # type: ignore[attr-defined]
+
+
 def test_the_band_holds_the_curve_it_was_made_from() -> None:
     c = curve()
     grid = np.linspace(0, 1, 501)

@@ -75,6 +75,7 @@ def test_a_wrong_truth_falls_outside_the_bounds() -> None:
     found = compose(Unnamed(GaussianTradeOff(0.1)), copies=100)
     assert isinstance(found, BoundedTradeOff)
     low, high = found.beta_bracket(0.3)
+    assert type(low) is type(high) is float
     for wrong in (0.9999, 1.0001):
         beta = float(GaussianTradeOff(wrong).beta(0.3))
         assert not float(low) <= beta <= float(high)
