@@ -11,6 +11,7 @@ m_targ, m_star, m_scal = 1.0, 0.5, 0.5
 
 
 def advantage(m):
+    """The formula at this m."""
     return ndtr(m_scal / (2 * np.sqrt(m))) - ndtr(-m_scal / (2 * np.sqrt(m)))
 
 
