@@ -26,7 +26,7 @@ print(curve.tpr_at(1e-3), mi.find_noise_multiplier_for_tpr_at_fpr(0.002, 1e-3))
 # %%
 curves = {f"sigma = {sigma:g}": mi.dpsgd(sigma, 0.01, 100) for sigma in (0.6, 1.0, 2.0)}
 for name, one in curves.items():
-    print(name, round(one.advantage(), 4), round(one.tpr_at(1e-3), 5))
+    print(name, one.advantage(), one.tpr_at(1e-3))
 mi.plot(curves, log=True)
 
 # %% [markdown]

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,7 +30,7 @@ def test_a_notebook_runs(path, monkeypatch, tmp_path, capsys):
     assert found[0][0] == found[-1][0] == "words"
     assert found[0][1].startswith("# # ")
     assert "To try next" in found[-1][1]
-    scope: dict[str, object] = {"__name__": path.stem}
+    scope: dict[str, Any] = {"__name__": path.stem}
     for number, (kind, source) in enumerate(found):
         if kind == "words":
             assert all(line.startswith("#") or not line for line in source.splitlines())
