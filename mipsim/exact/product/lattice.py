@@ -21,10 +21,11 @@ from mipsim.exact.rounding import UNIT, Bounded, ComplexArray, log_one_plus, sum
 from mipsim.exact.terms import Terms
 from mipsim.tradeoff.base import AbstractTradeOff, rates
 
-LEAST, MOST = 2**18, 2**19
+LEAST, MOST = 2**18, 2**20
 """Lattice points on a circle of `WIDTH` standard deviations (and the distance of the two worlds).
 
-Twice as many at the upper end leave the cache of a core, take twice the time and narrow the bounds of 25,600 coordinates by 1e-5 probits."""
+Half as many at the upper end take half the time; the bounds of 25,600 coordinates are then 1e-5 probits wider, which hides whether a
+slow approach goes on."""
 
 ADDED = 3e-5
 """About the relative difference that the lattice makes to the variance of the ratio, unless that takes `MOST` points."""
