@@ -31,7 +31,7 @@ def test_a_scalar_is_answered_with_floats_and_names_of_exact_curves_with_what_ga
         AttributeError, match=r"has no attribute 'tpr_at'; games tell it .* which is band\(\)"
     ):
         _ = curve().tpr_at  # type: ignore[attr-defined]
-    with pytest.raises(AttributeError, match="has no attribute 'shape'$"):
+    with pytest.raises(AttributeError, match=r"has no attribute 'shape'$"):
         _ = curve().shape  # type: ignore[attr-defined]
 
 
