@@ -14,7 +14,7 @@ import numpy as np
 from mipsim._validation import class_counts, finite_vector, increasing_vector, number, one_of, whole
 from mipsim.bands.compare import LEAST_COUNT, UNSEPARATED, Comparison, compare_counts, some_separate
 from mipsim.bands.curve_band import CurveBand
-from mipsim.bands.drawing import inline_png, with_claim
+from mipsim.bands.drawing import picture, with_claim
 from mipsim.bands.duembgen_wellner import duembgen_wellner
 from mipsim.bands.equality_tolerance import LARGEST, check_claim
 from mipsim.bands.family_bound import (
@@ -391,5 +391,4 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         return f"empirical trade-off at {self.thresholds.size} thresholds, confidence {self.confidence:.9g}"
 
     def _html_picture(self) -> str:
-        picture = inline_png(with_claim(self, None))
-        return f'<img alt="trade-off curve with its band" src="data:image/png;base64,{picture}">'
+        return picture(with_claim(self, None), "trade-off curve with its band")

@@ -372,5 +372,5 @@ class AbstractTradeOff(eqx.Module, Shown):
             f'<tr style="text-align:left"><th>{name}</th><td>{value}</td></tr>'
             for name, value in rows.items()
         )
-        picture = f'<img alt="trade-off curve" src="data:image/png;base64,{_chained.inline_png(self)}">'
+        picture = _chained.picture(self, "trade-off curve")
         return f"<div><b>{escape(repr(self))}</b><table>{cells}</table>{picture}</div>"
