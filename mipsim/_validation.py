@@ -24,7 +24,8 @@ SAME_THING: tuple[frozenset[str], ...] = tuple(
 )
 """Names that one thing has in riskcal, dp-accounting, PRV, Opacus, scikit-learn and here."""
 
-_P, _R = ParamSpec("_P"), TypeVar("_R")
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 def refuse_other_names(called: str, parameters: Iterable[str], given: Mapping[str, object]) -> None:

@@ -130,9 +130,9 @@ def test_the_exact_law_is_theorem_2_and_none_is_invented():
             "records has the constant",
         ),
         (
-            lambda: mi.RelaxedThreat(summed, [[0.0], [1.0]], [2.0], 1.0),
+            lambda: mi.RelaxedThreat(summed, [[0.0], [1.0]], [2.0], 1.0),  # pyright: ignore[reportArgumentType]
             "noise is float; it must be a distribution",
-        ),  # pyright: ignore[reportArgumentType]
+        ),
         (lambda: mi.GeneralisedRatio("cauchy", scale=1.0, sensitivity=1.0), "noise"),
         (lambda: mi.GeneralisedRatio("laplace", scale=0.0, sensitivity=1.0), "scale"),
     ],
