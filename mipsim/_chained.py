@@ -25,7 +25,7 @@ HOMES = {
     "symmetrized": "mipsim.tradeoff.convex_hull",
     "plot": "mipsim.bands.drawing",
     "with_claim": "mipsim.bands.drawing",
-    "inline_png": "mipsim.bands.drawing",
+    "picture": "mipsim.bands.drawing",
     "exact_law": "mipsim.exact.dispatch",
     "ExactTradeOff": "mipsim.exact.exact_tradeoff",
     "ExactComparison": "mipsim.referee.exact_comparison",

@@ -3,20 +3,18 @@
 import importlib
 from typing import Any
 
-EXTRA = "nn"
-"""The extra of this package that installs all of them."""
-
 
 class MissingPackageError(ImportError):
     """A package of an extra is not installed; the message says what installs it."""
 
 
-def optional(module: str, needed_for: str) -> Any:
+def optional(module: str, needed_for: str, extra: str = "nn") -> Any:
     """Import a module of an optional package.
 
     Args:
         module: its name, such as "flax.linen".
         needed_for: what cannot be done without it, the beginning of a sentence.
+        extra: the extra of this package that installs it.
 
     Raises:
         MissingPackageError: one sentence that says what installs the package.
@@ -36,6 +34,6 @@ def optional(module: str, needed_for: str) -> Any:
         if (error.name or "").partition(".")[0] != package:
             raise  # the package is there and does not work
         raise MissingPackageError(
-            f'{needed_for} need the package {package}, which is not installed: python3 -m pip install "mipsim[{EXTRA}]" brings it',
+            f'{needed_for} need the package {package}, which is not installed: python3 -m pip install "mipsim[{extra}]" brings it',
             name=package,
         ) from None

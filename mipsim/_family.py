@@ -1,11 +1,13 @@
 """Families of classes whose members are abstract or final: what a base computes, no subclass recomputes."""
 
-from typing import Any, ClassVar
+import inspect
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import equinox as eqx
 
 from mipsim._precision import in_float64
 from mipsim._pure import pure_method
+from mipsim._validation import refuse_other_names
 
 _WATCHED = ("release", "score")
 """What a user's own class is seen to compute from its arguments alone, as a user's function is."""
@@ -38,6 +40,13 @@ class AbstractMember(eqx.Module):
 
     FLOAT64: ClassVar[tuple[str, ...]] = ()
     """Methods that compute in float64 whoever calls them; a family's root names them."""
+
+    if not TYPE_CHECKING:  # a type checker reads the fields
+
+        def __new__(cls, *args: Any, **named: Any) -> Any:
+            if named:
+                refuse_other_names(cls.__name__, inspect.signature(cls).parameters, named)
+            return super().__new__(cls)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -1,12 +1,75 @@
 """Checks of arguments, made once and before any work; each raises one sentence that names the argument."""
 
+import inspect
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
+
+SAME_THING: tuple[frozenset[str], ...] = tuple(
+    frozenset(names.split())
+    for names in (
+        "sampling_rate sample_rate sampling_probability sampling_prob subsampling_rate rate rho share",
+        "steps num_steps n_steps iterations num_iterations copies num_compositions compositions count",
+        "noise_multiplier noise_std",
+        "games num_games n_games trials num_trials n_trials",
+        "seed random_state rng key",
+        "scores y_score y_scores score",
+        "member y_true labels label members membership",
+    )
+)
+"""Names that one thing has in riskcal, dp-accounting, PRV, Opacus, scikit-learn and here."""
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def refuse_other_names(called: str, parameters: Iterable[str], given: Mapping[str, object]) -> None:
+    """Raise TypeError where an argument is given by a name that it has in other libraries; Python tells of all others.
+
+    Examples:
+        >>> refuse_other_names("dpsgd", ["noise_multiplier", "sampling_rate"], {"sample_rate": 0.1})
+        Traceback (most recent call last):
+        ...
+        TypeError: dpsgd has no argument 'sample_rate'; its name here is sampling_rate
+        >>> refuse_other_names("dpsgd", ["noise_multiplier", "sampling_rate"], {"sampling_rate": 0.1, "colour": 0})
+    """
+    known = list(parameters)
+    for name in given:
+        if name in known:
+            continue
+        same = next((group for group in SAME_THING if name in group), frozenset())
+        if ours := next((one for one in known if one in same), None):
+            raise TypeError(f"{called} has no argument {name!r}; its name here is {ours}")
+
+
+def by_our_names(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """The function, which says what an argument is called here that is given by the name of another library.
+
+    Examples:
+        >>> @by_our_names
+        ... def doubled(steps):
+        ...     return 2 * steps
+        >>> doubled(steps=2)
+        4
+        >>> doubled(num_steps=2)
+        Traceback (most recent call last):
+        ...
+        TypeError: doubled has no argument 'num_steps'; its name here is steps
+    """
+    known = tuple(inspect.signature(function).parameters)
+
+    @wraps(function)
+    def called(*args: _P.args, **named: _P.kwargs) -> _R:
+        if named:
+            refuse_other_names(function.__name__, known, named)
+        return function(*args, **named)
+
+    return called
 
 
 def finite_vector(name: str, value: object, dimension: int | None = None) -> Array:
@@ -46,12 +109,29 @@ def real_array(name: str, value: object, *, finite: bool = True) -> Array:
             raise TypeError
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
+        if (column := _first_column_of_others(value)) is not None:
+            raise ValueError(
+                f"{name} has the column {column!r}, which holds other things than numbers; every column must hold real numbers"
+            ) from None
         raise ValueError(f"{name} is {type(value).__name__}; it must be an array of real numbers") from None
     if finite and not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         place = "" if not where else f" at index {where[0] if len(where) == 1 else where}"
         raise ValueError(f"{name} holds {array[where]}{place}; every entry must be finite")
     return array
+
+
+def _first_column_of_others(value: Any) -> str | None:
+    """The first column of a data frame that cannot be read as numbers; None for what has no named columns."""
+    for label in getattr(value, "columns", ()):
+        column = np.asarray(value[label])
+        try:
+            column.astype(np.float64)
+        except (TypeError, ValueError):
+            return str(label)
+        if column.dtype.kind in "mM":  # dates are numbers by themselves, but not beside others
+            return str(label)
+    return None
 
 
 def whole(name: str, value: object, least: int) -> int:

@@ -65,7 +65,7 @@ class GeneralisedRatio(AbstractAttack):
         noise: "gaussian" or "laplace".
         scale: standard deviation, or scale b of the Laplace law, > 0, in the output's unit.
         sensitivity: Delta > 0, in the same unit.
-        rate: the probability that the record takes part, in (0, 1].
+        rate: the sampling rate, the probability that the record takes part, in (0, 1].
 
     Source: Kaissis et al. (2023), lemma 5.
 

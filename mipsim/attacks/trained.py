@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 
 from mipsim._extras import optional
 from mipsim._precision import exact_scope
-from mipsim._validation import whole
+from mipsim._validation import by_our_names, whole
 from mipsim.attacks.base import AbstractAttack
 
 BATCH, STEPS = 1024, 1500
@@ -58,6 +58,7 @@ class TrainedClassifier(AbstractAttack):
         return now[0]
 
 
+@by_our_names
 def trained_attack(
     game: _Played, games: int = 20_000, seed: int = 0, hidden: tuple[int, ...] = ()
 ) -> TrainedClassifier:
@@ -68,7 +69,7 @@ def trained_attack(
 
     Args:
         game: of which the output is attacked; the target must be the same in every round.
-        games: in each world, to learn from, >= 100.
+        games: in each world, to learn from, from 100 to 1,536,000, the number that training looks at.
         seed: of these games and of the network's start, a whole number in [0, 2^63).
         hidden: width of each hidden layer, >= 1; (32, 32) is a small network.
 
@@ -88,6 +89,10 @@ def trained_attack(
     """
     optax, linen = (optional(module, "trained attacks") for module in ("optax", "flax.linen"))
     games, seed = whole("games", games, 100), whole("seed", seed, 0)
+    if games > BATCH * STEPS:
+        raise ValueError(
+            f"games is {games:.15g}; training looks at {BATCH * STEPS:,} games, so that more are of no use"
+        )
     if seed >= 2**63:
         raise ValueError(f"seed is {seed}; it must be a whole number in [0, 2^63)")
     widths = tuple(whole("hidden", width, 1) for width in hidden)

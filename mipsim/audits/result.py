@@ -12,7 +12,7 @@ from scipy.special import log_ndtr
 
 from mipsim.audits.one_run import Guesses
 from mipsim.audits.settings import DESIGNS
-from mipsim.bands.drawing import inline_png, with_claim
+from mipsim.bands.drawing import picture, with_claim
 from mipsim.bands.empirical import EmpiricalTradeOff
 from mipsim.bands.printed import Printed
 from mipsim.bands.verdict import Verdict
@@ -194,8 +194,7 @@ class Audit(Printed):
     def _html_picture(self) -> str:
         if self.curve is None:
             return ""
-        picture = inline_png(with_claim(self.curve, self.claim))
-        return f'<img alt="trade-off curve with its band" src="data:image/png;base64,{picture}">'
+        return picture(with_claim(self.curve, self.claim), "trade-off curve with its band")
 
 
 def _epsilon_of_gdp(mu: float, delta: float) -> float:

@@ -6,11 +6,13 @@ import base64
 import io
 import itertools
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtri
 
+from mipsim._extras import MissingPackageError, optional
 from mipsim._validation import one_of
 from mipsim.bands.played import AbstractPlayedTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
@@ -82,9 +84,7 @@ def plot(curves: object, *, log: bool | None = None, scale: str | None = None, a
     if ax is not None:
         draw(ax, named, scale or "linear")
         return ax
-    import matplotlib as mpl
-    from matplotlib import pyplot
-
+    mpl, pyplot = (optional(name, "pictures", "plot") for name in ("matplotlib", "matplotlib.pyplot"))
     figure = pyplot.figure()
     if "inline" in mpl.get_backend().lower():
         pyplot.close(
@@ -201,15 +201,29 @@ def _probit_axes(ax: Axes, start: float, floor: float) -> None:
 
 def inline_png(curves: object) -> str:
     """The figure of `plot` as a base64 PNG of some tens of kilobytes, without touching pyplot's state."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure()
-    FigureCanvasAgg(figure)
+    agg, module = (
+        optional(f"matplotlib.{name}", "pictures", "plot") for name in ("backends.backend_agg", "figure")
+    )
+    figure = module.Figure()
+    agg.FigureCanvasAgg(figure)
     fill(figure, _named(curves))
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=100)
     return base64.b64encode(buffer.getvalue()).decode("ascii")
+
+
+def picture(curves: object, alt: str) -> str:
+    """The figure of `plot` as an `<img>` element; where matplotlib is not installed, a sentence that says what installs it.
+
+    Examples:
+        >>> from mipsim.tradeoff import GaussianTradeOff
+        >>> picture(GaussianTradeOff(1.0), "a curve")[:49]
+        '<img alt="a curve" src="data:image/png;base64,iVB'
+    """
+    try:
+        return f'<img alt="{alt}" src="data:image/png;base64,{inline_png(curves)}">'
+    except MissingPackageError as error:
+        return f"<p>{escape(str(error), quote=False)}</p>"
 
 
 def with_claim(curve: Curve, claim: AbstractTradeOff | None) -> dict[str, Curve]:

@@ -14,7 +14,7 @@ import numpy as np
 from mipsim._validation import class_counts, finite_vector, increasing_vector, number, one_of, whole
 from mipsim.bands.compare import LEAST_COUNT, UNSEPARATED, Comparison, compare_counts, some_separate
 from mipsim.bands.curve_band import CurveBand
-from mipsim.bands.drawing import inline_png, with_claim
+from mipsim.bands.drawing import picture, with_claim
 from mipsim.bands.duembgen_wellner import duembgen_wellner
 from mipsim.bands.equality_tolerance import LARGEST, check_claim
 from mipsim.bands.family_bound import (
@@ -34,6 +34,7 @@ from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 
 _LEAST_RATE = 0.01
+_LABELLED = "y_true", "y_score", "labels", "scores"  # what other libraries take
 _SILENT = 0.999
 """An interval of the advantage or the AUC that is wider says nothing, and says why."""
 
@@ -123,6 +124,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         in_scores: object = None,
         confidence: float = 0.999,
         thresholds: int = 4096,
+        **others: Never,
     ) -> EmpiricalTradeOff:
         """Build the curve from raw scores (higher = "in"), whose thresholds nobody fixed beforehand.
 
@@ -136,6 +138,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             in_scores: scores of games in the world "in", shape (games,); all scores together must take two values at least.
             confidence: of the band, in (0, 1 - 2e-9].
             thresholds: the most that are kept, >= 2.
+            **others: nothing; scikit-learn's y_true and y_score are refused likewise.
 
         Examples:
             >>> rng = np.random.default_rng(0)
@@ -144,7 +147,9 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             >>> found.mu_lower_bound() < 2.0 < found.mu_lower_bound() + 0.3
             True
         """
-        if unnamed or out_scores is None or in_scores is None:
+        if foreign := [name for name in others if name not in _LABELLED]:
+            raise TypeError(f"from_scores has no argument {foreign[0]!r}")
+        if unnamed or others or out_scores is None or in_scores is None:
             raise ValueError(
                 "out_scores and in_scores must both be given by name; of scores s with labels y (1 = member): "
                 "from_scores(out_scores=s[y == 0], in_scores=s[y == 1])"
@@ -386,5 +391,4 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         return f"empirical trade-off at {self.thresholds.size} thresholds, confidence {self.confidence:.9g}"
 
     def _html_picture(self) -> str:
-        picture = inline_png(with_claim(self, None))
-        return f'<img alt="trade-off curve with its band" src="data:image/png;base64,{picture}">'
+        return picture(with_claim(self, None), "trade-off curve with its band")

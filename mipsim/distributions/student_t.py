@@ -27,7 +27,7 @@ class StudentT(AbstractUnbounded, AbstractProduct):
         df: degrees of freedom > 2, a number or shape (d,). Moments of order >= df do not exist:
             theorems that need a fourth moment need df > 4.
         mean: a number or shape (d,).
-        scale: > 0, a number or shape (d,); the variance is scale^2 df / (df - 2).
+        scale: the factor of T, no deviation, > 0, a number or shape (d,); the variance is scale^2 df / (df - 2).
         d: the number of coordinates, where all of these are numbers (default 1).
 
     Examples:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mipsim._precision import exact_scope
-from mipsim._validation import finite_matrix, number, one_of, whole
+from mipsim._validation import by_our_names, finite_matrix, number, one_of, whole
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
 from mipsim.bands.empirical import EmpiricalTradeOff
@@ -117,6 +117,7 @@ class ManyHistogram:
         )
 
 
+@by_our_names
 def play_many(
     game: AbstractGame,
     attacks: Sequence[Score] | Mapping[str, Score],
@@ -158,10 +159,15 @@ def play_many(
         ManyHistogram(2 histograms of the same 1,000 games per world)
     """
     check_game(game)
-    names = tuple(map(str, attacks)) if isinstance(attacks, Mapping) else None
+    names = tuple(attacks) if isinstance(attacks, Mapping) else None
+    for name in names or ():
+        if not isinstance(name, str):
+            raise ValueError(f"attacks has the name {name!r}; a name must be a string")
     attacks = list(attacks.values()) if isinstance(attacks, Mapping) else attacks
     if isinstance(attacks, (AbstractAttack, str)) or not isinstance(attacks, Sequence) or not attacks:
-        raise ValueError(f"attacks is {type(attacks).__name__}; it must be a sequence of at least one attack")
+        raise ValueError(
+            f"attacks is {type(attacks).__name__}; it must be a sequence of at least one attack, or a dict from names to attacks"
+        )
     run = Run.checked(whole("games", games, 1), seed, edges, chunk, progress, workers)
     known = [as_attack(attack) for attack in attacks]
     one_of("fidelity", fidelity, _FIDELITIES)
@@ -172,6 +178,7 @@ def play_many(
     return ManyHistogram(tuple(run.play(sampler, [Column(game, attack) for attack in known])), names=names)
 
 
+@by_our_names
 def play_targets(
     game: FixedTarget,
     attack: Score,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mipsim._precision import exact_scope
+from mipsim._validation import by_our_names
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
 from mipsim.engine.counting import on_device
@@ -17,6 +18,7 @@ from mipsim.engine.run import Column, Run
 from mipsim.games.base import AbstractGame
 
 
+@by_our_names
 def play(
     game: AbstractGame,
     attack: AbstractAttack | Callable[..., Any],

@@ -9,6 +9,7 @@ import numpy as np
 from mipsim._compiled import make_room
 from mipsim._precision import exact_scope
 from mipsim.attacks.base import AbstractAttack
+from mipsim.attacks.function import as_attack
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.empirical import Empirical
@@ -67,6 +68,7 @@ def exact_law(game: AbstractGame, attack: AbstractAttack) -> AbstractScoreLaw:
         ValueError: ...
     """
     make_room()
+    attack = as_attack(attack)
     check_aim(game, attack, stacklevel=5)  # a method that Equinox wraps
     if not isinstance(game, AbstractMembershipGame):
         raise ValueError(_refusal(game, attack))

@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from mipsim._validation import finite_matrix, finite_vector, number, whole
 from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.distributions.empirical import Empirical
-from mipsim.games.base import AbstractMembershipGame, as_law
+from mipsim.games.base import AbstractMembershipGame
 from mipsim.mechanisms.base import AbstractMechanism
 from mipsim.mechanisms.function import FunctionMechanism
 
@@ -28,7 +28,7 @@ class RelaxedThreat(AbstractMembershipGame):
         records: D, shape (n, d), n >= 2, no constant column.
         record: the record, shape (d,), which is added to D.
         noise: the law of the noise, of dimension k.
-        rate: the probability that the record takes part, in (0, 1].
+        rate: the sampling rate, the probability that the record takes part, in (0, 1].
         shadows: releases of D that the attacker makes, >= 0.
 
     Attributes:
@@ -71,7 +71,11 @@ class RelaxedThreat(AbstractMembershipGame):
         self.data = Empirical(rows, covariance="diagonal")
         self.n = len(rows)
         self.record = finite_vector("record", record, rows.shape[1])
-        self.noise = as_law(noise)
+        if not isinstance(noise, AbstractDistribution):
+            raise ValueError(
+                f"noise is {type(noise).__name__}; it must be a distribution, such as Gaussian(0.0, 1.0)"
+            )
+        self.noise = noise
         self.rate = number("rate", rate, 0.0, 1.0, low_open=True)
         self.shadows = whole("shadows", shadows, 0)
         with jax.enable_x64(True):

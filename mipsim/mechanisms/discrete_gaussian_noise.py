@@ -21,7 +21,7 @@ class DiscreteGaussianNoise(AbstractIndependentNoise):
 
     Args:
         base: the mechanism whose output is made noisy, or a function `(key, records) -> output`.
-        sigma: in steps, in [0.03, 10000]; about the standard deviation of K, which it bounds.
+        sigma: about the standard deviation of K, which it bounds, in steps, in [0.03, 10000].
         step: > 0, in the units of the output: 1/n where the sum of n whole numbers is to stay on the integers.
 
     Source: Canonne, Kamath, Steinke (2020), "The discrete Gaussian for differential privacy", definition 1 and its

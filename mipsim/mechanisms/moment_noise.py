@@ -21,7 +21,7 @@ class MomentNoise(AbstractMechanism):
 
     Args:
         base: the mechanism, or a function `(key, records) -> output` with output of shape (d,).
-        scale: c > 0, such as (6.16/eta)^(1 + 2/M).
+        scale: the factor c > 0 of the noise, no deviation, such as (6.16/eta)^(1 + 2/M).
         subsets: B >= 2 halves.
         moment: M >= 1.
         radius: "gamma" or "exponential" (as printed).

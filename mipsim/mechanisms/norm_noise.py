@@ -119,8 +119,8 @@ class NormNoise(AbstractNoise):
 
     Args:
         base: the mechanism whose output, a vector of shape (d,), is made noisy, or a function `(key, records) -> output`.
-        scale: > 0, without unit.
-        sigma: > 0, a number or shape (d,), in the unit of the output.
+        scale: the scale of the norm of the noise, no deviation, > 0, without unit.
+        sigma: the scale of each coordinate, > 0, a number or shape (d,), in the unit of the output.
         moment: M > 0, or infinity.
         radius: "gamma" or "exponential".
 

@@ -23,7 +23,7 @@ class SGDStep(AbstractMechanism):
 
     Args:
         clip: the largest Euclidean norm C of a gradient, > 0, in its units; `inf` does not clip.
-        noise_multiplier: sigma >= 0, without unit. It must be 0 where clip is `inf`, since the noise is stated in
+        noise_multiplier: the standard deviation of the noise over clip / n, >= 0, without unit. It must be 0 where clip is `inf`, since the noise is stated in
             units of the clip; noise without clipping is `GaussianNoise(SGDStep(inf, 0), gamma)`.
 
     Source: Abadi et al. (2016), algorithm 1; Leemann, Pawelczyk & Kasneci (2023), section 5.

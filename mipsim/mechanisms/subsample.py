@@ -18,7 +18,7 @@ class Subsampled(AbstractMechanism):
 
     Args:
         base: the mechanism that sees the k rows, or a function `(key, records) -> output`.
-        rho: the share of rows drawn, in (0, 1]; rho n must be whole.
+        rho: the sampling rate, the share of rows drawn, in (0, 1]; rho n must be whole.
 
     Source: Azize & Basu (2025), theorem 4.2.
 
@@ -60,7 +60,7 @@ class PoissonSubsampled(AbstractMechanism):
 
     Args:
         base: `EmpiricalMean()` or an `SGDStep`.
-        rate: the probability that a row is kept, in (0, 1].
+        rate: the sampling rate, the probability that a row is kept, in (0, 1].
 
     Source: Abadi et al. (2016), algorithm 1.
 

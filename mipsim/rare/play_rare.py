@@ -10,16 +10,18 @@ from typing import Any
 import numpy as np
 
 from mipsim._precision import exact_scope
-from mipsim._validation import finite_vector, number, whole
+from mipsim._validation import by_our_names, finite_vector, number, whole
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
+from mipsim.attacks.function import as_attack
 from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodRatio
 from mipsim.bands.rare_tradeoff import RareTradeOff
 from mipsim.bands.scaled_rates import ScaledRates
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.engine.counting import play_range
 from mipsim.engine.devices import cores
-from mipsim.engine.manifest import DRAWS, array_digest, describe, versions
+from mipsim.engine.manifest import DRAWS, array_digest, describe, game_range, versions
 from mipsim.engine.run import checked_seed
+from mipsim.forms.aim import check_aim
 from mipsim.forms.release import mean_of
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
@@ -68,6 +70,7 @@ def score_law(game: AbstractMembershipGame, attack: AbstractAttack) -> AbstractT
     )
 
 
+@by_our_names
 def play_rare(
     game: AbstractMembershipGame,
     attack: AbstractAttack,
@@ -114,6 +117,7 @@ def play_rare(
         True
     """
     total = whole("games", games, 100)
+    game_range(total)
     seed = checked_seed(seed)
     wanted = _levels(false_positive_rates)
     number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
@@ -121,10 +125,12 @@ def play_rare(
     threads = None if workers is None else whole("workers", workers, 1)
     if not isinstance(game, AbstractMembershipGame):
         raise ValueError(f"game is {type(game).__name__}; it must be a game such as FixedTarget")
+    as_attack(attack)  # a class is refused, with what to write
     if not isinstance(attack, AbstractAttack):
         raise ValueError(
             f"attack is {type(attack).__name__}; rare rates need an attack whose tilted law is known"
         )
+    check_aim(game, attack)
     law = score_law(game, attack)
     planned = plan(law, wanted, total)
     t = planned.thresholds

@@ -7,7 +7,7 @@ array is float64 of its shape.
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from mipsim._validation import finite_vector, number, real_array, sample_size
+from mipsim._validation import by_our_names, finite_vector, number, real_array, sample_size
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.tradeoff import GaussianTradeOff, MixtureTradeOff
 from mipsim.tradeoff.base import rates
@@ -115,6 +115,7 @@ def mean_tradeoff(leakage: float) -> GaussianTradeOff:
     return GaussianTradeOff(float(np.sqrt(number("leakage", leakage, 0.0))))
 
 
+@by_our_names
 def subsampled_tradeoff_printed(leakage: float, rho: float) -> GaussianTradeOff:
     """The printed curve of a sub-sampled mean: Gaussian with mu = sqrt(rho m). Refuted; see the corrected one, whose arguments it has.
 
@@ -128,6 +129,7 @@ def subsampled_tradeoff_printed(leakage: float, rho: float) -> GaussianTradeOff:
     return mean_tradeoff(number("rho", rho, 0.0, 1.0, low_open=True) * m)
 
 
+@by_our_names
 def subsampled_tradeoff_corrected(leakage: float, rho: float) -> MixtureTradeOff:
     """The curve rho g_{sqrt(m / rho)} + (1 - rho)(1 - alpha), the true limit: the joint H1 law is a mixture of two product laws.
 
@@ -137,7 +139,7 @@ def subsampled_tradeoff_corrected(leakage: float, rho: float) -> MixtureTradeOff
 
     Args:
         leakage: m >= 0 of the mean of all n rows.
-        rho: the share of rows drawn, in (0, 1].
+        rho: the sampling rate, the share of rows drawn, in (0, 1].
 
     Source: derived here; the printed form is Azize & Basu (2025), theorem 4.2.
 

@@ -1,18 +1,19 @@
 """What every trade-off function provides."""
 
+import inspect
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import wraps
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import numpy as np
 from scipy.special import ndtri
 
 from mipsim import _chained
-from mipsim._validation import number, real_array
+from mipsim._validation import by_our_names, number, real_array, refuse_other_names
 from mipsim.tradeoff.shown import Shown
 
 LARGEST_EXPONENT = 700.0
@@ -145,6 +146,13 @@ class AbstractTradeOff(eqx.Module, Shown):
         >>> print(Blind().beta([0.0, 0.25]), Blind().advantage())
         [1.   0.75] 0.0
     """
+
+    if not TYPE_CHECKING:  # a type checker reads the fields
+
+        def __new__(cls, *args: Any, **named: Any) -> Any:
+            if named:
+                refuse_other_names(cls.__name__, inspect.signature(cls).parameters, named)
+            return super().__new__(cls)
 
     def __init_subclass__(cls, **how: Any) -> None:
         super().__init_subclass__(**how)
@@ -330,6 +338,7 @@ class AbstractTradeOff(eqx.Module, Shown):
         """
         return _chained.convexified(self)
 
+    @by_our_names
     def subsampled(self, sampling_rate: float) -> "AbstractTradeOff":
         """C_p(f), the symmetrised p f + (1 - p) Id: the target takes part with probability p = `sampling_rate` in [0, 1].
 
@@ -363,5 +372,5 @@ class AbstractTradeOff(eqx.Module, Shown):
             f'<tr style="text-align:left"><th>{name}</th><td>{value}</td></tr>'
             for name, value in rows.items()
         )
-        picture = f'<img alt="trade-off curve" src="data:image/png;base64,{_chained.inline_png(self)}">'
+        picture = _chained.picture(self, "trade-off curve")
         return f"<div><b>{escape(repr(self))}</b><table>{cells}</table>{picture}</div>"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from scipy.optimize import brentq
 
 from mipsim._validation import number
-from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.base import KNOWN, AbstractTradeOff
 from mipsim.tradeoff.bounded import BoundedTradeOff
 
 _LEAST_NOISE, _MOST_NOISE = 1e-3, 1e6  # outside is no mechanism: mu would be 1000, or a millionth
@@ -59,12 +59,21 @@ def calibrate(
         ...
         ValueError: no noise up to 1e+06 reaches advantage <= 0.1
     """
+    if not callable(curve_of_noise):
+        raise ValueError(
+            f"curve_of_noise is {type(curve_of_noise).__name__}; it must be a function from a noise to a trade-off function"
+        )
     number("least", least, 0.0, low_open=True)
     number("most", most, least, low_open=True)
     excess, words = _target(advantage, eta, mu, (tpr, fpr), (epsilon, delta))
 
     def at(log_noise: float) -> float:
-        curve = curve_of_noise(math.exp(log_noise))
+        curve: object = curve_of_noise(noise := math.exp(log_noise))
+        if not isinstance(curve, AbstractTradeOff):
+            raise ValueError(
+                f"curve_of_noise gives {type(curve).__name__} at the noise {noise:g}; it must give {KNOWN}, such as "
+                "GaussianTradeOff(1 / noise)"
+            )
         value = excess(curve.lower if isinstance(curve, BoundedTradeOff) else curve)
         return min(value, 1e3)  # inf would leave the root finder without a slope
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from mipsim._validation import whole
+from mipsim._validation import by_our_names, whole
 from mipsim.tradeoff.atoms import as_polygon, exact_power, product
 from mipsim.tradeoff.base import LARGEST_EXPONENT, AbstractTradeOff, checked_curves
 from mipsim.tradeoff.bounded import BoundedTradeOff
@@ -28,6 +28,7 @@ _MOST_CELLS = 1 << 24
 _DRIFT = 4  # times the cells asked for that the sum may take: it is rounded up to a power of two, and drifts
 
 
+@by_our_names
 def compose(
     *curves: AbstractTradeOff, copies: int | Sequence[int] = 1, points: int = 1 << 15, cells: int = 1 << 17
 ) -> AbstractTradeOff:

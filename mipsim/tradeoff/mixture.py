@@ -10,7 +10,7 @@ class MixtureTradeOff(AbstractTradeOff):
 
     Args:
         inner: the trade-off function f of a target that surely takes part.
-        rho: probability that it does, in [0, 1].
+        rho: the sampling rate, the probability that it does, in [0, 1].
 
     Source: Dong, Roth and Su, "Gaussian differential privacy", section 4 (sub-sampling, before symmetrising).
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mipsim._validation import number, one_of, whole
+from mipsim._validation import by_our_names, number, one_of, whole
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.calibration import calibrate
 from mipsim.tradeoff.compose import compose
@@ -13,6 +13,7 @@ from mipsim.tradeoff.laplace import LaplaceTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 
 
+@by_our_names
 def dpsgd(noise_multiplier: float, sampling_rate: float = 1.0, steps: int = 1) -> AbstractTradeOff:
     """The curve of `steps` Gaussian releases, each of a Poisson sample of the records, with the world "out" as null.
 
@@ -20,8 +21,8 @@ def dpsgd(noise_multiplier: float, sampling_rate: float = 1.0, steps: int = 1) -
     of both directions.
 
     Args:
-        noise_multiplier: s, standard deviation of the noise over the clipping norm, > 0.
-        sampling_rate: p, in [0, 1].
+        noise_multiplier: the standard deviation s of the noise over the clipping norm, > 0.
+        sampling_rate: p, the probability that a record takes part in a step, in [0, 1].
         steps: >= 1.
 
     Returns:
@@ -58,6 +59,7 @@ def _mechanism(noise: str, sampling_rate: float, steps: int) -> Callable[[float]
     return lambda scale: _steps(shift(1.0 / scale), p, count)
 
 
+@by_our_names
 def find_noise_multiplier_for_advantage(
     advantage: float, *, sampling_rate: float = 1.0, steps: int = 1, noise: str = "gaussian"
 ) -> float:
@@ -79,6 +81,7 @@ def find_noise_multiplier_for_advantage(
     return calibrate(_mechanism(noise, sampling_rate, steps), advantage=advantage)
 
 
+@by_our_names
 def find_noise_multiplier_for_eta(
     eta: float, *, sampling_rate: float = 1.0, steps: int = 1, noise: str = "gaussian"
 ) -> float:
@@ -93,6 +96,7 @@ def find_noise_multiplier_for_eta(
     return calibrate(_mechanism(noise, sampling_rate, steps), eta=eta)
 
 
+@by_our_names
 def find_noise_multiplier_for_mu(
     mu: float, *, sampling_rate: float = 1.0, steps: int = 1, noise: str = "gaussian"
 ) -> float:
@@ -107,6 +111,7 @@ def find_noise_multiplier_for_mu(
     return calibrate(_mechanism(noise, sampling_rate, steps), mu=mu)
 
 
+@by_our_names
 def find_noise_multiplier_for_tpr_at_fpr(
     tpr: float, fpr: float, *, sampling_rate: float = 1.0, steps: int = 1, noise: str = "gaussian"
 ) -> float:
@@ -121,6 +126,7 @@ def find_noise_multiplier_for_tpr_at_fpr(
     return calibrate(_mechanism(noise, sampling_rate, steps), tpr=tpr, fpr=fpr)
 
 
+@by_our_names
 def find_noise_multiplier_for_err_rates(
     alpha: float, beta: float, *, sampling_rate: float = 1.0, steps: int = 1, noise: str = "gaussian"
 ) -> float:
@@ -139,6 +145,7 @@ def find_noise_multiplier_for_err_rates(
     )
 
 
+@by_our_names
 def find_noise_multiplier_for_epsilon_delta(
     epsilon: float, delta: float, *, sampling_rate: float = 1.0, steps: int = 1, noise: str = "gaussian"
 ) -> float:

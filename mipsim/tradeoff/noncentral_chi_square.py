@@ -29,8 +29,8 @@ class NoncentralChiSquareTradeOff(AbstractTradeOff):
         d: degrees of freedom, real, in [1, 1e6].
         out_noncentrality: l0 in [0, 1e8].
         in_noncentrality: l1 in [0, 1e8].
-        out_scale: s0 > 0.
-        in_scale: s1 > 0.
+        out_scale: the factor s0 > 0 of the chi-square in world out.
+        in_scale: the factor s1 > 0 of that in world in.
         rejects: "large" or "small": which values of S speak for "in".
 
     Source: Kaissis et al., relaxed threat model, theorem 2; Leemann et al., theorem 5.1.

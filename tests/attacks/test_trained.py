@@ -90,6 +90,7 @@ def test_outputs_of_any_shape(shape):
     ("arguments", "message"),
     [
         ({"games": 10}, "games is 10; it must be a whole number >= 100"),
+        ({"games": 1e30}, r"games is 1e\+30; training looks at 1,536,000 games"),
         ({"seed": -1}, "seed is -1"),
         ({"seed": 2**63}, r"seed is 9223372036854775808; it must be a whole number in \[0, 2\^63\)"),
         ({"hidden": (0,)}, "hidden is 0"),

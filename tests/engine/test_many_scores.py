@@ -181,7 +181,7 @@ def test_gaussian_scores_are_exactly_normal():
             assert not has_frequencies(counts, np.diff(wrong.cdf([-np.inf, *part.edges, np.inf])))
 
 
-ANYTHING: dict[str, Any] = {"game": "game", "attacks": ATTACK, "nothing": []}
+ANYTHING: dict[str, Any] = {"game": "game", "attacks": ATTACK, "nothing": [], "numbered": {1: ATTACK}}
 STEP = mi.SGDStep(1.0, 1.0)
 EMPIRICAL = mi.FixedTarget(mi.EmpiricalMean(), mi.Empirical([[0.0], [1.0], [3.0]]), n=4, target=[1.0])
 BAD = [
@@ -191,6 +191,8 @@ BAD = [
         lambda: play_many(game(), ANYTHING["nothing"], 10),
         "attacks is list; it must be a sequence of at least one",
     ),
+    (lambda: play_many(game(), {}, 10), "at least one attack, or a dict from names to attacks"),
+    (lambda: play_many(game(), ANYTHING["numbered"], 10), "attacks has the name 1; a name must be a string"),
     (lambda: play_many(game(), [ATTACK], 0), "games is 0; it must be a whole number >= 1"),
     (lambda: play_many(game(), [ATTACK], 10, -1), "seed is -1; it must be"),
     (lambda: play_many(game(), [ATTACK], 10, edges=[1.0, 0.0]), "edges falls or stays at index 1"),

@@ -247,6 +247,10 @@ def test_a_likelihood_ratio_of_another_n_is_warned_of():
         for ask in (partial(mi.play, games=10, progress=False), lambda game, attack: game.exact(attack)):
             with pytest.warns(UserWarning, match=r"likelihood ratio for a mean of 5 rows, .* averages 6"):
                 ask(game, attack)
+    bits = mi.Bernoulli([0.3] * 20)
+    game = mi.FixedTarget(mi.EmpiricalMean(), bits, n=6, target=np.ones(20))
+    with pytest.warns(UserWarning, match=r"likelihood ratio for a mean of 5 rows, .* averages 6"):
+        mi.play_rare(game, mi.LikelihoodRatio(mi.EmpiricalMean(), bits, 5), 1000, false_positive_rates=[0.01])
     half = mi.Subsampled(mi.EmpiricalMean(), 0.5)
     sampled = mi.FixedTarget(half, DATA, n=6, target=TARGET)
     mi.play(sampled, mi.LikelihoodRatio(half, DATA, 6), 10, progress=False)

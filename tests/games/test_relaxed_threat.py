@@ -120,6 +120,19 @@ def test_the_exact_law_is_theorem_2_and_none_is_invented():
         (lambda: mi.RelaxedThreat("sum", [[0.0], [1.0]], [2.0], mi.Gaussian(0.0, 1.0, d=1)), "query"),  # pyright: ignore[reportArgumentType]
         (lambda: mi.RelaxedThreat(summed, [[0.0], [1.0]], [2.0, 1.0], mi.Gaussian(0.0, 1.0, d=1)), "record"),
         (lambda: mi.RelaxedThreat(summed, [[0.0], [1.0]], [2.0], mi.Gaussian(0.0, 1.0, d=2)), "query"),
+        (lambda: mi.RelaxedThreat(summed, 1.0, [2.0], mi.Gaussian(0.0, 1.0, d=1)), r"records has shape \(\)"),
+        (
+            lambda: mi.RelaxedThreat(summed, [1.0, 2.0], [2.0], mi.Gaussian(0.0, 1.0, d=1)),
+            r"records has shape \(2,\)",
+        ),
+        (
+            lambda: mi.RelaxedThreat(summed, np.ones((3, 1)), [2.0], mi.Gaussian(0.0, 1.0, d=1)),
+            "records has the constant",
+        ),
+        (
+            lambda: mi.RelaxedThreat(summed, [[0.0], [1.0]], [2.0], 1.0),  # pyright: ignore[reportArgumentType]
+            "noise is float; it must be a distribution",
+        ),
         (lambda: mi.GeneralisedRatio("cauchy", scale=1.0, sensitivity=1.0), "noise"),
         (lambda: mi.GeneralisedRatio("laplace", scale=0.0, sensitivity=1.0), "scale"),
     ],

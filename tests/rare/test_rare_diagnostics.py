@@ -133,6 +133,11 @@ def gaussian_game(mechanism: mi.AbstractMechanism | None = None) -> mi.FixedTarg
             },
             "data is Laplace, whose tilted law is not at hand",
         ),
+        ({"games": 1e30}, "their numbers must be below 2^62"),
+        (
+            {"attack": mi.CovarianceScore},
+            "attack is the class CovarianceScore; it must be an attack: call the class",
+        ),
         (
             {"game": gaussian_game(), "attack": mi.ScalarProduct([1.0, 1.0])},
             "attack has the weight 0 at every coordinate",

@@ -1,5 +1,7 @@
 """Calibrated noise reaches its target, and no less noise does."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.special import ndtri
@@ -88,6 +90,16 @@ def test_sub_sampled_steps() -> None:
 def test_targets_that_cannot_be(targets: dict, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         calibrate(lambda sigma: GaussianTradeOff(1 / sigma), **targets)
+
+
+def test_what_gives_no_curve_is_named() -> None:
+    made: Any = calibrate
+    with pytest.raises(
+        ValueError, match=r"curve_of_noise gives float at the noise 1e\+06; it must give a trade-off"
+    ):
+        made(lambda s: s, mu=1.0)
+    with pytest.raises(ValueError, match="curve_of_noise is int; it must be a function from a noise"):
+        made(5, mu=1.0)
 
 
 def test_bad_mechanisms() -> None:

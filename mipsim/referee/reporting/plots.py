@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mipsim._extras import optional
 from mipsim.referee.reporting.inline import inline
 from mipsim.referee.reporting.wording import count
 from mipsim.referee.result import CurveEvidence, TrendEvidence, Verdict
@@ -89,11 +90,9 @@ def drawn(
         name: unique on the page.
         colours: CSS variable -> the colour that stands for it.
     """
-    import matplotlib
-    from matplotlib.figure import Figure
-
+    matplotlib, module = (optional(name, "pictures", "plot") for name in ("matplotlib", "matplotlib.figure"))
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(7.2, 3.1))
+        figure = module.Figure(figsize=(7.2, 3.1))
         draw(figure)
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
