@@ -211,6 +211,6 @@ def test_no_rounding_of_a_transform_exceeds_the_bound(count, p, strong):
 
 def test_a_transform_that_is_taken_for_exact_is_found_out(monkeypatch):
     """The control: the fast transform alone, no rounding counted."""
-    for name in ("DIRECT", "LEVEL", "UNIT"):
-        monkeypatch.setattr(f"mipsim.exact.product.lattice.{name}", 0)
+    for name in ("sums.DIRECT", "sums.LEVEL", "sums.UNIT", "lattice.UNIT"):
+        monkeypatch.setattr(f"mipsim.exact.product.{name}", 0)
     assert coin_tosses(1_000_000, 0.25, True) > 0.0
