@@ -318,8 +318,8 @@ def power_gap(
     |nu| = 1, as the integral of a log-concave density over a moving interval is log-concave in its place (Prekopa).
     """
     shift, tie = nu * delta, float(np.exp(-delta)) if noise == "Laplace" else 0.0
-    # One below the probability of a tie.
-    alpha = np.append(GRID[::8], 0.5 * tie) if tie else GRID[::8]
+    # One just below the probability of a tie, up to which a test without a coin rejects nothing.
+    alpha = np.append(GRID[::8], (1.0 - 1e-9) * tie) if tie else GRID[::8]
     mine, size = generalised_power(noise, delta, shift, alpha, bend), alpha
     if reading == NO_COIN:
         mine, size = (np.where(alpha < tie, 0.0, one) for one in (mine, size))
@@ -340,7 +340,7 @@ def power_gap(
     return Number(
         float(gap[at]),
         route="the two ends of both tests, by distribution functions",
-        detail=f"largest at FPR {alpha[at]:.3g}",
+        detail=f"Of the FPRs that were looked at, the gap is largest at {alpha[at]:.3g}.",
         unknown="" if same and bend == 1.0 else "above",
     )
 

@@ -132,7 +132,8 @@ def judge_equality(
         verdict = Verdict.CONFIRMED
     else:
         verdict = Verdict.REFUTED if abs(value) - error > tolerance + ROUNDING else Verdict.INCONCLUSIVE
-        detail = f"{detail} It holds to {most:.3g} {unit}, where {tolerance:.3g} was asked.".strip()
+        known = f"It holds to {most:.3g} {unit}" if most < math.inf else "To what it holds is not known"
+        detail = f"{detail} {known}; {tolerance:.3g} {unit} was asked.".strip()
     return PointResult(
         parameters=parameters,
         verdict=verdict,
