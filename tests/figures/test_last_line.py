@@ -1,0 +1,33 @@
+"""What a cell of a notebook ends with is shown once: by a real kernel, as Jupyter runs it."""
+
+from importlib.util import find_spec
+
+import pytest
+
+MISSING = [name for name in ("nbclient", "nbformat", "ipykernel") if find_spec(name) is None]
+CELLS = (
+    "import mipsim as mi\nimport matplotlib.pyplot as plt\n%matplotlib inline",
+    "mi.plot(mi.GaussianTradeOff(1.0))",
+    "mi.GaussianTradeOff(1.0).plot(log=True)",
+    "mi.GaussianTradeOff(1.0)",
+    "plt.plot([0, 1]), plt.figure(), plt.plot([1, 0])",  # the control: two open figures, both drawn
+)
+
+
+@pytest.mark.skipif(
+    bool(MISSING), reason=f"{', '.join(MISSING)} of the extra `notebook` and the group `docs` are not here"
+)
+def test_a_picture_on_the_last_line_is_drawn_once(tmp_path):
+    import nbformat
+    from nbclient import NotebookClient
+
+    new = nbformat.v4
+    notebook = new.new_notebook(cells=[new.new_code_cell(source) for source in CELLS])
+    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    pictures = [
+        sum("image/png" in one.get("data", {}) for one in cell["outputs"]) for cell in notebook["cells"]
+    ]
+    assert pictures == [0, 1, 1, 0, 2]
+    shown = notebook["cells"][3]["outputs"]
+    assert [one["output_type"] for one in shown] == ["execute_result"]
+    assert "text/html" in shown[0]["data"]
