@@ -1,7 +1,9 @@
 """Settings of the whole test run, made before anything imports JAX or matplotlib."""
 
 import os
+import shutil
 import signal
+import tempfile
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +12,12 @@ from hypothesis import HealthCheck, settings
 # The tests are the same on every machine: an accelerator is for runs that ask for it.
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("MPLBACKEND", "agg")
+
+# The same game is compiled by one test for all of this run: the workers and the programs that tests start share what they compiled.
+_COMPILED = "JAX_COMPILATION_CACHE_DIR"
+_OURS = None if _COMPILED in os.environ else tempfile.mkdtemp(prefix="mipsim-tests-")
+os.environ.setdefault(_COMPILED, _OURS or "")
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
 
 # A shell that starts the tests in the background has them, and all their children, ignore Ctrl-C; some tests send it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -20,6 +28,12 @@ settings.register_profile(
     "tests", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("tests")
+
+
+def pytest_unconfigure() -> None:
+    """Remove what this run compiled; the workers leave that to the process that began them."""
+    if _OURS is not None:
+        shutil.rmtree(_OURS, ignore_errors=True)
 
 
 @pytest.fixture

@@ -151,7 +151,10 @@ def cell(n: int, mu: float, runs: int) -> dict[str, Ordered]:
     return {name: Ordered(name, n, curve, levels[:, i]) for i, name in enumerate(FAMILIES)}
 
 
-@pytest.mark.parametrize(("n", "mu"), [(100, 0.0), (100, 2.0), (1000, 1.0)])
+@pytest.mark.parametrize(
+    ("n", "mu"),
+    [(100, 2.0), *(pytest.param(*one, marks=pytest.mark.slow) for one in ((100, 0.0), (1000, 1.0)))],
+)
 def test_misses_counted_in_order_are_those_of_all_bounds(fewer_draws, n: int, mu: float) -> None:
     runs, right = 100, truth(mu)
     bounds = [bounds_of(curve_of(*played(n, mu, run))) for run in range(runs)]

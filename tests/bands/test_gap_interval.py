@@ -38,7 +38,9 @@ def chance_of_a_miss(n0: int, n1: int, a: float, claim, probits) -> tuple[float,
 CASES = [(50, 50, 0.3), (40, 60, 0.02), (30, 30, 0.97), (60, 25, 0.5)]
 
 
-@pytest.mark.parametrize("risk", [0.02, 1e-3 / 64, 1e-3 / 6400])
+@pytest.mark.parametrize(
+    "risk", [1e-3 / 64, *(pytest.param(one, marks=pytest.mark.slow) for one in (0.02, 1e-3 / 6400))]
+)
 @pytest.mark.parametrize("claim", CURVES, ids=str)
 @pytest.mark.parametrize("case", CASES)
 def test_each_end_misses_no_more_often_than_stated(claim, case, risk: float) -> None:

@@ -121,7 +121,22 @@ GAMES_OF: dict[str, tuple[mi.AbstractGame, mi.AbstractAttack, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", GAMES_OF)
+SLOW = (
+    *(
+        "random target, Student",
+        "random target, discrete",
+        "random target, exponential",
+        "Student",
+        "uniform",
+    ),
+    *("discrete", "records, a Poisson sample", "records, a point that is none"),
+)
+"""Games whose path another one takes too, with other data; run by name, since each compiles for some seconds."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=pytest.mark.slow) if one in SLOW else one for one in GAMES_OF]
+)
 def test_every_path_agrees_with_literal_games(name):
     game, attack, sampler = GAMES_OF[name]
     first = mi.play(game, attack, 10_000, seed=1, fidelity="literal", progress=False)

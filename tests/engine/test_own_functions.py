@@ -188,6 +188,9 @@ def logs_shapes(key, records):
 def test_pure_functions_raise_no_alarm(mechanism):
     """Deterministic ones and fixed constants among them; warnings are errors here."""
     assert play(mechanism).games == 32
+
+
+def test_a_pure_attack_raises_no_alarm():
     assert play(mi.GaussianNoise(mi.EmpiricalMean(), 1.0), lambda target, output: output @ target).games == 32
 
 

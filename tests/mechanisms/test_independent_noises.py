@@ -114,7 +114,13 @@ def test_a_sigma_three_per_cent_off_is_seen():
     assert off.max() > law.error_bound + 1e-12
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow) if name in ("uniform", "finer discrete Gaussian") else name
+        for name in EVERY
+    ],
+)
 def test_fast_games_agree_with_literal_ones_and_with_the_exact_law(name):
     game = mi.FixedTarget(EVERY[name], COINS, n=N, target=TARGET)
     literal = mi.play(game, ATTACK, 20_000, seed=1, fidelity="literal", progress=False)

@@ -40,7 +40,9 @@ def test_the_norm_agrees_with_its_formula(moment):
     assert float(weighted_norm(jnp.zeros(3), jnp.asarray(sigma), moment)) == 0.0
 
 
-@pytest.mark.parametrize(("moment", "dimension"), [(4.0, 1), (2.0, 3), (np.inf, 2)])
+@pytest.mark.parametrize(
+    ("moment", "dimension"), [(4.0, 1), (2.0, 3), pytest.param(np.inf, 2, marks=pytest.mark.slow)]
+)
 def test_the_radius_is_gamma_or_exponential(moment, dimension):
     sigma = np.linspace(0.5, 2.0, dimension)
     zero = np.zeros((2, dimension))

@@ -85,6 +85,7 @@ print(hashlib.sha256(found.scores.tobytes() + found.mahalanobis.tobytes()).hexdi
 
 
 @pytest.mark.skipif(len(getattr(os, "sched_getaffinity", lambda _: ())(0)) < 2, reason="it takes two cores")
+@pytest.mark.slow
 def test_a_study_has_the_same_bits_on_one_core_and_on_all() -> None:
     """XLA takes as many threads as there are cores: the sums within one gradient must not depend on them, as those of a training may."""
     root = Path(__file__).parents[2]

@@ -165,6 +165,7 @@ np.save(sys.argv[2], np.asarray(network.flat(learned)))
 """
 
 
+@pytest.mark.slow
 def test_a_killed_training_goes_on_to_the_same_bits(tmp_path: Path) -> None:
     root = Path(__file__).parents[2]
     whole, resumed, state = tmp_path / "whole.npy", tmp_path / "resumed.npy", tmp_path / "state.npz"

@@ -87,6 +87,7 @@ def test_four_processes_give_the_counts_of_one(tmp_path, start, alone):
     assert [p.name for p in tmp_path.rglob("*.npz")] == ["tiny-4.npz"]  # the shares are gone
 
 
+@pytest.mark.slow
 def test_one_of_two_is_killed_and_all_start_again(tmp_path, start, alone):
     run(TINY, 1_000, directory=tmp_path / "0")  # process 0 goes on from an earlier, shorter run
     rest = range(1_000, GAMES)
