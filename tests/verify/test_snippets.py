@@ -77,3 +77,10 @@ def test_each_is_of_a_statement():
     assert {path.stem for path in FILES} <= known
     assert all(one.snippet == snippet_of(one.name) for one in REGISTER.values())
     assert not any(one.snippet for one in REGISTER.values() if one.corrects)
+
+
+def test_every_refuted_statement_has_one():
+    findings = (SNIPPETS.parents[1] / "FINDINGS.md").read_text(encoding="utf-8")
+    refuted = set(re.findall(r"^### ([\w.-]+): \w+$", findings, flags=re.MULTILINE))
+    assert len(refuted) >= 50
+    assert {name for name in refuted if not snippet_of(name)} == set()
