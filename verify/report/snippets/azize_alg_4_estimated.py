@@ -5,7 +5,6 @@ target g* = (6, 1). Scores of the batch gradient: (g* - mu)' C0^-1 (. - mu), and
 """
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 batch, alpha, games = 2, 0.1, 200_000
 mean, target = np.array([3.0, 0.0]), np.array([6.0, 1.0])
