@@ -14,10 +14,11 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("MPLBACKEND", "agg")
 
 # The same game is compiled by one test for all of this run: the workers and the programs that tests start share what they compiled.
-_COMPILED = "JAX_COMPILATION_CACHE_DIR"
-_OURS = None if _COMPILED in os.environ else tempfile.mkdtemp(prefix="mipsim-tests-")
-os.environ.setdefault(_COMPILED, _OURS or "")
-os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
+_CACHE = "JAX_COMPILATION_CACHE_DIR"
+_MADE = None if _CACHE in os.environ else tempfile.mkdtemp(prefix="mipsim-tests-")
+if _MADE is not None:
+    os.environ[_CACHE] = _MADE
+    os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.1"
 
 # A shell that starts the tests in the background has them, and all their children, ignore Ctrl-C; some tests send it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -32,8 +33,8 @@ settings.load_profile("tests")
 
 def pytest_unconfigure() -> None:
     """Remove what this run compiled; the workers leave that to the process that began them."""
-    if _OURS is not None:
-        shutil.rmtree(_OURS, ignore_errors=True)
+    if _MADE is not None:
+        shutil.rmtree(_MADE, ignore_errors=True)
 
 
 @pytest.fixture
