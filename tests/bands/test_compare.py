@@ -375,7 +375,7 @@ def test_thresholds_that_separate_nothing_ask_for_no_games() -> None:
 
 def test_a_comparison_fits_one_screen() -> None:
     """It printed 9,561 characters."""
-    t = np.linspace(-3, 4, 1024)
+    t = np.linspace(-3, 4, 200)
     n = 10**6
     found = compare_counts(np.round(n * ndtr(-t)), n, np.round(n * ndtr(t - 1)), n, GaussianTradeOff(1.1))
     assert len(repr(found)) < 120

@@ -217,7 +217,7 @@ def test_watching_costs_two_traces_once():
     assert len(calls) == 6
 
 
-@pytest.mark.parametrize("games", [2_000, 3])
+@pytest.mark.parametrize("games", [pytest.param(2_000, marks=pytest.mark.slow), 3])
 def test_nan_of_the_mechanism_is_not_blamed_on_the_attack(games):
     def rooted(key, records):
         return jnp.sqrt(records.mean(0))

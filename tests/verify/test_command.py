@@ -204,6 +204,7 @@ def test_a_hunt_keeps_its_probes_and_writes_a_report(sound, tmp_path, capsys, mo
     ).read_text() == before  # it went on where it was: no probe was made again
 
 
+@pytest.mark.slow
 def test_a_hunt_of_the_register_in_processes(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "verify", "field-yeom", "field-gaussian", "--hunt", "--budget", "40 probes", "--out", "out"],
