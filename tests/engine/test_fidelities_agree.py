@@ -129,7 +129,7 @@ SLOW = (
         "Student",
         "uniform",
     ),
-    *("discrete", "records, a Poisson sample", "records, a point that is none"),
+    *("discrete", "records, a point that is none"),
 )
 """Games whose path another one takes too, with other data; run by name, since each compiles for some seconds."""
 

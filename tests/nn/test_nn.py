@@ -154,6 +154,15 @@ def test_without_the_packages_the_sentence_says_what_brings_them(
         nn.train(fresh, IMAGES, KINDS, epochs=1, rate=0.1, batch=4)
 
 
+def test_a_training_that_goes_on_has_the_bits_of_one_run(tmp_path: Path) -> None:
+    network, path = NETWORKS["layered"], tmp_path / "state.npz"
+    arguments = {"network": network, "x": IMAGES, "y": KINDS, "rate": 0.1, "batch": 4, "seed": 5}
+    whole = nn.train(**arguments, epochs=4)
+    nn.train(**arguments, epochs=2, checkpoint=path)
+    resumed = nn.train(**arguments, epochs=4, checkpoint=path)
+    assert (network.flat(whole) == network.flat(resumed)).all()
+
+
 TRAINING = """
 import sys, numpy as np
 from mipsim import nn
