@@ -19,6 +19,9 @@ _MADE = None if _CACHE in os.environ else tempfile.mkdtemp(prefix="mipsim-tests-
 if _MADE is not None:
     os.environ[_CACHE] = _MADE
     os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.1"
+    # The same of Python's own bytecode, which need not lie beside the sources then.
+    os.environ["PYTHONPYCACHEPREFIX"] = os.path.join(_MADE, "bytecode")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # A shell that starts the tests in the background has them, and all their children, ignore Ctrl-C; some tests send it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

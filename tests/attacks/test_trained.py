@@ -80,7 +80,7 @@ def test_the_same_seed_learns_the_same_and_another_does_not():
     assert (first != other).all()
 
 
-@pytest.mark.parametrize("shape", [(), (2, 2)])
+@pytest.mark.parametrize("shape", [(), pytest.param((2, 2), marks=pytest.mark.slow)])
 def test_outputs_of_any_shape(shape):
     game = mi.TwoInputs(lambda key, x: x[0] + jax.random.normal(key, shape), [0.0], [1.0])
     assert mi.play(game, mi.trained_attack(game, 500), 1000, 0, progress=False).games == 1000

@@ -215,7 +215,7 @@ def test_thresholds_that_are_not_paid_for_would_be_caught(name: str) -> None:
     "claim",
     [
         pytest.param(mi.GaussianTradeOff(1.0), marks=pytest.mark.slow),
-        mi.LaplaceTradeOff(1.0),
+        pytest.param(mi.LaplaceTradeOff(1.0), marks=pytest.mark.slow),
         mi.ApproxDPTradeOff(0.5, 0.1),
     ],
     ids=str,

@@ -34,7 +34,9 @@ COSTLY = ("field-shuffling", "field-one-run")
 BREAK = ("field-gaussian", "field-sampling")
 
 
-@pytest.mark.parametrize("name", STAND)
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=pytest.mark.slow) if one in COSTLY else one for one in STAND]
+)
 def test_what_stands_survives_a_hunt(name: str) -> None:
     found = rf.hunt(BY_NAME[name], "60 probes" if name in COSTLY else "600 probes", progress=False)
     assert found.verdict is rf.Verdict.CONFIRMED
