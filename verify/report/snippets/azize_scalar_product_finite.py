@@ -30,5 +30,7 @@ def power(weights: np.ndarray, alpha: float) -> float:
 alpha = out[1:, 1:].sum() + out[2, 0] + 1e-12  # of "a 1 and a 1/2, or two 1s"
 covariance = power((target - mean) / variance, alpha)
 scalar = power(target - reference, alpha)
-print(f"At FPR {alpha:.4g} the covariance attack has power {covariance:.4f}, the scalar product {scalar:.4f}.")
+print(
+    f"At FPR {alpha:.4g} the covariance attack has power {covariance:.4f}, the scalar product {scalar:.4f}."
+)
 assert scalar > covariance + 0.1

@@ -26,7 +26,9 @@ for n in (10_000, 100_000, 1_000_000):
                 mass = binom.pmf(ones - inside * agrees[j], n - inside, p[j])
                 part = weights[j] * (estimate - theta[j])
                 mean = mass @ part
-                moments += n / 2 * np.array([mean, mass @ (part - mean) ** 2, mass @ np.abs(part - mean) ** 3])
+                moments += (
+                    n / 2 * np.array([mean, mass @ (part - mean) ** 2, mass @ np.abs(part - mean) ** 3])
+                )
             laws.append((moments[0], np.sqrt(moments[1]), 0.56 * moments[2] / moments[1] ** 1.5))
         (m0, s0, e0), (m1, s1, e1) = laws
         found[name] = [
