@@ -203,3 +203,25 @@ def _sum(first: Table | None, second: Table | None) -> Table | None:
     p = np.multiply.outer(first.out, second.out).ravel()
     values = np.add.outer(first.values, second.values).ravel()
     return without_ties(values, p, p, first.lost + second.lost + EPS, first.moved + second.moved)
+
+
+def alike(*tables: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows are the same in every table: the first row of each kind, and the kind of every row, shape (g,).
+
+    Args:
+        tables: of shape (g, K) each.
+
+    Examples:
+        >>> first, kind = alike(np.array([[1.0, 2.0], [0.0, 3.0], [1.0, 2.0]]))
+        >>> print(first, kind)
+        [0 1] [0 1 0]
+    """
+    count = tables[0].shape[0]
+    if (
+        np.unique(tables[0] @ np.cos(np.arange(tables[0].shape[1]))).size == count
+    ):  # no two are alike, which is quickly seen
+        return np.arange(count), np.arange(count)
+    kinds: dict[bytes, int] = {}
+    rows = np.concatenate(tables, axis=1)
+    kind = np.array([kinds.setdefault(row.tobytes(), len(kinds)) for row in rows])
+    return np.unique(kind, return_index=True)[1], kind

@@ -12,6 +12,7 @@ from mipsim._roots import least_float, least_whole
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractLinearAttack
 from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.sum_table import lattice_steps
+from mipsim.exact.atoms import alike
 from mipsim.exact.bracket import LawBracket, bracket
 from mipsim.exact.derived_laws import LinkedLaw, MixedLaw, linked, mixed_with_out
 from mipsim.exact.independent import Independent, Stack
@@ -271,13 +272,16 @@ def _once_each(values: np.ndarray, probability: np.ndarray) -> Independent:
     """One term of each table; the probability of infinite values is left out."""
     finite = np.isfinite(values)
     copies = np.ones((2, values.shape[0]), int)
-    stack = Stack(np.where(finite, values, 0.0), np.where(finite, probability, 0.0), copies)
+    if not finite.all():
+        values, probability = np.where(finite, values, 0.0), np.where(finite, probability, 0.0)
+    stack = Stack(values, probability, copies)
     return Independent((_grouped(stack),), np.zeros(2))
 
 
 def _grouped(stack: Stack) -> Stack:
     """Equal coordinates as copies of one."""
-    rows = np.concatenate([stack.values, *stack.probability], axis=1)
-    _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    copies = np.stack([np.bincount(group.ravel(), c, first.size) for c in stack.copies]).astype(np.int64)
+    first, group = alike(stack.values, *stack.probability)
+    if first.size == group.size:
+        return stack
+    copies = np.stack([np.bincount(group, c, first.size) for c in stack.copies]).astype(np.int64)
     return Stack(stack.values[first], stack.probability[:, first], copies)

@@ -8,7 +8,7 @@ import numpy as np
 
 from mipsim._compiled import make_room
 from mipsim._precision import exact_scope
-from mipsim.attacks.base import AbstractAttack
+from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.attacks.function import as_attack
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.discrete import Discrete
@@ -18,7 +18,7 @@ from mipsim.exact.bracketed import bracketed_law
 from mipsim.exact.law import AbstractScoreLaw, Problem, Rule
 from mipsim.exact.linear import linear_law
 from mipsim.exact.quadratic import gaussian_output_law, quadratic_attack_law
-from mipsim.exact.tables import table_law
+from mipsim.exact.tables import count_tables, table_law
 from mipsim.forms.aim import check_aim
 from mipsim.forms.release import plain_release_of
 from mipsim.forms.score import name_of
@@ -28,6 +28,9 @@ from mipsim.games.relaxed_threat import RelaxedThreat
 RULES: tuple[Rule, ...] = (linear_law, quadratic_attack_law, table_law)
 """Asked in order; the first law found is taken. A new kind of exact law is one file and one name here."""
 
+_MANY = (
+    2**20
+)  # entries of tables: the proof by inversion then takes a second and is no sharper than the bracket
 LARGEST_ERROR = 1e-3
 """A law that is not proven to be known as well as this is refused."""
 
@@ -90,12 +93,15 @@ def _fixed_target_law(game: AbstractMembershipGame, attack: AbstractAttack) -> A
         return None
     problem = Problem(game.data, mean, np.asarray(target, np.float64), attack)
     law = next((found for rule in RULES if (found := rule(problem)) is not None), None)
-    if law is not None and law.error_bound <= LARGEST_ERROR:
-        return law
-    bracketed = bracketed_law(problem, law)
-    if bracketed is not None and bracketed.error_bound <= LARGEST_ERROR:
-        return bracketed
-    known = [one for one in (law, bracketed) if one is not None]
+    # The first that is proven well enough; reading a law's bound is what takes time.
+    routes = [lambda: law, lambda: bracketed_law(problem, law)]
+    tables = None if isinstance(attack, AbstractLinearAttack) else count_tables(problem)
+    known = []
+    for route in routes if tables is None or tables[0].size < _MANY else routes[::-1]:
+        found = route()
+        if found is not None and found.error_bound <= LARGEST_ERROR:
+            return found
+        known += [] if found is None else [found]
     return min(known, key=lambda one: one.error_bound, default=None)
 
 

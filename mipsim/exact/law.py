@@ -72,7 +72,7 @@ class AbstractScoreLaw(ABC):
         return np.exp(self.logcdf(threshold, inside=inside))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # one problem is itself only: what is computed for it can be kept beside it
 class Problem:
     """The release of a noisy mean with a fixed target, and the attack on it.
 

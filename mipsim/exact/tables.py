@@ -1,13 +1,14 @@
 """The exact law of an additive score of Bernoulli sums, by tables of its terms."""
 
 from math import fsum
+from weakref import WeakKeyDictionary
 
 import jax.numpy as jnp
 import numpy as np
 
 from mipsim.attacks.base import AbstractAdditiveAttack
 from mipsim.distributions.bernoulli import Bernoulli
-from mipsim.exact.atoms import beside, convolve
+from mipsim.exact.atoms import alike, beside, convolve
 from mipsim.exact.binomial import binomial_error, binomial_probabilities, one_trial_less
 from mipsim.exact.derived_laws import linked, mixed_with_out
 from mipsim.exact.inversion import InvertedLaw
@@ -17,6 +18,13 @@ from mipsim.exact.table_transform import TablesTransform
 from mipsim.forms.score import terms_at
 
 _WORK = 2**22  # outcomes that are multiplied out
+
+Tables = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""What `count_tables` returns."""
+
+_KNOWN: WeakKeyDictionary[Problem, Tables | None] = (
+    WeakKeyDictionary()
+)  # two routes of one problem read the same tables
 
 
 def table_law(problem: Problem) -> AbstractScoreLaw | None:
@@ -44,7 +52,7 @@ def table_law(problem: Problem) -> AbstractScoreLaw | None:
     return linked(mixed_with_out(law, inclusion), lambda total: attack.link(target, total))
 
 
-def count_tables(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
+def count_tables(problem: Problem) -> Tables | None:
     """The terms of every coordinate at the counts of ones that can occur; None where the score is no sum of such terms.
 
     Returns:
@@ -55,6 +63,12 @@ def count_tables(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray, 
     Raises:
         ValueError: if a term is NaN or +inf at a count that can occur.
     """
+    if problem not in _KNOWN:
+        _KNOWN[problem] = _count_tables(problem)
+    return _KNOWN[problem]
+
+
+def _count_tables(problem: Problem) -> Tables | None:
     attack, mean, data = problem.attack, problem.mean, problem.data
     if not isinstance(attack, AbstractAdditiveAttack) or not isinstance(data, Bernoulli):
         return None
@@ -110,10 +124,10 @@ def _few(terms: np.ndarray, probability: np.ndarray, lost: np.ndarray) -> Abstra
 
 def _transform(terms: np.ndarray, probability: np.ndarray, first: np.ndarray, lost: float) -> TablesTransform:
     finite = np.isfinite(terms)
-    probability = np.where(finite, probability, 0.0)
-    values = np.where(finite, terms, 0.0)
-    centre = np.einsum("wjk,wjk->wj", probability, values) / probability.sum(axis=2)
-    values = np.where(probability > 0.0, values - centre[:, :, None], 0.0)
+    if not finite.all():
+        probability, terms = np.where(finite, probability, 0.0), np.where(finite, terms, 0.0)
+    centre = np.einsum("wjk,wjk->wj", probability, terms) / probability.sum(axis=2)
+    values = np.where(probability > 0.0, terms - centre[:, :, None], 0.0)
     kept, copies = _kinds(values, probability)
     # Each value has lost EPS of itself and its centre.
     size = np.abs(centre) + np.einsum("wjk,wjk->wj", probability, np.abs(values))
@@ -123,12 +137,5 @@ def _transform(terms: np.ndarray, probability: np.ndarray, first: np.ndarray, lo
 
 def _kinds(values: np.ndarray, probability: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The first coordinate of each kind, and how many share its values and probabilities."""
-    d = values.shape[1]
-    marks = np.unique(np.einsum("wjk,k->jw", values, np.cos(np.arange(values.shape[2]))), axis=0)
-    if len(marks) == d:  # no two are alike, which is quickly seen
-        return np.arange(d), np.ones(d)
-    keys: dict[bytes, int] = {}
-    rows = np.concatenate([values[0], values[1], probability[0], probability[1]], axis=1)
-    group = np.array([keys.setdefault(row.tobytes(), len(keys)) for row in rows])
-    _, kept, copies = np.unique(group, return_index=True, return_counts=True)
-    return kept, copies.astype(float)
+    kept, group = alike(*values, *probability)
+    return kept, np.bincount(group).astype(float)
