@@ -10,8 +10,7 @@ from typing import Any
 from mipsim.referee import Point, Statement
 from mipsim.referee.definition import definition
 from verify import azize, field, izzo, kaissis, leemann
-from verify.formulas import formula_of
-from verify.report.standalone import snippet_of
+from verify.report.standalone import formula_of, snippet_of
 
 PAPERS = {
     "azize": "Azize & Basu (2025)",

@@ -6,9 +6,9 @@ from mipsim.referee import Outcome, Statement, Verdict, controlled
 from mipsim.referee.defect import READING, Defect, correction_of, defect_of
 from mipsim.referee.point import judge_point, point_seed
 from mipsim.referee.reporting import mathml
-from verify.formulas import FORMULAS
 from verify.judge import Setting, judge
 from verify.register import REGISTER, SAMPLES, paper_of
+from verify.report.standalone import FORMULAS
 
 # The share of one point of a family-wise failure probability of 1e-9 over this whole file.
 RISK = 1e-9 / 10_000

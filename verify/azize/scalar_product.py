@@ -17,8 +17,8 @@ from sims.linear_problems import (
 )
 
 DRAWN = "drawn"
-RARE = "two rare coordinates"
-"""D_j = Bernoulli(.05/n) at two coordinates, where the target is (1, 1) and the reference point (0, 1/2); the mean of N(0, 1) elsewhere."""
+RARE = "two rare coordinates"  # D_j = Bernoulli(.05/n) at two, where the target is (1, 1); elsewhere the mean of N(0, 1)
+ZERO_HALF = "(0, 1/2)"  # the reference point at the rare coordinates
 COUNT, ONES, HALF = 0.05, np.ones(2), np.array([0.0, 0.5])
 LARGE = tuple(10**7 * 8**k for k in range(6))
 LEAST_RATE = 1e-3
@@ -32,8 +32,10 @@ def curve(score: str, n: int, data: str, tau: float, kinds: int, spread: float, 
     return linear_problem(data, kinds, spread, draw).curve(score, n, tau)
 
 
-def visible(data: str, tau: float, kinds: int, spread: float, draw: int) -> bool:
-    """Whether both error rates of the covariance attack can be judged."""
+def visible(data: str, tau: float, kinds: int, spread: float, draw: int, reference: str = "origin") -> bool:
+    """Whether both error rates of the covariance attack can be judged; the rare coordinates have a reference point of their own."""
+    if (data == RARE) != (reference == ZERO_HALF):
+        return False
     return data == RARE or curve("covariance", LARGE[-1], data, tau, kinds, spread, draw).mu < MOST_MU
 
 
@@ -91,14 +93,15 @@ PRINTED = rf.Statement(
     says="As n and d = tau n grow, the covariance attack is at least as strong as the scalar-product attack (z* - z_ref)' muhat.",
     source="Azize and Basu, section 3",
     kind=rf.Limit("n", sizes=LARGE, bound=True, floor=LEAST_RATE),
-    domain=DOMAIN | {"data": rf.Choice(*NAMED, DRAWN, RARE), "reference": rf.Choice(*REFERENCES, "random")},
+    domain=DOMAIN
+    | {"data": rf.Choice(*NAMED, DRAWN, RARE), "reference": rf.Choice(*REFERENCES, "random", ZERO_HALF)},
     where=visible,
     claimed=covariance_attack,
     truth=scalar_product,
     points=[
         *(case | {"reference": reference} for case in CASES for reference in ("origin", "half")),
         {"data": "gaussian", "tau": 2.0, "reference": "mean"} | _REST,
-        rf.Point({"data": RARE, "tau": 1.0, "reference": "half"} | _REST, name="rare coordinates"),
+        rf.Point({"data": RARE, "tau": 1.0, "reference": ZERO_HALF} | _REST, name="rare coordinates"),
     ],
     control=rf.Control({"data": "gaussian", "tau": 2.0, "reference": "mean"} | _REST),
     quote=SCALAR,
@@ -111,7 +114,7 @@ CORRECTED = PRINTED.corrected(
     "the scalar-product attack, for every reference point, fixed or drawn apart from the records, if for some delta > 0 the moments E|(Z_j - mu_j)/sigma_j|^(2 + delta) "
     "are bounded by one number for all coordinates and sizes, all sigma_j > 0: the curves tend to g_mu with mu = w'(z* - mu)/sqrt(n w'Cw), uniformly in w "
     "(0 for w = 0, a constant score).",
-    domain={"data": DOMAIN["data"]},
+    domain={"data": DOMAIN["data"], "reference": rf.Choice(*REFERENCES, "random")},
     control=PRINTED.control,
     derivation=(
         "(1) n w'(muhat - mu) is under H0 a sum of n d independent terms w_j sigma_j X_ij, X_ij = (Z_ij - mu_j)/sigma_j, of variance n v, "

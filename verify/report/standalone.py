@@ -1,9 +1,25 @@
-"""Counterexamples as programs that need NumPy and SciPy alone: an author checks them without trusting mipsim."""
+"""What the report shows of a statement beside its words: its formula, and a program that contradicts it."""
 
 import re
+import tomllib
 from pathlib import Path
 
-SNIPPETS = Path(__file__).parent / "snippets"
+SNIPPETS = Path(__file__).parents[2] / "docs" / "programs"
+"""Counterexamples that need NumPy and SciPy alone: an author checks them without trusting mipsim."""
+
+_ENTRIES = tomllib.loads((Path(__file__).parent / "formulas.toml").read_text(encoding="utf-8"))["formula"]
+FORMULAS: dict[str, str] = {name: entry["latex"] for entry in _ENTRIES for name in entry["of"]}
+"""Name of a statement -> its formula in LaTeX."""
+
+
+def formula_of(name: str, corrects: str) -> str:
+    """The formula of a statement, or of the one that it corrects; "" where words alone say it.
+
+    Examples:
+        >>> formula_of("azize-thm-3.1-power-corrected", "azize-thm-3.1-power") == FORMULAS["azize-thm-3.1-power"]
+        True
+    """
+    return FORMULAS.get(name, FORMULAS.get(corrects, ""))
 
 
 def snippet_of(name: str) -> str:
