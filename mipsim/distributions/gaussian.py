@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from mipsim._samplers import normals
 from mipsim._validation import real_array
 from mipsim.distributions.base import (
     AbstractUnbounded,
@@ -73,7 +74,7 @@ class Gaussian(AbstractUnbounded):
         return np.zeros_like(sd) if r % 2 else float(np.prod(np.arange(1.0, r, 2.0))) * sd**r
 
     def sample(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
-        normal = jax.random.normal(key, (n, self.location.shape[0]))
+        normal = normals(key, (n, self.location.shape[0]))
         return (normal * self.factor if self.cov.ndim == 1 else normal @ self.factor.T) + self.location
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 from scipy.special import gammaln, kve
 
+from mipsim._samplers import cosines
 from mipsim.distributions.base import (
     AbstractProduct,
     AbstractUnbounded,
@@ -62,8 +63,7 @@ class StudentT(AbstractUnbounded, AbstractProduct):
         key_radius, key_angle = jax.random.split(key)
         shape = (n, self.location.shape[0])
         radius = jnp.sqrt(self.df * jnp.expm1(2 * jax.random.exponential(key_radius, shape) / self.df))
-        cosine = jnp.cos(2 * jnp.pi * jax.random.uniform(key_angle, shape))
-        return radius * cosine * self.scale + self.location
+        return radius * cosines(key_angle, shape) * self.scale + self.location
 
 
 def _characteristic(data: StudentT, u: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ from mipsim.engine.histogram import Histogram
 from mipsim.engine.manifest import DRAWS, FORMAT, array_digest, describe, difference, game_range, versions
 from mipsim.engine.memory import WORTH_A_LOOK, fitting
 from mipsim.engine.pilot import PILOT_RULE, pilot_edges, pilot_shares
-from mipsim.engine.samplers.base import AbstractSampler
+from mipsim.engine.samplers.base import AbstractSampler, LiteralSampler
 from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractGame
 
@@ -131,11 +131,11 @@ class Run:
     def _workers(self, sampler: AbstractSampler, columns: Sequence[Column]) -> int:
         """As many threads as there is memory for; literal games hold all their records."""
         game = columns[0].game
-        least = 8.0 * game.numbers * sampler.block
+        least = 8.0 * game.numbers * sampler.together
         if sampler.fidelity != "literal" or least <= WORTH_A_LOOK:
             return self.workers
         what = f"{sampler.fidelity} fidelity ({sampler.name}) with {game.numbers:,} numbers a game"
-        if sampler.name == "literal":
+        if sampler.name == LiteralSampler.name:
             fitting(least, what, 1, self.devices[0])  # what no compiler need be asked for
         needed = Counter(sampler, [np.zeros(1)] * len(columns), self.seed).needs()
         return fitting(max(1, needed), what, self.workers, self.devices[0])

@@ -57,7 +57,8 @@ class FixedTarget(AbstractMembershipGame):
         key_rows, key_place, key_release = jax.random.split(key, 3)
         records = self.data.sample(key_rows, self.n)
         place = jax.random.randint(key_place, (), 0, self.n)
-        records = jnp.where(member, records.at[place].set(self.target), records)
+        entered = member & (jnp.arange(self.n) == place)  # chosen row by row: the records need not be stored
+        records = jnp.where(entered[:, None], self.target, records)
         return jnp.asarray(self.target), self.mechanism.release(key_release, records)
 
 

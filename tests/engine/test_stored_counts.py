@@ -57,6 +57,20 @@ def test_stored_counts_are_resumed_and_merged(name, tmp_path, as_stored):
         assert np.array_equal(again.inside, before.inside)
 
 
+@pytest.mark.parametrize("name", [path.stem for path in sorted(STORED.glob("*-threefry.npz"))])
+def test_literal_counts_of_the_first_generator_are_read_and_never_mixed(name, tmp_path, as_stored):
+    game, attack = stored_runs()[name.removesuffix("-threefry")]
+    path = tmp_path / "run.npz"
+    shutil.copy(STORED / f"{name}.npz", path)
+    before = mi.Histogram.load(path)
+    assert (before.games, before.manifest["sampler"]) == (HALF, "literal")
+    with pytest.raises(ValueError, match="sampler"):
+        play(game, attack, GAMES, seed=7, edges=EDGES, checkpoint=path, progress=False)
+    rest = play(game, attack, range(HALF, GAMES), seed=7, edges=EDGES, progress=False)
+    with pytest.raises(ValueError, match="sampler"):
+        before + rest
+
+
 def test_counts_without_a_digest_are_read_and_said_so():
     with pytest.warns(UserWarning, match=r"covariance\.npz holds no digest of its counts"):
         assert mi.Histogram.load(STORED / "covariance.npz").games == HALF

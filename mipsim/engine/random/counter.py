@@ -142,6 +142,23 @@ def normal_pair(first: UInt64[Array, "..."], second: UInt64[Array, "..."]) -> tu
     return radius * jnp.where(swap, sine, cosine), radius * jnp.where(swap, cosine, sine)
 
 
+def cosine(word: UInt64[Array, "..."]) -> Float[Array, "..."]:
+    """The cosine of a uniform angle.
+
+    Examples:
+        >>> from mipsim._precision import exact_scope
+        >>> with exact_scope():
+        ...     words = jnp.uint64(2**61) + (jnp.arange(4, dtype=jnp.uint64) << jnp.uint64(62))
+        ...     print(cosine(words).round(9) + 0.0)  # the middles of four quarters
+        [ 1.  0. -1.  0.]
+    """
+    quarter = (word >> jnp.uint64(62)).astype(jnp.int32)
+    turn = (uniform(word << jnp.uint64(2)) - 0.5) * 0.5
+    square = turn * turn
+    part = jnp.where((quarter & 1) == 1, turn * _series(_SINE, square), _series(_COSINE, square))
+    return jnp.where((quarter & 2) == 2, -part, part)
+
+
 def chi_square(words: Callable[[Array | int], Words], degrees: int, games: int) -> Float[Array, " G"]:
     """One chi-square draw of `degrees` >= 0 for each game, by the squeeze of Marsaglia and Tsang.
 

@@ -1,6 +1,7 @@
 """Samplers: how the scores of a block of games are drawn, and whether the target is among their rows."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import ClassVar
 
 import equinox as eqx
@@ -12,11 +13,13 @@ from jaxtyping import Array, Bool, Float, Int
 from mipsim._precision import exact_scope
 from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.random.counter import Draws, halves, long_word, run_draws, uniform, words_of
+from mipsim.engine.random.keys import counter_keys
 from mipsim.games.base import AbstractGame, Round, lawful_round
 
 BLOCK = 16384
 """Games at once where a game is a draw or two: enough to spread the cost of a call, few enough for the cache."""
 
+_TOGETHER = 2**15  # numbers of the literal games that are played at once: 256 KiB stay in the cache
 _COIN = 0xFFFFFFFF  # the Philox words of a game that are its coin
 
 
@@ -33,6 +36,11 @@ class AbstractSampler(eqx.Module):
     fidelity: ClassVar[str]
     name: ClassVar[str]
     block: int = eqx.field(static=True)
+
+    @property
+    def together(self) -> int:
+        """How many games of a block are in memory at once."""
+        return self.block
 
     @abstractmethod
     def scores(self, draws: Draws) -> Float[Array, " G"]:
@@ -80,7 +88,11 @@ class AbstractRounds(AbstractSampler):
         def score(key: Array) -> Float[Array, ""]:
             return jnp.asarray(self.attack.score(*play(key, member))).astype(jnp.float64)
 
-        return jax.vmap(score)(game_keys(draws))
+        return self.each(score, draws)
+
+    def each(self, one: Callable[[Array], Array], draws: Draws) -> Array:
+        """What the function finds for the key of every game, shape (G, ...)."""
+        return jax.vmap(one)(game_keys(draws))
 
     def nan_outputs(self, seed: int, stream: int, games: range) -> int:
         with exact_scope():
@@ -102,17 +114,33 @@ def _has_nan(rounds: AbstractRounds, draws: Draws) -> Bool[Array, " G"]:
         leaves = jax.tree.leaves(play(key, member)[1])
         return jnp.any(jnp.stack([jnp.any(jnp.isnan(jnp.asarray(leaf, float))) for leaf in leaves]))
 
-    return jax.vmap(is_nan)(game_keys(draws))
+    return rounds.each(is_nan, draws)
 
 
 class LiteralSampler(AbstractRounds):
     """Plays every game with its n records: the meaning of the game, against which the others are tested."""
 
     fidelity: ClassVar[str] = "literal"
-    name: ClassVar[str] = "literal"
+    name: ClassVar[str] = "every record"
 
     def round(self) -> Round:
         return self.game.play
+
+    @property
+    def together(self) -> int:
+        return block_games(self.game.numbers, budget=_TOGETHER, most=self.block)
+
+    def each(self, one: Callable[[Array], Array], draws: Draws) -> Array:
+        def play(keys: Array) -> Array:
+            if self.together == self.block:
+                return jax.vmap(one)(keys)
+            return jax.lax.map(one, keys, batch_size=self.together if self.together > 1 else None)
+
+        try:
+            return play(counter_keys(draws))
+        except (NotImplementedError, TypeError, ValueError):
+            # Some of JAX's samplers, such as that of Poisson numbers, know its own generator only.
+            return play(game_keys(draws))
 
 
 class LawSampler(AbstractRounds):

@@ -1,0 +1,110 @@
+"""The keys of literal games: their words are uniform and unlike, and any of JAX's samplers can use them."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+import mipsim as mi
+from mipsim._precision import exact_scope
+from mipsim._samplers import cosines, normals
+from mipsim.engine import play
+from mipsim.engine.random.counter import run_draws
+from mipsim.engine.random.keys import COUNTER, counter_keys
+
+FAILURE = 1e-9  # of each test of a law
+GAMES = 2_000
+
+
+@pytest.fixture(autouse=True)
+def _float64():
+    with exact_scope():
+        yield
+
+
+def keys(seed: int = 1, games: int = GAMES, stream: int = 0, world: int = 0):
+    return counter_keys(run_draws(seed, stream, world)._replace(games=jnp.arange(games, dtype=jnp.uint64)))
+
+
+def passes(p_value: float) -> bool:
+    return p_value > FAILURE
+
+
+@pytest.mark.parametrize("width", [8, 16, 32, 64])
+def test_every_bit_is_a_fair_coin_in_games_and_along_them(width):
+    dtype = jnp.dtype(f"uint{width}")
+    words = np.asarray(jax.vmap(lambda key: jax.random.bits(key, (50,), dtype))(keys()))
+    bits = np.unpackbits(words.view(np.uint8).reshape(GAMES, 50, -1), axis=2)
+    for axes in ((0, 1), (0, 2), (1, 2)):  # each bit, each place of a game, each game
+        ones, count = bits.sum(axis=axes), bits.size / bits.sum(axis=axes).size
+        z = (ones - count / 2) / np.sqrt(count / 4)
+        assert passes(stats.chi2.sf((z**2).sum(), z.size))
+        assert passes(stats.chi2.cdf((z**2).sum(), z.size))
+
+
+def test_neighbours_of_every_kind_draw_unlike_words():
+    """Games, seeds, worlds, streams, the keys of a key, and what one folds in: the words agree in half their bits."""
+    one = keys(seed=5, games=200)
+    split = jax.random.split(one[0], (200,))
+    folded = jax.vmap(lambda k: jax.random.fold_in(one[0], k))(jnp.arange(200))
+    others = [keys(seed=s, games=200) for s in (4, 6, 2**32 + 5)]
+    places = [keys(5, 200, stream, world) for stream, world in ((0, 1), (1, 0), (1, 1))]
+    drawn = [
+        jax.vmap(lambda key: jax.random.bits(key, (16,), jnp.uint64))(k)
+        for k in (one, split, folded, *others, *places)
+    ]
+    words = np.concatenate([np.asarray(d) for d in drawn])
+    assert np.unique(words).size == words.size
+    parts = np.unpackbits(words.view(np.uint8), axis=1).astype(float) - 0.5
+    for apart in (
+        1,
+        200,
+        400,
+        600,
+        1000,
+        1400,
+    ):  # neighbours within a kind, and the same number of other kinds
+        z = 4.0 * (parts[apart:] * parts[:-apart]).sum() / np.sqrt(parts[apart:].size)
+        assert passes(2 * stats.norm.sf(abs(z)))
+
+
+@pytest.mark.parametrize(
+    ("draw", "law"),
+    [
+        (lambda key: jax.random.uniform(key, (50,)), stats.uniform()),
+        (lambda key: normals(key, (25, 2)), stats.norm()),
+        (lambda key: cosines(key, (50,)), stats.arcsine(-1.0, 2.0)),
+        (lambda key: jax.random.gamma(key, 2.5, (20,)), stats.gamma(2.5)),
+    ],
+    ids=["uniform", "normals", "cosines", "gamma, by JAX with a loop"],
+)
+def test_draws_have_their_law(draw, law):
+    found = np.asarray(jax.vmap(draw)(keys())).reshape(GAMES, -1)
+    assert found.dtype == np.float64
+    assert passes(stats.kstest(found.ravel(), law.cdf).pvalue)
+    # The control: a law two per cent off is seen.
+    assert not passes(stats.kstest(np.tile(found.ravel(), 5) * 1.02, law.cdf).pvalue)
+    cells = law.cdf(found)
+    other = np.roll(cells, 1, axis=1)
+    assert passes(2 * stats.norm.sf(abs(12 * ((cells - 0.5) * (other - 0.5)).sum() / np.sqrt(cells.size))))
+
+
+def test_normals_of_an_odd_number_of_rows_and_of_none():
+    key = keys(games=1)[0]
+    assert normals(key, (3, 2)).shape == (3, 2)
+    assert normals(key, (0, 2)).shape == (0, 2)
+    assert normals(key, ()).shape == ()
+
+
+def test_a_sampler_that_knows_its_own_generator_only_is_played():
+    """JAX draws Poisson numbers from its own keys alone: the game gets those."""
+    with pytest.raises(NotImplementedError):
+        jax.random.poisson(jax.random.key(0, impl=COUNTER), 3.0)
+    game = mi.FixedTarget(
+        lambda key, rows: rows.sum(axis=0) + jax.random.poisson(key, 3.0, (1,)), mi.Bernoulli([0.5]), 4, [1.0]
+    )
+    counts = play(game, mi.ScalarProduct([0.0]), 2_000, seed=1, edges=np.arange(-0.5, 20.0), progress=False)
+    # A sum of 4 coins and a Poisson number: mean 5, variance 4.
+    mean = counts.out @ np.arange(-1.0, 21.0)[: counts.out.size] / 2_000
+    assert abs(mean - 5.0) < stats.norm.isf(FAILURE / 2) * np.sqrt(4.0 / 2_000)
