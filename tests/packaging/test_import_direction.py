@@ -24,6 +24,7 @@ FLOORS = (
         "_pure",
         "_family",
         "_roots",
+        "_samplers",
         "_powers",
         "_files",
         "_extras",
