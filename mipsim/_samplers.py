@@ -1,6 +1,6 @@
-"""Draws that a generator of random numbers may know a faster way to than JAX's own."""
+"""Draws that a generator of random numbers may know a faster way to than JAX's own samplers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import jax
 import jax.numpy as jnp
@@ -8,13 +8,12 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 Sampler = Callable[[PRNGKeyArray, tuple[int, ...]], Array]
 
-_NORMALS: dict[object, Sampler] = {}
-_COSINES: dict[object, Sampler] = {}
+_OWN: dict[object, Mapping[str, Sampler]] = {}
 
 
-def register_samplers(keys: object, *, normals: Sampler, cosines: Sampler) -> None:
-    """Say how keys of a type, `key.dtype`, draw what the functions of this module return."""
-    _NORMALS[keys], _COSINES[keys] = normals, cosines
+def register_samplers(keys: object, samplers: Mapping[str, Sampler]) -> None:
+    """Say how keys of a type, `key.dtype`, draw what functions of this module return, by their names."""
+    _OWN[keys] = samplers
 
 
 def normals(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
@@ -24,7 +23,27 @@ def normals(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
         >>> print(normals(jax.random.key(0), (2,)).shape)
         (2,)
     """
-    return _NORMALS.get(key.dtype, jax.random.normal)(key, shape)
+    return _drawn("normals", jax.random.normal, key, shape)
+
+
+def exponentials(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
+    """Independent exponentials of mean 1.
+
+    Examples:
+        >>> print(bool((exponentials(jax.random.key(0), (2,)) > 0).all()))
+        True
+    """
+    return _drawn("exponentials", jax.random.exponential, key, shape)
+
+
+def laplaces(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
+    """Independent Laplace variates of scale 1.
+
+    Examples:
+        >>> print(laplaces(jax.random.key(0), (2,)).shape)
+        (2,)
+    """
+    return _drawn("laplaces", jax.random.laplace, key, shape)
 
 
 def cosines(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
@@ -34,7 +53,11 @@ def cosines(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
         >>> print(cosines(jax.random.key(0), (2,)).shape)
         (2,)
     """
-    return _COSINES.get(key.dtype, _cosines)(key, shape)
+    return _drawn("cosines", _cosines, key, shape)
+
+
+def _drawn(name: str, usual: Sampler, key: PRNGKeyArray, shape: tuple[int, ...]) -> Array:
+    return _OWN.get(key.dtype, {}).get(name, usual)(key, shape)
 
 
 def _cosines(key: PRNGKeyArray, shape: tuple[int, ...]) -> Array:

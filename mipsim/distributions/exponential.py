@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from mipsim._samplers import exponentials
 from mipsim._validation import finite_vector
 from mipsim.distributions.base import (
     AbstractProduct,
@@ -53,7 +54,7 @@ class Exponential(AbstractProduct):
         return derangements * self.scale**order
 
     def sample(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
-        return jax.random.exponential(key, (n, self.scale.shape[0])) * self.scale
+        return exponentials(key, (n, self.scale.shape[0])) * self.scale
 
     def in_support(self, point: object) -> bool:
         return bool((finite_vector("point", point, self.dimension) >= 0).all())

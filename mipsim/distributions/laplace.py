@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 from scipy.special import factorial
 
+from mipsim._samplers import laplaces
 from mipsim.distributions.base import (
     AbstractProduct,
     AbstractUnbounded,
@@ -47,7 +48,7 @@ class Laplace(AbstractUnbounded, AbstractProduct):
         return np.zeros_like(self.scale) if r % 2 else float(factorial(r)) * self.scale**r
 
     def sample(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
-        return jax.random.laplace(key, (n, self.location.shape[0])) * self.scale + self.location
+        return laplaces(key, (n, self.location.shape[0])) * self.scale + self.location
 
 
 def _draw_sum(data: Laplace, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 from scipy.special import gammaln, kve
 
-from mipsim._samplers import cosines
+from mipsim._samplers import cosines, exponentials
 from mipsim.distributions.base import (
     AbstractProduct,
     AbstractUnbounded,
@@ -62,7 +62,7 @@ class StudentT(AbstractUnbounded, AbstractProduct):
         """
         key_radius, key_angle = jax.random.split(key)
         shape = (n, self.location.shape[0])
-        radius = jnp.sqrt(self.df * jnp.expm1(2 * jax.random.exponential(key_radius, shape) / self.df))
+        radius = jnp.sqrt(self.df * jnp.expm1(2 * exponentials(key_radius, shape) / self.df))
         return radius * cosines(key_angle, shape) * self.scale + self.location
 
 

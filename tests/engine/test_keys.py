@@ -8,8 +8,9 @@ from scipy import stats
 
 import mipsim as mi
 from mipsim._precision import exact_scope
-from mipsim._samplers import cosines, normals
+from mipsim._samplers import cosines, exponentials, laplaces, normals
 from mipsim.engine import play
+from mipsim.engine.random import vectorised
 from mipsim.engine.random.counter import run_draws
 from mipsim.engine.random.keys import COUNTER, counter_keys
 
@@ -74,10 +75,12 @@ def test_neighbours_of_every_kind_draw_unlike_words():
     [
         (lambda key: jax.random.uniform(key, (50,)), stats.uniform()),
         (lambda key: normals(key, (25, 2)), stats.norm()),
+        (lambda key: exponentials(key, (50,)), stats.expon()),
+        (lambda key: laplaces(key, (50,)), stats.laplace()),
         (lambda key: cosines(key, (50,)), stats.arcsine(-1.0, 2.0)),
         (lambda key: jax.random.gamma(key, 2.5, (20,)), stats.gamma(2.5)),
     ],
-    ids=["uniform", "normals", "cosines", "gamma, by JAX with a loop"],
+    ids=["uniform", "normals", "exponentials", "laplaces", "cosines", "gamma, by JAX with a loop"],
 )
 def test_draws_have_their_law(draw, law):
     found = np.asarray(jax.vmap(draw)(keys())).reshape(GAMES, -1)
@@ -90,11 +93,20 @@ def test_draws_have_their_law(draw, law):
     assert passes(2 * stats.norm.sf(abs(12 * ((cells - 0.5) * (other - 0.5)).sum() / np.sqrt(cells.size))))
 
 
-def test_normals_of_an_odd_number_of_rows_and_of_none():
+@pytest.mark.parametrize("shape", [(), (0, 2), (3, 2)])
+def test_any_shape_is_drawn(shape):
     key = keys(games=1)[0]
-    assert normals(key, (3, 2)).shape == (3, 2)
-    assert normals(key, (0, 2)).shape == (0, 2)
-    assert normals(key, ()).shape == ()
+    assert {draw(key, shape).shape for draw in (normals, exponentials, laplaces, cosines)} == {shape}
+
+
+def test_the_vectorised_logarithm_is_right():
+    rng = np.random.default_rng(0)
+    x = np.concatenate(
+        [rng.random(10_000), 10.0 ** rng.uniform(-300, 300, 10_000), [1.0, 0.5, 2.0, np.sqrt(0.5)]]
+    )
+    x = np.concatenate([x, np.nextafter(1.0, [0.0, 2.0])])
+    found = np.asarray(vectorised.log(jnp.asarray(x)))
+    assert (np.abs(found - np.log(x)) <= 5e-16 * np.abs(np.log(x)) + 1e-17).all()
 
 
 def test_a_sampler_that_knows_its_own_generator_only_is_played():

@@ -136,27 +136,10 @@ def normal_pair(first: UInt64[Array, "..."], second: UInt64[Array, "..."]) -> tu
     quarter = (second >> jnp.uint64(62)).astype(jnp.int32)
     turn = (uniform(second << jnp.uint64(2)) - 0.5) * 0.5  # of the angle, in units of pi, within +-1/4
     square = turn * turn
-    sine, cosine = turn * _series(_SINE, square), _series(_COSINE, square)
+    sine, cosine = turn * series(_SINE, square), series(_COSINE, square)
     swap = (quarter & 1) == 1
     radius = jnp.where((quarter & 2) == 2, -radius, radius)
     return radius * jnp.where(swap, sine, cosine), radius * jnp.where(swap, cosine, sine)
-
-
-def cosine(word: UInt64[Array, "..."]) -> Float[Array, "..."]:
-    """The cosine of a uniform angle.
-
-    Examples:
-        >>> from mipsim._precision import exact_scope
-        >>> with exact_scope():
-        ...     words = jnp.uint64(2**61) + (jnp.arange(4, dtype=jnp.uint64) << jnp.uint64(62))
-        ...     print(cosine(words).round(9) + 0.0)  # the middles of four quarters
-        [ 1.  0. -1.  0.]
-    """
-    quarter = (word >> jnp.uint64(62)).astype(jnp.int32)
-    turn = (uniform(word << jnp.uint64(2)) - 0.5) * 0.5
-    square = turn * turn
-    part = jnp.where((quarter & 1) == 1, turn * _series(_SINE, square), _series(_COSINE, square))
-    return jnp.where((quarter & 2) == 2, -part, part)
 
 
 def chi_square(words: Callable[[Array | int], Words], degrees: int, games: int) -> Float[Array, " G"]:
@@ -197,16 +180,27 @@ def chi_square(words: Callable[[Array | int], Words], degrees: int, games: int) 
     return jax.lax.while_loop(lambda state: ~state[1].all(), attempt, nothing)[0]
 
 
-def _series(coefficients: tuple[float, ...], square: Array) -> Array:
+def series(coefficients: tuple[float, ...], square: Float[Array, "..."]) -> Float[Array, "..."]:
+    """The polynomial of these coefficients, the constant first, by Horner's rule.
+
+    Examples:
+        >>> print(series((1.0, 2.0, 3.0), jnp.array(2.0)))
+        17.0
+    """
     total = jnp.full_like(square, coefficients[-1])
     for coefficient in coefficients[-2::-1]:
         total = total * square + coefficient
     return total
 
 
-def _taylor(first: int, terms: int) -> tuple[float, ...]:
-    """(-1)^k pi^(2k + first) / (2k + first)!, for k = 0, ..., terms - 1."""
+def taylor(first: int, terms: int) -> tuple[float, ...]:
+    """(-1)^k pi^(2k + first) / (2k + first)!, for k = 0, ..., terms - 1: the sine (first = 1) or cosine (0) of pi times x.
+
+    Examples:
+        >>> [round(c, 4) for c in taylor(1, 3)]
+        [3.1416, -5.1677, 2.5502]
+    """
     return tuple((-1) ** k * math.pi ** (2 * k + first) / math.factorial(2 * k + first) for k in range(terms))
 
 
-_SINE, _COSINE = _taylor(1, 8), _taylor(0, 9)  # terms enough for float64 on an eighth of a turn
+_SINE, _COSINE = taylor(1, 8), taylor(0, 9)  # terms enough for float64 on an eighth of a turn

@@ -8,8 +8,9 @@ from jax.extend.random import define_prng_impl
 from jaxtyping import Array, UInt32, UInt64
 
 from mipsim._samplers import register_samplers
-from mipsim.engine.random.counter import Draws, cosine, halves, long_word, normal_pair
+from mipsim.engine.random.counter import Draws, halves, long_word
 from mipsim.engine.random.splitmix import splitmix64
+from mipsim.engine.random.vectorised import exponential, normal, sine
 
 _CHILDREN = 0xD1B54A32D192ED03  # moves the start, so that no key of a key is made of the words that it draws
 
@@ -63,21 +64,29 @@ COUNTER = define_prng_impl(
 """The generator, for `jax.random`. Its keys must be used inside `exact_scope`: the words are 64 bits wide."""
 
 
+def _bits(key: Array, shape: tuple[int, ...]) -> UInt64[Array, "..."]:
+    return jax.random.bits(key, shape, jnp.uint64)
+
+
 def _normals(key: Array, shape: tuple[int, ...]) -> Array:
-    """By the method of Box and Muller, a third of the time of JAX's inverse error function."""
-    if not shape or 0 in shape:
-        return jax.random.normal(key, shape)
-    half = -(-shape[0] // 2)
-    first, second = jax.random.bits(key, (2, half, *shape[1:]), jnp.uint64)
-    return jnp.concatenate(normal_pair(first, second))[: shape[0]]
+    first, second = jax.random.split(key)
+    return normal(_bits(first, shape), _bits(second, shape))
 
 
-def _cosines(key: Array, shape: tuple[int, ...]) -> Array:
-    return cosine(jax.random.bits(key, shape, jnp.uint64))
+def _laplaces(key: Array, shape: tuple[int, ...]) -> Array:
+    word = _bits(key, shape)  # its last bit is the sign, its upper 52 the size
+    size = exponential(word)
+    return jnp.where(word & jnp.uint64(1) == 1, size, -size)
 
 
+_SAMPLERS = {
+    "normals": _normals,
+    "exponentials": lambda key, shape: exponential(_bits(key, shape)),
+    "laplaces": _laplaces,
+    "cosines": lambda key, shape: sine(_bits(key, shape)),  # of the same law
+}
 _TYPE = jax.eval_shape(lambda: jax.random.wrap_key_data(jnp.zeros(4, jnp.uint32), impl=COUNTER)).dtype
-register_samplers(_TYPE, normals=_normals, cosines=_cosines)
+register_samplers(_TYPE, _SAMPLERS)
 
 
 def counter_keys(draws: Draws) -> Array:

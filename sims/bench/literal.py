@@ -1,0 +1,72 @@
+"""A user's own mechanism, played with every record: a mean of records of each kind, against the same in NumPy."""
+
+from collections.abc import Callable
+from functools import partial
+
+import jax.numpy as jnp
+import numpy as np
+
+import mipsim as mi
+from sims.bench.contest import Contest, Way
+from sims.bench.reference import counter, playing
+
+_SHAPE = (100, 500)  # of the records: a game of 50,000 numbers
+_LARGE = (1000, 5000)
+_P = 0.3
+_VALUES, _SHARES = np.array([-1.0, 0.0, 2.0]), np.array([0.2, 0.3, 0.5])
+
+Rows = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
+_KINDS: dict[str, tuple[Callable[[int], mi.AbstractDistribution], Rows]] = {
+    "Bernoulli": (lambda d: mi.Bernoulli(_P, d=d), lambda rng, shape: rng.random(shape) < _P),
+    "Gaussian": (lambda d: mi.Gaussian(0.0, 1.0, d=d), lambda rng, shape: rng.standard_normal(shape)),
+    "Laplace": (lambda d: mi.Laplace(0.0, 1.0, d=d), lambda rng, shape: rng.laplace(size=shape)),
+    "uniform": (lambda d: mi.Uniform(0.0, 1.0, d=d), lambda rng, shape: rng.random(shape)),
+    "exponential": (lambda d: mi.Exponential(1.0, d=d), lambda rng, shape: rng.standard_exponential(shape)),
+    "Student-t": (lambda d: mi.StudentT(5.0, d=d), lambda rng, shape: rng.standard_t(5.0, shape)),
+    "discrete": (
+        lambda d: mi.Discrete(_VALUES, _SHARES, d=d),
+        lambda rng, shape: rng.choice(_VALUES, shape, p=_SHARES),
+    ),
+    "records": (
+        lambda d: mi.Empirical(_pool(d)),
+        lambda rng, shape: _pool(shape[1])[rng.integers(0, 1000, shape[0])],
+    ),
+}
+_POOLS: dict[int, np.ndarray] = {}
+
+
+def _pool(d: int) -> np.ndarray:
+    if d not in _POOLS:
+        _POOLS[d] = np.random.default_rng(0).normal(size=(1000, d))
+    return _POOLS[d]
+
+
+def own_mean(kind: str, shape: tuple[int, int], times: int, quick: bool) -> Contest:
+    """A game of each world, `times` of them with NumPy, a fourth of that where it is quick."""
+    law, rows = _KINDS[kind]
+    (n, d), rng = shape, np.random.default_rng(0)
+    target = np.ones(d) if kind != "records" else _pool(d)[0]
+    game = mi.FixedTarget(lambda key, records: jnp.mean(records, axis=0), law(d), n=n, target=target)
+    count = counter(game, mi.ScalarProduct(np.zeros(d)), "literal")
+
+    def numpy_rows(games: int) -> int:
+        for _ in range(games):
+            _ = float(target @ rows(rng, shape).mean(0))
+        return games
+
+    few = times // 4 if quick else times
+    return Contest(
+        f"own mean of {kind} rows (n = {n}, d = {d})",
+        "games",
+        [
+            Way("NumPy literal rows", numpy_rows, few, library="numpy"),
+            Way("mipsim literal, one core", playing(count, 1), 4 * few),
+        ],
+    )
+
+
+OWN_MEANS = (
+    *(partial(own_mean, kind, _SHAPE, 400) for kind in _KINDS),
+    partial(own_mean, "Bernoulli", _LARGE, 8),
+)
+"""A contest for each kind of records, and one whose games outgrow the cache."""
