@@ -106,9 +106,23 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "the target enters in the out world too",
         "mipsim/games/fixed_target.py",
-        "records = jnp.where(member, records.at[place].set(self.target), records)",
-        "records = jnp.where(member | (place == 0), records.at[place].set(self.target), records)",
+        "entered = member & (jnp.arange(self.n) == place)",
+        "entered = (member | (place == 0)) & (jnp.arange(self.n) == place)",
         ("tests/games/test_games_by_enumeration.py",),
+    ),
+    Fault(
+        "radius and angle of a normal from one word",
+        "mipsim/engine/random/vectorised.py",
+        "return jnp.sqrt(2.0 * exponential(first)) * sine(second)",
+        "return jnp.sqrt(2.0 * exponential(first)) * sine(first)",
+        ("tests/engine/test_keys.py",),
+    ),
+    Fault(
+        "the second half of a key is not used",
+        "mipsim/engine/random/keys.py",
+        "return splitmix64(long_word(key[0], key[1]), index, long_word(key[2], key[3]))",
+        "return splitmix64(long_word(key[0], key[1]), index)",
+        ("tests/engine/test_keys.py",),
     ),
     Fault(
         "a random target that is always the first row",

@@ -70,6 +70,14 @@ def test_neighbours_of_every_kind_draw_unlike_words():
         assert passes(2 * stats.norm.sf(abs(z)))
 
 
+def test_keys_that_begin_at_one_place_of_the_cycle_draw_unlike_words():
+    """The second half of a key keeps them apart, one word after the other and all of them together."""
+    halves = jnp.asarray([[1, 2, 0, 0], [1, 2, 0, 1], [1, 2, 3, 4]], jnp.uint32)
+    own = jax.random.wrap_key_data(halves, impl=COUNTER)
+    words = np.asarray(jax.vmap(lambda key: jax.random.bits(key, (64,), jnp.uint64))(own))
+    assert np.unique(words).size == words.size
+
+
 @pytest.mark.parametrize(
     ("draw", "law"),
     [

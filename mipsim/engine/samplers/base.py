@@ -131,10 +131,16 @@ class LiteralSampler(AbstractRounds):
         return block_games(self.game.numbers, budget=_TOGETHER, most=self.block)
 
     def each(self, one: Callable[[Array], Array], draws: Draws) -> Array:
+        all_at_once = jax.vmap(one)
+
+        def a_few_at_once(keys: Array) -> Array:
+            return jax.lax.map(one, keys, batch_size=self.together if self.together > 1 else None)
+
         def play(keys: Array) -> Array:
             if self.together == self.block:
-                return jax.vmap(one)(keys)
-            return jax.lax.map(one, keys, batch_size=self.together if self.together > 1 else None)
+                return all_at_once(keys)
+            # An accelerator wants much work in one step rather than little memory.
+            return jax.lax.platform_dependent(keys, cpu=a_few_at_once, default=all_at_once)
 
         try:
             return play(counter_keys(draws))
