@@ -75,11 +75,13 @@ class Discrete(AbstractProduct):
     def sample(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
         """Draw n records by inverting the distribution function, shape (n, d)."""
         below = jnp.cumsum(jnp.asarray(self.probabilities), axis=1)[:, :-1]
-        uniform = jax.random.uniform(key, (n, self.probabilities.shape[0], 1))
-        if self.values.size <= _FEW:
-            return jnp.asarray(self.values)[jnp.sum(uniform >= below, axis=-1)]
-        place = jax.vmap(partial(jnp.searchsorted, side="right"), (0, 1), 1)(below, uniform[:, :, 0])
-        return jnp.asarray(self.values)[place]
+        uniform, values = jax.random.uniform(key, (n, self.probabilities.shape[0])), jnp.asarray(self.values)
+        if values.size > _FEW:
+            return values[jax.vmap(partial(jnp.searchsorted, side="right"), (0, 1), 1)(below, uniform)]
+        drawn = values[0]
+        for k in range(values.size - 1):
+            drawn = jnp.where(uniform < below[:, k], drawn, values[k + 1])
+        return drawn
 
     def in_support(self, point: object) -> bool:
         z = finite_vector("point", point, self.dimension)

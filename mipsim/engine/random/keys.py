@@ -9,7 +9,7 @@ from jaxtyping import Array, UInt32, UInt64
 
 from mipsim._samplers import register_samplers
 from mipsim.engine.random.counter import Draws, halves, long_word
-from mipsim.engine.random.splitmix import splitmix64
+from mipsim.engine.random.splitmix import skipped, splitmix64
 from mipsim.engine.random.vectorised import exponential, normal, sine
 
 _CHILDREN = 0xD1B54A32D192ED03  # moves the start, so that no key of a key is made of the words that it draws
@@ -45,11 +45,14 @@ def _fold_in(key: UInt32[Array, "4"], data: Array) -> UInt32[Array, "4"]:
 
 def _random_bits(key: UInt32[Array, "4"], bit_width: int, shape: tuple[int, ...]) -> Array:
     """Numbers of 8 to 64 bits, each the upper bits of a word of its own: no word is moved, so that XLA fuses them with their use."""
-    index, stride = jnp.zeros(shape, jnp.uint64), 1
-    for axis in reversed(range(len(shape))):
-        index = index + jax.lax.broadcasted_iota(jnp.uint64, shape, axis) * jnp.uint64(stride)
-        stride *= shape[axis]
-    return (_words(key, index) >> jnp.uint64(64 - bit_width)).astype(jnp.dtype(f"uint{bit_width}"))
+    # Axis by axis from the key on: counters made by themselves are the same for every game, and XLA would keep a table of
+    # them, as large as the records, and read it.
+    start = long_word(key[0], key[1])
+    for axis, size in enumerate(shape):
+        stride = jnp.uint64(math.prod(shape[axis + 1 :]))
+        start = skipped(start[..., None], jnp.arange(size, dtype=jnp.uint64) * stride)
+    word = splitmix64(start, jnp.uint64(0), long_word(key[2], key[3]))
+    return (word >> jnp.uint64(64 - bit_width)).astype(jnp.dtype(f"uint{bit_width}"))
 
 
 COUNTER = define_prng_impl(

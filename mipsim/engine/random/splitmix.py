@@ -28,8 +28,21 @@ def splitmix64(
         ...     print(splitmix64(start, index))
         [6457827717110365317 3203168211198807973]
     """
-    word = start + (index + jnp.uint64(1)) * jnp.uint64(_GOLDEN)
+    word = skipped(start, index + jnp.uint64(1))
     word = word if crossed is None else word ^ crossed
     word = (word ^ (word >> jnp.uint64(30))) * jnp.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> jnp.uint64(27))) * jnp.uint64(0x94D049BB133111EB)
     return word ^ (word >> jnp.uint64(31))
+
+
+def skipped(start: UInt64[Array, "..."], count: UInt64[Array, "..."]) -> UInt64[Array, "..."]:
+    """Where the sequence that is left after `count` draws begins: its draw i is draw count + i of the first.
+
+    Examples:
+        >>> from mipsim._precision import exact_scope
+        >>> with exact_scope():
+        ...     start, one, two = (jnp.asarray(x, jnp.uint64) for x in (7, 1, 2))
+        ...     print(splitmix64(skipped(start, two), one) == splitmix64(start, two + one))
+        True
+    """
+    return start + count * jnp.uint64(_GOLDEN)
