@@ -80,7 +80,7 @@ def test_the_command_writes_it(tmp_path, monkeypatch, capsys):
     assert "No such file" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("contest", command.CONTESTS, ids=lambda c: c.__name__)
+@pytest.mark.parametrize("contest", command.CONTESTS, ids=lambda c: getattr(c, "__name__", "") or str(c.args))
 @pytest.mark.slow
 def test_every_contest_runs(contest):
     assert all(timing.ratio > 0 for timing in measure(contest(True), repeats=1))
