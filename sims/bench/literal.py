@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import mipsim as mi
+from mipsim.engine.devices import cores
 from sims.bench.contest import Contest, Way
 from sims.bench.reference import counter, playing
 
@@ -60,13 +61,15 @@ def own_mean(kind: str, shape: tuple[int, int], times: int, quick: bool) -> Cont
         "games",
         [
             Way("NumPy literal rows", numpy_rows, few, library="numpy"),
-            Way("mipsim literal, one core", playing(count, 1), 4 * few),
+            # Long enough that the start of the threads does not count.
+            Way("mipsim literal, one core", playing(count, 1), 16 * few),
+            Way(f"mipsim literal, {cores()} threads", playing(count, cores()), 16 * few, all_cores=True),
         ],
     )
 
 
 OWN_MEANS = (
     *(partial(own_mean, kind, _SHAPE, 400) for kind in _KINDS),
-    partial(own_mean, "Bernoulli", _LARGE, 8),
+    *(partial(own_mean, kind, _LARGE, 8) for kind in ("Bernoulli", "Gaussian")),
 )
-"""A contest for each kind of records, and one whose games outgrow the cache."""
+"""A contest for each kind of records, and two whose games outgrow the cache."""

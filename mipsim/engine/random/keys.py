@@ -38,9 +38,9 @@ def _split(key: UInt32[Array, "4"], shape: tuple[int, ...]) -> UInt32[Array, "..
     return _key(jnp.arange(math.prod(shape), dtype=jnp.uint64), key).reshape(*shape, 4)
 
 
-def _fold_in(key: UInt32[Array, "4"], data: Array) -> UInt32[Array, "4"]:
+def _fold_in(key: UInt32[Array, "4"], data: Array | int) -> UInt32[Array, "4"]:
     # After the keys of any split.
-    return _key(data.astype(jnp.uint64) + jnp.uint64(2**62), key)
+    return _key(jnp.asarray(data).astype(jnp.uint64) + jnp.uint64(2**62), key)
 
 
 def _random_bits(key: UInt32[Array, "4"], bit_width: int, shape: tuple[int, ...]) -> Array:
