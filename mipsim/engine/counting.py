@@ -3,7 +3,7 @@
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -137,7 +137,7 @@ def play_range(
     workers: int,
     seconds: float = _SECONDS_PER_CHUNK,
     end_waits: Callable[[], None] = lambda: None,
-) -> Iterator[tuple[int, np.ndarray]]:
+) -> Generator[tuple[int, np.ndarray], None, None]:
     """Play games start, ..., stop - 1 and yield (games done so far, counts of the next chunk) in order.
 
     The counts of a game do not depend on its chunk, so chunks may grow as the speed becomes known, and threads may

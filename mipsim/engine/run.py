@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, cast
@@ -122,9 +122,12 @@ class Run:
         counts = np.zeros((2, len(edges), max(map(len, edges)) + 2), np.int64)
         done, begin = begun[0].games, self.asked.start + begun[0].games
         title = f"{sampler.fidelity} fidelity ({sampler.name})"
-        with progress_line(title, len(self.asked), done, self.progress) as advance:
-            ways = counting, begin, self.asked.stop, sampler.block, self.chunk, workers
-            for end, more in play_range(*ways, **how):
+        ways = counting, begin, self.asked.stop, sampler.block, self.chunk, workers
+        with (
+            progress_line(title, len(self.asked), done, self.progress) as advance,
+            closing(play_range(*ways, **how)) as chunks,
+        ):
+            for end, more in chunks:
                 of = f"of the {2 * (end - begin)} games {begin} to {end - 1} of both worlds"
                 _refuse_nan(more, columns, of, sampler, (self.seed, GAMES, range(begin, end)))
                 counts, begin, done = counts + more, end, end - self.asked.start
