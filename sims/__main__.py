@@ -191,7 +191,9 @@ def _run_on_executor(
     from sims.executors import executor_for
     from sims.runner import run
 
-    if options.executor == "slurm" and options.chunk is None:  # a job waits in a queue, whose time says nothing
+    if (
+        options.executor == "slurm" and options.chunk is None
+    ):  # a job waits in a queue, whose time says nothing
         settings = settings | {"chunk": -(-games // (options.shards_in_flight or 16))}
     logs = Path(options.out or ".") / "slurm-logs"
     with executor_for(options.executor, options.executor_timeout, logs) as executor:

@@ -145,6 +145,7 @@ class ShardCounter:
         self._executor = executor if self._make is None else _made(self._make)
         self._identity, self._versions = recipe.identity(sampler), versions()
         self._lock, self._ended, self._running = threading.Lock(), threading.Event(), set()
+        self._given_up: ExecutorError | None = None
         self._payload = _pickled((recipe, [np.asarray(own) for own in edges], seed), self._executor)
 
     def slots(self) -> int:
@@ -163,6 +164,8 @@ class ShardCounter:
             ValueError: if a worker has another version, or plays another game.
             ExecutorError: if no attempt succeeds.
         """
+        if self._given_up is not None:  # shards before this one have begun, and may still be counted
+            raise self._given_up
         error: BaseException | None = None
         for _ in range(ATTEMPTS):
             executor = self._executor
@@ -181,10 +184,11 @@ class ShardCounter:
             if isinstance(error, BrokenExecutor) and self._make is None
             else ""
         )
-        raise ExecutorError(
+        self._given_up = ExecutorError(
             f"executor {type(self._executor).__name__} failed {ATTEMPTS} times to play games {start} to {stop - 1}, the last time "
             f"with {said}{hint}; counts so far are kept where a checkpoint is"
-        ) from error
+        )
+        raise self._given_up from error
 
     def stop(self) -> None:
         """End every wait, and cancel what has not begun."""

@@ -137,7 +137,7 @@ class Run:
         return [self._added(state, counts[:, i], done) for i, state in enumerate(begun)]
 
     def on(self, executor: object, workers: object, recipe: Recipe) -> "Run":
-        """This run on an executor, or as it is where that is None.
+        """The same run on an executor, or as it is where that is None.
 
         Raises:
             ValueError: if it is no executor.
