@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from mipsim._extras import optional
+from mipsim._extras import MissingPackageError, optional
 from mipsim.engine.devices import cores
 from mipsim.engine.executors import ExecutorError
 
@@ -40,7 +40,7 @@ def executor_for(kind: str, seconds: float, folder: Path) -> Iterator[Any]:
     Raises:
         ValueError: if the word is none of these.
         MissingPackageError: if its package is not installed.
-        ExecutorError: if nobody answers at the address.
+        ExecutorError: if nobody answers at the address, or this machine has no Slurm or MPI.
 
     Examples:
         >>> with executor_for("processes", 1.0, Path(".")) as make:
@@ -55,9 +55,9 @@ def executor_for(kind: str, seconds: float, folder: Path) -> Iterator[Any]:
         finally:
             client.close(timeout=5)
     elif kind == "slurm":
-        yield optional("submitit", _NEEDED, "clusters").SlurmExecutor(folder=str(folder))
+        yield _slurm(folder)
     elif kind == "mpi":
-        with optional("mpi4py.futures", _NEEDED, "clusters").MPIPoolExecutor() as pool:
+        with _mpi() as pool:
             yield pool
     else:
         yield _processes()
@@ -66,6 +66,24 @@ def executor_for(kind: str, seconds: float, folder: Path) -> Iterator[Any]:
 def _processes() -> Callable[[], ProcessPoolExecutor]:
     # A process that has threads of JAX's cannot fork.
     return lambda: ProcessPoolExecutor(cores(), mp_context=multiprocessing.get_context("spawn"))
+
+
+def _slurm(folder: Path) -> Any:
+    submitit = optional("submitit", _NEEDED, "clusters")
+    try:
+        return submitit.SlurmExecutor(folder=str(folder))
+    except RuntimeError as error:
+        raise ExecutorError(f"Slurm cannot be used here: {error}") from error
+
+
+def _mpi() -> Any:
+    try:
+        optional("mpi4py.MPI", _NEEDED, "clusters")  # the wheel brings no MPI itself
+        return optional("mpi4py.futures", _NEEDED, "clusters").MPIPoolExecutor()
+    except MissingPackageError:
+        raise
+    except (ImportError, RuntimeError) as error:
+        raise ExecutorError(f"MPI cannot be used here: {str(error).splitlines()[0]}") from error
 
 
 def _dask_client(kind: str, seconds: float) -> Any:

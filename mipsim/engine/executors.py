@@ -151,7 +151,7 @@ class ShardCounter:
     def slots(self) -> int:
         """How many shards to keep in flight: the workers that the executor says it has, or twice the cores of this machine."""
         executor = self._executor
-        client = getattr(executor, "_client", None)  # Dask's
+        client: Any = getattr(executor, "_client", None)  # Dask's
         if hasattr(client, "nthreads"):
             return max(1, sum(client.nthreads().values()))
         found = getattr(executor, "_max_workers", None) or getattr(executor, "num_workers", None)

@@ -157,6 +157,15 @@ def test_a_wrong_word_is_refused(bad, capsys):
     assert "--executor is" in capsys.readouterr().err
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_a_machine_without_slurm_says_so(tmp_path, capsys, monkeypatch):
+    pytest.importorskip("submitit", reason="submitit is not installed: the extra clusters brings it")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    command = ["run", "azize_fig2_easy", "--games", "10", "--out", str(tmp_path), "--executor", "slurm"]
+    assert main(command) == 2
+    assert "Slurm cannot be used here" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_spawned_processes_one_killed(tmp_path):
     """The pool is broken for good when a worker is killed; the function makes another."""
