@@ -11,8 +11,10 @@ import argparse
 import difflib
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from mipsim._extras import MissingPackageError
 from mipsim._files import is_full
 from mipsim._streams import reader_gone
 from mipsim._validation import whole
@@ -20,6 +22,7 @@ from sims.process import ending_on_signals, say
 
 if TYPE_CHECKING:
     from mipsim import Histogram
+    from sims.study import Study
 
 EXIT_FULL, EXIT_BAD, EXIT_INTERRUPTED = 1, 2, 130
 
@@ -49,6 +52,24 @@ def parser() -> argparse.ArgumentParser:
         type=_shard,
         metavar="i/k",
         help="play only shard i = 0, ..., k - 1 of the games, to be merged",
+    )
+    play.add_argument(
+        "--executor",
+        metavar="KIND",
+        help="spread the games over workers: dask://HOST:PORT, slurm, mpi or processes",
+    )
+    play.add_argument(
+        "--executor-timeout",
+        type=_at_least("--executor-timeout", 1),
+        default=60,
+        metavar="SECONDS",
+        help="how long to wait for Dask's scheduler (default: 60)",
+    )
+    play.add_argument(
+        "--shards-in-flight",
+        type=_at_least("--shards-in-flight", 1),
+        metavar="k",
+        help="how many shards workers have at once (default: what the executor says)",
     )
     hosts = play.add_argument_group("several processes, on one host or many (each plays a shard)")
     hosts.add_argument("--coordinator", metavar="HOST:PORT", help="where process 0 can be reached")
@@ -94,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _leave(EXIT_INTERRUPTED)
     except BrokenPipeError:
         return _leave(reader_gone())
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, MissingPackageError) as error:
         say(f"error: {getattr(error, 'strerror', None) or error}")
         status = EXIT_FULL if is_full(error) else EXIT_BAD
         return _leave(status) if isinstance(error, ConnectionError) else status
@@ -138,6 +159,10 @@ def _run(options: argparse.Namespace) -> int:
         raise ValueError(
             "--shard is given with --coordinator, --processes or --distributed; choose one of the two ways"
         )
+    if options.executor is not None and _is_joined(options):
+        raise ValueError(
+            "--executor is given with --coordinator, --processes or --distributed; choose one of the two ways"
+        )
     settings = {"progress": True, "chunk": options.chunk, "devices": options.devices}
     if _is_joined(options):
         connect(options.coordinator, options.process_id, options.processes)
@@ -145,6 +170,8 @@ def _run(options: argparse.Namespace) -> int:
             histogram = run_on_hosts(study, games, seed, options.out, **settings)
         if not is_first():
             return 0
+    elif options.executor is not None:
+        histogram = _run_on_executor(study, games, seed, options, settings)
     else:
         histogram = run(study, games, seed, options.out, shard=options.shard, **settings)
     fidelity = f"{histogram.manifest['fidelity']} fidelity ({histogram.manifest['sampler']})"
@@ -156,6 +183,22 @@ def _run(options: argparse.Namespace) -> int:
     if options.out is not None:
         print(f"stored in {store_path(study, seed, options.out)}")
     return 0
+
+
+def _run_on_executor(
+    study: Study, games: int, seed: int, options: argparse.Namespace, settings: dict[str, Any]
+) -> Histogram:
+    from sims.executors import executor_for
+    from sims.runner import run
+
+    if (
+        options.executor == "slurm" and options.chunk is None
+    ):  # a job waits in a queue, whose time says nothing
+        settings = settings | {"chunk": -(-games // (options.shards_in_flight or 16))}
+    logs = Path(options.out or ".") / "slurm-logs"
+    with executor_for(options.executor, options.executor_timeout, logs) as executor:
+        settings = settings | {"shard": options.shard, "workers": options.shards_in_flight}
+        return run(study, games, seed, options.out, executor=executor, **settings)
 
 
 def _is_joined(options: argparse.Namespace) -> bool:

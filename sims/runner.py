@@ -5,6 +5,7 @@ import json
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
@@ -49,6 +50,7 @@ def run(
     workers: int | None = None,
     devices: int | None = None,
     shard: tuple[int, int] | None = None,
+    executor: Any = None,
 ) -> mi.Histogram:
     """Play a study, going on from its stored counts if there are any.
 
@@ -66,6 +68,7 @@ def run(
         workers: threads, see `mi.play`.
         devices: local devices, see `mi.play`.
         shard: (i, k) plays the i-th of k shards only, stored at `shard_path`; `sims.merge.merge` adds all k files.
+        executor: plays shards of the games elsewhere, see `mi.play`.
 
     Raises:
         ValueError: on bad arguments, or a stored file that is corrupt or belongs to another run.
@@ -98,6 +101,7 @@ def run(
         workers=workers,
         devices=devices,
         shard=shard,
+        executor=executor,
     )
 
 

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -129,8 +129,15 @@ class Counter:
 
 
 def play_range(
-    count: CountRange, start: int, stop: int, block: int, chunk: int | None, workers: int
-) -> Iterator[tuple[int, np.ndarray]]:
+    count: CountRange,
+    start: int,
+    stop: int,
+    block: int,
+    chunk: int | None,
+    workers: int,
+    seconds: float = _SECONDS_PER_CHUNK,
+    end_waits: Callable[[], None] = lambda: None,
+) -> Generator[tuple[int, np.ndarray], None, None]:
     """Play games start, ..., stop - 1 and yield (games done so far, counts of the next chunk) in order.
 
     The counts of a game do not depend on its chunk, so chunks may grow as the speed becomes known, and threads may
@@ -141,8 +148,10 @@ def play_range(
         start: the first game.
         stop: the end of the range, in games per world.
         block: games per block; chunks end at multiples of it.
-        chunk: games per call, or None to aim at half a second.
+        chunk: games per call, or None to aim at `seconds`.
         workers: threads.
+        seconds: what a call shall take.
+        end_waits: called before the threads are waited for, so that none goes on waiting for another machine.
 
     Examples:
         >>> def count(a, b): return np.array([[b - a]]), np.zeros(0)
@@ -167,12 +176,13 @@ def play_range(
                 running.append((end, pool.submit(timed, begin, end)))
                 begin = end
             end, future = running.popleft()
-            counts, seconds = future.result()
+            counts, took = future.result()
             if chunk is None:
-                wished = block * max(1, round(_SECONDS_PER_CHUNK / max(seconds, 1e-12) / block))
+                wished = block * max(1, round(seconds / max(took, 1e-12) / block))
                 size = min(wished, 4 * size)
             yield end, counts
     finally:
+        end_waits()
         pool.shutdown(wait=True, cancel_futures=True)
 
 

@@ -12,6 +12,7 @@ from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
 from mipsim.bands.empirical import EmpiricalTradeOff
 from mipsim.engine.counting import on_device
+from mipsim.engine.executors import Recipe
 from mipsim.engine.fidelity import build_sampler, check_game, check_shapes
 from mipsim.engine.histogram import Histogram
 from mipsim.engine.manifest import array_digest
@@ -129,6 +130,7 @@ def play_many(
     chunk: int | None = None,
     progress: bool = True,
     workers: int | None = None,
+    executor: Any = None,
 ) -> ManyHistogram:
     """Play `games` games in each world and count the scores of several attacks on the same releases.
 
@@ -147,9 +149,11 @@ def play_many(
         chunk: as in `play`; like progress and workers it does not change the counts.
         progress: as in `play`.
         workers: as in `play`.
+        executor: as in `play`.
 
     Raises:
-        ValueError: on a NaN score.
+        ValueError: on a NaN score, or a worker of another version.
+        OSError: if the executor does not play.
 
     Examples:
         >>> import mipsim as mi
@@ -171,6 +175,7 @@ def play_many(
     run = Run.checked(whole("games", games, 1), seed, edges, chunk, progress, workers)
     known = [as_attack(attack) for attack in attacks]
     one_of("fidelity", fidelity, _FIDELITIES)
+    run = run.on(executor, workers, Recipe(game, tuple(known), fidelity, stacked=True))
     with exact_scope():
         for attack in known:
             check_shapes(game, attack, fidelity)

@@ -11,6 +11,7 @@ from mipsim._validation import by_our_names
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
 from mipsim.engine.counting import on_device
+from mipsim.engine.executors import Recipe
 from mipsim.engine.fidelity import build_sampler, check_fidelity, check_game, check_shapes
 from mipsim.engine.histogram import Histogram
 from mipsim.engine.manifest import check_shard, shard_of
@@ -33,6 +34,7 @@ def play(
     workers: int | None = None,
     devices: int | None = None,
     shard: tuple[int, int] | None = None,
+    executor: Any = None,
 ) -> Histogram:
     """Play `games` games in each world and count the attack's scores.
 
@@ -57,10 +59,13 @@ def play(
         devices: how many of this process's JAX devices the chunks are spread over; None = all of them.
         shard: (i, k) plays only the i-th of k equal parts of the games, i = 0, ..., k - 1. The sum of all k results
             (`Histogram.__add__`) is the result of the whole.
+        executor: plays shards of the games elsewhere: a `concurrent.futures.Executor` (processes, loky, Dask's `get_executor()`,
+            mpi4py's, submitit's), or a function that makes one, which is then replaced when its workers die. `workers` is then
+            the number of shards in flight (None = what it says it has), `chunk` the games of a shard. Counts are the same.
 
     Raises:
-        ValueError: on bad arguments, a NaN score, or a checkpoint that is corrupt or belongs to another run.
-        OSError: if the checkpoint cannot be written; an old one stays intact.
+        ValueError: on bad arguments, a NaN score, a worker of another version, or a checkpoint that is corrupt or belongs to another run.
+        OSError: if the checkpoint cannot be written, or the executor does not play; an old checkpoint stays intact.
 
     Source: Yeom et al. (2018), experiment 1; Ye et al. (2022), definition 3.3; Azize & Basu (2025), algorithms 1, 2, 5 and 6.
 
@@ -79,6 +84,7 @@ def play(
         run = replace(run, asked=shard_of(run.asked, index, count), shard=said)
     check_fidelity(fidelity)
     known = as_attack(attack)
+    run = run.on(executor, workers, Recipe(game, (known,), fidelity))
     with exact_scope():
         check_shapes(check_game(game), known, fidelity)
         sampler = on_device(build_sampler(game, known, fidelity))

@@ -2,8 +2,8 @@
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -14,8 +14,9 @@ from mipsim._notebook import in_notebook, notebook_line
 from mipsim._validation import increasing_vector, whole
 from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.checkpoint import read_counts, write_counts
-from mipsim.engine.counting import GAMES, PILOT, Counter, play_range
+from mipsim.engine.counting import GAMES, PILOT, Counter, CountRange, play_range
 from mipsim.engine.devices import Device, local_devices, threads_for
+from mipsim.engine.executors import SECONDS_PER_SHARD, Recipe, ShardCounter, check_executor
 from mipsim.engine.fidelity import pilot_games
 from mipsim.engine.histogram import Histogram
 from mipsim.engine.manifest import DRAWS, FORMAT, array_digest, describe, difference, game_range, versions
@@ -43,6 +44,8 @@ class Run:
         asked: the numbers of the games to play.
         seed: in [0, 2^64).
         edges: the thresholds of every column, or None for a pilot's.
+        executor: where shards are played, or None for this process; with the recipe of the sampler.
+        remote_slots: shards in flight, or None for what the executor says.
         source: what manifests say of thresholds that are given: where they are from.
         chunk: games per call, or None.
         progress: whether to show a bar.
@@ -61,6 +64,8 @@ class Run:
     devices: Sequence[Device]
     path: Path | None = None
     shard: dict[str, Any] | None = None
+    executor: tuple[Any, Recipe] | None = None
+    remote_slots: int | None = None
     source: Mapping[str, Any] = field(default_factory=lambda: {"source": "given"})
 
     @classmethod
@@ -105,7 +110,7 @@ class Run:
             ValueError: on a NaN score, or a checkpoint that is corrupt or belongs to another run.
             OSError: if the checkpoint cannot be written.
         """
-        workers = self._workers(sampler, columns)
+        workers = self.workers if self.executor else self._workers(sampler, columns)
         stored = stored_counts(self.path)
         placed = self._thresholds(sampler, columns, stored)
         edges = [own for own, _ in placed]
@@ -113,13 +118,16 @@ class Run:
             resume(self.path, stored, own, self._manifest(sampler, column, own, said), self.asked)
             for column, (own, said) in zip(columns, placed, strict=True)
         ]
-        counter = Counter(sampler, edges, self.seed, GAMES, self.devices)
+        counting, workers, how = self._counting(sampler, edges, workers)
         counts = np.zeros((2, len(edges), max(map(len, edges)) + 2), np.int64)
         done, begin = begun[0].games, self.asked.start + begun[0].games
         title = f"{sampler.fidelity} fidelity ({sampler.name})"
-        with progress_line(title, len(self.asked), done, self.progress) as advance:
-            ways = counter, begin, self.asked.stop, counter.block, self.chunk, workers
-            for end, more in play_range(*ways):
+        ways = counting, begin, self.asked.stop, sampler.block, self.chunk, workers
+        with (
+            progress_line(title, len(self.asked), done, self.progress) as advance,
+            closing(play_range(*ways, **how)) as chunks,
+        ):
+            for end, more in chunks:
                 of = f"of the {2 * (end - begin)} games {begin} to {end - 1} of both worlds"
                 _refuse_nan(more, columns, of, sampler, (self.seed, GAMES, range(begin, end)))
                 counts, begin, done = counts + more, end, end - self.asked.start
@@ -127,6 +135,30 @@ class Run:
                     store(self.path, self._added(begun[0], counts[:, 0], done))
                 advance(done)
         return [self._added(state, counts[:, i], done) for i, state in enumerate(begun)]
+
+    def on(self, executor: object, workers: object, recipe: Recipe) -> "Run":
+        """The same run on an executor, or as it is where that is None.
+
+        Raises:
+            ValueError: if it is no executor.
+        """
+        if executor is None:
+            return self
+        check_executor(executor)
+        return replace(
+            self, executor=(executor, recipe), remote_slots=None if workers is None else self.workers
+        )
+
+    def _counting(
+        self, sampler: AbstractSampler, edges: list[np.ndarray], workers: int
+    ) -> tuple[CountRange, int, dict[str, Any]]:
+        """What counts a range of games, how many ranges at once, and how `play_range` treats it."""
+        if self.executor is None:
+            return Counter(sampler, edges, self.seed, GAMES, self.devices), workers, {}
+        executor, recipe = self.executor
+        remote = ShardCounter(executor, recipe, sampler, edges, self.seed)
+        how = {"seconds": SECONDS_PER_SHARD, "end_waits": remote.stop}
+        return remote, self.remote_slots or remote.slots(), how
 
     def _workers(self, sampler: AbstractSampler, columns: Sequence[Column]) -> int:
         """As many threads as there is memory for; literal games hold all their records."""

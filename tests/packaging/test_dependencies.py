@@ -68,7 +68,7 @@ def test_constraints_hold_every_package_within_the_ranges(root: Path, project: d
         assert line == f"{one.name}=={pin.version}", line  # no host, no hash, no marker
         pinned[canonicalize_name(one.name)] = pin.version
     extras = project["optional-dependencies"]
-    assert set(extras) == {"nn", "plot", "notebook", "cuda12", "all"}
+    assert set(extras) == {"nn", "plot", "clusters", "notebook", "cuda12", "all"}
     for wanted in [*project["dependencies"], *(one for extra in extras.values() for one in extra)]:
         one = Requirement(wanted)
         if one.name == "mipsim":

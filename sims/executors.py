@@ -1,0 +1,97 @@
+"""`python -m sims run --executor ...`: what plays the shards of one run, made from a word of the command line."""
+
+import multiprocessing
+import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from mipsim._extras import MissingPackageError, optional
+from mipsim.engine.devices import cores
+from mipsim.engine.executors import ExecutorError
+
+KINDS = "dask://HOST:PORT, slurm, mpi or processes"
+_NEEDED = "shards on a cluster"
+
+
+def check_kind(text: str) -> str:
+    """Return the word if it names an executor.
+
+    Examples:
+        >>> check_kind("dask://127.0.0.1:8786")
+        'dask://127.0.0.1:8786'
+    """
+    if text in ("slurm", "mpi", "processes") or re.fullmatch(r"dask://[^\s/]+:\d{1,5}", text):
+        return text
+    raise ValueError(f"--executor is {text!r}; it must be {KINDS}")
+
+
+@contextmanager
+def executor_for(kind: str, seconds: float, folder: Path) -> Iterator[Any]:
+    """Yield an executor for `mi.play`, or a function that makes one, and close what was opened.
+
+    Args:
+        kind: dask://HOST:PORT, slurm, mpi or processes.
+        seconds: how long to wait for Dask's scheduler.
+        folder: where Slurm's jobs keep their logs; all nodes must see it.
+
+    Raises:
+        ValueError: if the word is none of these.
+        MissingPackageError: if its package is not installed.
+        ExecutorError: if nobody answers at the address, or this machine has no Slurm or MPI.
+
+    Examples:
+        >>> with executor_for("processes", 1.0, Path(".")) as make:
+        ...     callable(make)
+        True
+    """
+    kind = check_kind(kind)
+    if kind.startswith("dask://"):
+        client = _dask_client(kind, seconds)
+        try:
+            yield client.get_executor()
+        finally:
+            client.close(timeout=5)
+    elif kind == "slurm":
+        yield _slurm(folder)
+    elif kind == "mpi":
+        with _mpi() as pool:
+            yield pool
+    else:
+        yield _processes()
+
+
+def _processes() -> Callable[[], ProcessPoolExecutor]:
+    # A process that has threads of JAX's cannot fork.
+    return lambda: ProcessPoolExecutor(cores(), mp_context=multiprocessing.get_context("spawn"))
+
+
+def _slurm(folder: Path) -> Any:
+    submitit = optional("submitit", _NEEDED, "clusters")
+    try:
+        return submitit.SlurmExecutor(folder=str(folder))
+    except RuntimeError as error:
+        raise ExecutorError(f"Slurm cannot be used here: {error}") from error
+
+
+def _mpi() -> Any:
+    try:
+        optional("mpi4py.MPI", _NEEDED, "clusters")  # the wheel brings no MPI itself
+        return optional("mpi4py.futures", _NEEDED, "clusters").MPIPoolExecutor()
+    except MissingPackageError:
+        raise
+    except (ImportError, RuntimeError) as error:
+        raise ExecutorError(f"MPI cannot be used here: {str(error).splitlines()[0]}") from error
+
+
+def _dask_client(kind: str, seconds: float) -> Any:
+    address = "tcp://" + kind.removeprefix("dask://")
+    distributed = optional("distributed", _NEEDED, "clusters")
+    try:
+        return distributed.Client(address, timeout=seconds, set_as_default=False)
+    except (OSError, TimeoutError) as error:
+        raise ExecutorError(
+            f"no scheduler of Dask answers at {kind} within {seconds:g} s; start one there, or give more time by --executor-timeout"
+        ) from error

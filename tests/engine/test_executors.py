@@ -1,0 +1,280 @@
+import multiprocessing
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mipsim as mi
+from mipsim.engine import executors
+from mipsim.engine.executors import ATTEMPTS, ExecutorError
+from sims.__main__ import main
+from sims.executors import check_kind, executor_for
+
+DATA = mi.Bernoulli([0.3, 0.6])
+GAME = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=10, target=[1.0, 0.0])
+ATTACK = mi.CovarianceScore(DATA, n=10)
+GAMES, CHUNK = 160_000, 16_384
+FORK_FREE = multiprocessing.get_context("spawn")
+
+
+class Here(Executor):
+    """Plays in this process, and does to answer number i what `after` says."""
+
+    def __init__(self, after=lambda i, answer: answer):
+        self.after, self.tasks, self.lock = after, 0, threading.Lock()
+
+    def submit(self, fn, /, *args, **kwargs):
+        with self.lock:
+            i, self.tasks = self.tasks, self.tasks + 1
+        future = Future()
+        try:
+            future.set_result(self.after(i, fn(*args, **kwargs)))
+        except BaseException as error:
+            future.set_exception(error)
+        return future
+
+
+def played(path=None, **kwargs):
+    return mi.play(GAME, ATTACK, GAMES, 3, chunk=CHUNK, progress=False, checkpoint=path, **kwargs)
+
+
+def stored(folder: Path, name: str, **kwargs) -> bytes:
+    played(folder / name, **kwargs)
+    return (folder / name).read_bytes()
+
+
+def processes():
+    return ProcessPoolExecutor(1, mp_context=FORK_FREE)
+
+
+def test_the_file_is_that_of_one_run(tmp_path):
+    assert stored(tmp_path, "a", executor=Here(), workers=3) == stored(tmp_path, "b")
+
+
+def test_play_many_gives_the_same_counts():
+    other = mi.ScalarProduct([0.5, 0.5])
+    one, two = (mi.play_many(GAME, [ATTACK, other], 5000, progress=False, executor=e) for e in (None, Here()))
+    for a, b in zip(one, two, strict=True):
+        assert a.manifest == b.manifest
+        assert (a.out == b.out).all()
+        assert (a.inside == b.inside).all()
+
+
+def test_lost_shards_are_played_again(tmp_path):
+    def lose(i, answer):
+        if i % 2 == 0:
+            raise BrokenExecutor("a worker died")
+        return answer
+
+    executor = Here(lose)
+    assert stored(tmp_path, "a", executor=executor, workers=1) == stored(tmp_path, "b")
+    assert executor.tasks == 2 * -(-GAMES // CHUNK)
+
+
+def test_an_executor_that_always_fails_ends_in_one_sentence():
+    def fail(i, answer):
+        raise RuntimeError("no disk")
+
+    executor = Here(fail)
+    with pytest.raises(
+        ExecutorError, match=r"^executor Here failed 3 times to play games 0 to \d+, .*no disk"
+    ):
+        played(executor=executor, workers=1)
+    assert executor.tasks == ATTEMPTS
+
+
+def test_counts_before_a_failure_are_kept_and_gone_on_from(tmp_path):
+    def fail_later(i, answer):
+        if i >= 4:
+            raise RuntimeError("the cluster is gone")
+        return answer
+
+    path = tmp_path / "a"
+    with pytest.raises(ExecutorError, match="the cluster is gone"):
+        played(path, executor=Here(fail_later), workers=1)
+    assert 0 < mi.Histogram.load(path).games < GAMES
+    again = Here()
+    assert stored(tmp_path, "a", executor=again, workers=1) == stored(tmp_path, "b")
+    assert again.tasks < -(-GAMES // CHUNK)
+
+
+@pytest.mark.parametrize("package", ["mipsim", "jax"])
+def test_another_version_is_refused_by_name(tmp_path, package):
+    """The third answer is of another version: it is refused, and what came before is kept."""
+
+    def age(i, answer):
+        if i < 2:
+            return answer
+        return replace(answer, identity={"versions": answer.identity["versions"] | {package: "0.0.1"}})
+
+    path = tmp_path / "a"
+    with pytest.raises(ValueError, match=rf"^worker .* has {package} 0\.0\.1, this process {package} "):
+        played(path, executor=Here(age), workers=1)
+    assert mi.Histogram.load(path).games == 2 * CHUNK
+
+
+def test_a_worker_of_another_version_does_not_even_read_the_game():
+    answer = executors.count_shard({"mipsim": "0.0.1", "jax": "0"}, b"no pickle", 0, 1)
+    assert answer.counts is None
+
+
+def test_another_game_is_refused():
+    def change(i, answer):
+        return replace(answer, identity=answer.identity | {"game": {}})
+
+    with pytest.raises(ValueError, match="plays another run, which differs in game"):
+        played(executor=Here(change))
+
+
+def test_a_lambda_needs_a_package_that_carries_it():
+    score = lambda z, output: output @ z  # noqa: E731
+    with pytest.raises(ValueError, match="cannot be sent to the workers of Here"):
+        mi.play(GAME, score, 100, progress=False, executor=Here())
+
+
+@pytest.mark.parametrize("bad", [3, "dask"])
+def test_what_is_no_executor_is_refused(bad):
+    with pytest.raises(ValueError, match=f"^executor is {bad!r}; it must have a method submit"):
+        played(executor=bad)
+
+
+@pytest.mark.parametrize("bad", ["dask", "dask://host", "spark"])
+def test_a_wrong_word_is_refused(bad, capsys):
+    with pytest.raises(ValueError, match="--executor is"):
+        check_kind(bad)
+    assert main(["run", "azize_fig2_easy", "--games", "10", "--executor", bad]) == 2
+    assert "--executor is" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_machine_without_slurm_says_so(tmp_path, capsys, monkeypatch):
+    pytest.importorskip("submitit", reason="submitit is not installed: the extra clusters brings it")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    command = ["run", "azize_fig2_easy", "--games", "10", "--out", str(tmp_path), "--executor", "slurm"]
+    assert main(command) == 2
+    assert "Slurm cannot be used here" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_spawned_processes_one_killed(tmp_path):
+    """The pool is broken for good when a worker is killed; the function makes another."""
+    made = []
+
+    def make():
+        made.append(processes())
+        if len(made) == 1:
+            made[0].submit(os.kill, made[0].submit(os.getpid).result(), signal.SIGKILL)
+        return made[-1]
+
+    assert stored(tmp_path, "a", executor=make) == stored(tmp_path, "b")
+    assert len(made) == 2
+
+
+@pytest.mark.slow
+def test_loky_carries_a_lambda():
+    loky = pytest.importorskip("loky", reason="loky is not installed: the extra clusters brings it")
+    score = lambda z, output: output @ z  # noqa: E731
+    pool = loky.ProcessPoolExecutor(1)
+    try:
+        one, two = (mi.play(GAME, score, 5000, progress=False, executor=e) for e in (None, pool))
+    finally:
+        pool.shutdown(kill_workers=True)
+    assert (one.out == two.out).all()
+    assert (one.inside == two.inside).all()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def answers(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@contextmanager
+def dask_cluster() -> Iterator[tuple[int, list[subprocess.Popen]]]:
+    pytest.importorskip("distributed", reason="Dask is not installed: the extra clusters brings it")
+    port = free_port()
+    base = [sys.executable, "-m", "distributed.cli.dask_"]
+    quiet: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    scheduler = [
+        *base[:2],
+        base[2] + "scheduler",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+        "--no-dashboard",
+    ]
+    worker = [
+        *base[:2],
+        base[2] + "worker",
+        f"tcp://127.0.0.1:{port}",
+        "--nthreads",
+        "1",
+        "--no-nanny",
+        "--no-dashboard",
+    ]
+    started = [subprocess.Popen(scheduler, **quiet)]
+    try:
+        until = time.monotonic() + 15
+        while not answers(port) and time.monotonic() < until:
+            time.sleep(0.1)
+        started += [subprocess.Popen(worker, **quiet) for _ in range(2)]
+        yield port, started[1:]
+    finally:
+        for process in reversed(started):
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # Dask's own
+def test_dask_with_a_worker_killed_in_the_middle(tmp_path):
+    with (
+        dask_cluster() as (port, workers),
+        executor_for(f"dask://127.0.0.1:{port}", 10, tmp_path) as executor,
+    ):
+        executor._client.wait_for_workers(2, timeout=15)
+        path, done, at = tmp_path / "a", threading.Event(), []
+
+        def kill_one():
+            while not done.wait(0.02):
+                if path.exists() and (games := mi.Histogram.load(path).games):
+                    workers[0].kill()
+                    at.append(games)
+                    return
+
+        killer = threading.Thread(target=kill_one)
+        killer.start()
+        played(path, executor=executor, workers=2)
+        done.set()
+        killer.join()
+        assert at
+        assert at[0] < GAMES // 2
+    assert path.read_bytes() == stored(tmp_path, "b")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_scheduler_that_nobody_answers(tmp_path, capsys):
+    pytest.importorskip("distributed", reason="Dask is not installed: the extra clusters brings it")
+    address = f"dask://127.0.0.1:{free_port()}"
+    command = ["run", "azize_fig2_easy", "--games", "10", "--executor", address, "--executor-timeout", "1"]
+    begun = time.monotonic()
+    assert main(command) == 2
+    assert time.monotonic() - begun < 15
+    assert f"no scheduler of Dask answers at {address} within 1 s" in capsys.readouterr().err
