@@ -1,16 +1,14 @@
 """One run of games: its thresholds, its manifests, its counts so far, and the loop that plays it to the end."""
 
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 import numpy as np
 
 from mipsim._files import sweep
-from mipsim._notebook import in_notebook, notebook_line
 from mipsim._validation import increasing_vector, whole
 from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.checkpoint import read_counts, write_counts
@@ -22,6 +20,7 @@ from mipsim.engine.histogram import Histogram
 from mipsim.engine.manifest import DRAWS, FORMAT, array_digest, describe, difference, game_range, versions
 from mipsim.engine.memory import WORTH_A_LOOK, fitting
 from mipsim.engine.pilot import PILOT_RULE, pilot_edges, pilot_shares
+from mipsim.engine.progress import progress_line
 from mipsim.engine.samplers.base import AbstractSampler, LiteralSampler
 from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractGame
@@ -356,70 +355,3 @@ def checked_seed(seed: object) -> int:
     if value >= 2**64:
         raise ValueError(f"seed is {value}; it must be a whole number in [0, 2^64)")
     return value
-
-
-def _is_terminal(stream: Any) -> bool:
-    """Whether somebody may look there: a stream may be None or closed."""
-    try:
-        return stream is not None and stream.isatty()
-    except (OSError, ValueError):
-        return False
-
-
-class _Heedless:
-    """A stream that may be closed, or its terminal gone: what is written there is lost, and the run goes on."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def write(self, text: str) -> int:
-        with suppress(OSError, ValueError):
-            self._stream.write(text)
-        return len(text)
-
-    def flush(self) -> None:
-        with suppress(OSError, ValueError):
-            self._stream.flush()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-
-@contextmanager
-def progress_line(title: str, games: int, done: int, enabled: bool) -> Iterator[Callable[[int], None]]:
-    """Yield a function to call with the number of games done in each world.
-
-    It draws the title, the part done, games per second and the time left, if `enabled` and stderr is a terminal or the code runs in
-    a notebook.
-
-    Examples:
-        >>> with progress_line("literal", games=10, done=0, enabled=False) as advance:
-        ...     advance(10)
-    """
-    if enabled and in_notebook():
-        with notebook_line(title, games, done) as tell:
-            yield tell
-        return
-    if not enabled or not _is_terminal(sys.stderr):
-        yield lambda done: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(elapsed_when_finished=True),
-    )
-    console = Console(file=cast(IO[str], _Heedless(sys.stderr)))
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(title, total=games, completed=done, rate="")
-
-        def advance(finished: int) -> None:
-            bar.update(task, completed=finished)
-            speed = bar.tasks[0].speed
-            bar.update(task, rate=f"{speed:,.0f} games/s" if speed else "")
-
-        yield advance

@@ -8,7 +8,7 @@ import pytest
 
 import mipsim as mi
 from mipsim import _notebook
-from mipsim.engine.run import progress_line
+from mipsim.engine.progress import progress_line
 
 DATA = mi.Bernoulli([0.3, 0.6])
 GAME = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=10, target=[1.0, 0.0])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mipsim.engine.counting import play_range
-from mipsim.engine.run import progress_line
+from mipsim.engine.progress import progress_line
 
 
 class Terminal(io.StringIO):

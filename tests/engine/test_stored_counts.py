@@ -68,7 +68,7 @@ def test_literal_counts_of_the_first_generator_are_read_and_never_mixed(name, tm
         play(game, attack, GAMES, seed=7, edges=EDGES, checkpoint=path, progress=False)
     rest = play(game, attack, range(HALF, GAMES), seed=7, edges=EDGES, progress=False)
     with pytest.raises(ValueError, match="sampler"):
-        before + rest
+        _ = before + rest
 
 
 def test_counts_without_a_digest_are_read_and_said_so():
