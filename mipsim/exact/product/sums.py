@@ -20,6 +20,12 @@ theorem 24.2), and, since each input reaches each output by one product a level,
 DIRECT = 2**21
 """Products of atoms and frequencies up to which a transform is summed directly: a tenth of a second."""
 
+NEARLY_ONE = 0.9
+"""Modulus that a transform must exceed to be heard, above which it is looked at on a coarse grid first: of 600 draws and more."""
+
+BETWEEN = 0.02
+"""How far a modulus may rise between two frequencies of the coarse grid: few more are then taken for heard than are."""
+
 SILENT = 1e-26
 """Values of a transform that are left out: all of them together, at most 2^20, move no sum of probabilities by 1e-22."""
 
@@ -35,23 +41,22 @@ def laws_of_sums(tables: Sequence[Counted], points: int, start: int) -> tuple[li
         points: on the circle, a power of two.
         start: index of the first of them.
     """
-    waves = [
-        np.stack([np.fft.rfft(np.bincount(index % points, mass, points)) for mass in (out, inside)])
-        for index, out, inside, _ in tables
-    ]
-    counts = [count for *_, count in tables]
-    heard = _heard(waves, counts)
+    strides = [_stride(table, points) for table in tables]
+    waves = [_waves(table, points, stride) for table, stride in zip(tables, strides, strict=True)]
+    heard = _heard(tables, waves, strides, points)
     total: ComplexArray = np.zeros((2, heard.size), complex)
     doubt, beyond = np.zeros(total.shape), np.zeros(total.shape)
     unknown, shift = np.zeros(total.shape, bool), -start
-    for wave, (index, out, inside, count) in zip(waves, tables, strict=True):
+    for wave, stride, table in zip(waves, strides, tables, strict=True):
+        index, out, inside, count = table
         if heard.size * index.size <= DIRECT:
             centre = round(float(out @ index) / max(float(out.sum()), 1e-300))
             less_one = _less_one(index - centre, np.stack([out, inside]), heard, points)
             shift += count * centre
         else:
             # Right to the sum of the probabilities, which is 1, times what each level of the transform costs.
-            less_one = wave[:, heard] - 1.0, np.full((2, heard.size), LEVEL * np.log2(points) + UNIT)
+            whole = wave if stride == 1 else _waves(table, points, 1)
+            less_one = whole[:, heard] - 1.0, np.full((2, heard.size), LEVEL * np.log2(points) + UNIT)
         value, off = log_one_plus(*less_one)
         unknown |= off >= 0.1
         total += count * value
@@ -119,11 +124,46 @@ def _less_one(index: np.ndarray, masses: np.ndarray, frequency: np.ndarray, poin
     return value, error
 
 
-def _heard(waves: Sequence[ComplexArray], counts: Sequence[int]) -> np.ndarray:
+def _waves(table: Counted, points: int, stride: int) -> ComplexArray:
+    """Transforms of a table's laws (out, in) on the circle at each `stride`-th frequency, shape (2, points / 2 / stride + 1)."""
+    index, out, inside, _ = table
+    short = points // stride
+    return np.stack([np.fft.rfft(np.bincount(index % short, mass, short)) for mass in (out, inside)])
+
+
+def _stride(table: Counted, points: int) -> int:
+    """How many frequencies apart a table's transforms may be taken, only to see where their powers are heard; a power of two.
+
+    One, where few draws are heard at most frequencies.
+    """
+    if _least(table[-1]) < NEARLY_ONE:
+        return 1
+    slope = max(_slopes(table, points))
+    return 2 ** int(np.clip(np.floor(np.log2(2.0 * BETWEEN / max(slope, 1e-300))), 0, np.log2(points) - 4))
+
+
+def _slopes(table: Counted, points: int) -> list[float]:
+    """Bounds, in both worlds, on how fast the modulus of a table's transform changes from one frequency to the next."""
+    index, out, inside, _ = table
+    centre = float(out @ index) / max(float(out.sum()), 1e-300)
+    # The centre turns the transform, and does not change its modulus; one per cent more holds the rounding of the sums.
+    return [1.01 * 2.0 * np.pi / points * float(mass @ np.abs(index - centre)) for mass in (out, inside)]
+
+
+def _least(count: int) -> float:
+    """What the modulus of a transform must exceed for its power by the number of draws to be above `SILENT`; rather too low."""
+    return float(np.exp((np.log(SILENT) - 1.0) / count))
+
+
+def _heard(tables: Sequence[Counted], waves: Sequence[ComplexArray], strides: Sequence[int], points: int) -> np.ndarray:
     """Frequencies at which, in a world, a product of powers of transforms may be above `SILENT`: few for many terms."""
     # None is above 1 but by rounding: where one power is far below `SILENT` so is the product.
-    heard = np.ones(waves[0].shape, bool)
-    for wave, n in zip(waves, counts, strict=True):
+    heard = np.ones((2, points // 2 + 1), bool)
+    for table, wave, stride in zip(tables, waves, strides, strict=True):
         off = LEVEL * np.log2(2 * wave.shape[1])
-        heard &= wave.real**2 + wave.imag**2 > max(0.0, np.exp((np.log(SILENT) - 1.0) / n) - off) ** 2
+        if stride > 1:
+            off += 0.5 * stride * np.array(_slopes(table, points))[:, None]
+        loud = wave.real**2 + wave.imag**2 > np.maximum(0.0, _least(table[-1]) - off) ** 2
+        # Each frequency of the coarse grid speaks for those about it, half a stride to either side.
+        heard &= np.repeat(loud, stride, axis=1)[:, stride // 2 :][:, : heard.shape[1]]
     return np.flatnonzero(heard.any(axis=0))
