@@ -155,7 +155,9 @@ def _least(count: int) -> float:
     return float(np.exp((np.log(SILENT) - 1.0) / count))
 
 
-def _heard(tables: Sequence[Counted], waves: Sequence[ComplexArray], strides: Sequence[int], points: int) -> np.ndarray:
+def _heard(
+    tables: Sequence[Counted], waves: Sequence[ComplexArray], strides: Sequence[int], points: int
+) -> np.ndarray:
     """Frequencies at which, in a world, a product of powers of transforms may be above `SILENT`: few for many terms."""
     # None is above 1 but by rounding: where one power is far below `SILENT` so is the product.
     heard = np.ones((2, points // 2 + 1), bool)
