@@ -12,6 +12,7 @@ from scipy.stats import binom
 from mipsim.exact import Terms, binomial_terms
 from mipsim.exact.product.cells import EDGE, Bracket, bracket, gamma_pair, gaussian_pair, noisy_bernoulli_pair
 from mipsim.exact.product.lattice import experiment, product_tradeoff, thinned
+from mipsim.exact.product.sums import laws_of_sums
 from mipsim.referee.curve_gap import curve_gap
 from mipsim.tradeoff import GaussianTradeOff
 from tests.fourier_terms import density_terms
@@ -214,3 +215,19 @@ def test_a_transform_that_is_taken_for_exact_is_found_out(monkeypatch):
     for name in ("sums.DIRECT", "sums.LEVEL", "sums.UNIT", "lattice.UNIT"):
         monkeypatch.setattr(f"mipsim.exact.product.{name}", 0)
     assert coin_tosses(1_000_000, 0.25, True) > 0.0
+
+
+@pytest.mark.parametrize("step", [3, 1000, 1031])
+def test_no_echo_between_the_frequencies_of_the_coarse_grid_is_missed(step: int):
+    """The transform of a coarse lattice is 1 again at each multiple of points / step, which no coarse grid need hit."""
+    points, count, p = 2**20, 1_000_000 // step, 0.3
+    masses = np.array([1 - p, p])
+    start = round(count * p * step) - points // 2
+    (out, inside), error = laws_of_sums([(np.array([0, step]), masses, masses, count)], points, start)
+    atoms = np.arange(count + 1) * step
+    held = (atoms >= start) & (atoms < start + points)
+    law = np.zeros(points)
+    law[atoms[held] - start] = binom.pmf(np.arange(count + 1)[held], count, p)
+    assert error < 1e-6
+    assert np.abs(out - law).sum() <= error + 1e-9
+    assert np.array_equal(out, inside)
