@@ -71,11 +71,16 @@ def test_neighbours_of_every_kind_draw_unlike_words():
 
 
 def test_keys_that_begin_at_one_place_of_the_cycle_draw_unlike_words():
-    """The second half of a key keeps them apart, one word after the other and all of them together."""
+    """The second half of a key keeps them apart, one word after the other and all of them together, and so the keys made of them."""
     halves = jnp.asarray([[1, 2, 0, 0], [1, 2, 0, 1], [1, 2, 3, 4]], jnp.uint32)
     own = jax.random.wrap_key_data(halves, impl=COUNTER)
     words = np.asarray(jax.vmap(lambda key: jax.random.bits(key, (64,), jnp.uint64))(own))
     assert np.unique(words).size == words.size
+    for made in (lambda key: jax.random.split(key, 8), lambda key: jax.random.fold_in(key, 5)[None]):
+        first = np.asarray(jax.vmap(lambda key, made=made: jax.random.key_data(made(key)))(own)).reshape(
+            -1, 4
+        )
+        assert np.unique(first[:, :2], axis=0).shape[0] == first.shape[0]
 
 
 @pytest.mark.parametrize(
