@@ -229,7 +229,8 @@ def _value(value: Any) -> Any:
     if isinstance(value, Tracer):
         return id(value)
     if isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jax.dtypes.prng_key):
-        value = jax.random.key_data(value)
+        with jax.ensure_compile_time_eval():  # a key that the function holds is a constant, under a trace too
+            value = jax.random.key_data(value)
     array = np.asarray(value)
     return array.dtype.str, array.shape, array.tobytes()
 

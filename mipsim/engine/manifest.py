@@ -8,6 +8,7 @@ from functools import partial
 from importlib import metadata
 from typing import Any
 
+import jax
 import numpy as np
 
 from mipsim._validation import whole
@@ -141,6 +142,11 @@ def _describe(thing: Any, seen: tuple[int, ...]) -> Any:
     if isinstance(thing, bytes):
         return {"bytes": _digest(thing)}
     if hasattr(thing, "dtype") and hasattr(thing, "shape"):
+        if jax.dtypes.issubdtype(thing.dtype, jax.dtypes.prng_key):
+            return {
+                "key": array_digest(jax.random.key_data(thing)),
+                "generator": str(jax.random.key_impl(thing)),
+            }
         return array_digest(thing)
     kind = type(thing)
     if is_dataclass(thing):

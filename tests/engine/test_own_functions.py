@@ -202,6 +202,24 @@ def test_noise_from_a_key_of_its_own_is_warned_of():
         play(own_key)
 
 
+def test_a_key_that_a_function_holds_is_part_of_what_was_played(tmp_path):
+    """It was an error of JAX's on the way to the manifest."""
+
+    def held(seed):
+        key_of_its_own = jax.random.key(seed)
+        return lambda key, records: records.mean(0) + jax.random.normal(key_of_its_own, (2,))
+
+    with pytest.warns(UserWarning, match="from a key of its own"):
+        assert play(held(3), checkpoint=tmp_path / "counts.npz").games == 32
+    with pytest.warns(UserWarning, match="from a key of its own"):
+        assert play(held(3), checkpoint=tmp_path / "counts.npz").games == 32
+    with (
+        pytest.warns(UserWarning, match="from a key of its own"),
+        pytest.raises(ValueError, match=r"another .*game"),
+    ):
+        play(held(4), checkpoint=tmp_path / "counts.npz")
+
+
 def test_watching_costs_two_traces_once():
     calls = []
 
