@@ -13,8 +13,8 @@ from scipy.special import ndtr
 from mipsim.exact.product.cells import (
     CELLS,
     EPS,
-    Bracket,
-    bracket,
+    BracketedTerms,
+    bracketed_terms,
     gamma_pair,
     gaussian_pair,
     noisy_bernoulli_pair,
@@ -131,7 +131,7 @@ class MeanProblem:
 
 
 @lru_cache(maxsize=32)
-def coordinates(problem: MeanProblem, rows: int, n: int) -> tuple[Bracket, ...]:
+def coordinates(problem: MeanProblem, rows: int, n: int) -> tuple[BracketedTerms, ...]:
     """The kinds of coordinates, and how many there are, when `rows` rows are released and d = tau n."""
     d, found = max(1, round(problem.tau * n)), []
 
@@ -166,7 +166,7 @@ def coordinates(problem: MeanProblem, rows: int, n: int) -> tuple[Bracket, ...]:
         # Rationally independent atoms: the ratio is that of a Binomial count of the target's own.
         atom = _counted(rows, 0.1, d).weaker
         terms = replace(atom, count=d, t=ROOT_2)
-        found.append(Bracket(terms, terms, atom.error))
+        found.append(BracketedTerms(terms, terms, atom.error))
     else:
         # Shown in the derivation of the corrections: mutually singular worlds.
         found.append(disjoint(rows, d, 1.0))
@@ -175,30 +175,32 @@ def coordinates(problem: MeanProblem, rows: int, n: int) -> tuple[Bracket, ...]:
     return tuple(found)
 
 
-def _coordinate(kind: str, target: float, parameter: float, gamma: float, rows: int, count: int) -> Bracket:
+def _coordinate(
+    kind: str, target: float, parameter: float, gamma: float, rows: int, count: int
+) -> BracketedTerms:
     if kind == "Gaussian":
-        return bracket(gaussian_pair(rows, target / np.sqrt(1 + gamma**2), gamma**2), rows, count)
+        return bracketed_terms(gaussian_pair(rows, target / np.sqrt(1 + gamma**2), gamma**2), rows, count)
     if kind == "gamma":
         if gamma:
             raise ValueError(f"gamma is {gamma:g} for gamma data; it must be 0 there")
-        return bracket(gamma_pair(rows, parameter, target), rows, count)
+        return bracketed_terms(gamma_pair(rows, parameter, target), rows, count)
     if gamma:
         # Weak noise lets the ratio vary within a cell, where it is bounded by convexity: cells of a tenth of the noise.
         pair = noisy_bernoulli_pair(rows, parameter, target, gamma)
-        return bracket(pair, rows, count, int(CELLS * max(1.0, 1.0 / gamma)))
+        return bracketed_terms(pair, rows, count, int(CELLS * max(1.0, 1.0 / gamma)))
     if target not in (0.0, 1.0):
         return disjoint(rows, count, (target - parameter) / float(np.sqrt(parameter * (1 - parameter))))
     return _counted(rows, parameter, count, int(target))
 
 
-def _counted(rows: int, p: float, count: int, target: int = 1) -> Bracket:
+def _counted(rows: int, p: float, count: int, target: int = 1) -> BracketedTerms:
     terms = binomial_terms(rows, p, target, count)
-    return Bracket(terms, terms, terms.error)
+    return BracketedTerms(terms, terms, terms.error)
 
 
-def _extra(kind: str, rate: float, rows: int, n: int) -> Bracket:
+def _extra(kind: str, rate: float, rows: int, n: int) -> BracketedTerms:
     if kind == "spike":
-        return bracket(gamma_pair(rows, 1.0, float(np.sqrt(rate * n))), rows, 1)
+        return bracketed_terms(gamma_pair(rows, 1.0, float(np.sqrt(rate * n))), rows, 1)
     if kind == "rare value":
         return _counted(rows, rate / n, 1)
     if kind == "parity":
@@ -211,14 +213,14 @@ def _extra(kind: str, rate: float, rows: int, n: int) -> Bracket:
     out, inside = np.array([even[0], 1 - even[0]]), np.array([even[1], 1 - even[1]])
     with np.errstate(divide="ignore"):
         terms = Terms(out, inside, np.log(inside) - np.log(out), 1, 0.0, np.zeros(2), rows)
-    return Bracket(terms, terms, 4 * EPS)
+    return BracketedTerms(terms, terms, 4 * EPS)
 
 
-def disjoint(rows: int, count: int, t: float) -> Bracket:
+def disjoint(rows: int, count: int, t: float) -> BracketedTerms:
     """Two worlds that share no output."""
     one = np.array([1.0, 0.0])
     terms = Terms(one, one[::-1], np.array([-np.inf, np.inf]), count, t, np.zeros(2), rows)
-    return Bracket(terms, terms, 0.0)
+    return BracketedTerms(terms, terms, 0.0)
 
 
 @lru_cache(maxsize=8 * KEPT)

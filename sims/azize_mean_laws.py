@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from mipsim.exact.product.cells import Bracket
+from mipsim.exact.product.cells import BracketedTerms
 from mipsim.exact.product.lattice import ProductTradeOff, product_tradeoff
 from mipsim.exact.terms import Terms, binomial_terms
 from mipsim.special import noncentral_chi_square
@@ -99,7 +99,7 @@ def scaled_difference(scale: float, n: int, **at: Any) -> float:
     return max(found)
 
 
-def _random_terms(n: int, p: float, count: int) -> Bracket:
+def _random_terms(n: int, p: float, count: int) -> BracketedTerms:
     one, zero = binomial_terms(n, p, 1, count), binomial_terms(n, p, 0, count)
     both = [np.concatenate([getattr(one, name), getattr(zero, name)]) for name in ("ratio", "deviation")]
     out, inside = (
@@ -107,7 +107,7 @@ def _random_terms(n: int, p: float, count: int) -> Bracket:
     )
     error = max(one.error, zero.error)
     terms = Terms(out, inside, both[0], count, 0.0, both[1], n, error)
-    return Bracket(terms, terms, error)
+    return BracketedTerms(terms, terms, error)
 
 
 def counts(n: int, p: float, q: float, tau: float) -> list[tuple[float, int]]:

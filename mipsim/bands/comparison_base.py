@@ -150,11 +150,6 @@ class AbstractComparison(Printed):
         return self.one_sided_ends if self.kind in _ONE_SIDED else (self.low, self.high)
 
     @property
-    def excludes_zero(self) -> bool:
-        """Whether the interval at some threshold excludes a gap of zero, rounding aside."""
-        return self.excludes(0.0)
-
-    @property
     def smallest_tolerance(self) -> float:
         """The least tolerance at which the intervals would confirm an equality; inf if there is none."""
         low, high = self.interval
@@ -224,11 +219,6 @@ class AbstractComparison(Printed):
     def detectable_gap(self) -> float:
         """The gap that is detected with probability 0.9 at the best used threshold; inf if none is used."""
         return float(self.detectable_gaps.min())
-
-    @property
-    def worst_detectable_gap(self) -> float:
-        """The same at the worst used threshold."""
-        return float(self.detectable_gaps[self.used].max()) if self.thresholds_used else math.inf
 
     def games_to_confirm(self, tolerance: float | None = None) -> int | None:
         """Games per world after which a true claim would be confirmed at these thresholds; None if unknown.

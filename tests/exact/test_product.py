@@ -10,7 +10,14 @@ from scipy.special import ndtri
 from scipy.stats import binom
 
 from mipsim.exact import Terms, binomial_terms
-from mipsim.exact.product.cells import EDGE, Bracket, bracket, gamma_pair, gaussian_pair, noisy_bernoulli_pair
+from mipsim.exact.product.cells import (
+    EDGE,
+    BracketedTerms,
+    bracketed_terms,
+    gamma_pair,
+    gaussian_pair,
+    noisy_bernoulli_pair,
+)
 from mipsim.exact.product.lattice import experiment, product_tradeoff, thinned
 from mipsim.exact.product.sums import laws_of_sums
 from mipsim.referee.curve_gap import curve_gap
@@ -43,7 +50,7 @@ def test_the_tables_bracket_what_a_fourier_inversion_finds(pair, t):
             count,
             0.25,
         )
-    tables = bracket(made, n, count)
+    tables = bracketed_terms(made, n, count)
     weak = experiment([tables.weaker], [tables.error], strong=False, relatives=[tables.relative])
     strong = experiment([tables.stronger], [tables.error], strong=True, relatives=[tables.relative])
     estimate = density_terms(n, *other)
@@ -75,7 +82,7 @@ def test_lattice_bounds_hold_the_curve_that_is_multiplied_out():
 def test_a_wrong_ratio_is_outside_the_bounds():
     """The control of the two tests above: 3% more leakage is not inside the bracket of the paper's own point."""
     terms = [binomial_terms(400, p, 1, 667) for p in (0.29, 0.375, 0.46)]
-    law = product_tradeoff([Bracket(one, one, one.error) for one in terms])
+    law = product_tradeoff([BracketedTerms(one, one, one.error) for one in terms])
     more = [replace(one, count=round(1.06 * one.count)) for one in terms]
     other = experiment(more, [one.error for one in more], strong=True).beta(np.array([0.05, 0.3]))
     assert (other < law.beta_bracket(np.array([0.05, 0.3]))[0]).all()
@@ -169,7 +176,7 @@ def test_cells_are_right_to_their_relative_error(world):
     cuts = np.linspace(-9, 9, 1001)
     mass = getattr(pair, world)(cuts)
     rows, moved = (n, 0) if world == "out" else (n - 1, mp.mpf(shape) + mp.mpf(t) * mp.sqrt(shape))
-    relative = bracket(pair, n, 1).relative
+    relative = bracketed_terms(pair, n, 1).relative
     assert relative < 1e-10
     with mp.workdps(40):
         ends = [mp.mpf(n) * shape + mp.sqrt(mp.mpf(n) * shape) * mp.mpf(x) - moved for x in cuts.tolist()]
@@ -180,7 +187,7 @@ def test_cells_are_right_to_their_relative_error(world):
 
 def test_many_coordinates_do_not_blur_the_curve_of_gaussian_data():
     """240,000 coordinates: an error in total variation, that many times, was .001 probits, and a drift that looked like a slow limit."""
-    law = product_tradeoff([bracket(gaussian_pair(25_600, -0.79), 25_600, 235_520)])
+    law = product_tradeoff([bracketed_terms(gaussian_pair(25_600, -0.79), 25_600, 235_520)])
     size = curve_gap(law, GaussianTradeOff(0.79 * 9.2**0.5))
     assert size.low <= size.error  # the curves may be equal
     assert size.high + size.error < 5e-4

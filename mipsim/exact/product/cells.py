@@ -33,7 +33,7 @@ Bounds = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True)
-class Bracket:
+class BracketedTerms:
     """Tables of a weaker and of a stronger attacker for the same coordinates (twice the same one for a discrete sum).
 
     Attributes:
@@ -79,7 +79,7 @@ class Pair:
     shift: float = 1e-15
 
 
-def bracket(pair: Pair, n: int, count: int, cells: int = CELLS) -> Bracket:
+def bracketed_terms(pair: Pair, n: int, count: int, cells: int = CELLS) -> BracketedTerms:
     """Cut a pair into cells and bound it by a weaker and a stronger table.
 
     Args:
@@ -115,7 +115,7 @@ def bracket(pair: Pair, n: int, count: int, cells: int = CELLS) -> Bracket:
     values = np.concatenate([low, high, np.zeros(2), np.full(2, np.inf)])
     with np.errstate(divide="ignore"):
         strong = _terms(strong_out, strong_in, np.log(values), n, count, pair.t)
-    return Bracket(weak, strong, max(error[1] for error in errors), relative)
+    return BracketedTerms(weak, strong, max(error[1] for error in errors), relative)
 
 
 def _one_peak(ratio: Callable[[np.ndarray], np.ndarray]) -> Bounds:

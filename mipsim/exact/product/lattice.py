@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import equinox as eqx
 import numpy as np
 
-from mipsim.exact.product.cells import Bracket
+from mipsim.exact.product.cells import BracketedTerms
 from mipsim.exact.product.sums import Counted, laws_of_sums
 from mipsim.exact.rounding import UNIT
 from mipsim.exact.terms import Terms
@@ -94,10 +94,10 @@ class ProductTradeOff(AbstractTradeOff):
     Source: Blackwell (1953), for the order of experiments, which products keep.
 
     Examples:
-        >>> from mipsim.exact.product.cells import Bracket
+        >>> from mipsim.exact.product.cells import BracketedTerms
         >>> from mipsim.exact.terms import binomial_terms
         >>> terms = binomial_terms(100, 0.5, 1, 100)  # m = 1: nearly 1-GDP
-        >>> curve = product_tradeoff([Bracket(terms, terms, terms.error)])
+        >>> curve = product_tradeoff([BracketedTerms(terms, terms, terms.error)])
         >>> low, high = curve.beta_bracket(0.1)
         >>> print(round(float(curve.beta(0.1)), 2), bool(0 < high - low < 1e-4))
         0.61 True
@@ -215,7 +215,7 @@ def trimmed(terms: Terms, allowed: float) -> tuple[Atoms, float]:
     return (ratio[part], out[part], inside[part]), float(most.sum() - most[part].sum()) if most.size else 0.0
 
 
-def product_tradeoff(groups: Sequence[Bracket]) -> ProductTradeOff:
+def product_tradeoff(groups: Sequence[BracketedTerms]) -> ProductTradeOff:
     """The optimal curve of all coordinates together.
 
     Args:
