@@ -118,7 +118,8 @@ def _domains(statements: Iterable[Statement], console: Console) -> None:
         _say(console, f"  {one.source}; {one.kind}; {plural(len(one.points), 'point')} of its own")
         width = max(map(len, one.domain))
         for name, parameter in one.domain.items():
-            _say(console, f"  {name:<{width}}  {parameter}")
+            said = f"  ({one.meanings[name]})" if name in one.meanings else ""
+            _say(console, f"  {name:<{width}}  {parameter}{said}")
         if one.where is not None:
             _say(console, "  Further assumptions tie them together.")
 

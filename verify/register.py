@@ -10,7 +10,7 @@ from typing import Any
 from mipsim.referee import Point, Statement
 from mipsim.referee.definition import definition
 from verify import azize, field, izzo, kaissis, leemann
-from verify.report.standalone import formula_of, snippet_of
+from verify.report.standalone import formula_of, meanings_of, snippet_of
 
 PAPERS = {
     "azize": "Azize & Basu (2025)",
@@ -101,7 +101,12 @@ def with_found(statement: Statement, statements: Sequence[Statement]) -> Stateme
 
 def _all() -> dict[str, Statement]:
     statements = [
-        replace(one, formula=formula_of(one.name, one.corrects), snippet=snippet_of(one.name))
+        replace(
+            one,
+            formula=formula_of(one.name, one.corrects),
+            snippet=snippet_of(one.name),
+            meanings=meanings_of(one.name, one.domain),
+        )
         for module in MODULES
         for one in module.STATEMENTS
     ]

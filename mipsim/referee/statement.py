@@ -118,6 +118,7 @@ class Statement:
         corrects: the name of the statement that this one corrects.
         formula: what is claimed, in LaTeX without dollar signs; the report draws it above the words.
         snippet: a program that shows a counterexample without mipsim, which the report shows where the statement is refuted.
+        meanings: what parameters are, with their units, in a few words each: name -> words. Reports say so beside each point.
 
     Raises:
         ValueError: naming the argument, its value and what is allowed; for a function that asks for a parameter that the
@@ -157,6 +158,7 @@ class Statement:
     corrects: str = ""
     formula: str = ""
     snippet: str = ""
+    meanings: Mapping[str, str] = field(default_factory=dict)
     _asks: Mapping[str, frozenset[str] | None] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -180,6 +182,15 @@ class Statement:
                 raise ValueError(
                     f"domain of {self.name} has {parameter!r} for {name}; it must be Real, Whole, Choice or Fixed"
                 )
+        if not isinstance(self.meanings, Mapping):
+            raise ValueError(f"meanings of {self.name} is {self.meanings!r}; it must map parameters to words")
+        for name, words in self.meanings.items():
+            if name not in self.domain:
+                raise ValueError(
+                    f"meanings of {self.name} names {name!r}, which is no parameter; its domain has {', '.join(self.domain)}"
+                )
+            if not isinstance(words, str) or not words.strip():
+                raise ValueError(f"meanings of {self.name} has {words!r} for {name}; it must be words")
         if isinstance(self.kind, Limit) and not hasattr(self.domain.get(self.kind.grows), "log"):
             raise ValueError(
                 f"grows is {self.kind.grows!r}; it must be a Real or Whole parameter of the domain of {self.name}"
@@ -330,6 +341,7 @@ class Statement:
             "source": self.source,
             "kind": self.kind.record(),
             "domain": {name: parameter.record() for name, parameter in self.domain.items()},
+            "meanings": dict(self.meanings),
             "restricted": self.where is not None,
             "quote": None if self.quote is None else vars(self.quote),
             "restricted_by": [vars(quote) for quote in self.restricted_by],

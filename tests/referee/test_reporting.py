@@ -153,3 +153,14 @@ def test_formulas_are_drawn(tmp_path):
     assert "it costs $5, not $6." in page
     assert "<code>x^</code>" in page
     assert worded.corrected(says="nothing").formula == ""
+
+
+def test_the_page_says_what_the_parameters_are(tmp_path):
+    square = rf.Statement(
+        name="square", says="x^2 <= x", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0)},
+        claimed=lambda x: x, truth=lambda x: x * x, meanings={"x": "side of a <square>, in metres"},
+    )  # fmt: skip
+    out = rf.report(rf.judge(square), tmp_path)
+    assert "<code>x</code>: side of a &lt;square&gt;, in metres." in out.read_text()
+    assert json.loads((tmp_path / "results.json").read_text())[0]["statement"]["meanings"] == square.meanings
+    assert square.corrected(domain={"x": rf.Real(0.0, 1.0)}).meanings == square.meanings

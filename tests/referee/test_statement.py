@@ -36,6 +36,12 @@ def parts(**changes):
             {"truth": lambda s, tau: 1.0},
             "truth of shift asks for tau, which is no parameter; its domain has s, sigma",
         ),
+        (
+            {"meanings": {"n": "rows"}},
+            "meanings of shift names 'n', which is no parameter; its domain has s, sigma",
+        ),
+        ({"meanings": {"s": ""}}, "meanings of shift has '' for s; it must be words"),
+        ({"meanings": "s"}, "meanings of shift is 's'; it must map parameters to words"),
         ({"where": 3}, "where of shift is 3; it must be a function of the parameters"),
         ({"kind": rf.Limit("n")}, "grows is 'n'; it must be a Real or Whole parameter"),
         ({"points": [{"s": 1.0}]}, "at has no value for sigma"),

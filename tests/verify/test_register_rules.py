@@ -8,7 +8,7 @@ from mipsim.referee.point import judge_point, point_seed
 from mipsim.referee.reporting import mathml
 from verify.judge import Setting, judge
 from verify.register import REGISTER, SAMPLES, paper_of
-from verify.report.standalone import FORMULAS
+from verify.report.standalone import FORMULAS, MEANINGS, meanings_of
 
 # The share of one point of a family-wise failure probability of 1e-9 over this whole file.
 RISK = 1e-9 / 10_000
@@ -86,3 +86,16 @@ def test_every_formula_is_of_a_statement_and_is_drawn():
         assert "\\" not in drawn, latex  # a command that the converter does not know
     for one in REGISTER.values():
         assert one.formula == FORMULAS.get(one.name, FORMULAS.get(one.corrects, ""))
+
+
+def test_every_parameter_of_every_statement_is_explained():
+    used = set()
+    for one in REGISTER.values():
+        assert set(one.meanings) == set(one.domain), one.name
+        for title in MEANINGS:
+            used |= {
+                (title, name) for name in one.domain if one.name.startswith(title) and name in MEANINGS[title]
+            }
+    idle = [(title, name) for title, words in MEANINGS.items() for name in words if (title, name) not in used]
+    assert not idle
+    assert meanings_of("nobody", ["n"]) == {}

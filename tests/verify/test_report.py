@@ -27,7 +27,7 @@ BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "
 SETTING = Setting("quick", 0.999, 7, 1e-6, {})
 # fmt: off
 KEYS = {
-    "claim", "paper", "statement", "verdict", "defect", "share", "share_from", "readings", "source", "kind", "domain", "restricted", "quote",
+    "claim", "paper", "statement", "verdict", "defect", "share", "share_from", "readings", "source", "kind", "meanings", "domain", "restricted", "quote",
     "restricted_by", "slip", "formula", "snippet", "derivation", "corrects", "control", "corrected_by", "same_formula", "counterexample", "simple_counterexample", "points",
     "failures", "findings", "importance", "hunt", "seconds",
 }

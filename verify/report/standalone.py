@@ -1,13 +1,18 @@
-"""What the report shows of a statement beside its words: its formula, and a program that contradicts it."""
+"""What the report shows of a statement beside its words: its formula, what its parameters are, and a program that contradicts it."""
 
 import re
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 
 SNIPPETS = Path(__file__).parents[2] / "docs" / "programs"
 """Counterexamples that need NumPy and SciPy alone: an author checks them without trusting mipsim."""
 
 _ENTRIES = tomllib.loads((Path(__file__).parent / "formulas.toml").read_text(encoding="utf-8"))["formula"]
+MEANINGS: dict[str, dict[str, str]] = tomllib.loads(
+    (Path(__file__).parent / "parameters.toml").read_text(encoding="utf-8")
+)
+"""How names of statements begin -> parameter -> what it is."""
 FORMULAS: dict[str, str] = {name: entry["latex"] for entry in _ENTRIES for name in entry["of"]}
 """Name of a statement -> its formula in LaTeX."""
 
@@ -20,6 +25,18 @@ def formula_of(name: str, corrects: str) -> str:
         True
     """
     return FORMULAS.get(name, FORMULAS.get(corrects, ""))
+
+
+def meanings_of(name: str, parameters: Iterable[str]) -> dict[str, str]:
+    """What the parameters of a statement are, those that `parameters.toml` knows: of the longest title that begins the statement's name.
+
+    Examples:
+        >>> meanings_of("azize-onion", ["d", "keep"])["keep"]
+        'share of the points that remain'
+    """
+    titles = sorted((title for title in MEANINGS if name.startswith(title)), key=len, reverse=True)
+    found = {one: next((MEANINGS[t][one] for t in titles if one in MEANINGS[t]), "") for one in parameters}
+    return {one: words for one, words in found.items() if words}
 
 
 def snippet_of(name: str) -> str:

@@ -76,6 +76,9 @@ def _finding(
         lines += ["The slip, and the place that has it right:", "", _quoted(wrong), "", _quoted(right), ""]
     if not math.isnan(outcome.share):
         lines += [f"Of the points drawn from its domain {outcome.share:.0%} stand.", ""]
+    if statement.meanings:
+        said = "; ".join(f"`{name}`: {_line(words)}" for name, words in statement.meanings.items())
+        lines += [f"Parameters. {said}.", ""]
     worst = outcome.worst
     if worst is not None:
         first = simplest(statement, outcome.judged)

@@ -199,6 +199,7 @@ def _section(
         f"<p>Corrects {_link(statement.corrects, shown)}.</p>" if statement.corrects else "",
         f"<p>Corrected by {_link(correction.name, shown)}.</p>" if correction is not None else "",
         _derivation(statement),
+        _meanings(statement),
         _worst(outcome, command, name),
         _where(outcome, pictures.where),
         f'<h3>The hunt</h3><p class="meta">{escape(hunts)}</p>' if hunts else "",
@@ -236,6 +237,13 @@ def _derivation(statement: Statement) -> str:
     if not why:
         return ""
     return f'<h3>Why this is the right statement</h3><pre class="derivation">{escape(why)}</pre>'
+
+
+def _meanings(statement: Statement) -> str:
+    said = "; ".join(
+        f"<code>{escape(name)}</code>: {escape(words)}" for name, words in statement.meanings.items()
+    )
+    return f'<p class="meta">Parameters. {said}.</p>' if said else ""
 
 
 def _command(outcome: Outcome, point: PointResult) -> str:
