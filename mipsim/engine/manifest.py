@@ -9,6 +9,7 @@ from importlib import metadata
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from mipsim._validation import whole
@@ -142,7 +143,7 @@ def _describe(thing: Any, seen: tuple[int, ...]) -> Any:
     if isinstance(thing, bytes):
         return {"bytes": _digest(thing)}
     if hasattr(thing, "dtype") and hasattr(thing, "shape"):
-        if jax.dtypes.issubdtype(thing.dtype, jax.dtypes.prng_key):
+        if jnp.issubdtype(thing.dtype, jax.dtypes.prng_key):
             return {
                 "key": array_digest(jax.random.key_data(thing)),
                 "generator": str(jax.random.key_impl(thing)),
