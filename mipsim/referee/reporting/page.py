@@ -21,7 +21,15 @@ from mipsim.referee.reporting.overview import badge, facts_list, group_list, ver
 from mipsim.referee.reporting.pictures import pictures_of
 from mipsim.referee.reporting.plain import plain
 from mipsim.referee.reporting.where import importance
-from mipsim.referee.reporting.wording import count, duration, interval, parameters, plural, three_digits
+from mipsim.referee.reporting.wording import (
+    count,
+    duration,
+    interval,
+    parameters,
+    plural,
+    point_anchor,
+    three_digits,
+)
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.settings import GAMES
 from mipsim.referee.statement import Statement
@@ -205,7 +213,7 @@ def _section(
         f'<h3>The hunt</h3><p class="meta">{escape(hunts)}</p>' if hunts else "",
         f"<h3>There, truth and claim</h3><figure>{pictures.curve}</figure>" if pictures.curve else "",
         _failures(outcome),
-        _points(outcome),
+        _points(outcome, name),
         _domain(outcome),
         "</section>",
     ]
@@ -341,7 +349,7 @@ def _failures(outcome: Outcome) -> str:
     return "".join(blocks)
 
 
-def _points(outcome: Outcome) -> str:
+def _points(outcome: Outcome, name: str) -> str:
     order = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.CONFIRMED)
     by_size = sorted(outcome.judged, key=lambda one: -abs(one.gap) if one.gap == one.gap else 0)
     seen: Counter[tuple[str, str]] = Counter()
@@ -354,7 +362,8 @@ def _points(outcome: Outcome) -> str:
         seen[kin] += 1
     ranked = [one for _, one in sorted(zip(places, by_size, strict=True), key=lambda pair: pair[0])]
     rows = "".join(
-        f'<tr><th scope="row">{escape(one.name)} <span class="parameters">{escape(parameters(plain(one.parameters)))}</span></th>'
+        f'<tr id="{(anchor := point_anchor(name, one.parameters))}"><th scope="row"><a href="#{anchor}" aria-label="Link to this point">#</a> '
+        f'{escape(one.name)} <span class="parameters">{escape(parameters(plain(one.parameters)))}</span></th>'
         f"<td>{badge(one.verdict)}</td>"
         f'<td class="num">{three_digits(one.gap)} {escape(one.unit)}</td><td class="num">{interval(one.interval)}</td>'
         f'<td class="num">{count(one.games)}</td><td class="how">{escape(one.route)}. {escape(one.detail)}</td></tr>'

@@ -1,8 +1,12 @@
 """How numbers are written for a reader, the same on the terminal and on the page."""
 
+import hashlib
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from mipsim.referee.reporting.plain import plain
 
 
 def three_digits(value: Any) -> str:
@@ -119,3 +123,14 @@ def plural(amount: int, noun: str) -> str:
         ('1 claim', '1,234 points')
     """
     return f"{amount:,} {noun}" + ("" if amount == 1 else "s")
+
+
+def point_anchor(name: str, point: Mapping[str, Any]) -> str:
+    """The anchor of a judged point in the page: that of its statement and eight digits of its parameters, the same in every run.
+
+    Examples:
+        >>> point_anchor("square", {"x": 1.0})
+        'square.857628e4'
+    """
+    told = json.dumps(plain(dict(point)), sort_keys=True)
+    return f"{name}.{hashlib.sha256(told.encode()).hexdigest()[:8]}"
