@@ -6,14 +6,13 @@ from dataclasses import dataclass
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, UInt32
-from scipy.special import betainc, betaincc, gammaln
+from scipy.special import betainc, betaincc, gammaln, ndtri
 
 from mipsim._validation import finite_vector, whole
 
 MOST_BITS = 16
 """The widest table has 2^16 columns; a wider binomial window has no table."""
 
-_SIGMAS = 6.2  # where a normal's tail is about as light
 _TAIL = 2.0**-34  # a quarter of the unit 2^-32 in which masses are stored: what is cut off would be lost
 
 
@@ -129,8 +128,12 @@ def _columns(n: int, p: np.ndarray) -> tuple[int, np.ndarray]:
 def _window(n: int, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The counts outside which less than 2^-34 lies on either side."""
     # The quantiles of scipy.stats, to the count; its import takes half a second, which a first game has not to spare.
-    mean, skew = n * p, (1 - 2 * p) * (_SIGMAS**2 - 1) / 6  # the guess is Cornish and Fisher's
-    spread = _SIGMAS * np.sqrt(mean * (1 - p))
+    mean, sd, z = n * p, np.sqrt(n * p * (1 - p)), -ndtri(_TAIL)
+    # The guess is Cornish and Fisher's, right to the count in most rows.
+    skew, excess = (1 - 2 * p) / sd, (1 - 6 * p * (1 - p)) / sd**2
+    middle = mean + sd * skew * (z**2 - 1) / 6
+    third = excess * (z**3 - 3 * z) / 24 - skew**2 * (2 * z**3 - 5 * z) / 36
+    spread = sd * (z + np.where(sd > 3, third, 0.0))  # the series is none where counts are few
 
     def at_least(k: np.ndarray) -> np.ndarray:
         return (k >= n) | (betaincc(k + 1, np.maximum(n - k, 0.5), p) >= _TAIL)
@@ -138,16 +141,16 @@ def _window(n: int, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     def at_most(k: np.ndarray) -> np.ndarray:
         return (k >= n) | (betainc(k + 1, np.maximum(n - k, 0.5), p) <= _TAIL)
 
-    return _first(at_least, mean + skew - spread, n), _first(at_most, mean + skew + spread, n)
+    return _first(at_least, middle - spread, n), _first(at_most, middle + spread, n)
 
 
 def _first(holds: Callable[[np.ndarray], np.ndarray], guess: np.ndarray, n: int) -> np.ndarray:
     """The least count in 0, ..., n of which a condition holds that holds of all above it and of n, for every row."""
     low, high = np.zeros(guess.shape, np.int64), np.full(guess.shape, n, np.int64)
-    step = 2
+    guess, step = np.rint(np.clip(guess, 0, n)), 1
     while True:  # a bracket (low - 1, high] around the guess, doubled until it holds the count
-        begin = np.clip(np.rint(guess) - step, 0, n).astype(np.int64)
-        end = np.clip(np.rint(guess) + step, 0, n).astype(np.int64)
+        begin = np.clip(guess - step, 0, n).astype(np.int64)
+        end = np.clip(guess + step, 0, n).astype(np.int64)
         above, below = ~holds(begin), holds(end)
         low, high = np.where(above, begin + 1, low), np.where(~above, begin, np.where(below, end, high))
         if (~above | below).all() and (above | (begin == 0)).all():

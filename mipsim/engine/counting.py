@@ -63,7 +63,9 @@ def on_device(tree: Any) -> Any:
 
     Must be called inside `exact_scope`.
     """
-    return jax.tree.map(lambda leaf: jnp.asarray(leaf) if isinstance(leaf, np.ndarray) else leaf, tree)
+    return jax.tree.map(
+        lambda leaf: jax.device_put(leaf, may_alias=False) if isinstance(leaf, np.ndarray) else leaf, tree
+    )
 
 
 class Counter:
@@ -101,7 +103,7 @@ class Counter:
     def needs(self) -> int:
         """Bytes that one call needs beside its arguments, as the compiler says."""
         with exact_scope():
-            bounds = [jnp.asarray(0, dtype=jnp.int64)] * 2
+            bounds = jax.device_put((np.int64(0), np.int64(0)))
             count: Any = _count
             compiled = count.lower(*self._places[0], *bounds).compile()
         found = getattr(compiled, "compiled", compiled).memory_analysis()
@@ -119,7 +121,7 @@ class Counter:
             self._busy[place] += 1
         try:
             with exact_scope():  # entered here because the scope is per thread
-                bounds = [jnp.asarray(x, dtype=jnp.int64) for x in (start, stop)]
+                bounds = jax.device_put((np.int64(start), np.int64(stop)))
                 counts, scores = jax.device_get(_count(*self._places[place], *bounds))
         finally:
             with self._lock:
