@@ -93,7 +93,7 @@ def test_a_second_game_of_the_same_shapes_is_not_compiled_anew():
     """Another law, target and seed; other numbers of games, and so other chunks."""
     compiled = []
 
-    def count(event, _, **about):
+    def count(event: str, duration_secs: float, **about: str | int) -> None:
         if event == "/jax/core/compile/backend_compile_duration":
             compiled.append(about.get("fun_name"))
 
