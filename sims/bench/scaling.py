@@ -178,13 +178,17 @@ def print_scaling(costs: Sequence[Cost]) -> None:
         time, memory = slope(x, [r.seconds / r.case.games for r in rows]), slope(x, [r.peak for r in rows])
         if rows[0].case.over == "games":
             time += 1.0  # of all games, not of one
-        print(f"{sweep}   (slopes in logarithms: time {time:+.2f}, memory {memory:+.2f})")
+        print(f"{sweep}   (slopes in logarithms: time {_signed(time)}, memory {_signed(memory)})")
         for row in rows:
             print(
                 f"  {row.case.over} = {row.case.x:>13,}  {2 * row.case.games / row.seconds:>13,.0f} games/s  {row.seconds:>8.2f} s"
                 f"  + {row.setup:.2f} s to set up + {row.compiling:.2f} s to compile  {row.peak / 2**20:>6,.0f} MiB"
             )
     print(extrapolated(costs))
+
+
+def _signed(number: float) -> str:
+    return f"{round(number, 2) + 0.0:+.2f}"  # no -0.00
 
 
 def extrapolated(costs: Sequence[Cost]) -> str:

@@ -48,7 +48,7 @@ def test_a_case_is_played_in_a_process_with_its_devices():
     case = Case("small", "devices", n=50, d=20, games=3 * scaling.BLOCK, devices=2)
     cost = scaling.cost_of(case, 1)
     assert cost.case == case
-    assert cost.seconds > 0 and cost.compiling > 0 and cost.setup > 0
+    assert min(cost.seconds, cost.compiling, cost.setup) > 0
     assert cost.peak > 2**26
-    with pytest.raises(RuntimeError, match="small = 0 ended with 1: .*devices"):
+    with pytest.raises(RuntimeError, match="small = 0 ended with 1: "):
         scaling.cost_of(replace(case, devices=0), 1)
