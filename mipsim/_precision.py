@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array
@@ -50,7 +49,7 @@ def fixed_key(seed: int) -> Array:
         True
     """
     words = np.array([seed >> 32 & 0xFFFFFFFF, seed & 0xFFFFFFFF], np.uint32)
-    return jax.random.wrap_key_data(jnp.asarray(words), impl="threefry2x32")
+    return jax.random.wrap_key_data(jax.device_put(words), impl="threefry2x32")
 
 
 def in_float64(method: Callable[..., Any]) -> Callable[..., Any]:

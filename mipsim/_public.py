@@ -1,6 +1,7 @@
 """What `import mipsim` offers; see there."""
 
 from mipsim import attacks, distributions, games, mechanisms, theory, tradeoff
+from mipsim._compiled import compilation_cache
 from mipsim._version import __version__
 from mipsim.attacks import *  # noqa: F403
 from mipsim.audits import Audit, audit
@@ -24,6 +25,7 @@ __all__ = [
     "RareTradeOff",
     "__version__",
     "audit",
+    "compilation_cache",
     "play",
     "play_many",
     "play_rare",

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy.optimize import elementwise
 
 _EVALUATIONS, _MOST_CELLS = (
     1 << 11,
@@ -40,6 +39,8 @@ def outer_root(
         [1.414213562373, 3.0] True
     """
     inner, outer = np.broadcast_arrays(np.asarray(inner, float), np.asarray(outer, float))
+    from scipy.optimize import elementwise  # a fourth of a second: not when the library is imported
+
     found = elementwise.find_root(
         excess,
         (inner.ravel(), outer.ravel()),

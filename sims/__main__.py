@@ -88,11 +88,14 @@ def parser() -> argparse.ArgumentParser:
     timing.add_argument(
         "what",
         nargs="?",
-        choices=["speed", "hunt"],
+        choices=["speed", "hunt", "scaling"],
         default="speed",
-        help="speed (the default), or who finds planted defects",
+        help="speed (the default), who finds planted defects, or time and memory against n, d, games and devices",
     )
     timing.add_argument("--json", default=None, metavar="FILE", help="also write the timings to this file")
+    timing.add_argument(
+        "--figure", default=None, metavar="FILE", help="draw `scaling` into this .png, .svg or .pdf"
+    )
     timing.add_argument("--quick", action="store_true", help="fewer games and repeats")
     return top
 
@@ -223,6 +226,13 @@ def _merge(options: argparse.Namespace) -> int:
 
 
 def _bench(options: argparse.Namespace) -> int:
+    if options.figure is not None and options.what != "scaling":
+        raise ValueError(f"--figure is given with {options.what}; it is drawn by `bench scaling` alone")
+    if options.what == "scaling":
+        from sims.bench.scaling import run_scaling
+
+        run_scaling(options.quick, options.json, options.figure)
+        return 0
     if options.what == "hunt":
         from sims.hunt_bench import run_hunt_bench
 

@@ -1,11 +1,12 @@
 """Alias tables of binomial counts: one 32-bit word gives one count."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, UInt32
-from scipy.special import gammaln
+from scipy.special import betainc, betaincc, gammaln, ndtri
 
 from mipsim._validation import finite_vector, whole
 
@@ -56,13 +57,7 @@ def table_bits(n: int, p: np.ndarray) -> int:
         >>> table_bits(1000, np.array([0.25, 0.5])), table_bits(2, np.array([0.5]))
         (8, 2)
     """
-    least = (
-        12.0 * np.sqrt(float(n) * p * (1.0 - p)).max()
-    )  # the tails begin 6.4 standard deviations from the mean
-    if least > 2.0 ** (MOST_BITS + 1):
-        return int(least).bit_length()  # SciPy has no quantiles of the largest n
-    low, high = _window(n, p)
-    return max(1, int((high - low).max()).bit_length())
+    return _columns(n, p)[0]
 
 
 def binomial_table(n: int, p: object, bits: int | None = None) -> BinomialTable:
@@ -87,13 +82,12 @@ def binomial_table(n: int, p: object, bits: int | None = None) -> BinomialTable:
     if not ((p > 0) & (p < 1)).all():
         raise ValueError(f"p holds {p[(p <= 0) | (p >= 1)][0]:g}; every probability must be in (0, 1)")
     distinct, row = np.unique(p, return_inverse=True)
-    needed = table_bits(n, distinct)
+    needed, low = _columns(n, distinct)
     bits = needed if bits is None else whole("bits", bits, 1)
     if bits > MOST_BITS or bits < needed:
         raise ValueError(
             f"Binomial({n}, p) needs 2^{needed} columns or more of the 2^{bits}; it must need at most 2^{MOST_BITS}"
         )
-    low, _ = _window(n, distinct)
     counts = low[:, None] + np.arange(1 << bits)
     entries = alias_entries(_masses(n, distinct, counts), bits)
     return BinomialTable(entries[row], low[row], bits)
@@ -121,13 +115,52 @@ def draw(row: UInt32[Array, " C"], words: Words, bits: int, offset: Words | None
     return jnp.where(own, column, entry & jnp.uint32((1 << bits) - 1))
 
 
+def _columns(n: int, p: np.ndarray) -> tuple[int, np.ndarray]:
+    """`table_bits`, and the first counts of the tables."""
+    # The tails begin 6.4 standard deviations from the mean.
+    least = 12.0 * np.sqrt(float(n) * p * (1.0 - p)).max()
+    if least > 2.0 ** (MOST_BITS + 1):  # no table, so that no quantile is asked for
+        return int(least).bit_length(), np.zeros(p.shape, np.int64)
+    low, high = _window(n, p)
+    return max(1, int((high - low).max()).bit_length()), low
+
+
 def _window(n: int, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The counts outside which less than 2^-34 lies on either side."""
-    from scipy.stats import binom  # a second to import: not when the library is
+    # The quantiles of scipy.stats, to the count; its import takes half a second, which a first game has not to spare.
+    mean, sd, z = n * p, np.sqrt(n * p * (1 - p)), -ndtri(_TAIL)
+    # The guess is Cornish and Fisher's, right to the count in most rows.
+    skew, excess = (1 - 2 * p) / sd, (1 - 6 * p * (1 - p)) / sd**2
+    middle = mean + sd * skew * (z**2 - 1) / 6
+    third = excess * (z**3 - 3 * z) / 24 - skew**2 * (2 * z**3 - 5 * z) / 36
+    spread = sd * (z + np.where(sd > 3, third, 0.0))  # the series is none where counts are few
 
-    low = np.asarray(binom.ppf(_TAIL, n, p)).astype(np.int64)
-    high = np.asarray(binom.isf(_TAIL, n, p)).astype(np.int64)
-    return np.clip(low, 0, n), np.clip(high, 0, n)
+    def at_least(k: np.ndarray) -> np.ndarray:
+        return (k >= n) | (betaincc(k + 1, np.maximum(n - k, 0.5), p) >= _TAIL)
+
+    def at_most(k: np.ndarray) -> np.ndarray:
+        return (k >= n) | (betainc(k + 1, np.maximum(n - k, 0.5), p) <= _TAIL)
+
+    return _first(at_least, middle - spread, n), _first(at_most, middle + spread, n)
+
+
+def _first(holds: Callable[[np.ndarray], np.ndarray], guess: np.ndarray, n: int) -> np.ndarray:
+    """The least count in 0, ..., n of which a condition holds that holds of all above it and of n, for every row."""
+    low, high = np.zeros(guess.shape, np.int64), np.full(guess.shape, n, np.int64)
+    guess, step = np.rint(np.clip(guess, 0, n)), 1
+    while True:  # a bracket (low - 1, high] around the guess, doubled until it holds the count
+        begin = np.clip(guess - step, 0, n).astype(np.int64)
+        end = np.clip(guess + step, 0, n).astype(np.int64)
+        above, below = ~holds(begin), holds(end)
+        low, high = np.where(above, begin + 1, low), np.where(~above, begin, np.where(below, end, high))
+        if (~above | below).all() and (above | (begin == 0)).all():
+            break
+        step *= 4
+    while (low < high).any():
+        middle = (low + high) // 2
+        enough = holds(middle)
+        low, high = np.where(enough, low, np.minimum(middle + 1, high)), np.where(enough, middle, high)
+    return low
 
 
 def _masses(n: int, p: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ from mipsim._compiled import make_room
 from mipsim._precision import exact_scope
 from mipsim.engine.devices import Device, local_devices
 from mipsim.engine.edge_grid import EdgeGrid
+from mipsim.engine.memory import BlockTooLargeError
 from mipsim.engine.random.counter import Draws, run_draws
 from mipsim.engine.samplers.base import AbstractSampler
 
@@ -63,7 +64,9 @@ def on_device(tree: Any) -> Any:
 
     Must be called inside `exact_scope`.
     """
-    return jax.tree.map(lambda leaf: jnp.asarray(leaf) if isinstance(leaf, np.ndarray) else leaf, tree)
+    return jax.tree.map(
+        lambda leaf: jax.device_put(leaf, may_alias=False) if isinstance(leaf, np.ndarray) else leaf, tree
+    )
 
 
 class Counter:
@@ -87,9 +90,9 @@ class Counter:
     ) -> None:
         make_room()
         self.block = sampler.block
+        self._devices = devices = local_devices()[:1] if devices is None else devices
         self._kept = max(len(own) for own in edges)
         arrays, rest = eqx.partition(sampler, eqx.is_array)
-        devices = local_devices()[:1] if devices is None else devices
         with exact_scope():
             inputs = arrays, EdgeGrid(edges), run_draws(seed, stream)
             self._places = [
@@ -101,7 +104,7 @@ class Counter:
     def needs(self) -> int:
         """Bytes that one call needs beside its arguments, as the compiler says."""
         with exact_scope():
-            bounds = [jnp.asarray(0, dtype=jnp.int64)] * 2
+            bounds = jax.device_put((np.int64(0), np.int64(0)))
             count: Any = _count
             compiled = count.lower(*self._places[0], *bounds).compile()
         found = getattr(compiled, "compiled", compiled).memory_analysis()
@@ -113,14 +116,21 @@ class Counter:
         Returns:
             (counts, scores): counts int64 (2, columns, K + 2), K the most thresholds of a column, the last cell NaN; and
             the scores of the last block, float64 (2, columns, G).
+
+        Raises:
+            BlockTooLargeError: if the device has no memory for it.
         """
         with self._lock:
             place = self._busy.index(min(self._busy))
             self._busy[place] += 1
         try:
             with exact_scope():  # entered here because the scope is per thread
-                bounds = [jnp.asarray(x, dtype=jnp.int64) for x in (start, stop)]
+                bounds = jax.device_put((np.int64(start), np.int64(stop)))
                 counts, scores = jax.device_get(_count(*self._places[place], *bounds))
+        except jax.errors.JaxRuntimeError as error:
+            if "RESOURCE_EXHAUSTED" not in str(error):
+                raise
+            raise BlockTooLargeError(self.block, self._devices[place]) from error
         finally:
             with self._lock:
                 self._busy[place] -= 1

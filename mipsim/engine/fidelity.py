@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 
+from mipsim._precision import fixed_key
 from mipsim._pure import ImpureFunctionError
 from mipsim._validation import one_of
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
@@ -63,7 +64,7 @@ def check_shapes(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> N
     Raises:
         ValueError: if the mechanism or the attack cannot be traced, dimensions differ, or the score is no real scalar.
     """
-    key = jax.random.key(0, impl="threefry2x32")
+    key = fixed_key(0)
     play = (None if fidelity == "literal" else lawful_round(game)) or game.play
     try:
         target, output = jax.eval_shape(play, key, jnp.asarray(True))

@@ -12,6 +12,16 @@ WORTH_A_LOOK = 2**28
 _MEMINFO, _CGROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup/memory.max")
 
 
+class BlockTooLargeError(ValueError):
+    """A device has no memory for the games that it is to play at once."""
+
+    def __init__(self, block: int, device: Device) -> None:
+        super().__init__(
+            f"a block of {block:,} games does not fit into the memory of {device.platform}:{device.id} ({device.device_kind}), of which "
+            f"{_bytes(available(device))} can be had; play fewer records or coordinates, or another fidelity. What a checkpoint holds is kept"
+        )
+
+
 def available(device: Device) -> float:
     """Bytes that a device can give at most; infinite where the system does not say.
 

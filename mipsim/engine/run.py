@@ -11,6 +11,7 @@ import numpy as np
 from mipsim._files import sweep
 from mipsim._validation import increasing_vector, whole
 from mipsim.attacks.base import AbstractAttack
+from mipsim.engine.blocks import faster_block, wants_larger_blocks
 from mipsim.engine.checkpoint import read_counts, write_counts
 from mipsim.engine.counting import GAMES, PILOT, Counter, CountRange, play_range
 from mipsim.engine.devices import Device, local_devices, threads_for
@@ -18,7 +19,7 @@ from mipsim.engine.executors import SECONDS_PER_SHARD, Recipe, ShardCounter, che
 from mipsim.engine.fidelity import pilot_games
 from mipsim.engine.histogram import Histogram
 from mipsim.engine.manifest import DRAWS, FORMAT, array_digest, describe, difference, game_range, versions
-from mipsim.engine.memory import WORTH_A_LOOK, fitting
+from mipsim.engine.memory import WORTH_A_LOOK, available, fitting
 from mipsim.engine.pilot import PILOT_RULE, pilot_edges, pilot_shares
 from mipsim.engine.progress import progress_line
 from mipsim.engine.samplers.base import AbstractSampler, LiteralSampler
@@ -117,6 +118,7 @@ class Run:
             resume(self.path, stored, own, self._manifest(sampler, column, own, said), self.asked)
             for column, (own, said) in zip(columns, placed, strict=True)
         ]
+        sampler = self._in_blocks(sampler, edges, len(self.asked) - begun[0].games, workers)
         counting, workers, how = self._counting(sampler, edges, workers)
         counts = np.zeros((2, len(edges), max(map(len, edges)) + 2), np.int64)
         done, begin = begun[0].games, self.asked.start + begun[0].games
@@ -158,6 +160,19 @@ class Run:
         remote = ShardCounter(executor, recipe, sampler, edges, self.seed)
         how = {"seconds": SECONDS_PER_SHARD, "end_waits": remote.stop}
         return remote, self.remote_slots or remote.slots(), how
+
+    def _in_blocks(
+        self, sampler: AbstractSampler, edges: list[np.ndarray], games: int, workers: int
+    ) -> AbstractSampler:
+        """The sampler with a block that suits the device: the one that it has suits a CPU."""
+        device = self.devices[0]
+        if self.executor is not None or not wants_larger_blocks(device):
+            return sampler
+        most = games if self.chunk is None else min(games, self.chunk)
+        share = available(device) / -(-workers // len(self.devices))
+        return faster_block(
+            sampler, lambda other: Counter(other, edges, self.seed, GAMES, [device]), most, share
+        )
 
     def _workers(self, sampler: AbstractSampler, columns: Sequence[Column]) -> int:
         """As many threads as there is memory for; literal games hold all their records."""

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import elementwise
 
 from mipsim.exact.atoms import AtomsLaw
 from mipsim.exact.inversion import InvertedLaw
@@ -158,6 +157,8 @@ def continuous_threshold(law: AbstractScoreLaw, alpha: object, low: float, high:
         with np.errstate(invalid="ignore"):
             side = np.where(wanted <= 0.5, upper - np.log(wanted), np.log1p(-wanted) - lower)
         return np.clip(np.nan_to_num(side, nan=0.0, posinf=1e3, neginf=-1e3), -1e3, 1e3)
+
+    from scipy.optimize import elementwise  # a fourth of a second: not when the library is imported
 
     root = elementwise.find_root(gap, (np.full(wanted.shape, low), high), args=(wanted,))
     # With one sign at both ends there is no root: the nearer end.

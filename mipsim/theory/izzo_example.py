@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from scipy import optimize
 
 from mipsim._validation import one_of, whole
 from mipsim.theory.izzo import dp_noise_scale, mip_noise_scale
@@ -190,7 +189,9 @@ def fingerprint_eta(n: int) -> Fraction:
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    return optimize.root_scalar(function, bracket=(low, high)).root
+    from scipy.optimize import root_scalar  # a fourth of a second: not when the library is imported
+
+    return root_scalar(function, bracket=(low, high)).root
 
 
 def _size(n: int) -> int:

@@ -7,7 +7,6 @@ both in the gradients' unit; mu is that of a Gaussian trade-off.
 
 import math
 
-from scipy.optimize import root_scalar
 from scipy.special import ndtr
 
 from mipsim._validation import finite_vector, number, sample_size, whole
@@ -132,6 +131,8 @@ def step_for_long_run_mu(mu: float, c: float) -> float:
     mu, c = number("mu", mu, 0.0, low_open=True), number("c", c, 0.0, low_open=True)
     if long_run_mu(26.0, c) < mu:
         raise ValueError(f"mu is {mu:g}; at c = {c:g} equation 10 gives at most {long_run_mu(26.0, c):.3g}")
+    from scipy.optimize import root_scalar  # a fourth of a second: not when the library is imported
+
     return float(root_scalar(lambda s: long_run_mu(s, c) - mu, bracket=(0.0, 26.0), xtol=1e-12).root)
 
 
@@ -190,6 +191,8 @@ def noise_for_step_mu(mu: float, d: int, n: int, susceptibility: float, clip: fl
     top = float(n)
     while step_mu(d, top, susceptibility) > mu:
         top *= 4
+    from scipy.optimize import root_scalar  # a fourth of a second: not when the library is imported
+
     found = root_scalar(lambda r: step_mu(d, r, susceptibility) - mu, bracket=(n, top), xtol=1e-9 * n)
     return clip / n * math.sqrt(max(found.root - n, 0.0))
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from scipy.optimize import brentq
-
 from mipsim._validation import number
 from mipsim.tradeoff.base import KNOWN, AbstractTradeOff
 from mipsim.tradeoff.bounded import BoundedTradeOff
@@ -93,6 +91,8 @@ def calibrate(
         while at(max(middle - step, low)) <= 0.0:
             middle -= step
         low, high = max(middle - step, low), middle
+    from scipy.optimize import brentq  # a fourth of a second: not when the library is imported
+
     root: float = brentq(at, low, high, xtol=_RELATIVE)  # type: ignore[assignment]
     nudge = _RELATIVE
     while at(root) > 0.0:  # the root finder may stop on the wrong side

@@ -7,7 +7,6 @@ import warnings
 from itertools import pairwise
 
 import numpy as np
-from scipy.integrate import quad
 from scipy.special import ndtr, ndtri
 
 from mipsim._roots import outer_root
@@ -106,6 +105,8 @@ def auc(curve: AbstractTradeOff) -> float:
 
     def density(z: float) -> float:
         return float(curve.beta(ndtr(z))) * math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
+
+    from scipy.integrate import quad  # a fourth of a second: not when the library is imported
 
     # Corners cost bisections; pieces keep each of them local.
     pieces = pairwise(np.linspace(-8.0, 8.0, 33))

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from sims.bench.contest import Timing, measure
+from sims.bench.first import first_answers, print_first
 from sims.bench.laws import exact_curve, histogram, noncentral_cdf
 from sims.bench.literal import OWN_MEANS
 from sims.bench.other_games import clipped_step, gaussian_game, gradient_game, many_targets
@@ -37,7 +38,8 @@ def run_bench(quick: bool = False, file: str | None = None) -> list[Timing]:
     if file is not None:
         with Path(file).open("a"):  # an unwritable place must show before any work
             pass
-    timings: list[Timing] = []
+    timings: list[Timing] = first_answers(quick)
+    print_first(timings)
     for contest in CONTESTS:
         timed = measure(contest(quick), repeats=3 if quick else 7)
         print_report(timed)

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from sims.__main__ import main
-from sims.bench import Contest, Way, command, measure
+from sims.bench import Contest, Way, command, first, measure
 from sims.bench.contest import one_core
 from sims.bench.report import as_json, print_report
 
@@ -74,10 +74,22 @@ def test_the_file_has_the_keys(capsys):
 def test_the_command_writes_it(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(command, "CONTESTS", (lambda quick: Contest("t", "games", [Way("a", working, 10)]),))
     monkeypatch.setattr(command, "whole_play", lambda games: 1.0)
+    monkeypatch.setattr(command, "first_answers", lambda quick: [])
+    monkeypatch.setattr(command, "print_first", lambda timings: None)
     assert main(["bench", "--quick", "--json", str(tmp_path / "b.json")]) == 0
     assert json.loads((tmp_path / "b.json").read_text())[0]["name"] == "t: a"
     assert main(["bench", "--quick", "--json", str(tmp_path / "no" / "b.json")]) == 2
     assert "No such file" in capsys.readouterr().err
+
+
+def test_first_answers_are_told_in_seconds(monkeypatch, capsys):
+    """Processes of the test's own: 2 s for JAX, 1 s for mipsim, 4 s for a first game, or 3 s with compiled code kept."""
+    monkeypatch.setattr(first, "_seconds", lambda folder: [2.0, 1.0, 4.0 if folder is None else 3.0, 0.5])
+    timings = first.first_answers(quick=True)
+    assert [1 / t.games_per_second for t in timings] == pytest.approx([2.0, 1.0, 4.0, 0.5, 3.0])
+    assert [t.ratio for t in timings] == pytest.approx([1.0, 2.0, 0.5, 4.0, 2.0 / 3.0])
+    first.print_first(timings)
+    assert "compiled code kept      3.00 s    1.50 of it  (1.50 to 1.50)" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("contest", command.CONTESTS, ids=lambda c: getattr(c, "__name__", "") or str(c.args))

@@ -52,9 +52,9 @@ def run_draws(seed: int, stream: int, world: int = 0) -> Draws:
         ...     print(run_draws(2**32 + 7, stream=0).seed)
         [1 7]
     """
-    words = jnp.asarray(np.array([seed >> 32, seed & 0xFFFFFFFF], dtype=np.uint32))
-    where, which = jnp.asarray(stream, jnp.int64), jnp.asarray(world, jnp.int64)
-    return Draws(words, where, which, jnp.zeros(0, jnp.uint64))
+    words = np.array([seed >> 32, seed & 0xFFFFFFFF], dtype=np.uint32)
+    # Put there, not made there by `jnp.asarray`, which compiles something for every shape.
+    return Draws(*jax.device_put((words, np.int64(stream), np.int64(world), np.zeros(0, np.uint64))))
 
 
 def words_of(draws: Draws) -> Callable[[Array | int], Words]:

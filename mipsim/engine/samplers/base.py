@@ -38,6 +38,14 @@ class AbstractSampler(eqx.Module):
     block: int = eqx.field(static=True)
 
     @property
+    def any_block(self) -> bool:
+        """Whether scores have the same bits in a block of any size.
+
+        Only where sums are of whole numbers: XLA compiles float64 arithmetic otherwise for another size, and its last bits with it.
+        """
+        return False
+
+    @property
     def together(self) -> int:
         """How many games of a block are in memory at once."""
         return self.block

@@ -54,6 +54,10 @@ class TableSampler(AbstractSampler):
     has_coin: bool = eqx.field(static=True)
     has_noise: bool = eqx.field(static=True)
 
+    @property
+    def any_block(self) -> bool:
+        return not self.has_noise
+
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         words = words_of(draws)
         side = jnp.full(draws.games.shape, draws.world, dtype=jnp.uint32)

@@ -1,6 +1,6 @@
 """Building the tables of the fast kernel, in NumPy, once per run."""
 
-import jax.numpy as jnp
+import jax
 import numpy as np
 
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
@@ -45,13 +45,13 @@ def table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Table
     counts = np.stack([t.entries for t in tables], axis=1)
     return TableSampler(
         attack=attack,
-        target=jnp.asarray(target),
-        counts=jnp.asarray(_padded(counts).reshape(-1)),
+        target=jax.device_put(target),
+        counts=jax.device_put(_padded(counts).reshape(-1)),
         terms=terms,
-        base=jnp.asarray(base),
-        unit=jnp.asarray(unit),
-        noise=jnp.asarray(noise),
-        inclusion=jnp.asarray(mean.inclusion),
+        base=jax.device_put(np.float64(base)),
+        unit=jax.device_put(np.float64(unit)),
+        noise=jax.device_put(np.float64(noise)),
+        inclusion=jax.device_put(np.float64(mean.inclusion)),
         bits=bits,
         has_coin=mean.inclusion < 1.0,
         has_noise=noisy,
@@ -80,7 +80,7 @@ def _fixed_point(
         # Whole weights times whole counts: scores that tie stay tied, exactly.
         step = np.rint(weights / rows / unit)
         starts = np.rint(step[:, None] * (low - centre[:, None])).astype(np.int64).sum(axis=0)
-        steps, firsts = jnp.asarray(_padded(_int32(step))), jnp.asarray(_int32(starts))
+        steps, firsts = jax.device_put((_padded(_int32(step)), _int32(starts)))
         linear = LinearTerms(steps=steps, starts=firsts, has_impossible=False)
         # What rounding the weights changes is put right at the mean of the "out" world.
         base = np.sum(weights / rows * centre + (weights / rows - step * unit) * (mean_count[:, 0] - centre))
@@ -99,7 +99,7 @@ def _fixed_point(
     quantised = np.rint((finite - centre[:, None, None]) / unit)
     impossible = terms == -np.inf
     values = _padded(_int32(np.where(impossible, np.float64(IMPOSSIBLE), quantised)))
-    tabled = TabledTerms(values=jnp.asarray(values.reshape(-1)), has_impossible=bool(impossible.any()))
+    tabled = TabledTerms(values=jax.device_put(values.reshape(-1)), has_impossible=bool(impossible.any()))
     return tabled, float(centre.sum()), unit, None
 
 

@@ -1,0 +1,54 @@
+"""`sims bench scaling`: that its slopes, its table and its picture say what was measured. How fast things are is no test."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from sims.__main__ import main
+from sims.bench import scaling
+from sims.bench.scaling import Case, Cost
+
+
+def model(case: Case, repeats: int) -> Cost:
+    """A machine of the test's own: proportional to games and coordinates, the same for any number of records."""
+    return Cost(case, 1e-9 * case.games * case.d / case.devices, 0.5, 1.5, 2**28 + 1000 * case.d)
+
+
+def test_the_slopes_of_a_known_machine(monkeypatch, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(scaling, "cost_of", model)
+    assert (
+        main(["bench", "scaling", "--json", str(tmp_path / "c.json"), "--figure", str(tmp_path / "c.svg")])
+        == 0
+    )
+    said = capsys.readouterr().out
+    assert "reference game, n   (slopes in logarithms: time +0.00, memory +0.00)" in said
+    assert "reference game, d   (slopes in logarithms: time +1.00" in said
+    assert "reference game, games   (slopes in logarithms: time +1.00" in said
+    assert "reference game, devices   (slopes in logarithms: time -1.00" in said
+    # 5e-6 s a game: 5,000 s for 10^9
+    assert (
+        "10^9 reference games a world: 1.4 hours here, extrapolated from 10,010,624, and 2.0 s to set up"
+        in said
+    )
+    rows = json.loads((tmp_path / "c.json").read_text())
+    assert [Case(**row["case"]) for row in rows] == scaling.cases(quick=False)
+    picture = (tmp_path / "c.svg").read_text()
+    assert picture.startswith("<?xml")
+    assert max(case.games for case in scaling.cases(quick=False) if case.fidelity == "projected") == 10**9
+
+
+def test_a_picture_of_something_else_is_refused(capsys):
+    assert main(["bench", "hunt", "--figure", "x.svg"]) == 2
+    assert "--figure is given with hunt; it is drawn by `bench scaling` alone" in capsys.readouterr().err
+
+
+def test_a_case_is_played_in_a_process_with_its_devices():
+    case = Case("small", "devices", n=50, d=20, games=3 * scaling.BLOCK, devices=2)
+    cost = scaling.cost_of(case, 1)
+    assert cost.case == case
+    assert min(cost.seconds, cost.compiling, cost.setup) > 0
+    assert cost.peak > 2**26
+    with pytest.raises(RuntimeError, match="small = 0 ended with 1: "):
+        scaling.cost_of(replace(case, devices=0), 1)
