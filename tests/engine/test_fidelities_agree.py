@@ -78,7 +78,7 @@ GAMES_OF: dict[str, tuple[mi.AbstractGame, mi.AbstractAttack, str]] = {
     "random target, Bernoulli": (
         mi.RandomTarget(NOISY_HALF, DATA, n=N),
         mi.CovarianceScore(DATA, N),
-        "columns",
+        "random table",
     ),
     "random target, discrete": (mi.RandomTarget(MEAN, VALUES, n=N), mi.CovarianceScore(VALUES, N), "columns"),
     "random target, Gaussian": (

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
 from mipsim.distributions.bernoulli import Bernoulli
@@ -31,8 +32,8 @@ class RandomTableSampler(TableSampler):
 def random_table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> RandomTableSampler | None:
     """The table kernel of a random target, or None where it does not apply.
 
-    It applies to `RandomTarget` of Bernoulli data, a mechanism that `mean_of` reads as noiseless, and an additive attack that
-    `offsets_at` knows, if the tables fit into half a gigabyte. Must be called inside `exact_scope`.
+    It applies to `RandomTarget` of Bernoulli data, a mechanism that `mean_of` reads, and an additive attack that `offsets_at`
+    knows (a linear one where there is noise), if the tables fit into half a gigabyte. Must be called inside `exact_scope`.
 
     Examples:
         >>> import mipsim as mi
@@ -46,7 +47,9 @@ def random_table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -
     if not isinstance(game, RandomTarget) or not isinstance(game.data, Bernoulli):
         return None
     mean, p = mean_of(game.mechanism, game.n), np.asarray(game.data.p)
-    if mean is None or mean.is_noisy or not isinstance(attack, AbstractAdditiveAttack):
+    linear = isinstance(attack, AbstractLinearAttack)
+    noisy = mean is not None and mean.has_gaussian_noise
+    if mean is None or not isinstance(attack, AbstractAdditiveAttack) or (noisy and not linear):
         return None
     targets = np.zeros(p.size), np.ones(p.size)
     offsets = [found for target in targets if (found := offsets_at(attack, target)) is not None]
@@ -62,9 +65,16 @@ def random_table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -
     masses = masses.astype(np.int64)
     entries = alias_entries(masses.reshape(-1, masses.shape[2]), bits + 1).reshape(masses.shape)
     drawn, sums = (masses / 2.0**32)[row], (low[:, None] + np.arange(1 << bits))[row]
-    if isinstance(attack, AbstractLinearAttack):
+    spread, noise = None, 0.0
+    if linear:
         weights = np.stack([line_at(attack, target)[0] for target in targets], axis=1) / mean.rows
         terms, base, unit = _linear(weights, np.stack(offsets, axis=1), sums, drawn)
+        if noisy:
+            variance = (weights * mean.rows) ** 2 * np.broadcast_to(mean.variance, p.shape)[:, None]
+            noise = float(variance.max(axis=1).sum()) / 2.0**62
+            spread = (
+                jnp.asarray(padded(np.rint(variance / noise).astype(np.int64)).reshape(-1)) if noise else None
+            )
     else:
         outputs = sums / mean.rows
         both = np.concatenate([terms_at(attack, target, outputs) for target in targets], axis=1)
@@ -72,28 +82,29 @@ def random_table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -
         shown = np.broadcast_to(np.tile(sums, 2)[:, None, :], drawn.shape) / mean.rows
         terms, base, unit = tabled(attack, shaped, drawn, shown)
     return RandomTableSampler(
-        attack=attack if not isinstance(attack, AbstractLinearAttack) else _Sum(),
+        attack=_Sum() if linear else attack,
         target=jnp.zeros(p.size),
         counts=jnp.asarray(padded(entries[row]).reshape(-1)),
         terms=terms,
         base=jnp.asarray(base),
         unit=jnp.asarray(unit),
-        noise=jnp.asarray(0.0),
+        noise=jnp.asarray(np.sqrt(noise)),
         inclusion=jnp.asarray(mean.inclusion),
         bits=bits + 1,
         has_coin=mean.inclusion < 1.0,
-        has_noise=False,
+        has_noise=spread is not None,
         block=BLOCK,
+        spread=spread,
     )
 
 
 class _Sum(AbstractAdditiveAttack):
     """The sum of the terms, the offset already among them."""
 
-    def contributions(self, target, output):  # pyright: ignore[reportMissingParameterType]
+    def contributions(self, target: Float[Array, " d"], output: Float[Array, " d"]) -> Float[Array, " d"]:
         return output
 
-    def link(self, target, total):  # pyright: ignore[reportMissingParameterType]
+    def link(self, target: Float[Array, " d"], total: Float[Array, ""]) -> Float[Array, ""]:
         return total
 
 

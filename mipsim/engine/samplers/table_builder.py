@@ -95,7 +95,9 @@ def tabled(
 
     Args:
         attack: named where a term is no number.
-        terms, law, outputs: the term of every column, its probability and the output that it belongs to, shape (d, 2, C).
+        terms: of every column, shape (d, 2, C).
+        law: the columns' probabilities, shape (d, 2, C).
+        outputs: the outputs that they stand for, shape (d, 2, C).
 
     Raises:
         ValueError: if a term that can occur is NaN or +inf.
@@ -114,7 +116,9 @@ def tabled(
     quantised = np.rint((finite - centre[:, None, None]) / unit)
     impossible = terms == -np.inf
     values = padded(int32(np.where(impossible, np.float64(IMPOSSIBLE), quantised)))
-    found = TabledTerms(values=jnp.asarray(values.reshape(-1)), has_impossible=bool((impossible & possible).any()))
+    found = TabledTerms(
+        values=jnp.asarray(values.reshape(-1)), has_impossible=bool((impossible & possible).any())
+    )
     return found, float(centre.sum()), unit
 
 
