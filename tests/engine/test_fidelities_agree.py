@@ -80,6 +80,11 @@ GAMES_OF: dict[str, tuple[mi.AbstractGame, mi.AbstractAttack, str]] = {
         mi.CovarianceScore(DATA, N),
         "random table",
     ),
+    "random target, Bernoulli ratio": (
+        mi.RandomTarget(MEAN, DATA, n=N),
+        mi.LikelihoodRatio(MEAN, DATA, N),
+        "random table",
+    ),
     "random target, discrete": (mi.RandomTarget(MEAN, VALUES, n=N), mi.CovarianceScore(VALUES, N), "columns"),
     "random target, Gaussian": (
         mi.RandomTarget(NOISE, GAUSS, n=N),

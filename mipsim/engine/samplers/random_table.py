@@ -66,7 +66,7 @@ def random_table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -
     entries = alias_entries(masses.reshape(-1, masses.shape[2]), bits + 1).reshape(masses.shape)
     drawn, sums = (masses / 2.0**32)[row], (low[:, None] + np.arange(1 << bits))[row]
     spread, noise = None, 0.0
-    if linear:
+    if isinstance(attack, AbstractLinearAttack):
         weights = np.stack([line_at(attack, target)[0] for target in targets], axis=1) / mean.rows
         terms, base, unit = _linear(weights, np.stack(offsets, axis=1), sums, drawn)
         if noisy:
