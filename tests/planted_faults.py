@@ -155,6 +155,13 @@ FAULTS: tuple[Fault, ...] = (
         (_RUNS, _TABLE),
     ),
     Fault(
+        "Student-t coordinates of mixed degrees that all have the law of the first",
+        "mipsim/engine/samplers/columns.py",
+        "(2 * self.which[:, None] + side)",
+        "(0 * self.which[:, None] + side)",
+        ("tests/engine/test_fidelities_agree.py",),
+    ),
+    Fault(
         "a random target's bit that is not among its column's records",
         "mipsim/engine/samplers/random_table.py",
         "begin = tables[side].low - low + side * bit",
