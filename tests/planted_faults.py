@@ -4,6 +4,7 @@ from tests.planted_formulas import FORMULAS, Fault
 
 _FAULTS = "tests/faults/test_storage.py"
 _TABLE, _RUNS = "tests/engine/test_table_kernel.py", "tests/engine/test_stored_counts.py"
+_RANDOM_TABLE = "tests/engine/test_random_table.py"
 
 FAULTS: tuple[Fault, ...] = (
     *FORMULAS,
@@ -152,6 +153,34 @@ FAULTS: tuple[Fault, ...] = (
         "binomial_table(mean.rows, p, bits), binomial_table(mean.rows - 1, p, bits)",
         "binomial_table(mean.rows, p, bits), binomial_table(mean.rows, p, bits)",
         (_RUNS, _TABLE),
+    ),
+    Fault(
+        "Student-t coordinates of mixed degrees that all have the law of the first",
+        "mipsim/engine/samplers/columns.py",
+        "(2 * self.which[:, None] + side)",
+        "(0 * self.which[:, None] + side)",
+        ("tests/engine/test_fidelities_agree.py",),
+    ),
+    Fault(
+        "a random target's bit that is not among its column's records",
+        "mipsim/engine/samplers/random_table.py",
+        "begin = tables[side].low - low + side * bit",
+        "begin = tables[side].low - low",
+        (_RANDOM_TABLE,),
+    ),
+    Fault(
+        "a random target's other records one too many",
+        "mipsim/engine/samplers/random_table.py",
+        "tables = binomial_table(rows, p), binomial_table(rows - 1, p)",
+        "tables = binomial_table(rows, p), binomial_table(rows, p)",
+        (_RANDOM_TABLE,),
+    ),
+    Fault(
+        "the noise in the score of a random target whose bits are swapped",
+        "mipsim/engine/samplers/table.py",
+        "variance + jnp.where(column >> jnp.uint32(self.bits - 1) != 0, one, zero)",
+        "variance + jnp.where(column >> jnp.uint32(self.bits - 1) != 0, zero, one)",
+        (_RANDOM_TABLE,),
     ),
     Fault(
         "a bin that holds its lower edge",

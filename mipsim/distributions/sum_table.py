@@ -1,6 +1,6 @@
 """Tables of the law of a column sum: one word picks a cell, another the place within it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 
 import numpy as np
@@ -19,6 +19,7 @@ _TAIL = 2.0**-35  # an eighth of the unit 2^-32 in which masses are stored
 _CELL_BITS = 12  # 4096 cells: a straight density in each is off by less than 1e-9; they fit the L2 cache
 _FINE, _COARSE = 5e-4, 1e-2  # spacing in standard deviations: the wished one, and the widest that is taken
 _POINTS = 2**20  # of the Fourier transform: 16 MB of complex numbers
+_MOST_FORMS = 64  # laws among the coordinates, each of which takes two tables and some tenths of a second
 _QUIET = 1e-12  # of the transform at the grid's highest frequency: else the grid does not see the density
 
 
@@ -108,6 +109,29 @@ def _(data: StudentT) -> StandardForm | None:
     df = float(data.df[0])
     same = (data.df == df).all()
     return _form(data, data.scale, float(np.sqrt(df / (df - 2))), StudentT(df)) if same else None
+
+
+def standard_forms(data: AbstractDistribution) -> tuple[list[StandardForm], np.ndarray] | None:
+    """The location-scale forms of a law whose coordinates have one of a few laws, or None where there are none.
+
+    Returns:
+        (forms, which): coordinate j has the form `forms[which[j]]`; which has shape (d,).
+
+    Examples:
+        >>> forms, which = standard_forms(StudentT([5.0, 9.0, 5.0]))
+        >>> len(forms), which
+        (2, array([0, 1, 0]))
+    """
+    form = standard_form(data)
+    if form is not None:
+        return [form], np.zeros(data.dimension, np.int64)
+    if not isinstance(data, StudentT):
+        return None
+    degrees, which = np.unique(data.df, return_inverse=True)
+    if degrees.size > _MOST_FORMS:
+        return None
+    known = [one for df in degrees if (one := standard_form(StudentT(df))) is not None]
+    return [replace(one, location=data.mean, scale=data.scale) for one in known], which
 
 
 def sum_table(form: StandardForm, rows: int) -> SumTable | None:

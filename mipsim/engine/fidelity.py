@@ -14,6 +14,7 @@ from mipsim.engine.samplers.clipped_rows import clipped_rows_sampler
 from mipsim.engine.samplers.clipped_scores import clipped_scores_sampler
 from mipsim.engine.samplers.columns import column_sampler
 from mipsim.engine.samplers.normal import normal_sampler, quadratic_sampler
+from mipsim.engine.samplers.random_table import random_table_sampler
 from mipsim.engine.samplers.records import records_sampler
 from mipsim.engine.samplers.table_builder import table_sampler
 from mipsim.forms.aim import check_aim
@@ -28,6 +29,9 @@ MOST_RECORDS = 2**53
 
 # Builders of samplers that draw the score itself, in the order in which they are asked.
 _PROJECTED = (normal_sampler, records_sampler, quadratic_sampler, clipped_law_sampler)
+
+# And of those that draw what the score is made of, coordinate by coordinate.
+_TABLES = (table_sampler, random_table_sampler, column_sampler)
 
 
 def check_fidelity(fidelity: object) -> str:
@@ -124,9 +128,10 @@ def build_sampler(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> 
             f"fidelity is 'projected', but the score of {name_of(attack)} has no law of one or two dimensions in this "
             "game; use 'auto'"
         )
-    tabled = fidelity != "literal" and (table_sampler(game, attack) or column_sampler(game, attack))
-    if tabled:
-        return tabled
+    if fidelity != "literal":
+        for build in _TABLES:
+            if (sampler := build(game, attack)) is not None:
+                return sampler
     if fidelity == "sufficient" and not game.has_exact_law:
         raise ValueError(
             f"fidelity is 'sufficient', but {type(game.mechanism).__name__} of {type(game.data).__name__} data has no "

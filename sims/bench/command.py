@@ -7,13 +7,14 @@ from sims.bench.first import first_answers, print_first
 from sims.bench.laws import exact_curve, histogram, noncentral_cdf
 from sims.bench.literal import OWN_MEANS
 from sims.bench.other_games import clipped_step, gaussian_game, gradient_game, many_targets
-from sims.bench.reference import cores_game, devices_game, reference_game, whole_play
+from sims.bench.reference import cores_game, devices_game, random_target_game, reference_game, whole_play
 from sims.bench.report import as_json, peak_memory, print_report
 
 CONTESTS = (
     reference_game,
     cores_game,
     devices_game,
+    random_target_game,
     gaussian_game,
     clipped_step,
     gradient_game,

@@ -56,6 +56,40 @@ def reference_game(quick: bool) -> Contest:
     )
 
 
+def random_target_game(quick: bool) -> Contest:
+    """Games of the same data whose target is one of their records or a fresh one, with the scalar product."""
+    data = reference_data()
+    game, attack = mi.RandomTarget(mi.EmpiricalMean(), data, n=N), mi.ScalarProduct(data.mean)
+    rng = np.random.default_rng(0)
+    few, many = (4, 100) if quick else (8, 500)
+
+    def numpy_rows(games: int) -> int:
+        for _ in range(games):
+            rows = rng.random((N, D)) < data.p
+            _ = float((rows[rng.integers(N)] - data.mean) @ rows.mean(0))
+        return games
+
+    def numpy_sums(games: int) -> int:
+        targets = rng.random((games, D)) < data.p
+        sums = targets + rng.binomial(N - 1, data.p, size=(games, D))
+        _ = np.einsum("gd,gd->g", targets - data.mean, sums / N)
+        return games
+
+    fast = counter(game, attack, "sufficient")
+    batch = 2 * fast.block * (1 if quick else 4)
+    return Contest(
+        f"random target (n = {N}, d = {D})",
+        "games",
+        [
+            Way("NumPy literal rows", numpy_rows, few, library="numpy"),
+            Way("NumPy binomial sums", numpy_sums, many, library="numpy"),
+            Way("mipsim literal, one core", playing(counter(game, attack, "literal"), 1), few),
+            Way("mipsim random table, one core", playing(fast, 1), batch),
+            Way(f"mipsim random table, {cores()} threads", playing(fast, cores()), 2 * batch, all_cores=True),
+        ],
+    )
+
+
 def cores_game(quick: bool) -> Contest:
     """The same game on one core and on all."""
     fast = counter(*STUDIES["azize_fig2_easy"].build(), "sufficient")

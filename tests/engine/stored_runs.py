@@ -47,7 +47,7 @@ def stored_runs() -> dict[str, tuple[mi.AbstractGame, mi.AbstractAttack]]:
             mi.CovarianceScore(coins, n=20),
         ),
         "table-of-ratios": (fixed_coins(mean), mi.LikelihoodRatio(mean, coins, 10)),
-        "random-columns": (mi.RandomTarget(mean, coins, n=10), mi.CovarianceScore(coins, n=10)),
+        "random-table": (mi.RandomTarget(mean, coins, n=10), mi.CovarianceScore(coins, n=10)),
         "clipped-law": (mi.FixedTarget(step, wide, n=8, target=many), mi.CovarianceScore(wide, n=8)),
         "clipped-scores": (mi.FixedTarget(step, tilted, n=8, target=many), mi.CovarianceScore(tilted, n=8)),
         "clipped-rows": (mi.RandomTarget(step, tilted, n=8), mi.CovarianceScore(tilted, n=8)),

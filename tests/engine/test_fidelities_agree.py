@@ -78,7 +78,12 @@ GAMES_OF: dict[str, tuple[mi.AbstractGame, mi.AbstractAttack, str]] = {
     "random target, Bernoulli": (
         mi.RandomTarget(NOISY_HALF, DATA, n=N),
         mi.CovarianceScore(DATA, N),
-        "columns",
+        "random table",
+    ),
+    "random target, Bernoulli ratio": (
+        mi.RandomTarget(MEAN, DATA, n=N),
+        mi.LikelihoodRatio(MEAN, DATA, N),
+        "random table",
     ),
     "random target, discrete": (mi.RandomTarget(MEAN, VALUES, n=N), mi.CovarianceScore(VALUES, N), "columns"),
     "random target, Gaussian": (
@@ -97,6 +102,11 @@ GAMES_OF: dict[str, tuple[mi.AbstractGame, mi.AbstractAttack, str]] = {
     "discrete": (mi.FixedTarget(NOISY_HALF, VALUES, n=N, target=TARGET), SHIFT, "columns"),
     "uniform": (mi.FixedTarget(NOISY_HALF, mi.Uniform(-1.0, P), n=N, target=TARGET), SHIFT, "columns"),
     "Student": (mi.FixedTarget(MEAN, mi.StudentT(4.0, P), n=N, target=2 * TARGET), SHIFT, "columns"),
+    "Student, mixed degrees": (
+        mi.FixedTarget(NOISY_HALF, mi.StudentT(np.linspace(3.0, 12.0, D), P), n=N, target=2 * TARGET),
+        mi.ScalarProduct(np.linspace(-2.0, 2.0, D)),
+        "columns",
+    ),
     "records": (mi.FixedTarget(NOISY_HALF, RECORDS, n=N, target=RECORDS.records[3]), SHIFT, "records"),
     "records, clipped": (
         mi.FixedTarget(mi.SGDStep(2.0, 1.5), RECORDS, n=N, target=3 * RECORDS.records[3]),

@@ -188,7 +188,7 @@ def test_where_it_does_not_apply():
             (noisy, ratio),
             (laplace, linear),
             (gaussian, linear),
-            (mi.RandomTarget(mean, DATA, n=n), linear),
+            (mi.RandomTarget(mean, mi.Discrete([0.0, 1.0], [0.5, 0.5], d=3), n=n), linear),
             (fixed, mi.FunctionAttack(lambda target, output: output.sum())),
         ):
             assert build_sampler(game, attack, "sufficient").name in ("columns", "law")

@@ -13,7 +13,7 @@ RUNS = (
         "records",
         "table-with-coin",
         "table-of-ratios",
-        "random-columns",
+        "random-table",
         "subset",
     ),
     *("clipped-law", "ratio", "glir", "laplace-noise", "norm-noise"),

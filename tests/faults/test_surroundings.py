@@ -13,7 +13,7 @@ from tests.faults import processes
 from tests.faults.same_counts import digest
 from tests.faults.test_storage import hold
 
-FEW = ("clipped-law", "random-columns")
+FEW = ("clipped-law", "random-table")
 FLAGS = {
     "jax_numpy_dtype_promotion": "strict",
     "jax_numpy_rank_promotion": "raise",

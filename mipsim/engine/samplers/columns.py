@@ -14,7 +14,7 @@ from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.distributions.binomial_table import draw
 from mipsim.distributions.gaussian import Gaussian
-from mipsim.distributions.sum_table import lattice_table, standard_form, sum_table
+from mipsim.distributions.sum_table import lattice_table, standard_forms, sum_table
 from mipsim.engine.random.counter import Draws, long_word, normal_pair, uniform
 from mipsim.engine.random.splitmix import splitmix64
 from mipsim.engine.samplers.base import AbstractSampler, block_games
@@ -80,11 +80,12 @@ class LatticeColumns(AbstractColumns):
 
 
 class DensityColumns(AbstractColumns):
-    """Sums of a location-scale family, one table of cells for either side.
+    """Sums of location-scale families, one table of cells for each law among the coordinates and either side.
 
     Attributes:
         data: draws the targets of a random-target game.
-        entries, left, width, start: of two `SumTable`s, shape (2, C) flattened.
+        entries, left, width, start: of two `SumTable`s for each law, shape (laws, 2, C) flattened.
+        which: the law of each coordinate, shape (d,).
         centre: k and k - 1 times the location, shape (d, 2).
         scale: shape (d,).
         bits: log2 C.
@@ -95,13 +96,15 @@ class DensityColumns(AbstractColumns):
     left: Float[Array, " cells"]
     width: Float[Array, " cells"]
     start: Float[Array, " cells"]
+    which: Int[Array, " d"]
     centre: Float[Array, "d 2"]
     scale: Float[Array, " d"]
     bits: int = eqx.field(static=True)
 
     def sums(self, words: WordsOf, side: Int[Array, "..."]) -> Float[Array, "d G"]:
         word = words(_SUM)
-        row = jnp.broadcast_to(side.astype(jnp.uint32) << jnp.uint32(self.bits), word.shape)
+        row = (2 * self.which[:, None] + side).astype(jnp.uint32) << jnp.uint32(self.bits)
+        row = jnp.broadcast_to(row, word.shape)
         cell = row + draw(self.entries, (word >> jnp.uint64(32)).astype(jnp.uint32), self.bits, row)
         cells = self.left, self.width, self.start
         left, width, start = (x.at[cell].get(mode="promise_in_bounds") for x in cells)
@@ -235,15 +238,18 @@ def _lattice(data: AbstractDistribution, rows: int) -> LatticeColumns | None:
 
 
 def _density(data: AbstractDistribution, rows: int) -> DensityColumns | None:
-    form = standard_form(data)
-    tables = [] if form is None else [sum_table(form, rows), sum_table(form, rows - 1)]
-    known = [table for table in tables if table is not None]
-    if form is None or len(known) < 2:
+    found = standard_forms(data)
+    if found is None:
+        return None
+    forms, which = found
+    known = [table for form in forms for k in (rows, rows - 1) if (table := sum_table(form, k)) is not None]
+    if len(known) < 2 * len(forms):
         return None
     return DensityColumns(
         data=data,
         **{name: jnp.asarray(np.concatenate([getattr(t, name) for t in known])) for name in _CELLS},
-        centre=jnp.asarray(form.location[:, None] * np.array([rows, rows - 1.0])),
-        scale=jnp.asarray(form.scale),
+        which=jnp.asarray(which),
+        centre=jnp.asarray(forms[0].location[:, None] * np.array([rows, rows - 1.0])),
+        scale=jnp.asarray(forms[0].scale),
         bits=known[0].bits,
     )

@@ -84,3 +84,33 @@ class LinearTerms(AbstractTerms):
     def of(self, coordinate: Int[Array, ""], column: UInt32[Array, " G"], reach: Reach) -> Int[Array, " G"]:
         step = jax.lax.dynamic_slice(self.steps, (coordinate,), (1,))[0]
         return step * column.astype(jnp.int32)
+
+
+class PairedTerms(AbstractTerms):
+    """Whole multiples of the count, other ones for either bit of a target that is drawn with it.
+
+    A column is a pair (bit, count), the bit above the count's `bits` bits; its term is that of the bit, plus steps times count.
+
+    Attributes:
+        steps: of one more success at each coordinate, for either bit, int32, shape (rows, 2) flattened.
+        jumps: what bit 1 adds by itself, int32, shape (rows,).
+        first: the sum of the terms of bit 0 at the lowest counts, int32 scalar.
+        bits: of the count.
+        has_impossible: False.
+    """
+
+    steps: Int[Array, " pairs"]
+    jumps: Int[Array, " rows"]
+    first: Int[Array, ""]
+    bits: int = eqx.field(static=True)
+    has_impossible: bool = eqx.field(static=True)
+
+    def start(self, side: UInt32[Array, " G"]) -> Int[Array, " G"]:
+        return jnp.broadcast_to(self.first, side.shape)
+
+    def of(self, coordinate: Int[Array, ""], column: UInt32[Array, " G"], reach: Reach) -> Int[Array, " G"]:
+        zero, one = jax.lax.dynamic_slice(self.steps, (2 * coordinate,), (2,))
+        jump = jax.lax.dynamic_slice(self.jumps, (coordinate,), (1,))[0]
+        bit = column >> jnp.uint32(self.bits) != 0
+        count = (column & jnp.uint32((1 << self.bits) - 1)).astype(jnp.int32)
+        return jnp.where(bit, one * count + jump, zero * count)

@@ -38,6 +38,8 @@ class TableSampler(AbstractSampler):
         inclusion: the probability that the target is among the rows of the release; 1 without sub-sampling.
         bits: log2 C.
         has_coin, has_noise: what the kernel need not compute.
+        spread: the variance that a coordinate's noise adds where the target's bit is 0 and where it is 1, in units of noise^2,
+            int64, shape (rows, 2) flattened; None where the target, and with it all of the noise, is fixed.
     """
 
     fidelity: ClassVar[str] = "sufficient"
@@ -53,6 +55,7 @@ class TableSampler(AbstractSampler):
     bits: int = eqx.field(static=True)
     has_coin: bool = eqx.field(static=True)
     has_noise: bool = eqx.field(static=True)
+    spread: Int[Array, " pairs"] | None = None
 
     @property
     def any_block(self) -> bool:
@@ -65,16 +68,21 @@ class TableSampler(AbstractSampler):
             high, low, *_ = words(_COIN)
             coin = high.astype(jnp.float64) * 2.0**-32 + low.astype(jnp.float64) * 2.0**-64
             side = jnp.where(coin < self.inclusion, side, jnp.uint32(0))
-        total, impossible = self._sum(words(_START), draws.world, side)
+        total, impossible, variance = self._sum(words(_START), draws.world, side)
         score = self.base + self.unit * total.astype(jnp.float64)
         if self.has_noise:
-            score = score + self.noise * _normal(words(_NOISE))
+            deviation = (
+                self.noise if self.spread is None else self.noise * jnp.sqrt(variance.astype(jnp.float64))
+            )
+            score = score + deviation * _normal(words(_NOISE))
         if self.terms.has_impossible:
             score = jnp.where(impossible, -jnp.inf, score)
         return jax.vmap(lambda s: self.attack.link(self.target, s))(score).astype(jnp.float64)
 
-    def _sum(self, words: Words, world: Array, side: Array) -> tuple[Int[Array, " G"], Bool[Array, " G"]]:
-        """Sum the terms over the coordinates, a group a step; also say where one was impossible."""
+    def _sum(
+        self, words: Words, world: Array, side: Array
+    ) -> tuple[Int[Array, " G"], Bool[Array, " G"], Int[Array, "..."]]:
+        """Sum the terms over the coordinates, a group a step; also say where one was impossible, and sum the spread."""
         columns = 1 << self.bits
         # One game's coin may point at either side, so that both rows of a coordinate are in reach; else only one is.
         reach = (
@@ -84,8 +92,8 @@ class TableSampler(AbstractSampler):
         )
         sequence = long_word(words[1], words[0])
 
-        def step(group: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
-            total, impossible = state
+        def step(group: Array, state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+            total, impossible, variance = state
             for k in range(GROUP):
                 coordinate = group * GROUP + k
                 # Computed anew for each use: cheaper than carrying words through memory, and no draw has a state.
@@ -96,10 +104,15 @@ class TableSampler(AbstractSampler):
                 total = total + term
                 if self.terms.has_impossible:
                     impossible = impossible | (term == IMPOSSIBLE)
-            return total, impossible
+                if self.spread is not None:
+                    zero, one = jax.lax.dynamic_slice(self.spread, (2 * coordinate,), (2,))
+                    variance = variance + jnp.where(column >> jnp.uint32(self.bits - 1) != 0, one, zero)
+            return total, impossible, variance
 
         groups = self.counts.size // (2 * columns * GROUP)
-        return jax.lax.fori_loop(0, groups, step, (self.terms.start(side), jnp.zeros(side.shape, bool)))
+        no_variance = jnp.zeros(() if self.spread is None else side.shape, jnp.int64)
+        nothing = self.terms.start(side), jnp.zeros(side.shape, bool), no_variance
+        return jax.lax.fori_loop(0, groups, step, nothing)
 
 
 def _normal(words: Words) -> Float[Array, " G"]:

@@ -13,8 +13,8 @@ from mipsim.forms.score import line_at, terms_at
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 
-_BLOCK = 16384  # games: the accumulators, 64 kB, stay in the L2 cache of a core
-_MOST_BYTES = 2**29  # of the tables: half a GiB
+BLOCK = 16384  # games: the accumulators, 64 kB, stay in the L2 cache of a core
+MOST_BYTES = 2**29  # of the tables: half a GiB
 _TOP = 2**31 - 2**20  # the int32 range, less the rounding of up to 2^20 terms
 
 
@@ -36,7 +36,7 @@ def table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Table
         return None
     p = np.asarray(game.data.p)
     bits = table_bits(mean.rows, p)
-    if bits > MOST_BITS or p.size * 2 * 8 << bits > _MOST_BYTES:
+    if bits > MOST_BITS or p.size * 2 * 8 << bits > MOST_BYTES:
         return None
     target = np.asarray(game.target, dtype=np.float64)
     tables = binomial_table(mean.rows, p, bits), binomial_table(mean.rows - 1, p, bits)
@@ -46,7 +46,7 @@ def table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Table
     return TableSampler(
         attack=attack,
         target=jax.device_put(target),
-        counts=jax.device_put(_padded(counts).reshape(-1)),
+        counts=jax.device_put(padded(counts).reshape(-1)),
         terms=terms,
         base=jax.device_put(np.float64(base)),
         unit=jax.device_put(np.float64(unit)),
@@ -55,7 +55,7 @@ def table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Table
         bits=bits,
         has_coin=mean.inclusion < 1.0,
         has_noise=noisy,
-        block=_BLOCK,
+        block=BLOCK,
     )
 
 
@@ -76,34 +76,53 @@ def _fixed_point(
         terms = (weights / rows)[:, None, None] * sums
         mean_count = (law * sums).sum(axis=2)
         centre = np.rint(mean_count.mean(axis=1))
-        unit = _unit(terms, law, weights / rows * centre)
+        unit = unit_of(terms, law, weights / rows * centre)
         # Whole weights times whole counts: scores that tie stay tied, exactly.
         step = np.rint(weights / rows / unit)
         starts = np.rint(step[:, None] * (low - centre[:, None])).astype(np.int64).sum(axis=0)
-        steps, firsts = jax.device_put((_padded(_int32(step)), _int32(starts)))
+        steps, firsts = jax.device_put((padded(int32(step)), int32(starts)))
         linear = LinearTerms(steps=steps, starts=firsts, has_impossible=False)
         # What rounding the weights changes is put right at the mean of the "out" world.
         base = np.sum(weights / rows * centre + (weights / rows - step * unit) * (mean_count[:, 0] - centre))
         return linear, float(base), unit, weights
-    terms = terms_at(attack, target, sums / rows)
+    return *tabled(attack, terms_at(attack, target, sums / rows), law, sums / rows), None
+
+
+def tabled(
+    attack: AbstractAttack, terms: np.ndarray, law: np.ndarray, outputs: np.ndarray
+) -> tuple[AbstractTerms, float, float]:
+    """Terms of any kind in fixed point, with base and unit.
+
+    Args:
+        attack: named where a term is no number.
+        terms: of every column, shape (d, 2, C).
+        law: the columns' probabilities, shape (d, 2, C).
+        outputs: the outputs that they stand for, shape (d, 2, C).
+
+    Raises:
+        ValueError: if a term that can occur is NaN or +inf.
+    """
+    possible = law > 0
     bad = possible & (np.isnan(terms) | (terms == np.inf))
     if bad.any():
         j, side, column = (int(i) for i in np.argwhere(bad)[0])
         raise ValueError(
             f"attack {type(attack).__name__} contributes {terms[j, side, column]} at coordinate {j} for the output "
-            f"{sums[j, side, column] / rows:g}; contributions must be numbers or -inf"
+            f"{outputs[j, side, column]:g}; contributions must be numbers or -inf"
         )
     finite = np.where(np.isfinite(terms), terms, 0.0)
     centre = (law * finite).sum(axis=2).mean(axis=1)
-    unit = _unit(finite, law, centre)
+    unit = unit_of(finite, law, centre)
     quantised = np.rint((finite - centre[:, None, None]) / unit)
     impossible = terms == -np.inf
-    values = _padded(_int32(np.where(impossible, np.float64(IMPOSSIBLE), quantised)))
-    tabled = TabledTerms(values=jax.device_put(values.reshape(-1)), has_impossible=bool(impossible.any()))
-    return tabled, float(centre.sum()), unit, None
+    values = padded(int32(np.where(impossible, np.float64(IMPOSSIBLE), quantised)))
+    found = TabledTerms(
+        values=jax.device_put(values.reshape(-1)), has_impossible=bool((impossible & possible).any())
+    )
+    return found, float(centre.sum()), unit
 
 
-def _unit(terms: np.ndarray, law: np.ndarray, centre: np.ndarray) -> float:
+def unit_of(terms: np.ndarray, law: np.ndarray, centre: np.ndarray) -> float:
     """The unit of the fixed point: as small as an int32 total, counted from the centres, allows.
 
     A total wraps only beyond half_range. That is the greatest possible total; or, if less, the distance of the worlds'
@@ -118,12 +137,12 @@ def _unit(terms: np.ndarray, law: np.ndarray, centre: np.ndarray) -> float:
     return float(half_range) / _TOP if half_range > 0 else 1.0
 
 
-def _int32(values: np.ndarray) -> np.ndarray:
+def int32(values: np.ndarray) -> np.ndarray:
     """Whole float64 values modulo 2^32, as int32."""
     return values.astype(np.int64).astype(np.uint32).view(np.int32)
 
 
-def _padded(table: np.ndarray) -> np.ndarray:
+def padded(table: np.ndarray) -> np.ndarray:
     """Fill the last group of coordinates with rows whose values are zero."""
     missing = -table.shape[0] % GROUP
     return np.concatenate([table, np.zeros((missing, *table.shape[1:]), table.dtype)])
