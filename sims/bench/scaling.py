@@ -232,9 +232,13 @@ def draw_scaling(costs: Sequence[Cost], file: str) -> None:
                 (axes[0, column], [r.seconds / p for r, p in zip(rows, per, strict=True)]),
                 (axes[1, column], [r.peak / 2**20 for r in rows]),
             ):
-                label = f"{game}, slope {slope(x, y):.2f}"
+                label = f"{game}, slope {_signed(slope(x, y))}"
                 ax.loglog(x, y, marker=marker, color=colour, label=label, linewidth=1.0, markersize=4)
         axes[1, column].set_xlabel(names[over])
+        if over == "devices":  # a decade's marks would overlap between 1 and 4
+            counts = sorted({one.case.x for one in costs if one.case.over == "devices"})
+            axes[1, column].set_xticks(counts, [str(one) for one in counts])
+            axes[1, column].minorticks_off()
         for ax in axes[:, column]:
             ax.legend(frameon=False, fontsize=7)
             ax.spines[["top", "right"]].set_visible(False)
