@@ -51,9 +51,8 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | 
         return BAD_ARGUMENTS
     except BrokenPipeError:
         return reader_gone()
-    except (
-        OSError
-    ) as error:  # the report's files are whole: the last statement that fitted is the last in them
+    except OSError as error:
+        # The report's files are whole: the last statement that fitted is the last in them.
         why = error.strerror or error
         print(f"python -m verify: the report cannot be written any more: {why}", file=sys.stderr)
         return NOT_JUDGED

@@ -1,6 +1,7 @@
 """Every statement that is judged, paper by paper, with the counterexamples that hunts found as points."""
 
 import json
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -12,28 +13,12 @@ from mipsim.referee.definition import definition
 from verify import azize, field, izzo, kaissis, leemann
 from verify.report.standalone import formula_of, meanings_of, snippet_of
 
-PAPERS = {
-    "azize": "Azize & Basu (2025)",
-    "leemann": "Leemann, Pawelczyk & Kasneci (2023)",
-    "kaissis": "Kaissis, Ziller, Kolek, Riess & Rueckert (2023)",
-    "izzo": "Izzo, Yoon, Arik & Zou (2024)",
-    "field": "Beyond the four papers",
-}
+_PAPERS = tomllib.loads(Path(__file__).with_name("papers.toml").read_text(encoding="utf-8"))
+PAPERS: dict[str, str] = {name: one["authors"] for name, one in _PAPERS.items()}
 """The first word of a statement's name -> whose statement it is."""
-TITLES = {
-    PAPERS["azize"]: (
-        "Some targets are harder to identify than others: quantifying the target-dependent membership leakage, AISTATS 2025",
-        "https://proceedings.mlr.press/v258/",
-    ),
-    PAPERS["leemann"]: ("Gaussian membership inference privacy, NeurIPS 2023", "https://arxiv.org/abs/2306.07273"),
-    PAPERS["kaissis"]: (
-        "Optimal privacy guarantees for a relaxed threat model: addressing sub-optimal adversaries in differentially private machine "
-        "learning, NeurIPS 2023",
-        "https://papers.nips.cc/paper_files/paper/2023/hash/aea831d6c7af37fd4230937225be3414-Abstract-Conference.html",
-    ),
-    PAPERS["izzo"]: ("Provable membership inference privacy, TMLR 2024", "https://openreview.net/forum?id=3ludyxPbb6"),
-    PAPERS["field"]: ("theorems in use beyond them, each with its source", ""),
-}  # fmt: skip
+TITLES: dict[str, tuple[str, str]] = {
+    one["authors"]: (one["title"], one["address"]) for one in _PAPERS.values()
+}
 """Whose statement it is -> full title and address."""
 MODULES = (*azize.MODULES, *leemann.MODULES, *kaissis.MODULES, *izzo.MODULES, *field.MODULES)
 HUNTED = Path(__file__).with_name("hunted.json")

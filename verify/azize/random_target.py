@@ -48,6 +48,7 @@ def mean_leakage(data: str, p: float, df: float, scale: float) -> rf.Number:
     return rf.Number(mean_square(data, p, df, scale), route="closed form")
 
 
+_LIMITS = (0.5, 0.5, 0.5), (0.5, 0.5, 5.0), (0.25, 0.4, 1.0), (0.05, 0.05, 1.0), (0.02, 0.02, 1.0)
 _TWO = {"n": 3, "d": 2, "p": 0.3, "q": 0.6}
 _COVARIANCE = "covariance score > 0"
 _ONE = {"p": 0.3, "df": 4.5, "scale": 2.0, "reading": ROWS}
@@ -121,16 +122,7 @@ STATEMENTS = (
         # The ratio's laws tend to N(-+tau/2, tau) if and only if the curve tends to g_sqrt(tau).
         claimed=lambda n, p, q, tau: azize.mean_tradeoff(sum(count for _, count in counts(n, p, q, tau)) / n),
         truth=random_target_law,
-        points=[
-            {"p": p, "q": q, "tau": tau}
-            for p, q, tau in (
-                (0.5, 0.5, 0.5),
-                (0.5, 0.5, 5.0),
-                (0.25, 0.4, 1.0),
-                (0.05, 0.05, 1.0),
-                (0.02, 0.02, 1.0),
-            )
-        ],
+        points=rf.rows({}, "p q tau", *_LIMITS),
         control=rf.Control({"p": 0.5, "q": 0.5, "tau": 5.0}),
         quote=rf.Quote(
             "As d and n tend to infinity such that d/n = tau, Sankararaman et al. (2009) shows that the LR score converges in "

@@ -77,6 +77,13 @@ RERO = rf.Statement(
 )
 
 
+_LENGTHS = (
+    (2, 0.0, 1.0, 1.0),
+    (2, 1.0, 1.0, 1.0),
+    (2, 0.0, 1.0, 3.0),
+    (4, 0.0, 1.0, 3.0),
+    (10, 0.025, 20.0, 4.0),
+)
 RERO_LENGTHS = rf.Statement(
     name="kaissis-rero-lengths",
     says="Gaussian noise, N equally likely records with shifts of lengths up to Delta: an attacker who may know the lengths, and to whom every "
@@ -95,17 +102,7 @@ RERO_LENGTHS = rf.Statement(
         kaissis.reconstruction_bound(kaissis.gaussian_tradeoff(mu, d), 1 / records)
     ),
     truth=best_guess,
-    points=[
-        {"records": records, "nearest": nearest, "bend": bend, "mu": mu, "d": d}
-        for records, nearest, bend, mu in (
-            (2, 0.0, 1.0, 1.0),
-            (2, 1.0, 1.0, 1.0),
-            (2, 0.0, 1.0, 3.0),
-            (4, 0.0, 1.0, 3.0),
-            (10, 0.025, 20.0, 4.0),
-        )
-        for d in (1, 2, 30)
-    ],
+    points=[one | {"d": d} for one in rf.rows({}, "records nearest bend mu", *_LENGTHS) for d in (1, 2, 30)],
     control=rf.Control({"records": 2, "nearest": 0.0, "bend": 1.0, "mu": 3.0, "d": 1}, attained=True),
     quote=RERO_QUOTE,
     corrects="kaissis-rero-guarantee",
