@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mipsim._files import sweep
+from mipsim._precision import exact_scope
 from mipsim._validation import increasing_vector, whole
 from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.blocks import faster_block, wants_larger_blocks
@@ -177,7 +178,8 @@ class Run:
     def _workers(self, sampler: AbstractSampler, columns: Sequence[Column]) -> int:
         """As many threads as there is memory for; literal games hold all their records."""
         game = columns[0].game
-        least = 8.0 * game.numbers * sampler.together
+        with exact_scope():  # some data tell their size by float64 arrays
+            least = 8.0 * game.numbers * sampler.together
         if sampler.fidelity != "literal" or least <= WORTH_A_LOOK:
             return self.workers
         what = f"{sampler.fidelity} fidelity ({sampler.name}) with {game.numbers:,} numbers a game"

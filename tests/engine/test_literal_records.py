@@ -200,3 +200,14 @@ def test_a_large_game_holds_its_records_once(name: str) -> None:
     game = mi.FixedTarget(lambda key, records: records.mean(axis=0), law, n=n, target=np.ones(d))
     with exact_scope():
         assert Counter(literal_sampler(game), [np.zeros(1)], 0).needs() < 1.5 * 8 * n * d
+
+
+@pytest.mark.parametrize("name", sorted(LAWS))
+def test_literal_games_of_any_data_begin_without_a_warning(name: str) -> None:
+    """Their size was asked for where JAX had no float64, and uniform data said so; warnings are errors here."""
+    data = LAWS[name]
+    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=3, target=np.ones(data.mean.shape))
+    found = mi.play(
+        game, lambda target, output: output @ target, 8, edges=[0.0], fidelity="literal", progress=False
+    )
+    assert found.games == 8
