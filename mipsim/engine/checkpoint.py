@@ -69,7 +69,7 @@ def write_counts(
             f"{MOST_BYTES} and {MOST_TEXT}, so give fewer edges"
         )
     held = io.BytesIO()
-    np.savez(held, allow_pickle=False, **arrays, manifest=np.frombuffer(text, np.uint8))
+    np.savez(held, **arrays, manifest=np.frombuffer(text, np.uint8))
     try:
         replace_file(path, held.getvalue(), keep)
     except OSError as error:
