@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from scipy import integrate, stats
+import scipy
 
 from mipsim.exact.enumeration import best_deterministic_power, mean_game, roc_vertices
 from mipsim.theory import azize
@@ -100,7 +100,7 @@ def truncated_eighth_moment(df: float) -> str:
     found = [
         2
         * sum(
-            integrate.quad(lambda x: x**8 * stats.t.pdf(x, df), a, b)[0]
+            scipy.integrate.quad(lambda x: x**8 * scipy.stats.t.pdf(x, df), a, b)[0]
             for a, b in ((0, 10), (10, 1e2), (1e2, reach))
         )
         for reach in (1e3, 1e4, 1e5)

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy import optimize, stats
+import scipy
 from scipy.special import betainc, gammainc
 
 Family = tuple[str, float, float]
@@ -17,8 +17,8 @@ def law_of(family: Family) -> Any:
     """The law as SciPy has it."""
     name, a, b = family
     return {
-        "normal": lambda: stats.norm(), "laplace": lambda: stats.laplace(), "uniform": lambda: stats.uniform(-1, 2),
-        "student": lambda: stats.t(a), "gamma": lambda: stats.gamma(a), "beta": lambda: stats.beta(a, b),
+        "normal": lambda: scipy.stats.norm(), "laplace": lambda: scipy.stats.laplace(), "uniform": lambda: scipy.stats.uniform(-1, 2),
+        "student": lambda: scipy.stats.t(a), "gamma": lambda: scipy.stats.gamma(a), "beta": lambda: scipy.stats.beta(a, b),
     }[name]()  # fmt: skip
 
 
@@ -55,7 +55,7 @@ def kept_part(family: Family, keep: float) -> tuple[float, float, float, float, 
     def lost(reach: float) -> float:
         return float(law.cdf(centre + reach) - law.cdf(centre - reach) - keep)
 
-    reach = float(optimize.brentq(lost, 0.0, 60.0 * sd, xtol=1e-14))  # pyright: ignore[reportArgumentType]
+    reach = float(scipy.optimize.brentq(lost, 0.0, 60.0 * sd, xtol=1e-14))  # pyright: ignore[reportArgumentType]
     low, high = max(centre - reach, start), min(centre + reach, stop)
     first, second = (moment / keep for moment in partial_moments(family, low, high))
     before = (second - 2 * centre * first + centre**2) / sd**2

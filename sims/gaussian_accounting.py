@@ -3,10 +3,8 @@
 import math
 
 import numpy as np
-from scipy.integrate import quad
-from scipy.optimize import brentq
+import scipy
 from scipy.special import log_ndtr, ndtr
-from scipy.stats import norm
 
 import mipsim as mi
 from mipsim.referee import Number
@@ -38,8 +36,11 @@ def calibrated_by_quadrature(epsilon: float, log10_delta: float) -> str:
     """Delta as the integral of what the density of N(mu, 1) has above e^epsilon times that of N(0, 1)."""
     mu = epsilon / np.sqrt(2.0 * (math.log(1.25) - log10_delta * math.log(10.0)))
     start = epsilon / mu + mu / 2.0  # there the log ratio mu x - mu^2/2 is epsilon
-    found = quad(
-        lambda x: norm.pdf(x - mu) - math.exp(epsilon) * norm.pdf(x), start, start + 40.0, epsabs=0.0
+    found = scipy.integrate.quad(
+        lambda x: scipy.stats.norm.pdf(x - mu) - math.exp(epsilon) * scipy.stats.norm.pdf(x),
+        start,
+        start + 40.0,
+        epsabs=0.0,
     )[0]
     return f"quadrature of the two densities: delta = {found:.4g}, {10.0**log10_delta:.3g} was promised"
 
@@ -76,12 +77,12 @@ def sampled_delta(epsilon: float, sigma: float, rate: float, neighbours: str) ->
 
     # Beyond epsilon sigma^2 + 1/2 the ratio of the pair passes the slope.
     far = sigma**2 * (epsilon + 1.0) + 40.0 * sigma + 2.0
-    end = float(brentq(passed, -far, far, xtol=1e-13))  # pyright: ignore[reportArgumentType]
+    end = float(scipy.optimize.brentq(passed, -far, far, xtol=1e-13))  # pyright: ignore[reportArgumentType]
     best = above(end, 1.0) - slope * above(end, 0.0 if neighbours == ADDED else -1.0)
     if neighbours == ADDED and passed(-far) < -2.0 * math.log(
         slope
     ):  # the neighbour's half-line, below another end
-        back = brentq(lambda x: passed(x) + 2.0 * math.log(slope), -far, far, xtol=1e-13)
+        back = scipy.optimize.brentq(lambda x: passed(x) + 2.0 * math.log(slope), -far, far, xtol=1e-13)
         other = float(back)  # pyright: ignore[reportArgumentType]
         best = max(best, (1.0 - above(other, 0.0)) - slope * (1.0 - above(other, 1.0)))
     error = ROUNDING * (1.0 + slope)

@@ -3,18 +3,18 @@
 from math import gamma, pi, sqrt
 
 import numpy as np
-from scipy import optimize, stats
+import scipy
 
 CENTRED = {
-    "normal": (stats.norm, lambda q: 2 ** (q / 2) * gamma((q + 1) / 2) / sqrt(pi)),
-    "Laplace": (stats.laplace, lambda q: gamma(q + 1)),
-    "uniform": (stats.uniform(-1, 2), lambda q: 1 / (q + 1)),
+    "normal": (lambda: scipy.stats.norm, lambda q: 2 ** (q / 2) * gamma((q + 1) / 2) / sqrt(pi)),
+    "Laplace": (lambda: scipy.stats.laplace, lambda q: gamma(q + 1)),
+    "uniform": (lambda: scipy.stats.uniform(-1, 2), lambda q: 1 / (q + 1)),
     "Student t, 9 df": (
-        stats.t(9),
+        lambda: scipy.stats.t(9),
         lambda q: 3**q * gamma((q + 1) / 2) * gamma((9 - q) / 2) / (sqrt(pi) * gamma(4.5)),
     ),
 }
-"""Name -> (a centred law, E|X|^q)."""
+"""Name -> (what gives a centred law, E|X|^q)."""
 WORST = "the worst of all laws on a grid"
 
 
@@ -28,7 +28,7 @@ def largest_tail(bound: float, exponent: float, threshold: float) -> float:
     x = np.concatenate([-grid[:0:-1], grid])  # in units of the threshold
     cost = np.abs(x / x[-1]) ** exponent
     most = min(1.0, bound / (threshold * x[-1]) ** exponent)
-    found = optimize.linprog(
+    found = scipy.optimize.linprog(
         -(np.abs(x) > 1.0).astype(float),
         A_ub=cost[None, :],
         b_ub=[most],
@@ -47,4 +47,4 @@ def tail(law: str, exponent: float, bound: float, threshold: float) -> float:
     if law == WORST:
         return largest_tail(bound, exponent, threshold)
     kind, moment = CENTRED[law]
-    return 2.0 * float(kind.sf(threshold * (moment(exponent) / bound) ** (1 / exponent)))
+    return 2.0 * float(kind().sf(threshold * (moment(exponent) / bound) ** (1 / exponent)))

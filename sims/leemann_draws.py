@@ -5,9 +5,8 @@ from __future__ import annotations
 from itertools import combinations_with_replacement
 
 import numpy as np
-from scipy import stats
+import scipy
 from scipy.special import ndtri
-from scipy.stats import binom
 
 from mipsim.theory import leemann
 from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff
@@ -47,7 +46,10 @@ def summed(n: int, shift: float, own: float, mu: float) -> str:
     x = np.linspace(-shift * n - 9.0, shift * n + 9.0, 200_001)
     places = shift * (2.0 * np.arange(n + 1) - n)
     shapes = np.exp(-0.5 * (x - places[:, None]) ** 2)
-    masses = binom.pmf(np.arange(n + 1), n, own) @ shapes, binom.pmf(np.arange(n), n - 1, own) @ shapes[1:]
+    masses = (
+        scipy.stats.binom.pmf(np.arange(n + 1), n, own) @ shapes,
+        scipy.stats.binom.pmf(np.arange(n), n - 1, own) @ shapes[1:],
+    )
     fpr, fnr = (mass.cumsum() / mass.sum() for mass in (masses[0][::-1], masses[1]))
     fpr, fnr = fpr[::-1][1:], fnr[:-1]
     seen = (fpr < 1.0) & (fnr < 1.0) & (fnr > 0.0) & (fpr > 0.0)
@@ -133,8 +135,8 @@ def drawn_exposed(epsilon: float, c: float, share: float, claimed: AbstractTrade
     exposed = rng.random(games) < share
     batches = rng.binomial(steps, c / steps**0.5, games)
     ones = rng.binomial(steps - batches, q) + rng.binomial(batches, 1 - q)
-    least = int(binom(steps, q).isf(1e-3 / share)) + 1
-    rate = share * float(binom(steps, q).sf(least - 1))
+    least = int(scipy.stats.binom(steps, q).isf(1e-3 / share)) + 1
+    rate = share * float(scipy.stats.binom(steps, q).sf(least - 1))
     power = float((exposed & (ones >= least)).mean())
     return (
         f"NumPy, {games:,} games of {steps:,} steps with the target in (seed 0): power {power:.4f} at FPR {rate:.3g} (exact); "
@@ -148,8 +150,8 @@ def exposed_alone(curve: str, size: float, share: float, k: int, claimed: Abstra
         chance, ones = 1 / (1 + np.exp(-size)), np.arange(k, 0, -1)
         route, rates, powers = (
             f"enumeration of the {k} coins",
-            np.cumsum(binom.pmf(ones, k, 1 - chance)),
-            np.cumsum(binom.pmf(ones, k, chance)),
+            np.cumsum(scipy.stats.binom.pmf(ones, k, 1 - chance)),
+            np.cumsum(scipy.stats.binom.pmf(ones, k, chance)),
         )
     else:
         rng, games = np.random.default_rng(0), 200_000
@@ -214,5 +216,5 @@ def drawn_p_values(d: int, n: int, k: float, level: float) -> str:
     rng, means = np.random.default_rng(0), min(20_000, 20_000_000 // d)
     theta = np.full(d, np.sqrt(k / d))
     square = ((rng.standard_normal((means, d)) / np.sqrt(n) - theta) ** 2).sum(axis=1)
-    share = float((stats.ncx2.cdf((n - 1) * square, d, n * k) <= level).mean())
+    share = float((scipy.stats.ncx2.cdf((n - 1) * square, d, n * k) <= level).mean())
     return f"NumPy and SciPy, {means:,} batch means under H0 (seed 0): P(p <= {level:g}) = {share:.4f}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from scipy.special import gammainc, gammaincc, log_ndtr, ndtr, ndtri
-from scipy.stats import binom
 
 from mipsim._precision import exact_scope
 from mipsim._roots import outer_root
@@ -148,7 +148,7 @@ def lattice_curve(n: int, p: float, target: int) -> SampledTradeOff:
     """
     spread = FAR * (n * p * (1 - p)) ** 0.5
     s = np.arange(max(0, int(n * p - spread)) + min(0, target), int(n * p + spread) + max(0, target) + 2)
-    return polygon_of(binom.pmf(s, n, p), binom.pmf(s - target, n - 1, p))
+    return polygon_of(scipy.stats.binom.pmf(s, n, p), scipy.stats.binom.pmf(s - target, n - 1, p))
 
 
 def whole_sum(law: np.ndarray, n: int, at: np.ndarray) -> np.ndarray:
@@ -269,7 +269,7 @@ class NoisySumTradeOff(AbstractTradeOff):
 def _sum_terms(n: int, shift: float, own: float, certain: float) -> tuple[np.ndarray, np.ndarray]:
     """(log weights, places) of the sum of n random gradients and `certain`."""
     k = np.arange(n + 1)
-    weight = binom.logpmf(k, n, own)
+    weight = scipy.stats.binom.logpmf(k, n, own)
     kept = weight > LEAST_WEIGHT
     return weight[kept], shift * (2.0 * k - n + certain)[kept]
 

@@ -6,8 +6,8 @@ from functools import lru_cache
 from itertools import product
 
 import numpy as np
+import scipy
 from scipy.special import ndtr
-from scipy.stats import binom
 
 import mipsim as mi
 from mipsim.exact.chi_square import ChiSquareLaw
@@ -174,7 +174,7 @@ def counted(out: object, inside: object, cuts: np.ndarray) -> SampledTradeOff:
 
 def atoms_curve(d: int, n: int) -> SampledTradeOff:
     """The attack that counts the atoms sqrt 2, which the sum of a coordinate determines."""
-    out, inside = binom(n * d, 0.1), binom((n - 1) * d, 0.1)
+    out, inside = scipy.stats.binom(n * d, 0.1), scipy.stats.binom((n - 1) * d, 0.1)
     spread = np.linspace(6.0, -6.0, 600) * (0.09 * n * d) ** 0.5
     return counted((out, 0), (inside, d), 0.1 * n * d + spread)
 
@@ -184,7 +184,7 @@ def coins_curve(epsilon: float, rate: float, steps: int) -> AbstractTradeOff:
 
     All thresholds where they are few; else some 1/200 of a standard deviation apart, and bounds between them.
     """
-    out, inside = (binom(steps, chance) for chance in coins(epsilon, rate))
+    out, inside = (scipy.stats.binom(steps, chance) for chance in coins(epsilon, rate))
     if steps < 3600:
         return counted((out, 0), (inside, 0), np.arange(steps + 1.0))
     ones = np.linspace(min(out.mean() + 12 * out.std(), steps), max(out.mean() - 6 * out.std(), 0.0), 3601)

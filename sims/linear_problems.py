@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy import stats
+import scipy
 from scipy.special import ndtri
 
 from mipsim.exact.enumeration import roc_vertices
@@ -93,8 +93,8 @@ def pair_powers(
     At all corners of both curves; up to 60 ones of each coordinate are counted.
     """
     counts = np.arange(min(n, 60) + 1)
-    out = [stats.binom.pmf(counts, n, q) for q in p]
-    inside = [stats.binom.pmf(counts - v, n - 1, q) for q, v in zip(p, z, strict=True)]
+    out = [scipy.stats.binom.pmf(counts, n, q) for q in p]
+    inside = [scipy.stats.binom.pmf(counts - v, n - 1, q) for q, v in zip(p, z, strict=True)]
     laws = np.outer(*out).ravel(), np.outer(*inside).ravel()
     curves = []
     for weight in ((z - p) / (p * (1 - p)), z - reference):

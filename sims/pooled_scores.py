@@ -8,7 +8,7 @@ from typing import Any
 
 import equinox as eqx
 import numpy as np
-from scipy import stats
+import scipy
 from scipy.special import ndtr
 
 from mipsim.referee import Number
@@ -135,13 +135,19 @@ def pooled(aim: Aim, n: int) -> Pooled:
     if aim.law == "bernoulli":
         entry = round(entry)
         total = np.arange(max(0, int(low)), min(n * d, int(high)) + 1, dtype=float)
-        out, inside = stats.binom(n * d, aim.p).cdf(total), stats.binom((n - 1) * d, aim.p).cdf(total - entry)
+        out, inside = (
+            scipy.stats.binom(n * d, aim.p).cdf(total),
+            scipy.stats.binom((n - 1) * d, aim.p).cdf(total - entry),
+        )
     else:
         total = np.linspace(low, high, 100_001)
         if aim.law == "gaussian":
             out, inside = ndtr(total / np.sqrt(n * d)), ndtr((total - entry) / np.sqrt((n - 1) * d))
         else:
-            out, inside = stats.gamma(n * d).cdf(total), stats.gamma((n - 1) * d).cdf(total - entry)
+            out, inside = (
+                scipy.stats.gamma(n * d).cdf(total),
+                scipy.stats.gamma((n - 1) * d).cdf(total - entry),
+            )
     truth = (entry / d - mean) / sd
     score = aim.aimed * (total - n * d * mean) / (n * sd) - d * aim.aimed**2 / (2 * n)
     if aim.aimed < 0:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from scipy import stats
+import scipy
 from scipy.special import ndtr
 
+from mipsim.exact.binomial import binomial_probabilities
 from mipsim.exact.normal_sums import ESSEEN, NearlyNormal, NormalCurve, linear_curve, sum_curve
 from sims.azize_paper import REGULARISATION, N, reference_data
 
@@ -62,7 +63,7 @@ def redrawn_curve(p: np.ndarray, z: np.ndarray, n0: int, n: int) -> NormalCurve:
     bounded by (fourth moments)^(3/4).
     """
     sums = np.arange(n0 + 1)
-    mass = stats.binom.pmf(sums, n0, p[:, None])
+    mass = scipy.stats.binom.pmf(sums, n0, p[:, None])
     mean = sums / n0
     w = (z[:, None] - mean) / variance_of("redrawn", mean)
     g = w * (p[:, None] - mean) - w * (z[:, None] - mean) / (2 * n)
@@ -97,7 +98,8 @@ def growing_curve(estimator: str, n0: int, tau: float, n: int) -> NormalCurve:
     sums = np.tile(np.arange(n0 + 1), len(GROUPS_P))
     z, mean, sd = (p <= 0.5).astype(float), sums / n0, np.sqrt(p * (1 - p))
     weight = (z - mean) / variance_of(estimator, mean) * sd
-    count = tau * n / len(GROUPS_P) * stats.binom.pmf(sums, n0, p)
+    frequency = binomial_probabilities(n0, np.array(GROUPS_P), np.zeros(len(GROUPS_P)), n0 + 1).ravel()
+    count = tau * n / len(GROUPS_P) * frequency
     return linear_curve(weight, (z - p) / sd, (p**2 + (1 - p) ** 2) / sd, count, n)
 
 
@@ -128,7 +130,7 @@ def distance_to_normal(n: int, d: int, member: bool, draw: int) -> tuple[float, 
     score, mass, sums = np.zeros(1), np.ones(1), np.arange(n + 1)
     for q, v, w in zip(p, z, weights, strict=True):
         score = np.add.outer(score, w * (sums - n * q)).ravel()
-        mass = np.outer(mass, stats.binom.pmf(sums - member * v, n - member, q)).ravel()
+        mass = np.outer(mass, scipy.stats.binom.pmf(sums - member * v, n - member, q)).ravel()
     levels, index = np.unique(score.round(10), return_inverse=True)
     below = np.concatenate([[0.0], np.cumsum(np.bincount(index.ravel(), mass, len(levels)))])
     x = levels / np.sqrt(n * np.sum(weights**2 * p * (1 - p)))

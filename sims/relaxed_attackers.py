@@ -5,19 +5,19 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from scipy.stats import binom
+import scipy
 
 from mipsim.referee import Number
 from mipsim.special import noncentral_chi_square as chi_square
 from mipsim.theory import kaissis
 from mipsim.tradeoff import AbstractTradeOff, NoncentralChiSquareTradeOff
 from sims.relaxed_laws import (
-    LAWS,
     Pair,
     RatesTradeOff,
     known_resilience,
     lira,
     magnitude,
+    noise_named,
     norm_curves,
     resilience,
 )
@@ -55,7 +55,7 @@ def drawn(noise: str, mu: float, d: int) -> str:
     """The output drawn along a direction that the attacker knows: a score, thresholded at its quantile."""
     games, rng = 400_000, np.random.default_rng(0)
     # The coordinates across the direction tell nothing.
-    out, inside = (LAWS[noise].rvs(size=games, random_state=rng) + shift for shift in (0.0, mu))
+    out, inside = (noise_named(noise).rvs(size=games, random_state=rng) + shift for shift in (0.0, mu))
     missed = float(np.mean(inside <= np.quantile(out, 0.95)))
     return (
         f"NumPy, {games:,} games a world (seed 0), the output along the known direction in d = {d}: FPR 0.05, FNR {missed:.4f} (standard error "
@@ -71,7 +71,7 @@ def masked(mu: float, d: int, rate: float, reading: str) -> RatesTradeOff:
     """The magnitude where the shift has equal entries: its exact law, averaged over the masks."""
     kept, weights = np.array([0, d]), np.array([1 - rate, rate])
     if reading == COORDINATES:
-        kept, weights = np.arange(d + 1), binom.pmf(np.arange(d + 1), d, rate)
+        kept, weights = np.arange(d + 1), scipy.stats.binom.pmf(np.arange(d + 1), d, rate)
     weights = np.where(weights > 1e-30, weights, 0.0)
     centres = mu**2 * kept[weights > 0.0] / d
 
@@ -111,7 +111,7 @@ def two_laws(laws: str, outcomes: int, mu: float, draw: int) -> tuple[np.ndarray
         a[: outcomes // 4], b[-(outcomes // 4) :] = 0.0, 0.0
         return a / a.sum(), b / b.sum()
     edges = np.concatenate([[-np.inf], np.linspace(-mu - 12.0, mu + 12.0, 10 * outcomes + 1), [np.inf]])
-    law = LAWS[laws.removeprefix("magnitude of ")]
+    law = noise_named(laws.removeprefix("magnitude of "))
     a, b = (np.diff(law.cdf(edges - shift)) for shift in (0.0, mu))
     if laws.startswith("magnitude"):
         a, b = a + a[::-1], b + b[::-1]

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 import equinox as eqx
 import numpy as np
+import scipy
 from scipy.special import gammainc, gammaincc, gammainccinv, ndtr, ndtri
-from scipy.stats import gumbel_r, laplace, logistic, nct, norm, poisson, t
 
 from mipsim.special import noncentral_chi_square as chi_square
 from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff, MixtureTradeOff, PiecewiseLinearTradeOff
 from mipsim.tradeoff.base import rates
 
-LAWS = {"Gaussian": norm, "Laplace": laplace, "logistic": logistic, "Gumbel": gumbel_r}
-"""Noise of unit scale with a log-concave density, whose mode is 0; all but the last are symmetric."""
 Pair = tuple[np.ndarray, np.ndarray]
+
+
+def noise_named(name: str) -> Any:
+    """Noise of unit scale with a log-concave density, whose mode is 0, as SciPy has it; all but the Gumbel law are symmetric."""
+    names = {"Gaussian": "norm", "Laplace": "laplace", "logistic": "logistic", "Gumbel": "gumbel_r"}
+    return getattr(scipy.stats, names[name])
 
 
 class RatesTradeOff(AbstractTradeOff):
@@ -64,7 +69,7 @@ def log_ratio(noise: str, z: np.ndarray, shift: np.ndarray | float, rate: float)
 
 def magnitude(noise: str, shift: float, rate: float = 1.0) -> RatesTradeOff:
     """Thresholding |z|, from the distribution function of symmetric noise."""
-    law = LAWS[noise]
+    law = noise_named(noise)
 
     def both(alpha: np.ndarray) -> Pair:
         cut = law.isf(0.5 * alpha)
@@ -90,7 +95,7 @@ def norm_law(square: np.ndarray, d: int, mu: float) -> Pair:
         return ndtr(edge - mu) - ndtr(-edge - mu), ndtr(mu - edge) + ndtr(-mu - edge)
     most = float(np.max(square, initial=0.0))
     count = np.arange(int(max(2.0 * half, half + 0.5 * most + 60.0 * np.sqrt(mu**2 + most))) + 61)
-    weight = poisson.pmf(count, half)
+    weight = scipy.stats.poisson.pmf(count, half)
     missed, caught = (weight @ tail(0.5 * d + count[:, None], 0.5 * square) for tail in (gammainc, gammaincc))
     if (2e15 * weight[-1] > np.minimum(missed, caught))[square > 0.0].any():
         raise ValueError(f"mu is {mu:g} and d {d}; the Poisson sum needs more than {count.size} terms")
@@ -219,7 +224,7 @@ def cell_edges(reach: float, width: float) -> np.ndarray:
 
 def cell_law(noise: str, edges: np.ndarray, shift: float, rate: float = 1.0) -> np.ndarray:
     """Probabilities of the cells, each from the tail that is small there."""
-    law, masses = LAWS[noise], []
+    law, masses = noise_named(noise), []
     for moved in (shift, 0.0):
         at = edges - moved
         masses.append(np.where(at[:-1] >= 0.0, -np.diff(law.sf(at)), np.diff(law.cdf(at))))
@@ -256,8 +261,9 @@ def lira(shadows: int, ratio: float, *, sides: int = 2) -> RatesTradeOff:
     moved = ratio / np.sqrt(1 + 1 / shadows)
 
     def both(alpha: np.ndarray) -> Pair:
-        cut = t.isf(alpha / sides, shadows - 1)
-        other = nct.cdf(-cut, shadows - 1, moved) if sides == 2 else 0.0
-        return nct.cdf(cut, shadows - 1, moved) - other, nct.sf(cut, shadows - 1, moved) + other
+        cut = scipy.stats.t.isf(alpha / sides, shadows - 1)
+        other = scipy.stats.nct.cdf(-cut, shadows - 1, moved) if sides == 2 else 0.0
+        one = scipy.stats.nct(shadows - 1, moved)
+        return one.cdf(cut) - other, one.sf(cut) + other
 
     return RatesTradeOff(both)

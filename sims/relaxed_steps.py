@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from scipy.special import ndtr, ndtri
-from scipy.stats import chi2, ncx2
 
 from mipsim.theory import kaissis
 
@@ -32,7 +32,7 @@ def at_once(part: str, alpha: float, d: float, total: float) -> float:
 
 def by_scipy(part: str, alpha: float, form: str, d: float, total: float) -> str:
     """The FNR by SciPy's chi-square laws, and what is claimed."""
-    null, other = chi2(d), ncx2(d, total)
+    null, other = scipy.stats.chi2(d), scipy.stats.ncx2(d, total)
     fnr = other.cdf(null.isf(alpha)) if part == "j" else null.sf(other.ppf(alpha))
     said = ndtr(probits(form, alpha, d, total))
     return f"d = {d:g}, L = {total:g}: FNR {fnr:.4g} ({ndtri(fnr):.4f} probits), {form} says {said:.4g} ({ndtri(said):.4f})"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import xlogy
+from scipy.special import expit, logit, ndtr, ndtri, xlogy
 
 from mipsim.referee import Number
 from mipsim.referee.curve_gap import GRID
-from sims.relaxed_laws import LAWS, best_test, cell_edges, cell_law, log_density, log_ratio
+from sims.relaxed_laws import best_test, cell_edges, cell_law, log_density, log_ratio, noise_named
 
 EPS = float(np.finfo(np.float64).eps)
 ROUNDED, ROUNDED_FNR = 32.0 * EPS, 4096.0 * EPS
@@ -112,7 +112,7 @@ def _tails_off(noise: str, at: np.ndarray, ends: np.ndarray, kept: np.ndarray) -
     A cell's probability is the difference of two tails. Those of neighbours add up to the difference of the tails at their ends, with
     whatever error they have: only cells in which a test may end count, and where the left tail hands over to the right one.
     """
-    small = np.where(at >= 0.0, LAWS[noise].sf(at), LAWS[noise].cdf(at))
+    small = np.where(at >= 0.0, noise_named(noise).sf(at), noise_named(noise).cdf(at))
     both = np.zeros(at.size)
     both[:-1] += ends
     both[1:] += ends
@@ -131,7 +131,7 @@ def share_kept(noise: str, delta: float, second: float, alpha: float) -> Number:
     """
     if second > 0.0:
         return Number(0.0, route="one test is the best against both")
-    law, far = LAWS[noise], -second * delta
+    law, far = noise_named(noise), -second * delta
     powers = law.sf(law.isf(alpha) - delta), law.cdf(law.ppf(alpha) + far)
     missed = law.cdf(law.isf(alpha) - delta), law.sf(law.ppf(alpha) + far)
     lost = []
@@ -151,15 +151,34 @@ def share_kept(noise: str, delta: float, second: float, alpha: float) -> Number:
 
 def can_be_seen(noise: str, delta: float, second: float, alpha: float) -> bool:
     """Whether float64 holds the FNRs of both best tests, and the gain of the second is more than rounding."""
-    law, far = LAWS[noise], abs(second) * delta
-    other = law.sf(law.ppf(alpha) + far) if second < 0 else law.cdf(law.isf(alpha) - far)
-    return abs(second) >= 0.01 and min(law.cdf(law.isf(alpha) - delta), other) > 1e-250
+    far = abs(second) * delta
+    if noise == "Gumbel":
+        first = np.exp(np.log1p(-alpha) * np.exp(delta))
+        other = (
+            -np.expm1(np.log(alpha) * np.exp(-far)) if second < 0 else np.exp(np.log1p(-alpha) * np.exp(far))
+        )
+    else:
+        cdf, quantile = {
+            "Gaussian": (ndtr, ndtri),
+            "logistic": (expit, logit),
+            "Laplace": (_laplace_cdf, _laplace_quantile),
+        }[noise]
+        first, other = (cdf(-quantile(alpha) - shift) for shift in (delta, far))
+    return abs(second) >= 0.01 and bool(min(first, other) > 1e-250)
+
+
+def _laplace_cdf(x: float) -> float:
+    return 0.5 * np.exp(-abs(x)) if x < 0.0 else 1.0 - 0.5 * np.exp(-x)
+
+
+def _laplace_quantile(q: float) -> float:
+    return np.log(2.0 * q) if q < 0.5 else -np.log(2.0 - 2.0 * q)
 
 
 def one_test_for_both(noise: str, delta: float, second: float, alpha: float) -> str:
     """The one-sided test z > c beside the best test of each shift, by the distribution function."""
-    cut, (out, inside) = LAWS[noise].isf(alpha), two_shifts(noise, delta, second, line(delta))
-    one = [float(LAWS[noise].sf(cut - s * delta)) for s in (1.0, second)]
+    cut, (out, inside) = noise_named(noise).isf(alpha), two_shifts(noise, delta, second, line(delta))
+    one = [float(noise_named(noise).sf(cut - s * delta)) for s in (1.0, second)]
     best = [float(best_test(out, law).tpr_at(alpha)) for law in inside]
     return (
         f"at FPR {alpha:g} the one test z > {cut:.4f} has the powers {one[0]:.4f} and {one[1]:.4f} by the distribution function; the best "
@@ -253,7 +272,7 @@ def counted(mechanism: str, delta: float, rate: float, s: float, t: float) -> st
 
 def two_sided_power(noise: str, shift: float, alpha: np.ndarray | float) -> np.ndarray:
     """The power of the two one-sided tests of level alpha/2 each, from the distribution function."""
-    law = LAWS[noise]
+    law = noise_named(noise)
     return law.sf(law.isf(0.5 * alpha) - shift) + law.cdf(law.ppf(0.5 * alpha) - shift)
 
 
@@ -272,7 +291,7 @@ def generalised_power(
     The estimate is z clipped to [-bend delta, delta]. Outputs of Laplace noise beyond delta tie and are split by a coin.
     With `one_sided` the ratio is the larger of r, whose shift is not below 0, and r', whose shift is not above.
     """
-    law = LAWS[noise]
+    law = noise_named(noise)
 
     def score(z: np.ndarray) -> np.ndarray:
         if one_sided:
@@ -347,7 +366,7 @@ def power_gap(
 
 def scores_drawn(noise: str, delta: float, nu: float, reading: str) -> str:
     """The statistics drawn, the record taking part for sure: their powers at FPR 0.1, or how often the ratio takes its largest value."""
-    rng, games, law = np.random.default_rng(0), 1_000_000, LAWS[noise]
+    rng, games, law = np.random.default_rng(0), 1_000_000, noise_named(noise)
     out, inside = (law.rvs(size=games, random_state=rng) + s for s in (0.0, nu * delta))
     if reading == NO_COIN:
         top = np.array([np.mean(np.abs(x) >= delta) for x in (out, inside)])

@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
+import scipy
 from scipy.special import log_ndtr, ndtr
-from scipy.stats import binom
 
 import mipsim as mi
 from mipsim.referee import Number
@@ -79,14 +79,19 @@ def shuffled_delta(n: int, local: float, log10_delta: float) -> Number:
     """
     epsilon = amplified(n, local, log10_delta)
     blended = math.exp(-local)
-    low, high = int(binom.ppf(_TAIL, n - 1, blended)), int(binom.isf(_TAIL, n - 1, blended))
+    low, high = (
+        int(scipy.stats.binom.ppf(_TAIL, n - 1, blended)),
+        int(scipy.stats.binom.isf(_TAIL, n - 1, blended)),
+    )
     right = math.exp(local) / (1.0 + math.exp(local))
     total = 2.0 * _TAIL
     for c in range(low, high + 1):
         a = np.arange(c + 2)
-        stay, move = binom.pmf(a, c, 0.5), binom.pmf(a - 1, c, 0.5)
+        stay, move = scipy.stats.binom.pmf(a, c, 0.5), scipy.stats.binom.pmf(a - 1, c, 0.5)
         p, q = right * move + (1.0 - right) * stay, right * stay + (1.0 - right) * move
-        total += float(binom.pmf(c, n - 1, blended)) * float(np.maximum(p - math.exp(epsilon) * q, 0.0).sum())
+        total += float(scipy.stats.binom.pmf(c, n - 1, blended)) * float(
+            np.maximum(p - math.exp(epsilon) * q, 0.0).sum()
+        )
     return Number(math.log10(total), 1e-9, unknown="below", route="enumeration of the counts")
 
 
@@ -124,7 +129,7 @@ def false_alarms(
     out, inside = float(ndtr(-threshold)), float(ndtr(mu - threshold))
     guesses = max(1, round(canaries * (out + inside) / 2.0))
     least = least_refused(canaries, guesses, mu, delta, significance, bound)
-    found = float(binom.sf(least - 1, guesses, inside / (out + inside)))
+    found = float(scipy.stats.binom.sf(least - 1, guesses, inside / (out + inside)))
     return Number(
         found, GRANTED, route="binomial law", detail=f"{guesses} guesses; refused from {least} right ones on"
     )

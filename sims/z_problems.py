@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-from scipy import optimize, stats
+import scipy
 from scipy.special import ndtr
 
 from mipsim.exact.normal_sums import NearlyNormal, NormalCurve, sum_curve, sum_law
@@ -150,7 +150,7 @@ def revealing_power(n: int, tau: float) -> tuple[float, float]:
     reach = 20 / np.sqrt(n)  # beyond, a probability is below exp(-800)
     first, last = int(max(0, np.floor((0.5 - reach) * d))), int(min(d, np.ceil((0.5 + reach) * d)))
     v = (np.arange(first, last) + 0.5) / d
-    return float(-np.expm1(np.sum(np.log1p(-stats.binom.pmf(k, 2 * k, v))))), 1e-6
+    return float(-np.expm1(np.sum(np.log1p(-scipy.stats.binom.pmf(k, 2 * k, v))))), 1e-6
 
 
 def ratio_below(problem: str, inside: bool, z: float, n: int) -> tuple[float, float]:
@@ -175,7 +175,7 @@ class GrowingCurve:
     cells: int = 40_000
 
     def _ends(self, df: int) -> tuple[np.ndarray, np.ndarray]:
-        y = stats.chi2.ppf(np.linspace(0.0, 1.0, self.cells + 1), df)
+        y = scipy.stats.chi2.ppf(np.linspace(0.0, 1.0, self.cells + 1), df)
         # The two outermost cells, of probability 1/cells each, are left to the error below.
         y[0], y[-1] = y[1], y[-2]
         return self.p / y[1:], self.p / y[:-1]
@@ -197,8 +197,8 @@ class GrowingCurve:
 
         # The threshold of this FPR is above every t whose FPR is above alpha for certain, and below every t where it is below.
         reach = 8 * float(np.sqrt(high.max()))
-        least = float(optimize.brentq(lambda t: rates(t)[0] - alpha, -reach, reach)) - 1e-9  # pyright: ignore[reportArgumentType]
-        most = float(optimize.brentq(lambda t: rates(t)[1] - alpha, -reach, reach)) + 1e-9  # pyright: ignore[reportArgumentType]
+        least = float(scipy.optimize.brentq(lambda t: rates(t)[0] - alpha, -reach, reach)) - 1e-9  # pyright: ignore[reportArgumentType]
+        most = float(scipy.optimize.brentq(lambda t: rates(t)[1] - alpha, -reach, reach)) + 1e-9  # pyright: ignore[reportArgumentType]
         return 1.0 - self._fnr(most)[1], 1.0 - self._fnr(least)[0]
 
     def _fnr(self, t: float) -> tuple[float, float]:
@@ -248,7 +248,7 @@ def by_literal_columns(problem: Problem, reading: str, games: int = 2000, n: int
 def by_literal_match(games: int = 2000, n: int = 51) -> str:
     """Literal medians: how often a released number is the target's own, which no record drawn from a density is."""
     rng = np.random.default_rng(20_250_902)
-    target = stats.laplace.ppf((np.arange(n) + 0.5) / n)
+    target = scipy.stats.laplace.ppf((np.arange(n) + 0.5) / n)
     found = []
     for member in (False, True):
         rows = rng.laplace(size=(games, n, n))

@@ -69,7 +69,8 @@ def write_counts(
             f"{MOST_BYTES} and {MOST_TEXT}, so give fewer edges"
         )
     held = io.BytesIO()
-    np.savez(held, **arrays, manifest=np.frombuffer(text, np.uint8))
+    # NumPy 2.0 stores an argument `allow_pickle` as an array; pickled is none of these.
+    np.savez(held, **arrays, manifest=np.frombuffer(text, np.uint8))  # pyright: ignore[reportArgumentType]
     try:
         replace_file(path, held.getvalue(), keep)
     except OSError as error:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import block_diag
+import scipy
 
 from mipsim._powers import convolution_error, repeated
 from mipsim.exact.atoms import ties
@@ -49,7 +49,7 @@ def heavy_atoms(total: Independent, least: float, most: int) -> Heavy:
     """
     each = [_world(total, world, least, most) for world in (0, 1)]
     values = np.concatenate([each[0][0], each[1][0]])
-    masses = np.asarray(block_diag(each[0][1], each[1][1]))
+    masses = np.asarray(scipy.linalg.block_diag(each[0][1], each[1][1]))
     values, masses, span = _merged(values, masses, total.rounding)
     steps = sum(int(s.copies.max(axis=0).sum()) for s in total.stacks)
     slack = max(each[0][2], each[1][2]) + span + total.rounding

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy.optimize import differential_evolution
+import scipy
 
 from mipsim.referee.domain import Choice, Fixed, Whole
 from mipsim.referee.search import Search
@@ -94,7 +94,7 @@ def _climb_cell(
         members.append(members[0] + NEAR * (high - low) * generator.standard_normal(len(numeric)))
     try:
         with np.errstate(all="ignore"):
-            differential_evolution(
+            scipy.optimize.differential_evolution(
                 height,
                 bounds,
                 init=np.clip(members, low, high),

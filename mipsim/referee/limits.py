@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import f as fisher
+import scipy
 
 from mipsim._validation import number
 from mipsim.referee.approach import POWERS, Fits, fits, power_shapes, second_term, slow_shapes
@@ -128,7 +128,7 @@ def _by_fits(n: np.ndarray, y: np.ndarray, e: np.ndarray, tolerance: float, floo
     powers, slow = fits(power_shapes(n), y, e), fits(slow_shapes(n), y, e)
     best = powers.loglik.argmax()
     free = y.size - 3
-    quantile = float(fisher.isf(FAILURE_PROBABILITY, 1, free))
+    quantile = float(scipy.stats.f.isf(FAILURE_PROBABILITY, 1, free))
     worse = 0.5 * y.size * math.log1p(quantile / free)
     least = max(powers.loglik.max(), slow.loglik.max()) - worse
     drift = _drift(n, y, e, float(powers.g[best]))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import qmc
+import scipy
 
 from mipsim.referee.domain import AbstractParameter, Choice
 from mipsim.referee.statement import Statement
@@ -92,7 +92,7 @@ def draws(statement: Statement, seed: int) -> Iterator[Drawn]:
 def _places(dimension: int, seed: list[int]) -> Iterator[np.ndarray]:
     # SciPy 1.14 has no rng.
     generator = np.random.default_rng(seed)
-    sobol = qmc.Sobol(dimension, seed=generator) if dimension else None  # pyright: ignore[reportCallIssue]
+    sobol = scipy.stats.qmc.Sobol(dimension, seed=generator) if dimension else None  # pyright: ignore[reportCallIssue]
     while True:
         yield from np.zeros((BLOCK, 0)) if sobol is None else sobol.random(BLOCK)
 

@@ -2,7 +2,7 @@
 
 from math import inf
 
-from scipy import stats
+import scipy
 
 from mipsim import referee as rf
 from sims.cut_off_laws import Family, fall_by_draws, kept_part, of_points, on_values, worst_point
@@ -27,7 +27,7 @@ def scores(
         return *of_points(n, d, 1 + int((1 - keep) * (n - d - 3)), draw), f"{n} points."
     if data == BALL:
         # C' = c I with c = P(chi2_{d+2} <= r) / P(chi2_d <= r); that of N(0, I) is 1.
-        shrink = float(stats.chi2.cdf(stats.chi2.ppf(keep, d), d + 2) / keep)
+        shrink = float(scipy.stats.chi2.cdf(scipy.stats.chi2.ppf(keep, d), d + 2) / keep)
         return shrink, 1.0, f"every m* grows by the factor {1 / shrink:.4f}."
     if data == VALUES:
         ratio, kept = on_values(d, shape * d)

@@ -1,7 +1,7 @@
 """The gradient susceptibility K and the attack: remark 5.1 and algorithm 1."""
 
 import numpy as np
-from scipy.stats import ncx2 as scipy_ncx2
+import scipy
 
 from mipsim import referee as rf
 from mipsim.special import noncentral_chi_square as ncx2
@@ -158,7 +158,7 @@ ALGORITHM_1 = rf.Statement(
     slip=(quotes.ALGORITHM_1, rf.Quote("▷ Compute log p-value under H_0", "algorithm 1, the comment of line 10")),
     second_route=lambda reading, d, n, k, level: drawn_p_values(d, n, k, level)
     if reading == MEANT
-    else f"SciPy: ncx2.ppf at the mean of S gives {scipy_ncx2.ppf(d + n * k, d, n * k)}",
+    else f"SciPy: ncx2.ppf at the mean of S gives {scipy.stats.ncx2.ppf(d + n * k, d, n * k)}",
 )  # fmt: skip
 
 ALGORITHM_1_CORRECTED = ALGORITHM_1.corrected(

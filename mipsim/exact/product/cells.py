@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import special, stats
+import scipy
+from scipy import special
 
 from mipsim.exact.rounding import EPS
 from mipsim.exact.terms import Terms
@@ -180,8 +181,8 @@ def gaussian_pair(n: int, t: float, noise: float = 0.0) -> Pair:
         return -0.5 * np.log1p(-1.0 / total) - 0.5 * square
 
     return Pair(
-        lambda x: _masses(stats.norm(), x),
-        lambda x: _masses(stats.norm(), (sd * x - z) / np.sqrt(inner)),
+        lambda x: _masses(scipy.stats.norm(), x),
+        lambda x: _masses(scipy.stats.norm(), (sd * x - z) / np.sqrt(inner)),
         _one_peak(ratio),
         t,
         total * z / sd,
@@ -199,7 +200,7 @@ def noisy_bernoulli_pair(n: int, p: float, z: float, gamma: float) -> Pair:
     count = np.arange(max(0, int(n * p - reach)), min(n, int(n * p + reach) + 1) + 1)
     sd = np.sqrt(n * (p * (1 - p) + gamma**2))
     places = (count - n * p, count - n * p + z)
-    weights = (stats.binom.pmf(count, n, p), stats.binom.pmf(count, n - 1, p))
+    weights = (scipy.stats.binom.pmf(count, n, p), scipy.stats.binom.pmf(count, n - 1, p))
     width = gamma * np.sqrt(n)
 
     def masses(world: int, x: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import optimize
+import scipy
 
 from mipsim._validation import finite_vector, number
 from mipsim.exact.subset.enumeration import half_subsets
@@ -125,7 +125,7 @@ def _crossed(a: np.ndarray, b: np.ndarray, weights: Sequence[np.ndarray]) -> lis
         height = w / (2 * b)
         sign = np.sign(on_grid @ height)
         roots = [
-            optimize.root_scalar(
+            scipy.optimize.root_scalar(
                 lambda x, height=height: float(falls(np.array(x)) @ height), bracket=(grid[i], grid[i + 1])
             ).root
             for i in np.flatnonzero(sign[1:] * sign[:-1] < 0)

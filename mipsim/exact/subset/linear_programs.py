@@ -6,8 +6,7 @@ over all algorithms is a linear program over these numbers.
 """
 
 import numpy as np
-from scipy import optimize, sparse
-from scipy.sparse.csgraph import maximum_bipartite_matching
+import scipy
 
 from mipsim._validation import number, whole
 from mipsim.exact.subset.enumeration import half, subsets
@@ -54,10 +53,10 @@ def largest_dp_eta(n: int, epsilon: float, delta: float) -> tuple[float, float]:
     flags = subsets(n, half(n))
     slope, slack = np.exp(number("epsilon", epsilon, 0.0, 15.0)), number("delta", delta, 0.0, 1.0)
     first, second = _incidence(flags)
-    matrix = sparse.vstack([first - slope * second, slope * second - first]).tocsr()
+    matrix = scipy.sparse.vstack([first - slope * second, slope * second - first]).tocsr()
     bound = np.repeat([slack, slack + slope - 1.0], first.nnz)
     gain = np.where(flags[:, 0], 1.0, -1.0) / flags[:, 0].sum()
-    found = optimize.linprog(-gain, A_ub=matrix, b_ub=bound, bounds=(0.0, 1.0), method="highs")
+    found = scipy.optimize.linprog(-gain, A_ub=matrix, b_ub=bound, bounds=(0.0, 1.0), method="highs")
     price = np.maximum(-found.ineqlin.marginals, 0.0)
     high = float(bound @ price + np.maximum(gain - matrix.T @ price, 0.0).sum())
     q = np.clip(found.x, 0.0, 1.0)
@@ -95,14 +94,14 @@ def largest_posterior_odds(n: int, k: int, epsilon: float) -> tuple[float, float
     program = {
         "A_ub": matrix,
         "b_ub": np.zeros(first.nnz),
-        "A_eq": sparse.csr_array(member.astype(float)[None, :]),
+        "A_eq": scipy.sparse.csr_array(member.astype(float)[None, :]),
         "b_eq": [1.0],
         "bounds": (0.0, None),
     }
     gain = np.where(member, 0.0, -1.0)
-    found = optimize.linprog(gain, method="highs", **program)
+    found = scipy.optimize.linprog(gain, method="highs", **program)
     if found.x is None:  # the simplex method seldom gives up
-        found = optimize.linprog(gain, method="highs-ipm", **program)
+        found = scipy.optimize.linprog(gain, method="highs-ipm", **program)
     # What the prices pay for each set must be at least 1 where the target is out; then -min over the others bounds the odds.
     paid = matrix.T @ np.maximum(-found.ineqlin.marginals, 0.0)
     least = float(paid[~member].min())
@@ -134,8 +133,10 @@ def matching_size(n: int, k: int) -> tuple[int, int]:
     inside, out = flags[flags[:, 0] == 1], flags[flags[:, 0] == 0]
     if len(out) == 0:
         return 0, 0
-    graph = sparse.csr_array(out @ inside.T == k - 1)
-    return int((maximum_bipartite_matching(graph, perm_type="column") >= 0).sum()), len(out)
+    graph = scipy.sparse.csr_array(out @ inside.T == k - 1)
+    return int((scipy.sparse.csgraph.maximum_bipartite_matching(graph, perm_type="column") >= 0).sum()), len(
+        out
+    )
 
 
 def bracket_injection(n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -175,9 +176,9 @@ def bracket_injection(n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
     return before, after
 
 
-def _incidence(flags: np.ndarray) -> tuple[sparse.csr_array, sparse.csr_array]:
+def _incidence(flags: np.ndarray) -> tuple[scipy.sparse.csr_array, scipy.sparse.csr_array]:
     """Matrices that pick the first and the second set of each adjacent pair, either way round."""
     pairs = adjacent_pairs(flags)
     pairs = np.concatenate([pairs, pairs[:, ::-1]])
     rows, ones, shape = np.arange(len(pairs)), np.ones(len(pairs)), (len(pairs), len(flags))
-    return tuple(sparse.csr_array((ones, (rows, pairs[:, c])), shape=shape) for c in (0, 1))  # pyright: ignore
+    return tuple(scipy.sparse.csr_array((ones, (rows, pairs[:, c])), shape=shape) for c in (0, 1))  # pyright: ignore

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
-from scipy import integrate, optimize, special, stats
+import scipy
+from scipy import special
 
 from mipsim._validation import number, one_of, whole
 
@@ -39,7 +40,7 @@ def euclidean_shift_eta(distance: float, scale: float, dimension: int, radius: s
     reach = 0.5 * number("distance", distance, 0.0)
     b, d = number("scale", scale, 0.0, low_open=True), whole("dimension", dimension, 1)
     shape = float(d) if one_of("radius", radius, RADII) == "gamma" else 1.0
-    law = stats.gamma(shape, scale=b)
+    law = scipy.stats.gamma(shape, scale=b)
     if reach == 0.0:
         return 0.0
     if d == 1:
@@ -93,7 +94,7 @@ def planar_shift_eta(scale: float, moment: float) -> float:
             return float(np.log(most) + np.log(0.5 * ((parts / most) ** m).sum()) / m)
 
         # The norm is least at the midpoint of the coordinates, where it is below 1.
-        return optimize.root_scalar(
+        return scipy.optimize.root_scalar(
             excess, bracket=(0.25 * (large + sign * v), 2.0), xtol=1e-15, maxiter=500
         ).root
 
@@ -110,10 +111,11 @@ def planar_shift_eta(scale: float, moment: float) -> float:
     for a, b in pairwise(ends):
         at = 0.5 * (a + b) + 0.5 * (b - a) * nodes
         total += 0.5 * (b - a) * float(weights @ np.array([term(float(x)) for x in at]))
-    return float(0.5 * total / integrate.quad(weight, 0.0, 1.0)[0])
+    return float(0.5 * total / scipy.integrate.quad(weight, 0.0, 1.0)[0])
 
 
 def _integral(function: Callable[[float], float], cuts: Sequence[float]) -> float:
     return sum(
-        integrate.quad(function, a, b, epsabs=1e-15, epsrel=1e-9, limit=400)[0] for a, b in pairwise(cuts)
+        scipy.integrate.quad(function, a, b, epsabs=1e-15, epsrel=1e-9, limit=400)[0]
+        for a, b in pairwise(cuts)
     )
