@@ -111,4 +111,6 @@ def test_a_second_game_of_the_same_shapes_is_not_compiled_anew():
         play(1, 20_000)
         assert compiled == []
     finally:
-        jax.monitoring.unregister_event_duration_listener(count)
+        # The oldest JAX that is allowed keeps a listener for good; this one only fills a list.
+        if hasattr(jax.monitoring, "unregister_event_duration_listener"):
+            jax.monitoring.unregister_event_duration_listener(count)

@@ -52,12 +52,13 @@ def test_no_public_name_is_called_like_a_file_beside_it(package: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "status"),
-    [(("figures", "--list"), 141), (("sims", "list"), 141), (("verify", "--list"), 1)],  # Rich says 1
+    ("words", "statuses"),
+    # The list of statements is printed by Rich, which says 1 from its version 14 on.
+    [(("figures", "--list"), {141}), (("sims", "list"), {141}), (("verify", "--list"), {1, 141})],
     ids=("figures", "sims", "verify"),
 )
 def test_a_reader_that_leaves_ends_a_list_without_a_word(
-    root: Path, words: tuple[str, ...], status: int
+    root: Path, words: tuple[str, ...], statuses: set[int]
 ) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", *words], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -66,4 +67,5 @@ def test_a_reader_that_leaves_ends_a_list_without_a_word(
         assert running.stderr is not None
         running.stdout.close()  # before a line is written, as `| head -0`
         said = running.stderr.read()
-        assert (running.wait(timeout=120), said) == (status, "")
+        assert running.wait(timeout=120) in statuses
+        assert said == ""

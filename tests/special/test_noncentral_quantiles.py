@@ -63,8 +63,10 @@ def test_random_levels_agree_with_the_tails() -> None:
 @given(freedom, centres, st.lists(st.floats(-700.0, -1e-3), min_size=2, max_size=20, unique=True))
 def test_quantiles_are_ordered(d: float, centre: float, log_levels: list[float]) -> None:
     levels = np.sort(log_levels)
-    assert (np.diff(law.logppf(levels, d, centre)) >= 0).all()
-    assert (np.diff(law.logisf(levels, d, centre)) <= 0).all()
+    low, high = law.logppf(levels, d, centre), law.logisf(levels, d, centre)
+    # Levels that differ by less than a tail's error, 1e-11, may come out in either order.
+    assert (np.diff(low) >= -1e-10 * low[1:]).all()
+    assert (np.diff(high) <= 1e-10 * high[1:]).all()
 
 
 @settings(max_examples=40)
