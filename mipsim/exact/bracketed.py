@@ -26,7 +26,6 @@ from mipsim.forms.score import line_at, terms_at
 # More frequencies only where the bracket is too wide with fewer: noise much finer than the atoms it smooths.
 _NODES = (2**14 - 1, 2**16 - 1, 2**18 - 1)
 _ENOUGH = 4e-4  # a little above the width that 2^14 nodes give a density
-_JUMP = 1e-11  # a larger step of the law is an atom: above rounding
 _OUTCOMES = 2**14  # of one row; each is an atom of every further batch
 _CONVOLVED = 2.0**28  # products of one convolution of all distinct coordinates: some seconds
 
@@ -102,12 +101,16 @@ class BracketLaw(AbstractScoreLaw):
         return np.where(alpha <= 0.0, np.inf, found)
 
     def previous(self, threshold: Thresholds) -> np.ndarray:
-        """Just below the threshold where the law jumps there; elsewhere the threshold itself."""
+        """Just below the threshold where the law grows there by any number; elsewhere the threshold itself.
+
+        An atom may be as light as 1e-12 "out" and weigh 1/2 "in". Where there is none, what the law has in so short a step
+        is rounding, and a test that is randomised over it is as good as one that is not.
+        """
         x = np.asarray(threshold, float)
         step = 4.0 * self.bounds.slack + 4.0 * np.spacing(np.where(np.isfinite(x), np.abs(x), 0.0))
         below = np.where(np.isfinite(x), x - step, x)
         jump = self.sf(below, inside=False) - self.sf(x, inside=False)
-        return np.where(jump > _JUMP, below, x)
+        return np.where(jump > 0.0, below, x)
 
     @property
     def error_bound(self) -> float:
