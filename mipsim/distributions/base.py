@@ -156,15 +156,16 @@ def no_easiest_target(data: AbstractDistribution) -> str:
 
 
 Row = Float[Array, " d"]
+Count = int | Float[Array, ""]
 Member = Bool[Array, ""] | Int[Array, ""] | bool
 
 
 @of_float64
 @singledispatch
-def sum_sampler(data: AbstractDistribution) -> Callable[[PRNGKeyArray, int], Array] | None:
+def sum_sampler(data: AbstractDistribution) -> Callable[[PRNGKeyArray, Count], Array] | None:
     """The function `(key, n) -> sum` that draws the sum of n >= 0 records, shape (d,), from its exact law.
 
-    None where there is none. A law registers its own beside its class.
+    The number n may itself be drawn, a whole number that JAX traces. None where there is none. A law registers its own beside its class.
 
     Examples:
         >>> import jax, mipsim as mi

@@ -10,6 +10,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from mipsim._validation import finite_vector
 from mipsim.distributions.base import (
     AbstractProduct,
+    Count,
     Row,
     Vector,
     check_each,
@@ -74,11 +75,10 @@ class Bernoulli(AbstractProduct):
         return (self.p > 0.5).astype(np.float64)
 
 
-def _draw_sum(data: Bernoulli, key: PRNGKeyArray, n: int) -> Row:
+def _draw_sum(data: Bernoulli, key: PRNGKeyArray, n: Count) -> Row:
     """Draw the column sums, independent Binomial(n, p_j), shape (d,)."""
-    if n == 0:
-        return jnp.zeros(data.p.shape)
-    return jax.random.binomial(key, float(n), jnp.asarray(data.p))
+    drawn = jax.random.binomial(key, jnp.maximum(n, 1.0), jnp.asarray(data.p))
+    return jnp.where(n == 0, 0.0, drawn)
 
 
 def _log_sum_ratio(data: Bernoulli, total: Row, n: int, target: Row, noise_variance: Row) -> Row:

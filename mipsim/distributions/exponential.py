@@ -11,6 +11,7 @@ from mipsim._samplers import exponentials
 from mipsim._validation import finite_vector
 from mipsim.distributions.base import (
     AbstractProduct,
+    Count,
     Row,
     Vector,
     characteristic,
@@ -71,11 +72,10 @@ def _characteristic(data: Exponential, u: np.ndarray) -> np.ndarray:
     return np.exp(-1j * s) / (1 - 1j * s)
 
 
-def _draw_sum(data: Exponential, key: PRNGKeyArray, n: int) -> Row:
+def _draw_sum(data: Exponential, key: PRNGKeyArray, n: Count) -> Row:
     """Draw the column sums, b Gamma(n), shape (d,)."""
-    if n == 0:
-        return jnp.zeros(data.scale.shape)
-    return jax.random.gamma(key, float(n), data.scale.shape) * data.scale
+    drawn = jax.random.gamma(key, jnp.maximum(n, 1.0), data.scale.shape) * data.scale
+    return jnp.where(n == 0, 0.0, drawn)
 
 
 def _log_sum_ratio(data: Exponential, total: Row, n: int, target: Row, noise_variance: Row) -> Row:

@@ -11,6 +11,7 @@ from mipsim._samplers import normals
 from mipsim._validation import real_array
 from mipsim.distributions.base import (
     AbstractUnbounded,
+    Count,
     Row,
     Vector,
     characteristic,
@@ -93,7 +94,7 @@ def _square_root(cov: np.ndarray) -> np.ndarray:
     return vectors * np.sqrt(np.clip(values, 0.0, None))
 
 
-def _draw_sum(data: Gaussian, key: PRNGKeyArray, n: int) -> Row:
+def _draw_sum(data: Gaussian, key: PRNGKeyArray, n: Count) -> Row:
     """Draw N(n mean, n cov), shape (d,)."""
     normal = jax.random.normal(key, data.location.shape)
     step = normal * data.factor if data.cov.ndim == 1 else normal @ data.factor.T

@@ -12,6 +12,7 @@ from mipsim._samplers import laplaces
 from mipsim.distributions.base import (
     AbstractProduct,
     AbstractUnbounded,
+    Count,
     Vector,
     characteristic,
     coordinates,
@@ -51,12 +52,10 @@ class Laplace(AbstractUnbounded, AbstractProduct):
         return laplaces(key, (n, self.location.shape[0])) * self.scale + self.location
 
 
-def _draw_sum(data: Laplace, key: PRNGKeyArray, n: int) -> Float[Array, " d"]:
+def _draw_sum(data: Laplace, key: PRNGKeyArray, n: Count) -> Float[Array, " d"]:
     """Draw n mean + b (G - G') with G, G' independent Gamma(n), shape (d,): a Laplace is E - E'."""
-    if n == 0:
-        return jnp.zeros(data.location.shape)
-    plus, minus = jax.random.gamma(key, float(n), (2, data.location.shape[0]))
-    return (plus - minus) * data.scale + n * data.location
+    plus, minus = jax.random.gamma(key, jnp.maximum(n, 1.0), (2, data.location.shape[0]))
+    return jnp.where(n == 0, 0.0, (plus - minus) * data.scale + n * data.location)
 
 
 characteristic.register(Laplace, lambda data: lambda u: 1 / (1 + (data.scale * u) ** 2))

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import number, sample_size
-from mipsim.distributions.base import AbstractDistribution, Member, Row
+from mipsim.distributions.base import AbstractDistribution, Member, Row, sum_sampler
 from mipsim.mechanisms.base import AbstractMechanism, OutputLaw, output_law
 from mipsim.mechanisms.function import as_mechanism
 from mipsim.mechanisms.mean import EmpiricalMean
@@ -105,3 +105,25 @@ def _(mechanism: Subsampled) -> OutputLaw | None:
         return draw(key_base, data, kept, target, among)
 
     return sampled
+
+
+@output_law.register
+def _(mechanism: PoissonSubsampled) -> OutputLaw | None:
+    if not isinstance(mechanism.base, EmpiricalMean):
+        return None  # a clipped step needs its rows
+    rate = mechanism.rate
+
+    def kept_by_coins(
+        key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Row, member: Member
+    ) -> Array:
+        draw_sum = sum_sampler(data)
+        assert draw_sum is not None  # a game with an exact law has data whose sums have one
+        key_count, key_coin, key_rest, key_row = jax.random.split(key, 4)
+        # How many of the other n - 1 rows are kept, and whether the target or the row in its place is: the rows that are
+        # kept are as any others.
+        kept = jnp.asarray(n - 1.0) if rate == 1.0 else jax.random.binomial(key_count, n - 1.0, rate)
+        row = jnp.where(member, target, data.sample(key_row, 1)[0])
+        own = jax.random.uniform(key_coin) < rate
+        return (draw_sum(key_rest, kept) + jnp.where(own, row, 0.0)) / (rate * n)
+
+    return kept_by_coins

@@ -99,6 +99,16 @@ GAMES_OF: dict[str, tuple[mi.AbstractGame, mi.AbstractAttack, str]] = {
         "poisson normal",
     ),
     "Gaussian, full": (mi.FixedTarget(mi.LaplaceNoise(MEAN, 0.1), FULL, n=N, target=TARGET), SHIFT, "law"),
+    "Bernoulli, a Poisson sample": (
+        mi.FixedTarget(mi.GaussianNoise(mi.PoissonSubsampled(MEAN, 0.1), 0.1), DATA, n=N, target=TARGET),
+        mi.CovarianceScore(DATA, N),
+        "law",
+    ),
+    "random target, Laplace, a Poisson sample": (
+        mi.RandomTarget(mi.PoissonSubsampled(MEAN, 0.4), mi.Laplace(P, 1.0), n=N),
+        SHIFT,
+        "law",
+    ),
     "discrete": (mi.FixedTarget(NOISY_HALF, VALUES, n=N, target=TARGET), SHIFT, "columns"),
     "uniform": (mi.FixedTarget(NOISY_HALF, mi.Uniform(-1.0, P), n=N, target=TARGET), SHIFT, "columns"),
     "Student": (mi.FixedTarget(MEAN, mi.StudentT(4.0, P), n=N, target=2 * TARGET), SHIFT, "columns"),
