@@ -17,10 +17,11 @@ def by_integral(trials: int, p: float, count: int) -> mp.mpf:
         mean, end = a / (a + b), 1 - mp.mpf(p)
         spread = mp.sqrt(mean * (1 - mean) / (a + b))
         cuts = [mean + spread * k for k in range(-14, 15)]
-        return mp.quad(
+        found = mp.quad(
             lambda x: mp.exp(scale + (a - 1) * mp.log(x) + (b - 1) * mp.log(1 - x)),
             [*(x for x in cuts if x < end), end],
         )
+        return mp.mpf(found)
 
 
 @pytest.mark.parametrize("trials", [10**4, 10**7, 10**9, 10**12, 10**16])
