@@ -7,7 +7,8 @@ from scipy.special import ndtr
 
 from mipsim._validation import finite_vector, whole
 from mipsim.tradeoff.base import AbstractTradeOff, rates
-from mipsim.tradeoff.inverse import InverseTradeOff, inverse
+from mipsim.tradeoff.inverse import InverseMixtureTradeOff, InverseTradeOff, inverse
+from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
 from mipsim.tradeoff.points import Vector, convex_points
 
@@ -109,6 +110,13 @@ def sample(curve: AbstractTradeOff, points: int = 4096) -> SampledTradeOff:
         2.71828
     """
     count = whole("points", points, 16)
+    if isinstance(curve, MixtureTradeOff):
+        # Points of f are points of the mixture: no search for its inverse is needed.
+        within, rho = sample(curve.inner, count), curve.rho
+        mixed = rho * within.corners + (1.0 - rho) * within.complement, rho * within.tpr + (1.0 - rho) * within.alpha
+        return SampledTradeOff.from_points(within.alpha, within.complement, *mixed)
+    if isinstance(curve, InverseMixtureTradeOff):
+        return turned_over(sample(curve.mixture, count))
     turned = curve.inverse()
     numerical = isinstance(turned, InverseTradeOff)
     z = np.linspace(_Z_LEAST, _Z_MOST if numerical else 0.0, count if numerical else count // 2)
