@@ -15,7 +15,7 @@ import pytest
 
 import mipsim as mi
 from sims.__main__ import main
-from sims.hosts import connect, gathered
+from sims.hosts import Group, connect
 from sims.runner import run, run_on_hosts, shard_path, store_path
 from tests.sims.tiny_study import TINY
 
@@ -153,7 +153,7 @@ def test_a_failure_in_a_step_is_raised():
         raise OSError(28, "disk full")
 
     with pytest.raises(OSError, match="disk full"):
-        gathered(broken, 1)
+        Group().gathered(broken, 1)
 
 
 def test_a_stored_result_of_another_run_is_refused(tmp_path):
@@ -191,4 +191,4 @@ def test_bad_arguments(arguments, said, capsys, monkeypatch):
 
 def test_a_coordinator_that_does_not_answer():
     with pytest.raises(ConnectionError, match="does not answer"):
-        connect(f"127.0.0.1:{free_port()}", 1, 2, patience=0.2)
+        connect(f"127.0.0.1:{free_port()}", 1, 2, timeout=0.2)
