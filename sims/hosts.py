@@ -411,7 +411,7 @@ def _join(group: Group, coordinator: str, run: str) -> None:
         time.sleep(0.1)
     if "welcome" not in answer:
         connection.close()
-        raise ValueError(str(answer.get("refused", f"process 0 says {answer}")))
+        raise ValueError(str(answer["refused"]))
     group._peers[0] = _Peer(connection, 0)
 
 
@@ -422,7 +422,10 @@ def _ask(address: tuple[str, int], hello: dict[str, Any], end: float) -> tuple[s
         if connection.getsockname() == connection.getpeername():
             raise ConnectionError("nobody listens there")  # TCP lets a socket find itself
         connection.sendall(json.dumps(hello).encode() + b"\n")
-        return connection, _line(connection, end)
+        answer = _line(connection, end)
+        if not answer.keys() & {"welcome", "refused"}:
+            raise ValueError(repr(answer))
+        return connection, answer
     except BaseException:
         connection.close()
         raise
