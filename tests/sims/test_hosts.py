@@ -236,14 +236,14 @@ def test_a_port_in_use(capsys):
 @contextmanager
 def foreign(answer):
     """A server that says something else to all who call, or nothing, or closes at once; its HOST:PORT."""
-    calls = []
+    calls, over = [], threading.Event()
 
     def serve():
-        while True:
+        while not over.is_set():
             try:
                 connection, _ = listener.accept()
-            except OSError:
-                return
+            except TimeoutError:
+                continue
             calls.append(connection)
             if answer is None:
                 connection.close()
@@ -251,12 +251,13 @@ def foreign(answer):
                 connection.sendall(answer)
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(0.05)
         thread = threading.Thread(target=serve)
         thread.start()
         try:
             yield f"127.0.0.1:{listener.getsockname()[1]}"
         finally:
-            listener.shutdown(socket.SHUT_RDWR)
+            over.set()
             thread.join()
             for connection in calls:
                 connection.close()
