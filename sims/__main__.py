@@ -154,7 +154,7 @@ def _list(_: argparse.Namespace) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     from mipsim import __version__
-    from sims.hosts import connect
+    from sims.meeting import connect
     from sims.runner import run, run_on_hosts, shard_path, store_path
     from sims.studies import STUDIES
 

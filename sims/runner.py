@@ -116,7 +116,7 @@ def run_on_hosts(
     devices: int | None = None,
     group: Group | None = None,
 ) -> mi.Histogram:
-    """Play a study with all processes that `sims.hosts.connect` has joined: `run`, bit for bit.
+    """Play a study with all processes that `sims.meeting.connect` has joined: `run`, bit for bit.
 
     Each process plays one shard of the games, and keeps its counts in a file of its own in its own `directory` (hosts
     need not share a disk). At the end the counts are summed over all, process 0 stores the sum where `run` would, and
