@@ -21,10 +21,14 @@ import numpy as np
 TIMEOUT = 60
 """Seconds without a word from another process after which it is missing, if the user names no others."""
 
+BEAT = 0.25
+"""Seconds from one word that a process lives to the next: few enough for the shortest timeout, 1 second."""
+
+AGAIN = "start all of them again to go on"
+
 _POLL = 0.05
 _FAREWELL = 1.0
 _STEP = "mipsim-step"
-AGAIN = "start all of them again to go on"
 
 
 class Peer:
@@ -34,10 +38,12 @@ class Peer:
         connection.setblocking(False)
         self.connection, self.index = connection, index
         self.inbox, self.outbox = bytearray(), bytearray()
+        self.unread: list[dict[str, Any]] = []
         self.gone = False
         self.heard = time.monotonic()
 
     def push(self, **message: Any) -> None:
+        """Say something, now or as soon as it can be sent."""
         self.outbox += json.dumps(message).encode() + b"\n"
         self.pump()
 
@@ -63,7 +69,9 @@ class Peer:
         except OSError:
             self.gone = True
         *lines, self.inbox = self.inbox.split(b"\n")
-        return [json.loads(line) for line in lines]
+        messages = self.unread + [json.loads(line) for line in lines]
+        self.unread = []
+        return messages
 
 
 @dataclass
@@ -97,7 +105,7 @@ class Group:
     def gathered(self, step: Callable[[], np.ndarray], size: int) -> np.ndarray:
         """Do a step in every process and gather what the steps return: int64, shape (count, size).
 
-        Some take hours more than others: while the step runs in a thread, each process says about once a second that it
+        Some take hours more than others: while the step runs in a thread, each process says again and again that it
         lives, so that a failure in one, its end or its silence stops all.
 
         Raises:
@@ -150,8 +158,9 @@ class Group:
         """Another process sends its row to process 0 and waits for those of all."""
         sent = False
         for messages in self._words():
-            for _, message in messages:
+            for position, (_, message) in enumerate(messages, 1):
                 if "rows" in message:
+                    self.peers[0].unread = [later for _, later in messages[position:]]
                     return message["rows"]
                 if "ended" in message:
                     raise (ConnectionError if message["lost"] else ValueError)(message["ended"])
@@ -181,13 +190,9 @@ class Group:
                     if now - max(begun, peer.heard) > self.timeout:
                         silence = f"has said nothing for {self.timeout:g} seconds"
                         raise ConnectionError(f"process {peer.index} {silence}; end it, and {AGAIN}")
-                if now - said > self.beat():
+                if now - said > BEAT:
                     said = now
                     self.tell()
-
-    def beat(self) -> float:
-        """How many seconds apart each process says that it lives."""
-        return min(1.0, self.timeout / 4)
 
     def tell(self, **message: Any) -> None:
         """Say something to all others, or only that this process lives."""

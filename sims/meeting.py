@@ -10,7 +10,7 @@ from typing import Any
 
 import jax
 
-from sims.hosts import AGAIN, TIMEOUT, Group, Peer
+from sims.hosts import AGAIN, BEAT, TIMEOUT, Group, Peer
 
 _MAGIC = "mipsim-hosts-1"
 _LONGEST_LINE = 4096
@@ -155,7 +155,7 @@ def _await_all(group: Group, changed: threading.Condition) -> None:
                 said = f"process {which} has not joined within {group.timeout:g} seconds; {AGAIN}"
                 group.tell(ended=said, lost=True)
                 raise ConnectionError(said)
-            changed.wait(min(left, group.beat()))
+            changed.wait(min(left, BEAT))
             group.tell()
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from sims.__main__ import main
+from sims.hosts import Group, Peer
 from sims.meeting import connect
 from tests.sims.ports import free_port
 
@@ -218,6 +219,16 @@ def test_a_step_that_fails_in_one_ends_all(threads, who):
             else f"process {who} failed, as it says itself; this one stops too"
         )
         assert str(raised.value) == said
+
+
+def test_what_is_said_after_the_rows_is_not_lost():
+    here, there = socket.socketpair()
+    with there, Group(1, 2, PATIENCE, {0: Peer(here, 0)}) as group:
+        there.sendall(b'{"rows": [[3], [4]]}\n{"ended": "all over", "lost": true}\n')
+        there.shutdown(socket.SHUT_WR)
+        assert group.gathered(lambda: np.array([4]), 1).tolist() == [[3], [4]]
+        with pytest.raises(ConnectionError, match="^all over$"):
+            group.gathered(lambda: np.array([5]), 1)
 
 
 def test_rows_larger_than_any_buffer(threads):
