@@ -227,7 +227,7 @@ def test_what_is_said_after_the_rows_is_not_lost():
         there.sendall(b'{"rows": [[3], [4]]}\n{"ended": "all over", "lost": true}\n')
         there.shutdown(socket.SHUT_WR)
         assert group.gathered(lambda: np.array([4]), 1).tolist() == [[3], [4]]
-        with pytest.raises(ConnectionError, match="^all over$"):
+        with pytest.raises(ConnectionError, match=r"^all over$"):
             group.gathered(lambda: np.array([5]), 1)
 
 
