@@ -80,6 +80,13 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="let JAX find all three (Slurm, Open MPI, JAX_* variables ...)",
     )
+    hosts.add_argument(
+        "--hosts-timeout",
+        type=_at_least("--hosts-timeout", 1),
+        default=60,
+        metavar="SECONDS",
+        help="how long to wait for a process that has not come or is silent (default: 60)",
+    )
     merged = commands.add_parser("merge", help="add the shards of a run")
     merged.add_argument("files", nargs="+", metavar="FILE", help="what `run --shard i/k` wrote, for every i")
     merged.add_argument("--out", required=True, metavar="FILE", help="where to store the sum")
@@ -121,7 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, OSError, MissingPackageError) as error:
         say(f"error: {getattr(error, 'strerror', None) or error}")
         status = EXIT_FULL if is_full(error) else EXIT_BAD
-        return _leave(status) if isinstance(error, ConnectionError) else status
+        return _leave(status)
 
 
 def _interrupted(options: argparse.Namespace) -> str:
@@ -130,7 +137,7 @@ def _interrupted(options: argparse.Namespace) -> str:
 
 
 def _leave(status: int) -> int:
-    """Leave at once if other processes are joined to this one, else return the status."""
+    """Leave at once if a step of several processes still runs, else return the status."""
     if hosts := sys.modules.get("sims.hosts"):
         hosts.leave(status)
     return status
@@ -146,7 +153,8 @@ def _list(_: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from sims.hosts import connect, is_first
+    from mipsim import __version__
+    from sims.meeting import connect
     from sims.runner import run, run_on_hosts, shard_path, store_path
     from sims.studies import STUDIES
 
@@ -168,10 +176,12 @@ def _run(options: argparse.Namespace) -> int:
         )
     settings = {"progress": True, "chunk": options.chunk, "devices": options.devices}
     if _is_joined(options):
-        connect(options.coordinator, options.process_id, options.processes)
-        with ending_on_signals(_interrupted(options)):  # JAX has set a handler of its own
-            histogram = run_on_hosts(study, games, seed, options.out, **settings)
-        if not is_first():
+        played = f"{games:,} games of {study.name} with seed {seed} by mipsim {__version__}"
+        with connect(
+            options.coordinator, options.process_id, options.processes, played, options.hosts_timeout
+        ) as group:
+            histogram = run_on_hosts(study, games, seed, options.out, **settings, group=group)
+        if group.index > 0:
             return 0
     elif options.executor is not None:
         histogram = _run_on_executor(study, games, seed, options, settings)

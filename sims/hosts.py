@@ -1,177 +1,241 @@
-"""Several processes, on one host or many, by JAX's distributed runtime: how they meet and exchange whole numbers."""
+"""Several processes of one run, which exchange whole numbers through process 0 and notice when another one fails.
 
+A few kilobytes are exchanged, so that plain TCP is enough. JAX's distributed runtime is not used: when a process dies or its
+port is in use, it ends all others by an abort.
+"""
+
+import json
 import os
+import selectors
 import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Self
 
-import jax
 import numpy as np
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from mipsim._precision import exact_scope
-from mipsim.engine.devices import Device
+TIMEOUT = 60
+"""Seconds without a word from another process after which it is missing, if the user names no others."""
 
-_RUNNING, _DONE, _FAILED = 0, 1, 2
-_LONGEST_WAIT = 1.0
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+BEAT = 0.25
+"""Seconds from one word that a process lives to the next: few enough for the shortest timeout, 1 second."""
+
+AGAIN = "start all of them again to go on"
+
+_POLL = 0.05
+_FAREWELL = 1.0
+_STEP = "mipsim-step"
 
 
-def connect(
-    coordinator: str | None, process_id: int | None, processes: int | None, patience: float = 300.0
-) -> None:
-    """Join the processes of a run: `jax.distributed.initialize`, before any other use of JAX.
+class Peer:
+    """One connection: messages are lines of JSON. Neither reading nor writing ever waits."""
 
-    What is None is found by JAX itself where it can (JAX_COORDINATOR_ADDRESS, Slurm, Open MPI, Cloud TPU).
+    def __init__(self, connection: socket.socket, index: int) -> None:
+        connection.setblocking(False)
+        self.connection, self.index = connection, index
+        self.inbox, self.outbox = bytearray(), bytearray()
+        self.unread: list[dict[str, Any]] = []
+        self.gone = False
+        self.heard = time.monotonic()
+
+    def push(self, **message: Any) -> None:
+        """Say something, now or as soon as it can be sent."""
+        self.outbox += json.dumps(message).encode() + b"\n"
+        self.pump()
+
+    def pump(self) -> None:
+        """Send what can be sent."""
+        try:
+            while self.outbox:
+                del self.outbox[: self.connection.send(self.outbox)]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.outbox.clear()  # what it said last can still be read
+
+    def pull(self) -> list[dict[str, Any]]:
+        """The messages that are there; `gone` becomes true behind the last one."""
+        try:
+            while data := self.connection.recv(1 << 20):
+                self.heard = time.monotonic()
+                self.inbox += data
+            self.gone = True
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.gone = True
+        *lines, self.inbox = self.inbox.split(b"\n")
+        messages = self.unread + [json.loads(line) for line in lines]
+        self.unread = []
+        return messages
+
+
+@dataclass
+class Group:
+    """The processes of a run, as one of them sees them; `sims.meeting.connect` makes one of several.
 
     Args:
-        coordinator: HOST:PORT, served by process 0; a loopback address is served to this machine only.
-        process_id: which process this is, 0, ..., processes - 1.
-        processes: how many there are.
-        patience: seconds to wait for process 0.
-
-    Raises:
-        ValueError: if an argument is missing or wrong, or the processes do not meet.
-        ConnectionError: if process 0 does not answer.
-    """
-    if coordinator is not None and not coordinator.rpartition(":")[2].isdecimal():
-        raise ValueError(f"coordinator is {coordinator!r}; it must be HOST:PORT")
-    if processes is not None and process_id is not None and process_id >= processes:
-        raise ValueError(
-            f"process-id is {process_id}; with {processes} processes it must be below {processes}"
-        )
-    if coordinator is not None and process_id:
-        _await(coordinator, patience)
-    local = coordinator is not None and coordinator.rpartition(":")[0] in _LOOPBACK
-    try:
-        jax.distributed.initialize(
-            coordinator, processes, process_id, coordinator_bind_address=coordinator if local else None
-        )
-    except (ValueError, RuntimeError) as error:
-        raise ValueError(
-            f"the processes cannot be joined: {str(error).splitlines()[0].rstrip('.')}; give --coordinator HOST:PORT, "
-            "--process-id and --processes, or start them where JAX finds these itself"
-        ) from error
-
-
-def _await(coordinator: str, patience: float) -> None:
-    """Wait until process 0 listens: JAX itself would abort the process, with a stack, if it never does."""
-    host, _, port = coordinator.rpartition(":")
-    end = time.monotonic() + patience
-    while True:
-        try:
-            socket.create_connection((host.strip("[]"), int(port)), timeout=5.0).close()
-            return
-        except (OSError, OverflowError) as error:
-            if time.monotonic() >= end:
-                raise ConnectionError(f"coordinator {coordinator} does not answer: {error}") from error
-        time.sleep(0.1)
-
-
-def is_first() -> bool:
-    """Whether this is process 0, which stores and prints the result.
+        index: which process this is, 0, ..., count - 1; process 0 stores and prints the result.
+        count: how many there are.
+        timeout: seconds without a word after which another process is missing.
+        peers: those that are connected to this one, by index: all others to process 0, and it to each of them.
+        door: where process 0 listens.
 
     Examples:
-        >>> is_first()
-        True
-    """
-    return jax.process_index() == 0
-
-
-def gathered(step: Callable[[], np.ndarray], size: int) -> np.ndarray:
-    """Do a step in every process and gather what the steps return: int64, shape (processes, size).
-
-    Some take hours more than others: while the step runs in a thread, all exchange a word on how they fare about once a
-    second, so that a failure in one, or its end, stops all at once.
-
-    Raises:
-        ValueError: if the step fails in another process.
-        ConnectionError: if another process is gone.
-        Exception: whatever the step raises here.
-
-    Examples:
-        >>> gathered(lambda: np.array([7]), 1)
+        >>> Group().gathered(lambda: np.array([7]), 1)
         array([[7]])
     """
-    outcome: list[np.ndarray | BaseException] = []
 
-    def run() -> None:
+    index: int = 0
+    count: int = 1
+    timeout: float = TIMEOUT
+    peers: dict[int, Peer] = field(default_factory=dict, repr=False)
+    door: socket.socket | None = field(default=None, repr=False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def gathered(self, step: Callable[[], np.ndarray], size: int) -> np.ndarray:
+        """Do a step in every process and gather what the steps return: int64, shape (count, size).
+
+        Some take hours more than others: while the step runs in a thread, each process says again and again that it
+        lives, so that a failure in one, its end or its silence stops all.
+
+        Raises:
+            ValueError: if the step fails in another process, or that one plays another run.
+            ConnectionError: if another process is gone or silent.
+            Exception: whatever the step raises here.
+        """
+        outcome: list[np.ndarray | BaseException] = []
+
+        def run() -> None:
+            try:
+                outcome.append(np.asarray(step(), dtype=np.int64))
+            except BaseException as error:  # raised in the main thread
+                outcome.append(error)
+
+        # A daemon: an interrupt leaves the process at once, and what the thread had finished is on disk.
+        thread = threading.Thread(target=run, name=_STEP, daemon=True)
+        thread.start()
+        if self.count == 1:
+            while thread.is_alive():  # one long join would not let signals through
+                thread.join(_POLL)
+            return _row(outcome, size)[None]
+        rows = (self._collect if self.index == 0 else self._report)(outcome, size)
+        return np.array(rows, dtype=np.int64).reshape(self.count, size)
+
+    def _collect(self, outcome: list[np.ndarray | BaseException], size: int) -> list[list[int]]:
+        """Process 0 waits for the rows of all and sends them to all; or it says to all why there is an end."""
+        rows: dict[int, list[int]] = {}
         try:
-            outcome.append(np.asarray(step(), dtype=np.int64))
-        except BaseException as error:  # raised in the main thread
-            outcome.append(error)
-
-    # A daemon: an interrupt leaves the process at once, and what the thread had finished is on disk.
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    wait = 0.01
-    while True:
-        thread.join(wait)
-        wait = min(2 * wait, _LONGEST_WAIT)
-        result = outcome[0] if outcome else None
-        word = np.zeros(1 + size, dtype=np.int64)
-        if isinstance(result, np.ndarray):
-            word[0], word[1:] = _DONE, result
-        elif result is not None:
-            word[0] = _FAILED
-        words = _gather(word)
-        if isinstance(result, BaseException):
-            raise result
-        if (words[:, 0] == _FAILED).any():
-            failed = np.flatnonzero(words[:, 0] == _FAILED).tolist()
-            raise ValueError(
-                f"process {', '.join(map(str, failed))} failed, as it says itself; this one stops too"
-            )
-        if (words[:, 0] == _DONE).all():
-            return words[:, 1:]
-
-
-@cache
-def _meeting() -> tuple[NamedSharding, Device, Callable[[jax.Array], jax.Array]]:
-    """One CPU device a process, and a function that gives all of them the rows of all.
-
-    A few kilobytes need no accelerator, and hosts may have different numbers of those.
-    """
-    firsts = {device.process_index: device for device in reversed(jax.devices("cpu"))}
-    mesh = Mesh(np.array([firsts[i] for i in range(jax.process_count())]), ("process",))
-    rows = NamedSharding(mesh, PartitionSpec("process"))
-    everywhere = NamedSharding(mesh, PartitionSpec())
-    return rows, firsts[jax.process_index()], jax.jit(lambda x: x, out_shardings=everywhere)
-
-
-def _gather(row: np.ndarray) -> np.ndarray:
-    """The rows (int64) of all processes."""
-    if jax.process_count() == 1:
-        return row[None]
-    rows, device, share = _meeting()
-    found: list[np.ndarray | BaseException] = []
-
-    def exchange() -> None:
-        try:
-            with exact_scope():
-                shape = (jax.process_count(), *row.shape)
-                local = jax.device_put(row[None], device)
-                out = share(jax.make_array_from_single_device_arrays(shape, rows, [local]))
-                found.append(np.asarray(out.addressable_data(0)))
+            for messages in self._words():
+                for index, message in messages:
+                    if "failed" in message:
+                        raise ValueError(f"process {index} failed, as it says itself; this one stops too")
+                    if "row" in message:
+                        rows[index] = message["row"]
+                if outcome:
+                    rows[0] = _row(outcome, size).tolist()
+                if len(rows) == self.count:
+                    break
         except BaseException as error:
-            found.append(error)
+            own = bool(outcome) and error is outcome[0]
+            said = "process 0 failed, as it says itself; this one stops too" if own else str(error)
+            self.tell(ended=said, lost=isinstance(error, ConnectionError) and not own)
+            raise
+        everything = [rows[index] for index in range(self.count)]
+        self.tell(rows=everything)
+        return everything
 
-    # In a thread, since signals do not reach Python while a collective waits in the main one.
-    thread = threading.Thread(target=exchange, daemon=True)
-    thread.start()
-    while thread.is_alive():
-        thread.join(0.05)
-    if isinstance(found[0], BaseException):
-        raise ConnectionError("another process is gone; start all of them again to go on") from found[0]
-    return found[0]
+    def _report(self, outcome: list[np.ndarray | BaseException], size: int) -> list[list[int]]:
+        """Another process sends its row to process 0 and waits for those of all."""
+        sent = False
+        for messages in self._words():
+            for position, (_, message) in enumerate(messages, 1):
+                if "rows" in message:
+                    self.peers[0].unread = [later for _, later in messages[position:]]
+                    return message["rows"]
+                if "ended" in message:
+                    raise (ConnectionError if message["lost"] else ValueError)(message["ended"])
+            if outcome and not sent:
+                try:
+                    self.tell(row=_row(outcome, size).tolist())
+                except BaseException:
+                    self.tell(failed=True)
+                    raise
+                sent = True
+        raise AssertionError("the words of others go on until there is an error")
+
+    def _words(self) -> Iterator[list[tuple[int, dict[str, Any]]]]:
+        """What the others say, twenty times a second or more, while they are told that this process lives."""
+        begun, said = time.monotonic(), 0.0
+        with selectors.DefaultSelector() as selector:
+            for peer in self.peers.values():
+                selector.register(peer.connection, selectors.EVENT_READ, peer)
+            while True:
+                selector.select(_POLL)
+                yield [(peer.index, message) for peer in self.peers.values() for message in peer.pull()]
+                now = time.monotonic()
+                for peer in self.peers.values():
+                    peer.pump()
+                    if peer.gone:
+                        raise ConnectionError(f"process {peer.index} is gone; {AGAIN}")
+                    if now - max(begun, peer.heard) > self.timeout:
+                        silence = f"has said nothing for {self.timeout:g} seconds"
+                        raise ConnectionError(f"process {peer.index} {silence}; end it, and {AGAIN}")
+                if now - said > BEAT:
+                    said = now
+                    self.tell()
+
+    def tell(self, **message: Any) -> None:
+        """Say something to all others, or only that this process lives."""
+        for peer in self.peers.values():
+            if message or not peer.outbox:
+                peer.push(**message)
+
+    def close(self) -> None:
+        """Part from the others: wait, for a second at most, until they have read what was said.
+
+        A socket that is closed with something unread in it would take back what is still on its way.
+        """
+        end = time.monotonic() + _FAREWELL
+        staying = list(self.peers.values())
+        while staying and time.monotonic() < end:
+            for peer in staying:
+                peer.pump()
+                peer.pull()
+                if not peer.outbox:
+                    with suppress(OSError):
+                        peer.connection.shutdown(socket.SHUT_WR)
+            staying = [peer for peer in staying if not peer.gone]
+            time.sleep(0.005)
+        for peer in self.peers.values():
+            peer.connection.close()
+        self.peers.clear()
+        if self.door is not None:
+            with suppress(OSError):
+                self.door.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits there
+            self.door.close()
+
+
+def _row(outcome: list[np.ndarray | BaseException], size: int) -> np.ndarray:
+    """What a step has returned, or raised."""
+    if isinstance(outcome[0], BaseException):
+        raise outcome[0]
+    return outcome[0].reshape(size)
 
 
 def leave(status: int) -> None:
-    """Exit at once if this process is joined with others: a normal exit waits minutes for those that are gone."""
-    if jax.distributed.is_initialized():
-        sys.stdout.flush()
-        sys.stderr.flush()
+    """Exit at once if a step still runs: Python cannot end beneath it."""
+    if any(thread.name == _STEP for thread in threading.enumerate()):
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+            sys.stderr.flush()
         os._exit(status)

@@ -7,13 +7,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 
 import mipsim as mi
 from mipsim.engine.checkpoint import read_counts
 from mipsim.engine.manifest import IDENTITY, difference
-from sims.hosts import gathered
+from sims.hosts import Group
 from sims.study import Study
 
 _WORDS = 8192
@@ -115,8 +114,9 @@ def run_on_hosts(
     chunk: int | None = None,
     workers: int | None = None,
     devices: int | None = None,
+    group: Group | None = None,
 ) -> mi.Histogram:
-    """Play a study with all processes that `sims.hosts.connect` has joined: `run`, bit for bit.
+    """Play a study with all processes that `sims.meeting.connect` has joined: `run`, bit for bit.
 
     Each process plays one shard of the games, and keeps its counts in a file of its own in its own `directory` (hosts
     need not share a disk). At the end the counts are summed over all, process 0 stores the sum where `run` would, and
@@ -132,29 +132,33 @@ def run_on_hosts(
         chunk: games per call, see `mi.play`.
         workers: threads of each process, see `mi.play`.
         devices: local devices of each process, see `mi.play`.
+        group: the processes; None = this one alone.
 
     Returns:
         The whole result, in every process.
 
     Raises:
         ValueError: as `run`; also if another process fails or plays another run.
-        ConnectionError: if another process is gone.
+        ConnectionError: if another process is gone or silent; the counts of this one are kept in its file.
         OSError: if the folder cannot be written.
     """
     seed = study.seed if seed is None else seed
-    index, count = jax.process_index(), jax.process_count()
-    game, attack = study.build()
+    group = group or Group()
+    index, count = group.index, group.count
     final = None if directory is None or index > 0 else store_path(study, seed, directory)
     base: list[mi.Histogram] = []
+    built: list[tuple[Any, Any]] = []
 
     def look() -> np.ndarray:
+        built.append(study.build())  # may take longer than the others wait for a word
         if directory is not None:
             _make(Path(directory))
         if final is not None and final.exists():
             base.append(mi.Histogram.load(final))
         return np.array([sum(h.games for h in base)])
 
-    found = int(gathered(look, 1)[0, 0])
+    found = int(group.gathered(look, 1)[0, 0])
+    game, attack = built[0]
     begin = found if found <= games else 0
     keep = directory is not None and found <= games
     rest = range(begin, games)
@@ -167,7 +171,7 @@ def run_on_hosts(
         return next(map(_as_words, held), np.zeros(_WORDS, np.int64))
 
     # A run keeps its thresholds: those of the first process that has stored any are played by all.
-    edges = next(map(_of_words, filter(np.any, gathered(thresholds, _WORDS))), None)
+    edges = next(map(_of_words, filter(np.any, group.gathered(thresholds, _WORDS))), None)
     empty: list[mi.Histogram] = []
 
     def prepare() -> np.ndarray:
@@ -177,7 +181,7 @@ def run_on_hosts(
         empty.append(fresh)
         return np.array([games, *_identity(fresh)])
 
-    agreed = gathered(prepare, 5)
+    agreed = group.gathered(prepare, 5)
     if others := np.flatnonzero((agreed != agreed[0]).any(axis=1)).tolist():
         raise ValueError(
             f"process {', '.join(map(str, others))} plays another run than process 0: the study, games, seed, versions or the "
@@ -202,7 +206,7 @@ def run_on_hosts(
         counted = [shard, *base] if begin else [shard]
         return np.concatenate([sum(h.out for h in counted), sum(h.inside for h in counted)])
 
-    out, inside = gathered(mine, 2 * fresh.out.size).sum(axis=0).reshape(2, -1)
+    out, inside = group.gathered(mine, 2 * fresh.out.size).sum(axis=0).reshape(2, -1)
     whole = mi.Histogram(
         fresh.edges, out, inside, {**fresh.manifest, "games": games, "runs": [[seed, 0, games]]}
     )
@@ -212,7 +216,7 @@ def run_on_hosts(
             whole.save(final)
         return np.zeros(0)
 
-    gathered(store, 0)  # no shard is removed before the whole is stored
+    group.gathered(store, 0)  # no shard is removed before the whole is stored
     if path is not None:
         with suppress(OSError):
             path.unlink()

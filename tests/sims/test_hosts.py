@@ -1,13 +1,10 @@
 """Several processes on the loopback, by JAX's distributed runtime, and several simulated devices."""
 
 import os
-import secrets
 import signal
-import socket
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -15,13 +12,15 @@ import pytest
 
 import mipsim as mi
 from sims.__main__ import main
-from sims.hosts import connect, gathered
+from sims.hosts import Group
 from sims.runner import run, run_on_hosts, shard_path, store_path
+from tests.sims.ports import free_port
 from tests.sims.tiny_study import TINY
 
 ROOT = Path(__file__).parents[2]
 GAMES = 200_003
 PATIENCE = 240
+TWO = ("--process-id", "0", "--processes", "2")
 
 
 def same(a, b):
@@ -59,15 +58,6 @@ def start():
         process.communicate()
 
 
-def free_port():
-    """Below the ports that systems hand out, so that no other program is given it between here and its use."""
-    while True:
-        port = 20_000 + secrets.randbelow(12_000)
-        with socket.socket() as listener, suppress(OSError):
-            listener.bind(("127.0.0.1", port))
-            return port
-
-
 def hosts(folder, count):
     """The arguments of process i of so many, each with a folder of its own as if on a disk of its own."""
     joined = ["--coordinator", f"127.0.0.1:{free_port()}", "--processes", count]
@@ -88,26 +78,39 @@ def test_four_processes_give_the_counts_of_one(tmp_path, start, alone):
 
 
 @pytest.mark.slow
-def test_one_of_two_is_killed_and_all_start_again(tmp_path, start, alone):
+@pytest.mark.parametrize("who", [0, 1])
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (signal.SIGKILL, "is gone; start all of them again to go on"),
+        (signal.SIGSTOP, "has said nothing for 20 seconds; end it, and start all of them again to go on"),
+    ],
+)
+def test_one_of_two_ends_and_all_start_again(tmp_path, start, alone, who, fault, said):
     run(TINY, 1_000, directory=tmp_path / "0")  # process 0 goes on from an earlier, shorter run
     rest = range(1_000, GAMES)
-    whole, halted = hosts(tmp_path, 2)
-    processes = [start(*whole), start("--halt", *halted, "--chunk", 1)]
-    path = shard_path(TINY, TINY.seed, tmp_path / "1", rest, (1, 2))
+    paths = [shard_path(TINY, TINY.seed, tmp_path / str(i), rest, (i, 2)) for i in (0, 1)]
+    halted = [[*arguments, "--chunk", 1, "--hosts-timeout", 20] for arguments in hosts(tmp_path, 2)]
+    processes = [start("--halt", *arguments) for arguments in halted]
     give_up = time.monotonic() + PATIENCE
-    while not (path.exists() and mi.Histogram.load(path).games > 0):
-        assert processes[1].poll() is None, processes[1].communicate()
+    while not all(path.exists() and mi.Histogram.load(path).games > 0 for path in paths):
+        assert all(p.poll() is None for p in processes), [p.communicate() for p in processes]
         assert time.monotonic() < give_up
         time.sleep(0.02)
-    processes[1].kill()
-    _, said = processes[0].communicate(timeout=PATIENCE)
-    assert processes[0].returncode in (
-        2,
-        -signal.SIGABRT,
-    )  # JAX itself may be the first to see it, and aborts
-    assert "another process is gone" in said or "another task died" in said
-    kept = mi.Histogram.load(path)
-    assert 0 < kept.games < len(rest) // 2
+    processes[who].send_signal(fault)
+    told = time.monotonic()
+    assert processes[1 - who].communicate(timeout=PATIENCE)[1] == f"error: process {who} {said}\n"
+    assert time.monotonic() - told < 40
+    assert processes[1 - who].returncode == 2
+    if fault == signal.SIGSTOP:  # it goes on, and finds that the others have ended
+        processes[who].send_signal(signal.SIGCONT)
+        shown = processes[who].communicate(timeout=PATIENCE)[1]
+        assert shown.startswith("error: process ")
+        assert shown.endswith("start all of them again to go on\n")
+        assert shown.count("\n") == 1
+        assert processes[who].returncode == 2
+    kept = [mi.Histogram.load(path).games for path in paths]
+    assert all(0 < games < len(rest) // 2 for games in kept)
     finish([start(*arguments) for arguments in hosts(tmp_path, 2)])
     assert store_path(TINY, TINY.seed, tmp_path / "0").read_bytes() == alone.read_bytes()
     assert [p.name for p in tmp_path.rglob("*.npz")] == ["tiny-4.npz"]
@@ -153,7 +156,7 @@ def test_a_failure_in_a_step_is_raised():
         raise OSError(28, "disk full")
 
     with pytest.raises(OSError, match="disk full"):
-        gathered(broken, 1)
+        Group().gathered(broken, 1)
 
 
 def test_a_stored_result_of_another_run_is_refused(tmp_path):
@@ -171,6 +174,12 @@ def test_a_stored_result_of_another_run_is_refused(tmp_path):
         (["--coordinator", "127.0.0.1:9", "--process-id", "2", "--processes", "2"], "process-id is 2"),
         (["--process-id", "0", "--processes", "2"], "give --coordinator HOST:PORT"),
         (["--distributed", "--shard", "0/2"], "--shard is given with --coordinator"),
+        (["--coordinator", "127.0.0.1:99999", *TWO], "'127.0.0.1:99999'; its port must be in 1, ..., 65535"),
+        (["--coordinator", "127.0.0.1:0", *TWO], "its port must be in 1, ..., 65535"),
+        (["--coordinator", ":1234", *TWO], "coordinator is ':1234'; it must be HOST:PORT"),
+        (["--coordinator", "a..b:1234", *TWO], "coordinator is 'a..b:1234'; it must be HOST:PORT"),
+        (["--coordinator", "127.0.0.1:9"], "cannot be joined without process-id, processes; give"),
+        (["--hosts-timeout", "0"], "'0' is not a whole number >= 1"),
         (["--processes", "0"], "not a whole number >= 1"),
         (["--devices", "99"], "devices is 99; this process has"),
         (["--devices", "0"], "not a whole number >= 1"),
@@ -187,8 +196,3 @@ def test_bad_arguments(arguments, said, capsys, monkeypatch):
     shown = capsys.readouterr().err
     assert said in shown
     assert "Traceback" not in shown
-
-
-def test_a_coordinator_that_does_not_answer():
-    with pytest.raises(ConnectionError, match="does not answer"):
-        connect(f"127.0.0.1:{free_port()}", 1, 2, patience=0.2)
