@@ -85,43 +85,42 @@ def noise_for_advantage(quick: bool) -> Contest:
 
     riskcal stops within 1e-3 of the advantage, its default; mipsim within 1e-12 of the noise, on the safe side.
     """
-    steps = 10 if quick else STEPS
+    del quick
 
     def theirs() -> float:
         from riskcal.calibration.dpsgd import find_noise_multiplier_for_advantage as find
 
-        return float(find(ADVANTAGE, sample_rate=RATE, num_steps=steps))
+        return float(find(ADVANTAGE, sample_rate=RATE, num_steps=STEPS))
 
     def ours() -> float:
-        return find_noise_multiplier_for_advantage(ADVANTAGE, sampling_rate=RATE, steps=steps)
+        return find_noise_multiplier_for_advantage(ADVANTAGE, sampling_rate=RATE, steps=STEPS)
 
     def reached(curve: AbstractTradeOff) -> str:
         return f"advantage {curve.advantage():.6f} of {ADVANTAGE:g}"
 
-    return _calibration(f"noise for an advantage, {steps:,} steps", steps, theirs, ours, reached)
+    return _calibration(f"noise for an advantage, {STEPS:,} steps", theirs, ours, reached)
 
 
 def noise_for_operating_point(quick: bool) -> Contest:
     """The least noise multiplier with which the FNR at the FPR .01 is at least .9; tolerances as for the advantage."""
-    steps = 10 if quick else STEPS
+    del quick
 
     def theirs() -> float:
         from riskcal.calibration.dpsgd import find_noise_multiplier_for_err_rates as find
 
-        return float(find(alpha=FPR, beta=FNR, sample_rate=RATE, num_steps=steps))
+        return float(find(alpha=FPR, beta=FNR, sample_rate=RATE, num_steps=STEPS))
 
     def ours() -> float:
-        return find_noise_multiplier_for_err_rates(FPR, FNR, sampling_rate=RATE, steps=steps)
+        return find_noise_multiplier_for_err_rates(FPR, FNR, sampling_rate=RATE, steps=STEPS)
 
     def reached(curve: AbstractTradeOff) -> str:
         return f"FNR {float(curve.symmetrized().beta(FPR)):.6f} of {FNR:g} at the FPR {FPR:g}"
 
-    return _calibration(f"noise for an operating point, {steps:,} steps", steps, theirs, ours, reached)
+    return _calibration(f"noise for an operating point, {STEPS:,} steps", theirs, ours, reached)
 
 
 def _calibration(
     title: str,
-    steps: int,
     theirs: Callable[[], float],
     ours: Callable[[], float],
     reached: Callable[[AbstractTradeOff], str],
@@ -138,7 +137,7 @@ def _calibration(
 
     def says() -> list[str]:
         return [
-            f"{name}: noise {noise:.6f}, {reached(dpsgd(noise, RATE, steps))}"
+            f"{name}: noise {noise:.6f}, {reached(dpsgd(noise, RATE, STEPS))}"
             for name, noise in found.items()
         ]
 
