@@ -263,7 +263,7 @@ def _convolved(laws: list[tuple[GridLaw, int]], window: Window, step: float, cel
     offset = sum(law.offset * count for law, count in laws)
     window = _room(window, laws)
     low, high = math.floor((window.low - offset) / step), math.ceil((window.high - offset) / step)
-    size = next_fast_len(high - low + 1, real=True)
+    size: int = next_fast_len(high - low + 1, real=True)  # pyright: ignore[reportAssignmentType] (its stub says None)
     if size > max(_LARGEST, _DRIFT * cells):
         more = "more cells or " if cells < _MOST_CELLS else ""
         raise ValueError(
