@@ -95,9 +95,10 @@ def parser() -> argparse.ArgumentParser:
     timing.add_argument(
         "what",
         nargs="?",
-        choices=["speed", "hunt", "scaling"],
+        choices=["speed", "hunt", "scaling", "accounting"],
         default="speed",
-        help="speed (the default), who finds planted defects, or time and memory against n, d, games and devices",
+        help="speed (the default), who finds planted defects, time and memory against n, d, games and devices, or "
+        "composed curves and calibrated noise against dp-accounting and riskcal",
     )
     timing.add_argument("--json", default=None, metavar="FILE", help="also write the timings to this file")
     timing.add_argument(
@@ -247,6 +248,11 @@ def _bench(options: argparse.Namespace) -> int:
         from sims.hunt_bench import run_hunt_bench
 
         run_hunt_bench(options.quick, options.json)
+        return 0
+    if options.what == "accounting":
+        from sims.bench.command import run_accounting
+
+        run_accounting(options.quick, options.json)
         return 0
     from sims.bench import run_bench
 

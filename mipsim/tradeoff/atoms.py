@@ -12,7 +12,7 @@ from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution, merged
-from mipsim.tradeoff.sampled import SampledTradeOff, through_corners
+from mipsim.tradeoff.sampled import SampledTradeOff, mixed, through_corners
 
 _LARGEST_PRODUCT = 1 << 21  # pairs of atoms: 16 MB an array
 _EQUAL = 1e-12  # losses this near, relative to the largest, are one atom
@@ -50,12 +50,8 @@ def _(curve: ApproxDPTradeOff) -> SampledTradeOff | None:
 
 @as_polygon.register
 def _(curve: MixtureTradeOff) -> SampledTradeOff | None:
-    inner, rho = as_polygon(curve.inner), curve.rho
-    if inner is None:
-        return None
-    a, c = np.append(inner.alpha, 1.0), np.append(inner.complement, 0.0)
-    b = rho * np.append(inner.corners, 0.0) + (1.0 - rho) * c
-    return SampledTradeOff.from_points(a, c, b, rho * np.append(inner.tpr, 1.0) + (1.0 - rho) * a)
+    inner = as_polygon(curve.inner)
+    return None if inner is None else mixed(inner, curve.rho)
 
 
 def product(first: Law | None, second: Law | None) -> Law | None:

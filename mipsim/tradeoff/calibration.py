@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 
 from mipsim._validation import number
 from mipsim.tradeoff.base import KNOWN, AbstractTradeOff
@@ -65,6 +66,7 @@ def calibrate(
     number("most", most, least, low_open=True)
     excess, words = _target(advantage, eta, mu, (tpr, fpr), (epsilon, delta))
 
+    @cache  # the root finder asks for the ends of its bracket again
     def at(log_noise: float) -> float:
         curve: object = curve_of_noise(noise := math.exp(log_noise))
         if not isinstance(curve, AbstractTradeOff):

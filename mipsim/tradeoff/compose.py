@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from scipy.fft import next_fast_len
 
 from mipsim._validation import by_our_names, whole
 from mipsim.tradeoff.atoms import as_polygon, exact_power, product
@@ -19,13 +20,17 @@ from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution, split_masses
 from mipsim.tradeoff.sampled import SampledTradeOff, sample
 
 _LOG_TAIL = np.log(1e-18)  # what may lie outside the window of the sum of losses
+_UNSEEN = (
+    1e-25  # rates whose samples are few: even a million of them are far below what the window leaves out
+)
 _EQUAL = 1e-13  # relative rounding of the masses of one sample
 _MASS_OF_AN_END = 1e-9  # lighter losses would stretch the grid for a mass that the bracket counts anyway
 _EPS = float(np.finfo(np.float64).eps)
 _COARSE = np.geomspace(1e-3, 1e3, 7)  # orders that are tried in any case
+_ORDERS = np.geomspace(1e-3, 1e3, 13)  # two a decade
 _LARGEST = 1 << 24  # cells that the sum may take if fewer are asked for: 128 MiB an array
 _MOST_CELLS = 1 << 24
-_DRIFT = 4  # times the cells asked for that the sum may take: it is rounded up to a power of two, and drifts
+_DRIFT = 4  # times the cells asked for that the sum may take: it is rounded up to a length that FFTs are fast at, and drifts
 
 
 @by_our_names
@@ -70,10 +75,8 @@ def compose(
         return GaussianTradeOff(curve.mu * count**0.5) if isinstance(curve, GaussianTradeOff) else curve
     if (exact := _exactly(pairs)) is not None:
         return exact
-    enclosures = [(enclosure(curve, points), count) for curve, count in pairs]
-    window = _window(
-        [(e.lower, count) for e, count in enclosures], np.geomspace(1e-3, 1e3, 121)
-    )  # 20 a decade
+    enclosures = [(enclosure(curve, points, _UNSEEN), count) for curve, count in pairs]
+    window = _narrow_window([(e.lower, count) for e, count in enclosures])
     step = _step([e.upper for e, _ in enclosures], (window.high - window.low) / cells)
     lower = [(e.lower, _grid(e.lower, step, cells), count) for e, count in enclosures]
     upper = [(e.upper, _grid(e.upper, step, cells), count) for e, count in enclosures]
@@ -148,8 +151,10 @@ def _exactly(pairs: list[tuple[AbstractTradeOff, int]]) -> SampledTradeOff | Non
     return total and total.tradeoff()
 
 
-def enclosure(curve: AbstractTradeOff, points: int) -> Enclosure:
+def enclosure(curve: AbstractTradeOff, points: int, rare: float = 0.0) -> Enclosure:
     """Laws below and above a curve: its own where it is a polygon, else from `points` samples and convexity.
+
+    Few samples lie where rates are at most `rare`; see `sample`. The laws enclose the curve there all the same.
 
     Examples:
         >>> from mipsim.tradeoff import LaplaceTradeOff
@@ -159,12 +164,12 @@ def enclosure(curve: AbstractTradeOff, points: int) -> Enclosure:
         True
     """
     if isinstance(curve, BoundedTradeOff):
-        below, above = enclosure(curve.lower, points), enclosure(curve.upper, points)
+        below, above = enclosure(curve.lower, points, rare), enclosure(curve.upper, points, rare)
         return Enclosure(below.lower, above.upper, curve.rounding)
     if (corners := as_polygon(curve)) is not None:
         law = PrivacyLossDistribution.from_polygon(corners)
         return Enclosure(law, law, 0.0)
-    chords = sample(curve, points)
+    chords = sample(curve, points, rare)
     law = PrivacyLossDistribution.from_polygon(chords)
     return Enclosure(PrivacyLossDistribution.below_polygon(chords), law, 0.0)
 
@@ -194,6 +199,13 @@ def _window(laws: Sequence[tuple[_Masses, int]], orders: np.ndarray) -> Window:
     # Room for the cell by which a split may raise a loss, and for both signs.
     low, high = max(least, -float(below.min())), min(most, float(above.min()))
     return Window(min(low, 0.0) - width, max(high, 0.0) + width, best)
+
+
+def _narrow_window(laws: Sequence[tuple[_Masses, int]]) -> Window:
+    """The window by two orders a decade, then by twenty around the best of them: about the least of all orders."""
+    near = 10.0 ** np.linspace(-0.5, 0.5, 21)
+    best = _window(laws, _ORDERS).orders
+    return _window(laws, np.unique(np.outer(best, near).ravel()))
 
 
 def _log_sum(logs: np.ndarray) -> float:
@@ -251,7 +263,7 @@ def _convolved(laws: list[tuple[GridLaw, int]], window: Window, step: float, cel
     offset = sum(law.offset * count for law, count in laws)
     window = _room(window, laws)
     low, high = math.floor((window.low - offset) / step), math.ceil((window.high - offset) / step)
-    size = 1 << (high - low).bit_length()
+    size: int = next_fast_len(high - low + 1, real=True)  # pyright: ignore[reportAssignmentType] (its stub says None)
     if size > max(_LARGEST, _DRIFT * cells):
         more = "more cells or " if cells < _MOST_CELLS else ""
         raise ValueError(

@@ -94,15 +94,17 @@ class SampledTradeOff(AbstractTradeOff):
         return np.asarray(np.where(a <= 0.5, left, right))
 
 
-def sample(curve: AbstractTradeOff, points: int = 4096) -> SampledTradeOff:
+def sample(curve: AbstractTradeOff, points: int = 4096, rare: float = 0.0) -> SampledTradeOff:
     """Chords through `points` samples of a curve, dense in probits from rates of 1e-299 on.
 
     The left half is sampled in the FPR; so is the right half where the inverse is found by bisection, and in the FNR
-    where it has a closed form.
+    where it has a closed form. A mixture is sampled where its inner curve is, whose points give its own directly.
 
     Args:
         curve: any trade-off function.
         points: number of samples, >= 16.
+        rare: where both error-free rates (FPR and TPR, or FNR and TNR) are at most this, one sample in sixteen is
+            spent, in [0, 1/2); 0 spends them evenly. Not used where the inverse is found by bisection.
 
     Examples:
         >>> from mipsim.tradeoff import LaplaceTradeOff
@@ -110,27 +112,50 @@ def sample(curve: AbstractTradeOff, points: int = 4096) -> SampledTradeOff:
         2.71828
     """
     count = whole("points", points, 16)
-    if isinstance(curve, MixtureTradeOff):
-        # Points of f are points of the mixture: no search for its inverse is needed.
-        within, rho = sample(curve.inner, count), curve.rho
-        mixed = rho * within.corners + (1.0 - rho) * within.complement, rho * within.tpr + (1.0 - rho) * within.alpha
-        return SampledTradeOff.from_points(within.alpha, within.complement, *mixed)
     if isinstance(curve, InverseMixtureTradeOff):
-        return turned_over(sample(curve.mixture, count))
+        return turned_over(sample(curve.mixture, count, rare))
     turned = curve.inverse()
+    if isinstance(curve, MixtureTradeOff) and not isinstance(curve.inner.inverse(), InverseTradeOff):
+        return mixed(sample(curve.inner, count, rare), curve.rho)
     numerical = isinstance(turned, InverseTradeOff)
-    z = np.linspace(_Z_LEAST, _Z_MOST if numerical else 0.0, count if numerical else count // 2)
+    z = np.linspace(_Z_LEAST, _Z_MOST, count) if numerical else _probits(curve, count // 2, rare)
     alpha = np.unique(np.concatenate([[0.0], ndtr(z), [1.0] if numerical else []]))
     if isinstance(curve, (PiecewiseLinearTradeOff, SampledTradeOff)):  # corners, which samples would cut off
         alpha = np.unique(np.concatenate([alpha, curve.alpha[curve.alpha <= alpha[-1]]]))
     points_left = alpha, 1.0 - alpha, curve.beta(alpha), curve.tpr_at(alpha)
     if numerical:
         return SampledTradeOff.from_points(*points_left)
-    beta = np.unique(np.concatenate([[0.0], ndtr(z[z <= 0]), [float(curve.beta(0.5))]]))[::-1]
+    z = z if turned is curve else _probits(turned, count // 2, rare)
+    beta = np.unique(np.concatenate([[0.0], ndtr(z), [float(curve.beta(0.5))]]))[::-1]
     beta = beta[beta <= float(curve.beta(0.5))]
     points_right = turned.beta(beta), turned.tpr_at(beta), beta, 1.0 - beta
     both = [np.concatenate(pair) for pair in zip(points_left, points_right, strict=True)]
     return SampledTradeOff.from_points(*both)
+
+
+def _probits(curve: AbstractTradeOff, count: int, rare: float) -> np.ndarray:
+    """Probits of the FPRs from 6e-300 to 1/2, one in sixteen of them where the TPR is at most `rare`."""
+    coarse = np.linspace(_Z_LEAST, 0.0, 371)
+    unseen = int((curve.tpr_at(ndtr(coarse)) <= rare).sum())
+    if unseen < 2 or unseen == coarse.size:
+        return np.linspace(_Z_LEAST, 0.0, count)
+    start, few = coarse[unseen - 1], count // 16
+    return np.concatenate(
+        [np.linspace(_Z_LEAST, start, few, endpoint=False), np.linspace(start, 0.0, count - few)]
+    )
+
+
+def mixed(inner: SampledTradeOff, rho: float) -> SampledTradeOff:
+    """The points of rho f + (1 - rho) Id at the FPRs of the points of f, and (1, 0).
+
+    Examples:
+        >>> mixed(SampledTradeOff([0, 0.25, 0.5], [1, 0.25, 0]), 0.5).corners.tolist()
+        [1.0, 0.5, 0.25, 0.0]
+    """
+    beta = rho * inner.corners + (1.0 - rho) * inner.complement
+    tpr = rho * inner.tpr + (1.0 - rho) * inner.alpha
+    rows = zip((inner.alpha, inner.complement, beta, tpr), (1.0, 0.0, 0.0, 1.0), strict=True)
+    return SampledTradeOff.from_points(*(np.append(row, end) for row, end in rows))
 
 
 def turned_over(curve: SampledTradeOff) -> SampledTradeOff:

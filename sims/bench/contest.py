@@ -39,11 +39,13 @@ class Contest:
         title: what is done.
         unit: what is counted ("games", "curves", "values", "scores"), that is what `work` returns.
         ways: the baseline, then the others.
+        says: lines on what the ways answered, asked for after they were timed.
     """
 
     title: str
     unit: str
     ways: Sequence[Way]
+    says: Callable[[], Sequence[str]] = tuple
 
 
 @dataclass(frozen=True)

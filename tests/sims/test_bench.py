@@ -6,7 +6,7 @@ import os
 import pytest
 
 from sims.__main__ import main
-from sims.bench import Contest, Way, command, first, measure
+from sims.bench import Contest, Way, accounting, command, first, measure
 from sims.bench.contest import one_core
 from sims.bench.report import as_json, print_report
 
@@ -80,6 +80,18 @@ def test_the_command_writes_it(tmp_path, monkeypatch, capsys):
     assert json.loads((tmp_path / "b.json").read_text())[0]["name"] == "t: a"
     assert main(["bench", "--quick", "--json", str(tmp_path / "no" / "b.json")]) == 2
     assert "No such file" in capsys.readouterr().err
+
+
+def test_accounting_tells_the_answers(tmp_path, monkeypatch, capsys):
+    """Without a peer one line says so; the answer stands below the ratio."""
+    monkeypatch.setattr(accounting, "find_spec", lambda name: None)
+    monkeypatch.setattr(accounting, "STEPS", 20)
+    monkeypatch.setattr(accounting, "_truth", lambda: (0.0, 0.0))
+    assert main(["bench", "accounting", "--quick", "--json", str(tmp_path / "a.json")]) == 0
+    out = capsys.readouterr().out
+    assert "dp-accounting is not installed" in out
+    assert out.count("mipsim: delta(1) <= ") == 1
+    assert "composed steps of DP-SGD: mipsim" in (tmp_path / "a.json").read_text()
 
 
 def test_first_answers_are_told_in_seconds(monkeypatch, capsys):

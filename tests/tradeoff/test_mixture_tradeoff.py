@@ -3,6 +3,7 @@ import pytest
 from scipy.special import ndtr
 
 from mipsim.tradeoff import GaussianTradeOff, MixtureTradeOff, PiecewiseLinearTradeOff
+from mipsim.tradeoff.sampled import sample
 
 ALPHA = np.concatenate([np.geomspace(1e-12, 0.1, 20), np.linspace(0.1, 1, 20)])
 
@@ -47,3 +48,9 @@ def test_bad_rho(rho: object) -> None:
 def test_bad_inner() -> None:
     with pytest.raises(ValueError, match="inner is float; it must be a trade-off function"):
         MixtureTradeOff(1.0, 0.5)  # type: ignore[arg-type]
+
+
+def test_samples_of_a_mixture_whose_inner_curve_falls_to_zero_in_float64() -> None:
+    """At a shift of 50 no FNR is left at FPRs above 1e-300: the mixture is the line (1 - rho)(1 - alpha)."""
+    chords = sample(MixtureTradeOff(GaussianTradeOff(50.0), 0.3), 64)
+    assert np.allclose(chords.beta([0.1, 0.5, 1.0]), [0.63, 0.35, 0.0], atol=1e-15)
