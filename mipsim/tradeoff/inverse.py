@@ -12,6 +12,7 @@ from mipsim.tradeoff.base import AbstractTradeOff, inner_curve, rates
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 
+_LEAST = 1e-300  # a rate that float64 holds with all digits
 _Z_LEAST, _Z_MOST = -38.5, 8.3  # probits of the FPRs that float64 tells from 0 and from 1, with a margin
 
 
@@ -106,8 +107,8 @@ class InverseMixtureTradeOff(AbstractTradeOff):
 
     def _at(self, x: np.ndarray, name: str) -> np.ndarray:
         turned, left = self.mixture.inner.inverse(), 1.0 - self.mixture.rho
-        # Where f is 0 before the FPR 1, the mixture is a straight line there.
-        flat = x < left * float(turned.tpr_at(0.0))
+        # Where f is 0 before the FPR 1, the mixture is a straight line there; and so nearly where it is below 1e-300.
+        flat = x < self.mixture.rho * _LEAST + left * float(turned.tpr_at(_LEAST))
         rare = (x <= 0.5) & ~flat
         value = np.empty(x.shape)
         if flat.any():
