@@ -47,9 +47,12 @@ def judge_limit(
     found = [at(n) for n in sizes]
     low, high, errors = (np.array(v) for v in zip(*((s.low, s.high, s.error) for s in found), strict=True))
     known, errors = np.isfinite(errors).all(), np.where(np.isfinite(errors), errors, 0.0)
-    last, highest = found[-1], high
+    last, highest, off = found[-1], high, errors
     if bound:
+        # What a gap exceeds zero by is off by less than the gap where that is negative, and by nothing where it surely is.
+        least, most = np.maximum(high - errors, 0.0), np.maximum(high + errors, 0.0)
         low, high = np.maximum(low, 0.0), np.maximum(high, 0.0)
+        errors = np.maximum(most - high, high - least)
     sides = [high] if bound or (low == high).all() else _by_size(low, high)
     judged = [limit_verdict(sizes, side, tolerance, errors) for side in sides]
     order = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.REFUTED)
@@ -61,7 +64,7 @@ def judge_limit(
     # The gaps that are fitted were attained; what may lie between the points of the last curves counts against the claim.
     least = _least_tolerance(judged, sides, errors) + (last.above if bound else last.between)
     rises = ""
-    if bound and verdict is not Verdict.REFUTED and _may_rise(sizes, highest, errors, tolerance):
+    if bound and verdict is not Verdict.REFUTED and _may_rise(sizes, highest, off, tolerance):
         least, verdict = math.inf, Verdict.INCONCLUSIVE
         shown = ", ".join(f"{gap:+.2g}" for gap in highest)
         rises = (
