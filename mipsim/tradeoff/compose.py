@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.fft import next_fast_len
@@ -15,19 +14,17 @@ from mipsim.tradeoff.atoms import as_polygon, exact_power, product
 from mipsim.tradeoff.base import LARGEST_EXPONENT, AbstractTradeOff, checked_curves
 from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.gaussian import GaussianTradeOff
+from mipsim.tradeoff.loss_window import Window, narrow_window, widened
 from mipsim.tradeoff.points import polygon
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution, split_masses
 from mipsim.tradeoff.sampled import SampledTradeOff, sample
 
-_LOG_TAIL = np.log(1e-18)  # what may lie outside the window of the sum of losses
 _UNSEEN = (
     1e-25  # rates whose samples are few: even a million of them are far below what the window leaves out
 )
 _EQUAL = 1e-13  # relative rounding of the masses of one sample
 _MASS_OF_AN_END = 1e-9  # lighter losses would stretch the grid for a mass that the bracket counts anyway
 _EPS = float(np.finfo(np.float64).eps)
-_COARSE = np.geomspace(1e-3, 1e3, 7)  # orders that are tried in any case
-_ORDERS = np.geomspace(1e-3, 1e3, 13)  # two a decade
 _LARGEST = 1 << 24  # cells that the sum may take if fewer are asked for: 128 MiB an array
 _MOST_CELLS = 1 << 24
 _DRIFT = 4  # times the cells asked for that the sum may take: it is rounded up to a length that FFTs are fast at, and drifts
@@ -76,7 +73,7 @@ def compose(
     if (exact := _exactly(pairs)) is not None:
         return exact
     enclosures = [(enclosure(curve, points, _UNSEEN), count) for curve, count in pairs]
-    window = _narrow_window([(e.lower, count) for e, count in enclosures])
+    window = narrow_window([(e.lower, count) for e, count in enclosures])
     step = _step([e.upper for e, _ in enclosures], (window.high - window.low) / cells)
     lower = [(e.lower, _grid(e.lower, step, cells), count) for e, count in enclosures]
     upper = [(e.upper, _grid(e.upper, step, cells), count) for e, count in enclosures]
@@ -89,25 +86,6 @@ def compose(
         _convolved([(optimistic(law, grid), count) for law, grid, count in upper], window, step, cells),
         min(1.0, float(rounding)),
     )
-
-
-class _Masses(Protocol):
-    """Losses with their masses in both worlds, each of shape (m,)."""
-
-    @property
-    def losses(self) -> np.ndarray: ...
-    @property
-    def out_masses(self) -> np.ndarray: ...
-    @property
-    def in_masses(self) -> np.ndarray: ...
-
-
-class Window(NamedTuple):
-    """Losses between which a sum lies, and the orders (for the low end, for the high one) of the moments that show it best."""
-
-    low: float
-    high: float
-    orders: tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,57 +152,6 @@ def enclosure(curve: AbstractTradeOff, points: int, rare: float = 0.0) -> Enclos
     return Enclosure(PrivacyLossDistribution.below_polygon(chords), law, 0.0)
 
 
-def _window(laws: Sequence[tuple[_Masses, int]], orders: np.ndarray) -> Window:
-    """Losses between which the sum lies but for 1e-18, in either world, by Chernoff's bound; any orders give a bound.
-
-    Args:
-        laws: what is summed, and how often.
-        orders: of the moments that are tried, shape (k,), > 0.
-    """
-    highest, lowest = np.zeros(orders.size), np.zeros(orders.size)
-    most = least = 0.0
-    for law, count in laws:
-        seen = (law.out_masses > 0.0) | (law.in_masses > 0.0)
-        if not seen.any():
-            continue
-        losses = law.losses[seen]
-        most, least = most + count * float(losses.max()), least + count * float(losses.min())
-        with np.errstate(divide="ignore"):
-            log_in, log_out = np.log(law.in_masses[seen]), np.log(law.out_masses[seen])
-        highest += count * np.array([_log_sum(log_in + order * losses) for order in orders])
-        lowest += count * np.array([_log_sum(log_out - order * losses) for order in orders])
-    above, below = (highest - _LOG_TAIL) / orders, (lowest - _LOG_TAIL) / orders
-    best = float(orders[np.argmin(below)]), float(orders[np.argmin(above)])
-    width = 1e-9 + 1e-6 * (most - least)
-    # Room for the cell by which a split may raise a loss, and for both signs.
-    low, high = max(least, -float(below.min())), min(most, float(above.min()))
-    return Window(min(low, 0.0) - width, max(high, 0.0) + width, best)
-
-
-def _narrow_window(laws: Sequence[tuple[_Masses, int]]) -> Window:
-    """The window by two orders a decade, then by twenty around the best of them: about the least of all orders."""
-    near = 10.0 ** np.linspace(-0.5, 0.5, 21)
-    best = _window(laws, _ORDERS).orders
-    return _window(laws, np.unique(np.outer(best, near).ravel()))
-
-
-def _log_sum(logs: np.ndarray) -> float:
-    top = float(logs.max())
-    return top + math.log(float(np.exp(logs - top).sum())) if math.isfinite(top) else top
-
-
-def _room(window: Window, laws: Sequence[tuple[GridLaw, int]]) -> Window:
-    """The window, widened to that of the laws on the grid, of many copies of which the sum drifts.
-
-    Mass beyond the window would come back on its other side, and what it reveals would be lost.
-    """
-    own = _window(laws, np.array(window.orders))
-    if own.high - own.low > 2.0 * (window.high - window.low):  # other orders may show less
-        near = np.outer(window.orders, 2.0 ** np.arange(-4, 5)).ravel()
-        own = _window(laws, np.unique(np.concatenate([near, _COARSE])))
-    return Window(min(window.low, own.low), max(window.high, own.high), window.orders)
-
-
 def _step(laws: list[PrivacyLossDistribution], most: float) -> float:
     """A step of at most this, which divides the range of the losses where there is one law.
 
@@ -261,7 +188,7 @@ def _convolved(laws: list[tuple[GridLaw, int]], window: Window, step: float, cel
     follows from it to full relative accuracy.
     """
     offset = sum(law.offset * count for law, count in laws)
-    window = _room(window, laws)
+    window = widened(window, laws)
     low, high = math.floor((window.low - offset) / step), math.ceil((window.high - offset) / step)
     size: int = next_fast_len(high - low + 1, real=True)  # pyright: ignore[reportAssignmentType] (its stub says None)
     if size > max(_LARGEST, _DRIFT * cells):
