@@ -10,7 +10,12 @@ if __name__ == "__main__":
     with ending_on_signals("Interrupted before the first statement: nothing was written."):
         from verify.arguments import parser
 
-        parser().parse_args()  # what it answers by itself, such as --help, waits for none of the imports below
+        # What it answers by itself, such as --help, and a kept list wait for none of the imports below.
+        asked = parser().parse_args()
+        if asked == parser().parse_args(["--list"]):
+            from verify.listing import kept_in, list_all
+
+            sys.exit(list_all(kept_in()))
         from verify.command import INTERRUPTED, main
 
     code = main()

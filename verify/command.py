@@ -18,6 +18,7 @@ from mipsim.referee.reporting.overview import counts
 from mipsim.referee.reporting.wording import plural, three_digits
 from verify.arguments import check, checked_seed, parser
 from verify.judge import Setting, judge, judge_all, points_of, risk_of
+from verify.listing import lines_of, show
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -73,7 +74,10 @@ def _asked(asked: argparse.Namespace, register: Mapping[str, Statement] | None) 
     # Where the data go to standard output nothing else does.
     console = Console(stderr=asked.json == "-")
     if asked.list:
-        (_domains if asked.claims else _list)(asked.statements, console)
+        if asked.claims:
+            _domains(asked.statements, console)
+        else:
+            show(lines_of(asked.statements), console)
         return DONE
     if asked.hunt:
         return _hunt(asked, known, console, min(WORKERS, cores()) if register is None else 1)
@@ -88,26 +92,18 @@ def _asked(asked: argparse.Namespace, register: Mapping[str, Statement] | None) 
 
 def _suite(asked: argparse.Namespace) -> int:
     """The public suite, which takes a seed and a file for its rows, and nothing else."""
-    from sims.suite import show
+    from sims.suite import show as show_suite
 
     for name in ("claims", "out", "at", "hunt"):
         if given := getattr(asked, name):
             said = "CLAIM" if name == "claims" else f"--{name}"
             raise ValueError(f"{said} is {given} beside --suite, which goes with --seed and --json only")
-    show(asked.json, checked_seed(asked.seed))
+    show_suite(asked.json, checked_seed(asked.seed))
     return DONE
 
 
 def _say(console: Console, line: str) -> None:
     console.print(line, markup=False, highlight=False, soft_wrap=True)
-
-
-def _list(statements: Iterable[Statement], console: Console) -> None:
-    for one in statements:
-        kind, points = type(one.kind).__name__.lower(), plural(len(one.points), "point")
-        line = f"{one.name:<38}  {kind:<8}  {points:>11}  {' '.join(one.says.split())}"
-        cut = console.is_terminal and len(line) > console.width
-        _say(console, line[: console.width - 1] + "…" if cut else line)
 
 
 def _domains(statements: Iterable[Statement], console: Console) -> None:
