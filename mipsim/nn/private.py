@@ -1,0 +1,96 @@
+"""What one step of SGD or DP-SGD releases: the mean gradient of a batch, clipped and noisy where that is asked for."""
+
+from __future__ import annotations
+
+import math
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
+
+from mipsim.nn.gradients import MEMORY
+from mipsim.nn.network import Network, Parameters
+
+
+def mean_gradient(
+    network: Network,
+    parameters: Parameters,
+    vector: Float[Array, " D"],
+    x: Float[Array, "b ..."],
+    y: Array,
+    *,
+    kept: Bool[Array, " b"] | None = None,
+    size: float | Array | None = None,
+    clip: float = math.inf,
+    part: str = "trained",
+    memory: int = MEMORY,
+) -> Float[Array, " D"]:
+    """(1 / size) sum over the kept examples of g_i min(1, clip / ||g_i||), g_i the gradient of the loss of example i. Traceable.
+
+    Args:
+        network: the network.
+        parameters: all of its parameters; those of `part` are replaced by `vector`.
+        vector: the parameters of the part, float32.
+        x: inputs of the batch.
+        y: their labels.
+        kept: which examples count; None = all. A batch of random size is a longer one of which some are kept.
+        size: what the sum is divided by; None = b.
+        clip: the largest Euclidean norm of a gradient, > 0; `inf` does not clip.
+        part: as in `per_example_gradients`.
+        memory: bytes that the gradients of single examples may take at once, where they are clipped.
+
+    Source: Abadi et al. (2016), algorithm 1.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mipsim.nn import linear
+        >>> network = linear((1,), 1)  # half the squared error of w x + b
+        >>> zero = network.with_flat(network.start(0), jnp.zeros(2))  # (offset, slope)
+        >>> x, y = np.array([[0.0], [0.0]]), np.array([4.0, 0.5])
+        >>> print(mean_gradient(network, zero, jnp.zeros(2), x, y, clip=1.0))
+        [-0.75  0.  ]
+    """
+    count = x.shape[0]
+    weights = jnp.ones(count, vector.dtype) if kept is None else kept.astype(vector.dtype)
+    scale = jnp.asarray(1.0 / (count if size is None else size), vector.dtype)
+
+    def losses(now: Array, inputs: Array, labels: Array) -> Array:
+        return network.losses(network.with_flat(parameters, now, part), inputs, labels)
+
+    if clip == math.inf:
+        return jax.grad(lambda now: weights @ losses(now, x, y))(vector) * scale
+
+    def clipped_sum(inputs: Array, labels: Array, own: Array) -> Array:
+        rows = jax.vmap(jax.grad(lambda now, a, b: losses(now, a[None], b[None])[0]), (None, 0, 0))(
+            vector, inputs, labels
+        )
+        norms = jnp.linalg.norm(rows, axis=1)
+        return (own * jnp.where(norms > clip, clip / norms, 1.0).astype(vector.dtype)) @ rows
+
+    # In parts of equal size, the last one filled up with examples of weight 0: as many as there is memory for.
+    parts = -(-count // max(1, memory // (4 * vector.size)))
+    if parts == 1:
+        return clipped_sum(x, y, weights) * scale
+    each = -(-count // parts)
+
+    def in_parts(rows: Array) -> Array:
+        filled = jnp.pad(rows, ((0, parts * each - count), *((0, 0),) * (rows.ndim - 1)))
+        return filled.reshape(parts, each, *rows.shape[1:])
+
+    def add(total: Array, rows: tuple[Array, Array, Array]) -> tuple[Array, None]:
+        return total + clipped_sum(*rows), None
+
+    added, _ = jax.lax.scan(add, jnp.zeros_like(vector), tuple(map(in_parts, (jnp.asarray(x), y, weights))))
+    return added * scale
+
+
+def noisy(key: PRNGKeyArray, mean: Float[Array, " D"], deviation: float | Array) -> Float[Array, " D"]:
+    """The mean with Gaussian noise of that standard deviation in every coordinate; noise_multiplier x clip / size is that of DP-SGD.
+
+    Examples:
+        >>> print(noisy(jax.random.key(0), jnp.ones(2), 0.0))
+        [1. 1.]
+    """
+    if isinstance(deviation, float) and deviation == 0.0:
+        return mean
+    return mean + jnp.asarray(deviation, mean.dtype) * jax.random.normal(key, mean.shape, mean.dtype)
