@@ -80,7 +80,8 @@ def mean_gradient(
     def add(total: Array, rows: tuple[Array, Array, Array]) -> tuple[Array, None]:
         return total + clipped_sum(*rows), None
 
-    added, _ = jax.lax.scan(add, jnp.zeros_like(vector), tuple(map(in_parts, (jnp.asarray(x), y, weights))))
+    rows = in_parts(jnp.asarray(x)), in_parts(jnp.asarray(y)), in_parts(weights)
+    added, _ = jax.lax.scan(add, jnp.zeros_like(vector), rows)
     return added * scale
 
 
