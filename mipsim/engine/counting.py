@@ -60,13 +60,21 @@ def _count(
 
 
 def on_device(tree: Any) -> Any:
-    """Turn the NumPy leaves of a pytree into float64 JAX arrays, so that they are arguments and not constants.
+    """Turn the NumPy leaves of a pytree into JAX arrays, so that they are arguments and not constants.
 
+    An array that several leaves share, such as the data set of a training and of its attack, is placed once.
     Must be called inside `exact_scope`.
     """
-    return jax.tree.map(
-        lambda leaf: jax.device_put(leaf, may_alias=False) if isinstance(leaf, np.ndarray) else leaf, tree
-    )
+    placed: dict[int, Array] = {}
+
+    def place(leaf: Any) -> Any:
+        if not isinstance(leaf, np.ndarray):
+            return leaf
+        if id(leaf) not in placed:
+            placed[id(leaf)] = jax.device_put(leaf, may_alias=False)
+        return placed[id(leaf)]
+
+    return jax.tree.map(place, tree)
 
 
 class Counter:

@@ -5,6 +5,7 @@ from functools import singledispatch
 from typing import ClassVar, Protocol
 
 import equinox as eqx
+import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim import _chained
@@ -12,7 +13,8 @@ from mipsim._family import AbstractMember
 from mipsim._precision import of_float64
 from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.base import AbstractDistribution, Member
-from mipsim.mechanisms.base import AbstractMechanism
+from mipsim.distributions.empirical import Empirical
+from mipsim.mechanisms.base import AbstractMechanism, check_records, numbers_handled
 
 
 def as_law(data: AbstractDistribution) -> AbstractDistribution:
@@ -22,6 +24,17 @@ def as_law(data: AbstractDistribution) -> AbstractDistribution:
             f"data is {type(data).__name__}; it must be a distribution, such as Empirical(records)"
         )
     return data
+
+
+def check_game_records(
+    mechanism: AbstractMechanism, data: AbstractDistribution, target: np.ndarray | None = None
+) -> None:
+    """Raise ValueError if the law's dimension, its listed records or the target do not suit the mechanism."""
+    mechanism.output_shape(data.dimension)
+    if isinstance(data, Empirical):
+        check_records(mechanism, "data", data.records)
+    if target is not None:
+        check_records(mechanism, "target", target[None])
 
 
 class AbstractGame(AbstractMember):
@@ -87,7 +100,7 @@ class AbstractMembershipGame(AbstractGame):
 
     @property
     def numbers(self) -> int:
-        return self.n * self.data.dimension
+        return numbers_handled(self.mechanism, self.n, self.data.dimension)
 
 
 class Round(Protocol):

@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector
 from mipsim.distributions.base import AbstractDistribution, Member
-from mipsim.games.base import AbstractMembershipGame, Round, as_law, lawful_round
+from mipsim.games.base import AbstractMembershipGame, Round, as_law, check_game_records, lawful_round
 from mipsim.mechanisms.base import AbstractMechanism, output_law
 from mipsim.mechanisms.function import as_mechanism
 
@@ -49,9 +49,9 @@ class FixedTarget(AbstractMembershipGame):
         self.mechanism = as_mechanism(mechanism)
         self.data = as_law(data)
         self.mechanism.rows(n)
-        self.mechanism.output_shape(data.dimension)
         self.n = int(n)
         self.target = finite_vector("target", target, data.dimension)
+        check_game_records(self.mechanism, data, self.target)
 
     def play(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
         key_rows, key_place, key_release = jax.random.split(key, 3)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim.distributions.base import AbstractDistribution, Member
-from mipsim.games.base import AbstractMembershipGame, Round, as_law, lawful_round
+from mipsim.games.base import AbstractMembershipGame, Round, as_law, check_game_records, lawful_round
 from mipsim.mechanisms.base import AbstractMechanism, output_law
 from mipsim.mechanisms.function import as_mechanism
 
@@ -40,8 +40,8 @@ class RandomTarget(AbstractMembershipGame):
         self.mechanism = as_mechanism(mechanism)
         self.data = as_law(data)
         self.mechanism.rows(n)
-        self.mechanism.output_shape(data.dimension)
         self.n = int(n)
+        check_game_records(self.mechanism, data)
 
     def play(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
         key_rows, key_place, key_release, key_fresh = jax.random.split(key, 4)

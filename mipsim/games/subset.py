@@ -12,7 +12,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from mipsim._validation import finite_matrix, whole
 from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.distributions.empirical import Empirical
-from mipsim.games.base import AbstractMembershipGame
+from mipsim.games.base import AbstractMembershipGame, check_game_records
 from mipsim.mechanisms.base import AbstractMechanism
 from mipsim.mechanisms.function import as_mechanism
 
@@ -72,7 +72,7 @@ class Subset(AbstractMembershipGame):
         # A mechanism that draws from its records says here that it cannot; one record is always allowed.
         if self.n >= 4:
             self.mechanism.rows(self.n // 2)
-        self.mechanism.output_shape(self.data.dimension)
+        check_game_records(self.mechanism, self.data)
 
     @property
     def target(self) -> np.ndarray:

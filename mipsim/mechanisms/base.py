@@ -4,6 +4,7 @@ from abc import abstractmethod
 from functools import singledispatch
 from typing import ClassVar, Protocol
 
+import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._family import AbstractMember
@@ -72,3 +73,33 @@ def output_law(mechanism: AbstractMechanism) -> OutputLaw | None:
         (False, True)
     """
     return None
+
+
+@singledispatch
+def numbers_handled(mechanism: AbstractMechanism, n: int, dimension: int) -> int:
+    """How many numbers a release of n records of that dimension handles: how many games are played at once follows from it.
+
+    n x dimension where the mechanism, or the one below its wrapper, registers nothing else.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> numbers_handled(mi.Subsampled(mi.EmpiricalMean(), 0.5), 10, 3)
+        30
+    """
+    base = getattr(mechanism, "base", None)
+    return numbers_handled(base, n, dimension) if isinstance(base, AbstractMechanism) else n * dimension
+
+
+@singledispatch
+def check_records(mechanism: AbstractMechanism, name: str, records: np.ndarray) -> None:
+    """Raise ValueError if there are records, shape (N, d), that the mechanism cannot take; `name` is the argument that they are from.
+
+    Most mechanisms take any point. One whose records stand for something else, such as row numbers of a data set, registers a check.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> check_records(mi.EmpiricalMean(), "target", np.zeros((1, 3)))
+    """
+    base = getattr(mechanism, "base", None)
+    if isinstance(base, AbstractMechanism):
+        check_records(base, name, records)

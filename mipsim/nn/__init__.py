@@ -1,18 +1,35 @@
-"""Networks under attack: models in Flax, their training by Optax, and the gradient of every example.
+"""Networks under attack: models in Flax, their training, the gradient of every example, training as a game, and attacks on it.
 
 Needs the extra `mipsim[nn]`.
 """
 
+from mipsim.nn.canaries import blank, dirac_canary, mahalanobis_canary, mislabelled, random_canary
+from mipsim.nn.descent import Descent, Steps
 from mipsim.nn.gradients import per_example_gradients
+from mipsim.nn.loss_attacks import RMIA, LiRA, LossThreshold
 from mipsim.nn.network import Network, convolutional, layered, linear, random_features
+from mipsim.nn.shadows import shadow_models
+from mipsim.nn.step_attacks import SummedOverSteps
 from mipsim.nn.training import train
 
 __all__ = [
+    "RMIA",
+    "Descent",
+    "LiRA",
+    "LossThreshold",
     "Network",
+    "Steps",
+    "SummedOverSteps",
+    "blank",
     "convolutional",
+    "dirac_canary",
     "layered",
     "linear",
+    "mahalanobis_canary",
+    "mislabelled",
     "per_example_gradients",
+    "random_canary",
     "random_features",
+    "shadow_models",
     "train",
 ]

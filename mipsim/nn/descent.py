@@ -1,0 +1,232 @@
+"""Training as a mechanism: stochastic gradient descent of a network on n records, plain or private, with what it releases on the way."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+from scipy import stats
+
+from mipsim._validation import number, one_of, sample_size, whole
+from mipsim.distributions.empirical import Empirical
+from mipsim.mechanisms.base import AbstractMechanism, check_records, numbers_handled
+from mipsim.nn.gradients import checked_examples
+from mipsim.nn.network import PARTS, Network, Parameters
+from mipsim.nn.private import mean_gradient, noisy
+
+SAMPLING = ("shuffled", "fixed", "poisson")
+RELEASES = ("steps", "parameters")
+_OVERFLOW = 2.0**-60
+"""Probability of a Poisson batch that is longer than the room made for it, whose last records are then left out."""
+
+
+class Steps(NamedTuple):
+    """What an observer of every update sees.
+
+    Attributes:
+        parameters: of the part that is trained, before each step, shape (steps, D).
+        gradients: the mean gradient that each step releases, shape (steps, D); the parameters then move by -rate times it.
+    """
+
+    parameters: Float[Array, "steps D"]
+    gradients: Float[Array, "steps D"]
+
+
+class Descent(AbstractMechanism):
+    """`steps` steps of SGD or DP-SGD on n records: theta <- theta - rate x (mean of the batch's clipped gradients + noise).
+
+    The records of a game are row numbers of a data set, so that what is drawn n times is one number a record: `records(rows)` is
+    their law. Membership is in what the n records are: one batch (steps = 1, n = batch), an epoch ("shuffled", n = steps x batch)
+    or a training set from which batches are drawn.
+
+    Args:
+        network: what is trained.
+        start: its parameters before the first step.
+        x: inputs of the data set, shape (N, ...); canaries are further rows.
+        y: labels, shape (N,).
+        batch: records of a step, >= 1; of a Poisson batch the expected number.
+        steps: >= 1.
+        rate: the learning rate, > 0.
+        sampling: how a step's batch is drawn from the n records: "shuffled" (each pass takes them in a new random order, batch by
+            batch; what fills no whole batch is left out of a pass), "fixed" (batch of them without replacement, anew in each step) or
+            "poisson" (each of them with probability batch / n, anew in each step; the sum is divided by the expected number).
+        clip: the largest Euclidean norm of a gradient, > 0; `inf` does not clip.
+        noise_multiplier: standard deviation of the noise on the sum over `clip`, >= 0; 0 where clip is `inf`.
+        part: what is trained: "trained", all but frozen layers, or "last", the last layer.
+        releases: "steps", a `Steps`; or "parameters", those of the part after the last step, shape (D,).
+
+    Raises:
+        ValueError: naming the argument; for a game, if its records or target are no row numbers, or n is below the batch.
+
+    Source: Abadi et al. (2016), algorithm 1; Azize & Basu (2025), appendix D, for the release of every step.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> from mipsim.nn import linear
+        >>> network, x, y = linear((1,), 1), np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([1.0, 2.0, 3.0, 4.0])
+        >>> descent = Descent(network, network.start(0), x, y, batch=2, steps=4, rate=0.1)
+        >>> game = mi.FixedTarget(descent, descent.records(range(3)), n=4, target=[3])
+        >>> released = game.play(jax.random.key(0), True)[1]
+        >>> released.parameters.shape, released.gradients.shape
+        ((4, 2), (4, 2))
+        >>> mi.FixedTarget(descent, descent.records(range(3)), n=4, target=[4])
+        Traceback (most recent call last):
+        ...
+        ValueError: target holds 4; records of Descent are row numbers of its data set, 0 to 3
+    """
+
+    network: Network = eqx.field(static=True)
+    start: dict[str, dict[str, np.ndarray]]
+    x: np.ndarray
+    y: np.ndarray
+    batch: int = eqx.field(static=True)
+    steps: int = eqx.field(static=True)
+    rate: float = eqx.field(static=True)
+    sampling: str = eqx.field(static=True)
+    clip: float = eqx.field(static=True)
+    noise_multiplier: float = eqx.field(static=True)
+    part: str = eqx.field(static=True)
+    releases: str = eqx.field(static=True)
+
+    def __init__(
+        self,
+        network: Network,
+        start: Parameters,
+        x: np.ndarray,
+        y: np.ndarray,
+        *,
+        batch: int,
+        steps: int,
+        rate: float,
+        sampling: Literal["shuffled", "fixed", "poisson"] = "shuffled",
+        clip: float = math.inf,
+        noise_multiplier: float = 0.0,
+        part: Literal["trained", "last"] = "trained",
+        releases: Literal["steps", "parameters"] = "steps",
+    ) -> None:
+        self.network = network
+        self.start = jax.tree.map(lambda leaf: np.asarray(leaf, np.float32), start)
+        self.x, self.y = checked_examples(network, x, y)
+        self.batch, self.steps = whole("batch", batch, 1), whole("steps", steps, 1)
+        self.rate = number("rate", rate, 0.0, low_open=True)
+        self.sampling = one_of("sampling", sampling, SAMPLING)
+        unclipped = isinstance(clip, float) and clip == math.inf
+        self.clip = math.inf if unclipped else number("clip", clip, 0.0, low_open=True)
+        self.noise_multiplier = number("noise_multiplier", noise_multiplier, 0.0)
+        if unclipped and self.noise_multiplier > 0.0:
+            raise ValueError(
+                f"noise_multiplier is {noise_multiplier:g} with clip = inf; it counts the noise in clips and must be 0 there"
+            )
+        self.part, self.releases = one_of("part", part, PARTS), one_of("releases", releases, RELEASES)
+
+    def records(self, rows: object = None) -> Empirical:
+        """The law of a uniformly chosen row of the data set, or of those rows of it: the `data` of a game.
+
+        Args:
+            rows: row numbers, shape (m,), m >= 2; None = all.
+        """
+        numbers = np.arange(len(self.y)) if rows is None else np.asarray(rows)
+        found = Empirical(numbers.astype(np.float64)[:, None])
+        check_records(self, "rows", found.records)
+        return found
+
+    def release(self, key: PRNGKeyArray, records: Float[Array, "n 1"]) -> Any:
+        key_batches, key_noise = jax.random.split(key)
+        rows = jnp.asarray(records)[:, 0].astype(jnp.int32)
+        x, y = jnp.asarray(self.x), jnp.asarray(self.y)
+        start = jax.tree.map(jnp.asarray, self.start)
+        n, size, deviation = rows.shape[0], float(self.batch), 0.0
+        if self.noise_multiplier:
+            deviation = self.noise_multiplier * self.clip / size
+
+        def step(vector: Array, now: tuple[Array, Array]) -> tuple[Array, Steps | None]:
+            at, batch = now
+            places, kept = self._poisson_batch(batch, n) if self.sampling == "poisson" else (batch, None)
+            chosen = rows[places]
+            mean = mean_gradient(
+                self.network,
+                start,
+                vector,
+                x[chosen],
+                y[chosen],
+                kept=kept,
+                size=size,
+                clip=self.clip,
+                part=self.part,
+            )
+            mean = noisy(jax.random.fold_in(key_noise, at), mean, deviation)
+            seen = Steps(vector, mean) if self.releases == "steps" else None
+            return vector - jnp.asarray(self.rate, vector.dtype) * mean, seen
+
+        first = self.network.flat(start, self.part)
+        last, seen = jax.lax.scan(step, first, (jnp.arange(self.steps), self._batches(key_batches, n)))
+        return last if seen is None else seen
+
+    def _batches(self, key: PRNGKeyArray, n: int) -> Array:
+        """For each step the places of its batch among the n records, shape (steps, batch); for Poisson batches a key."""
+        if self.sampling == "poisson":
+            return jax.random.split(key, self.steps)
+        if self.sampling == "fixed":
+            keys = jax.random.split(key, self.steps)
+            return jax.lax.map(lambda one: jax.random.permutation(one, n)[: self.batch], keys)
+        each = n // self.batch
+        keys = jax.random.split(key, -(-self.steps // each))
+        passes = jax.lax.map(lambda one: jax.random.permutation(one, n)[: each * self.batch], keys)
+        return passes.reshape(-1, self.batch)[: self.steps]
+
+    def _poisson_batch(self, key: PRNGKeyArray, n: int) -> tuple[Array, Array]:
+        """(places of the records that are kept by their coins, then others; which are kept)."""
+        coins = jax.random.uniform(key, (n,)) < self.batch / n
+        places = jnp.nonzero(coins, size=longest_batch(n, self.batch), fill_value=0)[0]
+        return places, jnp.arange(places.size) < coins.sum()
+
+    def example(self, record: Float[Array, " 1"]) -> tuple[Array, Array]:
+        """The input and label that a record stands for, as a batch of one: shapes (1, ...) and (1,)."""
+        row = jnp.asarray(record).astype(jnp.int32)
+        return jnp.asarray(self.x)[row], jnp.asarray(self.y)[row]
+
+    def rows(self, n: int) -> int:
+        if sample_size(n) < self.batch:
+            raise ValueError(f"n is {n}; it must be at least the batch of {self.batch} records")
+        return n
+
+    def output_shape(self, dimension: int) -> tuple[int, ...] | None:
+        if dimension != 1:
+            raise ValueError(
+                f"data has {dimension} coordinates; records of Descent are row numbers: take the law from its `records(rows)`"
+            )
+        return None
+
+
+def longest_batch(n: int, batch: int) -> int:
+    """The room for a Poisson batch of so many expected records among n: a longer one has probability below 2^-60.
+
+    Examples:
+        >>> longest_batch(1000, 64), longest_batch(64, 64)
+        (142, 64)
+    """
+    lengths = np.arange(batch, n + 1)
+    return int(lengths[np.argmax(stats.binom.sf(lengths, n, min(1.0, batch / n)) < _OVERFLOW)])
+
+
+@check_records.register
+def _(mechanism: Descent, name: str, records: np.ndarray) -> None:
+    rows, count = records[:, 0], len(mechanism.y)
+    wrong = (rows < 0) | (rows >= count) | (rows != np.floor(rows))
+    if wrong.any():
+        raise ValueError(
+            f"{name} holds {rows[np.argmax(wrong)]:g}; records of Descent are row numbers of its data set, 0 to {count - 1}"
+        )
+
+
+@numbers_handled.register
+def _(mechanism: Descent, n: int, dimension: int) -> int:
+    # The inputs of every batch, and vectors of parameters: those of single examples too where they are clipped.
+    d = mechanism.network.dimension(mechanism.part)
+    example = math.prod(mechanism.network.inputs) + (d if mechanism.clip < math.inf else 0)
+    return n + mechanism.steps * (mechanism.batch * example + 2 * d)

@@ -1,0 +1,82 @@
+"""Attacks on the sequence of updates: the score of a mean gradient, added over the steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from mipsim._validation import one_of
+from mipsim.attacks.base import AbstractAttack
+from mipsim.nn.descent import Descent, Steps
+from mipsim.nn.network import PARTS
+
+
+class SummedOverSteps(AbstractAttack):
+    """sum_t attack.score(g*_t, m_t): g*_t the target's gradient at the parameters before step t, m_t the mean gradient that step t releases.
+
+    With a covariance score it is the covariance attack on SGD, with GLiR's log p-values algorithm 1 of Leemann et al. (2023), with a
+    scalar product the attack that both are compared with. What the attack knows of the law of gradients is estimated once and
+    serves all steps.
+
+    Args:
+        descent: the training that is attacked; it releases "steps".
+        attack: scores one mean gradient of `part` against the target's.
+        part: of the gradients that is scored: "trained" or "last"; None = what the descent trains.
+        printed_sign: score (theta_{t+1} - theta_t) / rate, as algorithm 4 is printed: that is -m_t.
+
+    Source: Azize & Basu (2025), algorithm 4; Leemann et al. (2023), algorithm 1.
+
+    Examples:
+        >>> import mipsim as mi, numpy as np
+        >>> from mipsim.nn import Descent, linear
+        >>> network, x, y = linear((1,), 1), np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([1.0, 2.0, 3.0, 4.0])
+        >>> descent = Descent(network, network.start(0), x, y, batch=2, steps=4, rate=0.1)
+        >>> attack = SummedOverSteps(descent, mi.ScalarProduct(np.zeros(2)))
+        >>> print(attack.score(np.array([0.0]), Steps(np.zeros((4, 2)), np.ones((4, 2)))))  # each gradient is (-1, -1)
+        -8.0
+    """
+
+    descent: Descent
+    attack: AbstractAttack
+    part: str = eqx.field(static=True)
+    printed_sign: bool = eqx.field(static=True)
+
+    def __init__(
+        self, descent: Descent, attack: AbstractAttack, part: str | None = None, printed_sign: bool = False
+    ) -> None:
+        if not isinstance(descent, Descent) or descent.releases != "steps":
+            what = (
+                "releases " + repr(descent.releases)
+                if isinstance(descent, Descent)
+                else type(descent).__name__
+            )
+            raise ValueError(f"descent {what}; it must be a Descent that releases 'steps'")
+        if not isinstance(attack, AbstractAttack):
+            raise ValueError(
+                f"attack is {type(attack).__name__}; it must be an attack on a mean, such as a CovarianceScore"
+            )
+        self.descent, self.attack, self.printed_sign = descent, attack, bool(printed_sign)
+        self.part = one_of("part", descent.part if part is None else part, PARTS)
+
+    def score(self, target: Float[Array, " 1"], output: Any) -> Float[Array, ""]:
+        network, trained = self.descent.network, self.descent.part
+        start = jax.tree.map(jnp.asarray, self.descent.start)
+        x, y = self.descent.example(target)
+        sign = -1.0 if self.printed_sign else 1.0
+
+        def of_step(total: Array, step: Steps) -> tuple[Array, None]:
+            here = network.with_flat(start, step.parameters.astype(jnp.float32), trained)
+            own = jax.grad(lambda v: network.losses(network.with_flat(here, v, self.part), x, y)[0])(
+                network.flat(here, self.part)
+            )
+            mean = step.gradients
+            if self.part != trained:
+                mean = network.flat(network.with_flat(start, mean.astype(jnp.float32), trained), self.part)
+            score = self.attack.score(own.astype(float), sign * mean.astype(float))
+            return total + jnp.asarray(score, float), None
+
+        return jax.lax.scan(of_step, jnp.zeros((), float), output)[0]

@@ -1,0 +1,260 @@
+"""Training as a game: which records enter a batch, what a step releases, and games on it against games on their mean."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+import mipsim as mi
+from mipsim import data, nn
+from mipsim._precision import exact_scope
+from mipsim.nn.descent import longest_batch
+from mipsim.nn.network import Parameters
+from tests.engine.two_sample import FAILURE, two_sample_p
+
+LINE = nn.linear((1,), 1)  # half the squared error of slope x + offset
+ZERO: Parameters = LINE.with_flat(LINE.start(0), np.zeros(2, np.float32))  # pyright: ignore[reportArgumentType]
+TINY = 1e-30  # a rate that moves nothing, so that every step sees the same gradients
+DIGITS, NETWORK = data.digits(), nn.linear((8, 8, 1), 10)
+START = NETWORK.start(0)
+
+
+def revealing(n: int, batch: int, steps: int, sampling: str) -> nn.Descent:
+    """A descent whose gradient in the offset is the sum of 2^i over the records i of the batch, over `batch`."""
+    x, y = np.zeros((n, 1)), -(2.0 ** np.arange(n))
+    return nn.Descent(LINE, ZERO, x, y, batch=batch, steps=steps, rate=TINY, sampling=sampling)  # pyright: ignore[reportArgumentType]
+
+
+def batches(descent: nn.Descent, n: int, times: int, seed: int = 0) -> np.ndarray:
+    """Which of the records 0, ..., n - 1 each step of so many trainings took, shape (times, steps, n)."""
+    with exact_scope():
+        keys = jax.random.split(jax.random.key(seed), times)
+        records = np.arange(n, dtype=float)[:, None]
+        found = jax.jit(jax.vmap(lambda key: descent.release(key, records).gradients[:, 0]))(keys)  # pyright: ignore[reportArgumentType]
+    sums = np.rint(np.asarray(found, float) * descent.batch).astype(int)
+    return sums[..., None] >> np.arange(n) & 1
+
+
+def test_shuffled_batches_take_every_record_once_a_pass() -> None:
+    taken = batches(revealing(9, 4, 5, "shuffled"), 9, 400)
+    assert (taken.sum(axis=2) == 4).all()
+    passes = taken[:, :4].reshape(400, 2, 2, 9).sum(axis=2)
+    assert (passes <= 1).all(), "no record twice in a pass"
+    assert (passes.sum(axis=2) == 8).all(), "one of nine is left out of each pass of two batches"
+    assert (taken[:, 0] != taken[:, 2]).any(), "passes differ"
+    # Two records of the first batch: uniform over the 36 pairs that they can be among.
+    assert uniform(taken[:, 0], 4)
+
+
+def test_batches_of_fixed_size_are_uniform_subsets_drawn_anew() -> None:
+    taken = batches(revealing(9, 4, 6, "fixed"), 9, 400)
+    assert (taken.sum(axis=2) == 4).all()
+    assert uniform(taken.reshape(-1, 9), 4)
+    again = (taken[:, 0] * taken[:, 1]).sum(
+        axis=1
+    )  # hypergeometric: how many of the first batch come up in the second
+    expected = stats.hypergeom.pmf(np.arange(5), 9, 4, 4) * 400
+    assert (
+        stats.chisquare(
+            np.bincount(again, minlength=5)[:4], expected[:4] / expected[:4].sum() * (again < 4).sum()
+        ).pvalue
+        > FAILURE
+    )
+
+
+def uniform(taken: np.ndarray, size: int) -> bool:
+    """Whether subsets of 9 are uniformly distributed among those of that size, by a chi-square that fails with probability 1e-9."""
+    codes = (taken << np.arange(9)).sum(axis=1)
+    all_codes = [c for c in range(512) if bin(c).count("1") == size]
+    counts = np.bincount(codes, minlength=512)[all_codes]
+    return bool(stats.chisquare(counts).pvalue > FAILURE)
+
+
+def test_poisson_batches_keep_each_record_by_its_own_coin() -> None:
+    """Every subset of 6 records has the probability of its coins; coins of a rate a tenth off are seen."""
+    taken = batches(revealing(6, 3, 8, "poisson"), 6, 1_000).reshape(-1, 6)
+    counts = np.bincount((taken << np.arange(6)).sum(axis=1), minlength=64)
+    sizes = np.array([bin(c).count("1") for c in range(64)])
+
+    def p_value(rate: float) -> float:
+        expected = rate**sizes * (1 - rate) ** (6 - sizes) * len(taken)
+        return float(stats.chisquare(counts, expected).pvalue)
+
+    assert p_value(0.5) > FAILURE > p_value(0.55)
+
+
+def test_the_room_for_a_poisson_batch() -> None:
+    for n, batch in ((6, 3), (1000, 64), (60_000, 64), (60_000, 1), (100, 99)):
+        room = longest_batch(n, batch)
+        assert stats.binom.sf(room, n, batch / n) < 2.0**-60
+        assert room == n or stats.binom.sf(room - 1, n, batch / n) >= 2.0**-60
+    assert longest_batch(60_000, 64) < 200, "far from all of them"
+
+
+@pytest.mark.parametrize("part", ["trained", "last"])
+def test_steps_are_those_of_a_loop(part: Any) -> None:
+    """Each step's mean is that of the gradients of its batch at its parameters, which is found among the records; float32."""
+    network = nn.layered((8, 8, 1), (7,), 10)
+    start = network.start(1)
+    descent = nn.Descent(network, start, DIGITS.x, DIGITS.y, batch=3, steps=4, rate=0.7, part=part)
+    records = np.array([[3.0], [700.0], [9.0], [1500.0], [11.0], [12.0]])
+    with exact_scope():
+        steps = descent.release(jax.random.key(4), records)  # pyright: ignore[reportArgumentType]
+    rows = records[:, 0].astype(int)
+    now, taken = np.asarray(network.flat(start, part)), []
+    for parameters, mean in zip(*map(np.asarray, steps), strict=True):
+        assert np.allclose(parameters, now, rtol=0, atol=1e-6)
+        here = network.with_flat(start, parameters, part)
+        own = nn.per_example_gradients(network, here, DIGITS.x[rows], DIGITS.y[rows], part=part)
+        found = np.linalg.lstsq(own.T, mean, rcond=None)[0] * 3.0
+        assert np.allclose(found, np.rint(found), atol=1e-3)
+        assert np.allclose(own[np.rint(found).astype(bool)].mean(axis=0), mean, rtol=0, atol=1e-6)
+        taken.append(np.rint(found).astype(int))
+        now = parameters - 0.7 * mean
+    assert (np.array(taken).reshape(2, 2, 6).sum(axis=1) == 1).all(), (
+        "every record once in each of two passes"
+    )
+
+
+def test_clipping_and_noise() -> None:
+    """The mean gradient is normal about that of the clipped gradients, with the noise of DP-SGD; noise 4% off is seen."""
+    clip, multiplier, batch = 1.5, 0.8, 5
+    descent = nn.Descent(
+        NETWORK,
+        START,
+        DIGITS.x,
+        DIGITS.y,
+        batch=batch,
+        steps=1,
+        rate=0.1,
+        clip=clip,
+        noise_multiplier=multiplier,
+    )
+    rows = np.arange(5)
+    own = nn.per_example_gradients(NETWORK, START, DIGITS.x[rows], DIGITS.y[rows])
+    norms = np.linalg.norm(own, axis=1)
+    assert (norms > clip).any(), "some are clipped"
+    mean = (own * np.minimum(1.0, clip / norms)[:, None]).mean(axis=0)
+    with exact_scope():
+        keys = jax.random.split(jax.random.key(0), 40)
+        play = jax.jit(
+            jax.vmap(lambda key: descent.release(key, jnp.asarray(rows[:, None], float)).gradients[0])
+        )
+        away = (np.asarray(play(keys), float) - mean).ravel() / (multiplier * clip / batch)
+    assert stats.kstest(away, "norm").pvalue > FAILURE
+    squares = np.sum(away**2)
+    low, high = stats.chi2.ppf([FAILURE / 2, 1 - FAILURE / 2], away.size)
+    assert low < squares < high < 1.04**2 * squares
+
+
+def test_an_epoch_of_frozen_steps_is_a_game_on_a_mean() -> None:
+    """At a rate that moves nothing, the scalar products of an epoch add up to that of the mean of all its gradients.
+
+    The projected game on that mean has another sampler and other random numbers, and the same law, by a two-sample chi-square
+    that fails with probability 1e-9; it rejects counts shifted by a third of a standard deviation.
+    """
+    n, steps = 60, 5
+    rows = nn.per_example_gradients(NETWORK, START, DIGITS.x, DIGITS.y).astype(np.float64)
+    pool = np.arange(300, 1797)
+    target = int(pool[np.argmax(np.linalg.norm(rows[pool], axis=1))])
+    descent = nn.Descent(NETWORK, START, DIGITS.x, DIGITS.y, batch=n // steps, steps=steps, rate=TINY)
+    product = mi.ScalarProduct(np.zeros(650))
+    game = mi.FixedTarget(descent, descent.records(pool), n, [target])
+    played = mi.play(game, nn.SummedOverSteps(descent, product), 4_000, seed=1, progress=False)
+    assert (played.manifest["fidelity"], played.manifest["sampler"]) == ("literal", "every record")
+    means = mi.FixedTarget(
+        mi.EmpiricalMean(),
+        mi.Empirical((rows[pool] @ rows[target])[:, None]),
+        n,
+        [rows[target] @ rows[target]],
+    )
+    projected = mi.play(
+        means,
+        mi.ScalarProduct([0.0], target=[1.0]),
+        40_000,
+        seed=2,
+        edges=played.edges / steps,
+        progress=False,
+    )
+    for a, b in ((played.out, projected.out), (played.inside, projected.inside)):
+        assert two_sample_p(a, b)[1] >= FAILURE
+    assert two_sample_p(played.out, np.roll(projected.out, 40))[1] < FAILURE
+
+
+def test_a_covariance_score_of_the_last_layer_of_a_deeper_training() -> None:
+    """Scores of a part of the gradient are those of the part, and the printed sign turns them round."""
+    network = nn.layered((8, 8, 1), (6,), 10)
+    start = network.start(2)
+    known = mi.ShrunkMoments(
+        nn.per_example_gradients(network, start, DIGITS.x[:200], DIGITS.y[:200], part="last")
+    )
+    descent = nn.Descent(network, start, DIGITS.x, DIGITS.y, batch=4, steps=3, rate=0.5)
+    with exact_scope():
+        steps = descent.release(jax.random.key(1), np.arange(12.0)[:, None])  # pyright: ignore[reportArgumentType]
+    attack, expected, turned = mi.CovarianceScore(known, n=4), 0.0, 0.0
+    for parameters, mean in zip(*steps, strict=True):
+        here = network.with_flat(start, parameters)
+        own = nn.per_example_gradients(network, here, DIGITS.x[20:21], DIGITS.y[20:21], part="last")[
+            0
+        ].astype(float)
+        last = np.asarray(network.flat(network.with_flat(start, mean), "last"), float)
+        expected += float(attack.score(own, last))  # pyright: ignore[reportArgumentType]
+        turned += float(attack.score(own, -last))  # pyright: ignore[reportArgumentType]
+    for printed, wanted in ((False, expected), (True, turned)):
+        summed = nn.SummedOverSteps(descent, attack, part="last", printed_sign=printed)
+        found = float(summed.score(np.array([20.0]), steps))  # pyright: ignore[reportArgumentType]
+        assert found == pytest.approx(wanted, rel=1e-4)
+
+
+def test_counts_do_not_depend_on_chunks_threads_or_resuming(tmp_path: Any) -> None:
+    descent = nn.Descent(NETWORK, START, DIGITS.x, DIGITS.y, batch=5, steps=3, rate=0.5, sampling="poisson")
+    game = mi.RandomTarget(descent, descent.records(range(300)), 30)
+    attack = nn.SummedOverSteps(descent, mi.ScalarProduct(np.zeros(650)))
+    whole = mi.play(game, attack, 300, seed=3, progress=False)
+    for chunk, workers in ((64, None), (None, 1)):
+        other = mi.play(game, attack, 300, seed=3, progress=False, chunk=chunk, workers=workers)
+        assert (other.out == whole.out).all()
+        assert (other.inside == whole.inside).all()
+    path = tmp_path / "counts.npz"
+    mi.play(game, attack, 100, seed=3, progress=False, checkpoint=path)
+    resumed = mi.play(game, attack, 300, seed=3, progress=False, checkpoint=path)
+    assert (resumed.out == whole.out).all()
+    assert not (mi.play(game, attack, 300, seed=4, edges=whole.edges, progress=False).out == whole.out).all()
+
+
+def descent(**changes: Any) -> nn.Descent:
+    how = {"batch": 4, "steps": 2, "rate": 0.1} | changes
+    return nn.Descent(NETWORK, START, DIGITS.x, DIGITS.y, **how)
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: descent(batch=0), "batch is 0; it must be a whole number >= 1"),
+        (lambda: descent(rate=0.0), "rate is 0"),
+        (lambda: descent(sampling="cyclic"), "sampling is 'cyclic'"),
+        (lambda: descent(noise_multiplier=1.0), "noise_multiplier is 1 with clip = inf"),
+        (lambda: descent(clip=-1.0), "clip is -1"),
+        (lambda: descent(part="first"), "part is 'first'"),
+        (lambda: descent(releases="loss"), "releases is 'loss'"),
+        (lambda: descent().records([0, 1797]), "rows holds 1797; records of Descent are row numbers of its data set, 0 to 1796"),
+        (lambda: mi.FixedTarget(descent(), descent().records(), 8, [1797]), "target holds 1797"),
+        (lambda: mi.FixedTarget(descent(), descent().records(), 8, [-1]), "target holds -1"),
+        (lambda: mi.FixedTarget(descent(), descent().records(), 8, [2.5]), "target holds 2.5"),
+        (lambda: mi.FixedTarget(descent(), mi.Empirical([[0.0], [2000.0]]), 8, [1]), "data holds 2000"),
+        (lambda: mi.RandomTarget(descent(), mi.Empirical([[0.5], [2.0]]), 8), "data holds 0.5"),
+        (lambda: mi.FixedTarget(mi.Subsampled(descent(), 0.5), descent().records(), 8, [1797]), "target holds 1797"),
+        (lambda: mi.FixedTarget(descent(), descent().records(), 3, [1]), "n is 3; it must be at least the batch of 4 records"),
+        (lambda: mi.RandomTarget(descent(), mi.Gaussian(0.0, 1.0, d=2), 8), "data has 2 coordinates; records of Descent are row numbers"),
+        (lambda: nn.SummedOverSteps(descent(releases="parameters"), mi.ScalarProduct(np.zeros(650))), "descent releases 'parameters'"),
+        (lambda: nn.SummedOverSteps(descent(), lambda g, m: g @ m), "attack is function"),  # pyright: ignore[reportArgumentType]
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_sentence(make: Any, says: str) -> None:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the sentence is compared below
+        make()
+    assert str(caught.value).startswith(says)
+    assert "\n" not in str(caught.value)

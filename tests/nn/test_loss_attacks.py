@@ -1,0 +1,186 @@
+"""Attacks on a trained model by what it says of the target, against the same in NumPy; shadow models; canaries."""
+
+from functools import cache
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import special, stats
+
+import mipsim as mi
+from mipsim import data, nn
+
+DIGITS, NETWORK = data.digits(), nn.linear((8, 8, 1), 10)
+START = NETWORK.start(0)
+LABELS = DIGITS.y.copy()
+LABELS[5] = nn.mislabelled(LABELS[5:6], 10)[0]  # a canary
+POOL, POPULATION, N = np.arange(400, 1797), np.arange(10, 110), 48
+DESCENT = nn.Descent(NETWORK, START, DIGITS.x, LABELS, batch=12, steps=40, rate=1.0, releases="parameters")
+
+
+def game(target: int) -> mi.FixedTarget:
+    return mi.FixedTarget(DESCENT, DESCENT.records(POOL), N, [target])
+
+
+@cache
+def models(target: int, member: bool) -> np.ndarray:
+    return nn.shadow_models(game(target), 24, member=member, seed=1)
+
+
+def confidences(parameters: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Of each model (m, D) in the label of each row, shape (m, rows), float64."""
+    found = []
+    for one in parameters:
+        logits = np.asarray(NETWORK.apply(NETWORK.with_flat(START, one), jnp.asarray(DIGITS.x[rows])), float)
+        found.append(special.softmax(logits, axis=1)[np.arange(len(rows)), LABELS[rows]])
+    return np.array(found)
+
+
+def density(value: float, mean: float, deviation: float) -> float:
+    return float(stats.norm.logpdf(value, mean, deviation))
+
+
+def test_likelihood_ratios_are_those_of_normal_laws_fitted_to_shadow_models() -> None:
+    out, inside, released = models(5, False), models(5, True), models(5, True)[3].astype(float)
+    phi = special.logit(confidences(np.stack([released, *out, *inside]), np.array([5]))[:, 0])
+    own, without, within = phi[0], phi[1:25], phi[25:]
+    online = density(own, within.mean(), within.std()) - density(own, without.mean(), without.std())
+    pooled = np.sqrt((within.var() + without.var()) / 2)
+    shared = density(own, within.mean(), pooled) - density(own, without.mean(), pooled)
+    offline = (own - without.mean()) / without.std()
+    for attack, expected in (
+        (nn.LiRA(DESCENT, out, inside), online),
+        (nn.LiRA(DESCENT, out, inside, shared_variance=True), shared),
+        (nn.LiRA(DESCENT, out), offline),
+    ):
+        assert float(attack.score(jnp.array([5.0]), released)) == pytest.approx(expected, rel=1e-4)  # pyright: ignore[reportArgumentType]
+
+
+def test_the_share_of_the_population_that_the_target_beats() -> None:
+    out, inside = models(6, False), models(6, True)
+    rows, a, counted = np.append(6, POPULATION), 0.3, []
+    for released in models(6, True)[:8].astype(float):
+        own, without, within = (
+            confidences(released[None], rows)[0],
+            confidences(out, rows),
+            confidences(inside, rows[:1]),
+        )
+        usual = ((1 + a) * without.mean(axis=0) + (1 - a)) / 2
+        online = usual.copy()
+        online[0] = (without[:, 0].mean() + within[:, 0].mean()) / 2
+        for attack, against in (
+            (nn.RMIA(DESCENT, POPULATION, out), usual),
+            (nn.RMIA(DESCENT, POPULATION, out, inside), online),
+        ):
+            ratio = own / against
+            expected = np.mean(ratio[0] >= 2.0 * ratio[1:])
+            # float32 models: a record of the population whose ratio is the target's to 1e-4 may fall on either side
+            near = np.mean(np.abs(ratio[0] / (2.0 * ratio[1:]) - 1) < 1e-4)
+            assert abs(float(attack.score(jnp.array([6.0]), released)) - expected) <= near + 1e-12  # pyright: ignore[reportArgumentType]
+            counted.append(expected)
+    assert 0.0 < np.mean(counted) < 1.0, "some beat it and some do not"
+
+
+def test_a_loss_is_the_score() -> None:
+    released = models(5, False)[0].astype(float)
+    expected = np.log(confidences(released[None], np.array([5]))[0, 0])
+    assert float(nn.LossThreshold(DESCENT).score(jnp.array([5.0]), released)) == pytest.approx(
+        expected, rel=1e-4
+    )  # pyright: ignore[reportArgumentType]
+
+
+def test_shadow_models_are_trained_as_those_of_the_games() -> None:
+    """The target's log-odds under shadow models have the law of those in the games, by Kolmogorov and Smirnov at 1e-6; those of the other world do not."""
+    out, inside = (
+        special.logit(confidences(nn.shadow_models(game(5), 200, member=m, seed=2), np.array([5]))[:, 0])
+        for m in (False, True)
+    )
+    edges = np.linspace(-12.0, 12.0, 400)
+    attack = nn.LiRA(DESCENT, np.stack([*models(5, False)]))
+    mean, spread = (
+        f(special.logit(confidences(models(5, False), np.array([5]))[:, 0])) for f in (np.mean, np.std)
+    )
+    played = mi.play(game(5), attack, 2_000, seed=9, edges=(edges - mean) / spread, progress=False)
+    for counts, own, other in ((played.out, out, inside), (played.inside, inside, out)):
+        whole = np.cumsum(counts[:-1]) / counts.sum()
+
+        def distance(sample: np.ndarray, whole: np.ndarray = whole) -> float:
+            return float(np.abs((sample[:, None] <= edges).mean(axis=0) - whole).max())
+
+        limit = stats.ksone.isf(1e-6 / 2, 200) * np.sqrt(1 + 200 / 2_000)
+        assert distance(own) < limit < distance(other)
+
+
+def test_a_mislabelled_canary_shows() -> None:
+    """Its membership is seen far better than that of a record like the others, by simultaneous bounds at 1 - 1e-6."""
+    advantages = [
+        mi.play(game(target), nn.LossThreshold(DESCENT), 3_000, seed=4, progress=False)
+        .tradeoff(1 - 1e-6)
+        .advantage_interval()
+        for target in (5, 6)
+    ]
+    assert advantages[0][0] > advantages[1][1]
+
+
+def test_calibrated_by_shadow_models_a_loss_says_more_of_a_random_target() -> None:
+    """Losses of hard records are large whether or not they were trained on; LiRA takes that off.
+
+    Areas under the curve of n games have a variance of at most A (1 - A) / n (Birnbaum, 1956); fails with probability 1e-6.
+    """
+    games, n = 3_000, 96
+    descent = nn.Descent(
+        NETWORK, START, DIGITS.x, DIGITS.y, batch=12, steps=80, rate=1.0, releases="parameters"
+    )
+    drawn = mi.RandomTarget(descent, descent.records(POOL), n)
+    attacks = [nn.LossThreshold(descent), nn.LiRA(descent, nn.shadow_models(drawn, 32))]
+    plain, calibrated = (area(found) for found in mi.play_many(drawn, attacks, games, seed=5, progress=False))
+    error = np.sqrt((plain * (1 - plain) + calibrated * (1 - calibrated)) / games)
+    assert calibrated - plain > stats.norm.isf(1e-6) * error
+
+
+def area(found: mi.Histogram) -> float:
+    above = [np.append(0, counts[::-1].cumsum()) / found.games for counts in (found.out, found.inside)]
+    return float(np.trapezoid(above[1], above[0]))
+
+
+def test_canaries() -> None:
+    gradients = nn.per_example_gradients(NETWORK, START, DIGITS.x[:600], LABELS[:600])
+    known = mi.ShrunkMoments(gradients[300:])
+    best = nn.mahalanobis_canary(gradients[:300], known)
+    assert (
+        known.mahalanobis_squared(gradients[:300])[best] == known.mahalanobis_squared(gradients[:300]).max()
+    )
+    assert (nn.mislabelled(DIGITS.y, 10) != DIGITS.y).all()
+    assert nn.per_example_gradients(NETWORK, START, nn.blank((8, 8, 1), 2), np.array([1, 1])).shape == (
+        2,
+        650,
+    )
+    assert np.linalg.norm(nn.dirac_canary(650, 3.0, 4)) == 3.0
+    assert not np.allclose(nn.random_canary(650, 3.0, 1), nn.random_canary(650, 3.0, 2))
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: nn.LossThreshold(NETWORK), "descent is Network; it must be a Descent"),  # pyright: ignore[reportArgumentType]
+        (lambda: nn.LiRA(nn.Descent(NETWORK, START, DIGITS.x, LABELS, batch=2, steps=1, rate=1.0), np.zeros((2, 650))), "descent releases 'steps'"),
+        (lambda: nn.LiRA(DESCENT, np.zeros((2, 649))), "outside has 649 columns; it must have 650"),
+        (lambda: nn.LiRA(DESCENT, np.zeros((1, 650))), "outside has 1 model; a law is fitted to at least 2"),
+        (lambda: nn.LiRA(DESCENT, np.zeros((2, 650)), np.full((2, 650), np.nan)), "inside holds nan"),
+        (lambda: nn.RMIA(DESCENT, [1797], np.zeros((2, 650))), "population holds 1797"),
+        (lambda: nn.RMIA(DESCENT, [1], np.zeros((2, 650)), gamma=0.5), "gamma is 0.5"),
+        (lambda: nn.shadow_models(mi.RandomTarget(mi.EmpiricalMean(), mi.Gaussian(0.0, 1.0), 4), 3), "descent is EmpiricalMean"),
+        (lambda: nn.shadow_models(game(5), 1), "count is 1; it must be a whole number >= 2"),
+        (lambda: nn.shadow_models(mi.RandomTarget(DESCENT, DESCENT.records(), 48), 3, member=True), "member is True; models with the target"),
+        (lambda: nn.dirac_canary(3, 1.0, 3), "coordinate is 3; it must be one of 0 to 2"),
+        (lambda: nn.mislabelled([0, 10], 10), "y holds 10; it must hold classes 0 to 9"),
+        (lambda: nn.random_canary(3, 0.0), "norm is 0"),
+        (lambda: nn.blank((0,)), "shape is 0"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_sentence(make: Any, says: str) -> None:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the sentence is compared below
+        make()
+    assert str(caught.value).startswith(says)
+    assert "\n" not in str(caught.value)
