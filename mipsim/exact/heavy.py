@@ -79,16 +79,34 @@ def _world(total: Independent, world: int, least: float, most: int) -> tuple[Arr
 def _sum(
     first: tuple[Array, Array], second: tuple[Array, Array], scale: float, least: float, most: int
 ) -> tuple[Array, Array, float]:
-    mass = np.multiply.outer(first[1][0], second[1][0]).ravel()
+    wanted = 16 * most  # ties are merged below, so that more are kept than wanted
+    i, j = _pairs(first[1][0], second[1][0], wanted)
+    mass = first[1][0][i] * second[1][0][j]
     kept = np.flatnonzero(mass >= least)
-    if kept.size > 16 * most:  # ties are merged below, so that more are kept than wanted
-        kept = kept[np.argpartition(mass[kept], -16 * most)[-16 * most :]]
-    i, j = np.divmod(kept, second[0].size)
-    values, merged, span = _merged(first[0][i] + second[0][j], mass[kept][None, :], scale)
+    if kept.size > wanted:
+        kept = kept[np.argpartition(mass[kept], -wanted)[-wanted:]]
+    values, merged, span = _merged(first[0][i[kept]] + second[0][j[kept]], mass[kept][None, :], scale)
     if values.size > most:
         best = np.sort(np.argpartition(merged[0], -most)[-most:])
         values, merged = values[best], merged[:, best]
     return values, merged, span
+
+
+def _pairs(first: Array, second: Array, wanted: int) -> tuple[Array, Array]:
+    """Places (i, j) of the pairs among which the `wanted` largest products are; all of them where those are not many more.
+
+    The k-th largest of one times the l-th largest of the other has at least k l - 1 products that are as large, so that only pairs with
+    k l <= wanted count: some wanted log(wanted) of them, however long the two are.
+    """
+    if first.size * second.size <= 16 * wanted:
+        i, j = np.divmod(np.arange(first.size * second.size), second.size)
+        return i, j
+    order, other = np.argsort(-first, kind="stable"), np.argsort(-second, kind="stable")
+    ranks = np.arange(1, min(first.size, wanted) + 1)
+    length = np.minimum(second.size, wanted // ranks)
+    i = np.repeat(ranks - 1, length)
+    j = np.arange(i.size) - np.repeat(np.cumsum(length) - length, length)
+    return order[i], other[j]
 
 
 def _merged(values: np.ndarray, masses: np.ndarray, rounding: float) -> tuple[np.ndarray, np.ndarray, float]:
