@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-import mipsim as mi
-from mipsim.exact.heavy import _pairs
+from mipsim.exact.heavy import _pairs, heavy_atoms
+from mipsim.exact.independent import Independent, Stack
 
 
 @pytest.mark.parametrize(("first", "second", "wanted"), [(300, 500, 40), (500, 300, 40), (700, 3, 100), (2, 2000, 50), (90, 90, 1)])  # fmt: skip
@@ -32,9 +32,9 @@ def test_the_law_of_few_records_of_a_list_takes_little_memory(monkeypatch: pytes
         return made[-1]
 
     monkeypatch.setattr("mipsim.exact.heavy._pairs", counted)
-    values = np.random.default_rng(0).normal(size=(200, 1))
-    game = mi.FixedTarget(mi.EmpiricalMean(), mi.Empirical(values), 16, [4.0])
-    curve = game.exact(mi.ScalarProduct([0.0], target=[1.0]))
-    assert 0.35 < curve.tpr_at(0.1) < 0.45, "a shift of one standard deviation: .39 if all were normal"
+    rng = np.random.default_rng(0)
+    table = Stack(rng.normal(size=(1, 200)), np.full((2, 1, 200), 1 / 200), np.full((2, 1), 16))
+    found = heavy_atoms(Independent((table,), np.zeros(2)), 1e-35, 2**13)
+    assert 0 < found.values.size <= 2**14
     assert made
     assert max(i.size for i, _ in made) < 2**26
