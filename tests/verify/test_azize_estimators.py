@@ -151,7 +151,7 @@ REFUTED = {
     "azize-onion": [12],
     "azize-z-estimators": [2, 8, 16, -2, -1],
     "azize-z-estimators-logistic": [2],
-    "azize-alg-3": [0, 1, 2],
+    "azize-alg-3": [0, 1, 2, -5],
     "azize-alg-4": [0],
     "azize-alg-4-estimated": [2, 3, 5, 7],
 }
@@ -175,6 +175,7 @@ def test_the_decisive_points_are_refuted_by_two_routes(name):
         ("azize-onion", onion.AVERAGE, rf.Verdict.CONFIRMED),
         ("azize-reference-points", reference_points.MANY, rf.Verdict.CONFIRMED),
         ("azize-alg-4-estimated", estimated_steps.KNOWN, rf.Verdict.CONFIRMED),
+        ("azize-alg-4-estimated", estimated_steps.REAL, rf.Verdict.CONFIRMED),
     ],
 )
 def test_verdicts_by_reading(name, reading, verdict):

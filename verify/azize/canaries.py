@@ -1,16 +1,19 @@
 """Algorithm 3: is the candidate with the largest estimated Mahalanobis score the easiest?"""
 
 from math import inf
+from typing import Any
 
 import numpy as np
 
 from mipsim import referee as rf
 from mipsim.exact.normal_sums import NormalCurve
+from sims import real_gradients
 from sims.estimated_moments import LAWS, candidate_powers, candidates_of, rarity_curve, rarity_powers
 from verify.azize.steps import BOUNDED
 
 EASIEST = "easiest = largest true m*"
 ATTACKED = "easiest = largest power of the optimal attack"
+REAL = "easiest = largest power of the covariance attack, gradients of networks at real records, C0 regularised as Ledoit and Wolf do"
 EXACT = "uncentred, from infinitely many references"
 
 
@@ -30,13 +33,27 @@ def roots_of(**at: float) -> tuple[float, float]:
     return float(mu[np.arange(len(mu)), pick].mean()), float(mu.max(axis=1).mean())
 
 
-def picked(reading: str = EASIEST, rare: float = 0.1, **at: float) -> rf.Number | NormalCurve:
-    """Sqrt(m*) of the candidate that is picked, or the attack's curve on it: all candidates are claimed to be no easier."""
+def of_records(
+    records: str, references: int, draw: int, count: int, batch: int, alpha: float, **_: Any
+) -> tuple[list[int], list[rf.Number]]:
+    """(places of the candidates among real records, the one that is picked first; the attack's strength at FPR alpha on each)."""
+    places, pick = real_gradients.candidates(records, references, draw, count)
+    places = [pick, *(int(place) for place in places if place != pick)]
+    curves = (real_gradients.curve(records, references, draw, place, batch, False) for place in places)
+    return places, [real_gradients.strength(curve, alpha) for curve in curves]
+
+
+def picked(reading: str = EASIEST, rare: float = 0.1, **at: Any) -> rf.Number | NormalCurve:
+    """Sqrt(m*) of the candidate that is picked, or the attack's curve or strength on it: all candidates are claimed to be no easier."""
+    if reading == REAL:
+        return of_records(**at)[1][0]
     return rarity_curve((1 - rare) / 2) if reading == ATTACKED else rf.Number(roots_of(**at)[0])
 
 
-def easiest(reading: str = EASIEST, rare: float = 0.1, **at: float) -> rf.Number | NormalCurve:
-    """The same of the easiest candidate."""
+def easiest(reading: str = EASIEST, rare: float = 0.1, **at: Any) -> rf.Number | NormalCurve:
+    """The same of the easiest candidate; of real records, of the easiest that is not picked."""
+    if reading == REAL:
+        return max(of_records(**at)[1][1:], key=lambda one: one.value)
     return (
         rarity_curve(rare)
         if reading == ATTACKED
@@ -44,8 +61,19 @@ def easiest(reading: str = EASIEST, rare: float = 0.1, **at: float) -> rf.Number
     )
 
 
-def by_games(reading: str, rare: float, **at: float) -> str:
+def by_games(reading: str, rare: float, **at: Any) -> str:
     """Literal batches with the candidate that is picked and with the easiest; counts of the values."""
+    if reading == REAL:
+        places, found = of_records(**at)
+        best = max(range(1, len(places)), key=lambda k: found[k].value)
+        case = at["records"], at["references"], at["draw"]
+        powers = real_gradients.powers_by_games(
+            [(*case, places[k], at["batch"], False) for k in (0, best)], at["alpha"]
+        )
+        return (
+            f"4,000 literal batches per world (NumPy, all coordinates): power at FPR {at['alpha']:g} is {powers[0]:.3f} against the candidate that "
+            f"the algorithm picks and {powers[1]:.3f} against another (+- 0.03)"
+        )
     if reading == ATTACKED:
         powers = rarity_powers(((1 - rare) / 2, rare))
         return f"4,000 games per world with the counts of the values (n = 100, d = 50): power at FPR 0.1 is {powers[0]:.3f} and {powers[1]:.3f} (+- 0.03)"
@@ -79,7 +107,8 @@ _SHARED = {
 }
 _FEW = {"law": "Gaussian", "d": 20, "batch": 20, "count": 30, "mean": 1.0, "references": 5, "draw": 0}
 _MANY = {"C0": "centred"} | _FEW | {"d": 5, "batch": 5, "references": 2560, "problems": 100}
-_LATTICE = {"rare": 0.1, "value": 0.1}
+_LATTICE = {"rare": 0.1, "value": 0.1, "records": "digits", "alpha": 0.1}
+_REAL = {"reading": REAL, "C0": "centred"} | _FEW | _LATTICE | {"batch": 64, "count": 5}
 OPTIMAL = rf.Quote(
     'Algorithm 3 takes as input candidate "canaries", and outputs the "easiest" point to attack between the proposed candidates. To do so, '
     "Algorithm 3 estimates the Mahalanobis score of gradients using reference samples. In addition to being an optimal strategy, Algorithm 3 is the first "
@@ -94,7 +123,9 @@ PRINTED = rf.Statement(
     source="Azize and Basu, algorithm 3",
     kind=rf.Ordering(unit="probit", floor=0.01),
     domain={
-        "reading": rf.Choice(EASIEST, ATTACKED),
+        "reading": rf.Choice(EASIEST, ATTACKED, REAL),
+        "records": rf.Choice(*real_gradients.RECORDS),
+        "alpha": rf.Real(0.05, 0.5),
         "C0": rf.Choice("uncentred", EXACT, "centred"),
         "rare": rf.Real(0.02, 0.9),
         "value": rf.Real(-0.65, 0.65),
@@ -102,7 +133,10 @@ PRINTED = rf.Statement(
     | _SHARED,
     # Gradients on -1, 1 and value sqrt(2), which has no rational relation to them, so that a sum tells how many rows hold each; the candidate
     # of all -1 has a larger m* than that of the other value.
-    where=lambda rare, value: value != 0 and (1 + rare * value * 2**0.5) > abs(value * 2**0.5 * (1 - rare)),
+    where=lambda reading, rare, value, references, batch, count: value != 0
+    and (1 + rare * value * 2**0.5) > abs(value * 2**0.5 * (1 - rare))
+    # Real records: as many references as both data sets can give, laws that are known closely, a few candidates.
+    and (reading != REAL or (20 <= references <= 300 and 32 <= batch <= 256 and count <= 6)),
     claimed=picked,
     truth=easiest,
     points=[
@@ -110,6 +144,8 @@ PRINTED = rf.Statement(
         {"reading": ATTACKED, "C0": EXACT} | _FEW | _LATTICE,
         *({"reading": EASIEST, "C0": "uncentred"} | _FEW | _LATTICE | {"law": law, "draw": draw} for law in LAWS for draw in (0, 1)),
         {"reading": EASIEST, "C0": "centred"} | _FEW | _LATTICE | {"references": 50_000},
+        *(_REAL | {"records": "digits", "references": 300, "draw": draw} for draw in (0, 1, 2)),
+        *(_REAL | {"records": "diabetes", "references": 150, "draw": draw} for draw in (0, 1)),
     ],
     # So many references pick the easiest.
     control=rf.Control({"reading": EASIEST, "C0": "centred"} | _FEW | _LATTICE | {"references": 50_000}),

@@ -1,10 +1,12 @@
 """Algorithm 4 with estimated moments, and summed over an epoch, against the scalar product."""
 
 from math import inf
+from typing import Any
 
 import numpy as np
 
 from mipsim import referee as rf
+from sims import real_gradients
 from sims.estimated_moments import (
     LAWS,
     drawn_share,
@@ -21,6 +23,7 @@ KNOWN = "known moments are the best estimate; one step"
 UNCENTRED = "C0 = (1/n_r) sum g g' as printed, known exactly"
 FEW = "any estimates, n_r < d as in section 6.2 included"
 EPOCH = "the sum over an epoch, the target in one of its batches"
+REAL = "gradients of networks at real records, C0 regularised as Ledoit and Wolf do; one step"
 
 
 def both_weights(reading: str, references: int, ridge: float, draw: int, **at: float) -> np.ndarray:
@@ -36,8 +39,18 @@ def both_weights(reading: str, references: int, ridge: float, draw: int, **at: f
     return np.stack([own, mean + direction])
 
 
-def strengths(reading: str, **at: float) -> list[rf.Number]:
+def _real(
+    records: str, rank: float, references: int, draw: int, batch: int, **_: Any
+) -> list[tuple[str, int, int, int, int, bool]]:
+    """Which curves are compared: of the covariance attack and of the scalar product, on the record whose Mahalanobis score has that rank."""
+    place = real_gradients.target_place(records, references, draw, rank)
+    return [(records, references, draw, place, batch, scalar) for scalar in (False, True)]
+
+
+def strengths(reading: str, **at: Any) -> list[rf.Number]:
     """What the covariance attack and the scalar product reach: mu; over an epoch (of two batches, d = 2) the power at FPR 1/2."""
+    if reading == REAL:
+        return [real_gradients.strength(real_gradients.curve(*which), at["alpha"]) for which in _real(**at)]
     if reading == EPOCH:
         found = [epoch_power(scalar, at["size"], at["spread"], int(at["batch"])) for scalar in (False, True)]
         return [rf.Number(power, unit="power", route="exact law (Gaussian mixture)") for power in found]
@@ -51,9 +64,12 @@ def strengths(reading: str, **at: float) -> list[rf.Number]:
     return [rf.Number(float(mu), unit="probit", route="exact law (Gaussian)") for mu in found]
 
 
-def by_games(reading: str, **at: float) -> str:
+def by_games(reading: str, **at: Any) -> str:
     """Literal batches; for an epoch their means."""
-    if reading == EPOCH:
+    if reading == REAL:
+        powers = real_gradients.powers_by_games(_real(**at), at["alpha"])
+        how, alpha, error = "4,000 literal batches per world (NumPy, all coordinates)", at["alpha"], 0.03
+    elif reading == EPOCH:
         powers = epoch_powers_by_games(at["size"], at["spread"], int(at["batch"]))
         how, alpha, error = "200,000 epochs per world (NumPy, batch means)", 0.5, 0.004
     else:
@@ -63,6 +79,7 @@ def by_games(reading: str, **at: float) -> str:
 
 
 _FEW = {"d": 20, "batch": 20, "spread": 1.0, "mean": 0.0, "size": 20**0.5, "angle": 0.0, "references": 40, "ridge": 1e-3, "draw": 0}  # fmt: skip
+_FEW |= {"records": "digits", "rank": 1.0, "alpha": 0.1}
 _KNOWN = {"reading": KNOWN} | _FEW | {"d": 10, "spread": 20.0, "mean": 3.0, "size": 5.0, "angle": 1.0}
 
 PRINTED = rf.Statement(
@@ -71,11 +88,14 @@ PRINTED = rf.Statement(
     "of the covariance matrix is well estimated.",
     source="Azize and Basu, algorithm 4",
     kind=rf.Ordering(),
-    domain={"reading": rf.Choice(KNOWN, UNCENTRED, FEW, EPOCH)}
+    domain={"reading": rf.Choice(KNOWN, UNCENTRED, FEW, EPOCH, REAL)}
+    | {"records": rf.Choice(*real_gradients.RECORDS), "rank": rf.Real(0.0, 1.0), "alpha": rf.Real(0.05, 0.5)}
     | DOMAIN
     | {"references": rf.Whole(1, inf, log=True, hunt_to=400), "ridge": rf.Real(1e-4, 1.0, log=True)}
     | {"draw": rf.Whole(0, 10**6)},
-    where=lambda **at: bool(np.abs(np.sum(problem(**at)[:2], axis=0)).max() > 1e-9),
+    # Real records: "well estimated", half as many references as gradients that both data sets can give, and laws that are known closely.
+    where=lambda **at: bool(np.abs(np.sum(problem(**at)[:2], axis=0)).max() > 1e-9)
+    and (at["reading"] != REAL or (150 <= at["references"] <= 300 and 32 <= at["batch"] <= 256)),
     claimed=lambda **at: strengths(**at)[0],
     truth=lambda **at: strengths(**at)[1],
     points=[
@@ -84,6 +104,8 @@ PRINTED = rf.Statement(
         {"reading": UNCENTRED} | _FEW | {"d": 2, "batch": 10, "mean": 3.0, "size": 10**0.5, "angle": float(np.arctan(1 / 3))},
         *({"reading": FEW} | _FEW | {"references": size, "draw": draw} for size in (40, 5) for draw in (0, 1)),
         {"reading": EPOCH} | _FEW | {"size": 8.0, "spread": 1 / 9, "batch": 64},
+        *({"reading": REAL} | _FEW | {"batch": 64, "records": records, "references": size, "rank": rank}
+          for records, size in (("digits", 300), ("diabetes", 150)) for rank in (1.0, 0.5, 0.0)),
     ],
     control=rf.Control(_KNOWN | {"spread": 1.0, "mean": 0.0}),  # the two scores are one
     quote=PROVABLY,
