@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import jax
@@ -16,6 +16,7 @@ from jaxtyping import Array, Float
 from mipsim._extras import optional
 from mipsim._precision import exact_scope, fixed_key
 from mipsim._validation import one_of, whole
+from mipsim.nn.convolution import convolution, halved
 
 Parameters = dict[str, dict[str, Array]]
 """Layer -> name -> array, float32: Flax's own tree."""
@@ -56,9 +57,8 @@ class Network:
         linen = optional("flax.linen", "networks")
         layers: list[Any] = []
         if self.kind == "convolutional":
-            pool = partial(linen.max_pool, window_shape=(2, 2), strides=(2, 2))
             for channels in self.widths:
-                layers += [linen.Conv(channels, (3, 3)), linen.relu, pool]
+                layers += [convolution(channels), linen.relu, halved]
             layers.append(_flat)
         else:
             layers.append(_flat)

@@ -14,6 +14,8 @@ from mipsim.attacks.base import AbstractAttack
 from mipsim.nn.descent import Descent, Steps
 from mipsim.nn.network import PARTS
 
+_TOGETHER = 32  # steps: their gradients stay far below the size of a covariance's axes
+
 
 class SummedOverSteps(AbstractAttack):
     """sum_t attack.score(g*_t, m_t): g*_t the target's gradient at the parameters before step t, m_t the mean gradient that step t releases.
@@ -68,7 +70,8 @@ class SummedOverSteps(AbstractAttack):
         x, y = self.descent.example(target)
         sign = -1.0 if self.printed_sign else 1.0
 
-        def of_step(total: Array, step: Steps) -> tuple[Array, None]:
+        def gradients(step: Steps) -> Steps:
+            """The target's gradient at the parameters of the step, and the part of the mean gradient that is scored."""
             here = network.with_flat(start, step.parameters.astype(jnp.float32), trained)
             own = jax.grad(lambda v: network.losses(network.with_flat(here, v, self.part), x, y)[0])(
                 network.flat(here, self.part)
@@ -76,7 +79,12 @@ class SummedOverSteps(AbstractAttack):
             mean = step.gradients
             if self.part != trained:
                 mean = network.flat(network.with_flat(start, mean.astype(jnp.float32), trained), self.part)
-            score = self.attack.score(own.astype(float), sign * mean.astype(float))
-            return total + jnp.asarray(score, float), None
+            return Steps(own, mean)
 
-        return jax.lax.scan(of_step, jnp.zeros((), float), output)[0]
+        def of_step(step: Steps) -> Array:
+            own, mean = step.parameters.astype(float), sign * step.gradients.astype(float)
+            return jnp.asarray(self.attack.score(own, mean), float)
+
+        # Step by step, since convolutions with filters that differ are slow together; then scores of some steps at once, so that
+        # what an attack knows, a large matrix often, is read once for all of them.
+        return jax.lax.map(of_step, jax.lax.map(gradients, output), batch_size=_TOGETHER).sum()

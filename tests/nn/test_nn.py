@@ -6,7 +6,9 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +16,7 @@ import numpy as np
 import pytest
 
 from mipsim import nn
+from mipsim._precision import exact_scope, fixed_key
 from mipsim.nn import training
 
 RNG = np.random.default_rng(20_230_601)
@@ -166,6 +169,7 @@ def test_a_training_that_goes_on_has_the_bits_of_one_run(tmp_path: Path) -> None
 TRAINING = """
 import sys, numpy as np
 from mipsim import nn
+from mipsim._precision import exact_scope, fixed_key
 rng = np.random.default_rng(0)
 x, y = rng.normal(size=(500, 8, 8, 1)), rng.integers(0, 3, 500)
 network = nn.convolutional((8, 8, 1), (4, 4), 3)
@@ -202,3 +206,27 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
     path.write_bytes(kept[:100])
     with pytest.raises(ValueError, match="no whole checkpoint"):
         nn.train(**arguments, epochs=3)
+
+
+def test_convolutions_are_those_of_flax() -> None:
+    """The same parameters at the same start, and the same outputs and gradients to float32."""
+    from flax import linen
+
+    network = NETWORKS["convolutional"]
+    pool = partial(linen.max_pool, window_shape=(2, 2), strides=(2, 2))
+    layers = [part for channels in (3, 4, 5) for part in (linen.Conv(channels, (3, 3)), linen.relu, pool)]
+    plain = linen.Sequential([*layers, lambda x: x.reshape(x.shape[0], -1), linen.Dense(4)])
+    with exact_scope():
+        theirs = plain.init(fixed_key(5), IMAGES[:1])["params"]
+        ours = network.start(5)
+        assert jax.tree.all(jax.tree.map(lambda a, b: bool((a == b).all()), ours, theirs))
+        images = jnp.asarray(IMAGES)
+
+        def squares(apply: Any, parameters: Any) -> jax.Array:
+            return jnp.sum(apply(parameters, images) ** 2)
+
+        def both(apply: Any) -> Any:
+            return jax.tree.leaves((apply(ours, images), jax.grad(partial(squares, apply))(ours)))
+
+        for a, b in zip(both(network.apply), both(lambda p, x: plain.apply({"params": p}, x)), strict=True):
+            assert np.allclose(a, b, rtol=1e-4, atol=1e-5 * float(np.abs(b).max()))
