@@ -1,5 +1,7 @@
 """Azize & Basu (2025), figure 3: the covariance attack and the scalar product on gradients of networks at real images."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,13 +10,14 @@ from scipy.special import ndtr
 
 from figures import roc, style, write
 from figures.played import Played, Request, play
+from sims.gradient_epochs import RATE
 from sims.gradients import ATTACKS, BATCH, EPOCH, TARGETS, VICTIMS, Victim, name_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 DESCRIPTION = "covariance attack and scalar product on gradients at Fashion-MNIST and CIFAR-10, three targets"
-CAPTION_INCHES = 1.02
+CAPTION_INCHES = 1.2
 HEADER: write.Row = ("panel", "curve", "x", "y", "band_low", "band_high", "normal_approximation", "reported")
 COLOURS = dict(zip(TARGETS, (style.EASY, style.MEDIUM, style.HARD), strict=True))
 LINES = {"covariance": "-", "scalar": (0, (3, 1.2))}
@@ -25,7 +28,11 @@ REPORTED = {
 }
 """AUCs of the figure as the first author's thesis gives them, in the order of `TARGETS`."""
 SIZES = np.unique(np.geomspace(16, 60_000, 120).astype(int))
-BANDS = len(VICTIMS) * len(TARGETS) * len(ATTACKS) * 2
+BANDS = len(VICTIMS) * len(TARGETS) * len(ATTACKS) * 3
+EPOCHS = {"quick": ("fashion",), "paper": ("fashion", "cifar"), "full": ("fashion", "cifar")}
+"""Whose literal epochs are played: one of CIFAR-10 takes a second of a core."""
+EPOCH_GAMES = {"quick": 300, "paper": 100, "full": 10_000}
+"""Of literal epochs in each world, per curve; the paper plays 100."""
 
 
 def draw(request: Request) -> tuple[Path, ...]:
@@ -88,20 +95,22 @@ def _areas(axes: "Axes", panel: str, which: str, victim: Victim, request: Reques
                 (panel, name, int(n), "", "", "", float(area), "")
                 for n, area in zip(SIZES, expected, strict=True)
             ]
-            for n in (BATCH, EPOCH):
-                played = play(name_of(which, target, attack, n), request)
+            for size, literal, played in _played(which, target, attack, request):
                 area = float(np.trapezoid(played.tpr, played.fpr))
                 low, high = played.histogram.tradeoff(_level(), roc.THRESHOLDS).auc_interval()
                 marker = "o" if attack == "covariance" else "s"
                 axes.errorbar(
-                    [n],
+                    [size * (1.25 if literal else 1.0)],  # beside the mean's
                     [area],
                     [[max(area - low, 0)], [max(high - area, 0)]],
                     color=colour,
                     fmt=marker,
                     markersize=3,
+                    markerfacecolor="white" if literal else colour,
+                    elinewidth=0.5 if literal else None,
                 )
-                rows.append((panel, name, n, area, low, high, "", ""))
+                said = f"{name} literal epoch" if literal else name
+                rows.append((panel, said, size, area, low, high, "", ""))
             reported = REPORTED[which][attack][place] if which in REPORTED else np.nan
             face = colour if attack == "covariance" else "white"
             axes.plot(
@@ -121,6 +130,15 @@ def _areas(axes: "Axes", panel: str, which: str, victim: Victim, request: Reques
     axes.set_xlabel("gradients in the released mean, n")
     axes.set_ylabel("area under the ROC curve")
     return rows
+
+
+def _played(which: str, target: str, attack: str, request: Request) -> Iterator[tuple[int, bool, Played]]:
+    """(records, whether the network is trained on them, counts): means of n gradients, and literal epochs where the scale has them."""
+    for n in (BATCH, EPOCH):
+        yield n, False, play(name_of(which, target, attack, n), request)
+    if which in EPOCHS[request.scale]:
+        fewer = replace(request, fewer=EPOCH_GAMES[request.scale])
+        yield EPOCH, True, play(name_of(which, target, attack, "epoch"), fewer)
 
 
 def _normal_area(away: float, n: np.ndarray) -> np.ndarray:
@@ -154,8 +172,10 @@ def _caption(request: Request, victims: dict[str, Victim]) -> str:
         "convolutions, of which the last layer is attacked), drawn with replacement from the training images. Targets: largest, middle and "
         "least Mahalanobis score of algorithm 3. Mean and covariance from 1,000 other images, shrunk as Ledoit and Wolf do since 1,000 < d: "
         f"ridge {ridges}. Solid: covariance attack; dashed: scalar product. (a), (c): one step on a batch of {BATCH}; {request.games:,} games "
-        f"in each world per curve, seed {request.seed}. (b), (d): area against n: played at {BATCH} and {EPOCH:,} (marks), by the normal "
-        "approximation (lines), and as the first author's thesis reports them for one epoch (triangles). The paper does not state the number of "
+        f"in each world per curve, seed {request.seed}. (b), (d): area against n: played at {BATCH} and {EPOCH:,} (filled marks), by the normal "
+        f"approximation (lines), and as the first author's thesis reports them for one epoch (triangles). Hollow: literal epochs, in which {EPOCH // BATCH} steps "
+        f"at rate {RATE:g} train the network on {EPOCH:,} records and scores are added over the steps, {EPOCH_GAMES[request.scale]:,} games in each world "
+        f"({' and '.join(victims[which].title for which in EPOCHS[request.scale])}): they are where the means are. The paper does not state the number of "
         f"training records: at a fixed model the areas fall as n grows, and by the normal approximation none is above {_most(victims):.2f} at "
         f"n = {SIZES[-1]:,}. Bands and intervals: "
         f"{roc.CONFIDENCE:.0%} confidence, simultaneous over all rates and all {BANDS} curves."

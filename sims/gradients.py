@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial, wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -75,17 +75,33 @@ class Victim:
     labels: tuple[str, ...]
 
 
-@on_one_thread
-def victim(
-    title: str, records: data.DataSet, convolutions: bool, part: str, references: int = REFERENCES
-) -> Victim:
-    """Choose targets by algorithm 3, and reduce every gradient to its scores.
+@dataclass(frozen=True)
+class Attacked:
+    """A network at the start of its training, and what an attacker of its gradients knows of them.
 
-    Gradients are at the start of training, as algorithm 3 has it. The covariance is that of Ledoit and Wolf, since with
-    references <= d the printed one is singular; the reference itself is left out of the pool.
+    Attributes:
+        records: the training set.
+        network, parameters: at the start.
+        part: of the parameters, as in `per_example_gradients`.
+        pool: places in the training set of the records that games draw: all but the reference.
+        moments: of the reference gradients.
+    """
+
+    records: data.DataSet
+    network: Any
+    parameters: Any
+    part: str
+    pool: np.ndarray
+    moments: mi.ShrunkMoments
+
+
+@on_one_thread
+def attacked(records: data.DataSet, convolutions: bool, part: str, references: int = REFERENCES) -> Attacked:
+    """Estimate the moments of gradients at the start of training, as algorithm 3 has it.
+
+    The covariance is that of Ledoit and Wolf, since with references <= d the printed one is singular.
 
     Args:
-        title: for readers.
         records: the training set.
         convolutions: a network with three of them, or a linear one.
         part: of the parameters, as in `per_example_gradients`.
@@ -99,8 +115,28 @@ def victim(
     parameters = network.start(SEED)
     order = np.random.default_rng(SEED).permutation(len(records))
     known, pool = np.sort(order[:references]), np.sort(order[references:])
-    gradients = partial(nn.per_example_gradients, network, parameters, part=part)
-    moments = mi.ShrunkMoments(gradients(records.x[known], records.y[known]))
+    rows = nn.per_example_gradients(network, parameters, records.x[known], records.y[known], part=part)
+    return Attacked(records, network, parameters, part, pool, mi.ShrunkMoments(rows))
+
+
+@on_one_thread
+def victim(
+    title: str, records: data.DataSet, convolutions: bool, part: str, references: int = REFERENCES
+) -> Victim:
+    """Choose targets by algorithm 3, and reduce every gradient to its scores.
+
+    Args:
+        title: for readers.
+        records: the training set.
+        convolutions: a network with three of them, or a linear one.
+        part: of the parameters, as in `per_example_gradients`.
+        references: n_r.
+    """
+    from mipsim import nn
+
+    of = attacked(records, convolutions, part, references)
+    network, pool, moments = of.network, of.pool, of.moments
+    gradients = partial(nn.per_example_gradients, network, of.parameters, part=part)
     distances = gradients(records.x[pool], records.y[pool], reduce=_distances(moments))
     by_distance = np.argsort(distances, kind="stable")
     targets = tuple(int(by_distance[place]) for place in (-1, len(pool) // 2, 0))
@@ -136,16 +172,20 @@ def _distances(moments: mi.ShrunkMoments) -> Callable[[np.ndarray], np.ndarray]:
     return distances
 
 
+NETWORKS: dict[str, tuple[bool, str]] = {"fashion": (False, "trained"), "cifar": (True, "last")}
+"""Victim -> whether its network has three convolutions, and the part whose gradients are attacked."""
+
+
 @cache
 def fashion() -> Victim:
     """A linear network on Fashion-MNIST, all of its 7,850 parameters. Raises `DataError` where the data are missing."""
-    return victim("Fashion-MNIST", data.fashion_mnist(), convolutions=False, part="trained")
+    return victim("Fashion-MNIST", data.fashion_mnist(), *NETWORKS["fashion"])
 
 
 @cache
 def cifar() -> Victim:
     """Three convolutions and a linear layer on CIFAR-10, the 4,010 parameters of the last. Raises `DataError` where the data are missing."""
-    return victim("CIFAR-10", data.cifar10(), convolutions=True, part="last")
+    return victim("CIFAR-10", data.cifar10(), *NETWORKS["cifar"])
 
 
 VICTIMS: dict[str, Callable[[], Victim]] = {"fashion": fashion, "cifar": cifar}
@@ -159,8 +199,8 @@ def projected_game(of: Victim, target: str, attack: str, n: int) -> tuple[mi.Fix
     return game, mi.ScalarProduct([0.0], target=[1.0])
 
 
-def name_of(victim: str, target: str, attack: str, n: int) -> str:
-    """The study of a curve of figure 3."""
+def name_of(victim: str, target: str, attack: str, n: int | str) -> str:
+    """The study of a curve of figure 3: on the mean of n gradients, or on the steps of an "epoch"."""
     return f"azize_fig3_{victim}_{target}_{attack}_{n}"
 
 

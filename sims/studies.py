@@ -5,6 +5,7 @@ from sims.azize_gradients import GRADIENTS
 from sims.azize_paper import FIGURES, D, N, reference_data
 from sims.azize_spread import SPREAD
 from sims.clipped_steps import CLIPPED
+from sims.gradient_epochs import EPOCH_STUDIES
 from sims.gradients import GRADIENT_STUDIES
 from sims.izzo_games import IZZO
 from sims.kaissis_games import KAISSIS
@@ -23,6 +24,7 @@ STUDIES: dict[str, Study] = {
         *LEEMANN,
         *KAISSIS,
         *GRADIENT_STUDIES,
+        *EPOCH_STUDIES,
     )
 }
 """Every study by name."""

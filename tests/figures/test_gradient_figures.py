@@ -10,7 +10,7 @@ import mipsim as mi
 from figures import __main__ as command
 from figures import leemann_fig2b
 from mipsim import data
-from sims import gradients, runner
+from sims import gradient_epochs, gradients, runner
 from tests.figures.test_drawn_numbers import OF_DATA, normal_counts, read
 
 
@@ -28,6 +28,8 @@ def test_it_is_drawn(
     monkeypatch.setattr(gradients, "adult_gradients", lambda seed: few[7 if seed == 3 else 6])
     for which in gradients.VICTIMS:
         monkeypatch.setitem(gradients.VICTIMS, which, lambda: digits)
+    small = gradients.attacked(data.digits(), convolutions=False, part="trained", references=100)
+    monkeypatch.setattr(gradient_epochs, "of", lambda victim: small)
     monkeypatch.setattr(runner, "run", normal_counts)
     assert command.main([name, "--seed", "7", "--out", str(tmp_path)]) == 0
     assert (tmp_path / f"{name}.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
@@ -44,6 +46,12 @@ def test_it_is_drawn(
     if name == "leemann_fig2b":  # of five models one has another rank, and a bound of its own
         assert "vary along 6 or 7 axes" in caption
         assert {row["curve"] for row in rows if row["theory"]} == {"model=0", "model=3", "mu=1.14"}
+    if name == "azize_fig3":
+        literal = [row for row in rows if row["curve"].endswith("literal epoch")]
+        assert len(literal) == 6, (
+            "three targets and two attacks on Fashion-MNIST; CIFAR-10 takes too long for this scale"
+        )
+        assert "at rate 0.001 train the network on 1,024 records" in caption
     if name == "azize_fig7":
         assert sum(int(row["images"]) for row in rows if row["panel"] == "a") == len(digits.pool)
     if name == "azize_fig8":

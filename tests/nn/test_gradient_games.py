@@ -11,7 +11,8 @@ from threadpoolctl import threadpool_limits
 
 import mipsim as mi
 from mipsim import data, nn
-from sims.gradients import victim
+from sims.gradient_epochs import epoch_game
+from sims.gradients import attacked, victim
 from tests.engine.two_sample import FAILURE, two_sample_p
 
 DIGITS, NETWORK, N = data.digits(), nn.layered((8, 8, 1), (64,), 10), 60
@@ -107,3 +108,14 @@ def test_algorithm_3_orders_targets_on_real_gradients() -> None:
     for place, at in enumerate(found.targets):
         own, rest = found.scores[at, place], found.scores[:, place]
         assert (own > rest.mean(axis=0)).all(), "a target speaks for itself"
+
+
+def test_a_literal_epoch_of_a_victim_is_attacked_at_every_step() -> None:
+    """The covariance attack on the easiest target sees its membership in an epoch that trains the network, by bounds at 1 - 1e-9; on shuffled worlds it does not."""
+    found = attacked(DIGITS, convolutions=False, part="trained", references=200)
+    easiest = victim("digits", DIGITS, convolutions=False, part="trained", references=200).targets[0]
+    game, attack = epoch_game(found, easiest, "covariance", steps=4, batch=8)
+    played = mi.play(game, attack, 1_000, seed=1, progress=False)
+    assert played.tradeoff(1 - 1e-9).auc_interval()[0] > 0.5
+    mixed = mi.Histogram(played.edges, played.out, played.out, played.manifest)
+    assert mixed.tradeoff(1 - 1e-9).auc_interval()[0] <= 0.5
