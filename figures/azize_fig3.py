@@ -84,9 +84,12 @@ def _rocs(axes: "Axes", panel: str, which: str, request: Request) -> list[write.
 def _areas(axes: "Axes", panel: str, which: str, victim: Victim, request: Request) -> list[write.Row]:
     """Areas under the curves against the number of gradients of the mean: played ones, their normal approximation, and those reported."""
     rows: list[write.Row] = []
-    for attack in ATTACKS:
+    for line, attack in enumerate(ATTACKS):
         for place, target in enumerate(TARGETS):
             colour, name = COLOURS[target], f"{target} {attack}"
+            beside = 1.25 * 1.15 ** (
+                place + line * len(TARGETS)
+            )  # the intervals of literal epochs lie side by side
             scores = victim.scores[:, place, ATTACKS.index(attack)]
             away = float((scores[victim.targets[place]] - scores.mean()) / scores.std())
             expected = _normal_area(away, SIZES)
@@ -100,7 +103,7 @@ def _areas(axes: "Axes", panel: str, which: str, victim: Victim, request: Reques
                 low, high = played.histogram.tradeoff(_level(), roc.THRESHOLDS).auc_interval()
                 marker = "o" if attack == "covariance" else "s"
                 axes.errorbar(
-                    [size * (1.25 if literal else 1.0)],  # beside the mean's
+                    [size * (beside if literal else 1.0)],
                     [area],
                     [[max(area - low, 0)], [max(high - area, 0)]],
                     color=colour,
@@ -156,6 +159,16 @@ def _most(victims: dict[str, Victim]) -> float:
     )
 
 
+def _apart(victim: Victim) -> tuple[int, int]:
+    """From which to which n the area of the covariance attack on the easiest target is at least .95 and that of the scalar product at most .8, by that approximation."""
+    own, rest = victim.scores[victim.targets[0], 0], victim.scores[:, 0]
+    strong, weak = (
+        _normal_area(away, np.arange(2, SIZES[-1])) for away in (own - rest.mean(axis=0)) / rest.std(axis=0)
+    )
+    found = np.flatnonzero((strong >= 0.95) & (weak <= 0.8)) + 2
+    return int(found[0]), int(found[-1])
+
+
 def _level() -> float:
     return 1.0 - (1.0 - roc.CONFIDENCE) / BANDS
 
@@ -166,6 +179,7 @@ def _band(played: Played, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _caption(request: Request, victims: dict[str, Victim]) -> str:
+    apart = ", ".join("n = {:,} to {:,} ({})".format(*_apart(v), v.title) for v in victims.values())
     ridges = ", ".join(f"{v.ridge[0]:.2g} (weight {v.ridge[1]:.3f})" for v in victims.values())
     return (
         "After Azize & Basu (2025), Fig. 3: attacks on the mean of n gradients of a network at the start of its training (linear; three "
@@ -175,7 +189,8 @@ def _caption(request: Request, victims: dict[str, Victim]) -> str:
         f"in each world per curve, seed {request.seed}. (b), (d): area against n: played at {BATCH} and {EPOCH:,} (filled marks), by the normal "
         f"approximation (lines), and as the first author's thesis reports them for one epoch (triangles). Hollow: literal epochs, in which {EPOCH // BATCH} steps "
         f"at rate {RATE:g} train the network on {EPOCH:,} records and scores are added over the steps, {EPOCH_GAMES[request.scale]:,} games in each world "
-        f"({' and '.join(victims[which].title for which in EPOCHS[request.scale])}): they are where the means are. The paper does not state the number of "
+        f"({' and '.join(victims[which].title for which in EPOCHS[request.scale])}): they are where the means are. On the easiest target the covariance "
+        f"attack's area is at least .95 and the scalar product's at most .8 for {apart}. The paper does not state the number of "
         f"training records: at a fixed model the areas fall as n grows, and by the normal approximation none is above {_most(victims):.2f} at "
         f"n = {SIZES[-1]:,}. Bands and intervals: "
         f"{roc.CONFIDENCE:.0%} confidence, simultaneous over all rates and all {BANDS} curves."

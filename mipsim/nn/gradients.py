@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -13,8 +15,8 @@ from mipsim._precision import exact_scope
 from mipsim._validation import whole
 from mipsim.nn.network import Network, Parameters
 
-MEMORY = 2**28
-"""Bytes of the gradients of one micro-batch, by default: a quarter of a gibibyte."""
+MEMORY = 2**29
+"""Bytes that a micro-batch takes at most, by default: half a gibibyte."""
 
 
 def per_example_gradients(
@@ -37,7 +39,7 @@ def per_example_gradients(
         part: "trained" for all parameters that training changes, "last" for those of the last layer.
         reduce: maps gradients of some examples, float32 (b, d), to what is kept of them, first axis b, so that not all (N, d) are
             held at once: `lambda g: g @ direction` projects every gradient to a number. None keeps them.
-        memory: bytes that the gradients of a micro-batch may take.
+        memory: bytes that a micro-batch may take: what the passes through the network keep, and the gradients.
 
     Returns:
         Float32 of shape (N, d), or what `reduce` returns for all N.
@@ -55,8 +57,7 @@ def per_example_gradients(
         ((2, 9), True)
     """
     inputs, labels = checked_examples(network, x, y)
-    d, room = network.dimension(part), whole("memory", memory, 1)
-    size = max(1, min(len(labels), room // (4 * d)))
+    size = max(1, min(len(labels), whole("memory", memory, 1) // example_bytes(network, part)))
     parts: list[np.ndarray] = []
     with exact_scope():
         for first in range(0, len(labels), size):
@@ -69,6 +70,46 @@ def per_example_gradients(
             found = found[: len(labels) - first]
             parts.append(found if reduce is None else np.asarray(reduce(found)))
     return np.concatenate(parts)
+
+
+@cache
+def example_bytes(network: Network, part: str = "trained") -> int:
+    """At most so many bytes are held at once for the gradient of one example: every intermediate result, as if none were let go.
+
+    Examples:
+        >>> from mipsim.nn import convolutional, linear
+        >>> network = linear((28, 28, 1), 10)
+        >>> 1 <= example_bytes(network) / (4 * network.dimension()) <= 10
+        True
+        >>> network = convolutional()  # an example's passes are larger than its gradient
+        >>> example_bytes(network) > 8 * 4 * network.dimension()
+        True
+    """
+
+    def gradient(parameters: Parameters, vector: jax.Array, x: jax.Array, y: jax.Array) -> jax.Array:
+        return jax.grad(lambda v: network.losses(network.with_flat(parameters, v, part), x, y)[0])(vector)
+
+    vector, x = (
+        jax.ShapeDtypeStruct(shape, np.float32)
+        for shape in ((network.dimension(part),), (1, *network.inputs))
+    )
+    label = jax.ShapeDtypeStruct((1,), np.int32)
+    with exact_scope():
+        return 4 * _numbers(jax.make_jaxpr(gradient)(network.shapes, vector, x, label).jaxpr)
+
+
+def _numbers(program: Any) -> int:
+    """How many numbers the steps of a program make, those of its inner programs included."""
+    made = 0
+    for step in program.eqns:
+        inner = [
+            found for value in step.params.values() if (found := getattr(value, "jaxpr", None)) is not None
+        ]
+        if inner:
+            made += sum(map(_numbers, inner))
+        else:
+            made += sum(math.prod(out.aval.shape) for out in step.outvars)
+    return made
 
 
 @partial(jax.jit, static_argnums=(0, 1))

@@ -87,13 +87,13 @@ class Network:
     def layers(self, part: str = "trained") -> tuple[str, ...]:
         """The names of the layers of a part of the network; frozen ones are of none."""
         one_of("part", part, PARTS)
-        names = sorted(self._shapes, key=lambda name: int(name.rpartition("_")[2]))
+        names = sorted(self.shapes, key=lambda name: int(name.rpartition("_")[2]))
         return tuple(names[-1:] if part == "last" or self.kind == "random features" else names)
 
     def dimension(self, part: str = "trained") -> int:
         """How many parameters that part has: d of its gradients."""
         return sum(
-            int(np.prod(leaf.shape)) for name in self.layers(part) for leaf in self._shapes[name].values()
+            int(np.prod(leaf.shape)) for name in self.layers(part) for leaf in self.shapes[name].values()
         )
 
     def flat(self, parameters: Parameters, part: str = "trained") -> Float[Array, " d"]:
@@ -108,7 +108,8 @@ class Network:
         return {**parameters, **restore(vector)}
 
     @cached_property
-    def _shapes(self) -> Any:
+    def shapes(self) -> Any:
+        """The tree of the parameters, with the shape and dtype of each in its place."""
         return jax.eval_shape(
             lambda: self.module.init(jax.random.key(0), jnp.zeros((1, *self.inputs), jnp.float32))["params"]
         )

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from mipsim.nn.gradients import MEMORY
+from mipsim.nn.gradients import MEMORY, example_bytes
 from mipsim.nn.network import Network, Parameters
 
 
@@ -37,7 +37,7 @@ def mean_gradient(
         size: what the sum is divided by; None = b.
         clip: the largest Euclidean norm of a gradient, > 0; `inf` does not clip.
         part: as in `per_example_gradients`.
-        memory: bytes that the gradients of single examples may take at once, where they are clipped.
+        memory: bytes that the gradients of single examples, with the passes that make them, may take at once where they are clipped.
 
     Source: Abadi et al. (2016), algorithm 1.
 
@@ -68,7 +68,7 @@ def mean_gradient(
         return (own * jnp.where(norms > clip, clip / norms, 1.0).astype(vector.dtype)) @ rows
 
     # In parts of equal size, the last one filled up with examples of weight 0: as many as there is memory for.
-    parts = -(-count // max(1, memory // (4 * vector.size)))
+    parts = -(-count // max(1, memory // example_bytes(network, part)))
     if parts == 1:
         return clipped_sum(x, y, weights) * scale
     each = -(-count // parts)

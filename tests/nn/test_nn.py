@@ -18,6 +18,7 @@ import pytest
 from mipsim import nn
 from mipsim._precision import exact_scope, fixed_key
 from mipsim.nn import training
+from mipsim.nn.gradients import example_bytes
 
 RNG = np.random.default_rng(20_230_601)
 IMAGES, KINDS = RNG.normal(size=(13, 8, 8, 3)).astype(np.float32), RNG.integers(0, 4, 13)
@@ -36,7 +37,7 @@ def test_gradients_are_those_of_one_example_at_a_time(name: str, part: str) -> N
     network = NETWORKS[name]
     start = network.start(3)
     found = nn.per_example_gradients(
-        network, start, IMAGES, KINDS, part=part, memory=4 * 5 * network.dimension(part)
+        network, start, IMAGES, KINDS, part=part, memory=5 * example_bytes(network, part)
     )
     assert found.shape == (13, network.dimension(part))
     direction = RNG.normal(size=found.shape[1])
@@ -57,7 +58,7 @@ def test_gradients_are_those_of_one_example_at_a_time(name: str, part: str) -> N
 
 def test_micro_batches_and_reductions_change_nothing() -> None:
     network = NETWORKS["convolutional"]
-    start, d = network.start(0), network.dimension()
+    start = network.start(0)
     whole = nn.per_example_gradients(network, start, IMAGES, KINDS)
     held: list[int] = []
 
@@ -65,7 +66,9 @@ def test_micro_batches_and_reductions_change_nothing() -> None:
         held.append(len(rows))
         return rows[:, :2]
 
-    parts = nn.per_example_gradients(network, start, IMAGES, KINDS, reduce=reduce, memory=4 * d * 5)
+    parts = nn.per_example_gradients(
+        network, start, IMAGES, KINDS, reduce=reduce, memory=5 * example_bytes(network)
+    )
     assert held == [5, 5, 3]
     assert np.allclose(parts, whole[:, :2], rtol=0, atol=1e-6 * np.abs(whole).max())
 
