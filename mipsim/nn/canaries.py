@@ -91,11 +91,14 @@ def mislabelled(y: object, classes: int) -> np.ndarray:
 
 
 def blank(shape: Sequence[int], count: int = 1) -> np.ndarray:
-    """Inputs of zeros, shape (count, *shape): a blank example is like none of the data.
+    """Inputs of zeros, `count` of them: a blank example is like none of the data.
 
     Args:
         shape: of one input.
         count: how many, >= 1.
+
+    Returns:
+        An array whose first axis has `count` entries and whose others are `shape`.
 
     Source: Nasr et al. (2023), section 5.
 
