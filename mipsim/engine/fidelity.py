@@ -9,6 +9,7 @@ from mipsim._validation import one_of
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.engine.samplers.base import AbstractSampler, LawSampler, LiteralSampler, block_games
+from mipsim.engine.samplers.cells import cell_sampler, random_cell_sampler
 from mipsim.engine.samplers.clipped_law import clipped_law_sampler
 from mipsim.engine.samplers.clipped_rows import clipped_rows_sampler
 from mipsim.engine.samplers.clipped_scores import clipped_scores_sampler
@@ -31,7 +32,7 @@ MOST_RECORDS = 2**53
 _PROJECTED = (normal_sampler, records_sampler, quadratic_sampler, clipped_law_sampler)
 
 # And of those that draw what the score is made of, coordinate by coordinate.
-_TABLES = (table_sampler, random_table_sampler, column_sampler)
+_TABLES = (cell_sampler, random_cell_sampler, table_sampler, random_table_sampler, column_sampler)
 
 
 def check_fidelity(fidelity: object) -> str:
