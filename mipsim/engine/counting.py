@@ -14,7 +14,9 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from mipsim._compiled import make_room
+from mipsim._family import with_traced_sizes
 from mipsim._precision import exact_scope
+from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.devices import Device, local_devices
 from mipsim.engine.edge_grid import EdgeGrid
 from mipsim.engine.memory import BlockTooLargeError
@@ -60,12 +62,17 @@ def _count(
 
 
 def on_device(tree: Any) -> Any:
-    """Turn the NumPy leaves of a pytree into float64 JAX arrays, so that they are arguments and not constants.
+    """Turn the NumPy leaves of a pytree into float64 JAX arrays, and attacks' numbers of records too: arguments, not constants.
 
     Must be called inside `exact_scope`.
     """
+    attacks = jax.tree.map(
+        lambda leaf: with_traced_sizes(leaf) if isinstance(leaf, AbstractAttack) else leaf,
+        tree,
+        is_leaf=lambda leaf: isinstance(leaf, AbstractAttack),
+    )
     return jax.tree.map(
-        lambda leaf: jax.device_put(leaf, may_alias=False) if isinstance(leaf, np.ndarray) else leaf, tree
+        lambda leaf: jax.device_put(leaf, may_alias=False) if isinstance(leaf, np.ndarray) else leaf, attacks
     )
 
 

@@ -81,7 +81,9 @@ def test_the_bound_is_that_of_the_widest_cells():
 def test_every_place_in_a_cell_is_the_sum_of_four_numbers():
     low = np.arange(4, dtype=np.uint32)
     bytes_of = np.array(np.meshgrid(low, low, low, low)).reshape(4, -1)
-    words = sum((byte + 4 * 37) << np.uint32(8 * k) for k, byte in enumerate(bytes_of))  # other bits do not matter
+    words = sum(
+        (byte + 4 * 37) << np.uint32(8 * k) for k, byte in enumerate(bytes_of)
+    )  # other bits do not matter
     places = np.asarray(place_in_cell(jnp.asarray(words, jnp.uint32), jnp.uint32(2)))
     np.testing.assert_array_equal(places, bytes_of.sum(axis=0))
     words = np.random.default_rng(0).integers(0, 2**32, 1000, dtype=np.uint32)

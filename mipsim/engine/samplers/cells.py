@@ -127,7 +127,9 @@ def random_cell_sampler(game: AbstractMembershipGame, attack: AbstractAttack) ->
     if max(out.error, others.error, and_one.error) > MOST_ERROR:
         return None
     sides = [[one.probabilities() for one in pair] for pair in ((out, out), (others, and_one))]
-    laws = np.stack([np.concatenate([(1 - p)[:, None] * a, p[:, None] * b], axis=1) for a, b in sides], axis=1)
+    laws = np.stack(
+        [np.concatenate([(1 - p)[:, None] * a, p[:, None] * b], axis=1) for a, b in sides], axis=1
+    )
     units = np.rint(np.cumsum(laws, axis=2) * 2.0**32).astype(np.int64)
     masses = np.diff(units, axis=2, prepend=0)
     entries = alias_entries(masses.reshape(2 * p.size, -1), layout.bits + 1)
@@ -253,7 +255,8 @@ def _pieces(
 
     Args:
         evaluate: the terms at sums, both of shape (d, 2, C): two sides of a fixed target, or two bits of one that is drawn.
-        low, ends: the sums at the first place, and the largest possible ones, shape (d, 2).
+        low: the sums at the first place, shape (d, 2).
+        ends: the largest possible ones, shape (d, 2).
         laws: the probabilities of the columns, shape (d, 2, C).
         layout: where the cells lie.
         both_sides: whether the terms are those of either side.
@@ -289,7 +292,8 @@ def _pieces(
         tables = (np.stack([table, table], axis=1) for table in tables)
     values, slopes = (jax.device_put(table.reshape(-1)) for table in tables)
     shifts = jax.device_put(_shifts(layout))
-    return PieceTerms(values, slopes, shifts, layout.bits, has_impossible=False), float(centre.sum()), unit
+    terms = PieceTerms(values=values, slopes=slopes, shifts=shifts, bits=layout.bits, has_impossible=False)
+    return terms, float(centre.sum()), unit
 
 
 def _fitted(

@@ -176,7 +176,7 @@ class ColumnSampler(AbstractSampler):
     noise: Float[Array, " d"]
     others: tuple[NoiseLaw, ...]
     inclusion: Float[Array, ""]
-    rows: int = eqx.field(static=True)
+    rows: Float[Array, ""]
     has_coin: bool = eqx.field(static=True)
     has_noise: bool = eqx.field(static=True)
 
@@ -258,7 +258,7 @@ def column_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Colu
         noise=jnp.asarray(np.broadcast_to(np.sqrt(mean.variance), (d,))),
         others=mean.noises,
         inclusion=jnp.asarray(mean.inclusion),
-        rows=mean.rows,
+        rows=jnp.asarray(float(mean.rows)),
         has_coin=mean.inclusion < 1.0,
         has_noise=bool((mean.variance > 0).any()),
         block=block_games(d, budget=2**19, most=4096),
