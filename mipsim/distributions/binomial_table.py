@@ -58,7 +58,7 @@ def table_bits(n: int, p: np.ndarray) -> int:
         >>> table_bits(1000, np.array([0.25, 0.5])), table_bits(2, np.array([0.5]))
         (8, 2)
     """
-    return _columns(n, p)[0]
+    return _columns(n, np.unique(p))[0]
 
 
 def binomial_table(n: int, p: object, bits: int | None = None) -> BinomialTable:
@@ -116,12 +116,21 @@ def draw(row: UInt32[Array, " C"], words: Words, bits: int, offset: Words | None
     return jnp.where(own, column, entry & jnp.uint32((1 << bits) - 1))
 
 
+def least_bits(n: int, p: np.ndarray) -> int:
+    """A lower bound of `table_bits` that asks for no quantile, of which a million take ten seconds.
+
+    Examples:
+        >>> least_bits(1000, np.array([0.25, 0.5])), least_bits(2, np.array([0.5]))
+        (8, 1)
+    """
+    # The tails begin 6.4 standard deviations from the mean; of a few counts that is not so.
+    return max(1, int(12.0 * np.sqrt(float(n) * p * (1.0 - p)).max() - 16.0).bit_length())
+
+
 def _columns(n: int, p: np.ndarray) -> tuple[int, np.ndarray]:
     """`table_bits`, and the first counts of the tables."""
-    # The tails begin 6.4 standard deviations from the mean.
-    least = 12.0 * np.sqrt(float(n) * p * (1.0 - p)).max()
-    if least > 2.0 ** (MOST_BITS + 1):  # no table, so that no quantile is asked for
-        return int(least).bit_length(), np.zeros(p.shape, np.int64)
+    if (least := least_bits(n, p)) > MOST_BITS + 1:  # no table, so that no quantile is asked for
+        return least, np.zeros(p.shape, np.int64)
     low, high = binomial_window(n, p)
     return max(1, int((high - low).max()).bit_length()), low
 

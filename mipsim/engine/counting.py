@@ -19,7 +19,7 @@ from mipsim._precision import exact_scope
 from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.devices import Device, local_devices
 from mipsim.engine.edge_grid import EdgeGrid
-from mipsim.engine.memory import BlockTooLargeError
+from mipsim.engine.memory import BlockTooLargeError, is_too_large
 from mipsim.engine.random.counter import Draws, run_draws
 from mipsim.engine.samplers.base import AbstractSampler
 
@@ -135,7 +135,7 @@ class Counter:
                 bounds = jax.device_put((np.int64(start), np.int64(stop)))
                 counts, scores = jax.device_get(_count(*self._places[place], *bounds))
         except jax.errors.JaxRuntimeError as error:
-            if "RESOURCE_EXHAUSTED" not in str(error):
+            if not is_too_large(error):
                 raise
             raise BlockTooLargeError(self.block, self._devices[place]) from error
         finally:

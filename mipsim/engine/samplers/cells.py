@@ -9,6 +9,7 @@ import numpy as np
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.binomial_cells import (
+    LEAST_BITS,
     MOST_ERROR,
     NARROW,
     Layout,
@@ -179,14 +180,13 @@ def _cells_of(
         return None
     mean, p = mean_of(game.mechanism, game.n), np.asarray(game.data.p)
     linear = isinstance(attack, AbstractLinearAttack)
-    if mean is None or (mean.has_gaussian_noise and not linear) or table_bits(mean.rows, p) <= NARROW:
+    if mean is None or (mean.has_gaussian_noise and not linear):
+        return None
+    bytes_of_column = p.size * (2 if isinstance(game, FixedTarget) else 4) * (4 if linear else 20)
+    if bytes_of_column << LEAST_BITS > MOST_BYTES or table_bits(mean.rows, p) <= NARROW:
         return None
     layout = cell_layout(mean.rows, p)
-    columns = 2 if isinstance(game, FixedTarget) else 4
-    bytes_of_each = 4 if linear else 20
-    if layout is None or p.size * columns * bytes_of_each << layout.bits > MOST_BYTES:
-        return None
-    return mean, p, layout
+    return None if layout is None or bytes_of_column << layout.bits > MOST_BYTES else (mean, p, layout)
 
 
 def _shifts(layout: Layout) -> np.ndarray:

@@ -14,13 +14,14 @@ from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.binomial_cells import (
+    LEAST_BITS,
     MOST_ERROR,
     NARROW,
     binomial_cells,
     cell_layout,
     place_in_cell,
 )
-from mipsim.distributions.binomial_table import draw, table_bits
+from mipsim.distributions.binomial_table import draw, least_bits, table_bits
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.distributions.sum_table import lattice_table, standard_forms, sum_table
 from mipsim.engine.random.counter import Draws, halves, long_word, normal_pair, uniform
@@ -267,7 +268,9 @@ def column_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Colu
 
 def _cells(data: AbstractDistribution, rows: int) -> CellColumns | None:
     """Cells of counts, where tables of counts would be wide."""
-    if not isinstance(data, Bernoulli) or table_bits(rows, data.p) <= NARROW:
+    if not isinstance(data, Bernoulli) or 8 * (data.dimension << LEAST_BITS) > _MOST_BYTES:
+        return None
+    if table_bits(rows, data.p) <= NARROW:
         return None
     layout = cell_layout(rows, data.p)
     if layout is None or 8 * (data.dimension << layout.bits) > _MOST_BYTES:
@@ -285,9 +288,11 @@ def _cells(data: AbstractDistribution, rows: int) -> CellColumns | None:
 
 
 def _lattice(data: AbstractDistribution, rows: int) -> LatticeColumns | None:
+    if isinstance(data, Bernoulli) and 8 * (data.dimension << least_bits(rows, data.p)) > _MOST_BYTES:
+        return None  # seen at once; a million laws take minutes
     full = lattice_table(data, rows, most=_MOST_BYTES / 2)  # beside it, one for a row less
     rest = None if full is None else lattice_table(data, rows - 1, full.bits)
-    one = lattice_table(data, 1)
+    one = None if rest is None else lattice_table(data, 1)
     if full is None or rest is None or one is None:
         return None
     return LatticeColumns(

@@ -8,7 +8,13 @@ from jaxtyping import Array, Float, Int
 
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
 from mipsim.distributions.bernoulli import Bernoulli
-from mipsim.distributions.binomial_table import MOST_BITS, alias_entries, binomial_table, table_bits
+from mipsim.distributions.binomial_table import (
+    MOST_BITS,
+    alias_entries,
+    binomial_table,
+    least_bits,
+    table_bits,
+)
 from mipsim.engine.samplers.fixed_point import AbstractTerms, PairedTerms
 from mipsim.engine.samplers.table import TableSampler
 from mipsim.engine.samplers.table_builder import BLOCK, MOST_BYTES, int32, padded, tabled, unit_of
@@ -50,6 +56,8 @@ def random_table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -
     linear = isinstance(attack, AbstractLinearAttack)
     noisy = mean is not None and mean.has_gaussian_noise
     if mean is None or not isinstance(attack, AbstractAdditiveAttack) or (noisy and not linear):
+        return None
+    if p.size * 2 * 8 << (least_bits(mean.rows, p) + 2) > MOST_BYTES:
         return None
     targets = np.zeros(p.size), np.ones(p.size)
     offsets = [found for target in targets if (found := offsets_at(attack, target)) is not None]
