@@ -11,7 +11,10 @@ WORTH_A_LOOK = 2**28
 
 _MEMINFO, _CGROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup/memory.max")
 _STATM = Path("/proc/self/statm")
-_FULL = "RESOURCE_EXHAUSTED", "YNNPACK operation failed"  # the second is of a library that XLA adds up large arrays with
+_FULL = (
+    "RESOURCE_EXHAUSTED",
+    "YNNPACK operation failed",
+)  # the second is of a library that XLA adds up large arrays with
 
 
 def is_too_large(error: BaseException) -> bool:
