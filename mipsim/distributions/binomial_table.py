@@ -124,7 +124,8 @@ def least_bits(n: int, p: np.ndarray) -> int:
         (8, 1)
     """
     # The tails begin 6.4 standard deviations from the mean; of a few counts that is not so.
-    return max(1, int(12.0 * np.sqrt(float(n) * p * (1.0 - p)).max() - 16.0).bit_length())
+    widest = int(12.0 * np.sqrt(float(n) * p * (1.0 - p)).max() - 16.0)
+    return max(1, max(0, widest).bit_length())
 
 
 def _columns(n: int, p: np.ndarray) -> tuple[int, np.ndarray]:
