@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -217,34 +216,37 @@ def test_counts_depend_on_neither_chunk_nor_threads_nor_block(kind):
     assert np.array_equal(whole.inside, counts[1, 0, :-1])
 
 
+def most_total(sampler):
+    """A bound on the totals of any games, however unlikely."""
+    start = np.asarray(sampler.terms.start(jnp.arange(2, dtype=jnp.uint32)))
+    assert start.dtype == np.int64
+    most, width = int(np.abs(start).max()), 1 << sampler.bits
+    cells = np.arange(1 << sampler.cells.bits, dtype=np.uint32)
+    for j, shift in enumerate(np.asarray(sampler.cells.shifts)[: P.size]):
+        places = np.concatenate([cells << shift, ((cells + 1) << shift) - 1])
+        if sampler.cells.has_bit:
+            places = np.concatenate([places, places | np.uint32(1 << 31)])
+        reaches = (Reach(width, side * width, width, jnp.uint32(0)) for side in (0, 1))
+        terms = (sampler.terms.of(jnp.asarray(j), jnp.asarray(places), reach) for reach in reaches)
+        most += max(int(jnp.abs(one).max()) for one in terms)
+    return most
+
+
 def test_totals_have_their_own_bits_on_every_device():
     """They stay below 2^53, whatever comes up, so that a float64 holds them: only then is a score the same everywhere."""
+    random, far = mi.RandomTarget(MEAN, DATA, n=N), fixed(point=np.array([1e9, 0.0, -3e7, 1.0, 1.0, 0.0]))
+    covariance, ratio = mi.CovarianceScore(DATA, n=N), mi.LikelihoodRatio(MEAN, DATA, n=N)
     with exact_scope():
-        for build, game in ((cell_sampler, fixed()), (random_cell_sampler, mi.RandomTarget(MEAN, DATA, n=N))):
-            for attack in (mi.CovarianceScore(DATA, n=N), mi.LikelihoodRatio(MEAN, DATA, n=N)):
-                sampler = build(game, attack)
-                assert sampler is not None
-                assert sampler.cells is not None
-                drawn = jax.jit(lambda s: s)(sampler.terms.start(jnp.zeros(1, jnp.uint32)))
-                assert drawn.dtype == jnp.int64
-                most = abs(int(drawn[0]))
-                shifts = np.asarray(sampler.cells.shifts)
-                for j in range(P.size):
-                    width = 1 << sampler.bits
-                    cells = np.arange(1 << sampler.cells.bits, dtype=np.uint32)
-                    places = np.concatenate([cells << shifts[j], ((cells + 1) << shifts[j]) - 1])
-                    if sampler.cells.has_bit:
-                        places = np.concatenate([places, places | 1 << 31])
-                    terms = [
-                        sampler.terms.of(
-                            jnp.asarray(j),
-                            jnp.asarray(places, jnp.uint32),
-                            Reach(width, side * width, width, jnp.uint32(0)),
-                        )
-                        for side in (0, 1)
-                    ]
-                    most += max(int(jnp.abs(one).max()) for one in terms)
-                assert most < 2**53
+        for sampler in (
+            cell_sampler(fixed(), covariance),
+            cell_sampler(far, covariance),
+            cell_sampler(fixed(), ratio),
+            random_cell_sampler(random, covariance),
+            random_cell_sampler(random, mi.ScalarProduct(np.zeros(6))),
+            random_cell_sampler(random, ratio),
+        ):
+            assert sampler is not None
+            assert most_total(sampler) < 2**53
 
 
 def test_scores_that_tie_stay_tied():

@@ -81,6 +81,8 @@ def cell_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> CellSa
         if pieces is None:
             return None
         terms, base, unit = pieces
+    if not np.isfinite([base, unit]).all():  # of a target beyond all bounds
+        return None
     entries = np.stack([table.entries() for table in tables], axis=1)
     return CellSampler(
         attack=attack,
@@ -200,7 +202,8 @@ def _line(
 
     Weights are whole numbers of units, so that scores which tie stay tied; they are rounded by 1e-9 of the largest at most.
     """
-    unit = _unit(np.abs(weights), layout)
+    reach = np.abs(low - middle[:, None]).max(axis=1) + _places(layout)
+    unit = _unit(np.abs(weights), reach)
     steps = np.rint(weights / unit)
     starts = np.rint(steps[:, None] * (low - middle[:, None])).astype(np.int64).sum(axis=0)
     terms = LinearTerms(
@@ -215,13 +218,14 @@ def _two_lines(
     weights: np.ndarray, offsets: np.ndarray, middle: np.ndarray, low: np.ndarray, layout: Layout
 ) -> tuple[PairedTerms, float, float]:
     """The same for either bit of the target: terms weights x (low + place) + offsets; both have shape (d, 2)."""
-    unit = _unit(np.abs(weights).max(axis=1), layout)
+    at_middle = weights * middle[:, None] + offsets
+    largest, apart = np.abs(weights).max(axis=1), float(np.ptp(at_middle, axis=1).sum())
+    unit = _unit(largest, np.abs(low - middle) + _places(layout), apart)
     # Where the least weight is a whole number of units, so is every multiple of it: scores that tie then stay tied.
     least = np.abs(weights[weights != 0]).min(initial=np.inf)
     if np.isfinite(least) and least >= unit:
         unit = float(least / np.floor(least / unit))
     steps = np.rint(weights / unit)
-    at_middle = weights * middle[:, None] + offsets
     centre = np.rint(at_middle.mean(axis=1) / unit)
     firsts = steps * (low - middle)[:, None] + np.rint(at_middle / unit - centre[:, None])
     firsts = firsts.astype(np.int64)
@@ -235,10 +239,14 @@ def _two_lines(
     return terms, float((centre * unit).sum()), unit
 
 
-def _unit(largest: np.ndarray, layout: Layout) -> float:
-    """The unit of weights, as small as int32 steps and totals below 2^52 allow, whichever places come up."""
-    total = float(np.sum(largest * (1 << layout.bits + layout.shifts)))
-    return max(2 * total / _TOP, float(largest.max()) / _STEP) or 1.0
+def _places(layout: Layout) -> np.ndarray:
+    return 1 << layout.bits + layout.shifts
+
+
+def _unit(weights: np.ndarray, reach: np.ndarray, apart: float = 0.0) -> float:
+    """The unit of weights >= 0, as small as int32 steps allow, and totals below 2^52 where each is times its reach, and what they are apart."""
+    total = float(np.sum(weights * reach)) + apart
+    return max(total / _TOP, float(weights.max()) / _STEP) or 1.0
 
 
 def _pieces(
