@@ -1,9 +1,11 @@
 """Families of classes whose members are abstract or final: what a base computes, no subclass recomputes."""
 
 import inspect
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import equinox as eqx
+import jax
+import numpy as np
 
 from mipsim._precision import in_float64
 from mipsim._pure import pure_method
@@ -11,6 +13,9 @@ from mipsim._validation import refuse_other_names
 
 _WATCHED = ("release", "score")
 """What a user's own class is seen to compute from its arguments alone, as a user's function is."""
+
+
+Tree = TypeVar("Tree")
 
 
 class AbstractMember(eqx.Module):
@@ -40,6 +45,9 @@ class AbstractMember(eqx.Module):
 
     FLOAT64: ClassVar[tuple[str, ...]] = ()
     """Methods that compute in float64 whoever calls them; a family's root names them."""
+
+    SIZES: ClassVar[tuple[str, ...]] = ()
+    """Fields that are numbers of records and enter arithmetic only: see `with_traced_sizes`."""
 
     if not TYPE_CHECKING:  # a type checker reads the fields
 
@@ -77,3 +85,25 @@ class AbstractMember(eqx.Module):
                     f"{cls.__name__} overrides {bent[0]} of {base.__name__}, which follows from the abstract methods there; "
                     f"subclass {root} to say it freely"
                 )
+
+
+def with_traced_sizes(tree: Tree, dtype: type[np.generic] = np.float64) -> Tree:
+    """A pytree whose members have arrays in the place of their `SIZES`, so that compiled code serves every number of records.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> attack = mi.CovarianceScore(mi.Gaussian(0.0, 1.0), n=10)
+        >>> attack.n, with_traced_sizes(attack).n, with_traced_sizes([attack])[0].n.dtype
+        (10, array(10.), dtype('float64'))
+    """
+
+    def traced(one: Any) -> Any:
+        if not is_sized(one):
+            return one
+        numbers = [np.asarray(getattr(one, name), dtype) for name in one.SIZES]
+        return eqx.tree_at(lambda member: [getattr(member, name) for name in one.SIZES], one, numbers)
+
+    def is_sized(one: Any) -> bool:
+        return isinstance(one, AbstractMember) and bool(one.SIZES)
+
+    return jax.tree.map(traced, tree, is_leaf=is_sized)

@@ -40,7 +40,9 @@ def parser() -> argparse.ArgumentParser:
         "--games", type=_at_least("--games", 1), help="games per world (default: the standard scale's)"
     )
     play.add_argument("--seed", type=_at_least("--seed", 0), help="seed of the games (default: the study's)")
-    play.add_argument("--out", default=None, metavar="DIR", help="store counts here, and resume from here")
+    play.add_argument(
+        "--out", type=_path, default=None, metavar="DIR", help="store counts here, and resume from here"
+    )
     play.add_argument(
         "--chunk", type=_at_least("--chunk", 1), help="games per call (default: about half a second)"
     )
@@ -89,7 +91,7 @@ def parser() -> argparse.ArgumentParser:
     )
     merged = commands.add_parser("merge", help="add the shards of a run")
     merged.add_argument("files", nargs="+", metavar="FILE", help="what `run --shard i/k` wrote, for every i")
-    merged.add_argument("--out", required=True, metavar="FILE", help="where to store the sum")
+    merged.add_argument("--out", type=_path, required=True, metavar="FILE", help="where to store the sum")
     merged.add_argument("--force", action="store_true", help="replace another result that is there")
     timing = commands.add_parser("bench", help="time the engine and the exact laws against other ways")
     timing.add_argument(
@@ -275,6 +277,12 @@ def _at_least(name: str, least: int) -> Callable[[str], int]:
             raise argparse.ArgumentTypeError(f"{text!r} is not a whole number >= {least}") from None
 
     return parse
+
+
+def _path(text: str) -> str:
+    if not text:  # a variable of a shell that is not set; else the folder that one is in would be meant
+        raise argparse.ArgumentTypeError("'' names no file or folder")
+    return text
 
 
 if __name__ == "__main__":

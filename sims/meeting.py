@@ -2,6 +2,7 @@
 
 import json
 import os
+import queue
 import socket
 import threading
 import time
@@ -214,7 +215,7 @@ def _join(group: Group, coordinator: str, run: str) -> None:
 
 def _ask(address: tuple[str, int], hello: dict[str, Any], end: float) -> tuple[socket.socket, dict[str, Any]]:
     """Say hello to process 0 and hear its answer."""
-    connection = socket.create_connection(address, timeout=max(end - time.monotonic(), 0.001))
+    connection = _connected(address, end)
     try:
         if connection.getsockname() == connection.getpeername():
             raise ConnectionError("nobody listens there")  # TCP lets a socket find itself
@@ -226,6 +227,38 @@ def _ask(address: tuple[str, int], hello: dict[str, Any], end: float) -> tuple[s
     except BaseException:
         connection.close()
         raise
+
+
+def _connected(address: tuple[str, int], end: float) -> socket.socket:
+    """A connection to the first of a host's numbers that answers."""
+    failed: OSError = TimeoutError("its name is still looked up")
+    for number in _numbers(address[0], end):
+        try:
+            return socket.create_connection((number, address[1]), max(end - time.monotonic(), 0.001))
+        except OSError as error:
+            failed = error
+    raise failed
+
+
+def _numbers(host: str, end: float) -> list[str]:
+    """The addresses of a host; none if they are not known in time: a resolver may take minutes to say that there are none."""
+    found: queue.SimpleQueue[list[str] | OSError] = queue.SimpleQueue()
+
+    def resolve() -> None:
+        try:
+            known = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+            found.put([str(where[0]) for *_, where in known])
+        except OSError as error:
+            found.put(error)
+
+    threading.Thread(target=resolve, daemon=True).start()  # nothing can end it
+    try:
+        numbers = found.get(timeout=max(end - time.monotonic(), 0.001))
+    except queue.Empty:
+        return []
+    if isinstance(numbers, OSError):
+        raise numbers
+    return numbers
 
 
 def _line(connection: socket.socket, end: float) -> dict[str, Any]:

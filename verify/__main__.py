@@ -16,10 +16,10 @@ if __name__ == "__main__":
             from verify.listing import kept_in, list_all
 
             sys.exit(list_all(kept_in()))
-        from verify.command import INTERRUPTED, main
+        from verify.command import main
 
     code = main()
-    if code == INTERRUPTED:
+    if code > 128:  # a signal
         # Threads may still be in compiled code, which an orderly exit would wait for or tear down under them.
         sys.stdout.flush()
         sys.stderr.flush()

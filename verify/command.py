@@ -8,10 +8,11 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from mipsim._signals import INTERRUPTED, like_ctrl_c
 from mipsim._streams import reader_gone
 from mipsim.engine.devices import cores
 from mipsim.referee import Outcome, Statement, Verdict
-from mipsim.referee.command import BAD_ARGUMENTS, DONE, INTERRUPTED, NOT_JUDGED
+from mipsim.referee.command import BAD_ARGUMENTS, DONE, NOT_JUDGED
 from mipsim.referee.outcome import is_judged
 from mipsim.referee.reporting.files import writable_folder
 from mipsim.referee.reporting.overview import counts
@@ -29,6 +30,7 @@ HUNTS = "hunts"
 """Folder, in that of the report, of the probes of hunts and of their own report."""
 
 
+@like_ctrl_c
 def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | None = None) -> int:
     """Run the command.
 
@@ -37,8 +39,8 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | 
         register: the statements; `verify.register.REGISTER` if None.
 
     Returns:
-        0 when all were judged, 1 when one could not be, 2 for bad arguments, 130 when interrupted (the report
-        then holds what was finished).
+        0 when all were judged, 1 when one could not be, 2 for bad arguments, 130, 143 or 129 when Ctrl-C, SIGTERM or SIGHUP
+        interrupted it (the report then holds what was finished).
     """
     try:
         asked = parser().parse_args(argv)

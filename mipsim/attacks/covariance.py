@@ -1,8 +1,7 @@
 """The covariance score, with known or estimated moments, aimed at the game's target or at another."""
 
-from typing import Protocol
+from typing import ClassVar, Protocol
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -47,10 +46,12 @@ class CovarianceScore(AbstractLinearAttack):
         0.1
     """
 
+    SIZES: ClassVar[tuple[str, ...]] = ("n",)
+
     mean: np.ndarray
     precision: np.ndarray | LowRankInverse
     aim: np.ndarray | None
-    n: int = eqx.field(static=True)
+    n: int
 
     def __init__(self, moments: Moments, n: int, target: object = None, gamma: object = 0.0) -> None:
         self.n = sample_size(n)

@@ -1,6 +1,7 @@
 """The gradient likelihood ratio attack."""
 
-import equinox as eqx
+from typing import ClassVar
+
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -32,7 +33,9 @@ class GLiR(AbstractQuadraticAttack):
         -20.0
     """
 
-    n: int = eqx.field(static=True)
+    SIZES: ClassVar[tuple[str, ...]] = ("n",)
+
+    n: int
     inverse: np.ndarray
 
     def __init__(self, data: Moments, n: int) -> None:
@@ -70,7 +73,9 @@ class GLiRPValue(AbstractAttack):
         1.57 8.07
     """
 
-    n: int = eqx.field(static=True)
+    SIZES: ClassVar[tuple[str, ...]] = ("n",)
+
+    n: int
     mean: np.ndarray
     inverse: np.ndarray
 

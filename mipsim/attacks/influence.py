@@ -1,6 +1,6 @@
 """The covariance score of a Z-estimator, by its influence function."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -33,10 +33,12 @@ class InfluenceScore(AbstractLinearAttack):
         0.195
     """
 
+    SIZES: ClassVar[tuple[str, ...]] = ("n",)
+
     expansion: Expansion
     precision: np.ndarray
     reading: str = eqx.field(static=True)
-    n: int = eqx.field(static=True)
+    n: int
 
     def __init__(self, expansion: Expansion, n: int, reading: Reading = "corrected") -> None:
         self.expansion = expansion

@@ -1,7 +1,7 @@
 """The exact log-likelihood ratio, wherever the law of the release is tractable."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -44,10 +44,12 @@ class QuadraticRatio(AbstractQuadraticAttack):
         [0.4772, 0.4772]
     """
 
+    SIZES: ClassVar[tuple[str, ...]] = ("n",)
+
     mean: np.ndarray
     variance: np.ndarray
     noise_variance: np.ndarray
-    n: int = eqx.field(static=True)
+    n: int
     rho: float = eqx.field(static=True)
     aim: np.ndarray | None
 
@@ -98,10 +100,12 @@ class LikelihoodRatio(AbstractAdditiveAttack):
         0.47 0.47
     """
 
+    SIZES: ClassVar[tuple[str, ...]] = ("rows",)
+
     data: AbstractDistribution
     aim: np.ndarray | None
     noise_variance: np.ndarray
-    rows: int = eqx.field(static=True)
+    rows: int
     rho: float = eqx.field(static=True)
 
     def __init__(
@@ -176,10 +180,12 @@ class GaussianLikelihoodRatio(AbstractQuadraticAttack):
         0.5377
     """
 
+    SIZES: ClassVar[tuple[str, ...]] = ("n",)
+
     mean: np.ndarray
     precision: np.ndarray
     aim: np.ndarray | None
-    n: int = eqx.field(static=True)
+    n: int
 
     def __init__(self, data: Gaussian, n: int, target: object = None) -> None:
         self.n = EmpiricalMean().rows(n)

@@ -13,8 +13,9 @@ from mipsim._validation import finite_vector, whole
 MOST_BITS = 16
 """The widest table has 2^16 columns; a wider binomial window has no table."""
 
-_TAIL = 2.0**-34  # a quarter of the unit 2^-32 in which masses are stored: what is cut off would be lost
-
+TAIL = 2.0**-34
+"""What is cut off on either side: a quarter of the unit 2^-32 in which masses are stored."""
+_TOGETHER = 2**20  # entries that are built at once: 8 MB an array
 
 Words = UInt32[Array, "..."]
 
@@ -57,7 +58,7 @@ def table_bits(n: int, p: np.ndarray) -> int:
         >>> table_bits(1000, np.array([0.25, 0.5])), table_bits(2, np.array([0.5]))
         (8, 2)
     """
-    return _columns(n, p)[0]
+    return _columns(n, np.unique(p))[0]
 
 
 def binomial_table(n: int, p: object, bits: int | None = None) -> BinomialTable:
@@ -115,20 +116,36 @@ def draw(row: UInt32[Array, " C"], words: Words, bits: int, offset: Words | None
     return jnp.where(own, column, entry & jnp.uint32((1 << bits) - 1))
 
 
+def least_bits(n: int, p: np.ndarray) -> int:
+    """A lower bound of `table_bits` that asks for no quantile, of which a million take ten seconds.
+
+    Examples:
+        >>> least_bits(1000, np.array([0.25, 0.5])), least_bits(2, np.array([0.5]))
+        (8, 1)
+    """
+    # The tails begin 6.4 standard deviations from the mean; of a few counts that is not so.
+    widest = int(12.0 * np.sqrt(float(n) * p * (1.0 - p)).max() - 16.0)
+    return max(1, max(0, widest).bit_length())
+
+
 def _columns(n: int, p: np.ndarray) -> tuple[int, np.ndarray]:
     """`table_bits`, and the first counts of the tables."""
-    # The tails begin 6.4 standard deviations from the mean.
-    least = 12.0 * np.sqrt(float(n) * p * (1.0 - p)).max()
-    if least > 2.0 ** (MOST_BITS + 1):  # no table, so that no quantile is asked for
-        return int(least).bit_length(), np.zeros(p.shape, np.int64)
-    low, high = _window(n, p)
+    if (least := least_bits(n, p)) > MOST_BITS + 1:  # no table, so that no quantile is asked for
+        return least, np.zeros(p.shape, np.int64)
+    low, high = binomial_window(n, p)
     return max(1, int((high - low).max()).bit_length()), low
 
 
-def _window(n: int, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The counts outside which less than 2^-34 lies on either side."""
+def binomial_window(n: int, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The first and the last count of Binomial(n, p_j), outside which less than 2^-34 lies on either side.
+
+    Examples:
+        >>> low, high = binomial_window(1000, np.array([0.5]))
+        >>> print(low, high)
+        [398] [602]
+    """
     # The quantiles of scipy.stats, to the count; its import takes half a second, which a first game has not to spare.
-    mean, sd, z = n * p, np.sqrt(n * p * (1 - p)), -ndtri(_TAIL)
+    mean, sd, z = n * p, np.sqrt(n * p * (1 - p)), -ndtri(TAIL)
     # The guess is Cornish and Fisher's, right to the count in most rows.
     skew, excess = (1 - 2 * p) / sd, (1 - 6 * p * (1 - p)) / sd**2
     middle = mean + sd * skew * (z**2 - 1) / 6
@@ -136,10 +153,10 @@ def _window(n: int, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     spread = sd * (z + np.where(sd > 3, third, 0.0))  # the series is none where counts are few
 
     def at_least(k: np.ndarray) -> np.ndarray:
-        return (k >= n) | (betaincc(k + 1, np.maximum(n - k, 0.5), p) >= _TAIL)
+        return (k >= n) | (betaincc(k + 1, np.maximum(n - k, 0.5), p) >= TAIL)
 
     def at_most(k: np.ndarray) -> np.ndarray:
-        return (k >= n) | (betainc(k + 1, np.maximum(n - k, 0.5), p) <= _TAIL)
+        return (k >= n) | (betainc(k + 1, np.maximum(n - k, 0.5), p) <= TAIL)
 
     return _first(at_least, middle - spread, n), _first(at_most, middle + spread, n)
 
@@ -174,7 +191,7 @@ def _masses(n: int, p: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def alias_entries(masses: np.ndarray, bits: int) -> np.ndarray:
-    """Build Walker alias rows, all at once, one column of every row a step, in exact integers.
+    """Build Walker alias rows, thousands at once, one column of every row a step, in exact integers.
 
     Args:
         masses: probabilities in units of 2^-32, int64 of shape (d, 2^bits), each row summing to 2^32.
@@ -191,6 +208,12 @@ def alias_entries(masses: np.ndarray, bits: int) -> np.ndarray:
     A sweep: the heavy column in hand lends to the light ones in turn; when it has become light itself it borrows from
     the next heavy one. Every step finishes a column of every row that is not done.
     """
+    together = max(1, _TOGETHER >> bits)
+    parts = [_alias_rows(masses[k : k + together], bits) for k in range(0, max(1, len(masses)), together)]
+    return np.concatenate(parts)
+
+
+def _alias_rows(masses: np.ndarray, bits: int) -> np.ndarray:
     d, columns = masses.shape
     full = np.int64(1) << (32 - bits)
     rows = np.arange(d)

@@ -1,4 +1,4 @@
-"""How many games an accelerator plays at once: a short trial of blocks, each twice the one before."""
+"""How many games are played at once: fewer where few are asked; on an accelerator by a short trial, each block twice the one before."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from mipsim.engine.samplers.base import AbstractSampler
 
 WORTH_A_TRIAL = 256
 """Blocks: a shorter run is over before the trial's compilations are."""
+LONG_BLOCK = 2**28
+"""Numbers of a block that take longer, about half a second in each world, than to compile code for another block."""
+_LEAST = 1024  # games: a coordinate's part of the loop takes as long for fewer
 _GAIN = 1.1  # a block must be so much faster than the last: less is noise, and costs memory
 _BLOCKS_OF_A_RUN = 32  # at least: else devices would wait for the last of them
 
@@ -26,6 +29,31 @@ def wants_larger_blocks(device: Device) -> bool:
         False
     """
     return device.platform != "cpu"
+
+
+def smaller_block(sampler: AbstractSampler, games: int, numbers: int) -> AbstractSampler:
+    """The sampler with a smaller block, if few games are asked and its own takes long. Scores of those that can do not depend on it.
+
+    Args:
+        sampler: with the block that suits many games.
+        games: how many are to be played.
+        numbers: how many a game draws.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> from mipsim._precision import exact_scope
+        >>> from mipsim.engine.fidelity import build_sampler
+        >>> data = mi.Bernoulli([0.3])
+        >>> game = mi.RandomTarget(mi.EmpiricalMean(), data, n=9)
+        >>> with exact_scope():
+        ...     sampler = build_sampler(game, mi.CovarianceScore(data, n=9), "auto")
+        >>> [smaller_block(sampler, games, numbers).block for games, numbers in ((100, 1), (100, 10**5), (10**6, 10**5))]
+        [16384, 1024, 16384]
+    """
+    if not sampler.any_block or sampler.block * numbers < LONG_BLOCK:
+        return sampler
+    enough = 1 << (max(games, _LEAST) - 1).bit_length()
+    return replace(sampler, block=min(sampler.block, enough))
 
 
 def faster_block(

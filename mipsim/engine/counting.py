@@ -14,10 +14,12 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from mipsim._compiled import make_room
+from mipsim._family import with_traced_sizes
 from mipsim._precision import exact_scope
+from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.devices import Device, local_devices
 from mipsim.engine.edge_grid import EdgeGrid
-from mipsim.engine.memory import BlockTooLargeError
+from mipsim.engine.memory import BlockTooLargeError, is_too_large
 from mipsim.engine.random.counter import Draws, run_draws
 from mipsim.engine.samplers.base import AbstractSampler
 
@@ -60,7 +62,7 @@ def _count(
 
 
 def on_device(tree: Any) -> Any:
-    """Turn the NumPy leaves of a pytree into JAX arrays, so that they are arguments and not constants.
+    """Turn the NumPy leaves of a pytree into JAX arrays, and attacks' numbers of records into float64 ones: arguments, not constants.
 
     An array that several leaves share, such as the data set of a training and of its attack, is placed once.
     Must be called inside `exact_scope`.
@@ -74,7 +76,12 @@ def on_device(tree: Any) -> Any:
             placed[id(leaf)] = jax.device_put(leaf, may_alias=False)
         return placed[id(leaf)]
 
-    return jax.tree.map(place, tree)
+    attacks = jax.tree.map(
+        lambda leaf: with_traced_sizes(leaf) if isinstance(leaf, AbstractAttack) else leaf,
+        tree,
+        is_leaf=lambda leaf: isinstance(leaf, AbstractAttack),
+    )
+    return jax.tree.map(place, attacks)
 
 
 class Counter:
@@ -136,7 +143,7 @@ class Counter:
                 bounds = jax.device_put((np.int64(start), np.int64(stop)))
                 counts, scores = jax.device_get(_count(*self._places[place], *bounds))
         except jax.errors.JaxRuntimeError as error:
-            if "RESOURCE_EXHAUSTED" not in str(error):
+            if not is_too_large(error):
                 raise
             raise BlockTooLargeError(self.block, self._devices[place]) from error
         finally:

@@ -8,7 +8,8 @@ from mipsim._pure import ImpureFunctionError
 from mipsim._validation import one_of
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.distributions.base import AbstractDistribution
-from mipsim.engine.samplers.base import AbstractSampler, LawSampler, LiteralSampler, block_games
+from mipsim.engine.samplers.base import AbstractSampler, LiteralSampler, block_games, law_sampler
+from mipsim.engine.samplers.cells import cell_sampler, random_cell_sampler
 from mipsim.engine.samplers.clipped_law import clipped_law_sampler
 from mipsim.engine.samplers.clipped_rows import clipped_rows_sampler
 from mipsim.engine.samplers.clipped_scores import clipped_scores_sampler
@@ -31,7 +32,7 @@ MOST_RECORDS = 2**53
 _PROJECTED = (normal_sampler, records_sampler, quadratic_sampler, clipped_law_sampler)
 
 # And of those that draw what the score is made of, coordinate by coordinate.
-_TABLES = (table_sampler, random_table_sampler, column_sampler)
+_TABLES = (cell_sampler, random_cell_sampler, table_sampler, random_table_sampler, column_sampler)
 
 
 def check_fidelity(fidelity: object) -> str:
@@ -139,8 +140,7 @@ def build_sampler(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> 
         )
     if fidelity == "literal" or not game.has_exact_law:
         return clipped_scores_sampler(game, attack) or clipped_rows_sampler(game, attack) or literal
-    block = block_games(game.data.dimension, budget=2**18, most=4096)
-    return LawSampler(game=game, attack=attack, block=block)
+    return law_sampler(game, attack)
 
 
 def pilot_games(game: AbstractGame, sampler: AbstractSampler) -> int:

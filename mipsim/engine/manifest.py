@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import partial
 from importlib import metadata
+from itertools import pairwise
 from typing import Any
 
 import jax
@@ -221,6 +222,14 @@ def _is_range(value: Any, length: int) -> bool:
     )
 
 
+def _are_runs(value: Any) -> bool:
+    """Whether it is a list of seeds with ranges of games, none of which is counted twice."""
+    if not isinstance(value, list) or not all(_is_range(run, 3) and run[0] < 2**64 for run in value):
+        return False
+    runs = sorted(run for run in value if run[1] < run[2])
+    return all(a[0] < b[0] or a[2] <= b[1] for a, b in pairwise(runs))
+
+
 def _is_shard(value: Any) -> bool:
     if not isinstance(value, dict) or not _is_range(value.get("games"), 2):
         return False
@@ -231,8 +240,8 @@ def _is_shard(value: Any) -> bool:
 _FIELDS: dict[str, Callable[[Any], bool]] = {
     "format": _is_count,
     "games": _is_count,
-    "runs": lambda value: isinstance(value, list) and all(_is_range(run, 3) for run in value),
-    "seed": lambda value: value is None or _is_count(value),
+    "runs": _are_runs,
+    "seed": lambda value: value is None or (_is_count(value) and value < 2**64),
     "edges": lambda value: isinstance(value, dict) and isinstance(value.get("sha256"), str),
     "versions": lambda value: isinstance(value, dict) and all(isinstance(v, str) for v in value.values()),
     "shard": _is_shard,

@@ -10,6 +10,21 @@ WORTH_A_LOOK = 2**28
 """Bytes: what needs less is not asked for, since the answer takes a compilation."""
 
 _MEMINFO, _CGROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup/memory.max")
+_STATM = Path("/proc/self/statm")
+_FULL = (
+    "RESOURCE_EXHAUSTED",
+    "YNNPACK operation failed",
+)  # the second is of a library that XLA adds up large arrays with
+
+
+def is_too_large(error: BaseException) -> bool:
+    """Whether a device found no memory for a call.
+
+    Examples:
+        >>> is_too_large(RuntimeError("RESOURCE_EXHAUSTED: Out of memory")), is_too_large(RuntimeError("INTERNAL"))
+        (True, False)
+    """
+    return any(said in str(error) for said in _FULL)
 
 
 class BlockTooLargeError(ValueError):
@@ -69,10 +84,17 @@ def _free() -> float:
 
 
 def _limit_of_group() -> float:
+    """What a container may have, less what it has: files that the system keeps for speed give way."""
     try:
-        return float(_CGROUP.read_text())
+        limit = float(_CGROUP.read_text())
     except (OSError, ValueError):  # "max" where there is none
         return float("inf")
+    try:
+        used = float(_CGROUP.with_name("memory.current").read_text())
+        kept = dict(line.split() for line in _CGROUP.with_name("memory.stat").read_text().splitlines())
+        return max(0.0, limit - max(0.0, used - float(kept["file"])))
+    except (OSError, ValueError, KeyError):
+        return limit
 
 
 def _limit_of_process() -> float:
@@ -81,4 +103,10 @@ def _limit_of_process() -> float:
     except ImportError:
         return float("inf")
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    return float("inf") if soft == resource.RLIM_INFINITY else float(soft)
+    if soft == resource.RLIM_INFINITY:
+        return float("inf")
+    try:  # of addresses, and much more of them is taken than of memory
+        taken = int(_STATM.read_text().split()[0]) * resource.getpagesize()
+    except (OSError, ValueError, IndexError):
+        taken = 0
+    return max(0.0, float(soft) - taken)

@@ -12,7 +12,7 @@ from mipsim._files import sweep
 from mipsim._precision import exact_scope
 from mipsim._validation import increasing_vector, whole
 from mipsim.attacks.base import AbstractAttack
-from mipsim.engine.blocks import faster_block, wants_larger_blocks
+from mipsim.engine.blocks import faster_block, smaller_block, wants_larger_blocks
 from mipsim.engine.checkpoint import read_counts, write_counts
 from mipsim.engine.counting import GAMES, PILOT, Counter, CountRange, play_range
 from mipsim.engine.devices import Device, local_devices, threads_for
@@ -25,7 +25,7 @@ from mipsim.engine.pilot import PILOT_RULE, pilot_edges, pilot_shares
 from mipsim.engine.progress import progress_line
 from mipsim.engine.samplers.base import AbstractSampler, LiteralSampler
 from mipsim.forms.score import name_of
-from mipsim.games.base import AbstractGame
+from mipsim.games.base import AbstractGame, AbstractMembershipGame
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,8 @@ class Run:
             ValueError: on a NaN score, or a checkpoint that is corrupt or belongs to another run.
             OSError: if the checkpoint cannot be written.
         """
+        if isinstance(game := columns[0].game, AbstractMembershipGame):
+            sampler = smaller_block(sampler, len(self.asked), game.data.dimension)
         workers = self.workers if self.executor else self._workers(sampler, columns)
         stored = stored_counts(self.path)
         placed = self._thresholds(sampler, columns, stored)
@@ -185,7 +187,8 @@ class Run:
         what = f"{sampler.fidelity} fidelity ({sampler.name}) with {game.numbers:,} numbers a game"
         if sampler.name == LiteralSampler.name:
             fitting(least, what, 1, self.devices[0])  # what no compiler need be asked for
-        needed = Counter(sampler, [np.zeros(1)] * len(columns), self.seed).needs()
+        # Beside what the compiler says, the library that adds up large arrays on a CPU takes a copy of them.
+        needed = Counter(sampler, [np.zeros(1)] * len(columns), self.seed).needs() + least
         return fitting(max(1, needed), what, self.workers, self.devices[0])
 
     def _added(self, state: Histogram, counts: np.ndarray, done: int) -> Histogram:

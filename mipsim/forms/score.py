@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from mipsim._family import with_traced_sizes
 from mipsim._precision import exact_scope
 from mipsim._pure import name_of_function
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
@@ -104,8 +105,8 @@ def terms_at(attack: AbstractAdditiveAttack, target: np.ndarray, outputs: np.nda
         target: z*, shape (d,).
         outputs: values of the output coordinates, shape (d, ...); one call takes a value of every coordinate.
     """
-    flat = jnp.asarray(outputs.reshape(target.size, -1))
-    return np.asarray(_columnwise(attack, jnp.asarray(target), flat), np.float64).reshape(outputs.shape)
+    flat, traced = jnp.asarray(outputs.reshape(target.size, -1)), with_traced_sizes(attack)
+    return np.asarray(_columnwise(traced, jnp.asarray(target), flat), np.float64).reshape(outputs.shape)
 
 
 def link_at(attack: AbstractAdditiveAttack, target: np.ndarray, totals: np.ndarray) -> np.ndarray:

@@ -1,9 +1,8 @@
 """The fixed-target game."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -34,9 +33,11 @@ class FixedTarget(AbstractMembershipGame):
         [1. 0.]
     """
 
+    SIZES: ClassVar[tuple[str, ...]] = ("n",)
+
     mechanism: AbstractMechanism
     data: AbstractDistribution
-    n: int = eqx.field(static=True)
+    n: int
     target: np.ndarray
 
     def __init__(

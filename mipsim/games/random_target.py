@@ -1,9 +1,8 @@
 """The random-target (average) game."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
@@ -30,9 +29,11 @@ class RandomTarget(AbstractMembershipGame):
         True
     """
 
+    SIZES: ClassVar[tuple[str, ...]] = ("n",)
+
     mechanism: AbstractMechanism
     data: AbstractDistribution
-    n: int = eqx.field(static=True)
+    n: int
 
     def __init__(
         self, mechanism: AbstractMechanism | Callable[..., Any], data: AbstractDistribution, n: int

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mipsim._signals import INTERRUPTED, like_ctrl_c
 from mipsim._streams import reader_gone
 from mipsim.referee.arguments import parser
 
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
     from mipsim.referee.statement import Statement
 
 
-DONE, NOT_JUDGED, BAD_ARGUMENTS, INTERRUPTED = 0, 1, 2, 130
+DONE, NOT_JUDGED, BAD_ARGUMENTS = 0, 1, 2
 
 
+@like_ctrl_c
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command.
 
@@ -27,7 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: those of the process if None.
 
     Returns:
-        0 done, 1 when a statement could not be judged or a disk is full, 2 for bad arguments, 130 after Ctrl-C.
+        0 done, 1 when a statement could not be judged or a disk is full, 2 for bad arguments, 130 after Ctrl-C, 143 after SIGTERM and
+        129 after SIGHUP.
 
     Examples:
         >>> main(["judge", "nowhere.py"])
@@ -37,12 +40,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         asked = parser().parse_args(arguments)
     except SystemExit as stop:  # argparse has said why, or has printed its help
         return int(stop.code or 0)
-    from mipsim.referee import audit_command  # only now, what takes seconds
-    from mipsim.referee.budget import budget_of
-    from mipsim.referee.loading import load
-
     results: list[Outcome] = []
     try:
+        from mipsim.referee import audit_command  # only now, what takes seconds
+        from mipsim.referee.budget import budget_of
+        from mipsim.referee.loading import load
+
         if asked.command == "audit":
             audit_command.run(asked)
             return DONE

@@ -24,6 +24,9 @@ def stored_runs() -> dict[str, tuple[mi.AbstractGame, mi.AbstractAttack]]:
     def fixed_coins(mechanism: mi.AbstractMechanism) -> mi.FixedTarget:
         return mi.FixedTarget(mechanism, coins, n=10, target=[1.0, 0.0])
 
+    def fixed_many(mechanism: mi.AbstractMechanism) -> mi.FixedTarget:
+        return mi.FixedTarget(mechanism, coins, n=10**6, target=[500.0, -500.0])
+
     laws: dict[str, mi.AbstractDistribution] = {
         "discrete": mi.Discrete([-1.0, 0.0, 2.0], [0.2, 0.3, 0.5], d=2),
         "exponential": mi.Exponential(1.0, d=2),
@@ -48,6 +51,9 @@ def stored_runs() -> dict[str, tuple[mi.AbstractGame, mi.AbstractAttack]]:
         ),
         "table-of-ratios": (fixed_coins(mean), mi.LikelihoodRatio(mean, coins, 10)),
         "random-table": (mi.RandomTarget(mean, coins, n=10), mi.CovarianceScore(coins, n=10)),
+        "cells": (fixed_many(mi.Subsampled(mean, 0.5)), mi.CovarianceScore(coins, n=500_000)),
+        "random-cells": (mi.RandomTarget(mean, coins, n=10**6), plain),
+        "noisy-cells": (fixed_many(mi.LaplaceNoise(mean, 1e-4)), mi.CovarianceScore(coins, n=10**6)),
         "clipped-law": (mi.FixedTarget(step, wide, n=8, target=many), mi.CovarianceScore(wide, n=8)),
         "clipped-scores": (mi.FixedTarget(step, tilted, n=8, target=many), mi.CovarianceScore(tilted, n=8)),
         "clipped-rows": (mi.RandomTarget(step, tilted, n=8), mi.CovarianceScore(tilted, n=8)),

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mipsim.distributions.binomial_table import _TAIL, _window, binomial_table, draw, table_bits
+from mipsim.distributions.binomial_table import TAIL, binomial_table, binomial_window, draw, table_bits
 
 RNG = np.random.default_rng(0)
 P = np.concatenate([RNG.uniform(0.25, 0.75, 20), RNG.uniform(1e-4, 0.02, 5), [0.5, 0.5, 0.999, 1e-9]])
@@ -73,6 +73,6 @@ def test_tables_begin_and_end_where_the_quantiles_of_scipy_do(n):
     p = np.concatenate(
         [RNG.uniform(size=500), np.geomspace(1e-12, 0.5, 100), 1 - np.geomspace(1e-12, 0.5, 100)]
     )
-    low, high = _window(n, p)
-    np.testing.assert_array_equal(low, stats.binom.ppf(_TAIL, n, p).clip(0, n))
-    np.testing.assert_array_equal(high, stats.binom.isf(_TAIL, n, p).clip(0, n))
+    low, high = binomial_window(n, p)
+    np.testing.assert_array_equal(low, stats.binom.ppf(TAIL, n, p).clip(0, n))
+    np.testing.assert_array_equal(high, stats.binom.isf(TAIL, n, p).clip(0, n))

@@ -17,6 +17,10 @@ EDGES = np.linspace(-20.0, 20.0, 500)
 GAMES = 200_001
 
 
+GAME = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=50, target=DATA.easiest_target())
+ATTACK = mi.CovarianceScore(DATA, n=50)
+
+
 def play(games=GAMES, mechanism=None, **settings):
     game = mi.FixedTarget(mechanism or mi.EmpiricalMean(), DATA, n=50, target=DATA.easiest_target())
     return mi.play(game, mi.CovarianceScore(DATA, n=50), games, edges=EDGES, progress=False, **settings)
@@ -38,6 +42,21 @@ def counters(monkeypatch):
 
     monkeypatch.setattr("mipsim.engine.run.Counter", Seen)
     return made
+
+
+def test_few_games_of_many_coordinates_are_played_in_a_small_block(monkeypatch):
+    """Counts are those of the usual block, and so are the thresholds of the pilot."""
+    usual = mi.play(GAME, ATTACK, 3_000, progress=False)
+    made = []
+    monkeypatch.setattr(blocks, "LONG_BLOCK", 2**18)  # as if 21 coordinates took long
+    monkeypatch.setattr(
+        "mipsim.engine.run.Counter", lambda s, *rest: made.append(s.block) or counting.Counter(s, *rest)
+    )
+    few, many = (mi.play(GAME, ATTACK, games, progress=False) for games in (3_000, 20_000))
+    assert made == [4096, 4096, 16384, 16384]
+    for name in ("edges", "out", "inside"):
+        assert np.array_equal(getattr(usual, name), getattr(few, name))
+    assert np.array_equal(many.edges, few.edges)
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -96,14 +115,19 @@ def test_doubling_goes_on_while_it_pays_and_fits(monkeypatch, speeds, room, chos
     assert blocks.faster_block(start, counter_of, 512 * 2**14, room).block == chosen * 2**14  # pyright: ignore
 
 
-def test_a_device_that_is_full_ends_in_one_sentence_and_counts_are_kept(monkeypatch, tmp_path):
+@pytest.mark.parametrize(
+    "raised",
+    [
+        "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 9 bytes.",
+        "INTERNAL: YNNPACK operation failed: error",
+    ],
+)
+def test_a_device_that_is_full_ends_in_one_sentence_and_counts_are_kept(monkeypatch, tmp_path, raised):
     path, played, real = tmp_path / "run.npz", count(), counting._count
 
     def full(*given):
         if next(played) == 2:
-            raise jax.errors.JaxRuntimeError(
-                "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 9 bytes."
-            )
+            raise jax.errors.JaxRuntimeError(raised)
         return real(*given)
 
     monkeypatch.setattr(counting, "_count", full)

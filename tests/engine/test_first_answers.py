@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import numpy as np
@@ -11,6 +13,9 @@ import pytest
 
 import mipsim as mi
 from mipsim import _compiled
+from mipsim._precision import exact_scope
+from mipsim.engine.samplers.base import law_sampler
+from mipsim.mechanisms.noise import AbstractNoise
 
 REFERENCE = """
 import json
@@ -89,13 +94,24 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
             mi.compilation_cache(wrong)  # pyright: ignore[reportArgumentType]
 
 
-def test_a_second_game_of_the_same_shapes_is_not_compiled_anew():
-    """Another law, target and seed; other numbers of games, and so other chunks."""
-    compiled = []
+@pytest.fixture
+def compiled():
+    """What is compiled meanwhile, by name."""
+    names: list[str] = []
 
     def count(event: str, duration_secs: float, **about: str | int) -> None:
         if event == "/jax/core/compile/backend_compile_duration":
-            compiled.append(about.get("fun_name"))
+            names.append(str(about.get("fun_name")))
+
+    jax.monitoring.register_event_duration_secs_listener(count)
+    yield names
+    # The oldest JAX that is allowed keeps a listener for good; this one only fills a list.
+    if hasattr(jax.monitoring, "unregister_event_duration_listener"):
+        jax.monitoring.unregister_event_duration_listener(count)
+
+
+def test_a_second_game_of_the_same_shapes_is_not_compiled_anew(compiled):
+    """Another law, target and seed; other numbers of games, and so other chunks."""
 
     def play(seed, games):
         rng = np.random.default_rng(seed)
@@ -103,14 +119,72 @@ def test_a_second_game_of_the_same_shapes_is_not_compiled_anew():
         game = mi.FixedTarget(mi.EmpiricalMean(), data, n=300, target=(rng.random(77) < 0.5).astype(float))
         mi.play(game, mi.CovarianceScore(data, n=300), games, seed, progress=False)
 
-    jax.monitoring.register_event_duration_secs_listener(count)
-    try:
-        play(0, 1000)
-        assert "jit(_count)" in compiled or "_count" in compiled
+    play(0, 1000)
+    assert "jit(_count)" in compiled or "_count" in compiled
+    compiled.clear()
+    play(1, 20_000)
+    assert compiled == []
+
+
+COINS, NORMAL = mi.Bernoulli([0.5, 0.4, 0.3]), mi.Gaussian([0.0, 0.0], [[1.0, 0.3], [0.3, 1.0]])
+MEAN = mi.EmpiricalMean()
+FOR_ANY_N: dict[str, Callable[[int], tuple[mi.AbstractGame, mi.AbstractAttack]]] = {
+    "table": lambda n: (mi.FixedTarget(MEAN, COINS, n, [1.0, 0.0, 1.0]), mi.LikelihoodRatio(MEAN, COINS, n)),
+    "law": lambda n: (
+        mi.RandomTarget(mi.NormNoise(mi.Subsampled(MEAN, 0.5), scale=0.5), NORMAL, n),
+        mi.GLiR(NORMAL, n=n // 2),
+    ),
+    "quadratic": lambda n: (
+        mi.FixedTarget(MEAN, NORMAL, n, [1.0, 2.0]),
+        mi.GaussianLikelihoodRatio(NORMAL, n),
+    ),
+    "columns": lambda n: (
+        mi.FixedTarget(mi.LaplaceNoise(MEAN, 0.1), COINS, n, [1.0, 0.0, 1.0]),
+        mi.CovarianceScore(COINS, n),
+    ),
+    "records": lambda n: (
+        mi.FixedTarget(MEAN, mi.Empirical([[0.0], [1.0], [3.0]]), n, [2.0]),
+        mi.ScalarProduct([0.0]),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FOR_ANY_N)
+def test_another_number_of_records_is_not_compiled_anew(compiled, name):
+    """Whatever draws no records; see the next test for what does."""
+    for n in (300, 290):
         compiled.clear()
-        play(1, 20_000)
-        assert compiled == []
-    finally:
-        # The oldest JAX that is allowed keeps a listener for good; this one only fills a list.
-        if hasattr(jax.monitoring, "unregister_event_duration_listener"):
-            jax.monitoring.unregister_event_duration_listener(count)
+        found = mi.play(*FOR_ANY_N[name](n), 100, edges=[0.0], progress=False)
+        assert found.manifest["sampler"] == name
+    assert compiled == []
+
+
+def test_records_of_another_shape_are_compiled_anew(compiled):
+    """The control: a literal game hands a user's function n rows."""
+    for n in (30, 29):
+        compiled.clear()
+        game, attack = FOR_ANY_N["table"](n)
+        mi.play(game, attack, 100, edges=[0.0], fidelity="literal", progress=False)
+    assert len(compiled) == 1
+    assert "_count" in compiled[0]
+
+
+class Rounded(AbstractNoise):
+    """A user's own noise, which asks Python how many records there are."""
+
+    base: mi.AbstractMechanism
+
+    def draw(self, key, shape, n, dtype):
+        return jax.random.normal(key, shape, dtype) / len(range(n))
+
+    def check_fits(self, shape):
+        pass
+
+
+def test_a_mechanism_that_needs_a_python_number_of_records_has_it():
+    game = mi.FixedTarget(Rounded(MEAN), NORMAL, n=10, target=[0.0, 0.0])
+    with exact_scope():
+        sampler: Any = law_sampler(game, mi.ScalarProduct([0.0, 0.0]))
+        assert type(sampler.game.n) is int
+    found = mi.play(game, mi.ScalarProduct([0.0, 0.0]), 100, edges=[0.0], progress=False)
+    assert (found.manifest["sampler"], found.games) == ("law", 100)

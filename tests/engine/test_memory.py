@@ -1,14 +1,20 @@
 """What a run needs is known before it begins, and one sentence says where it cannot be had."""
 
+import resource
 import tracemalloc
 
 import numpy as np
 import pytest
 
 import mipsim as mi
+from mipsim._precision import exact_scope
+from mipsim.distributions.binomial_table import least_bits, table_bits
 from mipsim.distributions.sum_table import lattice_table
 from mipsim.engine import memory
 from mipsim.engine.devices import local_devices
+from mipsim.engine.fidelity import build_sampler
+
+MEAN = mi.EmpiricalMean()
 
 
 def play(data, n, games: int | range = 4, **settings):
@@ -58,8 +64,19 @@ def test_the_least_of_what_limits_a_process_is_available(monkeypatch, tmp_path):
     assert memory.available(device) == 2_000_000
     (tmp_path / "max").write_text("max\n")
     assert memory.available(device) == 3_072_000
+    # What a container has is taken off, but for the files that its system keeps for speed.
+    (tmp_path / "max").write_text("2000000\n")
+    (tmp_path / "memory.current").write_text("900000\n")
+    (tmp_path / "memory.stat").write_text("anon 500000\nfile 400000\n")
+    assert memory.available(device) == 1_500_000
+    (tmp_path / "max").write_text("max\n")
     monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "none")
     assert memory.available(device) > 1e6
+    # And of a limit on addresses those that are taken: 100 pages here.
+    (tmp_path / "statm").write_text("100 60 40 1 0 30 0\n")
+    monkeypatch.setattr(memory, "_STATM", tmp_path / "statm")
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (10**6, 10**7))
+    assert memory.available(device) == 10**6 - 100 * resource.getpagesize()
 
 
 @pytest.mark.parametrize("n", [2**53 + 1, 10**18, 2**63, 10**30])
@@ -91,6 +108,27 @@ def test_a_table_that_is_too_large_is_left_before_it_is_made():
         assert tracemalloc.get_traced_memory()[1] < 2**28
     finally:
         tracemalloc.stop()
+
+
+def test_a_million_coordinates_are_seen_to_have_no_tables(monkeypatch):
+    """Before a million quantiles or transforms are asked for, which took six minutes."""
+    for where, name in (
+        ("mipsim.distributions.binomial_table", "binomial_window"),
+        ("mipsim.engine.samplers.columns", "lattice_table"),
+    ):
+        monkeypatch.setattr(f"{where}.{name}", lambda *_: pytest.fail("it looked"))
+    data = mi.Bernoulli(np.linspace(0.25, 0.75, 10**6))
+    target = np.ones(10**6)
+    for game in (mi.FixedTarget(MEAN, data, 1000, target), mi.RandomTarget(MEAN, data, 1000)):
+        with exact_scope():
+            assert build_sampler(game, mi.CovarianceScore(data, n=1000), "auto").name == "law"
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 100, 10**4, 10**8])
+def test_the_least_width_of_a_table_is_one(n):
+    for p in (0.5, 0.1, 1e-3, 1 / n, 20 / n, 400 / n):
+        if p < 1:
+            assert least_bits(n, np.array([p])) <= table_bits(n, np.array([p])), p
 
 
 def test_a_table_keeps_no_more_than_it_needs():

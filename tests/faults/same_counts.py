@@ -14,6 +14,8 @@ RUNS = (
         "table-with-coin",
         "table-of-ratios",
         "random-table",
+        "cells",
+        "random-cells",
         "subset",
     ),
     *("clipped-law", "ratio", "glir", "laplace-noise", "norm-noise"),

@@ -134,6 +134,28 @@ def test_ctrl_c_keeps_what_was_found_and_is_exit_code_130(file: Path) -> None:
     assert Path("report/index.html").is_file()
 
 
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signals_that_end_a_command_leave_one_sentence_and_their_status(file: Path, kind, capsys) -> None:
+    before = signal.getsignal(kind)
+    raised = f"claimed=lambda mu, k: __import__('os').kill({os.getpid()}, {int(kind)})"
+    Path("raises.py").write_text(
+        FILE.replace("claimed=lambda mu, k: mi.GaussianTradeOff(k**0.5 * mu)", raised)
+    )
+    assert main(["judge", "raises.py:right"]) == 128 + kind
+    assert capsys.readouterr().err == "mipsim: interrupted, nothing was judged\n"
+    assert signal.getsignal(kind) == before
+
+
+def test_a_signal_that_is_ignored_stays_ignored(file: Path) -> None:
+    """As `nohup` asks for."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        Path("hangs-up.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGHUP)\n" + FILE)
+        assert main(["judge", "hangs-up.py:right", "--at", '{"mu": 0.5, "k": 2, "law": "one"}']) == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 def test_a_statement_whose_functions_are_written_elsewhere_is_replayed_from_its_own_file(
     tmp_path, capsys, monkeypatch
 ) -> None:

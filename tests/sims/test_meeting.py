@@ -26,6 +26,25 @@ def test_a_coordinator_that_does_not_answer():
     assert str(raised.value) == said
 
 
+def test_a_name_that_is_looked_up_for_minutes(monkeypatch):
+    """As resolvers do where no server answers them."""
+    looked_up, asked = threading.Event(), socket.getaddrinfo
+
+    def slow(host, *given, **more):
+        if host == "nowhere":
+            looked_up.wait(PATIENCE)
+        return asked("localhost", *given, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    begun = time.monotonic()
+    with pytest.raises(ConnectionError) as raised:
+        connect("nowhere:1234", 1, 2, timeout=0.2)
+    looked_up.set()
+    said = "coordinator nowhere:1234 does not answer within 0.2 seconds: its name is still looked up"
+    assert str(raised.value) == said
+    assert time.monotonic() - begun < PATIENCE / 2
+
+
 def test_a_port_in_use(capsys):
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]

@@ -41,6 +41,7 @@ def test_run_prints_no_row_twice(capsys):
         (["run", "azize_fig2_easy", "--games", "1.5"], "not a whole number >= 1"),
         (["run", "azize_fig2_easy", "--seed", "-1"], "not a whole number >= 0"),
         (["run", "azize_fig2_easy", "--chunk", "x"], "not a whole number >= 1"),
+        (["run", "azize_fig2_easy", "--out", ""], "names no file or folder"),
         (["fly"], "invalid choice"),
         ([], "required"),
     ],

@@ -249,8 +249,12 @@ sys.exit(main(["--out", sys.argv[1], "--scale", "quick"], registered({names})))
 """
 
 
-@pytest.mark.parametrize(("names", "kept"), [("first, second, third", 1), ("second, third", 0)])
-def test_ctrl_c_keeps_what_was_finished(tmp_path, names, kept):
+@pytest.mark.parametrize(
+    ("names", "kept", "kind"),
+    [("first, second, third", 1, signal.SIGHUP), ("second, third", 0, signal.SIGINT)],
+)
+def test_ctrl_c_keeps_what_was_finished(tmp_path, names, kept, kind):
+    """As other signals that end a command do."""
     script = tmp_path / "run.py"
     script.write_text(SLOW.format(tests=str(Path(__file__).parent), names=names))
     process = subprocess.Popen(
@@ -277,12 +281,12 @@ def test_ctrl_c_keeps_what_was_finished(tmp_path, names, kept):
             assert process.poll() is None
             assert time.monotonic() < give_up
             time.sleep(0.02)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(kind)
         out, err = process.communicate(timeout=300)
     finally:
         process.kill()
         process.wait()
-    assert process.returncode == 130, err
+    assert process.returncode == 128 + kind, err
     assert "Traceback" not in err
     total = kept + 2
     said = [line for line in out.splitlines() if line.startswith("Interrupted")]

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -10,11 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from mipsim._precision import exact_scope
+from mipsim._family import with_traced_sizes
+from mipsim._precision import exact_scope, fixed_key
 from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.random.counter import Draws, halves, long_word, run_draws, uniform, words_of
 from mipsim.engine.random.keys import counter_keys
-from mipsim.games.base import AbstractGame, Round, lawful_round
+from mipsim.games.base import AbstractGame, AbstractMembershipGame, Round, lawful_round
 
 BLOCK = 16384
 """Games at once where a game is a draw or two: enough to spread the cost of a call, few enough for the cache."""
@@ -158,7 +159,7 @@ class LiteralSampler(AbstractRounds):
 
 
 class LawSampler(AbstractRounds):
-    """Draws every output from its exact law, without its records."""
+    """Draws every output from its exact law, without its records; `law_sampler` makes one."""
 
     fidelity: ClassVar[str] = "sufficient"
     name: ClassVar[str] = "law"
@@ -167,6 +168,34 @@ class LawSampler(AbstractRounds):
         play = lawful_round(self.game)
         assert play is not None  # the builder has seen to it
         return play
+
+
+def law_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> LawSampler:
+    """The sampler of the output's exact law, which the game must have. Must be called inside `exact_scope`.
+
+    The number of records is an array, so that one executable serves all; not where a mechanism of the user's own needs it as a
+    Python number.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> game = mi.FixedTarget(mi.EmpiricalMean(), mi.Bernoulli([0.3]), n=9, target=[1.0])
+        >>> with exact_scope():
+        ...     law_sampler(game, mi.ScalarProduct([0.0])).game.n
+        array(9)
+    """
+
+    def play(n: Array) -> Any:
+        one = lawful_round(eqx.tree_at(lambda g: g.n, game, n))
+        assert one is not None
+        return one(fixed_key(0), jnp.asarray(True))
+
+    try:
+        jax.eval_shape(play, np.int64(game.n))
+        game = with_traced_sizes(game, np.int64)
+    except (TypeError, ValueError):  # what JAX raises where a number is wanted, or NumPy
+        pass
+    block = block_games(game.data.dimension, budget=2**18, most=4096)
+    return LawSampler(game=game, attack=attack, block=block)
 
 
 class Coin(eqx.Module):

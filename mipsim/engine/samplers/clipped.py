@@ -2,11 +2,10 @@
 
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, UInt64
+from jaxtyping import Array, Bool, Float, Int, UInt64
 
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.engine.random.counter import Draws, halves, long_word, normal_pair, uniform
@@ -92,7 +91,7 @@ class AbstractStep(AbstractSampler):
     clip: Float[Array, ""]
     variance: Float[Array, " d"]
     inclusion: Float[Array, ""]
-    rows: int = eqx.field(static=True)
+    rows: int | Int[Array, ""]
 
 
 class AbstractLinearStep(AbstractStep):

@@ -89,6 +89,7 @@ def clipped_law_sampler(game: AbstractMembershipGame, attack: AbstractAttack) ->
     unit = weights / size if size > 0.0 else np.eye(1, d)[0]
     unit = unit / np.linalg.norm(unit)
     along = float(unit @ mean)
+    step["rows"] = jnp.asarray(step["rows"])  # a loop's end: no other executable for another n
     return ClippedLaw(
         **step,
         along=jnp.asarray(along),

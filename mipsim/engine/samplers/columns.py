@@ -12,10 +12,19 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32, UInt64
 
 from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.base import AbstractDistribution
-from mipsim.distributions.binomial_table import draw
+from mipsim.distributions.bernoulli import Bernoulli
+from mipsim.distributions.binomial_cells import (
+    LEAST_BITS,
+    MOST_ERROR,
+    NARROW,
+    binomial_cells,
+    cell_layout,
+    place_in_cell,
+)
+from mipsim.distributions.binomial_table import draw, least_bits, table_bits
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.distributions.sum_table import lattice_table, standard_forms, sum_table
-from mipsim.engine.random.counter import Draws, long_word, normal_pair, uniform
+from mipsim.engine.random.counter import Draws, halves, long_word, normal_pair, uniform
 from mipsim.engine.random.splitmix import splitmix64
 from mipsim.engine.samplers.base import AbstractSampler, block_games
 from mipsim.forms.release import plain_release_of
@@ -79,6 +88,35 @@ class LatticeColumns(AbstractColumns):
         return self.one_origin[:, None] + self.step * column.astype(jnp.int32)
 
 
+class CellColumns(AbstractColumns):
+    """Sums of many Bernoulli records: an alias row of cells for every coordinate and side, see `BinomialCells`.
+
+    Attributes:
+        p: draws the targets of a random-target game, shape (d,).
+        entries: shape (d, 2, C) flattened.
+        origin: shape (d, 2).
+        shifts: log2 of the width of a coordinate's cells, shape (d,).
+        bits: log2 of C.
+    """
+
+    p: Float[Array, " d"]
+    entries: UInt32[Array, " entries"]
+    origin: Float[Array, "d 2"]
+    shifts: UInt32[Array, " d"]
+    bits: int = eqx.field(static=True)
+
+    def sums(self, words: WordsOf, side: Int[Array, "..."]) -> Float[Array, "d G"]:
+        row = (2 * jnp.arange(self.p.shape[0])[:, None] + side).astype(jnp.uint32) << jnp.uint32(self.bits)
+        within, word = halves(words(_SUM))
+        column = draw(self.entries, word, self.bits, jnp.broadcast_to(row, word.shape))
+        shift = self.shifts[:, None]
+        origin = jnp.where(side == 1, self.origin[:, 1:], self.origin[:, :1])
+        return origin + ((column << shift) + place_in_cell(within, shift)).astype(jnp.int32)
+
+    def record(self, words: WordsOf) -> Float[Array, "d G"]:
+        return (uniform(words(_TARGET)) < self.p[:, None]).astype(jnp.float64)
+
+
 class DensityColumns(AbstractColumns):
     """Sums of location-scale families, one table of cells for each law among the coordinates and either side.
 
@@ -139,7 +177,7 @@ class ColumnSampler(AbstractSampler):
     noise: Float[Array, " d"]
     others: tuple[NoiseLaw, ...]
     inclusion: Float[Array, ""]
-    rows: int = eqx.field(static=True)
+    rows: Float[Array, ""]
     has_coin: bool = eqx.field(static=True)
     has_noise: bool = eqx.field(static=True)
 
@@ -182,6 +220,12 @@ class ColumnSampler(AbstractSampler):
         return target, jax.lax.fori_loop(0, once, release, nothing), side == 1
 
 
+class CellColumnSampler(ColumnSampler):
+    """The same where the tables hold cells of counts."""
+
+    name: ClassVar[str] = "cell columns"
+
+
 def _by_keys(draw: Callable[[PRNGKeyArray], Array], seeds: UInt64[Array, " G"]) -> Float[Array, "d G"]:
     """Draw one vector a game with JAX's own samplers, each from a key of the game's word."""
     parts = jnp.stack([seeds >> jnp.uint64(32), seeds & jnp.uint64(0xFFFFFFFF)], axis=1)
@@ -202,28 +246,53 @@ def column_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Colu
         return None
     if mean.noises and isinstance(game.data, Gaussian):
         return None  # played by the law of the output, a normal a coordinate, since counts were first stored
-    columns = _lattice(game.data, mean.rows) or _density(game.data, mean.rows)
+    cells = _cells(game.data, mean.rows)
+    columns = cells or _lattice(game.data, mean.rows) or _density(game.data, mean.rows)
     if columns is None:
         return None
     d = game.data.dimension
-    return ColumnSampler(
+    kind = ColumnSampler if cells is None else CellColumnSampler
+    return kind(
         attack=attack,
         target=jnp.asarray(game.target) if isinstance(game, FixedTarget) else None,
         columns=columns,
         noise=jnp.asarray(np.broadcast_to(np.sqrt(mean.variance), (d,))),
         others=mean.noises,
         inclusion=jnp.asarray(mean.inclusion),
-        rows=mean.rows,
+        rows=jnp.asarray(float(mean.rows)),
         has_coin=mean.inclusion < 1.0,
         has_noise=bool((mean.variance > 0).any()),
         block=block_games(d, budget=2**19, most=4096),
     )
 
 
+def _cells(data: AbstractDistribution, rows: int) -> CellColumns | None:
+    """Cells of counts, where tables of counts would be wide."""
+    if not isinstance(data, Bernoulli) or 8 * (data.dimension << LEAST_BITS) > _MOST_BYTES:
+        return None
+    if table_bits(rows, data.p) <= NARROW:
+        return None
+    layout = cell_layout(rows, data.p)
+    if layout is None or 8 * (data.dimension << layout.bits) > _MOST_BYTES:
+        return None
+    tables = [binomial_cells(k, data.p, layout) for k in (rows, rows - 1)]
+    if max(table.error for table in tables) > MOST_ERROR:
+        return None
+    return CellColumns(
+        p=jnp.asarray(data.p),
+        entries=jnp.asarray(np.stack([table.entries() for table in tables], axis=1).reshape(-1)),
+        origin=jnp.asarray(np.stack([table.low for table in tables], axis=1).astype(np.float64)),
+        shifts=jnp.asarray(layout.shifts.astype(np.uint32)),
+        bits=layout.bits,
+    )
+
+
 def _lattice(data: AbstractDistribution, rows: int) -> LatticeColumns | None:
+    if isinstance(data, Bernoulli) and 8 * (data.dimension << least_bits(rows, data.p)) > _MOST_BYTES:
+        return None  # seen at once; a million laws take minutes
     full = lattice_table(data, rows, most=_MOST_BYTES / 2)  # beside it, one for a row less
     rest = None if full is None else lattice_table(data, rows - 1, full.bits)
-    one = lattice_table(data, 1)
+    one = None if rest is None else lattice_table(data, 1)
     if full is None or rest is None or one is None:
         return None
     return LatticeColumns(

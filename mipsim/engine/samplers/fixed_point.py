@@ -1,4 +1,4 @@
-"""What one coordinate's count adds to a score, in int32 fixed point: a row of a table, or a multiple of the count."""
+"""What one coordinate's count adds to a score, in fixed point: a row of a table, a multiple of the count, or pieces of lines."""
 
 from abc import abstractmethod
 from typing import NamedTuple
@@ -10,6 +10,8 @@ from jaxtyping import Array, Int, UInt32
 
 IMPOSSIBLE = -(2**31)
 """The fixed-point term that stands for -inf."""
+BIT = 31
+"""Of a place among the cells of a count: the bit of a target that is drawn with it."""
 
 
 class Reach(NamedTuple):
@@ -34,7 +36,7 @@ class Reach(NamedTuple):
 
 
 class AbstractTerms(eqx.Module):
-    """Terms of an additive score, one for each coordinate. Their sum modulo 2^32 does not depend on its order."""
+    """Terms of an additive score, one for each coordinate. Their sum, modulo 2^32 or 2^64, does not depend on its order."""
 
     has_impossible: eqx.AbstractVar[bool]
 
@@ -44,7 +46,7 @@ class AbstractTerms(eqx.Module):
 
     @abstractmethod
     def of(self, coordinate: Int[Array, ""], column: UInt32[Array, " G"], reach: Reach) -> Int[Array, " G"]:
-        """The int32 term of one coordinate whose count is the lowest of its row + column."""
+        """The term of one coordinate whose count is the lowest of its row + column, of the dtype of `start`."""
 
 
 class TabledTerms(AbstractTerms):
@@ -70,7 +72,7 @@ class LinearTerms(AbstractTerms):
 
     Attributes:
         steps: the term of one more success at each coordinate, int32, shape (rows,).
-        starts: the sum of the terms of the lowest counts, for either side, int32, shape (2,).
+        starts: the sum of the terms of the lowest counts, for either side, int32 or int64, shape (2,).
         has_impossible: False.
     """
 
@@ -83,7 +85,7 @@ class LinearTerms(AbstractTerms):
 
     def of(self, coordinate: Int[Array, ""], column: UInt32[Array, " G"], reach: Reach) -> Int[Array, " G"]:
         step = jax.lax.dynamic_slice(self.steps, (coordinate,), (1,))[0]
-        return step * column.astype(jnp.int32)
+        return _product(step, column, self.starts.dtype)
 
 
 class PairedTerms(AbstractTerms):
@@ -93,8 +95,8 @@ class PairedTerms(AbstractTerms):
 
     Attributes:
         steps: of one more success at each coordinate, for either bit, int32, shape (rows, 2) flattened.
-        jumps: what bit 1 adds by itself, int32, shape (rows,).
-        first: the sum of the terms of bit 0 at the lowest counts, int32 scalar.
+        jumps: what bit 1 adds by itself, of the dtype of `first`, shape (rows,).
+        first: the sum of the terms of bit 0 at the lowest counts, an int32 or int64 scalar.
         bits: of the count.
         has_impossible: False.
     """
@@ -112,5 +114,44 @@ class PairedTerms(AbstractTerms):
         zero, one = jax.lax.dynamic_slice(self.steps, (2 * coordinate,), (2,))
         jump = jax.lax.dynamic_slice(self.jumps, (coordinate,), (1,))[0]
         bit = column >> jnp.uint32(self.bits) != 0
-        count = (column & jnp.uint32((1 << self.bits) - 1)).astype(jnp.int32)
-        return jnp.where(bit, one * count + jump, zero * count)
+        count = column & jnp.uint32((1 << self.bits) - 1)
+        term = _product(jnp.where(bit, one, zero), count, self.first.dtype)
+        return term + jnp.where(bit, jump, jnp.zeros_like(jump))
+
+
+class PieceTerms(AbstractTerms):
+    """Any smooth term, a straight line over each cell of counts.
+
+    A count is a place, 2^shift of which are a cell; the highest bit of a place may be the bit of a target that is drawn with it.
+
+    Attributes:
+        values: the line's term at the first count of each cell, int64, shape (rows, 2, C) flattened.
+        slopes: of the line, the same shape.
+        shifts: log2 of the width of each coordinate's cells, uint32, shape (rows,).
+        bits: log2 of the cells of either bit.
+        has_impossible: False.
+    """
+
+    values: Int[Array, " entries"]
+    slopes: Int[Array, " entries"]
+    shifts: UInt32[Array, " rows"]
+    bits: int = eqx.field(static=True)
+    has_impossible: bool = eqx.field(static=True)
+
+    def start(self, side: UInt32[Array, " G"]) -> Int[Array, " G"]:
+        return jnp.zeros(side.shape, jnp.int64)
+
+    def of(self, coordinate: Int[Array, ""], column: UInt32[Array, " G"], reach: Reach) -> Int[Array, " G"]:
+        shift = jax.lax.dynamic_slice(self.shifts, (coordinate,), (1,))[0]
+        bit, count = column >> jnp.uint32(BIT), column & jnp.uint32((1 << BIT) - 1)
+        cell = (count >> shift) + (bit << jnp.uint32(self.bits)) + reach.offset
+        value, slope = (
+            reach.row(table, coordinate).at[cell].get(mode="promise_in_bounds")
+            for table in (self.values, self.slopes)
+        )
+        return value + slope * (count & ((jnp.uint32(1) << shift) - jnp.uint32(1))).astype(jnp.int64)
+
+
+def _product(step: Int[Array, "..."], count: UInt32[Array, " G"], dtype: jnp.dtype) -> Int[Array, " G"]:
+    """Of int32 numbers, in a wider dtype where that is wider."""
+    return step.astype(dtype) * count.astype(jnp.int32).astype(dtype)

@@ -6,7 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.distributions.base import sum_sampler
@@ -88,7 +88,7 @@ class ManyTargets(AbstractSampler):
     own: Float[Array, " m"] | None
     inclusion: Float[Array, ""]
     deviation: Float[Array, " d"]
-    rows: int = eqx.field(static=True)
+    rows: int | Int[Array, ""]
     fidelity: str = eqx.field(static=True)  # pyright: ignore[reportIncompatibleVariableOverride] - either
     name: str = eqx.field(static=True)  # pyright: ignore[reportIncompatibleVariableOverride]
 
@@ -116,7 +116,7 @@ class ManyTargets(AbstractSampler):
         inside = member & (jax.random.uniform(key_coin) < self.inclusion)
         data = self.base.data
         if self.fidelity == "literal":
-            others = jnp.sum(data.sample(key_rows, self.rows - 1), axis=0)
+            others = jnp.sum(data.sample(key_rows, int(self.rows) - 1), axis=0)
         else:
             draw_sum = sum_sampler(data)
             assert draw_sum is not None  # the builder has seen to it
@@ -168,7 +168,7 @@ def many_targets_sampler(
         own=jnp.asarray(np.sum(weights * targets, axis=1)) if linear else None,
         inclusion=jnp.asarray(mean.inclusion),
         deviation=jnp.asarray(np.broadcast_to(np.sqrt(mean.variance), (d,))),
-        rows=mean.rows,
+        rows=mean.rows if literal else jnp.asarray(mean.rows),
         fidelity="literal" if literal else "sufficient",
         name="many targets" if tables is None else f"many targets, {tables.name}",
         block=block_games(numbers, budget=_NUMBERS, most=1024),

@@ -4,15 +4,21 @@ from typing import ClassVar
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
 from mipsim.distributions.bernoulli import Bernoulli
-from mipsim.distributions.binomial_table import MOST_BITS, alias_entries, binomial_table, table_bits
+from mipsim.distributions.binomial_table import (
+    MOST_BITS,
+    alias_entries,
+    binomial_table,
+    least_bits,
+    table_bits,
+)
 from mipsim.engine.samplers.fixed_point import AbstractTerms, PairedTerms
 from mipsim.engine.samplers.table import TableSampler
 from mipsim.engine.samplers.table_builder import BLOCK, MOST_BYTES, int32, padded, tabled, unit_of
-from mipsim.forms.release import mean_of
+from mipsim.forms.release import Release, mean_of
 from mipsim.forms.score import line_at, offsets_at, terms_at
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.random_target import RandomTarget
@@ -51,6 +57,8 @@ def random_table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -
     noisy = mean is not None and mean.has_gaussian_noise
     if mean is None or not isinstance(attack, AbstractAdditiveAttack) or (noisy and not linear):
         return None
+    if p.size * 2 * 8 << (least_bits(mean.rows, p) + 2) > MOST_BYTES:
+        return None
     targets = np.zeros(p.size), np.ones(p.size)
     offsets = [found for target in targets if (found := offsets_at(attack, target)) is not None]
     # A pair has one bit more than its count; one more may be needed where the windows of the sides do not coincide.
@@ -69,12 +77,7 @@ def random_table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -
     if isinstance(attack, AbstractLinearAttack):
         weights = np.stack([line_at(attack, target)[0] for target in targets], axis=1) / mean.rows
         terms, base, unit = _linear(weights, np.stack(offsets, axis=1), sums, drawn)
-        if noisy:
-            variance = (weights * mean.rows) ** 2 * np.broadcast_to(mean.variance, p.shape)[:, None]
-            noise = float(variance.max(axis=1).sum()) / 2.0**62
-            spread = (
-                jnp.asarray(padded(np.rint(variance / noise).astype(np.int64)).reshape(-1)) if noise else None
-            )
+        spread, noise = spread_of(weights, mean)
     else:
         outputs = sums / mean.rows
         both = np.concatenate([terms_at(attack, target, outputs) for target in targets], axis=1)
@@ -82,13 +85,13 @@ def random_table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -
         shown = np.broadcast_to(np.tile(sums, 2)[:, None, :], drawn.shape) / mean.rows
         terms, base, unit = tabled(attack, shaped, drawn, shown)
     return RandomTableSampler(
-        attack=_Sum() if linear else attack,
+        attack=Sum() if linear else attack,
         target=jnp.zeros(p.size),
         counts=jnp.asarray(padded(entries[row]).reshape(-1)),
         terms=terms,
         base=jnp.asarray(base),
         unit=jnp.asarray(unit),
-        noise=jnp.asarray(np.sqrt(noise)),
+        noise=jnp.asarray(noise),
         inclusion=jnp.asarray(mean.inclusion),
         bits=bits + 1,
         has_coin=mean.inclusion < 1.0,
@@ -98,7 +101,7 @@ def random_table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -
     )
 
 
-class _Sum(AbstractAdditiveAttack):
+class Sum(AbstractAdditiveAttack):
     """The sum of the terms, the offset already among them."""
 
     def contributions(self, target: Float[Array, " d"], output: Float[Array, " d"]) -> Float[Array, " d"]:
@@ -106,6 +109,20 @@ class _Sum(AbstractAdditiveAttack):
 
     def link(self, target: Float[Array, " d"], total: Float[Array, ""]) -> Float[Array, ""]:
         return total
+
+
+def spread_of(weights: np.ndarray, mean: Release) -> tuple[Int[Array, " pairs"] | None, float]:
+    """The `spread` and `noise` of a random target's table: weights are those of the counts for either bit, shape (d, 2).
+
+    Examples:
+        >>> spread_of(np.ones((1, 2)), Release(10))
+        (None, 0.0)
+    """
+    variance = (weights * mean.rows) ** 2 * np.broadcast_to(mean.variance, weights.shape[:1])[:, None]
+    noise = float(variance.max(axis=1).sum()) / 2.0**62
+    if not noise:
+        return None, 0.0
+    return jnp.asarray(padded(np.rint(variance / noise).astype(np.int64)).reshape(-1)), float(np.sqrt(noise))
 
 
 def pair_law(rows: int, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

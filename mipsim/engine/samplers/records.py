@@ -47,7 +47,7 @@ class RecordSumSampler(AbstractSampler):
     noise: Float[Array, ""]
     coin: Coin
     kept: UInt64[Array, ""]
-    rows: int = eqx.field(static=True)
+    rows: Int[Array, ""]
     has_noise: bool = eqx.field(static=True)
     has_coins: bool = eqx.field(static=True)
 
@@ -64,13 +64,13 @@ class RecordSumSampler(AbstractSampler):
         def add(group: Array, total: Array) -> Array:
             return total + sum(kept([self._value(word) for word in words(group)], group.astype(jnp.uint32)))
 
-        groups, left = divmod(self.rows - 1, 4)
+        groups, left = (self.rows - 1) // 4, (self.rows - 1) % 4
         total = jax.lax.fori_loop(0, groups, add, jnp.zeros(draws.games.shape, jnp.int64))
         # The last one to four records: of them the final one gives way to the target.
-        last = words(groups)
-        values = [self._value(word) for word in last[: left + 1]]
-        values[left] = jnp.where(side == 1, self.target_value, values[left])
-        total = sum(kept(values, groups), total)
+        values = [self._value(word) for word in words(groups)]
+        values = [jnp.where((side == 1) & (left == i), self.target_value, v) for i, v in enumerate(values)]
+        last = kept(values, groups.astype(jnp.uint32))
+        total = sum((jnp.where(left >= i, value, 0) for i, value in enumerate(last)), total)
         score = self.offset + self.unit * total.astype(jnp.float64)
         return score + self.noise * normals(draws) if self.has_noise else score
 
@@ -106,7 +106,7 @@ def records_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Rec
         noise=jnp.asarray(noise),
         coin=Coin(release.inclusion),
         kept=jnp.asarray(round(release.rate * 2.0**32), jnp.uint64),
-        rows=release.rows,
+        rows=jnp.asarray(release.rows),
         has_noise=noise > 0,
         has_coins=not whole,
         block=BLOCK // 4,

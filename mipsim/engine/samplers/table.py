@@ -5,20 +5,46 @@ from typing import ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, UInt32
+from jaxtyping import Array, Bool, Float, Int, UInt32, UInt64
 
 from mipsim.attacks.base import AbstractAdditiveAttack
+from mipsim.distributions.binomial_cells import place_in_cell
 from mipsim.distributions.binomial_table import draw
-from mipsim.engine.random.counter import Draws, Words, long_word, words_of
+from mipsim.engine.random.counter import Draws, Words, halves, long_word, words_of
 from mipsim.engine.random.splitmix import splitmix64
 from mipsim.engine.samplers.base import AbstractSampler
-from mipsim.engine.samplers.fixed_point import IMPOSSIBLE, AbstractTerms, Reach
+from mipsim.engine.samplers.fixed_point import BIT, IMPOSSIBLE, AbstractTerms, Reach
 
 GROUP = 8
 """Coordinates per step of the loop, hence what the tables' rows are padded to."""
 
 # What a game's Philox words are for: the sub-sampling coin, the noise, the start of its SplitMix64 sequence.
 _COIN, _NOISE, _START = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
+
+
+class Cells(eqx.Module):
+    """What makes a column of a table a cell of counts, and a second word the place in it; see `BinomialCells`.
+
+    Attributes:
+        shifts: log2 of the width of each coordinate's cells, uint32, shape (rows,).
+        bits: log2 of the number of cells; a column may have a bit above them, of a target that is drawn with the count.
+        has_bit: whether it has.
+    """
+
+    shifts: UInt32[Array, " rows"]
+    bits: int = eqx.field(static=True)
+    has_bit: bool = eqx.field(static=True)
+
+    def place(
+        self, coordinate: Int[Array, ""], column: UInt32[Array, " G"], word: UInt32[Array, " G"]
+    ) -> UInt32[Array, " G"]:
+        """The count less the lowest; the bit, if there is one, is the highest of the word."""
+        shift = jax.lax.dynamic_slice(self.shifts, (coordinate,), (1,))[0]
+        within = place_in_cell(word, shift)
+        if not self.has_bit:
+            return (column << shift) + within
+        cell, bit = column & jnp.uint32((1 << self.bits) - 1), column >> jnp.uint32(self.bits)
+        return ((cell << shift) + within) | (bit << jnp.uint32(BIT))
 
 
 class TableSampler(AbstractSampler):
@@ -40,6 +66,7 @@ class TableSampler(AbstractSampler):
         has_coin, has_noise: what the kernel need not compute.
         spread: the variance that a coordinate's noise adds where the target's bit is 0 and where it is 1, in units of noise^2,
             int64, shape (rows, 2) flattened; None where the target, and with it all of the noise, is fixed.
+        cells: None where a column of the tables is one count.
     """
 
     fidelity: ClassVar[str] = "sufficient"
@@ -56,6 +83,7 @@ class TableSampler(AbstractSampler):
     has_coin: bool = eqx.field(static=True)
     has_noise: bool = eqx.field(static=True)
     spread: Int[Array, " pairs"] | None = None
+    cells: Cells | None = None
 
     @property
     def any_block(self) -> bool:
@@ -91,28 +119,39 @@ class TableSampler(AbstractSampler):
             else Reach(columns, world.astype(jnp.int64) * columns, columns, jnp.uint32(0))
         )
         sequence = long_word(words[1], words[0])
+        top = self.bits - 1 if self.cells is None else BIT  # the bit of a target that is drawn
 
         def step(group: Array, state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
             total, impossible, variance = state
             for k in range(GROUP):
                 coordinate = group * GROUP + k
-                # Computed anew for each use: cheaper than carrying words through memory, and no draw has a state.
-                pair = splitmix64(sequence, (coordinate // 2).astype(jnp.uint64))
-                word = (pair >> jnp.uint64(32 * (k % 2))).astype(jnp.uint32)
-                column = draw(reach.row(self.counts, coordinate), word, self.bits, reach.offset)
+                column = self._column(sequence, coordinate, k % 2, reach)
                 term = self.terms.of(coordinate, column, reach)
                 total = total + term
                 if self.terms.has_impossible:
                     impossible = impossible | (term == IMPOSSIBLE)
                 if self.spread is not None:
                     zero, one = jax.lax.dynamic_slice(self.spread, (2 * coordinate,), (2,))
-                    variance = variance + jnp.where(column >> jnp.uint32(self.bits - 1) != 0, one, zero)
+                    variance = variance + jnp.where(column >> jnp.uint32(top) != 0, one, zero)
             return total, impossible, variance
 
         groups = self.counts.size // (2 * columns * GROUP)
         no_variance = jnp.zeros(() if self.spread is None else side.shape, jnp.int64)
         nothing = self.terms.start(side), jnp.zeros(side.shape, bool), no_variance
         return jax.lax.fori_loop(0, groups, step, nothing)
+
+    def _column(
+        self, sequence: UInt64[Array, " G"], coordinate: Int[Array, ""], half: int, reach: Reach
+    ) -> UInt32[Array, " G"]:
+        """Draw the column of a coordinate, or, of cells, the place among them."""
+        # Computed anew for each use: cheaper than carrying words through memory, and no draw has a state.
+        row = reach.row(self.counts, coordinate)
+        if self.cells is None:
+            pair = splitmix64(sequence, (coordinate // 2).astype(jnp.uint64))
+            word = (pair >> jnp.uint64(32 * half)).astype(jnp.uint32)
+            return draw(row, word, self.bits, reach.offset)
+        within, word = halves(splitmix64(sequence, coordinate.astype(jnp.uint64)))
+        return self.cells.place(coordinate, draw(row, word, self.bits, reach.offset), within)
 
 
 def _normal(words: Words) -> Float[Array, " G"]:

@@ -5,7 +5,13 @@ import numpy as np
 
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
 from mipsim.distributions.bernoulli import Bernoulli
-from mipsim.distributions.binomial_table import MOST_BITS, BinomialTable, binomial_table, table_bits
+from mipsim.distributions.binomial_table import (
+    MOST_BITS,
+    BinomialTable,
+    binomial_table,
+    least_bits,
+    table_bits,
+)
 from mipsim.engine.samplers.fixed_point import IMPOSSIBLE, AbstractTerms, LinearTerms, TabledTerms
 from mipsim.engine.samplers.table import GROUP, TableSampler
 from mipsim.forms.release import mean_of
@@ -35,6 +41,8 @@ def table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Table
     if mean is None or not isinstance(attack, AbstractAdditiveAttack) or (noisy and not linear):
         return None
     p = np.asarray(game.data.p)
+    if p.size * 2 * 8 << least_bits(mean.rows, p) > MOST_BYTES:
+        return None
     bits = table_bits(mean.rows, p)
     if bits > MOST_BITS or p.size * 2 * 8 << bits > MOST_BYTES:
         return None

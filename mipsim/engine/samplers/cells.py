@@ -1,0 +1,331 @@
+"""The fast kernels for many records: cells of counts in the place of counts, so that tables do not grow with n."""
+
+from collections.abc import Callable, Iterator
+from typing import ClassVar
+
+import jax
+import numpy as np
+
+from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
+from mipsim.distributions.bernoulli import Bernoulli
+from mipsim.distributions.binomial_cells import (
+    LEAST_BITS,
+    MOST_ERROR,
+    NARROW,
+    Layout,
+    binomial_cells,
+    cell_layout,
+)
+from mipsim.distributions.binomial_table import alias_entries, table_bits
+from mipsim.engine.samplers.fixed_point import BIT, LinearTerms, PairedTerms, PieceTerms
+from mipsim.engine.samplers.random_table import Sum, spread_of
+from mipsim.engine.samplers.table import Cells, TableSampler
+from mipsim.engine.samplers.table_builder import BLOCK, MOST_BYTES, padded
+from mipsim.forms.release import Release, mean_of
+from mipsim.forms.score import line_at, offsets_at, terms_at
+from mipsim.games.base import AbstractMembershipGame
+from mipsim.games.fixed_target import FixedTarget
+from mipsim.games.random_target import RandomTarget
+
+_TOP = 2.0**52  # a total up to here is a float64 number, and none wraps around
+_STEP = 2.0**31 - 1  # steps are int32, since a processor multiplies two of those to an int64 at once
+_CELLS_AT_ONCE = 64  # whose terms are evaluated together: megabytes
+_STRAIGHT = 1e-4  # of the score's standard deviation: what all its terms together may be off by
+
+
+class CellSampler(TableSampler):
+    """Draws the score of a mean of many Bernoulli records, the target fixed: a `TableSampler` with `cells` and int64 totals."""
+
+    name: ClassVar[str] = "cells"
+
+
+class RandomCellSampler(TableSampler):
+    """The same for a target that each game draws anew; see `RandomTableSampler`."""
+
+    name: ClassVar[str] = "random cells"
+
+
+def cell_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> CellSampler | None:
+    """The kernel of cells for a fixed target, or None where it does not apply, or tables of counts are small.
+
+    It applies to Bernoulli data, a mechanism that `mean_of` reads, and an additive attack whose terms are nearly straight within
+    a cell of counts (a linear one where there is noise). Must be called inside `exact_scope`.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> from mipsim._precision import exact_scope
+        >>> data = mi.Bernoulli([0.3, 0.6])
+        >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10**6, target=[1.0, 0.0])
+        >>> with exact_scope():
+        ...     cell_sampler(game, mi.CovarianceScore(data, n=10**6)).name
+        'cells'
+    """
+    if not isinstance(game, FixedTarget) or (found := _cells_of(game, attack)) is None:
+        return None
+    mean, p, layout = found
+    target, last = np.asarray(game.target, dtype=np.float64), mean.rows - 1
+    tables = [binomial_cells(rows, p, layout) for rows in (mean.rows, last)]
+    if max(table.error for table in tables) > MOST_ERROR:
+        return None
+    low = tables[0].low[:, None] + np.stack([np.zeros_like(target), target], axis=1)
+    noise = 0.0
+    if isinstance(attack, AbstractLinearAttack):
+        weights, _ = line_at(attack, target)
+        noise = float(np.sqrt(np.sum(weights**2 * mean.variance)))
+        terms, base, unit = _line(weights / mean.rows, np.rint(mean.rows * p), low, layout)
+    else:
+        assert isinstance(attack, AbstractAdditiveAttack)
+        laws = np.stack([table.probabilities() for table in tables], axis=1)
+        ends = np.stack([np.full_like(target, mean.rows), target + last], axis=1)
+        pieces = _pieces(lambda sums: terms_at(attack, target, sums / mean.rows), low, ends, laws, layout)
+        if pieces is None:
+            return None
+        terms, base, unit = pieces
+    if not np.isfinite([base, unit]).all():  # of a target beyond all bounds
+        return None
+    entries = np.stack([table.entries() for table in tables], axis=1)
+    return CellSampler(
+        attack=attack,
+        target=jax.device_put(target),
+        counts=jax.device_put(padded(entries).reshape(-1)),
+        terms=terms,
+        base=jax.device_put(np.float64(base)),
+        unit=jax.device_put(np.float64(unit)),
+        noise=jax.device_put(np.float64(noise)),
+        inclusion=jax.device_put(np.float64(mean.inclusion)),
+        bits=layout.bits,
+        has_coin=mean.inclusion < 1.0,
+        has_noise=mean.has_gaussian_noise,
+        block=BLOCK,
+        cells=Cells(jax.device_put(_shifts(layout)), layout.bits, has_bit=False),
+    )
+
+
+def random_cell_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> RandomCellSampler | None:
+    """The kernel of cells for a random target, or None where it does not apply, or tables of counts are small.
+
+    It applies as `cell_sampler` does, to attacks that `offsets_at` knows. Must be called inside `exact_scope`.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> from mipsim._precision import exact_scope
+        >>> data = mi.Bernoulli([0.3, 0.6])
+        >>> game = mi.RandomTarget(mi.EmpiricalMean(), data, n=10**6)
+        >>> with exact_scope():
+        ...     random_cell_sampler(game, mi.CovarianceScore(data, n=10**6)).name
+        'random cells'
+    """
+    if not isinstance(game, RandomTarget) or (found := _cells_of(game, attack)) is None:
+        return None
+    mean, p, layout = found
+    targets = np.zeros(p.size), np.ones(p.size)
+    offsets = [found for target in targets if (found := offsets_at(attack, target)) is not None]
+    if len(offsets) < 2:
+        return None
+    # Without the target among the rows its bit and the count are independent; with it the count is the bit plus that of the others.
+    out, others, and_one = (
+        binomial_cells(rows, p, layout, plus)
+        for rows, plus in ((mean.rows, 0), (mean.rows - 1, 0), (mean.rows - 1, 1))
+    )
+    if max(out.error, others.error, and_one.error) > MOST_ERROR:
+        return None
+    sides = [[one.probabilities() for one in pair] for pair in ((out, out), (others, and_one))]
+    laws = np.stack(
+        [np.concatenate([(1 - p)[:, None] * a, p[:, None] * b], axis=1) for a, b in sides], axis=1
+    )
+    units = np.rint(np.cumsum(laws, axis=2) * 2.0**32).astype(np.int64)
+    masses = np.diff(units, axis=2, prepend=0)
+    entries = alias_entries(masses.reshape(2 * p.size, -1), layout.bits + 1)
+    spread, noise = None, 0.0
+    low = np.stack([out.low, out.low], axis=1).astype(np.float64)
+    if isinstance(attack, AbstractLinearAttack):
+        weights = np.stack([line_at(attack, target)[0] for target in targets], axis=1) / mean.rows
+        terms, base, unit = _two_lines(
+            weights, np.stack(offsets, axis=1), np.rint(mean.rows * p), out.low, layout
+        )
+        spread, noise = spread_of(weights, mean)
+    else:
+        assert isinstance(attack, AbstractAdditiveAttack)
+
+        def evaluate(sums: np.ndarray) -> np.ndarray:
+            pairs = zip(targets, np.moveaxis(sums, 1, 0) / mean.rows, strict=True)
+            return np.stack([terms_at(attack, target, outputs) for target, outputs in pairs], axis=1)
+
+        by_bit = laws.mean(axis=1).reshape(p.size, 2, -1)
+        pieces = _pieces(evaluate, low, np.full(low.shape, float(mean.rows)), by_bit, layout, both_sides=True)
+        if pieces is None:
+            return None
+        terms, base, unit = pieces
+    return RandomCellSampler(
+        attack=Sum() if isinstance(attack, AbstractLinearAttack) else attack,
+        target=jax.device_put(np.zeros(p.size)),
+        counts=jax.device_put(padded(entries.reshape(p.size, -1)).reshape(-1)),
+        terms=terms,
+        base=jax.device_put(np.float64(base)),
+        unit=jax.device_put(np.float64(unit)),
+        noise=jax.device_put(np.float64(noise)),
+        inclusion=jax.device_put(np.float64(mean.inclusion)),
+        bits=layout.bits + 1,
+        has_coin=mean.inclusion < 1.0,
+        has_noise=spread is not None,
+        block=BLOCK,
+        spread=spread,
+        cells=Cells(jax.device_put(_shifts(layout)), layout.bits, has_bit=True),
+    )
+
+
+def _cells_of(
+    game: FixedTarget | RandomTarget, attack: AbstractAttack
+) -> tuple[Release, np.ndarray, Layout] | None:
+    """What is released, the probabilities and where the cells lie, where cells serve and fit into half a gigabyte."""
+    if not isinstance(game.data, Bernoulli) or not isinstance(attack, AbstractAdditiveAttack):
+        return None
+    mean, p = mean_of(game.mechanism, game.n), np.asarray(game.data.p)
+    linear = isinstance(attack, AbstractLinearAttack)
+    if mean is None or (mean.has_gaussian_noise and not linear):
+        return None
+    bytes_of_column = p.size * (2 if isinstance(game, FixedTarget) else 4) * (4 if linear else 20)
+    if bytes_of_column << LEAST_BITS > MOST_BYTES or table_bits(mean.rows, p) <= NARROW:
+        return None
+    layout = cell_layout(mean.rows, p)
+    return None if layout is None or bytes_of_column << layout.bits > MOST_BYTES else (mean, p, layout)
+
+
+def _shifts(layout: Layout) -> np.ndarray:
+    return padded(layout.shifts.astype(np.uint32))
+
+
+def _line(
+    weights: np.ndarray, middle: np.ndarray, low: np.ndarray, layout: Layout
+) -> tuple[LinearTerms, float, float]:
+    """The terms weights x (low + place) in fixed point, with base and unit; low has shape (d, 2), for either side.
+
+    Weights are whole numbers of units, so that scores which tie stay tied; they are rounded by 1e-9 of the largest at most.
+    """
+    reach = np.abs(low - middle[:, None]).max(axis=1) + _places(layout)
+    unit = _unit(np.abs(weights), reach)
+    steps = np.rint(weights / unit)
+    starts = np.rint(steps[:, None] * (low - middle[:, None])).astype(np.int64).sum(axis=0)
+    terms = LinearTerms(
+        steps=jax.device_put(padded(steps.astype(np.int32))),
+        starts=jax.device_put(starts),
+        has_impossible=False,
+    )
+    return terms, float(np.sum(weights * middle)), unit
+
+
+def _two_lines(
+    weights: np.ndarray, offsets: np.ndarray, middle: np.ndarray, low: np.ndarray, layout: Layout
+) -> tuple[PairedTerms, float, float]:
+    """The same for either bit of the target: terms weights x (low + place) + offsets; both have shape (d, 2)."""
+    at_middle = weights * middle[:, None] + offsets
+    largest, apart = np.abs(weights).max(axis=1), float(np.ptp(at_middle, axis=1).sum())
+    unit = _unit(largest, np.abs(low - middle) + _places(layout), apart)
+    # Where the least weight is a whole number of units, so is every multiple of it: scores that tie then stay tied.
+    least = np.abs(weights[weights != 0]).min(initial=np.inf)
+    if np.isfinite(least) and least >= unit:
+        unit = float(least / np.floor(least / unit))
+    steps = np.rint(weights / unit)
+    centre = np.rint(at_middle.mean(axis=1) / unit)
+    firsts = steps * (low - middle)[:, None] + np.rint(at_middle / unit - centre[:, None])
+    firsts = firsts.astype(np.int64)
+    terms = PairedTerms(
+        steps=jax.device_put(padded(steps.astype(np.int32)).reshape(-1)),
+        jumps=jax.device_put(padded(firsts[:, 1] - firsts[:, 0])),
+        first=jax.device_put(firsts[:, 0].sum()),
+        bits=BIT,
+        has_impossible=False,
+    )
+    return terms, float((centre * unit).sum()), unit
+
+
+def _places(layout: Layout) -> np.ndarray:
+    return 1 << layout.bits + layout.shifts
+
+
+def _unit(weights: np.ndarray, reach: np.ndarray, apart: float = 0.0) -> float:
+    """The unit of weights >= 0, as small as int32 steps allow, and totals below 2^52 where each is times its reach, and what they are apart."""
+    total = float(np.sum(weights * reach)) + apart
+    return max(total / _TOP, float(weights.max()) / _STEP) or 1.0
+
+
+def _pieces(
+    evaluate: Callable[[np.ndarray], np.ndarray],
+    low: np.ndarray,
+    ends: np.ndarray,
+    laws: np.ndarray,
+    layout: Layout,
+    both_sides: bool = False,
+) -> tuple[PieceTerms, float, float] | None:
+    """Terms of any kind as a straight line over each cell, with base and unit; None where they are not straight enough.
+
+    The line is that of least squares, so that it is right on average in every cell.
+
+    Args:
+        evaluate: the terms at sums, both of shape (d, 2, C): two sides of a fixed target, or two bits of one that is drawn.
+        low: the sums at the first place, shape (d, 2).
+        ends: the largest possible ones, shape (d, 2).
+        laws: the probabilities of the columns, shape (d, 2, C).
+        layout: where the cells lie.
+        both_sides: whether the terms are those of either side.
+    """
+    columns, width = laws.shape[2], (1 << layout.shifts)[:, None, None]
+    drawn = laws > 0
+    for back in (1, 2, 3):  # a bell reaches over four cells, a single count over its own
+        drawn[:, :, back:] |= (laws[:, :, :-back] > 0) & (width > 1)
+    mean, slope, off = np.zeros(laws.shape), np.zeros(laws.shape), np.zeros((*low.shape, 1))
+    for begin in range(0, columns, _CELLS_AT_ONCE):
+        part = slice(begin, begin + _CELLS_AT_ONCE)
+        first = low[:, :, None] + width * np.arange(columns)[part]
+        fitted = _fitted(evaluate, first, ends[:, :, None], drawn[:, :, part], width)
+        if fitted is None:
+            return None
+        mean[:, :, part], slope[:, :, part] = fitted[:2]
+        off = np.maximum(off, fitted[2].max(axis=2, keepdims=True))
+    # The second of its four cells stands for a column: enough to tell the spread.
+    seen = np.minimum(np.arange(columns) + 2 * (width > 1), columns - 1)
+    likely = np.take_along_axis(mean, np.broadcast_to(seen, laws.shape), axis=2)
+    mass = laws.sum(axis=2)
+    means = (laws * likely).sum(axis=2) / mass
+    variances = (laws * (likely - means[:, :, None]) ** 2).sum(axis=2) / mass
+    if off.sum(axis=0).max() > _STRAIGHT * np.sqrt(variances.sum(axis=0).min()):
+        return None
+    centre = means.mean(axis=1)
+    middle = (width - 1) / 2
+    greatest = np.where(drawn, np.abs(mean - centre[:, None, None]) + middle * np.abs(slope), 0.0)
+    unit = 2 * float(greatest.max(axis=(1, 2)).sum()) / _TOP or 1.0
+    start = np.where(drawn, mean - middle * slope - centre[:, None, None], 0.0)
+    tables = (padded(np.rint(table / unit).astype(np.int64)) for table in (start, slope))
+    if both_sides:
+        tables = (np.stack([table, table], axis=1) for table in tables)
+    values, slopes = (jax.device_put(table.reshape(-1)) for table in tables)
+    shifts = jax.device_put(_shifts(layout))
+    terms = PieceTerms(values=values, slopes=slopes, shifts=shifts, bits=layout.bits, has_impossible=False)
+    return terms, float(centre.sum()), unit
+
+
+def _fitted(
+    evaluate: Callable[[np.ndarray], np.ndarray],
+    first: np.ndarray,
+    ends: np.ndarray,
+    drawn: np.ndarray,
+    width: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Mean and slope of the terms over each cell that can be drawn, and how far they are from that line at most."""
+
+    def places() -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Every place of the cells in turn, counted from their middles, which cells have it, and the terms there."""
+        for place in range(int(width.max())):
+            inside = drawn & (place < width)
+            sums = np.minimum(first + np.minimum(place, width - 1), ends)
+            yield place - (width - 1) / 2, inside, np.where(inside, evaluate(sums), 0.0)
+
+    mean, slope, off = np.zeros(first.shape), np.zeros(first.shape), np.zeros(first.shape)
+    for away, _, terms in places():
+        mean += terms / width
+        slope += away * terms / np.maximum(width * (width**2 - 1) / 12, 1.0)
+    if not np.isfinite(mean).all():
+        return None
+    for away, inside, terms in places():
+        off = np.maximum(off, np.where(inside, np.abs(mean + away * slope - terms), 0.0))
+    return mean, slope, off

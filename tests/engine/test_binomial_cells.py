@@ -1,0 +1,108 @@
+"""The cells of wide binomial laws: what is drawn is known exactly, and compared with SciPy's laws at every count."""
+
+from dataclasses import replace
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+from mipsim.distributions.binomial_cells import (
+    MOST_ERROR,
+    BinomialCells,
+    binomial_cells,
+    cell_layout,
+    place_in_cell,
+)
+
+P = np.array([0.5, 0.25, 0.75, 0.3, 0.01, 0.99, 1e-3, 1e-5])
+
+
+def drawn(table: BinomialCells, j: int) -> tuple[np.ndarray, np.ndarray]:
+    """Every count that coordinate j can have, and the distribution function there, from the whole masses."""
+    width = 1 << int(table.shifts[j])
+    masses = table.masses[table.row[j]]
+    apart = np.zeros(masses.size * width)
+    apart[::width] = masses / 2.0**32
+    bell = np.ones(1)
+    for _ in range(4):
+        bell = np.convolve(bell, np.ones(width))  # whole numbers below 2^32
+    law = np.convolve(apart, bell / bell.sum())
+    return table.low[j] + np.arange(law.size), np.cumsum(law)
+
+
+def most_off(table: BinomialCells, n: int, p: np.ndarray, plus: int = 0) -> float:
+    return max(
+        np.abs(cdf - stats.binom.cdf(counts - plus, n, p[j])).max()
+        for j, (counts, cdf) in ((j, drawn(table, j)) for j in range(p.size))
+    )
+
+
+@pytest.mark.parametrize("n", [2, 700, 3_000, 30_000, 10**6, 10**7, 4 * 10**7])
+def test_the_law_is_binomial_at_every_count(n):
+    """The stated error is what it is, and below the bound that all tables of sums keep."""
+    layout = cell_layout(n, P)
+    assert layout is not None
+    for trials, plus in ((n, 0), (n - 1, 0), (n - 1, 1)):
+        table = binomial_cells(trials, P, layout, plus)
+        assert (table.masses.sum(axis=1) == 2**32).all()
+        assert table.masses.min() >= 0
+        assert most_off(table, trials, P, plus) <= table.error < MOST_ERROR
+
+
+def test_wrong_laws_are_seen():
+    """Another p by a part in 10^11, a mean moved by one count, and a distribution function that is off by 1e-4 at one count."""
+    n = 10**6
+    layout = cell_layout(n, P)
+    assert layout is not None
+    table = binomial_cells(n, P, layout)
+    assert most_off(table, n, P * (1 + 1e-11)) > 2 * table.error
+    assert most_off(replace(table, low=table.low + 1), n, P) > 1e4 * table.error
+    bent = table.masses.copy()
+    bent[:, [200, 201]] += np.array([1, -1]) * round(1e-4 * 2**32)
+    assert most_off(replace(table, masses=bent), n, P) > 5e-5
+
+
+def test_the_bound_is_that_of_the_widest_cells():
+    """Cells as wide as their layout allows, of every width, over laws of every skewness."""
+    rng = np.random.default_rng(0)
+    worst = {}
+    for n in np.geomspace(10_000, 2**40, 40).astype(np.int64).tolist():
+        sd = 2.0 ** rng.uniform(4.0, min(14.0, np.log2(n) / 2 - 1), 6)
+        p = 0.5 - np.sqrt(np.maximum(0.25 - sd**2 / n, 0.0))
+        layout = cell_layout(n, p)
+        assert layout is not None
+        error = binomial_cells(n, p, layout).error
+        worst.update({int(s): max(error, worst.get(int(s), 0.0)) for s in layout.shifts})
+    assert set(worst) == set(range(9))
+    assert max(worst.values()) < MOST_ERROR
+
+
+def test_every_place_in_a_cell_is_the_sum_of_four_numbers():
+    low = np.arange(4, dtype=np.uint32)
+    bytes_of = np.array(np.meshgrid(low, low, low, low)).reshape(4, -1)
+    words = sum(
+        (byte + 4 * 37) << np.uint32(8 * k) for k, byte in enumerate(bytes_of)
+    )  # other bits do not matter
+    places = np.asarray(place_in_cell(jnp.asarray(words, jnp.uint32), jnp.uint32(2)))
+    np.testing.assert_array_equal(places, bytes_of.sum(axis=0))
+    words = np.random.default_rng(0).integers(0, 2**32, 1000, dtype=np.uint32)
+    for shift in range(9):
+        parts = words[:, None] >> np.array([0, 8, 16, 24], np.uint32) & np.uint32((1 << shift) - 1)
+        places = place_in_cell(jnp.asarray(words), jnp.uint32(shift))
+        np.testing.assert_array_equal(np.asarray(places), parts.sum(axis=1))
+
+
+def test_equal_probabilities_share_a_row():
+    p = np.full(1000, 0.4)
+    layout = cell_layout(10**6, p)
+    assert layout is not None
+    table = binomial_cells(10**6, p, layout)
+    assert table.masses.shape == (1, 512)
+    assert table.entries().shape == (1000, 512)
+
+
+def test_what_would_take_too_long_has_no_cells():
+    assert cell_layout(2**53, np.array([0.5])) is None  # too wide
+    assert cell_layout(10**9, np.linspace(0.2, 0.8, 20_000)) is None  # too many counts
+    assert cell_layout(10**9, np.full(20_000, 0.3)) is not None  # they are all one law
