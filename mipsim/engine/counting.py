@@ -5,6 +5,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
 from typing import Any
 
 import equinox as eqx
@@ -13,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from mipsim._compiled import make_room
+from mipsim._compiled import make_room, wide_vectors
 from mipsim._precision import exact_scope
 from mipsim.engine.devices import Device, local_devices
 from mipsim.engine.edge_grid import EdgeGrid
@@ -29,7 +30,6 @@ _SECONDS_PER_CHUNK = 0.5
 CountRange = Callable[[int, int], tuple[np.ndarray, np.ndarray]]
 
 
-@eqx.filter_jit
 def _count(
     sampler: AbstractSampler, edges: EdgeGrid, run: Draws, start: Int[Array, ""], stop: Int[Array, ""]
 ) -> tuple[Int[Array, "2 columns cells"], Float[Array, "2 columns G"]]:
@@ -57,6 +57,12 @@ def _count(
     empty = jnp.zeros((2, columns * (nan_cell + 1)), jnp.int64), jnp.zeros((2, columns, size), jnp.float64)
     counts, scores = jax.lax.fori_loop(0, trips, play_block, empty)
     return count_block(trips - 1, counts, scores).reshape(2, columns, -1), scores
+
+
+@cache
+def _compiled(wide: bool) -> Any:
+    jit: Any = eqx.filter_jit  # whose types do not say that it hands options on
+    return jit(_count, compiler_options=wide_vectors() if wide else None)
 
 
 def on_device(tree: Any) -> Any:
@@ -90,6 +96,7 @@ class Counter:
     ) -> None:
         make_room()
         self.block = sampler.block
+        self._count = _compiled(sampler.wide_vectors)
         self._devices = devices = local_devices()[:1] if devices is None else devices
         self._kept = max(len(own) for own in edges)
         arrays, rest = eqx.partition(sampler, eqx.is_array)
@@ -105,8 +112,7 @@ class Counter:
         """Bytes that one call needs beside its arguments, as the compiler says."""
         with exact_scope():
             bounds = jax.device_put((np.int64(0), np.int64(0)))
-            count: Any = _count
-            compiled = count.lower(*self._places[0], *bounds).compile()
+            compiled = self._count.lower(*self._places[0], *bounds).compile()
         found = getattr(compiled, "compiled", compiled).memory_analysis()
         return 0 if found is None else int(found.temp_size_in_bytes)
 
@@ -126,7 +132,7 @@ class Counter:
         try:
             with exact_scope():  # entered here because the scope is per thread
                 bounds = jax.device_put((np.int64(start), np.int64(stop)))
-                counts, scores = jax.device_get(_count(*self._places[place], *bounds))
+                counts, scores = jax.device_get(self._count(*self._places[place], *bounds))
         except jax.errors.JaxRuntimeError as error:
             if "RESOURCE_EXHAUSTED" not in str(error):
                 raise

@@ -183,7 +183,10 @@ class Run:
         if sampler.fidelity != "literal" or least <= WORTH_A_LOOK:
             return self.workers
         what = f"{sampler.fidelity} fidelity ({sampler.name}) with {game.numbers:,} numbers a game"
-        if sampler.name == LiteralSampler.name:
+        whole = isinstance(sampler, LiteralSampler) and not (
+            self.devices[0].platform == "cpu" and sampler.is_separable
+        )
+        if whole:
             fitting(least, what, 1, self.devices[0])  # what no compiler need be asked for
         needed = Counter(sampler, [np.zeros(1)] * len(columns), self.seed).needs()
         return fitting(max(1, needed), what, self.workers, self.devices[0])
