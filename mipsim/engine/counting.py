@@ -30,7 +30,7 @@ _SECONDS_PER_CHUNK = 0.5
 CountRange = Callable[[int, int], tuple[np.ndarray, np.ndarray]]
 
 
-def _count(
+def _count_games(
     sampler: AbstractSampler, edges: EdgeGrid, run: Draws, start: Int[Array, ""], stop: Int[Array, ""]
 ) -> tuple[Int[Array, "2 columns cells"], Float[Array, "2 columns G"]]:
     size, columns, nan_cell = sampler.block, edges.columns, edges.cells
@@ -59,10 +59,13 @@ def _count(
     return count_block(trips - 1, counts, scores).reshape(2, columns, -1), scores
 
 
+_count = eqx.filter_jit(_count_games)
+
+
 @cache
-def _compiled(wide: bool) -> Any:
+def _count_with_wide_vectors() -> Any:
     jit: Any = eqx.filter_jit  # whose types do not say that it hands options on
-    return jit(_count, compiler_options=wide_vectors() if wide else None)
+    return jit(_count_games, compiler_options=wide_vectors())
 
 
 def on_device(tree: Any) -> Any:
@@ -96,7 +99,7 @@ class Counter:
     ) -> None:
         make_room()
         self.block = sampler.block
-        self._count = _compiled(sampler.wide_vectors)
+        self._wide = _count_with_wide_vectors() if sampler.wide_vectors else None
         self._devices = devices = local_devices()[:1] if devices is None else devices
         self._kept = max(len(own) for own in edges)
         arrays, rest = eqx.partition(sampler, eqx.is_array)
@@ -108,11 +111,14 @@ class Counter:
         self._busy = [0] * len(devices)
         self._lock = threading.Lock()
 
+    def _jitted(self) -> Any:
+        return self._wide or _count
+
     def needs(self) -> int:
         """Bytes that one call needs beside its arguments, as the compiler says."""
         with exact_scope():
             bounds = jax.device_put((np.int64(0), np.int64(0)))
-            compiled = self._count.lower(*self._places[0], *bounds).compile()
+            compiled = self._jitted().lower(*self._places[0], *bounds).compile()
         found = getattr(compiled, "compiled", compiled).memory_analysis()
         return 0 if found is None else int(found.temp_size_in_bytes)
 
@@ -132,7 +138,7 @@ class Counter:
         try:
             with exact_scope():  # entered here because the scope is per thread
                 bounds = jax.device_put((np.int64(start), np.int64(stop)))
-                counts, scores = jax.device_get(self._count(*self._places[place], *bounds))
+                counts, scores = jax.device_get(self._jitted()(*self._places[place], *bounds))
         except jax.errors.JaxRuntimeError as error:
             if "RESOURCE_EXHAUSTED" not in str(error):
                 raise
