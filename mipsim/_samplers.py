@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 Sampler = Callable[[PRNGKeyArray, tuple[int, ...]], Array]
 
@@ -54,6 +54,19 @@ def cosines(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
         (2,)
     """
     return _drawn("cosines", _cosines, key, shape)
+
+
+def places(key: PRNGKeyArray, shape: tuple[int, ...], count: int) -> Int[Array, "..."]:
+    """Independent whole numbers, each of 0, ..., count - 1 alike.
+
+    Examples:
+        >>> print(places(jax.random.key(0), (2,), 1))
+        [0 0]
+    """
+    own = _OWN.get(key.dtype, {}).get("uniforms")
+    if own is None:
+        return jax.random.randint(key, shape, 0, count)
+    return (own(key, shape) * count).astype(int)
 
 
 def _drawn(name: str, usual: Sampler, key: PRNGKeyArray, shape: tuple[int, ...]) -> Array:

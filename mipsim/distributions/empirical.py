@@ -2,11 +2,11 @@
 
 from typing import Literal
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from mipsim._samplers import places
 from mipsim._validation import finite_matrix, finite_vector, one_of, positive_definite_factor
 from mipsim.distributions.base import AbstractDistribution, Vector, moment_order
 
@@ -71,7 +71,7 @@ class Empirical(AbstractDistribution):
 
     def sample(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
         """Draw n rows with replacement, shape (n, d)."""
-        return jnp.asarray(self.records)[jax.random.randint(key, (n,), 0, self.records.shape[0])]
+        return jnp.asarray(self.records)[places(key, (n,), self.records.shape[0])]
 
     def in_support(self, point: object) -> bool:
         return bool((self.records == finite_vector("point", point, self.dimension)).all(axis=1).any())

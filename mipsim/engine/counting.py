@@ -5,6 +5,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
 from typing import Any
 
 import equinox as eqx
@@ -13,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from mipsim._compiled import make_room
+from mipsim._compiled import make_room, wide_vectors
 from mipsim._family import with_traced_sizes
 from mipsim._precision import exact_scope
 from mipsim.attacks.base import AbstractAttack
@@ -31,8 +32,7 @@ _SECONDS_PER_CHUNK = 0.5
 CountRange = Callable[[int, int], tuple[np.ndarray, np.ndarray]]
 
 
-@eqx.filter_jit
-def _count(
+def _count_games(
     sampler: AbstractSampler, edges: EdgeGrid, run: Draws, start: Int[Array, ""], stop: Int[Array, ""]
 ) -> tuple[Int[Array, "2 columns cells"], Float[Array, "2 columns G"]]:
     size, columns, nan_cell = sampler.block, edges.columns, edges.cells
@@ -59,6 +59,15 @@ def _count(
     empty = jnp.zeros((2, columns * (nan_cell + 1)), jnp.int64), jnp.zeros((2, columns, size), jnp.float64)
     counts, scores = jax.lax.fori_loop(0, trips, play_block, empty)
     return count_block(trips - 1, counts, scores).reshape(2, columns, -1), scores
+
+
+_count = eqx.filter_jit(_count_games)
+
+
+@cache
+def _count_with_wide_vectors() -> Any:
+    jit: Any = eqx.filter_jit  # whose types do not say that it hands options on
+    return jit(_count_games, compiler_options=wide_vectors())
 
 
 def on_device(tree: Any) -> Any:
@@ -105,6 +114,7 @@ class Counter:
     ) -> None:
         make_room()
         self.block = sampler.block
+        self._wide = _count_with_wide_vectors() if sampler.wide_vectors else None
         self._devices = devices = local_devices()[:1] if devices is None else devices
         self._kept = max(len(own) for own in edges)
         arrays, rest = eqx.partition(sampler, eqx.is_array)
@@ -116,12 +126,14 @@ class Counter:
         self._busy = [0] * len(devices)
         self._lock = threading.Lock()
 
+    def _jitted(self) -> Any:
+        return self._wide or _count
+
     def needs(self) -> int:
         """Bytes that one call needs beside its arguments, as the compiler says."""
         with exact_scope():
             bounds = jax.device_put((np.int64(0), np.int64(0)))
-            count: Any = _count
-            compiled = count.lower(*self._places[0], *bounds).compile()
+            compiled = self._jitted().lower(*self._places[0], *bounds).compile()
         found = getattr(compiled, "compiled", compiled).memory_analysis()
         return 0 if found is None else int(found.temp_size_in_bytes)
 
@@ -141,7 +153,7 @@ class Counter:
         try:
             with exact_scope():  # entered here because the scope is per thread
                 bounds = jax.device_put((np.int64(start), np.int64(stop)))
-                counts, scores = jax.device_get(_count(*self._places[place], *bounds))
+                counts, scores = jax.device_get(self._jitted()(*self._places[place], *bounds))
         except jax.errors.JaxRuntimeError as error:
             if not is_too_large(error):
                 raise

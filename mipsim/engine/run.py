@@ -185,7 +185,10 @@ class Run:
         if sampler.fidelity != "literal" or least <= WORTH_A_LOOK:
             return self.workers
         what = f"{sampler.fidelity} fidelity ({sampler.name}) with {game.numbers:,} numbers a game"
-        if sampler.name == LiteralSampler.name:
+        whole = isinstance(sampler, LiteralSampler) and not (
+            self.devices[0].platform == "cpu" and sampler.is_separable
+        )
+        if whole:
             fitting(least, what, 1, self.devices[0])  # what no compiler need be asked for
         # Beside what the compiler says, the library that adds up large arrays on a CPU takes a copy of them.
         needed = Counter(sampler, [np.zeros(1)] * len(columns), self.seed).needs() + least

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from sims.bench.accounting import composed_curve, noise_for_advantage, noise_for_operating_point
+from sims.bench.by_hand import kernel_by_hand
 from sims.bench.contest import Contest, Timing, measure
 from sims.bench.first import first_answers, print_first
 from sims.bench.laws import exact_curve, histogram, noncentral_cdf
@@ -14,6 +15,7 @@ from sims.bench.report import as_json, peak_memory, print_report
 
 CONTESTS = (
     reference_game,
+    kernel_by_hand,
     cores_game,
     devices_game,
     random_target_game,
@@ -25,7 +27,6 @@ CONTESTS = (
     exact_curve,
     noncentral_cdf,
     histogram,
-    composed_curve,
 )
 ACCOUNTING = (composed_curve, noise_for_advantage, noise_for_operating_point)
 
@@ -44,6 +45,7 @@ def run_bench(quick: bool = False, file: str | None = None) -> list[Timing]:
     timings: list[Timing] = first_answers(quick)
     print_first(timings)
     timings += _timed(CONTESTS, quick, repeats=3 if quick else 7)
+    timings += _timed(ACCOUNTING[:1] if quick else ACCOUNTING, quick, repeats=3)
     games = 20_000 if quick else 1_000_000
     print(
         f"mi.play, all included: {games:,} games of the reference game per world in {whole_play(games):.1f} s"

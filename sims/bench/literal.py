@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from functools import partial
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 import mipsim as mi
 from mipsim.engine.devices import cores
 from sims.bench.contest import Contest, Way
+from sims.bench.plain_jax import jax_rows
 from sims.bench.reference import counter, playing
 
 _SHAPE = (100, 500)  # of the records: a game of 50,000 numbers
@@ -17,20 +19,47 @@ _P = 0.3
 _VALUES, _SHARES = np.array([-1.0, 0.0, 2.0]), np.array([0.2, 0.3, 0.5])
 
 Rows = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
-_KINDS: dict[str, tuple[Callable[[int], mi.AbstractDistribution], Rows]] = {
-    "Bernoulli": (lambda d: mi.Bernoulli(_P, d=d), lambda rng, shape: rng.random(shape) < _P),
-    "Gaussian": (lambda d: mi.Gaussian(0.0, 1.0, d=d), lambda rng, shape: rng.standard_normal(shape)),
-    "Laplace": (lambda d: mi.Laplace(0.0, 1.0, d=d), lambda rng, shape: rng.laplace(size=shape)),
-    "uniform": (lambda d: mi.Uniform(0.0, 1.0, d=d), lambda rng, shape: rng.random(shape)),
-    "exponential": (lambda d: mi.Exponential(1.0, d=d), lambda rng, shape: rng.standard_exponential(shape)),
-    "Student-t": (lambda d: mi.StudentT(5.0, d=d), lambda rng, shape: rng.standard_t(5.0, shape)),
+KeyedRows = Callable[[jax.Array, tuple[int, int]], jax.Array]
+_KINDS: dict[str, tuple[Callable[[int], mi.AbstractDistribution], Rows, KeyedRows]] = {
+    "Bernoulli": (
+        lambda d: mi.Bernoulli(_P, d=d),
+        lambda rng, shape: rng.random(shape) < _P,
+        lambda key, shape: jax.random.bernoulli(key, _P, shape),
+    ),
+    "Gaussian": (
+        lambda d: mi.Gaussian(0.0, 1.0, d=d),
+        lambda rng, shape: rng.standard_normal(shape),
+        jax.random.normal,
+    ),
+    "Laplace": (
+        lambda d: mi.Laplace(0.0, 1.0, d=d),
+        lambda rng, shape: rng.laplace(size=shape),
+        jax.random.laplace,
+    ),
+    "uniform": (
+        lambda d: mi.Uniform(0.0, 1.0, d=d),
+        lambda rng, shape: rng.random(shape),
+        jax.random.uniform,
+    ),
+    "exponential": (
+        lambda d: mi.Exponential(1.0, d=d),
+        lambda rng, shape: rng.standard_exponential(shape),
+        jax.random.exponential,
+    ),
+    "Student-t": (
+        lambda d: mi.StudentT(5.0, d=d),
+        lambda rng, shape: rng.standard_t(5.0, shape),
+        lambda key, shape: jax.random.t(key, 5.0, shape),
+    ),
     "discrete": (
         lambda d: mi.Discrete(_VALUES, _SHARES, d=d),
         lambda rng, shape: rng.choice(_VALUES, shape, p=_SHARES),
+        lambda key, shape: jax.random.choice(key, jnp.asarray(_VALUES), shape, p=jnp.asarray(_SHARES)),
     ),
     "records": (
         lambda d: mi.Empirical(_pool(d)),
         lambda rng, shape: _pool(shape[1])[rng.integers(0, 1000, shape[0])],
+        lambda key, shape: jnp.asarray(_pool(shape[1]))[jax.random.randint(key, shape[:1], 0, 1000)],
     ),
 }
 _POOLS: dict[int, np.ndarray] = {}
@@ -44,7 +73,7 @@ def _pool(d: int) -> np.ndarray:
 
 def own_mean(kind: str, shape: tuple[int, int], times: int, quick: bool) -> Contest:
     """A game of each world, `times` of them with NumPy, a fourth of that where it is quick."""
-    law, rows = _KINDS[kind]
+    law, rows, keyed = _KINDS[kind]
     (n, d), rng = shape, np.random.default_rng(0)
     target = np.ones(d) if kind != "records" else _pool(d)[0]
     game = mi.FixedTarget(lambda key, records: jnp.mean(records, axis=0), law(d), n=n, target=target)
@@ -61,6 +90,7 @@ def own_mean(kind: str, shape: tuple[int, int], times: int, quick: bool) -> Cont
         "games",
         [
             Way("NumPy literal rows", numpy_rows, few, library="numpy"),
+            jax_rows(lambda key: jnp.asarray(target, jnp.float32) @ keyed(key, shape).mean(axis=0), few),
             # Long enough that the start of the threads does not count.
             Way("mipsim literal, one core", playing(count, 1), 16 * few),
             Way(f"mipsim literal, {cores()} threads", playing(count, cores()), 16 * few, all_cores=True),

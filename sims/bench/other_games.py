@@ -1,9 +1,12 @@
 """Games beside the reference one: Gaussian data and real gradients projected on the score, the clipped step, and many targets at once."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 import mipsim as mi
 from sims.bench.contest import Contest, Way
+from sims.bench.plain_jax import jax_rows
 from sims.bench.reference import counter, playing
 
 _CLIPPED_N, _CLIPPED_D = 1000, 1000
@@ -23,12 +26,21 @@ def gaussian_game(quick: bool) -> Contest:
             _ = float(target @ rng.standard_normal((n, d)).mean(0))
         return games
 
+    def numpy_scores(games: int) -> int:
+        # As who knows the law of the score would: one number a game, counted.
+        _ = np.histogram(rng.standard_normal(games), np.linspace(-8.0, 8.0, 1024))
+        return games
+
+    w = jnp.asarray(target, jnp.float32)
     projected = counter(game, attack, "projected")
     return Contest(
         f"Gaussian mean (n = {n}, d = {d})",
         "games",
         [
             Way("NumPy literal rows", numpy_rows, 2, library="numpy"),
+            jax_rows(lambda key: w @ jax.random.normal(key, (n, d)).mean(axis=0), 2),
+            Way("NumPy, a score a game, counted", numpy_scores, 1_000_000, library="numpy"),
+            Way("mipsim literal, one core", playing(counter(game, attack, "literal"), 1), 4),
             Way("mipsim sufficient, one core", playing(counter(game, attack, "sufficient"), 1), 2_000),
             Way("mipsim projected, one core", playing(projected, 1), 1_000_000 if quick else 10_000_000),
         ],
@@ -56,12 +68,20 @@ def clipped_step(quick: bool) -> Contest:
             _ = float(target @ (mean + 0.1 * clip / n * rng.standard_normal(d)))
         return games
 
+    def keyed(key: jax.Array) -> jax.Array:
+        key_rows, key_noise = jax.random.split(key)
+        own = jax.random.normal(key_rows, (n, d))
+        mean = jnp.minimum(1.0, clip / jnp.linalg.norm(own, axis=1)) @ own / n
+        return w @ (mean + 0.1 * clip / n * jax.random.normal(key_noise, (d,)))
+
+    w = jnp.asarray(target, jnp.float32)
     few = 8 if quick else 32
     return Contest(
         f"clipped step (n = {n}, d = {d})",
         "games",
         [
             Way("NumPy literal rows, float32", numpy_rows, few, library="numpy"),
+            jax_rows(keyed, few),
             Way("mipsim literal, one core", playing(counter(game, attack, "literal"), 1), 4 * few),
             Way("mipsim reduced, one core", playing(counter(game, attack, "auto"), 1), 100 * few),
         ],
@@ -89,11 +109,25 @@ def many_targets(quick: bool) -> Contest:
         mi.play_targets(game, attack, targets, games, edges=edges, progress=False, workers=1)
         return 2 * games
 
+    weights = (targets - data.mean) / data.variance
+    w, p = jnp.asarray(weights, jnp.float32), jnp.asarray(data.p, jnp.float32)
+
+    def numpy_rows(games: int) -> int:
+        # Half of what mipsim does: the same output for every target, as in the world without them.
+        for _ in range(games):
+            _ = weights @ (rng.random((n, d)) < data.p).mean(axis=0)
+        return games
+
     few = 5_000 if quick else 40_000
     return Contest(
         f"{m} targets (n = {n}, d = {d})",
         "games with all targets",
-        [Way("play, one by one", one_by_one, few), Way("play_targets", side_by_side, few)],
+        [
+            Way("NumPy literal rows", numpy_rows, few // 50, library="numpy"),
+            jax_rows(lambda key: w @ jax.random.bernoulli(key, p, (n, d)).mean(axis=0), few // 50),
+            Way("play, one by one", one_by_one, few),
+            Way("play_targets", side_by_side, few),
+        ],
     )
 
 
@@ -122,12 +156,17 @@ def gradient_game(quick: bool) -> Contest:
             _ = float(weights @ rows[rng.integers(0, len(rows), n)].mean(axis=0))
         return games
 
+    def keyed(key: jax.Array) -> jax.Array:
+        return w @ listed[jax.random.randint(key, (n,), 0, len(rows))].mean(axis=0)
+
+    w, listed = jnp.asarray(weights, jnp.float32), jnp.asarray(rows, jnp.float32)
     literal, projected = counter(game, attack, "literal"), counter(game, attack, "projected")
     return Contest(
         f"SGD step on gradients at {title} (n = {n}, d = {rows.shape[1]})",
         "games",
         [
             Way("NumPy literal rows", numpy_rows, 200 if quick else 1000, library="numpy"),
+            jax_rows(keyed, 200 if quick else 1000),
             Way("mipsim literal, one core", playing(literal, 1), 200 if quick else 1000),
             Way("mipsim projected, one core", playing(projected, 1), 200_000 if quick else 2_000_000),
         ],

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 import mipsim as mi
@@ -15,6 +16,7 @@ from mipsim.engine.devices import cores
 from mipsim.engine.fidelity import build_sampler
 from mipsim.games.base import AbstractMembershipGame
 from sims.bench.contest import Contest, Way
+from sims.bench.plain_jax import jax_rows
 from sims.studies import STUDIES, D, N, reference_data
 
 _EDGES = np.linspace(-20.0, 20.0, 1024)
@@ -25,6 +27,7 @@ def reference_game(quick: bool) -> Contest:
     game, attack = STUDIES["azize_fig2_easy"].build()
     data = reference_data()
     weights = (data.easiest_target() - data.mean) / data.variance
+    w, p = jnp.asarray(weights, jnp.float32), jnp.asarray(data.p, jnp.float32)
     rng = np.random.default_rng(0)
     few, many = (4, 100) if quick else (8, 500)
 
@@ -37,10 +40,6 @@ def reference_game(quick: bool) -> Contest:
         _ = (rng.binomial(N, data.p, size=(games, D)) / N) @ weights
         return games
 
-    def jax_rows(games: int) -> int:
-        _jax_rows(jax.random.key(0), data.p, weights, games).block_until_ready()
-        return games
-
     fast = counter(game, attack, "sufficient")
     batch = 2 * fast.block * (1 if quick else 4)
     return Contest(
@@ -49,7 +48,8 @@ def reference_game(quick: bool) -> Contest:
         [
             Way("NumPy literal rows", numpy_rows, few, library="numpy"),
             Way("NumPy binomial sums", numpy_sums, many, library="numpy"),
-            Way("JAX literal rows, default keys", jax_rows, few),
+            jax_rows(lambda key: w @ jax.random.bernoulli(key, p, (N, D)).mean(axis=0), few),
+            jax_rows(lambda key: w @ jax.random.binomial(key, N, p) / N, many, "JAX binomial sums"),
             Way("mipsim literal, one core", playing(counter(game, attack, "literal"), 1), few),
             Way("mipsim table kernel, one core", playing(fast, 1), batch),
         ],
@@ -60,8 +60,14 @@ def random_target_game(quick: bool) -> Contest:
     """Games of the same data whose target is one of their records or a fresh one, with the scalar product."""
     data = reference_data()
     game, attack = mi.RandomTarget(mi.EmpiricalMean(), data, n=N), mi.ScalarProduct(data.mean)
+    p = jnp.asarray(data.p, jnp.float32)
     rng = np.random.default_rng(0)
     few, many = (4, 100) if quick else (8, 500)
+
+    def keyed(key: jax.Array) -> jax.Array:
+        key_rows, key_place = jax.random.split(key)
+        rows = jax.random.bernoulli(key_rows, p, (N, D))
+        return (rows[jax.random.randint(key_place, (), 0, N)] - p) @ rows.mean(axis=0)
 
     def numpy_rows(games: int) -> int:
         for _ in range(games):
@@ -83,6 +89,7 @@ def random_target_game(quick: bool) -> Contest:
         [
             Way("NumPy literal rows", numpy_rows, few, library="numpy"),
             Way("NumPy binomial sums", numpy_sums, many, library="numpy"),
+            jax_rows(keyed, few),
             Way("mipsim literal, one core", playing(counter(game, attack, "literal"), 1), few),
             Way("mipsim random table, one core", playing(fast, 1), batch),
             Way(f"mipsim random table, {cores()} threads", playing(fast, cores()), 2 * batch, all_cores=True),
@@ -151,13 +158,3 @@ def whole_play(games: int) -> float:
     begun = time.perf_counter()
     mi.play(game, attack, games, progress=False)
     return time.perf_counter() - begun
-
-
-def _play_rows(key: jax.Array, p: jax.Array, weights: jax.Array, games: int) -> jax.Array:
-    def one(k: jax.Array) -> jax.Array:
-        return weights @ jax.random.bernoulli(k, p, (N, D)).mean(0)
-
-    return jax.lax.map(one, jax.random.split(key, games))
-
-
-_jax_rows = jax.jit(_play_rows, static_argnums=3)

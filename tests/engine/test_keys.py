@@ -8,7 +8,7 @@ from scipy import stats
 
 import mipsim as mi
 from mipsim._precision import exact_scope
-from mipsim._samplers import cosines, exponentials, laplaces, normals
+from mipsim._samplers import cosines, exponentials, laplaces, normals, places
 from mipsim.engine import play
 from mipsim.engine.random import vectorised
 from mipsim.engine.random.counter import run_draws
@@ -120,6 +120,38 @@ def test_the_vectorised_logarithm_is_right():
     x = np.concatenate([x, np.nextafter(1.0, [0.0, 2.0])])
     found = np.asarray(vectorised.log(jnp.asarray(x)))
     assert (np.abs(found - np.log(x)) <= 5e-16 * np.abs(np.log(x)) + 1e-17).all()
+
+
+def test_the_vectorised_sine_is_right():
+    words = np.concatenate(
+        [np.random.default_rng(0).integers(0, 2**64, 10_000, np.uint64), np.arange(2, dtype=np.uint64)]
+    )
+    turns = (
+        (words >> np.uint64(12)).astype(np.longdouble) * np.longdouble(2.0**-52)
+        + np.longdouble(2.0**-53)
+        - np.longdouble(0.5)
+    )
+    exact = np.sin(turns * np.longdouble("3.14159265358979323846264338"))
+    found = np.asarray(vectorised.sine(jnp.asarray(words)))
+    assert (np.abs(found - exact) <= 5e-16 * np.abs(exact)).all()
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 1000])
+def test_places_are_alike_and_none_is_beyond(count):
+    found = np.asarray(jax.vmap(lambda key: places(key, (50,), count))(keys()))
+    counts = np.bincount(found.ravel(), minlength=count)
+    assert counts.size == count
+    assert passes(stats.chisquare(counts).pvalue) or count == 1
+    # The control: places that miss the odd ones are seen.
+    assert count == 1 or not passes(
+        stats.chisquare(np.bincount(found.ravel() // 2 * 2, minlength=count)).pvalue
+    )
+
+
+@pytest.mark.parametrize("count", [3, 2**20 + 1, 2**52 - 1, 2**52])
+def test_the_last_place_is_never_passed(count):
+    """Whichever way the product of the greatest number and the count is rounded."""
+    assert int(np.float64(1.0 - 2.0**-53) * count) == count - 1
 
 
 def test_a_sampler_that_knows_its_own_generator_only_is_played():

@@ -3,12 +3,18 @@
 import json
 import os
 
+import jax
+import numpy as np
 import pytest
+import scipy.stats
 
+from mipsim.distributions.binomial_table import BinomialTable
 from sims.__main__ import main
-from sims.bench import Contest, Way, accounting, command, first, measure
+from sims.bench import Contest, Way, accounting, by_hand, command, first, measure
 from sims.bench.contest import one_core
+from sims.bench.plain_jax import jax_rows
 from sims.bench.report import as_json, print_report
+from tests.law_agreement import follows
 
 
 def working(times):
@@ -92,6 +98,36 @@ def test_accounting_tells_the_answers(tmp_path, monkeypatch, capsys):
     assert "dp-accounting is not installed" in out
     assert out.count("mipsim: delta(1) <= ") == 1
     assert "composed steps of DP-SGD: mipsim" in (tmp_path / "a.json").read_text()
+
+
+def test_the_kernel_in_c_plays_the_same_game():
+    """With each of its generators: their sums have the law of alias rows, whose mean and variance are sums over coordinates."""
+    play = by_hand.compiled_by_hand()
+    if play is None:
+        pytest.skip("no C compiler or no AVX-512 here")
+    rows, steps, bits = by_hand.linear_table()
+    law = BinomialTable(rows, np.zeros(len(rows), np.int64), bits).probabilities()
+    columns, games = np.arange(1 << bits), 2**14
+    means = law @ columns
+    mean, variance = steps @ means, steps.astype(float) ** 2 @ (law @ columns**2 - means**2)
+    for which in range(len(by_hand.GENERATORS)):
+        sums = np.empty(games, np.int32)
+        play(which, rows.ctypes.data, steps.ctypes.data, len(rows), bits, 7, games, sums.ctypes.data)
+        z = (sums - mean) / np.sqrt(variance)
+        # Of 5000 terms it is the normal law, as far as 2^14 games tell.
+        assert follows(z, scipy.stats.norm.cdf)
+        assert not follows(z + 0.1, scipy.stats.norm.cdf)  # the control
+
+
+def test_without_a_compiler_one_line_says_so(monkeypatch, capsys):
+    monkeypatch.setattr(by_hand.shutil, "which", lambda name: None)
+    assert [way.name for way in by_hand.kernel_by_hand(True).ways] == ["mipsim table kernel"]
+    assert "no C compiler or no AVX-512 here" in capsys.readouterr().out
+
+
+def test_plain_jax_plays_as_many_games_as_it_says():
+    way = jax_rows(lambda key: jax.random.uniform(key), 7)
+    assert way.work(1) == way.times == 7
 
 
 def test_first_answers_are_told_in_seconds(monkeypatch, capsys):

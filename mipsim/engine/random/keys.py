@@ -45,9 +45,15 @@ def _fold_in(key: UInt32[Array, "4"], data: Array | int) -> UInt32[Array, "4"]:
 
 def _random_bits(key: UInt32[Array, "4"], bit_width: int, shape: tuple[int, ...]) -> Array:
     """Numbers of 8 to 64 bits, each the upper bits of a word of its own: no word is moved, so that XLA fuses them with their use."""
+    return _bits_from(key, jnp.uint64(0), bit_width, shape)
+
+
+def _bits_from(
+    key: UInt32[Array, "4"], first: UInt64[Array, ""], bit_width: int, shape: tuple[int, ...]
+) -> Array:
     # Axis by axis from the key on: counters made by themselves are the same for every game, and XLA would keep a table of
     # them, as large as the records, and read it.
-    start = long_word(key[0], key[1])
+    start = skipped(long_word(key[0], key[1]), first)
     for axis, size in enumerate(shape):
         stride = jnp.uint64(math.prod(shape[axis + 1 :]))
         start = skipped(start[..., None], jnp.arange(size, dtype=jnp.uint64) * stride)
@@ -67,6 +73,26 @@ COUNTER = define_prng_impl(
 """The generator, for `jax.random`. Its keys must be used inside `exact_scope`: the words are 64 bits wide."""
 
 
+def later_bits(key: Array, first: Array, bit_width: int, shape: tuple[int, ...]) -> Array:
+    """Those bits of a key of `KEYS` that follow its first numbers: a part of what `jax.random.bits` gives for a larger shape.
+
+    Args:
+        key: one key.
+        first: how many numbers to leave out, uint64.
+        bit_width: 8 to 64.
+        shape: of the numbers.
+
+    Examples:
+        >>> from mipsim._precision import exact_scope
+        >>> with exact_scope():
+        ...     key = jax.random.key(7, impl=COUNTER)
+        ...     rows = jax.random.bits(key, (5, 3), jnp.uint64)
+        ...     print((later_bits(key, jnp.uint64(2 * 3), 64, (3, 3)) == rows[2:]).all())
+        True
+    """
+    return _bits_from(jax.random.key_data(key), first, bit_width, shape)
+
+
 def _bits(key: Array, shape: tuple[int, ...]) -> UInt64[Array, "..."]:
     return jax.random.bits(key, shape, jnp.uint64)
 
@@ -82,14 +108,22 @@ def _laplaces(key: Array, shape: tuple[int, ...]) -> Array:
     return jnp.where(word & jnp.uint64(1) == 1, size, -size)
 
 
+def _uniforms(key: Array, shape: tuple[int, ...]) -> Array:
+    # Multiples of 2^-53 from 0 on: times a whole number up to 2^52 they stay below it, whichever way the product is rounded.
+    return (_bits(key, shape) >> jnp.uint64(11)).astype(jnp.float64) * 2.0**-53
+
+
 _SAMPLERS = {
+    "uniforms": _uniforms,
     "normals": _normals,
     "exponentials": lambda key, shape: exponential(_bits(key, shape)),
     "laplaces": _laplaces,
     "cosines": lambda key, shape: sine(_bits(key, shape)),  # of the same law
 }
-_TYPE = jax.eval_shape(lambda: jax.random.wrap_key_data(jnp.zeros(4, jnp.uint32), impl=COUNTER)).dtype
-register_samplers(_TYPE, _SAMPLERS)
+KEYS = jax.eval_shape(lambda: jax.random.wrap_key_data(jnp.zeros(4, jnp.uint32), impl=COUNTER)).dtype
+"""The type of the generator's keys, `key.dtype`."""
+
+register_samplers(KEYS, _SAMPLERS)
 
 
 def counter_keys(draws: Draws) -> Array:

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -14,13 +15,16 @@ from mipsim._family import with_traced_sizes
 from mipsim._precision import exact_scope, fixed_key
 from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.random.counter import Draws, halves, long_word, run_draws, uniform, words_of
-from mipsim.engine.random.keys import counter_keys
+from mipsim.engine.random.keys import COUNTER, counter_keys
+from mipsim.engine.row_blocks import by_blocks, rows_of_block
+from mipsim.engine.row_reading import InseparableError
 from mipsim.games.base import AbstractGame, AbstractMembershipGame, Round, lawful_round
 
 BLOCK = 16384
 """Games at once where a game is a draw or two: enough to spread the cost of a call, few enough for the cache."""
 
 _TOGETHER = 2**15  # numbers of the literal games that are played at once: 256 KiB stay in the cache
+_OUTPUTS = 8  # of games that are played by blocks: how many are made and scored in one step
 _COIN = 0xFFFFFFFF  # the Philox words of a game that are its coin
 
 
@@ -32,10 +36,12 @@ class AbstractSampler(eqx.Module):
             plays every run and floating-point sums never depend on the chunk.
         fidelity: "literal", "sufficient" or "projected".
         name: which sampler of that fidelity; both are recorded in the manifest.
+        wide_vectors: whether it is faster with the widest vectors that a CPU has.
     """
 
     fidelity: ClassVar[str]
     name: ClassVar[str]
+    wide_vectors: ClassVar[bool] = False
     block: int = eqx.field(static=True)
 
     @property
@@ -127,10 +133,14 @@ def _has_nan(rounds: AbstractRounds, draws: Draws) -> Bool[Array, " G"]:
 
 
 class LiteralSampler(AbstractRounds):
-    """Plays every game with its n records: the meaning of the game, against which the others are tested."""
+    """Plays every game with its n records: the meaning of the game, against which the others are tested.
+
+    A round that only adds up over its records is played a block of them at a time on a CPU, any other with all of them at once.
+    """
 
     fidelity: ClassVar[str] = "literal"
-    name: ClassVar[str] = "every record"
+    name: ClassVar[str] = "every record, by blocks"
+    wide_vectors: ClassVar[bool] = True
 
     def round(self) -> Round:
         return self.game.play
@@ -139,17 +149,43 @@ class LiteralSampler(AbstractRounds):
     def together(self) -> int:
         return block_games(self.game.numbers, budget=_TOGETHER, most=self.block)
 
+    @property
+    def is_separable(self) -> bool:
+        """Whether a game is played a block of records at a time, so that there need not be memory for all of them."""
+        play = self.round()
+        with exact_scope(), suppress(InseparableError):
+            out = jnp.zeros((), bool)
+            in_blocks = self._by_blocks(lambda key: jnp.asarray(self.attack.score(*play(key, out))))
+            return (
+                in_blocks is not None
+                and jax.eval_shape(in_blocks, jax.random.key(0, impl=COUNTER)) is not None
+            )
+        return False
+
+    def _by_blocks(self, one: Callable[[Array], Array]) -> Callable[[Array], Array] | None:
+        if not isinstance(self.game, AbstractMembershipGame):
+            return None
+        rows, width = self.game.n, self.game.data.dimension
+        height = rows_of_block(rows, width)
+        return by_blocks(one, rows, height) if height < rows else None
+
     def each(self, one: Callable[[Array], Array], draws: Draws) -> Array:
         all_at_once = jax.vmap(one)
 
-        def a_few_at_once(keys: Array) -> Array:
-            return jax.lax.map(one, keys, batch_size=self.together if self.together > 1 else None)
+        def on_a_core(keys: Array) -> Array:
+            if (in_blocks := self._by_blocks(one)) is not None:
+                with suppress(InseparableError):
+                    return jax.lax.map(in_blocks, keys, batch_size=_OUTPUTS)
+            few = self.together < self.block
+            return (
+                jax.lax.map(one, keys, batch_size=self.together if self.together > 1 else None)
+                if few
+                else all_at_once(keys)
+            )
 
         def play(keys: Array) -> Array:
-            if self.together == self.block:
-                return all_at_once(keys)
             # An accelerator wants much work in one step rather than little memory.
-            return jax.lax.platform_dependent(keys, cpu=a_few_at_once, default=all_at_once)
+            return jax.lax.platform_dependent(keys, cpu=on_a_core, default=all_at_once)
 
         try:
             return play(counter_keys(draws))

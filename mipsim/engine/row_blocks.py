@@ -1,0 +1,150 @@
+"""Rounds that only add up over their records, played a block of records at a time: the cache never holds more than a block.
+
+If all that a round takes from its records is sums, products, extremes or one of them, then it is the same to draw a block of records, add it
+up, and forget it. The records are those that are drawn all at once, bit for bit; only the order differs in which their numbers are added up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+from jaxtyping import Array
+
+from mipsim.engine.row_reading import NUMBERS, InseparableError, Later, Reading, Rows, Value
+
+
+def rows_of_block(rows: int, width: int) -> int:
+    """How many rows of so many numbers a block has: all of them in a small game, else a divisor of their number where there is a good one.
+
+    Examples:
+        >>> rows_of_block(100, 20), rows_of_block(1000, 100), rows_of_block(997, 100), rows_of_block(1000, 5000)
+        (100, 40, 40, 1)
+    """
+    most = max(1, NUMBERS // width)
+    if most >= rows:
+        return rows
+    return max((k for k in range(most // 2 + 1, most + 1) if rows % k == 0), default=most)
+
+
+def by_blocks(play: Callable[[Array], Array], rows: int, of_block: int) -> Callable[[Array], Array]:
+    """The same round, its rows drawn and added up `of_block` at a time. Must be traced inside `exact_scope`.
+
+    Args:
+        play: one round, a function of a key of the counter generator (`mipsim.engine.random.keys`) to an array.
+        rows: how many records it draws.
+        of_block: rows of a block.
+
+    Returns:
+        The function; when it is traced it raises `InseparableError` if the round cannot be played so.
+
+    Examples:
+        >>> from mipsim._precision import exact_scope
+        >>> from mipsim.engine.random.keys import COUNTER
+        >>> with exact_scope():
+        ...     key = jax.random.key(0, impl=COUNTER)
+        ...     most = lambda key: jax.random.uniform(key, (100, 3)).max()
+        ...     print(by_blocks(most, rows=100, of_block=7)(key) == most(key))
+        True
+    """
+
+    def play_blocks(key: Array) -> Array:
+        program = jax.make_jaxpr(play)(key)
+        reading = Reading(rows, of_block)
+        (result,) = reading.read(program.jaxpr, program.consts, [key])
+        return _played(reading, result)
+
+    return play_blocks
+
+
+def _played(reading: Reading, result: Value) -> Array:
+    if not isinstance(result, Later):
+        raise InseparableError  # no record enters it, or it has a row for each
+    # The games of a batch share what comes before their blocks and after them, and take turns with these.
+    blocks = jax.make_jaxpr(partial(_sums, reading))()
+    sums = jax.custom_batching.sequential_vmap(
+        lambda *values: jaxpr_as_fun(ClosedJaxpr(blocks.jaxpr, values))()
+    )
+    found = dict(zip([total.slot for total in reading.totals], sums(*blocks.consts), strict=True))
+    for rows, place, slot in reading.picked:
+        first = place - place % reading.of_block
+        block = _block(reading, first)[rows.slot]
+        found[slot] = jax.lax.dynamic_slice_in_dim(block, place - first, 1)
+    for step in reading.after:
+        operands = [found[x.slot] if isinstance(x, Later) else x for x in step.operands]
+        found.update(zip(step.slots, step.work(*operands), strict=True))
+    return found[result.slot]
+
+
+def _block(
+    reading: Reading, first: Array, keep: Callable[[int, Array], Array] = lambda slot, x: x
+) -> dict[int, Array]:
+    """All values of the block that begins with this row; `keep` may store one, and returns it."""
+    found: dict[int, Array] = {}
+    for step in reading.on_block:
+        operands = [found[x.slot] if isinstance(x, Rows) else x for x in step.operands]
+        made = zip(step.slots, step.work(first, *operands), strict=True)
+        found.update((slot, keep(slot, x)) for slot, x in made)
+    return found
+
+
+def _sums(reading: Reading) -> list[Array]:
+    one = jax.eval_shape(partial(_block, reading), jnp.zeros((), jnp.int64))
+
+    def add(i: Array, state: tuple[list[Array], dict[int, Array]]) -> tuple[list[Array], dict[int, Array]]:
+        sums, kept = state[0], dict(state[1])
+
+        def keep(slot: int, x: Array) -> Array:
+            if slot not in kept:
+                return x
+            kept[slot] = jax.lax.optimization_barrier(_changed(kept[slot], i, lambda old: x))
+            return jax.lax.dynamic_slice_in_dim(kept[slot], i % 2, x.shape[0])
+
+        block = _block(reading, i * reading.of_block, keep)
+        sums = [
+            _changed(x, i, partial(t.of_two, block[t.value]))
+            for t, x in zip(reading.totals, sums, strict=True)
+        ]
+        return sums, kept
+
+    none = [_longer(one[t.value], t.neutral(one[t.value].dtype)) for t in reading.totals]
+    room = {slot: _longer(one[slot], 0) for slot in _shared(reading) if one[slot].ndim > 1}
+    sums, _ = jax.lax.fori_loop(0, reading.blocks, add, (none, room))
+    return [total.finish(x) for total, x in zip(reading.totals, sums, strict=True)]
+
+
+def _shared(reading: Reading) -> list[int]:
+    """The values of a block that several reductions need: XLA would draw the records again for each of these."""
+    needed_by = {
+        total.value: {total.value} for total in reading.totals
+    }  # slot -> the reductions that need it next
+    uses: dict[int, set[frozenset[int]]] = {}
+    for step in reversed(reading.on_block):
+        needed = frozenset().union(*(needed_by.get(slot, ()) for slot in step.slots))
+        if not needed:
+            continue
+        needed = frozenset(step.slots) if step.is_reduction else needed
+        for x in step.operands:
+            if isinstance(x, Rows):
+                needed_by.setdefault(x.slot, set()).update(needed)
+                uses.setdefault(x.slot, set()).add(needed)
+    return [slot for slot, of in uses.items() if len(of) > 1]
+
+
+def _longer(block: Any, fill: Any) -> Array:
+    """Room for a row more than a block has: see `_changed`."""
+    return jnp.full((block.shape[0] + 1, *block.shape[1:]), fill, block.dtype)
+
+
+def _changed(longer: Array, i: Array, change: Callable[[Array], Array]) -> Array:
+    """The array with all of its rows but the last or all but the first changed, by turns.
+
+    XLA gives an operation that changes a part of a larger array to one thread, and would hand the halves of any other to its own threads,
+    at a greater cost than a block's.
+    """
+    old = jax.lax.dynamic_slice_in_dim(longer, i % 2, longer.shape[0] - 1)
+    return jax.lax.dynamic_update_slice_in_dim(longer, change(old), i % 2, 0)
