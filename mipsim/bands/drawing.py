@@ -6,6 +6,7 @@ import base64
 import io
 import itertools
 from collections.abc import Mapping, Sequence
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,8 @@ _DASHES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 _LEAST_RATE = 1e-6
 """Where a logarithmic or probit axis starts if no counts say where; with counts, below the rarest that carries information."""
 _TICKS = (1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 1 - 1e-4, 1 - 1e-6)
+_SHOWN_BY = "_ipython_display_"
+"""The method by which IPython lets an object show itself."""
 _STRONG = 0.7
 """The advantage (mu = 2.07) beyond which FNR on FPR hugs its axes, so that a figure takes probits instead."""
 _JOURNAL: Any = {
@@ -63,7 +66,7 @@ def plot(curves: object, *, log: bool | None = None, scale: str | None = None, a
         ax: matplotlib axes to draw on, one panel; by default a new figure.
 
     Returns:
-        The new figure, or `ax`. In a notebook the figure is shown where it is a cell's last line.
+        The new figure, or `ax`. A notebook shows the figure once, be it a cell's last line or not.
 
     Raises:
         ValueError: if `curves` holds none, or something that is no curve, or `log` and `scale` are both given.
@@ -86,12 +89,21 @@ def plot(curves: object, *, log: bool | None = None, scale: str | None = None, a
         return ax
     mpl, pyplot = (optional(name, "pictures", "plot") for name in ("matplotlib", "matplotlib.pyplot"))
     figure = pyplot.figure()
-    if "inline" in mpl.get_backend().lower():
-        pyplot.close(
-            figure
-        )  # else a notebook draws it twice: as what the cell returns, and as what pyplot holds open
     fill(figure, named, scale)
+    if "inline" in mpl.get_backend().lower():
+        # A notebook shows what a cell returns, and at its end what pyplot still holds open: the first closes the second.
+        setattr(figure, _SHOWN_BY, partial(_show_once, figure))  # noqa: B010 - IPython's name, which no figure declares
     return figure
+
+
+def _show_once(figure: Figure) -> None:
+    """Show a figure in a notebook, and take it from what pyplot shows at the end of the cell."""
+    from IPython.display import display  # pyright: ignore[reportMissingImports] - a notebook calls this
+    from matplotlib import pyplot
+
+    delattr(figure, _SHOWN_BY)
+    pyplot.close(figure)
+    display(figure)
 
 
 def fill(figure: Figure, named: dict[str, Curve], scale: str | None = None) -> None:

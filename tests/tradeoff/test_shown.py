@@ -4,7 +4,6 @@ import io
 import json
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from scipy.special import ndtr
@@ -80,16 +79,6 @@ def test_axes_of_the_caller_are_used() -> None:
     _, ax = pyplot.subplots()
     assert mi.GaussianTradeOff(1.0).plot(ax=ax) is ax
     assert ax.get_xscale() == "linear"
-
-
-def test_a_notebook_draws_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The inline backend shows what pyplot holds open, and the notebook what the cell returns."""
-    from matplotlib import pyplot
-
-    monkeypatch.setattr(mpl, "get_backend", lambda: "module://matplotlib_inline.backend_inline")
-    figure = mi.GaussianTradeOff(1.0).plot()
-    assert pyplot.get_fignums() == []
-    assert figure.axes
 
 
 def test_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
