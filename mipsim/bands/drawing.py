@@ -92,7 +92,7 @@ def plot(curves: object, *, log: bool | None = None, scale: str | None = None, a
     fill(figure, named, scale)
     if "inline" in mpl.get_backend().lower():
         # A notebook shows what a cell returns, and at its end what pyplot still holds open: the first closes the second.
-        setattr(figure, _SHOWN_BY, partial(_show_once, figure))  # noqa: B010 - IPython's name, which no figure declares
+        setattr(figure, _SHOWN_BY, partial(_show_once, figure))
     return figure
 
 
