@@ -195,6 +195,29 @@ def positive_definite_factor(name: str, matrix: Array) -> Array:
     return factor
 
 
+def refuse_labels(**worlds: Array) -> None:
+    """Raise ValueError where one of two sorted vectors of scores holds labels: as many as the other, 0 and 1 alone, beside other numbers there.
+
+    Examples:
+        >>> refuse_labels(out_scores=np.array([0.0, 1.0]), in_scores=np.array([0.0, 1.0]))
+        >>> refuse_labels(out_scores=np.array([0.0, 1.0]), in_scores=np.array([0.2, 0.7]))
+        Traceback (most recent call last):
+        ...
+        ValueError: out_scores holds 0 and 1 alone, as labels do, and in_scores other numbers; of scores s with labels y (1 = member): out_scores=s[y == 0], in_scores=s[y == 1]
+    """
+    first, second = worlds.items()
+    for (name, held), (beside, others) in ((first, second), (second, first)):
+        if (
+            held.size == others.size
+            and np.array_equal(np.unique(held), [0.0, 1.0])
+            and not np.isin(others, [0.0, 1.0]).all()
+        ):
+            raise ValueError(
+                f"{name} holds 0 and 1 alone, as labels do, and {beside} other numbers; of scores s with labels y (1 = member): "
+                "out_scores=s[y == 0], in_scores=s[y == 1]"
+            )
+
+
 def class_counts(name: str, counts: object, games_name: str, games: object) -> tuple[np.ndarray, int]:
     """Return counts as an int64 vector with 0 <= count <= games, and the games as an int >= 1.
 
