@@ -16,6 +16,8 @@ SAME_THING: tuple[frozenset[str], ...] = tuple(
         "sampling_rate sample_rate sampling_probability sampling_prob subsampling_rate rate rho share",
         "steps num_steps n_steps iterations num_iterations copies num_compositions compositions count",
         "noise_multiplier noise_std",
+        "gamma sigma std stddev standard_deviation",
+        "clip max_grad_norm l2_norm_clip clip_norm clipping_norm",
         "games num_games n_games trials num_trials n_trials",
         "seed random_state rng key",
         "scores y_score y_scores score",

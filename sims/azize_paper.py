@@ -6,6 +6,7 @@ coordinates whose p_j are drawn once, uniformly from [1/4, 3/4].
 
 from collections.abc import Callable
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -80,7 +81,7 @@ def _estimated(n0: int) -> Built:
     return game, mi.CovarianceScore(moments, n=N, target=game.target)
 
 
-def normal_limit(game: mi.FixedTarget, attack: mi.AbstractLinearAttack) -> mi.GaussianTradeOff:
+def normal_limit(game: mi.FixedTarget, attack: Any) -> mi.GaussianTradeOff:
     """Theorems 3.1 and 4.3: a linear score is normal in the limit, with the shift that its weights give."""
     weights = np.asarray(attack.weights(game.target))
     return mi.GaussianTradeOff(azize.effective_mu(weights, game.data, game.target, game.n))

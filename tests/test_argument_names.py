@@ -22,6 +22,9 @@ ELSEWHERE: list[tuple[Callable[..., Any], str, str]] = [
     (lambda **named: mi.MixtureTradeOff(GAUSS, **named), "sampling_rate", "rho"),
     (lambda **named: mi.Subsampled(MEAN, **named), "sampling_rate", "rho"),
     (lambda **named: mi.PoissonSubsampled(MEAN, **named), "sampling_probability", "rate"),
+    (lambda **named: mi.GaussianNoise(MEAN, **named), "sigma", "gamma"),
+    (lambda **named: mi.DiscreteGaussianNoise(MEAN, step=1.0, **named), "stddev", "sigma"),
+    (lambda **named: mi.SGDStep(noise_multiplier=1.0, **named), "max_grad_norm", "clip"),  # Opacus
     (lambda **named: mi.audit([0.0], design="independent", **named), "y_true", "member"),
 ]
 

@@ -34,6 +34,8 @@ _DASHES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 _LEAST_RATE = 1e-6
 """Where a logarithmic or probit axis starts if no counts say where; with counts, below the rarest that carries information."""
 _TICKS = (1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 1 - 1e-4, 1 - 1e-6)
+_MARKED = 256
+"""Thresholds of a played curve that are marked; of more only the line is drawn."""
 _SHOWN_BY = "_ipython_display_"
 """The method by which IPython lets an object show itself."""
 _STRONG = 0.7
@@ -191,7 +193,8 @@ def _draw_played(ax: Axes, curve: AbstractPlayedTradeOff, label: str, colour: st
     ax.fill_between(
         _place(grid, scale), _place(lower, scale), _place(upper, scale), label=_band_label(curve), **shade
     )
-    ax.plot(_place(alpha, scale), _place(beta, scale), "o-", color=colour, ms=1.8, lw=0.7, label=label)
+    marks = "o-" if curve.thresholds.size <= _MARKED else "-"  # thousands of marks would hide the band
+    ax.plot(_place(alpha, scale), _place(beta, scale), marks, color=colour, ms=1.8, lw=0.7, label=label)
 
 
 def _place(rates: np.ndarray, scale: str) -> np.ndarray:

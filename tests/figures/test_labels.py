@@ -56,7 +56,9 @@ def strokes(axes: Axes) -> Iterator[np.ndarray]:
 
 def within(points: np.ndarray, box: BboxBase) -> np.ndarray:
     """Which points lie in a box, a pixel less on every side: what only touches does not cross."""
-    return ((points > box.min + 1.0) & (points < box.max - 1.0)).all(axis=1)
+    (left, low), (right, high) = box.get_points()
+    x, y = points.T
+    return (x > left + 1.0) & (x < right - 1.0) & (y > low + 1.0) & (y < high - 1.0)
 
 
 def crossed(axes: Axes) -> list[str]:

@@ -26,13 +26,19 @@ def test_run_stores_and_resumes(tmp_path, capsys):
     assert [p.name for p in tmp_path.iterdir()] == ["azize_fig2_hard-3.npz"]
 
 
+def claim_of(name):
+    study = STUDIES[name]
+    assert study.claim is not None
+    return study.claim(*study.build())
+
+
 def test_a_run_ends_with_intervals_and_a_claim(capsys):
     """A band at .999 misses the curve with probability .001, at a seed that is fixed; theorem 3.1 is off by .002 probits, a fraction of its width."""
     assert main(["run", "azize_fig2_easy", "--games", "20000"]) == 0
     lines = capsys.readouterr().out.splitlines()
     rates = [line.split() for line in lines if line.startswith("  at FPR ")]
     assert [words[2] for words in rates] == ["0.0001", "0.001", "0.01", "0.1", "0.5"]
-    claim = STUDIES["azize_fig2_easy"].claim(*STUDIES["azize_fig2_easy"].build())
+    claim = claim_of("azize_fig2_easy")
     for words in rates:
         low, high = float(words[7].strip("[,")), float(words[8].strip("]"))
         assert low <= claim.beta(float(words[2])) <= high
@@ -60,14 +66,13 @@ QUICK = ("azize_fig2_hard", "azize_fig2_noise_0.5", "azize_fig6_n0_10", "azize_m
 )
 def test_the_claim_of_a_study_is_near_its_exact_law(name):
     """Within .01 probits: no chance is in it, and what the limits miss at these sizes is .004 at most."""
-    study = STUDIES[name]
     try:
-        game, attack = study.build()
+        game, attack = STUDIES[name].build()
         law = game.exact(attack)
     except (ValueError, DataError) as error:
         pytest.skip(str(error)[:80])
     rates = np.linspace(0.02, 0.5, 9)
-    assert np.abs(law.probit_beta(rates) - study.claim(game, attack).probit_beta(rates)).max() < 0.01
+    assert np.abs(law.probit_beta(rates) - claim_of(name).probit_beta(rates)).max() < 0.01
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,15 @@ def test_a_gaussian_curve_is_straight_in_probits() -> None:
     assert np.abs(y + x + 3.0)[seen].max() < 1e-6
 
 
+def test_thousands_of_thresholds_are_a_line_without_marks() -> None:
+    rng = np.random.default_rng(0)
+    free = mi.EmpiricalTradeOff.from_scores(
+        out_scores=rng.normal(size=500), in_scores=rng.normal(1.0, size=500)
+    )
+    marks = [mi.plot(curve, log=True).axes[0].lines[0].get_marker() for curve in (played(1.0), free)]
+    assert marks == ["o", "None"]
+
+
 def test_a_strong_attack_is_drawn_in_probits() -> None:
     assert mi.plot(played(3.0)).axes[0].get_xlim()[0] < 0.0
     assert mi.plot(played(1.0)).axes[0].get_xlim() == (0.0, 1.0)
