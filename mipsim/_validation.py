@@ -197,6 +197,28 @@ def positive_definite_factor(name: str, matrix: Array) -> Array:
     return factor
 
 
+_HOW = "of scores s with labels y (1 = member): {}out_scores=s[y == 0], in_scores=s[y == 1]{}"
+_LABELLED = "y_true", "y_score", "labels", "scores"
+"""What other libraries take."""
+
+
+def scores_by_name(called: str, unnamed: object, others: Iterable[str], out: object, inside: object) -> None:
+    """Raise unless scores are given as out_scores= and in_scores=: (labels, scores) would be read as two worlds.
+
+    Examples:
+        >>> scores_by_name("from_scores", (), [], [0.0], [1.0])
+        >>> scores_by_name("from_scores", ([0.0], [1.0]), [], None, None)
+        Traceback (most recent call last):
+        ...
+        ValueError: out_scores and in_scores must both be given by name; of scores s with labels y (1 = member): from_scores(out_scores=s[y == 0], in_scores=s[y == 1])
+    """
+    if foreign := [name for name in others if name not in _LABELLED]:
+        raise TypeError(f"{called} has no argument {foreign[0]!r}")
+    if unnamed or others or out is None or inside is None:
+        how = _HOW.format(f"{called}(", ")")
+        raise ValueError(f"out_scores and in_scores must both be given by name; {how}")
+
+
 def refuse_labels(**worlds: Array) -> None:
     """Raise ValueError where one of two sorted vectors of scores holds labels: as many as the other, 0 and 1 alone, beside other numbers there.
 
@@ -215,8 +237,7 @@ def refuse_labels(**worlds: Array) -> None:
             and not np.isin(others, [0.0, 1.0]).all()
         ):
             raise ValueError(
-                f"{name} holds 0 and 1 alone, as labels do, and {beside} other numbers; of scores s with labels y (1 = member): "
-                "out_scores=s[y == 0], in_scores=s[y == 1]"
+                f"{name} holds 0 and 1 alone, as labels do, and {beside} other numbers; {_HOW.format('', '')}"
             )
 
 

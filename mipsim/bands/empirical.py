@@ -18,6 +18,7 @@ from mipsim._validation import (
     number,
     one_of,
     refuse_labels,
+    scores_by_name,
     whole,
 )
 from mipsim.bands.compare import LEAST_COUNT, UNSEPARATED, Comparison, compare_counts, some_separate
@@ -42,7 +43,6 @@ from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 
 _LEAST_RATE = 0.01
-_LABELLED = "y_true", "y_score", "labels", "scores"  # what other libraries take
 _SILENT = 0.999
 """An interval of the advantage or the AUC that is wider says nothing, and says why."""
 
@@ -156,13 +156,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             >>> found.mu_lower_bound() < 2.0 < found.mu_lower_bound() + 0.3
             True
         """
-        if foreign := [name for name in others if name not in _LABELLED]:
-            raise TypeError(f"from_scores has no argument {foreign[0]!r}")
-        if unnamed or others or out_scores is None or in_scores is None:
-            raise ValueError(
-                "out_scores and in_scores must both be given by name; of scores s with labels y (1 = member): "
-                "from_scores(out_scores=s[y == 0], in_scores=s[y == 1])"
-            )
+        scores_by_name("from_scores", unnamed, others, out_scores, in_scores)
         out = np.sort(finite_vector("out_scores", out_scores))
         inside = np.sort(finite_vector("in_scores", in_scores))
         refuse_labels(out_scores=out, in_scores=inside)

@@ -29,6 +29,7 @@ from mipsim.referee.reporting.wording import (
     parameters,
     plural,
     point_anchor,
+    reached,
     three_digits,
 )
 from mipsim.referee.result import PointResult, Verdict
@@ -281,7 +282,7 @@ def _worst(outcome: Outcome, command: Callable[[Outcome, PointResult], str], nam
         else "The point with the largest gap"
     )
     lines = [
-        f'<p class="meta">Broken for {escape(key)} {escape(_reach(reach))}, the others as they are.</p>'
+        f'<p class="meta">Broken for {escape(key)} {escape(reached(reach))}, the others as they are.</p>'
         for key, reach in outcome.frontier.items()
     ]
     lines.append(
@@ -305,16 +306,6 @@ def _example(title: str, point: PointResult, command: str, anchor: str, more: st
         f"{escape(point.detail)}</p>{second}<p>See it again:</p>"
         f'<pre class="command" tabindex="0">{escape(command)}</pre>{more}</div>'
     )
-
-
-def _reach(reach: Any) -> str:
-    if isinstance(reach, dict):
-        return f"from {_word(reach['low'])} to {_word(reach['high'])}"
-    return f"= {', '.join(map(str, reach))}"
-
-
-def _word(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _where(outcome: Outcome, drawn: str) -> str:

@@ -130,6 +130,21 @@ def parameter(value: Any) -> str:
     return str(value)
 
 
+def reached(reach: Any) -> str:
+    """Write from where to where a parameter may go with the statement still broken, or for which of its values it is.
+
+    Examples:
+        >>> reached({"low": 1, "high": 2.5}), reached(["a", "b"])
+        ('from 1 to 2.5', '= a, b')
+    """
+    if not isinstance(reach, Mapping):
+        return f"= {', '.join(map(str, reach))}"
+    low, high = (
+        f"{end:.4g}" if isinstance(end, float) else str(end) for end in (reach["low"], reach["high"])
+    )
+    return f"from {low} to {high}"
+
+
 def plural(amount: int, noun: str) -> str:
     """Write an amount with its noun.
 
