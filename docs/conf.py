@@ -18,6 +18,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
     "_mathml",
+    "_properties",
     "_public_names",
 ]
 exclude_patterns = ["_build", "jupyter_execute"]

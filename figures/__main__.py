@@ -7,12 +7,12 @@ if __name__ == "__main__":
 
 import argparse
 import ast
-import difflib
 import importlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from mipsim._close_names import close_names
 from mipsim._streams import reader_gone
 
 FIGURES = (
@@ -96,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m figures",
-        description="Draw figures of the papers: PNG, SVG and the plotted numbers as CSV.",
+        description="Draw figures of the papers: PNG, SVG, PDF, the caption as text and the plotted numbers as CSV.",
     )
     parser.add_argument(
         "figures", nargs="*", metavar="FIGURE", help="names of figures; all of them if none is given"
@@ -137,7 +137,7 @@ def _seed(word: str) -> int:
 def _unknown(names: Sequence[str]) -> str:
     for name in names:
         if name not in FIGURES:
-            close = difflib.get_close_matches(name, FIGURES, n=3, cutoff=0.4) or FIGURES
+            close = close_names(name, FIGURES, 3) or FIGURES
             return f"figure is {name!r}; did you mean {', '.join(close)}?"
     return ""
 

@@ -66,13 +66,20 @@ def _panel(axes: "Axes", tag: str, change: np.ndarray, root: np.ndarray) -> list
             ha="left",
             va="center",
             fontsize=10,
+            bbox=style.CLEAR,
         )
         rows.append((tag, name, float(tip[0]), float(tip[1])))
     bend = np.linspace(found[0], found[1], 60)
     axes.plot(0.55 * np.cos(bend), 0.55 * np.sin(bend), color=style.INK, linewidth=0.9)
     middle = bend.mean()
     axes.text(
-        0.72 * np.cos(middle), 0.72 * np.sin(middle), r"$\theta$", ha="center", va="center", fontsize=11
+        0.76 * np.cos(middle),
+        0.76 * np.sin(middle),
+        r"$\theta$",
+        ha="center",
+        va="center",
+        fontsize=11,
+        bbox=style.CLEAR,
     )
     axes.plot(0, 0, "o", color=style.INK, markersize=3)
     axes.text(-0.08, -0.12, r"$\mu$", ha="right", va="top", fontsize=10)

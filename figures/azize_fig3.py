@@ -54,7 +54,7 @@ def draw(request: Request) -> tuple[Path, ...]:
             rows += _areas(right, "bd"[line], which, victim, request)
             style.letter(left, "ac"[line], f"{victim.title}, d = {victim.dimension:,}, n = {BATCH}")
             style.letter(right, "bd"[line], f"{victim.title}, any n")
-        axes[0, 0].legend(loc="lower right", ncols=2)
+        axes[0, 0].legend(loc="lower right", labelspacing=0.12)
         words = _caption(request, victims)
         style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=158)
         return write.save(figure, request.out, "azize_fig3", caption=words, header=HEADER, rows=rows)

@@ -51,8 +51,8 @@ def _sketch(axes: "Axes") -> None:
         _arrow(axes, (up - 0.14, 3.6), (x - 0.14, 1.36), style.FAINT)
         _arrow(axes, (x + 0.14, 1.36), (up + 0.14, 3.6), style.HARD)
         middle = (up + x) / 2
-        axes.text(middle - 0.22, 2.5, r"$\theta_t$", ha="right", va="center", color=style.FAINT)
-        axes.text(middle + 0.24, 2.5, rf"$g_{{{name},t}}$", ha="left", va="center", color=style.HARD)
+        axes.text(middle - 0.3, 2.5, r"$\theta_t$", ha="right", va="center", color=style.FAINT)
+        axes.text(middle + 0.3, 2.5, rf"$g_{{{name},t}}$", ha="left", va="center", color=style.HARD)
     axes.text(4.8, 0.85, "…", ha="center", va="center", fontsize=13)
     _box(axes, 8.7, 0.85, 2.3, 0.95, "Adversary, a client too\n" r"canary $z^{\star}$", style.EASY)
     _arrow(axes, (7.32, 3.6), (8.42, 1.36), style.FAINT)

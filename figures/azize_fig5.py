@@ -37,7 +37,7 @@ def draw(request: Request) -> tuple[Path, ...]:
         figure = style.blank(style.PAGE_INCHES, 2.35 + CAPTION_INCHES)
         axes = figure.subplots(1, 3)
         bottom = (CAPTION_INCHES + 0.42) / figure.get_size_inches()[1]
-        figure.subplots_adjust(left=0.072, right=0.982, top=0.92, bottom=bottom, wspace=0.28)
+        figure.subplots_adjust(left=0.08, right=0.982, top=0.92, bottom=bottom, wspace=0.3)
         rows = _law(axes[0], easy, "a") + _law(axes[1], hard, "b")
         score = hard.leakage()
         curve = roc.Curve("games", "hard", style.HARD, hard, {roc.THEORY: azize.mean_tradeoff(score)})

@@ -23,9 +23,9 @@ def draw(request: Request) -> tuple[Path, ...]:
     """
     rows: list[write.Row] = []
     with style.journal():
-        figure = style.blank(style.PAGE_INCHES, 2.4 + CAPTION_INCHES)
+        figure = style.blank(style.PAGE_INCHES, 2.46 + CAPTION_INCHES)
         axes = figure.subplots(1, 2)
-        bottom = (CAPTION_INCHES + 0.42) / figure.get_size_inches()[1]
+        bottom = (CAPTION_INCHES + 0.48) / figure.get_size_inches()[1]
         figure.subplots_adjust(left=0.08, right=0.985, top=0.92, bottom=bottom, wspace=0.18)
         for place, tag, victim in zip(axes, "ab", (build() for build in VICTIMS.values()), strict=True):
             scores = victim.mahalanobis

@@ -34,7 +34,7 @@ def draw(request: Request) -> tuple[Path, ...]:
         style.letter(axes[1], "b", "Gaussian")
         style.letter(axes[2], "c", rf"sub-sampled, $p = {RATE:g}$")
         words = (
-            "After Kaissis et al. (2023), Fig. 2: exact curves, no games, so that they have no seed and no confidence band. (a) j and jinv of "
+            "After Kaissis et al. (2023), Fig. 2: exact curves, no games, so that they have no seed and no confidence band. (a) j and j⁻¹ of "
             f"{STEPS} Gaussian steps in {DIMENSION} dimensions, the limit of theorem 3 (equation 7), and f of the attacker who knows the "
             f"record's effect. (b, c) Power at FPR {ALPHA:g} in the relaxed threat model (J) and in the DPTM (f), d = 1."
         )

@@ -50,7 +50,7 @@ def draw(request: Request) -> tuple[Path, ...]:
             f"After Kaissis et al. (2023), Fig. 3: one step of DP-SGD, (a), (b) on a one-dimensional binary task, (c) with the last layer of a linear network of 50 latent dimensions on the diabetes data. {GAMES[request.scale]:,} games in "
             f"each world, seed {request.seed}; in (a) 256 shadow models a game. Green: record absent (type I) against present; blue: the "
             f"reverse. Shaded: {roc.CONFIDENCE:.0%} confidence bands, simultaneous over all rates and panels. Orange: the bounds j and "
-            "jinv, of corollary 1 in (a), (b), of theorem 2 with 50 dimensions in (c); grey, dashed: with one dimension, the power that 50 cost."
+            "j⁻¹, of corollary 1 in (a), (b), of theorem 2 with 50 dimensions in (c); grey, dashed: with one dimension, the power that 50 cost."
         )
         style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=158)
         return write.save(figure, request.out, "kaissis_fig3", caption=words, header=HEADER, rows=rows)

@@ -19,6 +19,8 @@ EASY, MEDIUM, HARD = "#D55E00", "#009E73", "#0072B2"
 ORDERED = ("#2D1160", "#B5367A", "#F98C5A")
 OUT, INSIDE = "#5B6770", "#D55E00"
 INK, FAINT = "#222222", "#8A8F94"
+CLEAR: Any = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
+"""The box of a label that lines pass: they stop beside it."""
 
 _JOURNAL: dict[Any, Any] = {
     "figure.dpi": 100,
@@ -60,7 +62,14 @@ _JOURNAL: dict[Any, Any] = {
 
 
 # What a caption's plain text (as in the CSV) becomes in print.
-_TYPESET = {"Φ⁻¹": r"Φ$^{-1}$", "n₀": r"$n_0$", "m*": r"$m^{\star}$"}
+_TYPESET = {
+    "Φ⁻¹": r"Φ$^{-1}$",
+    "n₀": r"$n_0$",
+    "m*": r"$m^{\star}$",
+    "z*": r"$z^{\star}$",
+    "z_targ": r"$z^{\mathrm{targ}}$",
+    "j⁻¹": r"$j^{-1}$",
+}
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from types import CodeType
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -117,23 +118,28 @@ def _check(who: str, function: Callable[..., Any], arguments: tuple[Any, ...], t
         return
     before = _states(function)
     first, second = _traced(who, function, shapes), _traced(who, function, shapes, guarded=True)
+    remedy = _KEYED if takes_key else _KEYLESS
     if (drawn := _differing(before, _states(function))) is not None:
-        raise ImpureFunctionError(f"{who} draws from {drawn} while it is traced, {_FROZEN}")
+        raise ImpureFunctionError(
+            f"{who} draws from {drawn} while it is traced, once for all games; {remedy}"
+        )
     if list(_facts(first)) != list(_facts(second)):
         raise ImpureFunctionError(
             f"{who} gives other constants each time it is traced, by random numbers that are not JAX's, a clock or a counter: "
-            f"they are drawn {_FROZEN}"
+            f"they are drawn once for all games; {remedy}"
         )
-    if takes_key and _ignores_its_key(first):
+    if takes_key and _leaves_its_key(first) and (source := _own_source(function, first)) is not None:
         warnings.warn(
-            f"{who} draws jax.random numbers from a key of its own and leaves the key that it is given alone: its draws are the "
-            "same in every game",
+            f"{who} draws {source} of its own and leaves the key that it is given alone: its draws are the same in every game",
             stacklevel=2,
         )
     known.add(asked)
 
 
-_FROZEN = "once for all games; draw from the key that it is given, as jax.random.normal(key, shape) does, and split the key for several draws"
+_KEYED = "draw from the key that it is given, as jax.random.normal(key, shape) does, and split the key for several draws"
+_KEYLESS = "a score follows from the target and the output alone: what is random belongs into the mechanism, which is given a key"
+_GENERATORS = frozenset({"default_rng", "RandomState", "Random"})
+"""What makes a generator of NumPy's or Python's; from a fixed seed it gives the same numbers at each trace, so that no two differ."""
 
 
 def _traced(
@@ -235,9 +241,36 @@ def _value(value: Any) -> Any:
     return array.dtype.str, array.shape, array.tobytes()
 
 
-def _ignores_its_key(closed: ClosedJaxpr) -> bool:
-    """Whether the first argument is used nowhere, though random numbers are drawn."""
+def _leaves_its_key(closed: ClosedJaxpr) -> bool:
+    """Whether the first argument is used nowhere."""
     used = {id(x) for equation in closed.jaxpr.eqns for x in equation.invars}
     used |= {id(x) for x in closed.jaxpr.outvars}
-    drawn = any(isinstance(x, str) and x in ("random_bits", "threefry2x32") for x in _facts(closed))
-    return drawn and id(closed.jaxpr.invars[0]) not in used
+    return id(closed.jaxpr.invars[0]) not in used
+
+
+def _own_source(function: Callable[..., Any], closed: ClosedJaxpr) -> str | None:
+    """Where random numbers come from that are not those of the key; None where there seem to be none."""
+    if any(isinstance(x, str) and x in ("random_bits", "threefry2x32") for x in _facts(closed)):
+        return "jax.random numbers from a key"
+    made = _GENERATORS & _names(getattr(getattr(function, "__wrapped__", function), "__code__", None))
+    return f"random numbers from a generator ({min(made)})" if made and _adds_a_constant(closed) else None
+
+
+def _adds_a_constant(closed: ClosedJaxpr) -> bool:
+    """Whether a constant is added to what the arguments give, as noise is; a fixed projection is multiplied."""
+    fixed = {id(x) for x in closed.jaxpr.constvars}
+    for equation in closed.jaxpr.eqns:
+        constant = [isinstance(x, Literal) or id(x) in fixed for x in equation.invars]
+        if all(constant):
+            fixed |= {id(x) for x in equation.outvars}
+        elif equation.primitive.name in ("add", "sub") and any(constant):
+            return True
+    return False
+
+
+def _names(code: CodeType | None) -> set[str]:
+    """The names that a function and those inside it use."""
+    if code is None:
+        return set()
+    inner = (one for one in code.co_consts if isinstance(one, CodeType))
+    return set(code.co_names).union(*map(_names, inner))

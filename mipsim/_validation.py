@@ -16,6 +16,8 @@ SAME_THING: tuple[frozenset[str], ...] = tuple(
         "sampling_rate sample_rate sampling_probability sampling_prob subsampling_rate rate rho share",
         "steps num_steps n_steps iterations num_iterations copies num_compositions compositions count",
         "noise_multiplier noise_std",
+        "gamma sigma std stddev standard_deviation",
+        "clip max_grad_norm l2_norm_clip clip_norm clipping_norm",
         "games num_games n_games trials num_trials n_trials",
         "seed random_state rng key",
         "scores y_score y_scores score",
@@ -193,6 +195,50 @@ def positive_definite_factor(name: str, matrix: Array) -> Array:
     if factor is None or (np.diagonal(factor) ** 2 < 1e-12 * np.diagonal(matrix)).any():
         raise ValueError(f"{name} is not positive definite; add regularisation or use its diagonal")
     return factor
+
+
+_HOW = "of scores s with labels y (1 = member): {}out_scores=s[y == 0], in_scores=s[y == 1]{}"
+_LABELLED = "y_true", "y_score", "labels", "scores"
+"""What other libraries take."""
+
+
+def scores_by_name(called: str, unnamed: object, others: Iterable[str], out: object, inside: object) -> None:
+    """Raise unless scores are given as out_scores= and in_scores=: (labels, scores) would be read as two worlds.
+
+    Examples:
+        >>> scores_by_name("from_scores", (), [], [0.0], [1.0])
+        >>> scores_by_name("from_scores", ([0.0], [1.0]), [], None, None)
+        Traceback (most recent call last):
+        ...
+        ValueError: out_scores and in_scores must both be given by name; of scores s with labels y (1 = member): from_scores(out_scores=s[y == 0], in_scores=s[y == 1])
+    """
+    if foreign := [name for name in others if name not in _LABELLED]:
+        raise TypeError(f"{called} has no argument {foreign[0]!r}")
+    if unnamed or others or out is None or inside is None:
+        how = _HOW.format(f"{called}(", ")")
+        raise ValueError(f"out_scores and in_scores must both be given by name; {how}")
+
+
+def refuse_labels(**worlds: Array) -> None:
+    """Raise ValueError where one of two sorted vectors of scores holds labels: as many as the other, 0 and 1 alone, beside other numbers there.
+
+    Examples:
+        >>> refuse_labels(out_scores=np.array([0.0, 1.0]), in_scores=np.array([0.0, 1.0]))
+        >>> refuse_labels(out_scores=np.array([0.0, 1.0]), in_scores=np.array([0.2, 0.7]))
+        Traceback (most recent call last):
+        ...
+        ValueError: out_scores holds 0 and 1 alone, as labels do, and in_scores other numbers; of scores s with labels y (1 = member): out_scores=s[y == 0], in_scores=s[y == 1]
+    """
+    first, second = worlds.items()
+    for (name, held), (beside, others) in ((first, second), (second, first)):
+        if (
+            held.size == others.size
+            and np.array_equal(np.unique(held), [0.0, 1.0])
+            and not np.isin(others, [0.0, 1.0]).all()
+        ):
+            raise ValueError(
+                f"{name} holds 0 and 1 alone, as labels do, and {beside} other numbers; {_HOW.format('', '')}"
+            )
 
 
 def class_counts(name: str, counts: object, games_name: str, games: object) -> tuple[np.ndarray, int]:

@@ -8,12 +8,12 @@ if __name__ == "__main__":
     begin()  # before JAX is imported, which takes seconds
 
 import argparse
-import difflib
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mipsim._close_names import close_names
 from mipsim._extras import MissingPackageError
 from mipsim._files import is_full
 from mipsim._streams import reader_gone
@@ -25,6 +25,18 @@ if TYPE_CHECKING:
     from sims.study import Study
 
 EXIT_FULL, EXIT_BAD, EXIT_INTERRUPTED = 1, 2, 130
+SHOWN_RATES = (1e-4, 1e-3, 0.01, 0.1, 0.5)
+"""FPRs at which a run ends with an interval of the FNR."""
+
+
+class _Listing(argparse.Action):
+    """Ends the command with the list of the studies, as --help ends it."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **more: Any) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, **more)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        parser.exit(_list())
 
 
 def parser() -> argparse.ArgumentParser:
@@ -32,10 +44,12 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="python -m sims", description="Named studies of membership-inference games."
     )
+    top.add_argument("--list", action=_Listing, help="list the studies, as `list` does")
     commands = top.add_subparsers(dest="command", required=True, metavar="{list,run,merge,bench}")
     commands.add_parser("list", help="list the studies")
     play = commands.add_parser("run", help="play a study, going on from what is stored")
     play.add_argument("study", metavar="STUDY", help="a name that `list` prints")
+    play.add_argument("--list", action=_Listing, help="list the studies, and play none")
     play.add_argument(
         "--games", type=_at_least("--games", 1), help="games per world (default: the standard scale's)"
     )
@@ -146,13 +160,11 @@ def _leave(status: int) -> int:
     return status
 
 
-def _list(_: argparse.Namespace) -> int:
-    from sims.studies import STUDIES
+def _list(_: argparse.Namespace | None = None) -> int:
+    from sims.kept_list import answer
+    from sims.listing import STUDIES, lines_of
 
-    width = max(map(len, STUDIES))
-    for study in STUDIES.values():
-        print(f"{study.name:<{width}}  {study.description}")
-    return 0
+    return answer(lines_of(STUDIES.rows()), "python -m sims")
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -162,7 +174,7 @@ def _run(options: argparse.Namespace) -> int:
     from sims.studies import STUDIES
 
     if options.study not in STUDIES:
-        close = difflib.get_close_matches(options.study, STUDIES, n=3, cutoff=0.4)
+        close = close_names(options.study, STUDIES, 5)
         hint = f"close names: {', '.join(close)}" if close else "`python -m sims list` prints the names"
         raise ValueError(f"study {options.study!r} is unknown; {hint}")
     study = STUDIES[options.study]
@@ -195,7 +207,7 @@ def _run(options: argparse.Namespace) -> int:
     if alone:
         print(f"stored in {shard_path(study, seed, options.out, range(games), options.shard)}")
         return 0
-    _print_curve(histogram)
+    _print_curve(histogram, study)
     if options.out is not None:
         print(f"stored in {store_path(study, seed, options.out)}")
     return 0
@@ -222,12 +234,17 @@ def _is_joined(options: argparse.Namespace) -> bool:
     return options.distributed or any(option is not None for option in given)
 
 
-def _print_curve(histogram: Histogram) -> None:
+def _print_curve(histogram: Histogram, study: Study) -> None:
     curve = histogram.tradeoff()
-    pairs = zip(curve.alpha[::-8], curve.beta[::-8], strict=True)
-    # A discrete score leaves several thresholds with the same counts; keys of a dict are distinct, in order.
-    for line in dict.fromkeys(f"  alpha {alpha:.6f}  beta {beta:.6f}" for alpha, beta in pairs):
-        print(line)
+    for fpr in SHOWN_RATES:
+        low, high = (float(end) for end in curve.band(fpr))
+        if high - low < 1.0:  # of rates too rare for so few games nothing is known
+            print(f"  at FPR {fpr:<6g}  the FNR is in [{low:.4g}, {high:.4g}]")
+    print(curve)
+    if study.claim is None:
+        print("no theorem's curve is kept with this study")
+    else:
+        print(curve.compare(study.claim(*study.build())))
 
 
 def _merge(options: argparse.Namespace) -> int:

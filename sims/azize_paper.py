@@ -6,10 +6,12 @@ coordinates whose p_j are drawn once, uniformly from [1/4, 3/4].
 
 from collections.abc import Callable
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
 import mipsim as mi
+from mipsim.theory import azize
 from sims.study import Study
 
 N = 1000
@@ -79,15 +81,43 @@ def _estimated(n0: int) -> Built:
     return game, mi.CovarianceScore(moments, n=N, target=game.target)
 
 
-def _study(name: str, description: str, build: Callable[..., Built], argument: object) -> Study:
-    return Study(name, description, partial(build, argument), GAMES)
+def normal_limit(game: mi.FixedTarget, attack: Any) -> mi.GaussianTradeOff:
+    """Theorems 3.1 and 4.3: a linear score is normal in the limit, with the shift that its weights give."""
+    weights = np.asarray(attack.weights(game.target))
+    return mi.GaussianTradeOff(azize.effective_mu(weights, game.data, game.target, game.n))
+
+
+def mean_limit(game: mi.FixedTarget, attack: mi.AbstractAttack) -> mi.GaussianTradeOff:
+    """Theorem 3.1."""
+    return azize.mean_tradeoff(leakage_of(game))
+
+
+def leakage_of(game: mi.FixedTarget, gamma: float = 0.0) -> float:
+    """m* of the game's target."""
+    return azize.leakage_score(game.data, game.target, game.n, gamma)
+
+
+def _study(
+    name: str,
+    description: str,
+    build: Callable[..., Built],
+    argument: object,
+    claim: Callable[..., mi.AbstractTradeOff],
+) -> Study:
+    return Study(name, description, partial(build, argument), GAMES, claim=claim)
 
 
 _WORDS = {"easy": "easiest", "medium": "typical", "hard": "hardest"}
 
 FIGURES = (
     *(
-        _study(f"azize_fig2_{kind}", f"empirical mean, {word} target, covariance score", _known_moments, kind)
+        _study(
+            f"azize_fig2_{kind}",
+            f"empirical mean, {word} target, covariance score",
+            _known_moments,
+            kind,
+            mean_limit,
+        )
         for kind, word in _WORDS.items()
     ),
     *(
@@ -96,6 +126,7 @@ FIGURES = (
             f"noisy mean, gamma = {gamma:g}, easiest target, covariance score that knows gamma",
             _noise,
             gamma,
+            lambda game, attack, gamma=gamma: azize.mean_tradeoff(leakage_of(game, gamma)),
         )
         for gamma in (0.1, 0.5, 1.0)
     ),
@@ -105,6 +136,7 @@ FIGURES = (
             f"sub-sampled mean, rho = {rho:g}, easiest target, likelihood ratio of the joint mixture",
             _subsampled,
             rho,
+            lambda game, attack, rho=rho: azize.subsampled_tradeoff_corrected(leakage_of(game), rho),
         )
         for rho in (0.1, 0.5, 1.0)
     ),
@@ -114,6 +146,7 @@ FIGURES = (
             f"empirical mean, easiest target, covariance score with moments from {n0} reference records",
             _estimated,
             n0,
+            normal_limit,
         )
         for n0 in (1, 2, 5, 10, 100, 1000)
     ),

@@ -10,6 +10,7 @@ import numpy as np
 
 import mipsim as mi
 from mipsim import data
+from mipsim.theory import kaissis
 from sims.study import Study
 
 if TYPE_CHECKING:
@@ -89,17 +90,20 @@ KAISSIS = (
         "one-dimensional DP-SGD step, Delta/sigma = 1, Dirac canary, magnitude of the gradient",
         partial(_gradient_space, 1, 1.0),
         GAMES,
+        claim=lambda game, attack: kaissis.FoldedGaussianTradeOff(1.0),
     ),
     Study(
         "kaissis_fig3c",
         f"DP-SGD step of a linear network on the diabetes data, {LATENT} latent dimensions, Delta/sigma = 2, magnitude of the gradient",
         _diabetes,
         GAMES,
+        claim=lambda game, attack: kaissis.gaussian_tradeoff(2.0, LATENT),
     ),
     Study(
         "kaissis_d50",
         "DP-SGD step of 50 dimensions, Delta/sigma = 2, a canary at the clip, magnitude of the gradient",
         partial(_gradient_space, 50, 2.0),
         GAMES,
+        claim=lambda game, attack: kaissis.gaussian_tradeoff(2.0, 50),
     ),
 )

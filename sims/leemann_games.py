@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 
 import mipsim as mi
+from mipsim.theory import leemann
 from sims.study import Study
 
 GAMES = {"quick": 100_000, "standard": 1_000_000, "full": 10_000_000}
@@ -33,6 +34,9 @@ LEEMANN = (
             f"Gaussian gradients, d = {d}, n = {n}, K = d, GLiR",
             partial(_simulated, d, n),
             GAMES,
+            claim=lambda game, attack: leemann.step_tradeoff(
+                game.data.dimension, game.n, game.data.dimension
+            ),
         )
         for d, n in FIGURE_2A
     ),

@@ -1,10 +1,15 @@
 """What a study is."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from mipsim.attacks import AbstractAttack
-from mipsim.games import AbstractMembershipGame
+if TYPE_CHECKING:
+    from mipsim.attacks import AbstractAttack
+    from mipsim.games import AbstractMembershipGame
+    from mipsim.tradeoff import AbstractTradeOff
 
 SCALES = ("quick", "standard", "full")
 
@@ -19,6 +24,7 @@ class Study:
         build: makes the game and the attack; deterministic.
         games: games per world at each scale: "quick", "standard", "full".
         seed: the default seed of its games.
+        claim: what a theorem says of the curve, of the game and the attack; None where none is kept.
 
     Raises:
         ValueError: if a scale is missing or has less than one game, or the name does not suit a file.
@@ -34,6 +40,7 @@ class Study:
     build: Callable[[], tuple[AbstractMembershipGame, AbstractAttack]]
     games: Mapping[str, int]
     seed: int = 0
+    claim: Callable[[Any, Any], AbstractTradeOff] | None = None
 
     def __post_init__(self) -> None:
         if not self.name or not all(c.isalnum() or c in "._-" for c in self.name):

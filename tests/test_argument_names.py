@@ -22,6 +22,9 @@ ELSEWHERE: list[tuple[Callable[..., Any], str, str]] = [
     (lambda **named: mi.MixtureTradeOff(GAUSS, **named), "sampling_rate", "rho"),
     (lambda **named: mi.Subsampled(MEAN, **named), "sampling_rate", "rho"),
     (lambda **named: mi.PoissonSubsampled(MEAN, **named), "sampling_probability", "rate"),
+    (lambda **named: mi.GaussianNoise(MEAN, **named), "sigma", "gamma"),
+    (lambda **named: mi.DiscreteGaussianNoise(MEAN, step=1.0, **named), "stddev", "sigma"),
+    (lambda **named: mi.SGDStep(noise_multiplier=1.0, **named), "max_grad_norm", "clip"),  # Opacus
     (lambda **named: mi.audit([0.0], design="independent", **named), "y_true", "member"),
 ]
 
@@ -60,5 +63,13 @@ def test_scores_by_scikit_learns_names_are_refused() -> None:
         made(y_true=labels, y_score=scores)
     with pytest.raises(TypeError, match="from_scores has no argument 'colour'"):
         made(out_scores=labels, in_scores=scores, colour=1)
+    for named in (
+        {"out_scores": labels, "in_scores": scores},
+        {"out_scores": scores, "in_scores": labels.astype(int)},
+    ):
+        with pytest.raises(ValueError, match="holds 0 and 1 alone, as labels do"):
+            made(**named)
+    assert made(out_scores=labels, in_scores=np.roll(labels, 3)).out_games == 100  # a yes/no attack
+    assert made(out_scores=labels, in_scores=scores[1:]).out_games == 100
     with pytest.raises(ValueError, match="scores come first"):
         mi.audit(labels, scores, design="independent")

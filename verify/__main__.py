@@ -8,14 +8,19 @@ if __name__ == "__main__":
 
     open_streams()
     with ending_on_signals("Interrupted before the first statement: nothing was written."):
-        from verify.arguments import parser
+        from verify.arguments import parser, select
+        from verify.listing import STATEMENTS, list_all
 
-        # What it answers by itself, such as --help, and a kept list wait for none of the imports below.
+        # What it answers by itself, such as --help, and by the kept list wait for none of the imports below.
         asked = parser().parse_args()
         if asked == parser().parse_args(["--list"]):
-            from verify.listing import kept_in, list_all
-
-            sys.exit(list_all(kept_in()))
+            sys.exit(list_all())
+        if asked.claims and (rows := STATEMENTS.current()) is not None:
+            try:
+                select(asked.claims, {row[0]: row for row in rows})
+            except ValueError as error:
+                print(f"python -m verify: {error}", file=sys.stderr)
+                sys.exit(2)
         from verify.command import main
 
     code = main()

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import fnmatch
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+
+from mipsim._close_names import close_names
 
 if TYPE_CHECKING:  # --help need not wait for JAX
     from mipsim.referee import Point, Statement
 
 SCALES = ("quick", "standard", "full")
 DEFAULT_OUT = Path("results/verify")
+_Kept = TypeVar("_Kept")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -92,12 +94,12 @@ def check(asked: argparse.Namespace, register: Mapping[str, Statement]) -> None:
         asked.out = asked.out or DEFAULT_OUT
 
 
-def select(patterns: Sequence[str], register: Mapping[str, Statement]) -> tuple[Statement, ...]:
+def select(patterns: Sequence[str], register: Mapping[str, _Kept]) -> tuple[_Kept, ...]:
     """Return the statements whose names match any pattern, in the register's order; all if there is none.
 
     Args:
         patterns: full names or globs such as "azize-thm-4*".
-        register: the statements.
+        register: the statements by name, or what else is kept of each.
 
     Raises:
         ValueError: if a pattern matches nothing; it lists the close names.
@@ -112,9 +114,8 @@ def select(patterns: Sequence[str], register: Mapping[str, Statement]) -> tuple[
     for pattern in patterns:
         matches = fnmatch.filter(register, pattern)
         if not matches:
-            close = difflib.get_close_matches(pattern, list(register), n=5, cutoff=0.6)
-            close += [name for name in register if pattern.lower() in name.lower() and name not in close]
-            hint = f"; close names: {', '.join(close[:5])}" if close else ""
+            close = close_names(pattern, register, 5)
+            hint = f"; close names: {', '.join(close)}" if close else ""
             raise ValueError(
                 f"CLAIM is {pattern!r}; it must match a statement of the register (see --list){hint}"
             )

@@ -17,9 +17,10 @@ from mipsim.referee.outcome import is_judged
 from mipsim.referee.reporting.files import writable_folder
 from mipsim.referee.reporting.overview import counts
 from mipsim.referee.reporting.wording import plural, three_digits
+from sims.kept_list import show
 from verify.arguments import check, checked_seed, parser
 from verify.judge import Setting, judge, judge_all, points_of, risk_of
-from verify.listing import lines_of, show
+from verify.listing import lines_of, rows_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -65,8 +66,6 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | 
 
 
 def _asked(asked: argparse.Namespace, register: Mapping[str, Statement] | None) -> int:
-    from rich.console import Console
-
     from verify import register as own
 
     known = own.REGISTER if register is None else register
@@ -74,12 +73,12 @@ def _asked(asked: argparse.Namespace, register: Mapping[str, Statement] | None) 
     families = own.FAMILIES if register is None else [[name] for name in known]
     check(asked, known)
     # Where the data go to standard output nothing else does.
-    console = Console(stderr=asked.json == "-")
+    console = _console(to_stderr=asked.json == "-")
     if asked.list:
         if asked.claims:
             _domains(asked.statements, console)
         else:
-            show(lines_of(asked.statements), console)
+            show(lines_of(rows_of(asked.statements)))
         return DONE
     if asked.hunt:
         return _hunt(asked, known, console, min(WORKERS, cores()) if register is None else 1)
@@ -90,6 +89,18 @@ def _asked(asked: argparse.Namespace, register: Mapping[str, Statement] | None) 
     kin = [[chosen[name] for name in family if name in chosen] for family in families]
     find = own.statement_of if register is None else None
     return _judge(asked, known, setting, [family for family in kin if family], console, find)
+
+
+def _console(to_stderr: bool) -> Console:
+    from rich.console import Console
+
+    class Heard(Console):
+        """Tells of a reader that has gone, where rich would end the process with status 1."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    return Heard(stderr=to_stderr)
 
 
 def _suite(asked: argparse.Namespace) -> int:

@@ -14,6 +14,9 @@ from mipsim.bands.duembgen_wellner import duembgen_wellner
 from mipsim.bands.family_bound import least_probit
 from mipsim.tradeoff.base import AbstractTradeOff
 
+_STEPS = 0.1
+"""What the steps of a curve add to the interval of its advantage where its score takes few values; hundreds of thresholds add less."""
+
 
 @dataclass(frozen=True, eq=False)
 class CurveBand:
@@ -128,6 +131,37 @@ class CurveBand:
     def auc_interval(self) -> tuple[float, float]:
         """Interval of the area under the ROC curve, ties counted half: 1 - integral of the FNR."""
         return 1.0 - self._area(self.alpha_high, self.upper), 1.0 - self._area(self.alpha_low, self.lower)
+
+    def intervals_of_ties(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Intervals of the advantage and the AUC where scores between two neighbouring thresholds are ties, counted half.
+
+        The ROC curve is then the polygon of the K points (FPR, TPR), whose area falls in every FPR and FNR.
+
+        Examples:
+            >>> band = CurveBand.from_counts([50_000], 100_000, [16_000], 100_000, 0.001)  # a yes/no attack
+            >>> [[round(end, 3) for end in ends] for ends in (band.advantage_interval(), *band.intervals_of_ties())]
+            [[0.33, 0.844], [0.33, 0.35], [0.665, 0.675]]
+        """
+
+        def numbers(alpha: np.ndarray, beta: np.ndarray) -> tuple[float, float]:
+            x, y = np.concatenate([[1.0], alpha, [0.0]]), np.concatenate([[0.0], beta, [1.0]])
+            return max(0.0, float((1.0 - x - y).max())), 1.0 - float(-np.trapezoid(y, x))
+
+        least, most = numbers(self.alpha_high, self.beta_high), numbers(self.alpha_low, self.beta_low)
+        return (least[0], most[0]), (least[1], most[1])
+
+    def lines_of_ties(self) -> list[tuple[str, str]]:
+        """What is said of ties, as named lines; none where the steps of the curve add little to the interval of its advantage.
+
+        Examples:
+            >>> CurveBand.from_counts(range(9000, 0, -10), 9000, range(10, 9001, 10), 9000, 0.001).lines_of_ties()
+            []
+        """
+        (low, high), (area_low, area_high) = self.intervals_of_ties()
+        if not _STEPS < self.advantage_interval()[1] - high < 1.0:
+            return []
+        said = f"advantage [{low:.4g}, {high:.4g}], AUC [{area_low:.4g}, {area_high:.4g}]"
+        return [("if tied", f"{said}: scores between two thresholds may lie in any order, unless they tie")]
 
     def mu_lower(self) -> float:
         """A lower bound of mu: max Phi^-1(1 - alpha_high) - Phi^-1(beta_high), at least 0.

@@ -6,7 +6,9 @@ import base64
 import io
 import itertools
 from collections.abc import Mapping, Sequence
+from functools import partial
 from html import escape
+from textwrap import fill as fill_text
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +35,14 @@ _DASHES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 _LEAST_RATE = 1e-6
 """Where a logarithmic or probit axis starts if no counts say where; with counts, below the rarest that carries information."""
 _TICKS = (1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 1 - 1e-4, 1 - 1e-6)
+_LETTERS = 17
+"""Of a caption, in an inch."""
+_APART = 0.09
+"""Of a probit axis: ticks that are closer would write over each other."""
+_MARKED = 256
+"""Thresholds of a played curve that are marked; of more only the line is drawn."""
+_SHOWN_BY = "_ipython_display_"
+"""The method by which IPython lets an object show itself."""
 _STRONG = 0.7
 """The advantage (mu = 2.07) beyond which FNR on FPR hugs its axes, so that a figure takes probits instead."""
 _JOURNAL: Any = {
@@ -48,7 +58,10 @@ _JOURNAL: Any = {
     "xtick.color": _INK,
     "ytick.color": _INK,
     "legend.frameon": False,
-    "legend.fontsize": 8,
+    "legend.fontsize": 7.5,
+    "legend.labelspacing": 0.3,
+    "legend.handlelength": 1.7,
+    "legend.borderaxespad": 0.2,  # in the corner that curves leave free, which is half of the panel at most
     "savefig.dpi": 300,
 }
 
@@ -63,7 +76,7 @@ def plot(curves: object, *, log: bool | None = None, scale: str | None = None, a
         ax: matplotlib axes to draw on, one panel; by default a new figure.
 
     Returns:
-        The new figure, or `ax`. In a notebook the figure is shown where it is a cell's last line.
+        The new figure, or `ax`. A notebook shows the figure once, be it a cell's last line or not.
 
     Raises:
         ValueError: if `curves` holds none, or something that is no curve, or `log` and `scale` are both given.
@@ -86,12 +99,21 @@ def plot(curves: object, *, log: bool | None = None, scale: str | None = None, a
         return ax
     mpl, pyplot = (optional(name, "pictures", "plot") for name in ("matplotlib", "matplotlib.pyplot"))
     figure = pyplot.figure()
-    if "inline" in mpl.get_backend().lower():
-        pyplot.close(
-            figure
-        )  # else a notebook draws it twice: as what the cell returns, and as what pyplot holds open
     fill(figure, named, scale)
+    if "inline" in mpl.get_backend().lower():
+        # A notebook shows what a cell returns, and at its end what pyplot still holds open: the first closes the second.
+        setattr(figure, _SHOWN_BY, partial(_show_once, figure))
     return figure
+
+
+def _show_once(figure: Figure) -> None:
+    """Show a figure in a notebook, and take it from what pyplot shows at the end of the cell."""
+    from IPython.display import display  # pyright: ignore[reportMissingImports] - a notebook calls this
+    from matplotlib import pyplot
+
+    delattr(figure, _SHOWN_BY)
+    pyplot.close(figure)
+    display(figure)
 
 
 def fill(figure: Figure, named: dict[str, Curve], scale: str | None = None) -> None:
@@ -99,7 +121,8 @@ def fill(figure: Figure, named: dict[str, Curve], scale: str | None = None) -> N
     import matplotlib as mpl
 
     panels = (scale,) if scale else (("probit" if _strong(named) else "linear"), "log")
-    figure.set_size_inches(6.9 if len(panels) == 2 else 4.2, 3.3)
+    width = 6.9 if len(panels) == 2 else 4.2
+    figure.set_size_inches(width, 3.3)
     figure.set_layout_engine("constrained")
     with mpl.rc_context(_JOURNAL):
         axes = np.atleast_1d(figure.subplots(1, len(panels)))
@@ -108,7 +131,8 @@ def fill(figure: Figure, named: dict[str, Curve], scale: str | None = None) -> N
         for ax in axes[1:]:
             ax.get_legend().remove()
         if caption := _caption(named):
-            figure.supxlabel(caption, fontsize=8, color=_INK)
+            lines = (fill_text(line, int(_LETTERS * width)) for line in caption.splitlines())
+            figure.supxlabel("\n".join(lines), fontsize=8, color=_INK)
 
 
 def draw(ax: Axes, named: dict[str, Curve], scale: str) -> None:
@@ -179,7 +203,8 @@ def _draw_played(ax: Axes, curve: AbstractPlayedTradeOff, label: str, colour: st
     ax.fill_between(
         _place(grid, scale), _place(lower, scale), _place(upper, scale), label=_band_label(curve), **shade
     )
-    ax.plot(_place(alpha, scale), _place(beta, scale), "o-", color=colour, ms=1.8, lw=0.7, label=label)
+    marks = "o-" if curve.thresholds.size <= _MARKED else "-"  # thousands of marks would hide the band
+    ax.plot(_place(alpha, scale), _place(beta, scale), marks, color=colour, ms=1.8, lw=0.7, label=label)
 
 
 def _place(rates: np.ndarray, scale: str) -> np.ndarray:
@@ -193,9 +218,14 @@ def _probit_axes(ax: Axes, start: float, floor: float) -> None:
     ticks = [t for t in _TICKS if min(start, floor) <= t <= 1.0 - min(start, floor)]
     names = [f"{t:g}" if t <= 0.5 else f"{1.0 - (1.0 - t):.9g}" for t in ticks]
     for axis, first in (("x", start), ("y", floor)):
-        kept = [(ndtri(t), name) for t, name in zip(ticks, names, strict=True) if t >= first]
+        ends = float(ndtri(first)), float(ndtri(1.0 - min(start, floor)))
+        kept: list[tuple[float, str]] = []
+        for t, name in sorted(zip(ticks, names, strict=True), key=lambda one: abs(one[0] - 0.5)):
+            at = float(ndtri(t))  # the middle first
+            if t >= first and all(abs(at - other) > _APART * (ends[1] - ends[0]) for other, _ in kept):
+                kept.append((at, name))
         getattr(ax, f"set_{axis}ticks")([at for at, _ in kept], [name for _, name in kept])
-        getattr(ax, f"set_{axis}lim")(ndtri(first), ndtri(1.0 - min(start, floor)))
+        getattr(ax, f"set_{axis}lim")(*ends)
     ax.tick_params(axis="x", labelrotation=45)
 
 

@@ -11,7 +11,16 @@ from typing import Never, overload
 
 import numpy as np
 
-from mipsim._validation import class_counts, finite_vector, increasing_vector, number, one_of, whole
+from mipsim._validation import (
+    class_counts,
+    finite_vector,
+    increasing_vector,
+    number,
+    one_of,
+    refuse_labels,
+    scores_by_name,
+    whole,
+)
 from mipsim.bands.compare import LEAST_COUNT, UNSEPARATED, Comparison, compare_counts, some_separate
 from mipsim.bands.curve_band import CurveBand
 from mipsim.bands.drawing import picture, with_claim
@@ -34,7 +43,6 @@ from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 
 _LEAST_RATE = 0.01
-_LABELLED = "y_true", "y_score", "labels", "scores"  # what other libraries take
 _SILENT = 0.999
 """An interval of the advantage or the AUC that is wider says nothing, and says why."""
 
@@ -66,6 +74,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
           games      10,000 out, 10,000 in
           advantage  [0.3092, 0.7088]
           AUC        [0.5652, 0.881]
+          if tied    advantage [0.3092, 0.3728], AUC [0.7081, 0.749]: scores between two thresholds may lie in any order, unless they tie
           mu         at least 0.93
     """
 
@@ -147,15 +156,10 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             >>> found.mu_lower_bound() < 2.0 < found.mu_lower_bound() + 0.3
             True
         """
-        if foreign := [name for name in others if name not in _LABELLED]:
-            raise TypeError(f"from_scores has no argument {foreign[0]!r}")
-        if unnamed or others or out_scores is None or in_scores is None:
-            raise ValueError(
-                "out_scores and in_scores must both be given by name; of scores s with labels y (1 = member): "
-                "from_scores(out_scores=s[y == 0], in_scores=s[y == 1])"
-            )
+        scores_by_name("from_scores", unnamed, others, out_scores, in_scores)
         out = np.sort(finite_vector("out_scores", out_scores))
         inside = np.sort(finite_vector("in_scores", in_scores))
+        refuse_labels(out_scores=out, in_scores=inside)
         number("confidence", confidence, 0.0, 1.0 - 2e-9, low_open=True)
         most = whole("thresholds", thresholds, 2)
         places = np.unique(np.concatenate([out, inside]))
@@ -377,13 +381,13 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             self.curve_band.auc_interval(),
         )
         silent = max(a_high - a_low, u_high - u_low) > _SILENT
-        why = [("why [0, 1]", self._silence)] if silent else []
+        more = [("why [0, 1]", self._silence)] if silent else self.curve_band.lines_of_ties()
         return [
             ("FPR range", reach),
             ("games", f"{self.out_games:,} out, {self.in_games:,} in"),
             ("advantage", f"[{a_low:.4g}, {a_high:.4g}]"),
             ("AUC", f"[{u_low:.4g}, {u_high:.4g}]"),
-            *why,
+            *more,
             ("mu", f"at least {math.floor(self.mu_lower_bound() * 1e4) / 1e4:.4g}"),
         ]
 

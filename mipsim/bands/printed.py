@@ -3,6 +3,8 @@
 from abc import ABC, abstractmethod
 from html import escape
 
+from mipsim._html_table import html_table
+
 
 class Printed(ABC):
     """Shown by `print` as a title and indented lines, and in a notebook as a table.
@@ -42,8 +44,4 @@ class Printed(ABC):
         return f"{type(self).__name__}({self._title()})"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f'<tr style="text-align:left"><th>{escape(name)}</th><td>{escape(value)}</td></tr>'
-            for name, value in self._lines()
-        )
-        return f"<div>{self._html_title()}<table>{rows}</table>{self._html_picture()}</div>"
+        return f"<div>{self._html_title()}{html_table(self._lines())}{self._html_picture()}</div>"

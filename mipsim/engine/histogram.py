@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mipsim._html_table import html_table
 from mipsim._validation import increasing_vector, whole
 from mipsim.bands.empirical import EmpiricalTradeOff
 from mipsim.engine.checkpoint import MOST_GAMES, read_counts, total, write_counts
@@ -149,10 +149,8 @@ class Histogram:
                 if part in self.manifest
             },
         }
-        cells = "".join(
-            f"<tr><th>{html.escape(k)}</th><td>{html.escape(str(v))}</td></tr>" for k, v in rows.items()
-        )
-        return f"<table><caption>Histogram of scores</caption>{cells}</table>"
+        lines = ((name, str(value)) for name, value in rows.items())
+        return f"<div><b>Histogram of scores</b>{html_table(lines)}</div>"
 
 
 def _counts(name: str, value: object, cells: int) -> np.ndarray:

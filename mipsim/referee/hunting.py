@@ -16,6 +16,7 @@ from mipsim.referee.kinds import Exists
 from mipsim.referee.outcome import Failure, Outcome, Probe, speaks, verdict_on
 from mipsim.referee.point import judge_point, point_seed
 from mipsim.referee.replay import replay_of
+from mipsim.referee.reporting.wording import plural
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.sampling import Drawn, draws
 from mipsim.referee.search import Search
@@ -163,6 +164,7 @@ def _judged(search: Search, confidence: float, games: int, interrupted: bool) ->
                 probe = small
             reach = frontier(search, probe, _patience(search))
             break
+    search.judging = f", {plural(len(judged), 'point')} judged"
     failed = bool(search.failures) and not isinstance(statement.kind, Exists)
     found = [one for one in judged if one.verdict is wanted]
     worst = found[-1] if found else speaks(statement, judged)
@@ -236,7 +238,9 @@ def _how(
     played: bool,
 ) -> str:
     """What was done; judging began so many seconds after the hunt."""
-    counted = f"{len(search.probes) + len(search.failures):,} probes, {len(judged)} points judged"
+    counted = (
+        f"{plural(len(search.probes) + len(search.failures), 'probe')}, {plural(len(judged), 'point')} judged"
+    )
     chance = f"family-wise failure probability {1 - confidence:.2g}" + (
         "" if played else ", none of it used: no games were played"
     )

@@ -14,6 +14,7 @@ from mipsim.referee.kinds import Limit
 from mipsim.referee.outcome import Failure, Finding, Outcome, speaks, verdict_on
 from mipsim.referee.point import judge_point, judged_again, limit_sizes, point_seed
 from mipsim.referee.replay import replay_of
+from mipsim.referee.reporting.wording import plural
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.sampling import corners, draws
 from mipsim.referee.settings import CONFIDENCE, GAMES
@@ -150,7 +151,7 @@ def judge_points(
         confidence=confidence,
         seed=seed,
         seconds=time.perf_counter() - began,
-        how=f"{len(judged)} points judged; family-wise failure probability {1 - confidence:.2g}{split}",
+        how=f"{plural(len(judged), 'point')} judged; family-wise failure probability {1 - confidence:.2g}{split}",
         share=stand / len(even) if even else math.nan,
         failures=tuple(failed),
         findings=tuple(findings),

@@ -83,17 +83,22 @@ def judge_limit(
     if starts is not None:
         detail += f"; inside the tolerance from {size_name} = {starts} on"
     ends = [end for one in judged for end in one.interval]
+    shown = len(found) - 1
+    if verdict is Verdict.REFUTED and known:
+        # Errors of the largest sizes may be large: the last gap that is surely none is what decides, where there is one.
+        sure = [place for place, one in enumerate(found) if _excludes_zero(_interval(one, bound))]
+        shown = sure[-1] if sure else shown
     return PointResult(
         parameters=parameters | {size_name: list(sizes)},
         verdict=verdict,
         games=0,
-        gap=float(gaps[-1]),
-        interval=_interval(last, bound) if known else (-math.inf, math.inf),
+        gap=float(gaps[shown]),
+        interval=_interval(found[shown], bound) if known else (-math.inf, math.inf),
         smallest_tolerance=least,
         detectable_gap=float(errors[-1] + last.between),
         unit=unit,
         route=route,
-        detail=f"{detail}. The limit is in [{min(ends):+.2g}, {max(ends):+.2g}]."
+        detail=f"{detail}. The least and the largest gap of the curve have limits in [{min(ends):+.2g}, {max(ends):+.2g}]."
         if len(judged) > 1
         else f"{detail}.",
         evidence=last.evidence
@@ -103,8 +108,12 @@ def judge_limit(
     )
 
 
+def _excludes_zero(interval: tuple[float, float]) -> bool:
+    return interval[0] > 0.0 or interval[1] < 0.0
+
+
 def _interval(last: Size, bound: bool) -> tuple[float, float]:
-    """Of the gap that counts at the last size: the largest one, for a bound the highest one."""
+    """Of the gap that counts at a size: the largest one, for a bound the highest one."""
     if not bound:
         return around(last.worst, last.error, last.between)
     low = -math.inf if math.isinf(last.below) else last.high - last.error

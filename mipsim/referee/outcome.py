@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
+from mipsim._html_table import html_table
 from mipsim.referee.domain import Choice, Whole
 from mipsim.referee.kinds import Exists
 from mipsim.referee.result import PointResult, Verdict
@@ -173,12 +174,12 @@ class Outcome:
         return f"<{self.statement.name}: {self.verdict}, gap {self.gap:.3g} at {self.point}>"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f'<tr style="text-align:left"><th>{escape(name)}</th><td>{escape(value)}</td></tr>'
-            for name, value in self.lines
-        )
-        head = f'<b style="color:{COLOURS[self.verdict]}">{self.verdict}</b> {escape(self.statement.name)}'
-        return f"<div>{head}<br>{escape(self.statement.says)}<table>{rows}</table></div>"
+        from mipsim.referee.reporting import mathml  # which takes a third of a second
+
+        statement = self.statement
+        head = f'<b style="color:{COLOURS[self.verdict]}">{self.verdict}</b> {escape(statement.name)}'
+        formula = mathml.drawn(statement.formula, block=True) if statement.formula else ""
+        return f"<div>{head}<br>{mathml.words(statement.says)}{formula}{html_table(self.lines)}</div>"
 
 
 def verdict_on(statement: Statement, judged: Sequence[PointResult], failed: bool) -> Verdict:

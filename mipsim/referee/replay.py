@@ -81,8 +81,10 @@ def replay_of(
         f"(statement,) = rf.load({f'{file}:{statement.name}'!r})\n"
         f"at = {point!r}\n"
         f"result = rf.judge(statement, at=at, confidence={confidence!r}, seed={seed}, games={games})\n"
-        "print(result)\n"
-        'print("claimed:", None if at is None else statement.call("claimed", at))\n'
-        'print("truth:", None if at is None else statement.call("truth", at))'
+        "print(result)"
     )
+    if point is not None:
+        python += (
+            '\nprint("claimed:", statement.call("claimed", at))\nprint("truth:", statement.call("truth", at))'
+        )
     return Replay(shell, python)

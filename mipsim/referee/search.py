@@ -21,6 +21,7 @@ from mipsim.referee.kinds import Exists
 from mipsim.referee.outcome import Failure, Finding, Probe
 from mipsim.referee.point import FIRST_GAMES, PROBE_GAMES, look, point_seed
 from mipsim.referee.reporting.files import write_atomically
+from mipsim.referee.reporting.wording import plural
 from mipsim.referee.statement import Statement
 
 SAYS_EVERY = 0.5
@@ -128,7 +129,7 @@ class Search:
         worst = self.worst
         gap = "none yet" if worst is None else f"{worst.gap:+.3g} at {_short(worst.at)}"
         failed = f", {len(self.failures)} failed" if self.failures else ""
-        line = f"{self.statement.name}: {self.budget.used:,} probes{failed}, worst gap {gap}{self.judging}"
+        line = f"{self.statement.name}: {plural(self.budget.used, 'probe')}{failed}, worst gap {gap}{self.judging}"
         if callable(self.progress):
             self.progress(line)
             return

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from mipsim import _chained
+from mipsim._html_table import html_table
 from mipsim._validation import by_our_names, number, real_array, refuse_other_names
 from mipsim.tradeoff.shown import Shown
 
@@ -368,9 +369,5 @@ class AbstractTradeOff(eqx.Module, Shown):
             "advantage": f"{self.advantage():.4g}",
             "epsilon at delta 1e-5": f"{float(self.epsilon(1e-5)):.4g}",
         }
-        cells = "".join(
-            f'<tr style="text-align:left"><th>{name}</th><td>{value}</td></tr>'
-            for name, value in rows.items()
-        )
         picture = _chained.picture(self, "trade-off curve")
-        return f"<div><b>{escape(repr(self))}</b><table>{cells}</table>{picture}</div>"
+        return f"<div><b>{escape(repr(self))}</b>{html_table(rows.items())}{picture}</div>"

@@ -170,6 +170,11 @@ def projected(key, records):
     return np.random.default_rng(0).normal(size=(2, 2)) @ records.mean(0)
 
 
+def projected_with_noise(key, records):
+    axes = np.random.default_rng(3).normal(size=(2, 2))
+    return records.mean(0) @ axes + jax.random.normal(key, (2,))
+
+
 def with_loops(key, records):
     def step(i, total):
         return total + jax.random.laplace(jax.random.fold_in(key, i), (2,)) + records[i]
@@ -183,7 +188,17 @@ def logs_shapes(key, records):
 
 
 @pytest.mark.parametrize(
-    "mechanism", [pure, plain_mean, projected, with_loops, logs_shapes, partial(pure), jax.jit(pure)]
+    "mechanism",
+    [
+        pure,
+        plain_mean,
+        projected,
+        projected_with_noise,
+        with_loops,
+        logs_shapes,
+        partial(pure),
+        jax.jit(pure),
+    ],
 )
 def test_pure_functions_raise_no_alarm(mechanism):
     """Deterministic ones and fixed constants among them; warnings are errors here."""
@@ -200,6 +215,36 @@ def test_noise_from_a_key_of_its_own_is_warned_of():
 
     with pytest.warns(UserWarning, match="own_key draws jax.random numbers from a key of its own"):
         play(own_key)
+
+
+@pytest.mark.parametrize("made", [np.random.default_rng, np.random.RandomState])
+def test_a_generator_of_a_fixed_seed_is_warned_of(made):
+    """It gives the same numbers at each trace: no comparison of two traces tells that they were to be noise."""
+
+    def default_rng(key, records):
+        return records.mean(0) + np.random.default_rng(3).normal(size=2)
+
+    def legacy(key, records):
+        noise = lambda: np.random.RandomState(3).normal(size=2)  # noqa: E731
+        return noise() + records.mean(0)
+
+    function = default_rng if made is np.random.default_rng else legacy
+    with pytest.warns(
+        UserWarning,
+        match=rf"draws random numbers from a generator \({made.__name__}\) of its own and leaves the key",
+    ):
+        play(function)
+
+
+def test_an_attack_is_not_told_to_draw_from_a_key():
+    def guessed(target, output):
+        return output[0] + np.random.normal()  # noqa: NPY002
+
+    with pytest.raises(
+        ValueError,
+        match=r"attack .*guessed draws from np\.random .*: what is random belongs into the mechanism",
+    ):
+        play(lambda key, records: records.mean(0), guessed)
 
 
 def test_a_key_that_a_function_holds_is_part_of_what_was_played(tmp_path):

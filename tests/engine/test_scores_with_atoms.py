@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import mipsim as mi
+from mipsim.bands.curve_band import CurveBand
 from mipsim.engine.checkpoint import read_counts, write_counts
 from mipsim.engine.manifest import array_digest
 
@@ -77,3 +78,27 @@ def test_counts_on_thresholds_of_an_older_rule_are_resumed_on_them(tmp_path):
     assert np.array_equal(resumed.inside, whole.inside)
     assert "rule" not in resumed.manifest["edges"]
     assert mi.play(MEAN, attack, 10, 5, **settings).manifest["edges"]["rule"] == 2
+
+
+def test_what_a_yes_or_no_attack_prints_is_narrow_and_says_why_the_rest_is_wide():
+    """Its advantage is known to .1 from 20,000 games a world at 1 - 1e-9; between its thresholds nothing is known of other attacks' orders."""
+    from scipy.special import ndtr
+
+    counts = mi.play(MEAN, lambda target, output: output[0] > 0.3, 20_000, progress=False)
+    curve = counts.tradeoff(confidence=1 - 1e-9)
+    (low, high), _ = curve.curve_band.intervals_of_ties()
+    truth = 1.0 - ndtr(-0.3 * 5**0.5) - ndtr((0.3 - 0.2) * 5 / 2)
+    assert low <= truth <= high
+    assert high - low < 0.1 < curve.advantage_interval()[1] - high
+    assert f"if tied    advantage [{low:.4g}, {high:.4g}], AUC [" in str(curve)
+    smooth = mi.play(MEAN, lambda target, output: output[0], 20_000, progress=False)
+    assert "if tied" not in str(smooth.tradeoff())
+
+
+def test_the_area_of_ties_is_between_the_polygons_of_the_ends():
+    """Three points by hand: 1 - [.5 (0 + .2) + .3 (.2 + .6) + .2 (.6 + 1)]/2, and ties count half."""
+    exact = np.array([0.5, 0.2]), np.array([0.2, 0.6])
+    band = CurveBand(exact[0], exact[0], exact[1], exact[1])
+    advantage, area = band.intervals_of_ties()
+    assert advantage == pytest.approx((0.3, 0.3))
+    assert area == pytest.approx((0.67, 0.67))

@@ -28,6 +28,8 @@ FLOORS = (
         "_powers",
         "_files",
         "_extras",
+        "_html_table",
+        "_close_names",
         "_notebook",
         "data",
         "special",

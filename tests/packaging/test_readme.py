@@ -7,6 +7,8 @@ import pkgutil
 import re
 from pathlib import Path
 
+import pytest
+
 
 def test_every_python_block_runs(
     readme_blocks: list[str], documented_blocks: dict[str, list[str]], monkeypatch, tmp_path: Path
@@ -59,3 +61,20 @@ def test_the_reference_has_every_public_name(root: Path, monkeypatch) -> None:
     assert {name for name in own if not re.search(rf"mipsim\.([\w.]+\.)?{name}\n", text)} == set()
     assert (root / "docs/reference/index.md").read_text("utf-8").count("\n") > len(reference.PACKAGES)
     assert reference.escaped("|z| of `Point`s") == r"\|z\| of `Point`\ s"
+
+
+def test_the_docstring_of_a_property_stays_whole(root: Path, monkeypatch) -> None:
+    docstring = pytest.importorskip("sphinx.ext.napoleon.docstring", reason="the group `docs` is not here")
+    monkeypatch.syspath_prepend(str(root / "docs"))
+    monkeypatch.setattr(
+        docstring.GoogleDocstring, "_parse", docstring.GoogleDocstring._parse
+    )  # and is put back
+    said = "How many numbers it has: those of all rows.\n\nExamples:\n    >>> 1\n    1\n"
+
+    def read() -> str:
+        return str(docstring.GoogleDocstring(said, what="property", name="numbers"))
+
+    assert "How many numbers it has: those of all rows." not in read()
+    importlib.import_module("_properties").setup(None)
+    assert "How many numbers it has: those of all rows." in read()
+    assert ".. rubric:: Examples" in read()

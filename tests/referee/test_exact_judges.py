@@ -306,3 +306,19 @@ def test_a_bound_that_is_attained_says_to_what_it_was_seen_to_hold():
     assert found.smallest_tolerance == found.interval[1] == pytest.approx(0.00185)
     assert judge_bound(Size(0.00097, 0.00097, error=0.00095), {}).verdict is Verdict.REFUTED
     assert judge_bound(Size(0.0009, 0.0009, error=0.0011), {}).verdict is Verdict.INCONCLUSIVE
+
+
+def test_the_interval_beside_a_refuted_limit_excludes_zero_though_the_law_of_the_last_size_is_known_badly():
+    """A gap of 4 at every size, whose error grows with the size: beyond n = 1600 it might be none."""
+    found = judge_limit(lambda n: Size(4.0, 4.0, error=(n / 2000) ** 4), 0.02, {}, sizes=GROWING)
+    assert found.verdict is Verdict.REFUTED
+    assert (found.gap, found.interval) == (4.0, pytest.approx((4.0 - 0.8**4, 4.0 + 0.8**4)))
+    exact = judge_limit(lambda n: Size(4.0 + 1 / n, 4.0 + 1 / n), 0.02, {}, sizes=GROWING)
+    assert exact.gap == 4.0 + 1 / GROWING[-1]
+
+
+def test_what_is_said_of_a_refuted_limit_names_no_second_limit():
+    found = judge_limit(lambda n: Size(-2.0, 3.0), 0.02, {}, sizes=GROWING)
+    assert "excludes zero" in found.detail
+    assert found.detail.count("the limit is in") == 1
+    assert found.detail.endswith("The least and the largest gap of the curve have limits in [-2, +3].")

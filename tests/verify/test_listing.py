@@ -1,92 +1,110 @@
-"""The kept list of the statements: the same words as the register's own, and void after any change."""
+"""The kept list of the statements is the register's own, and is told without an import of JAX."""
 
-import json
-import os
+import ast
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from sims.kept_list import CHECKOUT
 from verify import listing
 from verify.register import REGISTER
 
-ASK = (
-    "import runpy, sys\n"
-    "sys.argv = ['verify', '--list']\n"
-    "try:\n"
-    "    runpy.run_module('verify', run_name='__main__', alter_sys=True)\n"
-    "except SystemExit as stop:\n"
-    "    assert not stop.code, stop.code\n"
-    "print('jax' in sys.modules, file=sys.stderr)\n"
-)
+ASK = """
+import runpy, sys
+sys.argv = {argv!r}
+try:
+    runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)
+except SystemExit as stop:
+    print('status', stop.code or 0, 'jax' in sys.modules, file=sys.stderr)
+"""
 
 
-def test_the_second_asking_waits_for_no_import_and_says_the_same(tmp_path: Path) -> None:
-    root = Path(listing.__file__).parents[1]
-    surroundings = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
-    asked = [
-        subprocess.run(
-            [sys.executable, "-c", ASK], cwd=root, env=surroundings, capture_output=True, text=True
-        )
-        for _ in range(2)
-    ]
-    assert [done.stderr.strip() for done in asked] == ["True", "False"]
-    assert asked[0].stdout == asked[1].stdout
-    assert asked[1].stdout.splitlines() == listing.lines_of(REGISTER.values())
+def asked(*argv: str) -> tuple[list[str], list[str]]:
+    """The lines on stdout and stderr; the last of these has the status and whether JAX was imported."""
+    done = subprocess.run(
+        [sys.executable, "-c", ASK.format(argv=list(argv))], cwd=CHECKOUT, capture_output=True, text=True
+    )
+    return done.stdout.splitlines(), done.stderr.splitlines()
 
 
-@pytest.mark.parametrize("change", ["new", "longer", "later", "gone"])
-def test_any_change_of_a_source_makes_a_kept_list_void(tmp_path: Path, change: str) -> None:
-    for package in listing.PACKAGES:
-        (tmp_path / package).mkdir()
-    source = tmp_path / "sims" / "a.py"
-    source.write_text("A = 1\n")
-    (tmp_path / "sims" / "notes.md").write_text("no source")
-    file = tmp_path / "cache" / "statements.json"
-    listing.keep(listing.state_of_sources(tmp_path), ["one"], file)
-    (tmp_path / "sims" / "notes.md").write_text("changed, and still no source")
-    assert listing.kept(listing.state_of_sources(tmp_path), file) == ["one"]
-    if change == "new":
-        (tmp_path / "verify" / "hunted.json").write_text("{}")
-    elif change == "longer":
-        source.write_text("A = 10\n")
-    elif change == "later":
-        os.utime(source, ns=(0, source.stat().st_mtime_ns + 1_000_000))
-    else:
-        source.unlink()
-    assert listing.kept(listing.state_of_sources(tmp_path), file) is None
-
-
-def test_another_data_directory_makes_a_kept_list_void(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MIPSIM_DATA", "here")
-    before = listing.state_of_sources(tmp_path)
-    monkeypatch.setenv("MIPSIM_DATA", "there")
-    assert listing.state_of_sources(tmp_path) != before
+def test_the_kept_list_is_the_registers() -> None:
+    """Red where a statement has changed since: `python -m verify.listing` writes the list anew."""
+    assert listing.STATEMENTS.current() == listing.rows_of(REGISTER.values())
 
 
 @pytest.mark.parametrize(
-    "damaged", [b"", b"\xff", b"[]", b"{}", b'{"state": "now"}', b'{"state": "now", "lines": 3}']
+    "argv",
+    [
+        ("verify", "--list"),
+        ("sims", "list"),
+        ("sims", "--list"),
+        ("sims", "run", "--list"),
+        ("figures", "--list"),
+    ],
 )
-def test_a_damaged_kept_list_is_none(tmp_path: Path, damaged: bytes) -> None:
-    file = tmp_path / "statements.json"
-    file.write_bytes(damaged)
-    assert listing.kept("now", file) is None
+def test_lists_wait_for_no_import(argv: tuple[str, ...]) -> None:
+    lines, said = asked(*argv)
+    assert said == ["status 0 False"]
+    assert len(lines) > 15
+    if argv[0] == "verify":
+        assert lines == listing.lines_of(listing.rows_of(REGISTER.values()))
 
 
-def test_where_nothing_can_be_kept_the_list_is_printed_all_the_same(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "file").write_text("in the way")
-    assert listing.list_all(tmp_path / "file" / "statements.json") == 0
-    assert capsys.readouterr().out.splitlines() == listing.lines_of(REGISTER.values())
+def test_an_unknown_claim_waits_for_no_import() -> None:
+    lines, said = asked("verify", "azize-thm-31")
+    assert lines == []
+    assert said[-1] == "status 2 False"
+    assert "close names: azize-thm-3.1-power, azize-thm-3.1-power-corrected" in said[0]
 
 
-def test_what_is_kept_is_what_is_read_and_a_foreign_state_is_not(tmp_path: Path) -> None:
-    file = tmp_path / "statements.json"
-    listing.keep("now", ["a", "β"], file)
-    assert listing.kept("now", file) == ["a", "β"]
-    assert json.loads(file.read_bytes())["state"] == "now"
-    assert listing.kept("later", file) is None
+def names_behind(tree: ast.Module) -> set[str]:
+    """The names from which a module puts together what its statements are called and say."""
+    own = {
+        target.id: line.value
+        for line in tree.body
+        if isinstance(line, ast.Assign)
+        for target in line.targets
+        if isinstance(target, ast.Name)
+    }
+    left = [
+        one.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        for one in node.keywords
+        if one.arg in ("name", "says")
+    ]
+    found: set[str] = set()
+    while left:
+        names = {x.id for x in ast.walk(left.pop()) if isinstance(x, ast.Name)} - found
+        found |= names
+        left += [own[name] for name in names if name in own and not isinstance(own[name], ast.Call)]
+    return found
+
+
+def foreign(tree: ast.Module) -> set[str]:
+    """What a module imports from where the list does not look."""
+    lines = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return {
+        alias.asname or alias.name
+        for line in lines
+        if not (line.module or "").startswith("verify.")
+        for alias in line.names
+    }
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in listing.sources() if "verify" in path.parts], ids=lambda path: path.stem
+)
+def test_words_come_from_the_sources_of_the_list_alone(path: Path) -> None:
+    """Else a change elsewhere could change them, and the list would be believed."""
+    tree = ast.parse(path.read_text("utf-8"))
+    assert not names_behind(tree) & foreign(tree)
+
+
+def test_words_from_elsewhere_would_be_seen() -> None:
+    tree = ast.parse(
+        "from sims.a import LAWS\nBOTH = ' and '.join(LAWS) + '.'\nS = Statement(name='s', says='Of ' + BOTH)"
+    )
+    assert names_behind(tree) & foreign(tree) == {"LAWS"}

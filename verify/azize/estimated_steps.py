@@ -152,8 +152,7 @@ CORRECTED = rf.Statement(
 DRAWN = rf.Statement(
     name="azize-alg-4-estimated-drawn",
     says="From n_r/d = 512 on and for b m* >= 1/2, the reference sets that are drawn (8 to 200 of them, by a seed) from independent, scaled coordinates of the laws "
-    + " and ".join(list(LAWS)[1:])
-    + " keep sqrt(m*) to 1% in their mean.",
+    "skewed (exponential) and heavy-tailed (Student, 5 df) keep sqrt(m*) to 1% in their mean.",
     source="Azize and Basu, algorithm 4",
     kind=rf.Equality(0.01, unit="share of sqrt(m*)"),
     domain=_SHARE

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from textwrap import TextWrapper
 from typing import Any
 
 from mipsim.referee.defect import correction_of, defect_of
 from mipsim.referee.outcome import Outcome, simplest
 from mipsim.referee.reporting.plain import plain
+from mipsim.referee.reporting.wording import paragraphs
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.statement import Quote, Statement
+
+PAGE = 100
+"""Letters of a line of code that a page shows without being pushed aside."""
 
 
 def findings(
@@ -101,9 +106,15 @@ def _finding(
         lines += [f"The hunt: {hunted}", ""]
     if twin is not None:
         lines += [f"**Corrected** (`{twin.name}`, {verdict}): {_line(twin.says)}", ""]
-        if why := twin.derivation.strip():
-            lines += ["Why:", "", *(f"    {line}".rstrip() for line in why.splitlines()), ""]
+        if twin.derivation.strip():
+            lines += ["Why:", "", *_proof(twin.derivation), ""]
     return "\n".join(lines)
+
+
+def _proof(text: str) -> list[str]:
+    """The lines of a block of code: formulas stay as they are written, and no line is wider than a page."""
+    wrap = TextWrapper(PAGE, break_long_words=False, break_on_hyphens=False)
+    return [f"    {line}" for part in paragraphs(text) for line in wrap.wrap(part)]
 
 
 def _example(title: str, point: PointResult, command: str) -> list[str]:

@@ -114,7 +114,7 @@ def verdicts_table(
     rows = ""
     for one in outcomes:
         name = one.statement.name
-        unit = "" if one.worst is None or one.worst.unit == "probit" else f" {escape(one.worst.unit)}"
+        unit = "" if one.worst is None else f" {escape(one.worst.unit)}"
         share = "–" if math.isnan(one.share) else f"{one.share:.0%}"
         cells = (
             (-one.share, share),

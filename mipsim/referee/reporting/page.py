@@ -25,9 +25,11 @@ from mipsim.referee.reporting.wording import (
     count,
     duration,
     interval,
+    paragraphs,
     parameters,
     plural,
     point_anchor,
+    reached,
     three_digits,
 )
 from mipsim.referee.result import PointResult, Verdict
@@ -199,7 +201,7 @@ def _section(
         f'<p class="meta">{escape(statement.source)} · {escape(str(statement.kind))} · {escape(outcome.how)} · '
         f"seed {outcome.seed} · {duration(outcome.seconds)}</p>",
         f'<p class="formula">{mathml.drawn(statement.formula, block=True)}</p>' if statement.formula else "",
-        f'<pre class="statement">{mathml.words(statement.says.strip())}</pre>',
+        f'<p class="statement">{mathml.words(statement.says.strip())}</p>',
         *(_quote("In the paper", one) for one in ([statement.quote] if statement.quote else [])),
         *(_quote("Restricted by", one) for one in statement.restricted_by),
         *(_quote(role, one) for role, one in slip),
@@ -241,10 +243,8 @@ def _defect(outcome: Outcome, correction: Statement | None) -> str:
 
 
 def _derivation(statement: Statement) -> str:
-    why = statement.derivation.strip()
-    if not why:
-        return ""
-    return f'<h3>Why this is the right statement</h3><pre class="derivation">{escape(why)}</pre>'
+    why = "".join(f"<p>{mathml.words(part)}</p>" for part in paragraphs(statement.derivation))
+    return f'<h3>Why this is the right statement</h3><div class="derivation">{why}</div>' if why else ""
 
 
 def _meanings(statement: Statement) -> str:
@@ -282,7 +282,7 @@ def _worst(outcome: Outcome, command: Callable[[Outcome, PointResult], str], nam
         else "The point with the largest gap"
     )
     lines = [
-        f'<p class="meta">Broken for {escape(key)} {escape(_reach(reach))}, the others as they are.</p>'
+        f'<p class="meta">Broken for {escape(key)} {escape(reached(reach))}, the others as they are.</p>'
         for key, reach in outcome.frontier.items()
     ]
     lines.append(
@@ -306,16 +306,6 @@ def _example(title: str, point: PointResult, command: str, anchor: str, more: st
         f"{escape(point.detail)}</p>{second}<p>See it again:</p>"
         f'<pre class="command" tabindex="0">{escape(command)}</pre>{more}</div>'
     )
-
-
-def _reach(reach: Any) -> str:
-    if isinstance(reach, dict):
-        return f"from {_word(reach['low'])} to {_word(reach['high'])}"
-    return f"= {', '.join(map(str, reach))}"
-
-
-def _word(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _where(outcome: Outcome, drawn: str) -> str:
@@ -392,6 +382,10 @@ def _domain(outcome: Outcome) -> str:
         for name, parameter in outcome.statement.domain.items()
     )
     where = "<p>Further assumptions tie them together.</p>" if outcome.statement.where is not None else ""
+    where += (
+        '<p class="meta">How much it matters: the shares that a parameter alone explains of the variance of the gaps, by rank, and of '
+        "where the statement fails, added: from 0 to 2.</p>"
+    )
     head = (
         '<th scope="col">parameter</th><th scope="col">allowed</th><th scope="col">how much it matters</th>'
     )

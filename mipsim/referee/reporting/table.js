@@ -14,7 +14,8 @@ document.querySelectorAll("table.verdicts thead th").forEach((th, column) => {
 document.querySelectorAll("table.verdicts").forEach(table => {
   const rows = [...table.tBodies[0].rows], bar = document.createElement("form"), told = document.createElement("output");
   const field = (words, input) => { const label = document.createElement("label");
-    label.append(words + " ", input); bar.append(label); input.addEventListener("input", narrow); return input; };
+    label.append(words + " ", input); bar.append(label); for (const kind of ["input", "change"]) input.addEventListener(kind, narrow);
+    return input; };
   const search = field("search", Object.assign(document.createElement("input"), {type: "search", name: "search"}));
   const choices = ["group", "verdict", "defect"].map(key => {
     const values = [...new Set(rows.map(row => row.dataset[key]))].filter(Boolean);

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -28,13 +29,27 @@ def three_digits(value: Any) -> str:
 
 
 def quantity(value: float, unit: str) -> str:
-    """Write a number with its unit, which goes without saying only for probits.
+    """Write a number with its unit.
 
     Examples:
         >>> quantity(0.1, "probit"), quantity(0.1, "advantage")
-        ('0.1', '0.1 (advantage)')
+        ('0.1 (probit)', '0.1 (advantage)')
     """
-    return three_digits(value) if unit == "probit" else f"{three_digits(value)} ({unit})"
+    return f"{three_digits(value)} ({unit})"
+
+
+_STEP = re.compile(r"(?<=[.:;]) +(?=\((?:[ivx]{1,4}|[A-Z]|[0-9]{1,2})\) )")
+"""Before a step of a proof: a number or letter in brackets that begins a sentence."""
+
+
+def paragraphs(text: str) -> list[str]:
+    """A long text in parts: its own lines, and each step of a proof by itself.
+
+    Examples:
+        >>> paragraphs("Two steps. (i) One, by (ii). (ii) Two.")
+        ['Two steps.', '(i) One, by (ii).', '(ii) Two.']
+    """
+    return [part for line in text.strip().splitlines() for part in _STEP.split(line.strip()) if part]
 
 
 def interval(ends: Sequence[float]) -> str:
@@ -113,6 +128,21 @@ def parameter(value: Any) -> str:
     if isinstance(value, Mapping):
         return "{" + parameters(value) + "}"
     return str(value)
+
+
+def reached(reach: Any) -> str:
+    """Write from where to where a parameter may go with the statement still broken, or for which of its values it is.
+
+    Examples:
+        >>> reached({"low": 1, "high": 2.5}), reached(["a", "b"])
+        ('from 1 to 2.5', '= a, b')
+    """
+    if not isinstance(reach, Mapping):
+        return f"= {', '.join(map(str, reach))}"
+    low, high = (
+        f"{end:.4g}" if isinstance(end, float) else str(end) for end in (reach["low"], reach["high"])
+    )
+    return f"from {low} to {high}"
 
 
 def plural(amount: int, noun: str) -> str:

@@ -1,4 +1,4 @@
-"""What a cell of a notebook ends with is shown once: by a real kernel, as Jupyter runs it."""
+"""A picture is shown once, wherever in a cell it is made: by a real kernel, as Jupyter runs it."""
 
 from importlib.util import find_spec
 
@@ -10,6 +10,10 @@ CELLS = (
     "mi.plot(mi.GaussianTradeOff(1.0))",
     "mi.GaussianTradeOff(1.0).plot(log=True)",
     "mi.GaussianTradeOff(1.0)",
+    "mi.GaussianTradeOff(1.0).plot();",  # as matplotlib's own are written
+    "for mu in (1.0, 2.0):\n    mi.GaussianTradeOff(mu).plot()",
+    "figure = mi.GaussianTradeOff(1.0).plot()\nfigure",
+    "figure",  # asked for once more
     "plt.plot([0, 1]), plt.figure(), plt.plot([1, 0])",  # the control: two open figures, both drawn
 )
 
@@ -17,7 +21,7 @@ CELLS = (
 @pytest.mark.skipif(
     bool(MISSING), reason=f"{', '.join(MISSING)} of the extra `notebook` and the group `docs` are not here"
 )
-def test_a_picture_on_the_last_line_is_drawn_once(tmp_path):
+def test_a_picture_is_drawn_once(tmp_path):
     import nbformat
     from nbclient import NotebookClient
 
@@ -27,7 +31,7 @@ def test_a_picture_on_the_last_line_is_drawn_once(tmp_path):
     pictures = [
         sum("image/png" in one.get("data", {}) for one in cell["outputs"]) for cell in notebook["cells"]
     ]
-    assert pictures == [0, 1, 1, 0, 2]
+    assert pictures == [0, 1, 1, 0, 1, 2, 1, 1, 2]
     shown = notebook["cells"][3]["outputs"]
     assert [one["output_type"] for one in shown] == ["execute_result"]
     assert "text/html" in shown[0]["data"]
