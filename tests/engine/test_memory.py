@@ -17,7 +17,7 @@ from mipsim.engine.fidelity import build_sampler
 MEAN = mi.EmpiricalMean()
 
 
-def play(data, n, games: int | range = 4, mechanism=mi.EmpiricalMean(), **settings):  # noqa: B008 - immutable
+def play(data, n, games: int | range = 4, mechanism: mi.AbstractMechanism = MEAN, **settings):
     game = mi.FixedTarget(mechanism, data, n=n, target=np.ones(data.dimension))
     return mi.play(game, mi.CovarianceScore(data, n=n), games, edges=[0.0], progress=False, **settings)
 
