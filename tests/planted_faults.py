@@ -178,8 +178,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "the noise in the score of a random target whose bits are swapped",
         "mipsim/engine/samplers/table.py",
-        "variance + jnp.where(column >> jnp.uint32(self.bits - 1) != 0, one, zero)",
-        "variance + jnp.where(column >> jnp.uint32(self.bits - 1) != 0, zero, one)",
+        "variance + jnp.where(column >> jnp.uint32(top) != 0, one, zero)",
+        "variance + jnp.where(column >> jnp.uint32(top) != 0, zero, one)",
         (_RANDOM_TABLE,),
     ),
     Fault(

@@ -190,8 +190,9 @@ class Run:
         )
         if whole:
             fitting(least, what, 1, self.devices[0])  # what no compiler need be asked for
+        needed = Counter(sampler, [np.zeros(1)] * len(columns), self.seed).needs()
         # Beside what the compiler says, the library that adds up large arrays on a CPU takes a copy of them.
-        needed = Counter(sampler, [np.zeros(1)] * len(columns), self.seed).needs() + least
+        needed += least if whole else 0.0
         return fitting(max(1, needed), what, self.workers, self.devices[0])
 
     def _added(self, state: Histogram, counts: np.ndarray, done: int) -> Histogram:

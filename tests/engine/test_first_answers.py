@@ -120,7 +120,7 @@ def test_a_second_game_of_the_same_shapes_is_not_compiled_anew(compiled):
         mi.play(game, mi.CovarianceScore(data, n=300), games, seed, progress=False)
 
     play(0, 1000)
-    assert "jit(_count)" in compiled or "_count" in compiled
+    assert any("_count" in name for name in compiled)
     compiled.clear()
     play(1, 20_000)
     assert compiled == []

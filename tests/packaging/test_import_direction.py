@@ -19,6 +19,7 @@ FLOORS = (
         "_validation",
         "_lazily",
         "_streams",
+        "_signals",
         "_compiled",
         "_precision",
         "_pure",

@@ -136,6 +136,9 @@ def test_ctrl_c_keeps_what_was_found_and_is_exit_code_130(file: Path) -> None:
 
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signals_that_end_a_command_leave_one_sentence_and_their_status(file: Path, kind, capsys) -> None:
+    inherited = signal.getsignal(kind)
+    if inherited == signal.SIG_IGN:  # as where `nohup` runs the tests
+        signal.signal(kind, signal.default_int_handler if kind == signal.SIGINT else signal.SIG_DFL)
     before = signal.getsignal(kind)
     raised = f"claimed=lambda mu, k: __import__('os').kill({os.getpid()}, {int(kind)})"
     Path("raises.py").write_text(
@@ -144,6 +147,7 @@ def test_signals_that_end_a_command_leave_one_sentence_and_their_status(file: Pa
     assert main(["judge", "raises.py:right"]) == 128 + kind
     assert capsys.readouterr().err == "mipsim: interrupted, nothing was judged\n"
     assert signal.getsignal(kind) == before
+    signal.signal(kind, inherited)
 
 
 def test_a_signal_that_is_ignored_stays_ignored(file: Path) -> None:

@@ -235,7 +235,10 @@ def test_what_was_found_becomes_a_point(sound, monkeypatch):
 
 
 SLOW = """
-import sys, time
+import signal, sys, time
+# Ignored where `nohup` or a script's background runs the tests; then a command leaves it ignored.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, {tests!r})
 from conftest import registered, statement
 from verify.command import main
@@ -264,6 +267,8 @@ def test_ctrl_c_keeps_what_was_finished(tmp_path, names, kept, kind):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+            kind, signal.SIG_DFL
+        ),  # which `nohup`, if it runs the tests, hands on as ignored
     )
     try:
         assert process.stdout is not None
