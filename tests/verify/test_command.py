@@ -267,8 +267,6 @@ def test_ctrl_c_keeps_what_was_finished(tmp_path, names, kept, kind):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-            kind, signal.SIG_DFL
-        ),  # which `nohup`, if it runs the tests, hands on as ignored
     )
     try:
         assert process.stdout is not None
