@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
-from functools import cache
 from pathlib import Path
 
 import jax
@@ -57,24 +56,6 @@ def _maps() -> int:
         return MAPS.read_bytes().count(b"\n")
     except OSError:
         return 0
-
-
-@cache
-def wide_vectors() -> dict[str, str]:
-    """The option by which XLA uses vectors of 512 bits on a CPU that has them, for `compiler_options`; none where XLA does not know it.
-
-    Its own choice is 256 bits. Of arithmetic that takes every number by itself, the results are the same.
-
-    Examples:
-        >>> set(wide_vectors()) <= {"xla_cpu_prefer_vector_width"}
-        True
-    """
-    options = {"xla_cpu_prefer_vector_width": "512"}
-    try:
-        jax.jit(lambda: 0, compiler_options=options).lower().compile()
-    except jax.errors.JaxRuntimeError:
-        return {}
-    return options
 
 
 def compilation_cache(directory: str | os.PathLike[str] | None) -> None:

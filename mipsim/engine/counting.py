@@ -5,7 +5,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache
 from typing import Any
 
 import equinox as eqx
@@ -14,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from mipsim._compiled import make_room, wide_vectors
+from mipsim._compiled import make_room
 from mipsim._family import with_traced_sizes
 from mipsim._precision import exact_scope
 from mipsim.attacks.base import AbstractAttack
@@ -64,12 +63,6 @@ def _count_games(
 _count = eqx.filter_jit(_count_games)
 
 
-@cache
-def _count_with_wide_vectors() -> Any:
-    jit: Any = eqx.filter_jit  # whose types do not say that it hands options on
-    return jit(_count_games, compiler_options=wide_vectors())
-
-
 def on_device(tree: Any) -> Any:
     """Turn the NumPy leaves of a pytree into JAX arrays, and attacks' numbers of records into float64 ones: arguments, not constants.
 
@@ -114,7 +107,6 @@ class Counter:
     ) -> None:
         make_room()
         self.block = sampler.block
-        self._wide = _count_with_wide_vectors() if sampler.wide_vectors else None
         self._devices = devices = local_devices()[:1] if devices is None else devices
         self._kept = max(len(own) for own in edges)
         arrays, rest = eqx.partition(sampler, eqx.is_array)
@@ -126,14 +118,12 @@ class Counter:
         self._busy = [0] * len(devices)
         self._lock = threading.Lock()
 
-    def _jitted(self) -> Any:
-        return self._wide or _count
-
     def needs(self) -> int:
         """Bytes that one call needs beside its arguments, as the compiler says."""
         with exact_scope():
             bounds = jax.device_put((np.int64(0), np.int64(0)))
-            compiled = self._jitted().lower(*self._places[0], *bounds).compile()
+            count: Any = _count
+            compiled = count.lower(*self._places[0], *bounds).compile()
         found = getattr(compiled, "compiled", compiled).memory_analysis()
         return 0 if found is None else int(found.temp_size_in_bytes)
 
@@ -153,7 +143,7 @@ class Counter:
         try:
             with exact_scope():  # entered here because the scope is per thread
                 bounds = jax.device_put((np.int64(start), np.int64(stop)))
-                counts, scores = jax.device_get(self._jitted()(*self._places[place], *bounds))
+                counts, scores = jax.device_get(_count(*self._places[place], *bounds))
         except jax.errors.JaxRuntimeError as error:
             if not is_too_large(error):
                 raise

@@ -36,12 +36,10 @@ class AbstractSampler(eqx.Module):
             plays every run and floating-point sums never depend on the chunk.
         fidelity: "literal", "sufficient" or "projected".
         name: which sampler of that fidelity; both are recorded in the manifest.
-        wide_vectors: whether it is faster with the widest vectors that a CPU has.
     """
 
     fidelity: ClassVar[str]
     name: ClassVar[str]
-    wide_vectors: ClassVar[bool] = False
     block: int = eqx.field(static=True)
 
     @property
@@ -140,7 +138,6 @@ class LiteralSampler(AbstractRounds):
 
     fidelity: ClassVar[str] = "literal"
     name: ClassVar[str] = "every record, by blocks"
-    wide_vectors: ClassVar[bool] = True
 
     def round(self) -> Round:
         return self.game.play
