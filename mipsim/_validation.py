@@ -16,7 +16,7 @@ SAME_THING: tuple[frozenset[str], ...] = tuple(
         "sampling_rate sample_rate sampling_probability sampling_prob subsampling_rate rate rho share",
         "steps num_steps n_steps iterations num_iterations copies num_compositions compositions count",
         "noise_multiplier noise_std",
-        "gamma sigma std stddev standard_deviation",
+        "record_deviation deviation gamma sigma std stddev standard_deviation",
         "clip max_grad_norm l2_norm_clip clip_norm clipping_norm",
         "games num_games n_games trials num_trials n_trials",
         "seed random_state rng key",
@@ -174,14 +174,18 @@ def one_of(name: str, value: object, allowed: Sequence[str]) -> str:
     return str(value)
 
 
-def sample_size(n: object, rho: float = 1.0) -> int:
-    """Return n >= 2; with `rho`, also check that rho n is a whole number of at least 2 rows."""
+def sample_size(n: object, sampling_rate: float = 1.0) -> int:
+    """Return n >= 2; with `sampling_rate`, also check that sampling_rate n is a whole number of at least 2 rows."""
     rows = whole("n", n, 2)
-    kept = rho * rows
+    kept = sampling_rate * rows
     if abs(kept - round(kept)) > 1e-9 * rows:
-        raise ValueError(f"rho n = {rho:g} x {rows} = {kept:g}; rho n must be a whole number of rows")
+        raise ValueError(
+            f"sampling_rate n = {sampling_rate:g} x {rows} = {kept:g}; sampling_rate n must be a whole number of rows"
+        )
     if round(kept) < 2:
-        raise ValueError(f"rho n = {rho:g} x {rows} = {kept:g}; at least 2 rows must be drawn")
+        raise ValueError(
+            f"sampling_rate n = {sampling_rate:g} x {rows} = {kept:g}; at least 2 rows must be drawn"
+        )
     return rows
 
 

@@ -45,7 +45,7 @@ class Subsampled(MixtureTradeOff):
     def beta_bracket(self, alpha: Any) -> tuple[np.ndarray, ...]:
         """Proven bounds of the FNR."""
         ends = self.inner.beta_bracket(alpha)  # pyright: ignore[reportAttributeAccessIssue]
-        return tuple(self.rho * end + (1 - self.rho) * (1 - alpha) for end in ends)
+        return tuple(self.sampling_rate * end + (1 - self.sampling_rate) * (1 - alpha) for end in ends)
 
 
 def probit_at_threshold(n: int, t: float, u: float, tau: float, alpha: float, world: str) -> float:

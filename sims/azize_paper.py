@@ -62,7 +62,7 @@ def _known_moments(kind: str) -> Built:
 def _noise(gamma: float) -> Built:
     data = reference_data()
     game = mi.FixedTarget(mi.GaussianNoise(mi.EmpiricalMean(), gamma), data, n=N, target=paper_target("easy"))
-    return game, mi.CovarianceScore(data, n=N, target=game.target, gamma=gamma)
+    return game, mi.CovarianceScore(data, n=N, target=game.target, record_deviation=gamma)
 
 
 def _subsampled(rho: float) -> Built:

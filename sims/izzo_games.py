@@ -29,7 +29,7 @@ def two_outputs(moment: float, dimension: int, eta: float) -> tuple[mi.Subset, m
     scale = scale_of(moment, eta)
     records = np.ones((2, dimension)) * [[1.0], [-1.0]]
     mechanism = mi.NormNoise(
-        lambda key, rows: rows[0], scale=scale, sigma=1.0, moment=moment, radius="exponential"
+        lambda key, rows: rows[0], scale=scale, coordinate_scale=1.0, moment=moment, radius="exponential"
     )
 
     def ratio(target: Array, output: Array) -> Array:

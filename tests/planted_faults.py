@@ -33,8 +33,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "noise on the mean not divided by sqrt n",
         "mipsim/mechanisms/noise.py",
-        "return jax.random.normal(key, shape, dtype) * self.gamma / jnp.sqrt(n)",
-        "return jax.random.normal(key, shape, dtype) * self.gamma / jnp.sqrt(n - 1)",
+        "return jax.random.normal(key, shape, dtype) * self.record_deviation / jnp.sqrt(n)",
+        "return jax.random.normal(key, shape, dtype) * self.record_deviation / jnp.sqrt(n - 1)",
         ("tests/mechanisms/test_mechanisms.py", _RUNS),
     ),
     Fault(

@@ -37,8 +37,8 @@ FORMULAS: tuple[Fault, ...] = (
     Fault(
         "noise enters the leakage by its deviation, not its variance",
         "mipsim/theory/azize.py",
-        "noise = np.broadcast_to(np.asarray(gamma, dtype=np.float64), difference.shape) ** 2",
-        "noise = np.broadcast_to(np.asarray(gamma, dtype=np.float64), difference.shape)",
+        "noise = np.broadcast_to(np.asarray(record_deviation, dtype=np.float64), difference.shape) ** 2",
+        "noise = np.broadcast_to(np.asarray(record_deviation, dtype=np.float64), difference.shape)",
         (_AZIZE,),
     ),
     Fault(
@@ -143,8 +143,8 @@ FORMULAS: tuple[Fault, ...] = (
     Fault(
         "sub-sampling with the shares swapped",
         "mipsim/tradeoff/mixture.py",
-        "return np.asarray(self.rho * self.inner.beta(a) + (1.0 - self.rho) * (1.0 - a))",
-        "return np.asarray((1.0 - self.rho) * self.inner.beta(a) + self.rho * (1.0 - a))",
+        "return np.asarray(p * self.inner.beta(a) + (1.0 - p) * (1.0 - a))",
+        "return np.asarray((1.0 - p) * self.inner.beta(a) + p * (1.0 - a))",
         ("tests/tradeoff/test_mixture_tradeoff.py",),
     ),
     Fault(

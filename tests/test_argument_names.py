@@ -19,11 +19,11 @@ ELSEWHERE: list[tuple[Callable[..., Any], str, str]] = [
     (lambda **named: mi.compose(GAUSS, **named), "num_compositions", "copies"),  # PRV
     (lambda **named: mi.compose(GAUSS, **named), "count", "copies"),  # dp-accounting
     (lambda **named: GAUSS.subsampled(**named), "sample_rate", "sampling_rate"),
-    (lambda **named: mi.MixtureTradeOff(GAUSS, **named), "sampling_rate", "rho"),
-    (lambda **named: mi.Subsampled(MEAN, **named), "sampling_rate", "rho"),
-    (lambda **named: mi.PoissonSubsampled(MEAN, **named), "sampling_probability", "rate"),
-    (lambda **named: mi.GaussianNoise(MEAN, **named), "sigma", "gamma"),
-    (lambda **named: mi.DiscreteGaussianNoise(MEAN, step=1.0, **named), "stddev", "sigma"),
+    (lambda **named: mi.MixtureTradeOff(GAUSS, **named), "rho", "sampling_rate"),
+    (lambda **named: mi.Subsampled(MEAN, **named), "rho", "sampling_rate"),
+    (lambda **named: mi.PoissonSubsampled(MEAN, **named), "rate", "sampling_rate"),
+    (lambda **named: mi.GaussianNoise(MEAN, **named), "gamma", "record_deviation"),
+    (lambda **named: mi.DiscreteGaussianNoise(MEAN, step=1.0, **named), "sigma", "deviation"),
     (lambda **named: mi.SGDStep(noise_multiplier=1.0, **named), "max_grad_norm", "clip"),  # Opacus
     (lambda **named: mi.audit([0.0], design="independent", **named), "y_true", "member"),
 ]
@@ -41,8 +41,8 @@ def test_other_unknown_names_are_left_to_python_and_known_ones_pass() -> None:
     call: Any = mi.dpsgd
     with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
         call(1.0, colour=1)
-    assert mi.Subsampled(base=MEAN, rho=0.5).rho == 0.5
-    assert mi.MixtureTradeOff(inner=GAUSS, rho=0.5).beta(0.0) == 0.5 * GAUSS.beta(0.0) + 0.5
+    assert mi.Subsampled(base=MEAN, sampling_rate=0.5).sampling_rate == 0.5
+    assert mi.MixtureTradeOff(inner=GAUSS, sampling_rate=0.5).beta(0.0) == 0.5 * GAUSS.beta(0.0) + 0.5
     assert "sampling_rate" in inspect.signature(mi.dpsgd).parameters
 
 

@@ -31,11 +31,11 @@ class CovarianceScore(AbstractLinearAttack):
     Args:
         moments: a distribution (known moments), `EstimatedMoments` or `ShrunkMoments` (reference points), or anything with
             `mean` (d,) and a positive definite `covariance` (d,) or (d, d).
-        n: the number of records behind the output (for a sub-sample, the k = rho n rows drawn).
+        n: the number of records behind the output (for a sub-sample, the k = sampling_rate n rows drawn).
         target: the point the attack is aimed at, shape (d,); None = the target of each game. Giving a point
             that is not the game's target is the misspecified attack.
-        gamma: standard deviation, per record, of Gaussian noise that the mechanism adds (see
-            `GaussianNoise`), >= 0, a number or shape (d,); the attack then uses C + diag(gamma^2).
+        record_deviation: standard deviation, per record, of Gaussian noise that the mechanism adds (see
+            `GaussianNoise`), >= 0, a number or shape (d,); the attack then uses C + diag(record_deviation^2).
 
     Source: Azize & Basu (2025), equation 5; section 3 for estimated moments; theorem 4.3 for another target.
 
@@ -53,16 +53,18 @@ class CovarianceScore(AbstractLinearAttack):
     aim: np.ndarray | None
     n: int
 
-    def __init__(self, moments: Moments, n: int, target: object = None, gamma: object = 0.0) -> None:
+    def __init__(
+        self, moments: Moments, n: int, target: object = None, record_deviation: object = 0.0
+    ) -> None:
         self.n = sample_size(n)
         self.mean = finite_vector("moments.mean", moments.mean)
         dimension = self.mean.shape[0]
-        noise = np.asarray(gamma, dtype=np.float64)
+        noise = np.asarray(record_deviation, dtype=np.float64)
         for value in noise.ravel():
-            number("gamma", float(value), 0.0)
+            number("record_deviation", float(value), 0.0)
         if noise.shape not in ((), (dimension,)):
             raise ValueError(
-                f"gamma has shape {noise.shape}; it must be a number or have shape ({dimension},)"
+                f"record_deviation has shape {noise.shape}; it must be a number or have shape ({dimension},)"
             )
         if isinstance(moments, ShrunkMoments) and not noise.any():
             self.precision = moments.inverse

@@ -24,21 +24,21 @@ class QuadraticRatio(AbstractQuadraticAttack):
 
     With c = v / o, completing the square gives
     (sum t^2 / v - sum (s - n mu - t / c)^2 v / (o (o - v)) - sum log(1 - c)) / 2;
-    sub-sampling with probability rho makes of it log((1 - rho) + rho exp(.)).
+    sub-sampling with probability inclusion makes of it log((1 - inclusion) + inclusion exp(.)).
 
     Args:
         mean: mu, shape (d,).
         variance: v, of one record, shape (d,).
         noise_variance: of Gaussian noise per row, shape (d,): o = n (v + noise_variance).
         n: rows summed.
-        rho: the probability that the target is among them, in (0, 1].
+        inclusion: the probability that the target is among them, in (0, 1].
         aim: the point the attack is aimed at, or None for the target of each game.
 
     Source: Azize & Basu (2025), equations 27 and 28, for independent coordinates.
 
     Examples:
         >>> import mipsim as mi
-        >>> ratio = QuadraticRatio(np.zeros(1), np.ones(1), np.zeros(1), n=4, rho=1.0, aim=None)
+        >>> ratio = QuadraticRatio(np.zeros(1), np.ones(1), np.zeros(1), n=4, inclusion=1.0, aim=None)
         >>> direct = mi.LikelihoodRatio(mi.EmpiricalMean(), mi.Gaussian(0.0, 1.0), n=4)
         >>> [round(float(a.score(np.ones(1), np.array([0.5]))), 4) for a in (ratio, direct)]
         [0.4772, 0.4772]
@@ -50,7 +50,7 @@ class QuadraticRatio(AbstractQuadraticAttack):
     variance: np.ndarray
     noise_variance: np.ndarray
     n: int
-    rho: float = eqx.field(static=True)
+    inclusion: float = eqx.field(static=True)
     aim: np.ndarray | None
 
     def centre(self, target: Float[Array, " d"]) -> Float[Array, " d"]:
@@ -68,9 +68,9 @@ class QuadraticRatio(AbstractQuadraticAttack):
         share = self.variance / (self.n * (self.variance + self.noise_variance))
         constant = jnp.sum((aim - self.mean) ** 2 / self.variance) - jnp.sum(jnp.log1p(-share))
         total = 0.5 * (constant - square)
-        if self.rho == 1.0:
+        if self.inclusion == 1.0:
             return total
-        return jnp.logaddexp(jnp.log1p(-self.rho), jnp.log(self.rho) + total)
+        return jnp.logaddexp(jnp.log1p(-self.inclusion), jnp.log(self.inclusion) + total)
 
 
 class LikelihoodRatio(AbstractAdditiveAttack):
@@ -78,7 +78,7 @@ class LikelihoodRatio(AbstractAdditiveAttack):
 
     Tractable are: the empirical mean of Bernoulli, Gaussian (diagonal) and exponential data; the
     Gaussian-noise mean of Gaussian data; and a sub-sample of each, whose H1 law is the mixture
-    rho P_in + (1 - rho) P_out of *joint* laws.
+    inclusion P_in + (1 - inclusion) P_out of *joint* laws.
     For Gaussian data with a full covariance use `GaussianLikelihoodRatio`.
 
     Args:
@@ -106,7 +106,7 @@ class LikelihoodRatio(AbstractAdditiveAttack):
     aim: np.ndarray | None
     noise_variance: np.ndarray
     rows: int
-    rho: float = eqx.field(static=True)
+    inclusion: float = eqx.field(static=True)
 
     def __init__(
         self,
@@ -125,11 +125,11 @@ class LikelihoodRatio(AbstractAdditiveAttack):
                 "GaussianNoise(EmpiricalMean) of diagonal Gaussian data, and for Subsampled of these"
             )
         self.data = data
-        self.rows, self.rho = release.rows, release.inclusion
+        self.rows, self.inclusion = release.rows, release.inclusion
         noise_variance = release.variance * release.rows  # of each row, so that the sum has it rows times
         if noise_variance.shape not in ((), (data.dimension,)):
             raise ValueError(
-                f"gamma has shape {noise_variance.shape}; it must be a number or ({data.dimension},)"
+                f"record_deviation has shape {noise_variance.shape}; it must be a number or ({data.dimension},)"
             )
         self.noise_variance = np.broadcast_to(noise_variance, (data.dimension,)).copy()
         self.aim = None if target is None else finite_vector("target", target, data.dimension)
@@ -151,13 +151,13 @@ class LikelihoodRatio(AbstractAdditiveAttack):
         if not isinstance(self.data, Gaussian):
             return None
         parts = self.data.mean, self.data.cov, self.noise_variance
-        return QuadraticRatio(*parts, self.rows, self.rho, self.aim)
+        return QuadraticRatio(*parts, self.rows, self.inclusion, self.aim)
 
     def link(self, target: Float[Array, " d"], total: Float[Array, ""]) -> Float[Array, ""]:
-        """log((1 - rho) + rho exp(total)): the target was drawn with probability rho."""
-        if self.rho == 1.0:
+        """log((1 - inclusion) + inclusion exp(total)): the target was drawn with that probability."""
+        if self.inclusion == 1.0:
             return total
-        return jnp.logaddexp(jnp.log1p(-self.rho), jnp.log(self.rho) + total)
+        return jnp.logaddexp(jnp.log1p(-self.inclusion), jnp.log(self.inclusion) + total)
 
 
 class GaussianLikelihoodRatio(AbstractQuadraticAttack):

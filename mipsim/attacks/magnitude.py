@@ -65,7 +65,7 @@ class GeneralisedRatio(AbstractAttack):
         noise: "gaussian" or "laplace".
         scale: standard deviation, or scale b of the Laplace law, > 0, in the output's unit.
         sensitivity: Delta > 0, in the same unit.
-        rate: the sampling rate, the probability that the record takes part, in (0, 1].
+        sampling_rate: the probability that the record takes part, in (0, 1].
 
     Source: Kaissis et al. (2023), lemma 5.
 
@@ -78,19 +78,20 @@ class GeneralisedRatio(AbstractAttack):
     noise: str = eqx.field(static=True)
     scale: float = eqx.field(static=True)
     sensitivity: float = eqx.field(static=True)
-    rate: float = eqx.field(static=True, default=1.0)
+    sampling_rate: float = eqx.field(static=True, default=1.0)
 
     def __check_init__(self) -> None:
         one_of("noise", self.noise, ("gaussian", "laplace"))
         number("scale", self.scale, 0.0, low_open=True)
         number("sensitivity", self.sensitivity, 0.0, low_open=True)
-        number("rate", self.rate, 0.0, 1.0, low_open=True)
+        number("sampling_rate", self.sampling_rate, 0.0, 1.0, low_open=True)
 
     def score(self, target: Float[Array, " k"], output: Float[Array, " k"]) -> Float[Array, ""]:
         far = jnp.abs(output[0] - target[0]) / self.scale
         shift = jnp.minimum(far, self.sensitivity / self.scale)
         whole = shift if self.noise == "laplace" else shift * (far - 0.5 * shift)
-        return jnp.log1p(self.rate * jnp.expm1(whole)) if self.rate < 1.0 else whole
+        p = self.sampling_rate
+        return jnp.log1p(p * jnp.expm1(whole)) if p < 1.0 else whole
 
 
 class OfflineLiRA(AbstractAttack):

@@ -36,6 +36,19 @@ STORED_NAMES: dict[str, str] = {
 What moves gets a line here, so that counts stored before are read, resumed and merged after.
 """
 
+STORED_FIELDS: dict[str, dict[str, str]] = {
+    "mipsim.mechanisms.subsample.Subsampled": {"sampling_rate": "rho"},
+    "mipsim.mechanisms.subsample.PoissonSubsampled": {"sampling_rate": "rate"},
+    "mipsim.mechanisms.noise.GaussianNoise": {"record_deviation": "gamma"},
+    "mipsim.mechanisms.discrete_gaussian_noise.DiscreteGaussianNoise": {"deviation": "sigma"},
+    "mipsim.mechanisms.norm_noise.NormNoise": {"coordinate_scale": "sigma"},
+    "mipsim.games.relaxed_threat.RelaxedThreat": {"sampling_rate": "rate"},
+    "mipsim.attacks.magnitude.GeneralisedRatio": {"sampling_rate": "rate"},
+    "mipsim.attacks.likelihood_ratio.LikelihoodRatio": {"inclusion": "rho"},
+    "mipsim.attacks.quadratic_ratio.QuadraticRatio": {"inclusion": "rho"},
+}
+"""Class by its stored name -> its fields that have another name now -> the name that manifests know, as for classes."""
+
 
 def stored_name(kind: Any) -> str:
     """The name of a class or function in manifests, which outlives its moves.
@@ -155,7 +168,9 @@ def _describe(thing: Any, seen: tuple[int, ...]) -> Any:
         members = {f.name: getattr(thing, f.name) for f in fields(thing) if hasattr(thing, f.name)}
     else:
         members = getattr(thing, "__dict__", {})
-    return {"class": stored_name(kind), **{k: _describe(v, seen) for k, v in members.items()}}
+    name = stored_name(kind)
+    known = STORED_FIELDS.get(name, {})
+    return {"class": name, **{known.get(k, k): _describe(v, seen) for k, v in members.items()}}
 
 
 def _describe_callable(function: Any, seen: tuple[int, ...]) -> dict[str, Any]:

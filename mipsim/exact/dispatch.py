@@ -123,7 +123,7 @@ def relaxed_law(game: RelaxedThreat, attack: AbstractAttack) -> AbstractScoreLaw
         return None
     centre = game.known + game.noise.mean
     centres, covariance = np.stack([centre, centre + game.shift]), np.asarray(game.noise.cov)
-    return gaussian_output_law(attack, game.known, centres, [covariance, covariance], game.rate)
+    return gaussian_output_law(attack, game.known, centres, [covariance, covariance], game.sampling_rate)
 
 
 def _too_wide(game: AbstractMembershipGame, attack: AbstractAttack, law: AbstractScoreLaw) -> str:

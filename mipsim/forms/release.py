@@ -102,7 +102,7 @@ def _(mechanism: SGDStep, n: int) -> Release | None:
 @release_of.register
 def _(mechanism: GaussianNoise, n: int) -> Release | None:
     inner = release_of(mechanism.base, n)
-    gamma = np.asarray(mechanism.gamma, dtype=np.float64)
+    gamma = np.asarray(mechanism.record_deviation, dtype=np.float64)
     return inner and replace(inner, variance=np.asarray(inner.variance + gamma**2 / n))
 
 
@@ -121,5 +121,5 @@ def _(mechanism: Subsampled, n: int) -> Release | None:
 
 @release_of.register
 def _(mechanism: PoissonSubsampled, n: int) -> Release | None:
-    inner, rate = release_of(mechanism.base, n), mechanism.rate
+    inner, rate = release_of(mechanism.base, n), mechanism.sampling_rate
     return inner and replace(inner, rate=rate * inner.rate, variance=np.asarray(inner.variance / rate**2))

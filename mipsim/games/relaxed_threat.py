@@ -28,7 +28,7 @@ class RelaxedThreat(AbstractMembershipGame):
         records: D, shape (n, d), n >= 2, no constant column.
         record: the record, shape (d,), which is added to D.
         noise: the law of the noise, of dimension k.
-        rate: the sampling rate, the probability that the record takes part, in (0, 1].
+        sampling_rate: the probability that the record takes part, in (0, 1].
         shadows: releases of D that the attacker makes, >= 0.
 
     Attributes:
@@ -52,7 +52,7 @@ class RelaxedThreat(AbstractMembershipGame):
     noise: AbstractDistribution
     known: np.ndarray
     shift: np.ndarray
-    rate: float = eqx.field(static=True)
+    sampling_rate: float = eqx.field(static=True)
     shadows: int = eqx.field(static=True)
 
     def __init__(
@@ -62,7 +62,7 @@ class RelaxedThreat(AbstractMembershipGame):
         record: object,
         noise: AbstractDistribution,
         *,
-        rate: float = 1.0,
+        sampling_rate: float = 1.0,
         shadows: int = 0,
     ) -> None:
         if not callable(query):
@@ -76,7 +76,7 @@ class RelaxedThreat(AbstractMembershipGame):
                 f"noise is {type(noise).__name__}; it must be a distribution, such as Gaussian(0.0, 1.0)"
             )
         self.noise = noise
-        self.rate = number("rate", rate, 0.0, 1.0, low_open=True)
+        self.sampling_rate = number("sampling_rate", sampling_rate, 0.0, 1.0, low_open=True)
         self.shadows = whole("shadows", shadows, 0)
         with jax.enable_x64(True):
             without, again, within = (
@@ -93,7 +93,7 @@ class RelaxedThreat(AbstractMembershipGame):
     def play(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " k"], Array]:
         """Play one round; returns (query(D), output), the output of shape (k,) or (1 + shadows, k)."""
         key_coin, key_noise = jax.random.split(key)
-        moved = jnp.logical_and(member, jax.random.uniform(key_coin) < self.rate)
+        moved = jnp.logical_and(member, jax.random.uniform(key_coin) < self.sampling_rate)
         releases = jnp.asarray(self.known) + self.noise.sample(key_noise, 1 + self.shadows)
         releases = releases.at[0].add(jnp.where(moved, self.shift, 0.0))
         return jnp.asarray(self.known), releases if self.shadows else releases[0]

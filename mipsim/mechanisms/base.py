@@ -34,7 +34,7 @@ class AbstractMechanism(AbstractMember):
 
     @abstractmethod
     def rows(self, n: int) -> int:
-        """How many of the n records enter an output; checks that n suits (rho n whole, n >= 2)."""
+        """How many of the n records enter an output; checks that n suits (sampling_rate n whole, n >= 2)."""
 
     @abstractmethod
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:

@@ -103,29 +103,29 @@ def _check_scale(name: str, scale: np.ndarray, output: tuple[int, ...]) -> None:
 
 
 class GaussianNoise(AbstractNoise):
-    """base + N(0, diag(gamma^2)) / sqrt(n), the noisy mean of the paper.
+    """base + N(0, diag(record_deviation^2)) / sqrt(n), the noisy mean of the paper.
 
     Args:
         base: the mechanism whose output is made noisy, or a function `(key, records) -> output`.
-        gamma: standard deviation >= 0 on the scale of one record, a number or shape (d,); the output receives
-            gamma / sqrt(n), n being the size of the whole data set.
+        record_deviation: standard deviation >= 0 on the scale of one record, gamma, a number or shape (d,); the output receives
+            record_deviation / sqrt(n), n being the size of the whole data set.
 
     Source: Azize & Basu (2025), theorem 4.1.
 
     Examples:
         >>> from mipsim.mechanisms.mean import EmpiricalMean
-        >>> print(GaussianNoise(EmpiricalMean(), 0.5).gamma)
+        >>> print(GaussianNoise(EmpiricalMean(), 0.5).record_deviation)
         0.5
     """
 
     base: AbstractMechanism = eqx.field(converter=as_mechanism)
-    gamma: np.ndarray = eqx.field(converter=partial(_noise_scale, "gamma"))
+    record_deviation: np.ndarray = eqx.field(converter=partial(_noise_scale, "record_deviation"))
 
     def draw(self, key: PRNGKeyArray, shape: tuple[int, ...], n: int, dtype: Any) -> Array:
-        return jax.random.normal(key, shape, dtype) * self.gamma / jnp.sqrt(n)
+        return jax.random.normal(key, shape, dtype) * self.record_deviation / jnp.sqrt(n)
 
     def check_fits(self, shape: tuple[int, ...]) -> None:
-        _check_scale("gamma", self.gamma, shape)
+        _check_scale("record_deviation", self.record_deviation, shape)
 
 
 class NoiseLaw(eqx.Module):
@@ -201,7 +201,7 @@ class LaplaceNoise(AbstractIndependentNoise):
     Args:
         base: the mechanism whose output is made noisy, or a function `(key, records) -> output`.
         scale: the Laplace scale b >= 0 (standard deviation b sqrt 2) in the units of the output, a number or shape
-            (d,); unlike `GaussianNoise.gamma` it is not divided by sqrt(n).
+            (d,); unlike `GaussianNoise.record_deviation` it is not divided by sqrt(n).
 
     Source: Dwork, McSherry, Nissim, Smith (2006): scale = sensitivity / epsilon makes the output epsilon-DP.
 

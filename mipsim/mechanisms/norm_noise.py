@@ -102,13 +102,13 @@ def _moment_order(value: object) -> float:
     return np.inf if infinite else number("moment", value, 0.0, low_open=True)
 
 
-def _sigma(value: object) -> np.ndarray:
-    sigma = real_array("sigma", value)
-    if sigma.ndim > 1 or (sigma <= 0).any():
+def _coordinate_scale(value: object) -> np.ndarray:
+    scale = real_array("coordinate_scale", value)
+    if scale.ndim > 1 or (scale <= 0).any():
         raise ValueError(
-            f"sigma is {value!r}; it must be a positive number or a vector of shape (d,) of them"
+            f"coordinate_scale is {value!r}; it must be a positive number or a vector of shape (d,) of them"
         )
-    return sigma
+    return scale
 
 
 class NormNoise(AbstractNoise):
@@ -120,7 +120,7 @@ class NormNoise(AbstractNoise):
     Args:
         base: the mechanism whose output, a vector of shape (d,), is made noisy, or a function `(key, records) -> output`.
         scale: the scale of the norm of the noise, no deviation, > 0, without unit.
-        sigma: the scale of each coordinate, > 0, a number or shape (d,), in the unit of the output.
+        coordinate_scale: sigma, the scale of each coordinate, > 0, a number or shape (d,), in the unit of the output.
         moment: M > 0, or infinity.
         radius: "gamma" or "exponential".
 
@@ -128,14 +128,14 @@ class NormNoise(AbstractNoise):
 
     Examples:
         >>> import mipsim as mi
-        >>> noise = NormNoise(mi.EmpiricalMean(), scale=2.0, sigma=[1.0, 3.0])
+        >>> noise = NormNoise(mi.EmpiricalMean(), scale=2.0, coordinate_scale=[1.0, 3.0])
         >>> noise.release(jax.random.key(0), np.ones((4, 2))).shape
         (2,)
     """
 
     base: AbstractMechanism = eqx.field(converter=as_mechanism)
     scale: float = eqx.field(static=True)
-    sigma: np.ndarray = eqx.field(converter=_sigma, default=1.0)
+    coordinate_scale: np.ndarray = eqx.field(converter=_coordinate_scale, default=1.0)
     moment: float = eqx.field(static=True, converter=_moment_order, default=2.0)
     radius: str = eqx.field(static=True, default="gamma")
 
@@ -144,11 +144,11 @@ class NormNoise(AbstractNoise):
         one_of("radius", self.radius, RADII)
 
     def draw(self, key: PRNGKeyArray, shape: tuple[int, ...], n: int, dtype: Any) -> Array:
-        sigma = jnp.broadcast_to(jnp.asarray(self.sigma), shape)
+        sigma = jnp.broadcast_to(jnp.asarray(self.coordinate_scale), shape)
         return draw_noise(key, sigma, self.moment, self.scale, self.radius)
 
     def check_fits(self, shape: tuple[int, ...]) -> None:
-        if len(shape) != 1 or self.sigma.shape not in ((), shape):
+        if len(shape) != 1 or self.coordinate_scale.shape not in ((), shape):
             raise ValueError(
-                f"sigma has shape {self.sigma.shape}; it must be a number or fit the output's shape {shape}, a vector"
+                f"coordinate_scale has shape {self.coordinate_scale.shape}; it must be a number or fit the output's shape {shape}, a vector"
             )

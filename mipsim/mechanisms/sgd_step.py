@@ -19,12 +19,12 @@ class SGDStep(AbstractMechanism):
     SUM of the clipped gradients, hence noise_multiplier x clip / n on the mean that is released. Leemann's tau is that
     of the mean: `noise_std(n)` gives it and `with_noise_std` takes it.
 
-    A batch drawn from a larger data set is `Subsampled(SGDStep(...), rho)`.
+    A batch drawn from a larger data set is `Subsampled(SGDStep(...), sampling_rate)`.
 
     Args:
         clip: the largest Euclidean norm C of a gradient, > 0, in its units; `inf` does not clip.
         noise_multiplier: the standard deviation of the noise over clip / n, >= 0, without unit. It must be 0 where clip is `inf`, since the noise is stated in
-            units of the clip; noise without clipping is `GaussianNoise(SGDStep(inf, 0), gamma)`.
+            units of the clip; noise without clipping is `GaussianNoise(SGDStep(inf, 0), record_deviation)`.
 
     Source: Abadi et al. (2016), algorithm 1; Leemann, Pawelczyk & Kasneci (2023), section 5.
 
@@ -47,7 +47,7 @@ class SGDStep(AbstractMechanism):
         if unclipped and self.noise_multiplier > 0.0:
             raise ValueError(
                 f"noise_multiplier is {noise_multiplier:g} with clip = inf; it counts the noise in clips and must be "
-                "0 there: use GaussianNoise(SGDStep(inf, 0), gamma)"
+                "0 there: use GaussianNoise(SGDStep(inf, 0), record_deviation)"
             )
 
     @classmethod

@@ -14,11 +14,11 @@ from mipsim.mechanisms.sgd_step import SGDStep
 
 
 class Subsampled(AbstractMechanism):
-    """base applied to k = rho n rows drawn uniformly without replacement.
+    """base applied to k = sampling_rate n rows drawn uniformly without replacement.
 
     Args:
         base: the mechanism that sees the k rows, or a function `(key, records) -> output`.
-        rho: the sampling rate, the share of rows drawn, in (0, 1]; rho n must be whole.
+        sampling_rate: the share of rows drawn, in (0, 1]; sampling_rate n must be whole.
 
     Source: Azize & Basu (2025), theorem 4.2.
 
@@ -28,10 +28,10 @@ class Subsampled(AbstractMechanism):
     """
 
     base: AbstractMechanism = eqx.field(converter=as_mechanism)
-    rho: float = eqx.field(static=True)
+    sampling_rate: float = eqx.field(static=True)
 
     def __check_init__(self) -> None:
-        number("rho", self.rho, 0.0, 1.0, low_open=True)
+        number("sampling_rate", self.sampling_rate, 0.0, 1.0, low_open=True)
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
         key_rows, key_base = jax.random.split(key)
@@ -40,7 +40,7 @@ class Subsampled(AbstractMechanism):
         return self.base.release(key_base, records[chosen])
 
     def rows(self, n: int) -> int:
-        sample_size(n, self.rho)
+        sample_size(n, self.sampling_rate)
         return self.base.rows(self.kept(n))
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
@@ -48,11 +48,11 @@ class Subsampled(AbstractMechanism):
 
     def kept(self, n: int) -> int:
         """How many of n rows are drawn."""
-        return round(self.rho * n)
+        return round(self.sampling_rate * n)
 
 
 class PoissonSubsampled(AbstractMechanism):
-    """The sum of the rows kept by independent coins, divided by the expected number rate n.
+    """The sum of the rows kept by independent coins, divided by the expected number sampling_rate n.
 
     Dividing by the expected size, as DP-SGD does, keeps the output defined when no row is kept. Below it stands the empirical
     mean, or an `SGDStep`, whose noise is then noise_multiplier x clip on the sum of the clipped rows that were kept: a step of
@@ -60,7 +60,7 @@ class PoissonSubsampled(AbstractMechanism):
 
     Args:
         base: `EmpiricalMean()` or an `SGDStep`.
-        rate: the sampling rate, the probability that a row is kept, in (0, 1].
+        sampling_rate: the probability that a row is kept, in (0, 1].
 
     Source: Abadi et al. (2016), algorithm 1.
 
@@ -70,10 +70,10 @@ class PoissonSubsampled(AbstractMechanism):
     """
 
     base: AbstractMechanism = eqx.field(converter=as_mechanism)
-    rate: float = eqx.field(static=True)
+    sampling_rate: float = eqx.field(static=True)
 
     def __check_init__(self) -> None:
-        number("rate", self.rate, 0.0, 1.0, low_open=True)
+        number("sampling_rate", self.sampling_rate, 0.0, 1.0, low_open=True)
         if not isinstance(self.base, (EmpiricalMean, SGDStep)):
             raise ValueError(
                 f"base is {type(self.base).__name__}; PoissonSubsampled takes EmpiricalMean() or an SGDStep"
@@ -81,8 +81,8 @@ class PoissonSubsampled(AbstractMechanism):
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
         key_coins, key_base = jax.random.split(key)
-        kept = jax.random.bernoulli(key_coins, self.rate, (records.shape[0], 1))
-        return self.base.release(key_base, jnp.where(kept, records, 0.0)) / self.rate
+        kept = jax.random.bernoulli(key_coins, self.sampling_rate, (records.shape[0], 1))
+        return self.base.release(key_base, jnp.where(kept, records, 0.0)) / self.sampling_rate
 
     def rows(self, n: int) -> int:
         return self.base.rows(n)
@@ -98,7 +98,7 @@ def _(mechanism: Subsampled) -> OutputLaw | None:
         return None
 
     def sampled(key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Row, member: Member) -> Array:
-        # The target, if a member, is among the k rows with probability rho exactly.
+        # The target, if a member, is among the k rows with probability sampling_rate exactly.
         key_coin, key_base = jax.random.split(key)
         kept = mechanism.kept(n)
         among = jnp.logical_and(member, jax.random.randint(key_coin, (), 0, n) < kept)
@@ -111,7 +111,7 @@ def _(mechanism: Subsampled) -> OutputLaw | None:
 def _(mechanism: PoissonSubsampled) -> OutputLaw | None:
     if not isinstance(mechanism.base, EmpiricalMean):
         return None  # a clipped step needs its rows
-    rate = mechanism.rate
+    rate = mechanism.sampling_rate
 
     def kept_by_coins(
         key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Row, member: Member

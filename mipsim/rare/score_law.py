@@ -85,7 +85,7 @@ def ratio_matches(attack: LikelihoodRatio, game: FixedTarget, mean: Release) -> 
     return bool(
         aimed
         and attack.rows == mean.rows
-        and abs(attack.rho - mean.inclusion) < 1e-12
+        and abs(attack.inclusion - mean.inclusion) < 1e-12
         and eqx.tree_equal(attack.data, game.data)
         and np.allclose(attack.noise_variance, noise, rtol=1e-12, atol=0.0)
     )

@@ -13,14 +13,16 @@ from mipsim.tradeoff import GaussianTradeOff, MixtureTradeOff
 from mipsim.tradeoff.base import rates
 
 
-def leakage_score(data: AbstractDistribution, target: object, n: int, gamma: object = 0.0) -> float:
-    """m* = (1/n) ||z - mu||^2 in (C + diag(gamma^2))^-1, >= 0.
+def leakage_score(
+    data: AbstractDistribution, target: object, n: int, record_deviation: object = 0.0
+) -> float:
+    """m* = (1/n) ||z - mu||^2 in (C + diag(record_deviation^2))^-1, >= 0.
 
     Args:
         data: the law of one record.
         target: z*, shape (d,).
         n: rows, >= 2.
-        gamma: standard deviation per record of the mechanism's Gaussian noise, a number or shape (d,), >= 0.
+        record_deviation: standard deviation per record of the mechanism's Gaussian noise, a number or shape (d,), >= 0.
 
     Source: Azize & Basu (2025), theorems 3.1 and 4.1.
 
@@ -31,8 +33,8 @@ def leakage_score(data: AbstractDistribution, target: object, n: int, gamma: obj
     """
     difference = finite_vector("target", target, data.dimension) - data.mean
     sample_size(n)
-    noise = np.broadcast_to(np.asarray(gamma, dtype=np.float64), difference.shape) ** 2
-    number("gamma", float(np.min(np.asarray(gamma))), 0.0)
+    noise = np.broadcast_to(np.asarray(record_deviation, dtype=np.float64), difference.shape) ** 2
+    number("record_deviation", float(np.min(np.asarray(record_deviation))), 0.0)
     covariance = data.covariance
     if covariance.ndim == 1:
         return float(np.sum(difference**2 / (covariance + noise)) / n)
@@ -116,8 +118,8 @@ def mean_tradeoff(leakage: float) -> GaussianTradeOff:
 
 
 @by_our_names
-def subsampled_tradeoff_printed(leakage: float, rho: float) -> GaussianTradeOff:
-    """The printed curve of a sub-sampled mean: Gaussian with mu = sqrt(rho m). Refuted; see the corrected one, whose arguments it has.
+def subsampled_tradeoff_printed(leakage: float, sampling_rate: float) -> GaussianTradeOff:
+    """The printed curve of a sub-sampled mean: Gaussian with mu = sqrt(rho m), rho the sampling rate. Refuted; see the corrected one, whose arguments it has.
 
     Source: Azize & Basu (2025), theorem 4.2.
 
@@ -126,11 +128,11 @@ def subsampled_tradeoff_printed(leakage: float, rho: float) -> GaussianTradeOff:
         1.0
     """
     m = number("leakage", leakage, 0.0)
-    return mean_tradeoff(number("rho", rho, 0.0, 1.0, low_open=True) * m)
+    return mean_tradeoff(number("sampling_rate", sampling_rate, 0.0, 1.0, low_open=True) * m)
 
 
 @by_our_names
-def subsampled_tradeoff_corrected(leakage: float, rho: float) -> MixtureTradeOff:
+def subsampled_tradeoff_corrected(leakage: float, sampling_rate: float) -> MixtureTradeOff:
     """The curve rho g_{sqrt(m / rho)} + (1 - rho)(1 - alpha), the true limit: the joint H1 law is a mixture of two product laws.
 
     One coin decides for all coordinates together whether the target is among the k = rho n rows. If it is, the mean of
@@ -139,7 +141,7 @@ def subsampled_tradeoff_corrected(leakage: float, rho: float) -> MixtureTradeOff
 
     Args:
         leakage: m >= 0 of the mean of all n rows.
-        rho: the sampling rate, the share of rows drawn, in (0, 1].
+        sampling_rate: rho, the share of rows drawn, in (0, 1].
 
     Source: derived here; the printed form is Azize & Basu (2025), theorem 4.2.
 
@@ -147,7 +149,7 @@ def subsampled_tradeoff_corrected(leakage: float, rho: float) -> MixtureTradeOff
         >>> print(subsampled_tradeoff_corrected(4.0, 0.25).beta(0.0))
         1.0
     """
-    share = number("rho", rho, 0.0, 1.0, low_open=True)
+    share = number("sampling_rate", sampling_rate, 0.0, 1.0, low_open=True)
     return MixtureTradeOff(mean_tradeoff(number("leakage", leakage, 0.0) / share), share)
 
 

@@ -149,8 +149,8 @@ def _below_chords(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 @by_our_names
-def sampled_tradeoff(j: AbstractTradeOff, rate: float) -> MixtureTradeOff:
-    """j_p of lemma 9, p j(a) + (1 - p)(1 - a), where the record takes part with probability p = `rate` in [0, 1].
+def sampled_tradeoff(j: AbstractTradeOff, sampling_rate: float) -> MixtureTradeOff:
+    """j_p of lemma 9, p j(a) + (1 - p)(1 - a), where the record takes part with probability p = `sampling_rate` in [0, 1].
 
     Source: Kaissis et al. (2023), lemma 9.
 
@@ -158,7 +158,7 @@ def sampled_tradeoff(j: AbstractTradeOff, rate: float) -> MixtureTradeOff:
         >>> round(float(sampled_tradeoff(gaussian_tradeoff(2.0), 0.3).beta(0.05)), 4)  # 0.3 * 0.484 + 0.7 * 0.95
         0.8102
     """
-    return MixtureTradeOff(j, rate)
+    return MixtureTradeOff(j, sampling_rate)
 
 
 def gaussian_dptm(mu: float) -> GaussianTradeOff:

@@ -51,7 +51,7 @@ def _(curve: ApproxDPTradeOff) -> SampledTradeOff | None:
 @as_polygon.register
 def _(curve: MixtureTradeOff) -> SampledTradeOff | None:
     inner = as_polygon(curve.inner)
-    return None if inner is None else mixed(inner, curve.rho)
+    return None if inner is None else mixed(inner, curve.sampling_rate)
 
 
 def product(first: Law | None, second: Law | None) -> Law | None:

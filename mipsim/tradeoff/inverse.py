@@ -97,7 +97,7 @@ class InverseMixtureTradeOff(AbstractTradeOff):
             raise ValueError(f"mixture is {type(self.mixture).__name__}; it must be a MixtureTradeOff")
 
     def _inner_fnr(self, x: np.ndarray) -> np.ndarray:
-        turned, rho = self.mixture.inner.inverse(), self.mixture.rho
+        turned, rho = self.mixture.inner.inverse(), self.mixture.sampling_rate
 
         def too_far(z: np.ndarray) -> np.ndarray:
             b = ndtr(z)
@@ -106,9 +106,9 @@ class InverseMixtureTradeOff(AbstractTradeOff):
         return np.where(x > 0.0, ndtr(crossing(too_far, x.size, _Z_LEAST, _Z_MOST)[0]), 0.0)
 
     def _at(self, x: np.ndarray, name: str) -> np.ndarray:
-        turned, left = self.mixture.inner.inverse(), 1.0 - self.mixture.rho
+        turned, left = self.mixture.inner.inverse(), 1.0 - self.mixture.sampling_rate
         # Where f is 0 before the FPR 1, the mixture is a straight line there; and so nearly where it is below 1e-300.
-        flat = x < self.mixture.rho * _LEAST + left * float(turned.tpr_at(_LEAST))
+        flat = x < self.mixture.sampling_rate * _LEAST + left * float(turned.tpr_at(_LEAST))
         rare = (x <= 0.5) & ~flat
         value = np.empty(x.shape)
         if flat.any():
@@ -128,5 +128,7 @@ class InverseMixtureTradeOff(AbstractTradeOff):
 
 inverse.register(GaussianTradeOff, lambda curve: curve)
 inverse.register(InverseTradeOff, lambda curve: curve.inner)
-inverse.register(MixtureTradeOff, lambda curve: InverseMixtureTradeOff(curve) if curve.rho else curve)
+inverse.register(
+    MixtureTradeOff, lambda curve: InverseMixtureTradeOff(curve) if curve.sampling_rate else curve
+)
 inverse.register(InverseMixtureTradeOff, lambda curve: curve.mixture)

@@ -6,17 +6,17 @@ from mipsim.tradeoff.base import AbstractTradeOff, inner_curve, rates, within
 
 
 class MixtureTradeOff(AbstractTradeOff):
-    """rho f(alpha) + (1 - rho)(1 - alpha): the "in" world is the "out" world with probability 1 - rho.
+    """p f(alpha) + (1 - p)(1 - alpha): the "in" world is the "out" world with probability 1 - p.
 
     Args:
         inner: the trade-off function f of a target that surely takes part.
-        rho: the sampling rate, the probability that it does, in [0, 1].
+        sampling_rate: p, the probability that it does, in [0, 1].
 
     Source: Dong, Roth and Su, "Gaussian differential privacy", section 4 (sub-sampling, before symmetrising).
 
     Examples:
         >>> from mipsim.tradeoff.gaussian import GaussianTradeOff
-        >>> half = MixtureTradeOff(GaussianTradeOff(2.0), rho=0.5)
+        >>> half = MixtureTradeOff(GaussianTradeOff(2.0), sampling_rate=0.5)
         >>> round(float(half.beta(0.1)), 6)
         0.56812
         >>> half.advantage() == 0.5 * GaussianTradeOff(2.0).advantage()
@@ -24,12 +24,14 @@ class MixtureTradeOff(AbstractTradeOff):
     """
 
     inner: AbstractTradeOff = inner_curve("inner")
-    rho: float = within("rho", 0.0, 1.0)
+    sampling_rate: float = within("sampling_rate", 0.0, 1.0)
 
     def beta(self, alpha: object) -> np.ndarray:
         a = rates("alpha", alpha)
-        return np.asarray(self.rho * self.inner.beta(a) + (1.0 - self.rho) * (1.0 - a))
+        p = self.sampling_rate
+        return np.asarray(p * self.inner.beta(a) + (1.0 - p) * (1.0 - a))
 
     def tpr_at(self, fpr: object) -> np.ndarray:
         a = rates("fpr", fpr)
-        return np.asarray(self.rho * self.inner.tpr_at(a) + (1.0 - self.rho) * a)
+        p = self.sampling_rate
+        return np.asarray(p * self.inner.tpr_at(a) + (1.0 - p) * a)

@@ -116,7 +116,7 @@ def sample(curve: AbstractTradeOff, points: int = 4096, rare: float = 0.0) -> Sa
         return turned_over(sample(curve.mixture, count, rare))
     turned = curve.inverse()
     if isinstance(curve, MixtureTradeOff) and not isinstance(curve.inner.inverse(), InverseTradeOff):
-        return mixed(sample(curve.inner, count, rare), curve.rho)
+        return mixed(sample(curve.inner, count, rare), curve.sampling_rate)
     numerical = isinstance(turned, InverseTradeOff)
     z = np.linspace(_Z_LEAST, _Z_MOST, count) if numerical else _probits(curve, count // 2, rare)
     alpha = np.unique(np.concatenate([[0.0], ndtr(z), [1.0] if numerical else []]))

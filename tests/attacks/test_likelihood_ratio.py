@@ -177,7 +177,7 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: mi.LikelihoodRatio(mi.GaussianNoise(MEAN, [1.0, 1.0, 1.0]), mi.Gaussian(0.0, [1.0, 1.0]), 4),
-        r"gamma has shape \(3,\); it must be a number or \(2,\)",
+        r"record_deviation has shape \(3,\); it must be a number or \(2,\)",
     ),
     (lambda: mi.GaussianLikelihoodRatio(ANYTHING["bernoulli"], 4), "data is Bernoulli; it must be Gaussian"),
     (lambda: mi.GaussianLikelihoodRatio(FULL, 1), "n is 1; it must be a whole number >= 2"),

@@ -35,7 +35,7 @@ def score(attack: mi.AbstractAttack, target: np.ndarray = GAME_TARGET, output: n
 @pytest.mark.parametrize("law", [DIAGONAL, FULL], ids=["diagonal", "full"])
 @pytest.mark.parametrize("gamma", [0.0, 0.4, [0.1, 0.0, 2.0]])
 def test_covariance_score(aim: np.ndarray | None, law: mi.AbstractDistribution, gamma: object) -> None:
-    attack = mi.CovarianceScore(law, N, target=aim, gamma=gamma)
+    attack = mi.CovarianceScore(law, N, target=aim, record_deviation=gamma)
     noise = np.broadcast_to(np.asarray(gamma) ** 2, 3)
     covariance = law.covariance + (noise if law.covariance.ndim == 1 else np.diag(noise))
     aimed = GAME_TARGET if aim is None else aim
@@ -132,11 +132,17 @@ BAD: list[tuple[Callable[[], Any], str]] = [
         r"target has shape \(1,\); it must have shape \(3,\)",
     ),
     (lambda: mi.CovarianceScore(DIAGONAL, N, target=[1.0, 0.0, np.inf]), "target holds inf at index 2"),
-    (lambda: mi.CovarianceScore(DIAGONAL, N, gamma=-1.0), "gamma is -1.0; it must be a finite number in"),
-    (lambda: mi.CovarianceScore(DIAGONAL, N, gamma=np.nan), "gamma is nan; it must be a finite number"),
     (
-        lambda: mi.CovarianceScore(DIAGONAL, N, gamma=[1.0, 1.0]),
-        r"gamma has shape \(2,\); it must be a number or",
+        lambda: mi.CovarianceScore(DIAGONAL, N, record_deviation=-1.0),
+        "record_deviation is -1.0; it must be a finite number in",
+    ),
+    (
+        lambda: mi.CovarianceScore(DIAGONAL, N, record_deviation=np.nan),
+        "record_deviation is nan; it must be a finite number",
+    ),
+    (
+        lambda: mi.CovarianceScore(DIAGONAL, N, record_deviation=[1.0, 1.0]),
+        r"record_deviation has shape \(2,\); it must be a number or",
     ),
     (
         lambda: mi.CovarianceScore(mi.EstimatedMoments([[0.0, 1.0], [1.0, 1.0]]), N),

@@ -63,7 +63,7 @@ def stored_runs() -> dict[str, tuple[mi.AbstractGame, mi.AbstractAttack]]:
         "glir": (fixed(mean, full), mi.GLiR(full, n=8)),
         "random-target": (mi.RandomTarget(mean, mi.Empirical(records), n=8), plain),
         "laplace-noise": (fixed(mi.LaplaceNoise(mean, 0.1), normal), plain),
-        "norm-noise": (fixed(mi.NormNoise(mean, scale=0.5, sigma=2.0), normal), plain),
+        "norm-noise": (fixed(mi.NormNoise(mean, scale=0.5, coordinate_scale=2.0), normal), plain),
         "clipped-step": (fixed(mi.SGDStep(1.0, 0.5), normal), plain),
         "median": (fixed(mi.Median(), normal), plain),
         "poisson": (fixed(poisson, laws["laplace"]), plain),

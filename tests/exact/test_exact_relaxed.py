@@ -23,7 +23,7 @@ FULL = mi.Gaussian(np.zeros(3), np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.3], [0.0
 
 @pytest.mark.parametrize("rate", [1.0, 0.3])
 def test_the_magnitude_is_a_chi_square(rate: float) -> None:
-    tpr = game(WHITE, rate=rate).exact(mi.Magnitude()).tpr_at(ALPHA)
+    tpr = game(WHITE, sampling_rate=rate).exact(mi.Magnitude()).tpr_at(ALPHA)
     x = stats.chi2.isf(ALPHA, 3)
     np.testing.assert_allclose(tpr, rate * stats.ncx2.sf(x, 3, LAMBDA) + (1 - rate) * ALPHA, rtol=1e-8)
     assert not np.allclose(tpr, stats.ncx2.sf(x, 3, 1.001 * LAMBDA + (rate < 1.0)), rtol=1e-8)

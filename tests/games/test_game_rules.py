@@ -70,7 +70,9 @@ def test_noise_that_fits_is_welcome_and_that_of_a_function_waits_for_play() -> N
     game = mi.FixedTarget(total, DATA, 4, [0.0, 0.0])
     assert game.play(jax.random.key(0), True)[1].shape == (1,)
     wrong = mi.RandomTarget(mi.GaussianNoise(everything, np.ones(3)), DATA, 4)
-    with pytest.raises(ValueError, match=r"gamma has shape \(3,\); .* the output's shape \(4, 2\)"):
+    with pytest.raises(
+        ValueError, match=r"record_deviation has shape \(3,\); .* the output's shape \(4, 2\)"
+    ):
         wrong.play(jax.random.key(0), True)
 
 
@@ -102,7 +104,7 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: mi.FixedTarget(mi.EmpiricalMean(), mi.Bernoulli(0.5), 4, "1"), "target is str; it must be an"),
     (
         lambda: mi.FixedTarget(mi.GaussianNoise(mi.EmpiricalMean(), np.ones(3)), DATA, 4, [0.0, 0.0]),
-        r"gamma has shape \(3,\); it must be a number or have the output's shape \(2,\)",
+        r"record_deviation has shape \(3,\); it must be a number or have the output's shape \(2,\)",
     ),
     (
         lambda: mi.RandomTarget(
@@ -114,11 +116,11 @@ BAD: list[tuple[Callable[[], Any], str]] = [
         lambda: mi.RandomTarget(
             mi.GaussianNoise(mi.PoissonSubsampled(mi.EmpiricalMean(), 0.5), np.ones(4)), DATA, 4
         ),
-        r"gamma has shape \(4,\); it must be",
+        r"record_deviation has shape \(4,\); it must be",
     ),
     (
         lambda: mi.FixedTarget(mi.Subsampled(mi.EmpiricalMean(), 0.3), DATA, 9, [0.0, 0.0]),
-        "rho n = 0.3 x 9 = 2.7; rho n must be a whole number of rows",
+        "sampling_rate n = 0.3 x 9 = 2.7; sampling_rate n must be a whole number of rows",
     ),
     (
         lambda: mi.RandomTarget(mi.Subsampled(mi.EmpiricalMean(), 0.1), DATA, 10),

@@ -42,7 +42,7 @@ def test_outputs_are_the_answer_plus_noise(member, centre):
 
 def test_the_record_takes_part_at_its_rate():
     """The mean of the output moves by rate times the shift: 6.2 standard errors fail once in 1e9."""
-    drawn = outputs(game(rate=0.25), True)[:, 0]
+    drawn = outputs(game(sampling_rate=0.25), True)[:, 0]
     assert abs(drawn.mean() - 1.5) < 6.2 * np.sqrt((1 + 4 * 0.25 * 0.75) / drawn.size)
 
 
@@ -96,7 +96,7 @@ def test_the_generalised_ratio_ties_for_laplace_noise_only():
         score = mi.GeneralisedRatio(noise, scale=2.0, sensitivity=1.0).score
         far = [float(score(jnp.zeros(1), jnp.array([z]))) for z in (1.0, -5.0)]
         assert (far[0] == far[1]) is tied
-    sampled = mi.GeneralisedRatio("gaussian", scale=1.0, sensitivity=1.0, rate=0.3)
+    sampled = mi.GeneralisedRatio("gaussian", scale=1.0, sensitivity=1.0, sampling_rate=0.3)
     # log(1 - p + p exp(z s - s^2/2)) at z = 2, s = 1
     expected = np.log(0.7 + 0.3 * np.exp(1.5))
     assert float(sampled.score(jnp.zeros(1), jnp.array([2.0]))) == pytest.approx(expected, rel=1e-6)
@@ -115,7 +115,7 @@ def test_the_exact_law_is_theorem_2_and_none_is_invented():
 @pytest.mark.parametrize(
     ("call", "named"),
     [
-        (lambda: game(rate=0.0), "rate"),
+        (lambda: game(sampling_rate=0.0), "sampling_rate"),
         (lambda: game(shadows=-1), "shadows"),
         (lambda: mi.RelaxedThreat("sum", [[0.0], [1.0]], [2.0], mi.Gaussian(0.0, 1.0, d=1)), "query"),  # pyright: ignore[reportArgumentType]
         (lambda: mi.RelaxedThreat(summed, [[0.0], [1.0]], [2.0, 1.0], mi.Gaussian(0.0, 1.0, d=1)), "record"),

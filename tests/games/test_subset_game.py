@@ -53,7 +53,7 @@ BAD: list[tuple[Any, str]] = [
     (lambda: mi.Subset(mi.EmpiricalMean(), RECORDS, -1), "target is -1"),
     (lambda: mi.Subset(mi.EmpiricalMean(), [[0.0], [np.nan]], 0), "records holds nan"),
     (lambda: mi.Subset(mi.RandomizedResponse([0.0], 1.0), RECORDS, 0), "point has dimension 1"),
-    (lambda: mi.Subset(mi.Subsampled(mi.EmpiricalMean(), 0.5), RECORDS, 0), "rho n = 0.5 x 3"),
+    (lambda: mi.Subset(mi.Subsampled(mi.EmpiricalMean(), 0.5), RECORDS, 0), "sampling_rate n = 0.5 x 3"),
 ]
 
 

@@ -58,11 +58,11 @@ def discrete_laplace_pmf(ratio, step):
 
 NOISES = {
     "discrete Gaussian": (
-        mi.DiscreteGaussianNoise(MEAN, sigma=1.5, step=STEP),
+        mi.DiscreteGaussianNoise(MEAN, deviation=1.5, step=STEP),
         discrete_gaussian_pmf(1.5, STEP),
     ),
     "finer discrete Gaussian": (
-        mi.DiscreteGaussianNoise(MEAN, sigma=0.7, step=0.3 * STEP),
+        mi.DiscreteGaussianNoise(MEAN, deviation=0.7, step=0.3 * STEP),
         discrete_gaussian_pmf(0.7, 0.3 * STEP),
     ),
     "discrete Laplace": (DiscreteLaplaceNoise(MEAN, 0.5, STEP), discrete_laplace_pmf(0.5, STEP)),
@@ -161,12 +161,12 @@ def test_noise_of_a_density_and_of_data_with_one(name):
     stack = mi.GaussianNoise(mi.Subsampled(EVERY[name], 0.5), 0.1)
     curve = mi.FixedTarget(stack, data, n=12, target=[1.0, 3.0]).exact(mi.CovarianceScore(data, n=12))
     assert curve.error_bound < 1e-9
-    both = mi.DiscreteGaussianNoise(EVERY[name], sigma=2.0, step=0.05)
+    both = mi.DiscreteGaussianNoise(EVERY[name], deviation=2.0, step=0.05)
     assert mi.FixedTarget(both, COINS, n=N, target=TARGET).exact(ATTACK).error_bound < 1e-3
 
 
 def test_the_draws_are_the_law():
-    noise = mi.DiscreteGaussianNoise(MEAN, sigma=3.0, step=0.5).noise_law
+    noise = mi.DiscreteGaussianNoise(MEAN, deviation=3.0, step=0.5).noise_law
     drawn = np.asarray(noise.draw(jax.random.key(3), (40_000,), np.float64)) / 0.5
     values, pmf = discrete_gaussian_pmf(3.0, 1.0)
     assert stats.chisquare(*pooled(drawn, values, pmf)).pvalue >= 1e-9
@@ -183,9 +183,9 @@ def pooled(drawn, values, pmf):
 
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match=r"^sigma is 0.001; it must be a finite number in \[0.03, 10000\]$"):
-        mi.DiscreteGaussianNoise(MEAN, sigma=0.001, step=1.0)
+        mi.DiscreteGaussianNoise(MEAN, deviation=0.001, step=1.0)
     with pytest.raises(ValueError, match=r"^step is 0.0; "):
-        mi.DiscreteGaussianNoise(MEAN, sigma=1.0, step=0.0)
+        mi.DiscreteGaussianNoise(MEAN, deviation=1.0, step=0.0)
     with pytest.raises(
         ValueError, match=r"^law is a Uniform of dimension 2; the law of a noise has one coordinate$"
     ):

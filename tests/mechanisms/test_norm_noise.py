@@ -121,11 +121,13 @@ def test_the_wrapper_is_silent_where_its_halves_agree_and_not_with_the_populatio
 
 BAD = [
     (lambda: mi.NormNoise(mi.EmpiricalMean(), 0.0), "scale is 0"),
-    (lambda: mi.NormNoise(mi.EmpiricalMean(), 1.0, sigma=[1.0, 0.0]), "sigma is"),
+    (lambda: mi.NormNoise(mi.EmpiricalMean(), 1.0, coordinate_scale=[1.0, 0.0]), "coordinate_scale is"),
     (lambda: mi.NormNoise(mi.EmpiricalMean(), 1.0, moment=0.0), "moment is 0"),
     (lambda: mi.NormNoise(mi.EmpiricalMean(), 1.0, radius="cauchy"), "radius is 'cauchy'"),
     (
-        lambda: mi.Subset(mi.NormNoise(mi.EmpiricalMean(), 1.0, sigma=[1.0, 2.0]), [[0.0], [1.0]], 0),
+        lambda: mi.Subset(
+            mi.NormNoise(mi.EmpiricalMean(), 1.0, coordinate_scale=[1.0, 2.0]), [[0.0], [1.0]], 0
+        ),
         r"sigma has shape \(2,\)",
     ),
     (lambda: mi.MomentNoise(mi.EmpiricalMean(), 1.0, subsets=1), "subsets is 1"),

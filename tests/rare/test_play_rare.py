@@ -83,7 +83,7 @@ def test_gaussian_covariance_score(gamma: float) -> None:
     n, target = 25, np.array([1.0, -2.0, 0.5])
     data = mi.Gaussian(0.5, [1.0, 4.0, 0.25])
     game = mi.FixedTarget(mi.GaussianNoise(mi.EmpiricalMean(), gamma), data, n=n, target=target)
-    attack = mi.CovarianceScore(data, n=n, gamma=gamma)
+    attack = mi.CovarianceScore(data, n=n, record_deviation=gamma)
     curve = mi.play_rare(game, attack, GAMES, seed=3, false_positive_rates=RATES)
     w = (target - 0.5) / (np.array([1.0, 4.0, 0.25]) + gamma**2)
     m = float(w @ (target - 0.5)) / n

@@ -73,7 +73,7 @@ def test_leakage_with_a_full_covariance_is_the_quadratic_form():
     data = mi.Gaussian(np.zeros(2), covariance)
     z = np.array([1.0, -1.0])
     expected = z @ np.linalg.inv(covariance + 0.25 * np.eye(2)) @ z / 10
-    assert azize.leakage_score(data, z, 10, gamma=0.5) == pytest.approx(expected)
+    assert azize.leakage_score(data, z, 10, record_deviation=0.5) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("rho", [None, 0.5])
@@ -112,10 +112,13 @@ def test_infinite_moments_stay_infinite():
     ("call", "words"),
     [
         (lambda: azize.advantage(-1.0), "leakage is -1"),
-        (lambda: azize.subsampled_tradeoff_corrected(1.0, 0.0), "rho is 0"),
+        (lambda: azize.subsampled_tradeoff_corrected(1.0, 0.0), "sampling_rate is 0"),
         (lambda: azize.leakage_score(mi.Bernoulli([0.5]), [1.0, 2.0], 10), "target has shape"),
         (lambda: azize.leakage_score(mi.Bernoulli([0.5]), [1.0], 1), "n is 1"),
-        (lambda: azize.leakage_score(mi.Bernoulli([0.5]), [1.0], 10, gamma=-0.5), "gamma is -0.5"),
+        (
+            lambda: azize.leakage_score(mi.Bernoulli([0.5]), [1.0], 10, record_deviation=-0.5),
+            "record_deviation is -0.5",
+        ),
     ],
 )
 def test_bad_input_is_one_sentence(call, words):
@@ -132,7 +135,7 @@ def test_bad_input_is_one_sentence(call, words):
         (lambda: azize.advantage(-1.0), "leakage is -1.0; it must be"),
         (lambda: azize.subsampled_tradeoff_printed(-4.0, 0.5), "leakage is -4.0; it must be"),
         (lambda: azize.subsampled_tradeoff_corrected(-4.0, 0.5), "leakage is -4.0; it must be"),
-        (lambda: azize.subsampled_tradeoff_corrected(4.0, 0.0), "rho is 0.0; it must be"),
+        (lambda: azize.subsampled_tradeoff_corrected(4.0, 0.0), "sampling_rate is 0.0; it must be"),
         (lambda: azize.misspecified_advantage(np.nan, 1.0), "scalar is nan; it must be"),
         (lambda: azize.misspecified_advantage(1.0, 0.0), "under_the_root is 0.0; it must be"),
         (lambda: azize.delta_epsilon(1.0, np.inf), "epsilon holds inf; every entry must be finite"),

@@ -41,7 +41,7 @@ def test_the_inverse_where_the_inner_curve_ends_at_zero_early() -> None:
 
 @pytest.mark.parametrize("rho", [-0.1, 1.1, np.nan, "half"])
 def test_bad_rho(rho: object) -> None:
-    with pytest.raises(ValueError, match=r"rho is .*; it must be a finite number in \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"sampling_rate is .*; it must be a finite number in \[0, 1\]"):
         MixtureTradeOff(GaussianTradeOff(1.0), rho)  # type: ignore[arg-type]
 
 
