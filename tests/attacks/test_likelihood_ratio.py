@@ -173,7 +173,7 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: mi.LikelihoodRatio(MEAN, mi.Bernoulli(P), 1), "n is 1; it must be a whole number >= 2"),
     (
         lambda: mi.LikelihoodRatio(mi.Subsampled(MEAN, 0.3), mi.Bernoulli(P), 9),
-        "rho n must be a whole number",
+        "sampling_rate n must be a whole number",
     ),
     (
         lambda: mi.LikelihoodRatio(mi.GaussianNoise(MEAN, [1.0, 1.0, 1.0]), mi.Gaussian(0.0, [1.0, 1.0]), 4),

@@ -182,7 +182,9 @@ def pooled(drawn, values, pmf):
 
 
 def test_bad_input_is_named():
-    with pytest.raises(ValueError, match=r"^sigma is 0.001; it must be a finite number in \[0.03, 10000\]$"):
+    with pytest.raises(
+        ValueError, match=r"^deviation is 0.001; it must be a finite number in \[0.03, 10000\]$"
+    ):
         mi.DiscreteGaussianNoise(MEAN, deviation=0.001, step=1.0)
     with pytest.raises(ValueError, match=r"^step is 0.0; "):
         mi.DiscreteGaussianNoise(MEAN, deviation=1.0, step=0.0)

@@ -128,7 +128,7 @@ BAD = [
         lambda: mi.Subset(
             mi.NormNoise(mi.EmpiricalMean(), 1.0, coordinate_scale=[1.0, 2.0]), [[0.0], [1.0]], 0
         ),
-        r"sigma has shape \(2,\)",
+        r"coordinate_scale has shape \(2,\)",
     ),
     (lambda: mi.MomentNoise(mi.EmpiricalMean(), 1.0, subsets=1), "subsets is 1"),
     (lambda: mi.MomentNoise(mi.EmpiricalMean(), 1.0, subsets=4, moment=0.5), "moment is 0.5"),
