@@ -40,6 +40,11 @@ def some_separate(*rates: np.ndarray) -> bool:
     return any(bool(((rate > 0.0) & (rate < 1.0)).any()) for rate in rates)
 
 
+def few_games(out_games: int, in_games: int, thresholds: int) -> str:
+    """Why counts say nothing where there are hardly any."""
+    return f"{out_games:,} and {in_games:,} games are too few for {thresholds} thresholds"
+
+
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Comparison(AbstractComparison):
     """An empirical trade-off curve held against a claimed one, threshold by threshold.
@@ -91,6 +96,11 @@ class Comparison(AbstractComparison):
         return float(np.interp(ndtri(a), at, self.detectable_gaps[self.used][order]))
 
     @property
+    def too_few(self) -> bool:
+        """Whether the games of a world are fewer than a threshold's four cells need."""
+        return min(self.out_games, self.in_games) < 2 * LEAST_COUNT
+
+    @property
     def separates(self) -> bool:
         """Whether some threshold has scores of one world on either side of it."""
         return some_separate(self.alpha, self.beta)
@@ -104,6 +114,8 @@ class Comparison(AbstractComparison):
 
     def rows(self) -> list[tuple[str, str]]:
         low, high = self.alpha_range
+        if self.too_few and not self.thresholds_used:
+            return [("why", few_games(self.out_games, self.in_games, self.used.size))]
         if not self.separates:
             return [
                 (
@@ -111,8 +123,9 @@ class Comparison(AbstractComparison):
                     f"{UNSEPARATED}: {self.used.size} thresholds, {self.out_games:,} and {self.in_games:,} games",
                 )
             ]
+        used = f"{self.thresholds_used} of {self.used.size} thresholds"
         rows = [
-            ("FPR range", f"[{low:.3g}, {high:.3g}], {self.thresholds_used} of {self.used.size} thresholds"),
+            ("FPR range", f"[{low:.3g}, {high:.3g}], {used}" if self.thresholds_used else used),
             ("games", f"{self.out_games:,} out, {self.in_games:,} in"),
         ]
         if self.kind == "equality" and self.verdict == REFUTED:

@@ -17,7 +17,18 @@ _LEAST_MU = 1e-3  # below it 2% of mu is 2e-5 probits, which 1e10 games would no
 def check_claim(name: str, claim: Any) -> None:
     """Raise ValueError unless `claim` is a trade-off function without chance."""
     if not all(callable(getattr(claim, part, None)) for part in ("beta", "tpr_at", "probit_beta")):
-        raise ValueError(f"{name} is {type(claim).__name__}; it must be {KNOWN}, e.g. GaussianTradeOff(1)")
+        raise ValueError(
+            f"{name} is {type(claim).__name__}; it must be {KNOWN}, e.g. GaussianTradeOff(1){_remedy(claim)}"
+        )
+
+
+def _remedy(claim: object) -> str:
+    """What to write where the claim is played counts, or their curve."""
+    if callable(getattr(claim, "tradeoff", None)):
+        return "; counts are turned into a curve by counts.tradeoff(), and curve.compare(other) compares"
+    if callable(getattr(claim, "compare", None)):
+        return "; it is the played curve that is asked: played.compare(other)"
+    return ""
 
 
 def equality_tolerance(claim: AbstractTradeOff) -> float:

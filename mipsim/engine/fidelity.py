@@ -75,10 +75,12 @@ def check_shapes(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> N
         target, output = jax.eval_shape(play, key, jnp.asarray(True))
     except ImpureFunctionError:
         raise
-    except (TypeError, ValueError, IndexError) as error:
+    except _MISFITS as error:
         raise ValueError(
             f"mechanism {name_of(game.mechanism)} cannot be played: {_first_line(error)}"
         ) from error
+    if not jax.tree.leaves(output):
+        raise ValueError(f"mechanism {name_of(game.mechanism)} returns {_spell(output)}; it must return its output")
     check_aim(game, attack)
     name = name_of(attack)
     known = getattr(attack, "data", None)
@@ -95,7 +97,7 @@ def check_shapes(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> N
         score = jax.eval_shape(attack.score, target, output)
     except ImpureFunctionError:
         raise
-    except (TypeError, ValueError, IndexError) as error:
+    except _MISFITS as error:
         raise ValueError(
             f"attack {name} does not fit the game, whose target has shape {target.shape} and output "
             f"{_spell(output)}: {_first_line(error)}"
@@ -161,9 +163,18 @@ def pilot_games(game: AbstractGame, sampler: AbstractSampler) -> int:
 
 def _spell(value: object) -> str:
     shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
-    return f"an array of shape {shape} and dtype {dtype}" if shape is not None else "several arrays"
+    if shape is not None:
+        return f"an array of shape {shape} and dtype {dtype}"
+    return "several arrays" if jax.tree.leaves(value) else "nothing"
 
 
 def _first_line(error: Exception) -> str:
+    """What went wrong; of a key that is missing, Python says the key alone."""
     lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
+    if isinstance(error, KeyError) or not lines:
+        return " ".join([type(error).__name__, *lines[:1]])
+    return lines[0]
+
+
+_MISFITS = (TypeError, ValueError, LookupError, AttributeError)
+"""What Python and JAX raise where a function is called with other arguments than it takes, or takes them for something else."""

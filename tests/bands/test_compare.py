@@ -304,6 +304,8 @@ def test_a_played_curve_is_told_what_it_lacks() -> None:
     """It is a trade-off function in name; what is needed is one that is known without chance."""
     played: Any = EmpiricalTradeOff.from_counts([0.0], [50], 100, [50], 100)
     words = "is EmpiricalTradeOff; it must be a trade-off function known by a formula or an exact law"
+    with pytest.raises(ValueError, match=rf"{words}, .*: played\.compare\(other\)$"):
+        GaussianTradeOff(1.0).compare(played)
     for refused in (
         lambda: compare_counts([50], 100, [50], 100, played),
         lambda: played.gap_lower_bound(played),
@@ -313,6 +315,17 @@ def test_a_played_curve_is_told_what_it_lacks() -> None:
             refused()
     with pytest.raises(ValueError, match="every entry must be a trade-off function known by a formula"):
         compose(played)
+
+
+@pytest.mark.parametrize("games", [1, 10])
+def test_what_few_games_print_says_that_they_are_few(games: int) -> None:
+    """And no range of rates that is none, nor advice on thresholds that more games would make needless."""
+    few = str(compare_counts([games // 2], games, [games // 2], games, GaussianTradeOff(1.0)))
+    assert f"{games} and {games} games are too few for 1 thresholds" in few
+    assert "nan" not in few
+    assert "give edges" not in few
+    none = str(compare_counts([1], 10**4, [1], 10**4, GaussianTradeOff(1.0)))
+    assert "FPR range            0 of 1 thresholds" in none
 
 
 @pytest.mark.parametrize("tolerance", [0.0, -1.0, math.nan])

@@ -205,6 +205,20 @@ def test_pure_functions_raise_no_alarm(mechanism):
     assert play(mechanism).games == 32
 
 
+def test_what_gives_other_things_than_its_game_needs_is_told_which():
+    named = lambda key, records: {"mean": records.mean(0)}  # noqa: E731
+    for mechanism, attack, words in (
+        (named, first, "attack .*first does not fit the game, .* several arrays: KeyError 0"),
+        (lambda key, records: None, first, "mechanism .* returns nothing; it must return its output"),
+        (plain_mean, lambda target, output: None, "attack .* returns nothing; the score must be a real scalar"),
+        (lambda key, records: records.average(), first, "mechanism .* cannot be played: .*average"),
+        (plain_mean, lambda target, output: output.item_of, "attack .* does not fit the game, .*item_of"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            play(mechanism, attack)
+    assert play(named, lambda target, output: output["mean"] @ target).games == 32
+
+
 def test_a_pure_attack_raises_no_alarm():
     assert play(mi.GaussianNoise(mi.EmpiricalMean(), 1.0), lambda target, output: output @ target).games == 32
 
