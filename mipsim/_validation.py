@@ -2,8 +2,10 @@
 
 import inspect
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -165,6 +167,20 @@ def number(
     if not math.isfinite(x) or too_low or too_high:
         raise ValueError(f"{name} is {value}; {allowed}")
     return x
+
+
+def file_path(name: str, value: object) -> Path:
+    """Return the path of a file, given as text or a path.
+
+    Examples:
+        >>> file_path("checkpoint", 5)
+        Traceback (most recent call last):
+        ...
+        ValueError: checkpoint is int; it must be the path of a file
+    """
+    if not isinstance(value, (str, os.PathLike)):
+        raise ValueError(f"{name} is {type(value).__name__}; it must be the path of a file")
+    return Path(value)
 
 
 def one_of(name: str, value: object, allowed: Sequence[str]) -> str:

@@ -40,9 +40,16 @@ def some_separate(*rates: np.ndarray) -> bool:
     return any(bool(((rate > 0.0) & (rate < 1.0)).any()) for rate in rates)
 
 
-def few_games(out_games: int, in_games: int, thresholds: int) -> str:
-    """Why counts say nothing where there are hardly any."""
-    return f"{out_games:,} and {in_games:,} games are too few for {thresholds} thresholds"
+def why_silent(alpha: np.ndarray, beta: np.ndarray, out_games: int, in_games: int) -> str:
+    """Why counts say nothing, where they say nothing: there are hardly any, or no threshold separates any.
+
+    Examples:
+        >>> why_silent(np.array([0.5]), np.array([0.5]), 10, 10)
+        '10 and 10 games are too few for 1 thresholds'
+    """
+    if min(out_games, in_games) >= LEAST_COUNT and not some_separate(alpha, beta):
+        return UNSEPARATED
+    return f"{out_games:,} and {in_games:,} games are too few for {alpha.size} thresholds"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -96,11 +103,6 @@ class Comparison(AbstractComparison):
         return float(np.interp(ndtri(a), at, self.detectable_gaps[self.used][order]))
 
     @property
-    def too_few(self) -> bool:
-        """Whether the games of a world are fewer than a threshold's four cells need."""
-        return min(self.out_games, self.in_games) < 2 * LEAST_COUNT
-
-    @property
     def separates(self) -> bool:
         """Whether some threshold has scores of one world on either side of it."""
         return some_separate(self.alpha, self.beta)
@@ -114,15 +116,9 @@ class Comparison(AbstractComparison):
 
     def rows(self) -> list[tuple[str, str]]:
         low, high = self.alpha_range
-        if self.too_few and not self.thresholds_used:
-            return [("why", few_games(self.out_games, self.in_games, self.used.size))]
-        if not self.separates:
-            return [
-                (
-                    "why",
-                    f"{UNSEPARATED}: {self.used.size} thresholds, {self.out_games:,} and {self.in_games:,} games",
-                )
-            ]
+        few = min(self.out_games, self.in_games) < 2 * LEAST_COUNT  # than the four cells of a threshold need
+        if not self.thresholds_used and (few or not self.separates):
+            return [("why", why_silent(self.alpha, self.beta, self.out_games, self.in_games))]
         used = f"{self.thresholds_used} of {self.used.size} thresholds"
         rows = [
             ("FPR range", f"[{low:.3g}, {high:.3g}], {used}" if self.thresholds_used else used),

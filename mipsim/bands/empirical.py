@@ -21,7 +21,7 @@ from mipsim._validation import (
     scores_by_name,
     whole,
 )
-from mipsim.bands.compare import LEAST_COUNT, UNSEPARATED, Comparison, compare_counts, few_games, some_separate
+from mipsim.bands.compare import Comparison, compare_counts, why_silent
 from mipsim.bands.curve_band import CurveBand
 from mipsim.bands.drawing import picture, with_claim
 from mipsim.bands.duembgen_wellner import duembgen_wellner
@@ -212,10 +212,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
 
     @property
     def _silence(self) -> str:
-        """Why the counts say nothing, where they say nothing."""
-        if min(self.out_games, self.in_games) >= LEAST_COUNT and not some_separate(self.alpha, self.beta):
-            return UNSEPARATED
-        return few_games(self.out_games, self.in_games, self.thresholds.size)
+        return why_silent(self.alpha, self.beta, self.out_games, self.in_games)
 
     def advantage_lower_bound(self) -> float:
         """A one-sided lower bound of the attack's largest TPR - FPR, >= 0; some test has at least this advantage."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -116,3 +117,27 @@ def _speed(counter: Counter, clock: Callable[[], float]) -> float:
         counter(0, counter.block)
         took.append(clock() - begun)
     return counter.block / max(min(took[1:]), 1e-9)
+
+
+LONG_RUN = 2**40
+"""Numbers that a run may draw, in a quarter of an hour at 10^9 a second, before it says so."""
+
+
+def tell_what_is_drawn(numbers: int, games: int, pilot: int) -> None:
+    """Warn before literal games that will take long, since the first of them may take minutes.
+
+    Args:
+        numbers: that a game draws.
+        games: in each world.
+        pilot: games of the pilot in each world; 0 = there is none.
+
+    Examples:
+        >>> tell_what_is_drawn(10**6, 1000, 64)
+    """
+    if (drawn := 2 * (games + pilot) * numbers) > LONG_RUN:
+        and_pilot = f" and {pilot:,} of a pilot, which edges=... spares," if pilot else ""
+        warnings.warn(
+            f"{games:,} games{and_pilot} in each world draw {numbers:,} numbers each: {drawn:.1e} in all, which takes "
+            f"{drawn / 3.6e12:,.1f} hours at 10^9 a second; play fewer games, records or coordinates, or another fidelity",
+            stacklevel=2,
+        )

@@ -80,7 +80,9 @@ def check_shapes(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> N
             f"mechanism {name_of(game.mechanism)} cannot be played: {_first_line(error)}"
         ) from error
     if not jax.tree.leaves(output):
-        raise ValueError(f"mechanism {name_of(game.mechanism)} returns {_spell(output)}; it must return its output")
+        raise ValueError(
+            f"mechanism {name_of(game.mechanism)} returns {_spell(output)}; it must return its output"
+        )
     check_aim(game, attack)
     name = name_of(attack)
     known = getattr(attack, "data", None)

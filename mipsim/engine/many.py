@@ -169,8 +169,9 @@ def play_many(
             raise ValueError(f"attacks has the name {name!r}; a name must be a string")
     attacks = list(attacks.values()) if isinstance(attacks, Mapping) else attacks
     if isinstance(attacks, (AbstractAttack, str)) or not isinstance(attacks, Sequence) or not attacks:
+        given = "empty" if isinstance(attacks, Sequence) and not attacks else type(attacks).__name__
         raise ValueError(
-            f"attacks is {type(attacks).__name__}; it must be a sequence of at least one attack, or a dict from names to attacks"
+            f"attacks is {given}; it must be a sequence of at least one attack, or a dict from names to attacks"
         )
     run = Run.checked(whole("games", games, 1), seed, edges, chunk, progress, workers)
     known = [as_attack(attack) for attack in attacks]

@@ -15,6 +15,9 @@ PILOT_RULE = 2
 """Which rule places the thresholds, in manifests. Those of the first rule name none: a pilot of the run's own seed, more
 thresholds beyond the values of a score with atoms, and none rounded. Counts on them are resumed on them."""
 
+LONG_PILOT = 2**32
+"""Numbers that literal games of a pilot may draw in one world, in some seconds, before they have a line of progress."""
+
 _OFFSET = 0.377
 """Of the grid from zero, in steps."""
 _SUMMED = 1e-11

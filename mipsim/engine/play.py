@@ -3,11 +3,10 @@
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from mipsim._precision import exact_scope
-from mipsim._validation import by_our_names
+from mipsim._validation import by_our_names, file_path
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
 from mipsim.engine.counting import on_device
@@ -77,7 +76,7 @@ def play(
         1000
     """
     run = Run.checked(games, seed, edges, chunk, progress, workers, devices)
-    run = replace(run, path=None if checkpoint is None else Path(checkpoint))
+    run = replace(run, path=None if checkpoint is None else file_path("checkpoint", checkpoint))
     if shard is not None:
         index, count = check_shard(shard)
         said = {"index": index, "count": count, "games": [run.asked.start, run.asked.stop]}

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from errno import ENOENT
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from mipsim._files import sweep
 from mipsim._precision import exact_scope
 from mipsim._validation import increasing_vector, whole
 from mipsim.attacks.base import AbstractAttack
-from mipsim.engine.blocks import faster_block, smaller_block, wants_larger_blocks
+from mipsim.engine.blocks import faster_block, smaller_block, tell_what_is_drawn, wants_larger_blocks
 from mipsim.engine.checkpoint import read_counts, write_counts
 from mipsim.engine.counting import GAMES, PILOT, Counter, CountRange, play_range
 from mipsim.engine.devices import Device, local_devices, threads_for
@@ -21,7 +22,7 @@ from mipsim.engine.fidelity import pilot_games
 from mipsim.engine.histogram import Histogram
 from mipsim.engine.manifest import DRAWS, FORMAT, array_digest, describe, difference, game_range, versions
 from mipsim.engine.memory import WORTH_A_LOOK, available, fitting
-from mipsim.engine.pilot import PILOT_RULE, pilot_edges, pilot_shares
+from mipsim.engine.pilot import LONG_PILOT, PILOT_RULE, pilot_edges, pilot_shares
 from mipsim.engine.progress import progress_line
 from mipsim.engine.samplers.base import AbstractSampler, LiteralSampler
 from mipsim.forms.score import name_of
@@ -115,6 +116,7 @@ class Run:
             sampler = smaller_block(sampler, len(self.asked), game.data.dimension)
         workers = self.workers if self.executor else self._workers(sampler, columns)
         stored = stored_counts(self.path)
+        self._announce(sampler, columns[0].game, stored)
         placed = self._thresholds(sampler, columns, stored)
         edges = [own for own, _ in placed]
         begun = [
@@ -195,6 +197,15 @@ class Run:
         needed += least if whole else 0.0
         return fitting(max(1, needed), what, self.workers, self.devices[0])
 
+    def _announce(self, sampler: AbstractSampler, game: AbstractGame, stored: dict[str, Any] | None) -> None:
+        """Say what a long run of literal games will draw, on this machine's own cores."""
+        if sampler.fidelity == "literal" and self.executor is None and self.devices[0].platform == "cpu":
+            left = len(self.asked) - (0 if stored is None else int(stored["out"].sum()))
+            pilot = pilot_games(game, sampler) if stored is None and self.edges is None else 0
+            with exact_scope():
+                numbers = game.numbers
+            tell_what_is_drawn(numbers, left, pilot)
+
     def _added(self, state: Histogram, counts: np.ndarray, done: int) -> Histogram:
         cells = state.edges.size + 1
         out, inside = state.out + counts[0, :cells], state.inside + counts[1, :cells]
@@ -234,11 +245,17 @@ class Run:
             return [(stored["edges"], said)]
         counter = Counter(sampler, [np.zeros(1)] * len(columns), 0, PILOT)  # on one device: a pilot is short
         wanted, drawn = pilot_games(columns[0].game, sampler), []
-        for start in range(0, wanted, counter.block):
-            counts, scores = counter(start, start + counter.block)
-            of, own = f"of {2 * counter.block} pilot games", range(start, start + counter.block)
-            _refuse_nan(counts, columns, of, sampler, (0, PILOT, own))
-            drawn.append(scores)
+        with exact_scope():
+            long = sampler.fidelity == "literal" and wanted * columns[0].game.numbers > LONG_PILOT
+        with progress_line(
+            "pilot, which places the thresholds", wanted, 0, self.progress and long
+        ) as advance:
+            for start in range(0, wanted, counter.block):
+                counts, scores = counter(start, start + counter.block)
+                of, own = f"of {2 * counter.block} pilot games", range(start, start + counter.block)
+                _refuse_nan(counts, columns, of, sampler, (0, PILOT, own))
+                drawn.append(scores)
+                advance(min(start + counter.block, wanted))
         scores = np.concatenate(drawn, axis=2)[:, :, :wanted]
         placed = []
         for own in scores.transpose(1, 0, 2):
@@ -261,6 +278,8 @@ def stored_counts(path: Path | None) -> dict[str, Any] | None:
     """
     if path is None:
         return None
+    if not path.parent.is_dir():
+        raise FileNotFoundError(ENOENT, f"counts cannot be written to {path}: No such file or directory")
     sweep(path)
     try:
         return read_counts(path)

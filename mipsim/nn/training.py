@@ -18,7 +18,7 @@ import numpy as np
 from mipsim._extras import optional
 from mipsim._files import replace_file
 from mipsim._precision import exact_scope
-from mipsim._validation import number, one_of, whole
+from mipsim._validation import file_path, number, one_of, whole
 from mipsim.nn.gradients import checked_examples
 from mipsim.nn.network import Network, Parameters
 
@@ -84,7 +84,7 @@ def train(
         raise ValueError(f"batch is {batch}; there are {len(labels)} examples")
     optax = optional("optax", "trained networks")
     chosen: Any = getattr(optax, one_of("optimiser", optimiser, OPTIMISERS))(rate)
-    path = None if checkpoint is None else Path(checkpoint)
+    path = None if checkpoint is None else file_path("checkpoint", checkpoint)
     with exact_scope():
         parameters = (
             network.start(seed)

@@ -85,8 +85,8 @@ def mean_polynomial(t: float, skewness: float, n: int) -> Polynomial:
     return 0.5 * difference + correction
 
 
-def subsampled_polynomial(t: float, skewness: float, k: int, rho: float) -> Polynomial:
-    """W_n of the proof of theorem 4.2 as a polynomial in delta_out of the k = rho n rows.
+def subsampled_polynomial(t: float, skewness: float, k: int, sampling_rate: float) -> Polynomial:
+    """W_n of the proof of theorem 4.2 as a polynomial in delta_out of the k = rho n rows, with rho the sampling rate.
 
     Source: Azize & Basu (2025), lemma C.11.
 
@@ -95,6 +95,7 @@ def subsampled_polynomial(t: float, skewness: float, k: int, rho: float) -> Poly
         4
     """
     _, difference, correction = _parts(t, skewness, k)
+    rho = sampling_rate
     return rho / 2 * difference + rho * correction + rho / (2 * k) + rho * (1 - rho) / 8 * difference**2
 
 

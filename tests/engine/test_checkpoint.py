@@ -180,7 +180,9 @@ def test_a_flipped_byte_is_seen(tmp_path):
         mi.Histogram.load(path)
 
 
-def test_a_missing_folder_is_one_sentence_before_any_work(tmp_path):
+def test_a_missing_folder_is_one_sentence_before_any_work(tmp_path, monkeypatch):
+    """A pilot is work: of long games it takes minutes."""
+    monkeypatch.setattr("mipsim.engine.run.Counter", lambda *_, **__: pytest.fail("games were prepared"))
     with pytest.raises(
         OSError, match=r"counts cannot be written to .*nowhere.run\.npz: No such file or directory"
     ):

@@ -194,7 +194,7 @@ BAD = [
     (lambda: play_many(game(), ANYTHING["attacks"], 10), "attacks is CovarianceScore; it must be a sequence"),
     (
         lambda: play_many(game(), ANYTHING["nothing"], 10),
-        "attacks is list; it must be a sequence of at least one",
+        "attacks is empty; it must be a sequence of at least one",
     ),
     (lambda: play_many(game(), {}, 10), "at least one attack, or a dict from names to attacks"),
     (lambda: play_many(game(), ANYTHING["numbered"], 10), "attacks has the name 1; a name must be a string"),

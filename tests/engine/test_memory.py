@@ -34,6 +34,18 @@ def test_records_that_no_memory_holds_are_refused_at_once(tmp_path, monkeypatch)
     assert not path.exists()
 
 
+def test_literal_games_that_take_hours_say_so_before_the_first():
+    """Records by the billion are drawn block by block: memory is no hindrance, and nothing else would be heard for long."""
+
+    def mean(key, records):
+        return records.mean(0)
+
+    ones = mi.FixedTarget(mean, mi.Bernoulli(np.full(50, 0.3)), n=10**9, target=np.ones(50))
+    words = r"10 games and 32 of a pilot, which edges=\.\.\. spares, in each world draw 50,000,000,000 numbers each: 4\.2e\+12 in all"
+    with pytest.raises(UserWarning, match=words):  # warnings are errors here
+        mi.play(ones, lambda target, output: output[0], 10, progress=False)
+
+
 def test_a_run_that_fits_with_fewer_threads_is_played_with_fewer(monkeypatch):
     data = mi.Bernoulli([0.3, 0.6])
     needed = []

@@ -210,7 +210,11 @@ def test_what_gives_other_things_than_its_game_needs_is_told_which():
     for mechanism, attack, words in (
         (named, first, "attack .*first does not fit the game, .* several arrays: KeyError 0"),
         (lambda key, records: None, first, "mechanism .* returns nothing; it must return its output"),
-        (plain_mean, lambda target, output: None, "attack .* returns nothing; the score must be a real scalar"),
+        (
+            plain_mean,
+            lambda target, output: None,
+            "attack .* returns nothing; the score must be a real scalar",
+        ),
         (lambda key, records: records.average(), first, "mechanism .* cannot be played: .*average"),
         (plain_mean, lambda target, output: output.item_of, "attack .* does not fit the game, .*item_of"),
     ):

@@ -23,6 +23,7 @@ MEDIAN = mi.FixedTarget(lambda key, records: jnp.median(records, axis=0), DATA, 
         ({"seed": 0.5}, "seed is 0.5"),
         ({"seed": 2**64}, "seed is 18446744073709551616"),
         ({"chunk": 0}, "chunk is 0"),
+        ({"checkpoint": 5}, "checkpoint is int; it must be the path of a file"),
         ({"workers": 0}, "workers is 0"),
         (
             {"fidelity": "magic"},
