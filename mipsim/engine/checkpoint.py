@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from mipsim._files import replace_file
+from mipsim._validation import file_path
 from mipsim.engine.manifest import FORMAT, array_digest, odd_field
 
 MOST_BYTES, MOST_TEXT = 2**30, 2**24
@@ -55,7 +56,7 @@ def write_counts(
         ValueError: if there are more counts than a file may hold.
         OSError: one sentence with the path, if the folder or disk does not take it; the old file is untouched.
     """
-    path = Path(path)
+    path = file_path("path", path)
     arrays = {
         name: np.ascontiguousarray(array, dtype)
         for (name, dtype), array in zip(_ARRAYS.items(), (edges, out, inside), strict=True)
@@ -88,7 +89,7 @@ def read_counts(path: str | os.PathLike[str]) -> dict[str, Any]:
         OSError: one sentence with the path, if the system does not let it be read.
         ValueError: one sentence with the path, if the file is truncated, corrupt, changed or of another kind.
     """
-    path = Path(path)
+    path = file_path("path", path)
     try:
         held = path.stat()
         if stat.S_ISDIR(held.st_mode):
