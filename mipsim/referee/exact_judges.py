@@ -77,7 +77,9 @@ def judge_bound(
         verdict = Verdict.CONFIRMED
     else:
         verdict = Verdict.INCONCLUSIVE
-        detail = f"{detail} The law is known to {error:.2g} only, which decides nothing here.".strip()
+        detail = (
+            f"{_closed(detail)} The law is known to {error:.2g} only, which decides nothing here.".strip()
+        )
     return PointResult(
         parameters=parameters,
         verdict=verdict,
@@ -88,7 +90,7 @@ def judge_bound(
         detectable_gap=error + rounding,
         unit=unit,
         route=route,
-        detail=detail,
+        detail=_closed(detail),
         evidence=_one_sided(gap.evidence),
         tolerance=0.0,
     )
@@ -133,7 +135,7 @@ def judge_equality(
     else:
         verdict = Verdict.REFUTED if abs(value) - error > tolerance + ROUNDING else Verdict.INCONCLUSIVE
         known = f"It holds to {most:.3g} {unit}" if most < math.inf else "To what it holds is not known"
-        detail = f"{detail} {known}; {tolerance:.3g} {unit} was asked.".strip()
+        detail = f"{_closed(detail)} {known}; {tolerance:.3g} {unit} was asked.".strip()
     return PointResult(
         parameters=parameters,
         verdict=verdict,
@@ -144,7 +146,7 @@ def judge_equality(
         detectable_gap=tolerance + error,
         unit=unit,
         route=route,
-        detail=detail,
+        detail=_closed(detail),
         evidence=gap.evidence,
         tolerance=tolerance,
     )
@@ -166,3 +168,8 @@ def _proven(gap: float, error: float) -> float:
 
 def _one_sided(evidence: CurveEvidence | None) -> CurveEvidence | None:
     return None if evidence is None else replace(evidence, label=evidence.label or "bound")
+
+
+def _closed(detail: str) -> str:
+    """A sentence with its full stop: another may follow it."""
+    return f"{detail}." if detail and detail[-1] not in ".!?" else detail

@@ -322,3 +322,15 @@ def test_what_is_said_of_a_refuted_limit_names_no_second_limit():
     assert "excludes zero" in found.detail
     assert found.detail.count("the limit is in") == 1
     assert found.detail.endswith("The least and the largest gap of the curve have limits in [-2, +3].")
+
+
+def test_what_a_judge_adds_to_a_detail_begins_a_sentence():
+    """A detail is a sentence of whoever judges; one without its full stop ran on into the next."""
+    assert judge_equality(Size(0.5, 0.5), {}, tolerance=0.1, detail="Of all n").detail.startswith(
+        "Of all n. It holds to"
+    )
+    assert judge_equality(Size(0.5, 0.5), {}, tolerance=0.1).detail.startswith("It holds to")
+    assert judge_bound(Size(0.0009, 0.0009, error=0.0011), {}, detail="At z.").detail.startswith(
+        "At z. The law is"
+    )
+    assert judge_bound(Size(-0.5, -0.5), {}, detail="At z").detail == "At z."

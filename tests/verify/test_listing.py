@@ -1,6 +1,7 @@
 """The kept list of the statements is the register's own, and is told without an import of JAX."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +33,22 @@ def asked(*argv: str) -> tuple[list[str], list[str]]:
 def test_the_kept_list_is_the_registers() -> None:
     """Red where a statement has changed since: `python -m verify.listing` writes the list anew."""
     assert listing.STATEMENTS.current() == listing.rows_of(REGISTER.values())
+
+
+def test_the_pages_count_the_register_as_it_is() -> None:
+    """A statement that was added made all three pages wrong."""
+    count, points = len(REGISTER), sum(len(one.points) for one in REGISTER.values())
+    for page in ("README.md", "docs/findings.md", "figures/notebooks/reading_a_report.py"):
+        assert f"judges {count} statements" in (CHECKOUT / page).read_text("utf-8"), page
+    for page in ("README.md", "docs/findings.md"):
+        assert f"at {points:,} listed" in (CHECKOUT / page).read_text("utf-8"), page
+    table = (
+        (CHECKOUT / "README.md")
+        .read_text("utf-8")
+        .partition("corrections and companions |")[2]
+        .partition("\n\n")[0]
+    )
+    assert sum(map(int, re.findall(r"\b\d+\b", re.sub(r"\(\d{4}\)", "", table)))) == count
 
 
 @pytest.mark.parametrize(
