@@ -13,7 +13,6 @@ import struct
 import warnings
 import zipfile
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
