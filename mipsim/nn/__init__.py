@@ -7,7 +7,7 @@ from mipsim.nn.canaries import blank, dirac_canary, mahalanobis_canary, mislabel
 from mipsim.nn.descent import Descent, Steps
 from mipsim.nn.gradients import features, per_example_gradients
 from mipsim.nn.loss_attacks import RMIA, LiRA, LossThreshold
-from mipsim.nn.network import Network, convolutional, layered, linear, random_features
+from mipsim.nn.network import Network, convolutional, layered, linear, random_features, residual
 from mipsim.nn.shadows import shadow_models
 from mipsim.nn.step_attacks import SummedOverSteps
 from mipsim.nn.training import train
@@ -31,6 +31,7 @@ __all__ = [
     "per_example_gradients",
     "random_canary",
     "random_features",
+    "residual",
     "shadow_models",
     "train",
 ]

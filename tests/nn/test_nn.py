@@ -25,14 +25,27 @@ IMAGES, KINDS = RNG.normal(size=(13, 8, 8, 3)).astype(np.float32), RNG.integers(
 NETWORKS = {
     "linear": nn.linear((8, 8, 3), 4),
     "convolutional": nn.convolutional((8, 8, 3), (3, 4, 5), 4),
+    "residual": nn.residual((8, 8, 3), (3, 4, 5, 8), 4),
     "layered": nn.layered((8, 8, 3), (6, 5), 4),
     "random features": nn.random_features((8, 8, 3), 7, 4),
 }
 
 
+# Compiling all passes of the deep one takes half a minute beside other tests: a default run has its last layer.
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) if name == "residual" else name for name in NETWORKS],
+)
+def test_gradients_of_all_parameters_are_those_of_one_example_at_a_time(name: str) -> None:
+    _compare_with_finite_differences(name, "trained")
+
+
 @pytest.mark.parametrize("name", NETWORKS)
-@pytest.mark.parametrize("part", ["trained", "last"])
-def test_gradients_are_those_of_one_example_at_a_time(name: str, part: str) -> None:
+def test_gradients_of_the_last_layer_are_those_of_one_example_at_a_time(name: str) -> None:
+    _compare_with_finite_differences(name, "last")
+
+
+def _compare_with_finite_differences(name: str, part: str) -> None:
     """By finite differences of float64 losses: their error is h^2 and rounding / h, below 1e-6 here; gradients are float32."""
     network = NETWORKS[name]
     start = network.start(3)
@@ -133,8 +146,11 @@ def test_bad_input_is_said() -> None:
             )
     with pytest.raises(ValueError, match="part is 'first'; it must be one of trained, last"):
         nn.per_example_gradients(network, network.start(0), IMAGES, KINDS, part="first")
-    with pytest.raises(ValueError, match="divisible by 8"):
-        nn.convolutional((12, 8, 3))
+    for make in (nn.convolutional, nn.residual):
+        with pytest.raises(ValueError, match="divisible by 8"):
+            make((12, 8, 3))
+    with pytest.raises(ValueError, match=r"widths is \(8, 16\); it must have four numbers"):
+        nn.residual(widths=(8, 16))
 
 
 def test_a_training_that_overflows_stops_and_keeps_its_last_good_state(tmp_path: Path) -> None:
