@@ -204,27 +204,29 @@ def test_a_training_that_goes_on_has_the_bits_of_one_run(tmp_path: Path) -> None
 TRAINING = """
 import sys, numpy as np
 from mipsim import nn
-from mipsim._precision import exact_scope, fixed_key
 rng = np.random.default_rng(0)
 x, y = rng.normal(size=(500, 8, 8, 1)), rng.integers(0, 3, 500)
 network = nn.convolutional((8, 8, 1), (4, 4), 3)
-learned = nn.train(network, x, y, epochs=60, rate=1e-2, batch=50, seed=5, checkpoint=sys.argv[1] or None)
+private = {"sampling": "poisson", "clip": 1.0, "noise_multiplier": 0.5} if sys.argv[3] else {}
+learned = nn.train(network, x, y, epochs=60, rate=1e-2, batch=50, seed=5, checkpoint=sys.argv[1] or None, **private)
 np.save(sys.argv[2], np.asarray(network.flat(learned)))
 """
 
 
 @pytest.mark.slow
-def test_a_killed_training_goes_on_to_the_same_bits(tmp_path: Path) -> None:
+@pytest.mark.parametrize("private", ["", "private"])
+def test_a_killed_training_goes_on_to_the_same_bits(private: str, tmp_path: Path) -> None:
     root = Path(__file__).parents[2]
     whole, resumed, state = tmp_path / "whole.npy", tmp_path / "resumed.npy", tmp_path / "state.npz"
-    subprocess.run([sys.executable, "-c", TRAINING, "", whole], cwd=root, check=True)
-    first = subprocess.Popen([sys.executable, "-c", TRAINING, state, resumed], cwd=root)
+    command = [sys.executable, "-c", TRAINING]
+    subprocess.run([*command, "", whole, private], cwd=root, check=True)
+    first = subprocess.Popen([*command, state, resumed, private], cwd=root)
     while not state.exists() and first.poll() is None:
         time.sleep(0.01)
     os.kill(first.pid, signal.SIGKILL)
     first.wait()
     assert not resumed.exists(), "it was killed before its end"
-    subprocess.run([sys.executable, "-c", TRAINING, state, resumed], cwd=root, check=True)
+    subprocess.run([*command, state, resumed, private], cwd=root, check=True)
     assert np.load(whole).tobytes() == np.load(resumed).tobytes()
 
 
