@@ -33,6 +33,7 @@ FIGURES = (
     "leemann_fig1",
     "leemann_fig2a",
     "leemann_fig2b",
+    "leemann_fig3",
     "leemann_table5",
     "verdict",
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from math import sqrt
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +12,7 @@ import numpy as np
 
 from mipsim import data
 from mipsim.theory import leemann
-from sims.gradients import SEED, on_one_thread
+from sims.gradients import SEED
 from sims.kept_values import kept
 from sims.last_layer import LastLayer, accuracies
 
@@ -72,7 +72,7 @@ class Task(NamedTuple):
 
     Attributes:
         run: its training.
-        rate: the step size; the paper states none. Among few it gave the best accuracy on the training records without noise.
+        rate: the step size, chosen by hand for training without noise; the paper states none.
         layer: (seed, folder for what takes minutes) -> the layer and its features.
     """
 
@@ -85,7 +85,7 @@ SPREAD = 2.5
 """Standard deviation of a column of Adult before the frozen layer: so wide that its tanh bends."""
 
 
-def adult_layer(seed: int, folder: Path) -> LastLayer:
+def adult_layer(seed: int, _: Path) -> LastLayer:
     """512 frozen random tanh features, drawn by the seed, of 12 ordinal columns. Raises `DataError` where Adult is missing.
 
     The published halves are pooled, since N = 43,000 is more than the 32,561 rows to train; the other 5,842 rows are for test.
@@ -110,7 +110,8 @@ LOCATION = _LOCATION._replace(epochs=RUNS["Purchase"].steps * _LOCATION.batch / 
 """With the batch and the steps of Purchase on the records that Location-30 has of 20 classes."""
 
 
-def location_layer(seed: int, folder: Path) -> LastLayer:
+@cache
+def location_layer(folder: Path) -> LastLayer:
     """Of a three-layer network trained on the ten rarest classes, on the twenty others. Raises `DataError` where the file is missing."""
     from mipsim import nn
 
@@ -140,8 +141,8 @@ CIFAR_WIDTHS = (8, 16, 32, 64)
 CIFAR_KNOWN, CIFAR_EPOCHS = 7_000, 8
 
 
-@on_one_thread
-def cifar_layer(seed: int, folder: Path) -> LastLayer:
+@cache
+def cifar_layer(folder: Path) -> LastLayer:
     """Of a narrow ResNet-9 on images halved to 16 x 16, trained on 7,000 other records. Raises `DataError` where the data are missing.
 
     They are what 48,000 leaves of the records to train, and half of those to test; the other half is for test.
@@ -181,8 +182,8 @@ def halved(images: np.ndarray) -> np.ndarray:
 
 TASKS = {
     "Adult": Task(RUNS["Adult"], 0.05, adult_layer),
-    "Location-30": Task(LOCATION, 0.1, location_layer),
-    "CIFAR-10": Task(RUNS["CIFAR-10"], 0.02, cifar_layer),
+    "Location-30": Task(LOCATION, 0.5, lambda _, folder: location_layer(folder)),
+    "CIFAR-10": Task(RUNS["CIFAR-10"], 0.02, lambda _, folder: cifar_layer(folder)),
 }
 """Data set -> how its last layer is trained."""
 
