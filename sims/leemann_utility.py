@@ -20,7 +20,8 @@ MUS = np.geomspace(0.4, 50.0, 20)
 SEEDS = 5
 SMALL_CLIP = 5.0
 """Below the norms of gradients, so that it clips: the printed bounds are far above all of them."""
-ARMS = ("GMIP", "GDP", "GDP, clip 5", "no noise")
+ARMS = ("GMIP", "GMIP, equation 9", "GDP", "GDP, clip 5", "no noise")
+"""The first takes the lesser of the noises of the second and the third: mu-GDP implies mu-GMIP (theorem 4.2)."""
 
 
 class Run(NamedTuple):
@@ -191,7 +192,7 @@ TASKS = {
 def sweep(
     name: str, seed: int, store: Path, tasks: dict[str, Task] = TASKS, mus: np.ndarray = MUS
 ) -> np.ndarray:
-    """Test accuracy for each of `ARMS` and each mu, shape (4, mus): computed, or read where the folder has it.
+    """Test accuracy for each of `ARMS` and each mu, shape (arms, mus): computed, or read where the folder has it.
 
     Args:
         name: of the task.
@@ -203,8 +204,8 @@ def sweep(
     run, rate, layer = tasks[name]
     both = np.array([noises(run, float(mu)) for mu in mus]).T
     small = [leemann.noise_for_dp(step_mu(float(mu), run), run.batch, SMALL_CLIP) for mu in mus]
-    deviations = np.concatenate([*both, small, [0.0]])
-    clips = np.concatenate([np.full(2 * len(mus), run.clip), np.full(len(mus), SMALL_CLIP), [run.clip]])
+    deviations = np.concatenate([both.min(axis=0), *both, small, [0.0]])
+    clips = np.concatenate([np.full(3 * len(mus), run.clip), np.full(len(mus), SMALL_CLIP), [run.clip]])
     settings = {"data": name, "run": run._asdict(), "rate": rate, "seed": seed, "mus": mus.tolist()}
     found = kept(
         store / f"leemann_fig3_{name.lower()}_{seed}.json",
