@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import ncx2, norm
 
 from figures import __main__ as command
+from sims import leemann_utility
 
 
 def read(path: Path) -> tuple[str, list[dict[str, str]]]:

@@ -85,7 +85,7 @@ def test_a_sweep_has_the_noise_of_its_run(tmp_path: Path) -> None:
     """GMIP by the lesser noise is no worse than its parts allow; where equation 9 needs none it is the noiseless run."""
     run = leemann_utility.Run(18, 400.0, 100, 400, 5)
     task = leemann_utility.Task(run, 0.1, lambda *_: LAYER)
-    mus = np.array([0.5, 5.0])
+    mus = np.array([0.02, 5.0])
     gmip, dp = zip(*(leemann_utility.noises(run, mu) for mu in mus), strict=True)
     assert gmip[0] > dp[0], "equation 9 asks for more noise at a small mu"
     assert gmip[1] == 0.0 < dp[1]
