@@ -30,9 +30,11 @@ FIGURES = (
     "kaissis_fig1",
     "kaissis_fig2",
     "kaissis_fig3",
+    "kaissis_fig4",
     "leemann_fig1",
     "leemann_fig2a",
     "leemann_fig2b",
+    "leemann_fig3",
     "leemann_table5",
     "verdict",
 )

@@ -1,11 +1,14 @@
 """From a named study to counts: the one place where a figure asks for games."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from mipsim.data import DataError
 from mipsim.engine.histogram import Histogram
 from mipsim.theory import azize
 from sims import runner
@@ -41,6 +44,17 @@ class Request:
 
 class CountsError(Exception):
     """Stored counts that cannot be read, extended or written: one sentence for the user."""
+
+
+@contextmanager
+def as_counts_error() -> Iterator[None]:
+    """What is wrong with a stored file, as a `CountsError`; missing data stay a `DataError`."""
+    try:
+        yield
+    except DataError:
+        raise
+    except (ValueError, OSError) as error:
+        raise CountsError(str(error)) from error
 
 
 @dataclass(frozen=True)
@@ -81,10 +95,8 @@ def play(study: str, request: Request) -> Played:
     """
     chosen = STUDIES[study]
     store = request.out / "counts"
-    try:
+    with as_counts_error():
         histogram = runner.run(chosen, request.games, request.seed, store, progress=request.progress)
-    except (ValueError, OSError) as error:
-        raise CountsError(str(error)) from error
     game, attack = chosen.build()
     fpr, tpr = roc_points(histogram)
     return Played(game, attack, histogram, fpr, tpr)

@@ -5,9 +5,9 @@ Needs the extra `mipsim[nn]`.
 
 from mipsim.nn.canaries import blank, dirac_canary, mahalanobis_canary, mislabelled, random_canary
 from mipsim.nn.descent import Descent, Steps
-from mipsim.nn.gradients import per_example_gradients
+from mipsim.nn.gradients import features, per_example_gradients
 from mipsim.nn.loss_attacks import RMIA, LiRA, LossThreshold
-from mipsim.nn.network import Network, convolutional, layered, linear, random_features
+from mipsim.nn.network import Network, convolutional, layered, linear, random_features, residual
 from mipsim.nn.shadows import shadow_models
 from mipsim.nn.step_attacks import SummedOverSteps
 from mipsim.nn.training import train
@@ -23,6 +23,7 @@ __all__ = [
     "blank",
     "convolutional",
     "dirac_canary",
+    "features",
     "layered",
     "linear",
     "mahalanobis_canary",
@@ -30,6 +31,7 @@ __all__ = [
     "per_example_gradients",
     "random_canary",
     "random_features",
+    "residual",
     "shadow_models",
     "train",
 ]

@@ -10,19 +10,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
-from scipy import stats
 
 from mipsim._validation import number, one_of, sample_size, whole
 from mipsim.distributions.empirical import Empirical
 from mipsim.mechanisms.base import AbstractMechanism, check_records, numbers_handled
 from mipsim.nn.gradients import checked_examples
 from mipsim.nn.network import PARTS, Network, Parameters
-from mipsim.nn.private import mean_gradient, noisy
+from mipsim.nn.private import SAMPLING, checked_clipping, longest_batch, mean_gradient, noisy
 
-SAMPLING = ("shuffled", "fixed", "poisson")
 RELEASES = ("steps", "parameters")
-_OVERFLOW = 2.0**-60
-"""Probability of a Poisson batch that is longer than the room made for it, whose last records are then left out."""
 
 
 class Steps(NamedTuple):
@@ -115,13 +111,7 @@ class Descent(AbstractMechanism):
         self.batch, self.steps = whole("batch", batch, 1), whole("steps", steps, 1)
         self.rate = number("rate", rate, 0.0, low_open=True)
         self.sampling = one_of("sampling", sampling, SAMPLING)
-        unclipped = isinstance(clip, float) and clip == math.inf
-        self.clip = math.inf if unclipped else number("clip", clip, 0.0, low_open=True)
-        self.noise_multiplier = number("noise_multiplier", noise_multiplier, 0.0)
-        if unclipped and self.noise_multiplier > 0.0:
-            raise ValueError(
-                f"noise_multiplier is {noise_multiplier:g} with clip = inf; it counts the noise in clips and must be 0 there"
-            )
+        self.clip, self.noise_multiplier = checked_clipping(clip, noise_multiplier)
         self.part, self.releases = one_of("part", part, PARTS), one_of("releases", releases, RELEASES)
 
     def records(self, rows: object = None) -> Empirical:
@@ -201,17 +191,6 @@ class Descent(AbstractMechanism):
                 f"data has {dimension} coordinates; records of Descent are row numbers: take the law from its `records(rows)`"
             )
         return None
-
-
-def longest_batch(n: int, batch: int) -> int:
-    """The room for a Poisson batch of so many expected records among n: a longer one has probability below 2^-60.
-
-    Examples:
-        >>> longest_batch(1000, 64), longest_batch(64, 64)
-        (142, 64)
-    """
-    lengths = np.arange(batch, n + 1)
-    return int(lengths[np.argmax(stats.binom.sf(lengths, n, min(1.0, batch / n)) < _OVERFLOW)])
 
 
 @check_records.register

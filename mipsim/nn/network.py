@@ -17,18 +17,19 @@ from mipsim._extras import optional
 from mipsim._precision import exact_scope, fixed_key
 from mipsim._validation import one_of, whole
 from mipsim.nn.convolution import convolution, halved
+from mipsim.nn.residual import residual_layers
 
-Parameters = dict[str, dict[str, Array]]
-"""Layer -> name -> array, float32: Flax's own tree."""
+Parameters = dict[str, dict[str, Any]]
+"""Layer -> name -> array, float32, or the same of the layers within it: Flax's own tree."""
 
-KINDS = ("linear", "convolutional", "layered", "random features")
+KINDS = ("linear", "convolutional", "residual", "layered", "random features")
 PARTS = ("trained", "last")
 """Of the parameters: all that training changes, or those of the last layer."""
 
 
 @dataclass(frozen=True)
 class Network:
-    """A network whose parameters are a plain tree; make one by `linear`, `convolutional`, `layered` or `random_features`.
+    """A network whose parameters are a plain tree; make one by `linear`, `convolutional`, `residual`, `layered` or `random_features`.
 
     Attributes:
         kind: one of `KINDS`.
@@ -60,6 +61,8 @@ class Network:
             for channels in self.widths:
                 layers += [convolution(channels), linen.relu, halved]
             layers.append(_flat)
+        elif self.kind == "residual":
+            layers += residual_layers(self.widths)
         else:
             layers.append(_flat)
             for width in self.widths:
@@ -75,6 +78,11 @@ class Network:
     def apply(self, parameters: Parameters, x: Float[Array, "n ..."]) -> Float[Array, "n outputs"]:
         """The outputs: one number a class (logits), or the value."""
         return self.module.apply({"params": parameters}, x)
+
+    def features(self, parameters: Parameters, x: Float[Array, "n ..."]) -> Float[Array, "n width"]:
+        """The inputs of the last layer. Traceable; `mipsim.nn.features` is in micro-batches."""
+        linen = optional("flax.linen", "networks")
+        return linen.Sequential(self.module.layers[:-1]).apply({"params": parameters}, x)
 
     def losses(self, parameters: Parameters, x: Float[Array, "n ..."], y: Array) -> Float[Array, " n"]:
         """The loss of each example: cross-entropy, or half the squared error where outputs = 1."""
@@ -92,9 +100,8 @@ class Network:
 
     def dimension(self, part: str = "trained") -> int:
         """How many parameters that part has: d of its gradients."""
-        return sum(
-            int(np.prod(leaf.shape)) for name in self.layers(part) for leaf in self.shapes[name].values()
-        )
+        leaves = jax.tree.leaves([self.shapes[name] for name in self.layers(part)])
+        return sum(int(np.prod(leaf.shape)) for leaf in leaves)
 
     def flat(self, parameters: Parameters, part: str = "trained") -> Float[Array, " d"]:
         """The parameters of a part as one vector."""
@@ -145,9 +152,40 @@ def convolutional(
         (16323, 4010)
     """
     network = _checked("convolutional", inputs, channels, outputs)
-    if len(network.inputs) != 3 or any(size % 2 ** len(network.widths) for size in network.inputs[:2]):
+    return _halved_evenly(network, len(network.widths))
+
+
+def residual(
+    inputs: Sequence[int] = (32, 32, 3), widths: Sequence[int] = (64, 128, 256, 512), outputs: int = 10
+) -> Network:
+    """ResNet-9: eight convolutions of 3 x 3, each with group normalisation and ReLU, four of them in two residual blocks; three times
+    the maximum over 2 x 2, at the end the maximum over the image, and a linear layer.
+
+    Groups have 16 channels, or as many as divide both 16 and the width. Normalisation by batches is no choice: the gradient of an
+    example would depend on the others, and its clipping would bound nothing.
+
+    Args:
+        inputs: (height, width, channels), divisible by 8.
+        widths: channels of the first convolution and after each halving, four numbers.
+        outputs: classes, or 1 for a real value.
+
+    Source: Page (2018), "How to train your ResNet", with the normalisation of Wu & He (2018), "Group normalization"; Kaissis et al. (2023),
+        section 5, the network on CIFAR-10.
+
+    Examples:
+        >>> residual().dimension(), residual(widths=(8, 16, 32, 64)).dimension("last")
+        (6575370, 650)
+    """
+    network = _checked("residual", inputs, widths, outputs)
+    if len(network.widths) != 4:
+        raise ValueError(f"widths is {network.widths}; it must have four numbers")
+    return _halved_evenly(network, 3)
+
+
+def _halved_evenly(network: Network, times: int) -> Network:
+    if len(network.inputs) != 3 or any(size % 2**times for size in network.inputs[:2]):
         raise ValueError(
-            f"inputs is {network.inputs}; it must be (height, width, channels) with both sizes divisible by {2 ** len(network.widths)}"
+            f"inputs is {network.inputs}; it must be (height, width, channels) with both sizes divisible by {2**times}"
         )
     return network
 

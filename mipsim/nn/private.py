@@ -6,10 +6,45 @@ import math
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
+from scipy import stats
 
+from mipsim._validation import number
 from mipsim.nn.gradients import MEMORY, example_bytes
 from mipsim.nn.network import Network, Parameters
+
+SAMPLING = ("shuffled", "fixed", "poisson")
+_OVERFLOW = 2.0**-60
+"""Probability of a Poisson batch that is longer than the room made for it, whose last records are then left out."""
+
+
+def checked_clipping(clip: object, noise_multiplier: object) -> tuple[float, float]:
+    """Both as floats, or say what is wrong: noise counts in clips, and has none to count in where nothing is clipped.
+
+    Examples:
+        >>> checked_clipping(1, 2), checked_clipping(math.inf, 0)
+        ((1.0, 2.0), (inf, 0.0))
+    """
+    unclipped = isinstance(clip, float) and clip == math.inf
+    bound = math.inf if unclipped else number("clip", clip, 0.0, low_open=True)
+    noise = number("noise_multiplier", noise_multiplier, 0.0)
+    if unclipped and noise > 0.0:
+        raise ValueError(
+            f"noise_multiplier is {noise:g} with clip = inf; it counts the noise in clips and must be 0 there"
+        )
+    return bound, noise
+
+
+def longest_batch(n: int, batch: int) -> int:
+    """The room for a Poisson batch of so many expected records among n: a longer one has probability below 2^-60.
+
+    Examples:
+        >>> longest_batch(1000, 64), longest_batch(64, 64)
+        (142, 64)
+    """
+    lengths = np.arange(batch, n + 1)
+    return int(lengths[np.argmax(stats.binom.sf(lengths, n, min(1.0, batch / n)) < _OVERFLOW)])
 
 
 def mean_gradient(
@@ -78,7 +113,9 @@ def mean_gradient(
         return filled.reshape(parts, each, *rows.shape[1:])
 
     def add(total: Array, rows: tuple[Array, Array, Array]) -> tuple[Array, None]:
-        return total + clipped_sum(*rows), None
+        # What only fills up a Poisson batch is not computed.
+        some = jnp.any(rows[2] > 0)
+        return jax.lax.cond(some, lambda: total + clipped_sum(*rows), lambda: total), None
 
     rows = in_parts(jnp.asarray(x)), in_parts(jnp.asarray(y)), in_parts(weights)
     added, _ = jax.lax.scan(add, jnp.zeros_like(vector), rows)

@@ -1,15 +1,16 @@
-"""Training by Optax, which goes on where it was killed."""
+"""Training by Optax, plain or private, which goes on where it was killed."""
 
 from __future__ import annotations
 
 import hashlib
 import io
 import json
+import math
 import os
 import zipfile
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -17,12 +18,15 @@ import numpy as np
 
 from mipsim._extras import optional
 from mipsim._files import replace_file
-from mipsim._precision import exact_scope
+from mipsim._precision import exact_scope, fixed_key
 from mipsim._validation import file_path, number, one_of, whole
 from mipsim.nn.gradients import checked_examples
 from mipsim.nn.network import Network, Parameters
+from mipsim.nn.private import SAMPLING, checked_clipping, longest_batch, mean_gradient, noisy
 
 OPTIMISERS = ("sgd", "adam")
+_NOISE = 0x4E4F
+"""Sets the noise apart from the random numbers of the start, which are of the same seed."""
 
 
 def train(
@@ -34,13 +38,16 @@ def train(
     rate: float,
     batch: int = 64,
     optimiser: Literal["sgd", "adam"] = "adam",
+    sampling: Literal["shuffled", "fixed", "poisson"] = "shuffled",
+    clip: float = math.inf,
+    noise_multiplier: float = 0.0,
     seed: int = 0,
     start: Parameters | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> Parameters:
-    """Train a network on shuffled batches.
+    """Train a network; with `clip` and `noise_multiplier` by DP-SGD.
 
-    The order of the examples in each epoch depends on the seed and the epoch only, and the arithmetic is float32: on one kind of
+    The batches and the noise of each epoch depend on the seed and the epoch only, and the arithmetic is float32: on one kind of
     device, with as many cores, the same arguments give the same bits, whether or not the training was interrupted. On another number
     of cores XLA may sum the gradients of a batch in another order.
 
@@ -48,11 +55,16 @@ def train(
         network: what is trained.
         x: inputs, shape (N, ...).
         y: labels, shape (N,).
-        epochs: passes over the data, >= 0; the examples that fill no whole batch are left out of a pass.
+        epochs: of N // batch steps each, >= 0.
         rate: the step size, > 0.
-        batch: examples of a step, in [1, N].
-        optimiser: "sgd" (plain) or "adam".
-        seed: of the start and the order, a whole number in [0, 2^63).
+        batch: examples of a step, in [1, N]; of a Poisson batch the expected number.
+        optimiser: "sgd" (plain) or "adam", of which each sees the released gradients only.
+        sampling: how batches are drawn: "shuffled" (an epoch takes the examples in a new random order; those that fill no whole batch
+            are left out), "fixed" (batch of them without replacement, anew in each step) or "poisson" (each of them with probability
+            batch / N, anew in each step; the sum is divided by the expected number): `tradeoff.dpsgd` knows what the last kind gives away.
+        clip: the largest Euclidean norm of an example's gradient, > 0; `inf` does not clip.
+        noise_multiplier: standard deviation of the Gaussian noise on the sum of a step over `clip`, >= 0; 0 where clip is `inf`.
+        seed: of the start, the batches and the noise, a whole number in [0, 2^63).
         start: parameters to begin with; None = `network.start(seed)`.
         checkpoint: a file that keeps the state after each epoch. If it exists and holds the same training, that goes on from there.
 
@@ -65,7 +77,7 @@ def train(
         OSError: if the checkpoint cannot be written; an old one stays intact.
         ImportError: if Flax or Optax is not installed.
 
-    Source: Kingma & Ba (2015), "Adam".
+    Source: Kingma & Ba (2015), "Adam"; Abadi et al. (2016), "Deep learning with differential privacy", algorithm 1.
 
     Examples:
         >>> from mipsim.nn import linear
@@ -76,14 +88,19 @@ def train(
         >>> learned = train(network, x, y, epochs=20, rate=0.05, batch=32)
         >>> bool((network.apply(learned, x).argmax(axis=1) == y).mean() > 0.95)
         True
+        >>> private = train(network, x, y, epochs=2, rate=0.05, batch=32, sampling="poisson", clip=1.0, noise_multiplier=0.7)
+        >>> bool((private["layers_1"]["kernel"] == learned["layers_1"]["kernel"]).any())
+        False
     """
     inputs, labels = checked_examples(network, x, y)
     epochs, seed = whole("epochs", epochs, 0), whole("seed", seed, 0)
     rate, batch = number("rate", rate, 0.0, low_open=True), whole("batch", batch, 1)
     if batch > len(labels):
         raise ValueError(f"batch is {batch}; there are {len(labels)} examples")
+    one_of("sampling", sampling, SAMPLING)
+    clip, noise_multiplier = checked_clipping(clip, noise_multiplier)
     optax = optional("optax", "trained networks")
-    chosen: Any = getattr(optax, one_of("optimiser", optimiser, OPTIMISERS))(rate)
+    chosen = _optimiser(optax, one_of("optimiser", optimiser, OPTIMISERS), rate)
     path = None if checkpoint is None else file_path("checkpoint", checkpoint)
     with exact_scope():
         parameters = (
@@ -95,7 +112,13 @@ def train(
         if not jnp.isfinite(state[0]).all():
             raise ValueError("start holds parameters that are not finite")
         done = 0
-        identity = _identity(network, inputs, labels, parameters, [rate, batch, optimiser, seed])
+        identity = _identity(
+            network,
+            inputs,
+            labels,
+            parameters,
+            [rate, batch, optimiser, sampling, clip, noise_multiplier, seed],
+        )
         if path is not None and path.exists():
             done, state = _restored(path, identity, state)
             if done > epochs:
@@ -103,10 +126,14 @@ def train(
                     f"checkpoint {path} holds {done} epochs, more than the {epochs} asked for; name another file"
                 )
         placed = jnp.asarray(inputs), jnp.asarray(labels)
+        deviation = noise_multiplier * clip / batch if noise_multiplier else 0.0
+        step = _Step(network, chosen.update, clip, batch)
         for epoch in range(done, epochs):
-            order = np.random.default_rng([seed, epoch]).permutation(len(labels))
-            rows = order[: len(labels) // batch * batch].reshape(-1, batch)
-            state = _epoch(network, chosen.update, parameters, state, *placed, jnp.asarray(rows))
+            rows, kept = _batches(np.random.default_rng([seed, epoch]), len(labels), batch, sampling)
+            noise = None
+            if deviation:
+                noise = jax.random.fold_in(jax.random.fold_in(fixed_key(seed), _NOISE), epoch), deviation
+            state = _epoch(step, parameters, state, *placed, rows, kept, noise)
             if not jnp.isfinite(state[0]).all():
                 kept = (
                     f"; checkpoint {path} keeps those of epoch {epoch}" if path is not None and epoch else ""
@@ -119,19 +146,55 @@ def train(
         return network.with_flat(parameters, state[0])
 
 
-@partial(jax.jit, static_argnums=(0, 1))
-def _epoch(
-    network: Network, update: Any, parameters: Parameters, state: Any, x: Any, y: Any, rows: Any
-) -> Any:
-    def loss(vector: jax.Array, chosen: jax.Array) -> jax.Array:
-        return network.losses(network.with_flat(parameters, vector), x[chosen], y[chosen]).mean()
+@lru_cache(maxsize=64)
+def _optimiser(optax: Any, name: str, rate: float) -> Any:
+    """The same object for the same words, so that trainings of several seeds are compiled once."""
+    return getattr(optax, name)(rate)
 
-    def step(now: tuple[jax.Array, Any], chosen: jax.Array) -> tuple[tuple[jax.Array, Any], None]:
-        vector, memory = now
-        change, memory = update(jax.grad(loss)(vector, chosen), memory, vector)
+
+class _Step(NamedTuple):
+    """What the compiled code of an epoch depends on."""
+
+    network: Network
+    update: Any
+    clip: float
+    size: int
+
+
+@partial(jax.jit, static_argnums=0)
+def _epoch(
+    of: _Step, parameters: Parameters, state: Any, x: Any, y: Any, rows: Any, kept: Any, noise: Any
+) -> Any:
+    """The state after a step for each row of `rows`; `noise` is (key, standard deviation) or None."""
+
+    def step(now: tuple[jax.Array, Any], batch: Any) -> tuple[tuple[jax.Array, Any], None]:
+        (vector, memory), (at, chosen, own) = now, batch
+        mean = mean_gradient(
+            of.network, parameters, vector, x[chosen], y[chosen], kept=own, size=of.size, clip=of.clip
+        )
+        if noise is not None:
+            mean = noisy(jax.random.fold_in(noise[0], at), mean, noise[1])
+        change, memory = of.update(mean, memory, vector)
         return (vector + change, memory), None
 
-    return jax.lax.scan(step, state, rows)[0]
+    return jax.lax.scan(step, state, (jnp.arange(len(rows)), rows, kept))[0]
+
+
+def _batches(
+    rng: np.random.Generator, count: int, batch: int, sampling: str
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """(the rows of each step's batch, which of them count; None = all), for an epoch of count // batch steps."""
+    steps = count // batch
+    if sampling == "shuffled":
+        return rng.permutation(count)[: steps * batch].reshape(steps, batch), None
+    if sampling == "fixed":
+        return np.stack([rng.choice(count, batch, replace=False) for _ in range(steps)]), None
+    rows = np.zeros((steps, longest_batch(count, batch)), np.int64)
+    kept = np.zeros(rows.shape, bool)
+    for step in range(steps):
+        drawn = np.flatnonzero(rng.random(count) < batch / count)[: rows.shape[1]]
+        rows[step, : len(drawn)], kept[step, : len(drawn)] = drawn, True
+    return rows, kept
 
 
 def _identity(network: Network, x: np.ndarray, y: np.ndarray, parameters: Parameters, rest: list[Any]) -> str:

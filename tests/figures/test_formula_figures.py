@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import ncx2, norm
 
 from figures import __main__ as command
-from figures import leemann_table5
+from sims import leemann_utility
 
 
 def read(path: Path) -> tuple[str, list[dict[str, str]]]:
@@ -56,6 +56,6 @@ def test_leemann_table_5(tmp_path: Path) -> None:
     gdp = [float(row["CIFAR-10 GDP"]) for row in rows]
     assert (np.diff(gdp) < 0).all()
     # Equation 10 by hand at the step that the table takes for mu = 2.
-    s, c = leemann_table5.step_mu(2.0, 400, 48_000, 10), 400 * np.sqrt(1200) / 48_000
+    s, c = leemann_utility.step_mu(2.0, leemann_utility.RUNS["CIFAR-10"]), 400 * np.sqrt(1200) / 48_000
     inner = np.exp(s**2) * norm.cdf(1.5 * s) + 3 * norm.cdf(-0.5 * s) - 2
     assert np.sqrt(2 * inner) * c == pytest.approx(2.0, rel=1e-9)

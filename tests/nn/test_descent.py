@@ -11,8 +11,8 @@ from scipy import stats
 import mipsim as mi
 from mipsim import data, nn
 from mipsim._precision import exact_scope
-from mipsim.nn.descent import longest_batch
 from mipsim.nn.network import Parameters
+from mipsim.nn.private import longest_batch
 from tests.engine.two_sample import FAILURE, two_sample_p
 
 LINE = nn.linear((1,), 1)  # half the squared error of slope x + offset

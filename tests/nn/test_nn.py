@@ -25,14 +25,27 @@ IMAGES, KINDS = RNG.normal(size=(13, 8, 8, 3)).astype(np.float32), RNG.integers(
 NETWORKS = {
     "linear": nn.linear((8, 8, 3), 4),
     "convolutional": nn.convolutional((8, 8, 3), (3, 4, 5), 4),
+    "residual": nn.residual((8, 8, 3), (3, 4, 5, 8), 4),
     "layered": nn.layered((8, 8, 3), (6, 5), 4),
     "random features": nn.random_features((8, 8, 3), 7, 4),
 }
 
 
+# Compiling all passes of the deep one takes half a minute beside other tests: a default run has its last layer.
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) if name == "residual" else name for name in NETWORKS],
+)
+def test_gradients_of_all_parameters_are_those_of_one_example_at_a_time(name: str) -> None:
+    _compare_with_finite_differences(name, "trained")
+
+
 @pytest.mark.parametrize("name", NETWORKS)
-@pytest.mark.parametrize("part", ["trained", "last"])
-def test_gradients_are_those_of_one_example_at_a_time(name: str, part: str) -> None:
+def test_gradients_of_the_last_layer_are_those_of_one_example_at_a_time(name: str) -> None:
+    _compare_with_finite_differences(name, "last")
+
+
+def _compare_with_finite_differences(name: str, part: str) -> None:
     """By finite differences of float64 losses: their error is h^2 and rounding / h, below 1e-6 here; gradients are float32."""
     network = NETWORKS[name]
     start = network.start(3)
@@ -54,6 +67,22 @@ def test_gradients_are_those_of_one_example_at_a_time(name: str, part: str) -> N
     # ReLU and the maximum have kinks: none lies within 1e-5 of these random inputs.
     assert (np.abs(found @ direction - slopes) < 1e-5 * scale).all()
     assert (np.abs(1.01 * found @ direction - slopes) > 1e-5 * scale).any()
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_features_are_what_the_last_layer_sees(name: str) -> None:
+    """The last layer on them is the network, to float32; gradients of the last layer are those of the linear one."""
+    network = NETWORKS[name]
+    start = network.start(2)
+    seen = nn.features(network, start, IMAGES, memory=5 * example_bytes(network))
+    head = nn.linear(seen.shape[1:], 4)
+    parameters = head.with_flat(head.start(0), network.flat(start, "last"))
+    assert np.allclose(head.apply(parameters, seen), network.apply(start, IMAGES), rtol=1e-5, atol=1e-5)
+    assert not np.allclose(head.apply(parameters, seen[::-1]), network.apply(start, IMAGES), rtol=1e-2)
+    whole = nn.per_example_gradients(network, start, IMAGES, KINDS, part="last")
+    assert np.allclose(nn.per_example_gradients(head, parameters, seen, KINDS), whole, rtol=1e-5, atol=1e-5)
+    with pytest.raises(ValueError, match=r"x has shape \(13, 8, 8, 2\)"):
+        nn.features(network, start, IMAGES[..., :2])
 
 
 def test_micro_batches_and_reductions_change_nothing() -> None:
@@ -117,8 +146,11 @@ def test_bad_input_is_said() -> None:
             )
     with pytest.raises(ValueError, match="part is 'first'; it must be one of trained, last"):
         nn.per_example_gradients(network, network.start(0), IMAGES, KINDS, part="first")
-    with pytest.raises(ValueError, match="divisible by 8"):
-        nn.convolutional((12, 8, 3))
+    for make in (nn.convolutional, nn.residual):
+        with pytest.raises(ValueError, match="divisible by 8"):
+            make((12, 8, 3))
+    with pytest.raises(ValueError, match=r"widths is \(8, 16\); it must have four numbers"):
+        nn.residual(widths=(8, 16))
 
 
 def test_a_training_that_overflows_stops_and_keeps_its_last_good_state(tmp_path: Path) -> None:
@@ -172,27 +204,29 @@ def test_a_training_that_goes_on_has_the_bits_of_one_run(tmp_path: Path) -> None
 TRAINING = """
 import sys, numpy as np
 from mipsim import nn
-from mipsim._precision import exact_scope, fixed_key
 rng = np.random.default_rng(0)
 x, y = rng.normal(size=(500, 8, 8, 1)), rng.integers(0, 3, 500)
 network = nn.convolutional((8, 8, 1), (4, 4), 3)
-learned = nn.train(network, x, y, epochs=60, rate=1e-2, batch=50, seed=5, checkpoint=sys.argv[1] or None)
+private = {"sampling": "poisson", "clip": 1.0, "noise_multiplier": 0.5} if sys.argv[3] else {}
+learned = nn.train(network, x, y, epochs=60, rate=1e-2, batch=50, seed=5, checkpoint=sys.argv[1] or None, **private)
 np.save(sys.argv[2], np.asarray(network.flat(learned)))
 """
 
 
 @pytest.mark.slow
-def test_a_killed_training_goes_on_to_the_same_bits(tmp_path: Path) -> None:
+@pytest.mark.parametrize("private", ["", "private"])
+def test_a_killed_training_goes_on_to_the_same_bits(private: str, tmp_path: Path) -> None:
     root = Path(__file__).parents[2]
     whole, resumed, state = tmp_path / "whole.npy", tmp_path / "resumed.npy", tmp_path / "state.npz"
-    subprocess.run([sys.executable, "-c", TRAINING, "", whole], cwd=root, check=True)
-    first = subprocess.Popen([sys.executable, "-c", TRAINING, state, resumed], cwd=root)
+    command = [sys.executable, "-c", TRAINING]
+    subprocess.run([*command, "", whole, private], cwd=root, check=True)
+    first = subprocess.Popen([*command, state, resumed, private], cwd=root)
     while not state.exists() and first.poll() is None:
         time.sleep(0.01)
     os.kill(first.pid, signal.SIGKILL)
     first.wait()
     assert not resumed.exists(), "it was killed before its end"
-    subprocess.run([sys.executable, "-c", TRAINING, state, resumed], cwd=root, check=True)
+    subprocess.run([*command, state, resumed, private], cwd=root, check=True)
     assert np.load(whole).tobytes() == np.load(resumed).tobytes()
 
 

@@ -1,0 +1,46 @@
+"""Numbers that took minutes, kept beside the counts of games: computed once, and where another setting asks for them computed anew."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from mipsim._files import replace_file
+from mipsim._version import __version__
+
+
+def kept(path: Path, settings: dict[str, Any], compute: Callable[[], np.ndarray]) -> np.ndarray:
+    """The numbers in the file, if they are of these settings and versions; else what `compute` finds, which the file then holds.
+
+    Args:
+        path: a JSON file; its folder is made.
+        settings: all that decides the numbers, as JSON has it.
+        compute: finds them: float64, any shape.
+
+    Raises:
+        OSError: if the file cannot be written.
+
+    Examples:
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "numbers.json"
+        >>> kept(path, {"seed": 1}, lambda: np.array([0.25])), kept(path, {"seed": 1}, lambda: np.array([0.5]))
+        (array([0.25]), array([0.25]))
+        >>> kept(path, {"seed": 2}, lambda: np.array([0.5]))
+        array([0.5])
+    """
+    asked = json.loads(json.dumps({**settings, "mipsim": __version__, "jax": jax.__version__}))
+    try:
+        held = json.loads(path.read_text("utf-8"))
+        if held["settings"] == asked:
+            return np.asarray(held["values"], np.float64)
+    except (OSError, ValueError, KeyError, TypeError):
+        pass  # none yet, or no whole file: it is written anew
+    found = np.asarray(compute(), np.float64)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(path, (json.dumps({"settings": asked, "values": found.tolist()}) + "\n").encode())
+    return found

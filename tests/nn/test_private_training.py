@@ -1,0 +1,146 @@
+"""Training by DP-SGD: a step by hand, its noise, how batches are drawn, and that it goes on where it was stopped."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from mipsim import nn
+from mipsim.nn import training
+from mipsim.nn.gradients import example_bytes
+from mipsim.nn.private import longest_batch, mean_gradient
+
+RNG = np.random.default_rng(20_261_125)
+X, Y = RNG.normal(size=(40, 6)).astype(np.float32), RNG.integers(0, 4, 40)
+NETWORK = nn.layered((6,), (5,), 4)
+START = NETWORK.start(0)
+FAILURE = 1e-9
+"""Probability with which a right noise or a right sampling fails a test here."""
+
+
+def moved(**settings: Any) -> np.ndarray:
+    """What training adds to the parameters of the start."""
+    chosen = {"epochs": 1, "rate": 1.0, "batch": 40, "optimiser": "sgd", "start": START, **settings}
+    return np.asarray(NETWORK.flat(nn.train(NETWORK, X, Y, **chosen)) - NETWORK.flat(START))
+
+
+def clipped(clip: float) -> np.ndarray:
+    """Gradients of all examples at the start, shortened by NumPy."""
+    rows = nn.per_example_gradients(NETWORK, START, X, Y)
+    return rows * np.minimum(1.0, clip / np.linalg.norm(rows, axis=1))[:, None]
+
+
+@pytest.mark.parametrize("sampling", ["shuffled", "fixed"])
+def test_a_step_is_that_of_algorithm_1(sampling: str) -> None:
+    norms = np.linalg.norm(nn.per_example_gradients(NETWORK, START, X, Y), axis=1)
+    clip = float(np.median(norms))  # half of them are shortened
+    found, by_hand = moved(sampling=sampling, clip=clip, rate=0.5), -0.5 * clipped(clip).mean(axis=0)
+    assert np.allclose(found, by_hand, rtol=0, atol=1e-6)
+    assert not np.allclose(found, -0.5 * clipped(2 * clip).mean(axis=0), rtol=0, atol=1e-3)
+
+
+def test_the_noise_has_the_stated_deviation() -> None:
+    """The squares of d independent normal numbers, over their variance, are chi-square with d degrees of freedom."""
+    clip, multiplier, repeats = 0.1, 3.0, 20
+    without = moved(clip=clip)
+    noise = np.concatenate(
+        [moved(clip=clip, noise_multiplier=multiplier, seed=s) - without for s in range(repeats)]
+    )
+    deviation = multiplier * clip / 40
+    low, high = stats.chi2.ppf([FAILURE / 2, 1 - FAILURE / 2], noise.size)
+    assert low < (noise**2).sum() / deviation**2 < high
+    assert not low < (noise**2).sum() / (1.25 * deviation) ** 2 < high
+    between = np.corrcoef(noise.reshape(repeats, -1))[np.triu_indices(repeats, 1)]
+    # Correlations of independent draws in d = 59 coordinates are nearly normal with variance 1/d; all pairs share the failure.
+    assert np.abs(between).max() < stats.norm.isf(FAILURE / between.size / 2) / np.sqrt(noise.size / repeats)
+
+
+def test_noise_differs_from_step_to_step_and_from_epoch_to_epoch() -> None:
+    """Two steps, in one epoch or in two: if their noise were the same, its deviation would be doubled instead of sqrt(2)-fold."""
+    clip, multiplier = 1e-6, 1e6  # the gradients themselves move nothing
+    for settings in ({"epochs": 1, "batch": 20}, {"epochs": 2, "batch": 40}):
+        noise = np.concatenate(
+            [moved(clip=clip, noise_multiplier=multiplier, seed=s, **settings) for s in range(20)]
+        )
+        deviation = multiplier * clip / settings["batch"]
+        low, high = stats.chi2.ppf([FAILURE / 2, 1 - FAILURE / 2], noise.size)
+        assert low < (noise**2).sum() / (2 * deviation**2) < high
+        assert not low < (noise**2).sum() / (4 * deviation**2) < high
+
+
+def test_batches_are_drawn_as_said() -> None:
+    count, batch, rng = 40, 7, np.random.default_rng(1)
+    rows, kept = training._batches(rng, count, batch, "shuffled")
+    assert kept is None
+    assert len(set(rows.ravel())) == rows.size == count // batch * batch
+    rows, kept = training._batches(rng, count, batch, "fixed")
+    assert kept is None
+    assert all(len(set(row)) == batch for row in rows)
+    drawn = [training._batches(rng, count, batch, "poisson") for _ in range(200)]
+    sizes = np.concatenate([kept.sum(axis=1) for _, kept in drawn if kept is not None])
+    assert drawn[0][0].shape == (count // batch, longest_batch(count, batch))
+    low, high = stats.binom.ppf([FAILURE / 2, 1 - FAILURE / 2], sizes.size * count, batch / count)
+    assert low <= sizes.sum() <= high
+    assert sizes.var() > 0, "and not of one size"
+    for rows, kept in drawn:
+        assert kept is not None
+        assert all(len(set(row[own])) == own.sum() for row, own in zip(rows, kept, strict=True))
+
+
+def test_a_poisson_step_divides_by_the_expected_number() -> None:
+    rows, kept = training._batches(np.random.default_rng([1, 0]), 40, 30, "poisson")
+    assert kept is not None
+    chosen = rows[0][kept[0]]
+    assert len(chosen) != 30
+    by_hand = -clipped(0.5)[chosen].sum(axis=0) / 30
+    assert np.allclose(moved(sampling="poisson", batch=30, clip=0.5, seed=1), by_hand, rtol=0, atol=1e-6)
+
+
+def test_parts_that_only_fill_up_a_batch_add_nothing() -> None:
+    kept = np.arange(40) < 3
+    vector = NETWORK.flat(START)
+    for memory in (example_bytes(NETWORK), 10 * example_bytes(NETWORK), 2**29):
+        found = mean_gradient(NETWORK, START, vector, X, Y, kept=kept, size=3.0, clip=0.5, memory=memory)  # pyright: ignore[reportArgumentType]
+        assert np.allclose(found, clipped(0.5)[:3].mean(axis=0), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("sampling", ["shuffled", "fixed", "poisson"])
+def test_it_goes_on_with_the_bits_of_one_run(sampling: str, tmp_path: Path) -> None:
+    settings = {
+        "sampling": sampling,
+        "batch": 8,
+        "clip": 0.5,
+        "noise_multiplier": 1.0,
+        "rate": 0.1,
+        "seed": 3,
+    }
+    path = tmp_path / "state.npz"
+    whole = moved(epochs=3, **settings)
+    moved(epochs=1, checkpoint=path, **settings)
+    assert (moved(epochs=3, checkpoint=path, **settings) == whole).all()
+    assert (moved(epochs=3, **{**settings, "seed": 4}) != whole).any()
+    for other in (
+        {"clip": 0.6},
+        {"noise_multiplier": 1.1},
+        {"sampling": "fixed" if sampling != "fixed" else "poisson"},
+    ):
+        with pytest.raises(ValueError, match="belongs to another training"):
+            moved(epochs=4, checkpoint=path, **{**settings, **other})
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"clip": 0.0}, "clip is 0"),
+        ({"clip": -1.0}, "clip is -1"),
+        ({"clip": float("nan")}, "clip is nan"),
+        ({"noise_multiplier": 1.0}, "noise_multiplier is 1 with clip = inf"),
+        ({"clip": 1.0, "noise_multiplier": -1.0}, "noise_multiplier is -1"),
+        ({"sampling": "all"}, "sampling is 'all'; it must be one of shuffled, fixed, poisson"),
+    ],
+)
+def test_bad_input_is_said(settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        moved(**settings)
