@@ -5,7 +5,7 @@ Needs the extra `mipsim[nn]`.
 
 from mipsim.nn.canaries import blank, dirac_canary, mahalanobis_canary, mislabelled, random_canary
 from mipsim.nn.descent import Descent, Steps
-from mipsim.nn.gradients import per_example_gradients
+from mipsim.nn.gradients import features, per_example_gradients
 from mipsim.nn.loss_attacks import RMIA, LiRA, LossThreshold
 from mipsim.nn.network import Network, convolutional, layered, linear, random_features
 from mipsim.nn.shadows import shadow_models
@@ -23,6 +23,7 @@ __all__ = [
     "blank",
     "convolutional",
     "dirac_canary",
+    "features",
     "layered",
     "linear",
     "mahalanobis_canary",

@@ -1,4 +1,4 @@
-"""The gradient of the loss of every example, in micro-batches."""
+"""The gradient of the loss of every example, and what its last layer sees of it, in micro-batches."""
 
 from __future__ import annotations
 
@@ -57,19 +57,68 @@ def per_example_gradients(
         ((2, 9), True)
     """
     inputs, labels = checked_examples(network, x, y)
-    size = max(1, min(len(labels), whole("memory", memory, 1) // example_bytes(network, part)))
+
+    def of(rows: np.ndarray) -> np.ndarray:
+        found = _gradients(network, part, parameters, jnp.asarray(inputs[rows]), jnp.asarray(labels[rows]))
+        return np.asarray(found)
+
+    return _in_micro_batches(
+        of, len(labels), whole("memory", memory, 1) // example_bytes(network, part), reduce
+    )
+
+
+def features(network: Network, parameters: Parameters, x: np.ndarray, *, memory: int = MEMORY) -> np.ndarray:
+    """The inputs of a network's last layer: on them, a training of the last layer alone is one of `linear((width,), outputs)`.
+
+    Args:
+        network: the network.
+        parameters: its parameters.
+        x: inputs, shape (N, ...).
+        memory: bytes that a micro-batch may take, as in `per_example_gradients`.
+
+    Returns:
+        Float32 of shape (N, width).
+
+    Raises:
+        ValueError: if x does not fit the network.
+
+    Examples:
+        >>> from mipsim.nn import layered, linear
+        >>> network, x = layered((2,), (5,), 3), np.array([[1.0, 2.0], [0.0, 1.0]])
+        >>> start = network.start(0)
+        >>> seen, head = features(network, start, x), linear((5,), 3)
+        >>> parameters = head.with_flat(head.start(0), network.flat(start, "last"))
+        >>> seen.shape, bool(abs(head.apply(parameters, seen) - network.apply(start, x)).max() < 1e-6)
+        ((2, 5), True)
+    """
+    inputs, _ = checked_examples(network, x, np.zeros(np.shape(x)[:1]))
+    return _in_micro_batches(
+        lambda rows: np.asarray(_features(network, parameters, jnp.asarray(inputs[rows]))),
+        len(inputs),
+        whole("memory", memory, 1) // example_bytes(network),
+    )
+
+
+def _in_micro_batches(
+    of: Callable[[np.ndarray], np.ndarray],
+    count: int,
+    size: int,
+    reduce: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> np.ndarray:
+    """What `of` makes of the rows 0 to count - 1, so many of them at once, then reduced."""
+    size = max(1, min(count, size))
     parts: list[np.ndarray] = []
     with exact_scope():
-        for first in range(0, len(labels), size):
-            rows = np.arange(first, first + size).clip(
-                max=len(labels) - 1
-            )  # the last one is filled up: one shape
-            found = np.asarray(
-                _gradients(network, part, parameters, jnp.asarray(inputs[rows]), jnp.asarray(labels[rows]))
-            )
-            found = found[: len(labels) - first]
+        for first in range(0, count, size):
+            # The last one is filled up: one shape.
+            found = of(np.arange(first, first + size).clip(max=count - 1))[: count - first]
             parts.append(found if reduce is None else np.asarray(reduce(found)))
     return np.concatenate(parts)
+
+
+@partial(jax.jit, static_argnums=0)
+def _features(network: Network, parameters: Parameters, x: jax.Array) -> jax.Array:
+    return network.features(parameters, x)
 
 
 @cache

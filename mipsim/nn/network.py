@@ -76,6 +76,11 @@ class Network:
         """The outputs: one number a class (logits), or the value."""
         return self.module.apply({"params": parameters}, x)
 
+    def features(self, parameters: Parameters, x: Float[Array, "n ..."]) -> Float[Array, "n width"]:
+        """The inputs of the last layer. Traceable; `mipsim.nn.features` is in micro-batches."""
+        linen = optional("flax.linen", "networks")
+        return linen.Sequential(self.module.layers[:-1]).apply({"params": parameters}, x)
+
     def losses(self, parameters: Parameters, x: Float[Array, "n ..."], y: Array) -> Float[Array, " n"]:
         """The loss of each example: cross-entropy, or half the squared error where outputs = 1."""
         found = self.apply(parameters, x)

@@ -56,6 +56,22 @@ def test_gradients_are_those_of_one_example_at_a_time(name: str, part: str) -> N
     assert (np.abs(1.01 * found @ direction - slopes) > 1e-5 * scale).any()
 
 
+@pytest.mark.parametrize("name", NETWORKS)
+def test_features_are_what_the_last_layer_sees(name: str) -> None:
+    """The last layer on them is the network, to float32; gradients of the last layer are those of the linear one."""
+    network = NETWORKS[name]
+    start = network.start(2)
+    seen = nn.features(network, start, IMAGES, memory=5 * example_bytes(network))
+    head = nn.linear(seen.shape[1:], 4)
+    parameters = head.with_flat(head.start(0), network.flat(start, "last"))
+    assert np.allclose(head.apply(parameters, seen), network.apply(start, IMAGES), rtol=1e-5, atol=1e-5)
+    assert not np.allclose(head.apply(parameters, seen[::-1]), network.apply(start, IMAGES), rtol=1e-2)
+    whole = nn.per_example_gradients(network, start, IMAGES, KINDS, part="last")
+    assert np.allclose(nn.per_example_gradients(head, parameters, seen, KINDS), whole, rtol=1e-5, atol=1e-5)
+    with pytest.raises(ValueError, match=r"x has shape \(13, 8, 8, 2\)"):
+        nn.features(network, start, IMAGES[..., :2])
+
+
 def test_micro_batches_and_reductions_change_nothing() -> None:
     network = NETWORKS["convolutional"]
     start = network.start(0)
