@@ -22,7 +22,7 @@ MODELS, STEPS, RATE = 5, 5, 0.1
 """The paper's numbers of models and of steps; it does not state a learning rate."""
 BACKGROUND = 10_000
 """The paper's number of gradients that the moments are estimated from; half of the records where there are fewer than twice as many."""
-PRETRAINED, EPOCHS = 10_000, 5
+PRETRAINED, EPOCHS = 10_000, 3
 """Images of CIFAR-10 on which the convolutions are trained before, and passes over them."""
 CHANNELS = (16, 32, 32, 16)
 """Of the four convolutions, which leave 2 x 2 x 16 = 64 features."""
@@ -194,7 +194,8 @@ def _head(found: Features) -> tuple[Any, Any]:
 def steps_game(of: Attacked, n: int, steps: int) -> tuple[mi.RandomTarget, mi.AbstractAttack]:
     """Steps on all of the n drawn records; log p-values of GLiR, with F and n where F^-1 and n - 1 are printed, added over the steps.
 
-    The target is one of the records, or another draw.
+    The target is one of the records, or another draw. The mean of the gradients is estimated anew at the parameters of each step, as
+    the algorithm says; the covariance, of up to 2,451 coordinates, once at the start.
     """
     from mipsim import nn
 
@@ -202,7 +203,10 @@ def steps_game(of: Attacked, n: int, steps: int) -> tuple[mi.RandomTarget, mi.Ab
     x, y = of.features.x[of.pool], of.features.y[of.pool]
     descent = nn.Descent(network, parameters, x, y, batch=n, steps=steps, rate=RATE)
     attack = mi.GLiRPValue(of.moments, n, of.axes, logarithm=True)
-    return mi.RandomTarget(descent, descent.records(), n), nn.SummedOverSteps(descent, attack)
+    known = (of.features.x[of.background], of.features.y[of.background]) if steps > 1 else None
+    return mi.RandomTarget(descent, descent.records(), n), nn.SummedOverSteps(
+        descent, attack, background=known
+    )
 
 
 def name_of(which: str, model: int, steps: int) -> str:
