@@ -18,10 +18,12 @@ from mipsim import data
 from sims.gradients import SEED, on_one_thread
 from sims.study import Study
 
-MODELS, STEPS, RATE = 5, 5, 0.1
+MODELS, STEPS, RATE = 5, 5, 0.01
 """The paper's numbers of models and of steps; it does not state a learning rate."""
 BACKGROUND = 10_000
 """The paper's number of gradients that the moments are estimated from; half of the records where there are fewer than twice as many."""
+FOLLOWED = 1000
+"""Of the background: records that tell by how much the mean gradient changes from step to step, a change that varies little among records."""
 PRETRAINED, EPOCHS = 10_000, 3
 """Images of CIFAR-10 on which the convolutions are trained before, and passes over them."""
 CHANNELS = (16, 32, 32, 16)
@@ -203,10 +205,10 @@ def steps_game(of: Attacked, n: int, steps: int) -> tuple[mi.RandomTarget, mi.Ab
     x, y = of.features.x[of.pool], of.features.y[of.pool]
     descent = nn.Descent(network, parameters, x, y, batch=n, steps=steps, rate=RATE)
     attack = mi.GLiRPValue(of.moments, n, of.axes, logarithm=True)
-    known = (of.features.x[of.background], of.features.y[of.background]) if steps > 1 else None
-    return mi.RandomTarget(descent, descent.records(), n), nn.SummedOverSteps(
-        descent, attack, background=known
-    )
+    some = of.background[:FOLLOWED]
+    known = (of.features.x[some], of.features.y[some]) if steps > 1 else None
+    summed = nn.SummedOverSteps(descent, attack, background=known)
+    return mi.RandomTarget(descent, descent.records(), n), summed
 
 
 def name_of(which: str, model: int, steps: int) -> str:
