@@ -89,7 +89,7 @@ def statistics(of: Attacked, n: int, rows: float) -> Callable[[np.random.Generat
     def draw(generator: np.random.Generator, games: int) -> np.ndarray:
         parts = []
         for first in range(0, games, _TOGETHER):
-            counts = generator.multinomial(n, chances, size=min(_TOGETHER, games - first))
+            counts = generator.multinomial(n, chances, size=min(_TOGETHER, games - first)).astype(np.float64)
             parts.append(np.sum((counts @ of.away / n) ** 2, axis=1))
         return -rows * np.concatenate(parts)
 
@@ -113,7 +113,7 @@ def share_below(of: Attacked, n: int, rows: float, level: float = 0.1, games: in
         [np.sum(of.away[rng.integers(len(of.away), size=n)].mean(axis=0) ** 2) for _ in range(games)]
     )
     p = scipy.stats.ncx2.cdf(rows * square, of.degrees, n * of.susceptibility)
-    error = max(level * (1.0 - level) / games, 0.0) ** 0.5
+    error = (level * (1.0 - level) / games) ** 0.5
     return (
         f"NumPy and SciPy, {games:,} literal batches under H0 (seed 0): P(p <= {level:g}) = {float(np.mean(p <= level)):.4f} "
         f"(standard error {error:.4f} if it were {level:g})"
