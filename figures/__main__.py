@@ -34,7 +34,9 @@ FIGURES = (
     "leemann_fig1",
     "leemann_fig2a",
     "leemann_fig2b",
+    "leemann_fig2c",
     "leemann_fig3",
+    "leemann_table1",
     "leemann_table5",
     "verdict",
 )

@@ -64,6 +64,7 @@ _JOURNAL: dict[Any, Any] = {
 # What a caption's plain text (as in the CSV) becomes in print.
 _TYPESET = {
     "Φ⁻¹": r"Φ$^{-1}$",
+    "F⁻¹": r"F$^{-1}$",
     "n₀": r"$n_0$",
     "m*": r"$m^{\star}$",
     "z*": r"$z^{\star}$",

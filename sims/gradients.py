@@ -1,4 +1,4 @@
-"""Gradients of a network at real records: the data of the games of Azize & Basu (2025), figures 3, 7 and 8, and Leemann et al. (2023), figure 2b.
+"""Gradients of a network at real records: the data of the games of Azize & Basu (2025), figures 3, 7 and 8.
 
 The records of a game are gradients at fixed parameters, drawn from a pool. A linear score reduces each to a number once, so that
 what is kept of 60,000 gradients of 7,850 coordinates is one number for each target and attack.
@@ -208,58 +208,16 @@ def _build(victim: str, target: str, attack: str, n: int) -> tuple[mi.FixedTarge
     return projected_game(VICTIMS[victim](), target, attack, n)
 
 
-# Leemann et al. (2023), figure 2b: a random target, so that p-values are compared.
-BACKGROUND, MODELS, ADULT_BATCH = 10_000, 5, 790
-
-
-@cache
-@on_one_thread
-def adult_gradients(seed: int) -> tuple[mi.ShrunkMoments, np.ndarray]:
-    """(moments of 10,000 background gradients, the other gradients) of 512 random features on Adult, in the coordinates that vary.
-
-    The two rows of the last layer have opposite gradients, so that those of its 1,026 parameters vary along 513 axes at most: in these
-    coordinates, an orthonormal basis, distances are what they were.
-    """
-    from mipsim import nn
-
-    people = data.adult()
-    x = (people.x - people.x.mean(axis=0)) / people.x.std(axis=0)
-    network = nn.random_features((x.shape[1],))
-    rows = nn.per_example_gradients(network, network.start(seed), x, people.y).astype(np.float64)
-    order = np.random.default_rng([SEED, seed]).permutation(len(rows))
-    values, axes = np.linalg.eigh(rows.T @ rows)
-    rows = rows[order] @ axes[:, values > 1e-10 * values[-1]]
-    return mi.ShrunkMoments(rows[:BACKGROUND]), rows[BACKGROUND:]
-
-
-@on_one_thread
-def _adult(seed: int) -> tuple[mi.RandomTarget, mi.GLiRPValue]:
-    moments, pool = adult_gradients(seed)
-    law = mi.Empirical(pool, covariance="diagonal")
-    return mi.RandomTarget(mi.EmpiricalMean(), law, ADULT_BATCH), mi.GLiRPValue(moments, ADULT_BATCH)
-
-
-GRADIENT_STUDIES = (
-    *(
-        Study(
-            name_of(which, target, attack, n),
-            f"{attack} attack on the {target} target, mean of {n} gradients of a network at its start on {which}",
-            partial(_build, which, target, attack, n),
-            GAMES,
-        )
-        for which in VICTIMS
-        for n in (BATCH, EPOCH)
-        for target in TARGETS
-        for attack in ATTACKS
-    ),
-    *(
-        Study(
-            f"leemann_fig2b_adult_{seed}",
-            f"GLiR on the mean of {ADULT_BATCH} gradients of random features on Adult, model {seed}, random target",
-            partial(_adult, seed),
-            {"quick": 1_000, "standard": 10_000, "full": 100_000},
-        )
-        for seed in range(MODELS)
-    ),
+GRADIENT_STUDIES = tuple(
+    Study(
+        name_of(which, target, attack, n),
+        f"{attack} attack on the {target} target, mean of {n} gradients of a network at its start on {which}",
+        partial(_build, which, target, attack, n),
+        GAMES,
+    )
+    for which in VICTIMS
+    for n in (BATCH, EPOCH)
+    for target in TARGETS
+    for attack in ATTACKS
 )
 """Studies of gradients at real records; they need a data directory."""

@@ -9,6 +9,7 @@ from sims.gradient_epochs import EPOCH_STUDIES
 from sims.gradients import GRADIENT_STUDIES
 from sims.izzo_games import IZZO
 from sims.kaissis_games import KAISSIS
+from sims.last_layers import LAST_LAYER_STUDIES
 from sims.leemann_games import LEEMANN
 from sims.study import Study
 
@@ -25,6 +26,7 @@ STUDIES: dict[str, Study] = {
         *KAISSIS,
         *GRADIENT_STUDIES,
         *EPOCH_STUDIES,
+        *LAST_LAYER_STUDIES,
     )
 }
 """Every study by name."""

@@ -2,14 +2,17 @@
 
 from typing import ClassVar
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
+from jax.scipy.special import log_ndtr
 from jaxtyping import Array, Float
 
-from mipsim._validation import finite_vector, sample_size
+from mipsim._validation import finite_matrix, finite_vector, sample_size
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.covariance import Moments
 from mipsim.attacks.quadratic import AbstractQuadraticAttack
+from mipsim.attacks.shrunk import LowRankInverse, ShrunkMoments
 
 
 class GLiR(AbstractQuadraticAttack):
@@ -63,6 +66,12 @@ class GLiRPValue(AbstractAttack):
     Args:
         data: the law of one gradient, or its moments, such as `ShrunkMoments`; its covariance C is not singular.
         n: rows of the batch, >= 2.
+        axes: orthonormal columns, shape (D, d): gradients have D coordinates and vary along these axes only, and `data` is the law of
+            axes' g. None: that of g itself.
+        logarithm: the score is -log p, which algorithm 1 adds over the steps; it ranks one step as -Phi^-1(p) does.
+
+    Raises:
+        ValueError: if C is singular, or the axes are no orthonormal columns for it.
 
     Source: Leemann et al. (2023), algorithm 1; Sankaran (1963), "Approximations to the non-central chi-square distribution".
 
@@ -71,6 +80,9 @@ class GLiRPValue(AbstractAttack):
         >>> attack = GLiRPValue(mi.Gaussian(0.0, 1.0, d=100), n=10)
         >>> print(attack.score(np.ones(100), np.zeros(100)).round(2), attack.score(np.ones(100), np.full(100, 0.2)).round(2))
         1.57 8.07
+        >>> attack = GLiRPValue(mi.Gaussian(0.0, 1.0, d=100), n=10, axes=np.eye(200)[:, :100], logarithm=True)
+        >>> print(attack.score(np.ones(200), np.zeros(200)).round(2))  # p = Phi(-1.57)
+        2.84
     """
 
     SIZES: ClassVar[tuple[str, ...]] = ("n",)
@@ -78,31 +90,42 @@ class GLiRPValue(AbstractAttack):
     n: int
     mean: np.ndarray
     inverse: np.ndarray
+    degrees: int = eqx.field(static=True)
+    logarithm: bool = eqx.field(static=True)
 
-    def __init__(self, data: Moments, n: int) -> None:
+    def __init__(self, data: Moments, n: int, axes: object = None, logarithm: bool = False) -> None:
         self.n = sample_size(n)
         self.mean = finite_vector("data.mean", data.mean)
         self.inverse = _inverse(data)
+        self.degrees, self.logarithm = self.mean.size, bool(logarithm)
+        if axes is not None:
+            columns = finite_matrix("axes", axes, self.degrees)
+            if not np.allclose(columns.T @ columns, np.eye(self.degrees), atol=1e-9):
+                raise ValueError("axes has columns that are not orthonormal; axes' axes must be the identity")
+            self.mean = columns @ self.mean
+            pulled = self.inverse * columns if self.inverse.ndim == 1 else columns @ self.inverse
+            self.inverse = pulled @ columns.T
 
-    def score(self, target: Float[Array, " d"], output: Float[Array, " d"]) -> Float[Array, ""]:
-        d, statistic, susceptibility = (
-            self.mean.size,
-            self._square(output - target),
-            self._square(target - self.mean),
-        )
+    def score(self, target: Float[Array, " D"], output: Float[Array, " D"]) -> Float[Array, ""]:
+        statistic, susceptibility = self._square(output - target), self._square(target - self.mean)
+        d = self.degrees
         mean, half_variance = d + susceptibility, d + 2.0 * susceptibility
         power = 1.0 - 2.0 * mean * (d + 3.0 * susceptibility) / (3.0 * half_variance**2)
         p, m = half_variance / mean**2, (power - 1.0) * (1.0 - 3.0 * power)
         centre = 1.0 + power * p * (power - 1.0 - 0.5 * (2.0 - power) * m * p)
         spread = power * jnp.sqrt(2.0 * p) * (1.0 + 0.5 * m * p)
-        return -((statistic / mean) ** power - centre) / spread
+        probit = ((statistic / mean) ** power - centre) / spread
+        return -log_ndtr(probit) if self.logarithm else -probit
 
-    def _square(self, away: Float[Array, " d"]) -> Float[Array, ""]:
+    def _square(self, away: Float[Array, " D"]) -> Float[Array, ""]:
         pulled = self.inverse * away if self.inverse.ndim == 1 else self.inverse @ away
         return self.n * jnp.sum(away * pulled)
 
 
 def _inverse(data: Moments) -> np.ndarray:
+    if isinstance(data, ShrunkMoments):  # of known eigenvalues, so that none has to be found
+        known = data.inverse
+        return known.matrix() if isinstance(known, LowRankInverse) else known
     covariance = np.asarray(data.covariance, np.float64)
     if covariance.ndim == 2 and np.linalg.cond(covariance) > 1e14:
         raise ValueError(

@@ -35,6 +35,11 @@ class LowRankInverse(eqx.Module):
         """The inverse times a vector."""
         return (vector - ((self.axes @ vector) * self.share) @ self.axes) / self.ridge
 
+    def matrix(self) -> np.ndarray:
+        """The inverse written out, shape (d, d), d <= 8192."""
+        d = _dense(self.axes.shape[1])
+        return (np.eye(d) - (self.axes.T * self.share) @ self.axes) / self.ridge
+
 
 class ShrunkMoments(eqx.Module):
     """Mean and covariance estimated from n0 reference records, the covariance shrunk towards a multiple of the identity.
@@ -111,11 +116,7 @@ class ShrunkMoments(eqx.Module):
     @property
     def covariance(self) -> np.ndarray:
         """The matrix weight S + ridge I, shape (d, d), d <= 8192."""
-        d = self.mean.size
-        if d > _MOST_DENSE:
-            raise ValueError(
-                f"covariance has {d} x {d} entries; use `inverse`, which does not write them out"
-            )
+        d = _dense(self.mean.size)
         return (self.axes.T * (self.weight * self.spread)) @ self.axes + self.ridge * np.eye(d)
 
     @property
@@ -141,6 +142,12 @@ class ShrunkMoments(eqx.Module):
             return inside
         outside = np.sum(shifted**2, axis=1) - np.sum(along**2, axis=1)
         return inside + np.maximum(outside, 0.0) / self.ridge
+
+
+def _dense(d: int) -> int:
+    if d > _MOST_DENSE:
+        raise ValueError(f"covariance has {d} x {d} entries; use `inverse`, which does not write them out")
+    return d
 
 
 def _ledoit_wolf(shifted: np.ndarray, spread: np.ndarray, d: int) -> tuple[float, float]:

@@ -7,12 +7,15 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from mipsim._validation import one_of
 from mipsim.attacks.base import AbstractAttack
 from mipsim.nn.descent import Descent, Steps
-from mipsim.nn.network import PARTS
+from mipsim.nn.gradients import checked_examples
+from mipsim.nn.network import PARTS, Parameters
+from mipsim.nn.private import mean_gradient
 
 _TOGETHER = 32  # steps: their gradients stay far below the size of a covariance's axes
 
@@ -22,12 +25,15 @@ class SummedOverSteps(AbstractAttack):
 
     With a covariance score it is the covariance attack on SGD, with GLiR's log p-values algorithm 1 of Leemann et al. (2023), with a
     scalar product the attack that both are compared with. What the attack knows of the law of gradients is estimated once and
-    serves all steps.
+    serves all steps; with `background`, the mean is estimated anew at the parameters of each step: by how much the mean gradient of
+    the background differs there from that at the start is taken off the target's gradient and off m_t.
 
     Args:
         descent: the training that is attacked; it releases "steps".
         attack: scores one mean gradient of `part` against the target's.
         part: of the gradients that is scored: "trained" or "last"; None = what the descent trains.
+        background: (inputs, labels) of the records from whose gradients at the start the attack's mean was estimated; None = the
+            mean of the start serves all steps, which is far off after the first where the parameters move.
         printed_sign: score (theta_{t+1} - theta_t) / rate, as algorithm 4 is printed: that is -m_t.
 
     Source: Azize & Basu (2025), algorithm 4; Leemann et al. (2023), algorithm 1.
@@ -46,9 +52,15 @@ class SummedOverSteps(AbstractAttack):
     attack: AbstractAttack
     part: str = eqx.field(static=True)
     printed_sign: bool = eqx.field(static=True)
+    background: tuple[np.ndarray, np.ndarray] | None
 
     def __init__(
-        self, descent: Descent, attack: AbstractAttack, part: str | None = None, printed_sign: bool = False
+        self,
+        descent: Descent,
+        attack: AbstractAttack,
+        part: str | None = None,
+        printed_sign: bool = False,
+        background: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> None:
         if not isinstance(descent, Descent) or descent.releases != "steps":
             what = (
@@ -63,12 +75,14 @@ class SummedOverSteps(AbstractAttack):
             )
         self.descent, self.attack, self.printed_sign = descent, attack, bool(printed_sign)
         self.part = one_of("part", descent.part if part is None else part, PARTS)
+        self.background = None if background is None else checked_examples(descent.network, *background)
 
     def score(self, target: Float[Array, " 1"], output: Any) -> Float[Array, ""]:
         network, trained = self.descent.network, self.descent.part
         start = jax.tree.map(jnp.asarray, self.descent.start)
         x, y = self.descent.example(target)
         sign = -1.0 if self.printed_sign else 1.0
+        at_start = self._known_mean(start)
 
         def gradients(step: Steps) -> Steps:
             """The target's gradient at the parameters of the step, and the part of the mean gradient that is scored."""
@@ -79,7 +93,8 @@ class SummedOverSteps(AbstractAttack):
             mean = step.gradients
             if self.part != trained:
                 mean = network.flat(network.with_flat(start, mean.astype(jnp.float32), trained), self.part)
-            return Steps(own, mean)
+            moved = self._known_mean(here) - at_start
+            return Steps(own - moved, mean - moved)
 
         def of_step(step: Steps) -> Array:
             own, mean = step.parameters.astype(float), sign * step.gradients.astype(float)
@@ -88,3 +103,11 @@ class SummedOverSteps(AbstractAttack):
         # Step by step, since convolutions with filters that differ are slow together; then scores of some steps at once, so that
         # what an attack knows, a large matrix often, is read once for all of them.
         return jax.lax.map(of_step, jax.lax.map(gradients, output), batch_size=_TOGETHER).sum()
+
+    def _known_mean(self, parameters: Parameters) -> Array:
+        """The mean gradient of the background; zero where there is none."""
+        vector = self.descent.network.flat(parameters, self.part)
+        if self.background is None:
+            return jnp.zeros_like(vector)
+        x, y = (jnp.asarray(one) for one in self.background)
+        return mean_gradient(self.descent.network, parameters, vector, x, y, part=self.part)

@@ -5,12 +5,11 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.special import log_ndtr, ndtri_exp
 from sklearn.covariance import LedoitWolf
 
 import mipsim as mi
 from mipsim.special import noncentral_chi_square
-
-from scipy.special import ndtri_exp  # isort: skip
 
 RNG = np.random.default_rng(20_041_101)
 FEW, MANY = RNG.normal(size=(12, 30)) * np.linspace(0.5, 2.0, 30), RNG.normal(size=(80, 9)) + 3.0
@@ -112,3 +111,34 @@ def test_glir_p_value_is_the_normal_score_of_the_p_value(d: int, times: float) -
             abs(mi.GLiRPValue(mi.Gaussian(np.zeros(d), np.ones(d)), n - 1).score(target, output) - expected)
             > 1e-4
         )
+
+
+@pytest.mark.parametrize("covariance", ["diagonal", "full", "shrunk"])
+def test_glir_p_value_along_axes_is_that_in_their_coordinates(covariance: str) -> None:
+    rng = np.random.default_rng(8)
+    axes = np.linalg.qr(rng.normal(size=(130, 110)))[0]
+    records = rng.normal(size=(300, 110)) * np.geomspace(0.2, 2.0, 110)
+    data: Any = {
+        "diagonal": mi.Gaussian(records.mean(axis=0), records.var(axis=0)),
+        "full": mi.Gaussian(records.mean(axis=0), np.cov(records.T)),
+        "shrunk": mi.ShrunkMoments(records),
+    }[covariance]
+    target, output = rng.normal(size=(2, 110)) * np.array([[1.0], [0.1]])
+    inside = float(mi.GLiRPValue(data, 40).score(target, output))
+    assert float(mi.GLiRPValue(data, 40, axes).score(axes @ target, axes @ output)) == pytest.approx(inside)
+    logarithm = float(mi.GLiRPValue(data, 40, axes, logarithm=True).score(axes @ target, axes @ output))
+    assert logarithm == pytest.approx(-float(log_ndtr(-inside)))
+    # What the axes leave out counts for nothing: the p-value is that of 110 degrees of freedom, not of 130.
+    away = rng.normal(size=130)
+    beside = axes @ output + away - axes @ (axes.T @ away)
+    assert float(mi.GLiRPValue(data, 40, axes).score(axes @ target, beside)) == pytest.approx(inside)
+    full = float(mi.GLiRPValue(mi.ShrunkMoments(records @ axes.T), 40).score(axes @ target, axes @ output))
+    assert full != pytest.approx(inside, abs=0.05)
+
+
+def test_axes_must_be_orthonormal() -> None:
+    data = mi.Gaussian(np.zeros(2), np.ones(2))
+    with pytest.raises(ValueError, match="axes has columns that are not orthonormal"):
+        mi.GLiRPValue(data, 10, np.ones((3, 2)))
+    with pytest.raises(ValueError, match="axes has 3 columns; it must have 2"):
+        mi.GLiRPValue(data, 10, np.eye(3))

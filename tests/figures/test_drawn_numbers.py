@@ -38,10 +38,11 @@ DRAWN = (
     "kaissis_fig1",
     "kaissis_fig2",
     "leemann_fig1",
+    "leemann_table1",
     "leemann_table5",
 )
 # Drawn from a stand-in for their data in test_gradient_figures.py.
-OF_DATA = ("azize_fig3", "azize_fig7", "azize_fig8", "leemann_fig2b")
+OF_DATA = ("azize_fig3", "azize_fig7", "azize_fig8", "leemann_fig2b", "leemann_fig2c")
 # Trained, not played: test_utility_figures.py.
 TRAINED = ("kaissis_fig4", "leemann_fig3")
 ELSEWHERE = (*DRAWN, *OF_DATA, *TRAINED)

@@ -6,11 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import mipsim as mi
 from figures import __main__ as command
-from figures import leemann_fig2b
+from figures import leemann_fig2b, leemann_fig2c, played
 from mipsim import data
-from sims import gradient_epochs, gradients, runner
+from sims import gradient_epochs, gradients, last_layers, runner
 from tests.figures.test_drawn_numbers import OF_DATA, normal_counts, read
 
 
@@ -23,9 +22,10 @@ def digits() -> gradients.Victim:
 def test_it_is_drawn(
     name: str, digits: gradients.Victim, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rng = np.random.default_rng(0)
-    few = {d: (mi.ShrunkMoments(rng.normal(size=(50, d))), rng.normal(size=(40, d))) for d in (6, 7)}
-    monkeypatch.setattr(gradients, "adult_gradients", lambda seed: few[7 if seed == 3 else 6])
+    some = data.digits()
+    seen = last_layers.Features(some.x.reshape(len(some), -1)[:, 26:32], some.y, 10, np.zeros(70, np.float32))
+    few = last_layers.attack_on(seen, 0)
+    monkeypatch.setattr(last_layers, "attacked", lambda which, model: few)
     for which in gradients.VICTIMS:
         monkeypatch.setitem(gradients.VICTIMS, which, lambda: digits)
     small = gradients.attacked(data.digits(), convolutions=False, part="trained", references=100)
@@ -37,15 +37,24 @@ def test_it_is_drawn(
     caption, rows = read(tmp_path / f"{name}.csv")
     assert "Fig. " in caption
     assert rows
-    if name in ("azize_fig3", "leemann_fig2b"):
-        games = leemann_fig2b.GAMES["quick"] if name == "leemann_fig2b" else 20_000
+    of_models = {"leemann_fig2b": leemann_fig2b.GAMES["quick"], "leemann_fig2c": leemann_fig2c.GAMES["quick"]}
+    if name in ("azize_fig3", *of_models):
+        games = of_models.get(name, 20_000)
         assert all(said in caption for said in ("seed 7", f"{games:,} games", "confidence"))
     for row in rows:
         if row.get("band_low"):
             assert float(row["band_low"]) <= float(row.get("tpr") or row["y"]) <= float(row["band_high"])
-    if name == "leemann_fig2b":  # of five models one has another rank, and a bound of its own
-        assert "vary along 6 or 7 axes" in caption
-        assert {row["curve"] for row in rows if row["theory"]} == {"model=0", "model=3", "mu=1.14"}
+    if name in of_models:
+        known = f"mu={1.14 * (5 if name.endswith('c') else 1) ** 0.5:.4g}"
+        for panel in "abc":
+            curves = [row["curve"] for row in rows if row["panel"] == panel]
+            models = [f"model={model}" for model in range(5)]
+            assert list(dict.fromkeys(curves)) == [*models, known, "theorem 5.1, rank 63"]
+        fpr, tpr = played.roc_points(normal_counts(None, of_models[name], 7, tmp_path))
+        assert caption.count(f"{np.trapezoid(tpr, fpr):.3f}") == 15
+        # 7 x 9 axes of the stand-in's 7 x 10 parameters.
+        assert "vary along 63, 63, 63 axes, not d" in caption
+        assert "(500 games)" in caption or "few at this scale" in caption
     if name == "azize_fig3":
         literal = [row for row in rows if row["curve"].endswith("literal epoch")]
         assert len(literal) == 6, (

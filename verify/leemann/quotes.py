@@ -55,3 +55,8 @@ ALGORITHM_1 = Quote(
     "Ŝ = (n-1) (m_t - θ)' Σ̂^-1 (m_t - θ) ▷ Compute test statistic ... p_step = log F^-1_{χ²_d(nK̂)}(Ŝ)",
     "algorithm 1, lines 8 and 10",
 )
+NOISY_MOMENTS = Quote(
+    "In practice, however, the empirical estimates of μ̂, Σ̂^-1 and thus K̂ will be noisy and therefore we do not expect that "
+    "the empirical trade-off curves match the analytical curves exactly.",
+    "section 6.1, after algorithm 1",
+)

@@ -150,11 +150,7 @@ ALGORITHM_1 = rf.Statement(
     ],
     control=rf.Control(_SETTINGS[2] | {"reading": MEANT, "level": 0.1}),
     quote=quotes.ALGORITHM_1,
-    restricted_by=(rf.Quote(
-        "In practice, however, the empirical estimates of μ̂, Σ̂^-1 and thus K̂ will be noisy and therefore we do not expect that "
-        "the empirical trade-off curves match the analytical curves exactly.",
-        "section 6.1, after algorithm 1",
-    ),),
+    restricted_by=(quotes.NOISY_MOMENTS,),
     slip=(quotes.ALGORITHM_1, rf.Quote("▷ Compute log p-value under H_0", "algorithm 1, the comment of line 10")),
     second_route=lambda reading, d, n, k, level: drawn_p_values(d, n, k, level)
     if reading == MEANT

@@ -1,0 +1,179 @@
+"""What figures 2b and 2c of Leemann et al. (2023) have in common: a panel for each data set, a curve for each model."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+import mipsim as mi
+from figures import roc, style, write
+from figures.played import Request, play
+from mipsim.theory import leemann
+from sims import last_layers
+from sims.last_layers import MODELS, PROBLEMS
+
+MU = 1.14
+"""mu_step of all three data sets, at K = d."""
+CAPTION_INCHES = 1.55
+COLOURS = ("#2D1160", "#7B2382", "#B5367A", "#E75263", "#F98C5A")
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A data set of a figure, as its caption tells it.
+
+    Attributes:
+        title: of the data set.
+        dimension, rank, batch: d, the axes along which gradients vary, and n.
+        background, pool: records that the moments are estimated from, and that games draw from.
+        games: in each world, for each model.
+        areas: under the played curves, one for each model.
+        bound: the area of theorem 5.1 with d = K = rank.
+    """
+
+    title: str
+    dimension: int
+    rank: int
+    batch: int
+    background: int
+    pool: int
+    games: int
+    areas: list[float]
+    bound: float
+
+
+def draw(
+    request: Request,
+    name: str,
+    steps: int,
+    games: dict[str, int],
+    words: Callable[[list[Panel]], str],
+) -> tuple[Path, ...]:
+    """Play or read the studies, draw a panel for each data set, write the files.
+
+    Args:
+        request: where to, and of which seed.
+        name: of the files.
+        steps: whose scores are added.
+        games: data set -> games in each world, for each model.
+        words: the caption of the panels.
+
+    Raises:
+        DataError: where a data set is missing.
+    """
+    mu = MU * steps**0.5
+    root = "" if steps == 1 else rf"\sqrt{{{steps}}}"
+    label, key = rf"analytic, $\mu = {MU}{root}$", f"mu={mu:.4g}"
+    rows: list[write.Row] = []
+    panels: list[Panel] = []
+    with style.journal():
+        figure = style.blank(style.PAGE_INCHES, 2.75 + CAPTION_INCHES)
+        axes = figure.subplots(1, len(PROBLEMS))
+        height = figure.get_size_inches()[1]
+        figure.subplots_adjust(
+            left=0.065, right=0.985, top=0.95, bottom=(CAPTION_INCHES + 0.7) / height, wspace=0.2
+        )
+        for place, (which, problem) in enumerate(PROBLEMS.items()):
+            asked, letter = replace(request, fewer=games[which]), "abc"[place]
+            curves = [
+                roc.Curve(
+                    f"model {model}",
+                    f"model={model}",
+                    colour,
+                    play(last_layers.name_of(which, model, steps), asked),
+                )
+                for model, colour in zip(range(MODELS), COLOURS, strict=True)
+            ]
+            of = last_layers.attacked(which, 0)
+            rank = of.features.rank
+            bound = leemann.step_tradeoff(rank, problem.batch, float(rank))
+            here = axes[place]
+            rows += roc.draw(here, curves, panel=letter, family=MODELS * len(PROBLEMS))
+            alpha = roc.grid(roc.lowest_fpr(asked.games))
+            known = {
+                (key, label, roc.PRINTED): mi.GaussianTradeOff(mu),
+                (f"theorem 5.1, rank {rank}", "theorem 5.1", roc.THEORY): bound,
+            }
+            for (said, shown, dashes), law in known.items():
+                power = 1.0 - law.beta(alpha)
+                here.plot(
+                    alpha,
+                    power,
+                    color="black",
+                    linewidth=0.9,
+                    linestyle=roc.DASHES[dashes],
+                    label=shown,
+                )
+                rows += [
+                    (letter, said, float(a), "", "", "", *_column(dashes, float(p)))
+                    for a, p in zip(alpha, power, strict=True)
+                ]
+            style.letter(
+                here, letter, f"{problem.title}, d = {of.features.dimension:,}, n = {problem.batch:,}"
+            )
+            panels.append(
+                Panel(
+                    problem.title,
+                    of.features.dimension,
+                    rank,
+                    problem.batch,
+                    len(of.background),
+                    len(of.pool),
+                    asked.games,
+                    [float(np.trapezoid(one.played.tpr, one.played.fpr)) for one in curves],
+                    _area(bound),
+                )
+            )
+        axes[0].set_ylabel("true positive rate")
+        # Below the panels, where no curve lies.
+        figure.legend(
+            *axes[0].get_legend_handles_labels(),
+            loc="lower center",
+            ncols=MODELS + 2,
+            bbox_to_anchor=(0.52, (CAPTION_INCHES + 0.02) / height),
+            columnspacing=1.0,
+        )
+        caption = words(panels)
+        style.caption(figure, caption, bottom_inches=CAPTION_INCHES, characters=158)
+        return write.save(figure, request.out, name, caption=caption, header=roc.HEADER, rows=rows)
+
+
+def _column(dashes: str, power: float) -> tuple[str | float, str | float]:
+    """The last two cells of a row of the CSV: theory and printed."""
+    return (power, "") if dashes == roc.THEORY else ("", power)
+
+
+def _area(bound: mi.AbstractTradeOff) -> float:
+    alpha = np.linspace(0.0, 1.0, 4001)
+    return 1.0 - float(np.trapezoid(bound.beta(alpha), alpha))
+
+
+def areas(panels: list[Panel]) -> str:
+    """The areas under the played curves, and that of the bound, panel by panel."""
+    return "; ".join(
+        f"{one.title} {', '.join(f'{area:.3f}' for area in one.areas)} ({one.games:,} games), bound {one.bound:.3f}"
+        for one in panels
+    )
+
+
+def models(panels: list[Panel]) -> str:
+    """What the networks are, and what the attacker knows of them."""
+    cifar, location, adult = panels
+    return (
+        f"CIFAR-10: 64 features of four convolutions that were trained for {last_layers.EPOCHS} epochs on {last_layers.PRETRAINED:,} other images of it, since "
+        f"CIFAR-100 is not at hand; Location-30 in the place of Purchase: 128 features of two tanh layers, trained on its ten smallest classes, the last layer is "
+        f"for the {last_layers.KEPT_CLASSES} others; Adult: 512 frozen random tanh features. Five draws of the last layer, of the background and, but for CIFAR-10, of "
+        f"the features. Mean and covariance from {cifar.background:,}, {location.background:,} and {adult.background:,} background gradients at the start, "
+        f"shrunk as Ledoit and Wolf do; games draw their records, with replacement, from the {cifar.pool:,}, {location.pool:,} and {adult.pool:,} others. "
+    )
+
+
+def bounds(panels: list[Panel]) -> str:
+    """Why the curves lie where they do."""
+    ranks = ", ".join(f"{one.rank:,}" for one in panels)
+    location = panels[1]
+    return (
+        f"The outputs' gradients add up to zero, so that gradients vary along {ranks} axes, not d: p-values are those of as many degrees of freedom, and dashed is "
+        f"theorem 5.1 for one step with d = K = that rank. Location-30 has fewer background gradients ({location.background:,}) than axes, which costs the attack there most."
+    )

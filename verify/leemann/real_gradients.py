@@ -1,0 +1,106 @@
+"""Algorithm 1 on gradients of networks at real records: is p_step a p-value there?"""
+
+from math import inf
+from typing import Any
+
+from mipsim import referee as rf
+from mipsim.tradeoff import GaussianTradeOff
+from sims import real_gradients, real_p_values
+from sims.real_p_values import Attacked
+from verify.leemann import quotes
+
+ESTIMATED = "moments estimated from reference gradients, shrunk as Ledoit and Wolf do"
+KNOWN = "moments of the law that the records are drawn from"
+TOLERANCE = 0.25
+"""Probits: of a reported p = .01 the FPR is then between half and twice that."""
+LEAST_ROWS = 1000
+
+
+def attacked(reading: str, records: str, references: int, draw: int, rank: float) -> Attacked:
+    """The target's gradient with the moments of the reading."""
+    if reading == KNOWN:
+        return real_p_values.known(records, rank)
+    return real_p_values.estimated(records, references, draw, rank)
+
+
+def laws(rows: int, stretched: float = 1.0, *, n: int, **at: Any) -> tuple[Any, Any]:
+    """Samplers of the law that F is of, and of the statistic with so many rows under H0: p is uniform if they have one law."""
+    of = attacked(**at)
+    return real_p_values.assumed(of, n, stretched), real_p_values.statistics(of, n, float(rows))
+
+
+def by_batches(n: int, **at: Any) -> str:
+    """Literal batches, and p by SciPy."""
+    return real_p_values.share_below(attacked(**at), n, n - 1.0)
+
+
+def enough(n: int, reading: str, records: str, rank: float) -> bool:
+    """Whether the first corrections of the central limit are small beside the tolerance."""
+    return reading == KNOWN and n >= max(
+        LEAST_ROWS, real_p_values.least_rows(real_p_values.known(records, rank))
+    )
+
+
+_PLAIN = {"reading": KNOWN, "records": "diabetes", "references": 150, "draw": 0, "rank": 0.5, "n": 1000}
+
+ALGORITHM_1_REAL = rf.Statement(
+    name="leemann-alg-1-real",
+    says="GLiR on gradients of networks at real records: with S = (n-1)(m - theta)' C^-1 (m - theta), F_{chi2_d(nK)}(S) is the p-value under H0: S "
+    "has the law chi2_d(nK), to a quarter of a probit at levels from .01 to .99, for every target and n. (F^-1, as printed, has no value at S > 1: see "
+    "leemann-alg-1.)",
+    source="Leemann et al., algorithm 1",
+    kind=rf.Equality(TOLERANCE, floor=real_p_values.LEVEL),
+    domain={
+        "reading": rf.Choice(ESTIMATED, KNOWN),
+        "records": rf.Choice(*real_gradients.RECORDS),
+        "references": rf.Whole(20, 300),
+        "draw": rf.Whole(0, 10**6),
+        "rank": rf.Real(0.0, 1.0),
+        "n": rf.Whole(16, inf, log=True, hunt_to=20_000),
+    },
+    late=True,
+    claimed=lambda: GaussianTradeOff(0.0),
+    truth=lambda n, **at: laws(n - 1, n=n, **at),
+    points=[
+        *(_PLAIN | {"reading": ESTIMATED, "n": 64, "rank": rank} for rank in (0.5, 1.0)),
+        _PLAIN | {"reading": ESTIMATED, "n": 64, "records": "digits", "references": 300},
+        _PLAIN | {"n": 64},
+        _PLAIN,
+    ],
+    control=rf.Control(
+        _PLAIN, -0.01, truth=lambda stretched, n, **at: laws(n - 1, stretched, n=n, **at)
+    ),
+    quote=quotes.ALGORITHM_1,
+    restricted_by=(quotes.NOISY_MOMENTS, quotes.LARGE_BATCHES),
+    second_route=by_batches,
+)  # fmt: skip
+
+ALGORITHM_1_REAL_CORRECTED = ALGORITHM_1_REAL.corrected(
+    says="GLiR on gradients of networks at real records, with the moments of the law that the records are drawn from: with S = n (m - theta)' C^-1 (m - theta), "
+    "F_{chi2_d(nK)}(S), d the number of axes along which gradients vary, is the p-value under H0 to a quarter of a probit at levels from .01 to .99, where n is at least 1,000 and the "
+    "first corrections of the central limit are below .05 and .025 probits: n >= (14.7 s)^2 and n >= 93 |E[a'w |w|^2]| / (2K), s the skewness of a'w, a and w the whitened gradients of "
+    "the target and of a record.",
+    domain={"reading": rf.Fixed(KNOWN), "n": rf.Whole(LEAST_ROWS, inf, log=True, hunt_to=400_000)},
+    where=enough,
+    truth=lambda n, **at: laws(n, n=n, **at),
+    points=[
+        _PLAIN,
+        _PLAIN | {"rank": 0.0, "n": 4000},
+        _PLAIN | {"records": "digits", "n": 10_000},
+    ],
+    control=rf.Control(_PLAIN, -0.01, truth=lambda stretched, n, **at: laws(n, stretched, n=n, **at)),
+    restricted_by=(quotes.LARGE_BATCHES,),
+    derivation=(
+        "Let x be the mean of n whitened records, so that S = n |x|^2 - 2 n a'x + n K. If x is N(0, I/n), S is chi2_d(nK), for every n and d. For records of any law with a regular "
+        "covariance and finite third moments, the balls |x - a|^2 <= t are convex, and P(x in the ball) tends to that of the normal law at the rate n^-1/2, "
+        "uniformly in a and t (Bentkus 2003): p is uniform in the limit, and no sooner. Edgeworth's first term for the leading part -2 n a'x moves a probit z by s (z^2 - 1) / (6 sqrt(n)), "
+        "which is below .05 for |z| <= 2.33 where n >= (14.7 s)^2; and Cov(n |x|^2, -2 n a'x) = -2 E[a'w |w|^2] "
+        "changes the standard deviation 2 sqrt(nK) by the share E[a'w |w|^2] / (2nK). These two are computed from the records; what is left is judged by games, and no theorem says that it is "
+        "below the tolerance. Moments that are estimated from n_r records move S by about sqrt(n / n_r) of its standard deviation, and p is no p-value then unless n_r is "
+        "far above n: that is why they are known here. The factor n - 1 moves S by about sqrt(K/n)/2 of its standard deviation."
+    ),
+)
+
+STATEMENTS = (ALGORITHM_1_REAL, ALGORITHM_1_REAL_CORRECTED)
+SAMPLES = {ALGORITHM_1_REAL.name: (0, 4, 12), ALGORITHM_1_REAL_CORRECTED.name: (0, 2, 6)}
+"""By games that draw every record of large batches."""
