@@ -15,7 +15,7 @@ from sims.last_layers import MODELS, PROBLEMS
 
 MU = 1.14
 """mu_step of all three data sets, at K = d."""
-CAPTION_INCHES = 1.55
+CAPTION_INCHES = 1.8
 COLOURS = ("#2D1160", "#7B2382", "#B5367A", "#E75263", "#F98C5A")
 
 
