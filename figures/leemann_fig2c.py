@@ -26,7 +26,7 @@ def draw(request: Request) -> tuple[Path, ...]:
             f"are added. {leemann_models.models(panels)}The mean is followed from step to step by {FOLLOWED:,} of the background. The target is drawn anew "
             f"in each game. Solid: games in each world per model{few}, seed {request.seed}; areas: {leemann_models.areas(panels)}. Shaded: {roc.CONFIDENCE:.0%} confidence bands, "
             f"simultaneous over all FPRs and models. Dotted: μ = {leemann_models.MU} sqrt({STEPS}) for independent steps with K = d; these steps are on the same "
-            f"records and tell little more than the first, as the paper says too. {leemann_models.bounds(panels)}"
+            f"records, which the paper too gives as the reason why its attacks gain little. {leemann_models.bounds(panels)}"
         )
 
     games = dict.fromkeys(PROBLEMS, GAMES[request.scale])

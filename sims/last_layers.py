@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 import mipsim as mi
@@ -189,7 +190,7 @@ def _head(found: Features) -> tuple[Any, Any]:
     from mipsim import nn
 
     network = nn.linear(found.x.shape[1:], found.outputs)
-    return network, network.with_flat(network.start(0), found.start)
+    return network, network.with_flat(network.start(0), jnp.asarray(found.start))
 
 
 @on_one_thread

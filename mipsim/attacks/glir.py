@@ -21,7 +21,7 @@ class GLiR(AbstractQuadraticAttack):
     For Gaussian gradients and no noise this ranks as the likelihood ratio does, so that for one target no attack is
     stronger. Under H0 the quadratic form is chi2_d(n K), K = ||C^-1/2 (theta - mu)||^2; the p-value that algorithm 1
     thresholds is its distribution function at that value, an increasing function of it for each target, which leaves the curve
-    of a fixed target as it is. For targets of different K compare p-values: `GLiRPValue`, or `mipsim.theory.leemann.step_log_p_value`.
+    of a fixed target as it is. For targets of different K compare p-values: `GLiRPValue`.
 
     Args:
         data: the law of one gradient, or its moments, such as `ShrunkMoments`; its covariance C is not singular.

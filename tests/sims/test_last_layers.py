@@ -1,5 +1,7 @@
 """The games of figures 2b and 2c of Leemann et al., on the digits in the place of their data."""
 
+from typing import Any
+
 import jax
 import numpy as np
 import pytest
@@ -60,7 +62,8 @@ def test_a_game_is_the_training_and_its_score_the_log_p_values(
     monkeypatch.setattr(last_layers, "FOLLOWED", 100)
     n, of = 60, attacked.features
     game, attack = last_layers.steps_game(attacked, n, steps)
-    target, released = game.play(jax.random.key(3), True)
+    target, output = game.play(jax.random.key(3), True)
+    released: Any = output
     vector, expected, unfollowed = np.asarray(of.start, float), 0.0, 0.0
     own = attacked.pool[[int(np.asarray(target)[0])]]
     some = attacked.background[:100]
