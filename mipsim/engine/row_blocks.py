@@ -112,13 +112,13 @@ def _sums(reading: Reading) -> list[Array]:
         return sums, kept
 
     none = [_longer(one[t.value], t.neutral(one[t.value].dtype)) for t in reading.totals]
-    room = {slot: _longer(one[slot], 0) for slot in _shared(reading) if one[slot].ndim > 1}
+    room = {slot: _longer(one[slot], 0) for slot in _kept(reading) if one[slot].ndim > 1}
     sums, _ = jax.lax.fori_loop(0, reading.blocks, add, (none, room))
     return [total.finish(x) for total, x in zip(reading.totals, sums, strict=True)]
 
 
-def _shared(reading: Reading) -> list[int]:
-    """The values of a block that several reductions need: XLA would draw the records again for each of these."""
+def _kept(reading: Reading) -> list[int]:
+    """The values of a block that are kept: what several reductions need, which XLA would draw again for each of these, and what is made apart."""
     needed_by = {
         total.value: {total.value} for total in reading.totals
     }  # slot -> the reductions that need it next
@@ -132,7 +132,7 @@ def _shared(reading: Reading) -> list[int]:
             if isinstance(x, Rows):
                 needed_by.setdefault(x.slot, set()).update(needed)
                 uses.setdefault(x.slot, set()).add(needed)
-    return [slot for slot, of in uses.items() if len(of) > 1]
+    return [slot for slot, of in uses.items() if len(of) > 1 or slot in reading.apart]
 
 
 def _longer(block: Any, fill: Any) -> Array:
