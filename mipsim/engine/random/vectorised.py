@@ -61,9 +61,7 @@ def exponential(word: UInt64[Array, "..."]) -> Float[Array, "..."]:
     """
     bits = jax.lax.bitcast_convert_type(uniform(word), jnp.uint64)
     exponent = jax.lax.bitcast_convert_type((bits >> jnp.uint64(52)) | jnp.uint64(_WHOLE), jnp.float64)
-    mantissa = jax.lax.bitcast_convert_type(
-        (bits & jnp.uint64(2**52 - 1)) | jnp.uint64(_ONE), jnp.float64
-    )
+    mantissa = jax.lax.bitcast_convert_type((bits & jnp.uint64(2**52 - 1)) | jnp.uint64(_ONE), jnp.float64)
     below = 2.0 - mantissa
     return ((2.0**52 + 1022) - exponent) * math.log(2.0) + below * _series(_LOG, below)
 
