@@ -10,6 +10,7 @@ from jaxtyping import Array, Bool, Float, Int, UInt32, UInt64
 from mipsim.attacks.base import AbstractAdditiveAttack
 from mipsim.distributions.binomial_cells import place_in_cell
 from mipsim.distributions.binomial_table import draw
+from mipsim.engine.random.apart import apart
 from mipsim.engine.random.counter import Draws, Words, halves, long_word, words_of
 from mipsim.engine.random.splitmix import splitmix64
 from mipsim.engine.samplers.base import AbstractSampler
@@ -123,9 +124,10 @@ class TableSampler(AbstractSampler):
 
         def step(group: Array, state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
             total, impossible, variance = state
+            words = self._words(sequence, group)
             for k in range(GROUP):
                 coordinate = group * GROUP + k
-                column = self._column(sequence, coordinate, k % 2, reach)
+                column = self._column(words, coordinate, k, reach)
                 term = self.terms.of(coordinate, column, reach)
                 total = total + term
                 if self.terms.has_impossible:
@@ -140,17 +142,22 @@ class TableSampler(AbstractSampler):
         nothing = self.terms.start(side), jnp.zeros(side.shape, bool), no_variance
         return jax.lax.fori_loop(0, groups, step, nothing)
 
+    def _words(self, sequence: UInt64[Array, " G"], group: Array) -> list[UInt64[Array, " G"]]:
+        """The words of a group: one for two coordinates, of cells one for each."""
+        each = GROUP // 2 if self.cells is None else GROUP
+        first = (group * each).astype(jnp.uint64)
+        # Apart: a CPU would else make each word again for the look-up, and with scalars.
+        return [apart(splitmix64(sequence, first + jnp.uint64(k))) for k in range(each)]
+
     def _column(
-        self, sequence: UInt64[Array, " G"], coordinate: Int[Array, ""], half: int, reach: Reach
+        self, words: list[UInt64[Array, " G"]], coordinate: Int[Array, ""], k: int, reach: Reach
     ) -> UInt32[Array, " G"]:
-        """Draw the column of a coordinate, or, of cells, the place among them."""
-        # Computed anew for each use: cheaper than carrying words through memory, and no draw has a state.
+        """Draw the column of a coordinate, number k of its group, or, of cells, the place among them."""
         row = reach.row(self.counts, coordinate)
         if self.cells is None:
-            pair = splitmix64(sequence, (coordinate // 2).astype(jnp.uint64))
-            word = (pair >> jnp.uint64(32 * half)).astype(jnp.uint32)
+            word = (words[k // 2] >> jnp.uint64(32 * (k % 2))).astype(jnp.uint32)
             return draw(row, word, self.bits, reach.offset)
-        within, word = halves(splitmix64(sequence, coordinate.astype(jnp.uint64)))
+        within, word = halves(words[k])
         return self.cells.place(coordinate, draw(row, word, self.bits, reach.offset), within)
 
 
