@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from jaxtyping import Array
 
+from mipsim.engine.random.apart import changed, kept
 from mipsim.engine.row_reading import NUMBERS, InseparableError, Later, Reading, Rows, Value
 
 
@@ -96,20 +97,20 @@ def _sums(reading: Reading) -> list[Array]:
     one = jax.eval_shape(partial(_block, reading), jnp.zeros((), jnp.int64))
 
     def add(i: Array, state: tuple[list[Array], dict[int, Array]]) -> tuple[list[Array], dict[int, Array]]:
-        sums, kept = state[0], dict(state[1])
+        sums, places = state[0], dict(state[1])
 
         def keep(slot: int, x: Array) -> Array:
-            if slot not in kept:
+            if slot not in places:
                 return x
-            kept[slot] = jax.lax.optimization_barrier(_changed(kept[slot], i, lambda old: x))
-            return jax.lax.dynamic_slice_in_dim(kept[slot], i % 2, x.shape[0])
+            places[slot], x = kept(places[slot], i, x)
+            return x
 
         block = _block(reading, i * reading.of_block, keep)
         sums = [
-            _changed(x, i, partial(t.of_two, block[t.value]))
+            changed(x, i, partial(t.of_two, block[t.value]))
             for t, x in zip(reading.totals, sums, strict=True)
         ]
-        return sums, kept
+        return sums, places
 
     none = [_longer(one[t.value], t.neutral(one[t.value].dtype)) for t in reading.totals]
     room = {slot: _longer(one[slot], 0) for slot in _kept(reading) if one[slot].ndim > 1}
@@ -136,15 +137,5 @@ def _kept(reading: Reading) -> list[int]:
 
 
 def _longer(block: Any, fill: Any) -> Array:
-    """Room for a row more than a block has: see `_changed`."""
+    """Room for a row more than a block has: see `changed`."""
     return jnp.full((block.shape[0] + 1, *block.shape[1:]), fill, block.dtype)
-
-
-def _changed(longer: Array, i: Array, change: Callable[[Array], Array]) -> Array:
-    """The array with all of its rows but the last or all but the first changed, by turns.
-
-    XLA gives an operation that changes a part of a larger array to one thread, and would hand the halves of any other to its own threads,
-    at a greater cost than a block's.
-    """
-    old = jax.lax.dynamic_slice_in_dim(longer, i % 2, longer.shape[0] - 1)
-    return jax.lax.dynamic_update_slice_in_dim(longer, change(old), i % 2, 0)
