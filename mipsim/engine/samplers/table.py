@@ -144,10 +144,13 @@ class TableSampler(AbstractSampler):
         no_variance = jnp.zeros(() if self.spread is None else side.shape, jnp.int64)
         nothing = self.terms.start(side), jnp.zeros(side.shape, bool), no_variance
 
-        def total_of(is_kept: bool) -> tuple[Array, ...]:
+        def total_of(is_kept: bool) -> tuple[Array, Array, Array]:
             # A CPU would make each word again for the look-up, and with scalars: there a group's words are made first, and kept.
             room = jnp.zeros((self._words_of_group + 1 if is_kept else 0, side.size), jnp.uint64)
-            return jax.lax.fori_loop(0, groups, partial(step, is_kept), (*nothing, room))[:3]
+            total, impossible, variance, _ = jax.lax.fori_loop(
+                0, groups, partial(step, is_kept), (*nothing, room)
+            )
+            return total, impossible, variance
 
         return jax.lax.platform_dependent(cpu=lambda: total_of(True), default=lambda: total_of(False))
 
