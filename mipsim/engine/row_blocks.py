@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from jaxtyping import Array
 
+from mipsim.engine.random.apart import changed, kept
 from mipsim.engine.row_reading import NUMBERS, InseparableError, Later, Reading, Rows, Value
 
 
@@ -96,29 +97,29 @@ def _sums(reading: Reading) -> list[Array]:
     one = jax.eval_shape(partial(_block, reading), jnp.zeros((), jnp.int64))
 
     def add(i: Array, state: tuple[list[Array], dict[int, Array]]) -> tuple[list[Array], dict[int, Array]]:
-        sums, kept = state[0], dict(state[1])
+        sums, places = state[0], dict(state[1])
 
         def keep(slot: int, x: Array) -> Array:
-            if slot not in kept:
+            if slot not in places:
                 return x
-            kept[slot] = jax.lax.optimization_barrier(_changed(kept[slot], i, lambda old: x))
-            return jax.lax.dynamic_slice_in_dim(kept[slot], i % 2, x.shape[0])
+            places[slot], x = kept(places[slot], i, x)
+            return x
 
         block = _block(reading, i * reading.of_block, keep)
         sums = [
-            _changed(x, i, partial(t.of_two, block[t.value]))
+            changed(x, i, partial(t.of_two, block[t.value]))
             for t, x in zip(reading.totals, sums, strict=True)
         ]
-        return sums, kept
+        return sums, places
 
     none = [_longer(one[t.value], t.neutral(one[t.value].dtype)) for t in reading.totals]
-    room = {slot: _longer(one[slot], 0) for slot in _shared(reading) if one[slot].ndim > 1}
+    room = {slot: _longer(one[slot], 0) for slot in _kept(reading) if one[slot].ndim > 1}
     sums, _ = jax.lax.fori_loop(0, reading.blocks, add, (none, room))
     return [total.finish(x) for total, x in zip(reading.totals, sums, strict=True)]
 
 
-def _shared(reading: Reading) -> list[int]:
-    """The values of a block that several reductions need: XLA would draw the records again for each of these."""
+def _kept(reading: Reading) -> list[int]:
+    """The values of a block that are kept: what several reductions need, which XLA would draw again for each of these, and what is made apart."""
     needed_by = {
         total.value: {total.value} for total in reading.totals
     }  # slot -> the reductions that need it next
@@ -132,19 +133,9 @@ def _shared(reading: Reading) -> list[int]:
             if isinstance(x, Rows):
                 needed_by.setdefault(x.slot, set()).update(needed)
                 uses.setdefault(x.slot, set()).add(needed)
-    return [slot for slot, of in uses.items() if len(of) > 1]
+    return [slot for slot, of in uses.items() if len(of) > 1 or slot in reading.apart]
 
 
 def _longer(block: Any, fill: Any) -> Array:
-    """Room for a row more than a block has: see `_changed`."""
+    """Room for a row more than a block has: see `changed`."""
     return jnp.full((block.shape[0] + 1, *block.shape[1:]), fill, block.dtype)
-
-
-def _changed(longer: Array, i: Array, change: Callable[[Array], Array]) -> Array:
-    """The array with all of its rows but the last or all but the first changed, by turns.
-
-    XLA gives an operation that changes a part of a larger array to one thread, and would hand the halves of any other to its own threads,
-    at a greater cost than a block's.
-    """
-    old = jax.lax.dynamic_slice_in_dim(longer, i % 2, longer.shape[0] - 1)
-    return jax.lax.dynamic_update_slice_in_dim(longer, change(old), i % 2, 0)

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from jax.extend.core import Jaxpr, Literal
 from jaxtyping import Array
 
+from mipsim.engine.random.apart import APART
 from mipsim.engine.random.keys import KEYS, later_bits
 
 NUMBERS = 2**12
@@ -108,7 +109,10 @@ class Total:
 
 @dataclass
 class Reading:
-    """What is done with each block, what is added up, which rows are picked (rows, place, slot), and what is made of all that."""
+    """What is done with each block, what is added up, which rows are picked (rows, place, slot), what is made of all that.
+
+    Beside it, the slots of values that a loop of their own makes.
+    """
 
     rows: int
     of_block: int
@@ -116,6 +120,7 @@ class Reading:
     totals: list[Total] = field(default_factory=list)
     picked: list[tuple[Rows, Array, int]] = field(default_factory=list)
     after: list[Step] = field(default_factory=list)
+    apart: set[int] = field(default_factory=set)
     slots: int = 0
 
     @property
@@ -194,6 +199,9 @@ class Reading:
             raise InseparableError
         if name == "transpose" and params["permutation"] == (1, 0):
             return [Turned(operands[0])]
+        if name == APART.name:
+            self.apart.update(x.slot for x in operands)
+            return operands
         if name == "dynamic_slice":
             return [self._picked(equation, operands)]
         work = self._work(equation, operands)

@@ -27,7 +27,10 @@ def literal():
 
 def test_literal_and_table_agree(literal):
     table = mi.play(fixed(DATA), ATTACK, GAMES, seed=2, edges=literal.edges, progress=False)
-    assert (literal.manifest["sampler"], table.manifest["sampler"]) == ("every record, by blocks", "table")
+    assert (literal.manifest["sampler"], table.manifest["sampler"]) == (
+        "every record, in short loops",
+        "table",
+    )
     for a, b in ((literal.out, table.out), (literal.inside, table.inside)):
         bins, p = two_sample_p(a, b)
         assert bins >= 500

@@ -57,7 +57,13 @@ def test_stored_counts_are_resumed_and_merged(name, tmp_path, as_stored):
         assert np.array_equal(again.inside, before.inside)
 
 
-RETIRED = {"threefry": "literal", "columns": "columns", "literal": "every record", "whole": "every record"}
+RETIRED = {
+    "threefry": "literal",
+    "columns": "columns",
+    "literal": "every record",
+    "whole": "every record",
+    "blocks": "every record, by blocks",
+}
 """Samplers that play these games no more, by the ends of the files' names."""
 
 

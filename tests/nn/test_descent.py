@@ -164,7 +164,10 @@ def test_an_epoch_of_frozen_steps_is_a_game_on_a_mean() -> None:
     product = mi.ScalarProduct(np.zeros(650))
     game = mi.FixedTarget(descent, descent.records(pool), n, [target])
     played = mi.play(game, nn.SummedOverSteps(descent, product), 4_000, seed=1, progress=False)
-    assert (played.manifest["fidelity"], played.manifest["sampler"]) == ("literal", "every record, by blocks")
+    assert (played.manifest["fidelity"], played.manifest["sampler"]) == (
+        "literal",
+        "every record, in short loops",
+    )
     means = mi.FixedTarget(
         mi.EmpiricalMean(),
         mi.Empirical((rows[pool] @ rows[target])[:, None]),

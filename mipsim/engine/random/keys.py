@@ -8,6 +8,7 @@ from jax.extend.random import define_prng_impl
 from jaxtyping import Array, UInt32, UInt64
 
 from mipsim._samplers import register_samplers
+from mipsim.engine.random.apart import apart
 from mipsim.engine.random.counter import Draws, halves, long_word
 from mipsim.engine.random.splitmix import skipped, splitmix64
 from mipsim.engine.random.vectorised import exponential, normal, sine
@@ -97,13 +98,13 @@ def _bits(key: Array, shape: tuple[int, ...]) -> UInt64[Array, "..."]:
     return jax.random.bits(key, shape, jnp.uint64)
 
 
-def _normals(key: Array, shape: tuple[int, ...]) -> Array:
-    first, second = jax.random.split(key)
-    return normal(_bits(first, shape), _bits(second, shape))
+def _words_apart(key: Array, shape: tuple[int, ...]) -> UInt64[Array, "..."]:
+    """Words of which much is to be made."""
+    return apart(_bits(key, shape))
 
 
 def _laplaces(key: Array, shape: tuple[int, ...]) -> Array:
-    word = _bits(key, shape)  # its last bit is the sign, its upper 52 the size
+    word = _words_apart(key, shape)  # its last bit is the sign, its upper 52 the size
     size = exponential(word)
     return jnp.where(word & jnp.uint64(1) == 1, size, -size)
 
@@ -115,10 +116,10 @@ def _uniforms(key: Array, shape: tuple[int, ...]) -> Array:
 
 _SAMPLERS = {
     "uniforms": _uniforms,
-    "normals": _normals,
-    "exponentials": lambda key, shape: exponential(_bits(key, shape)),
+    "normals": lambda key, shape: normal(_words_apart(key, shape)),
+    "exponentials": lambda key, shape: exponential(_words_apart(key, shape)),
     "laplaces": _laplaces,
-    "cosines": lambda key, shape: sine(_bits(key, shape)),  # of the same law
+    "cosines": lambda key, shape: sine(_words_apart(key, shape)),  # of the same law
 }
 KEYS = jax.eval_shape(lambda: jax.random.wrap_key_data(jnp.zeros(4, jnp.uint32), impl=COUNTER)).dtype
 """The type of the generator's keys, `key.dtype`."""

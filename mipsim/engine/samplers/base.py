@@ -137,7 +137,7 @@ class LiteralSampler(AbstractRounds):
     """
 
     fidelity: ClassVar[str] = "literal"
-    name: ClassVar[str] = "every record, by blocks"
+    name: ClassVar[str] = "every record, in short loops"
 
     def round(self) -> Round:
         return self.game.play

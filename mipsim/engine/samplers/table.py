@@ -1,5 +1,6 @@
 """The fast kernel: one random word per coordinate picks its count, and small tables give its term of the score."""
 
+from functools import partial
 from typing import ClassVar
 
 import equinox as eqx
@@ -10,6 +11,7 @@ from jaxtyping import Array, Bool, Float, Int, UInt32, UInt64
 from mipsim.attacks.base import AbstractAdditiveAttack
 from mipsim.distributions.binomial_cells import place_in_cell
 from mipsim.distributions.binomial_table import draw
+from mipsim.engine.random.apart import kept
 from mipsim.engine.random.counter import Draws, Words, halves, long_word, words_of
 from mipsim.engine.random.splitmix import splitmix64
 from mipsim.engine.samplers.base import AbstractSampler
@@ -121,11 +123,14 @@ class TableSampler(AbstractSampler):
         sequence = long_word(words[1], words[0])
         top = self.bits - 1 if self.cells is None else BIT  # the bit of a target that is drawn
 
-        def step(group: Array, state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-            total, impossible, variance = state
+        def step(is_kept: bool, group: Array, state: tuple[Array, ...]) -> tuple[Array, ...]:
+            total, impossible, variance, room = state
+            words = self._words(sequence, group)
+            if is_kept:
+                room, words = kept(room, group, words)
             for k in range(GROUP):
                 coordinate = group * GROUP + k
-                column = self._column(sequence, coordinate, k % 2, reach)
+                column = self._column(words, coordinate, k, reach)
                 term = self.terms.of(coordinate, column, reach)
                 total = total + term
                 if self.terms.has_impossible:
@@ -133,24 +138,42 @@ class TableSampler(AbstractSampler):
                 if self.spread is not None:
                     zero, one = jax.lax.dynamic_slice(self.spread, (2 * coordinate,), (2,))
                     variance = variance + jnp.where(column >> jnp.uint32(top) != 0, one, zero)
-            return total, impossible, variance
+            return total, impossible, variance, room
 
         groups = self.counts.size // (2 * columns * GROUP)
         no_variance = jnp.zeros(() if self.spread is None else side.shape, jnp.int64)
         nothing = self.terms.start(side), jnp.zeros(side.shape, bool), no_variance
-        return jax.lax.fori_loop(0, groups, step, nothing)
+
+        def total_of(is_kept: bool) -> tuple[Array, Array, Array]:
+            # A CPU would make each word again for the look-up, and with scalars: there a group's words are made first, and kept.
+            room = jnp.zeros((self._words_of_group + 1 if is_kept else 0, side.size), jnp.uint64)
+            total, impossible, variance, _ = jax.lax.fori_loop(
+                0, groups, partial(step, is_kept), (*nothing, room)
+            )
+            return total, impossible, variance
+
+        return jax.lax.platform_dependent(cpu=lambda: total_of(True), default=lambda: total_of(False))
+
+    @property
+    def _words_of_group(self) -> int:
+        """One for two coordinates, of cells one for each."""
+        return GROUP // 2 if self.cells is None else GROUP
+
+    def _words(self, sequence: UInt64[Array, " G"], group: Array) -> UInt64[Array, "words G"]:
+        """The words of a group."""
+        first = (group * self._words_of_group).astype(jnp.uint64)
+        index = first + jnp.arange(self._words_of_group, dtype=jnp.uint64)
+        return splitmix64(sequence, index[:, None])
 
     def _column(
-        self, sequence: UInt64[Array, " G"], coordinate: Int[Array, ""], half: int, reach: Reach
+        self, words: UInt64[Array, "words G"], coordinate: Int[Array, ""], k: int, reach: Reach
     ) -> UInt32[Array, " G"]:
-        """Draw the column of a coordinate, or, of cells, the place among them."""
-        # Computed anew for each use: cheaper than carrying words through memory, and no draw has a state.
+        """Draw the column of a coordinate, number k of its group, or, of cells, the place among them."""
         row = reach.row(self.counts, coordinate)
         if self.cells is None:
-            pair = splitmix64(sequence, (coordinate // 2).astype(jnp.uint64))
-            word = (pair >> jnp.uint64(32 * half)).astype(jnp.uint32)
+            word = (words[k // 2] >> jnp.uint64(32 * (k % 2))).astype(jnp.uint32)
             return draw(row, word, self.bits, reach.offset)
-        within, word = halves(splitmix64(sequence, coordinate.astype(jnp.uint64)))
+        within, word = halves(words[k])
         return self.cells.place(coordinate, draw(row, word, self.bits, reach.offset), within)
 
 
