@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path
 
+import jax.numpy as jnp
 import numpy as np
 from scipy.special import erf, ndtr
 
@@ -185,5 +186,5 @@ def _trained(scale: Scale, noise: float, seed: int, file: Path, images: Images) 
     )
     seen = nn.features(network, learned, test.x)
     head = nn.linear(seen.shape[1:], len(train.classes))
-    logits = head.apply(head.with_flat(head.start(0), network.flat(learned, "last")), seen)
+    logits = head.apply(head.with_flat(head.start(0), network.flat(learned, "last")), jnp.asarray(seen))
     return np.mean(np.asarray(logits).argmax(axis=1) == test.y)
