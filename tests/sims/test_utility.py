@@ -164,7 +164,7 @@ def test_the_relaxed_noise_is_the_least_for_its_budget_and_too_small_for_the_oth
 @pytest.mark.slow
 def test_a_network_is_trained_once_and_goes_on_where_it_was(tmp_path: Path) -> None:
     digits, asked = data.digits(), []
-    scale = kaissis_utility.Scale((2, 2, 4, 4), 0, 256, 500, 64, 1, 1.0)
+    scale = kaissis_utility.Scale((2, 2, 4, 4), 0, 256, 500, 64, 1, 0.01)
 
     def images(of: kaissis_utility.Scale) -> tuple[data.DataSet, data.DataSet]:
         asked.append(of)
