@@ -109,7 +109,7 @@ def _parser() -> argparse.ArgumentParser:
         "--scale",
         choices=SCALES,
         default="quick",
-        help="games in each world, per curve: quick 20,000, paper 500 (the paper's own), full 1,000,000",
+        help="games in each world, per curve: quick 20,000, paper 500 (the paper's own), full 1,000,000; of trained figures the size of what is trained",
     )
     parser.add_argument(
         "--out", type=Path, default=Path("results/figures"), help="folder to write (default %(default)s)"

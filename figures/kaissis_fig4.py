@@ -74,10 +74,10 @@ def _caption(request: Request, found: dict[str, np.ndarray], needed: dict[str, f
     )
     return (
         f"After Kaissis et al. (2023), Fig. 4a: test accuracy of ResNet-9 (widths {', '.join(map(str, scale.widths))}; group norm) on CIFAR-10 by DP-SGD: "
-        f"{scale.records:,} images of {side} x {side}, Poisson batches of {scale.batch:,}, {scale.steps:,} steps, clip {scale.clip:g}, rate {scale.rate:g}. Noise multiplier "
+        f"{scale.records:,} images of {side} x {side}, Poisson batches of {scale.batch:,}, {scale.steps:,} steps, clip {scale.clip:g}, steps of Adam at rate {scale.rate:g}. Noise multiplier "
         f"for ({EPSILON:g}, 10⁻⁵) in the DPTM and in the relaxed threat model (d = 1, magnitudes composed step by step). Bars: mean of {SEEDS} seeds "
         f"from {request.seed}, with the standard deviation: {said}; the paper has {reported}.{smaller} "
-        f"Against an attacker of the DPTM the noise of the RTM keeps ε = {epsilon:.2f}, not {EPSILON:g}; nor does it keep ε = {EPSILON:g} where the attacker knows "
-        "to which side the record moves the gradients. Panels b (SNLI, BERT) and c (ImageNet, ResNet-18) are not drawn: neither data nor "
+        f"Against an attacker of the DPTM, or one who knows to which side the record moves the gradients, the noise of the RTM keeps ε = {epsilon:.2f}, "
+        f"not {EPSILON:g}. Panels b (SNLI, BERT) and c (ImageNet, ResNet-18) are not drawn: neither data nor "
         "pre-trained weights are at hand."
     )

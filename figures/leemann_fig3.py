@@ -49,7 +49,9 @@ def draw(request: Request) -> tuple[Path, ...]:
         figure = style.blank(style.PAGE_INCHES if wide else 4.4, 2.5 + caption_inches)
         axes = np.atleast_1d(figure.subplots(1, len(names)))
         bottom = (caption_inches + 0.42) / figure.get_size_inches()[1]
-        figure.subplots_adjust(left=0.072 if wide else 0.1, right=0.985, top=0.94, bottom=bottom, wspace=0.2)
+        figure.subplots_adjust(
+            left=0.072 if wide else 0.115, right=0.985, top=0.94, bottom=bottom, wspace=0.2
+        )
         for tag, place, (name, values) in zip("abc", axes, found.items(), strict=False):
             rows += _panel(place, tag, name, values)
             style.letter(place, tag, f"{name}, d = {TASKS[name].run.d:,}")

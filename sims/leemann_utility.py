@@ -206,7 +206,14 @@ def sweep(
     small = [leemann.noise_for_dp(step_mu(float(mu), run), run.batch, SMALL_CLIP) for mu in mus]
     deviations = np.concatenate([both.min(axis=0), *both, small, [0.0]])
     clips = np.concatenate([np.full(3 * len(mus), run.clip), np.full(len(mus), SMALL_CLIP), [run.clip]])
-    settings = {"data": name, "run": run._asdict(), "rate": rate, "seed": seed, "mus": mus.tolist()}
+    settings = {
+        "data": name,
+        "run": run._asdict(),
+        "rate": rate,
+        "seed": seed,
+        "mus": mus.tolist(),
+        "arms": ARMS,
+    }
     found = kept(
         store / f"leemann_fig3_{name.lower()}_{seed}.json",
         settings,

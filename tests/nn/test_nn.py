@@ -77,8 +77,9 @@ def test_features_are_what_the_last_layer_sees(name: str) -> None:
     seen = nn.features(network, start, IMAGES, memory=5 * example_bytes(network))
     head = nn.linear(seen.shape[1:], 4)
     parameters = head.with_flat(head.start(0), network.flat(start, "last"))
-    assert np.allclose(head.apply(parameters, seen), network.apply(start, IMAGES), rtol=1e-5, atol=1e-5)
-    assert not np.allclose(head.apply(parameters, seen[::-1]), network.apply(start, IMAGES), rtol=1e-2)
+    outputs, images = head.apply(parameters, jnp.asarray(seen)), jnp.asarray(IMAGES)
+    assert np.allclose(outputs, network.apply(start, images), rtol=1e-5, atol=1e-5)
+    assert not np.allclose(outputs, network.apply(start, images[::-1]), rtol=1e-2)
     whole = nn.per_example_gradients(network, start, IMAGES, KINDS, part="last")
     assert np.allclose(nn.per_example_gradients(head, parameters, seen, KINDS), whole, rtol=1e-5, atol=1e-5)
     with pytest.raises(ValueError, match=r"x has shape \(13, 8, 8, 2\)"):
