@@ -189,7 +189,7 @@ def far_share(draw, beyond: float, share: float) -> float:
     """The probability of as unusual a number of draws beyond a place, where that has this share."""
     drawn = np.asarray(jax.jit(jax.vmap(lambda key: (jnp.abs(draw(key, (2000,))) > beyond).sum()))(keys()))
     count, mean = drawn.sum(), share * 2000 * GAMES
-    return 2 * min(stats.poisson.cdf(count, mean), stats.poisson.sf(count - 1, mean))
+    return 2.0 * float(min(stats.poisson.cdf(count, mean), stats.poisson.sf(count - 1, mean)))
 
 
 @pytest.mark.parametrize(
