@@ -114,8 +114,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "radius and angle of a normal from one word",
         "mipsim/engine/random/vectorised.py",
-        "return jnp.sqrt(2.0 * exponential(first)) * sine(second)",
-        "return jnp.sqrt(2.0 * exponential(first)) * sine(first)",
+        "return jnp.sqrt(2.0 * apart(exponential(word))) * sine(word * jnp.uint64(_TURNS))",
+        "return jnp.sqrt(2.0 * apart(exponential(word))) * sine(word)",
         ("tests/engine/test_keys.py",),
     ),
     Fault(

@@ -60,7 +60,7 @@ def test_likelihood_ratios_are_those_of_normal_laws_fitted_to_shadow_models() ->
 def test_the_share_of_the_population_that_the_target_beats() -> None:
     out, inside = models(6, False), models(6, True)
     rows, a, counted = np.append(6, POPULATION), 0.3, []
-    for released in models(6, True)[:8].astype(float):
+    for released in models(6, True)[:3].astype(float):
         own, without, within = (
             confidences(released[None], rows)[0],
             confidences(out, rows),

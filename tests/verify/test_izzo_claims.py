@@ -143,7 +143,7 @@ def test_no_constant_times_eta_bounds_the_gap_for_other_k():
     found = result_at("izzo-thm-8", **at)
     assert found.verdict is rf.Verdict.REFUTED
     assert found.gap == 0.25
-    assert found.detail == "eta = 0"
+    assert found.detail == "eta = 0."
     assert "TPR - FPR = 0.25" in found.second_route
     assert result_at("izzo-thm-8-corrected", **at).verdict is rf.Verdict.CONFIRMED
 
