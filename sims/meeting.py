@@ -81,7 +81,7 @@ def _found(
     coordinator: str | None, process_id: int | None, processes: int | None, timeout: float
 ) -> tuple[str | None, int | None, int | None]:
     """What is given, and what JAX finds: as `jax.distributed.initialize` does, also which devices are this process's."""
-    coordinator = coordinator or os.environ.get("JAX_COORDINATOR_ADDRESS")
+    coordinator = given = coordinator or os.environ.get("JAX_COORDINATOR_ADDRESS")
     try:
         named = os.environ.get("JAX_LOCAL_DEVICE_IDS")
         devices = [int(index) for index in named.split(",")] if named else None
@@ -95,6 +95,9 @@ def _found(
         if None in (coordinator, processes, process_id):
             raise ValueError(f"JAX does not find the processes ({error!r}); {_HOW}") from error
         devices = None
+    port = os.environ.get("JAX_COORDINATOR_PORT")
+    if port and coordinator and not given:  # the oldest JAX that is allowed takes no notice of it on Slurm
+        coordinator = f"{coordinator.rpartition(':')[0]}:{port}"
     if devices:
         visible = ",".join(map(str, devices))
         jax.config.update("jax_cuda_visible_devices", visible)
