@@ -169,7 +169,6 @@ def _trained(scale: Scale, noise: float, seed: int, file: Path, images: Images) 
 
     train, test = images(scale)
     network = nn.residual(train.x.shape[1:], scale.widths, len(train.classes))
-    file.parent.mkdir(parents=True, exist_ok=True)
     learned = nn.train(
         network,
         train.x,

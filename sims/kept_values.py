@@ -18,7 +18,7 @@ def kept(path: Path, settings: dict[str, Any], compute: Callable[[], np.ndarray]
     """The numbers in the file, if they are of these settings and versions; else what `compute` finds, which the file then holds.
 
     Args:
-        path: a JSON file; its folder is made.
+        path: a JSON file; its folder is made before anything is computed, which may keep more there.
         settings: all that decides the numbers, as JSON has it.
         compute: finds them: float64, any shape.
 
@@ -40,7 +40,7 @@ def kept(path: Path, settings: dict[str, Any], compute: Callable[[], np.ndarray]
             return np.asarray(held["values"], np.float64)
     except (OSError, ValueError, KeyError, TypeError):
         pass  # none yet, or no whole file: it is written anew
-    found = np.asarray(compute(), np.float64)
     path.parent.mkdir(parents=True, exist_ok=True)
+    found = np.asarray(compute(), np.float64)
     replace_file(path, (json.dumps({"settings": asked, "values": found.tolist()}) + "\n").encode())
     return found

@@ -231,7 +231,6 @@ def _accuracies(
     deviations: np.ndarray,
     clips: np.ndarray,
 ) -> np.ndarray:
-    store.mkdir(parents=True, exist_ok=True)
     made = layer(seed, store)
     if made.dimension != run.d or len(made.y) != run.records:
         raise ValueError(
