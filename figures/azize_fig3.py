@@ -99,7 +99,7 @@ def _areas(axes: "Axes", panel: str, which: str, victim: Victim, request: Reques
                 for n, area in zip(SIZES, expected, strict=True)
             ]
             for size, literal, played in _played(which, target, attack, request):
-                area = float(np.trapezoid(played.tpr, played.fpr))
+                area = played.area
                 low, high = played.histogram.tradeoff(_level(), roc.THRESHOLDS).auc_interval()
                 marker = "o" if attack == "covariance" else "s"
                 axes.errorbar(

@@ -4,8 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
 import mipsim as mi
 from figures import roc, style, write
 from figures.played import Request, play
@@ -121,8 +119,8 @@ def draw(
                     len(of.background),
                     len(of.pool),
                     asked.games,
-                    [float(np.trapezoid(one.played.tpr, one.played.fpr)) for one in curves],
-                    _area(bound),
+                    [one.played.area for one in curves],
+                    bound.auc(),
                 )
             )
         axes[0].set_ylabel("true positive rate")
@@ -142,11 +140,6 @@ def draw(
 def _column(dashes: str, power: float) -> tuple[str | float, str | float]:
     """The last two cells of a row of the CSV: theory and printed."""
     return (power, "") if dashes == roc.THEORY else ("", power)
-
-
-def _area(bound: mi.AbstractTradeOff) -> float:
-    alpha = np.linspace(0.0, 1.0, 4001)
-    return 1.0 - float(np.trapezoid(bound.beta(alpha), alpha))
 
 
 def areas(panels: list[Panel]) -> str:

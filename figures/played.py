@@ -82,6 +82,11 @@ class Played:
         """The largest empirical TPR among the thresholds whose empirical FPR is at most `fpr`."""
         return self.tpr[np.searchsorted(self.fpr, fpr, side="right") - 1]
 
+    @property
+    def area(self) -> float:
+        """Under the played ROC curve."""
+        return float(np.trapezoid(self.tpr, self.fpr))
+
     def leakage(self, gamma: float = 0.0) -> float:
         """m* of the game's target, (1/n) ||z* - mu||^2 in the inverse of C + gamma^2 I."""
         return azize.leakage_score(self.game.data, self.game.target, self.game.n, gamma)
