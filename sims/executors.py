@@ -2,6 +2,7 @@
 
 import multiprocessing
 import re
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from mipsim.engine.executors import ExecutorError
 
 KINDS = "dask://HOST:PORT, slurm, mpi or processes"
 _NEEDED = "shards on a cluster"
+_GRACE = 1.0  # seconds in which Dask says itself that nobody is there
 
 
 def check_kind(text: str) -> str:
@@ -89,9 +91,23 @@ def _mpi() -> Any:
 def _dask_client(kind: str, seconds: float) -> Any:
     address = "tcp://" + kind.removeprefix("dask://")
     distributed = optional("distributed", _NEEDED, "clusters")
-    try:
-        return distributed.Client(address, timeout=seconds, set_as_default=False)
-    except (OSError, TimeoutError) as error:
+    made: list[Any] = []
+
+    def connect() -> None:
+        try:
+            made.append(distributed.Client(address, timeout=seconds, set_as_default=False))
+        except BaseException as error:
+            made.append(error)
+
+    # Dask's own limit is none for a server that accepts the connection and says nothing.
+    waiting = threading.Thread(target=connect, daemon=True)
+    waiting.start()
+    waiting.join(seconds + _GRACE)
+    found = made[0] if made else TimeoutError()
+    if isinstance(found, (OSError, TimeoutError)):
         raise ExecutorError(
             f"no scheduler of Dask answers at {kind} within {seconds:g} s; start one there, or give more time by --executor-timeout"
-        ) from error
+        ) from found
+    if isinstance(found, BaseException):
+        raise found
+    return found

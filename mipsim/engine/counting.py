@@ -147,7 +147,7 @@ class Counter:
         except jax.errors.JaxRuntimeError as error:
             if not is_too_large(error):
                 raise
-            raise BlockTooLargeError(self.block, self._devices[place]) from error
+            raise BlockTooLargeError.of(self.block, self._devices[place]) from error
         finally:
             with self._lock:
                 self._busy[place] -= 1

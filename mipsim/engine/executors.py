@@ -141,7 +141,8 @@ class ShardCounter:
     def __init__(
         self, executor: Any, recipe: Recipe, sampler: AbstractSampler, edges: Sequence[np.ndarray], seed: int
     ) -> None:
-        self._make: Callable[[], Any] | None = None if hasattr(executor, "submit") else executor
+        given = hasattr(executor, "submit") and not isinstance(executor, type)  # a class makes one
+        self._make: Callable[[], Any] | None = None if given else executor
         self._executor = executor if self._make is None else _made(self._make)
         self._identity, self._versions = recipe.identity(sampler), versions()
         self._lock, self._ended, self._running = threading.Lock(), threading.Event(), set()

@@ -28,10 +28,12 @@ def is_too_large(error: BaseException) -> bool:
 
 
 class BlockTooLargeError(ValueError):
-    """A device has no memory for the games that it is to play at once."""
+    """A device has no memory for the games that it is to play at once; made of its words, so that it travels from workers by pickle."""
 
-    def __init__(self, block: int, device: Device) -> None:
-        super().__init__(
+    @classmethod
+    def of(cls, block: int, device: Device) -> BlockTooLargeError:
+        """That of a block of so many games on this device."""
+        return cls(
             f"a block of {block:,} games does not fit into the memory of {device.platform}:{device.id} ({device.device_kind}), of which "
             f"{_bytes(available(device))} can be had; play fewer records or coordinates, or another fidelity. What a checkpoint holds is kept"
         )

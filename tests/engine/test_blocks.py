@@ -107,7 +107,7 @@ def test_doubling_goes_on_while_it_pays_and_fits(monkeypatch, speeds, room, chos
     def speed(_, __):
         found = speeds[next(tried)]
         if found is None:
-            raise BlockTooLargeError(2**16, jax.devices()[0])
+            raise BlockTooLargeError.of(2**16, jax.devices()[0])
         return found
 
     monkeypatch.setattr(blocks, "_speed", speed)
