@@ -127,8 +127,18 @@ def _inverse(data: Moments) -> np.ndarray:
         known = data.inverse
         return known.matrix() if isinstance(known, LowRankInverse) else known
     covariance = np.asarray(data.covariance, np.float64)
-    if covariance.ndim == 2 and np.linalg.cond(covariance) > 1e14:
+    if not _is_positive_definite(covariance):
         raise ValueError(
             "data has a singular covariance; it must be positive definite to be inverted: ShrunkMoments regularises one"
         )
     return 1.0 / covariance if covariance.ndim == 1 else np.linalg.inv(covariance)
+
+
+def _is_positive_definite(covariance: np.ndarray) -> bool:
+    """Whether a covariance, or the variances of a diagonal one, can be inverted in float64."""
+    if not np.isfinite(covariance).all():
+        return False
+    if covariance.ndim == 1:
+        return bool((covariance > 0.0).all())
+    values = np.linalg.eigvalsh(covariance)
+    return bool(values[0] > 1e-14 * values[-1])

@@ -14,7 +14,7 @@ from mipsim._precision import of_float64
 from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.distributions.empirical import Empirical
-from mipsim.mechanisms.base import AbstractMechanism, check_records, numbers_handled
+from mipsim.mechanisms.base import AbstractMechanism, check_law, check_records, numbers_handled
 
 
 def as_law(data: AbstractDistribution) -> AbstractDistribution:
@@ -29,8 +29,9 @@ def as_law(data: AbstractDistribution) -> AbstractDistribution:
 def check_game_records(
     mechanism: AbstractMechanism, data: AbstractDistribution, target: np.ndarray | None = None
 ) -> None:
-    """Raise ValueError if the law's dimension, its listed records or the target do not suit the mechanism."""
+    """Raise ValueError if the law, its dimension, its listed records or the target do not suit the mechanism."""
     mechanism.output_shape(data.dimension)
+    check_law(mechanism, data)
     if isinstance(data, Empirical):
         check_records(mechanism, "data", data.records)
     if target is not None:

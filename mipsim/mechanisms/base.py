@@ -103,3 +103,16 @@ def check_records(mechanism: AbstractMechanism, name: str, records: np.ndarray) 
     base = getattr(mechanism, "base", None)
     if isinstance(base, AbstractMechanism):
         check_records(base, name, records)
+
+
+@singledispatch
+def check_law(mechanism: AbstractMechanism, data: AbstractDistribution) -> None:
+    """Raise ValueError if the mechanism cannot take records of that law, whatever they are; as `check_records`.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> check_law(mi.EmpiricalMean(), mi.Gaussian(0.0, 1.0))
+    """
+    base = getattr(mechanism, "base", None)
+    if isinstance(base, AbstractMechanism):
+        check_law(base, data)

@@ -12,8 +12,9 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import number, one_of, sample_size, whole
+from mipsim.distributions.base import AbstractDistribution
 from mipsim.distributions.empirical import Empirical
-from mipsim.mechanisms.base import AbstractMechanism, check_records, numbers_handled
+from mipsim.mechanisms.base import AbstractMechanism, check_law, check_records, numbers_handled
 from mipsim.nn.gradients import checked_examples
 from mipsim.nn.network import PARTS, Network, Parameters
 from mipsim.nn.private import SAMPLING, checked_clipping, longest_batch, mean_gradient, noisy
@@ -200,6 +201,14 @@ def _(mechanism: Descent, name: str, records: np.ndarray) -> None:
     if wrong.any():
         raise ValueError(
             f"{name} holds {rows[np.argmax(wrong)]:g}; records of Descent are row numbers of its data set, 0 to {count - 1}"
+        )
+
+
+@check_law.register
+def _(mechanism: Descent, data: AbstractDistribution) -> None:
+    if not isinstance(data, Empirical):
+        raise ValueError(
+            f"data is {type(data).__name__}; records of Descent are row numbers of its data set: take the law from its `records(rows)`"
         )
 
 

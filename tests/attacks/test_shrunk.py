@@ -62,10 +62,18 @@ def test_without_regularisation_a_few_records_are_refused() -> None:
         with pytest.raises(ValueError, match=words):
             mi.ShrunkMoments(reference, ridge)
     singular = _Dense(mi.ShrunkMoments(MANY))
-    singular.covariance = np.ones((9, 9))
-    for attack in (mi.GLiR, mi.GLiRPValue):
-        with pytest.raises(ValueError, match=r"singular covariance.*ShrunkMoments regularises"):
-            attack(singular, n=10)
+    one_constant, nothing = np.arange(9.0), np.full((9, 9), np.nan)
+    for covariance in (
+        np.ones((9, 9)),
+        one_constant,
+        np.diag(one_constant),
+        np.diag(one_constant - 1.5),
+        nothing,
+    ):
+        singular.covariance = covariance
+        for attack in (mi.GLiR, mi.GLiRPValue):
+            with pytest.raises(ValueError, match=r"singular covariance.*ShrunkMoments regularises"):
+                attack(singular, n=10)
 
 
 def test_fewer_references_than_coordinates_cost_power() -> None:

@@ -318,7 +318,16 @@ def test_a_scheduler_that_nobody_answers(there, tmp_path):
     pytest.importorskip("distributed", reason="Dask is not installed: the extra clusters brings it")
     with there() as port:
         address = f"dask://127.0.0.1:{port}"
-        command = ["run", "azize_fig2_easy", "--games", "10", "--executor", address, "--executor-timeout", "1"]
+        command = [
+            "run",
+            "azize_fig2_easy",
+            "--games",
+            "10",
+            "--executor",
+            address,
+            "--executor-timeout",
+            "1",
+        ]
         run = subprocess.run(
             [sys.executable, "-m", "sims", *command, "--out", str(tmp_path)],
             cwd=Path(__file__).parents[2],

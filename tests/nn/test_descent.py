@@ -251,6 +251,8 @@ def descent(**changes: Any) -> nn.Descent:
         (lambda: mi.RandomTarget(descent(), mi.Empirical([[0.5], [2.0]]), 8), "data holds 0.5"),
         (lambda: mi.FixedTarget(mi.Subsampled(descent(), 0.5), descent().records(), 8, [1797]), "target holds 1797"),
         (lambda: mi.FixedTarget(descent(), descent().records(), 3, [1]), "n is 3; it must be at least the batch of 4 records"),
+        (lambda: mi.FixedTarget(descent(), mi.Gaussian(0.0, 1.0), 8, [1]), "data is Gaussian; records of Descent are row numbers"),
+        (lambda: mi.RandomTarget(mi.Subsampled(descent(), 0.5), mi.Uniform(0.0, 9.0, d=1), 8), "data is Uniform; records of Descent are row numbers"),
         (lambda: mi.RandomTarget(descent(), mi.Gaussian(0.0, 1.0, d=2), 8), "data has 2 coordinates; records of Descent are row numbers"),
         (lambda: nn.SummedOverSteps(descent(releases="parameters"), mi.ScalarProduct(np.zeros(650))), "descent releases 'parameters'"),
         (lambda: nn.SummedOverSteps(descent(), lambda g, m: g @ m), "attack is function"),  # pyright: ignore[reportArgumentType]
