@@ -157,10 +157,12 @@ def _agrees(scores: Scores, design: str) -> None:
                 f'{where}it has no cluster; design "clustered" needs to know which cluster each score is in'
             )
         return
-    if scores.cluster is not None and scores.clusters < scores.values.size:
+    one_run = design == "one-run" and scores.clusters == 1  # a column that names the run of all
+    if scores.cluster is not None and scores.clusters < scores.values.size and not one_run:
+        several = "cluster" if scores.clusters == 1 else "clusters"
         raise ValueError(
-            f'{where}{scores.values.size:,} scores are in {scores.clusters:,} clusters, which design "{design}" contradicts; '
-            'design "clustered" is for them'
+            f'{where}{scores.values.size:,} scores are in {scores.clusters:,} {several}, which design "{design}" contradicts; '
+            f'design "{"one-run" if scores.clusters == 1 else "clustered"}" is for them'
         )
     if design == "one-run" and scores.source and scores.column != "coin":
         raise ValueError(

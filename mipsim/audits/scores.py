@@ -120,6 +120,10 @@ def _numbered(cluster: object, size: int) -> np.ndarray:
         raise ValueError(
             "cluster holds what is no name or finite number; it must say of each score which cluster it is in"
         )
+    if names.dtype.kind in "US" and (lacking := names == names.dtype.type("")).any():
+        raise ValueError(
+            f"cluster is empty at index {int(np.argmax(lacking))}; it must say of each score which cluster it is in"
+        )
     return np.unique(names, return_inverse=True)[1]
 
 

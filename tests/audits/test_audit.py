@@ -193,6 +193,13 @@ def test_bad_arguments(arguments: dict, words: str) -> None:
     assert words in str(error.value)
 
 
+def test_a_run_that_is_named_is_one_run() -> None:
+    named = mi.audit(SCORES, COINS, cluster=["run 7"] * 2000, design="one-run", confidence=0.95)
+    assert named.mu_lower_bound == found("one-run").mu_lower_bound
+    with pytest.raises(ValueError, match=r'2,000 scores are in 1 cluster, which .*; design "one-run" is for'):
+        mi.audit(SCORES, COINS, cluster=["run 7"] * 2000, design="independent")
+
+
 def test_scores_and_worlds_in_the_wrong_order() -> None:
     with pytest.raises(ValueError, match=r"member holds .* alone: scores come first"):
         mi.audit(COINS, SCORES, design="independent")

@@ -75,6 +75,7 @@ PLAIN = rows("score,member", VALUES, MEMBER)
         (PLAIN + ",1\n", "score holds ''; it must hold numbers"),
         (PLAIN + "0.1,yes\n", "member holds 'yes'; it must hold 1 or 0"),
         (PLAIN + "0.1,2\n", "member holds '2'"),
+        (rows("score,member,cluster", VALUES, MEMBER, ["a"] * 7 + [""] + ["b"] * 112), "cluster is empty at index 7"),
         (PLAIN.replace("score", "loss"), "it has the columns 'loss', 'member'; it must have score, one of member, label, coin"),
         (rows("score,member,epoch", VALUES, MEMBER, MEMBER), "'epoch'; it must have score"),
         (rows("score,member,label", VALUES, MEMBER, MEMBER), "'label'; it must have score, one of"),
