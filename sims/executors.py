@@ -1,6 +1,7 @@
 """`python -m sims run --executor ...`: what plays the shards of one run, made from a word of the command line."""
 
 import multiprocessing
+import os
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -67,7 +68,20 @@ def executor_for(kind: str, seconds: float, folder: Path) -> Iterator[Any]:
 
 def _processes() -> Callable[[], ProcessPoolExecutor]:
     # A process that has threads of JAX's cannot fork.
-    return lambda: ProcessPoolExecutor(cores(), mp_context=multiprocessing.get_context("spawn"))
+    spawn = multiprocessing.get_context("spawn")
+    return lambda: ProcessPoolExecutor(cores(), mp_context=spawn, initializer=_end_with_parent)
+
+
+def _end_with_parent() -> None:
+    """Have this process end where the one that started it was killed: it would wait for tasks for ever."""
+    parent = multiprocessing.parent_process()
+
+    def wait() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def _slurm(folder: Path) -> Any:

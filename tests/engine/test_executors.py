@@ -210,6 +210,42 @@ def test_spawned_processes_one_killed(tmp_path):
     assert len(made) == 2
 
 
+POOL = """
+import os, sys, time
+from pathlib import Path
+from sims.executors import executor_for
+if __name__ == "__main__":
+    with executor_for("processes", 1.0, Path()) as make:
+        print(make().submit(os.getpid).result(), flush=True)
+        time.sleep(600)
+"""
+
+
+@pytest.mark.slow
+def test_workers_end_with_the_process_that_was_killed(tmp_path):
+    (tmp_path / "pool.py").write_text(POOL)
+    root = Path(__file__).parents[2]
+    command, paths = [sys.executable, str(tmp_path / "pool.py")], os.pathsep.join([str(root), *sys.path])
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": paths}) as pool:
+        assert pool.stdout is not None
+        worker = int(pool.stdout.readline())
+        os.kill(worker, 0)
+        pool.kill()
+    until = time.monotonic() + 30
+    while alive(worker) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not alive(worker)
+
+
+def alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{process}/stat")  # one that has ended and is waited for by nobody is a zombie
+    return not status.exists() or status.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
 @pytest.mark.slow
 def test_loky_carries_a_lambda():
     loky = pytest.importorskip("loky", reason="loky is not installed: the extra clusters brings it")
