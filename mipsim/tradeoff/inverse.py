@@ -37,13 +37,17 @@ class InverseTradeOff(AbstractTradeOff):
 
     def _probit(self, x: np.ndarray) -> np.ndarray:
         flat = x.reshape(-1, 1)
+        small = flat <= 0.5
+        beta, tpr_at = self.inner.beta, self.inner.tpr_at  # every look at a method of a module makes an object
 
         def reached(z: np.ndarray) -> np.ndarray:
             alpha = ndtr(z)
-            # Whichever of f and 1 - f is small decides.
-            return np.where(
-                flat <= 0.5, self.inner.beta(alpha) <= flat, self.inner.tpr_at(alpha) >= 1.0 - flat
-            )
+            # Whichever of f and 1 - f is small decides; often one of them alone, for all of x.
+            if small.all():
+                return beta(alpha) <= flat
+            if not small.any():
+                return tpr_at(alpha) >= 1.0 - flat
+            return np.where(small, beta(alpha) <= flat, tpr_at(alpha) >= 1.0 - flat)
 
         z = crossing(reached, flat.size, _Z_LEAST, _Z_MOST)[1].reshape(x.shape)
         z = np.where(z >= _Z_MOST, np.inf, z)
@@ -97,11 +101,11 @@ class InverseMixtureTradeOff(AbstractTradeOff):
             raise ValueError(f"mixture is {type(self.mixture).__name__}; it must be a MixtureTradeOff")
 
     def _inner_fnr(self, x: np.ndarray) -> np.ndarray:
-        turned, rho = self.mixture.inner.inverse(), self.mixture.sampling_rate
+        tpr_at, rho = self.mixture.inner.inverse().tpr_at, self.mixture.sampling_rate
 
         def too_far(z: np.ndarray) -> np.ndarray:
             b = ndtr(z)
-            return rho * b + (1.0 - rho) * turned.tpr_at(b) > x[:, None]
+            return rho * b + (1.0 - rho) * tpr_at(b) > x[:, None]
 
         return np.where(x > 0.0, ndtr(crossing(too_far, x.size, _Z_LEAST, _Z_MOST)[0]), 0.0)
 

@@ -73,19 +73,30 @@ def _compare_with_finite_differences(name: str, part: str) -> None:
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_features_are_what_the_last_layer_sees(name: str) -> None:
-    """The last layer on them is the network, to float32; gradients of the last layer are those of the linear one."""
+    """The last layer on them is the network, to float32."""
+    network, start, seen, head, parameters = _last_layer(name)
+    outputs, images = head.apply(parameters, jnp.asarray(seen)), jnp.asarray(IMAGES)
+    assert np.allclose(outputs, network.apply(start, images), rtol=1e-5, atol=1e-5)
+    assert not np.allclose(outputs, network.apply(start, images[::-1]), rtol=1e-2)
+    with pytest.raises(ValueError, match=r"x has shape \(13, 8, 8, 2\)"):
+        nn.features(network, start, IMAGES[..., :2])
+
+
+@pytest.mark.parametrize("name", SHALLOW_FIRST)
+def test_gradients_of_the_last_layer_are_those_of_a_linear_one_on_the_features(name: str) -> None:
+    network, start, seen, head, parameters = _last_layer(name)
+    whole = nn.per_example_gradients(network, start, IMAGES, KINDS, part="last")
+    assert np.allclose(nn.per_example_gradients(head, parameters, seen, KINDS), whole, rtol=1e-5, atol=1e-5)
+    assert not np.allclose(nn.per_example_gradients(head, parameters, seen, KINDS), 1.01 * whole, rtol=1e-5)
+
+
+def _last_layer(name: str) -> tuple[nn.Network, Any, np.ndarray, nn.Network, Any]:
+    """(a network, its start, its features of the images, a linear network on them, with the weights of the last layer)."""
     network = NETWORKS[name]
     start = network.start(2)
     seen = nn.features(network, start, IMAGES, memory=5 * example_bytes(network))
     head = nn.linear(seen.shape[1:], 4)
-    parameters = head.with_flat(head.start(0), network.flat(start, "last"))
-    outputs, images = head.apply(parameters, jnp.asarray(seen)), jnp.asarray(IMAGES)
-    assert np.allclose(outputs, network.apply(start, images), rtol=1e-5, atol=1e-5)
-    assert not np.allclose(outputs, network.apply(start, images[::-1]), rtol=1e-2)
-    whole = nn.per_example_gradients(network, start, IMAGES, KINDS, part="last")
-    assert np.allclose(nn.per_example_gradients(head, parameters, seen, KINDS), whole, rtol=1e-5, atol=1e-5)
-    with pytest.raises(ValueError, match=r"x has shape \(13, 8, 8, 2\)"):
-        nn.features(network, start, IMAGES[..., :2])
+    return network, start, seen, head, head.with_flat(head.start(0), network.flat(start, "last"))
 
 
 def test_micro_batches_and_reductions_change_nothing() -> None:
