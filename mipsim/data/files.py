@@ -24,15 +24,7 @@ _DRAWN = 20_261_125
 
 
 class DataError(ValueError):
-    """A data file that is missing, altered or cannot be fetched: one sentence for the user.
-
-    Attributes:
-        missing: the name of the file, where it is not there; empty where it is there and wrong.
-    """
-
-    def __init__(self, sentence: str, missing: str = "") -> None:
-        super().__init__(sentence)
-        self.missing = missing
+    """A data file that is missing, altered or cannot be fetched: one sentence for the user."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,14 +98,12 @@ def data_directory(published: Published, directory: str | os.PathLike[str] | Non
     if directory is None:
         raise DataError(
             f"{published.title} is read from a data directory, and none is named: give directory, or set {DIRECTORY}, to a folder with "
-            f"{published.folders[0]}/{first.name} in it, from {first.url} (SHA-256 {first.sha256})",
-            first.name,
+            f"{published.folders[0]}/{first.name} in it, from {first.url} (SHA-256 {first.sha256})"
         )
     if not Path(directory).is_dir():
         raise DataError(
             f"{said}, which is no folder; it must be one with {published.folders[0]}/{first.name} in it, from {first.url} "
-            f"(SHA-256 {first.sha256})",
-            first.name,
+            f"(SHA-256 {first.sha256})"
         )
     return Path(directory)
 
@@ -166,6 +156,26 @@ def archive(
                 yield held
     except (OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise DataError(f"{path} cannot be read ({error}); {_replace(file)}") from error
+
+
+def lacking(published: Published, directory: str | os.PathLike[str] | None = None) -> tuple[str, ...]:
+    """The names of the archives of a data set that are not in the data directory; what those that are there hold is not looked at.
+
+    Args:
+        published: a data set of archives.
+        directory: the data directory; None = that of `MIPSIM_DATA`.
+
+    Examples:
+        >>> lacking(Published("X", (".",), (DataFile("x.zip", "", 0, ""),)), "no/such/folder")
+        ('x.zip',)
+    """
+    missing: list[str] = []
+    for file in published.files:
+        try:
+            _found(published, file.name, directory)
+        except DataError:
+            missing.append(file.name)
+    return tuple(missing)
 
 
 def member(held: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
@@ -249,8 +259,7 @@ def _found(
             else f", or, where there is a network, call mipsim.data.fetch({published.folders[0]!r}, {str(base)!r})"
         )
         raise DataError(
-            f"{name} of {published.title} is missing: get it from {file.url} (SHA-256 {file.sha256}) and put it at {places[0]}{by_itself}",
-            name,
+            f"{name} of {published.title} is missing: get it from {file.url} (SHA-256 {file.sha256}) and put it at {places[0]}{by_itself}"
         )
     return file, path
 

@@ -74,9 +74,8 @@ def test_what_is_wrong_is_said_in_one_sentence(
             _all_splits(load)
         half = len(whole) // 2
         path.write_bytes(whole[:half] + bytes([whole[half] ^ 1]) + whole[half + 1 :])
-        with pytest.raises(DataError, match=r"SHA-256 .* which is not that of the published file") as there:
+        with pytest.raises(DataError, match=r"SHA-256 .* which is not that of the published file"):
             _all_splits(load)
-        assert there.value.missing == ""
         path.write_bytes(whole)
     whole = file.read_bytes()
     file.unlink()
@@ -86,7 +85,6 @@ def test_what_is_wrong_is_said_in_one_sentence(
     assert all(word in said for word in (file.name, "is missing", "file://", "SHA-256", str(file)))
     assert ("fetch" in said) == (name in FETCHED)
     assert "\n" not in said
-    assert found.value.missing == file.name
 
 
 def _all_splits(load) -> None:
