@@ -123,6 +123,10 @@ def small_files() -> dict[str, dict[str, bytes]]:
 
 @pytest.fixture
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return lay_out(tmp_path, monkeypatch)
+
+
+def lay_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data directory of small files that count as the published ones; their publisher is a folder beside it."""
     directory, origin = tmp_path / "data", tmp_path / "origin"
     origin.mkdir()

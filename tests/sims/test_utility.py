@@ -163,16 +163,20 @@ def test_the_relaxed_noise_is_the_least_for_its_budget_and_too_small_for_the_oth
     assert np.abs(kaissis_utility.relaxed_curve(2.0, 1.0, 1).beta(alpha) - exact.beta(alpha)).max() < 1e-6
 
 
-def test_each_panel_has_the_papers_promise_and_its_own_noises() -> None:
+def test_each_panel_has_the_papers_promise_and_its_own_noises(monkeypatch: pytest.MonkeyPatch) -> None:
     promises = {tag: (task.epsilon, task.delta) for tag, task in kaissis_utility.TASKS.items()}
     assert promises == {"a": (1.0, 1e-5), "b": (1.0, 1.8e-6), "c": (10.0, 1e-6)}
     assert len({task.stem for task in kaissis_utility.TASKS.values()}) == 3
+    monkeypatch.setattr(kaissis_utility, "noises", lambda *given: given)
     for task in kaissis_utility.TASKS.values():
-        few = replace(task, scales={"few": kaissis_utility.Scale((2, 2, 4, 4), 0, 1_000, 500, 100, 1, 0.01)})
-        noises = kaissis_utility.needed(few, "few")
-        kept = [kaissis_utility.promised_epsilon(noises[arm], 0.1, 10, task.delta) for arm in noises]
-        assert kept[0] == pytest.approx(task.epsilon, rel=1e-6)
-        assert kept[1] > task.epsilon
+        for name, scale in task.scales.items():
+            asked = (scale.sampling_rate, scale.steps, task.epsilon, task.delta)
+            assert kaissis_utility.needed(task, name) == asked
+    assert kaissis_utility.TASKS["b"].scales["quick"].sampling_rate == 0.05
+    monkeypatch.undo()
+    noises = kaissis_utility.noises(0.1, 3, 10.0, 1e-6)
+    strong, weak = (kaissis_utility.promised_epsilon(noises[arm], 0.1, 3, 1e-6) for arm in noises)
+    assert strong == pytest.approx(10.0, rel=1e-6) != weak > 10.0
 
 
 @pytest.mark.slow
