@@ -1,11 +1,12 @@
-"""Accuracy of ResNet-9 trained by DP-SGD, with the noise of the DPTM and with that of the relaxed threat model: Kaissis et al. (2023), figure 4a."""
+"""Accuracy of networks trained by DP-SGD, with the noise of the DPTM and with that of the relaxed threat model: Kaissis et al. (2023), figure 4."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
+from typing import Literal
 
 import jax.numpy as jnp
 import numpy as np
@@ -13,12 +14,13 @@ from scipy.special import erf, ndtr
 
 import mipsim as mi
 from mipsim import data
+from mipsim.data.files import lacking
+from mipsim.data.published import PUBLISHED
 from mipsim.tradeoff import MixtureTradeOff, SampledTradeOff
 from sims.gradients import SEED
 from sims.kept_values import kept
 from sims.leemann_utility import halved
 
-EPSILON, DELTA = 1.0, 1e-5
 SEEDS = 5
 ARMS = ("DPTM", "RTM")
 
@@ -28,8 +30,8 @@ class Scale:
     """What is trained.
 
     Attributes:
-        widths: of ResNet-9.
-        halvings: of the images, which are 32 x 32.
+        widths: of the network.
+        halvings: of the images, which are 32 x 32; 0 where there are none.
         records: of the training set, N.
         tested: of the test set.
         batch: expected size of a Poisson batch.
@@ -58,12 +60,40 @@ class Scale:
         return self.batch / self.records
 
 
-SCALES = {
-    "quick": Scale((8, 16, 32, 64), 1, 10_000, 10_000, 500, 4, 2e-3),
-    "paper": Scale((8, 16, 32, 64), 1, 50_000, 10_000, 2_500, 5, 2e-3),
-    "full": Scale((64, 128, 256, 512), 0, 50_000, 10_000, 4_096, 50, 2e-3),
-}
-"""Two cores finish the first in minutes and the second within an hour; the last is the paper's network, for a GPU."""
+Records = Callable[[Scale], tuple[data.DataSet, data.DataSet]]
+"""Scale -> (training records, test records)."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A panel of the figure.
+
+    Attributes:
+        title: of the data.
+        papers: the network of the paper.
+        network: of ours, a function of `mipsim.nn` that takes (shape of an input, widths, classes).
+        epsilon, delta: the promise.
+        reported: the paper's accuracies, of `ARMS`.
+        records: the data.
+        scales: by name.
+        stem: what the names of kept files begin with.
+        needs: the data set, by its name in `mipsim.data`, without which the figure is drawn nevertheless; None where it is not.
+    """
+
+    title: str
+    papers: str
+    network: Literal["residual", "layered"]
+    epsilon: float
+    delta: float
+    reported: tuple[float, float]
+    records: Records
+    scales: dict[str, Scale]
+    stem: str
+    needs: str | None = None
+
+    def lacking(self) -> tuple[str, ...]:
+        """The names of the files that keep the figure from showing this panel."""
+        return lacking(PUBLISHED[self.needs]) if self.needs else ()
 
 
 def relaxed_curve(noise_multiplier: float, sampling_rate: float, steps: int) -> mi.AbstractTradeOff:
@@ -96,9 +126,7 @@ def relaxed_curve(noise_multiplier: float, sampling_rate: float, steps: int) -> 
 
 
 @cache
-def noises(
-    sampling_rate: float, steps: int, epsilon: float = EPSILON, delta: float = DELTA
-) -> dict[str, float]:
+def noises(sampling_rate: float, steps: int, epsilon: float, delta: float) -> dict[str, float]:
     """For each of `ARMS` the least noise multiplier at which the run is (epsilon, delta)-DP against that attacker, in both directions."""
     strong = mi.find_noise_multiplier_for_epsilon_delta(
         epsilon, delta, sampling_rate=sampling_rate, steps=steps
@@ -114,61 +142,128 @@ def noises(
     return dict(zip(ARMS, (strong, weak), strict=True))
 
 
-def promised_epsilon(
-    noise_multiplier: float, sampling_rate: float, steps: int, delta: float = DELTA
-) -> float:
+def promised_epsilon(noise_multiplier: float, sampling_rate: float, steps: int, delta: float) -> float:
     """The epsilon at delta that this noise keeps against the attacker of the DPTM, from above."""
     curve = mi.dpsgd(noise_multiplier, sampling_rate, steps)
     lower = curve.lower if isinstance(curve, mi.BoundedTradeOff) else curve
     return max(float(one.epsilon(delta)) for one in (lower, lower.inverse()))
 
 
-Images = Callable[[Scale], tuple[data.DataSet, data.DataSet]]
-
-
 def cifar(scale: Scale) -> tuple[data.DataSet, data.DataSet]:
     """(training records, test records) of CIFAR-10 at that scale, halved and standardised. Raises `DataError` where the data are missing."""
     train, test = data.cifar10(), data.cifar10("test")
     order = np.random.default_rng(SEED).permutation(len(train))[: scale.records]
-    x, tested = train.x[order], test.x[: scale.tested]
+    some = data.DataSet(train.x[order], train.y[order], train.classes)
+    return _prepared(some, data.DataSet(test.x[: scale.tested], test.y[: scale.tested], test.classes), scale)
+
+
+def _prepared(train: data.DataSet, test: data.DataSet, scale: Scale) -> tuple[data.DataSet, data.DataSet]:
+    """Images halved and standardised."""
+    x, tested = train.x, test.x
     for _ in range(scale.halvings):
         x, tested = halved(x), halved(tested)
     # The channels' means and deviations are thought public, as is usual.
     mean, deviation = x.mean(axis=(0, 1, 2)), x.std(axis=(0, 1, 2))
     return (
-        data.DataSet((x - mean) / deviation, train.y[order], train.classes),
-        data.DataSet((tested - mean) / deviation, test.y[: scale.tested], test.classes),
+        data.DataSet((x - mean) / deviation, train.y, train.classes),
+        data.DataSet((tested - mean) / deviation, test.y, test.classes),
     )
 
 
-def accuracy(
-    name: str, noise: float, seed: int, store: Path, images: Images = cifar, scales: dict[str, Scale] = SCALES
-) -> float:
-    """Test accuracy of ResNet-9 after DP-SGD with that noise: trained, gone on with, or read from the folder.
+@lru_cache(maxsize=1)  # gigabytes to check and to read, for ten trainings
+def images(scale: Scale) -> tuple[data.DataSet, data.DataSet]:
+    """(training records, test records) of ImageNet at that scale, as `cifar` those of CIFAR-10. Raises `DataError` where the data are missing."""
+    train = data.imagenet(records=scale.records)
+    return _prepared(train, data.imagenet("test", records=scale.tested), scale)
+
+
+@lru_cache(maxsize=1)
+def pairs(scale: Scale) -> tuple[data.DataSet, data.DataSet]:
+    """(training records, test records) of SNLI at that scale, hashed words. Raises `DataError` where the data are missing."""
+    return data.snli(records=scale.records), data.snli("test", records=scale.tested)
+
+
+TASKS = {
+    "a": Task(
+        "CIFAR-10",
+        "ResNet-9",
+        "residual",
+        1.0,
+        1e-5,
+        (0.67, 0.81),
+        cifar,
+        {
+            "quick": Scale((8, 16, 32, 64), 1, 10_000, 10_000, 500, 4, 2e-3),
+            "paper": Scale((8, 16, 32, 64), 1, 50_000, 10_000, 2_500, 5, 2e-3),
+            "full": Scale((64, 128, 256, 512), 0, 50_000, 10_000, 4_096, 50, 2e-3),
+        },
+        "kaissis_fig4",
+    ),
+    "b": Task(
+        "SNLI",
+        "BERT",
+        "layered",
+        1.0,
+        1.8e-6,
+        (0.78, 0.80),
+        pairs,
+        {
+            "quick": Scale((32,), 0, 10_000, 9_824, 500, 4, 2e-3),
+            "paper": Scale((64,), 0, 100_000, 9_824, 5_000, 5, 2e-3),
+            "full": Scale((256, 64), 0, 549_367, 9_824, 8_192, 20, 2e-3),
+        },
+        "kaissis_fig4_snli",
+        "snli",
+    ),
+    "c": Task(
+        "ImageNet",
+        "ResNet-18",
+        "residual",
+        10.0,
+        1e-6,
+        (0.46, 0.48),
+        images,
+        {
+            "quick": Scale((8, 16, 32, 64), 1, 10_000, 10_000, 500, 4, 2e-3),
+            "paper": Scale((8, 16, 32, 64), 1, 50_000, 10_000, 2_500, 5, 2e-3),
+            "full": Scale((64, 128, 256, 512), 0, 1_281_167, 50_000, 16_384, 50, 2e-3),
+        },
+        "kaissis_fig4_imagenet",
+        "imagenet32",
+    ),
+}
+"""Panel -> task. Two cores finish each panel at the first scale in minutes and at the second within an hour; the last is for a GPU."""
+
+
+def needed(task: Task, name: str) -> dict[str, float]:
+    """The noise multiplier of each of `ARMS` at a scale of that name."""
+    scale = task.scales[name]
+    return noises(scale.sampling_rate, scale.steps, task.epsilon, task.delta)
+
+
+def accuracy(task: Task, name: str, noise: float, seed: int, store: Path) -> float:
+    """Test accuracy of the task's network after DP-SGD with that noise: trained, gone on with, or read from the folder.
 
     Args:
+        task: what is trained.
         name: of the scale.
         noise: the noise multiplier.
         seed: of the start, the batches and the noise.
         store: a folder that keeps what was found, and the state of a training after each epoch.
-        images: the data at a scale.
-        scales: by name.
     """
-    scale = scales[name]
-    file = store / f"kaissis_fig4_{name}_{noise:.6f}_{seed}"
+    scale = task.scales[name]
+    file = store / f"{task.stem}_{name}_{noise:.6f}_{seed}"
     settings = {**asdict(scale), "noise": noise, "seed": seed}
     return float(
-        kept(
-            file.with_name(f"{file.name}.json"), settings, partial(_trained, scale, noise, seed, file, images)
-        )
+        kept(file.with_name(f"{file.name}.json"), settings, partial(_trained, task, scale, noise, seed, file))
     )
 
 
-def _trained(scale: Scale, noise: float, seed: int, file: Path, images: Images) -> np.ndarray:
+def _trained(task: Task, scale: Scale, noise: float, seed: int, file: Path) -> np.ndarray:
     from mipsim import nn
 
-    train, test = images(scale)
-    network = nn.residual(train.x.shape[1:], scale.widths, len(train.classes))
+    train, test = task.records(scale)
+    network = getattr(nn, task.network)(train.x.shape[1:], scale.widths, len(train.classes))
     learned = nn.train(
         network,
         train.x,

@@ -2,8 +2,9 @@
 
 from mipsim.data.fetching import fetch
 from mipsim.data.files import DIRECTORY, DataError, DataSet
-from mipsim.data.images import cifar10, fashion_mnist
+from mipsim.data.images import cifar10, fashion_mnist, imagenet
 from mipsim.data.tables import adult, diabetes, digits, location30
+from mipsim.data.text import snli
 
 __all__ = [
     "DIRECTORY",
@@ -15,5 +16,7 @@ __all__ = [
     "digits",
     "fashion_mnist",
     "fetch",
+    "imagenet",
     "location30",
+    "snli",
 ]

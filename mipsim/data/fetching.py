@@ -25,14 +25,15 @@ def fetch(dataset: str, directory: str | os.PathLike[str] | None = None) -> tupl
     The only function of mipsim that uses a network. A file is written when it is whole and has the published digest.
 
     Args:
-        dataset: "fashion-mnist", "cifar10", "adult" or "location30".
+        dataset: "fashion-mnist", "cifar10", "adult", "location30" or "snli". "imagenet32" is refused where a file of it is missing:
+            its publisher asks for consent to terms first.
         directory: the data directory, which must exist; None = that of `MIPSIM_DATA`.
 
     Returns:
         The paths of all files of the data set that were downloaded.
 
     Raises:
-        DataError: if there is no such folder, no network, or a file is not the published one.
+        DataError: if there is no such folder, no network, or a file is not the published one; for "imagenet32".
 
     Examples:
         >>> fetch("fashion-mnist", "no/such/folder")
@@ -43,11 +44,16 @@ def fetch(dataset: str, directory: str | os.PathLike[str] | None = None) -> tupl
     published = PUBLISHED[one_of("dataset", dataset, tuple(PUBLISHED))]
     folder = data_directory(published, directory) / published.folders[0]
     missing = [f for f in published.files if not _is_there(published, f.name, directory)]
+    if missing and published.terms:
+        raise DataError(
+            f"{missing[0].name} of {published.title} is not fetched: {published.terms}; get it from {missing[0].url} "
+            f"(SHA-256 {missing[0].sha256}) and put it at {folder / missing[0].name}"
+        )
     written: list[Path] = []
     for url in dict.fromkeys(file.url for file in missing):
         wanted = {file.name: file for file in missing if file.url == url}
         for name, content in _downloaded(url, wanted).items():
-            if problem := wrong(wanted[name], content):
+            if problem := wrong(wanted[name], io.BytesIO(content)):
                 raise DataError(f"{name} from {url} {problem}; nothing of it was kept")
             try:
                 folder.mkdir(parents=True, exist_ok=True)

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import lzma
 import os
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +17,10 @@ import numpy as np
 
 DIRECTORY = "MIPSIM_DATA"
 """The environment variable that names the data directory where no argument does."""
+
+
+_DRAWN = 20_261_125
+"""Seed of the choice of some of the records of a large data set."""
 
 
 class DataError(ValueError):
@@ -66,11 +75,13 @@ class Published:
         title: for messages.
         folders: where its files are looked for, relative to the data directory; `fetch` writes to the first.
         files: all of them.
+        terms: what the publisher asks of who takes them, where that is more than a reference; `fetch` leaves such files alone.
     """
 
     title: str
     folders: tuple[str, ...]
     files: tuple[DataFile, ...]
+    terms: str = ""
 
 
 def data_directory(published: Published, directory: str | os.PathLike[str] | None) -> Path:
@@ -110,34 +121,147 @@ def read(published: Published, name: str, directory: str | os.PathLike[str] | No
     Raises:
         DataError: if the file is missing, or not the published one.
     """
-    file = next(f for f in published.files if f.name == name)
-    base = data_directory(published, directory)
-    places = [base / folder / f"{name}{packed}" for folder in published.folders for packed in ("", ".xz")]
-    path = next((place for place in places if place.is_file()), None)
-    if path is None:
-        raise DataError(
-            f"{name} of {published.title} is missing: get it from {file.url} (SHA-256 {file.sha256}) and put it at {places[0]}, or, "
-            f"where there is a network, call mipsim.data.fetch({published.folders[0]!r}, {str(base)!r})"
-        )
+    file, path = _found(published, name, directory, (".xz",))
     try:
         content = path.read_bytes()
-        if path.suffix == ".xz" and path.name != name:
+        if path.name != name:
             content = lzma.decompress(content)
     except (OSError, lzma.LZMAError) as error:
         raise DataError(f"{path} cannot be read ({error}); {_replace(file)}") from error
-    if problem := wrong(file, content):
+    if problem := wrong(file, io.BytesIO(content)):
         raise DataError(f"{path} {problem}; {_replace(file)}")
     return content
 
 
-def wrong(file: DataFile, content: bytes) -> str:
-    """What is wrong with these bytes, or nothing."""
-    if len(content) < file.size:
-        return f"has {len(content):,} bytes of {file.size:,}: it is truncated"
-    digest = hashlib.sha256(content).hexdigest()
+@contextmanager
+def archive(
+    published: Published, name: str, directory: str | os.PathLike[str] | None
+) -> Iterator[zipfile.ZipFile]:
+    """A zip archive of a data set, open to read, whose bytes are the published ones: gigabytes are not held at once.
+
+    Args:
+        published: the data set.
+        name: of the file.
+        directory: the data directory; None = that of `MIPSIM_DATA`.
+
+    Raises:
+        DataError: if the file is missing, not the published one, or cannot be read to its end.
+    """
+    file, path = _found(published, name, directory)
+    try:
+        with path.open("rb") as stream:
+            if problem := wrong(file, stream):
+                raise DataError(f"{path} {problem}; {_replace(file)}")
+            with zipfile.ZipFile(stream) as held:
+                yield held
+    except (OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise DataError(f"{path} cannot be read ({error}); {_replace(file)}") from error
+
+
+def lacking(published: Published, directory: str | os.PathLike[str] | None = None) -> tuple[str, ...]:
+    """The names of the archives of a data set that are not in the data directory; what those that are there hold is not looked at.
+
+    Args:
+        published: a data set of archives.
+        directory: the data directory; None = that of `MIPSIM_DATA`.
+
+    Examples:
+        >>> lacking(Published("X", (".",), (DataFile("x.zip", "", 0, ""),)), "no/such/folder")
+        ('x.zip',)
+    """
+    missing: list[str] = []
+    for file in published.files:
+        try:
+            _found(published, file.name, directory)
+        except DataError:
+            missing.append(file.name)
+    return tuple(missing)
+
+
+def member(held: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
+    """The member of an archive with that name, in whatever folder.
+
+    Raises:
+        DataError: if there is none.
+
+    Examples:
+        >>> held = zipfile.ZipFile(io.BytesIO(), "w")
+        >>> held.writestr("folder/a.txt", "words")
+        >>> member(held, "a.txt").filename
+        'folder/a.txt'
+    """
+    for info in held.infolist():
+        if info.filename.rpartition("/")[2] == name:
+            return info
+    raise DataError(f"{held.filename} has no member {name}")
+
+
+def drawn(
+    parts: Iterable[tuple[np.ndarray, np.ndarray]], records: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The records of all parts: each of them in their order, or some that a fixed seed draws without replacement.
+
+    Args:
+        parts: (inputs, labels) of the same length each; one is held at a time, beside what is drawn.
+        records: how many; None = all.
+
+    Raises:
+        ValueError: if there are not so many.
+
+    Examples:
+        >>> both = np.array([5, 6]), np.array([7, 8])
+        >>> x, y = drawn([both, both], 3)
+        >>> len(x), bool((x + 2 == y).all())
+        (3, True)
+    """
+    if records is None:
+        x, y = zip(*parts, strict=True)
+        return np.concatenate(x), np.concatenate(y)
+    rng, keys, some, total = np.random.default_rng(_DRAWN), np.empty(0), None, 0
+    for part in parts:
+        total += len(part[1])
+        keys = np.concatenate([keys, rng.random(len(part[1]))])
+        some = part if some is None else tuple(np.concatenate(both) for both in zip(some, part, strict=True))
+        least = np.argsort(keys)[:records]
+        keys, some = keys[least], (some[0][least], some[1][least])
+    if some is None or total < records:
+        raise ValueError(f"records is {records:,}; there are {total:,}")
+    return some
+
+
+def wrong(file: DataFile, stream: io.BytesIO | io.BufferedReader) -> str:
+    """What is wrong with the bytes of an open file, or nothing."""
+    size = stream.seek(0, os.SEEK_END)
+    if size < file.size:
+        return f"has {size:,} bytes of {file.size:,}: it is truncated"
+    stream.seek(0)
+    digest = hashlib.file_digest(stream, "sha256").hexdigest()
     if digest != file.sha256:
         return f"has the SHA-256 {digest}, which is not that of the published file: it was altered"
     return ""
+
+
+def _found(
+    published: Published,
+    name: str,
+    directory: str | os.PathLike[str] | None,
+    packed: tuple[str, ...] = (),
+) -> tuple[DataFile, Path]:
+    """(what is known of a file, where it is), where the name may end in one of `packed`."""
+    file = next(f for f in published.files if f.name == name)
+    base = data_directory(published, directory)
+    places = [base / folder / f"{name}{end}" for folder in published.folders for end in ("", *packed)]
+    path = next((place for place in places if place.is_file()), None)
+    if path is None:
+        by_itself = (
+            f"; {published.terms}"
+            if published.terms
+            else f", or, where there is a network, call mipsim.data.fetch({published.folders[0]!r}, {str(base)!r})"
+        )
+        raise DataError(
+            f"{name} of {published.title} is missing: get it from {file.url} (SHA-256 {file.sha256}) and put it at {places[0]}{by_itself}"
+        )
+    return file, path
 
 
 def _replace(file: DataFile) -> str:

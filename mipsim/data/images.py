@@ -1,15 +1,17 @@
-"""Fashion-MNIST and CIFAR-10."""
+"""Fashion-MNIST, CIFAR-10 and ImageNet."""
 
 import gzip
+import io
 import os
 import struct
+import zipfile
 import zlib
 from typing import Literal
 
 import numpy as np
 
-from mipsim._validation import one_of
-from mipsim.data.files import DataError, DataSet, read
+from mipsim._validation import one_of, whole
+from mipsim.data.files import DataError, DataSet, archive, drawn, member, read
 from mipsim.data.published import CIFAR_RECORD, PUBLISHED
 
 Split = Literal["train", "test"]
@@ -20,6 +22,7 @@ _FASHION_CLASSES = (
 _CIFAR_CLASSES = (
     "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck",
 )  # fmt: skip
+_IMAGENET_CLASSES, _IMAGENET_SIDE = 1000, 32
 _UNSIGNED_BYTE = 8  # the type code of an idx file
 
 
@@ -75,6 +78,77 @@ def cifar10(split: Split = "train", directory: str | os.PathLike[str] | None = N
     batches = [cifar_batch(read(PUBLISHED["cifar10"], f"{name}.bin", directory)) for name in names]
     images, labels = (np.concatenate(parts) for parts in zip(*batches, strict=True))
     return DataSet((images / np.float32(255)).astype(np.float32), labels.astype(np.int64), _CIFAR_CLASSES)
+
+
+def imagenet(
+    split: Split = "train", directory: str | os.PathLike[str] | None = None, records: int | None = None
+) -> DataSet:
+    """ImageNet (ILSVRC 2012) at 32 x 32: colour images of shape (32, 32, 3) of 1,000 kinds of things, 1,281,167 to train and 50,000 to test.
+
+    Args:
+        split: "train", or "test" for the 50,000 validation images, the only others whose labels are public.
+        directory: the data directory; None = that of `MIPSIM_DATA`. Its files are the zip archives of NPZ files as published; their digests are
+            those that TensorFlow Datasets records.
+        records: how many, always the same for the same number; None = all, which take 15.7 GB to train.
+
+    Returns:
+        Classes in the authors' order (their `map_clsloc.txt`), from 0, named "class 1" to "class 1000": the files hold no names.
+
+    Raises:
+        DataError: if a file is missing or not the published one.
+        ValueError: if there are not so many records.
+
+    Source: Chrabaszcz, Loshchilov, Hutter (2017), "A downsampled variant of ImageNet as an alternative to the CIFAR datasets"; Russakovsky
+        et al. (2015), "ImageNet large scale visual recognition challenge".
+
+    Examples:
+        >>> imagenet("train", "no/such/folder")
+        Traceback (most recent call last):
+        ...
+        mipsim.data.files.DataError: directory is 'no/such/folder', which is no folder; it must be one with imagenet32/Imagenet32_train_npz.zip in it...
+    """
+    train = one_of("split", split, ("train", "test")) == "train"
+    wanted = None if records is None else whole("records", records, 1)
+    names = [f"train_data_batch_{i}.npz" for i in range(1, 11)] if train else ["val_data.npz"]
+    which = "train" if train else "val"
+    with archive(PUBLISHED["imagenet32"], f"Imagenet{_IMAGENET_SIDE}_{which}_npz.zip", directory) as held:
+        images, labels = drawn((imagenet_batch(held.read(member(held, name))) for name in names), wanted)
+    return DataSet(
+        images / np.float32(255), labels, tuple(f"class {i + 1}" for i in range(_IMAGENET_CLASSES))
+    )
+
+
+def imagenet_batch(content: bytes) -> tuple[np.ndarray, np.ndarray]:
+    """(images, labels) of an NPZ file: uint8 of shape (N, 32, 32, 3), and int64 of shape (N,), from 0.
+
+    Raises:
+        DataError: if it is no such file. Pickled objects are refused, not run.
+
+    Examples:
+        >>> out = io.BytesIO()
+        >>> np.savez(out, data=np.arange(3072, dtype=np.uint8)[None], labels=np.array([1000]))
+        >>> images, labels = imagenet_batch(out.getvalue())
+        >>> labels, images[0, 0, :2, 0]
+        (array([999]), array([0, 1], dtype=uint8))
+    """
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as held:
+            data, labels = held["data"], held["labels"]
+    except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile, zlib.error) as error:
+        raise DataError(f"content is no NPZ file with the arrays data and labels ({error})") from error
+    size = 3 * _IMAGENET_SIDE**2
+    if data.dtype != np.uint8 or data.ndim != 2 or data.shape[1] != size or not len(data):
+        raise DataError(f"data is {data.dtype} of shape {data.shape}; it must be uint8 of shape (N, {size})")
+    if labels.dtype.kind not in "iu" or labels.shape != data.shape[:1]:
+        raise DataError(
+            f"labels is {labels.dtype} of shape {labels.shape}; it must be {len(data):,} whole numbers"
+        )
+    if labels.min() < 1 or labels.max() > _IMAGENET_CLASSES:
+        raise DataError(
+            f"labels go from {labels.min()} to {labels.max()}; they must be in 1 to {_IMAGENET_CLASSES:,}"
+        )
+    images = data.reshape(-1, 3, _IMAGENET_SIDE, _IMAGENET_SIDE).transpose(0, 2, 3, 1)
+    return images, labels.astype(np.int64) - 1
 
 
 def idx_array(content: bytes) -> np.ndarray:

@@ -5,6 +5,8 @@ from mipsim.data.files import DataFile, Published
 _FASHION = "https://github.com/zalandoresearch/fashion-mnist/raw/master/data/fashion/"
 _CIFAR = "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz"
 _ADULT = "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/"
+_SNLI = "https://nlp.stanford.edu/projects/snli/"
+_IMAGENET = "https://image-net.org/data/downsample/"
 _LOCATION = "https://github.com/privacytrustlab/datasets/raw/master/"
 
 IMAGES_IN_BATCH, CIFAR_RECORD = 10_000, 1 + 3 * 32 * 32
@@ -49,6 +51,22 @@ PUBLISHED: dict[str, Published] = {
             _file(_ADULT, "adult.data", 3_974_305, "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d"),
             _file(_ADULT, "adult.test", 2_003_153, "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05"),
         ),
+    ),
+    # Size and digest as TensorFlow Datasets records them (url_checksums/snli.txt); ParlAI has the same digest.
+    "snli": Published(
+        "SNLI",
+        ("snli", "."),
+        (_file(_SNLI, "snli_1.0.zip", 94_550_081, "afb3d70a5af5d8de0d9d81e2637e0fb8c22d1235c2749d83125ca43dab0dbd3e"),),
+    ),
+    # Sizes and digests as TensorFlow Datasets records them (datasets/imagenet_resized/checksums.tsv).
+    "imagenet32": Published(
+        "ImageNet, 32 x 32",
+        ("imagenet32", "imagenet", "."),
+        (
+            _file(_IMAGENET, "Imagenet32_train_npz.zip", 3_580_435_279, "94226337ecc1b0309d9fcd0167127aaadc931587035fbcb53925235edbaec4fc"),
+            _file(_IMAGENET, "Imagenet32_val_npz.zip", 139_697_668, "013990e6dec1237dcd1f9beadbab81ead6604cc119af5cacbfb59ae28148377a"),
+        ),
+        "image-net.org gives it to those who accept its terms of access",
     ),
     "location30": Published(
         "Location-30",

@@ -3,16 +3,19 @@
 import gzip
 import hashlib
 import io
+import json
 import os
 import struct
 import tarfile
+import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from mipsim.data import published
-from mipsim.data.files import DIRECTORY, DataFile, Published
+from mipsim.data.files import DIRECTORY, DataFile
 
 ADULT = (
     "39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, Not-in-family, White, Male, 2174, 0, 40, Cuba, <=50K\n"
@@ -35,6 +38,53 @@ def archive(**members: bytes) -> bytes:
     return out.getvalue()
 
 
+PAIRS = (
+    ("neutral", "A person on a horse jumps.", "A person is training his horse."),
+    ("-", "Children smile.", "They are at a camera."),
+    ("contradiction", "Children smile.", "The kids are frowning."),
+    ("entailment", "Two dogs, running!", "two DOGS running"),
+)
+"""As SNLI has them; the annotators did not agree on the second."""
+
+
+def zipped(**members: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as held:
+        for name, content in members.items():
+            held.writestr(name.replace("__", "/").replace("_dot_", "."), content)
+    return out.getvalue()
+
+
+def jsonl(pairs: tuple[tuple[str, str, str], ...]) -> bytes:
+    """With the fields of the published files."""
+    return b"".join(
+        json.dumps(
+            {
+                "annotator_labels": [label],
+                "captionID": "3416050480.jpg#4",
+                "gold_label": label,
+                "pairID": f"3416050480.jpg#4r{i}",
+                "sentence1": premise,
+                "sentence1_binary_parse": f"( {premise} )",
+                "sentence1_parse": f"(ROOT {premise})",
+                "sentence2": hypothesis,
+                "sentence2_binary_parse": f"( {hypothesis} )",
+                "sentence2_parse": f"(ROOT {hypothesis})",
+            }
+        ).encode()
+        + b"\n"
+        for i, (label, premise, hypothesis) in enumerate(pairs)
+    )
+
+
+def npz(images: np.ndarray, labels: np.ndarray, **other: np.ndarray) -> bytes:
+    """A batch of ImageNet: images of shape (N, 32, 32, 3), labels from 1."""
+    out = io.BytesIO()
+    data = images.transpose(0, 3, 1, 2).reshape(len(images), int(np.prod(images.shape[1:])))
+    np.savez_compressed(out, **{"data": data, "labels": labels, "mean": np.zeros(3072), **other})
+    return out.getvalue()
+
+
 def small_files() -> dict[str, dict[str, bytes]]:
     rng = np.random.default_rng(0)
     fashion = {}
@@ -46,6 +96,14 @@ def small_files() -> dict[str, dict[str, bytes]]:
         name: bytes([i]) + rng.integers(0, 256, 3072).astype(np.uint8).tobytes()
         for i, name in enumerate(names)
     }
+    parts = {
+        f"train_data_batch_{i}_dot_npz": npz(
+            rng.integers(0, 256, (2, 32, 32, 3)).astype(np.uint8), np.array([i, 1000])
+        )
+        for i in range(1, 11)
+    }
+    seen = npz(rng.integers(0, 256, (3, 32, 32, 3)).astype(np.uint8), np.array([7, 1, 1000]))
+    corpus = {f"snli_1.0__snli_1.0_{split}_dot_jsonl": jsonl(PAIRS) for split in ("train", "dev", "test")}
     rows = "".join(f'"{k}",' + ",".join(["0", "1"] * 223) + "\n" for k in (1, 30))
     return {
         "fashion-mnist": fashion,
@@ -54,12 +112,21 @@ def small_files() -> dict[str, dict[str, bytes]]:
             "adult.data": ADULT.encode(),
             "adult.test": b"|1x3 Cross validator\n" + ADULT.replace("K\n", "K.\n").encode(),
         },
+        "snli": {"snli_1.0.zip": zipped(**{"snli_1.0__README_dot_txt": b"SNLI", **corpus})},
+        "imagenet32": {
+            "Imagenet32_train_npz.zip": zipped(**parts),
+            "Imagenet32_val_npz.zip": zipped(folder__val_data_dot_npz=seen),
+        },
         "location30": {"dataset_location.tgz": archive(bangkok=rows.encode())},
     }
 
 
 @pytest.fixture
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return lay_out(tmp_path, monkeypatch)
+
+
+def lay_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data directory of small files that count as the published ones; their publisher is a folder beside it."""
     directory, origin = tmp_path / "data", tmp_path / "origin"
     origin.mkdir()
@@ -77,7 +144,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             packed = {f"folder__{file.replace('.', '_dot_')}": content for file, content in files.items()}
             (origin / "cifar.tar.gz").write_bytes(archive(**packed))
         old = published.PUBLISHED[name]
-        monkeypatch.setitem(published.PUBLISHED, name, Published(old.title, old.folders, tuple(known)))
+        monkeypatch.setitem(published.PUBLISHED, name, replace(old, files=tuple(known)))
     monkeypatch.delenv(DIRECTORY, raising=False)
     return directory
 

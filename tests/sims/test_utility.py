@@ -144,9 +144,9 @@ def test_the_relaxed_curve_is_that_of_drawn_releases(sampling_rate: float) -> No
 
 def test_the_relaxed_noise_is_the_least_for_its_budget_and_too_small_for_the_other() -> None:
     rate, steps = 0.1, 10
-    noises = kaissis_utility.noises(rate, steps)
+    delta = 1e-5
+    noises = kaissis_utility.noises(rate, steps, 1.0, delta)
     assert noises["RTM"] < noises["DPTM"]
-    delta = kaissis_utility.DELTA
 
     def largest(noise: float) -> float:
         curve = kaissis_utility.relaxed_curve(noise, rate, steps)
@@ -154,11 +154,29 @@ def test_the_relaxed_noise_is_the_least_for_its_budget_and_too_small_for_the_oth
         return max(float(one.delta(1.0)) for one in (curve.lower, curve.lower.inverse()))
 
     assert largest(noises["RTM"]) <= delta < largest(0.99 * noises["RTM"])
-    assert kaissis_utility.promised_epsilon(noises["DPTM"], rate, steps) == pytest.approx(1.0, rel=1e-6)
-    assert kaissis_utility.promised_epsilon(noises["RTM"], rate, steps) > 1.0
+    assert kaissis_utility.promised_epsilon(noises["DPTM"], rate, steps, delta) == pytest.approx(
+        1.0, rel=1e-6
+    )
+    assert kaissis_utility.promised_epsilon(noises["RTM"], rate, steps, delta) > 1.0
     exact = kaissis.FoldedGaussianTradeOff(0.5)
     alpha = np.geomspace(1e-6, 1.0, 50)
     assert np.abs(kaissis_utility.relaxed_curve(2.0, 1.0, 1).beta(alpha) - exact.beta(alpha)).max() < 1e-6
+
+
+def test_each_panel_has_the_papers_promise_and_its_own_noises(monkeypatch: pytest.MonkeyPatch) -> None:
+    promises = {tag: (task.epsilon, task.delta) for tag, task in kaissis_utility.TASKS.items()}
+    assert promises == {"a": (1.0, 1e-5), "b": (1.0, 1.8e-6), "c": (10.0, 1e-6)}
+    assert len({task.stem for task in kaissis_utility.TASKS.values()}) == 3
+    monkeypatch.setattr(kaissis_utility, "noises", lambda *given: given)
+    for task in kaissis_utility.TASKS.values():
+        for name, scale in task.scales.items():
+            asked = (scale.sampling_rate, scale.steps, task.epsilon, task.delta)
+            assert kaissis_utility.needed(task, name) == asked
+    assert kaissis_utility.TASKS["b"].scales["quick"].sampling_rate == 0.05
+    monkeypatch.undo()
+    noises = kaissis_utility.noises(0.1, 3, 10.0, 1e-6)
+    strong, weak = (kaissis_utility.promised_epsilon(noises[arm], 0.1, 3, 1e-6) for arm in noises)
+    assert strong == pytest.approx(10.0, rel=1e-6) != weak > 10.0
 
 
 @pytest.mark.slow
@@ -171,11 +189,14 @@ def test_a_network_is_trained_once_and_goes_on_where_it_was(tmp_path: Path) -> N
         cut = (slice(of.records), slice(of.records, of.records + of.tested))
         return tuple(data.DataSet(digits.x[c], digits.y[c], digits.classes) for c in cut)  # pyright: ignore[reportReturnType]
 
-    train = partial(kaissis_utility.accuracy, "tiny", 0.5, 3, images=images)
-    first = train(tmp_path / "a", scales={"tiny": scale})
-    assert train(tmp_path / "a", scales={"tiny": scale}) == first
+    def train(store: Path, scale: kaissis_utility.Scale) -> float:
+        task = replace(kaissis_utility.TASKS["a"], records=images, scales={"tiny": scale})
+        return kaissis_utility.accuracy(task, "tiny", 0.5, 3, store)
+
+    first = train(tmp_path / "a", scale)
+    assert train(tmp_path / "a", scale) == first
     assert len(asked) == 1
-    longer = {"tiny": replace(scale, epochs=4)}
-    assert train(tmp_path / "a", scales=longer) == train(tmp_path / "b", scales=longer)
+    longer = replace(scale, epochs=4)
+    assert train(tmp_path / "a", longer) == train(tmp_path / "b", longer)
     states = [(tmp_path / place / "kaissis_fig4_tiny_0.500000_3.npz").read_bytes() for place in "ab"]
     assert states[0] == states[1], "one epoch and three more are four"
