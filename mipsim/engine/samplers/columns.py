@@ -23,7 +23,8 @@ from mipsim.distributions.binomial_cells import (
 )
 from mipsim.distributions.binomial_table import draw, least_bits, table_bits
 from mipsim.distributions.gaussian import Gaussian
-from mipsim.distributions.sum_table import lattice_table, standard_forms, sum_table
+from mipsim.distributions.sum_table import StandardForm, SumTable, lattice_table, standard_forms, sum_table
+from mipsim.engine.random.apart import made
 from mipsim.engine.random.counter import Draws, halves, long_word, normal_pair, uniform
 from mipsim.engine.random.splitmix import splitmix64
 from mipsim.engine.samplers.base import AbstractSampler, block_games
@@ -36,7 +37,7 @@ from mipsim.mechanisms.noise import NoiseLaw
 MOST_BYTES = 2**29  # of the tables: half a GiB
 _MANY = 2**20  # sets these words apart from those of the other samplers, which count up from 0
 _SUM, TARGET, _NOISE = 0, 1, 2  # what the words of a coordinate are for
-CELLS = "entries", "left", "width", "start"  # of a `SumTable`
+_CELLS = "entries", "left", "width", "start"  # of a `SumTable`
 USES = 4
 """Words set aside for a coordinate: those of its sum, of the target's and two of a normal; columns may have more after them."""
 
@@ -86,8 +87,8 @@ class LatticeColumns(AbstractColumns):
 
     def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
         sides = self.origin.shape[1]
-        row = (sides * self.which[:, None] + side).astype(jnp.uint32) << jnp.uint32(self.bits)
-        word = (words(_SUM) >> jnp.uint64(32)).astype(jnp.uint32)
+        row = _row(self.which, sides, side, self.bits)
+        word = made(lambda: (words(_SUM) >> jnp.uint64(32)).astype(jnp.uint32), world)
         column = draw(self.entries, word, self.bits, jnp.broadcast_to(row, word.shape))
         return _of_side(self.origin, side) + self.step * column.astype(jnp.int32)
 
@@ -150,10 +151,11 @@ class DensityColumns(AbstractColumns):
     bits: int = eqx.field(static=True)
 
     def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
-        word = words(_SUM)
-        row = (self.centre.shape[1] * self.which[:, None] + side).astype(jnp.uint32) << jnp.uint32(self.bits)
+        word = made(lambda: words(_SUM), world)
+        row = _row(self.which, self.centre.shape[1], side, self.bits)
         row = jnp.broadcast_to(row, word.shape)
-        cell = row + draw(self.entries, (word >> jnp.uint64(32)).astype(jnp.uint32), self.bits, row)
+        upper = (word >> jnp.uint64(32)).astype(jnp.uint32)
+        cell = made(lambda: row + draw(self.entries, upper, self.bits, row), world)
         cells = self.left, self.width, self.start
         left, width, start = (x.at[cell].get(mode="promise_in_bounds") for x in cells)
         share = uniform(word << jnp.uint64(32))
@@ -164,12 +166,18 @@ class DensityColumns(AbstractColumns):
         return by_keys(lambda key: self.data.sample(key, 1)[0], words(TARGET)[0])
 
 
+def _row(which: Array, sides: int, side: Array, bits: int) -> UInt32[Array, "d ..."]:
+    """Where the entries of a law's side begin."""
+    return (jnp.uint32(sides) * which.astype(jnp.uint32)[:, None] + side.astype(jnp.uint32)) << jnp.uint32(
+        bits
+    )
+
+
 def _of_side(values: Float[Array, "d sides"], side: Int[Array, "..."]) -> Float[Array, "d ..."]:
-    """The column of each game's side, by comparisons: they are vectors, and a look-up is none."""
-    chosen = values[:, :1]
-    for other in range(1, values.shape[1]):
-        chosen = jnp.where(side == other, values[:, other : other + 1], chosen)
-    return chosen
+    """The column of each game's side."""
+    if values.shape[1] == 2:
+        return jnp.where(side == 1, values[:, 1:], values[:, :1])
+    return values.at[:, side].get(mode="promise_in_bounds")
 
 
 class ColumnSampler(AbstractSampler):
@@ -207,7 +215,8 @@ class ColumnSampler(AbstractSampler):
         """Draw the games: the target, shape (d,) or (d, G), the outputs, and whether the target is among the rows."""
         d = self.noise.shape[0]
         own = splitmix64(long_word(draws.seed[0], draws.seed[1]), jnp.uint64(_MANY))
-        start = splitmix64(splitmix64(own, draws.place.astype(jnp.uint64)), draws.games)
+        run = splitmix64(own, draws.place.astype(jnp.uint64))
+        start = made(lambda: splitmix64(run, draws.games), draws.stream)
         uses = self.columns.uses
         places = uses * jnp.arange(d, dtype=jnp.uint64)[:, None]
 
@@ -218,14 +227,13 @@ class ColumnSampler(AbstractSampler):
         if self.has_coin:
             coin = splitmix64(start, jnp.uint64(uses * d))
             side = jnp.where(uniform(coin) < self.inclusion, draws.world, 0)
-        # Loops of one step, whose length XLA does not know: a draw is then made once, and not again for every use.
-        once, nothing = 1 + jnp.minimum(draws.stream, 0), jnp.zeros((d, draws.games.shape[0]))
+        # A draw is made once, and not again for every use.
         if self.target is None:
-            target = jax.lax.fori_loop(0, once, lambda _, __: self.columns.record(words), nothing)
+            target = made(lambda: self.columns.record(words), draws.stream)
         else:
             target = jnp.asarray(self.target)
 
-        def release(_: Array, __: Array) -> Array:
+        def release() -> Array:
             added = jnp.where(side == 1, target if self.target is None else target[:, None], 0.0)
             output = (self.columns.sums(words, side, draws.world) + added) / self.rows
             if self.has_noise:
@@ -235,7 +243,7 @@ class ColumnSampler(AbstractSampler):
                 output = output + by_keys(lambda key, law=other: law.draw(key, (d,), jnp.float64), own_words)
             return output
 
-        return target, jax.lax.fori_loop(0, once, release, nothing), side == 1
+        return target, made(release, draws.stream), side == 1
 
 
 class CellColumnSampler(ColumnSampler):
@@ -327,17 +335,40 @@ def _lattice(data: AbstractDistribution, rows: int) -> LatticeColumns | None:
 
 def _density(data: AbstractDistribution, rows: int) -> DensityColumns | None:
     found = standard_forms(data)
-    if found is None:
-        return None
+    return found and density_columns(data, found, [rows, rows - 1])
+
+
+def density_columns(
+    data: AbstractDistribution, found: tuple[list[StandardForm], np.ndarray], sides: list[int]
+) -> DensityColumns | None:
+    """Tables of the sums of so many rows for each side, or None where one has none. Must be called inside `exact_scope`.
+
+    Args:
+        data: the law of a record.
+        found: its `standard_forms`.
+        sides: numbers of rows.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> from mipsim._precision import exact_scope
+        >>> data = mi.Uniform(0.0, 1.0)
+        >>> with exact_scope():
+        ...     density_columns(data, standard_forms(data), [20, 19]).left.shape
+        (8192,)
+    """
     forms, which = found
-    known = [table for form in forms for k in (rows, rows - 1) if (table := sum_table(form, k)) is not None]
-    if len(known) < 2 * len(forms):
-        return None
+    known: list[SumTable] = []
+    for form in forms:
+        for rows in sides:
+            table = sum_table(form, rows)
+            if table is None:
+                return None
+            known.append(table)
     return DensityColumns(
         data=data,
-        **{name: jnp.asarray(np.concatenate([getattr(t, name) for t in known])) for name in CELLS},
+        **{name: jnp.asarray(np.concatenate([getattr(t, name) for t in known])) for name in _CELLS},
         which=jnp.asarray(which),
-        centre=jnp.asarray(forms[0].location[:, None] * np.array([rows, rows - 1.0])),
+        centre=jnp.asarray(forms[0].location[:, None] * np.array(sides, np.float64)),
         scale=jnp.asarray(forms[0].scale),
         bits=known[0].bits,
     )

@@ -7,7 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, UInt64
+from jaxtyping import Array, Float, Int, UInt32, UInt64
 
 from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.base import AbstractDistribution
@@ -17,26 +17,24 @@ from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.distributions.sum_table import (
     LatticeTable,
-    StandardForm,
     lattice_table,
     standard_forms,
-    sum_table,
 )
 from mipsim.distributions.uniform import Uniform
+from mipsim.engine.random.apart import made
 from mipsim.engine.random.counter import halves
 from mipsim.engine.random.keys import COUNTER
 from mipsim.engine.random.splitmix import splitmix64
 from mipsim.engine.samplers.base import block_games
 from mipsim.engine.samplers.columns import (
-    CELLS,
     MOST_BYTES,
     TARGET,
     USES,
     AbstractColumns,
     ColumnSampler,
-    DensityColumns,
     LatticeColumns,
     WordsOf,
+    density_columns,
 )
 from mipsim.engine.samplers.kept_rows import KeptRows, kept_rows
 from mipsim.forms.release import plain_release_of
@@ -89,40 +87,53 @@ class KeptColumns(AbstractColumns):
     Attributes:
         kept: the number of kept rows besides the target.
         base: as above.
-        stages: the sums of each digit; side is the digit, of all but the first the digit less one.
+        few: the sums of base + (first digit) rows where they are drawn, or None where they are in the tables.
+        tables: the sums of every digit above 0, those of base + (first digit) rows before them.
         first: as above.
-        paired: whether a sum takes half a word.
+        digits: how many there are.
     """
 
     kept: KeptRows
     base: Int[Array, ""]
-    stages: tuple[AbstractColumns, ...]
+    few: RecordColumns | None
+    tables: AbstractColumns | None
     first: int = eqx.field(static=True)
-    paired: bool = eqx.field(static=True)
+    digits: int = eqx.field(static=True)
 
     @property
     def uses(self) -> int:
-        stages = len(self.stages)
-        return USES + (-(-stages // 2) if self.paired else stages)
+        return USES + self.digits
 
     def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
+        number = made(lambda: self._number(words, world), world)
+        first = number & jnp.uint32(self.first - 1)
+        if self.few is not None:
+            total = self.few.sums(lambda _: words(USES), first, world)
+        else:
+            total = self.tables.sums(lambda _: words(USES), first, world)
+        if self.digits == 1:
+            return total
+        own = 0 if self.few is not None else self.first
+
+        # A loop, whose turns XLA does not make ahead: they need not be in the cache together.
+        def add(digit: Array, total: Array) -> Array:
+            shift = jnp.uint32(self.first.bit_length() - 1) + 2 * (digit - 1).astype(jnp.uint32)
+            value = (number >> shift) & jnp.uint32(_RADIX - 1)
+            table = (
+                jnp.maximum(value, 1) - 1 + jnp.uint32(own) + (_RADIX - 1) * (digit - 1).astype(jnp.uint32)
+            )
+            more = self.tables.sums(lambda _: words(USES + digit), table, world)
+            return total + jnp.where(value > 0, more, 0.0)
+
+        return jax.lax.fori_loop(1, self.digits, add, total)
+
+    def _number(self, words: WordsOf, world: Array) -> UInt32[Array, " G"]:
         _, word = halves(words(0)[0])
-        rest = (self.kept.draw(word, world) - self.base).astype(jnp.int32)
-        total = self.stages[0].sums(self._words(words, 0), rest % self.first, world)
-        rest = rest // self.first
-        for stage in range(1, len(self.stages)):
-            digit = rest % _RADIX
-            more = self.stages[stage].sums(self._words(words, stage), jnp.maximum(digit - 1, 0), world)
-            total, rest = total + jnp.where(digit > 0, more, 0.0), rest // _RADIX
-        return total
+        return (self.kept.draw(word, world) - self.base).astype(jnp.uint32)
 
     def record(self, words: WordsOf) -> Float[Array, "d G"]:
-        return self.stages[-1].record(lambda _: words(TARGET))
-
-    def _words(self, words: WordsOf, stage: int) -> WordsOf:
-        if self.paired:
-            return lambda _: words(USES + stage // 2) << jnp.uint64(32 * (stage % 2))
-        return lambda _: words(USES + stage)
+        drawn = self.few if self.tables is None else self.tables
+        return drawn.record(lambda _: words(TARGET))
 
 
 class KeptColumnSampler(ColumnSampler):
@@ -186,28 +197,25 @@ def _lattice(data: AbstractDistribution, kept: KeptRows) -> KeptColumns | None:
     laws, which = np.unique(law, axis=0, return_inverse=True)
     few = Bernoulli(laws) if isinstance(data, Bernoulli) else Discrete(data.values, laws)
     digits = digits_of(*kept.range, _FIRST[0])
-    most = MOST_BYTES / sum(map(len, digits))
-    if isinstance(data, Bernoulli) and 4 * (len(laws) << least_bits(max(digits[0]), data.p)) > most:
+    sides = sum(digits, [])
+    most = MOST_BYTES / len(sides)
+    if isinstance(data, Bernoulli) and 4 * (len(laws) << least_bits(max(sides), data.p)) > most:
         return None  # seen at once; a million laws take minutes
-    one, stages = lattice_table(few, 1), []
-    for sides in digits:
-        widest = one and lattice_table(few, max(sides), most=most)
-        if one is None or widest is None:
-            return None
-        tables = [_lattice_sum(few, rows, widest) for rows in sides]
-        stages.append(
-            LatticeColumns(
-                entries=jnp.asarray(np.stack([table.entries for table in tables], axis=1).reshape(-1)),
-                origin=jnp.asarray(np.stack([table.origin for table in tables], axis=1)[which.ravel()]),
-                ones=jnp.asarray(one.entries.reshape(-1)),
-                one_origin=jnp.asarray(one.origin[which.ravel()]),
-                which=jnp.asarray(which.ravel()),
-                step=jnp.asarray(one.step),
-                bits=widest.bits,
-                one_bits=one.bits,
-            )
-        )
-    return KeptColumns(kept, jnp.asarray(digits[0][0]), tuple(stages), _FIRST[0], paired=True)
+    one, widest = lattice_table(few, 1), lattice_table(few, max(sides), most=most)
+    if one is None or widest is None:
+        return None
+    tables, which = [_lattice_sum(few, rows, widest) for rows in sides], which.ravel()
+    columns = LatticeColumns(
+        entries=jnp.asarray(np.stack([table.entries for table in tables], axis=1).reshape(-1)),
+        origin=jnp.asarray(np.stack([table.origin for table in tables], axis=1)[which]),
+        ones=jnp.asarray(one.entries.reshape(-1)),
+        one_origin=jnp.asarray(one.origin[which]),
+        which=jnp.asarray(which),
+        step=jnp.asarray(one.step),
+        bits=widest.bits,
+        one_bits=one.bits,
+    )
+    return KeptColumns(kept, jnp.asarray(digits[0][0]), None, columns, _FIRST[0], len(digits))
 
 
 def _lattice_sum(data: AbstractDistribution, rows: int, widest: LatticeTable) -> LatticeTable:
@@ -224,39 +232,16 @@ def _density(data: AbstractDistribution, kept: KeptRows) -> KeptColumns | None:
     found = standard_forms(data)
     if found is None:
         return None
-    forms, which = found
     for first in _FIRST:
         least, most = kept.range
-        least = (
-            0 if least < first else least
-        )  # fewer rows are drawn as they are: their densities have corners
-        digits = digits_of(least, most, first)
-        tabled = digits[1:] if least == 0 else digits
-        if len(forms) * sum(map(len, tabled)) > _MOST_TABLES:
+        drawn = least < first  # fewer rows are drawn as they are: their densities have corners
+        digits = digits_of(0 if drawn else least, most, first)
+        sides = sum(digits[drawn:], [])
+        if len(found[0]) * len(sides) > _MOST_TABLES:
             return None
-        stages = [_density_stage(data, forms, which, sides) for sides in tabled]
-        if None in stages:
+        columns = density_columns(data, found, sides) if sides else None
+        if sides and columns is None:
             continue
-        drawn = [RecordColumns(data, len(digits[0]) - 1)] if least == 0 else []
-        return KeptColumns(kept, jnp.asarray(least), (*drawn, *stages), first, paired=False)
+        few = RecordColumns(data, len(digits[0]) - 1) if drawn else None
+        return KeptColumns(kept, jnp.asarray(0 if drawn else least), few, columns, first, len(digits))
     return None
-
-
-def _density_stage(
-    data: AbstractDistribution, forms: list[StandardForm], which: np.ndarray, sides: list[int]
-) -> DensityColumns | None:
-    tables = []
-    for form in forms:
-        for rows in sides:
-            table = sum_table(form, rows)
-            if table is None:
-                return None
-            tables.append(table)
-    return DensityColumns(
-        data=data,
-        **{name: jnp.asarray(np.concatenate([getattr(t, name) for t in tables])) for name in CELLS},
-        which=jnp.asarray(which),
-        centre=jnp.asarray(forms[0].location[:, None] * np.array(sides, float)),
-        scale=jnp.asarray(forms[0].scale),
-        bits=tables[0].bits,
-    )
