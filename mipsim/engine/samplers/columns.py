@@ -41,7 +41,7 @@ _CELLS = "entries", "left", "width", "start"  # of a `SumTable`
 USES = 4
 """Words set aside for a coordinate: those of its sum, of the target's and two of a normal; columns may have more after them."""
 
-WordsOf = Callable[[int], UInt64[Array, "d G"]]
+WordsOf = Callable[[int | Array], UInt64[Array, "d G"]]
 
 
 class AbstractColumns(eqx.Module):
@@ -220,7 +220,7 @@ class ColumnSampler(AbstractSampler):
         uses = self.columns.uses
         places = uses * jnp.arange(d, dtype=jnp.uint64)[:, None]
 
-        def words(use: int) -> UInt64[Array, "d G"]:
+        def words(use: int | Array) -> UInt64[Array, "d G"]:
             return splitmix64(start[None, :], places + jnp.uint64(use))
 
         side = draws.world

@@ -1,6 +1,7 @@
 """Column sums of a Poisson sample: how many rows are kept is drawn for a game, their sums from tables by the digits of that number."""
 
 from dataclasses import replace
+from itertools import chain
 from typing import ClassVar
 
 import equinox as eqx
@@ -20,7 +21,6 @@ from mipsim.distributions.sum_table import (
     lattice_table,
     standard_forms,
 )
-from mipsim.distributions.uniform import Uniform
 from mipsim.engine.random.apart import made
 from mipsim.engine.random.counter import halves
 from mipsim.engine.random.keys import COUNTER
@@ -45,7 +45,7 @@ from mipsim.games.random_target import RandomTarget
 _RADIX = 4  # of the digits: three tables each; two would take twice the look-ups, 16 twice the tables
 _FIRST = 4, 16  # sides of the first digit that are tried; tables of fewer rows may not exist
 _MOST_TABLES = 128  # of densities, each of which takes a tenth of a second to a second and a half
-_FEW = 128  # records: as many uniform or discrete ones are drawn as soon as looked up
+_FEW = 128  # records: as many uniform ones are drawn as soon as looked up, and need no tables
 
 
 class RecordColumns(AbstractColumns):
@@ -88,7 +88,7 @@ class KeptColumns(AbstractColumns):
         kept: the number of kept rows besides the target.
         base: as above.
         few: the sums of base + (first digit) rows where they are drawn, or None where they are in the tables.
-        tables: the sums of every digit above 0, those of base + (first digit) rows before them.
+        tables: the sums of every other digit above 0, and before them those of base + (first digit) rows.
         first: as above.
         digits: how many there are.
     """
@@ -96,7 +96,7 @@ class KeptColumns(AbstractColumns):
     kept: KeptRows
     base: Int[Array, ""]
     few: RecordColumns | None
-    tables: AbstractColumns | None
+    tables: AbstractColumns
     first: int = eqx.field(static=True)
     digits: int = eqx.field(static=True)
 
@@ -107,10 +107,7 @@ class KeptColumns(AbstractColumns):
     def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
         number = made(lambda: self._number(words, world), world)
         first = number & jnp.uint32(self.first - 1)
-        if self.few is not None:
-            total = self.few.sums(lambda _: words(USES), first, world)
-        else:
-            total = self.tables.sums(lambda _: words(USES), first, world)
+        total = (self.few or self.tables).sums(lambda _: words(USES), first, world)
         if self.digits == 1:
             return total
         own = 0 if self.few is not None else self.first
@@ -132,8 +129,7 @@ class KeptColumns(AbstractColumns):
         return (self.kept.draw(word, world) - self.base).astype(jnp.uint32)
 
     def record(self, words: WordsOf) -> Float[Array, "d G"]:
-        drawn = self.few if self.tables is None else self.tables
-        return drawn.record(lambda _: words(TARGET))
+        return self.tables.record(lambda _: words(TARGET))
 
 
 class KeptColumnSampler(ColumnSampler):
@@ -146,8 +142,8 @@ def kept_column_sampler(game: AbstractMembershipGame, attack: AbstractAttack) ->
     """The table sampler of the mean of a Poisson sample of independent coordinates, or None where there is none.
 
     Of the games and data of `column_sampler`, except Gaussian data, whose sums need no tables. Every look-up is off by what a table is, and a
-    column sum by as much as all of its look-ups: at most ten for up to 10^6 records. Few uniform or discrete records are drawn
-    literally, which is faster. Must be called inside `exact_scope`.
+    column sum by as much as all of its look-ups: at most ten for up to 10^6 records. Fewer than 128 records whose sum has no law of its own
+    are drawn literally. Must be called inside `exact_scope`.
     """
     data = game.data
     if not isinstance(game, (FixedTarget, RandomTarget)) or not data.is_product or isinstance(data, Gaussian):
@@ -155,7 +151,7 @@ def kept_column_sampler(game: AbstractMembershipGame, attack: AbstractAttack) ->
     mean = plain_release_of(game.mechanism, game.n)
     if mean is None or mean.rate == 1.0 or mean.inclusion < 1.0:
         return None
-    if isinstance(data, (Uniform, Discrete)) and game.n < _FEW:
+    if game.n < _FEW and not data.has_exact_sum:
         return None
     kept = kept_rows(game.n, mean.rate)
     columns = kept and (_lattice(data, kept) or _density(data, kept))
@@ -197,7 +193,7 @@ def _lattice(data: AbstractDistribution, kept: KeptRows) -> KeptColumns | None:
     laws, which = np.unique(law, axis=0, return_inverse=True)
     few = Bernoulli(laws) if isinstance(data, Bernoulli) else Discrete(data.values, laws)
     digits = digits_of(*kept.range, _FIRST[0])
-    sides = sum(digits, [])
+    sides = list(chain(*digits))
     most = MOST_BYTES / len(sides)
     if isinstance(data, Bernoulli) and 4 * (len(laws) << least_bits(max(sides), data.p)) > most:
         return None  # seen at once; a million laws take minutes
@@ -236,12 +232,11 @@ def _density(data: AbstractDistribution, kept: KeptRows) -> KeptColumns | None:
         least, most = kept.range
         drawn = least < first  # fewer rows are drawn as they are: their densities have corners
         digits = digits_of(0 if drawn else least, most, first)
-        sides = sum(digits[drawn:], [])
+        sides = list(chain(*digits[drawn:]))
         if len(found[0]) * len(sides) > _MOST_TABLES:
             return None
-        columns = density_columns(data, found, sides) if sides else None
-        if sides and columns is None:
-            continue
         few = RecordColumns(data, len(digits[0]) - 1) if drawn else None
-        return KeptColumns(kept, jnp.asarray(0 if drawn else least), few, columns, first, len(digits))
+        columns = density_columns(data, found, sides) if sides else few
+        if columns is not None:
+            return KeptColumns(kept, jnp.asarray(0 if drawn else least), few, columns, first, len(digits))
     return None

@@ -6,6 +6,9 @@ import numpy as np
 from jaxtyping import Array, Int, UInt32
 
 from mipsim.distributions.binomial_table import MOST_BITS, BinomialTable, binomial_table, draw, table_bits
+from mipsim.engine.random.counter import Draws, words_of
+
+_KEPT = 0xFFFFFFFE  # the Philox words of a game that say how many rows besides the target its coins keep
 
 
 class KeptRows(eqx.Module):
@@ -20,6 +23,10 @@ class KeptRows(eqx.Module):
     entries: UInt32[Array, "2 C"]
     low: Int[Array, "2"]
     bits: int = eqx.field(static=True)
+
+    def of_games(self, draws: Draws) -> Int[Array, " G"]:
+        """The number of every game."""
+        return self.draw(words_of(draws)(_KEPT)[0], draws.world)
 
     def draw(self, word: UInt32[Array, " G"], world: Int[Array, ""]) -> Int[Array, " G"]:
         """One number for each word."""

@@ -23,7 +23,6 @@ from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
 
 _SAME = 1e-10  # how far two matrices may be from proportional, relatively: rounding, not modelling
-_KEPT = 0xFFFFFFFE  # the Philox words of a game that say how many rows besides the target its coins keep
 
 
 class NormalSampler(AbstractSampler):
@@ -74,8 +73,7 @@ class PoissonNormalSampler(AbstractSampler):
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         side = self.coin.side(draws)
-        word = words_of(draws)(_KEPT)[0]
-        kept = self.kept.draw(word, draws.world).astype(jnp.float64)
+        kept = self.kept.of_games(draws).astype(jnp.float64)
         mean = self.line.offset + kept * self.line.row_mean + side * self.line.target
         sd = jnp.sqrt(kept * self.line.row_variance + self.line.noise)
         return mean + sd * normals(draws)
