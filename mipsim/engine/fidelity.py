@@ -14,6 +14,7 @@ from mipsim.engine.samplers.clipped_law import clipped_law_sampler
 from mipsim.engine.samplers.clipped_rows import clipped_rows_sampler
 from mipsim.engine.samplers.clipped_scores import clipped_scores_sampler
 from mipsim.engine.samplers.columns import column_sampler
+from mipsim.engine.samplers.kept_columns import kept_column_sampler
 from mipsim.engine.samplers.normal import normal_sampler, quadratic_sampler
 from mipsim.engine.samplers.random_table import random_table_sampler
 from mipsim.engine.samplers.records import records_sampler
@@ -32,7 +33,14 @@ MOST_RECORDS = 2**53
 _PROJECTED = (normal_sampler, records_sampler, quadratic_sampler, clipped_law_sampler)
 
 # And of those that draw what the score is made of, coordinate by coordinate.
-_TABLES = (cell_sampler, random_cell_sampler, table_sampler, random_table_sampler, column_sampler)
+_TABLES = (
+    cell_sampler,
+    random_cell_sampler,
+    table_sampler,
+    random_table_sampler,
+    column_sampler,
+    kept_column_sampler,
+)
 
 
 def check_fidelity(fidelity: object) -> str:
@@ -158,7 +166,7 @@ def pilot_games(game: AbstractGame, sampler: AbstractSampler) -> int:
     """
     if sampler.fidelity == "literal":
         return min(4096, max(32, 2**28 // game.numbers))
-    if isinstance(game, AbstractMembershipGame) and sampler.name in ("law", "columns"):
+    if isinstance(game, AbstractMembershipGame) and sampler.name in ("law", "columns", "poisson columns"):
         return min(4096, max(256, 2**22 // game.data.dimension))
     return 4096
 

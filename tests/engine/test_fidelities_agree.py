@@ -75,6 +75,8 @@ RECORDS = mi.Empirical(np.random.default_rng(1).normal(size=(30, D)), covariance
 VALUES = mi.Discrete([0.0, 1.0, 4.0], np.random.default_rng(2).dirichlet(np.ones(3), D))
 NOISY_HALF = mi.GaussianNoise(mi.Subsampled(MEAN, 0.5), 0.5)
 NOISE = mi.GaussianNoise(MEAN, np.sqrt(P))
+MANY = 160  # records where fewer are drawn literally
+UNIFORM = mi.Uniform(-1.0, P)
 GAUSS, FULL = mi.Gaussian(P, P), mi.Gaussian(P, COVARIANCE)
 SHIFT = mi.ScalarProduct(np.zeros(D))
 GAMES_OF: dict[str, tuple[mi.AbstractGame, mi.AbstractAttack, str]] = {
@@ -105,12 +107,44 @@ GAMES_OF: dict[str, tuple[mi.AbstractGame, mi.AbstractAttack, str]] = {
     "Bernoulli, a Poisson sample": (
         mi.FixedTarget(mi.GaussianNoise(mi.PoissonSubsampled(MEAN, 0.1), 0.1), DATA, n=N, target=TARGET),
         mi.CovarianceScore(DATA, N),
-        "law",
+        "poisson columns",
     ),
     "random target, Laplace, a Poisson sample": (
         mi.RandomTarget(mi.PoissonSubsampled(MEAN, 0.4), mi.Laplace(P, 1.0), n=N),
         SHIFT,
+        "poisson columns",
+    ),
+    "random target, Gaussian, a Poisson sample": (
+        mi.RandomTarget(mi.PoissonSubsampled(MEAN, 0.4), GAUSS, n=N),
+        SHIFT,
         "law",
+    ),
+    "uniform, a Poisson sample": (
+        mi.FixedTarget(
+            mi.GaussianNoise(mi.PoissonSubsampled(MEAN, 0.1), 0.1), UNIFORM, n=MANY, target=TARGET
+        ),
+        SHIFT,
+        "poisson columns",
+    ),
+    "random target, discrete, a Poisson sample": (
+        mi.RandomTarget(mi.PoissonSubsampled(MEAN, 0.4), VALUES, n=MANY),
+        mi.CovarianceScore(VALUES, MANY),
+        "poisson columns",
+    ),
+    "random target, Student, a Poisson sample": (
+        mi.RandomTarget(mi.PoissonSubsampled(MEAN, 0.4), mi.StudentT(9.0, P), n=MANY),
+        SHIFT,
+        "poisson columns",
+    ),
+    "Student, mixed degrees, a Poisson sample": (
+        mi.FixedTarget(
+            mi.LaplaceNoise(mi.PoissonSubsampled(MEAN, 0.05), 0.02),
+            mi.StudentT(np.resize([3.0, 9.0], D), P),
+            n=MANY,
+            target=2 * TARGET,
+        ),
+        mi.ScalarProduct(np.linspace(-2.0, 2.0, D)),
+        "poisson columns",
     ),
     "discrete": (mi.FixedTarget(NOISY_HALF, VALUES, n=N, target=TARGET), SHIFT, "columns"),
     "uniform": (mi.FixedTarget(NOISY_HALF, mi.Uniform(-1.0, P), n=N, target=TARGET), SHIFT, "columns"),
@@ -129,12 +163,22 @@ GAMES_OF: dict[str, tuple[mi.AbstractGame, mi.AbstractAttack, str]] = {
     "records, a Poisson sample": (
         mi.FixedTarget(mi.PoissonSubsampled(MEAN, 0.4), RECORDS, n=N, target=RECORDS.records[3]),
         SHIFT,
-        "records",
+        "kept records",
     ),
     "records, a clipped step on a Poisson sample": (
         mi.FixedTarget(mi.PoissonSubsampled(mi.SGDStep(2.0, 1.5), 0.4), RECORDS, n=N, target=TARGET),
         SHIFT,
-        "records",
+        "kept records",
+    ),
+    "random target, records": (
+        mi.RandomTarget(NOISY_HALF, RECORDS, n=N),
+        mi.CovarianceScore(RECORDS, N),
+        "random records",
+    ),
+    "random target, records, a clipped step on a Poisson sample": (
+        mi.RandomTarget(mi.PoissonSubsampled(mi.SGDStep(2.0, 1.5), 0.4), RECORDS, n=N),
+        SHIFT,
+        "random records",
     ),
     "records, a point that is none": (
         mi.FixedTarget(MEAN, RECORDS, n=N, target=TARGET),
@@ -153,6 +197,7 @@ SLOW = (
         "uniform",
     ),
     *("discrete", "records, a point that is none"),
+    *("Student, mixed degrees, a Poisson sample", "random target, Laplace, a Poisson sample"),
 )
 """Games whose path another one takes too, with other data; run by name, since each compiles for some seconds."""
 
@@ -184,6 +229,8 @@ ONE_EACH = [
     "Gaussian, ratio",
     "Student",
     "records",
+    "uniform, a Poisson sample",
+    "random target, records, a clipped step on a Poisson sample",
 ]
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import jax
+import jax.numpy as jnp
 from jax.extend.core import Primitive
 from jax.interpreters import batching, mlir
 from jaxtyping import Array, Int
@@ -29,6 +30,25 @@ APART.def_impl(lambda x: x)
 APART.def_abstract_eval(lambda x: x)
 batching.primitive_batchers[APART] = lambda xs, axes: (APART.bind(*xs), axes[0])
 mlir.register_lowering(APART, lambda context, x: [x])
+
+
+def made(make: Callable[[], Array], number: Int[Array, ""]) -> Array:
+    """What the function makes, kept before it is used: XLA makes what a look-up needs again for each, and without vectors.
+
+    It is made by a loop of one turn, of which XLA does not know that it has one.
+
+    Args:
+        make: what makes an array.
+        number: any whole number >= 0 that XLA does not know, such as the world of a game.
+
+    Examples:
+        >>> import jax.numpy as jnp
+        >>> print(made(lambda: jnp.arange(3), jnp.asarray(0)))
+        [0 1 2]
+    """
+    like = jax.eval_shape(make)
+    nothing = jnp.zeros(like.shape, like.dtype)
+    return jax.lax.fori_loop(0, 1 + jnp.minimum(number, 0), lambda _, __: make(), nothing)
 
 
 def kept(room: Array, turn: Int[Array, ""], x: Array) -> tuple[Array, Array]:

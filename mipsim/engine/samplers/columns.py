@@ -23,7 +23,8 @@ from mipsim.distributions.binomial_cells import (
 )
 from mipsim.distributions.binomial_table import draw, least_bits, table_bits
 from mipsim.distributions.gaussian import Gaussian
-from mipsim.distributions.sum_table import lattice_table, standard_forms, sum_table
+from mipsim.distributions.sum_table import StandardForm, SumTable, lattice_table, standard_forms, sum_table
+from mipsim.engine.random.apart import made
 from mipsim.engine.random.counter import Draws, halves, long_word, normal_pair, uniform
 from mipsim.engine.random.splitmix import splitmix64
 from mipsim.engine.samplers.base import AbstractSampler, block_games
@@ -33,21 +34,30 @@ from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
 from mipsim.mechanisms.noise import NoiseLaw
 
-_MOST_BYTES = 2**29  # of the tables: half a GiB
+MOST_BYTES = 2**29  # of the tables: half a GiB
 _MANY = 2**20  # sets these words apart from those of the other samplers, which count up from 0
-_SUM, _TARGET, _NOISE = 0, 1, 2  # what the words of a coordinate are for
+_SUM, TARGET, _NOISE = 0, 1, 2  # what the words of a coordinate are for
 _CELLS = "entries", "left", "width", "start"  # of a `SumTable`
-_USES = 4  # words set aside for a coordinate: the three uses, and a second word of the normal's pair
+USES = 4
+"""Words set aside for a coordinate: those of its sum, of the target's and two of a normal; columns may have more after them."""
 
-WordsOf = Callable[[int], UInt64[Array, "d G"]]
+WordsOf = Callable[[int | Array], UInt64[Array, "d G"]]
 
 
 class AbstractColumns(eqx.Module):
-    """The laws of the d column sums, without the target (side 0: k rows) and beside it (side 1: k - 1 rows)."""
+    """The laws of the d column sums, without the target (side 0: k rows) and beside it (side 1: k - 1 rows).
+
+    Lattices and densities may hold tables of other numbers of rows, and more of them: `side` then says which.
+    """
+
+    @property
+    def uses(self) -> int:
+        """How many words are set aside for a coordinate."""
+        return USES
 
     @abstractmethod
-    def sums(self, words: WordsOf, side: Int[Array, "..."]) -> Float[Array, "d G"]:
-        """Draw the sums; `side` is a scalar or has shape (G,)."""
+    def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
+        """Draw the sums; `side` is a scalar or has shape (G,). The world matters where rows are kept by coins."""
 
     @abstractmethod
     def record(self, words: WordsOf) -> Float[Array, "d G"]:
@@ -58,31 +68,32 @@ class LatticeColumns(AbstractColumns):
     """Sums on a lattice, an alias row for every coordinate and side.
 
     Attributes:
-        entries: shape (d, 2, C) flattened.
-        origin: shape (d, 2).
-        ones, one_origin: the same of a single record, shapes (d, C') flattened and (d,).
+        entries: shape (laws, sides, C) flattened.
+        origin: shape (d, sides).
+        ones, one_origin: the same of a single record, shapes (laws, C') flattened and (d,).
+        which: the law of each coordinate, shape (d,).
         step: of the lattice.
         bits, one_bits: log2 of C and C'.
     """
 
     entries: UInt32[Array, " entries"]
-    origin: Float[Array, "d 2"]
+    origin: Float[Array, "d sides"]
     ones: UInt32[Array, " single"]
     one_origin: Float[Array, " d"]
+    which: Int[Array, " d"]
     step: Float[Array, ""]
     bits: int = eqx.field(static=True)
     one_bits: int = eqx.field(static=True)
 
-    def sums(self, words: WordsOf, side: Int[Array, "..."]) -> Float[Array, "d G"]:
-        d = self.origin.shape[0]
-        row = (2 * jnp.arange(d)[:, None] + side).astype(jnp.uint32) << jnp.uint32(self.bits)
-        word = (words(_SUM) >> jnp.uint64(32)).astype(jnp.uint32)
+    def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
+        sides = self.origin.shape[1]
+        row = _row(self.which, sides, side, self.bits)
+        word = made(lambda: (words(_SUM) >> jnp.uint64(32)).astype(jnp.uint32), world)
         column = draw(self.entries, word, self.bits, jnp.broadcast_to(row, word.shape))
-        origin = jnp.where(side == 1, self.origin[:, 1:], self.origin[:, :1])
-        return origin + self.step * column.astype(jnp.int32)
+        return _of_side(self.origin, side) + self.step * column.astype(jnp.int32)
 
     def record(self, words: WordsOf) -> Float[Array, "d G"]:
-        row = jnp.arange(self.one_origin.shape[0], dtype=jnp.uint32)[:, None] << jnp.uint32(self.one_bits)
+        row = self.which.astype(jnp.uint32)[:, None] << jnp.uint32(self.one_bits)
         word = words(_SUM).astype(jnp.uint32)  # the half that `sums` leaves
         column = draw(self.ones, word, self.one_bits, jnp.broadcast_to(row, word.shape))
         return self.one_origin[:, None] + self.step * column.astype(jnp.int32)
@@ -105,16 +116,16 @@ class CellColumns(AbstractColumns):
     shifts: UInt32[Array, " d"]
     bits: int = eqx.field(static=True)
 
-    def sums(self, words: WordsOf, side: Int[Array, "..."]) -> Float[Array, "d G"]:
+    def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
         row = (2 * jnp.arange(self.p.shape[0])[:, None] + side).astype(jnp.uint32) << jnp.uint32(self.bits)
         within, word = halves(words(_SUM))
         column = draw(self.entries, word, self.bits, jnp.broadcast_to(row, word.shape))
         shift = self.shifts[:, None]
-        origin = jnp.where(side == 1, self.origin[:, 1:], self.origin[:, :1])
-        return origin + ((column << shift) + place_in_cell(within, shift)).astype(jnp.int32)
+        place = (column << shift) + place_in_cell(within, shift)
+        return _of_side(self.origin, side) + place.astype(jnp.int32)
 
     def record(self, words: WordsOf) -> Float[Array, "d G"]:
-        return (uniform(words(_TARGET)) < self.p[:, None]).astype(jnp.float64)
+        return (uniform(words(TARGET)) < self.p[:, None]).astype(jnp.float64)
 
 
 class DensityColumns(AbstractColumns):
@@ -122,9 +133,9 @@ class DensityColumns(AbstractColumns):
 
     Attributes:
         data: draws the targets of a random-target game.
-        entries, left, width, start: of two `SumTable`s for each law, shape (laws, 2, C) flattened.
+        entries, left, width, start: of a `SumTable` for each law and side, shape (laws, sides, C) flattened.
         which: the law of each coordinate, shape (d,).
-        centre: k and k - 1 times the location, shape (d, 2).
+        centre: the number of rows of each side times the location, shape (d, sides).
         scale: shape (d,).
         bits: log2 C.
     """
@@ -135,24 +146,38 @@ class DensityColumns(AbstractColumns):
     width: Float[Array, " cells"]
     start: Float[Array, " cells"]
     which: Int[Array, " d"]
-    centre: Float[Array, "d 2"]
+    centre: Float[Array, "d sides"]
     scale: Float[Array, " d"]
     bits: int = eqx.field(static=True)
 
-    def sums(self, words: WordsOf, side: Int[Array, "..."]) -> Float[Array, "d G"]:
-        word = words(_SUM)
-        row = (2 * self.which[:, None] + side).astype(jnp.uint32) << jnp.uint32(self.bits)
+    def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
+        word = made(lambda: words(_SUM), world)
+        row = _row(self.which, self.centre.shape[1], side, self.bits)
         row = jnp.broadcast_to(row, word.shape)
-        cell = row + draw(self.entries, (word >> jnp.uint64(32)).astype(jnp.uint32), self.bits, row)
+        upper = (word >> jnp.uint64(32)).astype(jnp.uint32)
+        cell = made(lambda: row + draw(self.entries, upper, self.bits, row), world)
         cells = self.left, self.width, self.start
         left, width, start = (x.at[cell].get(mode="promise_in_bounds") for x in cells)
         share = uniform(word << jnp.uint64(32))
         place = 2 * share / (start + jnp.sqrt(start**2 + 4 * (1 - start) * share))
-        centre = jnp.where(side == 1, self.centre[:, 1:], self.centre[:, :1])
-        return centre + self.scale[:, None] * (left + width * place)
+        return _of_side(self.centre, side) + self.scale[:, None] * (left + width * place)
 
     def record(self, words: WordsOf) -> Float[Array, "d G"]:
-        return _by_keys(lambda key: self.data.sample(key, 1)[0], words(_TARGET)[0])
+        return by_keys(lambda key: self.data.sample(key, 1)[0], words(TARGET)[0])
+
+
+def _row(which: Array, sides: int, side: Array, bits: int) -> UInt32[Array, "d ..."]:
+    """Where the entries of a law's side begin."""
+    return (jnp.uint32(sides) * which.astype(jnp.uint32)[:, None] + side.astype(jnp.uint32)) << jnp.uint32(
+        bits
+    )
+
+
+def _of_side(values: Float[Array, "d sides"], side: Int[Array, "..."]) -> Float[Array, "d ..."]:
+    """The column of each game's side."""
+    if values.shape[1] == 2:
+        return jnp.where(side == 1, values[:, 1:], values[:, :1])
+    return values.at[:, side].get(mode="promise_in_bounds")
 
 
 class ColumnSampler(AbstractSampler):
@@ -190,34 +215,35 @@ class ColumnSampler(AbstractSampler):
         """Draw the games: the target, shape (d,) or (d, G), the outputs, and whether the target is among the rows."""
         d = self.noise.shape[0]
         own = splitmix64(long_word(draws.seed[0], draws.seed[1]), jnp.uint64(_MANY))
-        start = splitmix64(splitmix64(own, draws.place.astype(jnp.uint64)), draws.games)
-        places = _USES * jnp.arange(d, dtype=jnp.uint64)[:, None]
+        run = splitmix64(own, draws.place.astype(jnp.uint64))
+        start = made(lambda: splitmix64(run, draws.games), draws.stream)
+        uses = self.columns.uses
+        places = uses * jnp.arange(d, dtype=jnp.uint64)[:, None]
 
-        def words(use: int) -> UInt64[Array, "d G"]:
+        def words(use: int | Array) -> UInt64[Array, "d G"]:
             return splitmix64(start[None, :], places + jnp.uint64(use))
 
         side = draws.world
         if self.has_coin:
-            coin = splitmix64(start, jnp.uint64(_USES * d))
+            coin = splitmix64(start, jnp.uint64(uses * d))
             side = jnp.where(uniform(coin) < self.inclusion, draws.world, 0)
-        # Loops of one step, whose length XLA does not know: a draw is then made once, and not again for every use.
-        once, nothing = 1 + jnp.minimum(draws.stream, 0), jnp.zeros((d, draws.games.shape[0]))
+        # A draw is made once, and not again for every use.
         if self.target is None:
-            target = jax.lax.fori_loop(0, once, lambda _, __: self.columns.record(words), nothing)
+            target = made(lambda: self.columns.record(words), draws.stream)
         else:
             target = jnp.asarray(self.target)
 
-        def release(_: Array, __: Array) -> Array:
+        def release() -> Array:
             added = jnp.where(side == 1, target if self.target is None else target[:, None], 0.0)
-            output = (self.columns.sums(words, side) + added) / self.rows
+            output = (self.columns.sums(words, side, draws.world) + added) / self.rows
             if self.has_noise:
                 output = output + self.noise[:, None] * normal_pair(words(_NOISE), words(_NOISE + 1))[0]
             for place, other in enumerate(self.others):
-                own_words = splitmix64(start, jnp.uint64(_USES * d + 1 + place))  # those after the coin's
-                output = output + _by_keys(lambda key, law=other: law.draw(key, (d,), jnp.float64), own_words)
+                own_words = splitmix64(start, jnp.uint64(uses * d + 1 + place))  # those after the coin's
+                output = output + by_keys(lambda key, law=other: law.draw(key, (d,), jnp.float64), own_words)
             return output
 
-        return target, jax.lax.fori_loop(0, once, release, nothing), side == 1
+        return target, made(release, draws.stream), side == 1
 
 
 class CellColumnSampler(ColumnSampler):
@@ -226,7 +252,7 @@ class CellColumnSampler(ColumnSampler):
     name: ClassVar[str] = "cell columns"
 
 
-def _by_keys(draw: Callable[[PRNGKeyArray], Array], seeds: UInt64[Array, " G"]) -> Float[Array, "d G"]:
+def by_keys(draw: Callable[[PRNGKeyArray], Array], seeds: UInt64[Array, " G"]) -> Float[Array, "d G"]:
     """Draw one vector a game with JAX's own samplers, each from a key of the game's word."""
     parts = jnp.stack([seeds >> jnp.uint64(32), seeds & jnp.uint64(0xFFFFFFFF)], axis=1)
     keys = jax.random.wrap_key_data(parts.astype(jnp.uint32), impl="threefry2x32")
@@ -268,12 +294,12 @@ def column_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Colu
 
 def _cells(data: AbstractDistribution, rows: int) -> CellColumns | None:
     """Cells of counts, where tables of counts would be wide."""
-    if not isinstance(data, Bernoulli) or 8 * (data.dimension << LEAST_BITS) > _MOST_BYTES:
+    if not isinstance(data, Bernoulli) or 8 * (data.dimension << LEAST_BITS) > MOST_BYTES:
         return None
     if table_bits(rows, data.p) <= NARROW:
         return None
     layout = cell_layout(rows, data.p)
-    if layout is None or 8 * (data.dimension << layout.bits) > _MOST_BYTES:
+    if layout is None or 8 * (data.dimension << layout.bits) > MOST_BYTES:
         return None
     tables = [binomial_cells(k, data.p, layout) for k in (rows, rows - 1)]
     if max(table.error for table in tables) > MOST_ERROR:
@@ -288,9 +314,9 @@ def _cells(data: AbstractDistribution, rows: int) -> CellColumns | None:
 
 
 def _lattice(data: AbstractDistribution, rows: int) -> LatticeColumns | None:
-    if isinstance(data, Bernoulli) and 8 * (data.dimension << least_bits(rows, data.p)) > _MOST_BYTES:
+    if isinstance(data, Bernoulli) and 8 * (data.dimension << least_bits(rows, data.p)) > MOST_BYTES:
         return None  # seen at once; a million laws take minutes
-    full = lattice_table(data, rows, most=_MOST_BYTES / 2)  # beside it, one for a row less
+    full = lattice_table(data, rows, most=MOST_BYTES / 2)  # beside it, one for a row less
     rest = None if full is None else lattice_table(data, rows - 1, full.bits)
     one = None if rest is None else lattice_table(data, 1)
     if full is None or rest is None or one is None:
@@ -300,6 +326,7 @@ def _lattice(data: AbstractDistribution, rows: int) -> LatticeColumns | None:
         origin=jnp.asarray(np.stack([full.origin, rest.origin], axis=1)),
         ones=jnp.asarray(one.entries.reshape(-1)),
         one_origin=jnp.asarray(one.origin),
+        which=jnp.arange(data.dimension),
         step=jnp.asarray(full.step),
         bits=full.bits,
         one_bits=one.bits,
@@ -308,17 +335,40 @@ def _lattice(data: AbstractDistribution, rows: int) -> LatticeColumns | None:
 
 def _density(data: AbstractDistribution, rows: int) -> DensityColumns | None:
     found = standard_forms(data)
-    if found is None:
-        return None
+    return found and density_columns(data, found, [rows, rows - 1])
+
+
+def density_columns(
+    data: AbstractDistribution, found: tuple[list[StandardForm], np.ndarray], sides: list[int]
+) -> DensityColumns | None:
+    """Tables of the sums of so many rows for each side, or None where one has none. Must be called inside `exact_scope`.
+
+    Args:
+        data: the law of a record.
+        found: its `standard_forms`.
+        sides: numbers of rows.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> from mipsim._precision import exact_scope
+        >>> data = mi.Uniform(0.0, 1.0)
+        >>> with exact_scope():
+        ...     density_columns(data, standard_forms(data), [20, 19]).left.shape
+        (8192,)
+    """
     forms, which = found
-    known = [table for form in forms for k in (rows, rows - 1) if (table := sum_table(form, k)) is not None]
-    if len(known) < 2 * len(forms):
-        return None
+    known: list[SumTable] = []
+    for form in forms:
+        for rows in sides:
+            table = sum_table(form, rows)
+            if table is None:
+                return None
+            known.append(table)
     return DensityColumns(
         data=data,
         **{name: jnp.asarray(np.concatenate([getattr(t, name) for t in known])) for name in _CELLS},
         which=jnp.asarray(which),
-        centre=jnp.asarray(forms[0].location[:, None] * np.array([rows, rows - 1.0])),
+        centre=jnp.asarray(forms[0].location[:, None] * np.array(sides, np.float64)),
         scale=jnp.asarray(forms[0].scale),
         bits=known[0].bits,
     )

@@ -6,16 +6,16 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, UInt32
+from jaxtyping import Array, Float
 
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.attacks.covariance import CovarianceScore
 from mipsim.attacks.quadratic import AbstractQuadraticAttack
 from mipsim.attacks.shrunk import LowRankInverse
-from mipsim.distributions.binomial_table import MOST_BITS, binomial_table, draw, table_bits
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.engine.random.counter import Draws, chi_square, normals, words_of
 from mipsim.engine.samplers.base import BLOCK, AbstractSampler, Coin
+from mipsim.engine.samplers.kept_rows import KeptRows, kept_rows
 from mipsim.forms.release import Release, mean_of, release_of
 from mipsim.forms.score import line_at, quadratic_form_of
 from mipsim.games.base import AbstractMembershipGame
@@ -23,7 +23,6 @@ from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
 
 _SAME = 1e-10  # how far two matrices may be from proportional, relatively: rounding, not modelling
-_KEPT = 0xFFFFFFFE  # the Philox words of a game that say how many rows besides the target its coins keep
 
 
 class NormalSampler(AbstractSampler):
@@ -61,26 +60,20 @@ class PoissonNormalSampler(AbstractSampler):
     """A linear score of Gaussian data whose rows are kept by coins: a binomial count and one normal a game.
 
     Attributes:
-        counts: alias entries of the number of kept rows besides the target, shape (2, C), for either world.
-        low: the number of column 0, shape (2,).
+        kept: the number of kept rows besides the target.
         line: what the score sees of one kept row, of the target and of the noise.
         coin: whether the target is kept.
-        bits: log2 C.
     """
 
     fidelity: ClassVar[str] = "projected"
     name: ClassVar[str] = "poisson normal"
-    counts: UInt32[Array, "2 C"]
-    low: Int[Array, "2"]
+    kept: KeptRows
     line: _Line
     coin: Coin
-    bits: int = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         side = self.coin.side(draws)
-        word = words_of(draws)(_KEPT)[0]
-        column = draw(self.counts[draws.world], word, self.bits, jnp.uint32(0))
-        kept = (self.low[draws.world] + column.astype(jnp.int64)).astype(jnp.float64)
+        kept = self.kept.of_games(draws).astype(jnp.float64)
         mean = self.line.offset + kept * self.line.row_mean + side * self.line.target
         sd = jnp.sqrt(kept * self.line.row_variance + self.line.noise)
         return mean + sd * normals(draws)
@@ -156,20 +149,15 @@ def _whole(line: _Line, release: Release) -> NormalSampler:
 
 
 def _kept(line: _Line, release: Release, n: int) -> PoissonNormalSampler | None:
-    rate = np.array([release.rate])
-    bits = table_bits(n, rate)
-    if release.inclusion < 1.0 or bits > MOST_BITS:
+    if release.inclusion < 1.0 or (kept := kept_rows(n, release.rate)) is None:
         return None
-    tables = [binomial_table(n - member, rate, bits) for member in (0, 1)]
     expected = n * release.rate
     of_row = line.row_mean / expected, line.row_variance / expected**2
     scaled = line.offset, *of_row, line.target / expected, line.noise
     return PoissonNormalSampler(
-        counts=jnp.asarray(np.concatenate([t.entries for t in tables])),
-        low=jnp.asarray(np.concatenate([t.low for t in tables])),
+        kept=kept,
         line=_Line(*(jnp.asarray(x) for x in scaled)),
         coin=Coin(release.rate),
-        bits=bits,
         block=BLOCK,
     )
 

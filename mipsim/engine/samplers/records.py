@@ -1,4 +1,4 @@
-"""A linear score of records drawn from a finite list, clipped or not: every record is reduced to a number once."""
+"""Linear scores of records drawn from a finite list, clipped or not: every record is reduced to a number once."""
 
 from typing import ClassVar
 
@@ -6,26 +6,30 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, UInt64
+from jaxtyping import Array, Float, Int
 
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.distributions.empirical import Empirical
 from mipsim.engine.random.counter import Draws, normals, words_of
 from mipsim.engine.samplers.base import BLOCK, AbstractSampler, Coin
-from mipsim.forms.release import release_of
+from mipsim.engine.samplers.kept_rows import KeptRows, kept_rows
+from mipsim.forms.release import Release, release_of
 from mipsim.forms.score import line_at
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
+from mipsim.games.random_target import RandomTarget
 
 _MOST_RECORDS = 2**20  # a longer list is played literally: its table would leave the cache
-_ROW_COINS = 0x80000000  # the Philox words of a game from here on are its records' coins
+_MOST_PAIRS = 2**25  # of records, for a random target: a table of 256 MiB
+_TOGETHER = 256  # targets whose weights are asked for at once
+_TARGET = 0x80000000  # the Philox words of a game that choose its target
 
 
 class RecordSumSampler(AbstractSampler):
     """A linear score of records drawn from a finite list: every record is projected once, a game sums n numbers.
 
     The numbers are whole multiples of `unit`, so that their sum does not depend on its order. An index is the upper part
-    of a 32-bit word times N: each record comes up with probability 1/N to within 2^-32. So does the coin that keeps it.
+    of a 32-bit word times N: each record comes up with probability 1/N to within 2^-32.
 
     Attributes:
         values: what each record adds to the score, in units of `unit`, int64, shape (N,).
@@ -33,9 +37,7 @@ class RecordSumSampler(AbstractSampler):
         unit, offset: the score is offset + unit x sum.
         noise: standard deviation of Gaussian noise in the score.
         coin: as in `NormalSampler`.
-        kept: a record is kept where its coin, a 32-bit word, is below this.
         rows: how many records are summed.
-        has_coins: whether records have coins.
     """
 
     fidelity: ClassVar[str] = "projected"
@@ -46,71 +48,191 @@ class RecordSumSampler(AbstractSampler):
     offset: Float[Array, ""]
     noise: Float[Array, ""]
     coin: Coin
-    kept: UInt64[Array, ""]
     rows: Int[Array, ""]
     has_noise: bool = eqx.field(static=True)
-    has_coins: bool = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         side = self.coin.side(draws)
         words = words_of(draws)
 
-        def kept(values: list[Array], group: Array | int) -> list[Array]:
-            if not self.has_coins:
-                return values
-            coins = words(group + _ROW_COINS)
-            return [jnp.where(coins[i].astype(jnp.uint64) < self.kept, v, 0) for i, v in enumerate(values)]
-
         def add(group: Array, total: Array) -> Array:
-            return total + sum(kept([self._value(word) for word in words(group)], group.astype(jnp.uint32)))
+            return total + sum(self._value(word) for word in words(group))
 
         groups, left = (self.rows - 1) // 4, (self.rows - 1) % 4
         total = jax.lax.fori_loop(0, groups, add, jnp.zeros(draws.games.shape, jnp.int64))
         # The last one to four records: of them the final one gives way to the target.
         values = [self._value(word) for word in words(groups)]
         values = [jnp.where((side == 1) & (left == i), self.target_value, v) for i, v in enumerate(values)]
-        last = kept(values, groups.astype(jnp.uint32))
-        total = sum((jnp.where(left >= i, value, 0) for i, value in enumerate(last)), total)
+        total = sum((jnp.where(left >= i, value, 0) for i, value in enumerate(values)), total)
         score = self.offset + self.unit * total.astype(jnp.float64)
         return score + self.noise * normals(draws) if self.has_noise else score
 
     def _value(self, word: Array) -> Array:
-        place = (word.astype(jnp.uint64) * jnp.uint64(self.values.shape[0])) >> jnp.uint64(32)
-        return self.values.at[place.astype(jnp.uint32)].get(mode="promise_in_bounds")
+        return _at(self.values, _place(word, self.values.shape[0]))
 
 
-def records_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> RecordSumSampler | None:
+class AbstractCountedRecords(AbstractSampler):
+    """The same where the number of records differs between games, or what they add: for either, a number of records and the target's share.
+
+    Attributes:
+        values: what each record adds to the score of each target, in units of `unit`, int64, shape (targets x N,).
+        target_values: what each target adds, shape (targets,).
+        unit, offsets: the score of a target is its offset + unit x sum.
+        noises: standard deviations of Gaussian noise in the score, shape (targets,).
+        coin: whether the target, if a member, is among the records.
+        rows: how many records there are.
+        kept: how many of them are kept besides the target, or None where all are.
+    """
+
+    fidelity: ClassVar[str] = "projected"
+    values: Int[Array, " pairs"]
+    target_values: Int[Array, " targets"]
+    unit: Float[Array, ""]
+    offsets: Float[Array, " targets"]
+    noises: Float[Array, " targets"]
+    coin: Coin
+    rows: Int[Array, ""]
+    kept: KeptRows | None
+    has_noise: bool = eqx.field(static=True)
+
+    def scores(self, draws: Draws) -> Float[Array, " G"]:
+        side, words = self.coin.side(draws), words_of(draws)
+        targets = self.offsets.shape[0]
+        length = self.values.shape[0] // targets
+        target = _place(words(_TARGET)[0], targets)
+        records = self.kept.of_games(draws) if self.kept else self.rows - side
+        records = jnp.broadcast_to(records, draws.games.shape)
+
+        def add(group: Array, total: Array) -> Array:
+            for i, word in enumerate(words(group)):
+                value = _at(self.values, target * jnp.uint32(length) + _place(word, length))
+                total = total + jnp.where(4 * group + i < records, value, 0)
+            return total
+
+        # As many turns as the game with most records in the block takes: what a game adds does not depend on it.
+        total = jax.lax.fori_loop(0, (records.max() + 3) // 4, add, jnp.zeros(records.shape, jnp.int64))
+        total = total + jnp.where(side == 1, _at(self.target_values, target), 0)
+        score = _at(self.offsets, target) + self.unit * total.astype(jnp.float64)
+        return score + _at(self.noises, target) * normals(draws) if self.has_noise else score
+
+
+class KeptRecordSampler(AbstractCountedRecords):
+    """The score of a fixed target and a Poisson sample: how many records are kept is drawn, then as many records."""
+
+    name: ClassVar[str] = "kept records"
+
+
+class RandomRecordSampler(AbstractCountedRecords):
+    """The score of a random target, itself a record of the list: a table of what each record adds for each target."""
+
+    name: ClassVar[str] = "random records"
+
+
+def _place(word: Array, count: int) -> Array:
+    return ((word.astype(jnp.uint64) * jnp.uint64(count)) >> jnp.uint64(32)).astype(jnp.uint32)
+
+
+def _at(values: Array, place: Array) -> Array:
+    return values.at[place].get(mode="promise_in_bounds")
+
+
+def records_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> AbstractSampler | None:
     """The sampler of a linear score of listed records, or None. Must be called inside `exact_scope`."""
     release, data = release_of(game.mechanism, game.n), game.data
-    if not isinstance(game, FixedTarget) or not isinstance(attack, AbstractLinearAttack):
+    if not isinstance(attack, AbstractLinearAttack) or not isinstance(data, Empirical):
         return None
-    if release is None or release.noises or not isinstance(data, Empirical):
+    if release is None or release.noises or (release.rate < 1.0 and release.inclusion < 1.0):
         return None
-    if data.records.shape[0] > _MOST_RECORDS or (release.rate < 1.0 and release.inclusion < 1.0):
-        return None
-    weights, offset = line_at(attack, game.target)
-    records, target = (_clipped(rows, release.clip) for rows in (data.records, game.target[None]))
-    # Counted from the records' mean, so that no digit is lost to a constant; where records are left out, so is their share of it.
-    whole = release.rate == 1.0
-    middle = records.mean(axis=0) if whole else np.zeros(data.dimension)
-    expected = release.rows * release.rate
-    values, own = (records - middle) @ weights / expected, float((target[0] - middle) @ weights) / expected
+    count = data.records.shape[0]
+    if isinstance(game, FixedTarget) and count <= _MOST_RECORDS:
+        return _fixed(release, game.n, data.records, game.target, attack)
+    if isinstance(game, RandomTarget) and count**2 <= _MOST_PAIRS:
+        return _random(release, game.n, data.records, attack)
+    return None
+
+
+def _fixed(
+    release: Release, n: int, records: np.ndarray, target: np.ndarray, attack: AbstractLinearAttack
+) -> AbstractSampler | None:
+    weights, offset = line_at(attack, target)
+    records, clipped = (_clipped(rows, release.clip) for rows in (records, target[None]))
+    middle, expected = _middle(records, release), release.rows * release.rate
+    values, own = (records - middle) @ weights / expected, float((clipped[0] - middle) @ weights) / expected
     noise = float(np.sqrt(np.sum(weights**2 * release.variance)))
-    greatest = max(float(np.abs(values).max()), abs(own))
-    unit = greatest * release.rows / 2.0**52 if greatest > 0 else 1.0  # a sum stays exact as a float64
+    unit = _unit(release.rows, values, np.array(own))
+    numbers, share = np.rint(values / unit).astype(np.int64), round(own / unit)
+    offset = offset + float(weights @ middle)
+    if release.rate < 1.0:
+        lines = np.array([share]), unit, np.array([offset]), np.array([noise])
+        return _counted(KeptRecordSampler, release, n, numbers, *lines)
     return RecordSumSampler(
-        values=jnp.asarray(np.rint(values / unit).astype(np.int64)),
-        target_value=jnp.asarray(round(own / unit), jnp.int64),
+        values=jnp.asarray(numbers),
+        target_value=jnp.asarray(share, jnp.int64),
         unit=jnp.asarray(unit),
-        offset=jnp.asarray(offset + float(weights @ middle)),
+        offset=jnp.asarray(offset),
         noise=jnp.asarray(noise),
         coin=Coin(release.inclusion),
-        kept=jnp.asarray(round(release.rate * 2.0**32), jnp.uint64),
         rows=jnp.asarray(release.rows),
         has_noise=noise > 0,
-        has_coins=not whole,
         block=BLOCK // 4,
     )
+
+
+def _random(
+    release: Release, n: int, records: np.ndarray, attack: AbstractLinearAttack
+) -> AbstractSampler | None:
+    def line(point: Array) -> tuple[Array, Array]:
+        return attack.weights(point), jnp.asarray(attack.offset(point), jnp.float64)
+
+    parts = jax.lax.map(line, jnp.asarray(records), batch_size=_TOGETHER)
+    weights, offsets = (np.asarray(part, np.float64) for part in parts)
+    records = _clipped(records, release.clip)
+    middle = _middle(records, release)
+    values = weights @ (records - middle).T / (release.rows * release.rate)
+    unit = _unit(release.rows, values)
+    numbers = np.rint(values / unit).astype(np.int64)
+    noises = np.sqrt(np.sum(weights**2 * release.variance, axis=1))
+    lines = np.diagonal(numbers), unit, offsets + weights @ middle, noises
+    return _counted(RandomRecordSampler, release, n, numbers.reshape(-1), *lines)
+
+
+def _counted(
+    kind: type[AbstractCountedRecords],
+    release: Release,
+    n: int,
+    values: np.ndarray,
+    target_values: np.ndarray,
+    unit: float,
+    offsets: np.ndarray,
+    noises: np.ndarray,
+) -> AbstractCountedRecords | None:
+    whole = release.rate == 1.0
+    kept = None if whole else kept_rows(n, release.rate)
+    if kept is None and not whole:
+        return None
+    return kind(
+        values=jnp.asarray(values),
+        target_values=jnp.asarray(target_values),
+        unit=jnp.asarray(unit),
+        offsets=jnp.asarray(offsets),
+        noises=jnp.asarray(noises),
+        coin=Coin(release.inclusion if whole else release.rate),
+        rows=jnp.asarray(release.rows),
+        kept=kept,
+        has_noise=bool((noises > 0).any()),
+        block=BLOCK // 4,
+    )
+
+
+def _middle(records: np.ndarray, release: Release) -> np.ndarray:
+    """What records are counted from: their mean, so that no digit is lost to a constant; where some are left out, so is their share of it."""
+    return records.mean(axis=0) if release.rate == 1.0 else np.zeros(records.shape[1])
+
+
+def _unit(rows: int, *values: np.ndarray) -> float:
+    """Of the values: a sum of as many stays exact as a float64."""
+    greatest = max(float(np.abs(each).max()) for each in values)
+    return greatest * rows / 2.0**52 if greatest > 0 else 1.0
 
 
 def _clipped(rows: np.ndarray, clip: float | None) -> np.ndarray:
