@@ -45,6 +45,7 @@ def stored_runs() -> dict[str, tuple[mi.AbstractGame, mi.AbstractAttack]]:
         "poisson-normal": (fixed(poisson, normal), mi.CovarianceScore(normal, n=8)),
         "random-normal": (mi.RandomTarget(mean, normal, n=8), mi.CovarianceScore(normal, n=8)),
         "records": (fixed(coin, mi.Empirical(records)), plain),
+        "kept-records": (fixed(poisson, mi.Empirical(records)), plain),
         "table-with-coin": (
             mi.FixedTarget(coin, coins, n=20, target=[1.0, 0.0]),
             mi.CovarianceScore(coins, n=20),

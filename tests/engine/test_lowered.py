@@ -45,7 +45,7 @@ def test_it_is_lowered_for_cuda_and_tpu(sampler):
 def test_every_kind_of_sampler_is_among_them():
     def kinds(family: type) -> set[type]:
         below = {kind for one in family.__subclasses__() for kind in kinds(one)}
-        return below | ({family} if not getattr(family, "__abstractmethods__", ()) else set())
+        return below | ({family} if not family.__name__.startswith("Abstract") else set())
 
     ours = {kind for kind in kinds(AbstractSampler) if kind.__module__.startswith("mipsim.")}
     assert ours - {type(sampler) for sampler in samplers().values()} == set()

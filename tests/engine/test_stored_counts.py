@@ -63,6 +63,8 @@ RETIRED = {
     "literal": "every record",
     "whole": "every record",
     "blocks": "every record, by blocks",
+    "loops": "every record, in short loops",
+    "sums": "law",
 }
 """Samplers that play these games no more, by the ends of the files' names."""
 
