@@ -1,5 +1,6 @@
 """`python -m tests.faults [--quick]`: every campaign of faults, and one table of what held."""
 
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -37,6 +38,8 @@ LONG: list[tuple[Callable[..., Figures], tuple[Any, ...]]] = [
 
 def main(quick: bool) -> int:
     """Print the table; 0 if everything held."""
+    # A shell that starts this in the background has it, and the runs that it interrupts, ignore Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     failed = 0
     print(f"{'fault':<34} {'tried':>6} {'held':>6}  what must hold (and what was seen)")
     for campaign, arguments in LONG:
