@@ -49,7 +49,7 @@ def draw(request: Request) -> tuple[Path, ...]:
     panels = [_panel(tag, task, request) for tag, task in TASKS.items() if not missing[tag]]
     words = _caption(request, panels, missing)
     wide = len(panels) > 1
-    inches = 1.62 if wide else 2.0
+    inches = 1.62 if wide else 2.12
     rows: list[write.Row] = []
     with style.journal():
         figure = style.blank(style.PAGE_INCHES if wide else style.COLUMN_INCHES + 0.6, 2.4 + inches)
