@@ -55,6 +55,18 @@ class AbstractColumns(eqx.Module):
         """How many words are set aside for a coordinate."""
         return USES
 
+    @property
+    def keeps(self) -> bool:
+        """Whether what a look-up needs is made before it, and kept.
+
+        That is faster, but not of plain columns: XLA would then round the last bits of noise beside them otherwise, and those of stored games.
+        """
+        return False
+
+    def once(self, make: Callable[[], Array], world: Int[Array, ""]) -> Array:
+        """What the function makes."""
+        return made(make, world) if self.keeps else make()
+
     @abstractmethod
     def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
         """Draw the sums; `side` is a scalar or has shape (G,). The world matters where rows are kept by coins."""
@@ -71,7 +83,7 @@ class LatticeColumns(AbstractColumns):
         entries: shape (laws, sides, C) flattened.
         origin: shape (d, sides).
         ones, one_origin: the same of a single record, shapes (laws, C') flattened and (d,).
-        which: the law of each coordinate, shape (d,).
+        which: the law of each coordinate, shape (d,), or None where each has its own.
         step: of the lattice.
         bits, one_bits: log2 of C and C'.
     """
@@ -80,20 +92,24 @@ class LatticeColumns(AbstractColumns):
     origin: Float[Array, "d sides"]
     ones: UInt32[Array, " single"]
     one_origin: Float[Array, " d"]
-    which: Int[Array, " d"]
+    which: Int[Array, " d"] | None
     step: Float[Array, ""]
     bits: int = eqx.field(static=True)
     one_bits: int = eqx.field(static=True)
 
+    @property
+    def keeps(self) -> bool:
+        return self.origin.shape[1] != 2
+
     def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
-        sides = self.origin.shape[1]
-        row = _row(self.which, sides, side, self.bits)
-        word = made(lambda: (words(_SUM) >> jnp.uint64(32)).astype(jnp.uint32), world)
+        row = _row(self.which, *self.origin.shape, side, self.bits)
+        word = self.once(lambda: (words(_SUM) >> jnp.uint64(32)).astype(jnp.uint32), world)
         column = draw(self.entries, word, self.bits, jnp.broadcast_to(row, word.shape))
         return _of_side(self.origin, side) + self.step * column.astype(jnp.int32)
 
     def record(self, words: WordsOf) -> Float[Array, "d G"]:
-        row = self.which.astype(jnp.uint32)[:, None] << jnp.uint32(self.one_bits)
+        law = jnp.arange(self.one_origin.shape[0], dtype=jnp.uint32) if self.which is None else self.which
+        row = law.astype(jnp.uint32)[:, None] << jnp.uint32(self.one_bits)
         word = words(_SUM).astype(jnp.uint32)  # the half that `sums` leaves
         column = draw(self.ones, word, self.one_bits, jnp.broadcast_to(row, word.shape))
         return self.one_origin[:, None] + self.step * column.astype(jnp.int32)
@@ -150,12 +166,16 @@ class DensityColumns(AbstractColumns):
     scale: Float[Array, " d"]
     bits: int = eqx.field(static=True)
 
+    @property
+    def keeps(self) -> bool:
+        return self.centre.shape[1] != 2
+
     def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
-        word = made(lambda: words(_SUM), world)
-        row = _row(self.which, self.centre.shape[1], side, self.bits)
+        word = self.once(lambda: words(_SUM), world)
+        row = _row(self.which, *self.centre.shape, side, self.bits)
         row = jnp.broadcast_to(row, word.shape)
         upper = (word >> jnp.uint64(32)).astype(jnp.uint32)
-        cell = made(lambda: row + draw(self.entries, upper, self.bits, row), world)
+        cell = self.once(lambda: row + draw(self.entries, upper, self.bits, row), world)
         cells = self.left, self.width, self.start
         left, width, start = (x.at[cell].get(mode="promise_in_bounds") for x in cells)
         share = uniform(word << jnp.uint64(32))
@@ -166,11 +186,10 @@ class DensityColumns(AbstractColumns):
         return by_keys(lambda key: self.data.sample(key, 1)[0], words(TARGET)[0])
 
 
-def _row(which: Array, sides: int, side: Array, bits: int) -> UInt32[Array, "d ..."]:
+def _row(which: Array | None, d: int, sides: int, side: Array, bits: int) -> UInt32[Array, "d ..."]:
     """Where the entries of a law's side begin."""
-    return (jnp.uint32(sides) * which.astype(jnp.uint32)[:, None] + side.astype(jnp.uint32)) << jnp.uint32(
-        bits
-    )
+    law = jnp.arange(d) if which is None else which
+    return (sides * law[:, None] + side).astype(jnp.uint32) << jnp.uint32(bits)
 
 
 def _of_side(values: Float[Array, "d sides"], side: Int[Array, "..."]) -> Float[Array, "d ..."]:
@@ -216,7 +235,8 @@ class ColumnSampler(AbstractSampler):
         d = self.noise.shape[0]
         own = splitmix64(long_word(draws.seed[0], draws.seed[1]), jnp.uint64(_MANY))
         run = splitmix64(own, draws.place.astype(jnp.uint64))
-        start = made(lambda: splitmix64(run, draws.games), draws.stream)
+        each = splitmix64(run, draws.games)
+        start = made(lambda: each, draws.stream) if self.columns.keeps else each
         uses = self.columns.uses
         places = uses * jnp.arange(d, dtype=jnp.uint64)[:, None]
 
@@ -239,7 +259,7 @@ class ColumnSampler(AbstractSampler):
             if self.has_noise:
                 output = output + self.noise[:, None] * normal_pair(words(_NOISE), words(_NOISE + 1))[0]
             for place, other in enumerate(self.others):
-                own_words = splitmix64(start, jnp.uint64(uses * d + 1 + place))  # those after the coin's
+                own_words = splitmix64(each, jnp.uint64(uses * d + 1 + place))  # those after the coin's
                 output = output + by_keys(lambda key, law=other: law.draw(key, (d,), jnp.float64), own_words)
             return output
 
@@ -326,7 +346,7 @@ def _lattice(data: AbstractDistribution, rows: int) -> LatticeColumns | None:
         origin=jnp.asarray(np.stack([full.origin, rest.origin], axis=1)),
         ones=jnp.asarray(one.entries.reshape(-1)),
         one_origin=jnp.asarray(one.origin),
-        which=jnp.arange(data.dimension),
+        which=None,
         step=jnp.asarray(full.step),
         bits=full.bits,
         one_bits=one.bits,

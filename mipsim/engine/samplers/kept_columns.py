@@ -104,6 +104,10 @@ class KeptColumns(AbstractColumns):
     def uses(self) -> int:
         return USES + self.digits
 
+    @property
+    def keeps(self) -> bool:
+        return True
+
     def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
         number = made(lambda: self._number(words, world), world)
         first = number & jnp.uint32(self.first - 1)
