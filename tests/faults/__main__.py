@@ -38,8 +38,9 @@ LONG: list[tuple[Callable[..., Figures], tuple[Any, ...]]] = [
 
 def main(quick: bool) -> int:
     """Print the table; 0 if everything held."""
-    # A shell that starts this in the background has it, and the runs that it interrupts, ignore Ctrl-C.
+    # A shell that starts this in the background, or nohup, has it and the runs that it interrupts ignore what they are sent.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     failed = 0
     print(f"{'fault':<34} {'tried':>6} {'held':>6}  what must hold (and what was seen)")
     for campaign, arguments in LONG:
