@@ -102,7 +102,7 @@ class LatticeColumns(AbstractColumns):
         return self.origin.shape[1] != 2
 
     def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
-        row = _row(self.which, *self.origin.shape, side, self.bits)
+        row = _row(self.which, self.origin.shape, side, self.bits)
         word = self.once(lambda: (words(_SUM) >> jnp.uint64(32)).astype(jnp.uint32), world)
         column = draw(self.entries, word, self.bits, jnp.broadcast_to(row, word.shape))
         return _of_side(self.origin, side) + self.step * column.astype(jnp.int32)
@@ -172,7 +172,7 @@ class DensityColumns(AbstractColumns):
 
     def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
         word = self.once(lambda: words(_SUM), world)
-        row = _row(self.which, *self.centre.shape, side, self.bits)
+        row = _row(self.which, self.centre.shape, side, self.bits)
         row = jnp.broadcast_to(row, word.shape)
         upper = (word >> jnp.uint64(32)).astype(jnp.uint32)
         cell = self.once(lambda: row + draw(self.entries, upper, self.bits, row), world)
@@ -186,8 +186,9 @@ class DensityColumns(AbstractColumns):
         return by_keys(lambda key: self.data.sample(key, 1)[0], words(TARGET)[0])
 
 
-def _row(which: Array | None, d: int, sides: int, side: Array, bits: int) -> UInt32[Array, "d ..."]:
-    """Where the entries of a law's side begin."""
+def _row(which: Array | None, shape: tuple[int, ...], side: Array, bits: int) -> UInt32[Array, "d ..."]:
+    """Where the entries of a law's side begin; the shape is (d, sides)."""
+    d, sides = shape
     law = jnp.arange(d) if which is None else which
     return (sides * law[:, None] + side).astype(jnp.uint32) << jnp.uint32(bits)
 
