@@ -138,7 +138,8 @@ def sum_table(form: StandardForm, rows: int) -> SumTable | None:
     """Tabulate the sum of `rows` draws of X by a fast Fourier transform of its characteristic function.
 
     Masses of 4096 cells are rounded to multiples of 2^-32 after the tails beyond 2^-35 are left out, and within a cell
-    the density is taken as a straight line: the distribution function is off by less than 1e-9 in all.
+    the density is taken as a straight line: the distribution function is off by less than 1e-9 in all. Long tails widen the cells: of
+    Student-t data it is off by 1e-8 for one row with three degrees of freedom, 1.3e-9 with five, and by less for more rows.
 
     Returns:
         None where the law is too rough for the grid (a few rows of a law with jumps) or its tails are too long.
