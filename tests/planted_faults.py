@@ -49,10 +49,10 @@ FAULTS: tuple[Fault, ...] = (
         ),
     ),
     Fault(
-        "a Poisson sample of records whose coins are the words of their places",
+        "a Poisson sample of records that keeps them all",
         "mipsim/engine/samplers/records.py",
-        "coins = words(group + _ROW_COINS)",
-        "coins = words(group)",
+        "records = self.kept.of_games(draws) if self.kept else self.rows - side",
+        "records = self.rows - side",
         ("tests/engine/test_fidelities_agree.py",),
     ),
     Fault(

@@ -50,7 +50,7 @@ def kept_rows(n: int, rate: float) -> KeptRows | None:
         >>> from mipsim._precision import exact_scope
         >>> with exact_scope():
         ...     print(kept_rows(1000, 0.1).range)
-        (47, 167)
+        (45, 165)
     """
     p = np.array([rate])
     bits = table_bits(n, p)
