@@ -157,8 +157,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "Student-t coordinates of mixed degrees that all have the law of the first",
         "mipsim/engine/samplers/columns.py",
-        "(2 * self.which[:, None] + side)",
-        "(0 * self.which[:, None] + side)",
+        "(sides * law[:, None] + side)",
+        "(0 * law[:, None] + side)",
         ("tests/engine/test_fidelities_agree.py",),
     ),
     Fault(
