@@ -9,9 +9,9 @@ import numpy as np
 from scipy.special import ndtr
 
 from figures import roc, style, write
-from figures.played import Played, Request, play
+from figures.played import Played, Request, as_counts_error, play
 from sims.gradient_epochs import RATE
-from sims.gradients import ATTACKS, BATCH, EPOCH, TARGETS, VICTIMS, Victim, name_of
+from sims.gradients import ATTACKS, BATCH, EPOCH, TARGETS, VICTIMS, Victim, name_of, victims
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,22 +40,24 @@ def draw(request: Request) -> tuple[Path, ...]:
 
     Raises:
         DataError: where a data set is missing.
+        CountsError: if what is kept of the gradients or the games is corrupt, or of others, or cannot be written.
     """
-    victims = {which: build() for which, build in VICTIMS.items()}
+    with as_counts_error():
+        found = victims(request.counts)
     rows: list[write.Row] = []
     with style.journal():
         figure = style.blank(style.PAGE_INCHES, 5.4 + CAPTION_INCHES)
         axes = figure.subplots(2, 2)
         bottom = (CAPTION_INCHES + 0.42) / figure.get_size_inches()[1]
         figure.subplots_adjust(left=0.075, right=0.975, top=0.965, bottom=bottom, wspace=0.2, hspace=0.36)
-        for line, (which, victim) in enumerate(victims.items()):
+        for line, (which, victim) in enumerate(found.items()):
             left, right = axes[line]
             rows += _rocs(left, "ac"[line], which, request)
             rows += _areas(right, "bd"[line], which, victim, request)
             style.letter(left, "ac"[line], f"{victim.title}, d = {victim.dimension:,}, n = {BATCH}")
             style.letter(right, "bd"[line], f"{victim.title}, any n")
         axes[0, 0].legend(loc="lower right", labelspacing=0.12)
-        words = _caption(request, victims)
+        words = _caption(request, found)
         style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=158)
         return write.save(figure, request.out, "azize_fig3", caption=words, header=HEADER, rows=rows)
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 
 from figures import style, write
-from figures.played import Request
-from sims.gradients import REFERENCES, TARGETS, VICTIMS
+from figures.played import Request, as_counts_error
+from sims.gradients import REFERENCES, TARGETS, victims
 
 DESCRIPTION = "histograms of the Mahalanobis scores of gradients at Fashion-MNIST and CIFAR-10"
 CAPTION_INCHES = 0.55
@@ -20,14 +20,17 @@ def draw(request: Request) -> tuple[Path, ...]:
 
     Raises:
         DataError: where a data set is missing.
+        CountsError: if what is kept of the gradients is corrupt, or of others, or cannot be written.
     """
+    with as_counts_error():
+        found = victims(request.counts)
     rows: list[write.Row] = []
     with style.journal():
         figure = style.blank(style.PAGE_INCHES, 2.46 + CAPTION_INCHES)
         axes = figure.subplots(1, 2)
         bottom = (CAPTION_INCHES + 0.48) / figure.get_size_inches()[1]
         figure.subplots_adjust(left=0.08, right=0.985, top=0.92, bottom=bottom, wspace=0.18)
-        for place, tag, victim in zip(axes, "ab", (build() for build in VICTIMS.values()), strict=True):
+        for place, tag, victim in zip(axes, "ab", found.values(), strict=True):
             scores = victim.mahalanobis
             edges = np.geomspace(scores.min() * 0.999, scores.max() * 1.001, BINS + 1)
             counts = np.histogram(scores, edges)[0]

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from figures import style, write
-from figures.played import Request
-from sims.gradients import TARGETS, VICTIMS
+from figures.played import Request, as_counts_error
+from sims.gradients import TARGETS, victims
 
 DESCRIPTION = "the easiest, medium and hardest target among the images of Fashion-MNIST and CIFAR-10"
 CAPTION_INCHES = 0.55
@@ -16,14 +16,17 @@ def draw(request: Request) -> tuple[Path, ...]:
 
     Raises:
         DataError: where a data set is missing.
+        CountsError: if what is kept of the gradients is corrupt, or of others, or cannot be written.
     """
+    with as_counts_error():
+        found = victims(request.counts)
     rows: list[write.Row] = []
     with style.journal():
         figure = style.blank(4.4, 3.3 + CAPTION_INCHES)
         axes = figure.subplots(2, 3)
         bottom = (CAPTION_INCHES + 0.1) / figure.get_size_inches()[1]
         figure.subplots_adjust(left=0.03, right=0.97, top=0.93, bottom=bottom, wspace=0.1, hspace=0.28)
-        for line, victim in zip(axes, (build() for build in VICTIMS.values()), strict=True):
+        for line, victim in zip(axes, found.values(), strict=True):
             for axis, target, at, image, label in zip(
                 line, TARGETS, victim.targets, victim.images, victim.labels, strict=True
             ):

@@ -79,7 +79,7 @@ def _accuracies(task: Task, arm: str, noise: float, request: Request) -> np.ndar
             said = f"kaissis_fig4: {task.title}, {arm}, {len(found)} of {SEEDS} seeds done"
             print(said, file=sys.stderr, flush=True)
         with as_counts_error():
-            found.append(accuracy(task, request.scale, noise, seed, request.out / "counts"))
+            found.append(accuracy(task, request.scale, noise, seed, request.counts))
     return np.array(found)
 
 

@@ -69,7 +69,7 @@ def _accuracies(name: str, request: Request) -> np.ndarray:
         if request.progress:
             print(f"leemann_fig3: {name}, {len(found)} of {SEEDS} seeds done", file=sys.stderr, flush=True)
         with as_counts_error():
-            found.append(sweep(name, seed, request.out / "counts"))
+            found.append(sweep(name, seed, request.counts))
     return np.stack(found)
 
 

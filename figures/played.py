@@ -41,6 +41,11 @@ class Request:
         """Games per world and curve."""
         return GAMES[self.scale] if self.fewer is None else self.fewer
 
+    @property
+    def counts(self) -> Path:
+        """The folder of the counts, and of all else that is kept to go on from."""
+        return self.out / "counts"
+
 
 class CountsError(Exception):
     """Stored counts that cannot be read, extended or written: one sentence for the user."""
@@ -99,9 +104,8 @@ def play(study: str, request: Request) -> Played:
         CountsError: if the stored counts are corrupt, belong to another run, or cannot be written.
     """
     chosen = STUDIES[study]
-    store = request.out / "counts"
     with as_counts_error():
-        histogram = runner.run(chosen, request.games, request.seed, store, progress=request.progress)
+        histogram = runner.run(chosen, request.games, request.seed, request.counts, progress=request.progress)
     game, attack = chosen.build()
     fpr, tpr = roc_points(histogram)
     return Played(game, attack, histogram, fpr, tpr)

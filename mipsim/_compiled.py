@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import threading
 from pathlib import Path
 
 import jax
 from jax.experimental.compilation_cache import compilation_cache as jax_cache
+
+from mipsim._files import writable_folder
 
 FOLDER = "MIPSIM_COMPILATION_CACHE"
 """The environment variable that names a folder for compiled code, as `compilation_cache` does."""
@@ -84,15 +85,7 @@ def _keep_in(directory: object, argument: str) -> None:
     if directory is not None:
         if not isinstance(directory, (str, os.PathLike)) or not os.fspath(directory):
             raise ValueError(f"{argument} is {directory!r}; it must be the path of a folder")
-        path = Path(os.fsdecode(directory)).expanduser().absolute()
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=path):
-                pass
-        except OSError as error:
-            raise ValueError(
-                f"{argument} is {str(directory)!r}, which cannot be written ({error.strerror}); it must be a folder that can"
-            ) from error
+        path = writable_folder(argument, Path(os.fsdecode(directory)).expanduser().absolute())
     jax.config.update("jax_compilation_cache_dir", None if path is None else str(path))
     if path is not None:  # JAX keeps only what took a second, and a game's kernel takes less
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -82,6 +83,30 @@ def replace_file(
             if _is_at(part, handle):
                 part.unlink()
             os.close(handle)
+
+
+def writable_folder(name: str, folder: Path) -> Path:
+    """Make `folder` if need be and return it, or say in one sentence why nothing can be written there.
+
+    Raises:
+        ValueError: naming the argument `name`, the folder and the reason.
+
+    Examples:
+        >>> writable_folder("folder", Path("/dev/null"))
+        Traceback (most recent call last):
+        ...
+        ValueError: folder is '/dev/null' (File exists); it must be a folder that can be written
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise ValueError(
+            f"{name} is {str(folder)!r} ({reason}); it must be a folder that can be written"
+        ) from None
+    return folder
 
 
 def sweep(path: str | os.PathLike[str]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial, wraps
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 import mipsim as mi
 from mipsim import data
 from mipsim._extras import optional
+from sims.kept_values import folder_kept, keeping_in
 from sims.study import Study
 
 SEED = 20_250_905
@@ -121,7 +123,12 @@ def attacked(records: data.DataSet, convolutions: bool, part: str, references: i
 
 @on_one_thread
 def victim(
-    title: str, records: data.DataSet, convolutions: bool, part: str, references: int = REFERENCES
+    title: str,
+    records: data.DataSet,
+    convolutions: bool,
+    part: str,
+    references: int = REFERENCES,
+    store: Path | None = None,
 ) -> Victim:
     """Choose targets by algorithm 3, and reduce every gradient to its scores.
 
@@ -131,13 +138,23 @@ def victim(
         convolutions: a network with three of them, or a linear one.
         part: of the parameters, as in `per_example_gradients`.
         references: n_r.
+        store: a folder that keeps what gradients are reduced to, micro-batch by micro-batch; None keeps nothing.
+
+    Raises:
+        ValueError: if the folder holds something else.
+        OSError: if it cannot be written.
     """
     from mipsim import nn
 
     of = attacked(records, convolutions, part, references)
     network, pool, moments = of.network, of.pool, of.moments
     gradients = partial(nn.per_example_gradients, network, of.parameters, part=part)
-    distances = gradients(records.x[pool], records.y[pool], reduce=_distances(moments))
+    distances = gradients(
+        records.x[pool],
+        records.y[pool],
+        reduce=_distances(moments),
+        checkpoint=store and store / "distances",
+    )
     by_distance = np.argsort(distances, kind="stable")
     targets = tuple(int(by_distance[place]) for place in (-1, len(pool) // 2, 0))
     chosen = pool[list(targets)]
@@ -145,7 +162,12 @@ def victim(
     covariance = mi.CovarianceScore(moments, n=BATCH)
     weights = np.stack([np.stack([np.asarray(covariance.weights(aim)), aim]) for aim in aims])  # pyright: ignore[reportArgumentType]
     lines = weights.reshape(-1, weights.shape[-1]).T
-    scores = gradients(records.x[pool], records.y[pool], reduce=lambda rows: rows.astype(np.float64) @ lines)
+    scores = gradients(
+        records.x[pool],
+        records.y[pool],
+        reduce=lambda rows: rows.astype(np.float64) @ lines,
+        checkpoint=store and store / "scores",
+    )
     return Victim(
         title,
         network.dimension(part),
@@ -176,19 +198,35 @@ NETWORKS: dict[str, tuple[bool, str]] = {"fashion": (False, "trained"), "cifar":
 """Victim -> whether its network has three convolutions, and the part whose gradients are attacked."""
 
 
+def _kept_victim(name: str, title: str, records: data.DataSet) -> Victim:
+    return victim(title, records, *NETWORKS[name], store=folder_kept(f"gradients-{name}"))
+
+
 @cache
 def fashion() -> Victim:
     """A linear network on Fashion-MNIST, all of its 7,850 parameters. Raises `DataError` where the data are missing."""
-    return victim("Fashion-MNIST", data.fashion_mnist(), *NETWORKS["fashion"])
+    return _kept_victim("fashion", "Fashion-MNIST", data.fashion_mnist())
 
 
 @cache
 def cifar() -> Victim:
     """Three convolutions and a linear layer on CIFAR-10, the 4,010 parameters of the last. Raises `DataError` where the data are missing."""
-    return victim("CIFAR-10", data.cifar10(), *NETWORKS["cifar"])
+    return _kept_victim("cifar", "CIFAR-10", data.cifar10())
 
 
 VICTIMS: dict[str, Callable[[], Victim]] = {"fashion": fashion, "cifar": cifar}
+
+
+def victims(folder: Path) -> dict[str, Victim]:
+    """All of them by name; what their gradients are reduced to is kept in the folder, that of the counts of their games.
+
+    Raises:
+        DataError: where a data set is missing.
+        ValueError: if the folder holds something else.
+        OSError: if it cannot be written.
+    """
+    with keeping_in(folder):
+        return {which: build() for which, build in VICTIMS.items()}
 
 
 def projected_game(of: Victim, target: str, attack: str, n: int) -> tuple[mi.FixedTarget, mi.ScalarProduct]:

@@ -1,9 +1,12 @@
-"""Numbers that took minutes, kept beside the counts of games: computed once, and where another setting asks for them computed anew."""
+"""Numbers that took a while, kept beside the counts of games: computed once, and where another setting asks for them computed anew."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,32 @@ import numpy as np
 
 from mipsim._files import replace_file
 from mipsim._version import __version__
+
+_folder: ContextVar[Path | None] = ContextVar("folder of what is kept", default=None)
+
+
+@contextmanager
+def keeping_in(folder: str | os.PathLike[str] | None) -> Iterator[None]:
+    """What takes long to build while this lasts is kept in the folder, that of a run's counts; None keeps nothing.
+
+    Examples:
+        >>> with keeping_in("results"):
+        ...     print(folder_kept("gradients"))
+        results/gradients
+        >>> folder_kept("gradients") is None
+        True
+    """
+    token = _folder.set(None if folder is None else Path(folder))
+    try:
+        yield
+    finally:
+        _folder.reset(token)
+
+
+def folder_kept(name: str) -> Path | None:
+    """The folder of that name in the one that `keeping_in` names; None where nothing is kept."""
+    folder = _folder.get()
+    return None if folder is None else folder / name
 
 
 def kept(path: Path, settings: dict[str, Any], compute: Callable[[], np.ndarray]) -> np.ndarray:

@@ -13,6 +13,7 @@ import mipsim as mi
 from mipsim.engine.checkpoint import read_counts
 from mipsim.engine.manifest import IDENTITY, difference
 from sims.hosts import Group
+from sims.kept_values import keeping_in
 from sims.study import Study
 
 _WORDS = 8192
@@ -79,7 +80,8 @@ def run(
         100
     """
     seed = study.seed if seed is None else seed
-    game, attack = study.build()
+    with keeping_in(directory):
+        game, attack = study.build()
     path = None
     if directory is not None and shard is not None:
         path = shard_path(study, seed, directory, range(games), shard)
@@ -150,7 +152,8 @@ def run_on_hosts(
     built: list[tuple[Any, Any]] = []
 
     def look() -> np.ndarray:
-        built.append(study.build())  # may take longer than the others wait for a word
+        with keeping_in(directory):
+            built.append(study.build())  # may take longer than the others wait for a word
         if directory is not None:
             _make(Path(directory))
         if final is not None and final.exists():

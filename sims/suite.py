@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 
 import mipsim as mi
+from mipsim._files import writable_folder
 from mipsim.bands.clopper_pearson import clopper_pearson
-from mipsim.referee.reporting.files import writable_folder, write_atomically
+from mipsim.referee.reporting.files import write_atomically
 from mipsim.referee.reporting.plain import plain
 from sims.broken_mechanisms import SUITE, Mechanism, patterns
 

@@ -8,13 +8,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from mipsim._files import writable_folder
 from mipsim._signals import INTERRUPTED, like_ctrl_c
 from mipsim._streams import reader_gone
 from mipsim.engine.devices import cores
 from mipsim.referee import Outcome, Statement, Verdict
 from mipsim.referee.command import BAD_ARGUMENTS, DONE, NOT_JUDGED
 from mipsim.referee.outcome import is_judged
-from mipsim.referee.reporting.files import writable_folder
 from mipsim.referee.reporting.overview import counts
 from mipsim.referee.reporting.wording import plural, three_digits
 from sims.kept_list import show

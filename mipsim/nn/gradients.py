@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
@@ -11,8 +12,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from mipsim._files import writable_folder
 from mipsim._precision import exact_scope
-from mipsim._validation import whole
+from mipsim._validation import file_path, whole
+from mipsim.nn.kept_batches import KeptBatches, identity_of
 from mipsim.nn.network import Network, Parameters
 
 MEMORY = 2**29
@@ -28,6 +31,7 @@ def per_example_gradients(
     part: str = "trained",
     reduce: Callable[[np.ndarray], np.ndarray] | None = None,
     memory: int = MEMORY,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> np.ndarray:
     """Gradients of the loss at fixed parameters, one row an example; or what `reduce` makes of them.
 
@@ -40,12 +44,15 @@ def per_example_gradients(
         reduce: maps gradients of some examples, float32 (b, d), to what is kept of them, first axis b, so that not all (N, d) are
             held at once: `lambda g: g @ direction` projects every gradient to a number. None keeps them.
         memory: bytes that a micro-batch may take: what the passes through the network keep, and the gradients.
+        checkpoint: a folder that keeps each micro-batch, reduced. If it holds some of the same gradients, the others are computed; the
+            first is always computed anew, since nothing else tells whether `reduce` is the same.
 
     Returns:
         Float32 of shape (N, d), or what `reduce` returns for all N.
 
     Raises:
-        ValueError: if x and y do not fit the network or each other.
+        ValueError: if x and y do not fit the network or each other; if the checkpoint is corrupt or of other gradients.
+        OSError: if the checkpoint cannot be written; what it held stays intact.
 
     Source: Goodfellow (2015), "Efficient per-example gradient computations", for the task; `vmap` of `grad` for the way.
 
@@ -62,9 +69,14 @@ def per_example_gradients(
         found = _gradients(network, part, parameters, jnp.asarray(inputs[rows]), jnp.asarray(labels[rows]))
         return np.asarray(found)
 
-    return _in_micro_batches(
-        of, len(labels), whole("memory", memory, 1) // example_bytes(network, part), reduce
+    size = micro_batch(len(labels), whole("memory", memory, 1), network, part)
+    if checkpoint is None:
+        return _in_micro_batches(of, len(labels), size, reduce)
+    kept = KeptBatches(
+        writable_folder("checkpoint", file_path("checkpoint", checkpoint)),
+        identity_of(network, inputs, labels, parameters, ["gradients", part, size]),
     )
+    return _in_micro_batches(of, len(labels), size, reduce, kept.get)
 
 
 def features(network: Network, parameters: Parameters, x: np.ndarray, *, memory: int = MEMORY) -> np.ndarray:
@@ -95,8 +107,19 @@ def features(network: Network, parameters: Parameters, x: np.ndarray, *, memory:
     return _in_micro_batches(
         lambda rows: np.asarray(_features(network, parameters, jnp.asarray(inputs[rows]))),
         len(inputs),
-        whole("memory", memory, 1) // example_bytes(network),
+        micro_batch(len(inputs), whole("memory", memory, 1), network),
     )
+
+
+def micro_batch(count: int, memory: int, network: Network, part: str = "trained") -> int:
+    """How many of `count` examples are passed through a network at once.
+
+    Examples:
+        >>> from mipsim.nn import linear
+        >>> micro_batch(100, 2**29, linear((2,), 3)), micro_batch(100, 1, linear((2,), 3))
+        (100, 1)
+    """
+    return max(1, min(count, memory // example_bytes(network, part)))
 
 
 def _in_micro_batches(
@@ -104,16 +127,19 @@ def _in_micro_batches(
     count: int,
     size: int,
     reduce: Callable[[np.ndarray], np.ndarray] | None = None,
+    get: Callable[[int, Callable[[], np.ndarray]], np.ndarray] = lambda _, make: make(),
 ) -> np.ndarray:
-    """What `of` makes of the rows 0 to count - 1, so many of them at once, then reduced."""
-    size = max(1, min(count, size))
-    parts: list[np.ndarray] = []
+    """What `of` makes of the rows 0 to count - 1, so many of them at once, then reduced; `get` may know some of it."""
+
+    def made(first: int) -> np.ndarray:
+        # The last one is filled up: one shape.
+        found = of(np.arange(first, first + size).clip(max=count - 1))[: count - first]
+        return found if reduce is None else np.asarray(reduce(found))
+
     with exact_scope():
-        for first in range(0, count, size):
-            # The last one is filled up: one shape.
-            found = of(np.arange(first, first + size).clip(max=count - 1))[: count - first]
-            parts.append(found if reduce is None else np.asarray(reduce(found)))
-    return np.concatenate(parts)
+        return np.concatenate(
+            [get(place, partial(made, first)) for place, first in enumerate(range(0, count, size))]
+        )
 
 
 @partial(jax.jit, static_argnums=0)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
-import json
 import math
 import os
 import zipfile
@@ -21,6 +19,7 @@ from mipsim._files import replace_file
 from mipsim._precision import exact_scope, fixed_key
 from mipsim._validation import file_path, number, one_of, whole
 from mipsim.nn.gradients import checked_examples
+from mipsim.nn.kept_batches import identity_of
 from mipsim.nn.network import Network, Parameters
 from mipsim.nn.private import SAMPLING, checked_clipping, longest_batch, mean_gradient, noisy
 
@@ -112,7 +111,7 @@ def train(
         if not jnp.isfinite(state[0]).all():
             raise ValueError("start holds parameters that are not finite")
         done = 0
-        identity = _identity(
+        identity = identity_of(
             network,
             inputs,
             labels,
@@ -195,14 +194,6 @@ def _batches(
         drawn = np.flatnonzero(rng.random(count) < batch / count)[: rows.shape[1]]
         rows[step, : len(drawn)], kept[step, : len(drawn)] = drawn, True
     return rows, kept
-
-
-def _identity(network: Network, x: np.ndarray, y: np.ndarray, parameters: Parameters, rest: list[Any]) -> str:
-    """What decides the result, but for the number of epochs, as one digest."""
-    digest = hashlib.sha256(json.dumps([repr(network), rest, jax.__version__]).encode())
-    for array in (x, y, *map(np.asarray, jax.tree.leaves(parameters))):
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
 
 
 def _store(path: Path, identity: str, epochs: int, state: Any) -> None:

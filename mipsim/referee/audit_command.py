@@ -18,8 +18,8 @@ def run(asked: argparse.Namespace) -> None:
         ValueError: if an argument or a file is wrong; nothing is written then.
         OSError: if the report cannot be written.
     """
+    from mipsim._files import writable_folder
     from mipsim.referee.reporting.audit_page import report_audit
-    from mipsim.referee.reporting.files import writable_folder
 
     found = audit(
         asked.scores,

@@ -83,7 +83,7 @@ def _one(asked: argparse.Namespace, statement: Statement) -> Outcome:
         return judge(statement, None if asked.at is None else read_points(asked.at), **settings)
     checkpoint = None
     if asked.out is not None:
-        from mipsim.referee.reporting.files import writable_folder
+        from mipsim._files import writable_folder
 
         checkpoint = writable_folder("--out", Path(asked.out)) / f"{statement.name}-{asked.seed}.jsonl"
     return hunt(statement, asked.budget, checkpoint=checkpoint, **settings)

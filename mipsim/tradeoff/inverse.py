@@ -38,10 +38,8 @@ class InverseTradeOff(AbstractTradeOff):
     def _probit(self, x: np.ndarray) -> np.ndarray:
         flat = x.reshape(-1, 1)
         small = flat <= 0.5
-        beta, tpr_at = (
-            self.inner.beta,
-            self.inner.tpr_at,
-        )  # every look at a method of a module makes an object
+        # Looked up once: every look at a method of a module makes an object.
+        beta, tpr_at = self.inner.beta, self.inner.tpr_at
 
         def reached(z: np.ndarray) -> np.ndarray:
             alpha = ndtr(z)

@@ -86,7 +86,7 @@ def test_the_argument_switches_it_on_and_off(tmp_path):
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(
-        ValueError, match=r"directory is '.*file', which cannot be written \(.*\); it must be a folder"
+        ValueError, match=r"directory is '.*file' \(.*\); it must be a folder that can be written"
     ):
         mi.compilation_cache(str(tmp_path / "file"))
     for wrong in (3, "", True):

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from mipsim import __version__
+from mipsim._files import writable_folder
 from mipsim.referee import Outcome, Statement
 from mipsim.referee.defect import correction_of
-from mipsim.referee.reporting.files import writable_folder, write_atomically
+from mipsim.referee.reporting.files import write_atomically
 from mipsim.referee.reporting.page import page
 from mipsim.referee.reporting.wording import count, duration, plural, three_digits
 from verify.hunting import told

@@ -9,7 +9,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, UInt64
 
 from mipsim._family import with_traced_sizes
 from mipsim._precision import exact_scope, fixed_key
@@ -251,3 +251,10 @@ class Coin(eqx.Module):
             return draws.world  # pyright: ignore[reportReturnType]
         high, low, *_ = words_of(draws)(_COIN)
         return jnp.where(uniform(long_word(high, low)) < self.inclusion, draws.world, 0)
+
+
+def by_keys(draw: Callable[[PRNGKeyArray], Array], seeds: UInt64[Array, " G"]) -> Float[Array, "d G"]:
+    """Draw one vector a game with JAX's own samplers, each from a key of the game's word."""
+    parts = jnp.stack([seeds >> jnp.uint64(32), seeds & jnp.uint64(0xFFFFFFFF)], axis=1)
+    keys = jax.random.wrap_key_data(parts.astype(jnp.uint32), impl="threefry2x32")
+    return jax.vmap(draw, out_axes=1)(keys)

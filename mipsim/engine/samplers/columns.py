@@ -8,7 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32, UInt64
+from jaxtyping import Array, Float, Int, UInt32, UInt64
 
 from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.base import AbstractDistribution
@@ -27,8 +27,8 @@ from mipsim.distributions.sum_table import StandardForm, SumTable, lattice_table
 from mipsim.engine.random.apart import made
 from mipsim.engine.random.counter import Draws, halves, long_word, normal_pair, uniform
 from mipsim.engine.random.splitmix import splitmix64
-from mipsim.engine.samplers.base import AbstractSampler, block_games
-from mipsim.forms.release import plain_release_of
+from mipsim.engine.samplers.base import AbstractSampler, block_games, by_keys
+from mipsim.forms.release import Release, plain_release_of
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
@@ -273,13 +273,6 @@ class CellColumnSampler(ColumnSampler):
     name: ClassVar[str] = "cell columns"
 
 
-def by_keys(draw: Callable[[PRNGKeyArray], Array], seeds: UInt64[Array, " G"]) -> Float[Array, "d G"]:
-    """Draw one vector a game with JAX's own samplers, each from a key of the game's word."""
-    parts = jnp.stack([seeds >> jnp.uint64(32), seeds & jnp.uint64(0xFFFFFFFF)], axis=1)
-    keys = jax.random.wrap_key_data(parts.astype(jnp.uint32), impl="threefry2x32")
-    return jax.vmap(draw, out_axes=1)(keys)
-
-
 def column_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> ColumnSampler | None:
     """The table sampler of a mean of independent coordinates, or None where there is none.
 
@@ -297,17 +290,27 @@ def column_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Colu
     columns = cells or _lattice(game.data, mean.rows) or _density(game.data, mean.rows)
     if columns is None:
         return None
-    d = game.data.dimension
-    kind = ColumnSampler if cells is None else CellColumnSampler
+    return of_columns(ColumnSampler if cells is None else CellColumnSampler, game, attack, mean, columns)
+
+
+def of_columns(
+    kind: type[ColumnSampler],
+    game: FixedTarget | RandomTarget,
+    attack: AbstractAttack,
+    mean: Release,
+    columns: AbstractColumns,
+) -> ColumnSampler:
+    """The sampler of a mean whose column sums are drawn; a coin decides on the target where rows are left out, by a sub-sample or by coins."""
+    d, share = game.data.dimension, mean.rate * mean.inclusion
     return kind(
         attack=attack,
         target=jnp.asarray(game.target) if isinstance(game, FixedTarget) else None,
         columns=columns,
         noise=jnp.asarray(np.broadcast_to(np.sqrt(mean.variance), (d,))),
         others=mean.noises,
-        inclusion=jnp.asarray(mean.inclusion),
-        rows=jnp.asarray(float(mean.rows)),
-        has_coin=mean.inclusion < 1.0,
+        inclusion=jnp.asarray(share),
+        rows=jnp.asarray(mean.rate * mean.rows),
+        has_coin=share < 1.0,
         has_noise=bool((mean.variance > 0).any()),
         block=block_games(d, budget=2**19, most=4096),
     )

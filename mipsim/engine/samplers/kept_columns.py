@@ -25,7 +25,6 @@ from mipsim.engine.random.apart import made
 from mipsim.engine.random.counter import halves
 from mipsim.engine.random.keys import COUNTER
 from mipsim.engine.random.splitmix import splitmix64
-from mipsim.engine.samplers.base import block_games
 from mipsim.engine.samplers.columns import (
     MOST_BYTES,
     TARGET,
@@ -35,6 +34,7 @@ from mipsim.engine.samplers.columns import (
     LatticeColumns,
     WordsOf,
     density_columns,
+    of_columns,
 )
 from mipsim.engine.samplers.kept_rows import KeptRows, kept_rows
 from mipsim.forms.release import plain_release_of
@@ -142,7 +142,7 @@ class KeptColumnSampler(ColumnSampler):
     name: ClassVar[str] = "poisson columns"
 
 
-def kept_column_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> KeptColumnSampler | None:
+def kept_column_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> ColumnSampler | None:
     """The table sampler of the mean of a Poisson sample of independent coordinates, or None where there is none.
 
     Of the games and data of `column_sampler`, except Gaussian data, whose sums need no tables. Every look-up is off by what a table is, and a
@@ -161,19 +161,7 @@ def kept_column_sampler(game: AbstractMembershipGame, attack: AbstractAttack) ->
     columns = kept and (_lattice(data, kept) or _density(data, kept))
     if columns is None:
         return None
-    d = data.dimension
-    return KeptColumnSampler(
-        attack=attack,
-        target=jnp.asarray(game.target) if isinstance(game, FixedTarget) else None,
-        columns=columns,
-        noise=jnp.asarray(np.broadcast_to(np.sqrt(mean.variance), (d,))),
-        others=mean.noises,
-        inclusion=jnp.asarray(mean.rate),
-        rows=jnp.asarray(mean.rate * mean.rows),
-        has_coin=True,
-        has_noise=bool((mean.variance > 0).any()),
-        block=block_games(d, budget=2**19, most=4096),
-    )
+    return of_columns(KeptColumnSampler, game, attack, mean, columns)
 
 
 def digits_of(least: int, most: int, first: int) -> list[list[int]]:

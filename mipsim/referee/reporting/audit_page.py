@@ -7,9 +7,10 @@ import os
 from html import escape
 from pathlib import Path
 
+from mipsim._files import writable_folder
 from mipsim.audits import Audit
 from mipsim.referee.reporting.document import document
-from mipsim.referee.reporting.files import writable_folder, write_atomically
+from mipsim.referee.reporting.files import write_atomically
 from mipsim.referee.reporting.overview import badge
 from mipsim.referee.reporting.plain import plain
 

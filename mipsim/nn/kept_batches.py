@@ -1,0 +1,102 @@
+"""Arrays that are made in micro-batches, each kept in a file as soon as it is whole, so that a killed process loses one at most."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from mipsim._files import replace_file
+from mipsim.nn.network import Network, Parameters
+
+
+def identity_of(
+    network: Network, x: np.ndarray, y: np.ndarray, parameters: Parameters, rest: list[Any]
+) -> str:
+    """What decides a computation on examples, as one digest; `rest` is all else that does, as JSON has it.
+
+    Examples:
+        >>> from mipsim.nn import linear
+        >>> network, x = linear((2,), 3), np.zeros((1, 2))
+        >>> a, b = (identity_of(network, x, np.zeros(1), network.start(seed), []) for seed in (0, 1))
+        >>> len(a), a == b
+        (64, False)
+    """
+    digest = hashlib.sha256(json.dumps([repr(network), rest, jax.__version__]).encode())
+    for array in (x, y, *map(np.asarray, jax.tree.leaves(parameters))):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+class KeptBatches:
+    """A folder with a file for each micro-batch, `00000.npz` and so on.
+
+    What is kept is known by a digest of all that decides it, but for the function that reduces a micro-batch: no digest tells what
+    a function does. So the first micro-batch is always made anew, and must come out as it is kept, bit for bit.
+
+    Args:
+        folder: it must exist.
+        identity: a digest of what decides the arrays.
+
+    Examples:
+        >>> import tempfile
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> kept = KeptBatches(folder, "seed 1")
+        >>> kept.get(0, lambda: np.arange(2.0)), kept.get(1, lambda: np.arange(3.0))
+        (array([0., 1.]), array([0., 1., 2.]))
+        >>> again = KeptBatches(folder, "seed 1")
+        >>> again.get(0, lambda: np.arange(2.0)), again.get(1, lambda: np.zeros(3))  # the second one is read
+        (array([0., 1.]), array([0., 1., 2.]))
+    """
+
+    def __init__(self, folder: Path, identity: str) -> None:
+        self.folder, self.identity = folder, identity
+
+    def get(self, index: int, make: Callable[[], np.ndarray]) -> np.ndarray:
+        """The micro-batch: as it is kept, or made and kept.
+
+        Args:
+            index: its place; that of 0 is asked for before the others.
+            make: makes it.
+
+        Raises:
+            ValueError: if what is kept is corrupt or of another computation.
+            OSError: if it cannot be written.
+        """
+        path = self.folder / f"{index:05d}.npz"
+        kept = self._read(path)
+        if kept is not None and index > 0:
+            return kept
+        made = make()
+        if kept is None:
+            out = io.BytesIO()
+            np.savez(out, identity=np.array(self.identity), rows=made)
+            replace_file(path, out.getvalue())
+        elif (kept.dtype, kept.shape, kept.tobytes()) != (made.dtype, made.shape, made.tobytes()):
+            raise ValueError(
+                f"checkpoint {self.folder} keeps other numbers than `reduce` gives now; name another folder"
+            )
+        return made
+
+    def _read(self, path: Path) -> np.ndarray | None:
+        try:
+            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as held:
+                said, rows = str(held["identity"]), held["rows"]
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            raise ValueError(
+                f"checkpoint {path} is no whole micro-batch of gradients ({error}); remove it or name another folder"
+            ) from error
+        if said != self.identity:
+            raise ValueError(
+                f"checkpoint {path} belongs to other gradients: other data, network, parameters or micro-batches; name another folder"
+            )
+        return rows
