@@ -11,7 +11,7 @@ from scipy.special import ndtr
 from figures import roc, style, write
 from figures.played import Played, Request, as_counts_error, play
 from sims.gradient_epochs import RATE
-from sims.gradients import ATTACKS, BATCH, EPOCH, TARGETS, VICTIMS, Victim, name_of, victims
+from sims.gradients import ATTACKS, BATCH, EPOCH, MEANS, TARGETS, VICTIMS, Victim, name_of, victims
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +28,8 @@ REPORTED = {
 }
 """AUCs of the figure as the first author's thesis gives them, in the order of `TARGETS`."""
 SIZES = np.unique(np.geomspace(16, 60_000, 120).astype(int))
-BANDS = len(VICTIMS) * len(TARGETS) * len(ATTACKS) * 3
+BANDS = len(VICTIMS) * len(TARGETS) * len(ATTACKS) * (len(MEANS) + 1)
+"""Of means, and of literal epochs."""
 EPOCHS = {"quick": ("fashion",), "paper": ("fashion", "cifar"), "full": ("fashion", "cifar")}
 """Whose literal epochs are played: one of CIFAR-10 takes a second of a core."""
 EPOCH_GAMES = {"quick": 300, "paper": 100, "full": 10_000}
@@ -139,7 +140,7 @@ def _areas(axes: "Axes", panel: str, which: str, victim: Victim, request: Reques
 
 def _played(which: str, target: str, attack: str, request: Request) -> Iterator[tuple[int, bool, Played]]:
     """(records, whether the network is trained on them, counts): means of n gradients, and literal epochs where the scale has them."""
-    for n in (BATCH, EPOCH):
+    for n in MEANS:
         yield n, False, play(name_of(which, target, attack, n), request)
     if which in EPOCHS[request.scale]:
         fewer = replace(request, fewer=EPOCH_GAMES[request.scale])
@@ -188,11 +189,11 @@ def _caption(request: Request, victims: dict[str, Victim]) -> str:
         "convolutions, of which the last layer is attacked), drawn with replacement from the training images. Targets: largest, middle and "
         "least Mahalanobis score of algorithm 3. Mean and covariance from 1,000 other images, shrunk as Ledoit and Wolf do since 1,000 < d: "
         f"ridge {ridges}. Solid: covariance attack; dashed: scalar product. (a), (c): one step on a batch of {BATCH}; {request.games:,} games "
-        f"in each world per curve, seed {request.seed}. (b), (d): area against n: played at {BATCH} and {EPOCH:,} (filled marks), by the normal "
+        f"in each world per curve, seed {request.seed}. (b), (d): area against n: played at {', '.join(f'{n:,}' for n in MEANS)} (filled marks), by the normal "
         f"approximation (lines), and as the first author's thesis reports them for one epoch (triangles). Hollow: literal epochs, in which {EPOCH // BATCH} steps "
         f"at rate {RATE:g} train the network on {EPOCH:,} records and scores are added over the steps, {EPOCH_GAMES[request.scale]:,} games in each world "
         f"({' and '.join(victims[which].title for which in EPOCHS[request.scale])}): they are where the means are. On the easiest target the covariance "
-        f"attack's area is at least .95 and the scalar product's at most .8 for {apart}. The paper does not state the number of "
+        f"attack's area is at least .95 and the scalar product's at most .8 for {apart}, by the normal approximation. The paper does not state the number of "
         f"training records: at a fixed model the areas fall as n grows, and by the normal approximation none is above {_most(victims):.2f} at "
         f"n = {SIZES[-1]:,}. Bands and intervals: "
         f"{roc.CONFIDENCE:.0%} confidence, simultaneous over all rates and all {BANDS} curves."

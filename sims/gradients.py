@@ -27,6 +27,8 @@ BATCH = 64
 """The paper's batch: one step of SGD."""
 EPOCH = 16 * BATCH
 """Records of an epoch of 16 steps."""
+MEANS = (BATCH, 4 * BATCH, EPOCH)
+"""Records of the means that are attacked: a batch, an epoch, and half-way between them on a logarithmic axis."""
 TARGETS, ATTACKS = ("easy", "medium", "hard"), ("covariance", "scalar")
 GAMES = {"quick": 100_000, "standard": 1_000_000, "full": 10_000_000}
 
@@ -254,7 +256,7 @@ GRADIENT_STUDIES = tuple(
         GAMES,
     )
     for which in VICTIMS
-    for n in (BATCH, EPOCH)
+    for n in MEANS
     for target in TARGETS
     for attack in ATTACKS
 )
