@@ -1,5 +1,7 @@
 """Linear scores of records drawn from a finite list, clipped or not: every record is reduced to a number once."""
 
+from collections.abc import Callable
+from functools import reduce
 from typing import ClassVar
 
 import equinox as eqx
@@ -53,22 +55,21 @@ class RecordSumSampler(AbstractSampler):
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         side = self.coin.side(draws)
-        words = words_of(draws)
 
-        def add(group: Array, total: Array) -> Array:
-            return total + sum(self._value(word) for word in words(group))
+        def values_of(places: list[Array]) -> list[Array]:
+            return [_at(self.values, place) for place in places]
+
+        def add(group: Array, total: Array, places: list[Array]) -> Array:
+            return total + sum(values_of(places))
 
         groups, left = (self.rows - 1) // 4, (self.rows - 1) % 4
-        total = jax.lax.fori_loop(0, groups, add, jnp.zeros(draws.games.shape, jnp.int64))
+        total, places = _over_groups(groups, add, draws, self.values.shape[0])
         # The last one to four records: of them the final one gives way to the target.
-        values = [self._value(word) for word in words(groups)]
+        values = values_of(places)
         values = [jnp.where((side == 1) & (left == i), self.target_value, v) for i, v in enumerate(values)]
         total = sum((jnp.where(left >= i, value, 0) for i, value in enumerate(values)), total)
         score = self.offset + self.unit * total.astype(jnp.float64)
         return score + self.noise * normals(draws) if self.has_noise else score
-
-    def _value(self, word: Array) -> Array:
-        return _at(self.values, _place(word, self.values.shape[0]))
 
 
 class AbstractCountedRecords(AbstractSampler):
@@ -96,21 +97,21 @@ class AbstractCountedRecords(AbstractSampler):
     has_noise: bool = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
-        side, words = self.coin.side(draws), words_of(draws)
+        side = self.coin.side(draws)
         targets = self.offsets.shape[0]
         length = self.values.shape[0] // targets
-        target = _place(words(_TARGET)[0], targets)
+        target = _place(words_of(draws)(_TARGET)[0], targets)
         records = self.kept.of_games(draws) if self.kept else self.rows - side
         records = jnp.broadcast_to(records, draws.games.shape)
 
-        def add(group: Array, total: Array) -> Array:
-            for i, word in enumerate(words(group)):
-                value = _at(self.values, target * jnp.uint32(length) + _place(word, length))
+        def add(group: Array, total: Array, places: list[Array]) -> Array:
+            for i, place in enumerate(places):
+                value = _at(self.values, target * jnp.uint32(length) + place)
                 total = total + jnp.where(4 * group + i < records, value, 0)
             return total
 
         # As many turns as the game with most records in the block takes: what a game adds does not depend on it.
-        total = jax.lax.fori_loop(0, (records.max() + 3) // 4, add, jnp.zeros(records.shape, jnp.int64))
+        total, _ = _over_groups((records.max() + 3) // 4, add, draws, length)
         total = total + jnp.where(side == 1, _at(self.target_values, target), 0)
         score = _at(self.offsets, target) + self.unit * total.astype(jnp.float64)
         return score + _at(self.noises, target) * normals(draws) if self.has_noise else score
@@ -126,6 +127,41 @@ class RandomRecordSampler(AbstractCountedRecords):
     """The score of a random target, itself a record of the list: a table of what each record adds for each target."""
 
     name: ClassVar[str] = "random records"
+
+
+def _over_groups(
+    groups: Array, add: Callable[[Array, Array, list[Array]], Array], draws: Draws, count: int
+) -> tuple[Array, list[Array]]:
+    """(what is added up over so many groups of four records of a list of `count`, the places of the group after them).
+
+    The places of a group are found one turn before they are looked up, and packed: a loop that looks up has no vectors, and XLA would make
+    the words in it. With a list of up to 2^16 records that is twice as fast on a CPU.
+
+    Args:
+        groups: how many turns.
+        add: maps a group's number, the total so far and the group's four places to the new total.
+        draws: the games.
+        count: length of the list, at most 2^32.
+    """
+    words, bits = words_of(draws), 16 if count <= 2**16 else 32
+    of_one, mask = 64 // bits, jnp.uint64(2**bits - 1)
+
+    def packed(group: Array) -> list[Array]:
+        chosen = [
+            _place(word, count).astype(jnp.uint64) << jnp.uint64(bits * (i % of_one))
+            for i, word in enumerate(words(group))
+        ]
+        return [reduce(jnp.bitwise_or, chosen[first : first + of_one]) for first in range(0, 4, of_one)]
+
+    def places(kept: list[Array]) -> list[Array]:
+        return [((x >> jnp.uint64(bits * i)) & mask).astype(jnp.uint32) for x in kept for i in range(of_one)]
+
+    def turn(group: Array, state: tuple[Array, list[Array]]) -> tuple[Array, list[Array]]:
+        return add(group, state[0], places(state[1])), packed(group + 1)
+
+    start = jnp.zeros(draws.games.shape, jnp.int64), packed(jnp.zeros_like(groups))
+    total, kept = jax.lax.fori_loop(0, groups, turn, start)
+    return total, places(kept)
 
 
 def _place(word: Array, count: int) -> Array:
