@@ -45,7 +45,8 @@ def per_example_gradients(
             held at once: `lambda g: g @ direction` projects every gradient to a number. None keeps them.
         memory: bytes that a micro-batch may take: what the passes through the network keep, and the gradients.
         checkpoint: a folder that keeps each micro-batch, reduced. If it holds some of the same gradients, the others are computed; the
-            first is always computed anew, since nothing else tells whether `reduce` is the same.
+            first is always computed anew, since nothing else tells whether `reduce` is the same. One that agrees there and differs later
+            is not told apart: give it a folder of its own.
 
     Returns:
         Float32 of shape (N, d), or what `reduce` returns for all N.

@@ -39,7 +39,8 @@ class KeptBatches:
     """A folder with a file for each micro-batch, `00000.npz` and so on.
 
     What is kept is known by a digest of all that decides it, but for the function that reduces a micro-batch: no digest tells what
-    a function does. So the first micro-batch is always made anew, and must come out as it is kept, bit for bit.
+    a function does. So the first micro-batch is always made anew, and must come out as it is kept, bit for bit. A function that agrees there
+    and differs later is not told apart.
 
     Args:
         folder: it must exist.
