@@ -53,7 +53,7 @@ def test_few_games_of_many_coordinates_are_played_in_a_small_block(monkeypatch):
         "mipsim.engine.run.Counter", lambda s, *rest: made.append(s.block) or counting.Counter(s, *rest)
     )
     few, many = (mi.play(GAME, ATTACK, games, progress=False) for games in (3_000, 20_000))
-    assert made == [4096, 4096, 16384, 16384]
+    assert made == [4096, 4096, 8192, 8192]
     for name in ("edges", "out", "inside"):
         assert np.array_equal(getattr(usual, name), getattr(few, name))
     assert np.array_equal(many.edges, few.edges)
@@ -62,7 +62,7 @@ def test_few_games_of_many_coordinates_are_played_in_a_small_block(monkeypatch):
 @pytest.mark.parametrize("workers", [1, 3])
 def test_counts_are_those_of_the_usual_block(counters, monkeypatch, workers):
     mine = play(workers=workers)
-    assert counters == [2**14, 2**15, 2**16, 2**17, 2**17]  # 2^18 are more games than there are
+    assert counters == [2**13, 2**14, 2**15, 2**16, 2**17, 2**17]  # 2^18 are more games than there are
     monkeypatch.undo()
     whole = play()
     assert np.array_equal(mine.out, whole.out)
@@ -133,7 +133,7 @@ def test_a_device_that_is_full_ends_in_one_sentence_and_counts_are_kept(monkeypa
     monkeypatch.setattr(counting, "_count", full)
     with pytest.raises(
         ValueError,
-        match=r"a block of 16,384 games does not fit into the memory of cpu:0 \(.*GB can be had.* is kept",
+        match=r"a block of 8,192 games does not fit into the memory of cpu:0 \(.*GB can be had.* is kept",
     ):
         play(checkpoint=path, chunk=2**14, workers=1)
     assert mi.Histogram.load(path).games == 2**15

@@ -69,6 +69,27 @@ def kept(room: Array, turn: Int[Array, ""], x: Array) -> tuple[Array, Array]:
     return room, jax.lax.dynamic_slice_in_dim(room, turn % 2, x.shape[0])
 
 
+def kept_rows(room: Array, turn: Int[Array, ""], rows: Callable[[int], Array]) -> tuple[Array, list[Array]]:
+    """The room with these rows in it, and the rows: each made by a loop of its own, on one thread, and read from there.
+
+    Args:
+        room: with a row more than there are.
+        turn: of the loop around it.
+        rows: what makes a row, given its number.
+
+    Examples:
+        >>> print(kept_rows(jnp.zeros((3, 2)), jnp.asarray(1), lambda k: jnp.full(2, 1.0 + k))[0])
+        [[0. 0.]
+         [1. 1.]
+         [2. 2.]]
+    """
+    first, count = turn % 2, room.shape[0] - 1
+    for k in range(count):
+        room = jax.lax.dynamic_update_slice_in_dim(room, rows(k)[None], first + k, 0)
+    room = jax.lax.optimization_barrier(room)
+    return room, [jax.lax.dynamic_slice_in_dim(room, first + k, 1)[0] for k in range(count)]
+
+
 def changed(longer: Array, turn: Int[Array, ""], change: Callable[[Array], Array]) -> Array:
     """The array with all of its rows but the last or all but the first changed, by turns.
 

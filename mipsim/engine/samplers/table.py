@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float, Int, UInt32, UInt64
 from mipsim.attacks.base import AbstractAdditiveAttack
 from mipsim.distributions.binomial_cells import place_in_cell
 from mipsim.distributions.binomial_table import draw
-from mipsim.engine.random.apart import kept
+from mipsim.engine.random.apart import kept, kept_rows
 from mipsim.engine.random.counter import Draws, Words, halves, long_word, words_of
 from mipsim.engine.random.splitmix import splitmix64
 from mipsim.engine.samplers.base import AbstractSampler
@@ -124,33 +124,41 @@ class TableSampler(AbstractSampler):
         top = self.bits - 1 if self.cells is None else BIT  # the bit of a target that is drawn
 
         def step(is_kept: bool, group: Array, state: tuple[Array, ...]) -> tuple[Array, ...]:
-            total, impossible, variance, room = state
+            total, impossible, variance, *rooms = state
             words = self._words(sequence, group)
+
+            def column(k: int) -> UInt32[Array, " G"]:
+                return self._column(words, group * GROUP + k, k, reach)
+
             if is_kept:
-                room, words = kept(room, group, words)
+                rooms[0], words = kept(rooms[0], group, words)
+                rooms[1], columns = kept_rows(rooms[1], group, column)
+            else:
+                columns = [column(k) for k in range(GROUP)]
             for k in range(GROUP):
                 coordinate = group * GROUP + k
-                column = self._column(words, coordinate, k, reach)
-                term = self.terms.of(coordinate, column, reach)
+                term = self.terms.of(coordinate, columns[k], reach)
                 total = total + term
                 if self.terms.has_impossible:
                     impossible = impossible | (term == IMPOSSIBLE)
                 if self.spread is not None:
                     zero, one = jax.lax.dynamic_slice(self.spread, (2 * coordinate,), (2,))
-                    variance = variance + jnp.where(column >> jnp.uint32(top) != 0, one, zero)
-            return total, impossible, variance, room
+                    variance = variance + jnp.where(columns[k] >> jnp.uint32(top) != 0, one, zero)
+            return total, impossible, variance, *rooms
 
         groups = self.counts.size // (2 * columns * GROUP)
         no_variance = jnp.zeros(() if self.spread is None else side.shape, jnp.int64)
         nothing = self.terms.start(side), jnp.zeros(side.shape, bool), no_variance
 
         def total_of(is_kept: bool) -> tuple[Array, Array, Array]:
-            # A CPU would make each word again for the look-up, and with scalars: there a group's words are made first, and kept.
-            room = jnp.zeros((self._words_of_group + 1 if is_kept else 0, side.size), jnp.uint64)
-            total, impossible, variance, _ = jax.lax.fori_loop(
-                0, groups, partial(step, is_kept), (*nothing, room)
+            # A CPU would make each word again for the look-up, and with scalars, and would hand the halves of each look-up to its own
+            # threads, at a greater cost than they take: there a group's words are made first, then its columns, and kept.
+            words, columns = (self._words_of_group, GROUP) if is_kept else (-1, -1)
+            rooms = (
+                jnp.zeros((words + 1, side.size), jnp.uint64),
+                jnp.zeros((columns + 1, side.size), jnp.uint32),
             )
-            return total, impossible, variance
+            return jax.lax.fori_loop(0, groups, partial(step, is_kept), (*nothing, *rooms))[:3]
 
         return jax.lax.platform_dependent(cpu=lambda: total_of(True), default=lambda: total_of(False))
 

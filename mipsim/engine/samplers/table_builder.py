@@ -20,6 +20,7 @@ from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 
 BLOCK = 16384  # games: the accumulators, 64 kB, stay in the L2 cache of a core
+_SMALLER = BLOCK // 2  # where sums are whole numbers: XLA would hand the sum of a larger block to two threads, at a greater cost than it takes
 MOST_BYTES = 2**29  # of the tables: half a GiB
 _TOP = 2**31 - 2**20  # the int32 range, less the rounding of up to 2^20 terms
 
@@ -63,7 +64,7 @@ def table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Table
         bits=bits,
         has_coin=mean.inclusion < 1.0,
         has_noise=noisy,
-        block=BLOCK,
+        block=BLOCK if noisy else _SMALLER,
     )
 
 
