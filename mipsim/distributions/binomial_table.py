@@ -1,5 +1,7 @@
 """Alias tables of binomial counts: one 32-bit word gives one count."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -16,6 +18,7 @@ MOST_BITS = 16
 TAIL = 2.0**-34
 """What is cut off on either side: a quarter of the unit 2^-32 in which masses are stored."""
 _TOGETHER = 2**20  # entries that are built at once: 8 MB an array
+_SMALL = 2**16  # whose masses are: memory that was never touched costs more than the arithmetic
 
 Words = UInt32[Array, "..."]
 
@@ -35,6 +38,15 @@ class BinomialTable:
     entries: np.ndarray
     low: np.ndarray
     bits: int
+
+    def rows(self, part: slice) -> BinomialTable:
+        """Some of its laws.
+
+        Examples:
+            >>> binomial_table(2, [0.5, 0.3]).rows(slice(1)).low
+            array([0])
+        """
+        return BinomialTable(self.entries[part], self.low[part], self.bits)
 
     def probabilities(self) -> np.ndarray:
         """The law that `draw` has, shape (d, 2^bits): multiples of 2^-32.
@@ -89,8 +101,12 @@ def binomial_table(n: int, p: object, bits: int | None = None) -> BinomialTable:
         raise ValueError(
             f"Binomial({n}, p) needs 2^{needed} columns or more of the 2^{bits}; it must need at most 2^{MOST_BITS}"
         )
-    counts = low[:, None] + np.arange(1 << bits)
-    entries = alias_entries(_masses(n, distinct, counts), bits)
+    masses = np.empty((distinct.size, 1 << bits), np.int64)
+    together = max(1, _SMALL >> bits)
+    for begin in range(0, distinct.size, together):
+        part = slice(begin, begin + together)
+        masses[part] = _masses(n, distinct[part], low[part, None] + np.arange(1 << bits))
+    entries = alias_entries(masses, bits)
     return BinomialTable(entries[row], low[row], bits)
 
 

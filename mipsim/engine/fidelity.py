@@ -1,5 +1,7 @@
 """Fidelity: the choice of the cheapest faithful way to play a game."""
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 
@@ -18,7 +20,7 @@ from mipsim.engine.samplers.kept_columns import kept_column_sampler
 from mipsim.engine.samplers.normal import normal_sampler, quadratic_sampler
 from mipsim.engine.samplers.random_table import random_table_sampler
 from mipsim.engine.samplers.records import records_sampler
-from mipsim.engine.samplers.table_builder import table_sampler
+from mipsim.engine.samplers.table_builder import shape_of_table_sampler, table_sampler
 from mipsim.forms.aim import check_aim
 from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractGame, AbstractMembershipGame, lawful_round
@@ -116,10 +118,21 @@ def check_shapes(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> N
         raise ValueError(f"attack {name} returns {_spell(score)}; the score must be a real scalar")
 
 
-def build_sampler(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> AbstractSampler:
+def build_sampler(
+    game: AbstractGame,
+    attack: AbstractAttack,
+    fidelity: str,
+    foreseen: Callable[[AbstractSampler], None] | None = None,
+) -> AbstractSampler:
     """The sampler of a fidelity; of "auto", the cheapest faithful one: projected, else sufficient, else literal.
 
     Must be called inside `exact_scope`.
+
+    Args:
+        game: what is played.
+        attack: its attack.
+        fidelity: one of `FIDELITIES` but "exact".
+        foreseen: called, before tables that take long, with a sampler of the shapes that will be returned.
 
     Raises:
         ValueError: if the fidelity that is asked for does not exist for this game and attack.
@@ -143,6 +156,8 @@ def build_sampler(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> 
         )
     if fidelity != "literal":
         for build in _TABLES:
+            if build is table_sampler and foreseen and (shape := shape_of_table_sampler(game, attack)):
+                foreseen(shape)
             if (sampler := build(game, attack)) is not None:
                 return sampler
     if fidelity == "sufficient" and not game.has_exact_law:

@@ -9,6 +9,7 @@ from mipsim._precision import exact_scope
 from mipsim._validation import by_our_names, file_path
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
+from mipsim.engine.ahead import CompilingAhead
 from mipsim.engine.counting import on_device
 from mipsim.engine.executors import Recipe
 from mipsim.engine.fidelity import build_sampler, check_fidelity, check_game, check_shapes
@@ -86,6 +87,10 @@ def play(
     run = run.on(executor, workers, Recipe(game, (known,), fidelity))
     with exact_scope():
         check_shapes(check_game(game), known, fidelity)
-        sampler = on_device(build_sampler(game, known, fidelity))
+        # Elsewhere the workers compile.
+        ahead = CompilingAhead(run.devices[0]) if executor is None else None
+        sampler = on_device(build_sampler(game, known, fidelity, ahead and ahead.begin))
+    if ahead:
+        ahead.wait()
     (counts,) = run.play(sampler, [Column(game, known)])
     return counts

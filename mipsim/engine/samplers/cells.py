@@ -22,7 +22,7 @@ from mipsim.engine.samplers.random_table import Sum, spread_of
 from mipsim.engine.samplers.table import Cells, TableSampler
 from mipsim.engine.samplers.table_builder import BLOCK, MOST_BYTES, padded
 from mipsim.forms.release import Release, mean_of
-from mipsim.forms.score import line_at, offsets_at, terms_at
+from mipsim.forms.score import offsets_at, terms_at, weights_at
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
@@ -70,7 +70,7 @@ def cell_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> CellSa
     low = tables[0].low[:, None] + np.stack([np.zeros_like(target), target], axis=1)
     noise = 0.0
     if isinstance(attack, AbstractLinearAttack):
-        weights, _ = line_at(attack, target)
+        weights = weights_at(attack, target)
         noise = float(np.sqrt(np.sum(weights**2 * mean.variance)))
         terms, base, unit = _line(weights / mean.rows, np.rint(mean.rows * p), low, layout)
     else:
@@ -139,7 +139,7 @@ def random_cell_sampler(game: AbstractMembershipGame, attack: AbstractAttack) ->
     spread, noise = None, 0.0
     low = np.stack([out.low, out.low], axis=1).astype(np.float64)
     if isinstance(attack, AbstractLinearAttack):
-        weights = np.stack([line_at(attack, target)[0] for target in targets], axis=1) / mean.rows
+        weights = np.stack([weights_at(attack, target) for target in targets], axis=1) / mean.rows
         terms, base, unit = _two_lines(
             weights, np.stack(offsets, axis=1), np.rint(mean.rows * p), out.low, layout
         )

@@ -14,7 +14,7 @@ from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.engine.random.counter import Draws
 from mipsim.engine.samplers.clipped import AbstractLinearStep, clip_factor, is_in, linear_step, row_normals
-from mipsim.forms.score import line_at
+from mipsim.forms.score import weights_at
 from mipsim.games.base import AbstractMembershipGame
 
 _BLOCK = 4096  # games of a few numbers each: 32 kB an array, which stays in the L1 cache
@@ -83,7 +83,7 @@ def clipped_law_sampler(game: AbstractMembershipGame, attack: AbstractAttack) ->
     if not same or not (game.data.is_product or np.array_equal(game.data.cov, np.diag(variance))):
         return None
     mean = game.data.mean
-    weights, _ = line_at(step["attack"], step["target"])
+    weights = weights_at(step["attack"], step["target"])
     size = np.abs(weights).max()
     # A score without weights is constant, whichever direction stands for theirs.
     unit = weights / size if size > 0.0 else np.eye(1, d)[0]

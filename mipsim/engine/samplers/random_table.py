@@ -19,7 +19,7 @@ from mipsim.engine.samplers.fixed_point import AbstractTerms, PairedTerms
 from mipsim.engine.samplers.table import TableSampler
 from mipsim.engine.samplers.table_builder import BLOCK, MOST_BYTES, int32, padded, tabled, unit_of
 from mipsim.forms.release import Release, mean_of
-from mipsim.forms.score import line_at, offsets_at, terms_at
+from mipsim.forms.score import offsets_at, terms_at, weights_at
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.random_target import RandomTarget
 
@@ -75,7 +75,7 @@ def random_table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -
     drawn, sums = (masses / 2.0**32)[row], (low[:, None] + np.arange(1 << bits))[row]
     spread, noise = None, 0.0
     if isinstance(attack, AbstractLinearAttack):
-        weights = np.stack([line_at(attack, target)[0] for target in targets], axis=1) / mean.rows
+        weights = np.stack([weights_at(attack, target) for target in targets], axis=1) / mean.rows
         terms, base, unit = _linear(weights, np.stack(offsets, axis=1), sums, drawn)
         spread, noise = spread_of(weights, mean)
     else:

@@ -1,6 +1,10 @@
 """Building the tables of the fast kernel, in NumPy, once per run."""
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
@@ -14,26 +18,37 @@ from mipsim.distributions.binomial_table import (
 )
 from mipsim.engine.samplers.fixed_point import IMPOSSIBLE, AbstractTerms, LinearTerms, TabledTerms
 from mipsim.engine.samplers.table import GROUP, TableSampler
-from mipsim.forms.release import mean_of
-from mipsim.forms.score import line_at, terms_at
+from mipsim.forms.release import Release, mean_of
+from mipsim.forms.score import terms_at, weights_at
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 
 BLOCK = 16384  # games: the accumulators, 64 kB, stay in the L2 cache of a core
-_SMALLER = BLOCK // 2  # where sums are whole numbers: XLA would hand the sum of a larger block to two threads, at a greater cost than it takes
+_SMALLER = (
+    BLOCK // 2
+)  # where sums are whole numbers: XLA would hand the sum of a larger block to two threads, at a greater cost than it takes
 MOST_BYTES = 2**29  # of the tables: half a GiB
+_TOGETHER = 2**16  # entries that are looked at together: half a megabyte an array
 _TOP = 2**31 - 2**20  # the int32 range, less the rounding of up to 2^20 terms
 
 
-def table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> TableSampler | None:
-    """The table kernel of a game and attack, or None where it does not apply.
+class _Plan(NamedTuple):
+    """What is known of a table kernel before its tables.
 
-    It applies to `FixedTarget` of Bernoulli data, a mechanism that `mean_of` reads, and an additive attack
-    (a linear one where there is noise), if the tables fit into half a gigabyte. Must be called inside `exact_scope`.
-
-    Raises:
-        ValueError: if the attack's contributions are NaN or +inf at a count that can occur.
+    Attributes:
+        release: the mean that the mechanism releases.
+        p: of the data, shape (d,).
+        bits: log2 of the columns of the tables.
+        noisy: whether noise is added.
     """
+
+    release: Release
+    p: np.ndarray
+    bits: int
+    noisy: bool
+
+
+def _plan(game: AbstractMembershipGame, attack: AbstractAttack) -> _Plan | None:
     if not isinstance(game, FixedTarget) or not isinstance(game.data, Bernoulli):
         return None
     mean = mean_of(game.mechanism, game.n)
@@ -47,24 +62,76 @@ def table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Table
     bits = table_bits(mean.rows, p)
     if bits > MOST_BITS or p.size * 2 * 8 << bits > MOST_BYTES:
         return None
-    target = np.asarray(game.target, dtype=np.float64)
-    tables = binomial_table(mean.rows, p, bits), binomial_table(mean.rows - 1, p, bits)
-    terms, base, unit, weights = _fixed_point(attack, target, mean.rows, tables)
-    noise = 0.0 if weights is None else float(np.sqrt(np.sum(weights**2 * mean.variance)))
+    return _Plan(mean, p, bits, noisy)
+
+
+def table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> TableSampler | None:
+    """The table kernel of a game and attack, or None where it does not apply.
+
+    It applies to `FixedTarget` of Bernoulli data, a mechanism that `mean_of` reads, and an additive attack
+    (a linear one where there is noise), if the tables fit into half a gigabyte. Must be called inside `exact_scope`.
+
+    Raises:
+        ValueError: if the attack's contributions are NaN or +inf at a count that can occur.
+    """
+    plan = _plan(game, attack)
+    if plan is None or not isinstance(game, FixedTarget) or not isinstance(attack, AbstractAdditiveAttack):
+        return None
+    rows, target = plan.release.rows, np.asarray(game.target, dtype=np.float64)
+    tables = binomial_table(rows, plan.p, plan.bits), binomial_table(rows - 1, plan.p, plan.bits)
+    terms, base, unit, weights = _fixed_point(attack, target, rows, tables)
+    noise = 0.0 if weights is None else float(np.sqrt(np.sum(weights**2 * plan.release.variance)))
     counts = np.stack([t.entries for t in tables], axis=1)
+    return _sampler(plan, attack, target, padded(counts).reshape(-1), terms, base, unit, noise)
+
+
+def shape_of_table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> TableSampler | None:
+    """A sampler of the shapes that `table_sampler` will return, whose numbers are zeros; None where they show only with the tables.
+
+    Code can be compiled for it meanwhile. Must be called inside `exact_scope`.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> from mipsim._precision import exact_scope
+        >>> data = mi.Bernoulli([0.3, 0.6])
+        >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10, target=[1.0, 0.0])
+        >>> with exact_scope():
+        ...     found = [f(game, mi.CovarianceScore(data, n=10)) for f in (shape_of_table_sampler, table_sampler)]
+        >>> jax.tree.map(jnp.shape, found[0]) == jax.tree.map(jnp.shape, found[1])
+        True
+    """
+    plan = _plan(game, attack)
+    if plan is None or not isinstance(game, FixedTarget) or not isinstance(attack, AbstractLinearAttack):
+        return None
+    rows = padded(np.zeros((plan.p.size, 2), np.int32))
+    terms = LinearTerms(*jax.device_put((rows[:, 0], np.zeros(2, np.int32))), has_impossible=False)
+    counts = np.zeros(rows.size << plan.bits, np.uint32)
+    return _sampler(plan, attack, np.asarray(game.target, np.float64), counts, terms, 0.0, 0.0, 0.0)
+
+
+def _sampler(
+    plan: _Plan,
+    attack: AbstractAdditiveAttack,
+    target: np.ndarray,
+    counts: np.ndarray,
+    terms: AbstractTerms,
+    base: float,
+    unit: float,
+    noise: float,
+) -> TableSampler:
     return TableSampler(
         attack=attack,
         target=jax.device_put(target),
-        counts=jax.device_put(padded(counts).reshape(-1)),
+        counts=jax.device_put(counts),
         terms=terms,
         base=jax.device_put(np.float64(base)),
         unit=jax.device_put(np.float64(unit)),
         noise=jax.device_put(np.float64(noise)),
-        inclusion=jax.device_put(np.float64(mean.inclusion)),
-        bits=bits,
-        has_coin=mean.inclusion < 1.0,
-        has_noise=noisy,
-        block=BLOCK if noisy else _SMALLER,
+        inclusion=jax.device_put(np.float64(plan.release.inclusion)),
+        bits=plan.bits,
+        has_coin=plan.release.inclusion < 1.0,
+        has_noise=plan.noisy,
+        block=BLOCK if plan.noisy else _SMALLER,
     )
 
 
@@ -72,29 +139,48 @@ def _fixed_point(
     attack: AbstractAdditiveAttack, target: np.ndarray, rows: int, tables: tuple[BinomialTable, BinomialTable]
 ) -> tuple[AbstractTerms, float, float, np.ndarray | None]:
     """The terms of the counts in fixed point, with base and unit; also the weights of a linear attack."""
-    columns = np.arange(1 << tables[0].bits)
+    if isinstance(attack, AbstractLinearAttack):
+        weights = weights_at(attack, target)
+        return *_linear(weights / rows, target, tables), weights
+    law, sums = _columns(target, tables)
+    return *tabled(attack, terms_at(attack, target, sums / rows), law, sums / rows), None
+
+
+def _columns(target: np.ndarray, tables: Sequence[BinomialTable]) -> tuple[np.ndarray, np.ndarray]:
+    """The law of the columns, and the sums that they stand for, each of shape (d, 2, C)."""
     shift = np.stack([np.zeros_like(target), target], axis=1)
     low = np.stack([t.low for t in tables], axis=1) + shift
-    sums = low[:, :, None] + columns
+    sums = low[:, :, None] + np.arange(1 << tables[0].bits)
     law = np.stack([t.probabilities() for t in tables], axis=1)
-    possible = law > 0
     # Columns that never come up hold any value that is harmless.
-    sums = np.where(possible, sums, low[:, :, None])
-    if isinstance(attack, AbstractLinearAttack):
-        weights, _ = line_at(attack, target)
-        terms = (weights / rows)[:, None, None] * sums
-        mean_count = (law * sums).sum(axis=2)
-        centre = np.rint(mean_count.mean(axis=1))
-        unit = unit_of(terms, law, weights / rows * centre)
-        # Whole weights times whole counts: scores that tie stay tied, exactly.
-        step = np.rint(weights / rows / unit)
-        starts = np.rint(step[:, None] * (low - centre[:, None])).astype(np.int64).sum(axis=0)
-        steps, firsts = jax.device_put((padded(int32(step)), int32(starts)))
-        linear = LinearTerms(steps=steps, starts=firsts, has_impossible=False)
-        # What rounding the weights changes is put right at the mean of the "out" world.
-        base = np.sum(weights / rows * centre + (weights / rows - step * unit) * (mean_count[:, 0] - centre))
-        return linear, float(base), unit, weights
-    return *tabled(attack, terms_at(attack, target, sums / rows), law, sums / rows), None
+    return law, np.where(law > 0, sums, low[:, :, None])
+
+
+def _linear(
+    slopes: np.ndarray, target: np.ndarray, tables: tuple[BinomialTable, BinomialTable]
+) -> tuple[AbstractTerms, float, float]:
+    """Terms slopes x sum in fixed point, with base and unit; slopes have shape (d,)."""
+    mean_count, spans = [], []
+    # A part of the coordinates at a time: memory that was never touched costs more than the arithmetic.
+    together = max(1, _TOGETHER >> tables[0].bits)
+    for begin in range(0, target.size, together):
+        part = slice(begin, begin + together)
+        law, sums = _columns(target[part], [t.rows(part) for t in tables])
+        mean = (law * sums).sum(axis=2)
+        centre = slopes[part] * np.rint(mean.mean(axis=1))
+        spans.append(_spans(slopes[part][:, None, None] * sums, law, centre))
+        mean_count.append(mean)
+    mean_count = np.concatenate(mean_count)
+    low = np.stack([t.low for t in tables], axis=1) + np.stack([np.zeros_like(target), target], axis=1)
+    centre = np.rint(mean_count.mean(axis=1))
+    unit = _unit(*(np.concatenate(parts) for parts in zip(*spans, strict=True)))
+    # Whole weights times whole counts: scores that tie stay tied, exactly.
+    step = np.rint(slopes / unit)
+    starts = np.rint(step[:, None] * (low - centre[:, None])).astype(np.int64).sum(axis=0)
+    steps, firsts = jax.device_put((padded(int32(step)), int32(starts)))
+    # What rounding the weights changes is put right at the mean of the "out" world.
+    base = np.sum(slopes * centre + (slopes - step * unit) * (mean_count[:, 0] - centre))
+    return LinearTerms(steps=steps, starts=firsts, has_impossible=False), float(base), unit
 
 
 def tabled(
@@ -138,11 +224,21 @@ def unit_of(terms: np.ndarray, law: np.ndarray, centre: np.ndarray) -> float:
     means from the centre plus the greater of 64 standard deviations and 32 greatest single terms, which by Bernstein's
     inequality is passed with probability below 1e-19.
     """
+    return _unit(*_spans(terms, law, centre))
+
+
+def _spans(terms: np.ndarray, law: np.ndarray, centre: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Of each coordinate: the greatest distance of a term from the centre, the means of either side from it, and the variances."""
     away = np.where(law > 0, np.abs(terms - centre[:, None, None]), 0.0)
     means = (law * terms).sum(axis=2)
-    variance = np.maximum((law * (terms - means[:, :, None]) ** 2).sum(axis=2), 0.0).sum(axis=0).max()
-    shift = np.abs((means - centre[:, None]).sum(axis=0)).max()
-    half_range = min(away.max(axis=(1, 2)).sum(), shift + max(64 * np.sqrt(variance), 32 * away.max()))
+    variances = (law * (terms - means[:, :, None]) ** 2).sum(axis=2)
+    return away.max(axis=(1, 2)), means - centre[:, None], variances
+
+
+def _unit(away: np.ndarray, means: np.ndarray, variances: np.ndarray) -> float:
+    variance = np.maximum(variances, 0.0).sum(axis=0).max()
+    shift = np.abs(means.sum(axis=0)).max()
+    half_range = min(away.sum(), shift + max(64 * np.sqrt(variance), 32 * away.max()))
     return float(half_range) / _TOP if half_range > 0 else 1.0
 
 
