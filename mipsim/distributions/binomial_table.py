@@ -232,35 +232,38 @@ def alias_entries(masses: np.ndarray, bits: int) -> np.ndarray:
 def _alias_rows(masses: np.ndarray, bits: int) -> np.ndarray:
     d, columns = masses.shape
     full = np.int64(1) << (32 - bits)
-    rows = np.arange(d)
     heavy = masses > full
     # Light columns first and heavy ones after, each in order.
     order = np.argsort(heavy, axis=1, kind="stable")
-    light_end = columns - heavy.sum(axis=1)
-    threshold = np.full((d, columns), full - 1, dtype=np.int64)
-    alias = np.tile(np.arange(columns, dtype=np.int64), (d, 1))
-    light, giver = np.zeros(d, dtype=np.int64), light_end.copy()
-    at = order[rows, np.minimum(giver, columns - 1)]
-    left = np.where(giver < columns, masses[rows, at], full)
-    busy = True
-    while busy:
-        lends = (left > full) & (light < light_end)
-        column = order[rows, np.minimum(light, columns - 1)]
-        r, c = rows[lends], column[lends]
+    begin = np.arange(d) * columns  # of each row, all end to end
+    order += begin[:, None]
+    order, masses = order.ravel(), masses.ravel()
+    light_end = begin + columns - heavy.sum(axis=1)
+    end = begin + columns
+    last = end - 1
+    threshold = np.full(d * columns, full - 1, dtype=np.int64)
+    alias = np.tile(np.arange(columns, dtype=np.int64), d)
+    light, giver = begin.copy(), light_end.copy()
+    at = order[np.minimum(giver, last)]
+    left = np.where(giver < end, masses[at], full)
+    while True:
+        lends = np.flatnonzero((left > full) & (light < light_end))
         # A full threshold does not fit into its bits; a column that is its own alias needs none.
-        threshold[r, c] = np.minimum(masses[r, c], full - 1)
-        alias[r, c] = np.where(masses[r, c] < full, at[lends], c)
-        left[lends] += masses[r, c] - full
+        c = order[light[lends]]
+        mass = masses[c]
+        threshold[c] = np.minimum(mass, full - 1)
+        alias[c] = np.where(mass < full, at[lends], c) & (columns - 1)
+        left[lends] += mass - full
         light[lends] += 1
         # A heavy column that kept exactly its own share needs no alias; one that gave too much borrows.
-        passes = (left <= full) & (giver + 1 < columns)
+        passes = np.flatnonzero((left <= full) & (giver < last))
         giver[passes] += 1
-        r, c = rows[passes], at[passes]
-        after = order[r, giver[passes]]
-        threshold[r, c] = np.minimum(left[passes], full - 1)
-        alias[r, c] = np.where(left[passes] < full, after, c)
-        left[passes] += masses[r, after] - full
+        c, rest, after = at[passes], left[passes], order[giver[passes]]
+        threshold[c] = np.minimum(rest, full - 1)
+        alias[c] = np.where(rest < full, after, c) & (columns - 1)
+        left[passes] = rest + masses[after] - full
         at[passes] = after
-        busy = bool(lends.any() or passes.any())
+        if not lends.size and not passes.size:
+            break
     # An untouched column keeps itself, whatever the comparison says.
-    return ((threshold << bits) | alias).astype(np.uint32)
+    return ((threshold << bits) | alias).astype(np.uint32).reshape(d, columns)

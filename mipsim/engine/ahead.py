@@ -1,0 +1,51 @@
+"""Compiling what will count games while their tables are made, which takes as long: the first answer comes sooner."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+
+import numpy as np
+
+from mipsim._precision import exact_scope
+from mipsim.engine.counting import Counter, on_device
+from mipsim.engine.devices import Device
+from mipsim.engine.samplers.base import AbstractSampler
+
+
+class CompilingAhead:
+    """Compiles, in a thread, what counts the games of a sampler, given one of the same shapes.
+
+    Args:
+        device: where the games will be played.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> from mipsim.engine.fidelity import build_sampler
+        >>> data = mi.Bernoulli([0.3, 0.6])
+        >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10, target=[1.0, 0.0])
+        >>> ahead = CompilingAhead(None)
+        >>> with exact_scope():
+        ...     sampler = build_sampler(game, mi.CovarianceScore(data, n=10), "auto", ahead.begin)
+        >>> ahead.wait()
+    """
+
+    def __init__(self, device: Device | None) -> None:
+        self._devices = None if device is None else [device]
+        self._thread: threading.Thread | None = None
+
+    def begin(self, sampler: AbstractSampler) -> None:
+        """Begin to compile; the sampler's numbers do not matter, only their shapes."""
+        # No daemon: Python waits for it at its end, where a compiler that is torn down would crash.
+        self._thread = threading.Thread(target=self._compile, args=(sampler,), name="mipsim-ahead")
+        self._thread.start()
+
+    def wait(self) -> None:
+        """Wait until all is compiled that was begun."""
+        if self._thread is not None:
+            self._thread.join()
+
+    def _compile(self, sampler: AbstractSampler) -> None:
+        # What fails here fails again where it is needed, and is told there.
+        with suppress(Exception), exact_scope():
+            Counter(on_device(sampler), [np.zeros(1)], 0, devices=self._devices)(0, 0)
