@@ -126,10 +126,29 @@ def draw(row: UInt32[Array, " C"], words: Words, bits: int, offset: Words | None
         >>> print(draw(jnp.asarray(table.entries[0]), jnp.asarray([0, 2**32 - 1], jnp.uint32), table.bits))
         [0 1]
     """
+    return column_of(looked_up(row, words, bits, offset), words, bits)
+
+
+def looked_up(row: UInt32[Array, " C"], words: Words, bits: int, offset: Words | None = None) -> Words:
+    """The first half of `draw`: the entries of the columns that the top bits pick.
+
+    Examples:
+        >>> print(looked_up(jnp.asarray([5, 6], jnp.uint32), jnp.asarray([0, 2**32 - 1], jnp.uint32), 1))
+        [5 6]
+    """
     column = words >> jnp.uint32(32 - bits)
-    entry = row.at[column if offset is None else column + offset].get(mode="promise_in_bounds")
-    own = (words & jnp.uint32((1 << (32 - bits)) - 1)) < (entry >> jnp.uint32(bits))
-    return jnp.where(own, column, entry & jnp.uint32((1 << bits) - 1))
+    return row.at[column if offset is None else column + offset].get(mode="promise_in_bounds")
+
+
+def column_of(entries: Words, words: Words, bits: int) -> Words:
+    """The second half of `draw`: the column itself, or its alias.
+
+    Examples:
+        >>> print(column_of(jnp.asarray([1, 1], jnp.uint32), jnp.asarray([0, 2**32 - 1], jnp.uint32), 1))
+        [1 1]
+    """
+    own = (words & jnp.uint32((1 << (32 - bits)) - 1)) < (entries >> jnp.uint32(bits))
+    return jnp.where(own, words >> jnp.uint32(32 - bits), entries & jnp.uint32((1 << bits) - 1))
 
 
 def least_bits(n: int, p: np.ndarray) -> int:

@@ -69,8 +69,8 @@ def kept(room: Array, turn: Int[Array, ""], x: Array) -> tuple[Array, Array]:
     return room, jax.lax.dynamic_slice_in_dim(room, turn % 2, x.shape[0])
 
 
-def kept_rows(room: Array, turn: Int[Array, ""], rows: Callable[[int], Array]) -> tuple[Array, list[Array]]:
-    """The room with these rows in it, and the rows: each made by a loop of its own, on one thread, and read from there.
+def kept_rows(room: Array, turn: Int[Array, ""], rows: Callable[[int], Array]) -> tuple[Array, Array]:
+    """The same for an array of which each row is made by a loop of its own.
 
     Args:
         room: with a row more than there are.
@@ -83,11 +83,14 @@ def kept_rows(room: Array, turn: Int[Array, ""], rows: Callable[[int], Array]) -
          [1. 1.]
          [2. 2.]]
     """
-    first, count = turn % 2, room.shape[0] - 1
+    first, count = (
+        (turn % 2).astype(jnp.uint32),
+        room.shape[0] - 1,
+    )  # unsigned: a negative place would be looked for each time
     for k in range(count):
-        room = jax.lax.dynamic_update_slice_in_dim(room, rows(k)[None], first + k, 0)
+        room = jax.lax.dynamic_update_slice(room, rows(k)[None], (first + jnp.uint32(k), jnp.uint32(0)))
     room = jax.lax.optimization_barrier(room)
-    return room, [jax.lax.dynamic_slice_in_dim(room, first + k, 1)[0] for k in range(count)]
+    return room, jax.lax.dynamic_slice_in_dim(room, first, count)
 
 
 def changed(longer: Array, turn: Int[Array, ""], change: Callable[[Array], Array]) -> Array:

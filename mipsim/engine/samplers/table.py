@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Float, Int, UInt32, UInt64
 
 from mipsim.attacks.base import AbstractAdditiveAttack
 from mipsim.distributions.binomial_cells import place_in_cell
-from mipsim.distributions.binomial_table import draw
+from mipsim.distributions.binomial_table import column_of, looked_up
 from mipsim.engine.random.apart import kept, kept_rows
 from mipsim.engine.random.counter import Draws, Words, halves, long_word, words_of
 from mipsim.engine.random.splitmix import splitmix64
@@ -38,10 +38,10 @@ class Cells(eqx.Module):
     has_bit: bool = eqx.field(static=True)
 
     def place(
-        self, coordinate: Int[Array, ""], column: UInt32[Array, " G"], word: UInt32[Array, " G"]
-    ) -> UInt32[Array, " G"]:
-        """The count less the lowest; the bit, if there is one, is the highest of the word."""
-        shift = jax.lax.dynamic_slice(self.shifts, (coordinate,), (1,))[0]
+        self, first: Int[Array, ""], column: UInt32[Array, "rows G"], word: UInt32[Array, "rows G"]
+    ) -> UInt32[Array, "rows G"]:
+        """The counts of coordinates from the first on, less the lowest; the bit, if there is one, is the highest of the word."""
+        shift = jax.lax.dynamic_slice(self.shifts, (first,), column.shape[:1])[:, None]
         within = place_in_cell(word, shift)
         if not self.has_bit:
             return (column << shift) + within
@@ -125,16 +125,19 @@ class TableSampler(AbstractSampler):
 
         def step(is_kept: bool, group: Array, state: tuple[Array, ...]) -> tuple[Array, ...]:
             total, impossible, variance, *rooms = state
-            words = self._words(sequence, group)
 
-            def column(k: int) -> UInt32[Array, " G"]:
-                return self._column(words, group * GROUP + k, k, reach)
+            def keep(room: int, x: Array) -> Array:
+                if is_kept:
+                    rooms[room], x = kept(rooms[room], group, x)
+                return x
 
+            words = keep(0, self._words(sequence, group))
+            entry = partial(self._entry, words, group, reach)
             if is_kept:
-                rooms[0], words = kept(rooms[0], group, words)
-                rooms[1], columns = kept_rows(rooms[1], group, column)
+                rooms[1], entries = kept_rows(rooms[1], group, entry)
             else:
-                columns = [column(k) for k in range(GROUP)]
+                entries = jnp.stack([entry(k) for k in range(GROUP)])
+            columns = keep(2, self._columns(words, group, entries))
             for k in range(GROUP):
                 coordinate = group * GROUP + k
                 term = self.terms.of(coordinate, columns[k], reach)
@@ -152,11 +155,12 @@ class TableSampler(AbstractSampler):
 
         def total_of(is_kept: bool) -> tuple[Array, Array, Array]:
             # A CPU would make each word again for the look-up, and with scalars, and would hand the halves of each look-up to its own
-            # threads, at a greater cost than they take: there a group's words are made first, then its columns, and kept.
-            words, columns = (self._words_of_group, GROUP) if is_kept else (-1, -1)
+            # threads, at a greater cost than they take: there a group's words are made first, then looked up, and kept.
+            words, entries = (self._words_of_group + 1, GROUP + 1) if is_kept else (0, 0)
             rooms = (
-                jnp.zeros((words + 1, side.size), jnp.uint64),
-                jnp.zeros((columns + 1, side.size), jnp.uint32),
+                jnp.zeros((words, side.size), jnp.uint64),
+                jnp.zeros((entries, side.size), jnp.uint32),
+                jnp.zeros((entries, side.size), jnp.uint32),
             )
             return jax.lax.fori_loop(0, groups, partial(step, is_kept), (*nothing, *rooms))[:3]
 
@@ -173,16 +177,29 @@ class TableSampler(AbstractSampler):
         index = first + jnp.arange(self._words_of_group, dtype=jnp.uint64)
         return splitmix64(sequence, index[:, None])
 
-    def _column(
-        self, words: UInt64[Array, "words G"], coordinate: Int[Array, ""], k: int, reach: Reach
+    def _upper(self, words: UInt64[Array, "words G"]) -> UInt32[Array, "coordinates G"]:
+        """The words that look up, one for each coordinate of a group."""
+        if self.cells is not None:
+            return halves(words)[1]
+        shifts = jnp.arange(0, 64, 32, dtype=jnp.uint64)
+        return (words[:, None, :] >> shifts[:, None]).astype(jnp.uint32).reshape(GROUP, -1)
+
+    def _entry(
+        self, words: UInt64[Array, "words G"], group: Array, reach: Reach, k: int
     ) -> UInt32[Array, " G"]:
-        """Draw the column of a coordinate, number k of its group, or, of cells, the place among them."""
-        row = reach.row(self.counts, coordinate)
+        """Look up what the word of coordinate k of a group points at."""
         if self.cells is None:
             word = (words[k // 2] >> jnp.uint64(32 * (k % 2))).astype(jnp.uint32)
-            return draw(row, word, self.bits, reach.offset)
-        within, word = halves(words[k])
-        return self.cells.place(coordinate, draw(row, word, self.bits, reach.offset), within)
+        else:
+            word = halves(words[k])[1]
+        return looked_up(reach.row(self.counts, group * GROUP + k), word, self.bits, reach.offset)
+
+    def _columns(
+        self, words: UInt64[Array, "words G"], group: Array, entries: UInt32[Array, "coordinates G"]
+    ) -> UInt32[Array, "coordinates G"]:
+        """The columns of a group, or, of cells, the places among them."""
+        column = column_of(entries, self._upper(words), self.bits)
+        return column if self.cells is None else self.cells.place(group * GROUP, column, halves(words)[0])
 
 
 def _normal(words: Words) -> Float[Array, " G"]:
