@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, UInt32
 
-Sampler = Callable[[PRNGKeyArray, tuple[int, ...]], Array]
+Sampler = Callable[..., Array]
 
 _OWN: dict[object, Mapping[str, Sampler]] = {}
 
@@ -54,6 +54,20 @@ def cosines(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
         (2,)
     """
     return _drawn("cosines", _cosines, key, shape)
+
+
+def events(key: PRNGKeyArray, n: int, thresholds: UInt32[Array, " d"]) -> Bool[Array, "n d"]:
+    """Independent events, n of each probability threshold / 2^32.
+
+    Examples:
+        >>> print(events(jax.random.key(0), 2, jnp.zeros(1, jnp.uint32)))
+        [[False]
+         [False]]
+    """
+    own = _OWN.get(key.dtype, {}).get("events")
+    if own is None:
+        return jax.random.bits(key, (n, thresholds.shape[0]), jnp.uint32) < thresholds
+    return own(key, n, thresholds)
 
 
 def places(key: PRNGKeyArray, shape: tuple[int, ...], count: int) -> Int[Array, "..."]:

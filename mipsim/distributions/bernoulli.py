@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from mipsim._samplers import events
 from mipsim._validation import finite_vector
 from mipsim.distributions.base import (
     AbstractProduct,
@@ -60,7 +61,7 @@ class Bernoulli(AbstractProduct):
     def sample(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
         xp = np if isinstance(self.p, np.ndarray) else jnp
         threshold = jnp.asarray(xp.clip(xp.round(self.p * 2.0**32), 1, 2**32 - 1).astype(xp.uint32))
-        return (jax.random.bits(key, (n, self.p.shape[0]), jnp.uint32) < threshold).astype(float)
+        return events(key, n, threshold).astype(float)
 
     def in_support(self, point: object) -> bool:
         z = finite_vector("point", point, self.dimension)

@@ -146,7 +146,7 @@ def test_low_dimensions_are_projected_like_literal_games():
         rows = mi.play(game, attack, 20_000, seed=1, fidelity="literal", progress=False)
         law = mi.play(game, attack, 200_000, seed=2, edges=rows.edges, progress=False)
         assert (rows.manifest["sampler"], law.manifest["sampler"]) == (
-            "every record, in short loops",
+            "every record, two events a word",
             "clipped law",
         )
         assert two_sample_p(rows.out, law.out)[1] >= FAILURE
@@ -177,11 +177,11 @@ def test_both_literal_samplers_draw_the_same_records():
     [
         (
             mi.FixedTarget(mi.SGDStep(1.0, 1.0), mi.Laplace(np.zeros(20), 1.0), 5, np.ones(20)),
-            "every record, in short loops",
+            "every record, two events a word",
         ),
         (
             mi.FixedTarget(mi.SGDStep(1.0, 1.0), mi.Gaussian(1e3, [1.0] * 19 + [2.0]), 5, np.ones(20)),
-            "every record, in short loops",
+            "every record, two events a word",
         ),
         (mi.FixedTarget(mi.SGDStep(1.0, 1.0), mi.Gaussian(0.0, np.eye(20)), 5, np.ones(20)), "clipped law"),
         (mi.RandomTarget(mi.SGDStep(1.0, 1.0), mi.Gaussian(0.0, 1.0, d=20), 5), "clipped rows"),
@@ -189,7 +189,7 @@ def test_both_literal_samplers_draw_the_same_records():
             mi.FixedTarget(
                 mi.LaplaceNoise(mi.SGDStep(1.0, 0.0), 1.0), mi.Gaussian(0.0, 1.0, d=20), 5, np.ones(20)
             ),
-            "every record, in short loops",
+            "every record, two events a word",
         ),
     ],
 )

@@ -28,7 +28,7 @@ def literal():
 def test_literal_and_table_agree(literal):
     table = mi.play(fixed(DATA), ATTACK, GAMES, seed=2, edges=literal.edges, progress=False)
     assert (literal.manifest["sampler"], table.manifest["sampler"]) == (
-        "every record, in short loops",
+        "every record, two events a word",
         "table",
     )
     for a, b in ((literal.out, table.out), (literal.inside, table.inside)):

@@ -8,7 +8,7 @@ from scipy import stats
 
 import mipsim as mi
 from mipsim._precision import exact_scope
-from mipsim._samplers import cosines, exponentials, laplaces, normals, places
+from mipsim._samplers import cosines, events, exponentials, laplaces, normals, places
 from mipsim.engine import play
 from mipsim.engine.random import vectorised
 from mipsim.engine.random.counter import run_draws
@@ -216,6 +216,30 @@ def test_a_normal_and_its_size_are_unlike_its_neighbours():
                 assert passes(2 * stats.norm.sf(abs((a * b).sum() / np.sqrt(a.size)) / scales[i] / scales[j]))
     same = (parts[1] * parts[1]).sum() / np.sqrt(z.size) * 48  # the control: each with itself
     assert not passes(2 * stats.norm.sf(abs(same)))
+
+
+@pytest.mark.parametrize("d", [1, 2, 7, 8])
+def test_events_have_their_probabilities_and_go_with_no_other(d):
+    """Two of them have a word in common: nor do these go together."""
+    p = np.linspace(0.1, 0.8, d)
+    drawn = jax.vmap(lambda key: events(key, 40, jnp.asarray((p * 2**32).astype(np.uint32))))(keys())
+    found = np.asarray(drawn).reshape(-1, d)
+    z = (found - p) / np.sqrt(p * (1 - p))
+    assert passes(stats.chi2.sf((z.sum(axis=0) ** 2).sum() / len(z), d))
+    # The control: probabilities three per cent off are seen.
+    assert not passes(
+        stats.chi2.sf((((found - 1.03 * p) ** 1).sum(axis=0) ** 2 / (p * (1 - p))).sum() / len(z), d)
+    )
+    pairs = (z.T @ z / np.sqrt(len(z)))[np.triu_indices(d, 1)]
+    assert passes(stats.chi2.sf((pairs**2).sum(), pairs.size)) or d == 1
+    assert passes(2 * stats.norm.sf(abs((z[1:] * z[:-1]).sum()) / np.sqrt(z[1:].size)))
+
+
+def test_events_are_comparisons_of_halves_of_words():
+    key, thresholds = keys(games=1)[0], jnp.asarray([0, 2**31, 2**32 - 1, 2**30, 2**29], jnp.uint32)
+    word = np.asarray(jax.random.bits(key, (3, 3), jnp.uint64))
+    each = np.concatenate([word & np.uint64(2**32 - 1), (word >> np.uint64(32))[:, :2]], axis=1)
+    assert np.array_equal(events(key, 3, thresholds), each < np.asarray(thresholds))
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 1000])

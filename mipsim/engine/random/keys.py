@@ -5,7 +5,7 @@ import math
 import jax
 import jax.numpy as jnp
 from jax.extend.random import define_prng_impl
-from jaxtyping import Array, UInt32, UInt64
+from jaxtyping import Array, Bool, UInt32, UInt64
 
 from mipsim._samplers import register_samplers
 from mipsim.engine.random.apart import apart
@@ -114,7 +114,18 @@ def _uniforms(key: Array, shape: tuple[int, ...]) -> Array:
     return (_bits(key, shape) >> jnp.uint64(11)).astype(jnp.float64) * 2.0**-53
 
 
+def _events(key: Array, n: int, thresholds: UInt32[Array, " d"]) -> Bool[Array, "n d"]:
+    """Two events of one word: its lower half is for a coordinate of the first half of them, its upper half for one of the others."""
+    d = thresholds.shape[0]
+    first = -(-d // 2)
+    lower, upper = halves(_words_apart(key, (n, first)))
+    found = lower < thresholds[:first]
+    # Told before they are put together: copied as single bytes, by a loop of its own.
+    return found if d == 1 else jnp.concatenate([found, upper[:, : d - first] < thresholds[first:]], axis=1)
+
+
 _SAMPLERS = {
+    "events": _events,
     "uniforms": _uniforms,
     "normals": lambda key, shape: normal(_words_apart(key, shape)),
     "exponentials": lambda key, shape: exponential(_words_apart(key, shape)),

@@ -137,7 +137,7 @@ class LiteralSampler(AbstractRounds):
     """
 
     fidelity: ClassVar[str] = "literal"
-    name: ClassVar[str] = "every record, in short loops"
+    name: ClassVar[str] = "every record, two events a word"
 
     def round(self) -> Round:
         return self.game.play
