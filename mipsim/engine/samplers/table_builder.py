@@ -110,7 +110,8 @@ def shape_of_table_sampler(game: AbstractMembershipGame, attack: AbstractAttack)
     if plan is None or not isinstance(game, FixedTarget) or not isinstance(attack, AbstractLinearAttack):
         return None
     rows = padded(np.zeros((plan.p.size, 2), np.int32))
-    terms = LinearTerms(*jax.device_put((rows[:, 0], np.zeros(2, np.int32))), has_impossible=False)
+    steps, starts = jax.device_put((rows[:, 0], np.zeros(2, np.int32)))
+    terms = LinearTerms(steps=steps, starts=starts, has_impossible=False)
     counts = np.zeros(rows.size << plan.bits, np.uint32)
     return _sampler(plan, attack, np.asarray(game.target, np.float64), counts, terms, 0.0, 0.0, 0.0)
 
