@@ -20,6 +20,7 @@ from mipsim.engine.samplers.kept_columns import kept_column_sampler
 from mipsim.engine.samplers.normal import normal_sampler, quadratic_sampler
 from mipsim.engine.samplers.random_table import random_table_sampler
 from mipsim.engine.samplers.records import records_sampler
+from mipsim.engine.samplers.split_columns import split_column_sampler
 from mipsim.engine.samplers.table_builder import shape_of_table_sampler, table_sampler
 from mipsim.forms.aim import check_aim
 from mipsim.forms.score import name_of
@@ -42,6 +43,7 @@ _TABLES = (
     random_table_sampler,
     column_sampler,
     kept_column_sampler,
+    split_column_sampler,
 )
 
 
@@ -181,7 +183,12 @@ def pilot_games(game: AbstractGame, sampler: AbstractSampler) -> int:
     """
     if sampler.fidelity == "literal":
         return min(4096, max(32, 2**28 // game.numbers))
-    if isinstance(game, AbstractMembershipGame) and sampler.name in ("law", "columns", "poisson columns"):
+    if isinstance(game, AbstractMembershipGame) and sampler.name in (
+        "law",
+        "columns",
+        "poisson columns",
+        "split columns",
+    ):
         return min(4096, max(256, 2**22 // game.data.dimension))
     return 4096
 

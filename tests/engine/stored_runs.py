@@ -66,6 +66,10 @@ def stored_runs() -> dict[str, tuple[mi.AbstractGame, mi.AbstractAttack]]:
         "laplace-noise": (fixed(mi.LaplaceNoise(mean, 0.1), normal), plain),
         "norm-noise": (fixed(mi.NormNoise(mean, scale=0.5, coordinate_scale=2.0), normal), plain),
         "clipped-step": (fixed(mi.SGDStep(1.0, 0.5), normal), plain),
+        "incommensurable": (
+            mi.RandomTarget(mean, mi.Discrete([-1.0, 0.0, np.sqrt(2.0)], [0.2, 0.3, 0.5], d=2), n=40),
+            plain,
+        ),
         "median-of-coins": (fixed_coins(mi.Median()), plain),
         "median": (fixed(mi.Median(), normal), plain),
         "poisson": (fixed(poisson, laws["laplace"]), plain),

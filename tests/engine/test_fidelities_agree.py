@@ -217,6 +217,11 @@ def test_every_path_agrees_with_literal_games(name):
     assert two_sample_p(first.out, np.roll(second.out, 40))[1] < FAILURE
 
 
+GAMES_OF["discrete, on no lattice"] = (
+    mi.FixedTarget(MEAN, mi.Discrete([0.0, 1.0, np.sqrt(2.0)], [0.5, 0.3, 0.2], d=D), n=MANY, target=TARGET),
+    SHIFT,
+    "split columns",
+)
 GAMES_OF["Gaussian, ratio"] = (
     mi.FixedTarget(MEAN, FULL, n=N, target=2 * TARGET),
     mi.GaussianLikelihoodRatio(FULL, N),
@@ -230,6 +235,7 @@ ONE_EACH = [
     "Student",
     "records",
     "uniform, a Poisson sample",
+    "discrete, on no lattice",
     "random target, records, a clipped step on a Poisson sample",
 ]
 
