@@ -150,8 +150,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "table of k rows in both worlds",
         "mipsim/engine/samplers/table_builder.py",
-        "binomial_table(mean.rows, p, bits), binomial_table(mean.rows - 1, p, bits)",
-        "binomial_table(mean.rows, p, bits), binomial_table(mean.rows, p, bits)",
+        "binomial_table(rows, plan.p, plan.bits), binomial_table(rows - 1, plan.p, plan.bits)",
+        "binomial_table(rows, plan.p, plan.bits), binomial_table(rows, plan.p, plan.bits)",
         (_RUNS, _TABLE),
     ),
     Fault(
@@ -178,8 +178,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "the noise in the score of a random target whose bits are swapped",
         "mipsim/engine/samplers/table.py",
-        "variance + jnp.where(column >> jnp.uint32(top) != 0, one, zero)",
-        "variance + jnp.where(column >> jnp.uint32(top) != 0, zero, one)",
+        "variance + jnp.where(columns[k] >> jnp.uint32(top) != 0, one, zero)",
+        "variance + jnp.where(columns[k] >> jnp.uint32(top) != 0, zero, one)",
         (_RANDOM_TABLE,),
     ),
     Fault(
