@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import jax.numpy as jnp
 import numpy as np
@@ -179,6 +180,13 @@ def binomial_window(n: int, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         >>> print(low, high)
         [398] [602]
     """
+    return _window(n, np.asarray(p, np.float64).tobytes())
+
+
+# A game asks for the windows of n and n - 1 records, each twice.
+@lru_cache(maxsize=2)
+def _window(n: int, p_bytes: bytes) -> tuple[np.ndarray, np.ndarray]:
+    p = np.frombuffer(p_bytes)
     # The quantiles of scipy.stats, to the count; its import takes half a second, which a first game has not to spare.
     mean, sd, z = n * p, np.sqrt(n * p * (1 - p)), -ndtri(TAIL)
     # The guess is Cornish and Fisher's, right to the count in most rows.
@@ -193,7 +201,10 @@ def binomial_window(n: int, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     def at_most(k: np.ndarray) -> np.ndarray:
         return (k >= n) | (betainc(k + 1, np.maximum(n - k, 0.5), p) <= TAIL)
 
-    return _first(at_least, middle - spread, n), _first(at_most, middle + spread, n)
+    window = _first(at_least, middle - spread, n), _first(at_most, middle + spread, n)
+    for counts in window:
+        counts.flags.writeable = False  # they are shared
+    return window
 
 
 def _first(holds: Callable[[np.ndarray], np.ndarray], guess: np.ndarray, n: int) -> np.ndarray:

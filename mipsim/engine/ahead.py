@@ -36,16 +36,20 @@ class CompilingAhead:
 
     def begin(self, sampler: AbstractSampler) -> None:
         """Begin to compile; the sampler's numbers do not matter, only their shapes."""
-        # No daemon: Python waits for it at its end, where a compiler that is torn down would crash.
-        self._thread = threading.Thread(target=self._compile, args=(sampler,), name="mipsim-ahead")
-        self._thread.start()
+        # What fails here fails again where it is needed, and is told there.
+        with suppress(Exception), exact_scope():
+            counter = Counter(on_device(sampler), [np.zeros(1)], 0, devices=self._devices)
+            counter.lower()  # not in the thread: all of it is Python, which two threads take in turns
+            # No daemon: Python waits for it at its end, where a compiler that is torn down would crash.
+            self._thread = threading.Thread(target=_compile, args=(counter,), name="mipsim-ahead")
+            self._thread.start()
 
     def wait(self) -> None:
         """Wait until all is compiled that was begun."""
         if self._thread is not None:
             self._thread.join()
 
-    def _compile(self, sampler: AbstractSampler) -> None:
-        # What fails here fails again where it is needed, and is told there.
-        with suppress(Exception), exact_scope():
-            Counter(on_device(sampler), [np.zeros(1)], 0, devices=self._devices)(0, 0)
+
+def _compile(counter: Counter) -> None:
+    with suppress(Exception):
+        counter(0, 0)

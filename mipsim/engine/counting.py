@@ -118,12 +118,17 @@ class Counter:
         self._busy = [0] * len(devices)
         self._lock = threading.Lock()
 
-    def needs(self) -> int:
-        """Bytes that one call needs beside its arguments, as the compiler says."""
+    def lower(self) -> Any:
+        """What a call hands to the compiler, a `jax.stages.Lowered`; calls need not make it again."""
         with exact_scope():
             bounds = jax.device_put((np.int64(0), np.int64(0)))
             count: Any = _count
-            compiled = count.lower(*self._places[0], *bounds).compile()
+            return count.lower(*self._places[0], *bounds)
+
+    def needs(self) -> int:
+        """Bytes that one call needs beside its arguments, as the compiler says."""
+        with exact_scope():
+            compiled = self.lower().compile()
         found = getattr(compiled, "compiled", compiled).memory_analysis()
         return 0 if found is None else int(found.temp_size_in_bytes)
 
