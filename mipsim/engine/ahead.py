@@ -32,24 +32,36 @@ class CompilingAhead:
 
     def __init__(self, device: Device | None) -> None:
         self._devices = None if device is None else [device]
-        self._thread: threading.Thread | None = None
+        self._done: threading.Event | None = None
 
-    def begin(self, sampler: AbstractSampler) -> None:
-        """Begin to compile; the sampler's numbers do not matter, only their shapes."""
+    def begin(self, sampler: AbstractSampler, edges: np.ndarray | None = None) -> None:
+        """Begin to compile; the sampler's numbers do not matter, only their shapes.
+
+        Args:
+            sampler: of the shapes and the block that will be played.
+            edges: the thresholds that will count, or None for a pilot's.
+        """
         # What fails here fails again where it is needed, and is told there.
         with suppress(Exception), exact_scope():
-            counter = Counter(on_device(sampler), [np.zeros(1)], 0, devices=self._devices)
+            counter = Counter(
+                on_device(sampler), [np.zeros(1) if edges is None else edges], 0, devices=self._devices
+            )
             counter.lower()  # not in the thread: all of it is Python, which two threads take in turns
+            done = threading.Event()
             # No daemon: Python waits for it at its end, where a compiler that is torn down would crash.
-            self._thread = threading.Thread(target=_compile, args=(counter,), name="mipsim-ahead")
-            self._thread.start()
+            threading.Thread(target=_compile, args=(counter, done), name="mipsim-ahead").start()
+            self._done = done
 
     def wait(self) -> None:
         """Wait until all is compiled that was begun."""
-        if self._thread is not None:
-            self._thread.join()
+        # Not by `join`: before Python 3.13 one that Ctrl-C ends takes the thread for ended, and nobody waits for it at Python's end.
+        if self._done is not None:
+            self._done.wait()
 
 
-def _compile(counter: Counter) -> None:
-    with suppress(Exception):
-        counter(0, 0)
+def _compile(counter: Counter, done: threading.Event) -> None:
+    try:
+        with suppress(Exception):
+            counter(0, 0)
+    finally:
+        done.set()

@@ -1,5 +1,11 @@
 """What is compiled while tables are made is what will count the games."""
 
+import os
+import signal
+import subprocess
+import sys
+import threading
+
 import jax
 import numpy as np
 import pytest
@@ -9,6 +15,7 @@ from mipsim._precision import exact_scope
 from mipsim.engine import ahead, play
 from mipsim.engine.counting import on_device
 from mipsim.engine.fidelity import build_sampler
+from mipsim.engine.samplers.table import TableSampler
 
 DATA = mi.Bernoulli(np.linspace(0.2, 0.8, 21))
 COVARIANCE = mi.CovarianceScore(DATA, n=50)
@@ -61,3 +68,47 @@ def test_what_fails_there_fails_where_it_is_needed_and_nowhere_else(monkeypatch)
     assert tried == [1]
     assert np.array_equal(mine.out, whole.out)
     assert np.array_equal(mine.inside, whole.inside)
+
+
+_INTERRUPTED = """
+import os, signal, threading
+import mipsim as mi
+from mipsim.engine.ahead import CompilingAhead
+wait = CompilingAhead.wait
+def interrupted(ahead):
+    threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    wait(ahead)
+CompilingAhead.wait = interrupted
+data = mi.Bernoulli([0.3, 0.6, 0.2])
+game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10, target=[1.0, 0.0, 1.0])
+mi.play(game, mi.CovarianceScore(data, n=10), 100, progress=False)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no SIGINT to send")
+def test_ctrl_c_while_it_is_waited_for_ends_the_process_as_usual():
+    """Not by an abort of the interpreter, which a compiler that outlives it causes."""
+    # Nothing compiled is kept: the compiler must be at work when the signal comes.
+    env = {k: v for k, v in os.environ.items() if "COMPILATION_CACHE" not in k}
+    done = subprocess.run(
+        [sys.executable, "-c", _INTERRUPTED], capture_output=True, text=True, check=False, env=env
+    )
+    assert done.returncode == -signal.SIGINT, done.stderr
+    assert "KeyboardInterrupt" in done.stderr
+
+
+@pytest.mark.parametrize("edges", [None, np.linspace(-3.0, 3.0, 5_000)], ids=["pilot", "given"])
+def test_what_was_compiled_ahead_is_what_counts(monkeypatch, edges):
+    """The first call of the run itself finds its code, and traces nothing."""
+    data = mi.Bernoulli(np.linspace(0.2, 0.8, 23 if edges is None else 25))  # shapes of no other test here
+    game = mi.FixedTarget(MEAN, data, n=50, target=data.easiest_target())
+    traced = []
+    scores = TableSampler.scores
+
+    def seen(sampler, draws):
+        traced.append(threading.current_thread().name)
+        return scores(sampler, draws)
+
+    monkeypatch.setattr(TableSampler, "scores", seen)
+    play(game, mi.CovarianceScore(data, n=50), 1_000, edges=edges, progress=False)
+    assert len(traced) == 1
