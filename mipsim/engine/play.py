@@ -18,7 +18,7 @@ from mipsim.engine.histogram import Histogram
 from mipsim.engine.manifest import check_shard, shard_of
 from mipsim.engine.run import Column, Run
 from mipsim.engine.samplers.base import AbstractSampler
-from mipsim.games.base import AbstractGame
+from mipsim.games.base import AbstractGame, AbstractMembershipGame
 
 
 @by_our_names
@@ -92,7 +92,9 @@ def play(
         ahead = CompilingAhead(run.devices[0])
 
         def foreseen(shape: AbstractSampler) -> None:
-            ahead.begin(smaller_block(shape, len(run.asked), game.data.dimension), run.edges)
+            if isinstance(game, AbstractMembershipGame):
+                shape = smaller_block(shape, len(run.asked), game.data.dimension)
+            ahead.begin(shape, run.edges)
 
         # Elsewhere the workers compile; with counts that are kept little or nothing may be left to play.
         begins = executor is None and not (run.path and run.path.exists())
