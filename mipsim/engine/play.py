@@ -10,7 +10,6 @@ from mipsim._validation import by_our_names, file_path
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
 from mipsim.engine.ahead import CompilingAhead
-from mipsim.engine.blocks import smaller_block
 from mipsim.engine.counting import on_device
 from mipsim.engine.executors import Recipe
 from mipsim.engine.fidelity import build_sampler, check_fidelity, check_game, check_shapes
@@ -18,7 +17,7 @@ from mipsim.engine.histogram import Histogram
 from mipsim.engine.manifest import check_shard, shard_of
 from mipsim.engine.run import Column, Run
 from mipsim.engine.samplers.base import AbstractSampler
-from mipsim.games.base import AbstractGame, AbstractMembershipGame
+from mipsim.games.base import AbstractGame
 
 
 @by_our_names
@@ -92,9 +91,7 @@ def play(
         ahead = CompilingAhead(run.devices[0])
 
         def foreseen(shape: AbstractSampler) -> None:
-            if isinstance(game, AbstractMembershipGame):
-                shape = smaller_block(shape, len(run.asked), game.data.dimension)
-            ahead.begin(shape, run.edges)
+            ahead.begin(run.sized(shape, game), run.edges)
 
         # Elsewhere the workers compile; with counts that are kept little or nothing may be left to play.
         begins = executor is None and not (run.path and run.path.exists())

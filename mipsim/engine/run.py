@@ -112,8 +112,7 @@ class Run:
             ValueError: on a NaN score, or a checkpoint that is corrupt or belongs to another run.
             OSError: if the checkpoint cannot be written.
         """
-        if isinstance(game := columns[0].game, AbstractMembershipGame):
-            sampler = smaller_block(sampler, len(self.asked), game.data.dimension)
+        sampler = self.sized(sampler, columns[0].game)
         workers = self.workers if self.executor else self._workers(sampler, columns)
         stored = stored_counts(self.path)
         self._announce(sampler, columns[0].game, stored)
@@ -141,6 +140,12 @@ class Run:
                     store(self.path, self._added(begun[0], counts[:, 0], done))
                 advance(done)
         return [self._added(state, counts[:, i], done) for i, state in enumerate(begun)]
+
+    def sized(self, sampler: AbstractSampler, game: AbstractGame) -> AbstractSampler:
+        """The sampler with a block that suits the number of games."""
+        if not isinstance(game, AbstractMembershipGame):
+            return sampler
+        return smaller_block(sampler, len(self.asked), game.data.dimension)
 
     def on(self, executor: object, workers: object, recipe: Recipe) -> "Run":
         """The same run on an executor, or as it is where that is None.
