@@ -205,7 +205,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "an older run writes fewer games over more",
-        "mipsim/engine/run.py",
+        "mipsim/engine/resuming.py",
         "return _same_run(path, counts.manifest, found) >= counts.games",
         "return _same_run(path, counts.manifest, found) > 10 * counts.games",
         (_FAULTS,),

@@ -10,7 +10,7 @@ import pytest
 
 import mipsim as mi
 from mipsim import _files
-from mipsim.engine.run import store
+from mipsim.engine.resuming import store
 from tests.engine.long_run import run
 from tests.faults import campaigns
 from tests.faults.__main__ import LONG
