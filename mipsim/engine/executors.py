@@ -8,9 +8,12 @@ import importlib
 import os
 import pickle
 import socket
+import subprocess
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -32,6 +35,20 @@ ATTEMPTS = 3
 SECONDS_PER_SHARD = 2.0
 """Long beside the milliseconds that a cluster takes to hand out a task, short beside what the loss of a worker may cost."""
 _LOOK = 0.2  # seconds between two looks at whether the run has ended
+ASK_QUEUE = 20.0
+"""Seconds between two questions to Slurm's queue after a job of which its accounting says nothing; a queue serves many users."""
+_LATE = 3.0  # seconds that a shared folder may take to show a result that was written
+_WAITS = (
+    "PENDING",
+    "CONFIGURING",
+    "RUNNING",
+    "COMPLETING",
+    "SUSPENDED",
+    "STOPPED",
+    "REQUEUED",
+    "RESIZING",
+    "SIGNALING",
+)
 _CARRIED = ("distributed", "loky", "submitit")  # executors whose packages bring cloudpickle to both ends
 
 
@@ -145,7 +162,7 @@ class ShardCounter:
         self._make: Callable[[], Any] | None = None if given else executor
         self._executor = executor if self._make is None else _made(self._make)
         self._identity, self._versions = recipe.identity(sampler), versions()
-        self._lock, self._ended, self._running = threading.Lock(), threading.Event(), set()
+        self._lock, self._ended = threading.Lock(), threading.Event()
         self._given_up: ExecutorError | None = None
         self._payload = _pickled((recipe, [np.asarray(own) for own in edges], seed), self._executor)
 
@@ -192,35 +209,32 @@ class ShardCounter:
         raise self._given_up from error
 
     def stop(self) -> None:
-        """End every wait, and cancel what has not begun."""
+        """End every wait, cancelling what is waited for."""
         self._ended.set()
-        with self._lock:
-            running = list(self._running)
-        for future in running:
-            future.cancel()
         if self._make is not None:
             _shut(self._executor)
 
     def _answer(self, executor: Any, start: int, stop: int) -> Answer:
         future = executor.submit(count_shard, self._versions, self._payload, start, stop)
-        with self._lock:
-            self._running.add(future)
-        try:
-            while not future.done():
-                if self._ended.is_set():
-                    raise CancelledError
-                if not hasattr(future, "set_result"):  # a job of submitit's, whose result() has no limit
-                    self._ended.wait(_LOOK)
-                    continue
-                try:
-                    return future.result(timeout=_LOOK)
-                except TimeoutError:
-                    if future.done():
-                        break  # it may be the worker's own
-            return future.result()
-        finally:
-            with self._lock:
-                self._running.discard(future)
+        asked = time.monotonic()
+        while not future.done():
+            if self._ended.is_set():
+                # Here and not by `stop`, which cannot know of a future that is being made; a job of Slurm's would go on without us.
+                with suppress(Exception):  # it may have ended meanwhile
+                    future.cancel()
+                raise CancelledError
+            if not hasattr(future, "set_result"):  # a job of submitit's, whose result() has no limit
+                self._ended.wait(_LOOK)
+                if time.monotonic() - asked > ASK_QUEUE and not future.done():
+                    _refuse_lost_job(future)
+                    asked = time.monotonic()
+                continue
+            try:
+                return future.result(timeout=_LOOK)
+            except TimeoutError:
+                if future.done():
+                    break  # it may be the worker's own
+        return future.result()
 
     def _replace(self, executor: Any, error: BaseException) -> None:
         """Make another executor in place of a broken one, once for all threads that saw it break."""
@@ -249,6 +263,28 @@ class ShardCounter:
                 "same code and Python"
             )
         return answer.counts
+
+
+def _refuse_lost_job(job: Any) -> None:
+    """Raise RuntimeError if Slurm has a job of submitit's no longer, which leaves no result.
+
+    Submitit asks Slurm's accounting, which small clusters do not have: a job that was cancelled there would be waited for without end.
+    """
+    if getattr(job, "state", None) != "UNKNOWN":
+        return
+    command = ["squeue", "--noheader", "--states=all", f"--jobs={job.job_id}", "--format=%T"]
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, timeout=ASK_QUEUE, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return  # nothing is known of it
+    states = found.stdout.split()
+    forgotten = found.returncode != 0 and "Invalid job id" in found.stderr
+    if (states and not any(state in _WAITS for state in states)) or forgotten:
+        time.sleep(_LATE)
+        if not job.done():
+            raise RuntimeError(
+                f"job {job.job_id} of Slurm ended without a result: {states[0] if states else 'forgotten'}"
+            )
 
 
 def _made(make: Callable[[], Any]) -> Any:
