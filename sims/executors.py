@@ -3,6 +3,8 @@
 import multiprocessing
 import os
 import re
+import secrets
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -13,9 +15,11 @@ from typing import Any
 from mipsim._extras import MissingPackageError, optional
 from mipsim.engine.devices import cores
 from mipsim.engine.executors import ExecutorError
+from sims.process import before_ending
 
 KINDS = "dask://HOST:PORT, slurm, mpi or processes"
 _NEEDED = "shards on a cluster"
+_CANCEL = 20.0  # seconds that Slurm has to take jobs out of its queue
 _GRACE = 1.0  # seconds in which Dask says itself that nobody is there
 
 
@@ -58,7 +62,8 @@ def executor_for(kind: str, seconds: float, folder: Path) -> Iterator[Any]:
         finally:
             client.close(timeout=5)
     elif kind == "slurm":
-        yield _slurm(folder)
+        with _slurm(folder) as queue:
+            yield queue
     elif kind == "mpi":
         with _mpi() as pool:
             yield pool
@@ -84,12 +89,25 @@ def _end_with_parent() -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-def _slurm(folder: Path) -> Any:
+@contextmanager
+def _slurm(folder: Path) -> Iterator[Any]:
+    """An executor of Slurm's; no job of it stays in the queue, also where a signal ends the process at once."""
     submitit = optional("submitit", _NEEDED, "clusters")
     try:
-        return submitit.SlurmExecutor(folder=str(folder))
+        executor = submitit.SlurmExecutor(folder=str(folder))
     except RuntimeError as error:
         raise ExecutorError(f"Slurm cannot be used here: {error}") from error
+    name = f"mipsim-{secrets.token_hex(4)}"
+    executor.update_parameters(job_name=name)
+
+    def cancel() -> None:
+        subprocess.run(["scancel", f"--name={name}"], capture_output=True, timeout=_CANCEL, check=False)
+
+    with before_ending(cancel):
+        try:
+            yield executor
+        finally:
+            cancel()
 
 
 def _mpi() -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
@@ -57,6 +58,41 @@ def ending_on_signals(said: str) -> Iterator[None]:
     """
     before = {number: signal.getsignal(number) for number in _ENDING}
     _end_on_signals(said)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def before_ending(act: Callable[[], object]) -> Iterator[None]:
+    """A signal that ends the process within this block first calls `act`, for what would go on without the process.
+
+    Args:
+        act: may fail, and is waited for.
+
+    Examples:
+        >>> with before_ending(lambda: None):
+        ...     pass
+    """
+    if threading.current_thread() is not threading.main_thread():  # Python lets no other set handlers
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in _ENDING}
+
+    def first(number: int, frame: FrameType | None) -> None:
+        with suppress(Exception):
+            act()
+        handler = before[signal.Signals(number)]
+        if callable(handler):
+            handler(number, frame)
+        else:  # the system's own, which ends the process
+            os._exit(128 + number)
+
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, first)
     try:
         yield
     finally:
