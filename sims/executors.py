@@ -103,11 +103,8 @@ def _slurm(folder: Path) -> Iterator[Any]:
     def cancel() -> None:
         subprocess.run(["scancel", f"--name={name}"], capture_output=True, timeout=_CANCEL, check=False)
 
-    with before_ending(cancel):
-        try:
-            yield executor
-        finally:
-            cancel()
+    with before_ending(cancel):  # where nothing ends the process, the run cancels its own jobs
+        yield executor
 
 
 def _mpi() -> Any:

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import Any
 
 _ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
@@ -56,13 +57,9 @@ def ending_on_signals(said: str) -> Iterator[None]:
         >>> with ending_on_signals("interrupted"):
         ...     pass
     """
-    before = {number: signal.getsignal(number) for number in _ENDING}
-    _end_on_signals(said)
-    try:
+    with _handlers_put_back():
+        _end_on_signals(said)
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextmanager
@@ -79,24 +76,34 @@ def before_ending(act: Callable[[], object]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():  # Python lets no other set handlers
         yield
         return
-    before = {number: signal.getsignal(number) for number in _ENDING}
 
     def first(number: int, frame: FrameType | None) -> None:
         with suppress(Exception):
             act()
-        handler = before[signal.Signals(number)]
+        handler = before[number]
         if callable(handler):
             handler(number, frame)
         else:  # the system's own, which ends the process
             os._exit(128 + number)
 
-    for number, handler in before.items():
-        if handler is not signal.SIG_IGN:
-            signal.signal(number, first)
-    try:
+    with _handlers_put_back() as before:
+        _handle(first)
         yield
+
+
+@contextmanager
+def _handlers_put_back() -> Iterator[dict[int, Any]]:
+    before = {number: signal.getsignal(number) for number in _ENDING}
+    try:
+        yield before
     finally:
         for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _handle(handler: Callable[[int, FrameType | None], None]) -> None:
+    for number in _ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` and shells in the background ask for
             signal.signal(number, handler)
 
 
@@ -108,9 +115,7 @@ def _end_on_signals(said: str) -> None:
             os.write(2, f"{said}\n".encode())
         os._exit(128 + number)
 
-    for number in _ENDING:
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` and shells in the background ask for
-            signal.signal(number, end)
+    _handle(end)
 
 
 def say(line: str) -> None:

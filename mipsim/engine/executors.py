@@ -38,17 +38,18 @@ _LOOK = 0.2  # seconds between two looks at whether the run has ended
 ASK_QUEUE = 20.0
 """Seconds between two questions to Slurm's queue after a job of which its accounting says nothing; a queue serves many users."""
 _LATE = 3.0  # seconds that a shared folder may take to show a result that was written
-_WAITS = (
-    "PENDING",
-    "CONFIGURING",
-    "RUNNING",
-    "COMPLETING",
-    "SUSPENDED",
-    "STOPPED",
-    "REQUEUED",
-    "RESIZING",
-    "SIGNALING",
-)
+_ENDED = {
+    "BOOT_FAIL",
+    "CANCELLED",
+    "COMPLETED",
+    "DEADLINE",
+    "FAILED",
+    "NODE_FAIL",
+    "OUT_OF_MEMORY",
+    "REVOKED",
+    "TIMEOUT",
+}
+"""States in which Slurm leaves a job; in any other, such as held or preempted, it may still begin again."""
 _CARRIED = ("distributed", "loky", "submitit")  # executors whose packages bring cloudpickle to both ends
 
 
@@ -279,7 +280,7 @@ def _refuse_lost_job(job: Any) -> None:
         return  # nothing is known of it
     states = found.stdout.split()
     forgotten = found.returncode != 0 and "Invalid job id" in found.stderr
-    if (states and not any(state in _WAITS for state in states)) or forgotten:
+    if forgotten or (states and _ENDED.issuperset(states)):
         time.sleep(_LATE)
         if not job.done():
             raise RuntimeError(
