@@ -129,7 +129,8 @@ def where_map(outcome: Outcome, name: str) -> str:
     domain = outcome.statement.domain
     # Words stand beside the upright axis, where they do not run into each other.
     axes_names.sort(key=lambda name: len("".join(_words(domain[name]))))
-    left = 0.36 if len(axes_names) > 1 and _words(domain[axes_names[1]]) else 0.11
+    worded = len(axes_names) > 1 and bool(_words(domain[axes_names[1]]))
+    left = 0.36 if worded else 0.11
     tilted = len("".join(_words(domain[axes_names[0]]))) > MOST_WORDS
     low = 0.42 if tilted else 0.17
 
@@ -161,6 +162,12 @@ def where_map(outcome: Outcome, name: str) -> str:
             axes.tick_params(axis="x", rotation=25)
             for label in axes.get_xticklabels():
                 label.set_horizontalalignment("right")
+            # The words reach down to the edge, but for the corner that they lean away from.
+            axes.xaxis.label.set_horizontalalignment("right")
+            axes.xaxis.set_label_coords(0.79, 0.1, transform=figure.transFigure)
+        if worded:  # the words reach to the edge: the name stands above them
+            axes.yaxis.label.set(rotation=0, horizontalalignment="right", verticalalignment="bottom")
+            axes.yaxis.set_label_coords(left - 0.01, 0.955, transform=figure.transFigure)
         if len(axes_names) == 1:
             axes.set_yticks([])
         axes.grid(True)
