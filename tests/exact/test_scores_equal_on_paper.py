@@ -1,0 +1,53 @@
+"""Scores that are equal on paper and not in float64 are equal: 3 times .3 is .9, but not in float64."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import product
+from math import comb
+
+import numpy as np
+
+import mipsim as mi
+
+ROWS, ON_PAPER = 4, (Fraction(3, 10), Fraction(9, 10))
+
+
+def rates(p: Sequence[Fraction] = ON_PAPER) -> list[tuple[Fraction, Fraction]]:
+    """(FPR, TPR) at every threshold of the covariance score with target (1, 1), in rational arithmetic."""
+
+    def pmf(count: int, trials: int, q: Fraction) -> Fraction:
+        return (
+            comb(trials, count) * q**count * (1 - q) ** (trials - count)
+            if 0 <= count <= trials
+            else Fraction(0)
+        )
+
+    masses: dict[Fraction, tuple[Fraction, Fraction]] = {}
+    for counts in product(range(ROWS + 1), repeat=2):
+        score, out, inside = Fraction(0), Fraction(1), Fraction(1)
+        for count, q in zip(counts, p, strict=True):
+            score += (Fraction(count, ROWS) - q) / q
+            out *= pmf(count, ROWS, q)
+            inside *= pmf(count - 1, ROWS - 1, q)
+        before = masses.get(score, (Fraction(0), Fraction(0)))
+        masses[score] = before[0] + out, before[1] + inside
+    found = [(Fraction(0), Fraction(0))]
+    for score in sorted(masses, reverse=True):
+        found.append((found[-1][0] + masses[score][0], found[-1][1] + masses[score][1]))
+    return found
+
+
+def test_the_curve_is_that_on_paper():
+    p = np.array([float(one) for one in ON_PAPER])
+    assert 3 * p[0] != p[1]
+    data, target = mi.Bernoulli(p), np.ones(2)
+    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=ROWS, target=target)
+    law = game.exact(mi.CovarianceScore(data, n=ROWS, target=target))
+    known = np.array([[float(rate) for rate in pair] for pair in rates()])
+    alphas = np.linspace(0.0, 1.0, 1001)
+    truth = np.interp(alphas, *known.T)
+    allowed = law.error_bound + 1e-14  # that the probabilities are .3 and .9 to 2^-53 only
+    assert np.abs(law.tpr_at(alphas) - truth).max() <= allowed
+    # The control: scores that float64 holds apart, of one count three times the other, give another curve.
+    apart = np.interp(alphas, *np.array(rates(p=[Fraction(float(one)) for one in ON_PAPER]), float).T)
+    assert np.abs(law.tpr_at(alphas) - apart).max() > allowed
