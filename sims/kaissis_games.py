@@ -53,7 +53,7 @@ def _gradient_space(d: int, ratio: float) -> tuple[mi.RelaxedThreat, mi.Abstract
 
 
 def _logit_space() -> tuple[mi.RelaxedThreat, mi.AbstractAttack]:
-    return _game(1, 1.0, SHADOWS), mi.OfflineLiRA(canary_logit)
+    return _game(1, 1.0, SHADOWS), mi.OfflineLiRA(canary_logit, score="two_sided")
 
 
 LATENT = 50

@@ -95,24 +95,49 @@ class GeneralisedRatio(AbstractAttack):
 
 
 class OfflineLiRA(AbstractAttack):
-    """Offline LiRA: how unlikely a model's statistic is under a Gaussian fitted to shadow models without the record.
+    """Offline LiRA: how a model's statistic lies in a Gaussian fitted to shadow models trained without the record.
 
-    |phi(model) - mean| / standard deviation, over the statistics phi of the shadow models, which are the rows after the first
-    of the output of a `RelaxedThreat` with at least 2 shadows.
+    With phi the statistic of the model, and m and s the mean and the standard deviation over the shadow models, z = (phi - m) / s.
+    The shadow models are the rows after the first of the output of a `RelaxedThreat` with at least 2 shadows.
 
     Args:
-        statistic: a function of one release, shape (k,), such as the logit of the confidence in a record's label.
+        statistic: a function of one release, shape (k,), such as the logit of the confidence in a record's label; it should be
+            larger for members, as the one-sided score only looks up.
+        score: "one_sided" is the paper's: z, which orders outputs as its 1 - P(Z > phi) and does not saturate. "two_sided": abs(z).
+            "reference_code" is what the authors' program computes: minus the Gaussian log-density of phi, with the median for m
+            and s + 1e-30 for s, which is two-sided and adds log s.
 
-    Source: Carlini et al. (2022), section VI.B; Kaissis et al. (2023), section 5.
+    Source: Carlini et al. (2022), equation 4 in section V.C, and their program `mi_lira_2021/plot.py`; Kaissis et al. (2023),
+    section 5, for the two-sided score.
 
     Examples:
-        >>> attack = OfflineLiRA(lambda release: 2.0 * release[0])
-        >>> print(attack.score(np.zeros(1), np.array([[5.0], [-1.0], [1.0]])))
+        >>> statistic = lambda release: 2.0 * release[0]
+        >>> output = np.array([[-5.0], [-1.0], [1.0]])
+        >>> for score in ("one_sided", "two_sided", "reference_code"):
+        ...     print(round(float(OfflineLiRA(statistic, score=score).score(np.zeros(1), output)), 4))
+        -5.0
         5.0
+        14.1121
     """
 
     statistic: Callable[[Array], Array] = eqx.field(static=True)
+    kind: str = eqx.field(static=True)
+
+    def __init__(self, statistic: Callable[[Array], Array], *, score: str = "one_sided") -> None:
+        if not callable(statistic):
+            raise ValueError(
+                f"statistic is {type(statistic).__name__}; it must be callable(release) -> scalar"
+            )
+        self.statistic = statistic
+        self.kind = one_of("score", score, ("one_sided", "two_sided", "reference_code"))
 
     def score(self, target: Float[Array, " k"], output: Float[Array, "m k"]) -> Float[Array, ""]:
         values = jax.vmap(self.statistic)(jnp.asarray(output))
-        return jnp.abs(values[0] - values[1:].mean()) / values[1:].std()
+        own, shadows = values[0], values[1:]
+        if self.kind == "reference_code":
+            s = shadows.std() + 1e-30
+            return (
+                0.5 * jnp.square((own - jnp.median(shadows)) / s) + jnp.log(s) + 0.5 * jnp.log(2.0 * jnp.pi)
+            )
+        z = (own - shadows.mean()) / shadows.std()
+        return jnp.abs(z) if self.kind == "two_sided" else z

@@ -70,12 +70,38 @@ def test_the_engine_plays_it_and_meets_the_theorem():
 
 def test_lira_follows_students_law():
     made = mi.RelaxedThreat(summed, [[0.0], [1.0]], [1.0], mi.Gaussian(0.0, 1.0, d=1), shadows=8)
-    played = mi.play(made, mi.OfflineLiRA(first), games=20_000, seed=1, progress=False)
     alpha = np.array([0.05, 0.2, 0.5, 0.8])
-    low, high = played.tradeoff(confidence=1 - 1e-9).band(alpha)
-    assert np.all(low <= lira(8, 1.0).beta(alpha))
-    assert np.all(lira(8, 1.0).beta(alpha) <= high)
+    for sides, score in ((1, "one_sided"), (2, "two_sided")):
+        played = mi.play(made, mi.OfflineLiRA(first, score=score), games=20_000, seed=1, progress=False)
+        low, high = played.tradeoff(confidence=1 - 1e-9).band(alpha)
+        assert np.all(low <= lira(8, 1.0, sides=sides).beta(alpha))
+        assert np.all(lira(8, 1.0, sides=sides).beta(alpha) <= high)
+        assert np.any(lira(8, 1.0, sides=3 - sides).beta(alpha) < low) or np.any(
+            lira(8, 1.0, sides=3 - sides).beta(alpha) > high
+        )
     assert np.any(kaissis.gaussian_tradeoff(2.0).beta(alpha) < low)
+
+
+def test_lira_orders_outputs_as_the_paper_and_its_program_do():
+    """By SciPy's normal law: 1 - P(Z > phi) of the paper, and minus the log-density of the reference code."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(50, 9, 1)) * rng.uniform(0.1, 3.0, size=(50, 1, 1))
+    phi, shadows = rows[:, 0, 0], rows[:, 1:, 0]
+    paper = norm.cdf(phi, shadows.mean(axis=1), shadows.std(axis=1))
+    program = -norm.logpdf(phi, np.median(shadows, axis=1), shadows.std(axis=1) + 1e-30)
+
+    def scored(score):
+        attack = mi.OfflineLiRA(first, score=score)
+        return np.array([float(attack.score(np.zeros(1), row)) for row in rows])
+
+    np.testing.assert_allclose(norm.cdf(scored("one_sided")), paper, rtol=1e-12)
+    np.testing.assert_allclose(scored("reference_code"), program, rtol=1e-12)
+    np.testing.assert_allclose(scored("two_sided"), np.abs(scored("one_sided")), rtol=0)
+    assert mi.OfflineLiRA(first).kind == "one_sided"
+    with pytest.raises(
+        ValueError, match="score is 'both'; it must be one of one_sided, two_sided, reference_code"
+    ):
+        mi.OfflineLiRA(first, score="both")
 
 
 def first(release):
