@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import combinations
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from mipsim.bands.binomial_deviance import deviance
 from mipsim.rare.plan import Tilt
 
 _LIMIT = 7.0  # standard deviations at which a check fails: a sound run fails one with probability below 1e-11
+_KURTOSIS = 9.0  # E x^4 of a skewed score; a normal one has 3
 _LEAST = 25  # counts on both sides of a threshold, from which on a deviance is nearly chi-square
 
 
@@ -24,29 +26,73 @@ class TailEstimate(NamedTuple):
     scale: np.ndarray
 
 
-def check_moments(tilt: Tilt, mean: float, square: float) -> None:
-    """The tilted scores must have the mean K'(theta) and the variance K''(theta).
+def check_moments(tilt: Tilt, mean: float, square: float, kurtosis: Callable[[], float]) -> None:
+    """Check that the tilted scores have the mean K'(theta) and the variance K''(theta).
+
+    A sum of N terms with variance v, none larger than b, is within 7 sqrt(N v) + 16.4 b of its mean but for 1e-10 (Bernstein).
+    Rare values x of probability 1 / x^2 set both: x^2 has a variance of nearly the kurtosis, and is as large.
 
     Args:
         tilt: what was played.
         mean: the average of x = (S - K') / sqrt(K'').
         square: the average of x^2.
+        kurtosis: gives E x^4; it is only called where a nearly normal score would not explain the games.
 
     Raises:
-        ArithmeticError: if they have not.
+        ValueError: if all games have one score, where too few of them can tell whether the weights are right.
+        ArithmeticError: if the games have another mean or variance.
     """
-    error = 1.0 / math.sqrt(tilt.games)
-    if not abs(mean) <= _LIMIT * error:
-        raise ArithmeticError(
-            f"the {tilt.games:,} games tilted by {tilt.theta:.4g} have a mean score {mean:+.3g} standard deviations from the "
-            f"one that their weights assume (at most {_LIMIT * error:.3g} is chance); the weights are wrong"
+    if _beyond(tilt.games, mean, square, _KURTOSIS) is None:
+        return
+    if square - mean**2 <= 1e-6 * max(square, 1e-6):
+        raise ValueError(
+            f"attack gives all {tilt.games:,} games tilted by {tilt.theta:.4g} one score, so that no rate can be counted; use "
+            "game.exact(attack), which plays no games"
         )
-    # x^2 has a variance of about 2 (Gaussian) or a few times that (skewed); 8 is ample at this limit.
-    if not abs(square - 1.0) <= _LIMIT * error * math.sqrt(8.0):
+    wrong = _beyond(tilt.games, mean, square, max(kurtosis(), _KURTOSIS))
+    if wrong is not None:
         raise ArithmeticError(
-            f"the {tilt.games:,} games tilted by {tilt.theta:.4g} have {square:.3g} times the variance that their weights "
-            "assume; the weights are wrong"
+            f"the {tilt.games:,} games tilted by {tilt.theta:.4g} have {wrong}; the weights are wrong"
         )
+
+
+def _beyond(games: int, mean: float, square: float, kurtosis: float) -> str | None:
+    """Say which moment is farther off than chance explains; None where neither is."""
+    error, jump = 1.0 / math.sqrt(games), _LIMIT**2 / (3.0 * games)
+    limit = _LIMIT * error + jump * math.sqrt(kurtosis)
+    if not abs(mean) <= limit:
+        return (
+            f"a mean score {mean:+.3g} standard deviations from the one that their weights assume (at most {limit:.3g} is "
+            "chance)"
+        )
+    if not abs(square - 1.0) <= _LIMIT * error * math.sqrt(kurtosis - 1.0) + jump * kurtosis:
+        return f"{square:.3g} times the variance that their weights assume"
+    return None
+
+
+def kurtosis_of(variance: Callable[[float], float], theta: float, ends: tuple[float, float]) -> float:
+    """Return E x^4 of the standardised score tilted by theta, 3 plus the fourth derivative of K over K''(theta)^2.
+
+    It is the largest of several second differences of K'': rare values far out change it over steps much shorter than
+    1 / sqrt(K'').
+
+    Args:
+        variance: K''.
+        theta: the tilt, inside `ends`.
+        ends: the interval where K'' is finite.
+
+    Examples:
+        >>> kurtosis_of(lambda theta: 1e-4 * math.exp(theta), 0.0, (-math.inf, math.inf)) > 9_000.0  # Poisson with mean 1e-4
+        True
+    """
+    middle, room = variance(theta), min(theta - ends[0], ends[1] - theta)
+    found = 3.0
+    for share in (1e-8, 1e-6, 1e-4, 1e-2):
+        step = min(share / math.sqrt(middle), 0.5 * room)
+        if step > 0.0:
+            bend = variance(theta + step) - 2.0 * middle + variance(theta - step)
+            found = max(found, 3.0 + bend / (step * middle) ** 2)
+    return found
 
 
 def check_agreement(tails: list[TailEstimate]) -> None:

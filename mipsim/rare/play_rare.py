@@ -25,7 +25,7 @@ from mipsim.forms.aim import check_aim
 from mipsim.forms.release import mean_of
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
-from mipsim.rare.diagnostics import TailEstimate, check_agreement, check_moments
+from mipsim.rare.diagnostics import TailEstimate, check_agreement, check_moments, kurtosis_of
 from mipsim.rare.gaussian_ratio import GaussianRatio
 from mipsim.rare.linear_score import LinearScore
 from mipsim.rare.plan import Tilt, plan
@@ -103,6 +103,7 @@ def play_rare(
 
     Raises:
         ValueError: on bad arguments, or where no exact tilted law is known.
+        ValueError: where all games of a tilt have one score; the message names the exact law, which plays none.
         ArithmeticError: if the games contradict the weights, which would be a defect.
 
     Source: Siegmund (1976); Bucklew (2004); the thinning makes weighted counts binomial.
@@ -197,7 +198,13 @@ def _played(
     if moments[0]:
         raise ValueError(f"attack {type(attack).__name__} gave NaN for {moments[0]} of {tilt.games} games")
     if tilt.theta != 0.0:  # untilted games have no weights that could be wrong
-        check_moments(tilt, *moments_of(moments, tilt.games))
+
+        def kurtosis() -> float:
+            return kurtosis_of(
+                lambda theta: law.cumulant(theta, tilt.world).variance, tilt.theta, law.reach(tilt.world)
+            )
+
+        check_moments(tilt, *moments_of(moments, tilt.games), kurtosis)
     scale = [np.exp(tilt.cumulant.value - power * t) for power in powers]
     mine = list(tilt.thresholds)
     estimates.count[mine], estimates.games[mine] = counts[0, mine], tilt.games

@@ -240,7 +240,7 @@ def _unit(away: np.ndarray, means: np.ndarray, variances: np.ndarray) -> float:
 
 def int32(values: np.ndarray) -> np.ndarray:
     """Whole float64 values modulo 2^32, as int32."""
-    return values.astype(np.int64).astype(np.uint32).view(np.int32)
+    return np.remainder(values, 2.0**32).astype(np.int64).astype(np.uint32).view(np.int32)
 
 
 def padded(table: np.ndarray) -> np.ndarray:
