@@ -3,18 +3,19 @@
 from typing import Any
 
 from docutils import nodes
-from latex2mathml.converter import convert
+
+from mipsim.referee.reporting.mathml import converted
 
 
 def inline(writer: Any, node: Any) -> None:
     """Write a formula within a line."""
-    writer.body.append(convert(node.astext()))
+    writer.body.append(converted(node.astext()))
     raise nodes.SkipNode
 
 
 def block(writer: Any, node: Any) -> None:
     """Write a formula on lines of its own."""
-    writer.body.append(f"<p>{convert(node.astext(), display='block')}</p>")
+    writer.body.append(f"<p>{converted(node.astext(), block=True)}</p>")
     raise nodes.SkipNode
 
 

@@ -251,7 +251,7 @@ def picture(curves: object, alt: str) -> str:
         '<img alt="a curve" src="data:image/png;base64,iVB'
     """
     try:
-        return f'<img alt="{alt}" src="data:image/png;base64,{inline_png(curves)}">'
+        return f'<img alt="{escape(alt)}" src="data:image/png;base64,{inline_png(curves)}">'
     except MissingPackageError as error:
         return f"<p>{escape(str(error), quote=False)}</p>"
 

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import singledispatch
+from html import escape
 from typing import ClassVar
 
 import equinox as eqx
@@ -116,7 +117,7 @@ class AbstractDistribution(AbstractMember):
     def _repr_html_(self) -> str:
         mean, sd = self.mean, np.sqrt(self.variance)
         return (
-            f"<b>{type(self).__name__}</b>: d = {self.dimension:,}, "
+            f"<b>{escape(type(self).__name__)}</b>: d = {self.dimension:,}, "
             f"mean {mean.min():.4g} to {mean.max():.4g}, standard deviation {sd.min():.4g} to {sd.max():.4g}"
         )
 

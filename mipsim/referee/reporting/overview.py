@@ -83,7 +83,7 @@ def facts_list(facts: Mapping[str, str] | None) -> str:
 
 
 def group_list(links: Mapping[str, tuple[str, str]] | None) -> str:
-    """Return the full titles of groups as an HTML list, linked where there is an address; empty without any.
+    """Return the full titles of groups as an HTML list, linked where there is an address of the web; empty without any.
 
     Examples:
         >>> group_list({"Student (1908)": ("The probable error of a mean", "")})
@@ -92,7 +92,8 @@ def group_list(links: Mapping[str, tuple[str, str]] | None) -> str:
     rows = ""
     for group, (title, address) in (links or {}).items():
         cited = f"<cite>{escape(title)}</cite>"
-        linked = f'<a href="{escape(address, quote=True)}">{cited}</a>' if address else cited
+        leads = address.startswith(("https://", "http://"))
+        linked = f'<a href="{escape(address, quote=True)}">{cited}</a>' if leads else cited
         rows += f"<li>{escape(group)}: {linked}</li>"
     return f'<ul class="groups" aria-label="Sources">{rows}</ul>' if rows else ""
 

@@ -43,6 +43,7 @@ STYLE: dict[Any, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "text.color": ROLES["ink"],
+    "text.parse_math": False,  # a dollar sign in a name or a choice is one
     "xtick.color": ROLES["ink"],
     "ytick.color": ROLES["ink"],
     "xtick.major.width": 0.6,

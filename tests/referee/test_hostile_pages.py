@@ -1,0 +1,215 @@
+"""Markup in whatever a statement, a file or a curve says of itself: it is read on the page, and does nothing there."""
+
+import base64
+import hashlib
+import re
+from dataclasses import fields, replace
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree.ElementTree import fromstring
+
+import numpy as np
+import pytest
+
+import mipsim as mi
+from mipsim import referee as rf
+from mipsim.referee.reporting import mathml
+from mipsim.referee.reporting.audit_page import report_audit
+from mipsim.referee.reporting.page import page
+from mipsim.referee.reporting.pictures import pictures_of
+
+G = mi.GaussianTradeOff
+HOSTILE = """'"--></code></p></style></script></svg><script>alert(1)</script><img src=x onerror="alert(2)"><a href="javascript:alert(3)">&lt;$x"""
+TAGS = mathml.ELEMENTS | {
+    "a", "b", "blockquote", "body", "br", "cite", "circle", "clippath", "code", "dd", "defs", "details",
+    "div", "dl", "dt", "figcaption", "figure", "footer", "g", "h1", "h2", "h3", "head", "header", "html",
+    "img", "li", "main", "meta", "p", "path", "pre", "rect", "script", "section", "small", "span", "strong",
+    "style", "summary", "svg", "table", "tbody", "td", "text", "th", "thead", "title", "tr", "tspan", "ul",
+    "use",
+}  # fmt: skip
+"""What a page is made of."""
+ATTRIBUTES = mathml.ATTRIBUTES | {
+    "alt", "aria-label", "aria-labelledby", "charset", "class", "clip-path", "colspan", "content", "d",
+    "data-defect", "data-group", "data-key", "data-text", "data-verdict", "dx", "dy", "href", "http-equiv",
+    "id", "lang", "name", "role", "scope", "src", "style", "tabindex", "transform", "viewbox", "x",
+    "xlink:href", "xmlns", "y",
+}  # fmt: skip
+
+
+class Markup(HTMLParser):
+    """The tags of a page with their attributes, its scripts and styles, and its policy."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, tuple[str, ...]]] = []
+        self.raw: dict[str, list[str]] = {"script": [], "style": []}
+        self.links: list[str] = []
+        self.policy = self._in = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        found = dict(attrs)
+        self.tags.append((tag, tuple(sorted(found))))
+        self.links += [str(found[key]) for key in ("href", "xlink:href", "src") if key in found]
+        if found.get("http-equiv") == "Content-Security-Policy":
+            self.policy = found["content"] or ""
+        self._in = tag if tag in self.raw else ""
+        if self._in:
+            self.raw[tag].append("")
+
+    def handle_endtag(self, tag):
+        self._in = ""
+
+    def handle_data(self, data):
+        if self._in:
+            self.raw[self._in][-1] += data
+
+
+def harmless(text: str) -> Markup:
+    found = Markup(text)
+    assert {tag for tag, _ in found.tags} <= TAGS
+    assert {name for _, names in found.tags for name in names} <= ATTRIBUTES
+    assert all(re.match(r"#|https://|data:image/png;base64,", link) for link in found.links)
+    return found
+
+
+def guarded(text: str) -> Markup:
+    """A whole page: a policy that names its own script and style by their digests, before anything else that counts."""
+    found = harmless(text)
+    assert [tag for tag, _ in found.tags[:4]] == ["html", "head", "meta", "meta"]
+    rules = dict(rule.strip().split(" ", 1) for rule in found.policy.split(";"))
+    assert rules["default-src"] == rules["base-uri"] == rules["form-action"] == "'none'"
+    for kind, rule in (("script", "script-src"), ("style", "style-src")):
+        digests = [
+            f"'sha256-{base64.b64encode(hashlib.sha256(own.encode()).digest()).decode()}'"
+            for own in found.raw[kind]
+        ]
+        assert rules[rule] == (" ".join(digests) or "'none'")
+    return found
+
+
+def worded(words: str) -> rf.Statement:
+    """A statement with these words wherever it takes any."""
+
+    def broken(x: float, choice: str) -> float:
+        if x > 1.5:
+            raise ValueError(words)
+        return x
+
+    quote = rf.Quote(words, words)
+    return rf.Statement(
+        name="worded", says=f"{words} and $\\text{{{words.replace('$', '')}}}$ {words}", source=words, kind=rf.Bound(unit=words),
+        domain={"x": rf.Real(0.0, 2.0), "choice": rf.Choice(words, f"other {words}"), "fixed": rf.Fixed(words)},
+        claimed=lambda: rf.Number(0.5, unit=words), truth=broken,
+        points=[rf.Point({"x": 1.0, "choice": words, "fixed": words}, name=words, setting=words)],
+        quote=quote, restricted_by=(quote, quote), slip=(quote, quote),
+        derivation=f"{words}\n{words} $\\mbox{{{words.replace('$', '')}}}$. (i) {words}",
+        second_route=lambda: words, corrects=words, formula=f"\\text{{{words.replace('$', '').replace('{', '')}}}", snippet=words,
+        meanings={"x": words, "choice": words},
+    )  # fmt: skip
+
+
+def test_every_word_of_a_statement_is_tried():
+    words = [
+        one.name for one in fields(rf.Statement) if one.init and re.search(r"\bstr\b|Quote", str(one.type))
+    ]
+    made = worded(HOSTILE)
+    for name in words:
+        if name != "name":  # which is refused below
+            assert "<script>" in repr(getattr(made, name)) or callable(getattr(made, name)), name
+
+
+def test_names_hold_no_markup():
+    with pytest.raises(ValueError, match="name is '<b>'; it must be letters"):
+        replace(worded("x"), name="<b>")
+    with pytest.raises(ValueError, match="a parameter needs a name of Python"):
+        replace(worded("x"), domain={"<b>": rf.Real(0.0, 1.0)})
+
+
+@pytest.mark.parametrize("judged", [True, False], ids=["judge", "hunt"])
+def test_a_page_with_markup_in_every_word_has_the_elements_of_one_without(judged, tmp_path):
+    def written(words: str) -> tuple[str, str]:
+        statement = worded(words)
+        twin = replace(statement, name="twin", corrects="worded", derivation=words)
+        found = [
+            rf.judge(one) if judged else rf.hunt(one, "64 probes", progress=False)
+            for one in (statement, twin)
+        ]
+        shown = page(
+            found, title=words, lead=words, facts={words: words}, note=words, data=words,
+            commands=lambda outcome, point: words, hunts={"worded": words}, groups=lambda one: words,
+            links={words: (words, f"javascript:{words}"), f"{words} at": (words, f"https://{words}")},
+        )  # fmt: skip
+        guarded(rf.report(found, tmp_path / "report").read_text("utf-8"))
+        pictures = pictures_of(found[0], "worded")
+        assert pictures.where.startswith("<svg")
+        fromstring(re.sub(r"xlink:href", "href", pictures.where))  # well-formed
+        return shown, "".join(one._repr_html_() for one in found)
+
+    hostile, plain = written(HOSTILE), written("x" * len(HOSTILE))
+    assert "alert(2)" in hostile[0]
+    assert guarded(hostile[0]).tags == guarded(plain[0]).tags
+    assert harmless(hostile[1]).tags == harmless(plain[1]).tags
+
+
+def test_an_audit_of_a_file_with_markup_in_its_name(tmp_path):
+    member = np.tile([0, 1], 300)
+    shown = {}
+    for name in ("<img src=x onerror=alert(1)>&.csv", "plain.csv"):
+        lines = [f"{score},{world}" for score, world in enumerate(member)]
+        (tmp_path / name).write_text("\n".join(["score,member", *lines]))
+        found = mi.audit(tmp_path / name, design="independent", confidence=0.9)
+        shown[name] = guarded(report_audit(found, tmp_path / "report").read_text("utf-8")).tags
+    hostile, plain = shown.values()
+    assert hostile == plain
+
+
+def test_views_of_a_notebook_hold_what_a_curve_says_as_words():
+    class Own(G):
+        def __repr__(self) -> str:
+            return HOSTILE
+
+    histogram = mi.Histogram(
+        np.array([0.5]), np.array([5, 5]), np.array([5, 5]), {"game": HOSTILE, "attack": HOSTILE, "seed": HOSTILE}
+    )  # fmt: skip
+    for shown in (Own(1.0), histogram):
+        html = shown._repr_html_()
+        assert "&lt;script&gt;" in html
+        harmless(html)
+
+
+@pytest.mark.parametrize(
+    "latex",
+    [
+        r"\href{javascript:alert(1)}{x}", r"\href{https://a.example}{x}", r"\style{background:url(//a.example)}{x}",
+        r"\class{note}{x}", r"\color{red;}{x}", r"\color{url(//a)}{x}", "{" * 100_000, "x\x1b[31m", "\0", r"\text", "^", "\ud800",
+    ],
+)  # fmt: skip
+def test_what_is_more_than_a_formula_is_shown_as_it_was_written(latex):
+    shown = mathml.drawn(latex)
+    assert shown.startswith("<code>")
+    assert [tag for tag, _ in Markup(shown).tags] == ["code"]
+    with pytest.raises(ValueError, match=r"^formula ") as said:
+        mathml.converted(latex)
+    assert len(str(said.value)) <= 200
+
+
+@pytest.mark.parametrize("command", ["text", "mbox", "hbox", "textbf", "textrm", "operatorname", "mathrm", "tag", "unicode"])  # fmt: skip
+def test_text_within_a_formula_is_text(command):
+    shown = mathml.drawn(rf"x + \{command}{{<script>alert(1)</script>}}")
+    assert shown.startswith(("<math", "<code"))
+    assert "script" not in [tag for tag, _ in harmless(shown).tags]
+
+
+def test_honest_text_comes_out_as_it_was_written():
+    shown = fromstring(mathml.drawn(r"\text{a<b & c}"))
+    assert "".join(shown.itertext()).replace("\N{NO-BREAK SPACE}", " ") == "a<b & c"
+    assert "".join(fromstring(mathml.drawn(r"\text{&#x3c;}")).itertext()) == "&#x3c;"
+    assert "".join(fromstring(mathml.drawn(r"\alpha < \beta \& \lt")).itertext()) == "α<β&<"
+
+
+def test_a_page_of_the_figures_and_of_the_register_has_the_policy_too(tmp_path):
+    outcome = rf.judge(worded("x"))
+    assert guarded(page([outcome])).raw["script"] == []
+    assert len(guarded(page([outcome, outcome])).raw["script"]) == 1
+    assert Path(rf.report(outcome, tmp_path)).is_file()
