@@ -33,6 +33,7 @@ def audit(
     confidence: float = CONFIDENCE,
     delta: float | None = None,
     guesses: tuple[int, int] | None = None,
+    inclusion_probability: float | None = None,
 ) -> Audit:
     """Bound from below what scores of any attack show to leak, and hold a promised guarantee against them.
 
@@ -40,12 +41,12 @@ def audit(
 
     - "independent": each score is of a game of its own. One-sided bounds calibrated over all thresholds for every law of the
       scores, `mipsim.bands.family_lower_bound`, and a simultaneous band.
-    - "one-run": the scores are of canaries of one training run, each put in by a fair coin; `member` holds the coins.
-      `mipsim.audits.one_run.OneRun`.
+    - "one-run": the scores are of canaries of one training run, each put in by an independent fair coin, or one of a known
+      `inclusion_probability`; `member` holds the coins. `mipsim.audits.one_run.OneRun`.
     - "clustered": `cluster` says which scores hang together; one of each cluster is judged as independent,
       `mipsim.audits.clusters.one_a_cluster`.
 
-    A claim is refuted where what is promised lies below the bound (mu, epsilon), or the curve of the attack below the promised one.
+    The order of rows changes nothing. A claim is refuted where what is promised lies below the bound (mu, epsilon), or the curve of the attack below the promised one.
     No claim is confirmed.
 
     Args:
@@ -59,9 +60,14 @@ def audit(
         delta: at which epsilon is bounded, in [0, 1]; by default that of the claim, or 1e-5.
         guesses: for one run, how many of the highest scores are guessed "in" and of the lowest "out", fixed before
             the scores; by default `mipsim.audits.one_run.guess_plan`.
+        inclusion_probability: for one run, the probability with which each canary was put in, in (0, 1), as it was set before the
+            run; by default 0.5. Other designs need no coins: their bounds hold given the worlds of the scores.
 
     Raises:
         ValueError: one sentence that names the argument or the file, and what is allowed.
+
+    Warns:
+        UserWarning: for one run, where such coins give a number of members as far off with probability 1e-3 or less.
 
     Source: Steinke, Nasr, Jagielski (2023) and Mahloujifar, Melis, Chaudhuri (2025) for one run.
 
@@ -85,6 +91,12 @@ def audit(
         raise ValueError(f"confidence is {level!r}; the design {design!r} allows 1 - {_LEAST_RISK:g} at most")
     if guesses is not None and design != "one-run":
         raise ValueError(f'guesses is given for the design {design!r}; only "one-run" counts guesses')
+    if inclusion_probability is not None and design != "one-run":
+        raise ValueError(
+            f'inclusion_probability is given for the design {design!r}; only "one-run" has coins'
+        )
+    coin = 0.5 if inclusion_probability is None else inclusion_probability
+    number("inclusion_probability", coin, 0.0, 1.0, low_open=True, high_open=True)
     promised = read_claim(claim) if isinstance(claim, str) else claim
     if not (promised is None or isinstance(promised, AbstractTradeOff)):
         raise ValueError(f"claim is {type(promised).__name__}; it must be {KNOWN}, or text such as 'mu=1'")
@@ -96,10 +108,11 @@ def audit(
     else:
         known = Scores.of(scores, member, cluster)
     _agrees(known, design)
+    known = known.in_order()
     judged = one_a_cluster(known) if design == "clustered" else known
     promise = "" if promised is None else claim if isinstance(claim, str) else words(promised)
     if design == "one-run":
-        run = OneRun(known, 1.0 - level, guesses)
+        run = OneRun(known, 1.0 - level, guesses, coin)
         curve, mu, epsilon, advantage = None, run.mu(), run.epsilon(at), None
     else:
         run = None
@@ -119,13 +132,15 @@ def audit(
         in_scores=int(known.member.sum()),
         out_scores=int((~known.member).sum()),
         clusters=known.clusters if design == "clustered" else None,
-        used=judged.values.size,
+        used=judged.values.size if run is None else run.canaries,
         mu_lower_bound=mu,
         epsilon_lower_bound=epsilon,
         advantage_lower_bound=advantage,
         gap_lower_bound=gap,
         curve=curve,
         guesses=() if run is None else tuple(run.guesses),
+        inclusion_probability=None if run is None else coin,
+        coin_p_value=None if run is None else run.coin_p_value,
         claim=promised,
         promise=promise,
         verdict=verdict,

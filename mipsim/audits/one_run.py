@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import bdtr
+from scipy.special import bdtr, bdtrc
 
+from mipsim._content_seed import content_generator
 from mipsim._validation import whole
-from mipsim.audits.scores import Scores
+from mipsim.audits.scores import LEAST_SCORES, Scores
 from mipsim.bands.family_bound import least_beta
 from mipsim.theory.one_run import epsilon_bound, mu_bound, refuses_curve
 from mipsim.tradeoff.base import AbstractTradeOff
@@ -19,8 +21,9 @@ _ROUNDING = (
     1e-9  # share of the failure probability kept back: both tests then refuse by far more than float64 rounds
 )
 _LAST_DIGITS = 1e-15  # by which a promised curve may have been rounded up between two points of a table
-_UNFAIR = 1e-9  # coins as lopsided as this were not fair
-_SEED = 20_260_102  # any fixed number: the order of equal scores then depends on the number of canaries alone
+DOUBTFUL_COINS = 1e-3
+"""A p-value of the coins from which an audit warns."""
+_IMPOSSIBLE_COINS = 1e-9  # from which it refuses
 
 
 @dataclass(frozen=True)
@@ -61,23 +64,94 @@ def guess_plan(canaries: int) -> list[tuple[int, int]]:
     return plan
 
 
+def tie_free_split(values: np.ndarray, number: int) -> tuple[int, int]:
+    """Split a number of guesses into ("in", "out"), nearest to halves among the splits that separate the fewest equal scores.
+
+    Args:
+        values: the scores, falling, shape (n,).
+        number: of guesses, from 0 to n.
+
+    Examples:
+        >>> tie_free_split(np.array([9.0, 8.0, 7.0, 6.0]), 2), tie_free_split(np.array([1.0, 0.0, 0.0, 0.0]), 4)
+        ((1, 1), (1, 3))
+    """
+    n, high = values.size, np.arange(number + 1)
+    low_at = n - number + high  # where the guesses "out" begin
+    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1], [True]]))
+    above = (
+        high - starts[np.searchsorted(starts, high, side="right") - 1]
+    )  # guesses "in" about a separated score
+    below = starts[np.searchsorted(starts, low_at, side="left")] - low_at  # and guesses "out"
+    best = int(np.lexsort((abs(2 * high - number), above + below))[0])
+    return best, number - best
+
+
+def _check_coins(member: np.ndarray, probability: float) -> float:
+    """The exact two-sided p-value of the number of canaries that are in, twice the smaller tail.
+
+    Raises:
+        ValueError: where it is below 1e-9. A p-value of at most 1e-3 is a warning.
+    """
+    n, inside = member.size, int(member.sum())
+    p_value = min(
+        1.0, 2.0 * min(float(bdtr(inside, n, probability)), float(bdtrc(inside - 1, n, probability)))
+    )
+    fair = "fair coins" if probability == 0.5 else f"coins with inclusion_probability={probability:g}"
+    seen = (
+        f"{inside:,} of {n:,} canaries are in; {fair} give a number as far off with probability {p_value:.2g}"
+    )
+    if p_value < _IMPOSSIBLE_COINS:
+        raise ValueError(
+            f"{seen}, so they were not such coins: give inclusion_probability=, as it was set before the run"
+        )
+    if p_value <= DOUBTFUL_COINS:
+        warnings.warn(
+            f"{seen}; the bounds hold for such coins alone, see inclusion_probability", stacklevel=5
+        )
+    return p_value
+
+
+def _as_by_fair_coins(values: np.ndarray, member: np.ndarray, probability: float) -> np.ndarray:
+    """Which canaries remain, so that their coins are fair, shape (n,); see `OneRun`."""
+    if probability == 0.5:
+        return np.ones(member.size, dtype=bool)
+    likelier = max(probability, 1.0 - probability)
+    drawn = content_generator("canaries as by fair coins", values, member).random(member.size)
+    return (member != (probability > 0.5)) | (drawn >= (2.0 * likelier - 1.0) / likelier)
+
+
 class OneRun:
     """What guesses about the canaries of one run show; every number of guesses has an equal share of the failure probability.
 
     Theorem (Steinke et al. 2023, theorem 5.2; Mahloujifar et al. 2025). Let fair coins decide which canaries are in the training
-    set, and let the order of the scores be a function of what the training released and of the canaries, not of the coins. So many
-    right guesses about so many canaries have, under the guarantee, at most the probability that is computed here. Numbers of guesses
-    that were fixed beforehand are K tests, each at a K-th of the failure probability (Bonferroni).
+    set, and let the guesses be a function of what the training released and of the canaries, not of the coins. So many right
+    guesses, of a number fixed beforehand, have under the guarantee at most the probability that is computed here. K numbers of
+    guesses are K tests, each at a K-th of the failure probability (Bonferroni).
 
-    Equal scores are ordered by a permutation with a fixed seed, which knows nothing of the coins.
+    Equal scores are ordered against the claim: where only some of them are guessed about, the wrong guesses come first.
+    Proof. For every order of the canaries that knows nothing of the coins, such as that of their names, the theorem bounds the
+    probability of so many right guesses. The number counted here is the least over all orders of equal scores, so it is never
+    larger. It depends on the scores and coins alone, not on the order of rows.
+
+    `tie_free_split` says how many guesses are "in" by the scores alone, so that few equal scores are separated.
+
+    Coins that are independent, but not fair: let each canary be in with probability q. If q > 1/2, each canary that is in is
+    dropped from the audit with probability (2q - 1) / q; if q < 1/2, each that is out with probability (1 - 2q) / (1 - q).
+    Theorem. The coins of the others are fair and independent, and the theorem above holds for them.
+    Proof, for q > 1/2. A canary is in and remains with probability q (1 - q) / q = 1 - q, which is that of out: given that it remains
+    its coin is fair, independently of other canaries. Given which canaries are dropped, these are all in, and the training is a
+    mechanism of the remaining coins with the same guarantee, since a guarantee holds for all other records. The drops are
+    independent of the scores given the coins, by `mipsim._content_seed.content_generator`.
 
     Args:
         scores: of canaries, with their coins as `member`.
         risk: failure probability of each bound, in (0, 1).
         guesses: the one pair ("in", "out") to judge, fixed before the scores; None tries `guess_plan`.
+        inclusion_probability: q, the probability that a canary is in, in (0, 1), fixed before the coins.
 
     Raises:
-        ValueError: if the coins were not fair, or there are more guesses than canaries.
+        ValueError: if such coins hardly give so many canaries that are in, fewer than 100 canaries remain, or there are more
+            guesses than canaries.
 
     Examples:
         >>> rng = np.random.default_rng(0)
@@ -87,18 +161,31 @@ class OneRun:
         (1.2, 3.6, 13)
     """
 
-    def __init__(self, scores: Scores, risk: float, guesses: tuple[int, int] | None = None) -> None:
-        n, inside = scores.values.size, int(scores.member.sum())
-        if 2.0 * bdtr(min(inside, n - inside), n, 0.5) < _UNFAIR:
+    def __init__(
+        self,
+        scores: Scores,
+        risk: float,
+        guesses: tuple[int, int] | None = None,
+        inclusion_probability: float = 0.5,
+    ) -> None:
+        order = np.lexsort(
+            (scores.member, -scores.values)
+        )  # against the claim: "out" first among equal scores
+        values, member = scores.values[order], scores.member[order]
+        self.coin_p_value = _check_coins(member, inclusion_probability)
+        remains = _as_by_fair_coins(values, member, inclusion_probability)
+        values, member = values[remains], member[remains]
+        n, inside = member.size, int(member.sum())
+        if n < LEAST_SCORES:
             raise ValueError(
-                f"{inside:,} of {n:,} canaries are in; fair coins would hardly give that, and design one-run needs a fair coin for each"
+                f"inclusion_probability is {inclusion_probability:g}; as if by fair coins {n} of {order.size:,} canaries remain, and "
+                f"an audit needs {LEAST_SCORES}"
             )
-        plan = guess_plan(n) if guesses is None else [_pair(guesses, n)]
-        shuffled = np.random.default_rng([_SEED, n]).permutation(n)
-        order = shuffled[np.argsort(-scores.values[shuffled], kind="stable")]
-        found = np.concatenate(
-            [[0], np.cumsum(scores.member[order])]
-        )  # members among the highest 0, 1, 2, ...
+        if guesses is None:
+            plan = [tie_free_split(values, high + low) if low else (high, low) for high, low in guess_plan(n)]
+        else:
+            plan = [_pair(guesses, n)]
+        found = np.concatenate([[0], np.cumsum(member)])  # members among the highest 0, 1, 2, ...
         self.canaries, self.risk = n, (1.0 - _ROUNDING) * risk / len(plan)
         self.guesses = [
             Guesses(high, low, int(found[high] + low - (inside - found[n - low]))) for high, low in plan

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import log_ndtr
 
-from mipsim.audits.one_run import Guesses
+from mipsim.audits.one_run import DOUBTFUL_COINS, Guesses
 from mipsim.audits.settings import DESIGNS
 from mipsim.bands.drawing import picture, with_claim
 from mipsim.bands.empirical import EmpiricalTradeOff
@@ -42,7 +42,7 @@ class Audit(Printed):
         delta: at which epsilon is bounded.
         in_scores, out_scores: how many scores there are of each world.
         clusters: how many independent clusters, or None.
-        used: how many scores decide: all, or one of each cluster.
+        used: how many scores decide: all, one of each cluster, or those whose coins are as fair ones.
         mu_lower_bound: the mechanism is not mu-GDP for any mu below this.
         epsilon_lower_bound: it is not (epsilon, delta)-DP for any epsilon below this.
         advantage_lower_bound: some test has at least this TPR - FPR; None for one run, which cannot tell: a mechanism that gives
@@ -50,6 +50,8 @@ class Audit(Printed):
         gap_lower_bound: how far the attack passes below a promised curve, in probits; None without such a promise.
         curve: the trade-off curve with its simultaneous band; None for one run.
         guesses: what was guessed about the canaries of one run; empty for the others.
+        inclusion_probability: with which each canary of one run was put in; None for the others.
+        coin_p_value: the probability that such coins give a number of members as far off; None for the others.
         claim: the promised guarantee, or None.
         promise: the same in words.
         verdict: REFUTED or INCONCLUSIVE, never CONFIRMED: scores cannot confirm a guarantee; None without a claim.
@@ -79,6 +81,8 @@ class Audit(Printed):
     gap_lower_bound: float | None
     curve: EmpiricalTradeOff | None
     guesses: tuple[Guesses, ...]
+    inclusion_probability: float | None
+    coin_p_value: float | None
     claim: AbstractTradeOff | None
     promise: str
     verdict: Verdict | None
@@ -130,6 +134,8 @@ class Audit(Printed):
             if low is None or high is None
             else {"fpr": list(FPRS), "fnr_low": low.tolist(), "fnr_high": high.tolist()},
             "guesses": [{"in": one.inside, "out": one.outside, "right": one.right} for one in self.guesses],
+            "inclusion_probability": self.inclusion_probability,
+            "coin_p_value": self.coin_p_value,
             "claim": self.promise or None,
             "verdict": None if self.verdict is None else str(self.verdict),
             "says": self.says or None,
@@ -158,6 +164,8 @@ class Audit(Printed):
                     "were seen makes two audits, each at half of the failure probability",
                 )
             )
+        if self.inclusion_probability is not None and self.coin_p_value is not None:
+            lines.append(("coins", self._coins(self.inclusion_probability, self.coin_p_value)))
         if self.guesses:
             lines.append(("guesses", self._guessed()))
         lines += [
@@ -179,6 +187,12 @@ class Audit(Printed):
             lines.append(("promised", self.promise))
             lines.append(("verdict", f"{self.verdict}: {self.says}"))
         return lines
+
+    def _coins(self, probability: float, p_value: float) -> str:
+        total = self.in_scores + self.out_scores
+        fewer = "" if self.used == total else f"; {self.used:,} canaries remain, as if by fair coins"
+        doubt = ", SO DOUBTFUL" if p_value <= DOUBTFUL_COINS else ""
+        return f"in with probability {probability:g} (p-value {p_value:.2g}{doubt}){fewer}"
 
     def _guessed(self) -> str:
         best = max(self.guesses, key=lambda one: (one.right - one.number / 2.0) / math.sqrt(one.number))

@@ -10,7 +10,7 @@ import tokenize
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from pathlib import Path
 
@@ -89,7 +89,19 @@ class Scores:
                 f"scores all equal {values[0]:g}; a constant score tells nothing about any world"
             )
         clusters = None if cluster is None else _numbered(cluster, values.size)
-        return cls(values, inside == 1.0, clusters, **where)
+        return cls(values + 0.0, inside == 1.0, clusters, **where)  # -0.0 becomes 0.0, which equals it
+
+    def in_order(self) -> Scores:
+        """The same rows, sorted by score, world and cluster: what is computed from them does not depend on the order of rows.
+
+        Examples:
+            >>> Scores(np.array([2.0, 1.0]), np.array([True, False])).in_order().values.tolist()
+            [1.0, 2.0]
+        """
+        cluster = np.zeros(self.values.size) if self.cluster is None else self.cluster
+        order = np.lexsort((cluster, self.member, self.values))
+        sorted_ = None if self.cluster is None else self.cluster[order]
+        return replace(self, values=self.values[order], member=self.member[order], cluster=sorted_)
 
     @property
     def clusters(self) -> int:

@@ -106,3 +106,9 @@ def _add_audit(commands: Any) -> None:
         help="one-run: how many of the highest scores are guessed in, and of the lowest out, fixed before the scores were seen "
         "(default: several numbers, which share the failure probability)",
     )
+    one.add_argument(
+        "--inclusion-probability",
+        type=float,
+        metavar="Q",
+        help="one-run: the probability with which each canary was put in, as it was set before the run (default: 0.5)",
+    )

@@ -28,6 +28,7 @@ def run(asked: argparse.Namespace) -> None:
         confidence=asked.confidence,
         delta=asked.delta,
         guesses=None if asked.guesses is None else tuple(asked.guesses),
+        inclusion_probability=asked.inclusion_probability,
     )
     print(found, flush=True)
     if asked.out is not None:

@@ -122,13 +122,6 @@ def test_losses_are_told_of(fewer_draws) -> None:
     assert "A sign chosen after the scores were seen makes two audits" in str(one)
 
 
-def test_the_order_of_rows_changes_nothing(fewer_draws) -> None:
-    order = np.random.default_rng(1).permutation(2000)
-    for design in ("independent", "one-run"):
-        again = mi.audit(SCORES[order], COINS[order], design=design, confidence=0.95)
-        assert again.mu_lower_bound == found(design).mu_lower_bound
-
-
 def test_guesses_that_were_fixed_are_paid_for_alone() -> None:
     one = found("one-run", guesses=(500, 500))
     assert [(g.inside, g.outside) for g in one.guesses] == [(500, 500)]

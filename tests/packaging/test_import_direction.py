@@ -24,6 +24,7 @@ FLOORS = (
         "_compiled",
         "_precision",
         "_pure",
+        "_content_seed",
         "_family",
         "_roots",
         "_samplers",

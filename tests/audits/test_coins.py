@@ -1,0 +1,116 @@
+"""Coins of one run that are not fair: noticed where they can be, and paid for where their probability is known."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import mipsim as mi
+from mipsim.audits.one_run import OneRun
+from mipsim.audits.scores import Scores
+from mipsim.theory.one_run import p_value
+
+RISK = 0.05
+quiet = pytest.mark.filterwarnings("ignore:.*canaries are in; ")  # the audits of a test are many
+
+
+@cache
+def refuses(canaries: int, number: int, right: int, risk: float, epsilon: float) -> bool:
+    return p_value(canaries, number, right, epsilon, 0.0) <= risk
+
+
+def claims(scores: Scores, q: float, epsilon: float = 0.0) -> bool:
+    """Whether some number of guesses refutes (epsilon, 0)-DP."""
+    run = OneRun(scores, RISK, inclusion_probability=q)
+    return any(refuses(run.canaries, one.number, one.right, run.risk, epsilon) for one in run.guesses)
+
+
+def told(rng: np.random.Generator, n: int, q: float, epsilon: float) -> Scores:
+    """Coins of probability q, told by randomised response: the guarantee is used up to the last."""
+    coins = rng.random(n) < q
+    says = coins ^ (rng.random(n) > 1.0 / (1.0 + np.exp(-epsilon)))
+    return Scores.of(says + 0.5 * rng.random(n), coins)
+
+
+@quiet
+@pytest.mark.parametrize("q", [0.1, 0.3, 0.52, 0.55, 0.9])
+@pytest.mark.parametrize("epsilon", [0.0, 1.0])
+def test_known_coins_make_no_false_claims_more_often_than_stated(q: float, epsilon: float) -> None:
+    """300 audits stay below the 1e-9 quantile of the nominal binomial."""
+    rng, runs = np.random.default_rng([round(100 * q), round(epsilon)]), 300
+    false = sum(claims(told(rng, 2000, q, epsilon), q, epsilon) for _ in range(runs))
+    assert false <= binom.isf(1e-9, runs, RISK)
+
+
+@quiet
+def test_coins_taken_for_fair_would_be_caught() -> None:
+    rng, runs = np.random.default_rng(1), 100
+    false = 0
+    for _ in range(runs):
+        scores = told(rng, 2000, 0.55, 0.0)
+        if binom.cdf(2000 - int(scores.member.sum()), 2000, 0.5) > 1e-9:  # else it is refused
+            false += claims(scores, 0.5)
+    assert false > binom.isf(1e-9, runs, RISK)
+
+
+@quiet
+@pytest.mark.parametrize("q", [0.3, 0.52])
+def test_known_coins_keep_what_the_scores_show(q: float) -> None:
+    """Of 4,000 canaries a share of 2 min(q, 1 - q) remains, and the bound of mu is near that of as many fair coins."""
+    rng = np.random.default_rng(2)
+    coins = rng.random(4000) < q
+    unfair = OneRun(Scores.of(rng.normal(size=4000) + 2.0 * coins, coins), RISK, inclusion_probability=q)
+    share = 2.0 * min(q, 1.0 - q)
+    assert abs(unfair.canaries - 4000 * share) <= 6.0 * np.sqrt(4000 * share * (1.0 - share))
+    fair = rng.random(unfair.canaries) < 0.5
+    other = OneRun(Scores.of(rng.normal(size=fair.size) + 2.0 * fair, fair), RISK)
+    assert unfair.mu() == pytest.approx(other.mu(), rel=0.15)
+
+
+def test_the_coins_that_remain_are_fair() -> None:
+    """Of the canaries that remain half are in, in 400 audits together; the count is within 6 standard deviations."""
+    rng, inside, remaining = np.random.default_rng(3), 0, 0
+    for _ in range(400):
+        coins = rng.random(500) < 0.7
+        run = OneRun(Scores.of(rng.normal(size=500), coins), RISK, inclusion_probability=0.7)
+        remaining += run.canaries
+        inside += run.canaries - int((~coins).sum())  # all that are out remain
+    assert abs(inside - remaining / 2) <= 6.0 * np.sqrt(remaining) / 2
+
+
+def test_doubtful_coins_are_a_warning_and_impossible_ones_an_error() -> None:
+    values = np.arange(1000.0)
+    with pytest.warns(
+        UserWarning, match=r"445 of 1,000 canaries are in; fair coins give .* probability 0\.00056"
+    ):
+        found = mi.audit(values, np.arange(1000) < 445, design="one-run", confidence=0.95)
+    assert "DOUBTFUL" in str(found)
+    assert found.coin_p_value == pytest.approx(2 * binom.cdf(445, 1000, 0.5))
+    assert "p-value 0.00056" not in str(mi.audit(values, np.arange(1000) < 480, design="one-run"))
+    with pytest.raises(
+        ValueError, match="100 of 1,000 canaries are in; fair coins give a number as far off"
+    ) as error:
+        mi.audit(values, np.arange(1000) < 100, design="one-run")
+    assert "give inclusion_probability=" in str(error.value)
+    assert len(str(error.value)) <= 200
+    found = mi.audit(values, np.arange(1000) < 100, design="one-run", inclusion_probability=0.1)
+    assert found.inclusion_probability == 0.1
+    assert f"{found.used:,} canaries remain, as if by fair coins" in str(found)
+    with pytest.raises(ValueError, match=r"coins with inclusion_probability=0\.9 give"):
+        mi.audit(values, np.arange(1000) < 100, design="one-run", inclusion_probability=0.9)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"design": "independent"}, "inclusion_probability is given for the design 'independent'"),
+        ({"design": "one-run", "inclusion_probability": 1.0}, "inclusion_probability is 1.0; it must be a finite number in (0, 1)"),
+        ({"design": "one-run", "inclusion_probability": "half"}, "inclusion_probability is 'half'"),
+        ({"design": "one-run", "inclusion_probability": 0.04}, "inclusion_probability is 0.04; as if by fair coins"),
+    ],
+)  # fmt: skip
+def test_bad_probabilities(arguments: dict, words: str) -> None:
+    with pytest.raises(ValueError) as error:  # noqa: PT011
+        mi.audit(np.arange(1000.0), np.arange(1000) < 40, **{"inclusion_probability": 0.5, **arguments})
+    assert words in str(error.value)

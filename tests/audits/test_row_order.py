@@ -1,0 +1,193 @@
+"""The order of rows changes nothing in any audit, and rows sorted by world or score make no false claims more often than stated."""
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.stats import binom, norm
+
+import mipsim as mi
+from mipsim.audits.clusters import one_a_cluster
+from mipsim.audits.one_run import OneRun, guess_plan, tie_free_split
+from mipsim.audits.scores import Scores
+from mipsim.theory.one_run import p_value
+
+RISK, SIZES = 0.05, (100, 160, 330, 990, 2100)
+
+
+def tied_but_one(rng: np.random.Generator, n: int) -> np.ndarray:
+    return (np.arange(n) == rng.integers(n)) * 1.0
+
+
+SCORES: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
+    "continuous": lambda rng, n: rng.normal(size=n),
+    "few values": lambda rng, n: rng.integers(5, size=n) * 1.0,
+    "yes or no": lambda rng, n: (rng.random(n) < 0.99) * 1.0,
+    "tied but one": tied_but_one,
+}
+"""Scores that say nothing of the coins."""
+ORDERS: dict[str, Callable[[np.random.Generator, Scores], np.ndarray]] = {
+    "sorted by world": lambda rng, s: np.lexsort((s.values, s.member))[::-1],
+    "sorted by score": lambda rng, s: np.lexsort((s.member, s.values)),
+    "reversed": lambda rng, s: np.arange(s.values.size)[::-1],
+    "shuffled": lambda rng, s: rng.permutation(s.values.size),
+}
+
+
+def nothing(rng: np.random.Generator, kind: str, n: int) -> Scores:
+    """Fair coins, and scores that are independent of them, in three rows a cluster."""
+    while True:
+        values, coins = SCORES[kind](rng, n), rng.random(n) < 0.5
+        if np.ptp(values) > 0.0 and 0 < coins.sum() < n:
+            return Scores.of(values, coins, np.arange(n) // 3)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("kind", SCORES)
+def test_an_audit_is_the_same_in_every_order_of_rows(fewer_draws, kind: str, order: str) -> None:
+    rng = np.random.default_rng(len(kind) + len(order))
+    for n in (330, 990):
+        one = nothing(rng, kind, n)
+        place = ORDERS[order](rng, one)
+        for design, cluster in (("independent", None), ("one-run", None), ("clustered", one.cluster)):
+            first, again = (
+                shown(one.values[p], one.member[p], design, None if cluster is None else cluster[p])
+                for p in (np.arange(n), place)
+            )
+            assert first == again, (design, n)
+
+
+def shown(values: np.ndarray, member: np.ndarray, design: str, cluster: np.ndarray | None) -> object:
+    """All that an audit says, or why it says nothing: where equal scores alone were chosen."""
+    try:
+        return mi.audit(
+            values, member, design=design, cluster=cluster, claim="mu=0", confidence=0.95
+        ).to_dict()
+    except ValueError as error:
+        return str(error)
+
+
+def test_names_of_clusters_do_not_choose() -> None:
+    one = nothing(np.random.default_rng(0), "continuous", 990)
+    assert one.cluster is not None
+    renamed = Scores.of(one.values, one.member, np.random.default_rng(1).permutation(330)[one.cluster])
+    assert sorted(one_a_cluster(one).values) == sorted(one_a_cluster(renamed).values)
+
+
+@cache
+def refused(canaries: int, number: int, right: int, risk: float) -> bool:
+    return p_value(canaries, number, right, 0.0, 0.0) <= risk
+
+
+def claims(scores: Scores) -> bool:
+    """Whether one run claims that something leaks."""
+    run = OneRun(scores, RISK)
+    return any(refused(run.canaries, one.number, one.right, run.risk) for one in run.guesses)
+
+
+@pytest.mark.filterwarnings(
+    "ignore:.*canaries are in; fair coins"
+)  # a p-value of 1e-3 is due in some of so many audits
+@pytest.mark.parametrize("kind", SCORES)
+@pytest.mark.parametrize("n", SIZES)
+def test_one_run_makes_no_false_claims_of_sorted_rows_more_often_than_stated(kind: str, n: int) -> None:
+    """200 audits of nothing in each of 20 cells; each count stays below the 1e-9 quantile of the nominal binomial."""
+    rng = np.random.default_rng([n, len(kind)])
+    false = 0
+    for _ in range(200):
+        one = nothing(rng, kind, n)
+        place = ORDERS["sorted by world"](rng, one)
+        false += claims(Scores.of(one.values[place], one.member[place]))
+    assert false <= binom.isf(1e-9, 200, RISK)
+
+
+def test_a_choice_by_the_number_of_rows_alone_would_be_caught() -> None:
+    """Equal scores in the order of a permutation that n alone decides, rows sorted by world: some sizes fail in nearly all audits."""
+    worst = 0
+    for n in (330, 660, 990, 1320, 1650):
+        rng, order = np.random.default_rng(n), np.random.default_rng([20_260_102, n]).permutation(n)
+        plan, false = guess_plan(n), 0
+        for _ in range(50):
+            inside = rng.binomial(n, 0.5)
+            found = np.concatenate([[0], np.cumsum(order < inside)])
+            right = [int(found[a] + b - (inside - found[n - b])) for a, b in plan]
+            false += any(
+                refused(n, a + b, r, RISK / len(plan)) for (a, b), r in zip(plan, right, strict=True)
+            )
+        worst = max(worst, false)
+    assert worst > binom.isf(1e-9, 50, RISK)
+
+
+@pytest.mark.parametrize("values", ["continuous", "few values"])
+def test_the_score_of_a_cluster_is_chosen_at_random(values: str) -> None:
+    """Clusters whose rows are sorted by score, in 300 audits: chosen ranks have the mean and the sum of squares of a random choice."""
+    rng, size, clusters, runs = np.random.default_rng(5), 5, 150, 300
+    sums = np.zeros(4)
+    for _ in range(runs):
+        scores = np.sort(SCORES[values](rng, clusters * size).reshape(clusters, size), axis=1)
+        rank = np.tile(np.arange(size), clusters)
+        member = np.tile(rng.permutation(size) < 2, clusters)  # the same ranks are members in every cluster
+        chosen = one_a_cluster(
+            Scores.of(scores.ravel() + 1e-9 * rank, member, np.repeat(np.arange(clusters), size))
+        )
+        lookup = dict(zip((scores.ravel() + 1e-9 * rank).tolist(), rank.tolist(), strict=False))
+        if values == "continuous":
+            ranks = np.array([lookup[value] for value in chosen.values.tolist()])
+            expected = np.where(
+                chosen.member, rank[:size][member[:size]].mean(), rank[:size][~member[:size]].mean()
+            )
+            sums += [(ranks - expected).sum(), chosen.member.sum() - clusters / 2, 0.0, 0.0]
+        else:
+            sums[1] += chosen.member.sum() - clusters / 2
+    draws = runs * clusters
+    bound = float(norm.isf(1e-9))  # the variance of a rank is at most 4, of a world 1/4
+    assert abs(sums[0]) <= bound * 2.0 * np.sqrt(draws)
+    assert abs(sums[1]) <= bound * 0.5 * np.sqrt(draws)
+
+
+def test_clusters_sorted_by_score_make_no_false_claims_more_often_than_stated(fewer_draws) -> None:
+    rng, runs, false = np.random.default_rng(6), 60, 0
+    for _ in range(runs):
+        values = np.sort(rng.normal(size=(330, 4)), axis=1).ravel()
+        member = rng.random(values.size) < 0.5
+        found = mi.audit(
+            values, member, design="clustered", cluster=np.repeat(np.arange(330), 4), confidence=0.95
+        )
+        false += found.mu_lower_bound > 0.0
+    assert false <= binom.isf(1e-9, runs, RISK)
+
+
+def test_equal_scores_are_ordered_against_the_claim() -> None:
+    """By hand: 60 equal scores of 30 members, 25 guesses "in" about them, all of them wrong; no other order has fewer right."""
+    values = np.concatenate([np.ones(60), np.zeros(60)])
+    member = np.tile([True, False], 60)
+    (one,) = OneRun(Scores.of(values, member), RISK, (25, 10)).guesses
+    assert one.right == 0
+    (one,) = OneRun(Scores.of(values, member), RISK, (40, 60)).guesses
+    assert one.right == 10 + 30
+
+
+def test_a_yes_or_no_attack_keeps_its_power() -> None:
+    """All canaries are guessed about and no two equal scores are separated: 1,300 of 2,000 right, whatever the order."""
+    member = np.repeat([True, False], 1000)
+    right = np.tile(np.arange(1000) < 650, 2)
+    run = OneRun(Scores.of((member == right) * 1.0, member), RISK)
+    assert (run.guesses[0].number, run.guesses[0].right) == (2000, 1300)
+    assert run.epsilon(0.0) > 0.4  # log(.65 / .35) = .62
+
+
+@pytest.mark.parametrize("number", [0, 1, 7, 20])
+def test_splits_by_brute_force(number: int) -> None:
+    rng = np.random.default_rng(number)
+    for _ in range(50):
+        values = np.sort(rng.integers(rng.integers(1, 9), size=20))[::-1] * 1.0
+
+        def separated(high: int, values: np.ndarray = values) -> int:
+            low_at = 20 - number + high
+            above = sum(values[i] == values[high] for i in range(high)) if 0 < high < 20 else 0
+            below = sum(values[i] == values[low_at - 1] for i in range(low_at, 20)) if 0 < low_at < 20 else 0
+            return above + below
+
+        best = min(range(number + 1), key=lambda high: (separated(high), abs(2 * high - number), high))
+        assert tie_free_split(values, number) == (best, number - best)
