@@ -8,6 +8,7 @@ if __name__ == "__main__":
     begin()  # before JAX is imported, which takes seconds
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -45,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
         prog="python -m sims", description="Named studies of membership-inference games."
     )
     top.add_argument("--list", action=_Listing, help="list the studies, as `list` does")
-    commands = top.add_subparsers(dest="command", required=True, metavar="{list,run,merge,bench}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="{list,run,merge,bench,accelerator}")
     commands.add_parser("list", help="list the studies")
     play = commands.add_parser("run", help="play a study, going on from what is stored")
     play.add_argument("study", metavar="STUDY", help="a name that `list` prints")
@@ -121,6 +122,14 @@ def parser() -> argparse.ArgumentParser:
         "--figure", default=None, metavar="FILE", help="draw `scaling` into this .png, .svg or .pdf"
     )
     timing.add_argument("--quick", action="store_true", help="fewer games and repeats")
+    device = commands.add_parser(
+        "accelerator", help="check every sampler on a GPU or TPU, and measure its speed"
+    )
+    device.add_argument(
+        "--out", type=_path, required=True, metavar="DIR", help="where accelerator.jsonl goes"
+    )
+    device.add_argument("--minutes", type=float, default=8.0, help="time limit (default: 8)")
+    device.add_argument("--dry-run", action="store_true", help="a short run on the CPU")
     return top
 
 
@@ -134,7 +143,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.out = "."  # a shard is stored in any case
     try:
         with ending_on_signals(_interrupted(options)):
-            status = {"list": _list, "run": _run, "merge": _merge, "bench": _bench}[options.command](options)
+            commands = {
+                "list": _list,
+                "run": _run,
+                "merge": _merge,
+                "bench": _bench,
+                "accelerator": _accelerator,
+            }
+            status = commands[options.command](options)
             sys.stdout.flush()  # while a reader that has gone can be told from a full disk
             return status
     except KeyboardInterrupt:
@@ -276,6 +292,18 @@ def _bench(options: argparse.Namespace) -> int:
     from sims.bench import run_bench
 
     run_bench(options.quick, options.json)
+    return 0
+
+
+def _accelerator(options: argparse.Namespace) -> int:
+    if not 0.0 < options.minutes < 1e4:
+        raise ValueError(f"--minutes is {options.minutes:g}; it must be in (0, 10000)")
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # the marked tests share the device
+    if options.dry_run:
+        os.environ["JAX_PLATFORMS"] = "cpu"
+    from sims.accelerator import measure_accelerator
+
+    measure_accelerator(Path(options.out), options.minutes, options.dry_run)
     return 0
 
 

@@ -32,18 +32,29 @@ CountRange = Callable[[int, int], tuple[np.ndarray, np.ndarray]]
 
 
 def _count_games(
-    sampler: AbstractSampler, edges: EdgeGrid, run: Draws, start: Int[Array, ""], stop: Int[Array, ""]
+    sampler: AbstractSampler,
+    blocks: int,
+    edges: EdgeGrid,
+    run: Draws,
+    start: Int[Array, ""],
+    stop: Int[Array, ""],
 ) -> tuple[Int[Array, "2 columns cells"], Float[Array, "2 columns G"]]:
-    size, columns, nan_cell = sampler.block, edges.columns, edges.cells
-    first, own = start // size, jnp.arange(columns)[:, None]
+    size, columns, nan_cell = blocks * sampler.block, edges.columns, edges.cells
+    first, own = start // sampler.block, jnp.arange(columns)[:, None]
 
     def numbers(i: Array) -> Array:
-        return (first + i // 2) * size + jnp.arange(size, dtype=jnp.int64)
+        return first * sampler.block + (i // 2) * size + jnp.arange(size, dtype=jnp.int64)
+
+    def draw(i: Array) -> Array:
+        def of_block(games: Array) -> Array:
+            return sampler.scores(run._replace(world=i % 2, games=games))
+
+        games = numbers(i).astype(jnp.uint64)
+        return of_block(games) if blocks == 1 else jax.vmap(of_block)(games.reshape(blocks, -1))
 
     def play_block(i: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
         counts, scores = state
-        drawn = sampler.scores(run._replace(world=i % 2, games=numbers(i).astype(jnp.uint64)))
-        return count_block(i - 1, counts, scores), scores.at[i % 2].set(drawn.reshape(size, columns).T)
+        return count_block(i - 1, counts, scores), scores.at[i % 2].set(draw(i).reshape(size, columns).T)
 
     def count_block(i: Array, counts: Array, scores: Array) -> Array:
         # A block is counted one step after it is drawn: read from the loop's state its scores exist once, whereas
@@ -54,7 +65,7 @@ def _count_games(
         return counts.at[world, cell].add(played.astype(jnp.int64))
 
     # The trip count is traced: a bound known to XLA would give every chunk its own executable.
-    trips = jnp.where(stop > start, 2 * (-(-stop // size) - first), 0)
+    trips = jnp.where(stop > start, -2 * ((first * sampler.block - stop) // size), 0)
     empty = jnp.zeros((2, columns * (nan_cell + 1)), jnp.int64), jnp.zeros((2, columns, size), jnp.float64)
     counts, scores = jax.lax.fori_loop(0, trips, play_block, empty)
     return count_block(trips - 1, counts, scores).reshape(2, columns, -1), scores
@@ -95,6 +106,7 @@ class Counter:
         seed: a whole number in [0, 2^64).
         stream: GAMES or PILOT.
         devices: where to play; each gets a copy of the arrays. None = the first of `local_devices`.
+        blocks: how many blocks are drawn at once, >= 1. An accelerator needs more games in flight than one block holds.
     """
 
     def __init__(
@@ -104,16 +116,17 @@ class Counter:
         seed: int,
         stream: int = GAMES,
         devices: Sequence[Device] | None = None,
+        blocks: int = 1,
     ) -> None:
         make_room()
-        self.block = sampler.block
+        self.block, self.blocks = sampler.block, blocks
         self._devices = devices = local_devices()[:1] if devices is None else devices
         self._kept = max(len(own) for own in edges)
         arrays, rest = eqx.partition(sampler, eqx.is_array)
         with exact_scope():
             inputs = arrays, EdgeGrid(edges), run_draws(seed, stream)
             self._places = [
-                (eqx.combine(a, rest), *b) for a, *b in (jax.device_put(inputs, d) for d in devices)
+                (eqx.combine(a, rest), blocks, *b) for a, *b in (jax.device_put(inputs, d) for d in devices)
             ]
         self._busy = [0] * len(devices)
         self._lock = threading.Lock()
@@ -137,7 +150,7 @@ class Counter:
 
         Returns:
             (counts, scores): counts int64 (2, columns, K + 2), K the most thresholds of a column, the last cell NaN; and
-            the scores of the last block, float64 (2, columns, G).
+            the scores of the last blocks drawn, float64 (2, columns, blocks x G).
 
         Raises:
             BlockTooLargeError: if the device has no memory for it.

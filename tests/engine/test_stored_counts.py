@@ -8,7 +8,7 @@ import pytest
 
 import mipsim as mi
 from mipsim.engine import manifest, play
-from tests.engine.stored_runs import EDGES, GAMES, stored_runs
+from sims.every_sampler import EDGES, GAMES, small_games
 
 STORED = Path(__file__).parent / "stored"
 HALF = GAMES // 2
@@ -27,9 +27,9 @@ def as_stored(monkeypatch):
     return written == here
 
 
-@pytest.mark.parametrize("name", sorted(stored_runs()))
+@pytest.mark.parametrize("name", sorted(small_games()))
 def test_stored_counts_are_resumed_and_merged(name, tmp_path, as_stored):
-    game, attack = stored_runs()[name]
+    game, attack = small_games()[name]
     path = tmp_path / "run.npz"
     shutil.copy(STORED / f"{name}.npz", path)
     before = mi.Histogram.load(path)
@@ -74,7 +74,7 @@ RETIRED = {
 )
 def test_counts_of_a_retired_sampler_are_read_and_never_mixed(name, tmp_path, as_stored):
     run, _, end = name.rpartition("-")
-    game, attack = stored_runs()[run]
+    game, attack = small_games()[run]
     path = tmp_path / "run.npz"
     shutil.copy(STORED / f"{name}.npz", path)
     before = mi.Histogram.load(path)

@@ -1,5 +1,6 @@
 """Clipped gradient steps played with every record drawn, a block of rows at a time, for any attack."""
 
+from functools import partial
 from typing import ClassVar
 
 import equinox as eqx
@@ -51,7 +52,9 @@ class ClippedRows(AbstractStep):
             output = self._release(target, own)
             return jnp.asarray(self.attack.score(target, output)).astype(jnp.float64)
 
-        return jax.lax.map(one, draws.games)
+        # One game at a time stays in the cache of a core; an accelerator wants many in flight.
+        in_turn, together = partial(jax.lax.map, one), jax.vmap(one)
+        return jax.lax.platform_dependent(draws.games, cpu=in_turn, default=together)
 
     def _target(self, draws: Draws) -> Float[Array, " d"]:
         if self.target is not None:

@@ -1,15 +1,22 @@
-"""The runs whose counts version 0.1.0 stored in tests/engine/stored, before any class moved."""
+"""A small game for every sampler of the engine and for every family of classes."""
 
+import jax.numpy as jnp
 import numpy as np
 
 import mipsim as mi
+from mipsim._precision import exact_scope
+from mipsim.engine.fidelity import build_sampler
+from mipsim.engine.samplers.base import AbstractSampler
+from mipsim.engine.samplers.many import many_targets_sampler
+from mipsim.rare.linear_score import _Shifted
+from mipsim.rare.table_score import term_sampler
 
 GAMES = 2_000
 EDGES = np.linspace(-2.0, 2.0, 17)
 
 
-def stored_runs() -> dict[str, tuple[mi.AbstractGame, mi.AbstractAttack]]:
-    """(game, attack) by the name of the stored file."""
+def small_games() -> dict[str, tuple[mi.AbstractGame, mi.AbstractAttack]]:
+    """(game, attack) by a short name."""
     coins, two = mi.Bernoulli([0.3, 0.6]), [1.0, -1.0]
     normal = mi.Gaussian([0.0, 1.0], [1.0, 2.0])
     full = mi.Gaussian([0.0, 0.0], [[1.0, 0.3], [0.3, 1.0]])
@@ -76,3 +83,19 @@ def stored_runs() -> dict[str, tuple[mi.AbstractGame, mi.AbstractAttack]]:
         "subset": (mi.Subset(mean, records, target=2), plain),
         **{name: (fixed(mean, law), mi.CovarianceScore(law, n=8)) for name, law in laws.items()},
     }
+
+
+def every_sampler() -> dict[str, AbstractSampler]:
+    """A sampler of every kind: those of the small games by their names, then those that only other entry points use."""
+    with exact_scope():
+        games = small_games()
+        built = {name: build_sampler(game, attack, "auto") for name, (game, attack) in games.items()}
+        game, attack = games["covariance"]
+        assert isinstance(game, mi.FixedTarget)
+        targets = game.target[None, :]
+        built["many-literal"] = many_targets_sampler(game, attack, targets, "literal")
+        built["many-targets"] = many_targets_sampler(game, attack, targets, "sufficient")
+        normal = built["normal"]
+        built["shifted"] = _Shifted(base=normal, shift=jnp.asarray(0.5), block=normal.block)
+        built["rare-terms"] = term_sampler(np.full((3, 4), 0.25), np.arange(12.0).reshape(3, 4))
+    return built
