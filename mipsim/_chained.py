@@ -16,9 +16,10 @@ HOMES = {
     "auc": "mipsim.tradeoff.conversions",
     "bayes_risk": "mipsim.tradeoff.conversions",
     "epsilon": "mipsim.tradeoff.conversions",
-    "hockey_stick": "mipsim.tradeoff.conversions",
+    "log_delta": "mipsim.tradeoff.conversions",
     "least_mu": "mipsim.tradeoff.conversions",
-    "mu_and_regret": "mipsim.tradeoff.conversions",
+    "supremum": "mipsim.tradeoff.partition",
+    "regret": "mipsim.tradeoff.conversions",
     "inverse": "mipsim.tradeoff.inverse",
     "convexified": "mipsim.tradeoff.convex_hull",
     "subsampled": "mipsim.tradeoff.convex_hull",
@@ -40,7 +41,7 @@ def __getattr__(name: str) -> Any:
     Examples:
         >>> from mipsim import GaussianTradeOff, _chained
         >>> _chained.least_mu(GaussianTradeOff(1.0))
-        1.0
+        (1.0, 1.0)
     """
     if name not in HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -12,8 +12,8 @@ from mipsim.exact.product.cells import BracketedTerms
 from mipsim.exact.product.lattice import ProductTradeOff, product_tradeoff
 from mipsim.exact.terms import Terms, binomial_terms
 from mipsim.special import noncentral_chi_square
-from mipsim.tradeoff import AbstractTradeOff, MixtureTradeOff
-from mipsim.tradeoff.base import rates
+from mipsim.tradeoff import AbstractTradeOff, CurveBounds
+from mipsim.tradeoff.bounds import log_complement
 from sims.azize_mean import MeanProblem, coordinates
 
 
@@ -25,27 +25,11 @@ class InSight(AbstractTradeOff):
 
     curve: ProductTradeOff
 
-    def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha`."""
-        return np.maximum(self.curve.beta(alpha), 1e-5 * (1.0 - rates("alpha", alpha)))
-
-    def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`."""
-        return 1.0 - self.beta(fpr)
-
-    def beta_bracket(self, alpha: object) -> tuple[np.ndarray, ...]:
-        """Proven bounds of the FNR at the FPR `alpha`."""
-        least = 1e-5 * (1.0 - rates("alpha", alpha))
-        return tuple(np.maximum(end, least) for end in self.curve.beta_bracket(alpha))
-
-
-class Subsampled(MixtureTradeOff):
-    """The law of the sub-sampled mean: with probability rho that of the drawn rows, else that of H0."""
-
-    def beta_bracket(self, alpha: Any) -> tuple[np.ndarray, ...]:
-        """Proven bounds of the FNR."""
-        ends = self.inner.beta_bracket(alpha)  # pyright: ignore[reportAttributeAccessIssue]
-        return tuple(self.sampling_rate * end + (1 - self.sampling_rate) * (1 - alpha) for end in ends)
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        least = np.log(1e-5) + log_complement(log_fpr)
+        bounds = self.curve.enclosure(log_fpr)
+        low, high = np.maximum(bounds.log_fnr_low, least), np.maximum(bounds.log_fnr_high, least)
+        return CurveBounds.of_log_fnr(low, high)
 
 
 def probit_at_threshold(n: int, t: float, u: float, tau: float, alpha: float, world: str) -> float:

@@ -13,8 +13,9 @@ from mipsim._roots import outer_root
 from mipsim._validation import number, whole
 from mipsim.exact.exact_tradeoff import ExactTradeOff
 from mipsim.exact.gaussian import quadratic_law
-from mipsim.tradeoff.base import AbstractTradeOff, rates
+from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounded import BoundedTradeOff
+from mipsim.tradeoff.bounds import CurveBounds, bounds_from_rates
 from mipsim.tradeoff.points import polygon
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import SampledTradeOff
@@ -74,18 +75,12 @@ class LineTradeOff(AbstractTradeOff):
                 f"susceptibility is {self.susceptibility:g}; rows x susceptibility must be at least {WIDE**2:g}"
             )
 
-    def probit_beta(self, alpha: object) -> np.ndarray:
-        """Phi^-1 of the FNR."""
-        z = ndtri(rates("alpha", alpha))
-        return (-z * self.rows**0.5 - self.susceptibility**0.5) / (self.rows - 1) ** 0.5
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        return bounds_from_rates(self._rates, log_fpr, relative=1e-12)
 
-    def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
-        return ndtr(self.probit_beta(alpha))
-
-    def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`."""
-        return ndtr(-self.probit_beta(fpr))
+    def _rates(self, fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        z = (-ndtri(fpr) * self.rows**0.5 - self.susceptibility**0.5) / (self.rows - 1) ** 0.5
+        return ndtr(z), ndtr(-z)
 
 
 def exponential_curve(n: int, target: float) -> BoundedTradeOff:
@@ -132,7 +127,7 @@ def between(chords: SampledTradeOff) -> BoundedTradeOff:
         chords: through tests that are best at their rates, each known to `ROUNDED`.
 
     Examples:
-        >>> [round(float(bound), 4) for bound in between(polygon_of(np.array([0.75, 0.25]), np.array([0.25, 0.75]))).beta_bracket(0.5)]
+        >>> [round(float(bound), 4) for bound in between(polygon_of(np.array([0.75, 0.25]), np.array([0.25, 0.75]))).beta_bounds(0.5)]
         [0.0, 0.1667]
     """
     below = PrivacyLossDistribution.below_polygon(chords).tradeoff()
@@ -256,13 +251,14 @@ class NoisySumTradeOff(AbstractTradeOff):
         cut = self._cut(alpha.ravel())
         return np.exp(weight + log_ndtr(side * (cut[:, None] - place))).sum(axis=-1).reshape(alpha.shape)
 
-    def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
-        return np.minimum(self._tail(rates("alpha", alpha), 1.0), 1.0)
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        return bounds_from_rates(self._rates, log_fpr, relative=1e-11)
 
-    def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`."""
-        return np.minimum(self._tail(rates("fpr", fpr), -1.0), 1.0)
+    def _rates(self, fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.minimum(self._tail(fpr, 1.0), 1.0), np.minimum(self._tail(fpr, -1.0), 1.0)
+
+    def is_convex(self) -> bool:
+        return True
 
 
 @lru_cache(maxsize=64)

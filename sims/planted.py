@@ -12,7 +12,7 @@ from scipy.special import ndtr
 
 import mipsim as mi
 from mipsim import referee as rf
-from mipsim.tradeoff import AbstractTradeOff
+from mipsim.tradeoff import AbstractTradeOff, CurveBounds, bounds_from_rates
 
 EXCESS = 1.05
 """Where a statement is damaged the truth is what a claim of 5% more leakage would be."""
@@ -59,13 +59,15 @@ class Leaky(AbstractTradeOff):
     mu: float
     gamma: float
 
-    def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha`."""
-        return (1.0 - self.gamma) * G(self.mu).beta(alpha)
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        return bounds_from_rates(self._rates, log_fpr)
 
-    def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`."""
-        return self.gamma + (1.0 - self.gamma) * G(self.mu).tpr_at(fpr)
+    def _rates(self, fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        fnr, tpr = G(self.mu).beta(fpr), G(self.mu).tpr_at(fpr)
+        return (1.0 - self.gamma) * fnr, self.gamma + (1.0 - self.gamma) * tpr
+
+    def is_convex(self) -> bool:
+        return True
 
 
 def _mean(factor: float, n: int, d: int, z: float, **_: Any) -> AbstractTradeOff:

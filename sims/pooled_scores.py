@@ -13,8 +13,7 @@ from scipy.special import ndtr
 
 from mipsim.referee import Number
 from mipsim.theory import azize
-from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff
-from mipsim.tradeoff.base import rates
+from mipsim.tradeoff import AbstractTradeOff, CurveBounds, GaussianTradeOff, bounds_from_rates
 from sims.azize_second_routes import by_sums, by_sums_off_the_lattice
 
 OFF = "Bernoulli, aimed at 1/2"
@@ -96,21 +95,16 @@ class BetterSide(AbstractTradeOff):
 
     law: Pooled = eqx.field(static=True)
 
-    def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha`, randomised between neighbouring thresholds."""
-        return np.interp(rates("alpha", alpha), *self.law.rates())
-
-    def beta_bracket(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
-        """Between what it lies: of a density, the FNRs of the tests next to it."""
-        if self.law.discrete:
-            return self.beta(alpha), self.beta(alpha)
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        """Of a law with a density, between the FNRs of the tests next to it; of atoms, on the chord."""
         fpr, fnr = self.law.rates()
-        place = np.clip(np.searchsorted(fpr, rates("alpha", alpha)), 1, fpr.size - 1)
-        return fnr[place], fnr[place - 1]
-
-    def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`."""
-        return 1.0 - self.beta(fpr)
+        if self.law.discrete:
+            return bounds_from_rates(
+                lambda a: (np.interp(a, fpr, fnr), 1.0 - np.interp(a, fpr, fnr)), log_fpr, error=1e-15
+            )
+        place = np.clip(np.searchsorted(fpr, np.exp(log_fpr)), 1, fpr.size - 1)
+        low, high = (CurveBounds.of_rates(v, 1.0 - v, 1e-14) for v in (fnr[place], fnr[place - 1]))
+        return CurveBounds(low.log_fnr_low, high.log_fnr_high, high.log_tpr_low, low.log_tpr_high)
 
 
 @lru_cache(maxsize=64)

@@ -12,8 +12,14 @@ import scipy
 from scipy.special import gammainc, gammaincc, gammainccinv, ndtr, ndtri
 
 from mipsim.special import noncentral_chi_square as chi_square
-from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff, MixtureTradeOff, PiecewiseLinearTradeOff
-from mipsim.tradeoff.base import rates
+from mipsim.tradeoff import (
+    AbstractTradeOff,
+    CurveBounds,
+    GaussianTradeOff,
+    MixtureTradeOff,
+    PiecewiseLinearTradeOff,
+    bounds_from_rates,
+)
 
 Pair = tuple[np.ndarray, np.ndarray]
 
@@ -33,13 +39,11 @@ class RatesTradeOff(AbstractTradeOff):
 
     both: Callable[[np.ndarray], Pair] = eqx.field(static=True)
 
-    def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha`."""
-        return np.asarray(self.both(rates("alpha", alpha))[0])
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        return bounds_from_rates(self.both, log_fpr, relative=1e-12)
 
-    def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`."""
-        return np.asarray(self.both(rates("fpr", fpr))[1])
+    def is_convex(self) -> bool:
+        return True
 
 
 def log_density(noise: str, z: np.ndarray) -> np.ndarray:

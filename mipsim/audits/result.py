@@ -17,7 +17,7 @@ from mipsim.bands.empirical import EmpiricalTradeOff
 from mipsim.bands.printed import Printed
 from mipsim.bands.verdict import Verdict
 from mipsim.tradeoff import GaussianTradeOff
-from mipsim.tradeoff.base import LARGEST_EXPONENT, AbstractTradeOff
+from mipsim.tradeoff.base import AbstractTradeOff
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -218,7 +218,7 @@ def _epsilon_of_gdp(mu: float, delta: float) -> float:
     """
     if mu == 0.0 or delta == 0.0:
         return 0.0 if mu == 0.0 else math.inf
-    found = min(float(GaussianTradeOff(mu).epsilon(delta)), LARGEST_EXPONENT)
+    found = float(GaussianTradeOff(mu).epsilon(delta))
     for step in 2.0 ** np.arange(-50, 0):
         low = found - float(step) * max(1.0, found)
         if low <= 0.0:

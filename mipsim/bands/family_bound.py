@@ -59,13 +59,12 @@ def probit_gap(claim: AbstractTradeOff) -> Family:
 
 def least_beta(claim: AbstractTradeOff, alpha: object) -> np.ndarray:
     """f(alpha), or its lower bound where the curve is known between bounds; any shape."""
-    bracket = getattr(claim, "beta_bracket", None)
-    return claim.beta(alpha) if bracket is None else np.asarray(bracket(alpha)[0])
+    return np.asarray(claim.beta(alpha))
 
 
 def least_probit(claim: AbstractTradeOff, alpha: object) -> np.ndarray:
     """Phi^-1 of `least_beta`."""
-    return claim.probit_beta(alpha) if not hasattr(claim, "beta_bracket") else ndtri(least_beta(claim, alpha))
+    return claim.probit_beta(alpha)
 
 
 def _probit(rate: np.ndarray) -> np.ndarray:

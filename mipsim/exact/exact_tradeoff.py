@@ -7,6 +7,7 @@ import numpy as np
 
 from mipsim.exact.law import AbstractScoreLaw
 from mipsim.tradeoff.base import AbstractTradeOff, rates
+from mipsim.tradeoff.bounds import CurveBounds, lowered, raised
 
 
 class ExactTradeOff(AbstractTradeOff):
@@ -41,7 +42,7 @@ class ExactTradeOff(AbstractTradeOff):
         """A proven bound e on the absolute error of FPR and FNR of every threshold test.
 
         The error of `beta(alpha)` is another thing: where the curve is steep, a small error of the FPR moves the FNR by more.
-        `beta_bracket` gives its bounds.
+        `beta_bounds` has its bounds.
         """
         return self.law.error_bound
 
@@ -50,37 +51,39 @@ class ExactTradeOff(AbstractTradeOff):
         """What the error is likely to be, where the proof is weak: see `AbstractScoreLaw.error_estimate`."""
         return self.law.error_estimate
 
-    def beta_bracket(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
-        """Proven (lower, upper) bounds on the FNR at the FPR `alpha` (any shape, in [0, 1]).
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        x = np.asarray(log_fpr, np.float64)
+        low, high = (self._within(np.exp(end)) for end in (lowered(x), raised(x)))
+        found = CurveBounds(high.log_fnr_low, low.log_fnr_high, low.log_tpr_low, high.log_tpr_high)
+        return self._within(np.exp(x)).where(np.isneginf(x) | (x == 0.0), found)
 
-        Both error rates of every threshold test, randomised on ties or not, are right to e = `error_bound`. A test that has an
-        FPR of at most alpha in truth has one of at most alpha + e in the law, and the FNRs differ by at most e, so that
-        beta lies between beta(alpha + e) - e and beta(alpha - e) + e of the law; where alpha < e only 1 is known from above.
+    def rates_at(self, fpr: np.ndarray) -> CurveBounds:
+        return self._within(fpr)
 
-        Examples:
-            >>> import mipsim as mi
-            >>> data = mi.Gaussian(0.0, 1.0, d=2)
-            >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10, target=[1.0, 2.0])
-            >>> low, high = game.exact(mi.CovarianceScore(data, n=10)).beta_bracket(0.1)
-            >>> print(bool(low <= high), bool(high - low < 1e-12))
-            True True
+    def _within(self, fpr: np.ndarray) -> CurveBounds:
+        """Both error rates of every threshold test, randomised on ties or not, are right to e, the law's error bound.
+
+        A test that has an FPR of at most alpha in truth has one of at most alpha + e in the law, and the FNRs differ by at
+        most e: the FNR lies between that of the law at alpha + e, less e, and that at alpha - e, plus e. Where alpha < e
+        only 1 is known from above.
         """
-        a, e = rates("alpha", alpha), self.law.error_bound
-        low = self.beta(np.minimum(a + e, 1.0)) - e
-        high = np.where(a >= e, self.beta(np.maximum(a - e, 0.0)) + e, 1.0)
-        low, high = (np.where(a >= 1.0, 0.0, np.clip(end, 0.0, 1.0)) for end in (low, high))
-        return low, high
+        e = self.law.error_bound
+        more, fewer = np.minimum(fpr + e, 1.0), np.maximum(fpr - e, 0.0)
+        low, high = self._mixed(more, self.law.cdf, 0.0), self._mixed(fewer, self.law.cdf, 0.0)
+        caught, least = self._mixed(more, self.law.sf, 1.0), self._mixed(fewer, self.law.sf, 1.0)
+        low, caught = np.maximum(low - e, 0.0), np.minimum(caught + e, 1.0)
+        high, least = np.minimum(high + e, 1.0), np.maximum(least - e, 0.0)
+        unknown, last = fpr < e, fpr >= 1.0
+        high, least = np.where(unknown, 1.0, high), np.where(unknown, 0.0, least)
+        low, high = np.where(last, 0.0, low), np.where(last, 0.0, high)
+        caught, least = np.where(last, 1.0, caught), np.where(last, 1.0, least)
+        with np.errstate(divide="ignore"):
+            logs = [np.log(v) for v in (low, high, least, caught)]
+        return CurveBounds(lowered(logs[0]), raised(logs[1]), lowered(logs[2]), raised(logs[3]))
 
     def score_at(self, alpha: object) -> np.ndarray:
         """The threshold of the test at FPR `alpha` (any shape): the least x with P_out(score > x) <= alpha."""
         return self.law.threshold_at(rates("alpha", alpha))
-
-    def beta(self, alpha: object) -> np.ndarray:
-        return self._mixed(rates("alpha", alpha), self.law.cdf, 0.0)
-
-    def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`, with its full relative accuracy where it is small."""
-        return self._mixed(rates("fpr", fpr), self.law.sf, 1.0)
 
     def _mixed(self, alpha: np.ndarray, tail: Callable[..., np.ndarray], last: float) -> np.ndarray:
         """The tail "in" of the randomised test at an FPR; `last`: that of the test below all atoms."""

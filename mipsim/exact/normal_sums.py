@@ -9,7 +9,8 @@ import numpy as np
 from scipy.special import gammaln, ndtr, ndtri
 
 from mipsim.exact.z_estimators import EXPONENTIAL_THIRD, World
-from mipsim.tradeoff.base import AbstractTradeOff, rates
+from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.bounds import EPS, CurveBounds, bounds_from_rates
 
 ESSEEN = 0.56
 """|F - Phi| <= ESSEEN sum E|X|^3 / (sum Var X)^(3/2) for sums of independent terms: with 0.5600 by
@@ -40,9 +41,9 @@ class NormalCurve(AbstractTradeOff):
 
     Examples:
         >>> curve = NormalCurve(1.0, 1.0, 0.01, 0.01)
-        >>> low, high = curve.beta_bracket(np.array([0.5]))
-        >>> print(curve.beta(np.array([0.5])).round(4), low.round(3), high.round(3))
-        [0.1587] [0.143] [0.175]
+        >>> low, high = curve.beta_bounds(np.array([0.5]))
+        >>> print(low.round(3), high.round(3))
+        [0.143] [0.175]
     """
 
     mu: float
@@ -50,25 +51,24 @@ class NormalCurve(AbstractTradeOff):
     error_out: float = 0.0
     error_in: float = 0.0
 
-    def probit_beta(self, alpha: object) -> np.ndarray:
-        """Phi^-1 of the FNR at the FPR `alpha`, were the score normal."""
-        return (-ndtri(rates("alpha", alpha)) - self.mu) / self.scale
-
-    def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1]), were the score normal."""
-        return ndtr(self.probit_beta(alpha))
-
-    def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`, were the score normal."""
-        return ndtr(-self.probit_beta(fpr))
-
-    def beta_bracket(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
-        """(low, high) between which the FNR at FPR alpha lies for certain, ties at the threshold decided by lot."""
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        """Bounds of both rates; ties at the threshold are decided by lot."""
         # At the threshold x: 1 - alpha lies between P_out(score < x) and P_out(score <= x), both near Phi(x).
-        a = rates("alpha", alpha)
-        ends = (-ndtri(np.clip(a - sign * self.error_out, 0.0, 1.0)) for sign in (-1, 1))
-        low, high = (ndtr((x - self.mu) / self.scale) for x in ends)
-        return np.maximum(low - self.error_in, 0.0), np.minimum(high + self.error_in, 1.0)
+        return (
+            bounds_from_rates(self._rates, log_fpr, error=self.error_in)
+            if not self.error_out
+            else self._moved(log_fpr)
+        )
+
+    def _moved(self, log_fpr: np.ndarray) -> CurveBounds:
+        fpr = np.exp(log_fpr)
+        more, fewer = (np.log(np.clip(fpr + sign * (self.error_out + EPS), 0.0, 1.0)) for sign in (1, -1))
+        high, low = (bounds_from_rates(self._rates, x, error=self.error_in) for x in (fewer, more))
+        return CurveBounds(low.log_fnr_low, high.log_fnr_high, high.log_tpr_low, low.log_tpr_high)
+
+    def _rates(self, fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        z = (-ndtri(fpr) - self.mu) / self.scale
+        return ndtr(z), ndtr(-z)
 
 
 def linear_curve(

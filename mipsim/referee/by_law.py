@@ -260,10 +260,10 @@ def quick_look(
         rates[1] = np.where(rates[0] == floor, np.maximum(rates[1], floor), rates[1])
         gap = gap_of(*rates)
         error = np.full(alpha.shape, 1e-9)
-        if floor < FLOOR or hasattr(truth, "beta_bracket"):
+        if floor < FLOOR or hasattr(truth, "beta_bounds"):
             with np.errstate(invalid="ignore"):
                 error = error + law_errors(truth, alpha, rates[0], gap)
-        if hasattr(claimed, "beta_bracket"):
+        if hasattr(claimed, "beta_bounds"):
             error = error + law_errors(claimed, alpha, rates[1], -gap)
         error = np.where(np.isnan(error), math.inf, error)
     with np.errstate(invalid="ignore"):  # an infinite gap of a law that may be 0 by its error only

@@ -42,7 +42,7 @@ Beta = Callable[[np.ndarray], np.ndarray]
 class Curve(Protocol):
     """Anything with a trade-off curve.
 
-    `tpr_at(alpha)`, where there is one, keeps the digits of a small 1 - beta; `beta_bracket(alpha) -> (low, high)` is the
+    `tpr_at(alpha)`, where there is one, keeps the digits of a small 1 - beta; `beta_bounds(alpha) -> (low, high)` is the
     proven bracket of the curve.
     """
 
@@ -99,7 +99,7 @@ def curve_gap(
     neighbours prolonged. For two piecewise linear curves this ends at their corners.
 
     Args:
-        exact: the FNR as a function of the FPR, or an object with `beta`, and `beta_bracket` if its error is bounded.
+        exact: the FNR as a function of the FPR, or an object with `beta`, and `beta_bounds` if its error is bounded.
         claimed: the same for the claim; an object or a function.
         label: what the plot is called.
         floor: the least error rate that is judged, in (0, 1/2).
@@ -211,7 +211,7 @@ def gap_ends(
 
 
 def _ends(curve: Beta | Curve, alpha: np.ndarray, rates: np.ndarray) -> list[np.ndarray]:
-    bracket = getattr(_owner(curve), "beta_bracket", None)
+    bracket = getattr(_owner(curve), "beta_bounds", None)
     if bracket is None:
         return [rates, rates]
     ends = [np.clip(np.asarray(end, float), 0.0, 1.0) for end in bracket(alpha)]
@@ -369,7 +369,7 @@ def law_errors(exact: Beta | Curve, alpha: np.ndarray, wanted: np.ndarray, gap: 
     with np.errstate(divide="ignore"):
         lost = ROUNDED * np.finfo(float).eps * _slope(np.maximum(rarest, 1e-300))
     error = np.where(rarest < FLOOR, lost, 0.0)
-    bracket = getattr(_owner(exact), "beta_bracket", None)
+    bracket = getattr(_owner(exact), "beta_bounds", None)
     if bracket is None:
         return error
     ends = [np.clip(np.asarray(end, float), 0.0, 1.0) for end in bracket(alpha)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import log_ndtr, ndtri
 
 from mipsim._validation import number
 from mipsim.attacks.base import AbstractAttack
@@ -16,7 +16,8 @@ from mipsim.attacks.function import as_attack
 from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodRatio
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.games.base import AbstractGame
-from mipsim.tradeoff.base import AbstractTradeOff, rates
+from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.bounds import EPS, CurveBounds, lowered, probit_of_log, raised
 
 CONVEX = 1e-9
 """By how much neighbouring slopes of a curve may be out of order, relative to the larger: rounding of its values."""
@@ -211,19 +212,25 @@ class Shifted(AbstractTradeOff):
     curve: AbstractTradeOff
     shift: float
 
-    def probit_beta(self, alpha: object) -> np.ndarray:
-        """Phi^-1(f(alpha)) - shift."""
-        probit = np.asarray(self.curve.probit_beta(rates("alpha", alpha)), float)
-        # Certainty stays certain: of infinities no difference is known, and the mu of a claim that gives all away is infinite.
-        return np.subtract(probit, self.shift, out=probit.copy(), where=np.isfinite(probit))
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        base = self.curve.enclosure(log_fpr)
+        low, high = (
+            _moved(*ends, -self.shift)
+            for ends in ((base.log_fnr_low, base.log_tpr_high), (base.log_fnr_high, base.log_tpr_low))
+        )
+        slack = 16.0 * EPS * (1.0 + abs(self.shift))
+        low, high = (
+            z + sign * slack * (1.0 + np.where(np.isfinite(z), np.abs(z), 0.0))
+            for z, sign in ((low, -1.0), (high, 1.0))
+        )
+        return CurveBounds(
+            lowered(log_ndtr(low)), raised(log_ndtr(high)), lowered(log_ndtr(-high)), raised(log_ndtr(-low))
+        )
 
-    def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1])."""
-        return ndtr(self.probit_beta(alpha))
 
-    def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`."""
-        return ndtr(-self.probit_beta(fpr))
+def _moved(log_fnr: np.ndarray, log_tpr: np.ndarray, shift: float) -> np.ndarray:
+    """The probit of the FNR, moved; certainty stays certain."""
+    return np.where(log_fnr <= -0.69, probit_of_log(log_fnr), -probit_of_log(log_tpr)) + shift
 
 
 def mu_of(curve: AbstractTradeOff) -> float:

@@ -9,7 +9,7 @@ against H0, and J = Symm(j, jinv). "DPTM" is the attacker who knows q(D') as wel
 import math
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import log_ndtr, ndtr, ndtri
 
 from mipsim._validation import by_our_names, finite_vector, number
 from mipsim.tradeoff import (
@@ -21,7 +21,8 @@ from mipsim.tradeoff import (
     NoncentralChiSquareTradeOff,
     SampledTradeOff,
 )
-from mipsim.tradeoff.base import rates, within
+from mipsim.tradeoff.base import within
+from mipsim.tradeoff.bounds import EPS, CurveBounds, probit_of_log
 
 
 def laplace_tradeoff(mu: float) -> FoldedLaplaceTradeOff:
@@ -68,14 +69,22 @@ class FoldedGaussianTradeOff(AbstractTradeOff):
 
     mu: float = within("mu", 0.0)
 
-    def beta(self, alpha: object) -> np.ndarray:
-        cut = -ndtri(0.5 * rates("alpha", alpha))
-        return np.asarray(ndtr(cut - self.mu) - ndtr(-cut - self.mu))
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        z = probit_of_log(log_fpr - np.log(2.0))  # of half the FPR, one side's
+        moved = 32.0 * EPS * (1.0 + self.mu + np.where(np.isfinite(z), np.abs(z), 0.0))
+        low, high = (
+            np.logaddexp(log_ndtr(z + self.mu + off), log_ndtr(z - self.mu + off)) for off in (-moved, moved)
+        )
+        found = CurveBounds.of_log_tpr(low, np.minimum(high, 0.0), 16.0)
+        return CurveBounds(*(np.full(np.shape(log_fpr), v) for v in (-np.inf, -np.inf, 0.0, 0.0))).where(
+            log_fpr == 0.0, found
+        )
 
-    def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`: Phi(mu - c) + Phi(-mu - c), c = Phi^-1(1 - fpr/2)."""
-        cut = -ndtri(0.5 * rates("fpr", fpr))
-        return np.asarray(ndtr(self.mu - cut) + ndtr(-self.mu - cut))
+    def is_convex(self) -> bool:
+        return True
+
+    def mu_ceiling(self) -> float:
+        return self.mu
 
 
 _CHORDS = 1e-6  # FNR: what `symmetrised` promises

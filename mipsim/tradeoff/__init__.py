@@ -3,6 +3,7 @@
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff, DeltaProfileTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounded import BoundedTradeOff
+from mipsim.tradeoff.bounds import CurveBounds, Vertices, bounds_from_rates
 from mipsim.tradeoff.calibration import calibrate
 from mipsim.tradeoff.compose import compose
 from mipsim.tradeoff.convex_hull import ConvexHullTradeOff, convex_hull
@@ -10,7 +11,7 @@ from mipsim.tradeoff.convex_hull import convexified as convexified
 from mipsim.tradeoff.convex_hull import subsampled as subsampled
 from mipsim.tradeoff.convex_hull import symmetrized as symmetrized
 from mipsim.tradeoff.gaussian import GaussianTradeOff
-from mipsim.tradeoff.inverse import InverseMixtureTradeOff, InverseTradeOff
+from mipsim.tradeoff.inverse import InverseTradeOff
 from mipsim.tradeoff.inverse import inverse as inverse
 from mipsim.tradeoff.laplace import FoldedLaplaceTradeOff, InverseFoldedLaplaceTradeOff, LaplaceTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
@@ -36,11 +37,11 @@ __all__ = [
     "AveragedTradeOff",
     "BoundedTradeOff",
     "ConvexHullTradeOff",
+    "CurveBounds",
     "DeltaProfileTradeOff",
     "FoldedLaplaceTradeOff",
     "GaussianTradeOff",
     "InverseFoldedLaplaceTradeOff",
-    "InverseMixtureTradeOff",
     "InverseTradeOff",
     "LaplaceTradeOff",
     "MixtureTradeOff",
@@ -48,6 +49,8 @@ __all__ = [
     "PiecewiseLinearTradeOff",
     "PrivacyLossDistribution",
     "SampledTradeOff",
+    "Vertices",
+    "bounds_from_rates",
     "calibrate",
     "compose",
     "convex_hull",

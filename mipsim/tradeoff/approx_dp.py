@@ -1,10 +1,37 @@
 """The trade-off functions of (epsilon, delta) guarantees: of one, and of a whole privacy profile."""
 
+from typing import Any
+
 import numpy as np
 
 from mipsim._validation import finite_vector, number
-from mipsim.tradeoff.base import LARGEST_EXPONENT, AbstractTradeOff, rates, scalar
-from mipsim.tradeoff.inverse import inverse
+from mipsim.tradeoff.base import AbstractTradeOff, answered, rates, scalar
+from mipsim.tradeoff.bounds import (
+    CurveBounds,
+    Vertices,
+    at_nudged,
+    log_complement,
+    log_difference,
+    lowered,
+    raised,
+)
+
+_LARGEST = 700.0
+_LOG_HALF = -float(np.log(2.0))
+
+
+def _line(log_fpr: np.ndarray, epsilon: float, delta: float) -> tuple[np.ndarray, np.ndarray]:
+    """Logarithms of FNR and TPR of the curve of one guarantee."""
+    with np.errstate(divide="ignore"):
+        rest, slope = np.log1p(-delta), np.log(delta)
+    paid = epsilon + log_fpr
+    first = (
+        rest + log_complement(np.minimum(paid - rest, 0.0)) if delta < 1.0 else np.full_like(log_fpr, -np.inf)
+    )
+    second = -epsilon + log_difference(np.full_like(log_fpr, rest), np.minimum(log_fpr, rest))
+    fnr = np.maximum(first, second)
+    tpr = np.minimum(np.logaddexp(slope, paid), 0.0)
+    return fnr, np.where((tpr <= _LOG_HALF) & (first >= second), tpr, log_complement(fnr))
 
 
 class ApproxDPTradeOff(AbstractTradeOff):
@@ -33,20 +60,49 @@ class ApproxDPTradeOff(AbstractTradeOff):
         self.at_epsilon, self.at_delta = scalar(epsilon), scalar(delta)
 
     def __check_init__(self) -> None:
-        number("epsilon", self.at_epsilon, 0.0, LARGEST_EXPONENT)
+        number("epsilon", self.at_epsilon, 0.0, _LARGEST)
         number("delta", self.at_delta, 0.0, 1.0)
 
-    def beta(self, alpha: object) -> np.ndarray:
-        a = rates("alpha", alpha)
-        left = 1.0 - self.at_delta - np.exp(self.at_epsilon) * a
-        right = np.exp(-self.at_epsilon) * (1.0 - a - self.at_delta)
-        return np.asarray(np.maximum(np.maximum(left, right), 0.0))
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        return at_nudged(lambda x: _line(x, self.at_epsilon, self.at_delta), log_fpr)
 
-    def tpr_at(self, fpr: object) -> np.ndarray:
-        a = rates("fpr", fpr)
-        left = self.at_delta + np.exp(self.at_epsilon) * a
-        right = 1.0 - np.exp(-self.at_epsilon) * (1.0 - a - self.at_delta)
-        return np.asarray(np.minimum(np.minimum(left, right), 1.0))
+    def is_convex(self) -> bool:
+        return True
+
+    def inverse(self) -> AbstractTradeOff:
+        return self
+
+    def vertices(self) -> Vertices:
+        with np.errstate(divide="ignore"):
+            rest, slack = np.log1p(-self.at_delta), np.log(self.at_delta)
+        both = np.logaddexp(0.0, self.at_epsilon)  # of 1 + e^epsilon
+        low, high = np.logaddexp(slack - self.at_epsilon, 0.0) + self.at_epsilon - both, rest - both
+        fpr = np.array([-np.inf, high, rest])
+        bounds = CurveBounds.of_logs_within(
+            [rest, high, -np.inf], [slack, low, 0.0], 4e-16 * self.at_epsilon + 1e-15
+        )
+        exact = fpr == -np.inf
+        low = np.where(exact | (fpr == 0.0), fpr, lowered(fpr) - 1e-15)
+        return Vertices(low, np.where(exact, fpr, raised(fpr + 1e-15)), bounds)
+
+    def largest_loss_bounds(self) -> tuple[float, float]:
+        return (np.inf, np.inf) if self.at_delta else (self.at_epsilon, self.at_epsilon)
+
+    def epsilon_bounds(self, delta: object = None, *, log_delta: object = None) -> tuple[Any, Any]:
+        """(lower, upper) bound of `epsilon(delta)`; at the curve's own delta, exactly its own epsilon.
+
+        Examples:
+            >>> ApproxDPTradeOff(1.0, 1e-5).epsilon_bounds(1e-5)
+            (1.0, 1.0)
+        """
+        low, high = super().epsilon_bounds(delta, log_delta=log_delta)
+        if delta is None:
+            return low, high
+        own = rates("delta", delta) == self.at_delta
+        low, high = (
+            np.where(own, self.at_epsilon if self.at_delta < 1.0 else 0.0, end) for end in (low, high)
+        )
+        return answered(delta, (low, high))
 
 
 class DeltaProfileTradeOff(AbstractTradeOff):
@@ -79,28 +135,28 @@ class DeltaProfileTradeOff(AbstractTradeOff):
 
     def __check_init__(self) -> None:
         for name, values, most in (
-            ("epsilon", self.at_epsilon, LARGEST_EXPONENT),
+            ("epsilon", self.at_epsilon, _LARGEST),
             ("delta", self.at_delta, 1.0),
         ):
             if (bad := (values < 0.0) | (values > most)).any():
                 raise ValueError(f"{name} holds {values[bad][0]:g}; every entry must lie in [0, {most:g}]")
 
-    def _lines(self, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Least TPR by a line of the left family, and largest FNR by one of the right family."""
-        tpr, fnr = np.ones_like(a), np.zeros_like(a)
-        for eps, delta in zip(self.at_epsilon, self.at_delta, strict=True):
-            tpr = np.minimum(tpr, delta + np.exp(eps) * a)
-            fnr = np.maximum(fnr, np.exp(-eps) * (1.0 - a - delta))
-        return tpr, fnr
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        return at_nudged(self._logs, log_fpr)
 
-    def beta(self, alpha: object) -> np.ndarray:
-        tpr, fnr = self._lines(rates("alpha", alpha))
-        return np.asarray(np.maximum(1.0 - tpr, fnr))
+    def _logs(self, log_fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        fnr, tpr = np.full(log_fpr.shape, -np.inf), np.zeros(log_fpr.shape)
+        for eps, delta in zip(self.at_epsilon.tolist(), self.at_delta.tolist(), strict=True):
+            missed, caught = _line(log_fpr, eps, delta)
+            fnr, tpr = np.maximum(fnr, missed), np.minimum(tpr, caught)
+        return fnr, tpr
 
-    def tpr_at(self, fpr: object) -> np.ndarray:
-        tpr, fnr = self._lines(rates("fpr", fpr))
-        return np.asarray(np.minimum(tpr, 1.0 - fnr))
+    def is_convex(self) -> bool:
+        return True
 
+    def inverse(self) -> AbstractTradeOff:
+        return self
 
-inverse.register(ApproxDPTradeOff, lambda curve: curve)
-inverse.register(DeltaProfileTradeOff, lambda curve: curve)
+    def largest_loss_bounds(self) -> tuple[float, float]:
+        pure = self.at_epsilon[self.at_delta == 0.0]
+        return (float(pure.min()),) * 2 if pure.size else (0.0, np.inf)

@@ -1,24 +1,20 @@
 """What every trade-off function provides."""
 
-import inspect
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import wraps
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import equinox as eqx
 import numpy as np
-from scipy.special import ndtri
 
 from mipsim import _chained
 from mipsim._html_table import html_table
-from mipsim._validation import by_our_names, number, real_array, refuse_other_names
+from mipsim._validation import number, real_array
+from mipsim.tradeoff.bounds import EPS, TINY, CurveBounds, Vertices, lowered, probit_of_log, raised
 from mipsim.tradeoff.shown import Shown
-
-LARGEST_EXPONENT = 700.0
-"""e^x overflows float64 from x = 710 on."""
 
 SHOWN_FPRS = np.unique(
     np.concatenate([[0.0, 1.0], np.geomspace(1e-6, 1e-2, 17), np.linspace(0.01, 0.99, 99)])
@@ -49,32 +45,22 @@ def scalar(value: Any) -> Any:
     return float(array) if array.ndim == 0 and array.dtype.kind in "iuf" else value
 
 
-SCALARS = (
-    "beta",
-    "tpr_at",
-    "probit_beta",
-    "delta",
-    "epsilon",
-    "bayes_risk",
-    "beta_bracket",
-    "delta_bounds",
-    "score_at",
-)
-"""What is asked at numbers, and answers a scalar with a float, or with one for each bound."""
-
-
 def floats(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """The method, which answers a scalar with a Python float and an array, of no dimensions too, with an array."""
 
     @wraps(method)
-    def answered(self: Any, *args: Any, **named: Any) -> Any:
+    def as_given(self: Any, *args: Any, **named: Any) -> Any:
         found = method(self, *args, **named)
-        asked = args[0] if args else next(iter(named.values()), None)
-        if isinstance(asked, np.ndarray):
-            return found
-        return tuple(map(scalar, found)) if isinstance(found, tuple) else scalar(found)
+        given = args[0] if args else next(iter(named.values()), None)
+        return found if isinstance(given, np.ndarray) else scalar(found)
 
-    return answered
+    return as_given
+
+
+def answered(asked: object, bounds: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Floats where a number was asked for, else arrays."""
+    low, high = bounds
+    return (low, high) if isinstance(asked, np.ndarray) else (scalar(low), scalar(high))
 
 
 def within(name: str, low: float, high: float = math.inf, **how: Any) -> Any:
@@ -125,74 +111,216 @@ def checked_curves(curves: Sequence[object]) -> None:
             raise ValueError(f"curves holds {type(curve).__name__}; every entry must be {KNOWN}")
 
 
+def plain_rates(log_low: np.ndarray, log_high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rates in [0, 1] from bounds of their logarithms, rounded outwards; exact at 0 and at 1.
+
+    Examples:
+        >>> low, high = plain_rates(np.array([-np.inf, -1.0]), np.array([0.0, -1.0]))
+        >>> print(low[0], high[0], low[1] < np.exp(-1.0) < high[1])
+        0.0 1.0 True
+    """
+    with np.errstate(under="ignore"):
+        low, high = np.exp(log_low), np.exp(log_high)
+    low = np.where(
+        (log_low == 0.0) | np.isneginf(log_low), low, np.maximum(low * (1.0 - 4.0 * EPS) - TINY, 0.0)
+    )
+    high = np.where(np.isneginf(log_high), 0.0, np.minimum(high * (1.0 + 4.0 * EPS) + TINY, 1.0))
+    return low, high
+
+
+def printed_bounds(bounds: tuple[float, float], digits: int = 4) -> str:
+    """The safe end to some digits, and the interval where it is wider than these show.
+
+    Examples:
+        >>> printed_bounds((0.38292, 0.38292)), printed_bounds((0.37, 0.38)), printed_bounds((6.98, math.inf))
+        ('0.3829', '0.38 (in [0.37, 0.38])', 'at least 6.98')
+    """
+    low, high = (f"{end:.{digits}g}" for end in bounds)
+    if low == high:
+        return high
+    if math.isinf(bounds[1]):
+        return f"at least {low}"
+    near = abs(bounds[1] - bounds[0]) <= 10.0 ** (1 - digits) * abs(bounds[1])
+    return high if near else f"{high} (in [{low}, {high}])"
+
+
 class AbstractTradeOff(eqx.Module, Shown):
-    """A trade-off function f(alpha) = smallest beta: convex, non-increasing, f(a) <= 1 - a.
+    """A trade-off function f(alpha) = smallest FNR at the FPR alpha, known between proven bounds.
 
-    The larger it is, the more private.
+    A member implements `enclosure`, and by `is_convex` says whether it is convex. Everything else follows. A plain number
+    is the safe end of its bounds: never less leakage than the truth. `epsilon_bounds` and the like give both ends.
 
-    Asked at a scalar, a curve answers with a float; asked at an array, with an array of its shape.
-
-    A member gives the curve twice, as f and as 1 - f: at an FPR of 1e-12 the number 1 - f(alpha) is far
-    below the rounding of f(alpha), and the probit of the curve needs whichever of the two is small.
+    A number gets a float for an answer, an array an array of its shape.
 
     Source: Dong, Roth and Su (2022), "Gaussian differential privacy", definition 2.1.
 
     Examples:
+        >>> from mipsim.tradeoff import CurveBounds
         >>> class Blind(AbstractTradeOff):
-        ...     def beta(self, alpha):
-        ...         return 1.0 - rates("alpha", alpha)
+        ...     def is_convex(self):
+        ...         return True
         ...
-        ...     def tpr_at(self, fpr):
-        ...         return rates("fpr", fpr)
-        >>> print(Blind().beta([0.0, 0.25]), Blind().advantage())
-        [1.   0.75] 0.0
+        ...     def enclosure(self, log_fpr):
+        ...         return CurveBounds.of_log_tpr(log_fpr, log_fpr)
+        >>> print(np.round(Blind().beta([0.0, 0.25]), 12), Blind().advantage() < 1e-12)
+        [1.   0.75] True
     """
 
-    if not TYPE_CHECKING:  # a type checker reads the fields
-
-        def __new__(cls, *args: Any, **named: Any) -> Any:
-            if named:
-                refuse_other_names(cls.__name__, inspect.signature(cls).parameters, named)
-            return super().__new__(cls)
-
-    def __init_subclass__(cls, **how: Any) -> None:
-        super().__init_subclass__(**how)
-        for name in SCALARS:
-            if name in cls.__dict__:
-                setattr(cls, name, floats(cls.__dict__[name]))
-
     @abstractmethod
-    def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1]); float64, same shape."""
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        """Proven bounds of both error rates at natural logarithms of FPRs.
 
-    @abstractmethod
-    def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR 1 - f(fpr) at the FPR `fpr` (any shape, in [0, 1]), accurate where it is small; same shape."""
+        Args:
+            log_fpr: float64 in [-inf, 0], any shape. Near 0 it is -(1 - FPR), so that neither end loses digits.
 
-    @floats
-    def probit_beta(self, alpha: object) -> np.ndarray:
-        """Phi^-1(f(alpha)), taken from the smaller of f and 1 - f; -inf where f is 0 and inf where f is 1.
+        Returns:
+            Bounds of that shape that contain the truth, rounding of the evaluation included; NaN only where the truth
+            is undefined.
+        """
+
+    def is_convex(self) -> bool:
+        """Whether the curve is convex, as that of a best attack is; False unless it is known.
+
+        Examples:
+            >>> from mipsim.tradeoff import GaussianTradeOff
+            >>> GaussianTradeOff(1.0).is_convex()
+            True
+        """
+        return False
+
+    def vertices(self) -> Vertices | None:
+        """The points between which the curve is linear, if it is a polygon; else None.
+
+        Examples:
+            >>> from mipsim.tradeoff import ApproxDPTradeOff
+            >>> np.exp(ApproxDPTradeOff(0.0, 0.5).vertices().log_fpr_low).round(6).tolist()
+            [0.0, 0.25, 0.5]
+        """
+        return None
+
+    def largest_loss_bounds(self) -> tuple[float, float]:
+        """Bounds of the largest privacy loss, the logarithm of the ROC curve's slope at FPR 0; (0, inf) if nothing is known.
+
+        Examples:
+            >>> from mipsim.tradeoff import GaussianTradeOff
+            >>> GaussianTradeOff(1.0).largest_loss_bounds()
+            (inf, inf)
+        """
+        return 0.0, math.inf
+
+    def inverse_loss_bounds(self) -> tuple[float, float]:
+        """Bounds of the largest privacy loss of the inverse, from the slope of the ROC curve at FPR 1; (0, inf) if nothing is known.
+
+        Examples:
+            >>> from mipsim.tradeoff import FoldedLaplaceTradeOff
+            >>> FoldedLaplaceTradeOff(1.0).inverse_loss_bounds()
+            (1.0, 1.0)
+        """
+        turned = self.inverse()
+        return self.largest_loss_bounds() if turned is self else turned.largest_loss_bounds()
+
+    def mu_ceiling(self) -> float:
+        """A mu for which the curve is surely mu-GDP; inf if none is known without a search.
+
+        Examples:
+            >>> from mipsim.tradeoff import GaussianTradeOff
+            >>> GaussianTradeOff(1.0).mu_ceiling()
+            1.0
+        """
+        return math.inf
+
+    def _supremum(self, objective: Any, queries: int, enough: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of the supremum of an objective over the curve; see `mipsim.tradeoff.partition.supremum`."""
+        return _chained.supremum(self, objective, queries, enough)
+
+    def rates_at(self, fpr: np.ndarray) -> CurveBounds:
+        """Bounds of both error rates at plain FPRs: float64 in [0, 1], any shape.
+
+        Examples:
+            >>> from mipsim.tradeoff import GaussianTradeOff
+            >>> GaussianTradeOff(1.0).rates_at(np.array([0.0])).log_fnr_low.tolist()
+            [0.0]
+        """
+        with np.errstate(divide="ignore"):
+            log_fpr = np.log(fpr)
+        found = self.enclosure(
+            np.stack([lowered(log_fpr, 2.0), np.where(log_fpr == 0.0, 0.0, raised(log_fpr, 2.0))])
+        )
+        first, last = (CurveBounds(*(end[i] for end in found)) for i in (0, 1))
+        return CurveBounds(last.log_fnr_low, first.log_fnr_high, first.log_tpr_low, last.log_tpr_high).where(
+            log_fpr < 0.0, last
+        )
+
+    def beta(self, alpha: object) -> Any:
+        """The least that the FNR can be at the FPR `alpha` (any shape, in [0, 1])."""
+        return self.beta_bounds(alpha)[0]
+
+    def beta_bounds(self, alpha: object) -> tuple[Any, Any]:
+        """(lower, upper) bound of the FNR at the FPR `alpha` (any shape, in [0, 1]).
+
+        Examples:
+            >>> from mipsim.tradeoff import GaussianTradeOff
+            >>> low, high = GaussianTradeOff(1.0).beta_bounds(0.05)
+            >>> round(low, 6), 0.0 < high - low < 1e-14
+            (0.740489, True)
+        """
+        bounds = self.rates_at(rates("alpha", alpha))
+        return answered(alpha, plain_rates(bounds.log_fnr_low, bounds.log_fnr_high))
+
+    def tpr_at(self, fpr: object) -> Any:
+        """The most that the TPR 1 - f(fpr) can be at the FPR `fpr` (any shape, in [0, 1]), accurate where it is small."""
+        return self.tpr_bounds(fpr)[1]
+
+    def tpr_bounds(self, fpr: object) -> tuple[Any, Any]:
+        """(lower, upper) bound of the TPR at the FPR `fpr` (any shape, in [0, 1]).
+
+        Examples:
+            >>> from mipsim.tradeoff import GaussianTradeOff
+            >>> low, high = GaussianTradeOff(1.0).tpr_bounds(1e-9)
+            >>> round(high, 12), 0.0 < high - low < 1e-19
+            (2.8993e-07, True)
+        """
+        bounds = self.rates_at(rates("fpr", fpr))
+        return answered(fpr, plain_rates(bounds.log_tpr_low, bounds.log_tpr_high))
+
+    def probit_beta(self, alpha: object) -> Any:
+        """Phi^-1 of `beta(alpha)`, taken from the smaller of FNR and TPR; -inf where the FNR is 0 and inf where it is 1.
 
         Examples:
             >>> from mipsim.tradeoff import GaussianTradeOff
             >>> round(float(GaussianTradeOff(1.0).probit_beta(1e-12)), 6)
             6.034484
         """
-        fnr, tpr = self.beta(alpha), self.tpr_at(alpha)
-        return np.where(fnr <= 0.5, ndtri(fnr), -ndtri(tpr))
+        bounds = self.rates_at(rates("alpha", alpha))
+        low = np.where(
+            bounds.log_fnr_low <= math.log(0.5),
+            probit_of_log(bounds.log_fnr_low),
+            -probit_of_log(bounds.log_tpr_high),
+        )
+        return low if isinstance(alpha, np.ndarray) else scalar(low)
 
     def advantage(self) -> float:
-        """The largest TPR - FPR, max over a of 1 - a - f(a): the total variation between the two worlds.
+        """The largest TPR - FPR, max over a of 1 - a - f(a): the total variation between the two worlds of a best attack.
 
         Examples:
             >>> from mipsim.tradeoff import GaussianTradeOff
             >>> round(GaussianTradeOff(1.0).advantage(), 6)  # 2 Phi(1/2) - 1
             0.382925
         """
-        return float(self.delta(0.0))
+        return self.advantage_bounds()[1]
 
-    @floats
-    def delta(self, epsilon: object) -> np.ndarray:
+    def advantage_bounds(self) -> tuple[float, float]:
+        """(lower, upper) bound of the advantage.
+
+        Examples:
+            >>> from mipsim.tradeoff import GaussianTradeOff
+            >>> low, high = GaussianTradeOff(1.0).advantage_bounds()
+            >>> 0.0 <= high - low < 1e-9
+            True
+        """
+        return self.delta_bounds(0.0)
+
+    def delta(self, epsilon: object) -> Any:
         """The least delta for which the curve is (epsilon, delta)-DP in the direction out -> in.
 
         delta(epsilon) = max(0, sup_a 1 - e^epsilon a - f(a)), the convex conjugate of the curve.
@@ -204,27 +332,76 @@ class AbstractTradeOff(eqx.Module, Shown):
 
         Examples:
             >>> from mipsim.tradeoff import GaussianTradeOff
-            >>> GaussianTradeOff(1.0).delta([1.0, 4.0]).round(8).tolist()
+            >>> GaussianTradeOff(1.0).delta(np.array([1.0, 4.0])).round(8).tolist()
             [0.12693674, 4.712e-05]
+        """
+        return self.delta_bounds(epsilon)[1]
+
+    def delta_bounds(self, epsilon: object) -> tuple[Any, Any]:
+        """(lower, upper) bound of `delta(epsilon)`.
+
+        Examples:
+            >>> from mipsim.tradeoff import GaussianTradeOff
+            >>> low, high = GaussianTradeOff(1.0).delta_bounds(1.0)
+            >>> round(low, 8), round(high, 8)
+            (0.12693674, 0.12693674)
+        """
+        return answered(epsilon, plain_rates(*map(np.asarray, self.log_delta_bounds(epsilon))))
+
+    def log_delta_bounds(self, epsilon: object) -> tuple[Any, Any]:
+        """(lower, upper) bound of log delta(epsilon), for deltas below float64's least too; -inf where delta is 0.
+
+        Examples:
+            >>> from mipsim.tradeoff import GaussianTradeOff
+            >>> [round(bound, 3) for bound in GaussianTradeOff(1.0).log_delta_bounds(100.0)]
+            [-4960.142, -4960.142]
         """
         eps = real_array("epsilon", scalar(epsilon))
         for value in eps.ravel():
             number("epsilon", float(value), 0.0)
-        return _chained.hockey_stick(self, eps)
+        return answered(epsilon, self._log_delta(eps))
 
-    @floats
-    def epsilon(self, delta: object) -> np.ndarray:
+    def _log_delta(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of log delta for checked epsilons; a member with a closed form has its own."""
+        return _chained.log_delta(self, epsilon)
+
+    def epsilon(self, delta: object = None, *, log_delta: object = None) -> Any:
         """The least epsilon >= 0 for which the curve is (epsilon, delta)-DP in the direction out -> in; inf if none.
 
         Args:
             delta: any shape, each in [0, 1].
+            log_delta: its natural logarithm instead, for deltas below float64's least.
 
         Examples:
             >>> from mipsim.tradeoff import GaussianTradeOff
-            >>> GaussianTradeOff(1.0).epsilon([1e-5, 0.0]).round(6).tolist()
+            >>> GaussianTradeOff(1.0).epsilon(np.array([1e-5, 0.0])).round(6).tolist()
             [4.377178, inf]
         """
-        return _chained.epsilon(self, delta)
+        return self.epsilon_bounds(delta, log_delta=log_delta)[1]
+
+    def epsilon_bounds(self, delta: object = None, *, log_delta: object = None) -> tuple[Any, Any]:
+        """(lower, upper) bound of `epsilon(delta)`.
+
+        Examples:
+            >>> from mipsim.tradeoff import GaussianTradeOff
+            >>> [round(bound, 6) for bound in GaussianTradeOff(1.0).epsilon_bounds(log_delta=-5000.0)]
+            [100.39915, 100.39915]
+        """
+        if (delta is None) == (log_delta is None):
+            raise ValueError("delta and log_delta are both given or both missing; give exactly one")
+        if log_delta is None:
+            wanted = rates("delta", delta)
+            with np.errstate(divide="ignore"):
+                logs = np.log(wanted)
+            (low, _), (_, high) = self._epsilon(raised(logs, 2.0)), self._epsilon(lowered(logs, 2.0))
+            return answered(delta, (low, high))
+        logs = np.asarray(log_delta, np.float64)
+        if not (logs <= 0.0).all():
+            raise ValueError(f"log_delta holds {logs[~(logs <= 0.0)].flat[0]:g}; it must be at most 0")
+        return answered(log_delta, self._epsilon(logs))
+
+    def _epsilon(self, log_delta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return _chained.epsilon(self, log_delta)
 
     def eta(self) -> float:
         """The largest probability of guessing the world right, both equally likely, is 1/2 + eta: advantage / 2.
@@ -234,10 +411,20 @@ class AbstractTradeOff(eqx.Module, Shown):
             >>> round(ApproxDPTradeOff(1.0, 0.1).eta(), 6)  # delta + (1 - delta) / (1 + e^-1) - 1/2
             0.257953
         """
-        return 0.5 * self.advantage()
+        return self.eta_bounds()[1]
 
-    @floats
-    def bayes_risk(self, prior: object) -> np.ndarray:
+    def eta_bounds(self) -> tuple[float, float]:
+        """(lower, upper) bound of `eta()`.
+
+        Examples:
+            >>> from mipsim.tradeoff import GaussianTradeOff
+            >>> [round(bound, 6) for bound in GaussianTradeOff(1.0).eta_bounds()]
+            [0.191462, 0.191462]
+        """
+        low, high = self.advantage_bounds()
+        return 0.5 * low, 0.5 * high
+
+    def bayes_risk(self, prior: object) -> Any:
         """The least probability of a wrong guess when the record is a member with probability `prior`.
 
         min over a of prior f(a) + (1 - prior) a.
@@ -247,18 +434,40 @@ class AbstractTradeOff(eqx.Module, Shown):
 
         Examples:
             >>> from mipsim.tradeoff import GaussianTradeOff
-            >>> GaussianTradeOff(1.0).bayes_risk([0.1, 0.5]).round(6).tolist()
+            >>> GaussianTradeOff(1.0).bayes_risk(np.array([0.1, 0.5])).round(6).tolist()
             [0.098664, 0.308538]
         """
-        return _chained.bayes_risk(self, prior)
+        return self.bayes_risk_bounds(prior)[0]
+
+    def bayes_risk_bounds(self, prior: object) -> tuple[Any, Any]:
+        """(lower, upper) bound of `bayes_risk(prior)`.
+
+        Examples:
+            >>> from mipsim.tradeoff import GaussianTradeOff
+            >>> low, high = GaussianTradeOff(40.0).bayes_risk_bounds(0.5)
+            >>> print(f"{low:.6g} {high:.6g}")
+            2.75362e-89 2.75362e-89
+        """
+        return answered(prior, _chained.bayes_risk(self, rates("prior", prior)))
 
     def auc(self) -> float:
-        """The area under the ROC curve, 1 - integral of f, to 1e-9.
+        """The area under the ROC curve, 1 - integral of f, to 1e-9 where the curve is convex.
 
         Examples:
             >>> from mipsim.tradeoff import GaussianTradeOff
             >>> round(GaussianTradeOff(1.0).auc(), 6)  # Phi(1 / sqrt(2))
             0.76025
+        """
+        return self.auc_bounds()[1]
+
+    def auc_bounds(self) -> tuple[float, float]:
+        """(lower, upper) bound of `auc()`.
+
+        Examples:
+            >>> from mipsim.tradeoff import GaussianTradeOff
+            >>> low, high = GaussianTradeOff(1.0).auc_bounds()
+            >>> 0.0 <= high - low < 2e-9
+            True
         """
         return _chained.auc(self)
 
@@ -269,6 +478,16 @@ class AbstractTradeOff(eqx.Module, Shown):
             >>> from mipsim.tradeoff import ApproxDPTradeOff
             >>> round(ApproxDPTradeOff(1.0).least_mu(), 6)  # 2 Phi^-1(e / (1 + e))
             1.232035
+        """
+        return self.least_mu_bounds()[1]
+
+    def least_mu_bounds(self) -> tuple[float, float]:
+        """(lower, upper) bound of `least_mu()`.
+
+        Examples:
+            >>> from mipsim.tradeoff import GaussianTradeOff
+            >>> GaussianTradeOff(1.0).least_mu_bounds()
+            (1.0, 1.0)
         """
         return _chained.least_mu(self)
 
@@ -284,15 +503,27 @@ class AbstractTradeOff(eqx.Module, Shown):
             >>> [round(value, 4) for value in LaplaceTradeOff(1.0).mu_and_regret()]
             [1.0301, 0.037]
         """
-        return _chained.mu_and_regret(self)
+        mu, regret = self.mu_and_regret_bounds()
+        return mu[1], regret[1]
+
+    def mu_and_regret_bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """((lower, upper) bound of mu, (lower, upper) bound of the regret) of `mu_and_regret()`.
+
+        Examples:
+            >>> from mipsim.tradeoff import GaussianTradeOff
+            >>> GaussianTradeOff(1.0).mu_and_regret_bounds()[0]
+            (1.0, 1.0)
+        """
+        mu = self.least_mu_bounds()
+        return mu, _chained.regret(self, mu)
 
     def compare(
         self, claim: "AbstractTradeOff", tolerance: float | None = None, *, kind: str = "equality"
     ) -> "_chained.ExactComparison":
         """Hold the curve, as what is true, against a claimed one, without games.
 
-        For the exact curve of an attack the verdict is about that attack. It allows for the error that the curve states
-        (`beta_bracket`), and says INCONCLUSIVE where that is too large.
+        For the exact curve of an attack the verdict is about that attack. It allows for the width of both
+        curves' bounds, and says INCONCLUSIVE where that is too large.
 
         Args:
             claim: the claimed trade-off function.
@@ -339,7 +570,6 @@ class AbstractTradeOff(eqx.Module, Shown):
         """
         return _chained.convexified(self)
 
-    @by_our_names
     def subsampled(self, sampling_rate: float) -> "AbstractTradeOff":
         """C_p(f), the symmetrised p f + (1 - p) Id: the target takes part with probability p = `sampling_rate` in [0, 1].
 
@@ -357,17 +587,18 @@ class AbstractTradeOff(eqx.Module, Shown):
         return words if len(words) <= LONGEST_REPR else f"{words[: LONGEST_REPR - 5]} ...)"
 
     def _columns(self) -> dict[str, np.ndarray]:
-        return {"alpha": SHOWN_FPRS, "beta": self.beta(SHOWN_FPRS), "tpr": self.tpr_at(SHOWN_FPRS)}
+        (low, high), (least, most) = self.beta_bounds(SHOWN_FPRS), self.tpr_bounds(SHOWN_FPRS)
+        return {"alpha": SHOWN_FPRS, "beta": low, "beta_high": high, "tpr_low": least, "tpr": most}
 
     def _facts(self) -> dict[str, Any]:
         return {"curve": repr(self)}
 
     def _repr_html_(self) -> str:
-        tpr = ", ".join(f"{float(self.tpr_at(a)):.4g} at FPR {a:g}" for a in (0.1, 0.01, 0.001))
+        tpr = ", ".join(f"{printed_bounds(self.tpr_bounds(a))} at FPR {a:g}" for a in (0.1, 0.01, 0.001))
         rows = {
             "TPR": tpr,
-            "advantage": f"{self.advantage():.4g}",
-            "epsilon at delta 1e-5": f"{float(self.epsilon(1e-5)):.4g}",
+            "advantage": printed_bounds(self.advantage_bounds()),
+            "epsilon at delta 1e-5": printed_bounds(self.epsilon_bounds(1e-5)),
         }
         picture = _chained.picture(self, "trade-off curve")
         return f"<div><b>{escape(repr(self))}</b>{html_table(rows.items())}{picture}</div>"

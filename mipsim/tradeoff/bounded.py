@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtr
 
-from mipsim.tradeoff.base import LARGEST_EXPONENT, AbstractTradeOff, inner_curve, rates, within
-from mipsim.tradeoff.inverse import inverse
+from mipsim.tradeoff.base import AbstractTradeOff, inner_curve, within
+from mipsim.tradeoff.bounds import CurveBounds, log_difference
 
 
 class BoundedTradeOff(AbstractTradeOff):
@@ -22,8 +22,8 @@ class BoundedTradeOff(AbstractTradeOff):
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
         >>> between = BoundedTradeOff(GaussianTradeOff(1.01), GaussianTradeOff(0.99))
-        >>> [round(float(bound), 4) for bound in between.beta_bracket(0.05)], round(float(between.beta(0.05)), 4)
-        ([0.7372, 0.7437], 0.7405)
+        >>> [round(float(bound), 4) for bound in between.beta_bracket(0.05)], round(between.beta(0.05), 4)
+        ([0.7372, 0.7437], 0.7372)
     """
 
     lower: AbstractTradeOff = inner_curve("lower")
@@ -31,52 +31,35 @@ class BoundedTradeOff(AbstractTradeOff):
     rounding: float = within("rounding", 0.0, 1.0, default=0.0)
     sideways: float = within("sideways", 0.0, 1.0, default=0.0)
 
-    def beta(self, alpha: object) -> np.ndarray:
-        return np.asarray(0.5 * (self.lower.beta(alpha) + self.upper.beta(alpha)))
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        more = np.minimum(np.logaddexp(log_fpr, np.log(self.sideways)), 0.0) if self.sideways else log_fpr
+        fewer = (
+            log_difference(log_fpr, np.minimum(np.log(self.sideways), log_fpr)) if self.sideways else log_fpr
+        )
+        low, high = self.lower.enclosure(more), self.upper.enclosure(fewer)
+        if not self.rounding:
+            return CurveBounds(low.log_fnr_low, high.log_fnr_high, high.log_tpr_low, low.log_tpr_high)
+        off = np.log(self.rounding)
+        return CurveBounds(
+            log_difference(low.log_fnr_low, np.minimum(off, low.log_fnr_low)),
+            np.minimum(np.logaddexp(high.log_fnr_high, off), 0.0),
+            log_difference(high.log_tpr_low, np.minimum(off, high.log_tpr_low)),
+            np.minimum(np.logaddexp(low.log_tpr_high, off), 0.0),
+        )
 
-    def tpr_at(self, fpr: object) -> np.ndarray:
-        return np.asarray(0.5 * (self.lower.tpr_at(fpr) + self.upper.tpr_at(fpr)))
+    def is_convex(self) -> bool:
+        return self.lower.is_convex() and self.upper.is_convex()
+
+    def inverse(self) -> AbstractTradeOff:
+        return BoundedTradeOff(
+            self.lower.inverse(), self.upper.inverse(), rounding=self.sideways, sideways=self.rounding
+        )
 
     def beta_bracket(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
-        """(lower, upper) bound of the FNR at the FPR `alpha`, rounding included."""
-        a = rates("alpha", alpha)
-        low = self.lower.beta(np.minimum(a + self.sideways, 1.0)) - self.rounding
-        high = self.upper.beta(np.maximum(a - self.sideways, 0.0)) + self.rounding
-        high = np.where(a >= self.sideways, high, 1.0)
-        return np.maximum(low, 0.0), np.minimum(high, 1.0 - a)
-
-    def delta_bounds(self, epsilon: object) -> tuple[np.ndarray, np.ndarray]:
-        """(lower, upper) bound of delta(epsilon), rounding included.
-
-        Examples:
-            >>> from mipsim.tradeoff import ApproxDPTradeOff
-            >>> between = BoundedTradeOff(ApproxDPTradeOff(1.0, 0.2), ApproxDPTradeOff(1.0, 0.1))
-            >>> [round(float(bound), 9) for bound in between.delta_bounds(1.0)]
-            [0.1, 0.2]
-        """
-        low, high = self.upper.delta(epsilon), self.lower.delta(epsilon)
-        slack = self.rounding
-        if self.sideways:  # delta is the largest 1 - f(alpha) - e^epsilon alpha
-            slack = slack + self.sideways * np.exp(
-                np.minimum(np.asarray(epsilon, np.float64), LARGEST_EXPONENT)
-            )
-        return np.maximum(low - slack, 0.0), np.minimum(high + slack, 1.0)
+        """`beta_bounds`."""
+        return self.beta_bounds(alpha)
 
     def error(self) -> float:
-        """About the largest distance of the curve from the truth: half of the gap between the bounds at 4001 FPRs, with rounding.
-
-        Examples:
-            >>> from mipsim.tradeoff import GaussianTradeOff
-            >>> BoundedTradeOff(GaussianTradeOff(1.0), GaussianTradeOff(1.0)).error()
-            0.0
-        """
-        low, high = self.beta_bracket(alpha := ndtr(np.linspace(-8.0, 8.0, 4001)))
-        middle = self.beta(alpha)
-        return max(0.0, float(np.maximum(high - middle, middle - low).max()))
-
-
-@inverse.register
-def _(curve: BoundedTradeOff) -> AbstractTradeOff:
-    return BoundedTradeOff(
-        curve.lower.inverse(), curve.upper.inverse(), rounding=curve.sideways, sideways=curve.rounding
-    )
+        """Half of the width at 4001 FPRs."""
+        low, high = self.beta_bounds(ndtr(np.linspace(-8.0, 8.0, 4001)))
+        return 0.5 * float((high - low).max())

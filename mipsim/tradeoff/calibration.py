@@ -8,7 +8,6 @@ from functools import cache
 
 from mipsim._validation import number
 from mipsim.tradeoff.base import KNOWN, AbstractTradeOff
-from mipsim.tradeoff.bounded import BoundedTradeOff
 
 _LEAST_NOISE, _MOST_NOISE = 1e-3, 1e6  # outside is no mechanism: mu would be 1000, or a millionth
 _RELATIVE = 1e-12  # four digits above float64 rounding; the result is nudged to the safe side of the root
@@ -29,7 +28,7 @@ def calibrate(
 ) -> float:
     """The least noise, to 1e-12 above, at which the curve keeps to one target, in both directions; `least` if that is enough.
 
-    Of a curve between bounds the lower one is used, so that the noise is never too small.
+    Every number is the safe end of its bounds, so that the noise is never too small.
 
     Args:
         curve_of_noise: the trade-off function at a noise > 0; more noise must be more private.
@@ -74,7 +73,7 @@ def calibrate(
                 f"curve_of_noise gives {type(curve).__name__} at the noise {noise:g}; it must give {KNOWN}, such as "
                 "GaussianTradeOff(1 / noise)"
             )
-        value = excess(curve.lower if isinstance(curve, BoundedTradeOff) else curve)
+        value = excess(curve)
         return min(value, 1e3)  # inf would leave the root finder without a slope
 
     low, high = math.log(least), math.log(most)

@@ -11,7 +11,7 @@ from scipy.fft import next_fast_len
 
 from mipsim._validation import by_our_names, whole
 from mipsim.tradeoff.atoms import as_polygon, exact_power, product
-from mipsim.tradeoff.base import LARGEST_EXPONENT, AbstractTradeOff, checked_curves
+from mipsim.tradeoff.base import AbstractTradeOff, checked_curves
 from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.loss_window import Window, narrow_window, widened
@@ -327,7 +327,7 @@ def optimistic(law: PrivacyLossDistribution, grid: LossGrid) -> GridLaw:
             excess -= ins[i] * math.expm1((k - places[i]) * grid.step)
             i += 1
         while i < m and excess > 0.0:
-            shortage = ins[i] * math.expm1(min((k - places[i]) * grid.step, LARGEST_EXPONENT))
+            shortage = ins[i] * math.expm1(min((k - places[i]) * grid.step, 700.0))
             share = min(1.0, excess / shortage) if shortage > 0.0 else 1.0
             taken_out, taken_in = taken_out + share * outs[i], taken_in + share * ins[i]
             if share < 1.0:

@@ -2,8 +2,16 @@
 
 import numpy as np
 
-from mipsim.tradeoff.base import LARGEST_EXPONENT, AbstractTradeOff, rates, within
-from mipsim.tradeoff.inverse import inverse
+from mipsim.tradeoff.base import AbstractTradeOff, within
+from mipsim.tradeoff.bounds import CurveBounds, at_nudged, log_complement
+
+_LOG2 = float(np.log(2.0))
+
+
+def _log_cosh(mu: float) -> float:
+    return float(
+        np.log1p(2.0 * np.sinh(0.5 * mu) ** 2) if mu < 1.0 else mu + np.log1p(np.exp(-2.0 * mu)) - _LOG2
+    )
 
 
 class LaplaceTradeOff(AbstractTradeOff):
@@ -23,21 +31,25 @@ class LaplaceTradeOff(AbstractTradeOff):
 
     mu: float = within("mu", 0.0)
 
-    def beta(self, alpha: object) -> np.ndarray:
-        a = rates("alpha", alpha)
-        least = np.exp(-self.mu)
-        middle = 0.25 * least / np.maximum(a, max(0.25 * least, 1e-300))
-        return np.where(a < 0.5 * least, 1.0 - self._steep(a), np.where(a <= 0.5, middle, least * (1.0 - a)))
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        return at_nudged(self._logs, log_fpr)
 
-    def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`: e^mu fpr where that is below 1/2."""
-        a = rates("fpr", fpr)
-        return np.where(a < 0.5 * np.exp(-self.mu), self._steep(a), 1.0 - self.beta(a))
+    def _logs(self, log_fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        steep, last = log_fpr < -self.mu - _LOG2, log_fpr > -_LOG2
+        tpr = np.minimum(self.mu + np.minimum(log_fpr, -self.mu), 0.0)
+        fnr = -self.mu + np.where(
+            last, log_complement(log_fpr), -2.0 * _LOG2 - np.maximum(log_fpr, -self.mu - _LOG2)
+        )
+        return np.where(steep, log_complement(tpr), fnr), np.where(steep, tpr, log_complement(fnr))
 
-    def _steep(self, a: np.ndarray) -> np.ndarray:
-        # Only a below e^-mu / 2 is asked for: two steps keep e^mu from overflowing, and every digit.
-        half = np.exp(0.5 * min(self.mu, 1400.0))
-        return np.minimum(a * half, 1.0 / half) * half
+    def is_convex(self) -> bool:
+        return True
+
+    def inverse(self) -> AbstractTradeOff:
+        return self
+
+    def largest_loss_bounds(self) -> tuple[float, float]:
+        return self.mu, self.mu
 
 
 class FoldedLaplaceTradeOff(AbstractTradeOff):
@@ -55,21 +67,27 @@ class FoldedLaplaceTradeOff(AbstractTradeOff):
         [0.845692, 0.082773]
     """
 
-    mu: float = within("mu", 0.0, LARGEST_EXPONENT)
+    mu: float = within("mu", 0.0, 700.0)
 
-    def beta(self, alpha: object) -> np.ndarray:
-        a = rates("alpha", alpha)
-        least = np.exp(-self.mu)
-        safe = np.maximum(a, least)
-        # sinh(-log a) = (1 - a)(1 + a) / 2a keeps its digits near a = 1.
-        return np.where(
-            a <= least, 1.0 - a * np.cosh(self.mu), least * (1.0 - safe) * (1.0 + safe) / (2 * safe)
-        )
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        return at_nudged(self._logs, log_fpr)
 
-    def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`: fpr cosh(mu) up to fpr = e^-mu."""
-        a = rates("fpr", fpr)
-        return np.where(a <= np.exp(-self.mu), a * np.cosh(self.mu), 1.0 - self.beta(a))
+    def _logs(self, log_fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        straight = log_fpr <= -self.mu
+        tpr = np.minimum(_log_cosh(self.mu) + np.minimum(log_fpr, -self.mu), 0.0)
+        x = np.maximum(log_fpr, -self.mu)  # sinh(-x) = e^-x (1 - e^2x) / 2
+        fnr = np.minimum(log_complement(2.0 * x) - (self.mu + x) - _LOG2, 0.0)
+        return np.where(straight, log_complement(tpr), fnr), np.where(straight, tpr, log_complement(fnr))
+
+    def is_convex(self) -> bool:
+        return True
+
+    def inverse(self) -> AbstractTradeOff:
+        return InverseFoldedLaplaceTradeOff(self.mu)
+
+    def largest_loss_bounds(self) -> tuple[float, float]:
+        loss = _log_cosh(self.mu)
+        return loss * (1.0 - 1e-15), loss * (1.0 + 1e-15)
 
 
 class InverseFoldedLaplaceTradeOff(AbstractTradeOff):
@@ -88,26 +106,24 @@ class InverseFoldedLaplaceTradeOff(AbstractTradeOff):
         [0.1, 0.8]
     """
 
-    mu: float = within("mu", 0.0, LARGEST_EXPONENT)
+    mu: float = within("mu", 0.0, 700.0)
 
-    def _parts(self, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        u = a * np.exp(self.mu)
-        return a < -0.5 * np.expm1(-2.0 * self.mu), u, np.hypot(u, 1.0)
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        return at_nudged(self._logs, log_fpr)
 
-    def beta(self, alpha: object) -> np.ndarray:
-        a = rates("alpha", alpha)
-        low, u, root = self._parts(a)
-        return np.where(low, 1.0 / (root + u), (1.0 - a) / np.cosh(self.mu))
+    def _logs(self, log_fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        curved = log_fpr < log_complement(-2.0 * self.mu) - _LOG2
+        u = log_fpr + self.mu
+        fnr = np.where(
+            curved, -np.arcsinh(np.exp(np.minimum(u, 700.0))), log_complement(log_fpr) - _log_cosh(self.mu)
+        )
+        return fnr, np.where(curved & (u < -40.0), u, log_complement(fnr))
 
-    def tpr_at(self, fpr: object) -> np.ndarray:
-        a = rates("fpr", fpr)
-        low, u, root = self._parts(a)
-        curved = np.where(u < 1.0, u - u * (u / (root + 1.0)), 1.0 - 1.0 / (root + u))
-        # 1 - (1 - a) / cosh = (2 sinh(mu/2)^2 + a) / cosh, which keeps its digits at small mu.
-        straight = (2.0 * np.sinh(0.5 * self.mu) ** 2 + a) / np.cosh(self.mu)
-        return np.where(low, curved, straight)
+    def is_convex(self) -> bool:
+        return True
 
+    def inverse(self) -> AbstractTradeOff:
+        return FoldedLaplaceTradeOff(self.mu)
 
-inverse.register(LaplaceTradeOff, lambda curve: curve)
-inverse.register(FoldedLaplaceTradeOff, lambda curve: InverseFoldedLaplaceTradeOff(curve.mu))
-inverse.register(InverseFoldedLaplaceTradeOff, lambda curve: FoldedLaplaceTradeOff(curve.mu))
+    def largest_loss_bounds(self) -> tuple[float, float]:
+        return self.mu, self.mu

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from mipsim.tradeoff.base import AbstractTradeOff, inner_curve, rates, within
+from mipsim import _chained
+from mipsim.tradeoff.base import AbstractTradeOff, inner_curve, within
+from mipsim.tradeoff.bounds import EPS, CurveBounds, Vertices, log_complement
 
 
 class MixtureTradeOff(AbstractTradeOff):
@@ -19,19 +21,69 @@ class MixtureTradeOff(AbstractTradeOff):
         >>> half = MixtureTradeOff(GaussianTradeOff(2.0), sampling_rate=0.5)
         >>> round(float(half.beta(0.1)), 6)
         0.56812
-        >>> half.advantage() == 0.5 * GaussianTradeOff(2.0).advantage()
-        True
+        >>> round(half.advantage() / GaussianTradeOff(2.0).advantage(), 9)
+        0.5
     """
 
     inner: AbstractTradeOff = inner_curve("inner")
     sampling_rate: float = within("sampling_rate", 0.0, 1.0)
 
-    def beta(self, alpha: object) -> np.ndarray:
-        a = rates("alpha", alpha)
-        p = self.sampling_rate
-        return np.asarray(p * self.inner.beta(a) + (1.0 - p) * (1.0 - a))
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        return self._mixed(self.inner.enclosure(log_fpr), log_fpr, log_fpr)
 
-    def tpr_at(self, fpr: object) -> np.ndarray:
-        a = rates("fpr", fpr)
+    def _mixed(self, inner: CurveBounds, low: np.ndarray, high: np.ndarray) -> CurveBounds:
+        """At FPRs between bounds."""
+        if self.sampling_rate == 1.0:
+            return inner
+        with np.errstate(divide="ignore"):
+            taken, left = np.log(self.sampling_rate), np.log1p(-self.sampling_rate)
+            others = (log_complement(high), log_complement(low), low, high)
+            ends = [np.logaddexp(taken + a, left + b) for a, b in zip(inner, others, strict=True)]
+        slack = [
+            8.0
+            * EPS
+            * (1.0 + abs(taken if self.sampling_rate else 0.0) + np.abs(np.where(np.isneginf(x), 0.0, x)))
+            for x in ends
+        ]
+        signs = (-1.0, 1.0, -1.0, 1.0)
+        return CurveBounds(
+            *(np.minimum(x + sign * s, 0.0) for x, s, sign in zip(ends, slack, signs, strict=True))
+        ).tightened()
+
+    def is_convex(self) -> bool:
+        return self.inner.is_convex()
+
+    def vertices(self) -> Vertices | None:
+        found = self.inner.vertices()
+        if found is None:
+            return None
+        last = Vertices(
+            np.zeros(1), np.zeros(1), CurveBounds(*(np.array([v]) for v in (-np.inf, -np.inf, 0.0, 0.0)))
+        )
+        mixed = self._mixed(found.bounds, found.log_fpr_low, found.log_fpr_high)
+        bounds = CurveBounds(*(np.concatenate(pair) for pair in zip(mixed, last.bounds, strict=True)))
+        low, high = (np.append(end, 0.0) for end in found[:2])
+        return Vertices(low, high, bounds)
+
+    def largest_loss_bounds(self) -> tuple[float, float]:
+        low, high = (
+            np.log1p(self.sampling_rate * np.expm1(x))
+            if x < 700.0
+            else x + np.log(self.sampling_rate)
+            if self.sampling_rate
+            else 0.0
+            for x in self.inner.largest_loss_bounds()
+        )
+        return float(low) * (1.0 - 1e-14), float(high) * (1.0 + 1e-14)
+
+    def inverse_loss_bounds(self) -> tuple[float, float]:
         p = self.sampling_rate
-        return np.asarray(p * self.inner.tpr_at(a) + (1.0 - p) * a)
+        with np.errstate(divide="ignore"):
+            low, high = (float(-np.log1p(p * np.expm1(-x))) for x in self.inner.inverse_loss_bounds())
+        return low * (1.0 - 1e-14), high * (1.0 + 1e-14)
+
+    def mu_ceiling(self) -> float:
+        return self.inner.mu_ceiling() if self.sampling_rate else 0.0
+
+    def inverse(self) -> AbstractTradeOff:
+        return _chained.inverse(self) if self.sampling_rate else self

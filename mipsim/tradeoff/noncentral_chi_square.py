@@ -1,14 +1,28 @@
 """The trade-off function of thresholding a score that is a scaled non-central chi-square in both worlds."""
 
-from functools import lru_cache
+import math
 
 import equinox as eqx
 import numpy as np
 
 from mipsim._validation import one_of
-from mipsim.special.noncentral_chi_square import MOST_FREEDOM, MOST_NONCENTRALITY, cdf, isf, ppf, sf
-from mipsim.tradeoff.base import AbstractTradeOff, rates, within
-from mipsim.tradeoff.inverse import inverse
+from mipsim.special.noncentral_chi_square import (
+    MOST_FREEDOM,
+    MOST_NONCENTRALITY,
+    logcdf,
+    logisf,
+    logppf,
+    logsf,
+)
+from mipsim.tradeoff.base import AbstractTradeOff, within
+from mipsim.tradeoff.bounds import CurveBounds, log_complement
+
+_LEAST = -1e5  # logarithm of the least FPR whose quantile is computed
+_NEAR_ZERO = 1e-25  # scores below it: both laws are powers there, to 1e-16
+_RELATIVE, _LOG_RELATIVE = (
+    1e-11,
+    1e-13,
+)  # errors of the tails and of their logarithms; see `noncentral_chi_square`
 
 
 class NoncentralChiSquareTradeOff(AbstractTradeOff):
@@ -60,41 +74,73 @@ class NoncentralChiSquareTradeOff(AbstractTradeOff):
     def __check_init__(self) -> None:
         one_of("rejects", self.rejects, ("large", "small"))
 
-    def _cut(self, alpha: np.ndarray) -> np.ndarray:
-        """Threshold with FPR alpha, in units of the scale of world in."""
-        inner = (alpha > 0.0) & (alpha < 1.0)
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        wanted, log_fpr = np.asarray(log_fpr, np.float64), np.maximum(log_fpr, _LEAST)
+        size = np.where(np.isneginf(log_fpr), 0.0, np.abs(log_fpr))
+        moved = 2.0 * _RELATIVE * np.minimum(1.0, size) + 4.0 * _LOG_RELATIVE * size  # of the quantile
+        fnr, tpr = self._logs(np.stack([log_fpr - moved, np.minimum(log_fpr + moved, 0.0)]))
+        off = [_RELATIVE + _LOG_RELATIVE * np.where(np.isneginf(x), 0.0, np.abs(x)) for x in (fnr, tpr)]
+        low, high = fnr[1] - off[0][1], np.minimum(fnr[0] + off[0][0], 0.0)
+        found = CurveBounds(low, high, tpr[0] - off[1][0], np.minimum(tpr[1] + off[1][1], 0.0)).tightened()
+        rare = found._replace(log_tpr_low=np.full(size.shape, -np.inf), log_fnr_high=np.zeros(size.shape))
+        found = found.where(wanted >= _LEAST, rare)
+        ends = [
+            CurveBounds(*(np.full(size.shape, v) for v in row))
+            for row in ((0.0, 0.0, -np.inf, -np.inf), (-np.inf, -np.inf, 0.0, 0.0))
+        ]
+        return ends[0].where(np.isneginf(wanted), ends[1].where(wanted == 0.0, found))
+
+    def _logs(self, log_fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        inner = np.isfinite(log_fpr) & (log_fpr < 0.0)
         large = self.rejects == "large"
-        at = _quantiles(np.where(inner, alpha, 0.5).tobytes(), self.d, self.out_noncentrality, large)
-        at = at.reshape(alpha.shape)
-        nothing, everything = (np.inf, 0.0) if large else (0.0, np.inf)
-        at = np.where(inner, at, np.where(alpha == 0.0, nothing, everything))
-        return at * (self.out_scale / self.in_scale)
+        level = np.where(inner, log_fpr, -1.0)
+        at = (logisf if large else logppf)(level, self.d, self.out_noncentrality)
+        at = at * (self.out_scale / self.in_scale)
+        missed, caught = (logcdf, logsf) if large else (logsf, logcdf)
+        rates = [np.asarray(tail(at, self.d, self.in_noncentrality)) for tail in (missed, caught)]
+        if not large:  # near 0 both densities are powers, and the rates proportional
+            near = at < _NEAR_ZERO
+            tpr = np.minimum(level + self._loss_at_zero(), 0.0)
+            rates = [
+                np.where(near, value, rate)
+                for value, rate in zip((log_complement(tpr), tpr), rates, strict=True)
+            ]
+        nothing = log_fpr < -1.0
+        fnr = np.where(inner, rates[0], np.where(nothing, 0.0, -np.inf))
+        return fnr, np.where(inner, rates[1], np.where(nothing, -np.inf, 0.0))
 
-    def beta(self, alpha: object) -> np.ndarray:
-        missed = cdf if self.rejects == "large" else sf
-        return missed(self._cut(rates("alpha", alpha)), self.d, self.in_noncentrality)
+    def _loss_at_zero(self) -> float:
+        """The privacy loss of the score 0."""
+        wider = 0.5 * self.d * math.log(self.out_scale / self.in_scale)
+        return wider + 0.5 * (self.out_noncentrality - self.in_noncentrality)
 
-    def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`, to full relative accuracy however small it is."""
-        caught = sf if self.rejects == "large" else cdf
-        return caught(self._cut(rates("fpr", fpr)), self.d, self.in_noncentrality)
+    def largest_loss_bounds(self) -> tuple[float, float]:
+        if self.rejects == "large" or not self.is_convex():
+            return 0.0, math.inf
+        loss = max(0.0, self._loss_at_zero())
+        return loss * (1.0 - 1e-13), loss * (1.0 + 1e-13)
 
+    def is_convex(self) -> bool:
+        more, farther = (
+            self.in_scale - self.out_scale,
+            self.in_noncentrality * self.out_scale - self.out_noncentrality * self.in_scale,
+        )
+        return (
+            (more >= 0.0 and farther >= 0.0) if self.rejects == "large" else (more <= 0.0 and farther <= 0.0)
+        )
 
-@lru_cache(maxsize=8)
-def _quantiles(levels: bytes, d: float, noncentrality: float, large: bool) -> np.ndarray:
-    """Quantiles at these levels (float64); kept for a while, since FNR and TPR are asked for at the same FPRs."""
-    found = (isf if large else ppf)(np.frombuffer(levels), d, noncentrality)
-    found.setflags(write=False)
-    return found
+    def mu_ceiling(self) -> float:
+        if self.in_scale != self.out_scale:
+            return math.inf
+        # Of a Gaussian shift along the mean, of which only the distance from the origin is seen.
+        return abs(math.sqrt(self.in_noncentrality) - math.sqrt(self.out_noncentrality)) * (1.0 + 1e-15)
 
-
-@inverse.register
-def _(curve: NoncentralChiSquareTradeOff) -> AbstractTradeOff:
-    return NoncentralChiSquareTradeOff(
-        curve.d,
-        curve.in_noncentrality,
-        curve.out_noncentrality,
-        curve.in_scale,
-        curve.out_scale,
-        "small" if curve.rejects == "large" else "large",
-    )
+    def inverse(self) -> AbstractTradeOff:
+        return NoncentralChiSquareTradeOff(
+            self.d,
+            self.in_noncentrality,
+            self.out_noncentrality,
+            self.in_scale,
+            self.out_scale,
+            "small" if self.rejects == "large" else "large",
+        )

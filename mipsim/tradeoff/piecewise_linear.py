@@ -4,6 +4,7 @@ import numpy as np
 
 from mipsim._validation import finite_vector
 from mipsim.tradeoff.base import AbstractTradeOff, rates
+from mipsim.tradeoff.bounds import EPS, CurveBounds, Vertices, log_difference, lowered, raised
 
 _ROUNDING = 1e-12  # of vertices that a user has computed: they may miss convexity by so much
 
@@ -54,9 +55,107 @@ class PiecewiseLinearTradeOff(AbstractTradeOff):
         if (bent := b[1:-1] > chord + _ROUNDING).any():
             raise ValueError(f"beta lies above the chord at alpha {a[1:-1][bent][0]:g}; it must be convex")
 
-    def beta(self, alpha: object) -> np.ndarray:
-        return np.asarray(np.interp(rates("alpha", alpha), self.alpha, self.corners))
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        return interpolated(log_fpr, self.alpha, 1.0 - self.alpha, self.corners, 1.0 - self.corners)
 
-    def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`, 1 - beta; as accurate as 1 - beta is at the corners."""
-        return np.asarray(np.interp(rates("fpr", fpr), self.alpha, 1.0 - self.corners))
+    def is_convex(self) -> bool:
+        return True
+
+    def inverse(self) -> AbstractTradeOff:
+        from mipsim.tradeoff.sampled import through_corners, turned_over  # both are built on this module
+
+        return turned_over(through_corners(self))
+
+    def vertices(self) -> Vertices:
+        return vertices_of(self.alpha, 1.0 - self.alpha, self.corners, 1.0 - self.corners)
+
+    def largest_loss_bounds(self) -> tuple[float, float]:
+        return first_loss(self.alpha, 1.0 - self.corners)
+
+
+def log_rates(rate: np.ndarray, complement: np.ndarray) -> np.ndarray:
+    """Logarithms of rates, each from whichever of the rate and its complement is small.
+
+    Examples:
+        >>> print(log_rates(np.array([0.0, 1.0]), np.array([1.0, 1e-30])))
+        [  -inf -1e-30]
+    """
+    with np.errstate(divide="ignore"):
+        return np.where(rate <= 0.5, np.log(rate), np.log1p(-complement))
+
+
+def vertices_of(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr: np.ndarray) -> Vertices:
+    """The corners of a polygon with all four rates, shape (m,) each, as `Vertices`.
+
+    Examples:
+        >>> one = np.array([0.0, 1.0])
+        >>> vertices_of(one, 1 - one, 1 - one, one).log_fpr_low.tolist()
+        [-inf, 0.0]
+    """
+    x = log_rates(alpha, complement)
+    low, high = np.where(x < 0.0, lowered(x, 2.0), 0.0), np.where(x < 0.0, raised(x, 2.0), 0.0)
+    bounds = CurveBounds.of_logs(log_rates(beta, tpr), log_rates(tpr, beta), 2.0)
+    ends = (np.isneginf(x), x == 0.0)
+    exact = CurveBounds.of_logs(log_rates(beta, tpr), log_rates(tpr, beta), 0.0)
+    whole = (tpr == 0.0) | (beta == 0.0)
+    return Vertices(low, high, _at_ends(exact).where(whole & (ends[0] | ends[1]), bounds))
+
+
+def _at_ends(bounds: CurveBounds) -> CurveBounds:
+    """Rates of 0 and 1 are exact."""
+    return CurveBounds(*(np.where(end >= -1e-320, 0.0, end) for end in bounds))
+
+
+def first_loss(alpha: np.ndarray, tpr: np.ndarray) -> tuple[float, float]:
+    """Bounds of the logarithm of the slope of a polygon's first edge.
+
+    Examples:
+        >>> [round(bound, 6) for bound in first_loss(np.array([0.0, 0.25, 1.0]), np.array([0.0, 0.75, 1.0]))]
+        [1.098612, 1.098612]
+    """
+    if tpr[0] > 0.0:
+        return np.inf, np.inf
+    loss = max(0.0, float(np.log(tpr[1]) - np.log(alpha[1]))) if alpha.size > 1 else 0.0
+    off = 8.0 * EPS * (1.0 + loss + float(-np.log(alpha[1]) if alpha.size > 1 else 0.0))
+    return max(0.0, loss - off), loss + off
+
+
+def interpolated(
+    log_fpr: np.ndarray, alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr: np.ndarray
+) -> CurveBounds:
+    """Bounds of the polygon through corners with all four rates, shape (m,) each, at logarithms of FPRs of any shape.
+
+    Examples:
+        >>> one = np.array([0.0, 1.0])
+        >>> interpolated(np.log([0.25]), one, 1 - one, 1 - one, one).log_tpr_low.round(6).tolist()
+        [-1.386294]
+    """
+    corners, missed, caught = log_rates(alpha, complement), log_rates(beta, tpr), log_rates(tpr, beta)
+
+    def at(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        right = np.clip(np.searchsorted(corners, x, side="right"), 1, max(1, corners.size - 1))
+        left = right - 1
+        right = np.minimum(right, corners.size - 1)
+        inside = x < corners[right]
+        start, end = corners[left], corners[right]
+        with np.errstate(invalid="ignore"):
+            width = log_difference(end, start)
+            done = log_difference(np.maximum(x, start), start) - width
+            rest = log_difference(end, np.minimum(x, end)) - width
+            logs = [np.logaddexp(rest + v[left], done + v[right]) for v in (missed, caught)]
+        fnr, tpr_ = (
+            np.where(inside, np.minimum(v, 0.0), w[right])
+            for v, w in zip(logs, (missed, caught), strict=True)
+        )
+        return fnr, tpr_
+
+    x = np.asarray(log_fpr, np.float64)
+    fnr, tpr_ = at(np.stack([lowered(x), np.minimum(raised(x), 0.0)]))
+    off = 16.0 * EPS * (1.0 + np.where(np.isneginf(x), 0.0, np.abs(x)))
+    found = CurveBounds(
+        fnr[1] - off, np.minimum(fnr[0] + off, 0.0), tpr_[0] - off, np.minimum(tpr_[1] + off, 0.0)
+    )
+    found = found.tightened()
+    first = CurveBounds(*(np.full(x.shape, v[0]) for v in (missed, missed, caught, caught)))
+    last = CurveBounds(*(np.full(x.shape, v) for v in (-np.inf, -np.inf, 0.0, 0.0)))
+    return first.where(np.isneginf(x), last.where(x == 0.0, found))

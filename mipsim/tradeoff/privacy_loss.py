@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from mipsim._validation import finite_vector, number
-from mipsim.tradeoff.base import LARGEST_EXPONENT
 from mipsim.tradeoff.points import Vector, polygon, rises
 from mipsim.tradeoff.sampled import SampledTradeOff
 
@@ -131,7 +130,7 @@ def split_masses(
         >>> [part.round(6).tolist() for part in up + down]
         [[0.333333], [0.666667], [0.666667], [0.333333]]
     """
-    u, v = np.expm1(np.minimum(up, LARGEST_EXPONENT)), -np.expm1(-np.asarray(down))
+    u, v = np.expm1(np.minimum(up, 700.0)), -np.expm1(-np.asarray(down))
     sent = np.divide(v, u + v, out=np.zeros_like(u), where=u + v > 0)
     kept = np.divide(u, u + v, out=np.ones_like(u), where=u + v > 0)
     to_infinity = np.isinf(up)

@@ -7,9 +7,10 @@ from scipy.special import ndtr
 
 from mipsim._validation import finite_vector, whole
 from mipsim.tradeoff.base import AbstractTradeOff, rates
-from mipsim.tradeoff.inverse import InverseMixtureTradeOff, InverseTradeOff, inverse
+from mipsim.tradeoff.bounds import CurveBounds, Vertices
+from mipsim.tradeoff.inverse import InverseTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
-from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
+from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff, first_loss, interpolated, vertices_of
 from mipsim.tradeoff.points import Vector, convex_points
 
 _Z_LEAST = -37.0  # the FPR there is 6e-300: float64's least
@@ -82,16 +83,20 @@ class SampledTradeOff(AbstractTradeOff):
             object.__setattr__(made, name, value)
         return made
 
-    def beta(self, alpha: object) -> np.ndarray:
-        return self._at(rates("alpha", alpha), self.corners)
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        return interpolated(log_fpr, self.alpha, self.complement, self.corners, self.tpr)
 
-    def tpr_at(self, fpr: object) -> np.ndarray:
-        return self._at(rates("fpr", fpr), self.tpr)
+    def is_convex(self) -> bool:
+        return True
 
-    def _at(self, a: np.ndarray, values: np.ndarray) -> np.ndarray:
-        left = np.interp(a, self.alpha, values)
-        right = np.interp(1.0 - a, self.complement[::-1], values[::-1])
-        return np.asarray(np.where(a <= 0.5, left, right))
+    def inverse(self) -> AbstractTradeOff:
+        return turned_over(self)
+
+    def vertices(self) -> Vertices:
+        return vertices_of(self.alpha, self.complement, self.corners, self.tpr)
+
+    def largest_loss_bounds(self) -> tuple[float, float]:
+        return first_loss(self.alpha, self.tpr)
 
 
 def sample(curve: AbstractTradeOff, points: int = 4096, rare: float = 0.0) -> SampledTradeOff:
@@ -112,8 +117,8 @@ def sample(curve: AbstractTradeOff, points: int = 4096, rare: float = 0.0) -> Sa
         2.71828
     """
     count = whole("points", points, 16)
-    if isinstance(curve, InverseMixtureTradeOff):
-        return turned_over(sample(curve.mixture, count, rare))
+    if isinstance(curve, InverseTradeOff):
+        return turned_over(sample(curve.inner, count, rare))
     turned = curve.inverse()
     if isinstance(curve, MixtureTradeOff) and not isinstance(curve.inner.inverse(), InverseTradeOff):
         return mixed(sample(curve.inner, count, rare), curve.sampling_rate)
@@ -176,7 +181,3 @@ def turned_over(curve: SampledTradeOff) -> SampledTradeOff:
 def through_corners(curve: PiecewiseLinearTradeOff) -> SampledTradeOff:
     """The same polygon with all four rates of its corners."""
     return SampledTradeOff.from_points(curve.alpha, 1.0 - curve.alpha, curve.corners, 1.0 - curve.corners)
-
-
-inverse.register(SampledTradeOff, turned_over)
-inverse.register(PiecewiseLinearTradeOff, lambda curve: turned_over(through_corners(curve)))

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from mipsim._validation import finite_vector, whole
-from mipsim.tradeoff.base import AbstractTradeOff, checked_curves, rates
+from mipsim.tradeoff.base import AbstractTradeOff, checked_curves
 from mipsim.tradeoff.bounded import BoundedTradeOff
+from mipsim.tradeoff.bounds import EPS, CurveBounds
 from mipsim.tradeoff.compose import enclosure
 from mipsim.tradeoff.points import polygon
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
@@ -57,13 +58,35 @@ class AveragedTradeOff(AbstractTradeOff):
         self.weights = distribution_over(curves, weights)
         self.curves = tuple(curves)
 
-    def beta(self, alpha: object) -> np.ndarray:
-        a = rates("alpha", alpha)
-        return np.asarray(sum(w * curve.beta(a) for w, curve in zip(self.weights, self.curves, strict=True)))
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        with np.errstate(divide="ignore"):
+            shares = np.log(self.weights / self.weights.sum())
+        parts = [curve.enclosure(log_fpr) for curve in self.curves]
+        ends = [
+            np.logaddexp.reduce([share + part[k] for share, part in zip(shares, parts, strict=True)], axis=0)
+            for k in range(4)
+        ]
+        off = 8.0 * EPS * (4.0 + len(parts) + np.max(np.abs(shares[np.isfinite(shares)])))
+        slack = [off * (1.0 + np.where(np.isneginf(x), 0.0, np.abs(x))) for x in ends]
+        signs = (-1.0, 1.0, -1.0, 1.0)
+        return CurveBounds(
+            *(np.minimum(x + sign * s, 0.0) for x, s, sign in zip(ends, slack, signs, strict=True))
+        ).tightened()
 
-    def tpr_at(self, fpr: object) -> np.ndarray:
-        a, pairs = rates("fpr", fpr), zip(self.weights, self.curves, strict=True)
-        return np.asarray(sum(w * curve.tpr_at(a) for w, curve in pairs))
+    def is_convex(self) -> bool:
+        return all(curve.is_convex() for curve in self.curves)
+
+    def largest_loss_bounds(self) -> tuple[float, float]:
+        ends = np.array(
+            [c.largest_loss_bounds() for c, w in zip(self.curves, self.weights, strict=True) if w > 0.0]
+        )
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.weights[self.weights > 0.0])
+        low, high = (float(np.logaddexp.reduce(logs + ends[:, k])) for k in (0, 1))
+        return max(0.0, low - 1e-13), high + 1e-13
+
+    def mu_ceiling(self) -> float:
+        return max(c.mu_ceiling() for c, w in zip(self.curves, self.weights, strict=True) if w > 0.0)
 
 
 def mix(*curves: AbstractTradeOff, weights: object) -> AbstractTradeOff:

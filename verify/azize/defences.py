@@ -9,7 +9,6 @@ from mipsim import referee as rf
 from mipsim.theory import azize
 from mipsim.tradeoff import AbstractTradeOff
 from sims.azize_mean import MeanProblem, leakage, mean_tradeoff
-from sims.azize_mean_laws import Subsampled
 from sims.azize_second_routes import faint_noise
 from sims.small_games import compare_by_small_games
 from sims.studies import STUDIES
@@ -85,10 +84,10 @@ def formula(printed: bool, n: int, rho: float, **at: Any) -> AbstractTradeOff:
     return curve(m, rows / n)
 
 
-def subsampled(n: int, rho: float, **at: Any) -> Subsampled:
+def subsampled(n: int, rho: float, **at: Any) -> mi.MixtureTradeOff:
     """The optimal curve."""
     rows = drawn_rows(n, rho)
-    return Subsampled(mean_tradeoff(MeanProblem.of(at), rows, n), rows / n)
+    return mi.MixtureTradeOff(mean_tradeoff(MeanProblem.of(at), rows, n), rows / n)
 
 
 def small_game(rho: float) -> str:

@@ -19,7 +19,9 @@ from mipsim.exact.product.cells import BracketedTerms
 from mipsim.exact.product.sums import Counted, laws_of_sums
 from mipsim.exact.rounding import UNIT
 from mipsim.exact.terms import Terms
-from mipsim.tradeoff.base import AbstractTradeOff, rates
+from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.bounds import EPS as ULP
+from mipsim.tradeoff.bounds import CurveBounds
 
 LEAST, MOST = 2**18, 2**20
 """Lattice points on a circle of `WIDTH` standard deviations (and the distance of the two worlds).
@@ -98,7 +100,7 @@ class ProductTradeOff(AbstractTradeOff):
         >>> from mipsim.exact.terms import binomial_terms
         >>> terms = binomial_terms(100, 0.5, 1, 100)  # m = 1: nearly 1-GDP
         >>> curve = product_tradeoff([BracketedTerms(terms, terms, terms.error)])
-        >>> low, high = curve.beta_bracket(0.1)
+        >>> low, high = curve.beta_bounds(0.1)
         >>> print(round(float(curve.beta(0.1)), 2), bool(0 < high - low < 1e-4))
         0.61 True
     """
@@ -106,19 +108,18 @@ class ProductTradeOff(AbstractTradeOff):
     weaker: Experiment = eqx.field(static=True)
     stronger: Experiment = eqx.field(static=True)
 
-    def beta(self, alpha: object) -> np.ndarray:
-        """FNR at the FPR `alpha` (any shape, in [0, 1]), half-way between both."""
-        a = rates("alpha", alpha)
-        return (self.weaker.beta(a) + self.stronger.beta(a)) / 2
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        fpr = np.exp(log_fpr)
+        fewer, more = (np.clip(fpr * (1.0 + sign * 8.0 * ULP), 0.0, 1.0) for sign in (-1.0, 1.0))
+        with np.errstate(divide="ignore"):
+            low, high = (
+                np.log(np.maximum(self.stronger.beta(more, -1.0), 0.0)),
+                np.log(self.weaker.beta(fewer, 1.0)),
+            )
+        return CurveBounds.of_log_fnr(low, np.minimum(high, 0.0))
 
-    def tpr_at(self, fpr: object) -> np.ndarray:
-        """TPR at the FPR `fpr`."""
-        return 1.0 - self.beta(fpr)
-
-    def beta_bracket(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
-        """Proven (lower, upper) bounds of the FNR at the FPR `alpha`."""
-        a = rates("alpha", alpha)
-        return self.stronger.beta(a, -1.0), self.weaker.beta(a, 1.0)
+    def is_convex(self) -> bool:
+        return True
 
     def delta_brackets(self, epsilon: float) -> list[tuple[float, float]]:
         """Proven bounds of the divergences at e^epsilon, of in against out and of out against in; at 0 both are the advantage."""

@@ -1,0 +1,208 @@
+"""Suprema and areas over a whole trade-off curve, between proven bounds: points of the curve, and a polygon around it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from mipsim.tradeoff.bounds import EPS, CurveBounds, Vertices, log_difference, lowered, raised
+
+if TYPE_CHECKING:
+    from mipsim.tradeoff.base import AbstractTradeOff
+
+_GRID = np.concatenate([[-np.inf], -np.geomspace(1e8, 80.0, 8), np.linspace(-40.0, 38.0, 118), [np.inf]])
+"""Probits of the FPRs at which a curve is read first; the largest below 1 is 1 - 3e-316."""
+
+_PARTS = 8  # into which an interval is cut
+_ROUNDS = 40
+MOST_POINTS = 1 << 15
+"""Points of one curve at which refinement ends; what is then known is valid, and wider than wanted."""
+
+
+class Corners(NamedTuple):
+    """Points of a polygon outside which the truth is nowhere: natural logarithms of FPR, FNR and TPR."""
+
+    log_fpr: np.ndarray
+    log_fnr: np.ndarray
+    log_tpr: np.ndarray
+
+
+def safe_and_sure(vertices: Vertices) -> tuple[Corners, Corners]:
+    """The vertices of a polygon with rates that overstate the leakage, and with those that the attacker surely has.
+
+    Examples:
+        >>> from mipsim.tradeoff import ApproxDPTradeOff
+        >>> safe, sure = safe_and_sure(ApproxDPTradeOff(0.0, 0.5).vertices())
+        >>> bool((safe.log_tpr >= sure.log_tpr).all())
+        True
+    """
+    low, high, bounds = vertices
+    return Corners(low, bounds.log_fnr_low, bounds.log_tpr_high), Corners(
+        high, bounds.log_fnr_high, bounds.log_tpr_low
+    )
+
+
+Objective = Callable[[Corners, bool], np.ndarray]
+"""Takes points, shape (m,), and whether to round up; returns values of shape (queries, m), larger for more leakage."""
+
+
+def defined(curve: AbstractTradeOff, log_fpr: np.ndarray) -> CurveBounds:
+    """The curve's enclosure, or a ValueError that says where it has no value.
+
+    Examples:
+        >>> from mipsim.tradeoff import GaussianTradeOff
+        >>> print(defined(GaussianTradeOff(0.0), np.array([-1.0])).log_tpr_low)
+        [-1.]
+    """
+    bounds = curve.enclosure(log_fpr)
+    if (bad := bounds.undefined()).any():
+        raise ValueError(
+            f"the curve {type(curve).__name__} is undefined (NaN) at FPR {np.exp(log_fpr[bad][0]):.3g}; a number that "
+            "needs it cannot be given"
+        )
+    return bounds
+
+
+class Partition:
+    """Points of a curve by rising FPR, and for each interval a corner such that the polygon through both encloses the curve.
+
+    Between two points a curve that falls stays inside the rectangle that they span. A convex curve also stays between
+    the chords of the neighbouring intervals, prolonged until they meet: the error is of second order in the width.
+
+    Args:
+        curve: any trade-off function.
+
+    Raises:
+        ValueError: if the curve is undefined (NaN) somewhere.
+
+    Examples:
+        >>> from mipsim.tradeoff import GaussianTradeOff
+        >>> points = Partition(GaussianTradeOff(1.0))
+        >>> bool((points.corners().log_tpr[:-1] >= points.bounds.log_tpr_low[:-2]).all())
+        True
+    """
+
+    def __init__(self, curve: AbstractTradeOff) -> None:
+        self.curve, self.convex = curve, curve.is_convex()
+        self.z = _GRID
+        self.log_fpr = np.asarray(log_ndtr(self.z))
+        self.bounds = defined(curve, self.log_fpr)
+
+    def refined(self, times: int) -> Partition:
+        """The same after each interval was cut so often."""
+        for _ in range(times):
+            self.split(np.ones(self.z.size - 1, bool))
+        return self
+
+    def safe_points(self) -> Corners:
+        """The points with rates that overstate the leakage."""
+        return Corners(self.log_fpr, self.bounds.log_fnr_low, self.bounds.log_tpr_high)
+
+    def sure_points(self) -> Corners:
+        """The points with rates that the attacker surely has."""
+        return Corners(self.log_fpr, self.bounds.log_fnr_high, self.bounds.log_tpr_low)
+
+    def split(self, chosen: np.ndarray) -> bool:
+        """Cut the chosen intervals, shape (m - 1,), into eight; returns False where none can be cut."""
+        left, right = self.z[:-1], self.z[1:]
+        finite = np.isfinite(left) & np.isfinite(right)
+        with np.errstate(invalid="ignore"):
+            wide = right - left > 64.0 * EPS * np.maximum(np.abs(left), 1e-3)
+        cut = np.flatnonzero(chosen & finite & wide)
+        if not cut.size or self.z.size + cut.size * (_PARTS - 1) > MOST_POINTS:
+            return False
+        z = (left[cut, None] + (right - left)[cut, None] * (np.arange(1, _PARTS) / _PARTS)).ravel()
+        log_fpr = np.asarray(log_ndtr(z))
+        pairs = zip(self.bounds, defined(self.curve, log_fpr), strict=True)
+        everywhere = np.concatenate([self.z, z])
+        order = np.argsort(everywhere, kind="stable")
+        self.z, self.log_fpr = everywhere[order], np.concatenate([self.log_fpr, log_fpr])[order]
+        self.bounds = CurveBounds(*(np.concatenate(pair)[order] for pair in pairs))
+        return True
+
+    def corners(self) -> Corners:
+        """The corner of each interval, shape (m - 1,)."""
+        plain = Corners(self.log_fpr[:-1], self.bounds.log_fnr_low[1:], self.bounds.log_tpr_high[1:])
+        if not self.convex:
+            return plain
+        with np.errstate(all="ignore"):
+            chords = self._where_chords_meet()
+            usable = ~np.any([np.isnan(part) for part in chords], axis=0) & (
+                chords.log_fpr <= self.log_fpr[1:]
+            )
+        return Corners(*(np.where(usable, new, old) for new, old in zip(chords, plain, strict=True)))
+
+    def _where_chords_meet(self) -> Corners:
+        """Any place within an interval is right, if the rates there are those of the higher chord."""
+        x, (fnr_low, fnr_high, tpr_low, tpr_high) = self.log_fpr, self.bounds
+        width = log_difference(x[1:], x[:-1])
+        most = np.minimum(
+            log_difference(tpr_high[1:], tpr_low[:-1]), log_difference(fnr_high[:-1], fnr_low[1:])
+        )
+        least = np.maximum(
+            log_difference(np.maximum(tpr_low[1:], tpr_high[:-1]), tpr_high[:-1]),
+            log_difference(fnr_low[:-1], np.minimum(fnr_high[1:], fnr_low[:-1])),
+        )
+        # The neighbours' chords, prolonged over the whole interval.
+        ascent = np.concatenate([[np.inf], width[1:] - width[:-1] + most[:-1]])
+        descent = np.concatenate([width[:-1] - width[1:] + least[1:], [-np.inf]])
+        rise = np.exp(np.stack([ascent, descent]) - 0.5 * (most + np.maximum(least, most - 1.0)))
+        share = np.clip((1.0 - rise[1]) / (rise[0] - rise[1]), 0.0, 1.0)
+        share = np.where(np.isfinite(share), share, 0.0)
+        slack = 16.0 * EPS * (4.0 + np.abs(width) + np.abs(np.where(np.isfinite(most), most, 0.0)))
+        up = np.where(share > 0.0, np.log(share) + ascent + slack + np.append(0.0, slack[:-1]), -np.inf)
+        down = np.log1p(-share) + descent - slack - np.append(slack[1:], 0.0)
+        log_tpr = np.maximum(
+            np.logaddexp(tpr_high[:-1], up), log_difference(tpr_high[1:], np.minimum(down, tpr_high[1:]))
+        )
+        log_fnr = np.minimum(
+            log_difference(fnr_low[:-1], np.minimum(up, fnr_low[:-1])), np.logaddexp(fnr_low[1:], down)
+        )
+        place = np.logaddexp(x[:-1], np.log(share) + width)
+        return Corners(lowered(place), lowered(log_fnr), raised(log_tpr))
+
+
+def supremum(
+    curve: AbstractTradeOff,
+    objective: Objective,
+    queries: int,
+    enough: Callable[[np.ndarray, np.ndarray], np.ndarray],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of the supremum of an objective over the curve, for several queries at once; shape (queries,) each.
+
+    The objective must rise with the TPR, fall with the FPR, and be quasi-convex in both, so that over a polygon its
+    supremum is at a corner.
+
+    Args:
+        curve: the curve.
+        objective: of points; see `Objective`.
+        queries: how many there are.
+        enough: of lower and upper bounds, shape (queries,) or (queries, m), whether they are near enough.
+
+    Examples:
+        >>> from mipsim.tradeoff import GaussianTradeOff
+        >>> def height(points, up):  # TPR - FPR
+        ...     return (np.exp(points.log_tpr) - np.exp(points.log_fpr))[None]
+        >>> low, high = supremum(GaussianTradeOff(1.0), height, 1, lambda low, high: high - low < 1e-9)
+        >>> print(low.round(6), high.round(6))
+        [0.382925] [0.382925]
+    """
+    vertices = curve.vertices()
+    if vertices is not None:
+        safe, sure = safe_and_sure(vertices)
+        return objective(sure, False).max(axis=1), objective(safe, True).max(axis=1)
+    points = Partition(curve)
+    for _ in range(_ROUNDS):
+        low = objective(points.sure_points(), False).max(axis=1)
+        at_points = objective(points.safe_points(), True).max(axis=1)
+        between = objective(points.corners(), True)
+        high = np.maximum(at_points, between.max(axis=1))
+        if np.isnan(low).any() or np.isnan(high).any():
+            raise FloatingPointError(f"an objective of {type(curve).__name__} is NaN")
+        wanted = ~enough(low, high)
+        if not wanted.any() or not points.split((~enough(low[wanted, None], between[wanted])).any(axis=0)):
+            break
+    return low, high
