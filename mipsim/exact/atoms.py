@@ -13,7 +13,10 @@ from mipsim.exact.rounding import EPS
 MOST_ATOMS = 2**20
 """The most atoms that are kept."""
 
-_MERGE = 1e-12  # of the largest score: values nearer are one atom, as scores computed in float64 may be
+_ROUNDED = (
+    32.0 * EPS
+)  # relative error of a term: a few roundings of its weight or of its logarithm, and some to spare
+_SAME = 4e-16  # false positive rates that differ by less, relative, are one
 
 
 @dataclass(frozen=True)
@@ -23,15 +26,15 @@ class Table:
     Attributes:
         values: shape (K,).
         out, inside: shape (K,).
+        near: a bound on the error of each value, shape (K,).
         lost: a bound on the total error of either row of probabilities.
-        moved: how far a value may be from where it is said to be.
     """
 
     values: np.ndarray
     out: np.ndarray
     inside: np.ndarray
+    near: np.ndarray
     lost: float = 0.0
-    moved: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -41,8 +44,8 @@ class AtomsLaw(AbstractScoreLaw):
     Attributes:
         score: the atoms, increasing, shape (A,); the first may be -inf.
         out, inside: their probabilities, shape (A,).
+        near: a bound on the error of each atom, a number or shape (A,); a threshold as near to an atom is on it.
         lost: a bound on the total error of either row of probabilities.
-        moved: how far an atom may be from where it is said to be.
 
     Examples:
         >>> law = AtomsLaw(np.array([0.0, 1.0]), np.array([0.75, 0.25]), np.array([0.5, 0.5]))
@@ -53,8 +56,8 @@ class AtomsLaw(AbstractScoreLaw):
     score: np.ndarray
     out: np.ndarray
     inside: np.ndarray
+    near: np.ndarray | float = 0.0
     lost: float = 0.0
-    moved: float = 0.0
 
     @cached_property
     def _sums(self) -> tuple[np.ndarray, np.ndarray]:
@@ -71,15 +74,21 @@ class AtomsLaw(AbstractScoreLaw):
             return np.minimum(np.log(self._sums[int(upper)][int(inside), self._below(threshold)]), 0.0)
 
     def threshold_at(self, alpha: object) -> np.ndarray:
-        a = np.asarray(alpha, float)
-        above = self._sums[1][0]
-        count = above.size - np.searchsorted(above[::-1], a * (1 + 4e-16), side="right")
+        count = self._least(np.asarray(alpha, float))
         return np.where(count == 0, -np.inf, self.score[np.maximum(count - 1, 0)])
 
     def previous(self, threshold: Thresholds) -> np.ndarray:
-        possible = self.score[self.out > 0.0]
-        at = np.searchsorted(possible, self.score[np.maximum(self._below(threshold) - 1, 0)], side="left") - 1
-        return np.where(at >= 0, possible[np.maximum(at, 0)], -np.inf)
+        """The least threshold of the next larger false positive rate; a rate that differs by rounding only is not larger."""
+        above = self._sums[1][0]
+        here = above[self._below(threshold)]
+        larger = above.size - np.searchsorted(above[::-1], here * (1.0 + _SAME), side="right") - 1
+        count = self._least(above[np.maximum(larger, 0)])
+        return np.where((larger < 0) | (count == 0), -np.inf, self.score[np.maximum(count - 1, 0)])
+
+    def _least(self, alpha: np.ndarray) -> np.ndarray:
+        """The least number of atoms below a threshold beyond which at most alpha lies."""
+        above = self._sums[1][0]
+        return above.size - np.searchsorted(above[::-1], alpha * (1.0 + _SAME), side="right")
 
     @property
     def error_bound(self) -> float:
@@ -92,117 +101,134 @@ class AtomsLaw(AbstractScoreLaw):
 
     def _below(self, threshold: Thresholds) -> np.ndarray:
         """How many atoms are <= threshold; a threshold within rounding of an atom is on it."""
-        x = np.asarray(threshold, float)
-        return np.searchsorted(self.score, x + np.where(np.isfinite(x), self.near, 0.0), side="right")
+        return np.searchsorted(self._starts, np.asarray(threshold, float), side="right")
 
     @cached_property
-    def near(self) -> float:
-        """How near to an atom a threshold is taken to be on it: 1e-12 of the largest score, or as far as the atom may be off."""
-        return max(
-            _MERGE * float(np.abs(self.score[np.isfinite(self.score)]).max(initial=1e-300)), self.moved
-        )
+    def _starts(self) -> np.ndarray:
+        """The least threshold that is on each atom or above it."""
+        return np.maximum.accumulate(self.score - self.near)
 
 
 def convolve(tables: Sequence[Table]) -> AtomsLaw | None:
     """The law of a sum of independent terms, or None if it has more than `MOST_ATOMS` atoms.
 
     Examples:
-        >>> coin = Table(np.array([0.0, 1.0]), np.array([0.5, 0.5]), np.array([0.0, 1.0]))
+        >>> coin = Table(np.array([0.0, 1.0]), np.array([0.5, 0.5]), np.array([0.0, 1.0]), np.zeros(2))
         >>> print(convolve([coin, coin]).out)
         [0.25 0.5  0.25]
     """
-    total = Table(np.zeros(1), np.ones(1), np.ones(1))
+    total: Table | None = Table(np.zeros(1), np.ones(1), np.ones(1), np.zeros(1))
     for table in tables:
-        if total.values.size * table.values.size > 16 * MOST_ATOMS:
+        total = _sum(total, table, 16 * MOST_ATOMS)
+        if total is None or total.values.size > MOST_ATOMS:
             return None
-        total = without_ties(
-            np.add.outer(total.values, table.values).ravel(),
-            np.multiply.outer(total.out, table.out).ravel(),
-            np.multiply.outer(total.inside, table.inside).ravel(),
-            total.lost + table.lost + EPS,
-            total.moved + table.moved,
-        )
-        if total.values.size > MOST_ATOMS:
-            return None
-    # Each value is a product and a sum over rows, and d of them are added up.
-    sizes = [np.abs(table.values[np.isfinite(table.values)]).max(initial=0.0) for table in tables]
-    moved = total.moved + EPS * (32.0 + 2.0 * len(tables)) * float(np.sum(sizes))
-    return AtomsLaw(total.values, total.out, total.inside, total.lost, moved)
+    return AtomsLaw(total.values, total.out, total.inside, total.near, total.lost)
 
 
-def without_ties(
-    values: np.ndarray, out: np.ndarray, inside: np.ndarray, lost: float = 0.0, moved: float = 0.0
-) -> Table:
-    """Sort the values and add up what differs by rounding only; impossible values are left out.
-
-    Probabilities given to `lost` in total gain a rounding of 2^-53 for each that is added to others, and values that were
-    `moved` are moved by the widest group more, which is narrower than 1e-12 of the largest.
-    """
-    keep = (out > 0) | (inside > 0)
-    values, out, inside = values[keep], out[keep], inside[keep]
-    order = np.argsort(values, kind="stable")
-    values = values[order]
-    size = np.abs(values[np.isfinite(values)]).max(initial=0.0)
-    first, widest = ties(values, _MERGE * size)
-    group = np.cumsum(first) - 1
-    count = int(group[-1]) + 1
-    most = int(np.bincount(group).max())
-    return Table(
-        values[first],
-        np.bincount(group, out[order], count),
-        np.bincount(group, inside[order], count),
-        lost + (most - 1) * EPS,
-        moved + widest,
+def _sum(first: Table | None, second: Table | None, most: int = 4 * MOST_ATOMS) -> Table | None:
+    """The law of a sum of two independent terms; None if it has too many atoms."""
+    if first is None or second is None or first.values.size * second.values.size > most:
+        return None
+    values = np.add.outer(first.values, second.values).ravel()
+    near = np.add.outer(first.near, second.near).ravel() + EPS * np.where(
+        np.isfinite(values), np.abs(values), 0.0
+    )
+    return without_ties(
+        values,
+        np.multiply.outer(first.out, second.out).ravel(),
+        np.multiply.outer(first.inside, second.inside).ravel(),
+        near,
+        first.lost + second.lost + EPS,
     )
 
 
-def ties(values: np.ndarray, near: float) -> tuple[np.ndarray, float]:
-    """Where groups of sorted values begin, a mask, and how wide the widest is: none is wider than `near`, infinities are one.
+def without_ties(
+    values: np.ndarray, out: np.ndarray, inside: np.ndarray, near: np.ndarray, lost: float = 0.0
+) -> Table:
+    """Sort the values and add up what differs by rounding only; impossible values are left out.
+
+    Values tie where their own errors can make them equal: a value that is large, or improbable, says nothing of others. Of tied
+    values the most accurate one stands. Probabilities given to `lost` in total gain a rounding of 2^-53 for each that is added
+    to others.
+
+    Args:
+        values: shape (K,).
+        out: their probabilities in the "out" world, shape (K,).
+        inside: their probabilities in the "in" world, shape (K,).
+        near: a bound on the error of each value, shape (K,); 0 for -inf.
+        lost: a bound on the error of the probabilities.
+    """
+    keep = (out > 0) | (inside > 0)
+    values, out, inside, near = values[keep], out[keep], inside[keep], near[keep]
+    order = np.argsort(values, kind="stable")
+    values, near = values[order], near[order]
+    first = ties(values, near)
+    group = np.cumsum(first) - 1
+    count = int(group[-1]) + 1
+    most = int(np.bincount(group).max())
+    sharp = np.flatnonzero(near == np.minimum.reduceat(near, np.flatnonzero(first))[group])
+    sharp = sharp[np.concatenate([[True], np.diff(group[sharp]) > 0])]
+    return Table(
+        values[sharp],
+        np.bincount(group, out[order], count),
+        np.bincount(group, inside[order], count),
+        near[sharp],
+        lost + (most - 1) * EPS,
+    )
+
+
+def ties(values: np.ndarray, near: np.ndarray | float) -> np.ndarray:
+    """Where groups of sorted values begin, a mask: the intervals value - near to value + near of a group have a point in common.
+
+    Args:
+        values: increasing, shape (K,); infinite values are one group.
+        near: the error of each, a number or shape (K,).
 
     Examples:
-        >>> ties(np.array([-np.inf, -np.inf, 0.0, 0.75, 1.5, 2.0]), 1.0)
-        (array([ True, False,  True, False,  True, False]), 0.75)
+        >>> ties(np.array([-np.inf, -np.inf, 0.0, 0.75, 1.5, 2.0]), 0.5)
+        array([ True, False,  True, False,  True, False])
     """
-    with np.errstate(invalid="ignore"):  # inf less inf
-        first = np.concatenate([[True], ~(np.diff(values) <= near) & (values[1:] != values[:-1])])
-        starts = np.flatnonzero(first)
-        ends = np.append(starts[1:], values.size)
-        long = values[ends - 1] - values[starts] > near
-        for start, end in zip(starts[long].tolist(), ends[long].tolist(), strict=True):
-            # A chain of near values begins anew where it would grow wider than allowed.
-            while (
-                start := start + int(np.searchsorted(values[start:end], values[start] + near, "right"))
-            ) < end:
-                first[start] = True
-        starts = np.flatnonzero(first)
-        widths = values[np.append(starts[1:], values.size) - 1] - values[starts]
-    return first, float(np.nanmax(widths, initial=0.0))
+    low, high = values - near, values + near
+    first = np.concatenate([[True], low[1:] > high[:-1]])
+    starts = np.flatnonzero(first)
+    ends = np.append(starts[1:], values.size)
+    long = np.maximum.reduceat(low, starts) > np.minimum.reduceat(high, starts)
+    for start, end in zip(starts[long].tolist(), ends[long].tolist(), strict=True):
+        # A chain of near values begins anew where no point is common to all of it.
+        least, most = low[start], high[start]
+        for k in range(start + 1, end):
+            least, most = max(least, low[k]), min(most, high[k])
+            if least > most:
+                first[k] = True
+                least, most = low[k], high[k]
+    return first
 
 
-Masses = tuple[np.ndarray, np.ndarray]
-"""Values and their probabilities."""
+Masses = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Values, their probabilities and bounds on their errors."""
 
 
 def beside(out: Masses, inside: Masses, lost: float) -> Table:
     """One table of the values of both worlds; a value that one world does not take has probability 0 there."""
     nothing = [np.zeros(world[0].size) for world in (inside, out)]
-    values = np.concatenate([out[0], inside[0]])
-    return without_ties(
-        values, np.concatenate([out[1], nothing[0]]), np.concatenate([nothing[1], inside[1]]), lost
-    )
+    values, near = (np.concatenate([out[part], inside[part]]) for part in (0, 2))
+    masses = np.concatenate([out[1], nothing[0]]), np.concatenate([nothing[1], inside[1]])
+    return without_ties(values, *masses, near, lost)
+
+
+def rounding(sizes: np.ndarray | float) -> np.ndarray:
+    """A bound on the error of values that have been computed in a few steps, of which `sizes` is the largest; 0 for infinite ones.
+
+    Examples:
+        >>> rounding(np.array([1.0, np.inf])) < 1e-14
+        array([ True,  True])
+    """
+    return np.where(np.isfinite(sizes), _ROUNDED * np.abs(sizes), 0.0)
 
 
 def power_of(values: np.ndarray, probabilities: np.ndarray, copies: int) -> Table | None:
     """The law of a sum of `copies` >= 1 independent values, in both worlds alike; None if it has too many atoms."""
-    return repeated(without_ties(values, probabilities, probabilities), copies, _sum)
-
-
-def _sum(first: Table | None, second: Table | None) -> Table | None:
-    if first is None or second is None or first.values.size * second.values.size > 4 * MOST_ATOMS:
-        return None
-    p = np.multiply.outer(first.out, second.out).ravel()
-    values = np.add.outer(first.values, second.values).ravel()
-    return without_ties(values, p, p, first.lost + second.lost + EPS, first.moved + second.moved)
+    return repeated(without_ties(values, probabilities, probabilities, rounding(values)), copies, _sum)
 
 
 def alike(*tables: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

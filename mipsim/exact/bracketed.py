@@ -12,7 +12,7 @@ from mipsim._roots import least_float, least_whole
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractLinearAttack
 from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.sum_table import lattice_steps
-from mipsim.exact.atoms import alike
+from mipsim.exact.atoms import AtomsLaw, alike
 from mipsim.exact.bracket import LawBracket, bracket
 from mipsim.exact.derived_laws import LinkedLaw, MixedLaw, linked, mixed_with_out
 from mipsim.exact.independent import Independent, Stack
@@ -154,14 +154,28 @@ def bracketed_law(problem: Problem, guess: AbstractScoreLaw | None = None) -> Ab
         if found.error_bound <= _ENOUGH or nodes * sum(s.values.size for s in total.stacks) > 2**26:
             break
     assert found is not None  # there is at least one number of nodes
+    if not found.grid.size:  # every atom is known
+        return _scored(problem, attack, mixed_with_out(_as_atoms(found), mean.inclusion))
     while isinstance(guess, LinkedLaw) or (isinstance(guess, MixedLaw) and len(guess.laws) == 1):
         guess = guess.base if isinstance(guess, LinkedLaw) else guess.laws[0]
     inverted = guess if isinstance(guess, InvertedLaw) and not found.atoms.size else None
     law = mixed_with_out(BracketLaw(found, inverted), mean.inclusion)
+    return _scored(problem, attack, law)
+
+
+def _scored(problem: Problem, attack: AbstractAdditiveAttack, law: AbstractScoreLaw) -> AbstractScoreLaw:
     if isinstance(attack, AbstractLinearAttack):  # its offset is in the terms
         return law
     target = jnp.asarray(problem.target)
     return linked(law, lambda score: attack.link(target, score))
+
+
+def _as_atoms(found: LawBracket) -> AtomsLaw:
+    """The same law as a list of atoms, of which the first is at -inf where that is possible."""
+    impossible = bool((found.below > found.error).any())  # less is rounding
+    score = np.concatenate([np.full(int(impossible), -np.inf), found.atoms])
+    out, inside = np.concatenate([found.below[:, None], found.masses], axis=1)[:, int(not impossible) :]
+    return AtomsLaw(score, out, inside, found.slack, float(found.error.max()))
 
 
 def _linear(problem: Problem, attack: AbstractLinearAttack) -> tuple[Independent, float] | None:

@@ -48,13 +48,19 @@ class Saddlepoints:
         """Whether the side of centred thresholds has any line."""
         return np.where(u > 0.0, self.zero < self.points.size - 1, self.zero > 0)
 
-    def least_chernoff(self, u: np.ndarray, world: int) -> np.ndarray:
-        """Log of the least of Chernoff's bounds on the tail beyond centred thresholds, by all points of their side."""
+    def least_chernoff(self, u: np.ndarray, world: int, lattice: Lattice | None) -> np.ndarray:
+        """Log of the least of Chernoff's bounds on the tail beyond centred thresholds, by all points of their side.
+
+        On a lattice the tail is that of the atom which a threshold stands for.
+        """
         upper, lower = slice(self.zero, None), slice(0, self.zero + 1)  # s = 0 is of both
+        side = u > 0.0
+        if lattice is not None:
+            u = np.where(side, lattice.atom(u, world, True), lattice.atom(u, world, False))
         bounds = [
-            (self.value[world, side] - np.outer(u, self.points[side])).min(axis=1) for side in (upper, lower)
+            (self.value[world, part] - np.outer(u, self.points[part])).min(axis=1) for part in (upper, lower)
         ]
-        return np.where(u > 0.0, *bounds)
+        return np.where(side, *bounds)
 
     def line_for(self, u: np.ndarray, world: int) -> np.ndarray:
         """The index of the line that serves centred thresholds: the odd point between two even ones around u.

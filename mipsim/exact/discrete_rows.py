@@ -9,7 +9,7 @@ import numpy as np
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.empirical import Empirical
-from mipsim.exact.atoms import MOST_ATOMS, Table, beside, power_of
+from mipsim.exact.atoms import MOST_ATOMS, Table, beside, power_of, rounding
 from mipsim.exact.binomial import binomial_error, binomial_probabilities
 from mipsim.exact.phases import Phases
 from mipsim.exact.rounding import (
@@ -153,10 +153,15 @@ class BernoulliRow(AbstractRow):
         out = binomial_probabilities(rows, self.p, low, rows + 1)
         inside = binomial_probabilities(rows - 1, self.p, low, rows)
         lost = binomial_error(rows, self.p)
-        return [
-            beside((a * count, out[j]), (a * count[:-1] + own, inside[j]), float(lost[j]))
-            for j, (a, own) in enumerate(zip(self.weights, target_terms, strict=True))
-        ]
+        found = []
+        for j, (a, own) in enumerate(zip(self.weights, target_terms, strict=True)):
+            ones = a * count
+            worlds = (
+                (ones, out[j], rounding(ones)),
+                (ones[:-1] + own, inside[j], rounding(np.abs(ones[:-1]) + abs(own))),
+            )
+            found.append(beside(*worlds, float(lost[j])))
+        return found
 
     def _tilted(self, c: float) -> np.ndarray:
         odds = np.log(self.p) - np.log1p(-self.p) + self.weights * c
@@ -292,7 +297,8 @@ class AtomsRow(AbstractRow):
             out, rest = (power_of(kind[:m], kind[m:], k * count) for k in (rows, rows - 1))
             if out is None or rest is None:
                 return None
-            worlds = (out.values, out.out), (rest.values + target, rest.out)
+            own = rest.near + float(rounding(target))
+            worlds = (out.values, out.out, out.near), (rest.values + target, rest.out, own)
             found.append(beside(*worlds, max(out.lost, rest.lost)))
         return found
 

@@ -116,8 +116,8 @@ def _merged(values: np.ndarray, masses: np.ndarray, rounding: float) -> tuple[np
     order = np.argsort(values, kind="stable")
     values, masses = values[order], masses[:, order]
     near = max(_MERGE * float(np.abs(values).max()), 2.0 * rounding)
-    first, span = ties(values, near)
-    start = np.flatnonzero(first)
+    start = np.flatnonzero(ties(values, 0.5 * near))
+    span = float((values[np.append(start[1:], values.size) - 1] - values[start]).max())
     return values[start], np.add.reduceat(masses, start, axis=1), span
 
 

@@ -118,7 +118,8 @@ class InvertedLaw(AbstractScoreLaw):
         for index, where in self._lines(u, int(inside)):
             bound[where] = self._errors(index, u[where], int(inside), proven=proven)
         # No value is beyond Chernoff's bound, and no tail.
-        least = np.exp(np.minimum(self.saddlepoints.least_chernoff(u, int(inside)), 0.0)) * (1.0 + 1e-8)
+        chernoff = self.saddlepoints.least_chernoff(u, int(inside), self.transform.lattice)
+        least = np.exp(np.minimum(chernoff, 0.0)) * (1.0 + 1e-8)
         bound = np.where(self.saddlepoints.served(u), np.minimum(bound, least), 1.0) + self.transform.lost
         far = self.saddlepoints.beyond(u, int(inside))
         if far.any():
@@ -177,7 +178,8 @@ class InvertedLaw(AbstractScoreLaw):
         log_mass = self.transform.log_mass[world]
         # No probability exceeds the whole, or Chernoff's bound by any line: where one leaves the inversion without digits, its error
         # stays below them.
-        most = np.minimum(self.saddlepoints.least_chernoff(inner, world) + CLIP, log_mass)
+        chernoff = self.saddlepoints.least_chernoff(inner, world, self.transform.lattice)
+        most = np.minimum(chernoff + CLIP, log_mass)
         small = np.where(self.saddlepoints.served(inner), np.minimum(small, most), most)
         small = np.where(finite, small, -np.inf)
         upper = u > 0.0

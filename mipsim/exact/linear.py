@@ -106,7 +106,7 @@ def _few_atoms(
     if law is None:
         return None
     shifted = law.score + transform.offset  # what cancels keeps the rounding of what it was
-    law = replace(law, score=shifted, moved=law.moved + 2.0 * EPS * abs(transform.offset))
+    law = replace(law, score=shifted, near=law.near + 2.0 * EPS * abs(transform.offset))
     if noise is None:
         return law
     return NoisyAtomsLaw(law, noise) if law.score.size <= MOST_SUMMED else None

@@ -45,8 +45,8 @@ class NoisyAtomsLaw(AbstractScoreLaw):
     @property
     def error_bound(self) -> float:
         """Of the atoms' probabilities, their sum, the noise's tail, and of the differences x - a at its density."""
-        size = float(np.abs(self.atoms.score).max())
-        moved = (2.0 * EPS * (size + self.noise.spread / 40.0) + self.atoms.moved) * self.noise.density
+        off = 2.0 * EPS * (np.abs(self.atoms.score) + self.noise.spread / 40.0) + self.atoms.near
+        moved = float(max(self.atoms.out @ off, self.atoms.inside @ off)) * self.noise.density
         return min(1.0, self.atoms.error_bound + self.noise.error_bound + moved)
 
     def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from mipsim.attacks.base import AbstractAdditiveAttack
 from mipsim.distributions.bernoulli import Bernoulli
-from mipsim.exact.atoms import alike, beside, convolve
+from mipsim.exact.atoms import alike, beside, convolve, rounding
 from mipsim.exact.binomial import binomial_error, binomial_probabilities, one_trial_less
 from mipsim.exact.derived_laws import linked, mixed_with_out
 from mipsim.exact.inversion import InvertedLaw
@@ -115,8 +115,11 @@ def _few(terms: np.ndarray, probability: np.ndarray, lost: np.ndarray) -> Abstra
     d, size = terms.shape[1:]
     if (d + (d > 1)) * np.log(size) > np.log(_WORK):
         return None
+    # A logarithm near 0 has lost the digits of a number near 1. What carries no mass has no say in the unit of the others.
+    likely = np.where(np.isfinite(terms) & (probability >= EPS), np.abs(terms), 0.0)
+    near = rounding(np.abs(terms) + np.minimum(likely.max(axis=(0, 2)), 1.0)[:, None])
     tables = [
-        beside((terms[0, j], probability[0, j]), (terms[1, j], probability[1, j]), float(lost[j]))
+        beside(*zip(terms[:, j], probability[:, j], near[:, j], strict=True), lost=float(lost[j]))
         for j in range(d)
     ]
     return convolve(tables)

@@ -17,7 +17,6 @@ import mipsim as mi
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractLinearAttack
 from mipsim.exact import exact_law
 from mipsim.exact.atoms import without_ties
-from mipsim.exact.bracketed import BracketLaw
 from mipsim.exact.contours import find_saddlepoints
 from mipsim.exact.discrete_rows import BernoulliRow
 from mipsim.exact.inversion import InvertedLaw
@@ -156,7 +155,9 @@ def test_atoms_in_a_chain_are_not_all_one(scale: float) -> None:
         check(game, attack, x, float(truth))
         return
     law: Any = exact_law(game, attack)  # a threshold that is so near to an atom is on it
-    least, most = (binom.sf(50, n, 0.5) + a[50] * (a @ (away < d)) for d in (-2.0 * law.near, 2.0 * law.near))
+    near = float(np.max(law.near))
+    assert near < 1e-11  # the scores that are nearer to each other are 0.9e-10 apart
+    least, most = (binom.sf(50, n, 0.5) + a[50] * (a @ (away < d)) for d in (-2.0 * near, 2.0 * near))
     assert least - 1e-12 <= float(law.sf(x, inside=False)) <= most + 1e-12
 
 
@@ -166,12 +167,11 @@ def test_atoms_in_a_chain_are_not_all_one_in_a_bracket() -> None:
     a = binom.pmf(np.arange(n + 1), n, 0.5)
     game = mi.FixedTarget(MEAN, mi.Bernoulli([0.5, 0.5]), n, [1.0, 1.0])
     law: Any = exact_law(game, Slopes(np.array([n, n * small])))
-    assert isinstance(law, BracketLaw)
-    assert law.bounds.slack < 2e-12 * n
+    assert law.near < 2e-12 * n
     x = 100 + small * 100.5
     away = (x - 100) - small * np.arange(n + 1)
     # A threshold so near to an atom is on it.
-    least, most = (binom.sf(100, n, 0.5) + a[100] * (a @ (away < d * law.bounds.slack)) for d in (-2.0, 2.0))
+    least, most = (binom.sf(100, n, 0.5) + a[100] * (a @ (away < d * law.near)) for d in (-2.0, 2.0))
     assert least - law.error_bound <= float(law.sf(x, inside=False)) <= most + law.error_bound
 
 
@@ -187,11 +187,19 @@ def test_scales_far_apart(tiny: float) -> None:
         assert abs(float(law.sf(x, inside=False)) - truth) <= law.error_bound + 2.25 * tiny
 
 
-def test_a_chain_is_split_where_it_is_wider_than_allowed() -> None:
-    table = without_ties(1.0 + 0.9e-12 * np.arange(10.0), np.full(10, 0.1), np.full(10, 0.1))
+def test_a_chain_is_split_where_it_has_no_point_in_common() -> None:
+    tenths = np.full(10, 0.1)
+    table = without_ties(1.0 + 0.9e-12 * np.arange(10.0), tenths, tenths, np.full(10, 5e-13))
     assert table.values.size == 5
-    assert 0.0 < table.moved <= 1.1e-12
     assert table.out.sum() == pytest.approx(1.0)
+
+
+def test_of_tied_values_the_sharpest_one_stands() -> None:
+    """1e-3 is known to 1e-2 only; 0 and 0.002 are not made one by it, nor by an improbable 1e11."""
+    values, near = np.array([1e11, 1e-3, 0.0, 2e-3]), np.array([1e-3, 1e-2, 1e-15, 1e-15])
+    table = without_ties(values, np.array([1e-15, 0.2, 0.3, 0.5]), np.full(4, 0.25), near)
+    np.testing.assert_array_equal(table.values, [0.0, 2e-3, 1e11])
+    np.testing.assert_allclose(table.out, [0.5, 0.5, 1e-15])
 
 
 @pytest.mark.parametrize(("big", "s"), [(1e6, 1e-3), (1e9, 1e-3), (1e9, 1e-5)])

@@ -1,0 +1,184 @@
+"""Every route to one game's law gives one curve, between the vertices too: held against rational enumeration of all outcomes."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import product
+from math import comb, prod
+from typing import Any
+
+import equinox as eqx
+import numpy as np
+import pytest
+
+import mipsim as mi
+from mipsim._precision import exact_scope
+from mipsim.exact.atoms import AtomsLaw
+from mipsim.exact.bracketed import bracketed_law
+from mipsim.exact.exact_tradeoff import ExactTradeOff
+from mipsim.exact.inversion import InvertedLaw
+from mipsim.exact.law import AbstractScoreLaw, Problem
+from mipsim.exact.linear import linear_law
+from mipsim.forms.release import release_of
+
+MEAN = mi.EmpiricalMean()
+ALPHAS = np.concatenate([np.linspace(0.025, 1.0, 40), [0.1, 0.3, 1e-3]])
+Vertices = list[tuple[Fraction, Fraction]]
+
+
+class Weighted(mi.AbstractLinearAttack):
+    w: np.ndarray = eqx.field(converter=np.asarray)
+
+    def weights(self, target: Any) -> Any:
+        return self.w
+
+    def offset(self, target: Any) -> Any:
+        return 0.0
+
+
+def vertices(p: list[float], n: int, target: list[float], w: list[float]) -> Vertices:
+    """(FPR, least FNR) of all threshold tests at every FPR that one of them has, from FPR 0 on; without rounding."""
+    rates, goal, weights = ([Fraction(x) for x in given] for given in (p, target, w))
+    masses: dict[Fraction, list[Fraction]] = {}
+    for world, rows in enumerate((n, n - 1)):
+        for counts in product(range(rows + 1), repeat=len(p)):
+            own = goal if world else [Fraction(0)] * len(p)
+            score = sum(a * (c + z) for a, c, z in zip(weights, counts, own, strict=True)) or Fraction(0)
+            chance = prod(
+                comb(rows, c) * q**c * (1 - q) ** (rows - c) for c, q in zip(counts, rates, strict=True)
+            )
+            masses.setdefault(score, [Fraction(0), Fraction(0)])[world] += chance
+    found = {Fraction(0): Fraction(1)}
+    fpr, tpr = Fraction(0), Fraction(0)
+    for score in sorted(masses, reverse=True):
+        fpr, tpr = fpr + masses[score][0], tpr + masses[score][1]
+        found[fpr] = 1 - tpr
+    return sorted(found.items())
+
+
+def interpolated(known: Vertices, alphas: np.ndarray) -> np.ndarray:
+    """The FNR between the vertices, in float64."""
+    fpr, fnr = (np.array([float(pair[i]) for pair in known]) for i in (0, 1))
+    return np.interp(alphas, fpr, fnr)
+
+
+def problem(
+    data: mi.AbstractDistribution, n: int, target: list[float], w: list[float], **noise: float
+) -> Problem:
+    mechanism = mi.DiscreteGaussianNoise(MEAN, **noise) if noise else MEAN
+    release = release_of(mechanism, n)
+    assert release is not None
+    return Problem(data, release, np.asarray(target, float), Weighted(w))
+
+
+def by_atoms(
+    data: mi.AbstractDistribution, n: int, target: list[float], w: list[float]
+) -> AbstractScoreLaw | None:
+    found = linear_law(problem(data, n, target, w))
+    assert isinstance(found, AtomsLaw)
+    return found
+
+
+def by_inversion(
+    data: mi.AbstractDistribution, n: int, target: list[float], w: list[float]
+) -> AbstractScoreLaw | None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mipsim.exact.linear._few_atoms", lambda *_: None)
+        found = linear_law(problem(data, n, target, w))
+    return found if isinstance(found, InvertedLaw) and found.transform.lattice is not None else None
+
+
+def by_bracket(
+    data: mi.AbstractDistribution, n: int, target: list[float], w: list[float]
+) -> AbstractScoreLaw | None:
+    return bracketed_law(problem(data, n, target, w))
+
+
+def through_faint_noise(
+    data: mi.AbstractDistribution, n: int, target: list[float], w: list[float]
+) -> AbstractScoreLaw | None:
+    """Noise that is 0 but for some 1e-240."""
+    return bracketed_law(problem(data, n, target, w, deviation=0.03, step=1.0 / n))
+
+
+ROUTES = [by_atoms, by_inversion, by_bracket, through_faint_noise]
+Game = tuple[list[float], int, list[float], list[float]]
+GAMES: dict[str, Game] = {
+    "between the vertices": ([0.5], 3, [0.5], [1.0]),
+    "a target between the counts": ([0.3, 0.6], 3, [0.5, 0.25], [1.0, 2.0]),
+    "a negative weight": ([0.2, 0.5], 4, [1.0, 0.0], [1.0, -1.0]),
+    "a target far out": ([0.4], 4, [7.0], [1.0]),
+}
+
+
+@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("game", GAMES.values(), ids=list(GAMES))
+def test_every_route_gives_the_one_curve(route: Callable[..., AbstractScoreLaw | None], game: Game) -> None:
+    p, n, target, w = game
+    with exact_scope():
+        law = route(mi.Bernoulli(p), n, target, w)
+        if law is None:
+            assert route is by_inversion  # a target off the lattice
+            return
+        truth = interpolated(vertices(p, n, target, w), ALPHAS)
+        np.testing.assert_allclose(ExactTradeOff(law).beta(ALPHAS), truth, atol=1e-9)
+
+
+def test_the_curve_of_ties_that_are_split_is_another() -> None:
+    """The control: a coin at a tie, where only the "out" world has a score, leaves the FNR where it is."""
+    known = vertices(*GAMES["between the vertices"])
+    assert known == [
+        (0, 1),
+        (Fraction(1, 8), Fraction(3, 4)),
+        (Fraction(1, 2), Fraction(1, 4)),
+        (Fraction(7, 8), 0),
+        (1, 0),
+    ]
+    assert abs(interpolated(known, np.array([0.3]))[0] - 0.75) > 0.2
+
+
+@pytest.mark.parametrize("target", [[0.0, 0.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 0.5]])
+@pytest.mark.parametrize("big", [-1e11, -1e13, 1e8])
+def test_a_score_without_mass_does_not_say_which_others_are_equal(target: list[float], big: float) -> None:
+    p, n, w = [1e-15, 0.5, 0.4], 10, [big, 0.0, 0.63]
+    game = mi.FixedTarget(MEAN, mi.Bernoulli(p), n, target)
+    truth = interpolated(vertices(p, n, target, w), ALPHAS)
+    np.testing.assert_allclose(game.exact(Weighted(w)).beta(ALPHAS), truth, atol=1e-12)
+
+
+def test_random_games_by_all_routes() -> None:
+    rng = np.random.default_rng(5)
+    seen = 0
+    for _ in range(40):
+        d, n = int(rng.integers(1, 3)), int(rng.integers(2, 5))
+        p = [float(x) for x in rng.choice([0.1, 0.5, 0.75], d)]
+        target = [float(x) for x in rng.choice([0.0, 1.0, 0.5, 2.0, -1.0], d)]
+        w = [float(x) for x in rng.choice([1.0, 2.0, -1.0, 0.5, 3.0], d)]
+        truth = interpolated(vertices(p, n, target, w), ALPHAS)
+        for route in (by_atoms, by_bracket, through_faint_noise):
+            with exact_scope():
+                law = route(mi.Bernoulli(p), n, target, w)
+                if law is None or law.error_bound > 1e-9:
+                    continue
+                seen += 1
+                found = ExactTradeOff(law).beta(ALPHAS)
+            np.testing.assert_allclose(
+                found, truth, atol=1e-8, err_msg=f"{route.__name__}: {p}, {n}, {target}, {w}"
+            )
+    assert seen > 100
+
+
+def test_a_threshold_near_an_atom_has_the_tail_of_the_atom() -> None:
+    """Rows that coins keep: a threshold 9e-7 steps below the lowest atom, which counts as on it, was 3.5e-5 off."""
+    n, rate, p = 2, 0.3, 0.5
+    game = mi.FixedTarget(mi.PoissonSubsampled(MEAN, rate), mi.Bernoulli([p]), n, [1.0])
+    law = game.exact(Weighted([1.0])).law
+    ones = [comb(n, k) * (rate * p) ** k * (1 - rate * p) ** (n - k) for k in range(n + 1)]
+    step = 1.0 / (n * rate)
+    for k in range(n + 1):
+        for off in (0.0, -1e-13, 1e-9, 0.5, -0.5, -1e-3):
+            truth = sum(ones[: k + (off > -1e-12)])
+            assert abs(float(law.cdf(step * (k + off), inside=False)) - truth) <= law.error_bound + 1e-15
+        near = [sum(ones[: k + more]) for more in (0, 1)]
+        for off in (-9e-7, -1e-9, -1e-10):  # on the atom or not: nothing between
+            found = float(law.cdf(step * (k + off), inside=False))
+            assert min(abs(found - truth) for truth in near) <= law.error_bound + 1e-15
