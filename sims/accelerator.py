@@ -5,7 +5,6 @@ Each result is written as one JSON line as soon as it is known, so that a run th
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import platform
@@ -26,7 +25,7 @@ import numpy as np
 
 import mipsim as mi
 from mipsim._precision import exact_scope
-from mipsim.engine.counting import Counter, on_device
+from mipsim.engine.counting import Counter, on_device, play_range
 from mipsim.engine.devices import Device
 from mipsim.engine.fidelity import build_sampler
 from mipsim.engine.memory import BlockTooLargeError
@@ -34,6 +33,7 @@ from mipsim.engine.random.counter import Draws, normal_pair, run_draws
 from mipsim.engine.random.splitmix import splitmix64
 from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.engine.samplers.gaussian_rows import gaussian_rows
+from sims.bench.contest import on_cores
 from sims.every_sampler import every_sampler
 from sims.studies import STUDIES, D, N, reference_data
 
@@ -219,7 +219,7 @@ def _same_bits(log: Log, device: Device) -> None:
         except Exception as error:
             return name, {"failed": f"{type(error).__name__}: {str(error).splitlines()[0][:300]}"}
         finite = np.isfinite(scores) & np.isfinite(own_scores)
-        apart = np.abs(scores - own_scores, where=finite, out=np.zeros(scores.shape))
+        apart = np.abs(np.subtract(scores, own_scores, where=finite, out=np.zeros(scores.shape)))
         return name, {
             "sampler": sampler.name,
             "equal_counts": bool(np.array_equal(counts, own_counts)),
@@ -248,14 +248,14 @@ class Case:
         build: makes the game and its attack.
         fidelity: as `play` takes it.
         needs: what one game needs of each resource of `_ceilings`; the largest share is its floor.
-        scan: how many blocks are drawn at once, in turn.
+        scan: how many blocks are drawn at once, in turn; None = as many as `play` draws.
     """
 
     name: str
     build: Callable[[], tuple[mi.AbstractGame, mi.AbstractAttack]]
     fidelity: str
     needs: Mapping[str, float]
-    scan: tuple[int, ...]
+    scan: tuple[int | None, ...]
 
 
 def cases(small: bool = False) -> list[Case]:
@@ -312,10 +312,9 @@ def cases(small: bool = False) -> list[Case]:
         return mi.FixedTarget(mi.EmpiricalMean(), data, n=n, target=np.ones(d)), mi.CovarianceScore(data, n=n)
 
     numbers = float(own_n * own_d)
-    many = (1,) if small else (1, 16, 128, 512)
-    few = (1,) if small else (1, 8, 64)
+    scan = (None,) if small else (1, 16, None)
     return [
-        Case("reference game", reference, "auto", {"words": d / 2, "lookups": d}, many),
+        Case("reference game", reference, "auto", {"words": d / 2, "lookups": d}, scan),
         Case(
             "random targets",
             random_targets,
@@ -323,24 +322,24 @@ def cases(small: bool = False) -> list[Case]:
             {"words": d / 2, "lookups": d},
             (1,) if small else (1, 8, 64),
         ),
-        Case("Poisson samples", poisson, "auto", {"words": own_d, "lookups": own_d}, few),
+        Case("Poisson samples", poisson, "auto", {"words": own_d, "lookups": own_d}, scan),
         Case(
             "Gaussian literal records",
             lambda: literal(mi.Gaussian(0.0, 1.0, d=own_d)),
             "literal",
             {"normals": numbers},
-            few,
+            scan,
         ),
         Case(
             "Bernoulli literal records",
             lambda: literal(mi.Bernoulli(0.3, d=own_d)),
             "literal",
             {"words": numbers / 2},
-            few,
+            scan,
         ),
-        Case("clipped step", clipped, "auto", {"short_normals": float(n * n)}, few),
-        Case("gradients", gradients, "auto", {"words": n / 4, "lookups": n / 2}, many),
-        Case("projected games", projected, "auto", {"normals": 1.0}, many),
+        Case("clipped step", clipped, "auto", {"short_normals": float(n * n)}, scan),
+        Case("gradients", gradients, "auto", {"words": n / 4, "lookups": n / 2}, scan),
+        Case("projected games", projected, "auto", {"normals": 1.0}, scan),
     ]
 
 
@@ -360,26 +359,44 @@ def _speeds(log: Log, device: Device, rates: Mapping[str, float], small: bool) -
                     continue
                 found = future.result()
                 if isinstance(found, str):
-                    log("speed", name=case.name, blocks=blocks, failed=found)
+                    log("speed", name=case.name, at_once=blocks or "chosen", failed=found)
                     continue
                 counter, compiled, memory = found
                 speed = _games_a_second(counter, 0.05 if small else 0.5)
-                facts = {"games_at_once": counter.block * counter.blocks, "games_per_second": speed}
+                facts = {"games_at_once": counter.span, "games_per_second": speed}
                 facts |= {
                     "floor": 1.0 / shares[decides],
                     "decided_by": decides,
                     "share_of_floor": speed * shares[decides],
                 }
-                log("speed", name=case.name, blocks=blocks, **facts, compile_seconds=compiled, memory=memory)
+                log(
+                    "speed",
+                    name=case.name,
+                    at_once=blocks or "chosen",
+                    **facts,
+                    compile_seconds=compiled,
+                    memory=memory,
+                )
+    if device.platform == "cpu" or log.left < 0.0:
+        return
+    cpu = jax.devices("cpu")[0]
+    with ThreadPoolExecutor(_THREADS) as pool:
+        ready = list(pool.map(lambda case: _ready(case, None, cpu), chosen))
+    with on_cores(2):
+        for case, found in zip(chosen, ready, strict=True):
+            if log.left > 0.0 and not isinstance(found, str):
+                log(
+                    "two CPU cores",
+                    name=case.name,
+                    games_per_second=_games_a_second(found[0], 0.5, threads=2),
+                )
 
 
-def _ready(case: Case, blocks: int, device: Device) -> tuple[Counter, float, int] | str:
+def _ready(case: Case, blocks: int | None, device: Device) -> tuple[Counter, float, int] | str:
     """A compiled counter with its seconds of compilation and its memory, or what went wrong."""
     try:
         with exact_scope():
             sampler = on_device(build_sampler(*case.build(), case.fidelity))
-            if sampler.any_block:  # a larger block is the same as several
-                sampler, blocks = dataclasses.replace(sampler, block=blocks * sampler.block), 1
         counter = Counter(sampler, [_EDGES], 0, devices=[device], blocks=blocks)
         begun = time.perf_counter()
         memory = counter.needs()
@@ -389,17 +406,18 @@ def _ready(case: Case, blocks: int, device: Device) -> tuple[Counter, float, int
         return str(error).splitlines()[0][:300]
 
 
-def _games_a_second(counter: Counter, seconds: float) -> float:
-    """Games of both worlds in a second of the wall, the best of two calls of about so long."""
-    size = counter.block * counter.blocks
+def _games_a_second(counter: Counter, seconds: float, threads: int = 1) -> float:
+    """Games of both worlds in a second of the wall, the best of two runs of about so long."""
+    size = counter.span
     counter(0, size)
     begun = time.perf_counter()
     counter(0, size)
-    games = size * max(1, round(seconds / (time.perf_counter() - begun)))
-    best = 0.0
+    each = size * max(1, round(seconds / (time.perf_counter() - begun)))
+    games, best = threads * each, 0.0
     for _ in range(2):
         begun = time.perf_counter()
-        counter(0, games)
+        for _ in play_range(counter, 0, games, size, each, threads):
+            pass
         best = max(best, 2 * games / (time.perf_counter() - begun))
     return best
 

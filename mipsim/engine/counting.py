@@ -5,6 +5,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import equinox as eqx
@@ -27,6 +28,11 @@ GAMES, PILOT = 0, 1
 """Streams of random numbers: the games of a run, and the pilot that fixes its edges."""
 _SECONDS_PER_CHUNK = 0.5
 """Short enough for a lively progress line, long enough that Python's share is below 1%."""
+
+_MOST_GAMES = 2**20
+"""At once on an accelerator: a kernel of so many is much longer than its start."""
+_MOST_NUMBERS, _BYTES_OF_A_NUMBER = 2**28, 64
+"""At once on an accelerator, and what memory each may need: XLA holds a few float64 arrays of them."""
 
 CountRange = Callable[[int, int], tuple[np.ndarray, np.ndarray]]
 
@@ -97,6 +103,32 @@ def on_device(tree: Any) -> Any:
     return jax.tree.map(place, attacks)
 
 
+def blocks_at_once(sampler: AbstractSampler, device: Device) -> int:
+    """How many blocks of a sampler a device draws at once: one on a CPU, whose caches a block is made for, else what fills it.
+
+    It depends on the sampler and the device only, so that runs of any length share their last bits.
+
+    Examples:
+        >>> import jax
+        >>> import mipsim as mi
+        >>> from mipsim.engine.fidelity import build_sampler
+        >>> data = mi.Gaussian([0.0], [1.0])
+        >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=9, target=[1.0])
+        >>> with exact_scope():
+        ...     sampler = build_sampler(game, mi.CovarianceScore(data, n=9), "auto")
+        >>> blocks_at_once(sampler, jax.devices("cpu")[0])
+        1
+    """
+    if device.platform == "cpu":
+        return 1
+    memory = (device.memory_stats() or {}).get(
+        "bytes_limit", np.inf
+    )  # all of it: what is free now would change bits
+    numbers = min(_MOST_NUMBERS, memory // _BYTES_OF_A_NUMBER)
+    games = min(_MOST_GAMES, numbers // sampler.numbers)
+    return max(1, 1 << (int(games // sampler.block) or 1).bit_length() - 1)
+
+
 class Counter:
     """A sampler with its edges and seed, ready to count any range of games, on any of several devices.
 
@@ -106,7 +138,7 @@ class Counter:
         seed: a whole number in [0, 2^64).
         stream: GAMES or PILOT.
         devices: where to play; each gets a copy of the arrays. None = the first of `local_devices`.
-        blocks: how many blocks are drawn at once, >= 1. An accelerator needs more games in flight than one block holds.
+        blocks: how many blocks are drawn at once, >= 1; None = what suits the device.
     """
 
     def __init__(
@@ -116,11 +148,14 @@ class Counter:
         seed: int,
         stream: int = GAMES,
         devices: Sequence[Device] | None = None,
-        blocks: int = 1,
+        blocks: int | None = None,
     ) -> None:
         make_room()
-        self.block, self.blocks = sampler.block, blocks
         self._devices = devices = local_devices()[:1] if devices is None else devices
+        blocks = blocks_at_once(sampler, devices[0]) if blocks is None else blocks
+        if sampler.any_block:  # a larger block is then the same as several, and compiles to less
+            sampler, blocks = replace(sampler, block=blocks * sampler.block), 1
+        self.span = blocks * sampler.block
         self._kept = max(len(own) for own in edges)
         arrays, rest = eqx.partition(sampler, eqx.is_array)
         with exact_scope():
@@ -165,7 +200,7 @@ class Counter:
         except jax.errors.JaxRuntimeError as error:
             if not is_too_large(error):
                 raise
-            raise BlockTooLargeError.of(self.block, self._devices[place]) from error
+            raise BlockTooLargeError.of(self.span, self._devices[place]) from error
         finally:
             with self._lock:
                 self._busy[place] -= 1

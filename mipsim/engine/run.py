@@ -11,14 +11,14 @@ import numpy as np
 from mipsim._precision import exact_scope
 from mipsim._validation import increasing_vector, whole
 from mipsim.attacks.base import AbstractAttack
-from mipsim.engine.blocks import faster_block, smaller_block, tell_what_is_drawn, wants_larger_blocks
+from mipsim.engine.blocks import smaller_block, tell_what_is_drawn
 from mipsim.engine.counting import GAMES, PILOT, Counter, CountRange, play_range
 from mipsim.engine.devices import Device, local_devices, threads_for
 from mipsim.engine.executors import SECONDS_PER_SHARD, Recipe, ShardCounter, check_executor
 from mipsim.engine.fidelity import pilot_games
 from mipsim.engine.histogram import Histogram
 from mipsim.engine.manifest import DRAWS, FORMAT, array_digest, describe, game_range, versions
-from mipsim.engine.memory import WORTH_A_LOOK, available, fitting
+from mipsim.engine.memory import WORTH_A_LOOK, fitting
 from mipsim.engine.pilot import LONG_PILOT, PILOT_RULE, pilot_edges, pilot_shares
 from mipsim.engine.progress import progress_line
 from mipsim.engine.resuming import counted, resume, store, stored_counts
@@ -120,12 +120,12 @@ class Run:
             resume(self.path, stored, own, self._manifest(sampler, column, own, said), self.asked)
             for column, (own, said) in zip(columns, placed, strict=True)
         ]
-        sampler = self._in_blocks(sampler, edges, len(self.asked) - begun[0].games, workers)
         counting, workers, how = self._counting(sampler, edges, workers)
         counts = np.zeros((2, len(edges), max(map(len, edges)) + 2), np.int64)
         done, begin = begun[0].games, self.asked.start + begun[0].games
         title = f"{sampler.fidelity} fidelity ({sampler.name})"
-        ways = counting, begin, self.asked.stop, sampler.block, self.chunk, workers
+        span = counting.span if isinstance(counting, Counter) else sampler.block
+        ways = counting, begin, self.asked.stop, span, self.chunk, workers
         with (
             progress_line(title, len(self.asked), done, self.progress) as advance,
             closing(play_range(*ways, **how)) as chunks,
@@ -168,19 +168,6 @@ class Run:
         remote = ShardCounter(executor, recipe, sampler, edges, self.seed)
         how = {"seconds": SECONDS_PER_SHARD, "end_waits": remote.stop}
         return remote, self.remote_slots or remote.slots(), how
-
-    def _in_blocks(
-        self, sampler: AbstractSampler, edges: list[np.ndarray], games: int, workers: int
-    ) -> AbstractSampler:
-        """The sampler with a block that suits the device: the one that it has suits a CPU."""
-        device = self.devices[0]
-        if self.executor is not None or not wants_larger_blocks(device):
-            return sampler
-        most = games if self.chunk is None else min(games, self.chunk)
-        share = available(device) / -(-workers // len(self.devices))
-        return faster_block(
-            sampler, lambda other: Counter(other, edges, self.seed, GAMES, [device]), most, share
-        )
 
     def _workers(self, sampler: AbstractSampler, columns: Sequence[Column]) -> int:
         """As many threads as there is memory for; literal games hold all their records."""
@@ -253,12 +240,12 @@ class Run:
         with progress_line(
             "pilot, which places the thresholds", wanted, 0, self.progress and long
         ) as advance:
-            for start in range(0, wanted, counter.block):
-                counts, scores = counter(start, start + counter.block)
-                of, own = f"of {2 * counter.block} pilot games", range(start, start + counter.block)
-                _refuse_nan(counts, columns, of, sampler, (0, PILOT, own))
+            for start in range(0, wanted, counter.span):
+                own = range(start, start + counter.span)
+                counts, scores = counter(own.start, own.stop)
+                _refuse_nan(counts, columns, f"of {2 * len(own)} pilot games", sampler, (0, PILOT, own))
                 drawn.append(scores)
-                advance(min(start + counter.block, wanted))
+                advance(min(own.stop, wanted))
         scores = np.concatenate(drawn, axis=2)[:, :, :wanted]
         placed = []
         for own in scores.transpose(1, 0, 2):

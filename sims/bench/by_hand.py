@@ -71,7 +71,7 @@ def linear_table() -> tuple[np.ndarray, np.ndarray, int]:
 def kernel_by_hand(quick: bool) -> Contest:
     """The table kernel against C programs that sum the same terms; of these, the scores are not even counted."""
     fast = counter(*STUDIES["azize_fig2_easy"].build(), "sufficient")
-    batch = 2 * fast.block * (1 if quick else 4)
+    batch = 2 * fast.span * (1 if quick else 4)
     ours = Way("mipsim table kernel", playing(fast, 1), batch)
     title, play = f"reference kernel by hand (n = {N}, d = {D})", compiled_by_hand()
     if play is None:

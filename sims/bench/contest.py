@@ -79,7 +79,7 @@ def measure(contest: Contest, repeats: int) -> list[Timing]:
     for _ in range(repeats):
         for way in contest.ways:
             clock = time.perf_counter if way.all_cores else _core_seconds(way)
-            with nullcontext() if way.all_cores else one_core():
+            with nullcontext() if way.all_cores else on_cores(1):
                 begun = clock()
                 done = way.work(way.times)
                 speeds[way.name].append(done / max(clock() - begun, 1e-9))
@@ -102,8 +102,8 @@ def measure(contest: Contest, repeats: int) -> list[Timing]:
 
 
 @contextmanager
-def one_core() -> Iterator[None]:
-    """Keep all threads of this process on one core, where the system allows it.
+def on_cores(count: int) -> Iterator[None]:
+    """Keep all threads of this process on so many cores, where the system allows it.
 
     XLA's own threads would else share a way that is meant for one core, and wait for each other at its cost.
     """
@@ -112,7 +112,7 @@ def one_core() -> Iterator[None]:
         return
     allowed = os.sched_getaffinity(0)
     try:
-        _put_on({min(allowed)})
+        _put_on(set(sorted(allowed)[:count]))
         yield
     finally:
         _put_on(allowed)

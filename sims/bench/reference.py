@@ -41,7 +41,7 @@ def reference_game(quick: bool) -> Contest:
         return games
 
     fast = counter(game, attack, "sufficient")
-    batch = 2 * fast.block * (1 if quick else 4)
+    batch = 2 * fast.span * (1 if quick else 4)
     return Contest(
         f"reference game (n = {N}, d = {D})",
         "games",
@@ -82,7 +82,7 @@ def random_target_game(quick: bool) -> Contest:
         return games
 
     fast = counter(game, attack, "sufficient")
-    batch = 2 * fast.block * (1 if quick else 4)
+    batch = 2 * fast.span * (1 if quick else 4)
     return Contest(
         f"random target (n = {N}, d = {D})",
         "games",
@@ -100,7 +100,7 @@ def random_target_game(quick: bool) -> Contest:
 def cores_game(quick: bool) -> Contest:
     """The same game on one core and on all."""
     fast = counter(*STUDIES["azize_fig2_easy"].build(), "sufficient")
-    batch = 2 * fast.block * (2 if quick else 8)
+    batch = 2 * fast.span * (2 if quick else 8)
     return Contest(
         "reference game, cores",
         "games",
@@ -117,7 +117,7 @@ def devices_game(quick: bool) -> Contest:
     for device in jax.local_devices():
         with jax.default_device(device):
             fast = counter(*STUDIES["azize_fig2_easy"].build(), "sufficient")
-        batch = 2 * fast.block * (2 if quick else 8)
+        batch = 2 * fast.span * (2 if quick else 8)
         ways.append(
             Way(
                 f"{device.platform}:{device.id} ({device.device_kind})",
@@ -145,7 +145,7 @@ def playing(count: Counter, threads: int) -> Callable[[int], int]:
 
     def work(games: int) -> int:
         each = -(-games // 2)
-        for _ in play_range(count, 0, each, count.block, max(count.block, each // threads), threads):
+        for _ in play_range(count, 0, each, count.span, max(count.span, each // threads), threads):
             pass
         return 2 * each
 

@@ -1,15 +1,21 @@
-"""Blocks of an accelerator: tried out on a CPU that is taken for one. Counts do not depend on them; what does not fit is said."""
+"""Counts do not depend on how many blocks are drawn at once; what does not fit into memory ends in a sentence."""
 
+from fractions import Fraction
 from itertools import count
 from types import SimpleNamespace
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import mipsim as mi
+from mipsim._precision import exact_scope
 from mipsim.engine import blocks, counting
-from mipsim.engine.memory import BlockTooLargeError
+from mipsim.engine.random.counter import run_draws
+from mipsim.engine.samplers.fixed_point import scaled
+from mipsim.engine.samplers.table import TableSampler
+from sims.every_sampler import every_sampler
 
 RNG = np.random.default_rng(0)
 DATA = mi.Bernoulli(RNG.uniform(0.25, 0.75, 21))
@@ -24,24 +30,6 @@ ATTACK = mi.CovarianceScore(DATA, n=50)
 def play(games=GAMES, mechanism=None, **settings):
     game = mi.FixedTarget(mechanism or mi.EmpiricalMean(), DATA, n=50, target=DATA.easiest_target())
     return mi.play(game, mi.CovarianceScore(DATA, n=50), games, edges=EDGES, progress=False, **settings)
-
-
-@pytest.fixture
-def counters(monkeypatch):
-    """An accelerator whose every larger block pays; the blocks that were made ready, in order."""
-    made = []
-    monkeypatch.setattr("mipsim.engine.run.wants_larger_blocks", lambda _: True)
-    monkeypatch.setattr(blocks, "WORTH_A_TRIAL", 1)
-    monkeypatch.setattr(blocks, "_BLOCKS_OF_A_RUN", 1)
-    monkeypatch.setattr(blocks, "_GAIN", 0.0)
-
-    class Seen(counting.Counter):
-        def __init__(self, sampler, *rest):
-            made.append(sampler.block)
-            super().__init__(sampler, *rest)
-
-    monkeypatch.setattr("mipsim.engine.run.Counter", Seen)
-    return made
 
 
 def test_few_games_of_many_coordinates_are_played_in_a_small_block(monkeypatch):
@@ -59,60 +47,84 @@ def test_few_games_of_many_coordinates_are_played_in_a_small_block(monkeypatch):
     assert np.array_equal(many.edges, few.edges)
 
 
+@pytest.fixture
+def several_blocks(monkeypatch):
+    """A CPU that draws four blocks at once, as an accelerator does."""
+    monkeypatch.setattr(counting, "blocks_at_once", lambda *_: 4)
+
+
+NOISY = mi.GaussianNoise(mi.EmpiricalMean(), 0.1)
+
+
 @pytest.mark.parametrize("workers", [1, 3])
-def test_counts_are_those_of_the_usual_block(counters, monkeypatch, workers):
-    mine = play(workers=workers)
-    assert counters == [2**13, 2**14, 2**15, 2**16, 2**17, 2**17]  # 2^18 are more games than there are
+@pytest.mark.parametrize("mechanism", [None, NOISY])
+def test_counts_are_those_of_one_block_at_a_time(several_blocks, monkeypatch, workers, mechanism):
+    mine = play(mechanism=mechanism, workers=workers)
     monkeypatch.undo()
-    whole = play()
+    whole = play(mechanism=mechanism)
     assert np.array_equal(mine.out, whole.out)
     assert np.array_equal(mine.inside, whole.inside)
     assert mine.manifest == whole.manifest
 
 
-def test_a_run_goes_on_with_another_block(counters, monkeypatch, tmp_path):
+@pytest.mark.parametrize("mechanism", [None, NOISY])
+def test_a_run_resumes_with_another_number_of_blocks(several_blocks, monkeypatch, tmp_path, mechanism):
     path = tmp_path / "run.npz"
-    play(100_000, checkpoint=path)
+    play(100_001, mechanism, checkpoint=path)
     monkeypatch.undo()
-    mine, whole = play(checkpoint=path), play()
+    mine, whole = play(mechanism=mechanism, checkpoint=path), play(mechanism=mechanism)
     assert np.array_equal(mine.out, whole.out)
     assert np.array_equal(mine.inside, whole.inside)
 
 
-def test_what_adds_floating_numbers_keeps_its_block(counters):
-    """The last bits of such scores change with the block, by XLA's choice of arithmetic."""
-    play(mechanism=mi.GaussianNoise(mi.EmpiricalMean(), 0.1))
-    assert counters == [2**14]
+def test_an_accelerator_is_filled_and_its_memory_is_respected():
+    """By the numbers that a game holds; the sampler and the device alone decide."""
+
+    def blocks_of(block, numbers, memory):
+        device = SimpleNamespace(platform="gpu", memory_stats=lambda: {"bytes_limit": memory})
+        return counting.blocks_at_once(SimpleNamespace(block=block, numbers=numbers), device)  # pyright: ignore
+
+    assert blocks_of(2**13, 1, 2.0**36) == 2**7
+    assert blocks_of(32, 50_000, 2.0**36) == 2**7  # 2^28 numbers in all
+    assert blocks_of(32, 50_000, 2.0**32) == 2**5  # 64 bytes for each
+    assert blocks_of(1, 10**9, 2.0**32) == 1
 
 
-@pytest.mark.parametrize(
-    ("speeds", "room", "chosen"),
-    [
-        ([1.0, 1.9, 3.0, 3.1, 9.0], 1e12, 4),  # the fourth does not pay
-        ([1.0, 1.0, 9.0], 1e12, 1),
-        ([1.0, 2.0, 4.0, 8.0, 16.0], 2e6, 2),  # of a block that needs 1 MB
-        ([1.0, 2.0, None], 1e12, 2),  # the third does not fit after all
-        ([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0], 1e12, 16),  # 32 blocks of the run are left
-    ],
-)
-def test_doubling_goes_on_while_it_pays_and_fits(monkeypatch, speeds, room, chosen):
-    monkeypatch.setattr(
-        blocks, "replace", lambda sampler, block: SimpleNamespace(block=block, any_block=True)
-    )
-    tried = count()
+TABLES = {name: sampler for name, sampler in every_sampler().items() if isinstance(sampler, TableSampler)}
 
-    def counter_of(sampler):
-        return SimpleNamespace(needs=lambda: 10**6, block=sampler.block)
 
-    def speed(_, __):
-        found = speeds[next(tried)]
-        if found is None:
-            raise BlockTooLargeError.of(2**16, jax.devices()[0])
-        return found
+@pytest.mark.parametrize("name", TABLES)
+def test_an_accelerator_and_a_cpu_add_up_the_same_terms(name, monkeypatch):
+    """The one reduction of an accelerator against the loop of a CPU, both run on this device."""
+    sampler = TABLES[name]
+    with exact_scope():
+        draws = run_draws(3, 0, world=1)._replace(games=jnp.arange(2000, dtype=jnp.uint64))
+        usual = sampler.scores(draws)
+        monkeypatch.setattr(jax.lax, "platform_dependent", lambda *args, cpu, default: default(*args))
+        other = sampler.scores(draws)
+    assert np.array_equal(usual, other)
 
-    monkeypatch.setattr(blocks, "_speed", speed)
-    start = SimpleNamespace(block=2**14, any_block=True)
-    assert blocks.faster_block(start, counter_of, 512 * 2**14, room).block == chosen * 2**14  # pyright: ignore
+
+def test_a_scaled_total_has_the_same_bits_with_and_without_fused_products():
+    """Each product of parts is exact, so that a fused product and sum rounds as the two do one after the other."""
+    rng = np.random.default_rng(0)
+    units = np.exp(rng.uniform(-40.0, 10.0, 300))
+    totals = rng.integers(-(2**52), 2**52, 300) >> rng.integers(0, 52, 300)
+    with exact_scope():
+        mine = np.asarray(scaled(jnp.asarray(units), jnp.asarray(totals)))
+    for unit, total, got in zip(units.tolist(), totals.tolist(), mine.tolist(), strict=True):
+        high = float(np.float64(unit).view(np.uint64).__and__(np.uint64(2**64 - 2**27)).view(np.float64))
+        low, value = unit - high, 0.0
+        for place in (42, 21, 0):
+            part = abs(total) >> place & 2**21 - 1
+            inner = float(
+                Fraction(high) * part + Fraction(low) * part
+            )  # fused or not: the products are exact
+            assert Fraction(high * part) == Fraction(high) * part
+            assert Fraction(low * part) == Fraction(low) * part
+            value = float(Fraction(value) * 2**21 + Fraction(inner))
+        assert got == (value if total >= 0 else -value)
+        assert abs(Fraction(got) - Fraction(unit) * total) <= abs(Fraction(unit) * total) * Fraction(1, 2**51)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import scipy.stats
 from mipsim.distributions.binomial_table import BinomialTable
 from sims.__main__ import main
 from sims.bench import Contest, Way, accounting, by_hand, command, first, measure
-from sims.bench.contest import one_core
+from sims.bench.contest import on_cores
 from sims.bench.plain_jax import jax_rows
 from sims.bench.report import as_json, print_report
 from tests.law_agreement import follows
@@ -61,7 +61,7 @@ def test_a_core_way_counts_the_time_of_the_process(monkeypatch):
 
 def test_one_core_is_given_back():
     allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
-    with one_core():
+    with on_cores(1):
         assert not allowed or len(os.sched_getaffinity(0)) == 1
     assert not allowed or os.sched_getaffinity(0) == allowed
 

@@ -55,6 +55,11 @@ class AbstractSampler(eqx.Module):
         """How many games of a block are in memory at once."""
         return self.block
 
+    @property
+    def numbers(self) -> int:
+        """About how many float64 numbers an accelerator holds for one game."""
+        return 1
+
     @abstractmethod
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         """Scores (float64) of the games: shape (G,), or (G, columns) where each game has several."""
@@ -143,6 +148,10 @@ class LiteralSampler(AbstractRounds):
         return self.game.play
 
     @property
+    def numbers(self) -> int:
+        return self.game.numbers
+
+    @property
     def together(self) -> int:
         return block_games(self.game.numbers, budget=_TOGETHER, most=self.block)
 
@@ -196,6 +205,11 @@ class LawSampler(AbstractRounds):
 
     fidelity: ClassVar[str] = "sufficient"
     name: ClassVar[str] = "law"
+
+    @property
+    def numbers(self) -> int:
+        assert isinstance(self.game, AbstractMembershipGame)
+        return 8 * self.game.data.dimension
 
     def round(self) -> Round:
         play = lawful_round(self.game)

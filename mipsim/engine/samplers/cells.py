@@ -18,11 +18,11 @@ from mipsim.distributions.binomial_cells import (
 )
 from mipsim.distributions.binomial_table import alias_entries, table_bits
 from mipsim.engine.samplers.fixed_point import BIT, LinearTerms, PairedTerms, PieceTerms
-from mipsim.engine.samplers.random_table import Sum, spread_of
+from mipsim.engine.samplers.random_table import spread_of
 from mipsim.engine.samplers.table import Cells, TableSampler
-from mipsim.engine.samplers.table_builder import BLOCK, MOST_BYTES, padded
+from mipsim.engine.samplers.table_builder import BLOCK, MOST_BYTES, Sum, padded
 from mipsim.forms.release import Release, mean_of
-from mipsim.forms.score import offsets_at, terms_at, weights_at
+from mipsim.forms.score import line_at, offsets_at, terms_at, weights_at
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
@@ -70,9 +70,10 @@ def cell_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> CellSa
     low = tables[0].low[:, None] + np.stack([np.zeros_like(target), target], axis=1)
     noise = 0.0
     if isinstance(attack, AbstractLinearAttack):
-        weights = weights_at(attack, target)
+        weights, offset = line_at(attack, target)
         noise = float(np.sqrt(np.sum(weights**2 * mean.variance)))
         terms, base, unit = _line(weights / mean.rows, np.rint(mean.rows * p), low, layout)
+        base += offset
     else:
         assert isinstance(attack, AbstractAdditiveAttack)
         laws = np.stack([table.probabilities() for table in tables], axis=1)
@@ -84,9 +85,10 @@ def cell_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> CellSa
     if not np.isfinite([base, unit]).all():  # of a target beyond all bounds
         return None
     entries = np.stack([table.entries() for table in tables], axis=1)
+    linear = isinstance(attack, AbstractLinearAttack)
     return CellSampler(
-        attack=attack,
-        target=jax.device_put(target),
+        attack=Sum() if linear else attack,
+        target=jax.device_put(np.zeros(p.size) if linear else target),
         counts=jax.device_put(padded(entries).reshape(-1)),
         terms=terms,
         base=jax.device_put(np.float64(base)),

@@ -45,6 +45,10 @@ class ClippedRows(AbstractStep):
     records: GaussianRows
     rows_at_once: int = eqx.field(static=True)
 
+    @property
+    def numbers(self) -> int:
+        return 16 * self.rows_at_once * self.records.groups
+
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         def one(game: Array) -> Array:
             own = draws._replace(games=game)

@@ -30,6 +30,10 @@ class ClippedScores(AbstractLinearStep):
     name: ClassVar[str] = "clipped scores"
     records: GaussianRows
 
+    @property
+    def numbers(self) -> int:
+        return 32 * int(self.rows)
+
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         law = self.records
         weights = self.attack.weights(self.target)

@@ -226,6 +226,10 @@ class ColumnSampler(AbstractSampler):
     has_coin: bool = eqx.field(static=True)
     has_noise: bool = eqx.field(static=True)
 
+    @property
+    def numbers(self) -> int:
+        return 8 * self.noise.shape[0]
+
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         target, output, _ = self.outputs(draws)
         axes = (1 if self.target is None else None, 1)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Int, UInt32
+from jaxtyping import Array, Float, Int, UInt32
 
 IMPOSSIBLE = -(2**31)
 """The fixed-point term that stands for -inf."""
@@ -29,10 +29,57 @@ class Reach(NamedTuple):
     width: int
     offset: UInt32[Array, "..."]
 
-    def row(self, table: Array, coordinate: Array) -> Array:
-        """The part of a flattened table (rows, 2, C); slicing it first keeps the gathers within the cache."""
-        begin = coordinate * (2 * self.columns) + self.skip
-        return jax.lax.dynamic_slice(table, (begin,), (self.width,))
+    def look_up(self, table: Array, coordinate: Array, place: UInt32[Array, "... G"]) -> Array:
+        """Entries of a flattened table (rows, 2, C).
+
+        Args:
+            table: flattened.
+            coordinate: one for all games, or a column of them, shape (rows, 1).
+            place: within the row of each game.
+        """
+        begin, place = coordinate * (2 * self.columns) + self.skip, place + self.offset
+        if coordinate.ndim == 0:  # slicing first keeps the gathers within the cache of a core
+            table = jax.lax.dynamic_slice(table, (begin,), (self.width,))
+        else:
+            place = begin.astype(jnp.uint32) + place
+        return table.at[place].get(mode="promise_in_bounds")
+
+
+def at(table: Array, coordinate: Array) -> Array:
+    """The entry of a coordinate, or of a column of coordinates.
+
+    Examples:
+        >>> print(at(jnp.arange(3), jnp.asarray(2)), at(jnp.arange(3), jnp.array([[0], [1]])).tolist())
+        2 [[0], [1]]
+    """
+    if coordinate.ndim == 0:
+        return jax.lax.dynamic_slice(table, (coordinate,), (1,))[0]
+    return table.at[coordinate].get(mode="promise_in_bounds")
+
+
+def scaled(unit: Float[Array, "..."], total: Int[Array, "..."]) -> Float[Array, "..."]:
+    """The product unit x total, with the same bits on every device.
+
+    A compiler may fuse a product with a sum into one rounding, or not. Here both ways agree: every product of parts is exact.
+
+    Args:
+        unit: >= 0.
+        total: at most 2^63 - 1 in size.
+
+    Examples:
+        >>> from mipsim._precision import exact_scope
+        >>> with exact_scope():
+        ...     print(scaled(jnp.asarray(0.1), jnp.array([-3, 10**12])))
+        [-3.e-01  1.e+11]
+    """
+    bits = jax.lax.bitcast_convert_type(unit, jnp.uint64) & jnp.uint64(2**64 - 2**27)
+    high = jax.lax.bitcast_convert_type(bits, jnp.float64)  # 26 of its bits
+    low, size = unit - high, jnp.abs(total.astype(jnp.int64)).astype(jnp.uint64)
+    value = jnp.zeros(jnp.broadcast_shapes(unit.shape, total.shape), jnp.float64)
+    for place in (42, 21, 0):
+        part = ((size >> jnp.uint64(place)) & jnp.uint64(2**21 - 1)).astype(jnp.float64)
+        value = value * 2.0**21 + (high * part + low * part)
+    return jnp.where(total < 0, -value, value)
 
 
 class AbstractTerms(eqx.Module):
@@ -46,7 +93,7 @@ class AbstractTerms(eqx.Module):
 
     @abstractmethod
     def of(self, coordinate: Int[Array, ""], column: UInt32[Array, " G"], reach: Reach) -> Int[Array, " G"]:
-        """The term of one coordinate whose count is the lowest of its row + column, of the dtype of `start`."""
+        """The terms of a coordinate, or of a column of them, whose count is the lowest of its row + column, of the dtype of `start`."""
 
 
 class TabledTerms(AbstractTerms):
@@ -64,7 +111,7 @@ class TabledTerms(AbstractTerms):
         return jnp.zeros(side.shape, jnp.int32)
 
     def of(self, coordinate: Int[Array, ""], column: UInt32[Array, " G"], reach: Reach) -> Int[Array, " G"]:
-        return reach.row(self.values, coordinate).at[column + reach.offset].get(mode="promise_in_bounds")
+        return reach.look_up(self.values, coordinate, column)
 
 
 class LinearTerms(AbstractTerms):
@@ -84,8 +131,7 @@ class LinearTerms(AbstractTerms):
         return jnp.where(side == 1, self.starts[1], self.starts[0])
 
     def of(self, coordinate: Int[Array, ""], column: UInt32[Array, " G"], reach: Reach) -> Int[Array, " G"]:
-        step = jax.lax.dynamic_slice(self.steps, (coordinate,), (1,))[0]
-        return _product(step, column, self.starts.dtype)
+        return _product(at(self.steps, coordinate), column, self.starts.dtype)
 
 
 class PairedTerms(AbstractTerms):
@@ -111,8 +157,8 @@ class PairedTerms(AbstractTerms):
         return jnp.broadcast_to(self.first, side.shape)
 
     def of(self, coordinate: Int[Array, ""], column: UInt32[Array, " G"], reach: Reach) -> Int[Array, " G"]:
-        zero, one = jax.lax.dynamic_slice(self.steps, (2 * coordinate,), (2,))
-        jump = jax.lax.dynamic_slice(self.jumps, (coordinate,), (1,))[0]
+        zero, one = at(self.steps, 2 * coordinate), at(self.steps, 2 * coordinate + 1)
+        jump = at(self.jumps, coordinate)
         bit = column >> jnp.uint32(self.bits) != 0
         count = column & jnp.uint32((1 << self.bits) - 1)
         term = _product(jnp.where(bit, one, zero), count, self.first.dtype)
@@ -142,13 +188,10 @@ class PieceTerms(AbstractTerms):
         return jnp.zeros(side.shape, jnp.int64)
 
     def of(self, coordinate: Int[Array, ""], column: UInt32[Array, " G"], reach: Reach) -> Int[Array, " G"]:
-        shift = jax.lax.dynamic_slice(self.shifts, (coordinate,), (1,))[0]
+        shift = at(self.shifts, coordinate)
         bit, count = column >> jnp.uint32(BIT), column & jnp.uint32((1 << BIT) - 1)
-        cell = (count >> shift) + (bit << jnp.uint32(self.bits)) + reach.offset
-        value, slope = (
-            reach.row(table, coordinate).at[cell].get(mode="promise_in_bounds")
-            for table in (self.values, self.slopes)
-        )
+        cell = (count >> shift) + (bit << jnp.uint32(self.bits))
+        value, slope = (reach.look_up(table, coordinate, cell) for table in (self.values, self.slopes))
         return value + slope * (count & ((jnp.uint32(1) << shift) - jnp.uint32(1))).astype(jnp.int64)
 
 

@@ -92,6 +92,14 @@ class ManyTargets(AbstractSampler):
     fidelity: str = eqx.field(static=True)  # pyright: ignore[reportIncompatibleVariableOverride] - either
     name: str = eqx.field(static=True)  # pyright: ignore[reportIncompatibleVariableOverride]
 
+    @property
+    def numbers(self) -> int:
+        m, d = self.targets.shape
+        return 4 * (
+            m * (1 if self.weights is not None else d)
+            + d * (int(self.rows) if self.fidelity == "literal" else 1)
+        )
+
     def scores(self, draws: Draws) -> Float[Array, "G columns"]:
         keys = game_keys(draws)
         if self.tables is not None:

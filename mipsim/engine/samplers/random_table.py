@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Int
 
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
 from mipsim.distributions.bernoulli import Bernoulli
@@ -17,7 +17,7 @@ from mipsim.distributions.binomial_table import (
 )
 from mipsim.engine.samplers.fixed_point import AbstractTerms, PairedTerms
 from mipsim.engine.samplers.table import TableSampler
-from mipsim.engine.samplers.table_builder import BLOCK, MOST_BYTES, int32, padded, tabled, unit_of
+from mipsim.engine.samplers.table_builder import BLOCK, MOST_BYTES, Sum, int32, padded, tabled, unit_of
 from mipsim.forms.release import Release, mean_of
 from mipsim.forms.score import offsets_at, terms_at, weights_at
 from mipsim.games.base import AbstractMembershipGame
@@ -99,16 +99,6 @@ def random_table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -
         block=BLOCK,
         spread=spread,
     )
-
-
-class Sum(AbstractAdditiveAttack):
-    """The sum of the terms, the offset already among them."""
-
-    def contributions(self, target: Float[Array, " d"], output: Float[Array, " d"]) -> Float[Array, " d"]:
-        return output
-
-    def link(self, target: Float[Array, " d"], total: Float[Array, ""]) -> Float[Array, ""]:
-        return total
 
 
 def spread_of(weights: np.ndarray, mean: Release) -> tuple[Int[Array, " pairs"] | None, float]:

@@ -14,6 +14,7 @@ from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.distributions.empirical import Empirical
 from mipsim.engine.random.counter import Draws, normals, words_of
 from mipsim.engine.samplers.base import BLOCK, AbstractSampler, Coin
+from mipsim.engine.samplers.fixed_point import scaled
 from mipsim.engine.samplers.kept_rows import KeptRows, kept_rows
 from mipsim.forms.release import Release, release_of
 from mipsim.forms.score import line_at
@@ -68,7 +69,7 @@ class RecordSumSampler(AbstractSampler):
         values = values_of(places)
         values = [jnp.where((side == 1) & (left == i), self.target_value, v) for i, v in enumerate(values)]
         total = sum((jnp.where(left >= i, value, 0) for i, value in enumerate(values)), total)
-        score = self.offset + self.unit * total.astype(jnp.float64)
+        score = self.offset + scaled(self.unit, total)
         return score + self.noise * normals(draws) if self.has_noise else score
 
 
@@ -113,7 +114,7 @@ class AbstractCountedRecords(AbstractSampler):
         # As many turns as the game with most records in the block takes: what a game adds does not depend on it.
         total, _ = _over_groups((records.max() + 3) // 4, add, draws, length)
         total = total + jnp.where(side == 1, _at(self.target_values, target), 0)
-        score = _at(self.offsets, target) + self.unit * total.astype(jnp.float64)
+        score = _at(self.offsets, target) + scaled(self.unit, total)
         return score + _at(self.noises, target) * normals(draws) if self.has_noise else score
 
 

@@ -10,12 +10,12 @@ from jaxtyping import Array, Bool, Float, Int, UInt32, UInt64
 
 from mipsim.attacks.base import AbstractAdditiveAttack
 from mipsim.distributions.binomial_cells import place_in_cell
-from mipsim.distributions.binomial_table import column_of, looked_up
+from mipsim.distributions.binomial_table import column_of
 from mipsim.engine.random.apart import kept, kept_rows
 from mipsim.engine.random.counter import Draws, Words, halves, long_word, words_of
 from mipsim.engine.random.splitmix import splitmix64
 from mipsim.engine.samplers.base import AbstractSampler
-from mipsim.engine.samplers.fixed_point import BIT, IMPOSSIBLE, AbstractTerms, Reach
+from mipsim.engine.samplers.fixed_point import BIT, IMPOSSIBLE, AbstractTerms, Reach, at, scaled
 
 GROUP = 8
 """Coordinates per step of the loop, hence what the tables' rows are padded to."""
@@ -99,7 +99,7 @@ class TableSampler(AbstractSampler):
             coin = high.astype(jnp.float64) * 2.0**-32 + low.astype(jnp.float64) * 2.0**-64
             side = jnp.where(coin < self.inclusion, side, jnp.uint32(0))
         total, impossible, variance = self._sum(words(_START), draws.world, side)
-        score = self.base + self.unit * total.astype(jnp.float64)
+        score = self.base + scaled(self.unit, total)
         if self.has_noise:
             deviation = (
                 self.noise if self.spread is None else self.noise * jnp.sqrt(variance.astype(jnp.float64))
@@ -123,48 +123,60 @@ class TableSampler(AbstractSampler):
         sequence = long_word(words[1], words[0])
         top = self.bits - 1 if self.cells is None else BIT  # the bit of a target that is drawn
 
-        def step(is_kept: bool, group: Array, state: tuple[Array, ...]) -> tuple[Array, ...]:
-            total, impossible, variance, *rooms = state
+        def added(coordinate: Array, column: Array) -> tuple[Array, Array, Array]:
+            term, nothing = self.terms.of(coordinate, column, reach), jnp.zeros((), jnp.int64)
+            is_impossible = term == IMPOSSIBLE if self.terms.has_impossible else jnp.zeros((), bool)
+            if self.spread is None:
+                return term, is_impossible, nothing
+            zero, one = at(self.spread, 2 * coordinate), at(self.spread, 2 * coordinate + 1)
+            return term, is_impossible, jnp.where(column >> jnp.uint32(top) != 0, one, zero)
 
-            def keep(room: int, x: Array) -> Array:
-                if is_kept:
-                    rooms[room], x = kept(rooms[room], group, x)
-                return x
-
-            words = keep(0, self._words(sequence, group))
-            entry = partial(self._entry, words, group, reach)
-            if is_kept:
-                rooms[1], entries = kept_rows(rooms[1], group, entry)
-            else:
-                entries = jnp.stack([entry(k) for k in range(GROUP)])
-            columns = keep(2, self._columns(words, group, entries))
-            for k in range(GROUP):
-                coordinate = group * GROUP + k
-                term = self.terms.of(coordinate, columns[k], reach)
-                total = total + term
-                if self.terms.has_impossible:
-                    impossible = impossible | (term == IMPOSSIBLE)
-                if self.spread is not None:
-                    zero, one = jax.lax.dynamic_slice(self.spread, (2 * coordinate,), (2,))
-                    variance = variance + jnp.where(columns[k] >> jnp.uint32(top) != 0, one, zero)
-            return total, impossible, variance, *rooms
-
-        groups = self.counts.size // (2 * columns * GROUP)
+        rows = self.counts.size // (2 * columns)
         no_variance = jnp.zeros(() if self.spread is None else side.shape, jnp.int64)
         nothing = self.terms.start(side), jnp.zeros(side.shape, bool), no_variance
 
-        def total_of(is_kept: bool) -> tuple[Array, Array, Array]:
+        def group_by_group() -> tuple[Array, ...]:
             # A CPU would make each word again for the look-up, and with scalars, and would hand the halves of each look-up to its own
             # threads, at a greater cost than they take: there a group's words are made first, then looked up, and kept.
-            words, entries = (self._words_of_group + 1, GROUP + 1) if is_kept else (0, 0)
-            rooms = (
-                jnp.zeros((words, side.size), jnp.uint64),
-                jnp.zeros((entries, side.size), jnp.uint32),
-                jnp.zeros((entries, side.size), jnp.uint32),
-            )
-            return jax.lax.fori_loop(0, groups, partial(step, is_kept), (*nothing, *rooms))[:3]
+            def step(group: Array, state: tuple[Array, ...]) -> tuple[Array, ...]:
+                total, impossible, variance, *rooms = state
+                rooms[0], words = kept(rooms[0], group, self._words(sequence, group))
+                rooms[1], entries = kept_rows(rooms[1], group, partial(self._entry, words, group, reach))
+                rooms[2], column = kept(rooms[2], group, self._columns(words, group, entries))
+                for k in range(GROUP):
+                    term, is_impossible, more = added(group * GROUP + k, column[k])
+                    total, impossible, variance = total + term, impossible | is_impossible, variance + more
+                return total, impossible, variance, *rooms
 
-        return jax.lax.platform_dependent(cpu=lambda: total_of(True), default=lambda: total_of(False))
+            rooms = (
+                jnp.zeros((self._words_of_group + 1, side.size), jnp.uint64),
+                jnp.zeros((GROUP + 1, side.size), jnp.uint32),
+                jnp.zeros((GROUP + 1, side.size), jnp.uint32),
+            )
+            return jax.lax.fori_loop(0, rows // GROUP, step, (*nothing, *rooms))[:3]
+
+        def all_at_once() -> tuple[Array, ...]:
+            # One reduction over all coordinates is one kernel on an accelerator, which stores nothing but the sums.
+            total, impossible, variance = nothing
+            of_word = 1 if self.cells else 2
+            word = splitmix64(sequence, jnp.arange(rows // of_word, dtype=jnp.uint64)[:, None])
+            for half in range(of_word):
+                coordinate = of_word * jnp.arange(rows // of_word)[:, None] + half
+                low, high = halves(word)
+                upper = low if half == 0 and not self.cells else high
+                entry = reach.look_up(self.counts, coordinate, upper >> jnp.uint32(32 - self.bits))
+                column = column_of(entry, upper, self.bits)
+                if self.cells is not None:
+                    column = self.cells.place(jnp.asarray(0), column, low)
+                term, is_impossible, more = added(coordinate, column)
+                total = total + jnp.sum(term, axis=0, dtype=total.dtype)
+                if self.terms.has_impossible:
+                    impossible = impossible | jnp.any(is_impossible, axis=0)
+                if self.spread is not None:
+                    variance = variance + jnp.sum(more, axis=0)
+            return total, impossible, variance
+
+        return jax.lax.platform_dependent(cpu=group_by_group, default=all_at_once)
 
     @property
     def _words_of_group(self) -> int:
@@ -192,7 +204,7 @@ class TableSampler(AbstractSampler):
             word = (words[k // 2] >> jnp.uint64(32 * (k % 2))).astype(jnp.uint32)
         else:
             word = halves(words[k])[1]
-        return looked_up(reach.row(self.counts, group * GROUP + k), word, self.bits, reach.offset)
+        return reach.look_up(self.counts, group * GROUP + k, word >> jnp.uint32(32 - self.bits))
 
     def _columns(
         self, words: UInt64[Array, "words G"], group: Array, entries: UInt32[Array, "coordinates G"]

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import jax
 import numpy as np
+from jaxtyping import Array, Float
 
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
 from mipsim.distributions.bernoulli import Bernoulli
@@ -18,9 +19,20 @@ from mipsim.distributions.binomial_table import (
 from mipsim.engine.samplers.fixed_point import IMPOSSIBLE, AbstractTerms, LinearTerms, TabledTerms
 from mipsim.engine.samplers.table import GROUP, TableSampler
 from mipsim.forms.release import Release, mean_of
-from mipsim.forms.score import terms_at, weights_at
+from mipsim.forms.score import line_at, terms_at
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
+
+
+class Sum(AbstractAdditiveAttack):
+    """The sum of the terms, the offset already among them."""
+
+    def contributions(self, target: Float[Array, " d"], output: Float[Array, " d"]) -> Float[Array, " d"]:
+        return output
+
+    def link(self, target: Float[Array, " d"], total: Float[Array, ""]) -> Float[Array, ""]:
+        return total
+
 
 BLOCK = 16384  # games: the accumulators, 64 kB, stay in the L2 cache of a core
 _SMALLER = (
@@ -78,10 +90,12 @@ def table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Table
         return None
     rows, target = plan.release.rows, np.asarray(game.target, dtype=np.float64)
     # Before the tables: later on, what JAX compiles for them would wait behind a kernel that is compiled meanwhile.
-    weights = weights_at(attack, target) if isinstance(attack, AbstractLinearAttack) else None
+    line = line_at(attack, target) if isinstance(attack, AbstractLinearAttack) else None
     tables = binomial_table(rows, plan.p, plan.bits), binomial_table(rows - 1, plan.p, plan.bits)
-    if weights is not None:
+    if line is not None:
+        weights, offset = line
         terms, base, unit = _linear(weights / rows, target, tables)
+        base += offset
         noise = float(np.sqrt(np.sum(weights**2 * plan.release.variance)))
     else:
         law, sums = _columns(target, tables)
@@ -126,9 +140,10 @@ def _sampler(
     unit: float,
     noise: float,
 ) -> TableSampler:
+    linear = isinstance(attack, AbstractLinearAttack)
     return TableSampler(
-        attack=attack,
-        target=jax.device_put(target),
+        attack=Sum() if linear else attack,
+        target=jax.device_put(np.zeros(plan.p.size) if linear else target),
         counts=jax.device_put(counts),
         terms=terms,
         base=jax.device_put(np.float64(base)),
