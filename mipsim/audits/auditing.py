@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from mipsim._validation import by_our_names, number, one_of
+from mipsim._words import shown
 from mipsim.audits.claims import read_claim, words
 from mipsim.audits.clusters import one_a_cluster
 from mipsim.audits.one_run import OneRun
@@ -110,7 +111,7 @@ def audit(
     _agrees(known, design)
     known = known.in_order()
     judged = one_a_cluster(known) if design == "clustered" else known
-    promise = "" if promised is None else claim if isinstance(claim, str) else words(promised)
+    promise = "" if promised is None else shown(claim) if isinstance(claim, str) else words(promised)
     if design == "one-run":
         run = OneRun(known, 1.0 - level, guesses, coin)
         curve, mu, epsilon, advantage = None, run.mu(), run.epsilon(at), None
@@ -165,7 +166,7 @@ def _delta(delta: float | None, claim: AbstractTradeOff | None) -> float:
 
 def _agrees(scores: Scores, design: str) -> None:
     """Raise ValueError where what is known of the scores contradicts the design."""
-    where = f"{scores.source}: " if scores.source else ""
+    where = f"{shown(scores.source)}: " if scores.source else ""
     if design == "clustered":
         if scores.cluster is None:
             raise ValueError(

@@ -6,9 +6,6 @@ import csv
 import hashlib
 import io
 import os
-import tokenize
-import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -16,19 +13,17 @@ from pathlib import Path
 
 import numpy as np
 
+from mipsim._archives import Archive, read_bytes
 from mipsim._validation import finite_vector
+from mipsim._words import shown
 
 LEAST_SCORES = 100
 """Fewer scores show nothing worth the name of an audit."""
-_UNREADABLE = (
-    ValueError, TypeError, OSError, EOFError, KeyError, AttributeError, RuntimeError, SyntaxError,
-    tokenize.TokenError, zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
-"""What NumPy and zipfile raise of a file that is no archive, is cut off, encrypted, or packed in an unknown way."""
 WORLDS = ("member", "label", "coin")
 """Names of the column that says which world a score is of: 1 in the training set, 0 not; of a `coin` that a fair coin chose it."""
 Column = Sequence[str] | np.ndarray
 _KINDS = {"c": "complex numbers", "M": "dates", "m": "durations", "U": "text", "S": "bytes"}
+_NAMES = ("score", "cluster", "non_member", *WORLDS)
 _TRUE, _FALSE = ("1", "1.0", "true"), ("0", "0.0", "false")
 
 
@@ -160,40 +155,33 @@ def read_scores(path: str | os.PathLike[str]) -> Scores:
     """
     file = Path(path)
     if file.suffix.lower() not in (".npz", ".csv"):
-        raise ValueError(f"{file} is neither .npz nor .csv; scores are read from one of these")
-    try:
-        content = content_of(file)
-    except OSError as error:
-        raise ValueError(unread(file, error)) from None
+        raise ValueError(f"{shown(file)} is neither .npz nor .csv; scores are read from one of these")
+    content = content_of(file)
     try:
         columns = _arrays(content) if file.suffix.lower() == ".npz" else table(content)
         return _scores(columns, "array" if file.suffix.lower() == ".npz" else "column", file, content)
     except ValueError as error:
-        raise ValueError(f"{file}: {error}") from None
+        raise ValueError(f"{shown(file)}: {error}") from None
 
 
 def content_of(file: Path) -> bytes:
-    """What a file holds.
+    """What a file of a user holds.
 
     Raises:
-        OSError: which `unread` says in a sentence; FileNotFoundError for what is no file, such as a folder.
-    """
-    if not file.is_file():  # raises OSError itself for a name that is too long
-        raise FileNotFoundError
-    return file.read_bytes()
-
-
-def unread(file: Path, error: OSError) -> str:
-    """Why a file was not read.
+        ValueError: one sentence that names the file and why it is not read.
 
     Examples:
-        >>> unread(Path("scores.csv"), FileNotFoundError())
-        'scores.csv is no file'
+        >>> content_of(Path("scores.csv"))
+        Traceback (most recent call last):
+        ...
+        ValueError: scores.csv is no file
     """
-    if isinstance(error, FileNotFoundError):
-        return f"{file} is no file"
-    name = str(file)
-    return f"{name if len(name) <= 200 else name[:197] + '...'} cannot be read ({error.strerror or error})"
+    try:
+        return read_bytes(file)
+    except (FileNotFoundError, IsADirectoryError):
+        raise ValueError(f"{shown(file)} is no file") from None
+    except OSError as error:
+        raise ValueError(error.strerror or str(error)) from None
 
 
 def _scores(columns: Mapping[str, Column], noun: str, file: Path, content: bytes) -> Scores:
@@ -224,7 +212,7 @@ def _scores(columns: Mapping[str, Column], noun: str, file: Path, content: bytes
 
 
 def _listed(names: Mapping[str, object]) -> str:
-    return ", ".join(map(repr, names)) or "none"
+    return shown(", ".join(map(repr, names)) or "none")
 
 
 def _singular(
@@ -234,11 +222,22 @@ def _singular(
 
 
 def _arrays(content: bytes) -> dict[str, np.ndarray]:
-    try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except _UNREADABLE:
-        raise ValueError("it is no whole .npz archive of plain arrays; it may be cut off") from None
+    """The arrays of scores, read once their headers say that they can be; of names that no scores have, empty ones."""
+    archive = Archive(content)
+    names = [name for name in archive.names if name.removesuffix("s") in _NAMES]
+    headers = {name: archive.header(name) for name in names}
+    for name, header in headers.items():
+        if len(header.shape) != 1:
+            raise ValueError(f"{name} has shape {shown(header.shape)}; it must be a vector of shape (n,)")
+        if header.dtype.kind in _KINDS and not (name.startswith("cluster") and header.dtype.kind in "US"):
+            raise ValueError(f"{name} holds {_KINDS[header.dtype.kind]}; it must hold real numbers")
+    first, *rest = [name for name in names if name not in ("members", "non_members")] or [""]
+    for name in rest:
+        if headers[name].shape != headers[first].shape:
+            raise ValueError(
+                f"{name} has shape {headers[name].shape}; it must have shape {headers[first].shape}, that of {first}"
+            )
+    return dict.fromkeys(archive.names, np.empty(0)) | archive.read(names)
 
 
 def table(content: bytes) -> dict[str, list[str]]:
@@ -254,21 +253,21 @@ def table(content: bytes) -> dict[str, list[str]]:
     try:
         lines = csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True)
         header = [name.strip().lower() for name in next(lines, [])]
-        rows = []
+        if len(set(header)) < len(header):
+            raise ValueError(f"its header {shown(', '.join(header))} names a column twice")
+        columns: list[list[str]] = [[] for _ in header]
         for row in lines:
             if row and len(row) != len(header):
                 raise ValueError(
                     f"line {lines.line_num} has {len(row)} cells where the header has {len(header)}; the file may be cut off"
                 )
-            if row:
-                rows.append(row)
+            for column, cell in zip(columns, row, strict=False):
+                column.append(cell)
     except (UnicodeDecodeError, csv.Error):
         raise ValueError("it is no comma-separated text in UTF-8") from None
-    if not rows:
+    if not header or not columns[0]:
         raise ValueError("it is empty; it must hold a header and lines of values")
-    if len(set(header)) < len(header):
-        raise ValueError(f"its header {', '.join(header)} names a column twice")
-    return dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
+    return dict(zip(header, columns, strict=True))
 
 
 def _parsed(name: str, cells: Column) -> np.ndarray:
@@ -276,7 +275,7 @@ def _parsed(name: str, cells: Column) -> np.ndarray:
         return parsed_numbers(name, cells)
     words = [str(cell).strip().lower() for cell in cells]
     if wrong := [word for word in words if word not in _TRUE + _FALSE]:
-        raise ValueError(f"{name} holds {wrong[0]!r}; it must hold 1 or 0 (true or false)")
+        raise ValueError(f"{name} holds {shown(repr(wrong[0]))}; it must hold 1 or 0 (true or false)")
     return np.array([word in _TRUE for word in words], dtype=np.float64)
 
 
@@ -294,5 +293,5 @@ def parsed_numbers(name: str, cells: Column) -> np.ndarray:
         try:
             found[i] = float(str(cell))
         except ValueError:
-            raise ValueError(f"{name} holds {cell!r}; it must hold numbers") from None
+            raise ValueError(f"{name} holds {shown(repr(cell))}; it must hold numbers") from None
     return found

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from http.client import HTTPException
 from pathlib import Path
 
+from mipsim._archives import most_bytes
 from mipsim._files import replace_file
 from mipsim._validation import one_of
 from mipsim.data.files import DataError, DataFile, Published, data_directory, read, wrong
@@ -76,7 +77,7 @@ def _downloaded(url: str, wanted: Mapping[str, DataFile]) -> dict[str, bytes]:
     """The wanted files of one address: the file itself, or members of the archive there."""
     try:
         with urllib.request.urlopen(url, timeout=_SECONDS) as answer:
-            content = answer.read()
+            content = answer.read(most_bytes())
     except (OSError, HTTPException) as error:  # the latter where an answer ends early
         first, why = next(iter(wanted.values())), getattr(error, "reason", None) or error
         if isinstance(error, HTTPException):
@@ -94,7 +95,7 @@ def _downloaded(url: str, wanted: Mapping[str, DataFile]) -> dict[str, bytes]:
                 if name in wanted and member.isfile():
                     held = archive.extractfile(member)
                 if held is not None:
-                    found[name] = held.read()
+                    found[name] = held.read(wanted[name].size + 1)  # a byte more shows that it is another
     except (tarfile.TarError, EOFError, OSError, zlib.error, lzma.LZMAError) as error:
         raise DataError(f"{url} is no whole archive ({error}); nothing of it was kept") from error
     if lacking := [name for name in wanted if name not in found]:

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from mipsim._archives import read_bytes
+
 DIRECTORY = "MIPSIM_DATA"
 """The environment variable that names the data directory where no argument does."""
 
@@ -123,10 +125,12 @@ def read(published: Published, name: str, directory: str | os.PathLike[str] | No
     """
     file, path = _found(published, name, directory, (".xz",))
     try:
-        content = path.read_bytes()
+        content = read_bytes(path)
         if path.name != name:
-            content = lzma.decompress(content)
-    except (OSError, lzma.LZMAError) as error:
+            # A byte more than published shows that it is not the published one; a bomb is never unpacked.
+            with lzma.open(io.BytesIO(content)) as packed:
+                content = packed.read(file.size + 1)
+    except (OSError, EOFError, ValueError, lzma.LZMAError) as error:
         raise DataError(f"{path} cannot be read ({error}); {_replace(file)}") from error
     if problem := wrong(file, io.BytesIO(content)):
         raise DataError(f"{path} {problem}; {_replace(file)}")
@@ -232,8 +236,9 @@ def drawn(
 def wrong(file: DataFile, stream: io.BytesIO | io.BufferedReader) -> str:
     """What is wrong with the bytes of an open file, or nothing."""
     size = stream.seek(0, os.SEEK_END)
-    if size < file.size:
-        return f"has {size:,} bytes of {file.size:,}: it is truncated"
+    if size != file.size:
+        why = "truncated" if size < file.size else "not the published one"
+        return f"has {size:,} bytes of {file.size:,}: it is {why}"
     stream.seek(0)
     digest = hashlib.file_digest(stream, "sha256").hexdigest()
     if digest != file.sha256:

@@ -2,15 +2,17 @@
 
 import gzip
 import io
+import math
 import os
 import struct
-import zipfile
 import zlib
 from typing import Literal
 
 import numpy as np
 
+from mipsim._archives import LIMIT, Archive, most_bytes
 from mipsim._validation import one_of, whole
+from mipsim._words import shown
 from mipsim.data.files import DataError, DataSet, archive, drawn, member, read
 from mipsim.data.published import CIFAR_RECORD, PUBLISHED
 
@@ -23,7 +25,7 @@ _CIFAR_CLASSES = (
     "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck",
 )  # fmt: skip
 _IMAGENET_CLASSES, _IMAGENET_SIDE = 1000, 32
-_UNSIGNED_BYTE = 8  # the type code of an idx file
+_UNSIGNED_BYTE, _MOST_AXES = 8, 8  # the type code of an idx file; those of images have three
 
 
 def fashion_mnist(split: Split = "train", directory: str | os.PathLike[str] | None = None) -> DataSet:
@@ -132,9 +134,11 @@ def imagenet_batch(content: bytes) -> tuple[np.ndarray, np.ndarray]:
         (array([999]), array([0, 1], dtype=uint8))
     """
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as held:
-            data, labels = held["data"], held["labels"]
-    except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile, zlib.error) as error:
+        archive = Archive(content)
+        if not {"data", "labels"} <= set(archive.names):
+            raise ValueError(f"it has {shown(', '.join(archive.names) or 'none')}")
+        data, labels = archive.read(("data", "labels")).values()
+    except ValueError as error:
         raise DataError(f"content is no NPZ file with the arrays data and labels ({error})") from error
     size = 3 * _IMAGENET_SIDE**2
     if data.dtype != np.uint8 or data.ndim != 2 or data.shape[1] != size or not len(data):
@@ -163,20 +167,26 @@ def idx_array(content: bytes) -> np.ndarray:
         array([[1, 2, 3]], dtype=uint8)
     """
     try:
-        raw = gzip.decompress(content)
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+            head = file.read(4)
+            if len(head) < 4 or head[:3] != bytes([0, 0, _UNSIGNED_BYTE]) or head[3] > _MOST_AXES:
+                raise DataError("content is no idx file of unsigned bytes: it does not begin with 0, 0, 8")
+            sides = file.read(4 * head[3])
+            if len(sides) < 4 * head[3]:
+                raise DataError("content is an idx file that ends within its head")
+            shape = struct.unpack(f">{head[3]}I", sides)
+            size, most = math.prod(shape), most_bytes()
+            if size > most:
+                raise DataError(
+                    f"content is an idx file of {size:,} entries; at most {most:,} are read, and {LIMIT} raises the limit"
+                )
+            entries = file.read(size + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"content is no whole gzip file ({error})") from error
-    if len(raw) < 4 or raw[:3] != bytes([0, 0, _UNSIGNED_BYTE]):
-        raise DataError("content is no idx file of unsigned bytes: it does not begin with 0, 0, 8")
-    axes, begin = raw[3], 4 + 4 * raw[3]
-    if len(raw) < begin:
-        raise DataError("content is an idx file that ends within its head")
-    shape = struct.unpack(f">{axes}I", raw[4:begin])
-    if len(raw) - begin != int(np.prod(shape)):
-        raise DataError(
-            f"content is an idx file of shape {shape} with {len(raw) - begin:,} entries, not {int(np.prod(shape)):,}"
-        )
-    return np.frombuffer(raw, np.uint8, offset=begin).reshape(shape)
+    if len(entries) != size:
+        few = f"{len(entries):,}" if len(entries) < size else "more"
+        raise DataError(f"content is an idx file of shape {shape} with {few} entries, not {size:,}")
+    return np.frombuffer(entries, np.uint8).reshape(shape)
 
 
 def cifar_batch(content: bytes) -> tuple[np.ndarray, np.ndarray]:

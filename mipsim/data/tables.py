@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from mipsim._archives import most_bytes
 from mipsim._extras import optional
 from mipsim._validation import one_of
 from mipsim.data.files import DataError, DataSet, read
@@ -149,7 +150,8 @@ def location_table(content: bytes) -> tuple[np.ndarray, np.ndarray]:
     """
     try:
         with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-            held = archive.extractfile("bangkok")
+            info = archive.getmember("bangkok")
+            held = archive.extractfile(info) if info.size <= most_bytes() else None
             text = "" if held is None else held.read().decode("ascii")
     except (tarfile.TarError, KeyError, EOFError, OSError, zlib.error) as error:
         raise DataError(f"content is no archive with the table bangkok ({error})") from error

@@ -1,36 +1,31 @@
 """Histograms on disk: NPZ without pickle, replaced whole or not at all, and believed only where their digest agrees.
 
-A file is read with suspicion: that it is a regular file, its size, the names, types and sizes of its members are checked
-before any of them is read, so that no file can make its reader wait, run code or use more memory than the file is long.
+A file is read by `mipsim._archives`, so that none can make its reader wait, run code or use more memory than the file is long.
 """
 
 import hashlib
 import io
 import json
 import os
-import stat
-import struct
 import warnings
-import zipfile
 from collections.abc import Callable, Mapping
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
+from mipsim._archives import LIMIT, Archive, most_bytes, read_bytes
 from mipsim._files import replace_file
 from mipsim._validation import file_path
+from mipsim._words import shown
 from mipsim.engine.manifest import FORMAT, array_digest, odd_field
 
-MOST_BYTES, MOST_TEXT = 2**30, 2**24
-"""The longest file and the longest manifest that are written and read: 44 million edges, and what any game needs to be described."""
+MOST_TEXT = 2**24
+"""The longest manifest that is written and read, in bytes: what any game needs to be described."""
 MOST_GAMES = 2**63 - 1
 """What an int64 holds; counts are added up as Python's whole numbers, which do not overflow."""
 
 _ARRAYS = {"edges": np.dtype("<f8"), "out": np.dtype("<i8"), "inside": np.dtype("<i8")}
 _MEMBERS = {**_ARRAYS, "manifest": np.dtype("u1")}
-_END = struct.Struct("<4s4H2LH")
-"""The record that ends a ZIP file: signature, two disks, twice the number of members, size and place of their list, a comment."""
-_MOST_LIST = 4096  # bytes; the list of four members takes a few hundred
 
 
 def write_counts(
@@ -63,10 +58,10 @@ def write_counts(
     plain = json.loads(json.dumps(dict(manifest)))
     text = json.dumps(plain | {"sha256": _digest(arrays, plain)}).encode()
     size = len(text) + sum(array.nbytes for array in arrays.values()) + 4096
-    if len(text) > MOST_TEXT or size > MOST_BYTES:
+    if len(text) > MOST_TEXT or size > most_bytes():
         raise ValueError(
-            f"counts cannot be written to {path}: {size} bytes with a manifest of {len(text)} bytes; a file may have "
-            f"{MOST_BYTES} and {MOST_TEXT}, so give fewer edges"
+            f"counts cannot be written to {shown(path)}: {size} bytes with a manifest of {len(text)} bytes; at most "
+            f"{most_bytes()} and {MOST_TEXT} could be read again, so give fewer edges, or raise {LIMIT}"
         )
     held = io.BytesIO()
     # NumPy 2.0 stores an argument `allow_pickle` as an array; pickled is none of these.
@@ -75,7 +70,7 @@ def write_counts(
         replace_file(path, held.getvalue(), keep)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise OSError(error.errno, f"counts cannot be written to {path}: {reason}") from error
+        raise OSError(error.errno, f"counts cannot be written to {shown(path)}: {reason}") from error
 
 
 def read_counts(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -89,44 +84,30 @@ def read_counts(path: str | os.PathLike[str]) -> dict[str, Any]:
         ValueError: one sentence with the path, if the file is truncated, corrupt, changed or of another kind.
     """
     path = file_path("path", path)
+    content = read_bytes(path)
     try:
-        held = path.stat()
-        if stat.S_ISDIR(held.st_mode):
-            raise IsADirectoryError(21, "Is a directory")
-        if not stat.S_ISREG(held.st_mode):  # a pipe would be waited for, a device never ends
-            raise ValueError(f"{path} is no regular file; name another")
-        if held.st_size > MOST_BYTES:
-            raise ValueError(
-                f"{path} has {held.st_size} bytes; stored counts have at most {MOST_BYTES}, so name another"
-            )
-        with path.open("rb") as file:
-            content = file.read(MOST_BYTES)
-    except FileNotFoundError:
-        raise
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise OSError(error.errno, f"{path} cannot be read: {reason}") from error
-    try:
-        read, manifest = _parts(io.BytesIO(content))
+        read, manifest = _parts(content)
     except Exception as error:  # whatever a reader of hostile bytes may raise
         raise ValueError(
-            f"{path} is truncated, corrupt or not a stored histogram; remove it or name another"
+            f"{shown(path)} is truncated, corrupt or not a stored histogram; remove it or name another"
         ) from error
     written = manifest.get("format", FORMAT)
     if written != FORMAT:
         raise ValueError(
-            f"{path} holds counts of format {written}; this version of mipsim reads format {FORMAT}: play them again"
+            f"{shown(path)} holds counts of format {shown(written)}; this version of mipsim reads format {FORMAT}: play them again"
         )
     digest = manifest.pop("sha256", None)
     if digest is not None and digest != _digest(read, manifest):
         raise ValueError(
-            f"{path} does not hold what its manifest says: the digest is another; remove it or name another"
+            f"{shown(path)} does not hold what its manifest says: the digest is another; remove it or name another"
         )
     if fault := _fault(read, manifest):
-        raise ValueError(f"{path} does not hold what its manifest says: {fault}; remove it or name another")
+        raise ValueError(
+            f"{shown(path)} does not hold what its manifest says: {fault}; remove it or name another"
+        )
     if digest is None:
         warnings.warn(
-            f"{path} holds no digest of its counts, as those stored before they had one; whether they were changed cannot be told",
+            f"{shown(path)} holds no digest of its counts, as those stored before they had one; whether they were changed cannot be told",
             stacklevel=2,
         )
     return {
@@ -147,40 +128,21 @@ def total(counts: np.ndarray) -> int:
     return (int(high.sum()) << 32) + int(low.sum())
 
 
-def _parts(file: BinaryIO) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    file.seek(-_END.size, os.SEEK_END)
-    signature, *_, members, length, _, comment = _END.unpack(file.read())
-    # Asked before the list of members is read, which zipfile would hold whole, however long it is.
-    if signature != b"PK\5\6" or members != len(_MEMBERS) or length > _MOST_LIST or comment:
-        raise ValueError("not as it was written")
-    with zipfile.ZipFile(file) as archive:
-        found = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-        if set(found) != set(_MEMBERS):
-            raise ValueError("other members")
-        # What is stored as it is has no more bytes than the file: nothing is ever decompressed.
-        if any(i.compress_type != zipfile.ZIP_STORED or i.flag_bits & 1 for i in found.values()):
-            raise ValueError("compressed or encrypted")
-        if found["manifest"].file_size > MOST_TEXT:
+def _parts(content: bytes) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    archive = Archive(content, compressed=False)
+    if set(archive.names) != set(_MEMBERS):
+        raise ValueError("other members")
+    for name, dtype in _MEMBERS.items():
+        header = archive.header(name)
+        if header.dtype.newbyteorder("<") != dtype or len(header.shape) != 1:
+            raise ValueError("another type or shape")
+        if name == "manifest" and header.size > MOST_TEXT:
             raise ValueError("too long a manifest")
-        read = {name: _array(archive, found[name], dtype) for name, dtype in _MEMBERS.items()}
+    read = archive.read(_MEMBERS)
     manifest = json.loads(read.pop("manifest").tobytes())
     if not isinstance(manifest, dict):
         raise ValueError("no manifest")
     return read, manifest
-
-
-def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, dtype: np.dtype[Any]) -> np.ndarray:
-    with archive.open(info) as member:
-        if np.lib.format.read_magic(member) != (1, 0):
-            raise ValueError("another format")
-        shape, _, found = np.lib.format.read_array_header_1_0(member)
-        if found.newbyteorder("<") != dtype or len(shape) != 1:
-            raise ValueError("another type or shape")
-        # To the end of the member, where its checksum is looked at.
-        array = np.frombuffer(member.read(), found)
-    if array.shape != shape:
-        raise ValueError("another length")
-    return array
 
 
 def _digest(arrays: Mapping[str, np.ndarray], manifest: Mapping[str, Any]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,9 @@ from typing import Any
 import jax
 import numpy as np
 
+from mipsim._archives import arrays_of
 from mipsim._files import replace_file
+from mipsim._words import shown
 from mipsim.nn.network import Network, Parameters
 
 
@@ -88,16 +89,15 @@ class KeptBatches:
 
     def _read(self, path: Path) -> np.ndarray | None:
         try:
-            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as held:
-                said, rows = str(held["identity"]), held["rows"]
+            found = arrays_of(path, ("identity", "rows"))
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        except (OSError, ValueError) as error:
             raise ValueError(
-                f"checkpoint {path} is no whole micro-batch of gradients ({error}); remove it or name another folder"
+                f"checkpoint {shown(path)} is no whole micro-batch of gradients ({error}); remove it or name another folder"
             ) from error
-        if said != self.identity:
+        if str(found["identity"]) != self.identity:
             raise ValueError(
-                f"checkpoint {path} belongs to other gradients: other data, network, parameters or micro-batches; name another folder"
+                f"checkpoint {shown(path)} belongs to other gradients: other data, network, parameters or micro-batches; name another folder"
             )
-        return rows
+        return found["rows"]

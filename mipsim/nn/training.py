@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import math
 import os
-import zipfile
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -14,10 +13,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from mipsim._archives import arrays_of
 from mipsim._extras import optional
 from mipsim._files import replace_file
 from mipsim._precision import exact_scope, fixed_key
 from mipsim._validation import file_path, number, one_of, whole
+from mipsim._words import shown
 from mipsim.nn.gradients import checked_examples
 from mipsim.nn.kept_batches import identity_of
 from mipsim.nn.network import Network, Parameters
@@ -205,17 +206,23 @@ def _store(path: Path, identity: str, epochs: int, state: Any) -> None:
 
 def _restored(path: Path, identity: str, like: Any) -> tuple[int, Any]:
     leaves, tree = jax.tree.flatten(like)
+    names = [f"leaf{i}" for i in range(len(leaves))]
     try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as held:
-            found = {name: held[name] for name in held.files}
-        kept = [found[f"leaf{i}"] for i in range(len(leaves))]
+        found = arrays_of(path, ["identity", "epochs"])
         said, epochs = str(found["identity"]), int(found["epochs"])
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        kept = arrays_of(path, names) if said == identity else {}
+        if epochs < 0 or any(
+            (kept[name].shape, kept[name].dtype) != (np.shape(leaf), np.asarray(leaf).dtype)
+            for name, leaf in zip(names, leaves, strict=True)
+            if kept
+        ):
+            raise ValueError("it holds what no training has stored")
+    except (OSError, TypeError, ValueError) as error:
         raise ValueError(
-            f"checkpoint {path} is no whole checkpoint of a training ({error}); remove it or name another file"
+            f"checkpoint {shown(path)} is no whole checkpoint of a training ({error}); remove it or name another file"
         ) from error
     if said != identity:
         raise ValueError(
-            f"checkpoint {path} belongs to another training: other data, network or settings; name another file"
+            f"checkpoint {shown(path)} belongs to another training: other data, network or settings; name another file"
         )
-    return epochs, jax.tree.unflatten(tree, [jnp.asarray(leaf) for leaf in kept])
+    return epochs, jax.tree.unflatten(tree, [jnp.asarray(leaf) for leaf in (kept[name] for name in names)])

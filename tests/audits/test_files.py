@@ -98,11 +98,11 @@ def test_bad_columns(tmp_path: Path, text: str, words: str) -> None:
     [
         ({"scores": VALUES}, "it has the arrays 'scores'; it must have score"),
         ({"members": VALUES, "non_members": VALUES, "extra": VALUES}, "there must be no other array"),
-        ({"scores": VALUES, "labels": MEMBER[:5]}, "member has shape (5,); it must have shape (120,)"),
+        ({"scores": VALUES, "labels": MEMBER[:5]}, "labels has shape (5,); it must have shape (120,), that of scores"),
         ({"scores": VALUES.reshape(60, 2), "labels": MEMBER}, "scores has shape (60, 2)"),
         ({"scores": VALUES, "labels": MEMBER + 1}, "member holds 2"),
         ({"scores": np.array(["a"] * 120), "labels": MEMBER}, "scores holds text; it must hold real numbers"),
-        ({"scores": VALUES, "labels": MEMBER, "clusters": np.ones((120, 2))}, "cluster has shape (120, 2)"),
+        ({"scores": VALUES, "labels": MEMBER, "clusters": np.ones((120, 2))}, "clusters has shape (120, 2)"),
         ({"scores": VALUES, "labels": MEMBER, "clusters": np.full(120, np.nan)}, "cluster holds what is no name"),
     ],
 )  # fmt: skip

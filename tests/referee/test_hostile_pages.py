@@ -17,6 +17,7 @@ from mipsim.referee.reporting import mathml
 from mipsim.referee.reporting.audit_page import report_audit
 from mipsim.referee.reporting.page import page
 from mipsim.referee.reporting.pictures import pictures_of
+from mipsim.referee.result import PointResult
 
 G = mi.GaussianTradeOff
 HOSTILE = """'"--></code></p></style></script></svg><script>alert(1)</script><img src=x onerror="alert(2)"><a href="javascript:alert(3)">&lt;$x"""
@@ -99,14 +100,20 @@ def worded(words: str) -> rf.Statement:
     quote = rf.Quote(words, words)
     return rf.Statement(
         name="worded", says=f"{words} and $\\text{{{words.replace('$', '')}}}$ {words}", source=words, kind=rf.Bound(unit=words),
-        domain={"x": rf.Real(0.0, 2.0), "choice": rf.Choice(words, f"other {words}"), "fixed": rf.Fixed(words)},
+        domain={"x": rf.Real(0.0, 2.0), "choice": rf.Choice(words, f"other {words}"), "reading": rf.Choice(words, f"another {words}"), "fixed": rf.Fixed(words)},
         claimed=lambda: rf.Number(0.5, unit=words), truth=broken,
-        points=[rf.Point({"x": 1.0, "choice": words, "fixed": words}, name=words, setting=words)],
+        points=[rf.Point({"x": 1.0, "choice": words, "reading": words, "fixed": words}, name=words, setting=words)],
         quote=quote, restricted_by=(quote, quote), slip=(quote, quote),
         derivation=f"{words}\n{words} $\\mbox{{{words.replace('$', '')}}}$. (i) {words}",
         second_route=lambda: words, corrects=words, formula=f"\\text{{{words.replace('$', '').replace('{', '')}}}", snippet=words,
         meanings={"x": words, "choice": words},
     )  # fmt: skip
+
+
+def all_worded(outcome: rf.Outcome, words: str) -> rf.Outcome:
+    """What came of judging with these words wherever it holds any: of routes and details only the code's own are known."""
+    told = {one.name: words for one in fields(PointResult) if str(one.type) == "str"}
+    return replace(outcome, judged=tuple(replace(one, **told) for one in outcome.judged), how=words)
 
 
 def test_every_word_of_a_statement_is_tried():
@@ -132,7 +139,7 @@ def test_a_page_with_markup_in_every_word_has_the_elements_of_one_without(judged
         statement = worded(words)
         twin = replace(statement, name="twin", corrects="worded", derivation=words)
         found = [
-            rf.judge(one) if judged else rf.hunt(one, "64 probes", progress=False)
+            all_worded(rf.judge(one) if judged else rf.hunt(one, "64 probes", progress=False), words)
             for one in (statement, twin)
         ]
         shown = page(
@@ -150,6 +157,15 @@ def test_a_page_with_markup_in_every_word_has_the_elements_of_one_without(judged
     assert "alert(2)" in hostile[0]
     assert guarded(hostile[0]).tags == guarded(plain[0]).tags
     assert harmless(hostile[1]).tags == harmless(plain[1]).tags
+
+
+def test_a_picture_that_fails_says_why_in_words(monkeypatch):
+    def fails(*_: object) -> str:
+        raise ValueError(HOSTILE)
+
+    monkeypatch.setattr("mipsim.referee.reporting.pictures.where_map", fails)
+    shown = pictures_of(rf.judge(worded("x")), "worded").where
+    assert [tag for tag, _ in harmless(shown).tags] == ["p"]
 
 
 def test_an_audit_of_a_file_with_markup_in_its_name(tmp_path):
@@ -181,7 +197,7 @@ def test_views_of_a_notebook_hold_what_a_curve_says_as_words():
 @pytest.mark.parametrize(
     "latex",
     [
-        r"\href{javascript:alert(1)}{x}", r"\href{https://a.example}{x}", r"\style{background:url(//a.example)}{x}",
+        r"\href{javascript:alert(1)}{<script>x</script>}", r"\href{https://a.example}{x}", r"\style{background:url(//a.example)}{x}",
         r"\class{note}{x}", r"\color{red;}{x}", r"\color{url(//a)}{x}", "{" * 100_000, "x\x1b[31m", "\0", r"\text", "^", "\ud800",
     ],
 )  # fmt: skip

@@ -1,0 +1,52 @@
+"""Words of others, such as names of files and headings of tables, as a terminal may be given them: short, and without control characters."""
+
+import re
+from typing import Any
+
+_CONTROL = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff"
+_HIDDEN, _HIDDEN_OR_LINES = re.compile(f"[{_CONTROL}]"), re.compile(rf"[{_CONTROL}\t\n]")
+"""What moves the cursor, changes colours or the direction of writing, or cannot be written at all."""
+
+
+def visible(text: str, one_line: bool = False) -> str:
+    r"""Text with its control characters written as Python writes them.
+
+    Args:
+        text: words of whomever.
+        one_line: whether tabs and ends of lines are written so too.
+
+    Examples:
+        >>> print(visible("\x1b[2Jscores\u202e\n.csv"))
+        \x1b[2Jscores\u202e
+        .csv
+        >>> print(visible("a\nb", one_line=True))
+        a\nb
+    """
+    hidden = _HIDDEN_OR_LINES if one_line else _HIDDEN
+    return hidden.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def shortened(text: str, most: int = 80) -> str:
+    """Text with its middle left out where it is longer than `most` characters.
+
+    Examples:
+        >>> shortened("abcdefghij" * 100, 20)
+        'abcdefgh ... defghij'
+    """
+    if len(text) <= most:
+        return text
+    first = (most - 4) // 2
+    return f"{text[:first]} ... {text[len(text) - (most - 5 - first) :]}"
+
+
+def shown(value: Any, most: int = 80) -> str:
+    r"""Another's value, or path, on part of a line.
+
+    Examples:
+        >>> print(shown("a\x1b[31m.csv"), shown((3, 4)), shown("x" * 1000, 20))
+        a\x1b[31m.csv (3, 4) xxxxxxxx ... xxxxxxx
+    """
+    text = str(value)
+    if len(text) > 10 * most:  # what is left out need not be looked at
+        text = text[: 5 * most] + text[-5 * most :]
+    return shortened(visible(text, one_line=True), most)
