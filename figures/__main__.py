@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mipsim._close_names import close_names
-from mipsim._streams import reader_gone
+from mipsim._streams import CommandParser, complain, reader_gone, say
+from mipsim._words import shown
 
 FIGURES = (
     "azize_fig1",
@@ -59,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     problem = _unknown(options.figures)
     if problem:
-        print(problem, file=sys.stderr)
+        complain(problem)
         return 2
     # After the check of the words, so that a wrong word is told at once.
     from figures.played import CountsError, Request
@@ -67,38 +68,43 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from mipsim._extras import MissingPackageError
     from mipsim._files import is_full
     from mipsim.data import DataError
-    from sims.process import ending_on_signals, say
+    from sims.process import ending_on_signals
 
     try:
         request = Request(options.scale, options.seed, writable_directory(options.out), sys.stderr.isatty())
     except ValueError as error:
-        print(error, file=sys.stderr)
+        complain(str(error))
         return 2
     lacking = 0
     try:
-        with ending_on_signals("interrupted; finished figures and the counts played so far are kept"):
+        with ending_on_signals(lambda: _interrupted(options.out)):
             for name in dict.fromkeys(options.figures or FIGURES):
                 try:
                     paths = importlib.import_module(f"figures.{name}").draw(request)
                 except (DataError, MissingPackageError) as error:
-                    print(f"{name} is not drawn: {error}", file=sys.stderr, flush=True)
+                    complain(f"{name} is not drawn: {error}")
                     lacking = 2
                     continue
-                print(f"{name}: {', '.join(str(path) for path in paths)}", flush=True)
+                say(f"{name}: {', '.join(shown(path, 200) for path in paths)}")
     except CountsError as error:
-        say(str(error))
+        complain(str(error))
         return 1 if is_full(error.__cause__) else 2
     except OSError as error:
-        say(f"a figure cannot be written: {error.strerror or error}")
+        complain(f"a figure cannot be written: {error.strerror or error}")
         return 1
     except KeyboardInterrupt:
-        say("interrupted; finished figures and the counts played so far are kept")
+        complain(_interrupted(options.out))
         return 130
     return lacking
 
 
+def _interrupted(folder: Path) -> str:
+    kept = any(path.is_file() for path in folder.rglob("*"))
+    return f"interrupted; {'finished figures and the counts played so far are kept' if kept else 'nothing is stored yet'}"
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="python -m figures",
         description="Draw figures of the papers: PNG, SVG, PDF, the caption as text and the plotted numbers as CSV.",
     )
@@ -142,7 +148,7 @@ def _unknown(names: Sequence[str]) -> str:
     for name in names:
         if name not in FIGURES:
             close = close_names(name, FIGURES, 3) or FIGURES
-            return f"figure is {name!r}; did you mean {', '.join(close)}?"
+            return f"figure is {shown(repr(name))}; did you mean {', '.join(close)}?"
     return ""
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from figures.style import DPI
 from mipsim._files import replace_file as write_bytes
+from mipsim._words import shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,7 +29,9 @@ def writable_directory(path: str | Path) -> Path:
         with tempfile.TemporaryFile(dir=directory):
             pass
     except OSError as error:
-        raise ValueError(f"--out is {directory}; it must be a writable folder ({error.strerror})") from None
+        raise ValueError(
+            f"--out is {shown(directory)}; it must be a writable folder ({error.strerror})"
+        ) from None
     return directory
 
 

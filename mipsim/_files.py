@@ -11,6 +11,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from mipsim._words import shown
+
 try:
     import fcntl
 except ImportError:  # not on every system
@@ -57,7 +59,7 @@ def replace_file(
         (b'whole', 1)
     """
     target = _followed(path)
-    part = _part(target)
+    part = part_of(target)
     old = target.stat() if target.exists() else None
     if old is not None and not stat.S_ISREG(old.st_mode):
         raise OSError(errno.EINVAL, "it is no regular file")
@@ -104,7 +106,7 @@ def writable_folder(name: str, folder: Path) -> Path:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise ValueError(
-            f"{name} is {str(folder)!r} ({reason}); it must be a folder that can be written"
+            f"{name} is {shown(repr(str(folder)))} ({reason}); it must be a folder that can be written"
         ) from None
     return folder
 
@@ -116,7 +118,7 @@ def sweep(path: str | os.PathLike[str]) -> None:
         >>> sweep("nowhere")
     """
     with suppress(OSError):
-        _swept(_part(_followed(path)))
+        _swept(part_of(_followed(path)))
 
 
 def _followed(path: str | os.PathLike[str]) -> Path:
@@ -127,7 +129,13 @@ def _followed(path: str | os.PathLike[str]) -> Path:
         return Path(os.path.realpath(path))
 
 
-def _part(target: Path) -> Path:
+def part_of(target: Path) -> Path:
+    """The temporary file beside `target`, to which what is to replace it is written.
+
+    Examples:
+        >>> part_of(Path("counts.npz"))
+        PosixPath('.counts.npz.part')
+    """
     # In the same folder, so that the rename stays within one file system; one name, so that writers meet there.
     return target.parent / f".{target.name}.part"
 

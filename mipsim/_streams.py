@@ -1,10 +1,17 @@
-"""What a command does when nobody reads its output any more."""
+"""What a command prints: never a control character of somebody else's words, and nothing where nobody reads any more."""
 
+import argparse
 import os
 import sys
+from contextlib import suppress
+from typing import NoReturn
+
+from mipsim._words import shortened, visible
 
 READER_GONE = 141
 """128 + the number of SIGPIPE, which is how a shell tells it of other programs."""
+MOST = 400
+"""Characters of a sentence on stderr; of a longer one the middle is left out."""
 
 
 def reader_gone() -> int:
@@ -16,3 +23,42 @@ def reader_gone() -> int:
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python complains when it ends
     return READER_GONE
+
+
+def say(text: str) -> None:
+    r"""Print a result, which may hold names of files and words of statements, on stdout.
+
+    Examples:
+        >>> say("REFUTED: \x1b]0;title\x07")
+        REFUTED: \x1b]0;title\x07
+    """
+    text = visible(text)
+    try:
+        print(text, flush=True)
+    except UnicodeEncodeError:  # a terminal that knows fewer characters
+        known = sys.stdout.encoding
+        print(text.encode(known, "backslashreplace").decode(known), flush=True)
+
+
+def complain(sentence: str) -> None:
+    """Print what is wrong on one line of stderr, if anybody listens there.
+
+    Examples:
+        >>> complain.__module__
+        'mipsim._streams'
+    """
+    with suppress(OSError, ValueError):
+        print(shortened(visible(sentence, one_line=True), MOST), file=sys.stderr, flush=True)
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A parser that repeats no control character of what it was given.
+
+    Examples:
+        >>> CommandParser(prog="mipsim").parse_args([])
+        Namespace()
+    """
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and what is wrong, and end the process with status 2."""
+        super().error(shortened(visible(message, one_line=True), MOST))

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 from mipsim._close_names import close_names
 from mipsim._extras import MissingPackageError
 from mipsim._files import is_full
-from mipsim._streams import reader_gone
+from mipsim._streams import CommandParser, complain, reader_gone, say
 from mipsim._validation import whole
-from sims.process import ending_on_signals, say
+from mipsim._words import shown
+from sims.process import ending_on_signals
 
 if TYPE_CHECKING:
     from mipsim import Histogram
@@ -42,9 +43,7 @@ class _Listing(argparse.Action):
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    top = argparse.ArgumentParser(
-        prog="python -m sims", description="Named studies of membership-inference games."
-    )
+    top = CommandParser(prog="python -m sims", description="Named studies of membership-inference games.")
     top.add_argument("--list", action=_Listing, help="list the studies, as `list` does")
     commands = top.add_subparsers(dest="command", required=True, metavar="{list,run,merge,bench,accelerator}")
     commands.add_parser("list", help="list the studies")
@@ -142,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command == "run" and options.shard is not None and options.out is None:
         options.out = "."  # a shard is stored in any case
     try:
-        with ending_on_signals(_interrupted(options)):
+        with ending_on_signals(lambda: _interrupted(options)):
             commands = {
                 "list": _list,
                 "run": _run,
@@ -154,19 +153,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()  # while a reader that has gone can be told from a full disk
             return status
     except KeyboardInterrupt:
-        say(_interrupted(options))
+        complain(_interrupted(options))
         return _leave(EXIT_INTERRUPTED)
     except BrokenPipeError:
         return _leave(reader_gone())
     except (ValueError, OSError, MissingPackageError) as error:
-        say(f"error: {getattr(error, 'strerror', None) or error}")
+        complain(f"error: {getattr(error, 'strerror', None) or error}")
         status = EXIT_FULL if is_full(error) else EXIT_BAD
         return _leave(status)
 
 
 def _interrupted(options: argparse.Namespace) -> str:
-    kept = options.command == "run" and options.out
-    return f"interrupted; finished chunks are kept in {kept}" if kept else "interrupted"
+    if options.command != "run" or not options.out:
+        return "interrupted"
+    kept = any(file.name.startswith(f"{options.study}-") for file in Path(options.out).glob("*.npz"))
+    return f"interrupted; {f'finished chunks are kept in {shown(options.out)}' if kept else 'nothing is stored yet'}"
 
 
 def _leave(status: int) -> int:
@@ -192,7 +193,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.study not in STUDIES:
         close = close_names(options.study, STUDIES, 5)
         hint = f"close names: {', '.join(close)}" if close else "`python -m sims list` prints the names"
-        raise ValueError(f"study {options.study!r} is unknown; {hint}")
+        raise ValueError(f"study {shown(repr(options.study))} is unknown; {hint}")
     study = STUDIES[options.study]
     games = study.games["standard"] if options.games is None else options.games
     seed = study.seed if options.seed is None else options.seed
@@ -219,13 +220,13 @@ def _run(options: argparse.Namespace) -> int:
     else:
         histogram = run(study, games, seed, options.out, shard=options.shard, **settings)
     fidelity = f"{histogram.manifest['fidelity']} fidelity ({histogram.manifest['sampler']})"
-    print(f"{study.name}: {histogram.games:,} games per world, seed {seed}, {fidelity}")
+    say(f"{study.name}: {histogram.games:,} games per world, seed {seed}, {fidelity}")
     if alone:
-        print(f"stored in {shard_path(study, seed, options.out, range(games), options.shard)}")
+        say(f"stored in {shard_path(study, seed, options.out, range(games), options.shard)}")
         return 0
     _print_curve(histogram, study)
     if options.out is not None:
-        print(f"stored in {store_path(study, seed, options.out)}")
+        say(f"stored in {store_path(study, seed, options.out)}")
     return 0
 
 
@@ -267,7 +268,7 @@ def _merge(options: argparse.Namespace) -> int:
     from sims.merge import merge
 
     total = merge(options.files, options.out, options.force)
-    print(f"{total.games:,} games per world, stored in {options.out}")
+    say(f"{total.games:,} games per world, stored in {shown(options.out)}")
     return 0
 
 
@@ -309,7 +310,8 @@ def _accelerator(options: argparse.Namespace) -> int:
 
 def _shard(text: str) -> tuple[int, int]:
     index, slash, count = text.partition("/")
-    if not (slash and index.isdecimal() and count.isdecimal() and int(index) < int(count)):
+    numbers = slash and index.isdecimal() and count.isdecimal() and len(text) < 40
+    if not (numbers and int(index) < int(count)):
         raise argparse.ArgumentTypeError(f"{text!r} is not i/k with whole numbers 0 <= i < k")
     return int(index), int(count)
 

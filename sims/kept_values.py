@@ -13,6 +13,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from mipsim._archives import read_bytes
 from mipsim._files import replace_file
 from mipsim._version import __version__
 
@@ -64,10 +65,10 @@ def kept(path: Path, settings: dict[str, Any], compute: Callable[[], np.ndarray]
     """
     asked = json.loads(json.dumps({**settings, "mipsim": __version__, "jax": jax.__version__}))
     try:
-        held = json.loads(path.read_text("utf-8"))
+        held = json.loads(read_bytes(path))
         if held["settings"] == asked:
             return np.asarray(held["values"], np.float64)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass  # none yet, or no whole file: it is written anew
     path.parent.mkdir(parents=True, exist_ok=True)
     found = np.asarray(compute(), np.float64)

@@ -11,6 +11,8 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
+from mipsim._words import visible
+
 _ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
@@ -22,7 +24,7 @@ def begin() -> None:
         'sims.process'
     """
     open_streams()
-    _end_on_signals("interrupted before anything was done")
+    _end_on_signals(lambda: "interrupted before anything was done")
 
 
 def open_streams() -> None:
@@ -44,17 +46,17 @@ def open_streams() -> None:
 
 
 @contextmanager
-def ending_on_signals(said: str) -> Iterator[None]:
+def ending_on_signals(said: Callable[[], str]) -> Iterator[None]:
     """Ctrl-C, SIGTERM and SIGHUP print a line and end the process at once, with 128 + the signal's number as its status.
 
     What a command stores is whole at every moment, so that nothing need be unwound. A handler that raises would be lost where
     compiled code calls Python and drops what that raises, or would come out as another error.
 
     Args:
-        said: the line.
+        said: gives the line, which may tell what is kept by then.
 
     Examples:
-        >>> with ending_on_signals("interrupted"):
+        >>> with ending_on_signals(lambda: "interrupted"):
         ...     pass
     """
     with _handlers_put_back():
@@ -107,18 +109,15 @@ def _handle(handler: Callable[[int, FrameType | None], None]) -> None:
             signal.signal(number, handler)
 
 
-def _end_on_signals(said: str) -> None:
+def _end_on_signals(said: Callable[[], str]) -> None:
     def end(number: int, _: FrameType | None) -> None:
         with suppress(Exception):
             sys.stdout.flush()
+        line = "interrupted"
+        with suppress(Exception):
+            line = visible(said(), one_line=True)
         with suppress(OSError):
-            os.write(2, f"{said}\n".encode())
+            os.write(2, f"{line}\n".encode())
         os._exit(128 + number)
 
     _handle(end)
-
-
-def say(line: str) -> None:
-    """Print a line on stderr, if anybody listens there."""
-    with suppress(OSError, ValueError):
-        print(line, file=sys.stderr, flush=True)

@@ -7,7 +7,8 @@ if __name__ == "__main__":
     from sims.process import ending_on_signals, open_streams
 
     open_streams()
-    with ending_on_signals("Interrupted before the first statement: nothing was written."):
+    with ending_on_signals(lambda: "Interrupted before the first statement: nothing was written."):
+        from mipsim._streams import complain
         from verify.arguments import parser, select
         from verify.listing import STATEMENTS, list_all
 
@@ -19,7 +20,7 @@ if __name__ == "__main__":
             try:
                 select(asked.claims, {row[0]: row for row in rows})
             except ValueError as error:
-                print(f"python -m verify: {error}", file=sys.stderr)
+                complain(f"python -m verify: {error}")
                 sys.exit(2)
         from verify.command import main
 

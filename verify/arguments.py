@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from mipsim._close_names import close_names
+from mipsim._streams import CommandParser
+from mipsim._words import shown
 
 if TYPE_CHECKING:  # --help need not wait for JAX
     from mipsim.referee import Point, Statement
@@ -21,7 +23,7 @@ _Kept = TypeVar("_Kept")
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    reader = argparse.ArgumentParser(
+    reader = CommandParser(
         prog="python -m verify",
         description="Judge the statements of the register by exact laws and games, or hunt for where they break, and write a report.",
         epilog="Exit status: 0 all were judged, 1 one could not be judged, 2 bad arguments, 130 interrupted.",
@@ -117,7 +119,7 @@ def select(patterns: Sequence[str], register: Mapping[str, _Kept]) -> tuple[_Kep
             close = close_names(pattern, register, 5)
             hint = f"; close names: {', '.join(close)}" if close else ""
             raise ValueError(
-                f"CLAIM is {pattern!r}; it must match a statement of the register (see --list){hint}"
+                f"CLAIM is {shown(repr(pattern))}; it must match a statement of the register (see --list){hint}"
             )
         chosen.update(matches)
     return tuple(one for name, one in register.items() if not patterns or name in chosen)
@@ -129,7 +131,7 @@ def _confidence(text: str) -> float:
     except ValueError:
         confidence = math.nan
     if not 0.0 < confidence < 1.0:
-        raise ValueError(f"--confidence is {text}; it must be a number in (0, 1)")
+        raise ValueError(f"--confidence is {shown(text)}; it must be a number in (0, 1)")
     return confidence
 
 
@@ -140,7 +142,7 @@ def checked_seed(text: str) -> int:
     except ValueError:
         seed = -1
     if not 0 <= seed < 2**64:
-        raise ValueError(f"--seed is {text}; it must be a whole number in [0, 2^64)")
+        raise ValueError(f"--seed is {shown(text)}; it must be a whole number in [0, 2^64)")
     return seed
 
 

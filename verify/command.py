@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from mipsim._files import writable_folder
 from mipsim._signals import INTERRUPTED, like_ctrl_c
-from mipsim._streams import reader_gone
+from mipsim._streams import complain, reader_gone
+from mipsim._words import shown, visible
 from mipsim.engine.devices import cores
 from mipsim.referee import Outcome, Statement, Verdict
 from mipsim.referee.command import BAD_ARGUMENTS, DONE, NOT_JUDGED
@@ -51,17 +52,17 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | 
     except SystemExit as stop:  # argparse has said why, or has printed its help
         return int(stop.code or 0)
     except ValueError as error:
-        print(f"python -m verify: {error}", file=sys.stderr)
+        complain(f"python -m verify: {error}")
         return BAD_ARGUMENTS
     except BrokenPipeError:
         return reader_gone()
     except OSError as error:
         # The report's files are whole: the last statement that fitted is the last in them.
         why = error.strerror or error
-        print(f"python -m verify: the report cannot be written any more: {why}", file=sys.stderr)
+        complain(f"python -m verify: the report cannot be written any more: {why}")
         return NOT_JUDGED
     except KeyboardInterrupt:
-        print("Interrupted before the first statement: nothing was written.", file=sys.stderr)
+        complain("Interrupted before the first statement: nothing was written.")
         return INTERRUPTED
 
 
@@ -116,7 +117,7 @@ def _suite(asked: argparse.Namespace) -> int:
 
 
 def _say(console: Console, line: str) -> None:
-    console.print(line, markup=False, highlight=False, soft_wrap=True)
+    console.print(visible(line), markup=False, highlight=False, soft_wrap=True)
 
 
 def _domains(statements: Iterable[Statement], console: Console) -> None:
@@ -176,7 +177,7 @@ def _judge(
         for line in _told(records.outcomes, points_too=folder is None):
             _say(console, line)
         said = sentence(records.outcomes, tuple(register.values()))
-        where = "" if folder is None else f" Report: {folder.page}"
+        where = "" if folder is None else f" Report: {shown(folder.page)}"
         done = len(records.outcomes)
         if interrupted:
             tally = f": {said}" if done else ""
@@ -264,9 +265,10 @@ def _hunt(
         done = (
             f"{len(found) - len(missed)} of {plural(len(statements), 'statement')} hunted, {broken} broken."
         )
-        where = f" Report: {report(found, folder)}" if found else ""
+        where = f" Report: {shown(report(found, folder))}" if found else ""
         _say(console, f"{'Interrupted: ' if interrupted else ''}{done}{where}")
     if interrupted:
-        _say(console, f"The probes are kept in {folder}: the same command goes on with them.")
+        if any(folder.glob("*.jsonl")):
+            _say(console, f"The probes are kept in {shown(folder)}: the same command goes on with them.")
         return INTERRUPTED
     return DONE if all(one.worst is not None for one in found) else NOT_JUDGED

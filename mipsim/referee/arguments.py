@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from mipsim._streams import CommandParser
 from mipsim.audits.settings import CONFIDENCE, DELTA, DESIGNS, FORMS
 from mipsim.referee import settings
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    top = argparse.ArgumentParser(
+    top = CommandParser(
         prog="mipsim",
         description="Judge theorems, hunt for where they break, and audit the scores of attacks.",
         epilog="Exit status: 0 done, 1 when a statement could not be judged or a disk is full, 2 for bad arguments, 130 after "

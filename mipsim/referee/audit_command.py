@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from mipsim._streams import say
+from mipsim._words import shown
 from mipsim.audits import audit
 
 
@@ -30,7 +32,7 @@ def run(asked: argparse.Namespace) -> None:
         guesses=None if asked.guesses is None else tuple(asked.guesses),
         inclusion_probability=asked.inclusion_probability,
     )
-    print(found, flush=True)
+    say(str(found))
     if asked.out is not None:
         where = writable_folder("--out", Path(asked.out))
-        print(f"  report: {report_audit(found, where)}", flush=True)
+        say(f"  report: {shown(report_audit(found, where))}")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mipsim._signals import INTERRUPTED, like_ctrl_c
-from mipsim._streams import reader_gone
+from mipsim._streams import complain, reader_gone, say
+from mipsim._words import shown
 from mipsim.referee.arguments import parser
 
 if TYPE_CHECKING:
@@ -55,21 +55,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for statement in statements:
             result = _one(asked, statement)
             results.append(result)
-            print(result, flush=True)
+            say(str(result))
             _write(asked, results)
             if result.interrupted:
                 return INTERRUPTED
     except ValueError as error:
-        print(f"mipsim: {error}", file=sys.stderr)
+        complain(f"mipsim: {error}")
         return BAD_ARGUMENTS
     except BrokenPipeError:
         return reader_gone()
     except OSError as error:
-        print(f"mipsim: the report cannot be written: {error.strerror or error}", file=sys.stderr)
+        complain(f"mipsim: the report cannot be written: {error.strerror or error}")
         return NOT_JUDGED
     except KeyboardInterrupt:
-        kept = f"{len(results)} finished and kept" if results else "nothing was judged"
-        print(f"mipsim: interrupted, {kept}", file=sys.stderr)
+        where = "" if asked.out is None else f" and kept in {shown(asked.out)}"
+        complain(
+            f"mipsim: interrupted, {f'{len(results)} finished{where}' if results else 'nothing was judged'}"
+        )
         return INTERRUPTED
     return DONE if all(result.worst is not None for result in results) else NOT_JUDGED
 
@@ -93,7 +95,7 @@ def read_points(texts: Sequence[str]) -> list[Any]:
     """Return what --at was given, as JSON holds it.
 
     Raises:
-        ValueError: if a text is no JSON.
+        ValueError: if a text is no JSON, or names a parameter twice.
 
     Examples:
         >>> read_points(['{"n": 10}'])
@@ -102,13 +104,22 @@ def read_points(texts: Sequence[str]) -> list[Any]:
     points = []
     for text in texts:
         try:
-            point = json.loads(text)
-        except json.JSONDecodeError as error:
+            point = json.loads(text, object_pairs_hook=_once)
+        except (ValueError, RecursionError) as error:
+            why = "too deep" if isinstance(error, RecursionError) else getattr(error, "msg", str(error))
             raise ValueError(
-                f"--at is {text!r}, which is no JSON ({error.msg}); give a point such as '{{\"n\": 10}}'"
+                f"--at is {shown(repr(text))}, which is no JSON ({shown(why)}); give a point such as '{{\"n\": 10}}'"
             ) from None
         points.append(point)
     return points
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, which may not give a name twice."""
+    names = [name for name, _ in pairs]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f"{shown(twice[0])} has two values")
+    return dict(pairs)
 
 
 def _write(asked: argparse.Namespace, results: Sequence[Outcome]) -> None:
@@ -117,4 +128,4 @@ def _write(asked: argparse.Namespace, results: Sequence[Outcome]) -> None:
     from mipsim.referee.reporting.page import report
 
     page = report(results, asked.out)
-    print(f"  report: {page}", flush=True)
+    say(f"  report: {shown(page)}")

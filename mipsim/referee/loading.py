@@ -8,7 +8,11 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+from mipsim._words import shown
 from mipsim.referee.statement import Statement
+
+MOST_SOURCE = 2**24
+"""Bytes of a file of Python that is run: a longer one is something else."""
 
 
 def load(where: str | os.PathLike[str]) -> list[Statement]:
@@ -30,22 +34,35 @@ def load(where: str | os.PathLike[str]) -> list[Statement]:
     where = os.fspath(where)
     path, _, wanted = where.rpartition(":") if ".py:" in where else (where, "", "")
     file = Path(path)
-    if not file.is_file():
-        raise ValueError(f"{path} is no file; give FILE.py or FILE.py:NAME")
+    try:
+        size = file.stat().st_size if file.is_file() else None
+    except (OSError, ValueError) as error:  # such as a name that is too long
+        why = getattr(error, "strerror", None) or str(error)
+        raise ValueError(f"{shown(path)} cannot be read ({why}); give FILE.py or FILE.py:NAME") from None
+    if size is None:
+        raise ValueError(f"{shown(path)} is no file; give FILE.py or FILE.py:NAME")
+    if size > MOST_SOURCE:
+        raise ValueError(
+            f"{shown(path)} has {size:,} bytes; a file of statements has at most {MOST_SOURCE:,}"
+        )
     module = _imported(file)
     variables, found = held_by(module)
     if not found:
-        raise ValueError(f"{path} holds no Statement at its top level; it must define one at least")
+        raise ValueError(f"{shown(path)} holds no Statement at its top level; it must define one at least")
     names = [one.name for one in found]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"{path} holds two statements named {twice[0]!r}; each needs a name of its own")
+        raise ValueError(
+            f"{shown(path)} holds two statements named {twice[0]!r}; each needs a name of its own"
+        )
     if not wanted:
         return found
     chosen = [one for one in found if one.name == wanted] or [
         one for key, one in variables.items() if key == wanted
     ]
     if not chosen:
-        raise ValueError(f"{path} holds no statement {wanted!r}; it has {', '.join(names)}")
+        raise ValueError(
+            f"{shown(path)} holds no statement {shown(repr(wanted))}; it has {shown(', '.join(names))}"
+        )
     return chosen[:1]
 
 
@@ -71,7 +88,7 @@ def _imported(file: Path):
     name = f"_statements_{file.stem}"
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
-        raise ValueError(f"{file} is no Python file; its name must end in .py")
+        raise ValueError(f"{shown(file)} is no Python file; its name must end in .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     # The file may import what lies beside it.
@@ -81,7 +98,9 @@ def _imported(file: Path):
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
-        raise ValueError(f"{file} fails to import: {type(error).__name__}: {error}") from error
+        raise ValueError(
+            f"{shown(file)} fails to import: {type(error).__name__}: {shown(error, 200)}"
+        ) from error
     finally:
         sys.path.remove(beside)
     return module

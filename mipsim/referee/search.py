@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
+from mipsim._archives import LIMIT, most_bytes
 from mipsim._files import lock
 from mipsim._notebook import Place, in_notebook
+from mipsim._words import shown
 from mipsim.referee.budget import Budget
 from mipsim.referee.definition import definition
 from mipsim.referee.kinds import Exists
@@ -167,11 +169,11 @@ class Search:
             found = records[0]
             if {name: found.get(name) for name in own} != own:
                 raise ValueError(
-                    f"checkpoint {file} belongs to another statement, domain or seed; name another file"
+                    f"checkpoint {shown(file)} belongs to another statement, domain or seed; name another file"
                 )
             if found != header:
                 raise ValueError(
-                    f"checkpoint {file} keeps probes of {self.statement.name} as it was defined before: its kind or its functions "
+                    f"checkpoint {shown(file)} keeps probes of {self.statement.name} as it was defined before: its kind or its functions "
                     "changed since; delete it, or name another file"
                 )
             for record in records[1:]:
@@ -187,8 +189,12 @@ def _records(file: Path) -> list[dict[str, Any]]:
     """What a file of probes holds, nothing where there is none; half a line at its end is what a killed hunt has left."""
     if not file.exists():
         return []
+    if file.is_file() and (size := file.stat().st_size) > most_bytes():
+        raise ValueError(
+            f"checkpoint {shown(file)} has {size:,} bytes; at most {most_bytes():,} are read, and {LIMIT} raises the limit"
+        )
     if not file.is_file():  # a pipe would be waited for
-        raise ValueError(f"checkpoint {file} is no regular file; name another")
+        raise ValueError(f"checkpoint {shown(file)} is no regular file; name another")
     with file.open("a+", encoding="utf-8") as held:
         _locked(held, file)
         held.seek(0)
@@ -201,7 +207,7 @@ def _records(file: Path) -> list[dict[str, Any]]:
     if not all(isinstance(one, dict) for one in found) or not all(
         isinstance(one.get("at"), dict) for one in found[1:]
     ):
-        raise ValueError(f"checkpoint {file} is damaged; delete it, or name another file")
+        raise ValueError(f"checkpoint {shown(file)} is damaged; delete it, or name another file")
     return found
 
 
@@ -209,7 +215,9 @@ def _locked(held: TextIO, file: Path) -> None:
     """Keep an open file for this hunt; one that begins at the same moment may have taken it."""
     if not lock(held.fileno()):
         held.close()
-        raise ValueError(f"checkpoint {file} is written by another hunt; wait for it, or name another file")
+        raise ValueError(
+            f"checkpoint {shown(file)} is written by another hunt; wait for it, or name another file"
+        )
 
 
 def _short(at: Mapping[str, Any]) -> str:

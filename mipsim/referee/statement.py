@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mipsim._validation import number
+from mipsim._words import shown
 from mipsim.referee.domain import AbstractParameter
 from mipsim.referee.kinds import Exists, Kind, Limit
 
@@ -256,16 +257,22 @@ class Statement:
         """
         found = self.inside(at)
         if not self.stands(found):
-            raise ValueError(f"where of {self.name} excludes {found}; a point must satisfy the assumptions")
+            raise ValueError(
+                f"where of {self.name} excludes {shown(found)}; a point must satisfy the assumptions"
+            )
         return found
 
     def inside(self, at: Mapping[str, Any]) -> dict[str, Any]:
         """The same as `check`, but for the assumptions."""
         if not isinstance(at, Mapping):
-            raise ValueError(f"at holds {at!r}; a point must be a mapping from parameters to values")
+            raise ValueError(
+                f"at holds {shown(repr(at))}; a point must be a mapping from parameters to values"
+            )
         if unknown := [name for name in at if name not in self.free]:
             known = ", ".join(self.free)
-            raise ValueError(f"at names {unknown[0]!r}, which is no parameter of {self.name}; it has {known}")
+            raise ValueError(
+                f"at names {shown(repr(unknown[0]))}, which is no parameter of {self.name}; it has {known}"
+            )
         found = {}
         for name in self.free:
             if name not in at:
@@ -274,7 +281,7 @@ class Statement:
                 )
             value = at[name].item() if isinstance(at[name], np.generic) else at[name]
             if not self.domain[name].allows(value):
-                raise ValueError(f"{name} is {value!r}; {self.name} allows {self.domain[name]}")
+                raise ValueError(f"{name} is {shown(repr(value))}; {self.name} allows {self.domain[name]}")
             found[name] = value
         return found
 

@@ -13,7 +13,7 @@ from sims.process import before_ending, ending_on_signals
 def act():
     os.write(1, b"cancelled ")
     {then}
-with ending_on_signals("interrupted"):
+with ending_on_signals(lambda: "interrupted"):
     with before_ending(act):
         pass
     {ignored}

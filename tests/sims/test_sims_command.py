@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import sims.runner
+from mipsim._words import shown as words
 from mipsim.data import DataError
 from sims.__main__ import main
 from sims.studies import STUDIES
@@ -111,12 +112,18 @@ def test_ctrl_c_exits_with_130(tmp_path, capsys, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(sims.runner, "run", interrupted)
+    for folder in (tmp_path / "none", tmp_path):
+        assert main(["run", "azize_fig2_easy", "--out", str(folder)]) == 130
+        assert capsys.readouterr().err == "interrupted; nothing is stored yet\n"
+    (tmp_path / "azize_fig2_easy-0.npz").touch()
     assert main(["run", "azize_fig2_easy", "--out", str(tmp_path)]) == 130
-    assert "finished chunks are kept" in capsys.readouterr().err
+    assert capsys.readouterr().err == f"interrupted; finished chunks are kept in {words(tmp_path)}\n"
 
 
-def test_a_signal_says_where_a_share_is_kept(capfd, monkeypatch):
+def test_a_signal_says_where_a_share_is_kept(capfd, monkeypatch, tmp_path):
     """A share is stored in the folder where the command was given, where no other is named."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "azize_fig2_easy-0.games-0-10.shard-0-of-2.npz").touch()
     monkeypatch.setattr(os, "_exit", sys.exit)
     monkeypatch.setattr(sims.runner, "run", lambda *_, **__: signal.raise_signal(signal.SIGTERM))
     with pytest.raises(SystemExit) as ended:

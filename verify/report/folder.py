@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from mipsim import __version__
-from mipsim._files import writable_folder
+from mipsim._files import part_of, writable_folder
+from mipsim._words import shown
 from mipsim.referee import Outcome, Statement
 from mipsim.referee.defect import correction_of
 from mipsim.referee.reporting.files import write_atomically
@@ -41,10 +42,19 @@ def checked_json(where: str) -> None:
         where: path of a file, or "-" for standard output.
 
     Raises:
-        ValueError: if the folder of the file cannot be written.
+        ValueError: if the folder of the file cannot be written, or the file cannot be in it.
     """
-    if where != "-":
-        writable_folder("--json", Path(where).parent)
+    if where == "-":
+        return
+    file = Path(where)
+    writable_folder("--json", file.parent)
+    try:
+        part_of(file).exists()  # whose name is longer
+        why = "Is a directory" if file.is_dir() else ""
+    except OSError as error:
+        why = error.strerror or str(error)
+    if why:
+        raise ValueError(f"--json is {shown(repr(where))} ({why}); it must be a file that can be written")
 
 
 class Records:
