@@ -16,11 +16,13 @@ PACKAGES = ("mipsim", "sims", "verify", "figures")
 FLOORS = (
     *(
         "_version",
+        "_words",
         "_validation",
         "_lazily",
         "_streams",
         "_signals",
         "_files",
+        "_archives",
         "_compiled",
         "_precision",
         "_pure",
