@@ -21,7 +21,7 @@ from mipsim.tradeoff import (
     NoncentralChiSquareTradeOff,
     SampledTradeOff,
 )
-from mipsim.tradeoff.base import within
+from mipsim.tradeoff.base import rates, within
 from mipsim.tradeoff.bounds import EPS, CurveBounds, probit_of_log
 
 

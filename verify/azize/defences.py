@@ -7,7 +7,7 @@ import numpy as np
 
 from mipsim import referee as rf
 from mipsim.theory import azize
-from mipsim.tradeoff import AbstractTradeOff
+from mipsim.tradeoff import AbstractTradeOff, MixtureTradeOff
 from sims.azize_mean import MeanProblem, leakage, mean_tradeoff
 from sims.azize_second_routes import faint_noise
 from sims.small_games import compare_by_small_games
@@ -84,10 +84,10 @@ def formula(printed: bool, n: int, rho: float, **at: Any) -> AbstractTradeOff:
     return curve(m, rows / n)
 
 
-def subsampled(n: int, rho: float, **at: Any) -> mi.MixtureTradeOff:
+def subsampled(n: int, rho: float, **at: Any) -> MixtureTradeOff:
     """The optimal curve."""
     rows = drawn_rows(n, rho)
-    return mi.MixtureTradeOff(mean_tradeoff(MeanProblem.of(at), rows, n), rows / n)
+    return MixtureTradeOff(mean_tradeoff(MeanProblem.of(at), rows, n), rows / n)
 
 
 def small_game(rho: float) -> str:
