@@ -181,8 +181,8 @@ class Audit(Printed):
             lines.append(("advantage", f"at least {down(self.advantage_lower_bound)}"))
             lines.append(("eta", f"at least {down(self.eta_lower_bound)}"))
         if self.curve is not None:
-            low, high = self.curve.curve_band.auc_interval()
-            lines.append(("AUC", f"[{low:.4g}, {high:.4g}], from the simultaneous band of the curve"))
+            low, high = self.curve.auc_interval()
+            lines.append(("AUC", f"[{low:.4g}, {high:.4g}], by itself at this confidence"))
         if self.verdict is not None:
             lines.append(("promised", self.promise))
             lines.append(("verdict", f"{self.verdict}: {self.says}"))

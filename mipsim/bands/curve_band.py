@@ -150,14 +150,18 @@ class CurveBand:
         least, most = numbers(self.alpha_high, self.beta_high), numbers(self.alpha_low, self.beta_low)
         return (least[0], most[0]), (least[1], most[1])
 
-    def lines_of_ties(self) -> list[tuple[str, str]]:
+    def lines_of_ties(self, auc: tuple[float, float]) -> list[tuple[str, str]]:
         """What is said of ties, as named lines; none where the steps of the curve add little to the interval of its advantage.
 
+        Args:
+            auc: interval of the AUC where scores between two neighbouring thresholds are equal.
+
         Examples:
-            >>> CurveBand.from_counts(range(9000, 0, -10), 9000, range(10, 9001, 10), 9000, 0.001).lines_of_ties()
+            >>> band = CurveBand.from_counts(range(9000, 0, -10), 9000, range(10, 9001, 10), 9000, 0.001)
+            >>> band.lines_of_ties((0.5, 0.6))
             []
         """
-        (low, high), (area_low, area_high) = self.intervals_of_ties()
+        (low, high), (area_low, area_high) = self.intervals_of_ties()[0], auc
         if not _STEPS < self.advantage_interval()[1] - high < 1.0:
             return []
         said = f"advantage [{low:.4g}, {high:.4g}], AUC [{area_low:.4g}, {area_high:.4g}]"

@@ -21,6 +21,7 @@ from mipsim._validation import (
     scores_by_name,
     whole,
 )
+from mipsim.bands.auc import PairedGames, pair_games
 from mipsim.bands.compare import Comparison, compare_counts, why_silent
 from mipsim.bands.curve_band import CurveBand
 from mipsim.bands.drawing import picture, with_claim
@@ -51,8 +52,8 @@ _SILENT = 0.999
 class EmpiricalTradeOff(AbstractPlayedTradeOff):
     """Counts of false positives and false negatives at K thresholds, fixed before the games unless said otherwise.
 
-    Intervals (`band`, `advantage_interval`, `auc_interval`) come from one simultaneous band and hold at once with
-    `confidence`. Lower bounds (`..._lower_bound`) are one-sided: each holds with `confidence` by itself, with
+    The `band` and the `advantage_interval` come from one simultaneous band and hold at once with `confidence`. The `auc_interval` holds
+    with `confidence` by itself. Lower bounds (`..._lower_bound`) are one-sided: each holds with `confidence` by itself, with
     all of the failure probability on its side. Games must be independent.
 
     Attributes:
@@ -63,6 +64,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         in_games: "in" games played.
         confidence: of the band, in (0, 1).
         free_thresholds: whether the thresholds were chosen after the scores; the band then holds at all thresholds.
+        tied: whether all scores between two neighbouring thresholds are equal, as they are where the thresholds are all scores.
 
     Source: Dong, Roth, Su (2022), section 2.1, for the curve; Clopper & Pearson (1934) for the intervals.
 
@@ -73,8 +75,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
           FPR range  [0.159, 0.5]
           games      10,000 out, 10,000 in
           advantage  [0.3092, 0.7088]
-          AUC        [0.5652, 0.881]
-          if tied    advantage [0.3092, 0.3728], AUC [0.7081, 0.749]: scores between two thresholds may lie in any order, unless they tie
+          AUC        [0.5771, 0.8767]
+          if tied    advantage [0.3092, 0.3728], AUC [0.7155, 0.7448]: scores between two thresholds may lie in any order, unless they tie
           mu         at least 0.93
     """
 
@@ -85,6 +87,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
     in_games: int
     confidence: float = 0.999
     free_thresholds: bool = False
+    tied: bool = False
 
     def __post_init__(self) -> None:
         thresholds = increasing_vector("thresholds", self.thresholds)
@@ -99,7 +102,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         if (np.diff(y) < 0).any():
             raise ValueError("false_negatives fall as the threshold rises; they must not decrease")
         level = number("confidence", self.confidence, 0.0, 1.0, low_open=True, high_open=True)
-        checked = (thresholds, x, n0, y, n1, level, bool(self.free_thresholds))
+        checked = (thresholds, x, n0, y, n1, level, bool(self.free_thresholds), bool(self.tied))
         for name, value in zip(self.__dataclass_fields__, checked, strict=True):
             object.__setattr__(self, name, value)
 
@@ -168,13 +171,14 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
                 f"out_scores and in_scores all equal {places[0]:g}; a constant score has no threshold: its advantage is 0 "
                 "and its AUC 1/2"
             )
-        if places.size > most:
+        tied = places.size <= most
+        if not tied:
             ends = np.unique(np.geomspace(1, places.size, max(most // 4, 1)).astype(np.int64)) - 1
             even = np.linspace(0, places.size - 1, most - 2 * (most // 4)).astype(np.int64)
             places = places[np.unique(np.concatenate([ends, even, places.size - 1 - ends]))]
         above = out.size - np.searchsorted(out, places, side="right")
         below = np.searchsorted(inside, places, side="right")
-        return cls(places, above, out.size, below, inside.size, confidence, free_thresholds=True)
+        return cls(places, above, out.size, below, inside.size, confidence, free_thresholds=True, tied=tied)
 
     @property
     def alpha(self) -> np.ndarray:
@@ -198,12 +202,28 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         return self._said(self.curve_band.advantage_interval())
 
     def auc_interval(self) -> tuple[float, float]:
-        """Interval of the area under the attack's ROC curve, ties counted half.
+        """Interval of the area under the attack's ROC curve, equal scores counted half.
 
-        Between two thresholds the scores may lie in any order: where a score takes few values the interval is as wide
-        as the steps of its curve, however many the games. Warns where it is [0, 1], with the reason.
+        The games are paired at random, which gives an exact interval; see `mipsim.bands.auc.PairedGames`. Where scores lie between two
+        fixed thresholds their order is unknown: of a score with few thresholds the interval is as wide as the steps of its
+        curve, however many the games. Warns where it is [0, 1], with the reason. From 10^9 games on it is that of the band.
+
+        Examples:
+            >>> rng = np.random.default_rng(0)
+            >>> scores = {"out_scores": rng.normal(size=1000), "in_scores": rng.normal(1.0, size=1000)}
+            >>> [round(end, 2) for end in EmpiricalTradeOff.from_scores(**scores, confidence=0.95).auc_interval()]
+            [0.73, 0.78]
         """
-        return self._said(self.curve_band.auc_interval())
+        return self._said(self._auc_interval())
+
+    def _auc_interval(self, *, tied: bool = False) -> tuple[float, float]:
+        if self._paired is None:
+            return self.curve_band.intervals_of_ties()[1] if tied else self.curve_band.auc_interval()
+        return self._paired.interval(1.0 - self.confidence, tied=tied or self.tied)
+
+    @cached_property
+    def _paired(self) -> PairedGames | None:
+        return pair_games(self.false_positives, self.out_games, self.false_negatives, self.in_games)
 
     def _said(self, interval: tuple[float, float]) -> tuple[float, float]:
         if interval[1] - interval[0] > _SILENT:
@@ -219,8 +239,11 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         return self._lower_bound(total_variation(), lambda band: band.advantage_interval()[0])
 
     def auc_lower_bound(self) -> float:
-        """A one-sided lower bound of the area under the attack's ROC curve, ties counted half."""
-        return self._upper_band.auc_interval()[0]
+        """A one-sided lower bound of the area under the attack's ROC curve, equal scores counted half; see `auc_interval`."""
+        if self._paired is None:
+            return self._upper_band.auc_interval()[0]
+        # The lower end of an interval at twice the failure probability fails with that probability.
+        return self._paired.interval(min(2.0 * (1.0 - self.confidence), 1.0 - 1e-12), tied=self.tied)[0]
 
     def mu_lower_bound(self) -> float:
         """The mechanism is not mu-GDP for any mu below this, >= 0; one-sided, for every law of the scores.
@@ -373,12 +396,13 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         reach = (
             f"[{min(inside):.3g}, {max(inside):.3g}]" if inside else "no threshold has an FPR inside (0, 1)"
         )
-        (a_low, a_high), (u_low, u_high) = (
-            self.curve_band.advantage_interval(),
-            self.curve_band.auc_interval(),
-        )
+        (a_low, a_high), (u_low, u_high) = self.curve_band.advantage_interval(), self._auc_interval()
         silent = max(a_high - a_low, u_high - u_low) > _SILENT
-        more = [("why [0, 1]", self._silence)] if silent else self.curve_band.lines_of_ties()
+        more = (
+            [("why [0, 1]", self._silence)]
+            if silent
+            else self.curve_band.lines_of_ties(self._auc_interval(tied=True))
+        )
         return [
             ("FPR range", reach),
             ("games", f"{self.out_games:,} out, {self.in_games:,} in"),
