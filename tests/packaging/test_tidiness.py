@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 PACKAGES = ("mipsim", "sims", "verify", "figures", "tests")
-LONGEST = 400
+LONGEST = 500
 """A cohesive file may be so long; most have a third of it."""
 
 # Spelt in pieces, so that this file passes its own test.
