@@ -16,7 +16,6 @@ MOST_ATOMS = 2**20
 _ROUNDED = (
     32.0 * EPS
 )  # relative error of a term: a few roundings of its weight or of its logarithm, and some to spare
-_SAME = 4e-16  # false positive rates that differ by less, relative, are one
 
 
 @dataclass(frozen=True)
@@ -74,21 +73,18 @@ class AtomsLaw(AbstractScoreLaw):
             return np.minimum(np.log(self._sums[int(upper)][int(inside), self._below(threshold)]), 0.0)
 
     def threshold_at(self, alpha: object) -> np.ndarray:
-        count = self._least(np.asarray(alpha, float))
+        a = np.asarray(alpha, float)
+        above = self._sums[1][0]
+        count = above.size - np.searchsorted(above[::-1], a * (1 + 4e-16), side="right")
         return np.where(count == 0, -np.inf, self.score[np.maximum(count - 1, 0)])
 
-    def previous(self, threshold: Thresholds) -> np.ndarray:
-        """The least threshold of the next larger false positive rate; a rate that differs by rounding only is not larger."""
-        above = self._sums[1][0]
-        here = above[self._below(threshold)]
-        larger = above.size - np.searchsorted(above[::-1], here * (1.0 + _SAME), side="right") - 1
-        count = self._least(above[np.maximum(larger, 0)])
-        return np.where((larger < 0) | (count == 0), -np.inf, self.score[np.maximum(count - 1, 0)])
+    def log_tail_with_ties(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
+        below = np.maximum(self._below(threshold) - 1, 0)
+        with np.errstate(divide="ignore"):
+            return np.minimum(np.log(self._sums[int(upper)][int(inside), below]), 0.0)
 
-    def _least(self, alpha: np.ndarray) -> np.ndarray:
-        """The least number of atoms below a threshold beyond which at most alpha lies."""
-        above = self._sums[1][0]
-        return above.size - np.searchsorted(above[::-1], alpha * (1.0 + _SAME), side="right")
+    def support(self) -> np.ndarray:
+        return self.score
 
     @property
     def error_bound(self) -> float:

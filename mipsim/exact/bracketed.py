@@ -100,17 +100,15 @@ class BracketLaw(AbstractScoreLaw):
         found = np.where(alpha >= 1.0 - self.bounds.below[0], -np.inf, np.where(k >= x.size, np.inf, high))
         return np.where(alpha <= 0.0, np.inf, found)
 
-    def previous(self, threshold: Thresholds) -> np.ndarray:
-        """Just below the threshold where the law grows there by any number; elsewhere the threshold itself.
+    def log_tail_with_ties(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
+        """The tail just below the threshold.
 
         An atom may be as light as 1e-12 "out" and weigh 1/2 "in". Where there is none, what the law has in so short a step
         is rounding, and a test that is randomised over it is as good as one that is not.
         """
         x = np.asarray(threshold, float)
         step = 4.0 * self.bounds.slack + 4.0 * np.spacing(np.where(np.isfinite(x), np.abs(x), 0.0))
-        below = np.where(np.isfinite(x), x - step, x)
-        jump = self.sf(below, inside=False) - self.sf(x, inside=False)
-        return np.where(jump > 0.0, below, x)
+        return self.log_tail(np.where(np.isfinite(x), x - step, x), inside=inside, upper=upper)
 
     @property
     def error_bound(self) -> float:

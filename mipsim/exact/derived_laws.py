@@ -41,19 +41,30 @@ class MixedLaw(AbstractScoreLaw):
     weights: tuple[float, ...]
 
     def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
+        return self._mixed([law.log_tail for law in self.laws], threshold, inside, upper)
+
+    def log_tail_with_ties(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
+        return self._mixed([law.log_tail_with_ties for law in self.laws], threshold, inside, upper)
+
+    def _mixed(
+        self, tails: list[Callable[..., np.ndarray]], threshold: Thresholds, inside: bool, upper: bool
+    ) -> np.ndarray:
         if not inside:
-            return self.laws[0].log_tail(threshold, inside=False, upper=upper)
-        tails = [law.log_tail(threshold, inside=True, upper=upper) for law in self.laws]
-        terms = [log(w) + tail for w, tail in zip(self.weights, tails, strict=True)]
+            return tails[0](threshold, inside=False, upper=upper)
+        terms = [
+            log(w) + tail(threshold, inside=True, upper=upper)
+            for w, tail in zip(self.weights, tails, strict=True)
+        ]
         if (rest := 1.0 - fsum(self.weights)) > _ROUNDING:
-            terms.append(log(rest) + self.laws[0].log_tail(threshold, inside=False, upper=upper))
+            terms.append(log(rest) + tails[0](threshold, inside=False, upper=upper))
         return np.minimum(np.logaddexp.reduce(terms), 0.0)
+
+    def support(self) -> np.ndarray | None:
+        each = [found for law in self.laws if (found := law.support()) is not None]
+        return np.unique(np.concatenate(each)) if len(each) == len(self.laws) else None
 
     def threshold_at(self, alpha: object) -> np.ndarray:
         return self.laws[0].threshold_at(alpha)
-
-    def previous(self, threshold: Thresholds) -> np.ndarray:
-        return self.laws[0].previous(threshold)
 
     @property
     def error_bound(self) -> float:
@@ -97,13 +108,17 @@ class LinkedLaw(AbstractScoreLaw):
         found = self.base.log_tail(self.unlink(x), inside=inside, upper=upper)
         return np.where(x < self.lowest, 0.0 if upper else -np.inf, found)
 
+    def log_tail_with_ties(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
+        x = np.asarray(threshold, float)
+        found = self.base.log_tail_with_ties(self.unlink(x), inside=inside, upper=upper)
+        return np.where(x <= self.lowest, 0.0 if upper else -np.inf, found)
+
+    def support(self) -> np.ndarray | None:
+        found = self.base.support()
+        return None if found is None else np.unique(self.link(found))
+
     def threshold_at(self, alpha: object) -> np.ndarray:
         return self.link(self.base.threshold_at(alpha))
-
-    def previous(self, threshold: Thresholds) -> np.ndarray:
-        """Link of the base's previous atom; before the lowest score there is none."""
-        x = np.asarray(threshold, float)
-        return np.where(x <= self.lowest, -np.inf, self.link(self.base.previous(self.unlink(x))))
 
     @property
     def error_bound(self) -> float:

@@ -1,20 +1,20 @@
 """The trade-off curve of an attack whose score has a known law."""
 
-from collections.abc import Callable
-
 import equinox as eqx
 import numpy as np
 
 from mipsim.exact.law import AbstractScoreLaw
 from mipsim.tradeoff.base import AbstractTradeOff, rates
-from mipsim.tradeoff.bounds import CurveBounds, lowered, raised
+from mipsim.tradeoff.bounds import CurveBounds, Vertices, lowered, raised
 
 
 class ExactTradeOff(AbstractTradeOff):
     """The exact curve of the tests "score > threshold", for every FPR in [0, 1].
 
-    Where the score has atoms the test randomises between two neighbouring thresholds, so the curve is linear between its
-    vertices. It is the curve of one attack: it is convex where the score orders outputs as the likelihood ratio does.
+    Where the score has atoms the curve is linear between the FPRs of threshold tests. It is the curve of one attack: it is
+    convex where the score orders outputs as the likelihood ratio does. The test at an FPR in between may flip a coin on ties, or
+    randomise between two thresholds whose FPRs are neighbours, which is as good or better: where only the "in" world has an
+    atom it is better. The upper end of `beta_bounds` holds for the first, the lower for both; a plain number is the lower.
 
     Args:
         law: the law of the score in the two worlds.
@@ -53,24 +53,47 @@ class ExactTradeOff(AbstractTradeOff):
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         x = np.asarray(log_fpr, np.float64)
-        low, high = (self._within(np.exp(end)) for end in (lowered(x), raised(x)))
+        low, high, at = (
+            CurveBounds(*ends)
+            for ends in zip(*self._within(np.exp(np.stack([lowered(x), raised(x), x]))), strict=True)
+        )
         found = CurveBounds(high.log_fnr_low, low.log_fnr_high, low.log_tpr_low, high.log_tpr_high)
-        return self._within(np.exp(x)).where(np.isneginf(x) | (x == 0.0), found)
+        return at.where(np.isneginf(x) | (x == 0.0), found)
 
     def rates_at(self, fpr: np.ndarray) -> CurveBounds:
         return self._within(fpr)
 
+    def vertices(self) -> Vertices | None:
+        """Every threshold test, where the values of the score are known one by one."""
+        atoms, e = self.law.support(), self.law.error_bound
+        if atoms is None:
+            return None
+        x = np.concatenate([atoms[::-1], [-np.inf]])
+        fpr, tpr, fnr = (
+            np.append(tail(x[:-1], inside=world), end)
+            for tail, world, end in (
+                (self.law.sf, False, 1.0),
+                (self.law.sf, True, 1.0),
+                (self.law.cdf, True, 0.0),
+            )
+        )
+        low, high = _log_ends(fpr, e)
+        return Vertices(low, high, CurveBounds(*_log_ends(fnr, e), *_log_ends(tpr, e)))
+
     def _within(self, fpr: np.ndarray) -> CurveBounds:
         """Both error rates of every threshold test, randomised on ties or not, are right to e, the law's error bound.
 
-        A test that has an FPR of at most alpha in truth has one of at most alpha + e in the law, and the FNRs differ by at
-        most e: the FNR lies between that of the law at alpha + e, less e, and that at alpha - e, plus e. Where alpha < e
-        only 1 is known from above.
+        From above: let the test at alpha randomise on ties. One that has an FPR of at most alpha - e in the law has one of at
+        most alpha in truth, and the FNRs differ by at most e. Where alpha < e only 1 is known.
+
+        From below: let it randomise between any two thresholds whose true FPRs are neighbours, a and b. The point of their
+        chord at alpha is within e of that of the law's chord. In the law there may be thresholds between the two, whose FPRs
+        are those of a or b in truth, and so within 2 e of theirs in the law. The chord between the least FNRs within 2 e of
+        neighbouring FPRs lies below the law's chord from a to b, and falls: its value at alpha + e, less e, is a bound.
         """
         e = self.law.error_bound
-        more, fewer = np.minimum(fpr + e, 1.0), np.maximum(fpr - e, 0.0)
-        low, high = self._mixed(more, self.law.cdf, 0.0), self._mixed(fewer, self.law.cdf, 0.0)
-        caught, least = self._mixed(more, self.law.sf, 1.0), self._mixed(fewer, self.law.sf, 1.0)
+        low, caught = self._test(np.minimum(fpr + e, 1.0), between=2.0 * e)
+        high, least = self._test(np.maximum(fpr - e, 0.0), between=None)
         low, caught = np.maximum(low - e, 0.0), np.minimum(caught + e, 1.0)
         high, least = np.minimum(high + e, 1.0), np.maximum(least - e, 0.0)
         unknown, last = fpr < e, fpr >= 1.0
@@ -85,20 +108,48 @@ class ExactTradeOff(AbstractTradeOff):
         """The threshold of the test at FPR `alpha` (any shape): the least x with P_out(score > x) <= alpha."""
         return self.law.threshold_at(rates("alpha", alpha))
 
-    def _mixed(self, alpha: np.ndarray, tail: Callable[..., np.ndarray], last: float) -> np.ndarray:
-        """The tail "in" of the randomised test at an FPR; `last`: that of the test below all atoms."""
-        threshold, before, part = self._test(alpha)
-        first = tail(threshold, inside=True)
-        second = np.where(before < threshold, tail(before, inside=True), last)
-        return np.where(part > 0.0, (1.0 - part) * first + part * second, first)
+    def _test(self, alpha: np.ndarray, between: float | None) -> tuple[np.ndarray, np.ndarray]:
+        """(FNR, TPR) of the law's randomised test at an FPR.
 
-    def _test(self, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Threshold, the atom before it, and with which probability scores in between count as "in"."""
-        threshold = self.law.threshold_at(alpha)
-        before = self.law.previous(threshold)
-        low = self.law.sf(threshold, inside=False)
-        below_all = threshold == -np.inf
-        high = np.where(before < threshold, self.law.sf(before, inside=False), np.where(below_all, 1.0, low))
-        gap = high - low
-        part = np.where(gap > 0.0, (alpha - low) / np.where(gap > 0.0, gap, 1.0), 0.0)
-        return threshold, before, np.clip(part, 0.0, 1.0)
+        Args:
+            alpha: the FPR.
+            between: None to randomise on ties; else between the least thresholds whose FPRs are at most so much above the two
+                neighbouring ones.
+        """
+        law = self.law
+        threshold = law.threshold_at(alpha)
+        fpr = law.sf(threshold, inside=False)
+        fnr, tpr = law.cdf(threshold, inside=True), law.sf(threshold, inside=True)
+        with_ties = np.exp(law.log_tail_with_ties(threshold, inside=False, upper=True))
+        all_of_it = np.isneginf(threshold)
+        with_ties = np.where(all_of_it, 1.0, with_ties)
+        gap = with_ties - fpr
+        if not (gap > 0.0).any():
+            return fnr, tpr
+        part = np.clip(np.where(gap > 0.0, (alpha - fpr) / np.where(gap > 0.0, gap, 1.0), 0.0), 0.0, 1.0)
+        if between is None:
+            missed, caught = (
+                np.exp(law.log_tail_with_ties(threshold, inside=True, upper=upper)) for upper in (False, True)
+            )
+        else:
+            (fnr, tpr), (missed, caught) = (
+                self._least(np.minimum(end + between, 1.0)) for end in (fpr, with_ties)
+            )
+        missed, caught = np.where(all_of_it, 0.0, missed), np.where(all_of_it, 1.0, caught)
+        return (1.0 - part) * fnr + part * missed, (1.0 - part) * tpr + part * caught
+
+    def _least(self, fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(FNR, TPR) at the least threshold with at most this FPR; that of all outputs at 1."""
+        threshold, all_of_it = self.law.threshold_at(fpr), fpr >= 1.0
+        fnr, tpr = self.law.cdf(threshold, inside=True), self.law.sf(threshold, inside=True)
+        return np.where(all_of_it, 0.0, fnr), np.where(all_of_it, 1.0, tpr)
+
+
+def _log_ends(rate: np.ndarray, error: float) -> tuple[np.ndarray, np.ndarray]:
+    """Logarithms of rates less and plus an error; 0 and 1 at the ends are exact."""
+    ends = np.zeros(rate.shape, bool)
+    ends[[0, -1]] = (rate[[0, -1]] == 0.0) | (rate[[0, -1]] == 1.0)
+    with np.errstate(divide="ignore"):
+        low, high = np.log(np.maximum(rate - error, 0.0)), np.log(np.minimum(rate + error, 1.0))
+        exact = np.log(rate)
+    return np.where(ends, exact, lowered(low)), np.where(ends, exact, raised(high))

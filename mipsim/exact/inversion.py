@@ -10,7 +10,7 @@ from mipsim._roots import least_whole
 from mipsim.exact.contours import CLIP, LEAST_LOG, Contour, Saddlepoints, build_contour, find_saddlepoints
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.exact.rounding import EPS
-from mipsim.exact.transform import AbstractTransform, Tail
+from mipsim.exact.transform import NEAR, AbstractTransform, Tail
 
 _NEWTON = 12  # steps; quadratic convergence needs five, a start in a far tail a few more
 _MIDDLE = 4  # saddlepoints at either side of 0: ten deviations, where most thresholds are
@@ -159,9 +159,10 @@ class InvertedLaw(AbstractScoreLaw):
                     found[where] = law._solve(flat[where])
         return found.reshape(a.shape)
 
-    def previous(self, threshold: Thresholds) -> np.ndarray:
-        x = np.asarray(threshold, float)
-        return x if self.transform.lattice is None else x - self.transform.lattice.step
+    def log_tail_with_ties(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
+        x, lattice = np.asarray(threshold, float), self.transform.lattice
+        below = x if lattice is None else x - 2.0 * NEAR * lattice.step
+        return self.log_tail(below, inside=inside, upper=upper)
 
     def _sides(self, threshold: Thresholds, inside: bool) -> tuple[np.ndarray, np.ndarray]:
         """(log cdf, log sf), the smaller one by inversion and the other one as its complement."""

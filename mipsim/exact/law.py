@@ -38,9 +38,16 @@ class AbstractScoreLaw(ABC):
     def threshold_at(self, alpha: object) -> np.ndarray:
         """The least threshold x with P_out(score > x) <= alpha, any shape; -inf and +inf are possible."""
 
-    def previous(self, threshold: Thresholds) -> np.ndarray:
-        """The atom of the "out" law next below a threshold from `threshold_at`; the threshold itself without atoms."""
-        return np.asarray(threshold, float)
+    def log_tail_with_ties(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
+        """Log P(score >= threshold) if `upper`, else log P(score < threshold), at a threshold from `threshold_at`.
+
+        It is `log_tail` where the law has no atoms.
+        """
+        return self.log_tail(threshold, inside=inside, upper=upper)
+
+    def support(self) -> np.ndarray | None:
+        """All values of the score, increasing, where they are known one by one; else None."""
+        return None
 
     @property
     @abstractmethod

@@ -17,6 +17,8 @@ _QUIET = -38.5  # log of 2e-17, a tenth of the rounding of 1: a modulus below is
 _LOUD = -50.0  # log of 2e-22: bounds below add nothing to a sum
 _FINE, _COARSE = 1.1, 2.0  # growth of the blocks of frequencies that one bound serves: near and far
 _DOUBLINGS = 900  # blocks: 60 fine ones, and more than enough doublings to 2^52 nodes
+NEAR = 1e-6
+"""Steps of a lattice by which a threshold may miss an atom and is still on it."""
 _OFF_LATTICE = 1e-7  # steps by which a sum may miss its lattice
 
 
@@ -74,7 +76,7 @@ class Lattice:
         Thresholds within 1e-6 steps of an atom are on it. A whole number less its mean, which nothing rounds until the difference
         is taken.
         """
-        k = np.floor((u + self.mean[world] - self.anchor[world]) / self.step + 1e-6) + float(upper)
+        k = np.floor((u + self.mean[world] - self.anchor[world]) / self.step + NEAR) + float(upper)
         high, low = self.centre
         return self.unit * ((k - high[world]) - low[world])
 

@@ -26,7 +26,7 @@ def test_the_bracket_of_a_linear_score_holds_by_enumeration(seed):
     curve = linear_curve(w * sd, (z - p) / sd, (p**2 + (1 - p) ** 2) / sd, np.ones(2), n)
 
     def broken(one: NormalCurve) -> bool:
-        low, high = one.beta_bracket(np.clip(alpha, 0, 1))
+        low, high = one.beta_bounds(np.clip(alpha, 0, 1))
         return bool((low - (1 - power) > 1e-9).any() or ((1 - power) - high > 1e-9).any())
 
     assert not broken(curve)
@@ -56,7 +56,7 @@ def test_the_three_ways_to_write_a_rate_agree():
     curve, alpha = NormalCurve(1.2, 0.9, 0.001, 0.002), np.array([1e-3, 0.2, 0.9])
     np.testing.assert_allclose(curve.beta(alpha), 1 - curve.tpr_at(alpha), atol=1e-15)
     np.testing.assert_allclose(stats.norm.ppf(curve.beta(alpha)), curve.probit_beta(alpha))
-    low, high = curve.beta_bracket(alpha)
+    low, high = curve.beta_bounds(alpha)
     assert (low < curve.beta(alpha)).all()
     assert (curve.beta(alpha) < high).all()
 
@@ -75,4 +75,4 @@ def test_the_third_moment_of_student_is_that_of_its_density(df):
 def test_student_without_a_third_moment_has_no_bound(df):
     curve = linear_curve(np.ones(1), np.ones(1), np.array([THIRD["student"](df)]), np.ones(1), 100)
     assert curve.error_out == curve.error_in == np.inf
-    assert [float(end[0]) for end in curve.beta_bracket(np.array([0.3]))] == [0.0, 1.0]
+    assert [float(end[0]) for end in curve.beta_bounds(np.array([0.3]))] == [0.0, 1.0]

@@ -85,7 +85,7 @@ def test_a_wrong_ratio_is_outside_the_bounds():
     law = product_tradeoff([BracketedTerms(one, one, one.error) for one in terms])
     more = [replace(one, count=round(1.06 * one.count)) for one in terms]
     other = experiment(more, [one.error for one in more], strong=True).beta(np.array([0.05, 0.3]))
-    assert (other < law.beta_bracket(np.array([0.05, 0.3]))[0]).all()
+    assert (other < law.beta_bounds(np.array([0.05, 0.3]))[0]).all()
 
 
 def test_few_atoms_are_bounded_as_sharply_as_many():

@@ -30,7 +30,7 @@ def test_the_bracket_holds_at_a_rare_atom(p: float, share: float) -> None:
         mi.DiscreteGaussianNoise(mi.EmpiricalMean(), SIGMA, STEP), mi.Bernoulli([p]), N, [1.0]
     )
     curve = game.exact(mi.ScalarProduct([0.0]))
-    low, high = curve.beta_bracket(share * p)
+    low, high = curve.beta_bounds(share * p)
     # The sums above are right to 1e-16 of 1, at FPRs to 1e-15 of themselves.
     assert low - 1e-12 <= true_fnr(p, share * p) <= high + 1e-12
     assert high - low < 1e-11 + 8.0 * curve.error_bound / p
