@@ -214,7 +214,12 @@ def _same_bits(log: Log, device: Device) -> None:
                 placed = on_device(sampler)
                 shape = eqx.filter_eval_shape(lambda s: s.scores(_draws(s.block)), placed).shape
                 all_edges = [edges] * (shape[1] if len(shape) > 1 else 1)
-                counters = [Counter(placed, all_edges, 7, devices=[where]) for where in (cpu, device)]
+                blocks = -(
+                    -_GAMES // sampler.block
+                )  # the same of both, so that the scores of all games come back
+                counters = [
+                    Counter(placed, all_edges, 7, devices=[where], blocks=blocks) for where in (cpu, device)
+                ]
             (counts, scores), (own_counts, own_scores) = (counter(0, _GAMES) for counter in counters)
         except Exception as error:
             return name, {"failed": f"{type(error).__name__}: {str(error).splitlines()[0][:300]}"}

@@ -31,7 +31,7 @@ _SECONDS_PER_CHUNK = 0.5
 
 _MOST_GAMES = 2**20
 """At once on an accelerator: a kernel of so many is much longer than its start."""
-_MOST_NUMBERS, _BYTES_OF_A_NUMBER = 2**28, 64
+_MOST_NUMBERS, _BYTES_OF_A_NUMBER = 2**29, 64
 """At once on an accelerator, and what memory each may need: XLA holds a few float64 arrays of them."""
 
 CountRange = Callable[[int, int], tuple[np.ndarray, np.ndarray]]
@@ -124,8 +124,9 @@ def blocks_at_once(sampler: AbstractSampler, device: Device) -> int:
     memory = (device.memory_stats() or {}).get(
         "bytes_limit", np.inf
     )  # all of it: what is free now would change bits
-    numbers = min(_MOST_NUMBERS, memory // _BYTES_OF_A_NUMBER)
-    games = min(_MOST_GAMES, numbers // sampler.numbers)
+    with exact_scope():  # some data know their dimension by float64 arrays
+        needed = sampler.numbers
+    games = min(_MOST_GAMES, min(_MOST_NUMBERS, memory // _BYTES_OF_A_NUMBER) // needed)
     return max(1, 1 << (int(games // sampler.block) or 1).bit_length() - 1)
 
 

@@ -85,7 +85,7 @@ def test_an_accelerator_is_filled_and_its_memory_is_respected():
         return counting.blocks_at_once(SimpleNamespace(block=block, numbers=numbers), device)  # pyright: ignore
 
     assert blocks_of(2**13, 1, 2.0**36) == 2**7
-    assert blocks_of(32, 50_000, 2.0**36) == 2**7  # 2^28 numbers in all
+    assert blocks_of(32, 50_000, 2.0**36) == 2**8  # 2^29 numbers in all
     assert blocks_of(32, 50_000, 2.0**32) == 2**5  # 64 bytes for each
     assert blocks_of(1, 10**9, 2.0**32) == 1
 
