@@ -25,6 +25,7 @@ import numpy as np
 
 import mipsim as mi
 from mipsim._precision import exact_scope
+from mipsim.attacks.function import as_attack
 from mipsim.engine.counting import Counter, on_device, play_range
 from mipsim.engine.devices import Device
 from mipsim.engine.fidelity import build_sampler
@@ -114,7 +115,7 @@ def measure_accelerator(folder: Path, minutes: float = 8.0, dry_run: bool = Fals
     log = Log(folder, minutes)
     _versions(log, device)
     rates = _ceilings(log, small=dry_run)
-    _same_bits(log, device)
+    _same_bits(log, device, small=dry_run)
     _speeds(log, device, rates, small=dry_run)
     if log.left > 0.0:
         _marked_tests(log, device, dry_run)
@@ -197,8 +198,11 @@ def _ceilings(log: Log, small: bool) -> dict[str, float]:
     return rates
 
 
-def _same_bits(log: Log, device: Device) -> None:
-    """Play one small run of every sampler on the CPU and on the device, and compare counts and scores bit for bit."""
+def _same_bits(log: Log, device: Device, small: bool) -> None:
+    """Play one small run of every sampler on the CPU and on the device, and compare counts and scores bit for bit.
+
+    A small run looks at every sixth sampler.
+    """
     try:
         cpu = jax.devices("cpu")[0]
     except RuntimeError:
@@ -236,7 +240,7 @@ def _same_bits(log: Log, device: Device) -> None:
         }
 
     with ThreadPoolExecutor(_THREADS) as pool:
-        for name, facts in pool.map(both, every_sampler().items()):
+        for name, facts in pool.map(both, list(every_sampler().items())[:: 6 if small else 1]):
             log("bits", name=name, **facts)
 
 
@@ -307,6 +311,26 @@ def cases(small: bool = False) -> list[Case]:
         step = mi.SGDStep(clip=float(np.sqrt(n)), noise_multiplier=0.1)
         return mi.FixedTarget(step, data, n=n, target=np.ones(n)), mi.ScalarProduct(np.zeros(n))
 
+    def clipped_rows() -> tuple[mi.AbstractGame, mi.AbstractAttack]:
+        game, attack = clipped()
+        assert isinstance(game, mi.FixedTarget)
+        return mi.RandomTarget(game.mechanism, game.data, n=n), attack
+
+    def cells() -> tuple[mi.AbstractGame, mi.AbstractAttack]:
+        data = mi.Bernoulli(p[:own_d])
+        game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10**6, target=np.ones(own_d))
+        return game, mi.ScalarProduct(zeros)
+
+    def noisy_law() -> tuple[mi.AbstractGame, mi.AbstractAttack]:
+        mechanism = mi.LaplaceNoise(mi.EmpiricalMean(), 0.1)
+        data = mi.Gaussian(0.0, 1.0, d=own_d)
+        return mi.FixedTarget(mechanism, data, n=n, target=np.ones(own_d)), mi.ScalarProduct(zeros)
+
+    def columns() -> tuple[mi.AbstractGame, mi.AbstractAttack]:
+        data = mi.Laplace(0.0, 1.0, d=own_d)
+        game = mi.FixedTarget(mi.EmpiricalMean(), data, n=n, target=np.ones(own_d))
+        return game, as_attack(lambda target, output: jnp.max(jnp.abs(output - target)))
+
     def gradients() -> tuple[mi.AbstractGame, mi.AbstractAttack]:
         records = rng.normal(size=(1797 // shrink, 650 // shrink))
         game = mi.FixedTarget(mi.EmpiricalMean(), mi.Empirical(records), n=n // 2, target=records[0])
@@ -343,6 +367,10 @@ def cases(small: bool = False) -> list[Case]:
             scan,
         ),
         Case("clipped step", clipped, "auto", {"short_normals": float(n * n)}, scan),
+        Case("clipped rows", clipped_rows, "auto", {"short_normals": float(n * n)}, scan),
+        Case("cells of counts", cells, "auto", {"words": own_d, "lookups": own_d}, scan),
+        Case("outputs by their distribution", noisy_law, "auto", {"normals": own_d}, scan),
+        Case("column sums", columns, "auto", {"words": own_d, "lookups": 4.0 * own_d}, scan),
         Case("gradients", gradients, "auto", {"words": n / 4, "lookups": n / 2}, scan),
         Case("projected games", projected, "auto", {"normals": 1.0}, scan),
     ]
@@ -350,7 +378,7 @@ def cases(small: bool = False) -> list[Case]:
 
 def _speeds(log: Log, device: Device, rates: Mapping[str, float], small: bool) -> None:
     """Time each case by the number of blocks at once; code is compiled side by side, games are played alone."""
-    chosen = cases(small)
+    chosen = cases(small)[:: 4 if small else 1]
     with ThreadPoolExecutor(_THREADS) as pool:
         futures = [
             (case, [pool.submit(_ready, case, blocks, device) for blocks in case.scan]) for case in chosen
@@ -430,8 +458,8 @@ def _games_a_second(counter: Counter, seconds: float, threads: int = 1) -> float
 def _marked_tests(log: Log, device: Device, dry_run: bool) -> None:
     """Run the tests that need a device, in a process of their own."""
     tests = Path(__file__).parents[1] / "tests" / "engine" / "test_accelerator.py"
-    if not tests.exists():
-        log("tests", skipped="tests/engine/test_accelerator.py is not beside this package")
+    if dry_run or not tests.exists():
+        log("tests", skipped="a dry run leaves them to pytest" if dry_run else f"{tests} does not exist")
         return
     command = [
         sys.executable,
@@ -448,7 +476,7 @@ def _marked_tests(log: Log, device: Device, dry_run: bool) -> None:
     ]
     limit = max(30.0, min(log.left, 180.0))
     # The tests play on the CPU unless the variable is set; an empty one lets JAX choose the accelerator.
-    where = os.environ | {"JAX_PLATFORMS": "cpu" if dry_run else os.environ.get("JAX_PLATFORMS", "")}
+    where = os.environ | {"JAX_PLATFORMS": os.environ.get("JAX_PLATFORMS", "")}
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=limit, cwd=tests.parents[2], env=where
@@ -471,12 +499,12 @@ def _long_game(log: Log, most: int, small: bool) -> None:
     mi.play(game, attack, trial, edges=_EDGES, progress=False)
     took = time.perf_counter() - begun
     log("long game", games=trial, seconds=took, games_per_second=2 * trial / took)
-    games = int(min(most, 0.7 * max(0.0, log.left) * trial / took))
-    if games > 2 * trial:
+    while (more := min(most, 16 * trial, int(0.7 * max(0.0, log.left) * trial / took))) > 2 * trial:
+        trial = more  # short runs are slow to start, so that a longer one tells what can be played in what is left
         begun = time.perf_counter()
-        mi.play(game, attack, games, edges=_EDGES, progress=False)
+        mi.play(game, attack, trial, edges=_EDGES, progress=False)
         took = time.perf_counter() - begun
-        log("long game", games=games, seconds=took, games_per_second=2 * games / took)
+        log("long game", games=trial, seconds=took, games_per_second=2 * trial / took)
 
 
 def rows(folder: Path) -> Iterator[dict[str, Any]]:
