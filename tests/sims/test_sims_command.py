@@ -38,11 +38,11 @@ def test_a_run_ends_with_intervals_and_a_claim(capsys):
     assert main(["run", "azize_fig2_easy", "--games", "20000"]) == 0
     lines = capsys.readouterr().out.splitlines()
     rates = [line.split() for line in lines if line.startswith("  at FPR ")]
-    assert [words[2] for words in rates] == ["0.0001", "0.001", "0.01", "0.1", "0.5"]
+    assert [row[2] for row in rates] == ["0.0001", "0.001", "0.01", "0.1", "0.5"]
     claim = claim_of("azize_fig2_easy")
-    for words in rates:
-        low, high = float(words[7].strip("[,")), float(words[8].strip("]"))
-        assert low <= claim.beta(float(words[2])) <= high
+    for row in rates:
+        low, high = float(row[7].strip("[,")), float(row[8].strip("]"))
+        assert low <= claim.beta(float(row[2])) <= high
     assert any(line.startswith("  mu ") for line in lines)
     verdict = next(line for line in lines if "as an equality" in line)
     assert verdict == f"INCONCLUSIVE as an equality: {claim!r}"
