@@ -20,7 +20,7 @@ HOMES = {
     "least_mu": "mipsim.tradeoff.conversions",
     "supremum": "mipsim.tradeoff.partition",
     "regret": "mipsim.tradeoff.conversions",
-    "inverse": "mipsim.tradeoff.inverse",
+    "InverseTradeOff": "mipsim.tradeoff.inverse",
     "convexified": "mipsim.tradeoff.convex_hull",
     "subsampled": "mipsim.tradeoff.convex_hull",
     "symmetrized": "mipsim.tradeoff.convex_hull",

@@ -26,6 +26,7 @@ class InSight(AbstractTradeOff):
     curve: ProductTradeOff
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        """Proven bounds at logarithms of FPRs."""
         least = np.log(1e-5) + log_complement(log_fpr)
         bounds = self.curve.enclosure(log_fpr)
         low, high = np.maximum(bounds.log_fnr_low, least), np.maximum(bounds.log_fnr_high, least)

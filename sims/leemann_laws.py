@@ -76,6 +76,7 @@ class LineTradeOff(AbstractTradeOff):
             )
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        """Proven bounds at logarithms of FPRs."""
         return bounds_from_rates(self._rates, log_fpr, relative=1e-12)
 
     def _rates(self, fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -252,12 +253,14 @@ class NoisySumTradeOff(AbstractTradeOff):
         return np.exp(weight + log_ndtr(side * (cut[:, None] - place))).sum(axis=-1).reshape(alpha.shape)
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        """Proven bounds at logarithms of FPRs."""
         return bounds_from_rates(self._rates, log_fpr, relative=1e-11)
 
     def _rates(self, fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.minimum(self._tail(fpr, 1.0), 1.0), np.minimum(self._tail(fpr, -1.0), 1.0)
 
     def is_convex(self) -> bool:
+        """True: it is the curve of a best test."""
         return True
 
 

@@ -60,6 +60,7 @@ class Leaky(AbstractTradeOff):
     gamma: float
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        """Proven bounds at logarithms of FPRs."""
         return bounds_from_rates(self._rates, log_fpr)
 
     def _rates(self, fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -67,6 +68,7 @@ class Leaky(AbstractTradeOff):
         return (1.0 - self.gamma) * fnr, self.gamma + (1.0 - self.gamma) * tpr
 
     def is_convex(self) -> bool:
+        """True: it is the curve of a best test."""
         return True
 
 

@@ -40,9 +40,11 @@ class RatesTradeOff(AbstractTradeOff):
     both: Callable[[np.ndarray], Pair] = eqx.field(static=True)
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        """Proven bounds at logarithms of FPRs."""
         return bounds_from_rates(self.both, log_fpr, relative=1e-12)
 
     def is_convex(self) -> bool:
+        """True: it is the curve of a best test."""
         return True
 
 

@@ -547,7 +547,7 @@ class AbstractTradeOff(eqx.Module, Shown):
             >>> FoldedLaplaceTradeOff(1.0).inverse()
             InverseFoldedLaplaceTradeOff(mu=1.0)
         """
-        return _chained.inverse(self)
+        return _chained.InverseTradeOff(self)
 
     def symmetrized(self) -> "AbstractTradeOff":
         """The largest symmetric convex function below f and f^-1, the convex hull of min(f, f^-1).

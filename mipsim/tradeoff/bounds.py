@@ -64,6 +64,20 @@ def raised(log_p: object, ulps: float = 8.0) -> np.ndarray:
     return np.minimum(np.where(np.isneginf(x), x, up), 0.0)
 
 
+def complement_bounds(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of log(1 - p) from bounds of log p; exact where p is 0 or 1.
+
+    Examples:
+        >>> low, high = complement_bounds(np.array([-np.inf]), np.array([-np.inf]))
+        >>> print(low, high)
+        [0.] [0.]
+    """
+    return (
+        np.where(np.isneginf(high), 0.0, lowered(log_complement(high), 4.0)),
+        np.where(np.isneginf(low), 0.0, raised(log_complement(low), 4.0)),
+    )
+
+
 class CurveBounds(NamedTuple):
     """Proven bounds of a trade-off curve at some FPRs: natural logarithms of FNR and TPR, float64 of one shape.
 
@@ -107,7 +121,7 @@ class CurveBounds(NamedTuple):
             -0.458675
         """
         low, high = lowered(low, ulps), raised(high, ulps)
-        return cls(lowered(log_complement(high), 4.0), raised(log_complement(low), 4.0), low, high)
+        return cls(*complement_bounds(low, high), low, high)
 
     @classmethod
     def of_log_fnr(cls, low: object, high: object, ulps: float = 8.0) -> CurveBounds:
@@ -149,11 +163,13 @@ class CurveBounds(NamedTuple):
             0.2
         """
         fnr_low, fnr_high, tpr_low, tpr_high = self
+        missed_low, missed_high = complement_bounds(tpr_low, tpr_high)
+        caught_low, caught_high = complement_bounds(fnr_low, fnr_high)
         return CurveBounds(
-            np.maximum(fnr_low, lowered(log_complement(tpr_high), 4.0)),
-            np.minimum(fnr_high, raised(log_complement(tpr_low), 4.0)),
-            np.maximum(tpr_low, lowered(log_complement(fnr_high), 4.0)),
-            np.minimum(tpr_high, raised(log_complement(fnr_low), 4.0)),
+            np.maximum(fnr_low, missed_low),
+            np.minimum(fnr_high, missed_high),
+            np.maximum(tpr_low, caught_low),
+            np.minimum(tpr_high, caught_high),
         )
 
     @classmethod
@@ -228,7 +244,7 @@ def at_nudged(
     fnr, tpr = curve(np.stack([lowered(log_fpr, ulps), raised(log_fpr, ulps)]))
     found = CurveBounds(
         lowered(fnr[1], ulps), raised(fnr[0], ulps), lowered(tpr[0], ulps), raised(tpr[1], ulps)
-    )
+    ).tightened()
     end = CurveBounds(*(np.full(np.shape(log_fpr), v) for v in (-np.inf, -np.inf, 0.0, 0.0)))
     return end.where(np.asarray(log_fpr) == 0.0, found)
 

@@ -78,7 +78,7 @@ def compose(
     lower = [(e.lower, _grid(e.lower, step, cells), count) for e, count in enclosures]
     upper = [(e.upper, _grid(e.upper, step, cells), count) for e, count in enclosures]
     total = sum(count for _, count in enclosures)
-    rounding = 4.0 * _EPS * (total + np.log2(cells)) + total * _EQUAL
+    rounding = 64.0 * _EPS + 4.0 * _EPS * (total + np.log2(cells)) + total * _EQUAL
     rounding += sum(e.rounding * count for e, count in enclosures)
     rounding += sum(max(0.0, grid.moved(law)) * count for law, grid, count in [*lower, *upper])
     return BoundedTradeOff(

@@ -15,10 +15,10 @@ from mipsim.tradeoff.partition import Corners, Partition
 
 Bounds = tuple[np.ndarray, np.ndarray]
 
-_NARROW = 1e-11  # relative: to which the bounds of a number are brought together
+_NARROW = 1e-13  # relative: to which the bounds of a number are brought together
 _TOGETHER = 32  # queries that refine one set of points
-_AREA = 1e-9  # of the AUC
-_REGRET = 1e-7
+_AREA, _AREA_POINTS = 1e-9, 1 << 17  # of the AUC
+_REGRET = 1e-9
 _SLACK = 8.0 * EPS
 
 
@@ -163,7 +163,9 @@ def auc(curve: AbstractTradeOff) -> tuple[float, float]:
         else:
             least, most = width * low_fnr[1:], width * high_fnr[:-1]
         gap = most - least
-        if gap.sum() <= _AREA or not points.split(gap > max(_AREA / gap.size, 0.05 * gap.max())):
+        if gap.sum() <= _AREA or not points.split(
+            gap > max(_AREA / gap.size, 0.05 * gap.max()), _AREA_POINTS
+        ):
             error = _SLACK * (gap.size + 8)
             return max(0.0, 1.0 - float(most.sum()) - error), min(1.0, 1.0 - float(least.sum()) + error)
 
@@ -238,10 +240,27 @@ def regret(curve: AbstractTradeOff, mu: tuple[float, float]) -> tuple[float, flo
         safe, sure = np.exp(points.bounds.log_fnr_high), np.exp(points.bounds.log_fnr_low)
         low = float(_shortfall(fpr, sure, mu[0]).max())
         at = _shortfall(fpr, safe, mu[1])
-        between = 0.5 * (at[1:] + at[:-1] + np.diff(fpr) + (safe[:-1] - safe[1:]))
+        path = np.diff(fpr) + (safe[:-1] - safe[1:])
+        between = 0.5 * (at[1:] + at[:-1] + path)
+        if points.convex and math.isfinite(mu[1]):
+            between = np.minimum(between, _between_chords(fpr, safe, at, mu[1]))
         high = float(max(at.max(), between.max())) + 1e-14
-        if high - low <= _REGRET or not points.split(between > low + _REGRET):
+        if high - low <= _REGRET or not points.split(between > max(low, float(at.max())) + _REGRET):
             return max(0.0, low - 1e-14), min(1.0, high)
+
+
+def _between_chords(fpr: np.ndarray, fnr: np.ndarray, at: np.ndarray, mu: float) -> np.ndarray:
+    """The largest shortfall on each chord of a convex curve: G_mu lies above its tangents at both ends' feet."""
+    along, across = fpr - fnr, fpr + fnr  # axes along the diagonals
+    with np.errstate(all="ignore"):
+        slope = np.tanh(0.5 * mu * (probit_of_log(np.log(np.maximum(fpr - at, 0.0))) + 0.5 * mu))
+        width = np.diff(along)
+        chord = np.diff(across) / width
+        leaving, arriving = 0.5 * (chord - slope[:-1]), 0.5 * (chord - slope[1:])
+        place = (at[1:] - at[:-1] - arriving * width) / (leaving - arriving)
+        place = np.where(np.isfinite(place), np.clip(place, 0.0, width), 0.0)
+        peak = np.maximum(at[:-1] + leaving * place, at[1:] - arriving * (width - place))
+    return np.where(np.isfinite(peak), np.maximum(peak, np.maximum(at[1:], at[:-1])), np.inf)
 
 
 def _shortfall(fpr: np.ndarray, fnr: np.ndarray, mu: float) -> np.ndarray:

@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import equinox as eqx
 import numpy as np
+from scipy.special import log_ndtr
 
 from mipsim._validation import number
 from mipsim.tradeoff.atoms import as_polygon
 from mipsim.tradeoff.base import AbstractTradeOff, checked_curves
-from mipsim.tradeoff.bounds import CurveBounds, log_complement
+from mipsim.tradeoff.bounds import EPS, CurveBounds, log_complement, log_difference, lowered
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.inverse import InverseTradeOff, exchanged
 from mipsim.tradeoff.mixture import MixtureTradeOff
-from mipsim.tradeoff.partition import Corners, Partition, safe_and_sure
+from mipsim.tradeoff.partition import Corners, Objective, Partition, defined, safe_and_sure
+from mipsim.tradeoff.piecewise_linear import log_rates
+from mipsim.tradeoff.points import rises
 from mipsim.tradeoff.sampled import SampledTradeOff, turned_over
 
 Curves = tuple[AbstractTradeOff, ...]
+
+_TIMES = 2  # that the intervals of an outline are cut into eight: some 8,000 points
+_STEPS = (
+    1e-5,
+    1e-2,
+)  # relative distances of neighbours: the nearer is best where the curve bends, the farther where not
+_OUTWARD = 1e-14  # relative: rounding of the corners of an outline
+_LEAST_LOG = -690.0  # of an FPR that float64 holds with all digits
+_STEEPEST = 600.0  # logarithms of slopes that are looked at for common tangents
+_SURELY = 1e-5  # relative: nearer heights of two outlines may be in any order
+_MOST_BRIDGES = 16
 
 
 class ConvexHullTradeOff(AbstractTradeOff):
     """The largest convex function below several curves, which themselves need not be convex.
 
-    Above it lie the chords between points of the curves; below it the hull of the polygons that enclose them.
+    Above it lie the chords between points of the curves. Below it lies every line of slope -s with the intercept
+    1 - delta, delta the largest TPR - s FPR of all the curves: such lines are taken at each FPR from the tangent of each
+    convex curve, and from the common tangents of two curves.
 
     Attributes:
         curves: the curves below which it lies, at least one.
@@ -31,30 +49,89 @@ class ConvexHullTradeOff(AbstractTradeOff):
 
     Examples:
         >>> from mipsim.tradeoff import FoldedLaplaceTradeOff
-        >>> type(FoldedLaplaceTradeOff(1.0).symmetrized()).__name__
-        'ConvexHullTradeOff'
+        >>> both = FoldedLaplaceTradeOff(1.0).symmetrized()
+        >>> low, high = both.beta_bounds(0.4)
+        >>> type(both).__name__, round(low, 6), high - low < 1e-9
+        ('ConvexHullTradeOff', 0.374865, True)
     """
 
     curves: Curves
     upper: SampledTradeOff
     lower: SampledTradeOff
+    outlines: tuple[SampledTradeOff, ...]
+    tangents: np.ndarray
     symmetric: bool = eqx.field(static=True)
 
     def __init__(self, curves: Curves, *, symmetric: bool) -> None:
         self.curves, self.symmetric = curves, symmetric
         outlines = [_outline(curve) for curve in curves]
-        self.lower, self.upper = (_hull([outline[k] for outline in outlines]) for k in (0, 1))
+        self.lower = _polygon([safe for safe, _ in outlines], _OUTWARD)
+        self.outlines = tuple(_polygon([safe], _OUTWARD) for safe, _ in outlines)
+        slopes = [_common_slope(curves, pair, ends) for pair, ends in self._bridges()]
+        touched = [_touching(curve, slope) for slope in slopes for curve in curves]
+        self.upper = _polygon([*(sure for _, sure in outlines), *touched], -_OUTWARD)
+        self.tangents = np.array([(slope, *_tangent(curves, slope)) for slope in slopes]).reshape(-1, 3)
+
+    def _bridges(self) -> list[tuple[tuple[int, int], tuple[float, float]]]:
+        """Pairs of curves that change places, by falling slope, with two slopes between which they do; logarithms."""
+        if len(self.curves) == 1:
+            return []
+        slopes = np.sort(np.concatenate([_slopes(each)[1:-1] for each in self.outlines]))[::-1]
+        slopes = slopes[np.abs(slopes) < _STEEPEST]
+        heights = np.stack([_height(each, slopes) for each in self.outlines])
+        best = heights.argmax(axis=0)
+        ahead = np.sort(heights, axis=0)
+        with np.errstate(invalid="ignore"):
+            sure = np.flatnonzero(ahead[-1] - ahead[-2] > _SURELY)
+        changes = sure[:-1][best[sure[:-1]] != best[sure[1:]]], sure[1:][best[sure[:-1]] != best[sure[1:]]]
+        return [
+            ((int(best[a]), int(best[b])), (float(slopes[a]), float(slopes[b])))
+            for a, b in zip(*changes, strict=True)
+        ][:_MOST_BRIDGES]
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
-        low, high = self.lower.enclosure(log_fpr), self.upper.enclosure(log_fpr)
-        bounds = CurveBounds(low.log_fnr_low, high.log_fnr_high, high.log_tpr_low, low.log_tpr_high)
-        for curve in self.curves:
-            found = curve.enclosure(log_fpr)
-            bounds = bounds._replace(
-                log_fnr_high=np.minimum(bounds.log_fnr_high, found.log_fnr_high),
-                log_tpr_low=np.maximum(bounds.log_tpr_low, found.log_tpr_low),
-            )
-        return bounds
+        x = np.asarray(log_fpr, np.float64)
+        low, high = self.lower.enclosure(x), self.upper.enclosure(x)
+        found = [curve.enclosure(x) for curve in self.curves]
+        fnr_high = np.min([high.log_fnr_high, *(each.log_fnr_high for each in found)], axis=0)
+        tpr_low = np.max([high.log_tpr_low, *(each.log_tpr_low for each in found)], axis=0)
+        fnr_low, tpr_high = low.log_fnr_low, low.log_tpr_high
+        for missed, caught in [*self._by_common_tangents(x), *self._by_own_tangents(x, found)]:
+            fnr_low, tpr_high = np.fmax(fnr_low, missed), np.fmin(tpr_high, caught)
+        fnr_low, tpr_high = np.minimum(fnr_low, fnr_high), np.maximum(tpr_high, tpr_low)
+        return CurveBounds(fnr_low, fnr_high, tpr_low, tpr_high)
+
+    def _by_common_tangents(self, x: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        left = log_complement(x)
+        off = 16.0 * EPS * (1.0 + np.where(np.isneginf(x), 0.0, np.abs(x)))
+        with np.errstate(invalid="ignore"):
+            return [
+                (_less(slope + left - off, other), np.minimum(np.logaddexp(height, slope + x + off), 0.0))
+                for slope, height, other in self.tangents
+            ]
+
+    def _by_own_tangents(
+        self, x: np.ndarray, found: list[CurveBounds]
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        """From a line through a point of a convex curve, above that curve and above the outlines of the others."""
+        lines = []
+        for i, curve in enumerate(self.curves):
+            if not curve.is_convex():
+                continue
+            for step in _STEPS:
+                with np.errstate(all="ignore"):
+                    slope, fnr_low, tpr_high = _tangent_line(curve, x, found[i], step)
+                    slack = 16.0 * EPS * (1.0 + np.abs(np.where(np.isneginf(x), 0.0, x)) + np.abs(slope))
+                    for k, outline in enumerate(self.outlines):
+                        if k != i:
+                            height, other = _height(outline, slope), _height(outline, slope, missed=True)
+                            tpr_high = np.maximum(tpr_high, np.logaddexp(height, slope + x) + slack)
+                            fnr_low = np.minimum(fnr_low, _less(slope + log_complement(x) - slack, other))
+                inner = np.isfinite(x) & (x < 0.0) & np.isfinite(slope)
+                lines.append(
+                    (np.where(inner, fnr_low, np.nan), np.where(inner, np.minimum(tpr_high, 0.0), np.nan))
+                )
+        return lines
 
     def is_convex(self) -> bool:
         return True
@@ -64,6 +141,10 @@ class ConvexHullTradeOff(AbstractTradeOff):
 
     def largest_loss_bounds(self) -> tuple[float, float]:
         ends = [curve.largest_loss_bounds() for curve in self.curves]
+        return max(low for low, _ in ends), max(high for _, high in ends)
+
+    def inverse_loss_bounds(self) -> tuple[float, float]:
+        ends = [curve.inverse_loss_bounds() for curve in self.curves]
         return max(low for low, _ in ends), max(high for _, high in ends)
 
     def _supremum(self, objective: Any, queries: int, enough: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -79,6 +160,11 @@ class ConvexHullTradeOff(AbstractTradeOff):
         return max(curve.mu_ceiling() for curve in self.curves)
 
 
+def _less(larger: np.ndarray, smaller: np.ndarray | float) -> np.ndarray:
+    """log(e^larger - e^smaller), -inf where that is negative."""
+    return lowered(log_difference(larger, np.minimum(smaller, larger)))
+
+
 def _outline(curve: AbstractTradeOff) -> tuple[Corners, Corners]:
     """Corners of a polygon around the curve, and points on it or above."""
     if isinstance(curve, InverseTradeOff):
@@ -87,19 +173,161 @@ def _outline(curve: AbstractTradeOff) -> tuple[Corners, Corners]:
     vertices = curve.vertices()
     if vertices is not None:
         return safe_and_sure(vertices)
-    points = Partition(curve).refined(_TIMES)
+    points = Partition(curve).refined(_TIMES if curve.is_convex() else _TIMES + 1)
     both = zip(points.safe_points(), points.corners(), strict=True)
     return Corners(*(np.concatenate(pair) for pair in both)), points.sure_points()
 
 
-_TIMES = 2  # 7,500 points
+def _polygon(parts: list[Corners], outward: float) -> SampledTradeOff:
+    """The hull of points, each moved by a relative `outward` towards more leakage (or less, where that is negative)."""
+    x, fnr, tpr = (np.concatenate([part[k] for part in parts]) for k in range(3))
+    known = np.isneginf(x) | (x > _LEAST_LOG) if outward < 0.0 else np.ones(x.shape, bool)
+    first = np.isneginf(x) & np.isneginf(tpr)
+    alpha, complement = (
+        np.exp(x) * (1.0 - outward),
+        np.minimum(np.exp(log_complement(x)) * (1.0 + outward), 1.0),
+    )
+    beta = np.where(first, 1.0, np.minimum(np.exp(fnr) * (1.0 - outward), 1.0))
+    caught = np.where(first, 0.0, np.minimum(np.exp(tpr) * (1.0 + outward), 1.0))
+    rows = zip((alpha, complement, beta, caught), (1.0, 0.0, 0.0, 1.0), strict=True)
+    return SampledTradeOff.from_points(*(np.append(np.minimum(row[known], 1.0), end) for row, end in rows))
 
 
-def _hull(parts: list[Corners]) -> SampledTradeOff:
-    x, missed, caught = (np.concatenate([part[k] for part in parts]) for k in range(3))
-    end = [np.append(v, e) for v, e in ((x, 0.0), (missed, -np.inf), (caught, 0.0))]
-    x, missed, caught = end
-    return SampledTradeOff.from_points(np.exp(x), np.exp(log_complement(x)), np.exp(missed), np.exp(caught))
+def _slopes(outline: SampledTradeOff) -> np.ndarray:
+    """Logarithms of the slopes of the ROC curve's edges, falling, with inf first and -inf last."""
+    out, inside = rises(outline.alpha, outline.complement, outline.corners, outline.tpr)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inside = np.maximum(inside, 0.0)
+        return np.concatenate([[np.inf], np.minimum.accumulate(np.log(inside) - np.log(out)), [-np.inf]])
+
+
+def _height(outline: SampledTradeOff, slope: np.ndarray, *, missed: bool = False) -> np.ndarray:
+    """Logarithm of the largest TPR - s FPR over a polygon, or of the largest s (1 - FPR) - FNR; rounded up."""
+    place = np.searchsorted(-_slopes(outline), -slope) - 1
+    best = np.full(np.shape(slope), -np.inf)
+    if missed:
+        gained, paid = log_rates(outline.complement, outline.alpha), log_rates(outline.corners, outline.tpr)
+    else:
+        gained, paid = log_rates(outline.tpr, outline.corners), log_rates(outline.alpha, outline.complement)
+    for k in (-1, 0, 1):
+        at = np.clip(place + k, 0, outline.alpha.size - 1)
+        up, down = (slope + gained[at], paid[at]) if missed else (gained[at], slope + paid[at])
+        with np.errstate(invalid="ignore"):
+            slack = 32.0 * EPS * (1.0 + np.abs(slope) + np.where(np.isfinite(down), np.abs(down), 0.0))
+            best = np.fmax(best, log_difference(up + slack, np.minimum(down - slack, up + slack)))
+    return best
+
+
+def _line_height(slope: float, *, missed: bool = False) -> Objective:
+    """TPR - s FPR of points, or s (1 - FPR) - FNR, as logarithms."""
+
+    def height(points: Corners, up: bool) -> np.ndarray:
+        gained, paid = (
+            (slope + log_complement(points.log_fpr), points.log_fnr)
+            if missed
+            else (points.log_tpr, slope + points.log_fpr)
+        )
+        slack = 8.0 * EPS * (1.0 + abs(slope) + np.where(np.isfinite(paid), np.abs(paid), 0.0))
+        gained, paid = (gained + slack, paid - slack) if up else (gained - slack, paid + slack)
+        return log_difference(gained, np.minimum(paid, gained))[None]
+
+    return height
+
+
+def _narrow(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    with np.errstate(invalid="ignore"):
+        return (high <= low) | (high - low <= 1e-13)
+
+
+def _common_slope(curves: Curves, pair: tuple[int, int], ends: tuple[float, float]) -> float:
+    """Logarithm of the slope of the line that touches both curves."""
+
+    @cache
+    def ahead(slope: float) -> float:
+        first, second = (sum(curves[k]._supremum(_line_height(slope), 1, _narrow)) for k in pair)
+        return 0.0 if np.isneginf(first[0]) and np.isneginf(second[0]) else float((first - second)[0])
+
+    first, last, wider = *ends, 1e-3 + abs(ends[0] - ends[1])
+    for _ in range(12):  # the outlines of both may be off by more than they are apart
+        if ahead(first) * ahead(last) < 0.0:
+            break
+        first, last, wider = first + wider, last - wider, 2.0 * wider
+    else:
+        return 0.5 * (ends[0] + ends[1])
+    from scipy.optimize import brentq  # a fourth of a second: not when the library is imported
+
+    return float(brentq(ahead, last, first, xtol=1e-12, rtol=1e-12))  # pyright: ignore[reportArgumentType]
+
+
+def _tangent(curves: Curves, slope: float) -> tuple[float, float]:
+    """Upper bounds of the largest TPR - s FPR, and of the largest s (1 - FPR) - FNR, of all curves; logarithms."""
+    ends = [
+        max(float(curve._supremum(_line_height(slope, missed=missed), 1, _narrow)[1][0]) for curve in curves)
+        for missed in (False, True)
+    ]
+    return ends[0], ends[1]
+
+
+def _touching(curve: AbstractTradeOff, slope: float) -> Corners:
+    """Points of the curve near the one that a line of this slope touches."""
+    if isinstance(curve, InverseTradeOff):
+        return exchanged(
+            _touching_points(curve.inner, lambda points: _line_height(slope)(exchanged(points), False))
+        )
+    return _touching_points(curve, lambda points: _line_height(slope)(points, False))
+
+
+def _touching_points(curve: AbstractTradeOff, height: Callable[[Corners], np.ndarray]) -> Corners:
+    z, found = np.linspace(-37.0, 37.0, 257), []
+    for _ in range(6):
+        bounds = defined(curve, x := np.asarray(log_ndtr(z)))
+        found.append(Corners(x, bounds.log_fnr_high, bounds.log_tpr_low))
+        best = int(height(found[-1])[0].argmax())
+        z = np.linspace(z[max(best - 1, 0)], z[min(best + 1, z.size - 1)], 33)
+    return Corners(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+
+
+def _tangent_line(
+    curve: AbstractTradeOff, x: np.ndarray, at: CurveBounds, step: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A line above a concave ROC curve near each point: its slope, and the rates where it passes above; logarithms.
+
+    The slope s lies between those of the chords to neighbours at both sides. Beyond a neighbour the curve stays below the
+    prolonged chord, so that no point has TPR - s FPR above that of the point itself by more than the chords differ.
+    """
+    small = x <= -np.log(2.0)
+    other = log_complement(x)
+    before = np.where(small, x - step, log_complement(np.minimum(other + step, 0.0)))
+    after = np.where(small, x + step, log_complement(other - step))
+    ends = curve.enclosure(np.minimum(np.stack([before, after]), 0.0))
+    left, right = (CurveBounds(*(end[k] for end in ends)) for k in (0, 1))
+    width_left, width_right = log_difference(x, before), log_difference(after, x)
+    slack = 16.0 * EPS * (4.0 + np.where(np.isneginf(x), 0.0, np.abs(x)))
+    steepest, steep = (v - width_left for v in _rise(left, at))
+    flat, flattest = (v - width_right for v in _rise(at, right))
+    steepest, flat, steep, flattest = steepest + slack, flat + slack, steep - slack, flattest - slack
+    middle = np.logaddexp(0.5 * (steepest + steep), 0.5 * (flat + flattest)) - np.log(2.0)
+    slope = np.where(at.log_tpr_high <= -np.log(2.0), np.maximum(middle, flat), np.minimum(middle, steep))
+    over_left = np.logaddexp(_more(slope, flattest) + width_left, _more(slope, steep) + before)
+    over_right = np.logaddexp(
+        _more(steepest, slope) + width_right, _more(flat, slope) + log_complement(after)
+    )
+    over = np.maximum(over_left, over_right) + slack
+    return slope, _less(at.log_fnr_low, over), np.logaddexp(at.log_tpr_high, over) + slack
+
+
+def _more(larger: np.ndarray, smaller: np.ndarray) -> np.ndarray:
+    return log_difference(np.maximum(larger, smaller), smaller)
+
+
+def _rise(left: CurveBounds, right: CurveBounds) -> tuple[np.ndarray, np.ndarray]:
+    """The most and the least that the TPR rises between two points; logarithms."""
+    most = np.minimum(
+        _more(right.log_tpr_high, left.log_tpr_low), _more(left.log_fnr_high, right.log_fnr_low)
+    )
+    return most, np.maximum(
+        _more(right.log_tpr_low, left.log_tpr_high), _more(left.log_fnr_low, right.log_fnr_high)
+    )
 
 
 def convex_hull(*curves: AbstractTradeOff) -> AbstractTradeOff:

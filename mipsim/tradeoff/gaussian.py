@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from scipy.special import erf, erfcx, log_ndtr
+from scipy.special import erf, erfcx, log_ndtr, ndtr
 
 from mipsim.tradeoff.base import AbstractTradeOff, within
 from mipsim.tradeoff.bounds import EPS, CurveBounds, log_complement, lowered, probit_of_log, raised
@@ -37,12 +37,16 @@ class GaussianTradeOff(AbstractTradeOff):
         z = probit_of_log(log_fpr)
         moved = 16.0 * EPS * (np.where(np.isfinite(z), np.abs(z), 0.0) + self.mu)
         w = z + self.mu
-        return CurveBounds(
-            lowered(log_ndtr(-(w + moved))),
-            raised(log_ndtr(-(w - moved))),
-            lowered(log_ndtr(w - moved)),
-            raised(log_ndtr(w + moved)),
-        ).where(log_fpr < 0.0, CurveBounds.of_log_tpr(log_fpr, log_fpr, 0.0))
+        return (
+            CurveBounds(
+                lowered(log_ndtr(-(w + moved))),
+                raised(log_ndtr(-(w - moved))),
+                lowered(log_ndtr(w - moved)),
+                raised(log_ndtr(w + moved)),
+            )
+            .tightened()
+            .where(log_fpr < 0.0, CurveBounds.of_log_tpr(log_fpr, log_fpr, 0.0))
+        )
 
     def is_convex(self) -> bool:
         return True
@@ -58,6 +62,13 @@ class GaussianTradeOff(AbstractTradeOff):
 
     def least_mu_bounds(self) -> tuple[float, float]:
         return self.mu, self.mu
+
+    def auc_bounds(self) -> tuple[float, float]:
+        area = float(ndtr(self.mu * math.sqrt(0.5)))
+        return area * (1.0 - 8.0 * EPS), min(1.0, area * (1.0 + 8.0 * EPS))
+
+    def mu_and_regret_bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        return (self.mu, self.mu), (0.0, 0.0)
 
     def _log_delta(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """log(Phi(x) - e^epsilon Phi(y)), x and y = -epsilon / mu +- mu / 2, by Mills ratios where that is small.

@@ -116,14 +116,3 @@ def exchanged(points: Corners) -> Corners:
         [-0.223144]
     """
     return Corners(points.log_fnr, points.log_fpr, log_complement(points.log_fpr))
-
-
-def inverse(curve: AbstractTradeOff) -> AbstractTradeOff:
-    """`AbstractTradeOff.inverse` of a curve without a closed form for it.
-
-    Examples:
-        >>> from mipsim.tradeoff import NoncentralChiSquareTradeOff
-        >>> inverse(NoncentralChiSquareTradeOff(1, 0.0, 1.0)).inverse()
-        NoncentralChiSquareTradeOff(d=1.0, out_noncentrality=0.0, in_noncentrality=1.0, out_scale=1.0, in_scale=1.0, rejects='large')
-    """
-    return InverseTradeOff(curve)

@@ -29,6 +29,8 @@ class MixtureTradeOff(AbstractTradeOff):
     sampling_rate: float = within("sampling_rate", 0.0, 1.0)
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        if self.sampling_rate == 0.0:
+            return CurveBounds.of_log_tpr(log_fpr, log_fpr, 0.0)
         return self._mixed(self.inner.enclosure(log_fpr), log_fpr, log_fpr)
 
     def _mixed(self, inner: CurveBounds, low: np.ndarray, high: np.ndarray) -> CurveBounds:
@@ -86,4 +88,4 @@ class MixtureTradeOff(AbstractTradeOff):
         return self.inner.mu_ceiling() if self.sampling_rate else 0.0
 
     def inverse(self) -> AbstractTradeOff:
-        return _chained.inverse(self) if self.sampling_rate else self
+        return _chained.InverseTradeOff(self) if self.sampling_rate else self

@@ -18,11 +18,18 @@ from mipsim.tradeoff.base import AbstractTradeOff, within
 from mipsim.tradeoff.bounds import CurveBounds, log_complement
 
 _LEAST = -1e5  # logarithm of the least FPR whose quantile is computed
+_BLOCK = 512  # FPRs that are computed at once
 _NEAR_ZERO = 1e-25  # scores below it: both laws are powers there, to 1e-16
 _RELATIVE, _LOG_RELATIVE = (
     1e-11,
     1e-13,
 )  # errors of the tails and of their logarithms; see `noncentral_chi_square`
+
+
+def _off(log_p: np.ndarray) -> np.ndarray:
+    """How far the logarithm of a tail may be off."""
+    size = np.where(np.isneginf(log_p), 0.0, np.abs(log_p))
+    return np.where(size <= 700.0, _RELATIVE * np.minimum(1.0, size), _LOG_RELATIVE * size)
 
 
 class NoncentralChiSquareTradeOff(AbstractTradeOff):
@@ -77,9 +84,9 @@ class NoncentralChiSquareTradeOff(AbstractTradeOff):
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         wanted, log_fpr = np.asarray(log_fpr, np.float64), np.maximum(log_fpr, _LEAST)
         size = np.where(np.isneginf(log_fpr), 0.0, np.abs(log_fpr))
-        moved = 2.0 * _RELATIVE * np.minimum(1.0, size) + 4.0 * _LOG_RELATIVE * size  # of the quantile
+        moved = 2.0 * _off(log_fpr)  # of the quantile
         fnr, tpr = self._logs(np.stack([log_fpr - moved, np.minimum(log_fpr + moved, 0.0)]))
-        off = [_RELATIVE + _LOG_RELATIVE * np.where(np.isneginf(x), 0.0, np.abs(x)) for x in (fnr, tpr)]
+        off = [_off(fnr), _off(tpr)]
         low, high = fnr[1] - off[0][1], np.minimum(fnr[0] + off[0][0], 0.0)
         found = CurveBounds(low, high, tpr[0] - off[1][0], np.minimum(tpr[1] + off[1][1], 0.0)).tightened()
         rare = found._replace(log_tpr_low=np.full(size.shape, -np.inf), log_fnr_high=np.zeros(size.shape))
@@ -91,6 +98,16 @@ class NoncentralChiSquareTradeOff(AbstractTradeOff):
         return ends[0].where(np.isneginf(wanted), ends[1].where(wanted == 0.0, found))
 
     def _logs(self, log_fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        # In blocks of one size, for which the tails are compiled once.
+        flat = log_fpr.ravel()
+        padded = np.append(flat, np.full(-flat.size % _BLOCK, -1.0))
+        blocks = [self._block(part) for part in np.split(padded, max(1, padded.size // _BLOCK))]
+        fnr, tpr = (
+            np.concatenate(part)[: flat.size].reshape(log_fpr.shape) for part in zip(*blocks, strict=True)
+        )
+        return fnr, tpr
+
+    def _block(self, log_fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         inner = np.isfinite(log_fpr) & (log_fpr < 0.0)
         large = self.rejects == "large"
         level = np.where(inner, log_fpr, -1.0)

@@ -18,6 +18,8 @@ _GRID = np.concatenate([[-np.inf], -np.geomspace(1e8, 80.0, 8), np.linspace(-40.
 
 _PARTS = 8  # into which an interval is cut
 _ROUNDS = 40
+_NEIGHBOURS = 1, 8, 64  # of the points that a chord is laid through
+_WORTH = 1e-6  # a width of the points themselves, below which thrice of it costs no more points
 MOST_POINTS = 1 << 15
 """Points of one curve at which refinement ends; what is then known is valid, and wider than wanted."""
 
@@ -105,14 +107,14 @@ class Partition:
         """The points with rates that the attacker surely has."""
         return Corners(self.log_fpr, self.bounds.log_fnr_high, self.bounds.log_tpr_low)
 
-    def split(self, chosen: np.ndarray) -> bool:
-        """Cut the chosen intervals, shape (m - 1,), into eight; returns False where none can be cut."""
+    def split(self, chosen: np.ndarray, most: int = MOST_POINTS) -> bool:
+        """Cut the chosen intervals, shape (m - 1,), into eight; returns False where none can be cut, or there would be too many points."""
         left, right = self.z[:-1], self.z[1:]
         finite = np.isfinite(left) & np.isfinite(right)
         with np.errstate(invalid="ignore"):
             wide = right - left > 64.0 * EPS * np.maximum(np.abs(left), 1e-3)
         cut = np.flatnonzero(chosen & finite & wide)
-        if not cut.size or self.z.size + cut.size * (_PARTS - 1) > MOST_POINTS:
+        if not cut.size or self.z.size + cut.size * (_PARTS - 1) > most:
             return False
         z = (left[cut, None] + (right - left)[cut, None] * (np.arange(1, _PARTS) / _PARTS)).ravel()
         log_fpr = np.asarray(log_ndtr(z))
@@ -133,28 +135,44 @@ class Partition:
             usable = ~np.any([np.isnan(part) for part in chords], axis=0) & (
                 chords.log_fpr <= self.log_fpr[1:]
             )
+        # Where the bounds are wider than the curve rises within an interval, the rectangle is the better one.
+        usable &= chords.log_tpr <= plain.log_tpr
         return Corners(*(np.where(usable, new, old) for new, old in zip(chords, plain, strict=True)))
 
     def _where_chords_meet(self) -> Corners:
         """Any place within an interval is right, if the rates there are those of the higher chord."""
         x, (fnr_low, fnr_high, tpr_low, tpr_high) = self.log_fpr, self.bounds
+        count = x.size - 1
         width = log_difference(x[1:], x[:-1])
-        most = np.minimum(
-            log_difference(tpr_high[1:], tpr_low[:-1]), log_difference(fnr_high[:-1], fnr_low[1:])
+        steepest, flattest = np.full(count, np.inf), np.full(count, -np.inf)
+        for k in _NEIGHBOURS:  # the farther are better where the bounds are wide for so short a chord
+            if k >= count:
+                break
+            most = np.minimum(
+                log_difference(tpr_high[k:], tpr_low[:-k]), log_difference(fnr_high[:-k], fnr_low[k:])
+            )
+            least = np.maximum(
+                log_difference(np.maximum(tpr_low[k:], tpr_high[:-k]), tpr_high[:-k]),
+                log_difference(fnr_low[:-k], np.minimum(fnr_high[k:], fnr_low[:-k])),
+            )
+            long = log_difference(x[k:], x[:-k])
+            off = 16.0 * EPS * (4.0 + np.abs(long) + np.abs(np.where(np.isfinite(most), most, 0.0)))
+            steepest[k:] = np.fmin(steepest[k:], (most - long + off)[:-1])
+            flattest[:-k] = np.fmax(flattest[:-k], (least - long - off)[1:])
+        slack = 16.0 * EPS * (4.0 + np.abs(width))
+        ascent, descent = steepest + width + slack, flattest + width - slack
+        rise = log_difference(tpr_high[1:], np.minimum(tpr_high[:-1], tpr_high[1:]))
+        rise = np.where(
+            tpr_high[:-1] > -0.7, log_difference(fnr_low[:-1], np.minimum(fnr_low[1:], fnr_low[:-1])), rise
         )
-        least = np.maximum(
-            log_difference(np.maximum(tpr_low[1:], tpr_high[:-1]), tpr_high[:-1]),
-            log_difference(fnr_low[:-1], np.minimum(fnr_high[1:], fnr_low[:-1])),
-        )
-        # The neighbours' chords, prolonged over the whole interval.
-        ascent = np.concatenate([[np.inf], width[1:] - width[:-1] + most[:-1]])
-        descent = np.concatenate([width[:-1] - width[1:] + least[1:], [-np.inf]])
-        rise = np.exp(np.stack([ascent, descent]) - 0.5 * (most + np.maximum(least, most - 1.0)))
-        share = np.clip((1.0 - rise[1]) / (rise[0] - rise[1]), 0.0, 1.0)
+        up, down = (
+            np.exp(ascent - rise),
+            np.exp(descent - rise),
+        )  # any share is right; this is where the chords meet
+        share = np.clip((1.0 - down) / (up - down), 0.0, 1.0)
         share = np.where(np.isfinite(share), share, 0.0)
-        slack = 16.0 * EPS * (4.0 + np.abs(width) + np.abs(np.where(np.isfinite(most), most, 0.0)))
-        up = np.where(share > 0.0, np.log(share) + ascent + slack + np.append(0.0, slack[:-1]), -np.inf)
-        down = np.log1p(-share) + descent - slack - np.append(slack[1:], 0.0)
+        up = np.where(share > 0.0, np.log(share) + ascent, -np.inf)
+        down = np.log1p(-share) + descent
         log_tpr = np.maximum(
             np.logaddexp(tpr_high[:-1], up), log_difference(tpr_high[1:], np.minimum(down, tpr_high[1:]))
         )
@@ -202,7 +220,25 @@ def supremum(
         high = np.maximum(at_points, between.max(axis=1))
         if np.isnan(low).any() or np.isnan(high).any():
             raise FloatingPointError(f"an objective of {type(curve).__name__} is NaN")
-        wanted = ~enough(low, high)
-        if not wanted.any() or not points.split((~enough(low[wanted, None], between[wanted])).any(axis=0)):
+        # More points cannot bring the bounds nearer than they are at the points themselves.
+        reached = np.maximum(low, at_points)
+        with np.errstate(invalid="ignore"):
+            width = np.where(np.isfinite(low), reached - low, 0.0)
+            known = reached + np.minimum(2.0 * width, np.maximum(0.1 * width, _WORTH))
+        wanted = ~(enough(reached, high) | (high <= known))
+        worse = ~enough(reached[wanted, None], between[wanted]) & (between[wanted] > known[wanted, None])
+        if not wanted.any() or not points.split(_worst(worse, between[wanted], points.z.size)):
             break
     return low, high
+
+
+def _worst(worse: np.ndarray, values: np.ndarray, points: int) -> np.ndarray:
+    """Of the intervals that are to be cut for a query, those of the largest values, as many as there is room for."""
+    chosen = worse.any(axis=0)
+    room = max(0, MOST_POINTS - points) // (_PARTS - 1)
+    if chosen.sum() <= room:
+        return chosen
+    ranks = np.where(worse, values, -np.inf).argsort(axis=1)[:, ::-1][:, : max(1, room // values.shape[0])]
+    kept = np.zeros(chosen.shape, bool)
+    kept[ranks.ravel()[:room]] = True
+    return kept & chosen

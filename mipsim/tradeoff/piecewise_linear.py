@@ -132,7 +132,7 @@ def interpolated(
     """
     corners, missed, caught = log_rates(alpha, complement), log_rates(beta, tpr), log_rates(tpr, beta)
 
-    def at(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def at(x: np.ndarray) -> tuple[np.ndarray, ...]:
         right = np.clip(np.searchsorted(corners, x, side="right"), 1, max(1, corners.size - 1))
         left = right - 1
         right = np.minimum(right, corners.size - 1)
@@ -147,13 +147,18 @@ def interpolated(
             np.where(inside, np.minimum(v, 0.0), w[right])
             for v, w in zip(logs, (missed, caught), strict=True)
         )
-        return fnr, tpr_
+        return fnr, tpr_, np.abs(end)
 
     x = np.asarray(log_fpr, np.float64)
-    fnr, tpr_ = at(np.stack([lowered(x), np.minimum(raised(x), 0.0)]))
+    fnr, tpr_, end = at(np.stack([lowered(x), np.minimum(raised(x), 0.0)]))
+    # The share of the left corner is as right as the right corner's FPR, that of the right corner as the FPR itself.
+    missed_off = 48.0 * EPS * (1.0 + end[0])
     off = 16.0 * EPS * (1.0 + np.where(np.isneginf(x), 0.0, np.abs(x)))
     found = CurveBounds(
-        fnr[1] - off, np.minimum(fnr[0] + off, 0.0), tpr_[0] - off, np.minimum(tpr_[1] + off, 0.0)
+        fnr[1] - missed_off,
+        np.minimum(fnr[0] + missed_off, 0.0),
+        tpr_[0] - off,
+        np.minimum(tpr_[1] + off, 0.0),
     )
     found = found.tightened()
     first = CurveBounds(*(np.full(x.shape, v[0]) for v in (missed, missed, caught, caught)))

@@ -15,6 +15,7 @@ from mipsim.tradeoff import (
     AbstractTradeOff,
     ApproxDPTradeOff,
     BoundedTradeOff,
+    CurveBounds,
     FoldedLaplaceTradeOff,
     GaussianTradeOff,
     LaplaceTradeOff,
@@ -23,7 +24,6 @@ from mipsim.tradeoff import (
     SampledTradeOff,
     compose,
     dpsgd,
-    inverse,
 )
 
 ALPHA = np.concatenate(
@@ -36,16 +36,14 @@ class Unnamed(AbstractTradeOff):
 
     inner: AbstractTradeOff
 
-    def beta(self, alpha: object) -> np.ndarray:
-        return self.inner.beta(alpha)
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        return self.inner.enclosure(log_fpr)
 
-    def tpr_at(self, fpr: object) -> np.ndarray:
-        return self.inner.tpr_at(fpr)
+    def is_convex(self) -> bool:
+        return True
 
-
-@inverse.register
-def _(curve: Unnamed) -> AbstractTradeOff:
-    return curve
+    def inverse(self) -> AbstractTradeOff:
+        return self
 
 
 def test_gaussians_in_closed_form() -> None:
@@ -58,7 +56,7 @@ def test_the_bounds_enclose_the_gaussian_truth(mu: float, copies: int) -> None:
     found = compose(Unnamed(GaussianTradeOff(mu)), copies=copies)
     assert isinstance(found, BoundedTradeOff)
     truth = GaussianTradeOff(mu * copies**0.5)
-    low, high = found.beta_bracket(ALPHA)
+    low, high = found.beta_bounds(ALPHA)
     assert (low <= truth.beta(ALPHA)).all()
     assert (truth.beta(ALPHA) <= high).all()
     assert found.error() < 1e-5
@@ -74,7 +72,7 @@ def test_the_bounds_enclose_the_gaussian_truth(mu: float, copies: int) -> None:
 def test_a_wrong_truth_falls_outside_the_bounds() -> None:
     found = compose(Unnamed(GaussianTradeOff(0.1)), copies=100)
     assert isinstance(found, BoundedTradeOff)
-    low, high = found.beta_bracket(0.3)
+    low, high = found.beta_bounds(0.3)
     assert type(low) is type(high) is float
     for wrong in (0.9999, 1.0001):
         beta = float(GaussianTradeOff(wrong).beta(0.3))
@@ -165,9 +163,10 @@ def test_the_blind_curve_is_the_identity() -> None:
     assert compose(curve) is curve
     blind = compose(curve, LaplaceTradeOff(0.0))
     assert isinstance(blind, BoundedTradeOff)
-    low, high = blind.beta_bracket(ALPHA)
-    assert (low <= curve.beta(ALPHA)).all()
-    assert (curve.beta(ALPHA) <= high).all()
+    low, high = blind.beta_bounds(ALPHA)
+    least, most = curve.beta_bounds(ALPHA)
+    assert (low <= most).all()
+    assert (least <= high).all()
 
 
 def test_the_inverse_of_a_composition_composes_the_inverses() -> None:
@@ -176,7 +175,7 @@ def test_the_inverse_of_a_composition_composes_the_inverses() -> None:
     assert isinstance(one, BoundedTradeOff)
     assert isinstance(other, BoundedTradeOff)
     inside = ALPHA[(ALPHA > 1e-3) & (ALPHA < 0.999)]
-    (low, high), (low2, high2) = one.beta_bracket(inside), other.beta_bracket(inside)
+    (low, high), (low2, high2) = one.beta_bounds(inside), other.beta_bounds(inside)
     assert (np.maximum(low, low2) <= np.minimum(high, high2)).all()
 
 
@@ -235,11 +234,11 @@ def test_the_allowance_of_an_inverse_is_one_of_the_fpr() -> None:
     between = BoundedTradeOff(upper, upper, rounding=r)
     x = np.geomspace(1e-6, 0.9, 50)
     for made in (lambda c: c.inverse(), lambda c: c.symmetrized(), lambda c: c.subsampled(0.3)):
-        low, high = made(between).beta_bracket(x)
-        truth = made(moved).beta(x)
-        assert (low <= truth + 1e-6).all()  # the polygon's chords lie that much above the curve
-        assert (truth <= high + 1e-6).all()
-    assert (between.inverse().beta(1e-3) - moved.inverse().beta(1e-3)) > 10 * r
+        low, high = made(between).beta_bounds(x)
+        least, most = made(moved).beta_bounds(x)
+        assert (low <= most + 1e-6).all()  # the polygon's chords lie that much above the curve
+        assert (least <= high + 1e-6).all()
+    assert (upper.inverse().beta(1e-3) - moved.inverse().beta(1e-3)) > 10 * r
 
 
 @pytest.mark.parametrize(
@@ -258,7 +257,7 @@ def test_the_bounds_hold_where_the_sum_drifts_on_the_grid(sigma: float, rate: fl
     assert steps * np.log(affinity) < -100.0
     found = dpsgd(sigma, rate, steps)
     assert isinstance(found, BoundedTradeOff)
-    low, _ = found.beta_bracket(alpha := np.array([0.0, 1e-9, 1e-8, 1e-7, 1e-6]))
+    low, _ = found.beta_bounds(alpha := np.array([0.0, 1e-9, 1e-8, 1e-7, 1e-6]))
     assert (low + alpha).min() == 0.0  # the rounding that the bracket states is taken off already
     assert low.max() <= 1e-12
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri, ndtri_exp
 
-from mipsim.tradeoff import GaussianTradeOff, InverseTradeOff, NoncentralChiSquareTradeOff, inverse
+from mipsim.tradeoff import GaussianTradeOff, InverseTradeOff, NoncentralChiSquareTradeOff
 
 GRID = np.concatenate([10.0 ** -np.arange(300, 2, -18.0), np.linspace(0.01, 0.99, 25), [1 - 1e-9]])
 
@@ -66,9 +66,9 @@ def test_it_is_a_trade_off_function_with_the_closed_inverse(curve: NoncentralChi
     assert (beta <= 1 - alpha + 1e-14).all()
     assert (np.diff(beta, 2) >= -1e-12).all()
     assert np.allclose(beta + curve.tpr_at(alpha), 1.0, rtol=0, atol=1e-14)
-    turned = inverse(curve)
+    turned = curve.inverse()
     assert isinstance(turned, NoncentralChiSquareTradeOff)
-    assert inverse(turned) == curve
+    assert turned.inverse() == curve
     inner = (beta > 1e-6) & (beta < 1 - 1e-6)
     assert np.allclose(turned.beta(beta[inner]), alpha[inner], rtol=1e-7, atol=0)
     few = alpha[::25]

@@ -80,7 +80,8 @@ def test_it_is_a_trade_off_function(member: AbstractTradeOff) -> None:
 
 @members
 def test_both_forms_agree(member: AbstractTradeOff) -> None:
-    assert np.allclose(member.beta(GRID) + member.tpr_at(GRID), 1.0, atol=1e-15)
+    for missed, caught in zip(member.beta_bounds(GRID), member.tpr_bounds(GRID)[::-1], strict=True):
+        assert np.allclose(missed + caught, 1.0, atol=4e-15)
 
 
 @members
@@ -110,14 +111,19 @@ def test_the_derived_numbers_agree_with_a_fine_grid(member: AbstractTradeOff) ->
     slow = isinstance(member, SOLVED)
     size = 20_001 if slow else 400_001
     fine = np.unique(np.concatenate([np.linspace(0, 1, size), np.geomspace(1e-15, 1, size // 4)]))
-    tpr = member.tpr_at(fine)
+    low, high = member.tpr_bounds(fine)
     for epsilon in (0.0, 0.5, 2.0):
-        grid = max(0.0, float((tpr - np.exp(epsilon) * fine).max()))
-        found = float(member.delta(epsilon))
-        assert found >= grid - 1e-15
+        least, most = (max(0.0, float((tpr - np.exp(epsilon) * fine).max())) for tpr in (low, high))
+        found = member.delta_bounds(epsilon)
+        assert found[0] <= found[1]
+        assert found[1] >= least - 1e-15
+        # Between two points of the grid the TPR is at most that of the right one.
+        assert found[0] <= max(0.0, float((high[1:] - np.exp(epsilon) * fine[:-1]).max())) + 1e-15
         # A smooth maximum is missed to second order of the spacing, one at a corner to first order.
         cornered = isinstance(member, CORNERED)
-        assert found == pytest.approx(grid, abs=3e-6 if slow else 2e-5 if cornered else 1e-8)
+        off = 3e-6 if slow else 2e-5 if cornered else 1e-8
+        assert found[0] == pytest.approx(least, abs=off)
+        assert found[1] == pytest.approx(most, abs=off + 0.2 * (most - least))
     assert member.advantage() == float(member.delta(0.0))
 
 

@@ -40,7 +40,9 @@ def test_dp_accounting_on_gaussian_and_laplace() -> None:
     ):
         for eps in EPS:
             theirs = law.get_delta_for_epsilon(eps)
-            assert -1e-12 <= theirs - float(curve.delta(eps)) < 1e-8
+            low, high = curve.delta_bounds(eps)
+            assert theirs - low >= -1e-12
+            assert theirs - high < 1e-8
         assert float(curve.epsilon(1e-3)) == pytest.approx(law.get_epsilon_for_delta(1e-3), abs=1e-5)
 
 
@@ -69,7 +71,6 @@ def test_dp_accounting_and_riskcal_on_sub_sampled_steps() -> None:
     ours = dpsgd(1.0, 0.05, 100)
     assert isinstance(ours, BoundedTradeOff)
     both = ours.symmetrized()
-    assert isinstance(both, BoundedTradeOff)
     for eps in EPS:
         low, high = both.delta_bounds(eps)
         assert float(low) <= law.get_delta_for_epsilon(eps) <= float(high) + 1e-6
