@@ -82,6 +82,46 @@ def mixed_with_out(law: AbstractScoreLaw, inclusion: float) -> AbstractScoreLaw:
 
 
 @dataclass(frozen=True)
+class AssumedLaw(AbstractScoreLaw):
+    """A law that holds if what is assumed does.
+
+    Attributes:
+        base: the law.
+        assumed: what is assumed, in words.
+
+    Examples:
+        >>> from mipsim.exact.gaussian import NormalLaw
+        >>> law = AssumedLaw(NormalLaw(np.array([0.0, 1.0]), np.ones(2)), "the score is linear, as declared")
+        >>> law.assumed, float(law.sf(0.0, inside=False))
+        ('the score is linear, as declared', 0.5)
+    """
+
+    base: AbstractScoreLaw
+    assumed: str = ""  # pyright: ignore[reportIncompatibleMethodOverride] - a property
+
+    def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
+        return self.base.log_tail(threshold, inside=inside, upper=upper)
+
+    def log_tail_with_ties(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
+        return self.base.log_tail_with_ties(threshold, inside=inside, upper=upper)
+
+    def threshold_at(self, alpha: object) -> np.ndarray:
+        return self.base.threshold_at(alpha)
+
+    def support(self) -> np.ndarray | None:
+        return self.base.support()
+
+    @property
+    def error_bound(self) -> float:
+        """The base's, if what is assumed holds."""
+        return self.base.error_bound
+
+    @property
+    def error_estimate(self) -> float:
+        return self.base.error_estimate
+
+
+@dataclass(frozen=True)
 class LinkedLaw(AbstractScoreLaw):
     """The law of link(T) for a strictly increasing link of a score T.
 

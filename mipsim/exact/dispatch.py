@@ -15,11 +15,13 @@ from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.empirical import Empirical
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.exact.bracketed import bracketed_law
+from mipsim.exact.derived_laws import AssumedLaw
 from mipsim.exact.law import AbstractScoreLaw, Problem, Rule
 from mipsim.exact.linear import linear_law
 from mipsim.exact.quadratic import gaussian_output_law, quadratic_attack_law
 from mipsim.exact.tables import count_tables, table_law
 from mipsim.forms.aim import check_aim
+from mipsim.forms.polynomial import as_read, how_to_declare
 from mipsim.forms.release import plain_release_of
 from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractGame, AbstractMembershipGame
@@ -91,7 +93,22 @@ def _fixed_target_law(game: AbstractMembershipGame, attack: AbstractAttack) -> A
     mean = plain_release_of(game.mechanism, game.n)
     if target is None or mean is None:
         return None
-    problem = Problem(game.data, mean, np.asarray(target, np.float64), attack)
+    z = np.asarray(target, np.float64)
+    read, assumed = as_read(
+        attack, z, _around(game.data.mean, game.data.variance / mean.rows + mean.variance)
+    )
+    law = _law_of(Problem(game.data, mean, z, read))
+    return AssumedLaw(law, assumed) if law is not None and assumed else law
+
+
+def _around(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """Twelve outputs within some deviations of a mean, shape (12, d)."""
+    spread = np.sqrt(np.where(np.isfinite(variance), variance, 1.0))
+    return mean + 3.0 * spread * np.random.default_rng(0).normal(size=(12, mean.size))
+
+
+def _law_of(problem: Problem) -> AbstractScoreLaw | None:
+    attack = problem.attack
     law = next((found for rule in RULES if (found := rule(problem)) is not None), None)
     # The first that is proven well enough; reading a law's bound is what takes time.
     routes = [lambda: law, lambda: bracketed_law(problem, law)]
@@ -123,7 +140,11 @@ def relaxed_law(game: RelaxedThreat, attack: AbstractAttack) -> AbstractScoreLaw
         return None
     centre = game.known + game.noise.mean
     centres, covariance = np.stack([centre, centre + game.shift]), np.asarray(game.noise.cov)
-    return gaussian_output_law(attack, game.known, centres, [covariance, covariance], game.sampling_rate)
+    read, assumed = as_read(
+        attack, game.known, _around(centres.mean(axis=0), np.asarray(game.noise.variance))
+    )
+    law = gaussian_output_law(read, game.known, centres, [covariance, covariance], game.sampling_rate)
+    return AssumedLaw(law, assumed) if law is not None and assumed else law
 
 
 def _too_wide(game: AbstractMembershipGame, attack: AbstractAttack, law: AbstractScoreLaw) -> str:
@@ -155,4 +176,5 @@ def _refusal(game: AbstractGame, attack: AbstractAttack) -> str:
         f"the score of {name_of(attack)} has no known exact law in {type(game).__name__} with {mechanism}{data}; allowed are, with a fixed target and a mean with or without noise or "
         "sub-sampling: a linear score of independent or empirical data, a score quadratic in a Gaussian output, and an "
         "additive score, without noise, of Bernoulli data or of Discrete data on a lattice; and linear and quadratic scores of a RelaxedThreat in Gaussian noise"
+        + how_to_declare(attack)
     )

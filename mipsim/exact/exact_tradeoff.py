@@ -3,6 +3,7 @@
 import equinox as eqx
 import numpy as np
 
+from mipsim.exact.derived_laws import AssumedLaw
 from mipsim.exact.law import AbstractScoreLaw
 from mipsim.tradeoff.base import AbstractTradeOff, rates
 from mipsim.tradeoff.bounds import CurveBounds, Vertices, lowered, raised
@@ -35,7 +36,14 @@ class ExactTradeOff(AbstractTradeOff):
     law: AbstractScoreLaw = eqx.field(static=True)
 
     def __repr__(self) -> str:
-        return f"ExactTradeOff({type(self.law).__name__}, error bound {self.error_bound:.2g})"
+        law = self.law.base if isinstance(self.law, AssumedLaw) else self.law
+        assumed = f", assumed: {self.assumed}" if self.assumed else ""
+        return f"ExactTradeOff({type(law).__name__}, error bound {self.error_bound:.2g}{assumed})"
+
+    @property
+    def assumed(self) -> str:
+        """What the law rests on and nothing proves; empty if nothing. See `FunctionAttack`."""
+        return self.law.assumed
 
     @property
     def error_bound(self) -> float:

@@ -62,6 +62,11 @@ class AbstractScoreLaw(ABC):
         """
         return self.error_bound
 
+    @property
+    def assumed(self) -> str:
+        """What the law rests on and nothing proves, such as a user's declaration of the score's form; empty if nothing."""
+        return ""
+
     def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
         """Log P(score > threshold) in the "in" world if `inside`, else in the "out" world."""
         return self.log_tail(threshold, inside=inside, upper=True)

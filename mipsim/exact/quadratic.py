@@ -14,8 +14,8 @@ from mipsim.exact.derived_laws import linked, mixed_with_out
 from mipsim.exact.gaussian import largest_norm, quadratic_law
 from mipsim.exact.law import AbstractScoreLaw, Problem
 from mipsim.exact.rounding import EPS
+from mipsim.forms.polynomial import ReadLine, ReadParabolas, degree_of, polynomial_of
 
-_MOST_DIMENSIONS = 4096  # a Hessian of more is above 128 MiB
 Array = np.ndarray
 _CLOSE = 1e-8  # of the range of the scores: what a polynomial may miss by rounding
 
@@ -24,8 +24,8 @@ def quadratic_attack_law(problem: Problem) -> AbstractScoreLaw | None:
     """A score c + g'o + o'H o / 2 of a Gaussian output o, or an increasing function of one.
 
     The polynomial is read from an `AbstractQuadraticAttack` (its centre and metric), from an additive attack whose terms
-    are parabolas, or, for up to 4096 dimensions, from any score by automatic differentiation. That the latter two are polynomials
-    is checked at twelve points of the two worlds, to 1e-8; the law's `error_bound` is proven for a score that is one. Equal eigenvalues of H in units of the output's covariance give a non-central
+    are parabolas by their operations, or, for up to 4096 dimensions, from any score whose operations or whose user say that
+    it is one (`mipsim.forms.polynomial`). Equal eigenvalues of H in units of the output's covariance give a non-central
     chi-square; others are inverted.
 
     Examples:
@@ -114,11 +114,20 @@ def _polynomial(attack: AbstractAttack, target: np.ndarray, points: np.ndarray):
         falls = float(attack.value(z, jnp.asarray(0.0))) > float(attack.value(z, jnp.asarray(1.0)))
         sign, flat = -1.0 if falls else 1.0, np.zeros_like(centre)
         return centre, 2.0 * sign * metric, flat, 0.0, lambda total: attack.value(z, sign * total), None
+    if isinstance(attack, ReadLine):
+        none = np.zeros_like(attack.slope)
+        return none, none, attack.slope, attack.constant, None, None
+    if isinstance(attack, ReadParabolas):
+        return attack.at, attack.curve, attack.slope, attack.constant, None, None
     if isinstance(attack, AbstractAdditiveAttack):
+        if degree_of(lambda output: jnp.sum(attack.contributions(z, output)), jnp.asarray(points[0])) is None:
+            return None
         return _parabolas(attack, z, points)
-    if target.size > _MOST_DIMENSIONS:
+    found = polynomial_of(attack, target, points)
+    if found is None:
         return None
-    return _differentiated(attack, z, points)
+    hessian = np.zeros_like(found.gradient) if found.hessian is None else found.hessian
+    return found.at, hessian, found.gradient, found.constant, None, None
 
 
 def _parabolas(attack: AbstractAdditiveAttack, z: jax.Array, points: np.ndarray):
@@ -157,25 +166,6 @@ def _read_off(off: Array, width: Array, away: Array, spread: Array, independent:
         level = (off * (1.0 + far + 4.0 * far**2)).sum()
         found.append(float(level + steep * radius + wide * radius**2))
     return max(found)
-
-
-def _differentiated(attack: AbstractAttack, z: jax.Array, points: np.ndarray):
-    def score(output: jax.Array) -> jax.Array:
-        return attack.score(z, output)
-
-    try:
-        origin = jnp.asarray(points.mean(axis=0))
-        value, gradient = jax.value_and_grad(score)(origin)
-        hessian = np.asarray(jax.hessian(score)(origin), np.float64)
-        actual = np.array([float(score(jnp.asarray(point))) for point in points])
-    except (TypeError, ValueError):  # not differentiable, or not a function of such an output
-        return None
-    at, slope = np.asarray(origin), np.asarray(gradient, np.float64)
-    step = points - at
-    expected = float(value) + step @ slope + 0.5 * np.einsum("ij,jk,ik->i", step, hessian, step)
-    if not (np.abs(actual - expected) <= _CLOSE * (np.ptp(actual) + 1e-12)).all():
-        return None
-    return at, hessian, slope, float(value), None, None
 
 
 def _rotated(hessian: Array, gradient: Array, mean: Array, covariance: Array) -> tuple[Array, Array]:

@@ -49,6 +49,19 @@ def law_of(played: Played) -> ExactTradeOff | None:
         return None
 
 
+def exact_route(curve: object) -> str:
+    """What a verdict by a curve without games rests on.
+
+    Examples:
+        >>> from mipsim.tradeoff import GaussianTradeOff
+        >>> exact_route(GaussianTradeOff(1.0))
+        'exact curve'
+    """
+    if not isinstance(curve, ExactTradeOff):
+        return "exact curve"
+    return f"exact law, assumed: {curve.assumed}" if curve.assumed else "exact law"
+
+
 def floor_of(kind: Kind, *curves: AbstractTradeOff) -> float:
     """The least error rate that is judged: that of the kind, or what the laws' proven errors leave."""
     errors = [curve.error_bound for curve in curves if isinstance(curve, ExactTradeOff)]

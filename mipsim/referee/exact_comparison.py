@@ -8,7 +8,7 @@ from mipsim._validation import number, one_of
 from mipsim.bands.comparison_base import READINGS
 from mipsim.bands.equality_tolerance import check_claim
 from mipsim.bands.printed import Printed
-from mipsim.referee.by_law import floor_of, judge_size, size_of
+from mipsim.referee.by_law import exact_route, floor_of, judge_size, size_of
 from mipsim.referee.kinds import Bound, Equality
 from mipsim.referee.result import PointResult
 from mipsim.tradeoff.base import AbstractTradeOff
@@ -84,7 +84,7 @@ def compare_exact(
     else:
         judged = Bound()
     claimed, truth = (curve, claim) if asked == "ordering" else (claim, curve)
-    route = "exact law" if hasattr(curve, "error_bound") else "exact curve"
+    route = exact_route(curve)
     result = judge_size(judged, claimed, size_of(judged, claimed, truth, False, ""), {}, route)
     least = floor_of(judged, claimed, truth)
     return ExactComparison(claim=str(claim), kind=asked, result=result, least_rate=least)

@@ -12,8 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from mipsim.attacks.function import as_attack
+from mipsim.forms.polynomial import how_to_declare
 from mipsim.referee.by_games import attack_named, can_be_tilted, estimated, judge_games, judge_order
 from mipsim.referee.by_law import (
+    exact_route,
     floor_of,
     judge_sequence,
     judge_size,
@@ -195,12 +198,13 @@ def _judged(statement: Statement, at: Mapping[str, Any], risk: float, games: int
         return judge_order(_played(claimed), _played(truth), at, games, seed, risk)
     if found is None:
         played = _played(truth)
-        result = judge_games(kind, _curve(wanted), played, at, games, seed, risk, "No exact law is known.")
+        why = f"No exact law is known{how_to_declare(as_attack(played.attack))}."
+        result = judge_games(kind, _curve(wanted), played, at, games, seed, risk, why)
         return _about_all(kind, result, truth, optimal)
     if isinstance(found, Number):
         route, detail = found.route or "number", found.detail
     else:
-        route, detail = "exact law" if isinstance(truth, Played) else "exact curve", ""
+        route, detail = exact_route(found), ""
     if not isinstance(found, Number) and not isinstance(wanted, Number):
         least = floor_of(kind, wanted, found)
         detail = (
