@@ -46,6 +46,7 @@ FLOORS = (
         "forms.release",
         "attacks",
         "forms.score",
+        "forms.polynomial",
         "games",
         "forms.aim",
         "bands",
