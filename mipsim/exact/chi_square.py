@@ -14,6 +14,12 @@ from mipsim.special.gamma_tail import gamma_below
 
 _CELLS = 2000  # widths of some 2e-5
 _REACH = 8.5  # sqrt X is a 1-Lipschitz function of normals: beyond, less than 2 exp(-8.5^2 / 2) < 1e-15 on either side
+_OUTSIDE = 1e-15
+_TINY = 1e-40  # P(X <= 1e-40) is below 1e-20
+_GOOD = 1e-6  # sums at the points themselves are taken where their error is below this
+_MOST_NONCENTRALITY = (
+    1e5  # of such sums: some 4,000 terms; beyond, values between grid points are bounded by convexity
+)
 _NEAR = 0.5  # of sqrt x: below, cells shrink towards 0, where the cdf of few degrees of freedom is steep
 _GAMMA = 1e-10  # the relative error that `gamma_below` is granted; its tests find less than 1e-12
 _OUTWARD = 1e-12  # covers the rounding of the interpolation
@@ -24,9 +30,9 @@ _ESTIMATE = 1e-10  # the largest error that the tests of `noncentral_chi_square`
 class ChiSquareBounds:
     """Proven bounds of P(X <= x) for X = |Z + m|^2, Z ~ N(0, I_d), |m|^2 = noncentrality.
 
-    At a grid of points: X is chi-square with d + 2 K degrees of freedom, K ~ Poisson(noncentrality / 2). In the sum over the
+    At a point: X is chi-square with d + 2 K degrees of freedom, K ~ Poisson(noncentrality / 2). In the sum over the
     likely k the terms are positive, P(a + 1, y) = P(a, y) - y^a exp(-y) / Gamma(a + 1), and what is left out is bounded by
-    Bernstein's inequality. Between the points: {(z, x): |z|^2 <= x} is convex, so that the cdf is a log-concave function of x
+    Bernstein's inequality. Where these sums are long they are taken at a grid. Between its points: {(z, x): |z|^2 <= x} is convex, so that the cdf is a log-concave function of x
     (Prekopa 1973). It lies above its chords and below their continuations.
 
     Attributes:
@@ -48,6 +54,13 @@ class ChiSquareBounds:
 
     def at(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(lower, upper) bounds of P(X <= x), each of the shape of x."""
+        if self._error < _GOOD:
+            x = np.asarray(x, float)
+            value, error = poisson_mixture(np.clip(x, _TINY, self._top).ravel(), self.d, self.noncentrality)
+            low, high = np.maximum(value - error, 0.0), np.minimum(value + error, 1.0)
+            low, high = low.reshape(x.shape), high.reshape(x.shape)
+            low, high = np.where(x < _TINY, 0.0, low), np.where(x > self._top, 1.0, high)
+            return low, np.where(x <= 0.0, 0.0, high)
         grid, low, high = self._grid
         i = np.searchsorted(grid, x, side="right") - 1
         inner = (i >= 0) & (i < grid.size - 1)
@@ -68,6 +81,8 @@ class ChiSquareBounds:
 
         In each half of a cell both are exponentials of straight lines, whose difference is largest at an end.
         """
+        if self._error < _GOOD:
+            return 2.0 * self._error + 2.0 * _OUTSIDE
         _, low, high = self._grid
         k = np.arange(low.size - 1)
         ends = []
@@ -77,6 +92,21 @@ class ChiSquareBounds:
         apart = np.expm1(np.minimum(np.max(ends, axis=0), 50.0))
         cells = np.minimum(high[1:] - low[:-1], high[1:] * apart)
         return float(max(cells.max(), high[0], 1.0 - low[-1])) + 4.0 * _OUTWARD
+
+    @property
+    def _top(self) -> float:
+        """A point that X passes with probability `_OUTSIDE` at most."""
+        return float((np.sqrt(self.d + self.noncentrality) + _REACH) ** 2)
+
+    @cached_property
+    def _error(self) -> float:
+        """The largest error of a sum at a point from `_TINY` to the top; 1 where sums at each point would take long.
+
+        The error falls while y < 1 and rises from there on, so that it is largest at an end.
+        """
+        if self.noncentrality > _MOST_NONCENTRALITY:
+            return 1.0
+        return float(poisson_mixture(np.array([_TINY, self._top]), self.d, self.noncentrality)[1].max())
 
     def _lines(self, k: np.ndarray, fraction: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """In cell k, at a fraction of its length: the log of the chord, and of the continued chords from the left and the right."""
@@ -216,11 +246,12 @@ class ChiSquareLaw(AbstractScoreLaw):
         """What a score, and a threshold in units of chi-square, that are off by little move the law by.
 
         P(x < X <= x + e) <= .8 sqrt e, as |z + m|^2 is in two intervals of length sqrt e at most for one normal z, and
-        independent terms only spread that; for two or more the density is at most 1/2. A noncentrality that is off by e
-        moves the cdf by e times a density of d + 2 degrees of freedom.
+        independent terms only spread that; for two or more the density is at most 1/2. That is for errors of any x; the scale
+        is off by a share s of x, which moves sqrt x by sqrt(x) s, and the density of sqrt X is .8 at most for one normal. A
+        noncentrality that is off by e moves the cdf by e times a density of d + 2 degrees of freedom.
         """
         largest = max(float(b.d + b.noncentrality) for b in self._bounds) ** 0.5 + _REACH
-        off = (self.blur + 4.0 * EPS * np.abs(self.shift)) / np.abs(self.scale) + 8.0 * EPS * largest**2
-        e = float(np.max(off))
-        near = 0.5 * e if self.d >= 2 else 0.8 * e**0.5
+        e = float(np.max((self.blur + 4.0 * EPS * np.abs(self.shift)) / np.abs(self.scale)))
+        share = 8.0 * EPS
+        near = 0.5 * (e + share * largest**2) if self.d >= 2 else 0.8 * (e**0.5 + share * largest)
         return near + 32.0 * EPS * float(self.noncentrality.max()) + (1e-15 if self.blur else 0.0)
