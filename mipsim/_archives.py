@@ -96,7 +96,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
                 raise ValueError(
                     f"{shown(path)} has {held.st_size:,} bytes; at most {most:,} are read, and {LIMIT} raises the limit"
                 )
-            return file.read(most)
+            return file.read(held.st_size)  # not more: room for all that is asked for is made before
     except FileNotFoundError:
         raise
     except OSError as error:

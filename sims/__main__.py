@@ -222,11 +222,11 @@ def _run(options: argparse.Namespace) -> int:
     fidelity = f"{histogram.manifest['fidelity']} fidelity ({histogram.manifest['sampler']})"
     say(f"{study.name}: {histogram.games:,} games per world, seed {seed}, {fidelity}")
     if alone:
-        say(f"stored in {shard_path(study, seed, options.out, range(games), options.shard)}")
+        say(f"stored in {shown(shard_path(study, seed, options.out, range(games), options.shard), 200)}")
         return 0
     _print_curve(histogram, study)
     if options.out is not None:
-        say(f"stored in {store_path(study, seed, options.out)}")
+        say(f"stored in {shown(store_path(study, seed, options.out), 200)}")
     return 0
 
 

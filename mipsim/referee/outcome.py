@@ -9,6 +9,7 @@ from html import escape
 from typing import Any
 
 from mipsim._html_table import html_table
+from mipsim._words import visible
 from mipsim.referee.domain import Choice, Whole
 from mipsim.referee.kinds import Exists
 from mipsim.referee.result import PointResult, Verdict
@@ -167,7 +168,7 @@ class Outcome:
     def __str__(self) -> str:
         width = max(len(name) for name, _ in self.lines)
         return "\n".join(
-            [f"{self.verdict}: {self.statement.name}", *(f"  {k:<{width}}  {v}" for k, v in self.lines)]
+            [f"{self.verdict}: {self.statement.name}", *(f"  {k:<{width}}  {visible(v, one_line=True)}" for k, v in self.lines)]
         )
 
     def __repr__(self) -> str:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from tests.faults import processes
+from tests.faults import hostile, processes
 from tests.faults.campaigns import (
     Figures,
     flips,
@@ -32,6 +32,12 @@ LONG: list[tuple[Callable[..., Figures], tuple[Any, ...]]] = [
     (processes.signals, (60,)),
     (processes.closed_streams, ()),
     (processes.settings, ()),
+    (hostile.arrays, ()),
+    (hostile.random_files, (10_000,)),
+    (hostile.arguments, ()),
+    (hostile.random_arguments, (2_000,)),
+    (hostile.sequences, (8,)),
+    (hostile.markup, (40,)),
 ]
 """Every campaign at full length."""
 

@@ -21,6 +21,14 @@ from mipsim.referee.result import PointResult
 
 G = mi.GaussianTradeOff
 HOSTILE = """'"--></code></p></style></script></svg><script>alert(1)</script><img src=x onerror="alert(2)"><a href="javascript:alert(3)">&lt;$x"""
+PIECES = [
+    "<", ">", "</", "/>", "&", "&lt;", "&#60;", "&#x3c;", "'", '"', "`", "=", "<!--", "-->", "<![CDATA[", "]]>", "<?xml", "\x00", "\x0b",
+    "<script>", "</script>", "<style>", "</style>", "<svg onload=x>", "</svg>", "<math>", "</math>", "<mtext>", "<img src=x onerror=x>",
+    "</p>", "</section>", "</code>", "</title>", "<iframe srcdoc=x>", "<a href=javascript:x>", "<base href=//x>", "<meta http-equiv=refresh>",
+    "$", "$$", "\\text{", "\\mbox{", "\\href{javascript:x}{", "\\class{x}{", "\\style{x:y}{", "\\unicode{x3c}", "{", "}", "\\", "^", "_",
+    "\\color{red}{", "\\fbox{", "\\operatorname{", "\\frac", "\\begin{matrix}", "\\end{matrix}", "\\newcommand{\\x}{\\x\\x}", "\\x", "x", " ", "\n",
+]  # fmt: skip
+"""Of which hostile words are put together."""
 TAGS = mathml.ELEMENTS | {
     "a", "b", "blockquote", "body", "br", "cite", "circle", "clippath", "code", "dd", "defs", "details",
     "div", "dl", "dt", "figcaption", "figure", "footer", "g", "h1", "h2", "h3", "head", "header", "html",

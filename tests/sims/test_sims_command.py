@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sims.runner
-from mipsim._words import shown as words
+from mipsim._words import shown as path_shown
 from mipsim.data import DataError
 from sims.__main__ import main
 from sims.studies import STUDIES
@@ -117,7 +117,7 @@ def test_ctrl_c_exits_with_130(tmp_path, capsys, monkeypatch):
         assert capsys.readouterr().err == "interrupted; nothing is stored yet\n"
     (tmp_path / "azize_fig2_easy-0.npz").touch()
     assert main(["run", "azize_fig2_easy", "--out", str(tmp_path)]) == 130
-    assert capsys.readouterr().err == f"interrupted; finished chunks are kept in {words(tmp_path)}\n"
+    assert capsys.readouterr().err == f"interrupted; finished chunks are kept in {path_shown(tmp_path)}\n"
 
 
 def test_a_signal_says_where_a_share_is_kept(capfd, monkeypatch, tmp_path):

@@ -1,0 +1,599 @@
+"""Files, arguments and words that somebody means ill by: each is refused in one sentence, or told as it is, and does nothing."""
+
+import contextlib
+import io
+import itertools
+import json
+import os
+import struct
+import time
+import tracemalloc
+import unicodedata
+import zipfile
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import mipsim as mi
+from mipsim import referee as rf
+from mipsim._archives import LIMIT
+from mipsim.audits.scores import read_scores
+from mipsim.data.images import imagenet_batch
+from mipsim.nn import linear, train
+from mipsim.nn.kept_batches import KeptBatches
+from mipsim.referee.command import main as mipsim_command
+from tests.engine.long_run import run
+from tests.faults.campaigns import GAMES, Figures
+from tests.faults.forged import header, members, npy, rewrite
+
+MOST_SAID, MOST_MEMORY, MOST_SECONDS = 400, 2**26, 5.0
+"""Characters of a refusal, bytes allocated for it, and seconds of the processor."""
+ROOM = 2**24
+"""What the limit is set to: bombs and sparse files that pass it are small enough to be made quickly."""
+
+READ = "it was read"
+
+Forgery = Callable[[Path, str], object]
+
+
+def _header(descr: str, shape: str) -> bytes:
+    return header(f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}\n")
+
+
+def _member(content: bytes) -> Forgery:
+    """The array's bytes are others."""
+    return lambda path, name: rewrite(path, members(path) | {f"{name}.npy": content})
+
+
+def _said(descr: str, shape: str) -> Forgery:
+    """The array has another header before its own entries."""
+
+    def forge(path: Path, name: str) -> None:
+        held = members(path)[f"{name}.npy"]
+        length = int.from_bytes(held[8:10], "little")
+        rewrite(path, members(path) | {f"{name}.npy": _header(descr, shape) + held[10 + length :]})
+
+    return forge
+
+
+def _file(content: bytes) -> Forgery:
+    return lambda path, name: path.write_bytes(content)
+
+
+def _twice(second: str) -> Forgery:
+    def forge(path: Path, name: str) -> None:
+        held = members(path)
+        with zipfile.ZipFile(path, "w") as archive:
+            for member, content in held.items():
+                archive.writestr(member, content)
+            info = zipfile.ZipInfo(second.format(name))
+            archive.NameToInfo.pop(info.filename, None)  # what warns of a name that is there
+            archive.writestr(info, held[f"{name}.npy"])
+
+    return forge
+
+
+def _packed(method: int, junk: bool = False) -> Forgery:
+    def forge(path: Path, name: str) -> None:
+        held = members(path)
+        with zipfile.ZipFile(path, "w") as archive:
+            for member, content in held.items():
+                if junk or member != f"{name}.npy":
+                    archive.writestr(member, content)
+            many = npy(np.zeros(2 * ROOM // 8))
+            archive.writestr("junk.npy" if junk else f"{name}.npy", many, method)
+
+    return forge
+
+
+def _with_flag(path: Path, name: str) -> None:
+    content = bytearray(path.read_bytes())
+    place = -1
+    while (place := content.find(b"PK\1\2", place + 1)) >= 0:
+        content[place + 8] |= 1  # encrypted
+    path.write_bytes(content)
+
+
+def _many(path: Path, name: str) -> None:
+    with zipfile.ZipFile(path, "a") as archive:
+        for i in range(40_000):
+            archive.writestr(f"{i}.npy", b"")
+
+
+def _longer_elsewhere(path: Path, name: str) -> None:
+    """The end of the file tells of a short list, a record of ZIP64 before it of another."""
+    content = path.read_bytes()
+    end = content[-22:]
+    length, begin = struct.unpack("<2L", end[12:20])
+    record = struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, 2**40, 2**40, len(content), 0)
+    locator = struct.pack("<4sLQL", b"PK\6\7", 0, begin + length, 1)
+    path.write_bytes(content[:-22] + record + locator + end)
+
+
+def _longer_than_it_is(path: Path, name: str) -> None:
+    """A member whose entry in the list says terabytes."""
+    content = bytearray(path.read_bytes())
+    place = content.rfind(b"PK\1\2")
+    content[place + 24 : place + 28] = b"\xfe\xff\xff\xff"
+    path.write_bytes(content)
+
+
+def _sparse(path: Path, name: str) -> None:
+    with path.open("r+b") as file:
+        file.truncate(2**32)
+
+
+def _instead(make: Callable[[Path], Any]) -> Forgery:
+    def forge(path: Path, name: str) -> None:
+        path.unlink()
+        make(path)
+
+    return forge
+
+
+def _altered(path: Path, name: str) -> None:
+    held = members(path)[f"{name}.npy"]
+    place = path.read_bytes().index(held) + len(held) - 3
+    content = bytearray(path.read_bytes())
+    content[place] ^= 0xFF
+    path.write_bytes(content)
+
+
+class Mine:
+    """What a pickle may do when it is read."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (Path("run"),)
+
+
+ARRAYS: dict[str, Forgery] = {
+    **{f"a shape of 10^{k}": _said("'<f8'", f"({10**k},)") for k in (10, 15, 18, 19, 20, 30)},
+    "a shape of 10^20 by 0": _said("'<f8'", f"({10**20}, 0)"),
+    "forty sides": _member(_header("'<f8'", f"({'1, ' * 40})") + bytes(8)),
+    "a side below 0": _said("'<f8'", "(-1,)"),
+    "a side that is a sum": _said("'<f8'", "(10**10,)"),
+    **{f"entries of {descr}": _said(descr, "(3,)") for descr in (
+        "'<U999999999'", "'|S2147483647'", "'|V9999999'", "'<f4096'", "('<f8', (100000,))", "'|O'", "'<U0'", "'M8'", "'x'", "''",
+    )},
+    "entries of no bytes, 10^18 of them": _member(_header("'|S0'", f"({10**18},)")),
+    "thousands of fields": _member(_header(str([(f"f{i}", "<f8") for i in range(3000)]), "(3,)")),
+    "9,000 minus signs": _member(_header("'<f8'", f"({'-' * 9000}1,)")),
+    "9,000 minus signs for a type": _member(_header("-" * 9000 + "1", "(3,)")),
+    "9,000 brackets": _member(_header("'<f8'", "(" * 9000)),
+    "60,000 blanks": _member(_header("'<f8'", f"(3,{' ' * 60_000})")),
+    "a header that computes": _member(_header("'<f8'", "(2**2**2**2**2**2,)")),
+    "a header that runs": _member(_header("__import__('os').system('touch run')", "(3,)")),
+    "a header without end": _member(b"\x93NUMPY\1\0\xff\xff{"),
+    "objects that run": _member(_header("'|O'", "(3,)") + b"".join([b"\x80\4", b"cpathlib\nPath\n(S'run'\ntR."])),
+    "pickled objects": lambda path, name: rewrite(
+        path, members(path) | {f"{name}.npy": _pickled()}
+    ),
+    "version 2 of NPY": _member(b"\x93NUMPY\2\0" + (2**32 - 1).to_bytes(4, "little") + bytes(99)),
+    "too few entries": _member(_header("'<f8'", "(300,)") + bytes(8 * 299)),
+    "too many entries": _member(_header("'<f8'", "(300,)") + bytes(8 * 301)),
+    "no entries": _member(b""),
+    "one name twice": _twice("{}.npy"),
+    "one name twice, once without its ending": _twice("{}"),
+    "a bomb": _packed(zipfile.ZIP_DEFLATED),
+    "a bomb beside it": _packed(zipfile.ZIP_DEFLATED, junk=True),
+    "LZMA": _packed(zipfile.ZIP_LZMA),
+    "BZIP2": _packed(zipfile.ZIP_BZIP2),
+    "a flag of encryption": _with_flag,
+    "40,000 members": _many,
+    "two lists of members": _longer_elsewhere,
+    "a member of terabytes": _longer_than_it_is,
+    "entries altered": _altered,
+    "4 GiB of nothing": _sparse,
+    "a pipe": _instead(os.mkfifo),
+    "a folder": _instead(os.mkdir),
+    "a device": _instead(lambda path: path.symlink_to("/dev/zero")),
+    "nothing": _file(b""),
+    "a text": _file(b"hello"),
+    "the end of a ZIP alone": _file(b"PK\5\6" + bytes(18)),
+    "a comment": lambda path, name: path.write_bytes(path.read_bytes() + b"x"),
+}  # fmt: skip
+"""What is done to a sound file, given the name of an array in it."""
+
+
+@cache
+def _pickled() -> bytes:
+    held = io.BytesIO()
+    np.lib.format.write_array(held, np.array([Mine()] * 3), allow_pickle=True)
+    return held.getvalue()
+
+
+def _learned(path: Path) -> Any:
+    x = np.random.default_rng(0).uniform(size=(64, 2))
+    return train(
+        linear((2,), 2), x, (x[:, 0] > 0.5).astype(int), epochs=2, rate=0.05, batch=32, checkpoint=path
+    )
+
+
+def _batch(path: Path) -> np.ndarray:
+    kept = KeptBatches(path.parent, "seed 1")
+    kept.get(0, lambda: np.arange(3.0))
+    return kept.get(1, lambda: np.arange(300.0))
+
+
+def _save(path: Path, **arrays: np.ndarray) -> None:
+    with path.open("wb") as file:
+        np.savez(file, **arrays)  # pyright: ignore[reportArgumentType]
+
+
+def sound_scores(path: Path) -> None:
+    """A file of 300 scores that an audit takes."""
+    rng = np.random.default_rng(0)
+    _save(path, score=rng.normal(size=300), label=np.tile([0, 1], 150))
+
+
+def _sound_images(path: Path) -> None:
+    _save(path, data=np.zeros((4, 3072), np.uint8), labels=np.ones(4, np.int64))
+
+
+READERS: dict[str, tuple[str, str, Callable[[Path], Any], Callable[[Path], Any]]] = {
+    "scores": ("scores.npz", "score", sound_scores, read_scores),
+    "counts": ("counts.npz", "out", lambda path: run(path, GAMES), mi.Histogram.load),
+    "a training": ("training.npz", "leaf0", _learned, _learned),
+    "a micro-batch": ("00001.npz", "rows", _batch, _batch),
+    "images": ("images.npz", "data", _sound_images, lambda path: imagenet_batch(path.read_bytes())),
+}
+"""What is stored -> name of its file, array that is forged, how a sound file is made, and what reads it."""
+
+
+@contextlib.contextmanager
+def limited(most: int) -> Iterator[None]:
+    """The limit of what is read is this for a while."""
+    before = os.environ.get(LIMIT)
+    os.environ[LIMIT] = str(most)
+    try:
+        yield
+    finally:
+        os.environ.pop(LIMIT) if before is None else os.environ.update({LIMIT: before})
+
+
+def fault(read: Callable[[], Any], named: str) -> str | None:
+    """What is wrong with how a hostile thing is refused; None where it is refused in one short sentence, at once and in little memory."""
+    begun = time.process_time()
+    tracemalloc.start()
+    try:
+        read()
+    except (ValueError, OSError) as error:
+        said = getattr(error, "strerror", None) or str(error)
+        bad = "\n" in said or len(said) > MOST_SAID or named not in said or hidden(said)
+        found = f"{type(error).__name__}: {said[:300]}" if bad else None
+    except BaseException as error:
+        found = f"{type(error).__name__}: {str(error)[:300]}"
+    else:
+        found = READ
+    finally:
+        memory = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    if found in (None, READ) and memory > MOST_MEMORY:
+        return f"{memory:,} bytes were allocated"
+    if found in (None, READ) and time.process_time() - begun > MOST_SECONDS:
+        return "it took too long"
+    return found
+
+
+def hidden(text: str) -> list[str]:
+    """The characters of a text that steer a terminal."""
+    return [c for c in text if c not in "\n\t" and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
+
+
+def arrays(folder: Path) -> Figures:
+    """Every binary file that is read, forged in every way that is known."""
+    found = Figures("hostile arrays", "one sentence; nothing run, waited for, unpacked or allocated")
+    with contextlib.chdir(folder):
+        for kind, (file, array, make, read) in READERS.items():
+            place = folder / kind.replace(" ", "-")
+            place.mkdir()
+            path = place / file
+            make(path)
+            sound = path.read_bytes()
+            for name, forge in ARRAYS.items():
+                if kind == "images" and name in ("4 GiB of nothing", "a pipe", "a folder", "a device"):
+                    continue  # its reader is given bytes
+                if path.is_dir():
+                    path.rmdir()
+                path.unlink(missing_ok=True)
+                path.write_bytes(sound)
+                forge(path, array)
+                with limited(ROOM):
+                    what = fault(
+                        lambda read=read, path=path: read(path), "" if kind == "images" else path.name
+                    )
+                unused = kind == "images" and name == "a bomb beside it"  # others refuse what is compressed
+                found.check(what == (READ if unused else None), f"{kind}, {name}: {what}")
+                found.check(not Path("run").exists(), f"{kind}, {name}: it ran")
+    return found
+
+
+def random_files(folder: Path, times: int, seed: int = 0) -> Figures:
+    """Files of scores and promises with bytes altered, cut out, doubled or exchanged, by chance."""
+    found = Figures("random files of scores", "one sentence with the path, or an audit")
+    rng, sounds = np.random.default_rng(seed), []
+    sound_scores(folder / "sound.npz")
+    sounds.append(((folder / "sound.npz").read_bytes(), ".npz"))
+    with np.load(folder / "sound.npz") as held:
+        np.savez_compressed(folder / "packed.npz", **held)
+        lines = [
+            f"{score!r},{label}" for score, label in zip(held["score"].tolist(), held["label"], strict=True)
+        ]
+    sounds.append(((folder / "packed.npz").read_bytes(), ".npz"))
+    sounds.append(("\n".join(["score,member", *lines]).encode(), ".csv"))
+    for i in range(times):
+        content, ending = sounds[i % len(sounds)]
+        path = folder / f"x{ending}"
+        path.write_bytes(altered(content, rng))
+        what = fault(lambda path=path: read_scores(path), path.name)
+        found.note("read" if what == READ else "refused")
+        found.check(what in (None, READ), f"{i}: {what}")
+    return found
+
+
+def altered(content: bytes, rng: np.random.Generator) -> bytes:
+    """The bytes with one to four changes, most of them near an end, where archives say what they hold."""
+    found = bytearray(content)
+    for _ in range(int(rng.integers(1, 5))):
+        place = int(
+            rng.integers(len(found))
+            if rng.random() < 0.5
+            else len(found) - 1 - rng.integers(min(300, len(found)))
+        )
+        length, other = int(rng.integers(1, 40)), int(rng.integers(len(found)))
+        kind = int(rng.integers(5))
+        if kind == 0:
+            found[place] ^= int(rng.integers(1, 256))
+        elif kind == 1 and len(found) > length:
+            del found[place : place + length]
+        elif kind == 2:
+            found[place:place] = found[other : other + length]
+        elif kind == 3:
+            found[place : place + length] = rng.bytes(length)
+        else:
+            found[place : place + 4] = rng.choice(
+                [b"\xff\xff\xff\xff", b"\0\0\0\0", b"\xff\xff\xff\x7f", b"\1\0\0\0"]
+            )
+    return bytes(found)
+
+
+WORDS = (
+    "x" * 5000, "[" * 100_000, "\x1b]0;owned\x07\x1b[2J\x1b[31mREFUTED", "a\nb\rc\x08\x08", "\u202egnp.exe", "\udcff", "%s%n{0}",
+    "../" * 2000, "9" * 5000, "1e99999", "nan", "-1", "", " ", "'; touch run #", "<script>", "🙂" * 100, "\x9b31m", "None", "{}",
+    "azize-*[", "*" * 3000 + "[", "!", "(", "\\", "0/0", "1/" + "9" * 5000, "--", "{\"x\": 1e999}", "{\"x\": 1, \"x\": 1}",
+)  # fmt: skip
+"""Given wherever a command takes a word."""
+
+STATEMENT = """
+from mipsim import referee as rf
+one = rf.Statement(name="one", says="x <= 1", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)},
+    claimed=lambda: 1.0, truth=lambda x: x)
+"""
+
+PLACES: dict[str, tuple[tuple[str, ...], ...]] = {
+    "mipsim": (
+        ("{}",), ("judge", "{}"), ("judge", "{}.py"), ("judge", "one.py:{}"), ("judge", "one.py", "--at", "{}"),
+        ("judge", "one.py", "--at", '{{"x": {}}}'), ("judge", "one.py", "--at", '{{"{}": 1}}'), ("judge", "one.py", "--seed", "x{}"),
+        ("judge", "one.py", "--confidence", "{}"), ("judge", "one.py", "--games", "{}x"), ("judge", "one.py", "{}"),
+        ("hunt", "one.py", "--budget", "{}"), ("hunt", "one.py", "--out", "one.py/{}"), ("audit", "{}", "--design", "independent"),
+        ("audit", "{}.csv", "--design", "independent"), ("audit", "{}.npz", "--design", "independent"),
+        ("audit", "sound.npz", "--design", "{}"), ("audit", "sound.npz", "--design", "independent", "--claim", "{}"),
+        ("audit", "sound.npz", "--design", "independent", "--claim", "{}.csv"), ("audit", "sound.npz", "--design", "independent", "--delta", "{}"),
+        ("audit", "sound.npz", "--design", "one-run", "--guesses", "{}", "1"), ("audit", "sound.npz", "--design", "independent", "--confidence", "{}"),
+    ),
+    "python -m sims": (
+        ("x{}",), ("run", "{}"), ("run", "azize_fig2_easy", "--games", "x{}"), ("run", "azize_fig2_easy", "--seed", "x{}"),
+        ("run", "azize_fig2_easy", "--chunk", "x{}"), ("run", "azize_fig2_easy", "--devices", "x{}"), ("run", "azize_fig2_easy", "--shard", "{}"),
+        ("run", "azize_fig2_easy", "--executor", "{}"), ("run", "azize_fig2_easy", "--games", "9", "--out", "one.py/{}"),
+        ("merge", "{}", "--out", "sum.npz"), ("merge", "{}.npz", "--out", "sum.npz"), ("bench", "x{}"), ("list", "{}"),
+    ),
+    "python -m verify": (
+        ("x{}",), ("azize-thm-4.2", "x{}"), ("--scale", "{}"), ("--confidence", "{}"), ("--seed", "x{}"),
+        ("azize-thm-4.2", "--at", "{}"), ("azize-thm-4.2", "--at", '{{"n": {}}}'), ("azize-thm-4.2", "--at", '{{"{}": 1}}'),
+        ("azize-thm-4.2", "--json", "one.py/{}"), ("azize-thm-4.2", "--out", "one.py/{}"), ("--suite", "{}"), ("--hunt", "--budget", "x{}"),
+    ),
+    "python -m figures": (("x{}",), ("--scale", "{}"), ("--seed", "x{}"), ("azize_fig1", "--out", "one.py/{}"), ("azize_fig1", "x{}")),
+}  # fmt: skip
+"""Command -> what it is given, {} where the word stands: every place where a word is read."""
+
+
+@cache
+def _commands() -> dict[str, Callable[[list[str]], int]]:
+    import figures.__main__
+    import sims.__main__
+    import verify.command
+
+    return {
+        "mipsim": mipsim_command,
+        "python -m sims": sims.__main__.main,
+        "python -m verify": verify.command.main,
+        "python -m figures": figures.__main__.main,
+    }
+
+
+def told(command: str, arguments: list[str]) -> tuple[int, str, str]:
+    """(status, stdout, stderr) of a command in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            status = _commands()[command](arguments)
+        except SystemExit as stop:
+            status = int(stop.code or 0)
+    return status, out.getvalue(), err.getvalue()
+
+
+def _refused(command: str, arguments: list[str]) -> str | None:
+    begun = time.process_time()
+    try:
+        status, out, err = told(command, arguments)
+    except BaseException as error:
+        return f"{type(error).__name__}: {str(error)[:300]}"
+    lines = [line for line in err.splitlines() if not line.startswith(("usage:", " "))]
+    sentence = lines[-1] if lines else ""
+    if hidden(out + err):
+        return f"it printed {hidden(out + err)[:3]}"
+    if status != 2 or len(lines) != 1 or len(sentence) > MOST_SAID + 100:
+        return f"status {status}, {len(lines)} lines: {err[-300:]!r}"
+    return "it took too long" if time.process_time() - begun > 3 * MOST_SECONDS else None
+
+
+def _place(folder: Path) -> None:
+    (folder / "one.py").write_text(STATEMENT)
+    sound_scores(folder / "sound.npz")
+
+
+def _helps(arguments: list[str]) -> bool:
+    """Whether a word asks for help or for the list, or ends the options: such are answered."""
+    return any(word in ("--", "-h", "--help", "--list", "--version") for word in arguments)
+
+
+def arguments(folder: Path, words: tuple[str, ...] = WORDS) -> Figures:
+    """Every command, a hostile word in every place."""
+    found = Figures("hostile arguments", "status 2 and one sentence, no escape sequence, nothing run")
+    _place(folder)
+    with contextlib.chdir(folder):
+        for command, places in PLACES.items():
+            for place, word in itertools.product(places, words):
+                given = [part.format(word) for part in place]
+                if _helps(given) or _is_right(place, word):
+                    continue
+                what = _refused(command, given)
+                found.check(what is None, f"{command} {' '.join(place)[:60]} with {word[:30]!r}: {what}")
+        found.check(not Path("run").exists(), "something ran")
+    return found
+
+
+def _is_right(place: tuple[str, ...], word: str) -> bool:
+    """Whether a word is none to refuse in its place."""
+    if ("--budget" in place and place[-1] == "{}") or "--shard" in place:
+        return False
+    if place == ("judge", "one.py:{}"):
+        return word == ""
+    if place[0] in ("x{}", "list") and place[-1] != "--list":
+        return place[0] == "list" and word == ""
+    return False
+
+
+def random_arguments(folder: Path, times: int, seed: int = 0) -> Figures:
+    """Every command, words of random characters of all kinds in every place."""
+    found = Figures("random arguments", "status 2 and one sentence, no escape sequence")
+    _place(folder)
+    rng = np.random.default_rng(seed)
+    places = [(command, place) for command, all_places in PLACES.items() for place in all_places]
+    with contextlib.chdir(folder):
+        for i in range(times):
+            command, place = places[i % len(places)]
+            word = _random_word(rng)
+            given = [part.format(word) for part in place]
+            what = _refused(command, given)
+            found.check(what is None, f"{command} {' '.join(place)[:60]} with {word[:60]!r}: {what}")
+    return found
+
+
+_ALPHABETS = (
+    [chr(i) for i in range(1, 32)] + ["\x7f", "\x9b", "\u202e", "\u2028", "\ufeff", "\udc80"], list("[]{}(),:\"'0123456789.eE+- \\/*?!"),
+    [chr(i) for i in range(33, 127)], ["é", "ß", "Ж", "漢", "🙂", "́", "א"],
+)  # fmt: skip
+
+
+def _random_word(rng: np.random.Generator) -> str:
+    length = int(rng.choice([1, 2, 5, 20, 300, 6000]))
+    alphabet = _ALPHABETS[int(rng.integers(len(_ALPHABETS)))] + ([] if rng.random() < 0.5 else _ALPHABETS[0])
+    return "~" + "".join(rng.choice(alphabet, length))  # of which no number, option or name is made
+
+
+SEQUENCES = (
+    "\x1b]0;owned\x07\nCONFIRMED: all\n",
+    "\udcff",
+    "\x1b[2J\x1b[1;1H",
+    "\r\x1b[K",
+    "\x9b31m",
+    "\u202e",
+    "\x08" * 20,
+    "\nCONFIRMED: all\n",
+)
+"""Written by a terminal, each would hide, recolour, turn or forge what is read."""
+
+
+def sequences(folder: Path, times: int) -> Figures:
+    """Names of files and headings of tables that steer a terminal."""
+    found = Figures("escape sequences", "never printed as they are; a line is not forged")
+    rows = [f"{score},{i % 2}" for i, score in enumerate(np.random.default_rng(0).normal(size=300))]
+    for i, word in enumerate(SEQUENCES[:times]):
+        place = folder / str(i)
+        place.mkdir()
+        with contextlib.chdir(place):
+            own = json.dumps(word)
+            statement = (
+                STATEMENT.replace('"nobody"', own)
+                .replace('"x <= 1"', own)
+                .replace("truth=lambda x: x", "truth=broken")
+            )
+            Path(f"a{word}.py").write_text(f"def broken(x):\n    raise ValueError({own})\n{statement}")
+            Path(f"b{word}.py").write_text(f"raise ValueError({own})")
+            Path(f"a{word}.csv").write_text("\n".join(["score,member", *rows]))
+            Path(f"b{word}.csv").write_bytes(
+                "\n".join([f'"{word}",member', *rows]).encode("utf-8", "surrogateescape")
+            )
+            Path(f"c{word}.csv").write_bytes(
+                "\n".join(["score,member", f'"{word}",1', *rows]).encode("utf-8", "surrogateescape")
+            )
+            _save(
+                Path(f"a{word}.npz"),
+                **{f"score{word}".replace("\udcff", "\xff"): np.zeros(300), "label": np.zeros(300)},
+            )
+            audit = ("--design", "independent", "--out", f"out{word}")
+            for status, command, given in (
+                (1, "mipsim", ["judge", f"a{word}.py", "--out", f"report{word}"]),
+                (1, "mipsim", ["hunt", f"a{word}.py", "--budget", "32 probes", "--out", f"report{word}"]),
+                (2, "mipsim", ["judge", f"b{word}.py"]),
+                (0, "mipsim", ["audit", f"a{word}.csv", *audit]),
+                (2, "mipsim", ["audit", f"b{word}.csv", *audit]),
+                (2, "mipsim", ["audit", f"c{word}.csv", *audit]),
+                (2, "mipsim", ["audit", f"a{word}.npz", *audit]),
+                (2, "mipsim", ["audit", f"a{word}.csv", "--claim", f"a{word}.csv", *audit]),
+                (0, "python -m sims", ["run", "azize_fig2_easy", "--games", "100", "--out", f"counts{word}"]),
+                (
+                    2,
+                    "python -m sims",
+                    ["merge", f"counts{word}/azize_fig2_easy-0.npz", "--out", f"sum{word}"],
+                ),
+                (0, "python -m verify", ["azize-thm-4.2", "--scale", "quick", "--out", f"verdicts{word}"]),
+            ):
+                if command == "python -m verify" and i:
+                    continue  # takes a second
+                try:
+                    now, out, err = told(command, given)
+                except BaseException as error:
+                    found.check(
+                        False,
+                        f"{command} {given[0]} with {word!r}: {type(error).__name__}: {str(error)[:200]}",
+                    )
+                    continue
+                bad = hidden(out + err) or "\nCONFIRMED: all\n" in out + err
+                found.check(
+                    now == status and not bad,
+                    f"{command} {given[:2]} with {word!r}: status {now}, {bad}, {(out + err)[-200:]!r}",
+                )
+    return found
+
+
+def markup(folder: Path, times: int, seed: int = 0) -> Figures:
+    """Statements whose every word, formulas too, is put together of pieces of HTML, SVG, CSS and LaTeX, by chance."""
+    from tests.referee.test_hostile_pages import PIECES, guarded, worded
+
+    found = Figures("markup in every word", "no element, attribute or script on the page but its own")
+    rng = np.random.default_rng(seed)
+    for i in range(times):
+        words = "".join(rng.choice(PIECES, int(rng.integers(1, 9)))).strip() or "<"
+        try:
+            outcome = rf.judge(worded(words), samples=2)
+            guarded(rf.report(outcome, folder).read_text("utf-8"))
+            what = ""
+        except Exception as error:  # an assertion too
+            what = f"{type(error).__name__}: {str(error)[:300]}"
+        found.check(not what, f"{i}, {words!r}: {what}")
+    return found
