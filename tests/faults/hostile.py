@@ -20,6 +20,7 @@ import numpy as np
 import mipsim as mi
 from mipsim import referee as rf
 from mipsim._archives import LIMIT
+from mipsim._words import shown
 from mipsim.audits.scores import read_scores
 from mipsim.data.images import imagenet_batch
 from mipsim.nn import linear, train
@@ -31,7 +32,7 @@ from tests.faults.forged import header, members, npy, rewrite
 
 MOST_SAID, MOST_MEMORY, MOST_SECONDS = 400, 2**26, 5.0
 """Characters of a refusal, bytes allocated for it, and seconds of the processor."""
-ROOM = 2**24
+ROOM = 2**22
 """What the limit is set to: bombs and sparse files that pass it are small enough to be made quickly."""
 
 READ = "it was read"
@@ -425,10 +426,11 @@ def told(command: str, arguments: list[str]) -> tuple[int, str, str]:
     return status, out.getvalue(), err.getvalue()
 
 
-def _refused(command: str, arguments: list[str]) -> str | None:
+def _refused(command: str, place: tuple[str, ...], word: str) -> str | None:
+    """What is wrong with how a word in its place is refused: the sentence names the argument or the word, and nothing else happens."""
     begun = time.process_time()
     try:
-        status, out, err = told(command, arguments)
+        status, out, err = told(command, [part.format(word) for part in place])
     except BaseException as error:
         return f"{type(error).__name__}: {str(error)[:300]}"
     lines = [line for line in err.splitlines() if not line.startswith(("usage:", " "))]
@@ -437,6 +439,15 @@ def _refused(command: str, arguments: list[str]) -> str | None:
         return f"it printed {hidden(out + err)[:3]}"
     if status != 2 or len(lines) != 1 or len(sentence) > MOST_SAID + 100:
         return f"status {status}, {len(lines)} lines: {err[-300:]!r}"
+    names = [part.lstrip("-") for part in place if part.startswith("-")] + [
+        "is no file",
+        "unrecognized arguments",
+        "invalid choice",
+        "are required",
+        " allows ",
+    ]
+    if not any(name in sentence for name in (*names, shown(word)[:5])):
+        return f"it speaks of something else: {sentence!r}"
     return "it took too long" if time.process_time() - begun > 3 * MOST_SECONDS else None
 
 
@@ -460,7 +471,7 @@ def arguments(folder: Path, words: tuple[str, ...] = WORDS) -> Figures:
                 given = [part.format(word) for part in place]
                 if _helps(given) or _is_right(place, word):
                     continue
-                what = _refused(command, given)
+                what = _refused(command, place, word)
                 found.check(what is None, f"{command} {' '.join(place)[:60]} with {word[:30]!r}: {what}")
         found.check(not Path("run").exists(), "something ran")
     return found
@@ -487,8 +498,7 @@ def random_arguments(folder: Path, times: int, seed: int = 0) -> Figures:
         for i in range(times):
             command, place = places[i % len(places)]
             word = _random_word(rng)
-            given = [part.format(word) for part in place]
-            what = _refused(command, given)
+            what = _refused(command, place, word)
             found.check(what is None, f"{command} {' '.join(place)[:60]} with {word[:60]!r}: {what}")
     return found
 
@@ -506,7 +516,7 @@ def _random_word(rng: np.random.Generator) -> str:
 
 
 SEQUENCES = (
-    "\x1b]0;owned\x07\nCONFIRMED: all\n",
+    "\x1b]0;owned\x07\udcff\nCONFIRMED: all\n",
     "\udcff",
     "\x1b[2J\x1b[1;1H",
     "\r\x1b[K",
