@@ -38,7 +38,9 @@ class Printed(ABC):
     def __str__(self) -> str:
         lines = self._lines()
         width = max(len(name) for name, _ in lines)
-        return "\n".join([self._title(), *(f"  {name:<{width}}  {visible(value, one_line=True)}" for name, value in lines)])
+        return "\n".join(
+            [self._title(), *(f"  {name:<{width}}  {visible(value, one_line=True)}" for name, value in lines)]
+        )
 
     def __repr__(self) -> str:
         """One line; a subclass that is a dataclass says repr=False."""

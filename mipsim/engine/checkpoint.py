@@ -7,7 +7,6 @@ import hashlib
 import io
 import json
 import os
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -76,8 +75,6 @@ def write_counts(
 def read_counts(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read what `write_counts` wrote: a dict with "edges", "out", "inside" and "manifest".
 
-    A file that was stored before counts had a digest is read with a warning: only the checksum of its format vouches for it.
-
     Raises:
         FileNotFoundError: if there is no such file.
         OSError: one sentence with the path, if the system does not let it be read.
@@ -97,18 +94,13 @@ def read_counts(path: str | os.PathLike[str]) -> dict[str, Any]:
             f"{shown(path)} holds counts of format {shown(written)}; this version of mipsim reads format {FORMAT}: play them again"
         )
     digest = manifest.pop("sha256", None)
-    if digest is not None and digest != _digest(read, manifest):
+    if digest != _digest(read, manifest):
         raise ValueError(
             f"{shown(path)} does not hold what its manifest says: the digest is another; remove it or name another"
         )
     if fault := _fault(read, manifest):
         raise ValueError(
             f"{shown(path)} does not hold what its manifest says: {fault}; remove it or name another"
-        )
-    if digest is None:
-        warnings.warn(
-            f"{shown(path)} holds no digest of its counts, as those stored before they had one; whether they were changed cannot be told",
-            stacklevel=2,
         )
     return {
         **{name: array.astype(array.dtype.newbyteorder("=")) for name, array in read.items()},

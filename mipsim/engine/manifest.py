@@ -22,45 +22,13 @@ IDENTITY = ("game", "attack", "seed", "fidelity", "sampler", "edges", "draws", "
 FORMAT = 2
 """Of a manifest; files of another format are refused, since they say less of what was played."""
 
-DRAWS = 2
+DRAWS = 3
 """Raised whenever the meaning of a random stream changes, so that no run is resumed across such a change."""
 
 
-STORED_NAMES: dict[str, str] = {
-    "mipsim.mechanisms.expansion": "mipsim.theory.z_estimators",
-    "mipsim.attacks.likelihood_ratio.QuadraticRatio": "mipsim.attacks.quadratic_ratio.QuadraticRatio",
-    "mipsim.distributions.base.AbstractProduct": "mipsim.distributions.product.AbstractProduct",
-}
-"""Where a class, or all of a module, lives now -> the name that manifests know: where it lived when counts were first stored.
-
-What moves gets a line here, so that counts stored before are read, resumed and merged after.
-"""
-
-STORED_FIELDS: dict[str, dict[str, str]] = {
-    "mipsim.mechanisms.subsample.Subsampled": {"sampling_rate": "rho"},
-    "mipsim.mechanisms.subsample.PoissonSubsampled": {"sampling_rate": "rate"},
-    "mipsim.mechanisms.noise.GaussianNoise": {"record_deviation": "gamma"},
-    "mipsim.mechanisms.discrete_gaussian_noise.DiscreteGaussianNoise": {"deviation": "sigma"},
-    "mipsim.mechanisms.norm_noise.NormNoise": {"coordinate_scale": "sigma"},
-    "mipsim.games.relaxed_threat.RelaxedThreat": {"sampling_rate": "rate"},
-    "mipsim.attacks.magnitude.GeneralisedRatio": {"sampling_rate": "rate"},
-    "mipsim.attacks.likelihood_ratio.LikelihoodRatio": {"inclusion": "rho"},
-    "mipsim.attacks.quadratic_ratio.QuadraticRatio": {"inclusion": "rho"},
-}
-"""Class by its stored name -> its fields that have another name now -> the name that manifests know, as for classes."""
-
-
-def stored_name(kind: Any) -> str:
-    """The name of a class or function in manifests, which outlives its moves.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> stored_name(mi.EmpiricalMean)
-        'mipsim.mechanisms.mean.EmpiricalMean'
-    """
-    qualified = getattr(kind, "__qualname__", repr(type(kind)))
-    module = getattr(kind, "__module__", "")
-    return STORED_NAMES.get(f"{module}.{qualified}", f"{STORED_NAMES.get(module, module)}.{qualified}")
+def _name(kind: Any) -> str:
+    """The full name of a class or function."""
+    return f"{getattr(kind, '__module__', '')}.{getattr(kind, '__qualname__', repr(type(kind)))}"
 
 
 def describe(thing: object) -> Any:
@@ -77,7 +45,7 @@ def describe(thing: object) -> Any:
     Examples:
         >>> import mipsim as mi
         >>> describe(mi.Subsampled(mi.EmpiricalMean(), 0.5))
-        {'class': 'mipsim.mechanisms.subsample.Subsampled', 'base': {'class': 'mipsim.mechanisms.mean.EmpiricalMean'}, 'rho': 0.5}
+        {'class': 'mipsim.mechanisms.subsample.Subsampled', 'base': {'class': 'mipsim.mechanisms.mean.EmpiricalMean'}, 'sampling_rate': 0.5}
     """
     return _describe(thing, ())
 
@@ -168,9 +136,7 @@ def _describe(thing: Any, seen: tuple[int, ...]) -> Any:
         members = {f.name: getattr(thing, f.name) for f in fields(thing) if hasattr(thing, f.name)}
     else:
         members = getattr(thing, "__dict__", {})
-    name = stored_name(kind)
-    known = STORED_FIELDS.get(name, {})
-    return {"class": name, **{known.get(k, k): _describe(v, seen) for k, v in members.items()}}
+    return {"class": _name(kind), **{k: _describe(v, seen) for k, v in members.items()}}
 
 
 def _describe_callable(function: Any, seen: tuple[int, ...]) -> dict[str, Any]:
@@ -181,7 +147,7 @@ def _describe_callable(function: Any, seen: tuple[int, ...]) -> dict[str, Any]:
         return {"method": _describe(function.__func__, seen), "of": _describe(function.__self__, seen)}
     if hasattr(function, "__wrapped__"):
         return _describe(function.__wrapped__, seen)
-    name = stored_name(function)
+    name = _name(function)
     if not isinstance(function, types.FunctionType):
         return {"function": name}
     closed = [cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell)]

@@ -168,7 +168,10 @@ class Outcome:
     def __str__(self) -> str:
         width = max(len(name) for name, _ in self.lines)
         return "\n".join(
-            [f"{self.verdict}: {self.statement.name}", *(f"  {k:<{width}}  {visible(v, one_line=True)}" for k, v in self.lines)]
+            [
+                f"{self.verdict}: {self.statement.name}",
+                *(f"  {k:<{width}}  {visible(v, one_line=True)}" for k, v in self.lines),
+            ]
         )
 
     def __repr__(self) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 import mipsim as mi
 from tests.engine.long_run import run
 from tests.faults.children import start
-from tests.faults.forged import FORGERIES, MISSING, without_digest_warning
+from tests.faults.forged import FORGERIES, MISSING
 
 GAMES = 5_000
 _PACE = 0.02
@@ -54,8 +54,7 @@ class Figures:
 def refusal(read: Callable[[Path], Any], path: Path) -> str | None:
     """None if the file is read, "" if it is refused as it must be, else what came instead of one sentence with its path."""
     try:
-        with without_digest_warning():
-            read(path)
+        read(path)
     except (ValueError, OSError) as error:
         said = getattr(error, "strerror", None) or str(error)
         return "" if path.name in said and "\n" not in said else f"{type(error).__name__}: {said}"

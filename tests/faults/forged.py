@@ -4,8 +4,7 @@ import io
 import json
 import os
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -208,13 +207,3 @@ MISSING = {
 def _append(path: Path, content: bytes) -> None:
     with path.open("ab") as file:
         file.write(content)
-
-
-@contextmanager
-def without_digest_warning() -> Iterator[None]:
-    """Old files are read with a warning, which is not what is tried here."""
-    import warnings
-
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*holds no digest")
-        yield

@@ -18,4 +18,6 @@ def write_atomically(path: Path, text: str) -> None:
         >>> [file.name for file in folder.iterdir()], (folder / "a.txt").read_text()
         (['a.txt'], 'whole')
     """
-    replace_file(path, text.encode("utf-8", "backslashreplace"))  # names of files may hold what is no character
+    replace_file(
+        path, text.encode("utf-8", "backslashreplace")
+    )  # names of files may hold what is no character
