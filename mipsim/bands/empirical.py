@@ -37,6 +37,7 @@ from mipsim.bands.family_bound import (
     total_variation,
 )
 from mipsim.bands.gap_interval import critical_probits, gap_bounds
+from mipsim.bands.ordering import KINDS as ORDERINGS
 from mipsim.bands.ordering import OrderingComparison, compare_curves
 from mipsim.bands.played import AbstractPlayedTradeOff
 from mipsim.bands.scaled_rates import ScaledRates
@@ -44,6 +45,11 @@ from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 
 _LEAST_RATE = 0.01
+_NAMED = {
+    "ordering": "this curve has at most the FNR of the other at every FPR",
+    "upper_bound_on_power": "this curve has at least the FNR of the other at every FPR",
+    "equality": "this curve and the other are equal at every FPR",
+}
 _SILENT = 0.999
 """An interval of the advantage or the AUC that is wider says nothing, and says why."""
 
@@ -315,7 +321,12 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
 
     @overload
     def compare(
-        self, claim: EmpiricalTradeOff, tolerance: float | None = None, *, kind: str | None = None
+        self,
+        claim: EmpiricalTradeOff,
+        tolerance: float | None = None,
+        *,
+        kind: str | None = None,
+        least_rate: float = _LEAST_RATE,
     ) -> OrderingComparison: ...
 
     def compare(
@@ -330,7 +341,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         """Hold the curve against a claimed one, see `mipsim.bands.compare_counts`, or against that of another attack.
 
         Two played curves are held against each other by `mipsim.bands.compare_curves`: is this attack no weaker than the other
-        ("ordering", the default), or no stronger ("upper_bound_on_power")? Their games may be the same ones.
+        ("ordering", the default), no stronger ("upper_bound_on_power"), or the same ("equality")? Their games may be the same ones.
 
         Args:
             claim: the claimed trade-off function, or a played curve; many thresholds (1024) tell two of these apart best.
@@ -363,12 +374,12 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
                 "the thresholds were chosen after the scores; compare needs thresholds fixed beforehand"
             )
         if isinstance(claim, EmpiricalTradeOff):
-            if least_rate != _LEAST_RATE or finite_size is not None:
-                given = f"least_rate is {least_rate:g}" if finite_size is None else "finite_size is given"
-                raise ValueError(
-                    f"{given}, but claim is a played curve; leave it out: the bands of both say where they speak"
-                )
-            return self._against(claim, tolerance, kind)
+            if finite_size is not None:
+                raise ValueError("finite_size is given, but claim is a played curve; it must be None then")
+            asked = "ordering" if kind is None else one_of("kind", kind, tuple(ORDERINGS))
+            margin = LARGEST if tolerance is None else tolerance
+            found = compare_curves(self, claim, kind=asked, tolerance=margin, least_rate=least_rate)
+            return replace(found, claim=_NAMED[asked])
         return compare_counts(
             self.false_positives,
             self.out_games,
@@ -381,15 +392,6 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             finite_size=finite_size,
             kind=kind,
         )
-
-    def _against(
-        self, other: EmpiricalTradeOff, tolerance: float | None, kind: str | None
-    ) -> OrderingComparison:
-        asked = "ordering" if kind is None else one_of("kind", kind, ("ordering", "upper_bound_on_power"))
-        strong, weak = (self, other) if asked == "ordering" else (other, self)
-        found = compare_curves(strong, weak, tolerance=LARGEST if tolerance is None else tolerance)
-        first, second = ("this", "the other") if asked == "ordering" else ("the other", "this")
-        return replace(found, claim=f"{first} curve has at most the FNR of {second} at every FPR")
 
     def _lines(self) -> list[tuple[str, str]]:
         inside = [float(a) for a in self.alpha if 0.0 < a < 1.0]

@@ -8,7 +8,7 @@ from scipy.special import ndtr, ndtri
 from mipsim.bands.scaled_rates import ScaledRates
 from mipsim.tradeoff.base import AbstractTradeOff
 
-_CELLS, _FINE_CELLS = 256, 512  # more only narrow the interval, whose ends are rounded outwards to an edge
+_CELLS = 256  # of a, and twice as many of b; more only narrow the interval, whose ends are rounded outwards to an edge
 _LEAST, _MOST, _STEP = -39.0, 8.5, 0.25  # Phi is exactly 0 and 1 in float64 there
 _NODES = np.arange(_LEAST, _MOST + _STEP, _STEP)
 _FLATTEST = 0.02  # radians: both worlds keep some weight
@@ -28,7 +28,11 @@ def critical_probits(failure_probability: float, thresholds: int, sides: int) ->
 
 
 def gap_bounds(
-    out: ScaledRates, inside: ScaledRates, claim: AbstractTradeOff, probits: tuple[float, float]
+    out: ScaledRates,
+    inside: ScaledRates,
+    claim: AbstractTradeOff,
+    probits: tuple[float, float],
+    cells: int = _CELLS,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Interval of c = Phi^-1(g(a)) - Phi^-1(b) at each threshold, for true rates a (FPR) and b (FNR).
 
@@ -42,7 +46,7 @@ def gap_bounds(
     (the combination of Stouffer and of Liptak, test of a simple hypothesis). Hence the true (a, b) leaves
     {p >= Phi(-z_box), q >= Phi(-z_box), S >= -z} with probability at most 2 Phi(-z_box) + Phi(-z), and c is at least
     its infimum over that set (Berger and Boos 1994, confidence set for a nuisance). c falls in a and in b: on each
-    of 256 cells of a it is bounded by the g of the right end and the largest b of the left end, for the extreme
+    of the cells of a it is bounded by the g of the right end and the largest b of the left end, for the extreme
     angles of the cell (the b that S allows has no interior maximum in t). This rounding outwards widens the interval
     by about 1%. The upper end is the mirror image. t(a) makes the boundary of S parallel to the lines of equal c
     on the claimed curve; it affects the width, never the failure probability.
@@ -55,6 +59,7 @@ def gap_bounds(
         inside: the FNRs.
         claim: the claimed trade-off function g.
         probits: (z, z_box), see `critical_probits`.
+        cells: of a; fewer are faster and widen the interval, by 2% at 64.
 
     Returns:
         (low, high), shape (K,), in probits; infinite where the counts or the claim say nothing.
@@ -72,14 +77,14 @@ def gap_bounds(
     angles = _angles(out, inside, claim)
     ends = []
     for small in (True, False):
-        edges, (first, last) = _edges(out, box, small, _CELLS)
+        edges, (first, last) = _edges(out, box, small, cells)
         left, right = edges[:, :-1], edges[:, 1:]
         weakest = out.tail_probit(left if small else right, small)  # the largest p of the cell
         needed = np.full_like(left, np.inf)
         with np.errstate(invalid="ignore"):
             for t in _extreme_angles(angles, left, right):
                 needed = np.fmin(needed, (-z - np.cos(t) * weakest) / np.sin(t))
-        farthest, corner = _farthest(inside, np.maximum(needed, -box), box, small)
+        farthest, corner = _farthest(inside, np.maximum(needed, -box), box, small, 2 * cells)
         # Beyond the end of the cells where the FPR is least (most) suspicious, every b of the box is allowed.
         at = np.concatenate([right, first] if small else [left, last], axis=1)
         with np.errstate(invalid="ignore"):
@@ -99,11 +104,11 @@ def _edges(rates: ScaledRates, box: float, small: bool, cells: int) -> tuple[np.
     return first + (last - first) * np.linspace(0.0, 1.0, cells + 1), (first, last)
 
 
-def _farthest(inside: ScaledRates, needed: np.ndarray, box: float, small: bool) -> Ends:
+def _farthest(inside: ScaledRates, needed: np.ndarray, box: float, small: bool, cells: int) -> Ends:
     """The largest (least, if not `small`) Phi^-1(b) whose p-value has a probit >= needed, rounded outwards to an edge,
     shape (K, cells), and that of the box, shape (K, 1).
     """
-    edges, _ = _edges(inside, box, small, _FINE_CELLS)
+    edges, _ = _edges(inside, box, small, cells)
     corner = inside.limit(-box, small)[:, None]
     if not small:
         edges = edges[:, ::-1]
