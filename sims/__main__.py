@@ -87,22 +87,6 @@ def parser() -> argparse.ArgumentParser:
         metavar="k",
         help="how many shards workers have at once (default: what the executor says)",
     )
-    hosts = play.add_argument_group("several processes, on one host or many (each plays a shard)")
-    hosts.add_argument("--coordinator", metavar="HOST:PORT", help="where process 0 can be reached")
-    hosts.add_argument("--process-id", type=_at_least("--process-id", 0), metavar="i", help="0, ..., k - 1")
-    hosts.add_argument("--processes", type=_at_least("--processes", 1), metavar="k", help="how many")
-    hosts.add_argument(
-        "--distributed",
-        action="store_true",
-        help="let JAX find all three (Slurm, Open MPI, JAX_* variables ...)",
-    )
-    hosts.add_argument(
-        "--hosts-timeout",
-        type=_at_least("--hosts-timeout", 1),
-        default=60,
-        metavar="SECONDS",
-        help="how long to wait for a process that has not come or is silent (default: 60)",
-    )
     merged = commands.add_parser("merge", help="add the shards of a run")
     merged.add_argument("files", nargs="+", metavar="FILE", help="what `run --shard i/k` wrote, for every i")
     merged.add_argument("--out", type=_path, required=True, metavar="FILE", help="where to store the sum")
@@ -154,13 +138,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return status
     except KeyboardInterrupt:
         complain(_interrupted(options))
-        return _leave(EXIT_INTERRUPTED)
+        return EXIT_INTERRUPTED
     except BrokenPipeError:
-        return _leave(reader_gone())
+        return reader_gone()
     except (ValueError, OSError, MissingPackageError) as error:
         complain(f"error: {getattr(error, 'strerror', None) or error}")
-        status = EXIT_FULL if is_full(error) else EXIT_BAD
-        return _leave(status)
+        return EXIT_FULL if is_full(error) else EXIT_BAD
 
 
 def _interrupted(options: argparse.Namespace) -> str:
@@ -168,13 +151,6 @@ def _interrupted(options: argparse.Namespace) -> str:
         return "interrupted"
     kept = any(file.name.startswith(f"{options.study}-") for file in Path(options.out).glob("*.npz"))
     return f"interrupted; {f'finished chunks are kept in {shown(options.out)}' if kept else 'nothing is stored yet'}"
-
-
-def _leave(status: int) -> int:
-    """Leave at once if a step of several processes still runs, else return the status."""
-    if hosts := sys.modules.get("sims.hosts"):
-        hosts.leave(status)
-    return status
 
 
 def _list(_: argparse.Namespace | None = None) -> int:
@@ -185,9 +161,7 @@ def _list(_: argparse.Namespace | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from mipsim import __version__
-    from sims.meeting import connect
-    from sims.runner import run, run_on_hosts, shard_path, store_path
+    from sims.runner import run, shard_path, store_path
     from sims.studies import STUDIES
 
     if options.study not in STUDIES:
@@ -198,24 +172,8 @@ def _run(options: argparse.Namespace) -> int:
     games = study.games["standard"] if options.games is None else options.games
     seed = study.seed if options.seed is None else options.seed
     alone = options.shard is not None
-    if alone and _is_joined(options):
-        raise ValueError(
-            "--shard is given with --coordinator, --processes or --distributed; choose one of the two ways"
-        )
-    if options.executor is not None and _is_joined(options):
-        raise ValueError(
-            "--executor is given with --coordinator, --processes or --distributed; choose one of the two ways"
-        )
     settings = {"progress": True, "chunk": options.chunk, "devices": options.devices}
-    if _is_joined(options):
-        played = f"{games:,} games of {study.name} with seed {seed} by mipsim {__version__}"
-        with connect(
-            options.coordinator, options.process_id, options.processes, played, options.hosts_timeout
-        ) as group:
-            histogram = run_on_hosts(study, games, seed, options.out, **settings, group=group)
-        if group.index > 0:
-            return 0
-    elif options.executor is not None:
+    if options.executor is not None:
         histogram = _run_on_executor(study, games, seed, options, settings)
     else:
         histogram = run(study, games, seed, options.out, shard=options.shard, **settings)
@@ -244,11 +202,6 @@ def _run_on_executor(
     with executor_for(options.executor, options.executor_timeout, logs) as executor:
         settings = settings | {"shard": options.shard, "workers": options.shards_in_flight}
         return run(study, games, seed, options.out, executor=executor, **settings)
-
-
-def _is_joined(options: argparse.Namespace) -> bool:
-    given = (options.coordinator, options.process_id, options.processes)
-    return options.distributed or any(option is not None for option in given)
 
 
 def _print_curve(histogram: Histogram, study: Study) -> None:

@@ -3,7 +3,7 @@ import pytest
 
 import mipsim as mi
 from mipsim.engine.manifest import array_digest
-from sims.runner import run, run_on_hosts, shard_path, store_path
+from sims.runner import run, store_path
 from sims.study import Study
 
 
@@ -84,22 +84,13 @@ def before_the_grid(games):
     )
 
 
-@pytest.mark.parametrize("way", [run, run_on_hosts])
-def test_a_stored_study_keeps_the_thresholds_that_it_was_begun_with(tmp_path, way):
+def test_a_stored_study_keeps_the_thresholds_that_it_was_begun_with(tmp_path):
     path = store_path(SMALL, 4, tmp_path)
     before_the_grid(20_000).save(path)
-    assert same(way(SMALL, 50_000, directory=tmp_path), before_the_grid(50_000))
+    assert same(run(SMALL, 50_000, directory=tmp_path), before_the_grid(50_000))
     assert same(mi.Histogram.load(path), before_the_grid(50_000))
     assert "rule" not in mi.Histogram.load(path).manifest["edges"]
     assert run(SMALL, 100).manifest["edges"]["rule"] == 2
-
-
-def test_a_share_keeps_the_thresholds_that_it_was_begun_with(tmp_path):
-    share = shard_path(SMALL, 4, tmp_path, range(30_000), (0, 1))
-    part = before_the_grid(10_000)
-    said = {"index": 0, "count": 1, "games": [0, 30_000]}
-    mi.Histogram(part.edges, part.out, part.inside, {**part.manifest, "shard": said}).save(share)
-    assert same(run_on_hosts(SMALL, 30_000, directory=tmp_path), before_the_grid(30_000))
 
 
 def test_counts_are_played_on_the_thresholds_of_others(tmp_path):
