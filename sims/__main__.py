@@ -20,7 +20,7 @@ from mipsim._files import is_full
 from mipsim._streams import CommandParser, complain, reader_gone, say
 from mipsim._validation import whole
 from mipsim._words import shown
-from sims.process import ending_on_signals
+from sims.process import answer, ending_on_signals
 
 if TYPE_CHECKING:
     from mipsim import Histogram
@@ -154,10 +154,11 @@ def _interrupted(options: argparse.Namespace) -> str:
 
 
 def _list(_: argparse.Namespace | None = None) -> int:
-    from sims.kept_list import answer
-    from sims.listing import STUDIES, lines_of
+    from sims.studies import STUDIES
 
-    return answer(lines_of(STUDIES.rows()), "python -m sims")
+    width = max(map(len, STUDIES))
+    lines = [f"{study.name:<{width}}  {study.description}" for study in STUDIES.values()]
+    return answer(lines, "python -m sims")
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -124,9 +125,11 @@ def measure_accelerator(folder: Path, minutes: float = 8.0, dry_run: bool = Fals
 
 
 def _versions(log: Log, device: Device) -> None:
-    import jaxlib
-
-    facts = {"python": platform.python_version(), "jax": jax.__version__, "jaxlib": jaxlib.__version__}
+    facts = {
+        "python": platform.python_version(),
+        "jax": jax.__version__,
+        "jaxlib": metadata.version("jaxlib"),
+    }
     facts |= {"numpy": np.__version__, "mipsim": mi.__version__, "cores": os.cpu_count()}
     limit = (device.memory_stats() or {}).get("bytes_limit") if device.platform != "cpu" else None
     log("versions", device=f"{device.platform} ({device.device_kind})", bytes_limit=limit, **facts)
@@ -135,7 +138,7 @@ def _versions(log: Log, device: Device) -> None:
 def _seconds(work: Callable[[], Any], shortest: float = _SHORTEST) -> float:
     """Seconds of a call, the best of three series that each last long enough to be timed."""
     jax.block_until_ready(work())
-    calls, best = 1, float("inf")
+    calls, best, found = 1, float("inf"), None
     for _ in range(3):
         while True:
             begun = time.perf_counter()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
+from mipsim._streams import reader_gone
 from mipsim._words import visible
 
 _ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -121,3 +123,36 @@ def _end_on_signals(said: Callable[[], str]) -> None:
         os._exit(128 + number)
 
     _handle(end)
+
+
+def show(lines: Iterable[str]) -> None:
+    """Print the lines, cut to the width of a terminal and whole elsewhere.
+
+    Examples:
+        >>> show(["one", "two"])
+        one
+        two
+    """
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for line in lines:
+        print(line if width is None or len(line) <= width else f"{line[: width - 1]}…")
+
+
+def answer(lines: Sequence[str], command: str) -> int:
+    """Show the lines as all that a command does; returns its exit status: 0, or 1 where a disk is full.
+
+    Examples:
+        >>> answer(["one"], "python -m sims list")
+        one
+        0
+    """
+    try:
+        show(lines)
+        sys.stdout.flush()  # while a reader that has gone can be told from a full disk
+    except BrokenPipeError:
+        return reader_gone()
+    except OSError as error:  # a full disk
+        reader_gone()  # what is left goes nowhere, or Python complains when it ends
+        print(f"{command}: the list cannot be written: {error.strerror or error}", file=sys.stderr)
+        return 1
+    return 0

@@ -8,20 +8,9 @@ if __name__ == "__main__":
 
     open_streams()
     with ending_on_signals(lambda: "Interrupted before the first statement: nothing was written."):
-        from mipsim._streams import complain
-        from verify.arguments import parser, select
-        from verify.listing import STATEMENTS, list_all
+        from verify.arguments import parser
 
-        # What it answers by itself, such as --help, and by the kept list wait for none of the imports below.
-        asked = parser().parse_args()
-        if asked == parser().parse_args(["--list"]):
-            sys.exit(list_all())
-        if asked.claims and (rows := STATEMENTS.current()) is not None:
-            try:
-                select(asked.claims, {row[0]: row for row in rows})
-            except ValueError as error:
-                complain(f"python -m verify: {error}")
-                sys.exit(2)
+        parser().parse_args()  # what it answers by itself, such as --help, waits for none of the imports below
         from verify.command import main
 
     code = main()

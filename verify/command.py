@@ -18,10 +18,9 @@ from mipsim.referee.command import BAD_ARGUMENTS, DONE, NOT_JUDGED
 from mipsim.referee.outcome import is_judged
 from mipsim.referee.reporting.overview import counts
 from mipsim.referee.reporting.wording import plural, three_digits
-from sims.kept_list import show
+from sims.process import show
 from verify.arguments import check, checked_seed, parser
 from verify.judge import Setting, judge, judge_all, points_of, risk_of
-from verify.listing import lines_of, rows_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -79,7 +78,7 @@ def _asked(asked: argparse.Namespace, register: Mapping[str, Statement] | None) 
         if asked.claims:
             _domains(asked.statements, console)
         else:
-            show(lines_of(rows_of(asked.statements)))
+            show(f"{one.name:<38}  {_kind(one):<8}  {' '.join(one.says.split())}" for one in asked.statements)
         return DONE
     if asked.hunt:
         return _hunt(asked, known, console, min(WORKERS, cores()) if register is None else 1)
@@ -102,6 +101,10 @@ def _console(to_stderr: bool) -> Console:
             raise BrokenPipeError
 
     return Heard(stderr=to_stderr)
+
+
+def _kind(statement: Statement) -> str:
+    return type(statement.kind).__name__.lower()
 
 
 def _suite(asked: argparse.Namespace) -> int:

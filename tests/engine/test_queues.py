@@ -16,7 +16,7 @@ import pytest
 
 import mipsim as mi
 from mipsim.engine import executors
-from tests.sims.ports import free_port
+from tests.engine.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 DATA = mi.Bernoulli([0.3, 0.6])

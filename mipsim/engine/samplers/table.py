@@ -135,7 +135,7 @@ class TableSampler(AbstractSampler):
         no_variance = jnp.zeros(() if self.spread is None else side.shape, jnp.int64)
         nothing = self.terms.start(side), jnp.zeros(side.shape, bool), no_variance
 
-        def group_by_group() -> tuple[Array, ...]:
+        def group_by_group() -> tuple[Array, Array, Array]:
             # A CPU would make each word again for the look-up, and with scalars, and would hand the halves of each look-up to its own
             # threads, at a greater cost than they take: there a group's words are made first, then looked up, and kept.
             def step(group: Array, state: tuple[Array, ...]) -> tuple[Array, ...]:
@@ -155,7 +155,7 @@ class TableSampler(AbstractSampler):
             )
             return jax.lax.fori_loop(0, rows // GROUP, step, (*nothing, *rooms))[:3]
 
-        def all_at_once() -> tuple[Array, ...]:
+        def all_at_once() -> tuple[Array, Array, Array]:
             # One reduction over all coordinates is one kernel on an accelerator, which stores nothing but the sums.
             total, impossible, variance = nothing
             of_word = 1 if self.cells else 2
