@@ -13,6 +13,7 @@ from mipsim.exact.rounding import EPS
 MOST_ATOMS = 2**20
 """The most atoms that are kept."""
 
+_UNDERFLOW = 1e-290  # what may be lost of a probability where products underflow
 _ROUNDED = (
     32.0 * EPS
 )  # relative error of a term: a few roundings of its weight or of its logarithm, and some to spare
@@ -27,6 +28,8 @@ class Table:
         out, inside: shape (K,).
         near: a bound on the error of each value, shape (K,).
         lost: a bound on the total error of either row of probabilities.
+        relative: a bound on the relative error of each probability.
+        floor: what may be lost besides to underflow; 0 where nothing is.
     """
 
     values: np.ndarray
@@ -34,6 +37,8 @@ class Table:
     inside: np.ndarray
     near: np.ndarray
     lost: float = 0.0
+    relative: float = 0.0
+    floor: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,8 @@ class AtomsLaw(AbstractScoreLaw):
         out, inside: their probabilities, shape (A,).
         near: a bound on the error of each atom, a number or shape (A,); a threshold as near to an atom is on it.
         lost: a bound on the total error of either row of probabilities.
+        relative: a bound on the relative error of each probability; inf where none is known.
+        floor: what may be lost of rates besides, to underflow.
 
     Examples:
         >>> law = AtomsLaw(np.array([0.0, 1.0]), np.array([0.75, 0.25]), np.array([0.5, 0.5]))
@@ -57,6 +64,8 @@ class AtomsLaw(AbstractScoreLaw):
     inside: np.ndarray
     near: np.ndarray | float = 0.0
     lost: float = 0.0
+    relative: float = np.inf
+    floor: float = _UNDERFLOW
 
     @cached_property
     def _sums(self) -> tuple[np.ndarray, np.ndarray]:
@@ -95,6 +104,15 @@ class AtomsLaw(AbstractScoreLaw):
         """
         return self.lost + float(self.score.size + 4) * 2.0**-53
 
+    @property
+    def relative_error(self) -> float:
+        """That of the probabilities, and 2^-53 for each term added: all are positive."""
+        return self.relative + float(self.score.size + 8) * 2.0**-53
+
+    @property
+    def least_rate(self) -> float:
+        return self.floor
+
     def _below(self, threshold: Thresholds) -> np.ndarray:
         """How many atoms are <= threshold; a threshold within rounding of an atom is on it."""
         return np.searchsorted(self._starts, np.asarray(threshold, float), side="right")
@@ -118,7 +136,9 @@ def convolve(tables: Sequence[Table]) -> AtomsLaw | None:
         total = _sum(total, table, 16 * MOST_ATOMS)
         if total is None or total.values.size > MOST_ATOMS:
             return None
-    return AtomsLaw(total.values, total.out, total.inside, total.near, total.lost)
+    return AtomsLaw(
+        total.values, total.out, total.inside, total.near, total.lost, total.relative, total.floor
+    )
 
 
 def _sum(first: Table | None, second: Table | None, most: int = 4 * MOST_ATOMS) -> Table | None:
@@ -135,11 +155,24 @@ def _sum(first: Table | None, second: Table | None, most: int = 4 * MOST_ATOMS) 
         np.multiply.outer(first.inside, second.inside).ravel(),
         near,
         first.lost + second.lost + EPS,
+        first.relative + second.relative + EPS,
+        max(first.floor, second.floor, 0.0 if _least(first) * _least(second) > _UNDERFLOW else _UNDERFLOW),
     )
 
 
+def _least(table: Table) -> float:
+    """The least positive probability."""
+    return float(min(p[p > 0.0].min(initial=1.0) for p in (table.out, table.inside)))
+
+
 def without_ties(
-    values: np.ndarray, out: np.ndarray, inside: np.ndarray, near: np.ndarray, lost: float = 0.0
+    values: np.ndarray,
+    out: np.ndarray,
+    inside: np.ndarray,
+    near: np.ndarray,
+    lost: float = 0.0,
+    relative: float = 0.0,
+    floor: float = 0.0,
 ) -> Table:
     """Sort the values and add up what differs by rounding only; impossible values are left out.
 
@@ -153,6 +186,8 @@ def without_ties(
         inside: their probabilities in the "in" world, shape (K,).
         near: a bound on the error of each value, shape (K,); 0 for -inf.
         lost: a bound on the error of the probabilities.
+        relative: a bound on the relative error of each.
+        floor: what may be lost besides to underflow.
     """
     keep = (out > 0) | (inside > 0)
     values, out, inside, near = values[keep], out[keep], inside[keep], near[keep]
@@ -170,6 +205,8 @@ def without_ties(
         np.bincount(group, inside[order], count),
         near[sharp],
         lost + (most - 1) * EPS,
+        relative + (most - 1) * EPS,
+        floor,
     )
 
 
@@ -204,12 +241,12 @@ Masses = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Values, their probabilities and bounds on their errors."""
 
 
-def beside(out: Masses, inside: Masses, lost: float) -> Table:
+def beside(out: Masses, inside: Masses, lost: float, relative: float, floor: float) -> Table:
     """One table of the values of both worlds; a value that one world does not take has probability 0 there."""
     nothing = [np.zeros(world[0].size) for world in (inside, out)]
     values, near = (np.concatenate([out[part], inside[part]]) for part in (0, 2))
     masses = np.concatenate([out[1], nothing[0]]), np.concatenate([nothing[1], inside[1]])
-    return without_ties(values, *masses, near, lost)
+    return without_ties(values, *masses, near, lost, relative, floor)
 
 
 def rounding(sizes: np.ndarray | float) -> np.ndarray:
@@ -224,7 +261,9 @@ def rounding(sizes: np.ndarray | float) -> np.ndarray:
 
 def power_of(values: np.ndarray, probabilities: np.ndarray, copies: int) -> Table | None:
     """The law of a sum of `copies` >= 1 independent values, in both worlds alike; None if it has too many atoms."""
-    return repeated(without_ties(values, probabilities, probabilities, rounding(values)), copies, _sum)
+    given = 2.0 * EPS  # probabilities that have been normalised
+    one = without_ties(values, probabilities, probabilities, rounding(values), given, given)
+    return repeated(one, copies, _sum)
 
 
 def alike(*tables: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -72,6 +72,14 @@ class MixedLaw(AbstractScoreLaw):
         return min(1.0, max(law.error_bound for law in self.laws) + _ROUNDING)
 
     @property
+    def relative_error(self) -> float:
+        return max(law.relative_error for law in self.laws) + _ROUNDING
+
+    @property
+    def least_rate(self) -> float:
+        return max(law.least_rate for law in self.laws)
+
+    @property
     def error_estimate(self) -> float:
         return max(law.error_estimate for law in self.laws)
 
@@ -115,6 +123,14 @@ class AssumedLaw(AbstractScoreLaw):
     def error_bound(self) -> float:
         """The base's, if what is assumed holds."""
         return self.base.error_bound
+
+    @property
+    def relative_error(self) -> float:
+        return self.base.relative_error
+
+    @property
+    def least_rate(self) -> float:
+        return self.base.least_rate
 
     @property
     def error_estimate(self) -> float:
@@ -164,6 +180,14 @@ class LinkedLaw(AbstractScoreLaw):
     def error_bound(self) -> float:
         """The base's: it holds for scores as the link computes them in float64, where that is increasing."""
         return self.base.error_bound
+
+    @property
+    def relative_error(self) -> float:
+        return self.base.relative_error
+
+    @property
+    def least_rate(self) -> float:
+        return self.base.least_rate
 
     @property
     def error_estimate(self) -> float:

@@ -10,7 +10,7 @@ from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.empirical import Empirical
 from mipsim.exact.atoms import MOST_ATOMS, Table, beside, power_of, rounding
-from mipsim.exact.binomial import binomial_error, binomial_probabilities
+from mipsim.exact.binomial import binomial_error, binomial_probabilities, binomial_relative_error
 from mipsim.exact.phases import Phases
 from mipsim.exact.rounding import (
     EPS,
@@ -160,7 +160,7 @@ class BernoulliRow(AbstractRow):
                 (ones, out[j], rounding(ones)),
                 (ones[:-1] + own, inside[j], rounding(np.abs(ones[:-1]) + abs(own))),
             )
-            found.append(beside(*worlds, float(lost[j])))
+            found.append(beside(*worlds, float(lost[j]), *binomial_relative_error(rows, float(self.p[j]))))
         return found
 
     def _tilted(self, c: float) -> np.ndarray:
@@ -299,7 +299,14 @@ class AtomsRow(AbstractRow):
                 return None
             own = rest.near + float(rounding(target))
             worlds = (out.values, out.out, out.near), (rest.values + target, rest.out, own)
-            found.append(beside(*worlds, max(out.lost, rest.lost)))
+            found.append(
+                beside(
+                    *worlds,
+                    max(out.lost, rest.lost),
+                    max(out.relative, rest.relative),
+                    max(out.floor, rest.floor),
+                )
+            )
         return found
 
     def _tilted(self, c: float) -> np.ndarray:

@@ -8,6 +8,8 @@ from mipsim.exact.law import AbstractScoreLaw
 from mipsim.tradeoff.base import AbstractTradeOff, rates
 from mipsim.tradeoff.bounds import CurveBounds, Vertices, lowered, raised
 
+_RELATIVE = 0.01  # a larger relative error is of no use
+
 
 class ExactTradeOff(AbstractTradeOff):
     """The exact curve of the tests "score > threshold", for every FPR in [0, 1].
@@ -73,7 +75,7 @@ class ExactTradeOff(AbstractTradeOff):
 
     def vertices(self) -> Vertices | None:
         """Every threshold test, where the values of the score are known one by one."""
-        atoms, e = self.law.support(), self.law.error_bound
+        atoms = self.law.support()
         if atoms is None:
             return None
         x = np.concatenate([atoms[::-1], [-np.inf]])
@@ -85,8 +87,8 @@ class ExactTradeOff(AbstractTradeOff):
                 (self.law.cdf, True, 0.0),
             )
         )
-        low, high = _log_ends(fpr, e)
-        return Vertices(low, high, CurveBounds(*_log_ends(fnr, e), *_log_ends(tpr, e)))
+        low, high = self._log_ends(fpr)
+        return Vertices(low, high, CurveBounds(*self._log_ends(fnr), *self._log_ends(tpr)))
 
     def _within(self, fpr: np.ndarray) -> CurveBounds:
         """Both error rates of every threshold test, randomised on ties or not, are right to e, the law's error bound.
@@ -97,14 +99,17 @@ class ExactTradeOff(AbstractTradeOff):
         From below: let it randomise between any two thresholds whose true FPRs are neighbours, a and b. The point of their
         chord at alpha is within e of that of the law's chord. In the law there may be thresholds between the two, whose FPRs
         are those of a or b in truth, and so within 2 e of theirs in the law. The chord between the least FNRs within 2 e of
-        neighbouring FPRs lies below the law's chord from a to b, and falls: its value at alpha + e, less e, is a bound.
+        neighbouring FPRs lies below the law's chord from a to b, and falls: its value at alpha + e, less e, is a bound. A
+        relative error is used in the same way where it is the smaller one.
         """
-        e = self.law.error_bound
-        low, caught = self._test(np.minimum(fpr + e, 1.0), between=2.0 * e)
-        high, least = self._test(np.maximum(fpr - e, 0.0), between=None)
-        low, caught = np.maximum(low - e, 0.0), np.minimum(caught + e, 1.0)
-        high, least = np.minimum(high + e, 1.0), np.maximum(least - e, 0.0)
-        unknown, last = fpr < e, fpr >= 1.0
+        less, more = self._known(fpr)
+        low, caught = self._test(more, merged=True)
+        high, least = self._test(less, merged=False)
+        low, caught = self._known(low)[0], self._known(caught)[1]
+        high, least = self._known(high)[1], self._known(least)[0]
+        law = self.law
+        first = min(law.error_bound, law.least_rate) if law.relative_error < _RELATIVE else law.error_bound
+        unknown, last = fpr < first, fpr >= 1.0
         high, least = np.where(unknown, 1.0, high), np.where(unknown, 0.0, least)
         low, high = np.where(last, 0.0, low), np.where(last, 0.0, high)
         caught, least = np.where(last, 1.0, caught), np.where(last, 1.0, least)
@@ -112,17 +117,31 @@ class ExactTradeOff(AbstractTradeOff):
             logs = [np.log(v) for v in (low, high, least, caught)]
         return CurveBounds(lowered(logs[0]), raised(logs[1]), lowered(logs[2]), raised(logs[3]))
 
+    def _known(self, rate: np.ndarray, times: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+        """A rate less and plus the law's error, the smaller of the absolute and the relative one, so many times; in [0, 1]."""
+        e, r = self.law.error_bound, self.law.relative_error
+        off = times * (np.minimum(e, 2.0 * r * rate + self.law.least_rate) if r < _RELATIVE else e)
+        return np.maximum(rate - off, 0.0), np.minimum(rate + off, 1.0)
+
+    def _log_ends(self, rate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Logarithms of rates less and plus the law's error; 0 and 1 at the ends are exact."""
+        ends = np.zeros(rate.shape, bool)
+        ends[[0, -1]] = (rate[[0, -1]] == 0.0) | (rate[[0, -1]] == 1.0)
+        with np.errstate(divide="ignore"):
+            low, high = (np.log(end) for end in self._known(rate))
+            exact = np.log(rate)
+        return np.where(ends, exact, lowered(low)), np.where(ends, exact, raised(high))
+
     def score_at(self, alpha: object) -> np.ndarray:
         """The threshold of the test at FPR `alpha` (any shape): the least x with P_out(score > x) <= alpha."""
         return self.law.threshold_at(rates("alpha", alpha))
 
-    def _test(self, alpha: np.ndarray, between: float | None) -> tuple[np.ndarray, np.ndarray]:
+    def _test(self, alpha: np.ndarray, *, merged: bool) -> tuple[np.ndarray, np.ndarray]:
         """(FNR, TPR) of the law's randomised test at an FPR.
 
         Args:
             alpha: the FPR.
-            between: None to randomise on ties; else between the least thresholds whose FPRs are at most so much above the two
-                neighbouring ones.
+            merged: False to randomise on ties; True between the least thresholds whose FPRs may be the two neighbouring ones.
         """
         law = self.law
         threshold = law.threshold_at(alpha)
@@ -135,14 +154,12 @@ class ExactTradeOff(AbstractTradeOff):
         if not (gap > 0.0).any():
             return fnr, tpr
         part = np.clip(np.where(gap > 0.0, (alpha - fpr) / np.where(gap > 0.0, gap, 1.0), 0.0), 0.0, 1.0)
-        if between is None:
+        if not merged:
             missed, caught = (
                 np.exp(law.log_tail_with_ties(threshold, inside=True, upper=upper)) for upper in (False, True)
             )
         else:
-            (fnr, tpr), (missed, caught) = (
-                self._least(np.minimum(end + between, 1.0)) for end in (fpr, with_ties)
-            )
+            (fnr, tpr), (missed, caught) = (self._least(self._known(end, 2.0)[1]) for end in (fpr, with_ties))
         missed, caught = np.where(all_of_it, 0.0, missed), np.where(all_of_it, 1.0, caught)
         return (1.0 - part) * fnr + part * missed, (1.0 - part) * tpr + part * caught
 
@@ -151,13 +168,3 @@ class ExactTradeOff(AbstractTradeOff):
         threshold, all_of_it = self.law.threshold_at(fpr), fpr >= 1.0
         fnr, tpr = self.law.cdf(threshold, inside=True), self.law.sf(threshold, inside=True)
         return np.where(all_of_it, 0.0, fnr), np.where(all_of_it, 1.0, tpr)
-
-
-def _log_ends(rate: np.ndarray, error: float) -> tuple[np.ndarray, np.ndarray]:
-    """Logarithms of rates less and plus an error; 0 and 1 at the ends are exact."""
-    ends = np.zeros(rate.shape, bool)
-    ends[[0, -1]] = (rate[[0, -1]] == 0.0) | (rate[[0, -1]] == 1.0)
-    with np.errstate(divide="ignore"):
-        low, high = np.log(np.maximum(rate - error, 0.0)), np.log(np.minimum(rate + error, 1.0))
-        exact = np.log(rate)
-    return np.where(ends, exact, lowered(low)), np.where(ends, exact, raised(high))

@@ -51,8 +51,19 @@ class NormalLaw(AbstractScoreLaw):
         and a threshold in its last digits move P by at most .4 (8 EPS |mean| / sd), and the quotient and sd, each to 4 EPS, by
         .25 (8 EPS). SciPy's log_ndtr is taken to be right to four ulp, and |log P| P <= .37.
         """
-        far = float(np.max((8.0 * EPS * np.abs(self.mean) + self.blur) / self.sd))
-        return min(1.0, 0.4 * far + 16.0 * EPS + (1e-15 if self.blur else 0.0))
+        return min(1.0, 0.4 * self._far + 16.0 * EPS + (1e-15 if self.blur else 0.0))
+
+    @property
+    def relative_error(self) -> float:
+        """In units of sd a threshold whose tail is 1e-300 at least is below 37.1, where the log of the tail has a slope below 38."""
+        if self.blur:
+            return np.inf
+        return 38.0 * (self._far + 38.0 * 8.0 * EPS) + 16.0 * EPS
+
+    @property
+    def _far(self) -> float:
+        """What rounding of the mean and of a threshold moves, in units of sd."""
+        return float(np.max((8.0 * EPS * np.abs(self.mean) + self.blur) / self.sd))
 
 
 @dataclass(frozen=True)

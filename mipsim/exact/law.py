@@ -55,6 +55,16 @@ class AbstractScoreLaw(ABC):
         """A proven bound on the absolute error of `cdf` and `sf`, at every threshold and in both worlds."""
 
     @property
+    def relative_error(self) -> float:
+        """A proven bound on the relative error of every `cdf` and `sf` from `least_rate` on; inf where only `error_bound` is known."""
+        return np.inf
+
+    @property
+    def least_rate(self) -> float:
+        """What `relative_error` does not cover: smaller rates may be lost to underflow; 0 where none is, so that a rate of 0 is 0."""
+        return 1e-290
+
+    @property
     def error_estimate(self) -> float:
         """An estimate of it: what `error_bound` would be if the transform were as small at all frequencies as at those looked at.
 

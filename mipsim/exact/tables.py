@@ -9,7 +9,12 @@ import numpy as np
 from mipsim.attacks.base import AbstractAdditiveAttack
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.exact.atoms import alike, beside, convolve, rounding
-from mipsim.exact.binomial import binomial_error, binomial_probabilities, one_trial_less
+from mipsim.exact.binomial import (
+    binomial_error,
+    binomial_probabilities,
+    binomial_relative_error,
+    one_trial_less,
+)
 from mipsim.exact.derived_laws import linked, mixed_with_out
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw, Problem
@@ -46,7 +51,11 @@ def table_law(problem: Problem) -> AbstractScoreLaw | None:
     attack, inclusion = problem.attack, problem.mean.inclusion
     assert isinstance(attack, AbstractAdditiveAttack)
     terms, probability, low, each = found
-    law = _few(terms, probability, each)
+    rows = problem.mean.rows
+    whole = terms.shape[2] == rows + 1  # else far counts are left out, which no relative bound covers
+    assert isinstance(problem.data, Bernoulli)
+    known = [binomial_relative_error(rows, float(p)) if whole else (np.inf, 1.0) for p in problem.data.p]
+    law = _few(terms, probability, each, known)
     law = law or InvertedLaw(_transform(terms, probability, low, float(each.sum())))
     target = jnp.asarray(problem.target)
     return linked(mixed_with_out(law, inclusion), lambda total: attack.link(target, total))
@@ -111,7 +120,9 @@ def _outside(n: int, p: np.ndarray) -> np.ndarray:
     return np.where((low <= 0.0) & (high >= n), 0.0, bound)
 
 
-def _few(terms: np.ndarray, probability: np.ndarray, lost: np.ndarray) -> AbstractScoreLaw | None:
+def _few(
+    terms: np.ndarray, probability: np.ndarray, lost: np.ndarray, known: list[tuple[float, float]]
+) -> AbstractScoreLaw | None:
     d, size = terms.shape[1:]
     if (d + (d > 1)) * np.log(size) > np.log(_WORK):
         return None
@@ -119,7 +130,12 @@ def _few(terms: np.ndarray, probability: np.ndarray, lost: np.ndarray) -> Abstra
     likely = np.where(np.isfinite(terms) & (probability >= EPS), np.abs(terms), 0.0)
     near = rounding(np.abs(terms) + np.minimum(likely.max(axis=(0, 2)), 1.0)[:, None])
     tables = [
-        beside(*zip(terms[:, j], probability[:, j], near[:, j], strict=True), lost=float(lost[j]))
+        beside(
+            (terms[0, j], probability[0, j], near[0, j]),
+            (terms[1, j], probability[1, j], near[1, j]),
+            float(lost[j]),
+            *known[j],
+        )
         for j in range(d)
     ]
     return convolve(tables)

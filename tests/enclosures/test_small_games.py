@@ -1,0 +1,260 @@
+"""Exact curves of random small games inside their bounds, against enumeration of every outcome in rational arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise, product
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import mpmath
+import numpy as np
+import pytest
+
+import mipsim as mi
+
+MEAN = mi.EmpiricalMean()
+ZERO, ONE = Fraction(0), Fraction(1)
+Law = dict[Fraction, Fraction]
+Tests = list[tuple[Fraction, Fraction]]
+"""(FPR, TPR) of every threshold test, from (0, 0) on."""
+MOST_OUTCOMES = 1500
+mpmath.mp.dps = 50
+
+
+class Game(NamedTuple):
+    """A game, its attack, and what the enumeration needs."""
+
+    game: mi.FixedTarget
+    attack: mi.AbstractAttack
+    record: list[Law]
+    target: list[Fraction]
+    n: int
+    score: Callable[[list[Fraction]], Fraction] | None
+    words: str
+
+
+class Weighted(mi.AbstractLinearAttack):
+    w: np.ndarray = eqx.field(converter=np.asarray)
+
+    def weights(self, target: Any) -> Any:
+        return self.w
+
+    def offset(self, target: Any) -> Any:
+        return 0.25
+
+
+def sums(record: Law, rows: int, start: Fraction) -> Law:
+    """The law of start + a sum of `rows` records of one coordinate."""
+    total = {start: ONE}
+    for _ in range(rows):
+        new: Law = {}
+        for (x, p), (y, q) in product(total.items(), record.items()):
+            new[x + y] = new.get(x + y, ZERO) + p * q
+        total = new
+    return total
+
+
+def enumerated(made: Game) -> Tests:
+    """Every threshold test of the score; without a score that of the likelihood ratio itself."""
+    worlds = [
+        [
+            sums(law, made.n - member, z if member else ZERO)
+            for law, z in zip(made.record, made.target, strict=True)
+        ]
+        for member in (0, 1)
+    ]
+    masses: dict[Any, list[Fraction]] = {}
+    for world in (0, 1):
+        for outcome in product(*(law.items() for law in worlds[world])):
+            point = [x for x, _ in outcome]
+            chances = [ONE, ONE]
+            for each in (0, 1):
+                for law, x in zip(worlds[each], point, strict=True):
+                    chances[each] *= law.get(x, ZERO)
+            if made.score is not None:
+                key: Any = made.score(point)
+            else:
+                key = (0, chances[1] / chances[0]) if chances[0] else (1, ZERO)
+            masses.setdefault(key, [ZERO, ZERO])[world] += chances[world]
+    found = [(ZERO, ZERO)]
+    for key in sorted(masses, reverse=True):
+        found.append((found[-1][0] + masses[key][0], found[-1][1] + masses[key][1]))
+    return found
+
+
+def fnr_between(tests: Tests, alpha: Fraction) -> Fraction:
+    """On the segment of two neighbours; the least at the FPR of a test."""
+    last = max(i for i, (fpr, _) in enumerate(tests) if fpr <= alpha)
+    fpr, tpr = tests[last]
+    if fpr < alpha:
+        above, more = tests[last + 1]
+        tpr += (alpha - fpr) / (above - fpr) * (more - tpr)
+    return 1 - tpr
+
+
+def truths(tests: Tests) -> dict[str, Any]:
+    """Numbers of the attack, over all its threshold tests."""
+    exp = {epsilon: mpmath.exp(epsilon) for epsilon in (0.5, 3.0)}
+    pairs = [tuple(mpmath.mpf(x.numerator) / x.denominator for x in pair) for pair in tests]
+    delta = {e: max(mpmath.mpf(0), *(tpr - exp[e] * fpr for fpr, tpr in pairs)) for e in exp}
+    losses = [
+        mpmath.log((tpr - 0.1) / fpr) if fpr else mpmath.inf for fpr, tpr in pairs if tpr > mpmath.mpf(0.1)
+    ]
+    prior = mpmath.mpf(0.3)
+    return {
+        "advantage": max(tpr - fpr for fpr, tpr in tests),
+        "delta(0.5)": delta[0.5],
+        "delta(3)": delta[3.0],
+        "epsilon(0.1)": max([mpmath.mpf(0), *losses]),
+        "bayes_risk(0.3)": min(prior * (1 - tpr) + (1 - prior) * fpr for fpr, tpr in pairs),
+    }
+
+
+def bounds_of(curve: mi.AbstractTradeOff) -> dict[str, tuple[float, float]]:
+    return {
+        "advantage": curve.advantage_bounds(),
+        "delta(0.5)": curve.delta_bounds(0.5),
+        "delta(3)": curve.delta_bounds(3.0),
+        "epsilon(0.1)": curve.epsilon_bounds(0.1),
+        "bayes_risk(0.3)": curve.bayes_risk_bounds(0.3),
+    }
+
+
+def as_fraction(value: float) -> Fraction:
+    return Fraction(float(value))
+
+
+def random_game(rng: np.random.Generator) -> Game | None:
+    """Bernoulli or Discrete records, n from 2 to 5, d from 1 to 3; None where there are too many outcomes."""
+    n, d = int(rng.integers(2, 6)), int(rng.integers(1, 4))
+    extreme = rng.random() < 0.3
+    bernoulli = rng.random() < 0.5
+    if bernoulli:
+        drawn = (
+            rng.choice([1e-12, 1e-9, 1e-4, 0.5, 0.9, 1 - 1e-6, 1 - 1e-9], d)
+            if extreme
+            else rng.uniform(0.02, 0.98, d)
+        )
+        p = np.full(d, drawn[0]) if rng.random() < 0.2 else drawn
+        data: Any = mi.Bernoulli(p)
+        record = [{ZERO: 1 - as_fraction(x), ONE: as_fraction(x)} for x in p]
+        support = np.array([0.0, 1.0])
+    else:
+        size = int(rng.integers(2, 4))
+        support = np.sort(rng.choice(np.arange(-3.0, 5.0), size, replace=False))
+        mass = rng.dirichlet(np.ones(size))
+        if extreme:
+            mass = np.concatenate([[1.0 - 1e-9 * (size - 1)], np.full(size - 1, 1e-9)])
+        data = mi.Discrete(support, mass, d=d)
+        parts = [as_fraction(x) for x in np.atleast_2d(data.probabilities)[0]]
+        law = {as_fraction(v): q / sum(parts) for v, q in zip(support, parts, strict=True)}
+        record = [law] * d
+    if np.prod([float(n + 1 if bernoulli else (n + 1) ** (len(support) - 1)) ** d]) > MOST_OUTCOMES:
+        return None
+    kinds = ["covariance", "scalar product", "own", "own function"]
+    kind = str(rng.choice([*kinds, "likelihood ratio"] if bernoulli else kinds))
+    anywhere = kind != "likelihood ratio" and rng.random() < 0.3
+    target = rng.choice([-0.5, 0.25, 0.5, 1.5, 2.0], d) if anywhere else rng.choice(support, d)
+    goal = [as_fraction(x) for x in target]
+    attack: Any
+    w = rng.choice([-1.0, 1.0, 2.0, 0.5, 3.0, 0.0], d) if rng.random() < 0.5 else rng.normal(size=d)
+    if kind == "covariance":
+        attack = mi.CovarianceScore(data, n=n)
+        means = [sum(v * q for v, q in law.items()) for law in record]
+        variances = [
+            sum((v - m) ** 2 * q for v, q in law.items()) for law, m in zip(record, means, strict=True)
+        ]
+        weights = [(z - m) / v for z, m, v in zip(goal, means, variances, strict=True)]
+    elif kind == "scalar product":
+        attack = mi.ScalarProduct(target - w)
+        weights = [as_fraction(z - x) for z, x in zip(target, target - w, strict=True)]
+    elif kind == "likelihood ratio":
+        attack, weights = mi.LikelihoodRatio(MEAN, data, n), None
+    else:
+        attack = Weighted(w) if kind == "own" else mi.FunctionAttack(lambda t, o: (w * o).sum() + 0.5)
+        weights = [as_fraction(x) for x in w]
+    if weights is not None and not any(weights):
+        return None
+
+    def score(point: list[Fraction]) -> Fraction:
+        assert weights is not None
+        return sum((a * x for a, x in zip(weights, point, strict=True)), ZERO)
+
+    game = mi.FixedTarget(MEAN, data, n, target)
+    words = f"{data!r}, n = {n}, target {target.tolist()}, {kind}, weights {None if weights is None else [float(a) for a in weights]}"
+    return Game(game, attack, record, goal, n, None if weights is None else score, words)
+
+
+def check(made: Game, rng: np.random.Generator) -> bool:
+    """Whether the curve is one that is not convex; raises where a bound does not hold."""
+    tests = enumerated(made)
+    curve = made.game.exact(made.attack)
+    at = np.concatenate([rng.uniform(size=4), [1e-6, 0.1, 0.5], rng.choice([float(f) for f, _ in tests], 2)])
+    low, high = curve.beta_bounds(np.clip(at, 0.0, 1.0))
+    best = sorted({fpr: max(t for f, t in tests if f == fpr) for fpr, _ in tests}.items())
+    for alpha, least, most in zip(at, low, high, strict=True):
+        alpha = as_fraction(min(max(alpha, 0.0), 1.0))
+        assert as_fraction(least) <= fnr_between(best, alpha), (
+            f"lower end of beta({float(alpha)}): {made.words}"
+        )
+        assert fnr_between(tests, alpha) <= as_fraction(most), (
+            f"upper end of beta({float(alpha)}): {made.words}"
+        )
+    known, found = truths(tests), bounds_of(curve)
+    for name, (least, most) in found.items():
+        truth = known[name]
+        exact = truth if isinstance(truth, Fraction) else None
+        inside = least <= truth <= most if exact is None else as_fraction(least) <= exact <= as_fraction(most)
+        assert inside, f"{name} is {float(truth)!r}, not in [{least!r}, {most!r}]: {made.words}"
+        assert most - least <= 1e-9 or (np.isinf(most) and least == most), (
+            f"{name} is known to {most - least:.2g}: {made.words}"
+        )
+    slopes = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in pairwise(best)]
+    return any(second > first for first, second in pairwise(slopes))
+
+
+def play(games: int, seed: int) -> tuple[int, int]:
+    """(Games, those with a curve that is not convex)."""
+    rng = np.random.default_rng(seed)
+    seen = bent = 0
+    while seen < games:
+        made = random_game(rng)
+        if made is not None:
+            bent += check(made, rng)
+            seen += 1
+    return seen, bent
+
+
+def test_bounds_hold_in_small_games() -> None:
+    seen, bent = play(120, seed=1)
+    assert seen == 120
+    assert bent >= 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+def test_bounds_hold_in_ten_thousand_small_games(seed: int) -> None:
+    seen, bent = play(1000, seed=100 + seed)
+    assert seen == 1000
+    assert bent >= 50
+
+
+def test_a_wrong_law_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control: the enumeration of a target that is off by a millionth of a record's probability contradicts the bounds."""
+    data = mi.Bernoulli([0.3, 0.6])
+    game = mi.FixedTarget(MEAN, data, 3, [1.0, 0.0])
+    off = [{ZERO: 1 - p, ONE: p} for p in (Fraction(3, 10) + Fraction(1, 10**6), Fraction(6, 10))]
+    weights = [Fraction(1), Fraction(-1)]
+    made = Game(
+        game,
+        Weighted([1.0, -1.0]),
+        off,
+        [ONE, ZERO],
+        3,
+        lambda x: weights[0] * x[0] + weights[1] * x[1],
+        "off",
+    )
+    with pytest.raises(AssertionError, match="off"):
+        check(made, np.random.default_rng(0))
