@@ -3,7 +3,10 @@
 import re
 from typing import Any
 
-_CONTROL = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff"
+_CONTROL = (
+    r"\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb"
+    r"\U000e0000-\U000e007f"
+)
 _HIDDEN, _HIDDEN_OR_LINES = re.compile(f"[{_CONTROL}]"), re.compile(rf"[{_CONTROL}\t\n]")
 """What moves the cursor, changes colours or the direction of writing, or cannot be written at all."""
 

@@ -142,7 +142,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return reader_gone()
     except (ValueError, OSError, MissingPackageError) as error:
-        complain(f"error: {getattr(error, 'strerror', None) or error}")
+        file = getattr(error, "filename", None)
+        where = f"{shown(file)}: " if file else ""
+        complain(f"error: {where}{getattr(error, 'strerror', None) or error}")
         return EXIT_FULL if is_full(error) else EXIT_BAD
 
 

@@ -210,7 +210,7 @@ def _restored(path: Path, identity: str, like: Any) -> tuple[int, Any]:
     try:
         found = arrays_of(path, ["identity", "epochs"])
         said, epochs = str(found["identity"]), int(found["epochs"])
-        kept = arrays_of(path, names) if said == identity else {}
+        kept = arrays_of(path, names) if said == identity else {}  # another network has other arrays
         if epochs < 0 or any(
             (kept[name].shape, kept[name].dtype) != (np.shape(leaf), np.asarray(leaf).dtype)
             for name, leaf in zip(names, leaves, strict=True)

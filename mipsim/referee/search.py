@@ -16,7 +16,7 @@ from typing import Any, TextIO
 from mipsim._archives import LIMIT, most_bytes
 from mipsim._files import lock
 from mipsim._notebook import Place, in_notebook
-from mipsim._words import shown
+from mipsim._words import shown, visible
 from mipsim.referee.budget import Budget
 from mipsim.referee.definition import definition
 from mipsim.referee.kinds import Exists
@@ -131,7 +131,10 @@ class Search:
         worst = self.worst
         gap = "none yet" if worst is None else f"{worst.gap:+.3g} at {_short(worst.at)}"
         failed = f", {len(self.failures)} failed" if self.failures else ""
-        line = f"{self.statement.name}: {plural(self.budget.used, 'probe')}{failed}, worst gap {gap}{self.judging}"
+        line = visible(
+            f"{self.statement.name}: {plural(self.budget.used, 'probe')}{failed}, worst gap {gap}{self.judging}",
+            True,
+        )
         if callable(self.progress):
             self.progress(line)
             return
@@ -177,12 +180,30 @@ class Search:
                     "changed since; delete it, or name another file"
                 )
             for record in records[1:]:
+                if not self._is_probe(record):
+                    raise ValueError(f"checkpoint {shown(file)} is damaged; delete it, or name another file")
                 if not record.get("error"):  # what failed may have been mended since
                     self.known[json.dumps(record.pop("at"))] = record
         kept = [header, *({"at": json.loads(at)} | record for at, record in self.known.items())]
         write_atomically(file, "".join(json.dumps(line) + "\n" for line in kept))
         self.file = file.open("a", encoding="utf-8")
         _locked(self.file, file)
+
+    def _is_probe(self, record: dict[str, Any]) -> bool:
+        """Whether a record holds what a probe of this statement writes."""
+        try:
+            self.statement.inside(record["at"])
+            spent = record["seconds"]
+            if isinstance(spent, bool) or not 0.0 <= spent < 1e9:
+                return False
+            if record.get("error"):
+                return isinstance(record["error"], str)
+            numbers = all(
+                isinstance(record[name], str) and [float(record[name])] for name in ("strain", "gap")
+            )
+            return numbers and isinstance(record["definite"], bool) and isinstance(record["finding"], str)
+        except (KeyError, TypeError, ValueError, OverflowError):
+            return False
 
 
 def _records(file: Path) -> list[dict[str, Any]]:

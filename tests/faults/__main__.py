@@ -34,6 +34,7 @@ LONG: list[tuple[Callable[..., Figures], tuple[Any, ...]]] = [
     (processes.settings, ()),
     (hostile.arrays, ()),
     (hostile.random_files, (10_000,)),
+    (hostile.probes, (1_000,)),
     (hostile.arguments, ()),
     (hostile.random_arguments, (2_000,)),
     (hostile.sequences, (8,)),

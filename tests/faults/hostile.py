@@ -5,6 +5,7 @@ import io
 import itertools
 import json
 import os
+import random
 import struct
 import time
 import tracemalloc
@@ -28,7 +29,7 @@ from mipsim.nn.kept_batches import KeptBatches
 from mipsim.referee.command import main as mipsim_command
 from tests.engine.long_run import run
 from tests.faults.campaigns import GAMES, Figures
-from tests.faults.forged import header, members, npy, rewrite
+from tests.faults.forged import header, members, npy, rewrite, without_digest_warning
 
 MOST_SAID, MOST_MEMORY, MOST_SECONDS = 400, 2**26, 5.0
 """Characters of a refusal, bytes allocated for it, and seconds of the processor."""
@@ -313,25 +314,27 @@ def arrays(folder: Path) -> Figures:
 
 
 def random_files(folder: Path, times: int, seed: int = 0) -> Figures:
-    """Files of scores and promises with bytes altered, cut out, doubled or exchanged, by chance."""
-    found = Figures("random files of scores", "one sentence with the path, or an audit")
-    rng, sounds = np.random.default_rng(seed), []
-    sound_scores(folder / "sound.npz")
-    sounds.append(((folder / "sound.npz").read_bytes(), ".npz"))
-    with np.load(folder / "sound.npz") as held:
+    """Every file that is read with bytes altered, cut out, doubled or exchanged, by chance."""
+    found = Figures("random files", "one sentence with the path, or what was stored")
+    rng = np.random.default_rng(seed)
+    sounds: list[tuple[Path, bytes, Callable[[Path], Any]]] = []
+    for kind, (file, _, make, read) in READERS.items():
+        path = folder / kind.replace(" ", "-") / file
+        path.parent.mkdir()
+        make(path)
+        sounds.append((path, path.read_bytes(), read))
+    with np.load(folder / "scores/scores.npz") as held:
         np.savez_compressed(folder / "packed.npz", **held)
-        lines = [
-            f"{score!r},{label}" for score, label in zip(held["score"].tolist(), held["label"], strict=True)
-        ]
-    sounds.append(((folder / "packed.npz").read_bytes(), ".npz"))
-    sounds.append(("\n".join(["score,member", *lines]).encode(), ".csv"))
-    for i in range(times):
-        content, ending = sounds[i % len(sounds)]
-        path = folder / f"x{ending}"
-        path.write_bytes(altered(content, rng))
-        what = fault(lambda path=path: read_scores(path), path.name)
-        found.note("read" if what == READ else "refused")
-        found.check(what in (None, READ), f"{i}: {what}")
+        pairs = zip(held["score"].tolist(), held["label"], strict=True)
+        (folder / "s.csv").write_text("\n".join(["score,member", *(f"{a!r},{b}" for a, b in pairs)]))
+    sounds += [(path, path.read_bytes(), read_scores) for path in (folder / "packed.npz", folder / "s.csv")]
+    with without_digest_warning():
+        for i in range(times):
+            path, content, read = sounds[i % len(sounds)]
+            path.write_bytes(altered(content, rng))
+            what = fault(lambda path=path, read=read: read(path), "" if path.stem == "images" else path.name)
+            found.note("read" if what == READ else "refused")
+            found.check(what in (None, READ), f"{i}, {path.name}: {what}")
     return found
 
 
@@ -367,6 +370,56 @@ WORDS = (
     "azize-*[", "*" * 3000 + "[", "!", "(", "\\", "0/0", "1/" + "9" * 5000, "--", "{\"x\": 1e999}", "{\"x\": 1, \"x\": 1}",
 )  # fmt: skip
 """Given wherever a command takes a word."""
+
+ODD: tuple[Any, ...] = (
+    None,
+    True,
+    -1,
+    1e300,
+    float("nan"),
+    float("inf"),
+    "x",
+    "\x1b[2J",
+    [],
+    [1, 2],
+    {},
+    {"a": 1},
+    10**400,
+)
+"""What stands where a record of a probe holds something else."""
+
+
+def probes(folder: Path, times: int, seed: int = 0) -> Figures:
+    """Files of probes, from which a hunt goes on, with parts that are others, missing or added, by chance."""
+    found = Figures("random files of probes", "one sentence with the path, or the hunt goes on")
+    path, rng = folder / "one-0.jsonl", random.Random(seed)
+    statement = rf.Statement(
+        name="one", says="x <= 1", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0), "c": rf.Choice("a", "b")},
+        claimed=lambda: 1.0, truth=lambda x: x,
+    )  # fmt: skip
+
+    def hunted(_: Path) -> None:
+        rf.report(rf.hunt(statement, "30 probes", progress=False, checkpoint=path), folder / "report")
+
+    hunted(path)
+    sound = path.read_text()
+    for i in range(times):
+        lines = [json.loads(line) for line in sound.splitlines()]
+        for _ in range(rng.randint(1, 3)):
+            record = rng.choice(lines)
+            record = record["at"] if rng.random() < 0.2 and "at" in record else record
+            key = rng.choice([*record, "new"])
+            record[key] = rng.choice(ODD)
+            if rng.random() < 0.3:
+                del record[key]
+        path.write_text("\n".join(map(json.dumps, lines)) + "\n")
+        if i % 5 == 0:
+            path.write_bytes(altered(sound.encode(), np.random.default_rng([seed, i])))
+        what = fault(lambda: hunted(path), path.name)
+        found.note("read" if what == READ else "refused")
+        found.check(what in (None, READ), f"{i}: {what}")
+    return found
+
 
 STATEMENT = """
 from mipsim import referee as rf
@@ -528,6 +581,17 @@ SEQUENCES = (
 """Written by a terminal, each would hide, recolour, turn or forge what is read."""
 
 
+STEERING = """
+from mipsim import referee as rf
+def broken(x):
+    raise ValueError(WORD)
+one = rf.Statement(name="one", says=WORD, source=WORD, kind=rf.Bound(unit=WORD), claimed=lambda: 1.0, truth=lambda x: x,
+    domain={"x": rf.Real(0.0, 2.0), "c": rf.Choice(WORD, "b")}, meanings={"x": WORD}, second_route=lambda: WORD)
+two = rf.Statement(name="two", says=WORD, source=WORD, kind=rf.Bound(), claimed=lambda: 1.0, truth=broken, domain=one.domain)
+"""
+"""Statements with a word wherever they hold any, one of which cannot be judged."""
+
+
 def sequences(folder: Path, times: int) -> Figures:
     """Names of files and headings of tables that steer a terminal."""
     found = Figures("escape sequences", "never printed as they are; a line is not forged")
@@ -536,14 +600,8 @@ def sequences(folder: Path, times: int) -> Figures:
         place = folder / str(i)
         place.mkdir()
         with contextlib.chdir(place):
-            own = json.dumps(word)
-            statement = (
-                STATEMENT.replace('"nobody"', own)
-                .replace('"x <= 1"', own)
-                .replace("truth=lambda x: x", "truth=broken")
-            )
-            Path(f"a{word}.py").write_text(f"def broken(x):\n    raise ValueError({own})\n{statement}")
-            Path(f"b{word}.py").write_text(f"raise ValueError({own})")
+            Path(f"a{word}.py").write_text(STEERING.replace("WORD", json.dumps(word)))
+            Path(f"b{word}.py").write_text(f"raise ValueError({json.dumps(word)})")
             Path(f"a{word}.csv").write_text("\n".join(["score,member", *rows]))
             Path(f"b{word}.csv").write_bytes(
                 "\n".join([f'"{word}",member', *rows]).encode("utf-8", "surrogateescape")

@@ -11,7 +11,11 @@ def test_every_forged_array_of_every_file(tmp_path):
 
 
 def test_random_files(tmp_path):
-    assert hold(hostile.random_files(tmp_path, 150)).seen["refused"] > 100
+    assert hold(hostile.random_files(tmp_path, 140)).seen["refused"] > 100
+
+
+def test_random_probes(tmp_path):
+    assert hold(hostile.probes(tmp_path, 40)).seen["refused"] > 20
 
 
 def test_the_control_is_seen(tmp_path):

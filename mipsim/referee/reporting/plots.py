@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mipsim._extras import optional
+from mipsim._words import visible
 from mipsim.referee.reporting.inline import inline
 from mipsim.referee.reporting.wording import count
 from mipsim.referee.result import CurveEvidence, TrendEvidence, Verdict
@@ -219,7 +220,7 @@ def _draw_trend(figure: Figure, evidence: TrendEvidence) -> None:
         _sizes(axes, sizes)
     if magnitudes:
         _plain_log(axes.yaxis)
-    axes.set(xlabel=evidence.size_name, ylabel=name)
+    axes.set(xlabel=evidence.size_name, ylabel=visible(name, one_line=True))
     axes.grid(True)
     axes.set_axisbelow(True)
     _legend(figure, axes)

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from mipsim._words import visible
 from mipsim.referee.domain import Choice, Fixed
 from mipsim.referee.kinds import Exists
 from mipsim.referee.outcome import Outcome
@@ -197,7 +198,8 @@ def _words(parameter: Any) -> list[str]:
     """What stands beside the ticks of a choice; nothing for numbers."""
     if not isinstance(parameter, Choice):
         return []
-    words = [str(value) for value in parameter.values]
+    # What a font cannot draw would be named, as it is, in a warning.
+    words = [visible(str(value), one_line=True) for value in parameter.values]
     return [word if len(word) <= LONGEST else f"{word[: LONGEST - 1]}…" for word in words]
 
 
