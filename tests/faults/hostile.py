@@ -29,7 +29,7 @@ from mipsim.nn.kept_batches import KeptBatches
 from mipsim.referee.command import main as mipsim_command
 from tests.engine.long_run import run
 from tests.faults.campaigns import GAMES, Figures
-from tests.faults.forged import header, members, npy, rewrite, without_digest_warning
+from tests.faults.forged import header, members, npy, rewrite
 
 MOST_SAID, MOST_MEMORY, MOST_SECONDS = 400, 2**26, 5.0
 """Characters of a refusal, bytes allocated for it, and seconds of the processor."""
@@ -328,13 +328,12 @@ def random_files(folder: Path, times: int, seed: int = 0) -> Figures:
         pairs = zip(held["score"].tolist(), held["label"], strict=True)
         (folder / "s.csv").write_text("\n".join(["score,member", *(f"{a!r},{b}" for a, b in pairs)]))
     sounds += [(path, path.read_bytes(), read_scores) for path in (folder / "packed.npz", folder / "s.csv")]
-    with without_digest_warning():
-        for i in range(times):
-            path, content, read = sounds[i % len(sounds)]
-            path.write_bytes(altered(content, rng))
-            what = fault(lambda path=path, read=read: read(path), "" if path.stem == "images" else path.name)
-            found.note("read" if what == READ else "refused")
-            found.check(what in (None, READ), f"{i}, {path.name}: {what}")
+    for i in range(times):
+        path, content, read = sounds[i % len(sounds)]
+        path.write_bytes(altered(content, rng))
+        what = fault(lambda path=path, read=read: read(path), "" if path.stem == "images" else path.name)
+        found.note("read" if what == READ else "refused")
+        found.check(what in (None, READ), f"{i}, {path.name}: {what}")
     return found
 
 
