@@ -16,6 +16,7 @@ from scipy.special import ndtri
 
 from mipsim._extras import MissingPackageError, optional
 from mipsim._validation import one_of
+from mipsim._words import visible
 from mipsim.bands.played import AbstractPlayedTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 
@@ -290,8 +291,13 @@ def _named(curves: object) -> dict[str, Any]:
 def _label(curve: object) -> str:
     if isinstance(curve, AbstractPlayedTradeOff):
         return "played"
+    return _said(curve, 40)
+
+
+def _said(curve: object, most: int) -> str:
+    """What a curve says of itself, which matplotlib is not to take for a formula; of a long one the name of its type."""
     words = repr(curve)
-    return words if len(words) <= 40 else type(curve).__name__
+    return visible(words if len(words) <= most else type(curve).__name__, one_line=True).replace("$", r"\$")
 
 
 def _strong(named: dict[str, Curve]) -> bool:
@@ -317,8 +323,6 @@ def _caption(named: dict[str, Curve]) -> str:
             shaded = f"shaded: {_band_label(curve)} over {curve.thresholds.size} thresholds"
             parts.append(f"{games}; {shaded}" if len(named) <= 2 else f"{label}: {games}; {shaded}")
         elif label == "claimed":
-            parts.append(
-                f"dashed: {curve!r}" if len(repr(curve)) <= 80 else f"dashed: {type(curve).__name__}"
-            )
+            parts.append(f"dashed: {_said(curve, 80)}")
     separator = "; " if len(parts) <= 2 else "\n"
     return separator.join(parts)

@@ -188,14 +188,20 @@ def test_an_audit_of_a_file_with_markup_in_its_name(tmp_path):
     assert hostile == plain
 
 
-def test_views_of_a_notebook_hold_what_a_curve_says_as_words():
+@pytest.mark.parametrize("long", [False, True])
+def test_views_of_a_notebook_hold_what_a_curve_says_as_words(long):
     class Own(G):
         def __repr__(self) -> str:
-            return HOSTILE
+            return rf"<script>$\foo{{$ \bar$ {HOSTILE}" if long else "<script>$\\foo{$ & $\\bar\x1b$"
 
     histogram = mi.Histogram(
         np.array([0.5]), np.array([5, 5]), np.array([5, 5]), {"game": HOSTILE, "attack": HOSTILE, "seed": HOSTILE}
     )  # fmt: skip
+    member = np.tile([0, 1], 300)
+    scores = np.random.default_rng(0).normal(size=600) + member
+    audit = mi.audit(scores, member, design="independent", claim=Own(1.0), confidence=0.9)
+    assert "<img" in audit._repr_html_()
+    harmless(audit._repr_html_())
     for shown in (Own(1.0), histogram):
         html = shown._repr_html_()
         assert "&lt;script&gt;" in html
