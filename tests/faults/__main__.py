@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from tests.faults import hostile, processes
+from tests.faults import hostile_files, hostile_words, processes
 from tests.faults.campaigns import (
     Figures,
     flips,
@@ -32,13 +32,13 @@ LONG: list[tuple[Callable[..., Figures], tuple[Any, ...]]] = [
     (processes.signals, (60,)),
     (processes.closed_streams, ()),
     (processes.settings, ()),
-    (hostile.arrays, ()),
-    (hostile.random_files, (10_000,)),
-    (hostile.probes, (1_000,)),
-    (hostile.arguments, ()),
-    (hostile.random_arguments, (2_000,)),
-    (hostile.sequences, (8,)),
-    (hostile.markup, (40,)),
+    (hostile_files.arrays, ()),
+    (hostile_files.random_files, (10_000,)),
+    (hostile_files.probes, (1_000,)),
+    (hostile_words.arguments, ()),
+    (hostile_words.random_arguments, (2_000,)),
+    (hostile_words.sequences, (8,)),
+    (hostile_words.markup, (40,)),
 ]
 """Every campaign at full length."""
 
