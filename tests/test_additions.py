@@ -11,7 +11,6 @@ from scipy.stats import logistic
 
 import mipsim as mi
 from mipsim._validation import number
-from mipsim.tradeoff.base import rates
 
 PAGE = Path(__file__).parents[1] / "docs/contributing.md"
 
@@ -34,11 +33,12 @@ class LogisticTradeOff(mi.AbstractTradeOff):
     def __check_init__(self):
         number("mu", self.mu, 0.0)
 
-    def beta(self, alpha):
-        return expit(-logit(rates("alpha", alpha)) - self.mu)
+    def enclosure(self, log_fpr):
+        shift = lambda fpr: (expit(-logit(fpr) - self.mu), expit(logit(fpr) + self.mu))  # noqa: E731
+        return mi.bounds_from_rates(shift, log_fpr)
 
-    def tpr_at(self, fpr):
-        return expit(logit(rates("fpr", fpr)) + self.mu)
+    def is_convex(self):
+        return True
 
 
 def test_an_attack_plays_in_any_game_and_is_compared():

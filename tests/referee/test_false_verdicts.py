@@ -2,11 +2,17 @@
 
 import numpy as np
 import pytest
+from scipy.special import ndtr, ndtri
 
 import mipsim as mi
 from mipsim import referee as rf
 
 G = mi.GaussianTradeOff
+
+
+def g_1(fpr):
+    """FNR and TPR of G_1 by SciPy."""
+    return ndtr(ndtri(1.0 - fpr) - 1.0), ndtr(1.0 - ndtri(1.0 - fpr))
 
 
 def statement(kind, claimed, truth, **more) -> rf.Statement:
@@ -48,24 +54,19 @@ def test_a_law_that_is_known_worse_away_from_its_largest_gap_confirms_nothing() 
     class Between(mi.AbstractTradeOff):
         """G_1, known to 1e-6 but for FPRs in the middle."""
 
-        def beta(self, alpha):
-            return G(1.0).beta(alpha)
-
-        def tpr_at(self, fpr):
-            return G(1.0).tpr_at(fpr)
-
-        def beta_bracket(self, alpha):
-            error = np.where(abs(np.asarray(alpha) - 0.45) < 0.15, 0.15, 1e-6)
-            return self.beta(alpha) - error, self.beta(alpha) + error
+        def enclosure(self, log_fpr):
+            known = [mi.bounds_from_rates(g_1, log_fpr, error=error) for error in (0.15, 1e-6)]
+            return known[0].where(abs(np.exp(log_fpr) - 0.45) < 0.15, known[1])
 
     class Sloped(mi.AbstractTradeOff):
         """A claim whose slack is least at small FPRs."""
 
-        def beta(self, alpha):
-            return (1.0 - np.asarray(alpha)) * G(1.01).beta(alpha)
+        def enclosure(self, log_fpr):
+            def both(fpr):
+                fnr = (1.0 - fpr) * ndtr(ndtri(1.0 - fpr) - 1.01)
+                return fnr, 1.0 - fnr
 
-        def tpr_at(self, fpr):
-            return 1.0 - self.beta(fpr)
+            return mi.bounds_from_rates(both, log_fpr, error=1e-14)
 
     assert verdict(rf.Ordering(floor=0.01), lambda mu: Sloped(), lambda mu: Between()) == "INCONCLUSIVE"
     assert verdict(rf.Ordering(floor=0.01), lambda mu: Sloped(), lambda mu: G(1.0)) == "CONFIRMED"
@@ -73,16 +74,11 @@ def test_a_law_that_is_known_worse_away_from_its_largest_gap_confirms_nothing() 
 
 def test_a_law_that_may_be_0_by_its_error_only_refutes_nothing() -> None:
     class Cut(mi.AbstractTradeOff):
-        """G_1, taken for 0 above 0.3: all that is known is that it lies between 0 and G_1."""
+        """All that is known is that it lies between 0 and G_1."""
 
-        def beta(self, alpha):
-            return np.where(np.asarray(alpha) > 0.3, 0.0, G(1.0).beta(alpha))
-
-        def tpr_at(self, fpr):
-            return 1.0 - self.beta(fpr)
-
-        def beta_bracket(self, alpha):
-            return np.zeros_like(alpha), G(1.0).beta(alpha)
+        def enclosure(self, log_fpr):
+            known, nothing = G(1.0).enclosure(log_fpr), np.full(log_fpr.shape, -np.inf)
+            return known._replace(log_fnr_low=nothing, log_tpr_high=np.zeros(log_fpr.shape))
 
     assert verdict(rf.Bound(), lambda mu: G(1.5), lambda mu: Cut()) == "INCONCLUSIVE"
     assert verdict(rf.Bound(), lambda mu: G(0.9), lambda mu: Cut()) == "REFUTED"

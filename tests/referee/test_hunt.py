@@ -230,11 +230,10 @@ def test_probes_that_fail_are_recorded_and_stop_nothing() -> None:
 
 def test_a_claim_that_is_no_trade_off_function_is_a_finding() -> None:
     class Rising(mi.AbstractTradeOff):
-        def beta(self, alpha):
-            return 0.5 * G(1.0).tpr_at(alpha)
-
-        def tpr_at(self, fpr):
-            return 1 - self.beta(fpr)
+        def enclosure(self, log_fpr):
+            known, shape = G(1.0).enclosure(log_fpr), log_fpr.shape
+            low, high = known.log_tpr_low - np.log(2.0), known.log_tpr_high - np.log(2.0)
+            return mi.CurveBounds(low, high, np.full(shape, -np.inf), np.zeros(shape))
 
     found = hunted(statement(claimed=lambda n: Rising() if n < 3 else G(100.0)), "200 probes")
     assert found.findings

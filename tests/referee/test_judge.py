@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
+from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
 import mipsim as mi
 from mipsim import referee as rf
@@ -38,11 +38,12 @@ def test_a_bound_is_judged_at_rare_rates_too() -> None:
     class Leaky(mi.AbstractTradeOff):
         """With probability 1e-6 the output shows its world."""
 
-        def beta(self, alpha):
-            return (1 - 1e-6) * G(1.0).beta(alpha)
+        def enclosure(self, log_fpr):
+            def both(fpr):
+                fnr, tpr = ndtr(ndtri(1.0 - fpr) - 1.0), ndtr(1.0 - ndtri(1.0 - fpr))
+                return (1 - 1e-6) * fnr, 1e-6 + (1 - 1e-6) * tpr
 
-        def tpr_at(self, fpr):
-            return 1e-6 + (1 - 1e-6) * G(1.0).tpr_at(fpr)
+            return mi.bounds_from_rates(both, log_fpr, relative=1e-11)
 
     # At FPR 1e-4 this is 1e-3 probits, at 1e-9 it is two.
     found = rf.judge(statement(rf.Bound(), lambda mu: G(1.01 * mu), lambda mu: Leaky()), at={"mu": 1.0})
@@ -266,11 +267,12 @@ def test_points_that_fail_are_recorded_and_stop_nothing() -> None:
 
 def test_a_claim_that_is_no_trade_off_function_is_a_finding() -> None:
     class Bump(mi.AbstractTradeOff):
-        def beta(self, alpha):
-            return np.clip(1 - np.asarray(alpha) ** 0.5 + 0.05 * np.sin(20 * np.asarray(alpha)), 0, 1)
+        def enclosure(self, log_fpr):
+            def both(fpr):
+                fnr = np.clip(1 - fpr**0.5 + 0.05 * np.sin(20 * fpr), 0, 1)
+                return fnr, 1 - fnr
 
-        def tpr_at(self, fpr):
-            return 1 - self.beta(fpr)
+            return mi.bounds_from_rates(both, log_fpr)
 
     found = rf.judge(statement(rf.Bound(), lambda mu: Bump(), lambda mu: G(0.5)), at={"mu": 1.0})
     assert len(found.findings) == 1
@@ -322,15 +324,16 @@ class Moved(mi.AbstractTradeOff):
     curve: mi.AbstractTradeOff
     rare: float
 
-    def probit_beta(self, alpha):
-        a = np.asarray(alpha, float)
-        return self.curve.probit_beta(a) + np.where(a < 1e-5, self.rare, -0.05)
+    def enclosure(self, log_fpr):
+        known, shift = self.curve.enclosure(log_fpr), np.where(log_fpr < np.log(1e-5), self.rare, -0.05)
 
-    def beta(self, alpha):
-        return ndtr(self.probit_beta(alpha))
+        def moved(fnr, tpr):
+            probit = np.where(fnr < -np.log(2.0), ndtri_exp(fnr), -ndtri_exp(tpr)) + shift
+            return log_ndtr(probit), log_ndtr(-probit)
 
-    def tpr_at(self, fpr):
-        return ndtr(-self.probit_beta(fpr))
+        low, caught = moved(known.log_fnr_low, known.log_tpr_high)
+        high, least = moved(known.log_fnr_high, known.log_tpr_low)
+        return mi.CurveBounds(low, high, least, caught)
 
 
 @pytest.mark.parametrize(("rare", "expected"), [(0.4, "REFUTED"), (-0.05, "CONFIRMED")])
