@@ -217,6 +217,8 @@ class AbstractTradeOff(eqx.Module, Shown):
             (1.0, 1.0)
         """
         turned = self.inverse()
+        if getattr(turned, "inner", None) is self:  # the inverse would ask back
+            return 0.0, math.inf
         return self.largest_loss_bounds() if turned is self else turned.largest_loss_bounds()
 
     def mu_ceiling(self) -> float:

@@ -244,7 +244,10 @@ def at_nudged(
     fnr, tpr = curve(np.stack([lowered(log_fpr, ulps), raised(log_fpr, ulps)]))
     found = CurveBounds(
         lowered(fnr[1], ulps), raised(fnr[0], ulps), lowered(tpr[0], ulps), raised(tpr[1], ulps)
-    ).tightened()
+    )
+    # A rate near 1 is as uncertain as its complement, whose logarithm is rounded as a larger number.
+    found = found.where(found.log_tpr_high < _LOG_HALF, CurveBounds.of_log_fnr(*found[:2], 0.0))
+    found = found.where(found.log_fnr_high < _LOG_HALF, CurveBounds.of_log_tpr(*found[2:], 0.0))
     end = CurveBounds(*(np.full(np.shape(log_fpr), v) for v in (-np.inf, -np.inf, 0.0, 0.0)))
     return end.where(np.asarray(log_fpr) == 0.0, found)
 

@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from scipy.special import erf, erfcx, log_ndtr, ndtr
+from scipy.special import erf, erfc, erfcx, log_ndtr, ndtr
 
 from mipsim.tradeoff.base import AbstractTradeOff, within
 from mipsim.tradeoff.bounds import EPS, CurveBounds, log_complement, lowered, probit_of_log, raised
@@ -37,15 +37,11 @@ class GaussianTradeOff(AbstractTradeOff):
         z = probit_of_log(log_fpr)
         moved = 16.0 * EPS * (np.where(np.isfinite(z), np.abs(z), 0.0) + self.mu)
         w = z + self.mu
-        return (
-            CurveBounds(
-                lowered(log_ndtr(-(w + moved))),
-                raised(log_ndtr(-(w - moved))),
-                lowered(log_ndtr(w - moved)),
-                raised(log_ndtr(w + moved)),
-            )
-            .tightened()
-            .where(log_fpr < 0.0, CurveBounds.of_log_tpr(log_fpr, log_fpr, 0.0))
+        # `log_ndtr` of a large number is 0 where the other tail is below 1e-308.
+        missed = CurveBounds.of_log_fnr(log_ndtr(-(w + moved)), log_ndtr(-(w - moved)))
+        caught = CurveBounds.of_log_tpr(log_ndtr(w - moved), log_ndtr(w + moved))
+        return missed.where(w > 0.0, caught).where(
+            log_fpr < 0.0, CurveBounds.of_log_tpr(log_fpr, log_fpr, 0.0)
         )
 
     def is_convex(self) -> bool:
@@ -77,24 +73,67 @@ class GaussianTradeOff(AbstractTradeOff):
         """
         if self.mu == 0.0:
             return np.full(epsilon.shape, -np.inf), np.full(epsilon.shape, -np.inf)
-        ratio, half = epsilon / self.mu, 0.5 * self.mu
+        with np.errstate(over="ignore"):
+            ratio, half = np.minimum(epsilon / self.mu, 1e150), 0.5 * self.mu
         x, y = half - ratio, -half - ratio
         off = 4.0 * EPS * (ratio + half)
         rare = np.minimum(x, 1.0)
-        with np.errstate(divide="ignore"):
-            first, second = erfcx(-rare * math.sqrt(0.5)), erfcx(-y * math.sqrt(0.5))
-            mills = np.log(0.5 * (first - second)) - 0.5 * rare**2
-            lost = (
-                (16.0 * EPS + 3.0 * off / np.maximum(1.0, np.abs(rare))) * (first + second) / (first - second)
-            )
-        error = lost + (np.abs(rare) + 1.0) * off + EPS * rare**2
+        second = erfcx(-y * math.sqrt(0.5))
+        tail = 0.5 * rare**2 + 0.5 * math.log(2.0 * math.pi)
+        fall = self._mills_fall(-rare)
+        error = (np.abs(rare) + 1.0) * off + EPS * tail
         kept = np.logaddexp(log_ndtr(-np.maximum(x, 0.0)), np.log(0.5 * second) - 0.5 * x**2)
         slack = 16.0 * EPS + (np.abs(x) + 2.0) * off + EPS * x**2  # of the logarithm of the other rate
         likely = [log_complement(np.minimum(kept + sign * slack, 0.0)) for sign in (1.0, -1.0)]
         low, high = (
-            np.where(x <= 1.0, mills + sign * error, value)
-            for sign, value in zip((-1.0, 1.0), likely, strict=True)
+            np.where(x <= 1.0, end - tail + sign * error, value)
+            for sign, end, value in zip((-1.0, 1.0), fall, likely, strict=True)
         )
-        centre = np.log(erf(half * math.sqrt(0.5)))
-        low, high = np.where(epsilon == 0.0, centre, low), np.where(epsilon == 0.0, centre, high)
+        low = np.where(ratio >= 1e150, -np.inf, low)  # it is below e^-1e299
+        if half < 1.0:  # erf(h) is proportional to h where mu^2 / 24 is rounding
+            least = self.mu < 1e-8
+            centre = (
+                math.log(self.mu) - 0.5 * math.log(2.0 * math.pi)
+                if least
+                else math.log(erf(half * math.sqrt(0.5)))
+            )
+        else:
+            centre = math.log1p(-erfc(half * math.sqrt(0.5)))
+        slack = (16.0 + self.mu**2) * EPS * abs(centre)  # of erfc, whose argument is rounded
+        low, high = (
+            np.where(epsilon == 0.0, centre + sign * slack, end) for sign, end in ((-1.0, low), (1.0, high))
+        )
         return lowered(low), raised(high)
+
+    def _mills_fall(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of the logarithm of R(t) - R(t + mu), t >= -1, where R(t) = Phi(-t) / phi(t) is Mills' ratio.
+
+        It is the integral of 1 - s R(s), which is convex and lies between 1 / (s^2 + 3) and 1 / (s^2 + 1) for s >= 0: so it is between
+        mu times the value in the middle and mu times the mean of both ends. The difference itself is better unless mu is small.
+
+        Source: Baricz (2008), "Mills' ratio: monotonicity patterns and functional inequalities".
+        """
+        mu, root = self.mu, math.sqrt(0.5)
+
+        def ratio(s: np.ndarray) -> np.ndarray:
+            return math.sqrt(0.5 * math.pi) * erfcx(s * root)
+
+        def slope(s: np.ndarray, sign: float) -> np.ndarray:
+            part = s * ratio(s)
+            value = 1.0 - part + sign * 16.0 * EPS * (1.0 + np.abs(part))
+            sure = 1.0 / (np.maximum(s, 0.0) ** 2 + (3.0 if sign < 0.0 else 1.0))
+            return (
+                np.maximum(value, sure) if sign < 0.0 else np.where(s >= 0.0, np.minimum(value, sure), value)
+            )
+
+        first, second = ratio(t), ratio(t + mu)
+        rounding = 16.0 * EPS * (first + second)
+        with np.errstate(divide="ignore"):
+            low = np.maximum(
+                np.log(np.maximum(first - second - rounding, 0.0)),
+                math.log(mu) + np.log(slope(t + 0.5 * mu, -1.0)),
+            )
+            mean = 0.5 * (slope(t, 1.0) + slope(t + mu, 1.0))
+            high = np.minimum(np.log(first - second + rounding), math.log(mu) + np.log(mean))
+        size = np.where(np.isneginf(high), 0.0, np.abs(high))
+        return lowered(low) - 4.0 * EPS, np.maximum(high + 8.0 * EPS * (1.0 + size), -1e300)

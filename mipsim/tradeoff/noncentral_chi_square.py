@@ -115,13 +115,12 @@ class NoncentralChiSquareTradeOff(AbstractTradeOff):
         at = at * (self.out_scale / self.in_scale)
         missed, caught = (logcdf, logsf) if large else (logsf, logcdf)
         rates = [np.asarray(tail(at, self.d, self.in_noncentrality)) for tail in (missed, caught)]
-        if not large:  # near 0 both densities are powers, and the rates proportional
-            near = at < _NEAR_ZERO
-            tpr = np.minimum(level + self._loss_at_zero(), 0.0)
-            rates = [
-                np.where(near, value, rate)
-                for value, rate in zip((log_complement(tpr), tpr), rates, strict=True)
-            ]
+        # Near 0 both densities are powers, and the rates below it proportional.
+        near = at < _NEAR_ZERO
+        below = np.minimum((log_complement(level) if large else level) + self._loss_at_zero(), 0.0)
+        rest = log_complement(below)
+        fnr, tpr = (below, rest) if large else (rest, below)
+        rates = [np.where(near, fnr, rates[0]), np.where(near, tpr, rates[1])]
         nothing = log_fpr < -1.0
         fnr = np.where(inner, rates[0], np.where(nothing, 0.0, -np.inf))
         return fnr, np.where(inner, rates[1], np.where(nothing, -np.inf, 0.0))

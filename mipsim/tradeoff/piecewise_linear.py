@@ -152,13 +152,11 @@ def interpolated(
     x = np.asarray(log_fpr, np.float64)
     fnr, tpr_, end = at(np.stack([lowered(x), np.minimum(raised(x), 0.0)]))
     # The share of the left corner is as right as the right corner's FPR, that of the right corner as the FPR itself.
-    missed_off = 48.0 * EPS * (1.0 + end[0])
-    off = 16.0 * EPS * (1.0 + np.where(np.isneginf(x), 0.0, np.abs(x)))
+    sizes = [np.where(np.isneginf(v), 0.0, np.abs(v)).max(axis=0) for v in (fnr, tpr_)]
+    miss = 48.0 * EPS * (1.0 + end[0] + sizes[0])
+    catch = 16.0 * EPS * (1.0 + np.where(np.isneginf(x), 0.0, np.abs(x)) + sizes[1])
     found = CurveBounds(
-        fnr[1] - missed_off,
-        np.minimum(fnr[0] + missed_off, 0.0),
-        tpr_[0] - off,
-        np.minimum(tpr_[1] + off, 0.0),
+        fnr[1] - miss, np.minimum(fnr[0] + miss, 0.0), tpr_[0] - catch, np.minimum(tpr_[1] + catch, 0.0)
     )
     found = found.tightened()
     first = CurveBounds(*(np.full(x.shape, v[0]) for v in (missed, missed, caught, caught)))
