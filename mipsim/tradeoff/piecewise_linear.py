@@ -4,7 +4,8 @@ import numpy as np
 
 from mipsim._validation import finite_vector
 from mipsim.tradeoff.base import AbstractTradeOff, rates
-from mipsim.tradeoff.bounds import EPS, CurveBounds, Vertices, log_difference, lowered, raised
+from mipsim.tradeoff.bounds import EPS, CurveBounds, Vertices, lowered, raised
+from mipsim.tradeoff.points import hull_corners
 
 _ROUNDING = 1e-12  # of vertices that a user has computed: they may miss convexity by so much
 
@@ -14,7 +15,8 @@ class PiecewiseLinearTradeOff(AbstractTradeOff):
 
     Args:
         alpha: FPR at the corners, shape (m,), m >= 2, strictly increasing from 0 to 1.
-        beta: FNR at the corners, shape (m,): non-increasing, convex, at most 1 - alpha (each to 1e-12).
+        beta: FNR at the corners, shape (m,): non-increasing, convex, at most 1 - alpha (each to 1e-12). Corners that rounding
+            has put above the lower convex hull are left out.
 
     Source: Dong, Roth, Su (2022), section 2.1; Neyman & Pearson (1933) for the convex polygon of a discrete law.
 
@@ -32,11 +34,8 @@ class PiecewiseLinearTradeOff(AbstractTradeOff):
     corners: np.ndarray
 
     def __init__(self, alpha: object, beta: object) -> None:
-        self.alpha = finite_vector("alpha", alpha)
-        self.corners = finite_vector("beta", beta, self.alpha.size)
-
-    def __check_init__(self) -> None:
-        a, b = self.alpha, self.corners
+        a = finite_vector("alpha", alpha)
+        b = finite_vector("beta", beta, a.size)
         if a.size < 2 or a[0] != 0.0 or a[-1] != 1.0:
             raise ValueError(f"alpha runs from {a[0]:g} to {a[-1]:g}; it must run from 0 to 1")
         if (still := np.diff(a) <= 0).any():
@@ -50,10 +49,10 @@ class PiecewiseLinearTradeOff(AbstractTradeOff):
             )
         if (rising := np.diff(b) > _ROUNDING).any():
             raise ValueError(f"beta rises after alpha {a[:-1][rising][0]:g}; it must not increase")
-        share = (a[1:-1] - a[:-2]) / (a[2:] - a[:-2])
-        chord = (1.0 - share) * b[:-2] + share * b[2:]
-        if (bent := b[1:-1] > chord + _ROUNDING).any():
-            raise ValueError(f"beta lies above the chord at alpha {a[1:-1][bent][0]:g}; it must be convex")
+        kept = hull_corners(np.diff(a), -np.diff(b))
+        if (bent := b > np.interp(a, a[kept], b[kept]) + _ROUNDING).any():
+            raise ValueError(f"beta lies above the chord at alpha {a[bent][0]:g}; it must be convex")
+        self.alpha, self.corners = a[kept], b[kept]
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         return interpolated(log_fpr, self.alpha, 1.0 - self.alpha, self.corners, 1.0 - self.corners)
@@ -138,16 +137,18 @@ def interpolated(
         right = np.minimum(right, corners.size - 1)
         inside = x < corners[right]
         start, end = corners[left], corners[right]
-        with np.errstate(invalid="ignore"):
-            width = log_difference(end, start)
-            done = log_difference(np.maximum(x, start), start) - width
-            rest = log_difference(end, np.minimum(x, end)) - width
+        with np.errstate(divide="ignore", invalid="ignore"):
+            width = np.expm1(
+                start - end
+            )  # ratios: near FPR 1 the logarithm of a width is large, and so would its rounding be
+            done = np.minimum(x, end) - end + np.log(np.expm1(start - np.maximum(x, start)) / width)
+            rest = np.log(np.expm1(np.minimum(x, end) - end) / width)
             logs = [np.logaddexp(rest + v[left], done + v[right]) for v in (missed, caught)]
         fnr, tpr_ = (
             np.where(inside, np.minimum(v, 0.0), w[right])
             for v, w in zip(logs, (missed, caught), strict=True)
         )
-        return fnr, tpr_, np.abs(end)
+        return fnr, tpr_, np.abs(np.where(np.isneginf(end), 0.0, end))
 
     x = np.asarray(log_fpr, np.float64)
     fnr, tpr_, end = at(np.stack([lowered(x), np.minimum(raised(x), 0.0)]))
@@ -159,6 +160,6 @@ def interpolated(
         fnr[1] - miss, np.minimum(fnr[0] + miss, 0.0), tpr_[0] - catch, np.minimum(tpr_[1] + catch, 0.0)
     )
     found = found.tightened()
-    first = CurveBounds(*(np.full(x.shape, v[0]) for v in (missed, missed, caught, caught)))
+    first = CurveBounds.of_logs(missed[:1], caught[:1], 2.0 if tpr[0] > 0.0 else 0.0)
     last = CurveBounds(*(np.full(x.shape, v) for v in (-np.inf, -np.inf, 0.0, 0.0)))
     return first.where(np.isneginf(x), last.where(x == 0.0, found))
