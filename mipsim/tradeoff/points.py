@@ -1,6 +1,7 @@
 """Corners of a convex polygon, without losing the digits of rare rates."""
 
 from bisect import bisect_left
+from typing import Any
 
 import numpy as np
 
@@ -95,7 +96,7 @@ def hull_corners(out: np.ndarray, inside: np.ndarray, slack: float = 0.0) -> lis
     ins: list[float] = []
     bar = 1.0 + slack
     rises_out, rises_in = out.tolist(), inside.tolist()
-    steeper = (np.flatnonzero(bar * inside[:-1] * out[1:] < inside[1:] * out[:-1]) + 1).tolist()
+    steeper = (np.flatnonzero(_less_steep(bar * inside[:-1], out[:-1], inside[1:], out[1:])) + 1).tolist()
     i, alone = (
         0,
         True,
@@ -111,13 +112,23 @@ def hull_corners(out: np.ndarray, inside: np.ndarray, slack: float = 0.0) -> lis
                 break
             i = stop
         start, o, p = i, rises_out[i], rises_in[i]
-        while outs and bar * ins[-1] * o < p * outs[-1]:  # the earlier edge is less steep: merge
+        while outs:
+            first, second = bar * ins[-1] * o, p * outs[-1]
+            exact = max(first, second) > 1e-290
+            if not (first < second if exact else _less_steep(bar * ins[-1], outs[-1], p, o)):
+                break  # the earlier edge is steeper
             o, p, start = o + outs.pop(), p + ins.pop(), starts.pop()
         starts.append(start)
         outs.append(o)
         ins.append(p)
         i, alone = i + 1, start == i
     return [*starts, len(starts) and out.size]
+
+
+def _less_steep(rise: Any, run: Any, other_rise: Any, other_run: Any) -> Any:
+    """Whether rise / run is below the other slope; runs > 0. Products of rare rates would be 0 in float64."""
+    (a, m), (b, n), (c, o), (d, p) = map(np.frexp, (rise, other_run, other_rise, run))
+    return a * b * np.exp2(np.clip(m + n - o - p, -1000, 1000).astype(float)) < c * d
 
 
 def polygon(out: np.ndarray, inside: np.ndarray, out_only: float, in_only: float) -> Points:
