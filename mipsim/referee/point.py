@@ -198,7 +198,8 @@ def _judged(statement: Statement, at: Mapping[str, Any], risk: float, games: int
         return judge_order(_played(claimed), _played(truth), at, games, seed, risk)
     if found is None:
         played = _played(truth)
-        why = f"No exact law is known{how_to_declare(as_attack(played.attack))}."
+        how = how_to_declare(as_attack(played.attack)) if isinstance(played, Played) else ""
+        why = f"No exact law is known{how}."
         result = judge_games(kind, _curve(wanted), played, at, games, seed, risk, why)
         return _about_all(kind, result, truth, optimal)
     if isinstance(found, Number):
