@@ -54,6 +54,13 @@ _SILENT = 0.999
 """An interval of the advantage or the AUC that is wider says nothing, and says why."""
 
 
+def _monotone(false_positives: np.ndarray, false_negatives: np.ndarray) -> None:
+    if (np.diff(false_positives) > 0).any():
+        raise ValueError("false_positives rise with the threshold; they must not increase")
+    if (np.diff(false_negatives) < 0).any():
+        raise ValueError("false_negatives fall as the threshold rises; they must not decrease")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class EmpiricalTradeOff(AbstractPlayedTradeOff):
     """Counts of false positives and false negatives at K thresholds, fixed before the games unless said otherwise.
@@ -71,6 +78,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         confidence: of the band, in (0, 1).
         free_thresholds: whether the thresholds were chosen after the scores; the band then holds at all thresholds.
         tied: whether all scores between two neighbouring thresholds are equal, as they are where the thresholds are all scores.
+        finer_counts: (false positives, false negatives) at more thresholds, increasing and fixed before the games, for the AUC and for comparisons of
+            two played curves; None if there are no more.
 
     Source: Dong, Roth, Su (2022), section 2.1, for the curve; Clopper & Pearson (1934) for the intervals.
 
@@ -94,6 +103,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
     confidence: float = 0.999
     free_thresholds: bool = False
     tied: bool = False
+    finer_counts: tuple[np.ndarray, np.ndarray] | None = None
 
     def __post_init__(self) -> None:
         thresholds = increasing_vector("thresholds", self.thresholds)
@@ -103,12 +113,20 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         for name, counts in (("false_positives", x), ("false_negatives", y)):
             if counts.size != k:
                 raise ValueError(f"{name} has {counts.size} entries; it must have one per threshold, {k}")
-        if (np.diff(x) > 0).any():
-            raise ValueError("false_positives rise with the threshold; they must not increase")
-        if (np.diff(y) < 0).any():
-            raise ValueError("false_negatives fall as the threshold rises; they must not decrease")
+        _monotone(x, y)
         level = number("confidence", self.confidence, 0.0, 1.0, low_open=True, high_open=True)
-        checked = (thresholds, x, n0, y, n1, level, bool(self.free_thresholds), bool(self.tied))
+        finer = self.finer_counts
+        if finer is not None:
+            names = ("finer_counts[0]", "out_games"), ("finer_counts[1]", "in_games")
+            finer = tuple(
+                class_counts(n, c, g, getattr(self, g))[0] for c, (n, g) in zip(finer, names, strict=True)
+            )
+            if finer[0].size != finer[1].size:
+                raise ValueError(
+                    f"finer_counts have {finer[0].size} and {finer[1].size} entries; they must have as many"
+                )
+            _monotone(*finer)
+        checked = (thresholds, x, n0, y, n1, level, bool(self.free_thresholds), bool(self.tied), finer)
         for name, value in zip(self.__dataclass_fields__, checked, strict=True):
             object.__setattr__(self, name, value)
 
@@ -121,6 +139,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         false_negatives: object,
         in_games: int,
         confidence: float = 0.999,
+        *,
+        finer_counts: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> EmpiricalTradeOff:
         """Build the curve from counts in any array-like form.
 
@@ -132,7 +152,14 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         """
         x, n0 = class_counts("false_positives", false_positives, "out_games", out_games)
         y, n1 = class_counts("false_negatives", false_negatives, "in_games", in_games)
-        return cls(finite_vector("thresholds", thresholds), x, n0, y, n1, confidence)
+        return cls(
+            finite_vector("thresholds", thresholds), x, n0, y, n1, confidence, finer_counts=finer_counts
+        )
+
+    @property
+    def finest_counts(self) -> tuple[np.ndarray, np.ndarray]:
+        """(false positives, false negatives) at the most thresholds that are known."""
+        return self.finer_counts or (self.false_positives, self.false_negatives)
 
     @classmethod
     def from_scores(
@@ -229,7 +256,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
 
     @cached_property
     def _paired(self) -> PairedGames | None:
-        return pair_games(self.false_positives, self.out_games, self.false_negatives, self.in_games)
+        above, below = self.finest_counts
+        return pair_games(above, self.out_games, below, self.in_games)
 
     def _said(self, interval: tuple[float, float]) -> tuple[float, float]:
         if interval[1] - interval[0] > _SILENT:

@@ -51,6 +51,11 @@ class CountedCurve(Protocol):
         ...
 
     @property
+    def finest_counts(self) -> tuple[np.ndarray, np.ndarray]:
+        """(false positives, false negatives) at all thresholds that are known."""
+        ...
+
+    @property
     def out_games(self) -> int:
         """Games played out."""
         ...
@@ -268,11 +273,12 @@ def _local_mu(curve: CountedCurve, edges: np.ndarray, risk: float) -> tuple[np.n
         edges: of the cells, as Phi^-1(FPR), increasing, shape (cells + 1,).
         risk: of all bounds together.
     """
-    total = curve.false_positives.size
+    above, below = curve.finest_counts
+    total = above.size
     chosen = np.unique(np.linspace(0, total - 1, min(total, _THRESHOLDS)).astype(np.int64))[
         ::-1
     ]  # the FPR rises
-    x, y, k = curve.false_positives[chosen], curve.false_negatives[chosen], chosen.size
+    x, y, k = above[chosen], below[chosen], chosen.size
     out, inside = ScaledRates.plain(x, curve.out_games), ScaledRates.plain(y, curve.in_games)
     probits = critical_probits((1.0 - _PLACE) * risk, k, 2)
     lower, upper = gap_bounds(out, inside, GaussianTradeOff(0.0), probits, cells=64)

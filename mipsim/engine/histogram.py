@@ -62,7 +62,8 @@ class Histogram:
         """The empirical trade-off curve with its simultaneous band.
 
         Thresholds are picked evenly by their index among the edges, or for a score with atoms by what the pilot said of it
-        (`mipsim.engine.pilot.pilot_shares`), never by looking at these counts: the band needs it.
+        (`mipsim.engine.pilot.pilot_shares`), never by looking at these counts: the band needs it. The AUC, and comparisons of two
+        played curves, use all edges.
 
         Args:
             confidence: of the band, simultaneous over both worlds and all thresholds, in (0, 1).
@@ -77,9 +78,10 @@ class Histogram:
         if self.games == 0:
             raise ValueError("the histogram holds 0 games; a trade-off curve needs at least 1")
         pick = spread_evenly(dict(self.manifest.get("edges", {})).get("shares"), self.edges.size, wanted)
-        below_out, below_in = np.cumsum(self.out)[pick], np.cumsum(self.inside)[pick]
+        above, below = self.games - np.cumsum(self.out)[:-1], np.cumsum(self.inside)[:-1]
+        n = self.games
         return EmpiricalTradeOff.from_counts(
-            self.edges[pick], self.games - below_out, self.games, below_in, self.games, confidence
+            self.edges[pick], above[pick], n, below[pick], n, confidence, finer_counts=(above, below)
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
