@@ -8,7 +8,7 @@ import numpy as np
 
 from mipsim.bands.curve_band import CurveBand
 from mipsim.bands.printed import Printed
-from mipsim.tradeoff.base import floats, rates
+from mipsim.tradeoff.base import answered, rates
 from mipsim.tradeoff.shown import Shown
 
 KNOWN_IN_PARTS = {
@@ -56,7 +56,6 @@ class AbstractPlayedTradeOff(Printed, Shown):
         """The band, simultaneous over both worlds and all thresholds."""
         return self._band()
 
-    @floats
     def band(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
         """(lower, upper) bounds of the FNR at each FPR `alpha` (any shape, in [0, 1]), simultaneous over all.
 
@@ -68,7 +67,7 @@ class AbstractPlayedTradeOff(Printed, Shown):
             >>> [bound.round(3).tolist() for bound in curve.band([0.1, 0.2, 0.6])]
             [[0.482, 0.146, 0.0], [1.0, 0.518, 0.172]]
         """
-        return self.curve_band.at(rates("alpha", alpha))
+        return answered(alpha, self.curve_band.at(rates("alpha", alpha)))
 
     def _columns(self) -> dict[str, np.ndarray]:
         """FPR and FNR at each threshold, and the band of the FNR at that FPR."""
