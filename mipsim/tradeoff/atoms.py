@@ -9,6 +9,7 @@ import numpy as np
 from mipsim._powers import repeated
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution, merged
@@ -84,3 +85,9 @@ def exact_power(law: Law, copies: int) -> Law | None:
         6
     """
     return repeated(law, copies, product)
+
+
+@as_polygon.register
+def _(curve: GaussianTradeOff) -> SampledTradeOff | None:
+    ends = np.array([0.0, 1.0])
+    return SampledTradeOff.from_points(ends, ends[::-1], ends[::-1], ends) if curve.mu == 0.0 else None

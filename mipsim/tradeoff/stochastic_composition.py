@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mipsim._validation import finite_vector, whole
+from mipsim.tradeoff.atoms import as_polygon
 from mipsim.tradeoff.base import AbstractTradeOff, checked_curves
 from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.bounds import EPS, CurveBounds
@@ -132,6 +133,11 @@ def stochastic_composition(
     shares = distribution_over(curves, equal if weights is None else weights)
     count = whole("points", points, 16)
     used = [(curve, share) for curve, share in zip(curves, shares.tolist(), strict=True) if share > 0.0]
+    corners = [(as_polygon(curve), share) for curve, share in used]
+    if len(used) > 1 and all(
+        polygon is not None for polygon, _ in corners
+    ):  # then the sorted edges are the curve
+        return _sorted_by_slope([(PrivacyLossDistribution.from_polygon(c), w) for c, w in corners if c])
     if len(used) == 1:
         return used[0][0]
     enclosures = [(enclosure(curve, count), share) for curve, share in used]
