@@ -28,6 +28,11 @@ SAME_THING: tuple[frozenset[str], ...] = tuple(
 )
 """Names that one thing has in riskcal, dp-accounting, PRV, Opacus, scikit-learn and here."""
 
+
+class UndefinedError(ValueError):
+    """A value that a verdict or a number needs is NaN: nothing is compared with it, and a verdict is INCONCLUSIVE."""
+
+
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 

@@ -135,23 +135,13 @@ def composed_epsilon(sigma: float, rate: float, steps: int, log10_delta: float) 
     """
     delta = 10.0**log10_delta
     curve = mi.dpsgd(sigma, rate, steps)
-    if not isinstance(curve, mi.BoundedTradeOff):
-        raise ValueError(f"steps is {steps}; it must be at least 2, whose composition is bounded")
-    low, high = _between(curve, delta)
+    low, high = curve.epsilon_bounds(delta)
     turned = curve.inverse()
-    assert isinstance(turned, mi.BoundedTradeOff)
-    if float(turned.delta_bounds(low)[1]) > delta:  # the other direction is not shown to be the smaller one
-        high = max(high, _between(turned, delta)[1])
+    if turned.delta_bounds(low)[1] > delta:  # the other direction is not shown to be the smaller one
+        high = max(high, turned.epsilon_bounds(delta)[1])
     if not math.isfinite(high):
         raise ValueError(f"log10_delta is {log10_delta:g}; the composition is not known to that delta")
     return Number(0.5 * (low + high), 0.5 * (high - low))
-
-
-def _between(curve: mi.BoundedTradeOff, delta: float) -> tuple[float, float]:
-    """Bounds of epsilon in one direction."""
-    ends = ((curve.upper, curve.rounding), (curve.lower, -curve.rounding))
-    low, high = (float(side.epsilon(min(max(delta + slack, 0.0), 1.0))) for side, slack in ends)
-    return low, high
 
 
 def by_transform(sigma: float, rate: float, steps: int, log10_delta: float) -> str:

@@ -145,8 +145,7 @@ def noises(sampling_rate: float, steps: int, epsilon: float, delta: float) -> di
 def promised_epsilon(noise_multiplier: float, sampling_rate: float, steps: int, delta: float) -> float:
     """The epsilon at delta that this noise keeps against the attacker of the DPTM, from above."""
     curve = mi.dpsgd(noise_multiplier, sampling_rate, steps)
-    lower = curve.lower if isinstance(curve, mi.BoundedTradeOff) else curve
-    return max(float(one.epsilon(delta)) for one in (lower, lower.inverse()))
+    return max(float(one.epsilon(delta)) for one in (curve, curve.inverse()))
 
 
 def cifar(scale: Scale) -> tuple[data.DataSet, data.DataSet]:

@@ -79,8 +79,10 @@ def curve(
 def strength(found: mi.AbstractTradeOff, alpha: float) -> rf.Number:
     """Phi^-1(power) - Phi^-1(alpha) at the FPR alpha: the mu of the Gaussian curve through that point, between proven bounds."""
     low, high = found.beta_bounds(alpha)
-    tiny = 1e-12  # of a power that is known to be 1 within the law's error
-    ends = ndtri(np.clip([1.0 - high, 1.0 - low], tiny, 1.0 - tiny)) - ndtri(alpha)
+    if low == 0.0:  # the power may be 1, and the mu infinite
+        least = float(ndtri(1.0 - high) - ndtri(alpha))
+        return rf.Number(least, unit="probit", route="exact law, real gradients", unknown="above")
+    ends = ndtri([1.0 - high, 1.0 - low]) - ndtri(alpha)
     return rf.Number.between(float(ends[0]), float(ends[1]), unit="probit", route="exact law, real gradients")
 
 

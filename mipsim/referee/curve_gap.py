@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from mipsim._roots import crossing
+from mipsim._validation import UndefinedError
 from mipsim.referee.between_points import exceed, probit_gap
 from mipsim.referee.result import CurveEvidence
 
@@ -108,7 +109,8 @@ def curve_gap(
         resolution: in probits, what may be left between two points (or 1% of the gap, if that is more).
 
     Raises:
-        ValueError: if a curve returns NaN, or there is no alpha at which the claimed FNR is in the range.
+        UndefinedError: if a curve returns NaN.
+        ValueError: if there is no alpha at which the claimed FNR is in the range.
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
@@ -119,7 +121,7 @@ def curve_gap(
     if not 0.0 < floor < 0.5:
         raise ValueError(f"floor is {floor:g}; it must lie in (0, 0.5)")
     truth, promise = _rates(exact, label), _rates(claimed, label)
-    first, last = _judged_range(claimed, promise, floor, label)
+    first, last = _judged_range(promise, floor, label)
     corners = np.concatenate([_corners(exact), _corners(claimed)])
     start = np.unique(np.concatenate([[first, last], _spread(first, last), corners]))
     alpha = start[(start >= first) & (start <= last)]
@@ -211,11 +213,11 @@ def gap_ends(
 
 
 def _ends(curve: Beta | Curve, alpha: np.ndarray, rates: np.ndarray) -> list[np.ndarray]:
-    bracket = getattr(_owner(curve), "beta_bounds", None)
-    if bracket is None:
+    owner = _owner(curve)
+    if not hasattr(owner, "beta_bounds"):
         return [rates, rates]
-    ends = [np.clip(np.asarray(end, float), 0.0, 1.0) for end in bracket(alpha)]
-    return [np.stack([end, 1.0 - end]) for end in ends]
+    (low, high), (least, most) = owner.beta_bounds(alpha), owner.tpr_bounds(alpha)  # type: ignore[attr-defined]
+    return [np.stack([low, most]), np.stack([high, least])]
 
 
 def _polished(
@@ -261,7 +263,8 @@ def rates_of(curve: Beta | Curve, label: str, alpha: np.ndarray) -> np.ndarray:
     """FNR and TPR at the FPRs alpha, shape (2, m): one is accurate where the other has lost its digits.
 
     Raises:
-        ValueError: if the curve returns NaN or another shape.
+        UndefinedError: if the curve returns NaN.
+        ValueError: if it returns another shape.
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
@@ -279,20 +282,28 @@ def _rates(curve: Beta | Curve, label: str) -> Beta:
     caught: Beta | None = owner.tpr_at if is_curve else None  # type: ignore[attr-defined]
 
     def rates(alpha: np.ndarray) -> np.ndarray:
-        beta = np.asarray(missed(alpha), float)
-        tpr = 1.0 - beta if caught is None else np.asarray(caught(alpha), float)
-        if (
-            beta.shape != alpha.shape
-            or tpr.shape != alpha.shape
-            or np.isnan(beta).any()
-            or np.isnan(tpr).any()
-        ):
+        if is_curve and hasattr(owner, "beta_bounds"):  # the middle; `gap_ends` has the ends
+            beta, tpr = (
+                0.5 * (low + high) for low, high in (owner.beta_bounds(alpha), owner.tpr_bounds(alpha))
+            )  # type: ignore[attr-defined]
+        else:
+            beta = np.asarray(missed(alpha), float)
+            tpr = 1.0 - beta if caught is None else np.asarray(caught(alpha), float)
+        if beta.shape != alpha.shape or tpr.shape != alpha.shape:
             raise ValueError(
-                f"a curve of {label or 'this comparison'} returned NaN or another shape; it must return an FNR for each alpha"
+                f"a curve of {label or 'this comparison'} returned shape {beta.shape}; it must return one FNR for each alpha"
+            )
+        if (bad := np.isnan(beta) | np.isnan(tpr)).any():
+            raise UndefinedError(
+                f"{_name(owner)} is undefined (NaN) at FPR {alpha[bad][0]:.3g}, which decides nothing"
             )
         return np.clip(np.stack([beta, tpr]), 0.0, 1.0)
 
     return rates
+
+
+def _name(curve: object) -> str:
+    return f"the curve {getattr(curve, '__name__', type(curve).__name__)}"
 
 
 def gap_of(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
@@ -306,14 +317,13 @@ def gap_of(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
     return probit_gap(*ways)
 
 
-def _judged_range(claimed: Beta | Curve, promise: Beta, floor: float, label: str) -> tuple[float, float]:
+def _judged_range(promise: Beta, floor: float, label: str) -> tuple[float, float]:
     """The FPRs in [floor, 1 - floor] at which the claimed FNR, which falls, is in the same range."""
-    missed: Beta = claimed.beta if hasattr(claimed, "beta") else claimed  # type: ignore[union-attr,assignment]
 
     def where(level: float, *, above: bool) -> float:
         # The last alpha with an FNR of at least `level`, or the first with one of at most `level`.
         def fallen(z: np.ndarray) -> np.ndarray:
-            value = missed(ndtr(z.ravel())).reshape(z.shape)
+            value = promise(ndtr(z.ravel()))[0].reshape(z.shape)
             return ~(value >= level if above else value > level)
 
         low, high = crossing(fallen, 1, ndtri(floor), -ndtri(floor))
@@ -369,12 +379,11 @@ def law_errors(exact: Beta | Curve, alpha: np.ndarray, wanted: np.ndarray, gap: 
     with np.errstate(divide="ignore"):
         lost = ROUNDED * np.finfo(float).eps * _slope(np.maximum(rarest, 1e-300))
     error = np.where(rarest < FLOOR, lost, 0.0)
-    bracket = getattr(_owner(exact), "beta_bounds", None)
-    if bracket is None:
+    if not hasattr(_owner(exact), "beta_bounds"):
         return error
-    ends = [np.clip(np.asarray(end, float), 0.0, 1.0) for end in bracket(alpha)]
+    ends = _ends(exact, alpha, np.zeros((2, alpha.size)))
     with np.errstate(invalid="ignore"):
-        wide = [np.abs(gap_of(wanted, np.stack([end, 1.0 - end])) - gap) for end in ends]
+        wide = [np.abs(gap_of(wanted, end) - gap) for end in ends]
     return error + np.maximum(*wide)
 
 

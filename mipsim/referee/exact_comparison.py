@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mipsim._validation import number, one_of
+import numpy as np
+
+from mipsim._validation import UndefinedError, number, one_of
 from mipsim.bands.comparison_base import READINGS
 from mipsim.bands.equality_tolerance import check_claim
 from mipsim.bands.printed import Printed
 from mipsim.referee.by_law import exact_route, floor_of, judge_size, size_of
 from mipsim.referee.kinds import Bound, Equality
+from mipsim.referee.point import undefined
 from mipsim.referee.result import PointResult
 from mipsim.tradeoff.base import AbstractTradeOff
 
@@ -54,12 +57,23 @@ class ExactComparison(Printed):
     def _lines(self) -> list[tuple[str, str]]:
         low, high = self.interval
         lines = [
-            ("gap", f"{self.gap:+.4g} probits, proven to lie in [{low:+.4g}, {high:+.4g}]"),
+            ("gap", _in_words(self.gap, low, high)),
             ("tolerance", f"{self.result.tolerance or 0.0:.4g}"),
             ("error rates", f"from {self.least_rate:.2g} to 1 minus this"),
             ("route", f"{self.result.route}, no games"),
         ]
         return [*lines, ("detail", self.result.detail)] if self.result.detail else lines
+
+
+def _in_words(gap: float, low: float, high: float) -> str:
+    """The gap with what is proven of it; an end that is open is no end."""
+    if low == high:
+        return f"{gap:+.4g} probits"
+    if np.isinf(high) and np.isfinite(low):
+        return f"at least {low:+.4g} probits"
+    if np.isinf(low) and np.isfinite(high):
+        return f"at most {high:+.4g} probits"
+    return f"{gap:+.4g} probits, proven to lie in [{low:+.4g}, {high:+.4g}]"
 
 
 def compare_exact(
@@ -84,7 +98,10 @@ def compare_exact(
     else:
         judged = Bound()
     claimed, truth = (curve, claim) if asked == "ordering" else (claim, curve)
-    route = exact_route(curve)
-    result = judge_size(judged, claimed, size_of(judged, claimed, truth, False, ""), {}, route)
-    least = floor_of(judged, claimed, truth)
+    route, least = exact_route(curve), floor_of(judged, claimed, truth)
+    convex = claimed.is_convex() and truth.is_convex()
+    try:
+        result = judge_size(judged, claimed, size_of(judged, claimed, truth, convex, ""), {}, route)
+    except UndefinedError as error:
+        result = undefined({}, judged, str(error))
     return ExactComparison(claim=str(claim), kind=asked, result=result, least_rate=least)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mipsim._validation import UndefinedError
 from mipsim.attacks.function import as_attack
 from mipsim.forms.polynomial import how_to_declare
 from mipsim.referee.by_games import attack_named, can_be_tilted, estimated, judge_games, judge_order
@@ -98,7 +99,14 @@ def look(statement: Statement, at: Mapping[str, Any], seed: int, games: int = PR
     full = dict(at)
     if isinstance(kind, Limit):
         full[kind.grows] = limit_sizes(statement, kind, at)[-1]
-    claimed, truth = values_at(statement, full)
+    try:
+        claimed, truth = values_at(statement, full)
+        return _looked(statement, kind, claimed, truth, seed, games)
+    except UndefinedError:  # the judge says what
+        return Look(-math.inf, 0.0, False, "")
+
+
+def _looked(statement: Statement, kind: Kind, claimed: Value, truth: Value, seed: int, games: int) -> Look:
     finding = no_tradeoff(claimed) if not isinstance(claimed, (Number, Played, Samplers)) else ""
     wanted, (found, _) = lawful(claimed)[0], lawful(truth)
     definite = wanted is not None and found is not None
@@ -173,8 +181,32 @@ def judge_point(
     Raises:
         Exception: whatever the statement's own functions raise; ValueError for what they must not return.
     """
-    result = _judged(statement, at, risk, games, seed)
+    try:
+        result = _judged(statement, at, risk, games, seed)
+    except UndefinedError as error:
+        result = undefined(dict(at), inner(statement.kind), str(error))
     return judged_again(statement, result) if again else result
+
+
+def undefined(at: dict[str, Any], kind: Kind, words: str) -> PointResult:
+    """The result where a value is NaN: nothing is known of the gap.
+
+    Examples:
+        >>> str(undefined({}, Equality(), "truth is undefined (NaN) here").verdict)
+        'INCONCLUSIVE'
+    """
+    return PointResult(
+        parameters=at,
+        verdict=Verdict.INCONCLUSIVE,
+        games=0,
+        gap=0.0,
+        interval=(-math.inf, math.inf),
+        smallest_tolerance=math.inf,
+        detectable_gap=math.inf,
+        unit=kind.unit,
+        route="undefined",
+        detail=f"{words[:1].upper()}{words[1:]}.",
+    )
 
 
 def judged_again(statement: Statement, result: PointResult) -> PointResult:

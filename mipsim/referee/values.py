@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from mipsim._validation import number
+from mipsim._validation import UndefinedError, number
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
 from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodRatio
@@ -54,7 +54,7 @@ class Number:
 
     def __post_init__(self) -> None:
         if math.isnan(self.value):
-            raise ValueError("value is NaN; it must be a number")
+            raise UndefinedError("value is NaN; it must be a number")
         number("error", self.error, 0.0)
         if self.unknown not in ("", "above", "below"):
             raise ValueError(f"unknown is {self.unknown!r}; it must be 'above', 'below' or empty")
@@ -166,7 +166,7 @@ def read(role: str, value: Any) -> Value:
             pass
         else:
             if math.isnan(found):
-                raise ValueError(f"{role} returned NaN; it must return a number")
+                raise UndefinedError(f"{role} is undefined (NaN) here, which decides nothing")
             return Number(found)
     shown = repr(value) if len(repr(value)) < 60 else type(value).__name__
     raise ValueError(

@@ -395,8 +395,8 @@ class AbstractTradeOff(eqx.Module, Shown):
             wanted = rates("delta", delta)
             with np.errstate(divide="ignore"):
                 logs = np.log(wanted)
-            (low, _), (_, high) = self._epsilon(raised(logs, 2.0)), self._epsilon(lowered(logs, 2.0))
-            return answered(delta, (low, high))
+            low, high = self._epsilon(np.stack([raised(logs, 2.0), lowered(logs, 2.0)]))
+            return answered(delta, (low[0], high[1]))
         logs = np.asarray(log_delta, np.float64)
         if not (logs <= 0.0).all():
             raise ValueError(f"log_delta holds {logs[~(logs <= 0.0)].flat[0]:g}; it must be at most 0")

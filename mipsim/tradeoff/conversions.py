@@ -15,7 +15,10 @@ from mipsim.tradeoff.partition import Corners, Partition
 
 Bounds = tuple[np.ndarray, np.ndarray]
 
-_NARROW = 1e-13  # relative: to which the bounds of a number are brought together
+_NARROW, _NARROW_OF_OTHERS = (
+    1e-13,
+    1e-6,
+)  # relative: to which the bounds of a number are brought together; of curves that may not be convex
 _TOGETHER = 32  # queries that refine one set of points
 _AREA, _AREA_POINTS = 1e-9, 1 << 17  # of the AUC
 _REGRET = 1e-9
@@ -32,10 +35,19 @@ def _in_groups(values: np.ndarray, bounds: Callable[[np.ndarray], Bounds]) -> Bo
     return low, high
 
 
-def _near(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+def _near(curve: AbstractTradeOff) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     """Whether logarithms are within the width wanted."""
-    with np.errstate(invalid="ignore"):
-        return (high <= low) | (high - low <= _NARROW)
+    narrow = _width(curve)
+
+    def enough(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        with np.errstate(invalid="ignore"):
+            return (high <= low) | (high - low <= narrow)
+
+    return enough
+
+
+def _width(curve: AbstractTradeOff) -> float:
+    return _NARROW if curve.is_convex() else _NARROW_OF_OTHERS
 
 
 def log_delta(curve: AbstractTradeOff, epsilon: np.ndarray) -> Bounds:
@@ -55,7 +67,7 @@ def log_delta(curve: AbstractTradeOff, epsilon: np.ndarray) -> Bounds:
             paid = paid - slack if up else paid + slack
             return log_difference(np.broadcast_to(tpr, paid.shape), np.minimum(paid, tpr))
 
-        return curve._supremum(height, eps.shape[0], _near)
+        return curve._supremum(height, eps.shape[0], _near(curve))
 
     none = epsilon >= curve.largest_loss_bounds()[1]  # TPR <= e^epsilon FPR everywhere
     low, high = np.full(epsilon.shape, -np.inf), np.full(epsilon.shape, -np.inf)
@@ -78,7 +90,7 @@ def epsilon(curve: AbstractTradeOff, log_of_delta: np.ndarray) -> Bounds:
 
     def enough(low: np.ndarray, high: np.ndarray) -> np.ndarray:
         with np.errstate(invalid="ignore"):
-            return (high <= np.maximum(low, 0.0)) | (high - low <= _NARROW * np.maximum(1.0, high))
+            return (high <= np.maximum(low, 0.0)) | (high - low <= _width(curve) * np.maximum(1.0, high))
 
     def losses(log_d: np.ndarray) -> Bounds:
         def loss(points: Corners, up: bool) -> np.ndarray:
@@ -123,7 +135,7 @@ def bayes_risk(curve: AbstractTradeOff, prior: np.ndarray) -> Bounds:
             with np.errstate(invalid="ignore"):
                 return -np.logaddexp(member + points.log_fnr, other + points.log_fpr)
 
-        return curve._supremum(gain, p.shape[0], _near)
+        return curve._supremum(gain, p.shape[0], _near(curve))
 
     low, high = _in_groups(prior, risks)
     with np.errstate(over="ignore"):
@@ -164,7 +176,7 @@ def auc(curve: AbstractTradeOff) -> tuple[float, float]:
             least, most = width * low_fnr[1:], width * high_fnr[:-1]
         gap = most - least
         if gap.sum() <= _AREA or not points.split(
-            gap > max(_AREA / gap.size, 0.05 * gap.max()), _AREA_POINTS
+            gap > max(_AREA / gap.size, 0.05 * gap.max()), _AREA_POINTS if points.convex else None
         ):
             error = _SLACK * (gap.size + 8)
             return max(0.0, 1.0 - float(most.sum()) - error), min(1.0, 1.0 - float(least.sum()) + error)
@@ -202,7 +214,7 @@ def least_mu(curve: AbstractTradeOff) -> tuple[float, float]:
 
     def enough(low: np.ndarray, high: np.ndarray) -> np.ndarray:
         with np.errstate(invalid="ignore"):
-            return (high <= low) | (high - low <= _NARROW * np.maximum(1.0, np.abs(high)))
+            return (high <= low) | (high - low <= _width(curve) * np.maximum(1.0, np.abs(high)))
 
     low, high = (float(end[0]) for end in curve._supremum(shift, 1, enough))
     return max(0.0, min(low, ceiling)), max(0.0, min(high, ceiling))

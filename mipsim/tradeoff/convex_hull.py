@@ -30,7 +30,7 @@ _STEPS = (
     1e-2,
 )  # relative distances of neighbours: the nearer is best where the curve bends, the farther where not
 _OUTWARD = 1e-14  # relative: rounding of the corners of an outline
-_LEAST_LOG = -690.0  # of an FPR that float64 holds with all digits
+_LEAST_LOG = -340.0  # of a rate whose square float64 holds with all digits
 _STEEPEST = 600.0  # logarithms of slopes that are looked at for common tangents
 _SURELY = 1e-5  # relative: nearer heights of two outlines may be in any order
 _MOST_BRIDGES = 16
@@ -181,14 +181,25 @@ def _outline(curve: AbstractTradeOff) -> tuple[Corners, Corners]:
 def _polygon(parts: list[Corners], outward: float) -> SampledTradeOff:
     """The hull of points, each moved by a relative `outward` towards more leakage (or less, where that is negative)."""
     x, fnr, tpr = (np.concatenate([part[k] for part in parts]) for k in range(3))
-    known = np.isneginf(x) | (x > _LEAST_LOG) if outward < 0.0 else np.ones(x.shape, bool)
+    # Products of two rates must not underflow: what is rarer goes to the end that leaks more, or is left out.
+    left = log_complement(x)
+    if outward > 0.0:
+        x = np.where(x < _LEAST_LOG, -np.inf, x)
+        fnr = np.where((fnr < _LEAST_LOG) | (left < _LEAST_LOG), -np.inf, fnr)
+        known = np.ones(x.shape, bool)
+    else:
+        known = np.isneginf(x) | (
+            (x > _LEAST_LOG) & (fnr > _LEAST_LOG) & (tpr > _LEAST_LOG) & (left > _LEAST_LOG)
+        )
     first = np.isneginf(x) & np.isneginf(tpr)
     alpha, complement = (
         np.exp(x) * (1.0 - outward),
-        np.minimum(np.exp(log_complement(x)) * (1.0 + outward), 1.0),
+        np.minimum(np.exp(np.maximum(left, _LEAST_LOG)) * (1.0 + outward), 1.0),
     )
     beta = np.where(first, 1.0, np.minimum(np.exp(fnr) * (1.0 - outward), 1.0))
-    caught = np.where(first, 0.0, np.minimum(np.exp(tpr) * (1.0 + outward), 1.0))
+    caught = np.where(
+        first, 0.0, np.where(np.isneginf(fnr), 1.0, np.minimum(np.exp(tpr) * (1.0 + outward), 1.0))
+    )
     rows = zip((alpha, complement, beta, caught), (1.0, 0.0, 0.0, 1.0), strict=True)
     return SampledTradeOff.from_points(*(np.append(np.minimum(row[known], 1.0), end) for row, end in rows))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import log_ndtr
 
+from mipsim._validation import UndefinedError
 from mipsim.tradeoff.bounds import EPS, CurveBounds, Vertices, log_difference, lowered, raised
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ _PARTS = 8  # into which an interval is cut
 _ROUNDS = 40
 _NEIGHBOURS = 1, 8, 64  # of the points that a chord is laid through
 _WORTH = 1e-6  # a width of the points themselves, below which thrice of it costs no more points
-MOST_POINTS = 1 << 15
-"""Points of one curve at which refinement ends; what is then known is valid, and wider than wanted."""
+MOST_POINTS, MOST_OF_OTHERS = 1 << 15, 1 << 12
+"""Points of a convex curve and of one of which no convexity is known, at which refinement ends: what is then known is valid, and wider."""
 
 
 class Corners(NamedTuple):
@@ -52,7 +53,7 @@ Objective = Callable[[Corners, bool], np.ndarray]
 
 
 def defined(curve: AbstractTradeOff, log_fpr: np.ndarray) -> CurveBounds:
-    """The curve's enclosure, or a ValueError that says where it has no value.
+    """The curve's enclosure, or an UndefinedError that says where it has no value.
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
@@ -61,7 +62,7 @@ def defined(curve: AbstractTradeOff, log_fpr: np.ndarray) -> CurveBounds:
     """
     bounds = curve.enclosure(log_fpr)
     if (bad := bounds.undefined()).any():
-        raise ValueError(
+        raise UndefinedError(
             f"the curve {type(curve).__name__} is undefined (NaN) at FPR {np.exp(log_fpr[bad][0]):.3g}; a number that "
             "needs it cannot be given"
         )
@@ -78,7 +79,7 @@ class Partition:
         curve: any trade-off function.
 
     Raises:
-        ValueError: if the curve is undefined (NaN) somewhere.
+        UndefinedError: if the curve is undefined (NaN) somewhere.
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
@@ -89,6 +90,7 @@ class Partition:
 
     def __init__(self, curve: AbstractTradeOff) -> None:
         self.curve, self.convex = curve, curve.is_convex()
+        self.most = MOST_POINTS if self.convex else MOST_OF_OTHERS
         self.z = _GRID
         self.log_fpr = np.asarray(log_ndtr(self.z))
         self.bounds = defined(curve, self.log_fpr)
@@ -107,14 +109,14 @@ class Partition:
         """The points with rates that the attacker surely has."""
         return Corners(self.log_fpr, self.bounds.log_fnr_high, self.bounds.log_tpr_low)
 
-    def split(self, chosen: np.ndarray, most: int = MOST_POINTS) -> bool:
+    def split(self, chosen: np.ndarray, most: int | None = None) -> bool:
         """Cut the chosen intervals, shape (m - 1,), into eight; returns False where none can be cut, or there would be too many points."""
         left, right = self.z[:-1], self.z[1:]
         finite = np.isfinite(left) & np.isfinite(right)
         with np.errstate(invalid="ignore"):
             wide = right - left > 64.0 * EPS * np.maximum(np.abs(left), 1e-3)
         cut = np.flatnonzero(chosen & finite & wide)
-        if not cut.size or self.z.size + cut.size * (_PARTS - 1) > most:
+        if not cut.size or self.z.size + cut.size * (_PARTS - 1) > (most or self.most):
             return False
         z = (left[cut, None] + (right - left)[cut, None] * (np.arange(1, _PARTS) / _PARTS)).ravel()
         log_fpr = np.asarray(log_ndtr(z))
@@ -227,15 +229,15 @@ def supremum(
             known = reached + np.minimum(2.0 * width, np.maximum(0.1 * width, _WORTH))
         wanted = ~(enough(reached, high) | (high <= known))
         worse = ~enough(reached[wanted, None], between[wanted]) & (between[wanted] > known[wanted, None])
-        if not wanted.any() or not points.split(_worst(worse, between[wanted], points.z.size)):
+        if not wanted.any() or not points.split(_worst(worse, between[wanted], points.most - points.z.size)):
             break
     return low, high
 
 
-def _worst(worse: np.ndarray, values: np.ndarray, points: int) -> np.ndarray:
+def _worst(worse: np.ndarray, values: np.ndarray, left: int) -> np.ndarray:
     """Of the intervals that are to be cut for a query, those of the largest values, as many as there is room for."""
     chosen = worse.any(axis=0)
-    room = max(0, MOST_POINTS - points) // (_PARTS - 1)
+    room = max(0, left) // (_PARTS - 1)
     if chosen.sum() <= room:
         return chosen
     ranks = np.where(worse, values, -np.inf).argsort(axis=1)[:, ::-1][:, : max(1, room // values.shape[0])]

@@ -6,7 +6,6 @@ from importlib.util import find_spec
 
 from mipsim.tradeoff import (
     AbstractTradeOff,
-    BoundedTradeOff,
     GaussianTradeOff,
     MixtureTradeOff,
     compose,
@@ -30,8 +29,7 @@ def delta_bounds(curve: AbstractTradeOff) -> tuple[float, float]:
         >>> low <= high <= low + 1e-6
         True
     """
-    sides = [side for side in (curve, curve.inverse()) if isinstance(side, BoundedTradeOff)]
-    low, high = zip(*(side.delta_bounds(EPSILON) for side in sides), strict=True)
+    low, high = zip(*(side.delta_bounds(EPSILON) for side in (curve, curve.inverse())), strict=True)
     return float(max(low)), float(max(high))
 
 

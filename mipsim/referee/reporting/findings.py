@@ -119,8 +119,13 @@ def _proof(text: str) -> list[str]:
 
 def _example(title: str, point: PointResult, command: str) -> list[str]:
     at = ", ".join(f"{name} = {_value(value)}" for name, value in point.parameters.items())
-    interval = "[{}, {}]".format(*map(_value, point.interval))
-    lines = [f"**{title}**: {at}. Gap {_value(point.gap)} in {interval} ({point.unit})."]
+    low, high = point.interval
+    known = f"{_value(point.gap)} in [{_value(low)}, {_value(high)}]"
+    if math.isinf(high) and math.isfinite(low) and low > 0.0:
+        known = f"at least {_value(low)}"
+    elif math.isinf(low) and math.isfinite(high) and high < 0.0:
+        known = f"at most {_value(high)}"
+    lines = [f"**{title}**: {at}. Gap {known} ({point.unit})."]
     lines += [f"Found by {point.route}. {_line(point.detail)}".rstrip(), ""]
     if point.second_route:
         lines += [f"Second route: {_line(point.second_route)}", ""]

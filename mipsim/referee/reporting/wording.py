@@ -67,12 +67,16 @@ def interval(ends: Sequence[float]) -> str:
 
 
 def gap(value: float, ends: Sequence[float]) -> str:
-    """Write a gap with its interval.
+    """Write a gap with its interval; where an end is open, the other is all that is known.
 
     Examples:
-        >>> gap(0.3, (0.2, 0.4)), gap(0.3, (0.3, 0.3))
-        ('0.3 in [0.2, 0.4]', '0.3 (exact)')
+        >>> gap(0.3, (0.2, 0.4)), gap(0.3, (0.3, 0.3)), gap(6.99, (6.98, float("inf")))
+        ('0.3 in [0.2, 0.4]', '0.3 (exact)', 'at least 6.98')
     """
+    if math.isinf(ends[1]) and math.isfinite(ends[0]) and value >= ends[0] > 0.0:
+        return f"at least {three_digits(ends[0])}"
+    if math.isinf(ends[0]) and math.isfinite(ends[1]) and value <= ends[1] < 0.0:
+        return f"at most {three_digits(ends[1])}"
     where = interval(ends)
     return f"{three_digits(value)} ({where})" if where == "exact" else f"{three_digits(value)} in {where}"
 
