@@ -159,10 +159,10 @@ def leaks(scores: Scores) -> bool:
     "clusters", [330, *(pytest.param(n, marks=pytest.mark.slow) for n in (100, 160, 990, 2100))]
 )
 def test_sorted_clusters_make_no_false_claims_more_often_than_stated(fewer_draws, clusters: int) -> None:
-    """60 audits of clusters of nothing stay below the 1e-9 quantile of the nominal binomial."""
+    """30 audits of clusters of nothing stay below the 1e-9 quantile of the nominal binomial."""
     rng = np.random.default_rng([6, clusters])
-    false = sum(leaks(one_a_cluster(in_order_of_score(rng, clusters))) for _ in range(60))
-    assert false <= binom.isf(1e-9, 60, RISK)
+    false = sum(leaks(one_a_cluster(in_order_of_score(rng, clusters))) for _ in range(30))
+    assert false <= binom.isf(1e-9, 30, RISK)
 
 
 def test_worlds_chosen_by_the_number_of_clusters_alone_would_be_caught(fewer_draws) -> None:
@@ -183,13 +183,13 @@ def test_worlds_chosen_by_the_number_of_clusters_alone_would_be_caught(fewer_dra
     "n", [100, *(pytest.param(n, marks=pytest.mark.slow) for n in (160, 330, 990, 2100))]
 )
 def test_independent_scores_make_no_false_claims_of_sorted_rows(fewer_draws, kind: str, n: int) -> None:
-    """60 audits of nothing, rows sorted by world, stay below the 1e-9 quantile of the nominal binomial."""
+    """30 audits of nothing, rows sorted by world, stay below the 1e-9 quantile of the nominal binomial."""
     rng, false = np.random.default_rng([n, len(kind), 7]), 0
-    for _ in range(60):
+    for _ in range(30):
         one = nothing(rng, kind, n)
         place = ORDERS["sorted by world"](rng, one)
         false += leaks(Scores.of(one.values[place], one.member[place]))
-    assert false <= binom.isf(1e-9, 60, RISK)
+    assert false <= binom.isf(1e-9, 30, RISK)
 
 
 def test_equal_scores_are_ordered_against_the_claim() -> None:

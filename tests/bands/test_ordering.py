@@ -92,10 +92,13 @@ def played(
     ]
 
 
+@pytest.mark.parametrize("replicates", [20, pytest.param(200, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", ["equality", "ordering"])
-def test_false_confirmations_stay_below_the_failure_probability(draw_counts, kind: str) -> None:
+def test_false_confirmations_stay_below_the_failure_probability(
+    draw_counts, kind: str, replicates: int
+) -> None:
     """The first attack is weaker by the tolerance and 1% more: confirmations stay below the 1e-9 quantile of the nominal."""
-    rng, replicates, risk, t = np.random.default_rng(9), 40, 0.05, np.linspace(-4.0, 5.0, 32)
+    rng, risk, t = np.random.default_rng(9), 0.05, np.linspace(-4.0, 5.0, 32)
     first, second = (played(rng, draw_counts, mu, t, 3 * 10**5, replicates) for mu in (1.0, 1.1515))
     found = [
         compare_curves(a, b, kind=kind, failure_probability=risk, tolerance=0.15).verdict
@@ -104,9 +107,10 @@ def test_false_confirmations_stay_below_the_failure_probability(draw_counts, kin
     assert found.count("CONFIRMED") <= binom.isf(1e-9, replicates, risk)
 
 
-def test_the_interval_holds_the_gap_of_the_polygons(draw_counts) -> None:
+@pytest.mark.parametrize("replicates", [20, pytest.param(200, marks=pytest.mark.slow)])
+def test_the_interval_holds_the_gap_of_the_polygons(draw_counts, replicates: int) -> None:
     """By the true rates at the thresholds, joined by lines, at all FPRs at once: misses below the 1e-9 quantile of the nominal."""
-    rng, replicates, risk, t = np.random.default_rng(10), 40, 0.05, np.linspace(-4.0, 5.0, 32)
+    rng, risk, t = np.random.default_rng(10), 0.05, np.linspace(-4.0, 5.0, 32)
     first, second = (
         played(rng, draw_counts, mu, at, 10**5, replicates) for mu, at in ((1.0, t), (1.3, t + 0.1))
     )
@@ -123,9 +127,10 @@ def test_the_interval_holds_the_gap_of_the_polygons(draw_counts) -> None:
     assert missed <= binom.isf(1e-9, replicates, risk)
 
 
-def test_false_refutations_stay_below_the_failure_probability(draw_counts) -> None:
+@pytest.mark.parametrize("replicates", [40, pytest.param(500, marks=pytest.mark.slow)])
+def test_false_refutations_stay_below_the_failure_probability(draw_counts, replicates: int) -> None:
     """Equal curves, independent games: refutations stay below the 1e-9 quantile of the nominal."""
-    replicates, games, risk = 80, 2000, 0.05
+    games, risk = 2000, 0.05
     t = np.linspace(-1.5, 2.5, 16)
     rng = np.random.default_rng(8)
     draws = [draw_counts(rng, r, games, replicates) for r in (ndtr(-t), ndtr(t - 1.0)) * 2]
