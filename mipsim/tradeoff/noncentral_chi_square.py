@@ -15,7 +15,7 @@ from mipsim.special.noncentral_chi_square import (
     logsf,
 )
 from mipsim.tradeoff.base import AbstractTradeOff, within
-from mipsim.tradeoff.bounds import CurveBounds, log_complement
+from mipsim.tradeoff.bounds import CurveBounds, log_complement, lowered
 
 _LEAST = -1e5  # logarithm of the least FPR whose quantile is computed
 _BLOCK = 512  # FPRs that are computed at once
@@ -87,7 +87,7 @@ class NoncentralChiSquareTradeOff(AbstractTradeOff):
         moved = 2.0 * _off(log_fpr)  # of the quantile
         fnr, tpr = self._logs(np.stack([log_fpr - moved, np.minimum(log_fpr + moved, 0.0)]))
         off = [_off(fnr), _off(tpr)]
-        low, high = fnr[1] - off[0][1], np.minimum(fnr[0] + off[0][0], 0.0)
+        low, high = lowered(fnr[1] - off[0][1], 1.0), np.minimum(fnr[0] + off[0][0], 0.0)
         found = CurveBounds(low, high, tpr[0] - off[1][0], np.minimum(tpr[1] + off[1][1], 0.0)).tightened()
         rare = found._replace(log_tpr_low=np.full(size.shape, -np.inf), log_fnr_high=np.zeros(size.shape))
         found = found.where(wanted >= _LEAST, rare)
