@@ -12,6 +12,7 @@ import scipy
 from scipy.special import gammainc, gammaincc, gammainccinv, ndtr, ndtri
 
 from mipsim.special import noncentral_chi_square as chi_square
+from mipsim.special import noncentral_t
 from mipsim.tradeoff import (
     AbstractTradeOff,
     CurveBounds,
@@ -268,8 +269,8 @@ def lira(shadows: int, ratio: float, *, sides: int = 2) -> RatesTradeOff:
 
     def both(alpha: np.ndarray) -> Pair:
         cut = scipy.stats.t.isf(alpha / sides, shadows - 1)
-        other = scipy.stats.nct.cdf(-cut, shadows - 1, moved) if sides == 2 else 0.0
-        one = scipy.stats.nct(shadows - 1, moved)
-        return one.cdf(cut) - other, one.sf(cut) + other
+        other = noncentral_t.cdf(-cut, shadows - 1, moved) if sides == 2 else 0.0
+        missed = noncentral_t.cdf(cut, shadows - 1, moved) - other
+        return np.maximum(missed, 0.0), noncentral_t.sf(cut, shadows - 1, moved) + other
 
     return RatesTradeOff(both)

@@ -1,5 +1,5 @@
-"""Special functions that SciPy and JAX lack: the non-central chi-square law in its far tails."""
+"""Special functions that SciPy and JAX lack: the non-central chi-square and Student laws in their far tails."""
 
-from mipsim.special import noncentral_chi_square
+from mipsim.special import noncentral_chi_square, noncentral_t
 
-__all__ = ["noncentral_chi_square"]
+__all__ = ["noncentral_chi_square", "noncentral_t"]

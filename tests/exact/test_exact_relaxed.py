@@ -23,10 +23,13 @@ FULL = mi.Gaussian(np.zeros(3), np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.3], [0.0
 
 @pytest.mark.parametrize("rate", [1.0, 0.3])
 def test_the_magnitude_is_a_chi_square(rate: float) -> None:
-    tpr = game(WHITE, sampling_rate=rate).exact(mi.Magnitude()).tpr_at(ALPHA)
+    curve = game(WHITE, sampling_rate=rate).exact(mi.Magnitude())
     x = stats.chi2.isf(ALPHA, 3)
-    np.testing.assert_allclose(tpr, rate * stats.ncx2.sf(x, 3, LAMBDA) + (1 - rate) * ALPHA, rtol=1e-8)
-    assert not np.allclose(tpr, stats.ncx2.sf(x, 3, 1.001 * LAMBDA + (rate < 1.0)), rtol=1e-8)
+    truth = rate * stats.ncx2.sf(x, 3, LAMBDA) + (1 - rate) * ALPHA
+    np.testing.assert_allclose(curve.law.sf(curve.score_at(ALPHA), inside=True), truth, rtol=1e-8)
+    assert not np.allclose(truth, stats.ncx2.sf(x, 3, 1.001 * LAMBDA + (rate < 1.0)), rtol=1e-8)
+    low, high = curve.tpr_bounds(ALPHA)
+    assert ((low <= truth) & (truth <= high)).all()
 
 
 @pytest.mark.parametrize("noise", [WHITE, FULL])
@@ -35,7 +38,10 @@ def test_one_side_is_normal(noise: mi.Gaussian) -> None:
     covariance = np.diag(noise.cov) if noise.cov.ndim == 1 else noise.cov
     mu = direction @ RECORD / np.sqrt(direction @ covariance @ direction)
     curve = game(noise).exact(mi.OneSided(direction))
-    np.testing.assert_allclose(curve.tpr_at(ALPHA), stats.norm.sf(stats.norm.isf(ALPHA) - mu), rtol=1e-9)
+    truth = stats.norm.sf(stats.norm.isf(ALPHA) - mu)
+    low, high = curve.tpr_bounds(ALPHA)
+    assert ((low <= truth) & (truth <= high)).all()
+    np.testing.assert_allclose(high, truth, rtol=1e-9, atol=1e-9)
 
 
 def test_the_magnitude_in_coloured_noise_is_that_of_numpy_draws() -> None:
