@@ -40,8 +40,8 @@ def __getattr__(name: str) -> Any:
 
     Examples:
         >>> from mipsim import GaussianTradeOff, _chained
-        >>> _chained.least_mu(GaussianTradeOff(1.0))
-        (1.0, 1.0)
+        >>> _chained.convexified(GaussianTradeOff(1.0))
+        GaussianTradeOff(mu=1.0)
     """
     if name not in HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -26,11 +26,12 @@ claim = mi.GaussianTradeOff(mi.theory.azize.leakage_score(data, game.target, n=1
 print(curve.compare(claim))
 
 # %% [markdown]
-# This game has an exact law as well: no games, and rates as rare as one likes.
+# This game has an exact law as well: no games, and proven bounds at every rate.
 
 # %%
 exact = game.exact(attack)
-print(exact.tpr_at([1e-100, 1e-6, 0.01]), exact.error_bound)
+low, high = exact.tpr_bounds([1e-6, 0.01])
+print(high, high - low)
 mi.plot({"games": curve, "exact law": exact, "claim": claim}, log=True)
 
 # %% [markdown]

@@ -29,9 +29,10 @@ class ExactTradeOff(AbstractTradeOff):
         >>> data = mi.Bernoulli(np.linspace(0.25, 0.75, 200))
         >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=100, target=data.easiest_target())
         >>> curve = game.exact(mi.CovarianceScore(data, n=100))
-        >>> round(float(curve.beta(0.01)), 6), float(curve.tpr_at(1e-100))
-        (0.6725, 2.73e-85)
-        >>> curve.error_bound < 1e-3, curve.error_estimate < 1e-12
+        >>> low, high = curve.beta_bounds(0.01)
+        >>> [round(end, 2) for end in (low, high)]
+        [0.67, 0.67]
+        >>> curve.law.error_bound < 1e-3, curve.law.error_estimate < 1e-12
         (True, True)
     """
 
@@ -40,26 +41,12 @@ class ExactTradeOff(AbstractTradeOff):
     def __repr__(self) -> str:
         law = self.law.base if isinstance(self.law, AssumedLaw) else self.law
         assumed = f", assumed: {self.assumed}" if self.assumed else ""
-        return f"ExactTradeOff({type(law).__name__}, error bound {self.error_bound:.2g}{assumed})"
+        return f"ExactTradeOff({type(law).__name__}, error bound {self.law.error_bound:.2g}{assumed})"
 
     @property
     def assumed(self) -> str:
         """What the law rests on and nothing proves; empty if nothing. See `FunctionAttack`."""
         return self.law.assumed
-
-    @property
-    def error_bound(self) -> float:
-        """A proven bound e on the absolute error of FPR and FNR of every threshold test.
-
-        The error of `beta(alpha)` is another thing: where the curve is steep, a small error of the FPR moves the FNR by more.
-        `beta_bounds` has its bounds.
-        """
-        return self.law.error_bound
-
-    @property
-    def error_estimate(self) -> float:
-        """What the error is likely to be, where the proof is weak: see `AbstractScoreLaw.error_estimate`."""
-        return self.law.error_estimate
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         x = np.asarray(log_fpr, np.float64)

@@ -64,7 +64,7 @@ def exact_route(curve: object) -> str:
 
 def floor_of(kind: Kind, *curves: AbstractTradeOff) -> float:
     """The least error rate that is judged: that of the kind, or what the laws' proven errors leave."""
-    errors = [curve.error_bound for curve in curves if isinstance(curve, ExactTradeOff)]
+    errors = [curve.law.error_bound for curve in curves if isinstance(curve, ExactTradeOff)]
     errors += [curve.rounding for curve in curves if isinstance(curve, BoundedTradeOff)]
     return max(kind.floor, min(TOO_RARE * max(errors, default=0.0), LEAST_RATE))
 

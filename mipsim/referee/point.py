@@ -14,6 +14,7 @@ import numpy as np
 
 from mipsim._validation import UndefinedError
 from mipsim.attacks.function import as_attack
+from mipsim.exact.exact_tradeoff import ExactTradeOff
 from mipsim.forms.polynomial import how_to_declare
 from mipsim.referee.by_games import attack_named, can_be_tilted, estimated, judge_games, judge_order
 from mipsim.referee.by_law import (
@@ -192,6 +193,7 @@ def undefined(at: dict[str, Any], kind: Kind, words: str) -> PointResult:
     """The result where a value is NaN: nothing is known of the gap.
 
     Examples:
+        >>> from mipsim.referee.kinds import Equality
         >>> str(undefined({}, Equality(), "truth is undefined (NaN) here").verdict)
         'INCONCLUSIVE'
     """
@@ -250,7 +252,7 @@ def _judged(statement: Statement, at: Mapping[str, Any], risk: float, games: int
     if result.verdict is Verdict.INCONCLUSIVE and strain > 0.0 and kind.one_sided:
         # The largest gap is where the law is known badly; a smaller one elsewhere is certain.
         result = judge_size(kind, wanted, Size(gap, gap, error=gap - strain), at, route, detail)
-    error = getattr(found, "error_bound", 0.0)
+    error = found.law.error_bound if isinstance(found, ExactTradeOff) else 0.0
     if result.verdict is not Verdict.REFUTED and error > SMALL_ERROR and kind.floor < FLOOR:
         rare = _rare(kind, _curve(wanted), truth, at, games, seed, risk)
         if rare is not None and rare.verdict is Verdict.REFUTED:

@@ -106,7 +106,7 @@ class Statement:
         claimed: what is claimed at a point: a trade-off function or a number (for `Ordering` anything that truth may be).
         truth: what is true there: a trade-off function; a number, or a `Number` with its proven error; (game, attack); or a
             pair of samplers (out, in), each called with (generator, games) and returning scores of shape (games,).
-            A curve that is not exact to the rounding of float64 must say its proven error by `beta_bracket(alpha)`.
+            A curve that is not exact to the rounding of float64 says its proven error by `enclosure`.
         where: assumptions that tie parameters together; points outside are no counterexamples. None: all points.
         late: whether `where` is asked of the points and of the control when they are judged, not here: it is dear.
         points: points that are always judged: mappings, or `Point`s.

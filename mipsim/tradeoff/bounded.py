@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtr
 
 from mipsim.tradeoff.base import AbstractTradeOff, inner_curve, within
 from mipsim.tradeoff.bounds import CurveBounds, log_difference
@@ -22,7 +21,7 @@ class BoundedTradeOff(AbstractTradeOff):
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
         >>> between = BoundedTradeOff(GaussianTradeOff(1.01), GaussianTradeOff(0.99))
-        >>> [round(float(bound), 4) for bound in between.beta_bracket(0.05)], round(between.beta(0.05), 4)
+        >>> [round(float(bound), 4) for bound in between.beta_bounds(0.05)], round(between.beta(0.05), 4)
         ([0.7372, 0.7437], 0.7372)
     """
 
@@ -54,12 +53,3 @@ class BoundedTradeOff(AbstractTradeOff):
         return BoundedTradeOff(
             self.lower.inverse(), self.upper.inverse(), rounding=self.sideways, sideways=self.rounding
         )
-
-    def beta_bracket(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
-        """`beta_bounds`."""
-        return self.beta_bounds(alpha)
-
-    def error(self) -> float:
-        """Half of the width at 4001 FPRs."""
-        low, high = self.beta_bounds(ndtr(np.linspace(-8.0, 8.0, 4001)))
-        return 0.5 * float((high - low).max())

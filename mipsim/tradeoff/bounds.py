@@ -54,8 +54,8 @@ def raised(log_p: object, ulps: float = 8.0) -> np.ndarray:
     """A logarithm of a rate rounded up by so many units in the last place, to 0 at most; -inf stays.
 
     Examples:
-        >>> print(raised(-1e-320, 8.0))
-        -0.0
+        >>> print(raised(-5e-324, 8.0))
+        0.0
     """
     x = np.asarray(log_p, np.float64)
     if not ulps:
@@ -178,7 +178,7 @@ class CurveBounds(NamedTuple):
 
         Examples:
             >>> print(CurveBounds.of_logs_within(-1e-20, np.log(1e-20), 1e-15).log_fnr_high)
-            -9.999999999999988e-21
+            -1e-20
         """
         fnr, tpr, slack = (np.asarray(v, np.float64) for v in (log_fnr, log_tpr, error))
         ends = [lowered(fnr) - slack, np.minimum(raised(fnr) + slack, 0.0)]

@@ -54,6 +54,7 @@ def log_delta(curve: AbstractTradeOff, epsilon: np.ndarray) -> Bounds:
     """Bounds of log sup_a TPR(a) - e^epsilon a for epsilon >= 0, any shape.
 
     Examples:
+        >>> from mipsim.tradeoff import GaussianTradeOff
         >>> low, high = log_delta(GaussianTradeOff(1.0), np.array([0.0]))
         >>> print(np.exp(low).round(6), np.exp(high).round(6))
         [0.382925] [0.382925]
@@ -83,6 +84,7 @@ def epsilon(curve: AbstractTradeOff, log_of_delta: np.ndarray) -> Bounds:
     """Bounds of the least epsilon >= 0 with delta(epsilon) <= delta: sup_a log((TPR(a) - delta) / a).
 
     Examples:
+        >>> from mipsim.tradeoff import GaussianTradeOff
         >>> low, high = epsilon(GaussianTradeOff(1.0), np.log([1e-5]))
         >>> print(low.round(6), high.round(6))
         [4.377178] [4.377178]
@@ -122,6 +124,7 @@ def bayes_risk(curve: AbstractTradeOff, prior: np.ndarray) -> Bounds:
     Source: Kulynych et al. (2025), proposition D.1.
 
     Examples:
+        >>> from mipsim.tradeoff import GaussianTradeOff
         >>> low, high = bayes_risk(GaussianTradeOff(1.0), np.array([0.5]))
         >>> print(low.round(6), high.round(6))
         [0.308538] [0.308538]

@@ -52,7 +52,7 @@ class ConvexHullTradeOff(AbstractTradeOff):
         >>> both = FoldedLaplaceTradeOff(1.0).symmetrized()
         >>> low, high = both.beta_bounds(0.4)
         >>> type(both).__name__, round(low, 6), high - low < 1e-9
-        ('ConvexHullTradeOff', 0.374865, True)
+        ('ConvexHullTradeOff', 0.37487, True)
     """
 
     curves: Curves

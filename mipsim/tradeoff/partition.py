@@ -18,7 +18,7 @@ _GRID = np.concatenate([[-np.inf], -np.geomspace(1e8, 80.0, 8), np.linspace(-40.
 """Probits of the FPRs at which a curve is read first; the largest below 1 is 1 - 3e-316."""
 
 _PARTS = 8  # into which an interval is cut
-_ROUNDS = 40
+_ROUNDS, _IDLE = 40, 3  # rounds in all, and so many without gain
 _NEIGHBOURS = 1, 8, 64  # of the points that a chord is laid through
 _WORTH = 1e-6  # a width of the points themselves, below which thrice of it costs no more points
 MOST_POINTS, MOST_OF_OTHERS = 1 << 15, 1 << 12
@@ -214,22 +214,30 @@ def supremum(
     if vertices is not None:
         safe, sure = safe_and_sure(vertices)
         return objective(sure, False).max(axis=1), objective(safe, True).max(axis=1)
-    points = Partition(curve)
+    points, idle = Partition(curve), 0
+    low, high = np.full(queries, -np.inf), np.full(queries, np.inf)
     for _ in range(_ROUNDS):
-        low = objective(points.sure_points(), False).max(axis=1)
+        now = objective(points.sure_points(), False).max(axis=1)
         at_points = objective(points.safe_points(), True).max(axis=1)
         between = objective(points.corners(), True)
-        high = np.maximum(at_points, between.max(axis=1))
-        if np.isnan(low).any() or np.isnan(high).any():
+        most = np.maximum(at_points, between.max(axis=1))
+        if np.isnan(now).any() or np.isnan(most).any():
             raise FloatingPointError(f"an objective of {type(curve).__name__} is NaN")
+        # Every round's bounds hold; rounding may make those of narrow intervals the wider ones.
+        low, last, high = np.maximum(low, now), high, np.minimum(high, most)
         # More points cannot bring the bounds nearer than they are at the points themselves.
         reached = np.maximum(low, at_points)
         with np.errstate(invalid="ignore"):
             width = np.where(np.isfinite(low), reached - low, 0.0)
             known = reached + np.minimum(2.0 * width, np.maximum(0.1 * width, _WORTH))
         wanted = ~(enough(reached, high) | (high <= known))
+        idle = 0 if (high < last)[wanted].any() else idle + 1
         worse = ~enough(reached[wanted, None], between[wanted]) & (between[wanted] > known[wanted, None])
-        if not wanted.any() or not points.split(_worst(worse, between[wanted], points.most - points.z.size)):
+        if (
+            not wanted.any()
+            or idle > _IDLE
+            or not points.split(_worst(worse, between[wanted], points.most - points.z.size))
+        ):
             break
     return low, high
 

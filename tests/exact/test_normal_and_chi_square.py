@@ -134,7 +134,7 @@ def test_the_quadratic_ratio_is_proven_at_ordinary_sizes() -> None:
     for d in (3, 10_000):
         data = mi.Gaussian(100.0, 1.0, d=d)  # a mean far from 0 costs no digits
         game = mi.FixedTarget(mi.GaussianNoise(mi.EmpiricalMean(), 1.0), data, 50, data.mean + 1.0)
-        assert game.exact(mi.LikelihoodRatio(game.mechanism, data, 50)).error_bound <= LARGEST_ERROR
+        assert game.exact(mi.LikelihoodRatio(game.mechanism, data, 50)).law.error_bound <= LARGEST_ERROR
 
 
 def test_nearly_equal_curves_are_paid_for() -> None:

@@ -33,4 +33,4 @@ def test_the_bracket_holds_at_a_rare_atom(p: float, share: float) -> None:
     low, high = curve.beta_bounds(share * p)
     # The sums above are right to 1e-16 of 1, at FPRs to 1e-15 of themselves.
     assert low - 1e-12 <= true_fnr(p, share * p) <= high + 1e-12
-    assert high - low < 1e-11 + 8.0 * curve.error_bound / p
+    assert high - low < 1e-11 + 8.0 * curve.law.error_bound / p

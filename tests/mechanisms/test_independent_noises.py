@@ -163,9 +163,9 @@ def test_noise_of_a_density_and_of_data_with_one(name):
     data = mi.Exponential([1.0, 2.0])
     stack = mi.GaussianNoise(mi.Subsampled(EVERY[name], 0.5), 0.1)
     curve = mi.FixedTarget(stack, data, n=12, target=[1.0, 3.0]).exact(mi.CovarianceScore(data, n=12))
-    assert curve.error_bound < 1e-9
+    assert curve.law.error_bound < 1e-9
     both = mi.DiscreteGaussianNoise(EVERY[name], deviation=2.0, step=0.05)
-    assert mi.FixedTarget(both, COINS, n=N, target=TARGET).exact(ATTACK).error_bound < 1e-3
+    assert mi.FixedTarget(both, COINS, n=N, target=TARGET).exact(ATTACK).law.error_bound < 1e-3
 
 
 def test_the_draws_are_the_law():

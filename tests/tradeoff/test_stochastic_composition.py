@@ -43,7 +43,7 @@ def test_it_is_the_least_over_all_splits(alpha: float) -> None:
     weights = np.array([0.5, 0.3, 0.2])
     found = stochastic_composition(curves, weights)
     assert isinstance(found, BoundedTradeOff)
-    low, high = found.beta_bracket(alpha)
+    low, high = found.beta_bounds(alpha)
     searched = least_by_search(list(curves), weights, alpha)
     assert float(low) - 1e-7 <= searched <= float(high) + 1e-6  # the search ends within 1e-6 of the least
     assert float(high - low) < 3e-6
@@ -56,7 +56,7 @@ def test_gaussians_share_one_likelihood_ratio() -> None:
     assert isinstance(found, BoundedTradeOff)
     for t in (-1.0, 0.0, 0.7, 6.0):
         alpha, beta = weights @ ndtr(-t / mus - mus / 2), weights @ ndtr(t / mus - mus / 2)
-        low, high = found.beta_bracket(alpha)
+        low, high = found.beta_bounds(alpha)
         assert float(low) <= beta <= float(high)
 
 
@@ -67,7 +67,7 @@ def test_it_beats_a_common_fpr_unless_the_targets_are_alike() -> None:
     assert (split.beta(alpha) < common.beta(alpha)).all()
     alike = stochastic_composition([LaplaceTradeOff(1.0)] * 3)
     assert isinstance(alike, BoundedTradeOff)
-    low, high = alike.beta_bracket(alpha)
+    low, high = alike.beta_bounds(alpha)
     assert (low <= LaplaceTradeOff(1.0).beta(alpha)).all()
     assert (LaplaceTradeOff(1.0).beta(alpha) <= high).all()
 
