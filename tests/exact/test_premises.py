@@ -84,9 +84,9 @@ def test_a_score_that_is_a_polynomial_at_most_points_is_refused() -> None:
         return jnp.where(jnp.abs(output[0]) < 0.1, -9.0, output[0])
 
     with pytest.raises(ValueError, match="no known exact law") as refused:
-        game.exact(holed)
+        game.exact(mi.FunctionAttack(holed))
     assert 'FunctionAttack(score, declared="quadratic")' in str(refused.value)
-    game.exact(lambda target, output: output[0])  # the control, without the hole
+    game.exact(mi.FunctionAttack(lambda target, output: output[0]))  # the control, without the hole
 
 
 def test_a_declaration_is_said_by_the_law_and_by_the_verdict() -> None:
@@ -97,9 +97,9 @@ def test_a_declaration_is_said_by_the_law_and_by_the_verdict() -> None:
         return -(jnp.linalg.norm(output - target) ** 2)
 
     with pytest.raises(ValueError, match="declared="):
-        game.exact(near)
+        game.exact(mi.FunctionAttack(near))
     declared = game.exact(mi.FunctionAttack(near, declared="quadratic"))
-    proven = game.exact(lambda target, output: -jnp.sum((output - target) ** 2))
+    proven = game.exact(mi.FunctionAttack(lambda target, output: -jnp.sum((output - target) ** 2)))
     np.testing.assert_allclose(declared.beta(ALPHA), proven.beta(ALPHA), rtol=1e-9)
     assert "assumed: the score is quadratic, as declared" in repr(declared)
     assert "assumed" not in repr(proven)
@@ -121,7 +121,7 @@ def test_own_scores_have_the_laws_of_their_form() -> None:
     """Linear and quadratic functions of Bernoulli data, against the attack classes that say the same."""
     data = mi.Bernoulli([0.3, 0.6, 0.5])
     game = mi.FixedTarget(MEAN, data, n=6, target=[1.0, 0.0, 1.0])
-    own = game.exact(lambda target, output: jnp.dot(target - 0.25, output) + 2.0)
+    own = game.exact(mi.FunctionAttack(lambda target, output: jnp.dot(target - 0.25, output) + 2.0))
     member = game.exact(mi.ScalarProduct([0.25] * 3))
     np.testing.assert_allclose(own.beta_bounds(ALPHA), member.beta_bounds(ALPHA), atol=1e-12)
 
@@ -132,7 +132,7 @@ def test_own_scores_have_the_laws_of_their_form() -> None:
         def link(self, target: Any, total: Any) -> Any:
             return total
 
-    own = game.exact(lambda target, output: -jnp.sum((output - target) ** 2))
+    own = game.exact(mi.FunctionAttack(lambda target, output: -jnp.sum((output - target) ** 2)))
     np.testing.assert_allclose(own.beta_bounds(ALPHA), game.exact(Near()).beta_bounds(ALPHA), atol=1e-12)
     assert "assumed" not in repr(game.exact(Near()))
 
