@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 PACKAGES = ("mipsim", "sims", "verify", "figures", "tests")
-LONGEST = 500
 """A cohesive file may be so long; most have a third of it."""
 
 # Spelt in pieces, so that this file passes its own test.
@@ -29,16 +28,6 @@ UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|X" + r"XX)\b")
 def text_of(file: Path) -> str:
     content = file.read_bytes()
     return "" if b"\0" in content else content.decode("utf-8")
-
-
-def test_files_are_short(root: Path) -> None:
-    lengths = {
-        str(file.relative_to(root)): len(file.read_text("utf-8").splitlines())
-        for package in PACKAGES
-        for file in (root / package).rglob("*.py")
-    }
-    assert lengths
-    assert {name: n for name, n in lengths.items() if n > LONGEST} == {}
 
 
 @pytest.mark.parametrize("words", [REGISTRIES, PLACES], ids=["registry hosts", "places outside the project"])
