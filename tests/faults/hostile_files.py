@@ -396,7 +396,7 @@ def probes(folder: Path, times: int, seed: int = 0) -> Figures:
         lines = [json.loads(line) for line in sound.splitlines()]
         for _ in range(rng.randint(1, 3)):
             record = rng.choice(lines)
-            record = record["at"] if rng.random() < 0.2 and "at" in record else record
+            record = record["at"] if rng.random() < 0.2 and isinstance(record.get("at"), dict) else record
             key = rng.choice([*record, "new"])
             record[key] = rng.choice(ODD)
             if rng.random() < 0.3:
