@@ -137,7 +137,7 @@ def _is_right(place: tuple[str, ...], word: str) -> bool:
     """Whether a word is none to refuse in its place."""
     if ("--budget" in place and place[-1] == "{}") or "--shard" in place:
         return False
-    if place == ("judge", "one.py:{}"):
+    if place == ("judge", "one.py:{}") or "--json" in place:  # then the file itself is meant
         return word == ""
     if place[0] in ("x{}", "list") and place[-1] != "--list":
         return place[0] == "list" and word == ""
