@@ -11,9 +11,9 @@ from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
-from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
+from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff, through_corners
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution, merged
-from mipsim.tradeoff.sampled import SampledTradeOff, mixed, through_corners
+from mipsim.tradeoff.sampled import SampledTradeOff, mixed
 
 _LARGEST_PRODUCT = 1 << 21  # pairs of atoms: 16 MB an array
 _EQUAL = 1e-12  # losses this near, relative to the largest, are one atom

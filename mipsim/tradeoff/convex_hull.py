@@ -18,8 +18,7 @@ from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.inverse import InverseTradeOff, exchanged
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.partition import Corners, Objective, Partition, defined, safe_and_sure
-from mipsim.tradeoff.piecewise_linear import log_rates
-from mipsim.tradeoff.points import rises
+from mipsim.tradeoff.points import log_rates, rises
 from mipsim.tradeoff.sampled import SampledTradeOff, turned_over
 
 Curves = tuple[AbstractTradeOff, ...]

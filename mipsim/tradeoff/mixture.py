@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from mipsim import _chained
 from mipsim.tradeoff.base import AbstractTradeOff, inner_curve, within
 from mipsim.tradeoff.bounds import EPS, CurveBounds, Vertices, log_complement
 
@@ -88,4 +87,4 @@ class MixtureTradeOff(AbstractTradeOff):
         return self.inner.mu_ceiling() if self.sampling_rate else 0.0
 
     def inverse(self) -> AbstractTradeOff:
-        return _chained.InverseTradeOff(self) if self.sampling_rate else self
+        return super().inverse() if self.sampling_rate else self

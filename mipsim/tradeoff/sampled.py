@@ -10,8 +10,14 @@ from mipsim.tradeoff.base import AbstractTradeOff, rates
 from mipsim.tradeoff.bounds import CurveBounds, Vertices
 from mipsim.tradeoff.inverse import InverseTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
-from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff, first_loss, interpolated, vertices_of
-from mipsim.tradeoff.points import Vector, convex_points
+from mipsim.tradeoff.points import (
+    Vector,
+    checked_corners,
+    convex_points,
+    first_loss,
+    interpolated,
+    vertices_of,
+)
 
 _Z_LEAST = -37.0  # the FPR there is 6e-300: float64's least
 _Z_MOST = 8.2  # beyond it FPRs round to 1
@@ -61,8 +67,7 @@ class SampledTradeOff(AbstractTradeOff):
         self.corners = np.concatenate([[1.0] * first, b, [0.0] * last])
         self.tpr = np.concatenate([[0.0] * first, t, [1.0] * last])
         self.complement = 1.0 - self.alpha
-        # The same rules, in the same words.
-        PiecewiseLinearTradeOff(self.alpha, np.clip(self.corners, 0.0, 1.0))
+        checked_corners(self.alpha, np.clip(self.corners, 0.0, 1.0))
 
     @classmethod
     def from_points(cls, alpha: Vector, complement: Vector, beta: Vector, tpr: Vector) -> SampledTradeOff:
@@ -125,8 +130,8 @@ def sample(curve: AbstractTradeOff, points: int = 4096, rare: float = 0.0) -> Sa
     numerical = isinstance(turned, InverseTradeOff)
     z = np.linspace(_Z_LEAST, _Z_MOST, count) if numerical else _probits(curve, count // 2, rare)
     alpha = np.unique(np.concatenate([[0.0], ndtr(z), [1.0] if numerical else []]))
-    if isinstance(curve, (PiecewiseLinearTradeOff, SampledTradeOff)):  # corners, which samples would cut off
-        alpha = np.unique(np.concatenate([alpha, curve.alpha[curve.alpha <= alpha[-1]]]))
+    if (corners := getattr(curve, "alpha", None)) is not None:  # of a polygon, which samples would cut off
+        alpha = np.unique(np.concatenate([alpha, corners[corners <= alpha[-1]]]))
     points_left = alpha, 1.0 - alpha, curve.beta(alpha), curve.tpr_at(alpha)
     if numerical:
         return SampledTradeOff.from_points(*points_left)
@@ -176,8 +181,3 @@ def turned_over(curve: SampledTradeOff) -> SampledTradeOff:
     beta = np.concatenate([curve.alpha[::-1], zero])
     tpr = np.concatenate([curve.complement[::-1], one])
     return SampledTradeOff.from_points(alpha, complement, beta, tpr)
-
-
-def through_corners(curve: PiecewiseLinearTradeOff) -> SampledTradeOff:
-    """The same polygon with all four rates of its corners."""
-    return SampledTradeOff.from_points(curve.alpha, 1.0 - curve.alpha, curve.corners, 1.0 - curve.corners)

@@ -1,4 +1,4 @@
-"""What holds for every file: its length, its words, and where it may not point."""
+"""What holds for every file: its words, and where it may not point."""
 
 import os
 import re
@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 PACKAGES = ("mipsim", "sims", "verify", "figures", "tests")
-"""A cohesive file may be so long; most have a third of it."""
 
 # Spelt in pieces, so that this file passes its own test.
 REGISTRIES = [
