@@ -18,6 +18,8 @@ if TYPE_CHECKING:  # --help need not wait for JAX
 
 SCALES = ("quick", "standard", "full")
 DEFAULT_OUT = Path("results/verify")
+MOST_PATTERN = 500
+"""Letters of a glob; no name has as many."""
 _Kept = TypeVar("_Kept")
 
 
@@ -114,9 +116,10 @@ def select(patterns: Sequence[str], register: Mapping[str, _Kept]) -> tuple[_Kep
     """
     chosen: set[str] = set()
     for pattern in patterns:
-        matches = fnmatch.filter(register, pattern)
+        # Of a long pattern fnmatch looks at every bracket's every end.
+        matches = fnmatch.filter(register, pattern) if len(pattern) <= MOST_PATTERN else []
         if not matches:
-            close = close_names(pattern, register, 5)
+            close = close_names(pattern[:MOST_PATTERN], register, 5)
             hint = f"; close names: {', '.join(close)}" if close else ""
             raise ValueError(
                 f"CLAIM is {shown(repr(pattern))}; it must match a statement of the register (see --list){hint}"
