@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from functools import cache
 
 from mipsim._validation import number
 from mipsim.tradeoff.base import KNOWN, AbstractTradeOff
+from mipsim.tradeoff.compose import ComposedTradeOff
 
 _LEAST_NOISE, _MOST_NOISE = 1e-3, 1e6  # outside is no mechanism: mu would be 1000, or a millionth
+_FINE = 1e-5  # relative width at which the least noise of a composed curve is told
+_COARSE = 1e-3  # relative width of a composed curve's numbers while the root is looked for
 _RELATIVE = 1e-12  # four digits above float64 rounding; the result is nudged to the safe side of the root
 
 
@@ -66,39 +70,66 @@ def calibrate(
     excess, words = _target(advantage, eta, mu, (tpr, fpr), (epsilon, delta))
 
     @cache  # the root finder asks for the ends of its bracket again
-    def at(log_noise: float) -> float:
+    def at(log_noise: float, accuracy: float) -> float:
         curve: object = curve_of_noise(noise := math.exp(log_noise))
         if not isinstance(curve, AbstractTradeOff):
             raise ValueError(
                 f"curve_of_noise gives {type(curve).__name__} at the noise {noise:g}; it must give {KNOWN}, such as "
                 "GaussianTradeOff(1 / noise)"
             )
-        value = excess(curve)
+        if isinstance(curve, ComposedTradeOff):
+            composed.append(curve.accuracy)
+            curve = curve.at_accuracy(max(accuracy, curve.accuracy))
+        with warnings.catch_warnings():  # a wide bound is on the safe side
+            warnings.simplefilter("ignore", UserWarning)
+            value = excess(curve)
         return min(value, 1e3)  # inf would leave the root finder without a slope
 
+    composed: list[float] = []
     low, high = math.log(least), math.log(most)
-    if at(high) > 0.0:
-        raise ValueError(f"no noise up to {most:g} reaches {words}")
-    if at(low) <= 0.0:
-        return float(least)
-    # Walk down from 1 or up to it first: at the far ends curves are costly and flat.
-    middle = min(max(0.0, low), high)
-    step = 0.7
-    if at(middle) > 0.0:
-        while at(min(middle + step, high)) > 0.0:
-            middle += step
-        low, high = middle, min(middle + step, high)
+    # Walk from 1 towards the root: at the far ends curves are costly and flat.
+    middle, step = min(max(0.0, low), high), 0.7
+    if at(middle, _COARSE) > 0.0:
+        while middle < high and at(further := min(middle + step, high), _COARSE) > 0.0:
+            middle = further
+        if middle == high:
+            raise ValueError(f"no noise up to {most:g} reaches {words}")
+        low, high = middle, further
     else:
-        while at(max(middle - step, low)) <= 0.0:
-            middle -= step
-        low, high = max(middle - step, low), middle
+        while middle > low and at(further := max(middle - step, low), _COARSE) <= 0.0:
+            middle = further
+        if middle == low:
+            return float(least)
+        low, high = further, middle
     from scipy.optimize import brentq  # a fourth of a second: not when the library is imported
 
-    root: float = brentq(at, low, high, xtol=_RELATIVE)  # type: ignore[assignment]
-    nudge = _RELATIVE
-    while at(root) > 0.0:  # the root finder may stop on the wrong side
-        root, nudge = root + nudge, 2.0 * nudge
-    return math.exp(root)
+    exact = not composed
+    within = _RELATIVE if exact else 0.1 * _COARSE
+    root: float = brentq(at, low, high, args=(_COARSE,), xtol=within)  # type: ignore[assignment]
+    if exact:
+        nudge = _RELATIVE
+        while at(root, 0.0) > 0.0:  # the root finder may stop on the wrong side
+            root, nudge = root + nudge, 2.0 * nudge
+        return math.exp(root)
+    return math.exp(_polished(at, root, min(composed)))
+
+
+def _polished(at: Callable[[float, float], float], root: float, accuracy: float) -> float:
+    """A point that keeps to the target by finer bounds, a few widths of these above the least."""
+    from scipy.optimize import brentq
+
+    accuracy = max(accuracy, _FINE)
+    low = high = root
+    reach = 0.3 * _COARSE
+    while at(high, accuracy) > 0.0:
+        low, high, reach = high, high + reach, 2.0 * reach
+    while at(low, accuracy) <= 0.0:
+        low, high, reach = low - reach, low, 2.0 * reach
+    found: float = brentq(at, low, high, args=(accuracy,), xtol=0.3 * accuracy)  # type: ignore[assignment]
+    nudge = 0.3 * accuracy
+    while at(found, accuracy) > 0.0:
+        found, nudge = found + nudge, 2.0 * nudge
+    return found
 
 
 Excess = Callable[[AbstractTradeOff], float]
@@ -148,7 +179,12 @@ def _target(
     if slack == 0.0:
         most = eps * (1.0 + _RELATIVE)
         return lambda curve: max(float(c.epsilon(0.0)) - most for c in _directions(curve)), words
-    return lambda curve: max(float(c.delta(eps)) for c in _directions(curve)) / slack - 1.0, words
+
+    def beyond(curve: AbstractTradeOff) -> float:
+        worst = max(float(c.log_delta_bounds(eps)[1]) for c in _directions(curve))
+        return max(worst - math.log(slack), -1e3)
+
+    return beyond, words
 
 
 def _directions(curve: AbstractTradeOff) -> list[AbstractTradeOff]:

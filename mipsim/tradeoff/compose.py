@@ -3,53 +3,317 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
 
+import equinox as eqx
 import numpy as np
-from scipy.fft import next_fast_len
 
-from mipsim._validation import by_our_names, whole
+from mipsim._validation import number, whole
 from mipsim.tradeoff.atoms import as_polygon, exact_power, product
-from mipsim.tradeoff.base import AbstractTradeOff, checked_curves
-from mipsim.tradeoff.bounded import BoundedTradeOff
+from mipsim.tradeoff.base import AbstractTradeOff, answered, checked_curves, rates
+from mipsim.tradeoff.bounds import CurveBounds, log_complement, lowered, raised
+from mipsim.tradeoff.convex_hull import ConvexHullTradeOff
 from mipsim.tradeoff.gaussian import GaussianTradeOff
-from mipsim.tradeoff.loss_window import Window, narrow_window, widened
-from mipsim.tradeoff.points import polygon
-from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution, split_masses
+from mipsim.tradeoff.inverse import InverseTradeOff
+from mipsim.tradeoff.laplace import LaplaceTradeOff
+from mipsim.tradeoff.loss_sum import LossSum
+from mipsim.tradeoff.mixture import MixtureTradeOff
+from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import SampledTradeOff, sample
+from mipsim.tradeoff.step_laws import AbstractStepLaw, MixedGaussian, MixedLaplace, Polygons, Symmetrized, Turned
 
-_UNSEEN = (
-    1e-25  # rates whose samples are few: even a million of them are far below what the window leaves out
-)
-_EQUAL = 1e-13  # relative rounding of the masses of one sample
-_MASS_OF_AN_END = 1e-9  # lighter losses would stretch the grid for a mass that the bracket counts anyway
-_EPS = float(np.finfo(np.float64).eps)
-_LARGEST = 1 << 24  # cells that the sum may take if fewer are asked for: 128 MiB an array
-_MOST_CELLS = 1 << 24
-_DRIFT = 4  # times the cells asked for that the sum may take: it is rounded up to a length that FFTs are fast at, and drifts
+Pairs = list[tuple[AbstractTradeOff, int]]
+ACCURACY, EPSILON_ACCURACY = 1e-6, 1e-4
+_RATES = 10.0  # times the accuracy of delta is that of an FNR or a TPR, relative
+_RATE_PLACES = 1 << 20  # places of a lattice for rates: a fifth of a second for each stretch of them
+_SAMPLES = 1 << 15  # of a curve that is neither a polygon nor known by name
+_UNSEEN = 1e-25  # rates whose samples are few
 
 
-@by_our_names
+class ComposedTradeOff(AbstractTradeOff):
+    """The curve of several mechanisms together, computed where it is asked for until its bounds agree.
+
+    Attributes:
+        curves: of the single mechanisms.
+        copies: how often each takes part.
+        accuracy: relative width of delta that is aimed at.
+        epsilon_accuracy: width of epsilon that is aimed at.
+        direction: "forward", "inverse" (the worlds exchanged), or "both" (the worse of the two at each delta or epsilon).
+
+    Examples:
+        >>> from mipsim.tradeoff import LaplaceTradeOff
+        >>> ten = compose(LaplaceTradeOff(0.1), copies=10)
+        >>> low, high = ten.delta_bounds(0.5)
+        >>> round(high, 6), (high - low) / high < 1e-6
+        (0.004402, True)
+    """
+
+    curves: tuple[AbstractTradeOff, ...]
+    copies: tuple[int, ...] = eqx.field(static=True)
+    accuracy: float = eqx.field(static=True)
+    epsilon_accuracy: float = eqx.field(static=True)
+    direction: str = eqx.field(static=True)
+    losses: LossSum = eqx.field(static=True, repr=False)
+    rates: LossSum = eqx.field(static=True, repr=False)
+
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        flat = np.asarray(log_fpr, np.float64).ravel()
+        log_tnr = log_complement(flat)
+        if self.direction == "both":
+            bounds = self._worse_curve(flat, log_tnr)
+        else:
+            found, _ = self.rates.curve(flat, log_tnr, _RATES * self.accuracy, self.direction == "inverse")
+            bounds = CurveBounds(*found)
+        ends = (np.full(flat.shape, -np.inf), lowered(log_tnr, -4.0), lowered(flat, 4.0), np.zeros(flat.shape))
+        sides = zip(bounds, ends, (np.maximum, np.minimum, np.maximum, np.minimum), strict=True)
+        bounds = CurveBounds(*(np.where(np.isnan(x), end, side(x, end)) for x, end, side in sides)).tightened()
+        return CurveBounds(*(np.where(np.isnan(flat), np.nan, x).reshape(np.shape(log_fpr)) for x in bounds))
+
+    def _worse_curve(self, log_fpr: np.ndarray, log_tnr: np.ndarray) -> CurveBounds:
+        """The hull of both directions: below it the lines of slopes at which both deltas are known."""
+        ways = [self.rates.curve(log_fpr, log_tnr, _RATES * self.accuracy, turned)[0] for turned in (False, True)]
+        fnr_high = np.minimum(ways[0][1], ways[1][1])
+        tpr_low = np.maximum(ways[0][2], ways[1][2])
+        low, high = np.full(log_fpr.shape, -np.inf), np.zeros(log_fpr.shape)
+        start = np.isneginf(log_fpr)  # there the hull is the lower of both
+        low[start] = np.minimum(ways[0][0], ways[1][0])[start]
+        for turned in (False, True):
+            slope = self.rates.slopes(log_fpr, log_tnr, turned)
+            seen = np.isfinite(slope) & np.isfinite(log_fpr) & np.isfinite(log_tnr)
+            where = slope[seen]
+            known = self._both_sticks(self.rates, where, 100.0 * self.accuracy)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                tpr = np.logaddexp(known[0], where + log_fpr[seen])
+                gap = where + log_fpr[seen] - known[1]
+                fnr = np.where(gap < 0.0, known[1] + log_complement(np.minimum(gap, 0.0)), -np.inf)
+                gap = known[2] - where - log_tnr[seen]
+                other = np.where(gap < 0.0, where + log_tnr[seen] + log_complement(np.minimum(gap, 0.0)), -np.inf)
+            high[seen] = np.fmin(high[seen], raised(tpr, 16.0))
+            low[seen] = np.fmax(low[seen], lowered(np.fmax(fnr, other), 64.0))
+        # Between the points of slope -1 of both directions the hull is their chord.
+        corner = self.rates.corner()
+        if corner is not None:
+            first, last = sorted(corner)
+            total = corner[0] + corner[1]
+            with np.errstate(over="ignore"):
+                fpr = np.exp(log_fpr)
+            between = (fpr > first) & (fpr < last)
+            chord = np.log(np.maximum(total - fpr, 1e-300)) + 1e-14
+            fnr_high = np.where(between, np.minimum(fnr_high, chord), fnr_high)
+        return CurveBounds(low, fnr_high, tpr_low, high).tightened()
+
+    def _both_sticks(self, losses: LossSum, at: np.ndarray, accuracy: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Upper bounds of log delta of the worse direction, lower ones of log (1 - delta), upper ones of log (delta - 1 + e^loss)."""
+        one, _ = losses.sticks(at, accuracy, "delta")
+        # The other direction at the loss l: its delta is e^l times `other` at -l, its complement e^l times `rest` there.
+        two, _ = losses.sticks(-at, accuracy, "other")
+        return np.maximum(one[1], two[5] + at), np.minimum(one[2], two[2] + at), np.maximum(one[5], two[1] + at)
+
+    def is_convex(self) -> bool:
+        return True
+
+    def inverse(self) -> AbstractTradeOff:
+        if self.direction == "both":
+            return self
+        return self._in_direction("inverse" if self.direction == "forward" else "forward")
+
+    def at_accuracy(self, accuracy: float) -> ComposedTradeOff:
+        """The same with another accuracy, a hundredfold for epsilon; it shares what has been computed.
+
+        Examples:
+            >>> from mipsim.tradeoff import LaplaceTradeOff
+            >>> compose(LaplaceTradeOff(0.1), copies=10).at_accuracy(1e-3).accuracy
+            0.001
+        """
+        return ComposedTradeOff(
+            self.curves, self.copies, accuracy, 100.0 * accuracy, self.direction, self.losses, self.rates
+        )
+
+    def symmetrized(self) -> AbstractTradeOff:
+        """Of both directions the worse: the hull of the curve and its inverse.
+
+        Examples:
+            >>> from mipsim.tradeoff import MixtureTradeOff
+            >>> three = compose(MixtureTradeOff(GaussianTradeOff(1.0), 0.5), copies=3)
+            >>> three.symmetrized().delta(1.0) == max(three.delta(1.0), three.inverse().delta(1.0))
+            True
+        """
+        return self._in_direction("both")
+
+    def _in_direction(self, direction: str) -> ComposedTradeOff:
+        return ComposedTradeOff(
+            self.curves, self.copies, self.accuracy, self.epsilon_accuracy, direction, self.losses, self.rates
+        )
+
+    def largest_loss_bounds(self) -> tuple[float, float]:
+        ahead = [curve.largest_loss_bounds() for curve in self.curves]
+        back = [curve.inverse_loss_bounds() for curve in self.curves]
+        sums = [
+            tuple(sum(n * pair[k] for n, pair in zip(self.copies, ends, strict=True)) for k in (0, 1))
+            for ends in (ahead, back)
+        ]
+        if self.direction == "both":
+            return max(sums[0][0], sums[1][0]), max(sums[0][1], sums[1][1])
+        low, high = sums[self.direction == "inverse"]
+        return low * (1.0 - 1e-14), high * (1.0 + 1e-14)
+
+    def mu_ceiling(self) -> float:
+        return math.sqrt(sum(n * curve.mu_ceiling() ** 2 for n, curve in zip(self.copies, self.curves, strict=True)))
+
+    def least_mu_bounds(self) -> tuple[float, float]:
+        """Of sub-sampled Gaussian steps it is that of full ones.
+
+        At the rarest FPRs the TPR is at least that of full steps times the probability that all took part, which shifts no
+        probit there.
+        """
+        if all(isinstance(law, (MixedGaussian, Turned)) and law.is_gaussian for law, _ in self.losses.laws):
+            mu = self.mu_ceiling()
+            return mu * (1.0 - 1e-14), mu * (1.0 + 1e-14)
+        return super().least_mu_bounds()
+
+    def bayes_risk_bounds(self, prior: object) -> tuple[Any, Any]:
+        wanted = rates("prior", prior)
+        p = np.clip(wanted.ravel(), 1e-300, 1.0 - 1e-16)
+        slope = np.log1p(-p) - np.log(p)
+        ends = []
+        for turned in {"forward": (False,), "inverse": (True,), "both": (False, True)}[self.direction]:
+            found, _ = self.losses.sticks(-slope if turned else slope, self.accuracy, "rest")
+            # The error of the slope itself moves the risk by as much, relatively.
+            ends.append([found[k] + np.log(1.0 - p if turned else p) for k in (2, 3)])
+        low, high = (np.exp(np.min([end[k] for end in ends], axis=0)) for k in (0, 1))
+        blind = np.minimum(wanted.ravel(), 1.0 - wanted.ravel())
+        low, high = np.minimum(low * (1.0 - 1e-14), blind), np.minimum(high * (1.0 + 1e-14), blind)
+        return answered(prior, (low.reshape(wanted.shape), high.reshape(wanted.shape)))
+
+    def _log_delta(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self._told(epsilon, self.accuracy, "delta")
+
+    def _told(self, epsilon: np.ndarray, accuracy: float, what: str | None) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of log delta; `what` is named where they are wider than they should be."""
+        ways = {"forward": (False,), "inverse": (True,), "both": (False, True)}[self.direction]
+        ends = [self._one_way(np.asarray(epsilon, np.float64).ravel(), accuracy, turned) for turned in ways]
+        low, high = (np.max([end[k] for end in ends], axis=0) for k in (0, 1))
+        if what is not None:
+            with np.errstate(invalid="ignore"):
+                width = np.where(np.isneginf(high), 0.0, high - low)
+            self._warn(what, float(width.max(initial=0.0)), accuracy)
+        return low.reshape(np.shape(epsilon)), high.reshape(np.shape(epsilon))
+
+    def _one_way(self, epsilon: np.ndarray, accuracy: float, turned: bool) -> tuple[np.ndarray, np.ndarray]:
+        _, most = self._in_direction("inverse" if turned else "forward").largest_loss_bounds()
+        low, high = np.full(epsilon.shape, -np.inf), np.full(epsilon.shape, -np.inf)
+        some = epsilon < most
+        if some.any():
+            at = epsilon[some]
+            found, _ = self.losses.sticks(-at if turned else at, accuracy, "other" if turned else "delta")
+            shift = at if turned else np.zeros(at.shape)
+            rest_low, rest_high = (np.minimum(found[k] + shift, 0.0) for k in (2, 3))
+            one, two = (found[k] + shift for k in ((4, 5) if turned else (0, 1)))
+            low[some] = np.fmax(one, lowered(log_complement(rest_high), 4.0))
+            high[some] = np.fmin(np.fmin(two, raised(log_complement(rest_low), 4.0)), 0.0)
+        return low, high
+
+    def _warn(self, what: str, width: float, accuracy: float) -> None:
+        if not width <= 1.001 * accuracy:
+            warnings.warn(
+                f"{what} is known to {width:.1g} only, not to {accuracy:.1g}, on {self.losses.places:,} places; both bounds hold",
+                stacklevel=6,
+            )
+
+    def _epsilon(self, log_delta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        flat = np.asarray(log_delta, np.float64).ravel()
+        ends = np.array([self._one_epsilon(float(log)) for log in flat]).reshape(-1, 2).T
+        low, high = (end.reshape(np.shape(log_delta)) for end in ends)
+        with np.errstate(invalid="ignore"):
+            width = np.where(np.isinf(high), 0.0, high - low)
+        self._warn("epsilon", float(width.max(initial=0.0)), self.epsilon_accuracy)
+        return low, high
+
+    def _one_epsilon(self, log_delta: float) -> tuple[float, float]:
+        """The roots of both bounds of delta: bisected among what is known, which is refined where they end up."""
+        if log_delta >= 0.0:
+            return 0.0, 0.0
+        if log_delta == -math.inf:
+            return self.largest_loss_bounds()
+        at, slope = self.losses.epsilon_guess(log_delta)
+        _, most = self.largest_loss_bounds()
+        accuracy = 0.5
+        low, high = 0.0, math.inf
+        for _ in range(12):
+            at = min(max(at, 0.0), most)
+            around = np.array([at]) if at == 0.0 else np.array([at])
+            self._told(around, accuracy, None)
+            low, high = self._root(log_delta, at, 0), self._root(log_delta, at, 1)
+            if high - low <= self.epsilon_accuracy or accuracy < 1e-10:
+                break
+            if math.isfinite(high):
+                shift, at = abs(0.5 * (low + high) - at), 0.5 * (low + high)
+                if shift < 0.1 * self.epsilon_accuracy or accuracy == 0.5:
+                    slope = self._steepness(at)
+                    accuracy = min(0.3 * accuracy, max(0.5 * self.epsilon_accuracy * slope, 1e-10))
+            else:
+                at = at + 1.0
+        return low, high
+
+    def _steepness(self, at: float) -> float:
+        """About the slope of -log delta."""
+        step = 1e-3 * max(1.0, at)
+        ends = [float(self._known(np.array([x]))[1][0]) for x in (at, at + step)]
+        slope = (ends[0] - ends[1]) / step
+        return slope if math.isfinite(slope) and slope > 1e-6 else 1.0
+
+    def _known(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of log delta by what has been computed."""
+        return self._told(epsilon, math.inf, None)
+
+    def _root(self, log_delta: float, near: float, end: int) -> float:
+        """Where a bound of log delta falls to a value: a loss at which it is above (end 0) or not above (end 1)."""
+        above = lambda x: float(self._known(np.array([x]))[end][0]) > log_delta  # noqa: E731
+        if not above(0.0):
+            return 0.0
+        low, step = 0.0, max(1e-3, 1e-3 * near)
+        high = near
+        if above(near):
+            low = near
+            while above(high := low + step):
+                low, step = high, 2.0 * step
+                if step > 1e5:
+                    return low if end == 0 else math.inf
+        else:
+            while low < near - step and not above(near - step):
+                high, step = near - step, 2.0 * step
+            low = max(0.0, near - step)
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if above(middle) else (low, middle)
+            if high - low <= 1e-3 * self.epsilon_accuracy or middle in (low, high) and high - low < 1e-15 * high:
+                break
+        return low if end == 0 else high
+
+
 def compose(
-    *curves: AbstractTradeOff, copies: int | Sequence[int] = 1, points: int = 1 << 15, cells: int = 1 << 17
+    *curves: AbstractTradeOff,
+    copies: int | Sequence[int] = 1,
+    accuracy: float = ACCURACY,
+    epsilon_accuracy: float = EPSILON_ACCURACY,
 ) -> AbstractTradeOff:
     """The trade-off function of the product of the mechanisms behind the curves, f_1 (x) f_2 (x) ...
 
     Gaussian curves compose in closed form, G_mu with mu^2 = sum mu_i^2; polygons with few distinct losses (such as
-    (epsilon, delta)) exactly, atom by atom. All else goes through the law of the privacy loss: each curve is put
-    between two polygons (chords through samples, and chords prolonged until they meet), each polygon on a grid of
-    losses to the side of its error, and the grids are convolved by FFT. The result is between two curves that enclose
-    the truth; its error is of second order in the width of a cell and of a sample.
+    (epsilon, delta)) atom by atom. All else is the law of a sum of privacy losses, between two laws on a lattice, which is
+    refined at each question until the bounds agree; both worlds are kept, so that the inverse is as narrow.
 
     Args:
-        *curves: at least one; they need not be symmetric.
+        *curves: at least one, convex; they need not be symmetric.
         copies: how often each is composed, one number for all or one for each, >= 1.
-        points: samples of each curve, >= 16.
-        cells: cells of the grid of losses, 1024 to 2^24; some ten arrays of up to 2 to 4 times as many are held.
+        accuracy: relative width of delta at which refining ends, in [1e-9, 0.1].
+        epsilon_accuracy: width of epsilon at which it ends, in [1e-7, 1].
 
     Returns:
-        A `GaussianTradeOff`, a `SampledTradeOff` (exact), or a `BoundedTradeOff` with the certified bounds.
+        A `GaussianTradeOff`, a `SampledTradeOff` (exact but for rounding), or a `ComposedTradeOff`. A width that its lattice
+        does not allow is warned of; the bounds hold all the same.
 
     Source: Dong, Roth and Su (2022), definition 3.1, corollary 3.3; Doroshenko et al. (2022), "Connect the dots".
 
@@ -58,43 +322,104 @@ def compose(
         >>> compose(GaussianTradeOff(3.0), GaussianTradeOff(4.0))
         GaussianTradeOff(mu=5.0)
         >>> ten = compose(LaplaceTradeOff(0.1), copies=10)
-        >>> [round(bound, 5) for bound in ten.advantage_bounds()]
-        [0.12213, 0.12213]
+        >>> [round(bound, 6) for bound in ten.advantage_bounds()]
+        [0.122134, 0.122134]
     """
     checked_curves(curves)
     counts = _counts(copies, len(curves))
-    points, cells = whole("points", points, 16), whole("cells", cells, 1024)
-    if cells > _MOST_CELLS:
-        raise ValueError(f"cells is {cells:,}; it must be a whole number from 1,024 to {_MOST_CELLS:,}")
-    pairs = _without_blind(_gaussians_together(list(zip(curves, counts, strict=True))))
+    relative = number("accuracy", accuracy, 1e-9, 0.1)
+    absolute = number("epsilon_accuracy", epsilon_accuracy, 1e-7, 1.0)
+    for curve in curves:
+        if not curve.is_convex():
+            raise ValueError(
+                f"curves holds {type(curve).__name__}, which is not known to be convex; compose its `convexified()`"
+            )
+    pairs = _without_blind(_gaussians_together(_flat(list(zip(curves, counts, strict=True)))))
     if len(pairs) == 1 and (pairs[0][1] == 1 or isinstance(pairs[0][0], GaussianTradeOff)):
         curve, count = pairs[0]
         return GaussianTradeOff(curve.mu * count**0.5) if isinstance(curve, GaussianTradeOff) else curve
     if (exact := _exactly(pairs)) is not None:
         return exact
-    enclosures = [(enclosure(curve, points, _UNSEEN), count) for curve, count in pairs]
-    window = narrow_window([(e.lower, count) for e, count in enclosures])
-    step = _step([e.upper for e, _ in enclosures], (window.high - window.low) / cells)
-    lower = [(e.lower, _grid(e.lower, step, cells), count) for e, count in enclosures]
-    upper = [(e.upper, _grid(e.upper, step, cells), count) for e, count in enclosures]
-    total = sum(count for _, count in enclosures)
-    rounding = 64.0 * _EPS + 4.0 * _EPS * (total + np.log2(cells)) + total * _EQUAL
-    rounding += sum(e.rounding * count for e, count in enclosures)
-    rounding += sum(max(0.0, grid.moved(law)) * count for law, grid, count in [*lower, *upper])
-    return BoundedTradeOff(
-        _convolved([(pessimistic(law, grid), count) for law, grid, count in lower], window, step, cells),
-        _convolved([(optimistic(law, grid), count) for law, grid, count in upper], window, step, cells),
-        min(1.0, float(rounding)),
+    laws = [(step_law(curve), count) for curve, count in pairs]
+    return ComposedTradeOff(
+        tuple(curve for curve, _ in pairs),
+        tuple(count for _, count in pairs),
+        relative,
+        absolute,
+        "forward",
+        LossSum(laws),
+        LossSum(laws, _RATE_PLACES),
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Enclosure:
-    """Laws whose curves lie below and above a curve."""
+def _flat(pairs: Pairs) -> Pairs:
+    """Compositions taken apart."""
+    made: Pairs = []
+    for curve, count in pairs:
+        if isinstance(curve, ComposedTradeOff) and curve.direction != "both":
+            parts = curve.curves if curve.direction == "forward" else [c.inverse() for c in curve.curves]
+            made += [(part, count * n) for part, n in zip(parts, curve.copies, strict=True)]
+        else:
+            made.append((curve, count))
+    return made
 
-    lower: PrivacyLossDistribution
-    upper: PrivacyLossDistribution
-    rounding: float
+
+def step_law(curve: AbstractTradeOff) -> AbstractStepLaw:
+    """The law of the privacy loss of a convex curve: in closed form where there is one, else between polygons.
+
+    Examples:
+        >>> from mipsim.tradeoff import MixtureTradeOff
+        >>> type(step_law(MixtureTradeOff(GaussianTradeOff(1.0), 0.1))).__name__
+        'MixedGaussian'
+    """
+    if isinstance(curve, InverseTradeOff):
+        return Turned(step_law(curve.inner))
+    if isinstance(curve, ConvexHullTradeOff) and curve.symmetric and isinstance(curve.curves[0], MixtureTradeOff):
+        ahead = step_law(curve.curves[0])
+        if isinstance(ahead, (MixedGaussian, MixedLaplace)):
+            return Symmetrized(ahead)
+    inner, rate = (curve.inner, curve.sampling_rate) if isinstance(curve, MixtureTradeOff) else (curve, 1.0)
+    if isinstance(inner, GaussianTradeOff) and inner.mu and rate:
+        return MixedGaussian(inner.mu, rate)
+    if isinstance(inner, LaplaceTradeOff) and inner.mu and rate:
+        return MixedLaplace(inner.mu, rate)
+    lower, upper, rounding = enclosing_laws(curve, _SAMPLES, _UNSEEN)
+    return Polygons(*((law.losses, law.out_masses, law.in_masses, law.out_only, law.in_only) for law in (lower, upper)), rounding)
+
+
+def enclosing_laws(
+    curve: AbstractTradeOff, points: int, rare: float = 0.0
+) -> tuple[PrivacyLossDistribution, PrivacyLossDistribution, float]:
+    """Finite laws that reveal more and less than a convex curve, and a bound on the relative error of their masses.
+
+    A polygon is its own law; another curve lies below the chords through samples, and above them prolonged until they meet.
+
+    Args:
+        curve: convex.
+        points: samples, >= 16.
+        rare: rates up to which they are few.
+
+    Examples:
+        >>> laws = enclosing_laws(LaplaceTradeOff(1.0), 64)
+        >>> f = [law.tradeoff().advantage() for law in laws[1::-1]]
+        >>> f[0] <= LaplaceTradeOff(1.0).advantage() <= f[1]
+        True
+    """
+    if (corners := as_polygon(curve)) is not None:
+        law = PrivacyLossDistribution.from_polygon(corners)
+        return law, law, 1e-13
+    chords = sample(curve, points, rare)
+    below = PrivacyLossDistribution.below_polygon(chords)
+    return below, PrivacyLossDistribution.from_polygon(chords), _width(curve, chords)
+
+
+def _width(curve: AbstractTradeOff, chords: SampledTradeOff) -> float:
+    """A bound on the relative error of the rates of samples, several times over."""
+    with np.errstate(divide="ignore"):
+        bounds = curve.enclosure(np.log(chords.alpha[(chords.alpha > 0.0) & (chords.alpha < 1.0)]))
+    wide = np.minimum(bounds.log_fnr_high - bounds.log_fnr_low, bounds.log_tpr_high - bounds.log_tpr_low)
+    seen = np.isfinite(wide)
+    return 1e-13 + 8.0 * float(wide[seen].max(initial=0.0))
 
 
 def _counts(copies: int | Sequence[int], size: int) -> list[int]:
@@ -105,7 +430,7 @@ def _counts(copies: int | Sequence[int], size: int) -> list[int]:
     return [whole("copies", copies, 1)] * size
 
 
-def _gaussians_together(pairs: list[tuple[AbstractTradeOff, int]]) -> list[tuple[AbstractTradeOff, int]]:
+def _gaussians_together(pairs: Pairs) -> Pairs:
     mus = [(c.mu, n) for c, n in pairs if isinstance(c, GaussianTradeOff)]
     rest = [(c, n) for c, n in pairs if not isinstance(c, GaussianTradeOff)]
     if len(mus) == len(pairs) == 1 or not mus:
@@ -113,13 +438,13 @@ def _gaussians_together(pairs: list[tuple[AbstractTradeOff, int]]) -> list[tuple
     return [(GaussianTradeOff(float(np.sqrt(sum(n * mu**2 for mu, n in mus)))), 1), *rest]
 
 
-def _without_blind(pairs: list[tuple[AbstractTradeOff, int]]) -> list[tuple[AbstractTradeOff, int]]:
+def _without_blind(pairs: Pairs) -> Pairs:
     """Without curves that reveal nothing; with one of them if there is no other."""
     telling = [(c, n) for c, n in pairs if not (isinstance(c, GaussianTradeOff) and c.mu == 0.0)]
     return telling or pairs[:1]
 
 
-def _exactly(pairs: list[tuple[AbstractTradeOff, int]]) -> SampledTradeOff | None:
+def _exactly(pairs: Pairs) -> SampledTradeOff | None:
     total: PrivacyLossDistribution | None = None
     for curve, count in pairs:
         corners = as_polygon(curve)
@@ -127,213 +452,3 @@ def _exactly(pairs: list[tuple[AbstractTradeOff, int]]) -> SampledTradeOff | Non
         if power is None or (total := power if total is None else product(total, power)) is None:
             return None
     return total and total.tradeoff()
-
-
-def enclosure(curve: AbstractTradeOff, points: int, rare: float = 0.0) -> Enclosure:
-    """Laws below and above a curve: its own where it is a polygon, else from `points` samples and convexity.
-
-    Few samples lie where rates are at most `rare`; see `sample`. The laws enclose the curve there all the same.
-
-    Examples:
-        >>> from mipsim.tradeoff import LaplaceTradeOff
-        >>> laws = enclosure(LaplaceTradeOff(1.0), 64)
-        >>> f = [law.tradeoff().advantage() for law in (laws.upper, laws.lower)]
-        >>> f[0] <= LaplaceTradeOff(1.0).advantage() <= f[1]
-        True
-    """
-    if isinstance(curve, BoundedTradeOff):
-        below, above = enclosure(curve.lower, points, rare), enclosure(curve.upper, points, rare)
-        return Enclosure(below.lower, above.upper, curve.rounding)
-    if (corners := as_polygon(curve)) is not None:
-        law = PrivacyLossDistribution.from_polygon(corners)
-        return Enclosure(law, law, 0.0)
-    chords = sample(curve, points, rare)
-    law = PrivacyLossDistribution.from_polygon(chords)
-    return Enclosure(PrivacyLossDistribution.below_polygon(chords), law, 0.0)
-
-
-def _step(laws: list[PrivacyLossDistribution], most: float) -> float:
-    """A step of at most this, which divides the range of the losses where there is one law.
-
-    Off the grid, an atom at an end of the losses would cost an error of first order.
-    """
-    if len(laws) != 1:
-        return most
-    span = _largest(laws[0]) - _least(laws[0])
-    return span / math.ceil(span / most) if span > 0.0 else most
-
-
-def _largest(law: PrivacyLossDistribution) -> float:
-    """The largest loss that has mass."""
-    return float(next(iter(law.losses[law.in_masses > _MASS_OF_AN_END]), 0.0))
-
-
-def _least(law: PrivacyLossDistribution) -> float:
-    return float(next(iter(law.losses[law.out_masses > _MASS_OF_AN_END][::-1]), 0.0))
-
-
-def _grid(law: PrivacyLossDistribution, step: float, cells: int) -> LossGrid:
-    """The grid of one law, through its largest loss that has mass."""
-    if law.losses.size == 0:
-        return LossGrid(step, 0, 0)
-    offset = _largest(law)
-    low, high = ((float(loss) - offset) / step for loss in (law.losses[-1], law.losses[0]))
-    return LossGrid(step, max(math.floor(low), -cells), min(math.ceil(high), cells), offset)
-
-
-def _convolved(laws: list[tuple[GridLaw, int]], window: Window, step: float, cells: int) -> SampledTradeOff:
-    """The curve of the sum of independent grid losses, each world by its own FFT.
-
-    Each half of the losses is read from the world in which it is common: there the other mass is smaller, and
-    follows from it to full relative accuracy.
-    """
-    offset = sum(law.offset * count for law, count in laws)
-    window = widened(window, laws)
-    low, high = math.floor((window.low - offset) / step), math.ceil((window.high - offset) / step)
-    size: int = next_fast_len(high - low + 1, real=True)  # pyright: ignore[reportAssignmentType] (its stub says None)
-    if size > max(_LARGEST, _DRIFT * cells):
-        more = "more cells or " if cells < _MOST_CELLS else ""
-        raise ValueError(
-            f"copies is {max(count for _, count in laws):,}; on a grid of {cells:,} losses the sum of so many has an error as large as "
-            f"itself: give {more}fewer copies"
-        )
-    spectra = [np.ones(size // 2 + 1, complex), np.ones(size // 2 + 1, complex)]
-    kept = [0.0, 0.0]  # log of the mass that does not reveal the world
-    for law, count in laws:
-        places = (law.first + np.arange(law.out_masses.size)) % size
-        for world, (masses, only) in enumerate(
-            ((law.out_masses, law.out_only), (law.in_masses, law.in_only))
-        ):
-            spectra[world] *= np.fft.rfft(np.bincount(places, masses, size)) ** count
-            with np.errstate(divide="ignore"):
-                kept[world] += count * float(np.log1p(-only))
-    out, inside = (np.maximum(np.fft.irfft(spectrum, size), 0.0) for spectrum in spectra)
-    index = np.arange(high, low - 1, -1)
-    losses = offset + index * step
-    out, inside = out[index % size], inside[index % size]
-    common_in = losses >= 0
-    out = np.where(common_in, inside * np.exp(-np.maximum(losses, 0.0)), out)
-    inside = np.where(common_in, inside, out * np.exp(np.minimum(losses, 0.0)))
-    only = [float(-np.expm1(k)) for k in kept]
-    return SampledTradeOff.from_points(*polygon(out, inside, only[0], only[1]))
-
-
-_ON_THE_GRID = 1e-7  # cells: losses this near a grid point are taken to be on it
-
-
-@dataclass(frozen=True, eq=False)
-class GridLaw:
-    """Masses at the losses offset + (first + i) step, i = 0, 1, ..., in both worlds, and what reveals the world.
-
-    Attributes:
-        first: index of the first loss.
-        offset: loss of index 0.
-        step: between neighbouring losses, > 0.
-        out_masses, in_masses: shape (m,), by rising loss.
-        out_only, in_only: masses at -inf and at +inf.
-    """
-
-    first: int
-    offset: float
-    step: float
-    out_masses: np.ndarray
-    in_masses: np.ndarray
-    out_only: float
-    in_only: float
-
-    @property
-    def losses(self) -> np.ndarray:
-        """Shape (m,), rising."""
-        return self.offset + (self.first + np.arange(self.out_masses.size)) * self.step
-
-
-@dataclass(frozen=True)
-class LossGrid:
-    """The losses offset + k step for low <= k <= high."""
-
-    step: float
-    low: int
-    high: int
-    offset: float = 0.0
-
-    def places(self, law: PrivacyLossDistribution) -> np.ndarray:
-        """Losses in cells, whole numbers where they are on the grid but for rounding."""
-        place = (law.losses - self.offset) / self.step
-        nearest = np.round(place)
-        return np.where(np.abs(place - nearest) < _ON_THE_GRID, nearest, place)
-
-    def moved(self, law: PrivacyLossDistribution) -> float:
-        """How far `places` moves losses, on average over both worlds together."""
-        shift = np.abs(self.places(law) * self.step + self.offset - law.losses)
-        near = shift < 2.0 * _ON_THE_GRID * self.step
-        return float((shift * near * (law.in_masses + law.out_masses)).sum())
-
-
-def pessimistic(law: PrivacyLossDistribution, grid: LossGrid) -> GridLaw:
-    """The law split over the grid points around each loss: it reveals more, and keeps both masses of each atom.
-
-    A loss beyond an end of the grid is split between that end and the infinity beyond.
-
-    Source: Doroshenko et al. (2022), "Connect the dots": this is their pessimistic estimate.
-
-    Examples:
-        >>> law = PrivacyLossDistribution([0.5, -0.5], [0.37754067, 0.62245933], [0.62245933, 0.37754067])
-        >>> pessimistic(law, LossGrid(1.0, -2, 2)).in_masses.round(4).tolist()
-        [0.0, 0.1425, 0.47, 0.3875, 0.0]
-    """
-    low, high, size = grid.low, grid.high, grid.high - grid.low + 1
-    place = grid.places(law)
-    below = np.clip(np.floor(place), low - 1, high).astype(np.int64)
-    up = np.where(below >= high, np.inf, (below + 1 - place) * grid.step)
-    down = np.where(below < low, np.inf, (place - below) * grid.step)
-    up, down = split_masses(law.out_masses, law.in_masses, up, down)
-    out, inside = (
-        np.bincount(below - low + 2, raised, size + 2) + np.bincount(below - low + 1, lowered, size + 2)
-        for raised, lowered in zip(up, down, strict=True)
-    )
-    out_only, in_only = law.out_only + float(out[0]), law.in_only + float(inside[-1])
-    return GridLaw(
-        low, grid.offset, grid.step, out[1:-1], inside[1:-1], min(1.0, out_only), min(1.0, in_only)
-    )
-
-
-def optimistic(law: PrivacyLossDistribution, grid: LossGrid) -> GridLaw:
-    """The law with outcomes merged until each merged loss lies on the grid: it reveals less.
-
-    From the largest loss on, outcomes are merged up to the point where their common likelihood ratio is the next
-    grid point; an outcome at the border is divided by a coin. What remains in the end keeps its out mass and loses the
-    in mass that is more than its grid point allows, which reveals less still.
-
-    Source: Doroshenko et al. (2022), "Connect the dots", for optimistic estimates on a grid; merging is
-    post-processing.
-
-    Examples:
-        >>> law = PrivacyLossDistribution([0.5, -0.5], [0.37754067, 0.62245933], [0.62245933, 0.37754067])
-        >>> optimistic(law, LossGrid(1.0, -2, 2)).in_masses.round(4).tolist()
-        [0.0, 0.0, 1.0, 0.0, 0.0]
-    """
-    low, size = grid.low, grid.high - grid.low + 1
-    out, inside = np.zeros(size), np.zeros(size)
-    places, outs, ins = grid.places(law).tolist(), law.out_masses.tolist(), law.in_masses.tolist()
-    m, i, k, lost = len(places), 0, grid.high, 0.0
-    while i < m:
-        k = min(k, math.floor(places[i]))
-        if k < low:
-            lost = sum(outs[i:])  # too rare for the grid: the in mass is dropped
-            break
-        taken_out = taken_in = excess = 0.0  # excess: of the in mass over e^loss times the out mass
-        while i < m and places[i] >= k:
-            taken_out, taken_in = taken_out + outs[i], taken_in + ins[i]
-            excess -= ins[i] * math.expm1((k - places[i]) * grid.step)
-            i += 1
-        while i < m and excess > 0.0:
-            shortage = ins[i] * math.expm1(min((k - places[i]) * grid.step, 700.0))
-            share = min(1.0, excess / shortage) if shortage > 0.0 else 1.0
-            taken_out, taken_in = taken_out + share * outs[i], taken_in + share * ins[i]
-            if share < 1.0:
-                outs[i], ins[i], excess = (1.0 - share) * outs[i], (1.0 - share) * ins[i], 0.0
-            else:
-                excess, i = excess - shortage, i + 1
-        out[k - low], inside[k - low] = taken_out, max(0.0, taken_in - max(excess, 0.0))
-        k -= 1
-    return GridLaw(low, grid.offset, grid.step, out, inside, min(1.0, law.out_only + lost), law.in_only)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mipsim._validation import by_our_names, number, one_of, whole
+from mipsim._validation import number, one_of, whole
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.calibration import calibrate
 from mipsim.tradeoff.compose import compose
@@ -13,39 +13,76 @@ from mipsim.tradeoff.laplace import LaplaceTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 
 
-@by_our_names
-def dpsgd(noise_multiplier: float, sampling_rate: float = 1.0, steps: int = 1) -> AbstractTradeOff:
-    """The curve of `steps` Gaussian releases, each of a Poisson sample of the records, with the world "out" as null.
+NEIGHBOURS = ("remove", "add", "add_or_remove", "replace")
+SAMPLINGS = ("poisson", "fixed_size", "shuffled")
 
-    The null is N(0, s^2) in each step, the other world p N(1, s^2) + (1 - p) N(0, s^2). `.symmetrized()` is the curve
-    of both directions.
+
+def dpsgd(
+    noise_multiplier: float,
+    sampling_rate: float = 1.0,
+    steps: int = 1,
+    *,
+    neighbours: str = "remove",
+    sampling: str = "poisson",
+) -> AbstractTradeOff:
+    """The curve of `steps` Gaussian releases, each of a sample of the records.
+
+    - Poisson sampling: the world "out" is N(0, s^2) in each step, the world "in" p N(1, s^2) + (1 - p) N(0, s^2), and
+      `neighbours="remove"` has "out" as null, "add" has "in" as null. "add_or_remove" is the worse of both after
+      composition, not the composition of the worse.
+    - Samples of a fixed size without replacement, one record replaced by another (`sampling="fixed_size"`,
+      `neighbours="replace"`): each step has the curve of a shift by 2 / s, sub-sampled and symmetrised.
 
     Args:
         noise_multiplier: the standard deviation s of the noise over the clipping norm, > 0.
-        sampling_rate: p, the probability that a record takes part in a step, in [0, 1].
+        sampling_rate: p, the probability that a record takes part in a step, in [0, 1]; of a fixed size, size over records.
         steps: >= 1.
+        neighbours: "remove", "add", "add_or_remove" or "replace".
+        sampling: "poisson", "fixed_size", or "shuffled".
 
     Returns:
-        A `GaussianTradeOff` when all records take part, else a `BoundedTradeOff` (one step: a `MixtureTradeOff`).
+        A `GaussianTradeOff` when all records take part, else a `ComposedTradeOff` (one step: a curve in closed form).
 
-    Source: Abadi et al. (2016), "Deep learning with differential privacy"; Dong, Roth and Su (2022), section 5.
+    Raises:
+        ValueError: if an argument is outside its range, or no pair of laws is proven to dominate these neighbours under
+            this sampling.
+
+    Source: Zhu, Dong and Wang (2022), "Optimal accounting of differential privacy via characteristic function", theorem 11,
+    for both pairs; Dong, Roth and Su (2022), theorem 4.2, for fixed sizes; Lebeda et al. (2024), "Avoiding pitfalls for
+    privacy accounting of subsampled mechanisms under composition", for what may not be composed.
 
     Examples:
         >>> dpsgd(2.0, steps=16)
         GaussianTradeOff(mu=2.0)
+        >>> ways = [dpsgd(1.0, 0.1, 5, neighbours=how).delta(1.0) for how in ("remove", "add", "add_or_remove")]
+        >>> [round(delta, 6) for delta in ways]
+        [0.002092, 0.0, 0.002092]
     """
     sigma = number("noise_multiplier", noise_multiplier, 0.0, low_open=True)
-    return _steps(GaussianTradeOff(1.0 / sigma), *_sampling(sampling_rate, steps))
+    p, count = _sampling(sampling_rate, steps)
+    one_of("neighbours", neighbours, NEIGHBOURS)
+    one_of("sampling", sampling, SAMPLINGS)
+    if (sampling == "fixed_size") != (neighbours == "replace") or sampling == "shuffled":
+        raise ValueError(
+            f"neighbours is {neighbours!r} with sampling {sampling!r}; proven are 'remove', 'add' and 'add_or_remove' with 'poisson',"
+            " and 'replace' with 'fixed_size'"
+        )
+    if sampling == "fixed_size":
+        return _steps(GaussianTradeOff(2.0 / sigma), p, count, symmetric=True)
+    curve = _steps(GaussianTradeOff(1.0 / sigma), p, count)
+    return curve if neighbours == "remove" else curve.inverse() if neighbours == "add" else curve.symmetrized()
 
 
 def _sampling(sampling_rate: float, steps: int) -> tuple[float, int]:
     return number("sampling_rate", sampling_rate, 0.0, 1.0), whole("steps", steps, 1)
 
 
-def _steps(shift: AbstractTradeOff, p: float, count: int) -> AbstractTradeOff:
+def _steps(shift: AbstractTradeOff, p: float, count: int, *, symmetric: bool = False) -> AbstractTradeOff:
     if p == 0.0:
         return GaussianTradeOff(0.0)
-    return compose(shift if p == 1.0 else MixtureTradeOff(shift, p), copies=count)
+    if p == 1.0:
+        return compose(shift, copies=count)
+    return compose(shift.subsampled(p) if symmetric else MixtureTradeOff(shift, p), copies=count)
 
 
 def _mechanism(noise: str, sampling_rate: float, steps: int) -> Callable[[float], AbstractTradeOff]:
@@ -59,7 +96,6 @@ def _mechanism(noise: str, sampling_rate: float, steps: int) -> Callable[[float]
     return lambda scale: _steps(shift(1.0 / scale), p, count)
 
 
-@by_our_names
 def find_noise_multiplier_for_advantage(
     advantage: float, *, sampling_rate: float = 1.0, steps: int = 1, noise: str = "gaussian"
 ) -> float:
@@ -81,7 +117,6 @@ def find_noise_multiplier_for_advantage(
     return calibrate(_mechanism(noise, sampling_rate, steps), advantage=advantage)
 
 
-@by_our_names
 def find_noise_multiplier_for_eta(
     eta: float, *, sampling_rate: float = 1.0, steps: int = 1, noise: str = "gaussian"
 ) -> float:
@@ -96,7 +131,6 @@ def find_noise_multiplier_for_eta(
     return calibrate(_mechanism(noise, sampling_rate, steps), eta=eta)
 
 
-@by_our_names
 def find_noise_multiplier_for_mu(
     mu: float, *, sampling_rate: float = 1.0, steps: int = 1, noise: str = "gaussian"
 ) -> float:
@@ -111,7 +145,6 @@ def find_noise_multiplier_for_mu(
     return calibrate(_mechanism(noise, sampling_rate, steps), mu=mu)
 
 
-@by_our_names
 def find_noise_multiplier_for_tpr_at_fpr(
     tpr: float, fpr: float, *, sampling_rate: float = 1.0, steps: int = 1, noise: str = "gaussian"
 ) -> float:
@@ -126,7 +159,6 @@ def find_noise_multiplier_for_tpr_at_fpr(
     return calibrate(_mechanism(noise, sampling_rate, steps), tpr=tpr, fpr=fpr)
 
 
-@by_our_names
 def find_noise_multiplier_for_err_rates(
     alpha: float, beta: float, *, sampling_rate: float = 1.0, steps: int = 1, noise: str = "gaussian"
 ) -> float:
@@ -145,7 +177,6 @@ def find_noise_multiplier_for_err_rates(
     )
 
 
-@by_our_names
 def find_noise_multiplier_for_epsilon_delta(
     epsilon: float, delta: float, *, sampling_rate: float = 1.0, steps: int = 1, noise: str = "gaussian"
 ) -> float:

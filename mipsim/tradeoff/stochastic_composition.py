@@ -11,7 +11,7 @@ from mipsim.tradeoff.atoms import as_polygon
 from mipsim.tradeoff.base import AbstractTradeOff, checked_curves
 from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.bounds import EPS, CurveBounds
-from mipsim.tradeoff.compose import enclosure
+from mipsim.tradeoff.compose import enclosing_laws
 from mipsim.tradeoff.points import polygon
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import SampledTradeOff
@@ -140,10 +140,9 @@ def stochastic_composition(
         return _sorted_by_slope([(PrivacyLossDistribution.from_polygon(c), w) for c, w in corners if c])
     if len(used) == 1:
         return used[0][0]
-    enclosures = [(enclosure(curve, count), share) for curve, share in used]
-    lower = _sorted_by_slope([(e.lower, share) for e, share in enclosures])
-    upper = _sorted_by_slope([(e.upper, share) for e, share in enclosures])
-    rounding = sum(share * e.rounding for e, share in enclosures) + 1e-15
+    laws = [(enclosing_laws(curve, count), share) for curve, share in used]
+    lower, upper = (_sorted_by_slope([(found[k], share) for found, share in laws]) for k in (0, 1))
+    rounding = sum(share * found[2] for found, share in laws) + 1e-15
     return BoundedTradeOff(lower, upper, rounding)
 
 

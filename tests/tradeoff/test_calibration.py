@@ -95,7 +95,7 @@ def test_targets_that_cannot_be(targets: dict, words: str) -> None:
 def test_what_gives_no_curve_is_named() -> None:
     made: Any = calibrate
     with pytest.raises(
-        ValueError, match=r"curve_of_noise gives float at the noise 1e\+06; it must give a trade-off"
+        ValueError, match=r"curve_of_noise gives float at the noise 1; it must give a trade-off"
     ):
         made(lambda s: s, mu=1.0)
     with pytest.raises(ValueError, match="curve_of_noise is int; it must be a function from a noise"):

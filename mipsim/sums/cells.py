@@ -1,0 +1,276 @@
+"""A law of privacy losses between two measures on a lattice: one reveals more, the other less.
+
+Source: Doroshenko et al. (2022), "Connect the dots: tighter discrete approximations of privacy loss distributions".
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from mipsim.sums.lattice import Measure
+
+_ROUNDS = 200  # passes of the repair of concave corners; a few are needed
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Masses of the cells between nodes of the lattice of losses offset + index step, in both worlds.
+
+    In a cell all losses lie between its two nodes. Masses are logarithms; -inf is none.
+
+    Attributes:
+        nodes: indices, rising, shape (m + 1,).
+        log_out, log_in: masses of the cells, shape (m,).
+        log_atoms: masses in the world "out" of outcomes whose loss is that of a node, shape (m + 1,).
+        offset, step: of the lattice.
+        log_in_only, log_out_only: masses that reveal the world.
+        log_in_below, log_out_below: bounds on the masses of outcomes below the lowest node.
+        log_in_above, log_out_above: bounds on the masses above the highest node.
+        rounding: a bound on the relative error of each mass.
+    """
+
+    nodes: np.ndarray
+    log_out: np.ndarray
+    log_in: np.ndarray
+    log_atoms: np.ndarray
+    offset: float
+    step: float
+    log_in_only: float = -math.inf
+    log_out_only: float = -math.inf
+    log_in_below: float = -math.inf
+    log_out_below: float = -math.inf
+    log_in_above: float = -math.inf
+    log_out_above: float = -math.inf
+    rounding: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Rounded:
+    """A measure on the lattice, and logarithms of the masses that it does not hold.
+
+    Attributes:
+        measure: the finite losses.
+        log_in_only, log_out_only: masses that reveal the world.
+        log_in_missing: mass of the world "in" that is nowhere: it was dropped.
+        rounding: relative error of each mass.
+    """
+
+    measure: Measure
+    log_in_only: float
+    log_out_only: float
+    log_in_missing: float
+    rounding: float
+
+
+def pessimistic(cells: Cells, theta: float) -> Rounded:
+    """Each cell split over its two nodes, which keeps its masses in both worlds and reveals more.
+
+    Examples:
+        >>> half = np.log([0.5, 0.5])
+        >>> cells = Cells(np.arange(-1, 2), half, np.log([0.3, 0.7]), np.full(3, -np.inf), 0.0, 1.0)
+        >>> made = pessimistic(cells, 0.0).measure
+        >>> (made.weights @ np.exp(made.index)).round(9)  # the mass of the world "in"
+        1.0
+    """
+    left, width, tilted, more, share, scale = _tilted(cells, theta)
+    weights = _atoms(cells, theta, scale)
+    weights[:-1] += tilted * (1.0 - share)
+    weights[1:] += tilted * share * np.exp(theta * width)
+    measure = _measure(cells.nodes, weights, cells, theta, scale)
+    return Rounded(
+        measure,
+        float(np.logaddexp.reduce([cells.log_in_only, cells.log_in_below, cells.log_in_above])),
+        float(np.logaddexp.reduce([cells.log_out_only, cells.log_out_below, cells.log_out_above])),
+        -math.inf,
+        cells.rounding + 64.0 * 2.0**-53,
+    )
+
+
+def optimistic(cells: Cells, theta: float) -> Rounded:
+    """A measure on the nodes that reveals less.
+
+    As a function of e^loss the hockey-stick divergence of the cells, each merged to one outcome, is convex and
+    piecewise linear. Its values at the nodes are lowered until the chords between them lie below it; where that makes a
+    corner concave the corner is left out, which lowers the chords again.
+
+    Examples:
+        >>> half = np.log([0.5, 0.5])
+        >>> cells = Cells(np.arange(-1, 2), half, np.log([0.3, 0.7]), np.full(3, -np.inf), 0.0, 1.0)
+        >>> math.exp(optimistic(cells, 0.0).log_in_missing) < 0.5
+        True
+    """
+    left, _, tilted, more, _, scale = _tilted(cells, theta)
+    made, missing = _atoms(cells, theta, scale), -math.inf
+    full = np.flatnonzero(tilted > 0.0)
+    found: np.ndarray | None = None
+    if full.size:
+        first, last = int(full[0]), int(full[-1])
+        nodes, inner = slice(first, last + 2), slice(first, last + 1)
+        losses = cells.offset + cells.step * cells.nodes[nodes]
+        line = _Line(losses, made[nodes], tilted[inner] * np.exp(theta * more[inner]), left[inner] + more[inner], theta)
+        found = _less_revealing(line)
+        if found is not None:
+            made[nodes] = found
+        else:  # each cell keeps its out mass at its lower node
+            made[:-1] += tilted
+            with np.errstate(divide="ignore"):
+                missing = float(np.logaddexp.reduce((cells.log_out + left + np.log(np.expm1(more)))[full]))
+    measure = _measure(cells.nodes, np.maximum(made, 0.0), cells, theta, scale)
+    lost = float(np.logaddexp.reduce([cells.log_in_below, cells.log_in_above, missing]))
+    return Rounded(measure, cells.log_in_only, cells.log_out_only, lost, cells.rounding + 64.0 * 2.0**-53)
+
+
+def _tilted(cells: Cells, theta: float) -> tuple[np.ndarray, ...]:
+    """(loss of the left node, width, tilted out mass, mean loss above the left node, share that goes right, log scale)."""
+    losses = cells.offset + cells.step * cells.nodes
+    left, width = losses[:-1], cells.step * np.diff(cells.nodes)
+    with np.errstate(invalid="ignore"):
+        more = np.clip(np.where(cells.log_out > -np.inf, cells.log_in - cells.log_out - left, 0.0), 0.0, width)
+    logs = cells.log_out + theta * left
+    scale = max(float(logs.max(initial=-np.inf)), float((cells.log_atoms + theta * losses).max(initial=-np.inf)))
+    tilted = np.exp(logs - scale)
+    share = np.expm1(more) / np.expm1(width)
+    return left, width, tilted, more, np.minimum(share, 1.0), np.asarray(scale)
+
+
+def _atoms(cells: Cells, theta: float, scale: np.ndarray) -> np.ndarray:
+    return np.exp(cells.log_atoms + theta * (cells.offset + cells.step * cells.nodes) - scale)
+
+
+def _measure(nodes: np.ndarray, weights: np.ndarray, cells: Cells, theta: float, scale: np.ndarray) -> Measure:
+    seen = weights > 0.0
+    total = float(weights.sum())
+    return Measure(
+        nodes[seen], weights[seen] / total, cells.offset, cells.step, theta, float(scale) + math.log(total)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """Atoms at nodes, and a merged outcome in each cell between two nodes, all tilted.
+
+    An outcome of loss z and weight w has the out mass w e^(-theta z) and the in mass w e^((1 - theta) z).
+
+    Attributes:
+        nodes: losses, rising, shape (m + 1,).
+        atoms: weights at the nodes.
+        weights, losses: of the outcomes, shape (m,).
+        theta: the tilt.
+    """
+
+    nodes: np.ndarray
+    atoms: np.ndarray
+    weights: np.ndarray
+    losses: np.ndarray
+    theta: float
+
+    def turned(self) -> _Line:
+        """The worlds exchanged."""
+        return _Line(
+            -self.nodes[::-1], self.atoms[::-1], self.weights[::-1], -self.losses[::-1], 1.0 - self.theta
+        )
+
+    def sags(self) -> np.ndarray:
+        """How far the chord over each cell lies above the corner in it, times e^((theta - 1) loss of the left node)."""
+        more, width = self.losses - self.nodes[:-1], np.diff(self.nodes)
+        share = np.where(width > 0.0, np.exp(more) * np.expm1(width - more) / np.expm1(width), 0.0)
+        return self.weights * np.exp(-self.theta * more) * np.expm1(more) * share
+
+    def first_cut(self) -> int:
+        """How many nodes next to the lowest are left out: until what their outcomes reveal is about a sag."""
+        near = self.nodes[1:] - self.nodes[0]
+        steep = max(abs(self.theta), abs(1.0 - self.theta), 1.0)
+        near = near[near * steep < 300.0]
+        if not near.size:
+            return 0
+        z, w = self.losses[: near.size] - self.nodes[0], self.weights[: near.size]
+        out, inside = np.cumsum(w * np.exp(-self.theta * z)), np.cumsum(w * np.exp((1.0 - self.theta) * z))
+        tail = out * np.exp(self.theta * near) - inside * np.exp((self.theta - 1.0) * near)
+        sags = np.append(self.sags(), 0.0)
+        return int(np.argmax(tail >= sags[1 : near.size + 1]))
+
+    def merged(self, count: int) -> _Line:
+        """Without `count` nodes next to the lowest: the outcomes of the cells between are merged to one."""
+        if count == 0:
+            return self
+        nodes = slice(1, count + 1)
+        losses = np.append(self.losses[: count + 1], self.nodes[nodes])
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.append(self.weights[: count + 1], self.atoms[nodes]))
+        log_out = np.logaddexp.reduce(logs - self.theta * losses)
+        loss = np.logaddexp.reduce(logs + (1.0 - self.theta) * losses) - log_out
+        loss = min(max(float(loss), float(self.nodes[0])), float(self.nodes[count + 1]))
+        weight = math.exp(log_out + self.theta * loss)
+        return _Line(
+            np.delete(self.nodes, nodes),
+            np.delete(self.atoms, nodes),
+            np.append(weight, self.weights[count + 1 :]),
+            np.append(loss, self.losses[count + 1 :]),
+            self.theta,
+        )
+
+
+def _less_revealing(line: _Line) -> np.ndarray | None:
+    """Weights at the nodes of a line that reveal less and keep the masses of both worlds; None if there are too few cells."""
+    size = line.weights.size
+    low, high = line.first_cut(), line.turned().first_cut()
+    while low + high < size - 2:
+        found = _lowered(line.merged(low).turned().merged(high).turned())
+        if isinstance(found, int):
+            low, high = (low + 1 + low // 4, high) if found < 0 else (low, high + 1 + high // 4)
+            continue
+        made = np.zeros(size + 1)
+        made[0], made[-1] = found[0], found[-1]
+        made[low + 1 : size - high] = found[1:-1]
+        return made
+    return None
+
+
+def _lowered(line: _Line) -> np.ndarray | int:
+    """The weights at the nodes, or -1 or 1: the end that does not allow it.
+
+    A lowering c of the corner at a node of loss l is held as c e^((theta - 1) l), so that it has the scale of the weights.
+    """
+    theta, width = line.theta, np.diff(line.nodes)
+    more = line.losses - line.nodes[:-1]
+    tilted = line.weights * np.exp(-theta * more)
+    grow = np.expm1(width)
+    share = np.minimum(np.expm1(more) / grow, 1.0)
+    up, down = tilted * share * np.exp(theta * width), tilted * np.exp(more) * np.expm1(width - more) / grow
+    made = line.atoms.copy()
+    made[:-1] += down
+    made[1:] += up
+    whole = made.copy()
+    turn = np.exp((theta - 1.0) * width)  # from the scale of a left node to that of the right one
+    sag = line.sags()
+    c = np.zeros(made.size)
+    c[:-1] = sag
+    c[1:] = np.maximum(c[1:], sag * turn)
+    # At the ends nothing may be lowered: the masses of both worlds would not be kept.
+    c[-2] = max(float(c[-2]), float(tilted[-1] * math.expm1(float(more[-1]))))
+    c[1] = max(float(c[1]), float(down[0] * grow[0] * turn[0]))
+    c[0] = c[-1] = 0.0
+    made[:-1] -= (c[1:] / turn - c[:-1]) / grow
+    made[1:] += (c[1:] - c[:-1] * turn) / -np.expm1(-width)
+    made[np.abs(made) <= 1e-13 * whole] = 0.0
+    for _ in range(_ROUNDS):
+        bad = np.flatnonzero(made < 0.0)
+        if not bad.size:
+            return made
+        good = np.flatnonzero(made > 0.0)
+        right = np.searchsorted(good, bad)
+        if right[0] == 0:
+            return -1
+        if right[-1] == good.size:
+            return 1
+        low, high = good[right - 1], good[right]
+        rise, span = line.nodes[bad] - line.nodes[low], line.nodes[high] - line.nodes[low]
+        part = np.expm1(rise) / np.expm1(span)  # of the out mass
+        mass = made[bad]
+        made[bad] = 0.0
+        np.add.at(made, low, mass * (1.0 - part) * np.exp(-theta * rise))
+        np.add.at(made, high, mass * part * np.exp(theta * (span - rise)))
+    return 1

@@ -1,0 +1,636 @@
+"""The sum of independent privacy losses, between two laws on a lattice that is refined until they agree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.fft import next_fast_len
+from scipy.special import log_ndtr
+
+from mipsim.sums.cells import Rounded, optimistic, pessimistic
+from mipsim.sums.lattice import Circle, Power
+from mipsim.tradeoff.bounds import CurveBounds
+from mipsim.tradeoff.step_laws import AbstractStepLaw
+
+_TAIL = 34.0  # e^-34 of the tilted mass may lie off the circle at either side
+_REACH = 5.0  # standard deviations on either side of its tilt that a band is asked for
+_MOST_PLACES = 1 << 24  # of a circle: 128 MiB an array
+_MOST_BLOCKS = 1 << 18
+_TRIES = 60  # bands that one question may make
+_HARDLY = 0.85  # a finer lattice that leaves so much of the width is no use
+_LARGEST_TILT = 1e6
+_MOST_DECAY = 1e6  # tilt times range of one loss, of which each e-fold takes a cell or two
+
+
+class _Side:
+    """Bounds of the masses above and below places of the lattice, in both worlds, as (low, high) in units of the band."""
+
+    def __init__(
+        self, power: Power, rounded: Sequence[tuple[Rounded, int]], units: tuple[float, float], sign: float
+    ) -> None:
+        theta = power.theta
+        self.losses = power.losses
+        slack = 3.0 * math.expm1(sum(count * law.rounding for law, count in rounded))
+        slack += 8.0 * 2.0**-53 * (abs(power.log_scale) + abs(theta * power.centre) + 4.0)
+        own_in, own_out = (1.0 - theta) * power.centre + power.log_scale, -theta * power.centre + power.log_scale
+
+        def bounds(value: np.ndarray, error: np.ndarray, log_unit: float) -> tuple[np.ndarray, np.ndarray]:
+            if abs(log_unit) > 600.0:  # the plan was far off: nothing is known
+                return np.zeros(value.shape), np.full(value.shape, np.inf)
+            scale = math.exp(log_unit)
+            with np.errstate(invalid="ignore", over="ignore"):
+                low = np.maximum(value - error, 0.0) * (scale * (1.0 - slack))
+                high = (value + error) * (scale * (1.0 + slack))
+            return np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=np.inf, posinf=np.inf)
+
+        def at_all(masses: list[tuple[float, int]], log_unit: float, sign: float) -> float:
+            """Probability that one of the masses, given by logarithms, occurs; in units."""
+            masses = [(log, count) for log, count in masses if log > -math.inf]
+            if not masses:
+                return 0.0
+            most = max(log for log, _ in masses)
+            rare = math.log(sum(count * math.exp(log - most) for log, count in masses)) + most
+            if rare > -30.0:
+                kept = sum(count * (math.log1p(-math.exp(log)) if log < 0.0 else -math.inf) for log, count in masses)
+                rare = math.log(-math.expm1(kept)) if kept < 0.0 else -math.inf
+            with np.errstate(over="ignore"):
+                return float(np.exp(min(rare - log_unit, 705.0))) * (1.0 + sign * (slack + 1e-12))
+
+        self.out_up = bounds(*power.up(-theta), own_out - units[1])
+        self.out_down = bounds(*power.down(-theta), own_out - units[1])
+        self.in_up = bounds(*power.up(1.0 - theta), own_in - units[0])
+        self.in_down = bounds(*power.down(1.0 - theta), own_in - units[0])
+        self.in_only = at_all([(law.log_in_only, count) for law, count in rounded], units[0], sign)
+        self.in_missing = at_all([(law.log_in_missing, count) for law, count in rounded], units[0], 1.0)
+        self.out_only = at_all([(law.log_out_only, count) for law, count in rounded], units[1], sign)
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """What is known around one loss.
+
+    All masses are in units: e^log_in in the world "in", e^log_out in the world "out"; slopes are in e^centre.
+
+    Attributes:
+        step, spread, centre: step of the lattice, standard deviation of the tilted sum, its mean.
+        log_in, log_out: logarithms of the units.
+        places: losses, rising, at which the next three are told, shape (m,).
+        slope, delta, rest, other: e^place; upper bounds of delta, lower bounds of 1 - delta, and upper bounds of e^place times
+            the delta of the other direction, at these places; each is linear in the slope, or safe so, in between.
+        fpr, tnr, fnr, tpr: corners on or above the curve, by falling FPR: upper bounds of the first and the third, lower ones of the others.
+    """
+
+    step: float
+    spread: float
+    centre: float
+    log_in: float
+    log_out: float
+    places: np.ndarray
+    slope: np.ndarray
+    delta: np.ndarray
+    rest: np.ndarray
+    other: np.ndarray
+    less: np.ndarray
+    fpr: np.ndarray
+    tnr: np.ndarray
+    fnr: np.ndarray
+    tpr: np.ndarray
+
+    @classmethod
+    def between(cls, step: float, spread: float, centre: float, worse: _Side, better: _Side, units: tuple[float, float]) -> Band:
+        """From the tails of a law that reveals more and one that reveals less."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            slope = np.exp(np.clip(worse.losses - centre, -700.0, 700.0))
+            delta = worse.in_only + worse.in_up[1] - slope * worse.out_up[0]
+            rest = worse.in_down[0] + slope * worse.out_up[0]
+            other = slope * (worse.out_down[1] + worse.out_only) - worse.in_down[0]
+
+        def sound(values: np.ndarray) -> np.ndarray:
+            return np.maximum(np.nan_to_num(values, nan=np.inf, posinf=np.inf), 0.0)
+
+        return cls(
+            step,
+            spread,
+            centre,
+            units[0],
+            units[1],
+            worse.losses,
+            slope,
+            # All three are monotone in the loss.
+            np.minimum.accumulate(sound(delta)),
+            np.maximum.accumulate(np.nan_to_num(rest, nan=0.0, posinf=0.0)),
+            np.minimum.accumulate(sound(other)[::-1])[::-1],
+            better.losses,
+            better.out_up[1],
+            better.out_down[0] + better.out_only,
+            better.in_down[1] + better.in_missing,
+            better.in_up[0] + better.in_only,
+        )
+
+    def turned(self) -> Band:
+        """The worlds exchanged."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            slope = 1.0 / self.slope
+            delta, rest, other = (np.nan_to_num(part * slope, nan=np.inf, posinf=np.inf) for part in (self.other, self.rest, self.delta))
+        rest = np.where(np.isinf(rest), 0.0, rest)
+        back = slice(None, None, -1)
+        return Band(
+            self.step,
+            self.spread,
+            -self.centre,
+            self.log_out,
+            self.log_in,
+            -self.places[back],
+            slope[back],
+            delta[back],
+            rest[back],
+            other[back],
+            -self.less[back],
+            self.fnr[back],
+            self.tpr[back],
+            self.fpr[back],
+            self.tnr[back],
+        )
+
+    def sticks(self, loss: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Logs of (low, high) of delta at losses, of 1 - delta, and of e^loss times the other direction's delta at -loss."""
+        slope = np.exp(np.clip(loss - self.centre, -700.0, 700.0))
+        at = np.clip(np.searchsorted(self.places, loss, side="right") - 1, 0, self.places.size - 2)
+        left, right = self.slope[at], self.slope[at + 1]
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            share = np.clip((slope - left) / (right - left), 0.0, 1.0)
+            below, above = loss < self.places[0], loss > self.places[-1]
+
+            def chord(ends: np.ndarray, before: float, after: float) -> np.ndarray:
+                value = (1.0 - share) * ends[at] + share * ends[at + 1]
+                value = np.where(np.isnan(value), 0.0 if before == 0.0 else np.inf, value)
+                return np.log(np.where(below, before, np.where(above, after, value)))
+
+            highs = chord(self.delta, np.inf, self.delta[-1]), chord(self.other, self.other[0], np.inf)
+            rest_low = chord(self.rest, 0.0, self.rest[-1])
+            near = np.clip(np.searchsorted(self.less, loss), 1, self.less.size - 1)
+            delta, other = np.zeros(loss.shape), np.zeros(loss.shape)
+            rest = np.full(loss.shape, np.inf)
+            for k in (near - 1, near):
+                delta = np.fmax(delta, self.tpr[k] - slope * self.fpr[k])
+                rest = np.fmin(rest, self.fnr[k] + slope * self.fpr[k])
+                other = np.fmax(other, slope * self.tnr[k] - self.fnr[k])
+            lows = np.log(delta), np.log(other)
+            rest_high = np.log(rest)
+        u, edge = self.log_in, 8.0 * 2.0**-53 * (4.0 + abs(self.log_in))
+        return (
+            lows[0] + (u - edge),
+            highs[0] + (u + edge),
+            rest_low + (u - edge),
+            rest_high + (u + edge),
+            lows[1] + (u - edge),
+            highs[1] + (u + edge),
+        )
+
+    def threshold(self, log_fpr: np.ndarray, log_tnr: np.ndarray) -> np.ndarray:
+        """About the losses at which FPRs are reached."""
+        with np.errstate(over="ignore"):
+            fpr, tnr = (np.exp(np.minimum(rate - self.log_out, 700.0)) for rate in (log_fpr, log_tnr))
+        by_fpr, by_tnr = np.searchsorted(-self.fpr, -fpr), np.searchsorted(self.tnr, tnr)
+        return self.less[np.clip(np.where(log_fpr < log_tnr, by_fpr, by_tnr), 0, self.less.size - 1)]
+
+    def curve(self, log_fpr: np.ndarray, log_tnr: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Logs of (FNR low, FNR high, TPR low, TPR high) at FPRs."""
+        u, edge = self.log_in, 8.0 * 2.0**-53 * (4.0 + abs(self.log_in) + abs(self.log_out))
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            rates = [np.exp(np.minimum(rate - self.log_out, 700.0)) for rate in (log_fpr, log_tnr)]
+            low, high = np.zeros(log_fpr.shape), np.full(log_fpr.shape, np.inf)
+            fnr, tpr = np.full(log_fpr.shape, np.inf), np.zeros(log_fpr.shape)
+            last = self.slope.size - 1
+            for rate, corners, sign in ((rates[0], self.fpr, -1.0), (rates[1], self.tnr, 1.0)):
+                ordered = sign * corners
+                at = np.clip(np.searchsorted(ordered, sign * rate) - 1, 0, last - 1)
+                start, end = corners[at], corners[at + 1]
+                share = (rate - start) / (end - start)
+                fine = (share >= 0.0) & (share <= 1.0)  # not where it is no number
+                fnr = np.fmin(fnr, np.where(fine, (1.0 - share) * self.fnr[at] + share * self.fnr[at + 1], np.inf))
+                tpr = np.fmax(tpr, np.where(fine, (1.0 - share) * self.tpr[at] + share * self.tpr[at + 1], 0.0))
+                middle = np.searchsorted(self.places, self.less[at])
+                for shift in (-1, 0, 1, 2):
+                    k = np.clip(middle + shift, 0, last)
+                    slope = self.slope[k]
+                    low = np.fmax(low, self.rest[k] - slope * rates[0])
+                    low = np.fmax(low, slope * rates[1] - self.other[k])
+                    high = np.fmin(high, self.delta[k] + slope * rates[0])
+            logs = [np.log(value) + u for value in (low, fnr, tpr, high)]
+        found = CurveBounds(*(np.minimum(end + way * edge, 0.0) for end, way in zip(logs, (-1.0, 1.0, -1.0, 1.0), strict=True)))
+        return tuple(found.tightened())
+
+
+@dataclass(frozen=True, eq=False)
+class _Levels:
+    """Losses of one law, widths of cells there in steps, the widest allowed, logarithms of tilted weights, and the mean square of the widths."""
+
+    losses: np.ndarray
+    width: np.ndarray
+    widest: np.ndarray
+    log_weights: np.ndarray
+    burden: float
+
+
+class LossSum:
+    """The law of a sum of independent losses: bands around the losses that were asked for.
+
+    Args:
+        laws: of the single losses, and how often each is added.
+        places: the most lattice points that a circle may have.
+    """
+
+    def __init__(self, laws: Sequence[tuple[AbstractStepLaw, int]], places: int = _MOST_PLACES) -> None:
+        self.laws, self.places = list(laws), places
+        self.outlines = [(law.outline, count) for law, count in laws]
+        self.total = sum(count for _, count in laws)
+        self.bands: list[Band] = []
+        self._cumulants: dict[float, tuple[float, float, float]] = {}
+        self._plans: dict[float, tuple[list[_Levels], float, float, float, tuple[float, float]]] = {}
+
+    # -- plans, which need not be exact --
+
+    def cumulants(self, theta: float) -> tuple[float, float, float]:
+        """About log E_out e^(theta loss), its slope (the tilted mean) and its curvature (the tilted variance)."""
+        if theta not in self._cumulants:
+            value = mean = variance = 0.0
+            for line, count in self.outlines:
+                exponent = line.log_out + theta * line.losses
+                top = float(exponent.max())
+                weights = np.exp(exponent - top)
+                mass = float(weights.sum())
+                first = float(weights @ line.losses) / mass
+                value += count * (top + math.log(mass))
+                mean += count * first
+                variance += count * float(weights @ (line.losses - first) ** 2) / mass
+            self._cumulants[theta] = value, mean, variance
+        return self._cumulants[theta]
+
+    def _root(self, above: Callable[[float], bool]) -> float:
+        """Where a condition that holds for large tilts begins to, in [-1e6, 1e6]."""
+        low, high = -1.0, 2.0
+        while above(low):
+            low *= 2.0
+            if low < -_LARGEST_TILT:
+                return low
+        while not above(high):
+            high *= 2.0
+            if high > _LARGEST_TILT:
+                return high
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if above(middle) else (middle, high)
+            if high - low < 1e-4 * max(1e-3, abs(middle)):
+                break
+        return 0.5 * (low + high)
+
+    def tilt_of_loss(self, loss: float) -> float:
+        """The tilt with that mean."""
+        return self._root(lambda theta: self.cumulants(theta)[1] >= loss)
+
+    def tilt_of_rate(self, log_fpr: float, log_tnr: float) -> float:
+        """The tilt whose mean is about the threshold of that FPR."""
+
+        def above(theta: float) -> bool:
+            value, mean, variance = self.cumulants(theta)
+            # P(loss > mean), by the saddle point: (value - theta mean) + log of a Mills ratio.
+            root = math.sqrt(max(variance, 1e-300))
+            tail = value - theta * mean + 0.5 * theta * theta * variance + float(log_ndtr(-abs(theta) * root))
+            return tail <= log_fpr if theta >= 0.0 else tail >= log_tnr
+
+        return self._root(above)
+
+    # -- bands --
+
+    def _plan(self, theta: float) -> tuple[list[_Levels], float, float, float, tuple[float, float]]:
+        """(where each law is needed, mean square of a sum's cells in steps, both ends of the circle, shifts of the tilt)."""
+        if theta not in self._plans:
+            spread = math.sqrt(max(self.cumulants(theta)[2], 1e-24))
+            levels = [self._levels(i, theta, spread) for i in range(len(self.laws))]
+            burden = sum(count * level.burden for (_, count), level in zip(self.laws, levels, strict=True))
+            self._plans[theta] = levels, burden, *self._window(theta, levels, spread)
+        return self._plans[theta]
+
+    def reached(self, theta: float) -> bool:
+        """Whether the outlines reach as far as the tilt leads, and a circle is fine enough for it."""
+        steep = max(1.0, abs(theta), abs(1.0 - theta))
+        if steep * max(float(np.ptp(line.losses)) for line, _ in self.outlines) > _MOST_DECAY:
+            return False
+        for (law, _), (line, _) in zip(self.laws, self.outlines, strict=True):
+            exponent = line.log_out + theta * line.losses
+            top = float(exponent.max())
+            if (math.isinf(law.ends[1]) and exponent[-1] > top - 40.0) or (
+                math.isinf(law.ends[0]) and exponent[0] > top - 40.0
+            ):
+                return False
+        return self.floor(theta) * steep < 1.0
+
+    def floor(self, theta: float) -> float:
+        """The finest step that a circle may have."""
+        _, _, low, high, _ = self._plan(theta)
+        return 1.05 * (high - low) / self.places
+
+    def step(self, theta: float, accuracy: float, needs: str) -> float:
+        """The step that about gives a relative accuracy."""
+        spread = math.sqrt(max(self.cumulants(theta)[2], 1e-24))
+        burden = self._plan(theta)[1]
+        return min(math.sqrt(2.0 * accuracy / (burden * _weight(theta, spread, needs))), spread / 16.0)
+
+    def band(self, theta: float, accuracy: float, needs: str, step: float | None = None) -> Band:
+        """A band around the mean of a tilt, with a step for the relative accuracy, or the given one; as fine as its circle may be."""
+        value, mean, variance = self.cumulants(theta)
+        spread = math.sqrt(max(variance, 1e-24))
+        weight = _weight(theta, spread, needs)
+        levels, _, low, high, shifts = self._plan(theta)
+        step = self.step(theta, accuracy, needs) if step is None else step
+        step = self._fitting(max(step, self.floor(theta)))
+        low, high = low - (32 + self.total * 1e-3) * step, high + (32 + self.total * 1e-3) * step
+        block = max(math.sqrt(0.3 * accuracy / weight), step)
+        blocks = 1 << max(10, math.ceil(math.log2((high - low) / block)))
+        blocks = min(blocks, _MOST_BLOCKS)
+        stride = max(1, math.ceil((high - low) / (step * blocks)))
+        while blocks > 1024 and (high - low) / step <= blocks // 2:
+            blocks //= 2
+        stride = next_fast_len(stride, real=True)  # pyright: ignore[reportAssignmentType]
+        rounded: tuple[list[tuple[Rounded, int]], list[tuple[Rounded, int]]] = ([], [])
+        for (law, count), level in zip(self.laws, levels, strict=True):
+            nodes = _nodes(level, law.fixed, step)
+            below, above = law.cells(nodes, law.fixed, step)
+            rounded[0].append((pessimistic(below, theta), count))
+            rounded[1].append((optimistic(above, theta), count))
+        units = (value + (1.0 - theta) * mean, value - theta * mean)
+        sides = []
+        for side in rounded:
+            offset = sum(count * law.measure.offset for law, count in side)
+            first = math.floor((0.5 * (low + high) - offset) / step) - blocks * stride // 2
+            power = Power([(law.measure, count) for law, count in side], Circle(first, blocks * stride, blocks), shifts)
+            sides.append(_Side(power, side, units, -1.0 if sides else 1.0))
+        return Band.between(step, spread, mean, sides[0], sides[1], units)
+
+    def _fitting(self, step: float) -> float:
+        """A step of at most this, which divides the range of the losses where there is one law of a finite range."""
+        if len(self.laws) == 1:
+            low, high = self.laws[0][0].ends
+            if math.isfinite(high - low) and high > low:
+                return (high - low) / math.ceil((high - low) / step)
+        return step
+
+    def _levels(self, i: int, theta: float, spread: float) -> _Levels:
+        """Where one law is needed, in cells of which width."""
+        line, count = self.outlines[i]
+        value, mean, _ = self.cumulants(theta)
+        tilted = line.log_out + theta * line.losses
+        top = float(tilted.max())
+        weights = np.exp(tilted - top)
+        log_mass = math.log(float(weights.sum()))
+        weights /= weights.sum()
+        gaps = np.maximum(np.gradient(line.losses), 1e-300) if line.losses.size > 1 else np.ones(1)
+        density = weights / gaps
+        heavy = weights > 1e-3 / weights.size
+        peak = float(np.quantile(density[heavy], 0.9)) if heavy.any() else float(density.max())
+        with np.errstate(divide="ignore", over="ignore"):
+            wish = np.maximum(1.0, 0.5 * (peak / np.maximum(density, 1e-300)) ** (1.0 / 3.0))
+        width = np.exp2(np.floor(np.log2(np.minimum(wish, 2.0**40))))
+        above = np.cumsum(weights[::-1])[::-1]
+        below = np.cumsum(weights)
+        with np.errstate(divide="ignore"):
+            in_above = np.logaddexp.accumulate(line.log_in[::-1])[::-1] + math.log(count)
+            out_below = np.logaddexp.accumulate(line.log_out) + math.log(count)
+        far = 2.0 + _REACH * spread
+        floor_in = value + (1.0 - theta) * mean - abs(1.0 - theta) * far - 26.0
+        floor_out = value - theta * mean - abs(theta) * far - 26.0
+        faint = 1e-17 / count
+        needed = ((above > faint) | (in_above > floor_in)) & ((below > faint) | (out_below > floor_out))
+        chosen = np.flatnonzero(needed)
+        part = slice(int(chosen[0]), int(chosen[-1]) + 1)
+        steep = np.abs(np.gradient(np.log(np.maximum(density, 1e-300)))) / gaps if gaps.size > 1 else np.ones(1)
+        widest = np.minimum(line.widest, 0.4 / np.maximum(steep, max(1.0, abs(theta), abs(1.0 - theta))))
+        burden = float(weights[part] @ np.minimum(width[part], 1e6) ** 2)
+        return _Levels(line.losses[part], width[part], widest[part], (tilted - top - log_mass)[part], max(burden, 1.0))
+
+    def _window(
+        self, theta: float, levels: list[_Levels], spread: float
+    ) -> tuple[float, float, tuple[float, float]]:
+        """Losses between which the tilted sum lies but for e^-34 at either side, and the shifts of tilt that show it."""
+        shifts = np.array([0.05, 0.1, 0.2, 0.3, 0.45, 0.7, 1.0, 1.5, 2.2, 3.0, 4.0, 5.0, 6.5, 7.5, 8.3, 9.4, 11.0, 14.0, 20.0, 30.0, 60.0, 200.0]) / spread
+        ends = []
+        for sign in (-1.0, 1.0):
+            reach = []
+            for t in shifts:
+                log_ratio = 0.0
+                for (_, count), level in zip(self.laws, levels, strict=True):
+                    exponent = sign * t * level.losses + level.log_weights
+                    top = float(exponent.max())
+                    log_ratio += count * (top + math.log(float(np.exp(exponent - top).sum())))
+                reach.append((log_ratio + _TAIL) / t)
+            best = int(np.argmin(reach))
+            ends.append((sign * reach[best], float(shifts[best])))
+        (low, down), (high, up) = ends
+        least = sum(count * float(level.losses[0]) for (_, count), level in zip(self.laws, levels, strict=True))
+        most = sum(count * float(level.losses[-1]) for (_, count), level in zip(self.laws, levels, strict=True))
+        return max(low, least), min(high, most), (down, up)
+
+    # -- questions --
+
+    def sticks(self, loss: np.ndarray, accuracy: float, needs: str) -> tuple[list[np.ndarray], np.ndarray]:
+        """What `Band.sticks` tells, refined, and the relative width of what is needed: "delta", "rest" or "other"."""
+        part = {"delta": 0, "rest": 2, "other": 4}[needs]
+
+        def ask(band: Band) -> tuple[np.ndarray, ...]:
+            return band.sticks(loss)
+
+        def width(found: list[np.ndarray]) -> np.ndarray:
+            # The complement tells it too, where the number is near 1.
+            low, high = found[part], found[part + 1]
+            if needs == "delta":
+                with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+                    low = np.fmax(low, np.log1p(-np.exp(np.minimum(found[3], 0.0))))
+                    high = np.fmin(high, np.log1p(-np.exp(np.minimum(found[2], 0.0))))
+            return high - low
+
+        return self._refined(
+            ask, 6, width, lambda i: self.tilt_of_loss(float(loss[i])), loss.size, accuracy, needs
+        )
+
+    def curve(
+        self, log_fpr: np.ndarray, log_tnr: np.ndarray, accuracy: float, turned: bool
+    ) -> tuple[list[np.ndarray], np.ndarray]:
+        """What `Band.curve` tells, refined, and the width of the logarithms."""
+
+        def ask(band: Band) -> tuple[np.ndarray, ...]:
+            return (band.turned() if turned else band).curve(log_fpr, log_tnr)
+
+        def width(found: list[np.ndarray]) -> np.ndarray:
+            with np.errstate(invalid="ignore"):
+                wide = np.maximum(found[1] - found[0], found[3] - found[2])
+            return np.where(np.isneginf(log_fpr) | np.isneginf(log_tnr), 0.0, wide)
+
+        def tilt(i: int) -> float:
+            if turned:
+                return self.tilt_of_fnr(float(log_fpr[i]), float(log_tnr[i]))
+            return self.tilt_of_rate(float(log_fpr[i]), float(log_tnr[i]))
+
+        return self._refined(ask, 4, width, tilt, log_fpr.size, accuracy, "rate")
+
+    def slopes(self, log_fpr: np.ndarray, log_tnr: np.ndarray, turned: bool) -> np.ndarray:
+        """About the losses at which FPRs are reached, by the nearest band; NaN where none is near."""
+        best, found = np.full(log_fpr.shape, 6.0), np.full(log_fpr.shape, np.nan)
+        for band in self.bands:
+            band = band.turned() if turned else band
+            loss = band.threshold(log_fpr, log_tnr)
+            away = np.abs(loss - band.centre) / band.spread
+            found, best = np.where(away < best, loss, found), np.minimum(away, best)
+        return found
+
+    def corner(self) -> tuple[float, float] | None:
+        """(FPR, FNR) of a point on the curve or above, about where its slope is -1."""
+        near = [b for b in self.bands if b.less[0] < 0.0 < b.less[-1]]
+        if not near:
+            return None
+        band = min(near, key=lambda b: abs(b.centre) / b.spread)
+        k = int(np.searchsorted(band.less, 0.0))
+        point = float(band.fpr[k]) * math.exp(band.log_out), float(band.fnr[k]) * math.exp(band.log_in)
+        return (point[0] * (1.0 + 1e-14), point[1] * (1.0 + 1e-14)) if max(point) < 1.0 else None
+
+    def epsilon_guess(self, log_delta: float) -> tuple[float, float]:
+        """About the epsilon of a delta, and the slope of -log delta there."""
+
+        def above(theta: float) -> bool:
+            value, mean, variance = self.cumulants(theta)
+            spread = math.sqrt(max(variance, 1e-24))
+            log_density = value + (1.0 - theta) * mean - math.log(spread * math.sqrt(2.0 * math.pi))
+            return log_density - math.log(_weight(theta, spread, "delta")) <= log_delta
+
+        theta = self._root(above)
+        return self.cumulants(theta)[1], max(theta - 1.0, 1e-3)
+
+    def tilt_of_fnr(self, log_fnr: float, log_tpr: float) -> float:
+        """The tilt whose mean is about the threshold of that FNR."""
+
+        def above(theta: float) -> bool:
+            value, mean, variance = self.cumulants(theta)
+            turned = 1.0 - theta
+            tail = value + turned * mean + 0.5 * turned * turned * variance
+            tail += float(log_ndtr(-abs(turned) * math.sqrt(max(variance, 1e-300))))
+            return tail >= log_fnr if turned >= 0.0 else tail <= log_tpr
+
+        return self._root(above)
+
+    def _refined(
+        self,
+        ask: Callable[[Band], tuple[np.ndarray, ...]],
+        parts: int,
+        width: Callable[[list[np.ndarray]], np.ndarray],
+        tilt: Callable[[int], float],
+        size: int,
+        accuracy: float,
+        needs: str,
+    ) -> tuple[list[np.ndarray], np.ndarray]:
+        found = [np.full(size, -np.inf if i % 2 == 0 else np.inf) for i in range(parts)]
+
+        def tell(band: Band) -> None:
+            for i, part in enumerate(ask(band)):
+                found[i] = np.fmax(found[i], part) if i % 2 == 0 else np.fmin(found[i], part)
+
+        for band in self.bands:
+            tell(band)
+        given_up = np.zeros(size, bool)
+        for _ in range(_TRIES):
+            wide = width(found)
+            wide = np.where(np.isnan(wide), np.inf, wide)
+            pending = np.flatnonzero((wide > accuracy) & ~given_up)
+            if not pending.size:
+                break
+            first, last = int(pending[0]), int(pending[-1])
+            low, high = sorted((tilt(first), tilt(last)))
+            theta = low
+            _, mean, variance = self.cumulants(low)
+            if first != last:
+                reach, end = 3.0 * math.sqrt(variance), self.cumulants(high)[1]
+                loss = 0.5 * (mean + end) if end - mean < 2.0 * reach else mean + reach
+                theta = self.tilt_of_loss(loss)
+                _, mean, variance = self.cumulants(theta)
+            if not self.reached(theta):  # as near as can be, which still bounds it at one side
+                given_up[[first, last]] = True
+                while not self.reached(theta) and abs(theta - 0.5) > 1e-3:
+                    theta = 0.5 + 0.7 * (theta - 0.5)
+                _, mean, variance = self.cumulants(theta)
+                if any(abs(b.centre - mean) < b.spread for b in self.bands):
+                    continue
+            near = [b for b in self.bands if abs(b.centre - mean) < 0.25 * b.spread]
+            step = None
+            worst = float(wide[pending].max())
+            if near:
+                finest = min(b.step for b in near)
+                plan = self.step(theta, accuracy, needs)
+                step = plan if plan < 0.7 * finest else finest * min(0.6, max(0.1, math.sqrt(0.6 * accuracy / worst)))
+                if self.floor(theta) > 0.95 * finest:
+                    given_up[pending if first == last else [first, last]] = True
+                    continue
+                step = max(step, self.floor(theta))
+            band = self.band(theta, accuracy if first == last else 0.5 * accuracy, needs, step)
+            self.bands = [b for b in self.bands if b not in near or b.step < band.step] + [band]
+            tell(band)
+            after = width(found)
+            after = np.where(np.isnan(after), np.inf, after)
+            if not (after[pending] < _HARDLY * wide[pending]).any() and near:
+                given_up[[first, last]] = True
+        return found, width(found)
+
+
+def _weight(theta: float, spread: float, needs: str) -> float:
+    """About the density of the world "in" at the mean of the tilt over the number that is needed.
+
+    Args:
+        theta: the tilt.
+        spread: of the tilted sum.
+        needs: "delta" (above), "rest" (its complement), "other" (below), or "rate" (the smallest of both error rates and their complements).
+    """
+    t = np.linspace(0.0, 12.0 * spread, 601)[1:]
+    bell = np.exp(-0.5 * (t / spread) ** 2)
+    gap = float(t[1] - t[0])
+    with np.errstate(over="ignore"):
+        up, down = (bell * np.exp(np.clip(sign * (1.0 - theta) * t, -700.0, 300.0)) for sign in (1.0, -1.0))
+        if needs == "delta":
+            found = float((up * -np.expm1(-t)).sum()) * gap
+        elif needs == "other":
+            found = float((bell * np.exp(np.clip(theta * t, -700.0, 300.0)) * -np.expm1(-t)).sum()) * gap
+        elif needs == "rest":
+            found = (float(down.sum()) + float((bell * np.exp(np.clip(-theta * t, -700.0, 300.0))).sum())) * gap
+        else:
+            out = [bell * np.exp(np.clip(sign * theta * t, -700.0, 300.0)) for sign in (1.0, -1.0)]
+            found = min(float(part.sum()) for part in (up, down, *out)) * gap
+    return 1.0 / max(found, 1e-300)
+
+
+def _nodes(level: _Levels, fixed: float, step: float) -> np.ndarray:
+    """Places of the lattice from below the least loss to above the largest, as many steps apart as is allowed there."""
+    losses = level.losses
+    low = math.floor((float(losses[0]) - fixed) / step - 1e-9)
+    high = math.ceil((float(losses[-1]) - fixed) / step + 1e-9)
+    most = np.exp2(np.floor(np.log2(np.maximum(level.widest / step, 1.0))))
+    allowed = np.minimum(level.width, most)
+    place = (losses - fixed) / step
+    # Runs of one width; a width lasts until the next one begins.
+    starts = np.flatnonzero(np.concatenate([[True], np.diff(allowed) != 0.0]))
+    pieces, at = [np.array([low])], low
+    for n, s in enumerate(starts):
+        end = high if n + 1 == starts.size else math.floor(float(place[starts[n + 1]]))
+        jump = int(allowed[s])
+        if n + 1 < starts.size:
+            jump = int(min(jump, max(1.0, 2.0 ** math.floor(math.log2(max(end - at, 1))))))
+        if end <= at:
+            continue
+        piece = np.arange(at + jump, end + 1, jump)
+        if piece.size:
+            pieces.append(piece)
+            at = int(piece[-1])
+    if at < high:
+        pieces.append(np.array([high]))
+    made = np.concatenate(pieces)
+    pad = max(1, int(allowed[-1])), max(1, int(allowed[0]))
+    return np.concatenate([made[:1] - pad[1], made, made[-1:] + pad[0]]).astype(np.int64)

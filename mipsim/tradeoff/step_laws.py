@@ -1,0 +1,426 @@
+"""Laws of the privacy loss of one step: masses of cells of losses in both worlds."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from mipsim.sums.cells import Cells
+
+_UNIT = 2.0**-53
+_FURTHEST = 150.0  # standard deviations that a Gaussian is followed to: rates of e^-11,000
+_FEW, _FEW_WEIGHTS = np.polynomial.legendre.leggauss(4)
+_MANY, _MANY_WEIGHTS = np.polynomial.legendre.leggauss(8)
+_NARROW, _WIDE = 0.09, 1.8  # (width of a cell) x (slope of the log density) up to which 4 and 8 points are right to rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Outline:
+    """A law in coarse cells, to plan by: losses, rising, and logarithms of their masses in both worlds; shape (m,)."""
+
+    losses: np.ndarray
+    log_out: np.ndarray
+    log_in: np.ndarray
+    widest: np.ndarray
+    """The widest cell that is sensible at each loss."""
+
+    def turned(self) -> Outline:
+        """The worlds exchanged."""
+        return Outline(-self.losses[::-1], self.log_in[::-1], self.log_out[::-1], self.widest[::-1])
+
+
+class AbstractStepLaw(ABC):
+    """The law of the loss of one step.
+
+    Attributes:
+        ends: the least and the largest finite loss, maybe infinite.
+        fixed: a loss that should lie on the lattice: an atom is there.
+        is_gaussian: whether the worlds are those of a Gaussian shift, sub-sampled or not.
+    """
+
+    ends: tuple[float, float]
+    fixed: float = 0.0
+    is_gaussian: bool = False
+
+    @property
+    @abstractmethod
+    def outline(self) -> Outline:
+        """The law in coarse cells."""
+
+    @abstractmethod
+    def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
+        """Cells between nodes (places, rising), of a law that reveals at least as much, and of one that reveals at most as much."""
+
+
+class MixedGaussian(AbstractStepLaw):
+    """N(0, 1) against p N(mu, 1) + (1 - p) N(0, 1).
+
+    Args:
+        mu: the shift, > 0.
+        p: in (0, 1].
+    """
+
+    is_gaussian = True
+
+    def __init__(self, mu: float, p: float) -> None:
+        self.mu, self.p = mu, p
+        self.ends = (math.log1p(-p) if p < 1.0 else -math.inf, math.inf)
+
+    def loss(self, y: np.ndarray) -> np.ndarray:
+        """Log of the density ratio at the outcome y."""
+        inner = self.mu * y - 0.5 * self.mu**2
+        if self.p == 1.0:
+            return inner
+        return np.logaddexp(math.log1p(-self.p), math.log(self.p) + inner)
+
+    def outcome(self, loss: np.ndarray) -> np.ndarray:
+        """The outcome of a loss; -inf at or below the least."""
+        if self.p == 1.0:
+            inner = loss
+        else:
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                small = np.log1p(np.expm1(np.minimum(loss, 1.0)) / self.p)
+                large = loss + np.log1p((self.p - 1.0) * np.exp(-np.maximum(loss, 1.0))) - math.log(self.p)
+                inner = np.where(loss > self.ends[0], np.where(loss > 1.0, large, small), -np.inf)
+                inner = np.where(np.isnan(inner), -np.inf, inner)
+        return inner / self.mu + 0.5 * self.mu
+
+    @cached_property
+    def outline(self) -> Outline:
+        fine, coarse = max(min(0.05, 1.0 / (self.mu + 1.0)), (34.0 + self.mu) / 5000.0), 0.25
+        borders = np.concatenate(
+            [
+                np.arange(-_FURTHEST, -14.0, coarse),
+                np.arange(-14.0, 20.0 + self.mu, fine),
+                np.arange(20.0 + self.mu, _FURTHEST + self.mu, coarse),
+            ]
+        )
+        y, width = 0.5 * (borders[1:] + borders[:-1]), np.diff(borders)
+        log_out = -0.5 * y * y + np.log(width) - 0.5 * math.log(2.0 * math.pi)
+        losses = self.loss(y)
+        rising = np.append(np.diff(losses) > 1e-14, True)
+        gap = np.maximum(np.abs(np.gradient(losses)) / width, 1e-12) * min(0.2, 0.5 / (self.mu + 5.0) * 10.0)
+        return Outline(losses[rising], log_out[rising], (log_out + losses)[rising], gap[rising])
+
+    def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
+        borders = self.outcome(offset + step * nodes)
+        lowest = float(borders[0])
+        if not math.isfinite(lowest):  # the least loss lies in the first cell: all outcomes below it do
+            lowest = -_FURTHEST
+        highest = float(borders[-1])
+        reach = max(abs(lowest), abs(highest)) + self.mu
+        even = np.linspace(lowest, highest, 2 + int((highest - lowest) / min(0.15, _WIDE / (reach + 8.0))))
+        inner = borders[1:]
+        edges = np.union1d(even, inner)
+        edges = edges[(edges >= lowest) & (edges <= highest)]
+        middle, half = 0.5 * (edges[1:] + edges[:-1]), 0.5 * np.diff(edges)
+        narrow = 2.0 * half * (np.abs(middle) + self.mu + 6.0) <= _NARROW
+        out = np.empty(middle.size)
+        shifted = np.empty(middle.size)
+        for mask, points, weights in ((narrow, _FEW, _FEW_WEIGHTS), (~narrow, _MANY, _MANY_WEIGHTS)):
+            m, h = middle[mask], half[mask]
+            t = points[:, None] * h
+            curve = np.exp(-t * (m + 0.5 * t))
+            out[mask] = np.log(h * (weights @ curve)) - 0.5 * m * m
+            shift = m - self.mu
+            curve = np.exp(-t * (shift + 0.5 * t))
+            shifted[mask] = np.log(h * (weights @ curve)) - 0.5 * shift * shift
+        root = 0.5 * math.log(2.0 * math.pi)
+        starts = np.concatenate([[0], np.searchsorted(edges, inner[:-1])])
+        empty = np.append(np.diff(starts), middle.size - starts[-1]) == 0
+        starts_in = np.minimum(starts, middle.size - 1)
+        log_out = np.logaddexp.reduceat(out - root, starts_in)
+        log_shifted = np.logaddexp.reduceat(shifted - root, starts_in)
+        log_out[empty], log_shifted[empty] = -np.inf, -np.inf
+        if self.p == 1.0:
+            log_in = log_shifted
+        else:
+            log_in = np.logaddexp(math.log1p(-self.p) + log_out, math.log(self.p) + log_shifted)
+        above_out, above_in = _mills(highest), _mills(highest - self.mu)
+        below_out, below_in = _mills(-lowest), _mills(self.mu - lowest)
+        above_in, below_in = (
+            float(np.logaddexp(math.log(self.p) + shifted, math.log1p(-self.p) + plain if self.p < 1.0 else -math.inf))
+            for shifted, plain in ((above_in, above_out), (below_in, below_out))
+        )
+        rounding = _UNIT * (1.5 * reach**2 + 64.0)
+        made = Cells(
+            nodes,
+            log_out,
+            log_in,
+            np.full(nodes.size, -np.inf),
+            offset,
+            step,
+            log_in_below=below_in,
+            log_out_below=below_out,
+            log_in_above=above_in,
+            log_out_above=above_out,
+            rounding=rounding,
+        )
+        return made, made
+
+
+def _mills(y: float) -> float:
+    """The logarithm of a bound on P(N(0, 1) > y), up to twice the probability for y >= 1."""
+    if y < 1.0:
+        return 0.0
+    return -0.5 * y * y * (1.0 - 1e-15) - math.log(y * math.sqrt(2.0 * math.pi)) + 1e-12
+
+
+class MixedLaplace(AbstractStepLaw):
+    """A Laplace law against the mixture of its shift by mu scales, with probability p, and itself.
+
+    Args:
+        mu: the shift, > 0.
+        p: in (0, 1].
+    """
+
+    def __init__(self, mu: float, p: float) -> None:
+        self.mu, self.p = mu, p
+        self.ends = tuple(float(self._loss(np.float64(end))) for end in (-mu, mu))  # pyright: ignore[reportAttributeAccessIssue]
+        self.fixed = self.ends[1]
+
+    def _loss(self, inner: np.ndarray) -> np.ndarray:
+        if self.p == 1.0:
+            return inner
+        return np.where(
+            np.abs(inner) < 1.0,
+            np.log1p(self.p * np.expm1(np.clip(inner, -1.0, 1.0))),
+            np.logaddexp(math.log1p(-self.p), math.log(self.p) + inner),
+        )
+
+    def _inner(self, loss: np.ndarray) -> np.ndarray:
+        if self.p == 1.0:
+            return np.clip(loss, -self.mu, self.mu)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            small = np.log1p(np.expm1(np.minimum(loss, 1.0)) / self.p)
+            large = loss + np.log1p((self.p - 1.0) * np.exp(-np.maximum(loss, 1.0))) - math.log(self.p)
+        return np.clip(np.nan_to_num(np.where(loss > 1.0, large, small), nan=-self.mu), -self.mu, self.mu)
+
+    def _masses(self, borders: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Logs of the masses between inner losses, in both worlds of the inner law."""
+        width = 0.5 * np.maximum(np.diff(borders), 0.0)
+        with np.errstate(divide="ignore"):
+            out = np.log(-np.expm1(-width)) - math.log(2.0) - 0.5 * (borders[:-1] + self.mu)
+            inside = np.log(-np.expm1(-width)) - math.log(2.0) + 0.5 * (borders[1:] - self.mu)
+        return out, inside
+
+    def _mixed(self, out: np.ndarray, inside: np.ndarray) -> np.ndarray:
+        if self.p == 1.0:
+            return inside
+        return np.logaddexp(math.log1p(-self.p) + out, math.log(self.p) + inside)
+
+    @cached_property
+    def outline(self) -> Outline:
+        borders = np.linspace(-self.mu, self.mu, 2 + max(1000, int(20 * self.mu)))
+        out, inside = self._masses(borders)
+        losses = self._loss(0.5 * (borders[1:] + borders[:-1]))
+        atoms = np.array([-math.log(2.0), -self.mu - math.log(2.0)])
+        log_out = np.concatenate([atoms[:1], out, atoms[1:]])
+        log_inside = np.concatenate([atoms[1:], inside, atoms[:1]])
+        losses = np.concatenate([[self.ends[0]], losses, [self.ends[1]]])
+        rising = np.append(np.diff(losses) > 1e-14, True)
+        log_in = self._mixed(log_out, log_inside)
+        widest = np.full(losses.size, max(self.ends[1] - self.ends[0], 1e-12) / 64.0)
+        return Outline(losses[rising], log_out[rising], log_in[rising], widest[rising])
+
+    def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
+        losses = offset + step * nodes
+        inner = self._inner(losses)
+        inner[0], inner[-1] = -self.mu, self.mu
+        out, inside = self._masses(inner)
+        log_in = self._mixed(out, inside)
+        atoms = np.full(nodes.size, -np.inf)
+        ends = ((-self.mu, -math.log(2.0)), (self.mu, -self.mu - math.log(2.0)))
+        for (at, mass), loss in zip(ends, self.ends, strict=True):
+            there = float(self._mixed(np.float64(mass), np.float64(mass + at)))
+            place = (loss - offset) / step
+            nearest = int(np.searchsorted(nodes, round(place)))
+            if nearest < nodes.size and abs(place - nodes[nearest]) <= 1e-13 * (1.0 + abs(place)):
+                atoms[nearest] = mass
+                continue
+            cell = min(max(int(np.searchsorted(nodes, place)) - 1, 0), nodes.size - 2)
+            out[cell], log_in[cell] = np.logaddexp(out[cell], mass), np.logaddexp(log_in[cell], there)
+        # A node is at most a rounding of its loss away from an end that is said to be on it.
+        made = Cells(nodes, out, log_in, atoms, offset, step, rounding=_UNIT * (64.0 + 8.0 * self.mu))
+        return made, made
+
+
+class Polygons(AbstractStepLaw):
+    """Two finite laws: one that reveals at least as much as a curve, and one that reveals at most as much.
+
+    Args:
+        lower, upper: (losses, out masses, in masses, out only, in only), by falling loss; of the curve below and that above.
+        rounding: of each mass, relative.
+    """
+
+    def __init__(self, lower: Atoms, upper: Atoms, rounding: float) -> None:
+        self.lower, self.upper, self.rounding = lower, upper, rounding
+        both = np.concatenate([lower[0], upper[0]])
+        self.ends = (float(both.min(initial=0.0)), float(both.max(initial=0.0)))
+        heavy = upper[0][upper[2] > 1e-9]
+        self.fixed = float(heavy[0]) if heavy.size else 0.0
+
+    @cached_property
+    def outline(self) -> Outline:
+        losses, out, inside, _, _ = (np.asarray(part) for part in self.upper)
+        seen = (out > 0.0) & (inside > 0.0)
+        losses, out, inside = losses[seen][::-1], out[seen][::-1], inside[seen][::-1]
+        if losses.size == 0:
+            losses, out, inside = np.zeros(1), np.full(1, 1e-300), np.full(1, 1e-300)
+        spread = max(self.ends[1] - self.ends[0], 1e-12)
+        return Outline(losses, np.log(out), np.log(inside), np.full(losses.size, spread / 64.0))
+
+    def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
+        return tuple(self._binned(law, nodes, offset, step) for law in (self.lower, self.upper))  # pyright: ignore[reportReturnType]
+
+    def _binned(self, law: Atoms, nodes: np.ndarray, offset: float, step: float) -> Cells:
+        losses, out, inside, out_only, in_only = law
+        place = (losses - offset) / step
+        nearest = np.round(place)
+        off = np.abs(place - nearest) * step
+        atoms = np.zeros(nodes.size)
+        at = np.clip(np.searchsorted(nodes, nearest), 0, nodes.size - 1)
+        # Moved by less than the rounding of the loss itself.
+        exact = (nodes[at] == nearest) & (off <= 4.0 * _UNIT * (np.abs(losses) + abs(offset)))
+        np.add.at(atoms, at[exact], out[exact])
+        cell = np.searchsorted(nodes, place, side="right") - 1
+        low, high = ~exact & (cell < 0), ~exact & (cell >= nodes.size - 1)
+        rest = ~exact & ~low & ~high
+        q = np.bincount(cell[rest], out[rest], nodes.size - 1)
+        p = np.bincount(cell[rest], inside[rest], nodes.size - 1)
+        with np.errstate(divide="ignore"):
+            return Cells(
+                nodes,
+                np.log(q),
+                np.log(p),
+                np.log(atoms),
+                offset,
+                step,
+                log_in_only=_log(in_only),
+                log_out_only=_log(out_only),
+                log_in_below=_log(inside[low].sum()),
+                log_out_below=_log(out[low].sum()),
+                log_in_above=_log(inside[high].sum()),
+                log_out_above=_log(out[high].sum()),
+                rounding=self.rounding + 64.0 * _UNIT,
+            )
+
+
+def _log(mass: float) -> float:
+    return math.log(mass) if mass > 0.0 else -math.inf
+
+
+Atoms = tuple[np.ndarray, np.ndarray, np.ndarray, float, float]
+
+
+class Symmetrized(AbstractStepLaw):
+    """The law of the hull of a curve and its inverse, where the curve is the lower one at FPRs below its fixed point.
+
+    Losses above 0 are those of the curve, losses below 0 those of its inverse, and what is left has the loss 0. So it is for
+    a sub-sampled symmetric curve.
+
+    Source: Dong, Roth and Su (2022), proposition A.1 of the hull, theorem 4.2 of sub-sampling.
+
+    Args:
+        ahead: the law of the curve.
+    """
+
+    def __init__(self, ahead: AbstractStepLaw) -> None:
+        self.ahead = ahead
+        self.ends = (-ahead.ends[1], ahead.ends[1])
+        self.is_gaussian = ahead.is_gaussian
+
+    @cached_property
+    def outline(self) -> Outline:
+        line = self.ahead.outline
+        up = line.losses > 0.0
+        above = Outline(line.losses[up], line.log_out[up], line.log_in[up], line.widest[up])
+        below = above.turned()
+        rest = 1.0 - float(np.exp(above.log_out).sum() + np.exp(below.log_out).sum())
+        middle = np.array([_log(max(rest, 1e-300))])
+        parts = [
+            np.concatenate([low, at, high])
+            for low, at, high in (
+                (below.losses, np.zeros(1), above.losses),
+                (below.log_out, middle, above.log_out),
+                (below.log_in, middle, above.log_in),
+                (below.widest, above.widest[:1], above.widest),
+            )
+        ]
+        return Outline(*parts)
+
+    def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
+        # The node at loss 0 is in, since the lattice goes through it.
+        zero = int(np.searchsorted(nodes, round(-offset / step)))
+        if zero >= nodes.size or nodes[zero] != round(-offset / step):
+            nodes = np.insert(nodes, zero, round(-offset / step))
+        return tuple(self._joined(part, zero) for part in zip(*self._halves(nodes, zero, offset, step), strict=True))  # pyright: ignore[reportReturnType]
+
+    def _halves(
+        self, nodes: np.ndarray, zero: int, offset: float, step: float
+    ) -> tuple[tuple[Cells, Cells], tuple[Cells, Cells]]:
+        low = Turned(self.ahead).cells(nodes[: zero + 1], offset, step)
+        high = self.ahead.cells(nodes[zero:], offset, step)
+        return low, high
+
+    def _joined(self, halves: tuple[Cells, Cells], zero: int) -> Cells:
+        low, high = halves
+        atoms = np.concatenate([low.log_atoms, high.log_atoms[1:]])
+        parts = (low.log_out, high.log_out, low.log_atoms[:-1], high.log_atoms[1:])
+        outer = [low.log_out_below, high.log_out_above, low.log_out_only, high.log_out_only]
+        taken = math.fsum(np.exp(np.concatenate([*parts, outer])).tolist())
+        atoms[zero] = _log(1.0 - taken)
+        error = 4.0 * max(low.rounding, high.rounding) / max(1.0 - taken, 1e-300)
+        return Cells(
+            np.concatenate([low.nodes, high.nodes[1:]]),
+            np.concatenate([low.log_out, high.log_out]),
+            np.concatenate([low.log_in, high.log_in]),
+            atoms,
+            low.offset,
+            low.step,
+            log_in_only=high.log_in_only,
+            log_out_only=low.log_out_only,
+            log_in_below=low.log_in_below,
+            log_out_below=low.log_out_below,
+            log_in_above=high.log_in_above,
+            log_out_above=high.log_out_above,
+            rounding=max(low.rounding, high.rounding, error),
+        )
+
+
+class Turned(AbstractStepLaw):
+    """The law with the worlds exchanged: losses change their sign."""
+
+    def __init__(self, inner: AbstractStepLaw) -> None:
+        self.inner = inner
+        self.ends = (-inner.ends[1], -inner.ends[0])
+        self.fixed, self.is_gaussian = -inner.fixed, inner.is_gaussian
+
+    @property
+    def outline(self) -> Outline:
+        return self.inner.outline.turned()
+
+    def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
+        return tuple(_turned(cells) for cells in self.inner.cells(-nodes[::-1], -offset, step))  # pyright: ignore[reportReturnType]
+
+
+def _turned(cells: Cells) -> Cells:
+    losses = cells.offset + cells.step * cells.nodes
+    return replace(
+        cells,
+        nodes=-cells.nodes[::-1],
+        log_out=cells.log_in[::-1],
+        log_in=cells.log_out[::-1],
+        log_atoms=(cells.log_atoms + losses)[::-1],
+        offset=-cells.offset,
+        log_in_only=cells.log_out_only,
+        log_out_only=cells.log_in_only,
+        log_in_below=cells.log_out_above,
+        log_out_below=cells.log_in_above,
+        log_in_above=cells.log_out_below,
+        log_out_above=cells.log_in_below,
+    )
