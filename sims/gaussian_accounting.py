@@ -135,10 +135,8 @@ def composed_epsilon(sigma: float, rate: float, steps: int, log10_delta: float) 
     """
     delta = 10.0**log10_delta
     curve = mi.dpsgd(sigma, rate, steps)
-    low, high = curve.epsilon_bounds(delta)
-    turned = curve.inverse()
-    if turned.delta_bounds(low)[1] > delta:  # the other direction is not shown to be the smaller one
-        high = max(high, turned.epsilon_bounds(delta)[1])
+    ends = [one.epsilon_bounds(delta) for one in (curve, curve.inverse())]
+    low, high = max(end[0] for end in ends), max(end[1] for end in ends)
     if not math.isfinite(high):
         raise ValueError(f"log10_delta is {log10_delta:g}; the composition is not known to that delta")
     return Number(0.5 * (low + high), 0.5 * (high - low))

@@ -12,6 +12,7 @@ import numpy as np
 
 from mipsim.sums.lattice import Measure
 
+_LIGHTEST = -600.0  # logarithm of a tilted mass that is left out, and counted as lost
 _ROUNDS = 200  # passes of the repair of concave corners; a few are needed
 
 
@@ -75,15 +76,19 @@ def pessimistic(cells: Cells, theta: float) -> Rounded:
         >>> (made.weights @ np.exp(made.index)).round(9)  # the mass of the world "in"
         1.0
     """
-    left, width, tilted, more, share, scale = _tilted(cells, theta)
+    _, width, tilted, _, share, scale = _tilted(cells, theta)
     weights = _atoms(cells, theta, scale)
     weights[:-1] += tilted * (1.0 - share)
     weights[1:] += tilted * share * np.exp(theta * width)
+    # What lies below the lowest node reveals no more than it: its in mass is moved there.
+    lowest = cells.offset + cells.step * float(cells.nodes[0])
+    weights[0] += math.exp(min(cells.log_in_below + (theta - 1.0) * lowest - float(scale), 700.0))
     measure = _measure(cells.nodes, weights, cells, theta, scale)
+    lost_out, lost_in = _too_light(cells, tilted, theta, scale)
     return Rounded(
         measure,
-        float(np.logaddexp.reduce([cells.log_in_only, cells.log_in_below, cells.log_in_above])),
-        float(np.logaddexp.reduce([cells.log_out_only, cells.log_out_below, cells.log_out_above])),
+        float(np.logaddexp.reduce([cells.log_in_only, cells.log_in_above, lost_in])),
+        float(np.logaddexp.reduce([cells.log_out_only, cells.log_out_below, cells.log_out_above, lost_out])),
         -math.inf,
         cells.rounding + 64.0 * 2.0**-53,
     )
@@ -110,7 +115,9 @@ def optimistic(cells: Cells, theta: float) -> Rounded:
         first, last = int(full[0]), int(full[-1])
         nodes, inner = slice(first, last + 2), slice(first, last + 1)
         losses = cells.offset + cells.step * cells.nodes[nodes]
-        line = _Line(losses, made[nodes], tilted[inner] * np.exp(theta * more[inner]), left[inner] + more[inner], theta)
+        line = _Line(
+            losses, made[nodes], tilted[inner] * np.exp(theta * more[inner]), left[inner] + more[inner], theta
+        )
         found = _less_revealing(line)
         if found is not None:
             made[nodes] = found
@@ -119,7 +126,8 @@ def optimistic(cells: Cells, theta: float) -> Rounded:
             with np.errstate(divide="ignore"):
                 missing = float(np.logaddexp.reduce((cells.log_out + left + np.log(np.expm1(more)))[full]))
     measure = _measure(cells.nodes, np.maximum(made, 0.0), cells, theta, scale)
-    lost = float(np.logaddexp.reduce([cells.log_in_below, cells.log_in_above, missing]))
+    _, lost_in = _too_light(cells, tilted, theta, scale)
+    lost = float(np.logaddexp.reduce([cells.log_in_below, cells.log_in_above, missing, lost_in]))
     return Rounded(measure, cells.log_in_only, cells.log_out_only, lost, cells.rounding + 64.0 * 2.0**-53)
 
 
@@ -128,19 +136,37 @@ def _tilted(cells: Cells, theta: float) -> tuple[np.ndarray, ...]:
     losses = cells.offset + cells.step * cells.nodes
     left, width = losses[:-1], cells.step * np.diff(cells.nodes)
     with np.errstate(invalid="ignore"):
-        more = np.clip(np.where(cells.log_out > -np.inf, cells.log_in - cells.log_out - left, 0.0), 0.0, width)
+        more = np.clip(
+            np.where(cells.log_out > -np.inf, cells.log_in - cells.log_out - left, 0.0), 0.0, width
+        )
     logs = cells.log_out + theta * left
-    scale = max(float(logs.max(initial=-np.inf)), float((cells.log_atoms + theta * losses).max(initial=-np.inf)))
-    tilted = np.exp(logs - scale)
+    scale = max(
+        float(logs.max(initial=-np.inf)), float((cells.log_atoms + theta * losses).max(initial=-np.inf))
+    )
+    tilted = np.where(logs - scale > _LIGHTEST, np.exp(logs - scale), 0.0)
     share = np.expm1(more) / np.expm1(width)
     return left, width, tilted, more, np.minimum(share, 1.0), np.asarray(scale)
 
 
 def _atoms(cells: Cells, theta: float, scale: np.ndarray) -> np.ndarray:
-    return np.exp(cells.log_atoms + theta * (cells.offset + cells.step * cells.nodes) - scale)
+    logs = cells.log_atoms + theta * (cells.offset + cells.step * cells.nodes) - scale
+    return np.where(logs > _LIGHTEST, np.exp(logs), 0.0)
 
 
-def _measure(nodes: np.ndarray, weights: np.ndarray, cells: Cells, theta: float, scale: np.ndarray) -> Measure:
+def _too_light(cells: Cells, tilted: np.ndarray, theta: float, scale: np.ndarray) -> tuple[float, float]:
+    """Logarithms of the masses in both worlds of cells and atoms whose tilted masses underflow."""
+    losses = cells.offset + cells.step * cells.nodes
+    cell, atom = tilted == 0.0, _atoms(cells, theta, scale) == 0.0
+    out = np.concatenate([cells.log_out[cell], cells.log_atoms[atom]])
+    inside = np.concatenate([cells.log_in[cell], (cells.log_atoms + losses)[atom]])
+    return float(np.logaddexp.reduce(out, initial=-np.inf)), float(
+        np.logaddexp.reduce(inside, initial=-np.inf)
+    )
+
+
+def _measure(
+    nodes: np.ndarray, weights: np.ndarray, cells: Cells, theta: float, scale: np.ndarray
+) -> Measure:
     seen = weights > 0.0
     total = float(weights.sum())
     return Measure(

@@ -148,7 +148,9 @@ class Power:
         z = slope * self.step + 2j * np.pi * self._heard / size
         with np.errstate(invalid="ignore", divide="ignore"):
             share = np.where(z == 0.0, float(stride), _less_one(stride * z) / _less_one(z))
-        whole = abs(math.expm1(slope * self.step * stride) / math.expm1(slope * self.step)) if slope else stride
+        whole = (
+            abs(math.expm1(slope * self.step * stride) / math.expm1(slope * self.step)) if slope else stride
+        )
         spectrum = np.zeros(self.blocks // 2 + 1, complex)
         spectrum[self._heard] = self._power * share
         sums = irfft(spectrum, self.blocks) * (self.blocks / size)

@@ -5,7 +5,7 @@ from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.bounds import CurveBounds, Vertices, bounds_from_rates
 from mipsim.tradeoff.calibration import calibrate
-from mipsim.tradeoff.compose import compose
+from mipsim.tradeoff.compose import ComposedTradeOff, compose
 from mipsim.tradeoff.convex_hull import ConvexHullTradeOff, convex_hull
 from mipsim.tradeoff.convex_hull import convexified as convexified
 from mipsim.tradeoff.convex_hull import subsampled as subsampled
@@ -35,6 +35,7 @@ __all__ = [
     "ApproxDPTradeOff",
     "AveragedTradeOff",
     "BoundedTradeOff",
+    "ComposedTradeOff",
     "ConvexHullTradeOff",
     "CurveBounds",
     "DeltaProfileTradeOff",

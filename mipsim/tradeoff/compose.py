@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
@@ -22,12 +22,20 @@ from mipsim.tradeoff.loss_sum import LossSum
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import SampledTradeOff, sample
-from mipsim.tradeoff.step_laws import AbstractStepLaw, MixedGaussian, MixedLaplace, Polygons, Symmetrized, Turned
+from mipsim.tradeoff.step_laws import (
+    AbstractStepLaw,
+    MixedGaussian,
+    MixedLaplace,
+    Polygons,
+    Symmetrized,
+    Turned,
+)
 
 Pairs = list[tuple[AbstractTradeOff, int]]
 ACCURACY, EPSILON_ACCURACY = 1e-6, 1e-4
 _RATES = 10.0  # times the accuracy of delta is that of an FNR or a TPR, relative
 _RATE_PLACES = 1 << 20  # places of a lattice for rates: a fifth of a second for each stretch of them
+_AT_THE_END = 1e-9  # of the largest loss, relative: there delta is below 1e-8, and no lattice is asked
 _SAMPLES = 1 << 15  # of a curve that is neither a polygon nor known by name
 _UNSEEN = 1e-25  # rates whose samples are few
 
@@ -66,14 +74,23 @@ class ComposedTradeOff(AbstractTradeOff):
         else:
             found, _ = self.rates.curve(flat, log_tnr, _RATES * self.accuracy, self.direction == "inverse")
             bounds = CurveBounds(*found)
-        ends = (np.full(flat.shape, -np.inf), lowered(log_tnr, -4.0), lowered(flat, 4.0), np.zeros(flat.shape))
+        ends = (
+            np.full(flat.shape, -np.inf),
+            lowered(log_tnr, -4.0),
+            lowered(flat, 4.0),
+            np.zeros(flat.shape),
+        )
         sides = zip(bounds, ends, (np.maximum, np.minimum, np.maximum, np.minimum), strict=True)
-        bounds = CurveBounds(*(np.where(np.isnan(x), end, side(x, end)) for x, end, side in sides)).tightened()
+        bounds = CurveBounds(
+            *(np.where(np.isnan(x), end, side(x, end)) for x, end, side in sides)
+        ).tightened()
         return CurveBounds(*(np.where(np.isnan(flat), np.nan, x).reshape(np.shape(log_fpr)) for x in bounds))
 
     def _worse_curve(self, log_fpr: np.ndarray, log_tnr: np.ndarray) -> CurveBounds:
         """The hull of both directions: below it the lines of slopes at which both deltas are known."""
-        ways = [self.rates.curve(log_fpr, log_tnr, _RATES * self.accuracy, turned)[0] for turned in (False, True)]
+        ways = [
+            self.rates.curve(log_fpr, log_tnr, _RATES * self.accuracy, turned)[0] for turned in (False, True)
+        ]
         fnr_high = np.minimum(ways[0][1], ways[1][1])
         tpr_low = np.maximum(ways[0][2], ways[1][2])
         low, high = np.full(log_fpr.shape, -np.inf), np.zeros(log_fpr.shape)
@@ -89,7 +106,9 @@ class ComposedTradeOff(AbstractTradeOff):
                 gap = where + log_fpr[seen] - known[1]
                 fnr = np.where(gap < 0.0, known[1] + log_complement(np.minimum(gap, 0.0)), -np.inf)
                 gap = known[2] - where - log_tnr[seen]
-                other = np.where(gap < 0.0, where + log_tnr[seen] + log_complement(np.minimum(gap, 0.0)), -np.inf)
+                other = np.where(
+                    gap < 0.0, where + log_tnr[seen] + log_complement(np.minimum(gap, 0.0)), -np.inf
+                )
             high[seen] = np.fmin(high[seen], raised(tpr, 16.0))
             low[seen] = np.fmax(low[seen], lowered(np.fmax(fnr, other), 64.0))
         # Between the points of slope -1 of both directions the hull is their chord.
@@ -104,12 +123,18 @@ class ComposedTradeOff(AbstractTradeOff):
             fnr_high = np.where(between, np.minimum(fnr_high, chord), fnr_high)
         return CurveBounds(low, fnr_high, tpr_low, high).tightened()
 
-    def _both_sticks(self, losses: LossSum, at: np.ndarray, accuracy: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _both_sticks(
+        self, losses: LossSum, at: np.ndarray, accuracy: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Upper bounds of log delta of the worse direction, lower ones of log (1 - delta), upper ones of log (delta - 1 + e^loss)."""
         one, _ = losses.sticks(at, accuracy, "delta")
         # The other direction at the loss l: its delta is e^l times `other` at -l, its complement e^l times `rest` there.
         two, _ = losses.sticks(-at, accuracy, "other")
-        return np.maximum(one[1], two[5] + at), np.minimum(one[2], two[2] + at), np.maximum(one[5], two[1] + at)
+        return (
+            np.maximum(one[1], two[5] + at),
+            np.minimum(one[2], two[2] + at),
+            np.maximum(one[5], two[1] + at),
+        )
 
     def is_convex(self) -> bool:
         return True
@@ -160,7 +185,9 @@ class ComposedTradeOff(AbstractTradeOff):
         return low * (1.0 - 1e-14), high * (1.0 + 1e-14)
 
     def mu_ceiling(self) -> float:
-        return math.sqrt(sum(n * curve.mu_ceiling() ** 2 for n, curve in zip(self.copies, self.curves, strict=True)))
+        return math.sqrt(
+            sum(n * curve.mu_ceiling() ** 2 for n, curve in zip(self.copies, self.curves, strict=True))
+        )
 
     def least_mu_bounds(self) -> tuple[float, float]:
         """Of sub-sampled Gaussian steps it is that of full ones.
@@ -197,14 +224,18 @@ class ComposedTradeOff(AbstractTradeOff):
         low, high = (np.max([end[k] for end in ends], axis=0) for k in (0, 1))
         if what is not None:
             with np.errstate(invalid="ignore"):
-                width = np.where(np.isneginf(high), 0.0, high - low)
+                width = np.where(high < math.log(_AT_THE_END), 0.0, high - low) if np.isneginf(low).all() else high - low
+                width = np.where(np.isneginf(high), 0.0, width)
             self._warn(what, float(width.max(initial=0.0)), accuracy)
         return low.reshape(np.shape(epsilon)), high.reshape(np.shape(epsilon))
 
     def _one_way(self, epsilon: np.ndarray, accuracy: float, turned: bool) -> tuple[np.ndarray, np.ndarray]:
         _, most = self._in_direction("inverse" if turned else "forward").largest_loss_bounds()
         low, high = np.full(epsilon.shape, -np.inf), np.full(epsilon.shape, -np.inf)
-        some = epsilon < most
+        # A loss L is at most that: delta = E (1 - e^(epsilon - L))_+ is hardly above 0 next to it.
+        some = epsilon < most * (1.0 - _AT_THE_END)
+        with np.errstate(divide="ignore"):
+            high[~some] = np.log(-np.expm1(np.minimum(epsilon[~some] - most, 0.0)))
         if some.any():
             at = epsilon[some]
             found, _ = self.losses.sticks(-at if turned else at, accuracy, "other" if turned else "delta")
@@ -243,8 +274,7 @@ class ComposedTradeOff(AbstractTradeOff):
         low, high = 0.0, math.inf
         for _ in range(12):
             at = min(max(at, 0.0), most)
-            around = np.array([at]) if at == 0.0 else np.array([at])
-            self._told(around, accuracy, None)
+            self._told(np.array([at]), accuracy, None)
             low, high = self._root(log_delta, at, 0), self._root(log_delta, at, 1)
             if high - low <= self.epsilon_accuracy or accuracy < 1e-10:
                 break
@@ -288,7 +318,9 @@ class ComposedTradeOff(AbstractTradeOff):
         for _ in range(60):
             middle = 0.5 * (low + high)
             low, high = (middle, high) if above(middle) else (low, middle)
-            if high - low <= 1e-3 * self.epsilon_accuracy or middle in (low, high) and high - low < 1e-15 * high:
+            if high - low <= 1e-3 * self.epsilon_accuracy or (
+                middle in (low, high) and high - low < 1e-15 * high
+            ):
                 break
         return low if end == 0 else high
 
@@ -374,7 +406,11 @@ def step_law(curve: AbstractTradeOff) -> AbstractStepLaw:
     """
     if isinstance(curve, InverseTradeOff):
         return Turned(step_law(curve.inner))
-    if isinstance(curve, ConvexHullTradeOff) and curve.symmetric and isinstance(curve.curves[0], MixtureTradeOff):
+    if (
+        isinstance(curve, ConvexHullTradeOff)
+        and curve.symmetric
+        and isinstance(curve.curves[0], MixtureTradeOff)
+    ):
         ahead = step_law(curve.curves[0])
         if isinstance(ahead, (MixedGaussian, MixedLaplace)):
             return Symmetrized(ahead)
@@ -384,7 +420,10 @@ def step_law(curve: AbstractTradeOff) -> AbstractStepLaw:
     if isinstance(inner, LaplaceTradeOff) and inner.mu and rate:
         return MixedLaplace(inner.mu, rate)
     lower, upper, rounding = enclosing_laws(curve, _SAMPLES, _UNSEEN)
-    return Polygons(*((law.losses, law.out_masses, law.in_masses, law.out_only, law.in_only) for law in (lower, upper)), rounding)
+    return Polygons(
+        *((law.losses, law.out_masses, law.in_masses, law.out_only, law.in_only) for law in (lower, upper)),
+        rounding,
+    )
 
 
 def enclosing_laws(

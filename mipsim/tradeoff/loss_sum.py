@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.fft import next_fast_len
@@ -35,7 +35,10 @@ class _Side:
         self.losses = power.losses
         slack = 3.0 * math.expm1(sum(count * law.rounding for law, count in rounded))
         slack += 8.0 * 2.0**-53 * (abs(power.log_scale) + abs(theta * power.centre) + 4.0)
-        own_in, own_out = (1.0 - theta) * power.centre + power.log_scale, -theta * power.centre + power.log_scale
+        own_in, own_out = (
+            (1.0 - theta) * power.centre + power.log_scale,
+            -theta * power.centre + power.log_scale,
+        )
 
         def bounds(value: np.ndarray, error: np.ndarray, log_unit: float) -> tuple[np.ndarray, np.ndarray]:
             if abs(log_unit) > 600.0:  # the plan was far off: nothing is known
@@ -54,7 +57,9 @@ class _Side:
             most = max(log for log, _ in masses)
             rare = math.log(sum(count * math.exp(log - most) for log, count in masses)) + most
             if rare > -30.0:
-                kept = sum(count * (math.log1p(-math.exp(log)) if log < 0.0 else -math.inf) for log, count in masses)
+                kept = sum(
+                    count * (math.log1p(-math.exp(log)) if log < 0.0 else -math.inf) for log, count in masses
+                )
                 rare = math.log(-math.expm1(kept)) if kept < 0.0 else -math.inf
             with np.errstate(over="ignore"):
                 return float(np.exp(min(rare - log_unit, 705.0))) * (1.0 + sign * (slack + 1e-12))
@@ -100,13 +105,33 @@ class Band:
     tpr: np.ndarray
 
     @classmethod
-    def between(cls, step: float, spread: float, centre: float, worse: _Side, better: _Side, units: tuple[float, float]) -> Band:
+    def between(
+        cls,
+        step: float,
+        spread: float,
+        centre: float,
+        worse: _Side,
+        better: _Side,
+        units: tuple[float, float],
+    ) -> Band:
         """From the tails of a law that reveals more and one that reveals less."""
         with np.errstate(over="ignore", invalid="ignore"):
             slope = np.exp(np.clip(worse.losses - centre, -700.0, 700.0))
+            far = np.abs(worse.losses - centre) > 700.0
             delta = worse.in_only + worse.in_up[1] - slope * worse.out_up[0]
             rest = worse.in_down[0] + slope * worse.out_up[0]
             other = slope * (worse.out_down[1] + worse.out_only) - worse.in_down[0]
+            delta, rest, other = (
+                np.where(far, np.inf, delta),
+                np.where(far, 0.0, rest),
+                np.where(far, np.inf, other),
+            )
+            corners = (
+                better.out_up[1],
+                better.out_down[0] + better.out_only,
+                better.in_down[1] + better.in_missing,
+                better.in_up[0] + better.in_only,
+            )
 
         def sound(values: np.ndarray) -> np.ndarray:
             return np.maximum(np.nan_to_num(values, nan=np.inf, posinf=np.inf), 0.0)
@@ -124,17 +149,17 @@ class Band:
             np.maximum.accumulate(np.nan_to_num(rest, nan=0.0, posinf=0.0)),
             np.minimum.accumulate(sound(other)[::-1])[::-1],
             better.losses,
-            better.out_up[1],
-            better.out_down[0] + better.out_only,
-            better.in_down[1] + better.in_missing,
-            better.in_up[0] + better.in_only,
+            *corners,
         )
 
     def turned(self) -> Band:
         """The worlds exchanged."""
         with np.errstate(over="ignore", invalid="ignore"):
             slope = 1.0 / self.slope
-            delta, rest, other = (np.nan_to_num(part * slope, nan=np.inf, posinf=np.inf) for part in (self.other, self.rest, self.delta))
+            delta, rest, other = (
+                np.nan_to_num(part * slope, nan=np.inf, posinf=np.inf)
+                for part in (self.other, self.rest, self.delta)
+            )
         rest = np.where(np.isinf(rest), 0.0, rest)
         back = slice(None, None, -1)
         return Band(
@@ -158,6 +183,7 @@ class Band:
     def sticks(self, loss: np.ndarray) -> tuple[np.ndarray, ...]:
         """Logs of (low, high) of delta at losses, of 1 - delta, and of e^loss times the other direction's delta at -loss."""
         slope = np.exp(np.clip(loss - self.centre, -700.0, 700.0))
+        far = np.abs(loss - self.centre) > 700.0
         at = np.clip(np.searchsorted(self.places, loss, side="right") - 1, 0, self.places.size - 2)
         left, right = self.slope[at], self.slope[at + 1]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -175,9 +201,9 @@ class Band:
             delta, other = np.zeros(loss.shape), np.zeros(loss.shape)
             rest = np.full(loss.shape, np.inf)
             for k in (near - 1, near):
-                delta = np.fmax(delta, self.tpr[k] - slope * self.fpr[k])
-                rest = np.fmin(rest, self.fnr[k] + slope * self.fpr[k])
-                other = np.fmax(other, slope * self.tnr[k] - self.fnr[k])
+                delta = np.fmax(delta, np.where(far, 0.0, self.tpr[k] - slope * self.fpr[k]))
+                rest = np.fmin(rest, np.where(far, np.inf, self.fnr[k] + slope * self.fpr[k]))
+                other = np.fmax(other, np.where(far, 0.0, slope * self.tnr[k] - self.fnr[k]))
             lows = np.log(delta), np.log(other)
             rest_high = np.log(rest)
         u, edge = self.log_in, 8.0 * 2.0**-53 * (4.0 + abs(self.log_in))
@@ -211,17 +237,27 @@ class Band:
                 start, end = corners[at], corners[at + 1]
                 share = (rate - start) / (end - start)
                 fine = (share >= 0.0) & (share <= 1.0)  # not where it is no number
-                fnr = np.fmin(fnr, np.where(fine, (1.0 - share) * self.fnr[at] + share * self.fnr[at + 1], np.inf))
-                tpr = np.fmax(tpr, np.where(fine, (1.0 - share) * self.tpr[at] + share * self.tpr[at + 1], 0.0))
+                fnr = np.fmin(
+                    fnr, np.where(fine, (1.0 - share) * self.fnr[at] + share * self.fnr[at + 1], np.inf)
+                )
+                tpr = np.fmax(
+                    tpr, np.where(fine, (1.0 - share) * self.tpr[at] + share * self.tpr[at + 1], 0.0)
+                )
                 middle = np.searchsorted(self.places, self.less[at])
                 for shift in (-1, 0, 1, 2):
                     k = np.clip(middle + shift, 0, last)
                     slope = self.slope[k]
-                    low = np.fmax(low, self.rest[k] - slope * rates[0])
-                    low = np.fmax(low, slope * rates[1] - self.other[k])
-                    high = np.fmin(high, self.delta[k] + slope * rates[0])
+                    far = np.abs(self.places[k] - self.centre) > 700.0
+                    low = np.fmax(low, np.where(far, 0.0, self.rest[k] - slope * rates[0]))
+                    low = np.fmax(low, np.where(far, 0.0, slope * rates[1] - self.other[k]))
+                    high = np.fmin(high, np.where(far, np.inf, self.delta[k] + slope * rates[0]))
             logs = [np.log(value) + u for value in (low, fnr, tpr, high)]
-        found = CurveBounds(*(np.minimum(end + way * edge, 0.0) for end, way in zip(logs, (-1.0, 1.0, -1.0, 1.0), strict=True)))
+        found = CurveBounds(
+            *(
+                np.minimum(end + way * edge, 0.0)
+                for end, way in zip(logs, (-1.0, 1.0, -1.0, 1.0), strict=True)
+            )
+        )
         return tuple(found.tightened())
 
 
@@ -246,6 +282,9 @@ class LossSum:
 
     def __init__(self, laws: Sequence[tuple[AbstractStepLaw, int]], places: int = _MOST_PLACES) -> None:
         self.laws, self.places = list(laws), places
+        self.narrowest = max((law.narrowest for law, _ in laws), default=0.0)
+        if self.narrowest:
+            self.places = min(places, 1 << 20)
         self.outlines = [(law.outline, count) for law, count in laws]
         self.total = sum(count for _, count in laws)
         self.bands: list[Band] = []
@@ -367,7 +406,9 @@ class LossSum:
         for side in rounded:
             offset = sum(count * law.measure.offset for law, count in side)
             first = math.floor((0.5 * (low + high) - offset) / step) - blocks * stride // 2
-            power = Power([(law.measure, count) for law, count in side], Circle(first, blocks * stride, blocks), shifts)
+            power = Power(
+                [(law.measure, count) for law, count in side], Circle(first, blocks * stride, blocks), shifts
+            )
             sides.append(_Side(power, side, units, -1.0 if sides else 1.0))
         return Band.between(step, spread, mean, sides[0], sides[1], units)
 
@@ -407,16 +448,48 @@ class LossSum:
         needed = ((above > faint) | (in_above > floor_in)) & ((below > faint) | (out_below > floor_out))
         chosen = np.flatnonzero(needed)
         part = slice(int(chosen[0]), int(chosen[-1]) + 1)
-        steep = np.abs(np.gradient(np.log(np.maximum(density, 1e-300)))) / gaps if gaps.size > 1 else np.ones(1)
+        steep = (
+            np.abs(np.gradient(np.log(np.maximum(density, 1e-300)))) / gaps if gaps.size > 1 else np.ones(1)
+        )
         widest = np.minimum(line.widest, 0.4 / np.maximum(steep, max(1.0, abs(theta), abs(1.0 - theta))))
         burden = float(weights[part] @ np.minimum(width[part], 1e6) ** 2)
-        return _Levels(line.losses[part], width[part], widest[part], (tilted - top - log_mass)[part], max(burden, 1.0))
+        return _Levels(
+            line.losses[part], width[part], widest[part], (tilted - top - log_mass)[part], max(burden, 1.0)
+        )
 
     def _window(
         self, theta: float, levels: list[_Levels], spread: float
     ) -> tuple[float, float, tuple[float, float]]:
         """Losses between which the tilted sum lies but for e^-34 at either side, and the shifts of tilt that show it."""
-        shifts = np.array([0.05, 0.1, 0.2, 0.3, 0.45, 0.7, 1.0, 1.5, 2.2, 3.0, 4.0, 5.0, 6.5, 7.5, 8.3, 9.4, 11.0, 14.0, 20.0, 30.0, 60.0, 200.0]) / spread
+        shifts = (
+            np.array(
+                [
+                    0.05,
+                    0.1,
+                    0.2,
+                    0.3,
+                    0.45,
+                    0.7,
+                    1.0,
+                    1.5,
+                    2.2,
+                    3.0,
+                    4.0,
+                    5.0,
+                    6.5,
+                    7.5,
+                    8.3,
+                    9.4,
+                    11.0,
+                    14.0,
+                    20.0,
+                    30.0,
+                    60.0,
+                    200.0,
+                ]
+            )
+            / spread
+        )
         ends = []
         for sign in (-1.0, 1.0):
             reach = []
@@ -430,8 +503,12 @@ class LossSum:
             best = int(np.argmin(reach))
             ends.append((sign * reach[best], float(shifts[best])))
         (low, down), (high, up) = ends
-        least = sum(count * float(level.losses[0]) for (_, count), level in zip(self.laws, levels, strict=True))
-        most = sum(count * float(level.losses[-1]) for (_, count), level in zip(self.laws, levels, strict=True))
+        least = sum(
+            count * float(level.losses[0]) for (_, count), level in zip(self.laws, levels, strict=True)
+        )
+        most = sum(
+            count * float(level.losses[-1]) for (_, count), level in zip(self.laws, levels, strict=True)
+        )
         return max(low, least), min(high, most), (down, up)
 
     # -- questions --
@@ -530,6 +607,7 @@ class LossSum:
         accuracy: float,
         needs: str,
     ) -> tuple[list[np.ndarray], np.ndarray]:
+        accuracy = max(accuracy, self.narrowest)
         found = [np.full(size, -np.inf if i % 2 == 0 else np.inf) for i in range(parts)]
 
         def tell(band: Band) -> None:
@@ -567,7 +645,11 @@ class LossSum:
             if near:
                 finest = min(b.step for b in near)
                 plan = self.step(theta, accuracy, needs)
-                step = plan if plan < 0.7 * finest else finest * min(0.6, max(0.1, math.sqrt(0.6 * accuracy / worst)))
+                step = (
+                    plan
+                    if plan < 0.7 * finest
+                    else finest * min(0.6, max(0.1, math.sqrt(0.6 * accuracy / worst)))
+                )
                 if self.floor(theta) > 0.95 * finest:
                     given_up[pending if first == last else [first, last]] = True
                     continue
@@ -600,7 +682,9 @@ def _weight(theta: float, spread: float, needs: str) -> float:
         elif needs == "other":
             found = float((bell * np.exp(np.clip(theta * t, -700.0, 300.0)) * -np.expm1(-t)).sum()) * gap
         elif needs == "rest":
-            found = (float(down.sum()) + float((bell * np.exp(np.clip(-theta * t, -700.0, 300.0))).sum())) * gap
+            found = (
+                float(down.sum()) + float((bell * np.exp(np.clip(-theta * t, -700.0, 300.0))).sum())
+            ) * gap
         else:
             out = [bell * np.exp(np.clip(sign * theta * t, -700.0, 300.0)) for sign in (1.0, -1.0)]
             found = min(float(part.sum()) for part in (up, down, *out)) * gap

@@ -12,7 +12,6 @@ from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.laplace import LaplaceTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 
-
 NEIGHBOURS = ("remove", "add", "add_or_remove", "replace")
 SAMPLINGS = ("poisson", "fixed_size", "shuffled")
 
@@ -70,7 +69,9 @@ def dpsgd(
     if sampling == "fixed_size":
         return _steps(GaussianTradeOff(2.0 / sigma), p, count, symmetric=True)
     curve = _steps(GaussianTradeOff(1.0 / sigma), p, count)
-    return curve if neighbours == "remove" else curve.inverse() if neighbours == "add" else curve.symmetrized()
+    return (
+        curve if neighbours == "remove" else curve.inverse() if neighbours == "add" else curve.symmetrized()
+    )
 
 
 def _sampling(sampling_rate: float, steps: int) -> tuple[float, int]:

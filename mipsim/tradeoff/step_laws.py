@@ -15,7 +15,10 @@ _UNIT = 2.0**-53
 _FURTHEST = 150.0  # standard deviations that a Gaussian is followed to: rates of e^-11,000
 _FEW, _FEW_WEIGHTS = np.polynomial.legendre.leggauss(4)
 _MANY, _MANY_WEIGHTS = np.polynomial.legendre.leggauss(8)
-_NARROW, _WIDE = 0.09, 1.8  # (width of a cell) x (slope of the log density) up to which 4 and 8 points are right to rounding
+_NARROW, _WIDE = (
+    0.09,
+    1.8,
+)  # (width of a cell) x (slope of the log density) up to which 4 and 8 points are right to rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +42,14 @@ class AbstractStepLaw(ABC):
     Attributes:
         ends: the least and the largest finite loss, maybe infinite.
         fixed: a loss that should lie on the lattice: an atom is there.
+        narrowest: relative width that no lattice goes below: that of the samples which a law stands for.
         is_gaussian: whether the worlds are those of a Gaussian shift, sub-sampled or not.
     """
 
     ends: tuple[float, float]
     fixed: float = 0.0
     is_gaussian: bool = False
+    narrowest: float = 0.0
 
     @property
     @abstractmethod
@@ -143,7 +148,11 @@ class MixedGaussian(AbstractStepLaw):
         above_out, above_in = _mills(highest), _mills(highest - self.mu)
         below_out, below_in = _mills(-lowest), _mills(self.mu - lowest)
         above_in, below_in = (
-            float(np.logaddexp(math.log(self.p) + shifted, math.log1p(-self.p) + plain if self.p < 1.0 else -math.inf))
+            float(
+                np.logaddexp(
+                    math.log(self.p) + shifted, math.log1p(-self.p) + plain if self.p < 1.0 else -math.inf
+                )
+            )
             for shifted, plain in ((above_in, above_out), (below_in, below_out))
         )
         rounding = _UNIT * (1.5 * reach**2 + 64.0)
@@ -259,6 +268,7 @@ class Polygons(AbstractStepLaw):
 
     def __init__(self, lower: Atoms, upper: Atoms, rounding: float) -> None:
         self.lower, self.upper, self.rounding = lower, upper, rounding
+        self.narrowest = 1e-4 if lower is not upper else 0.0
         both = np.concatenate([lower[0], upper[0]])
         self.ends = (float(both.min(initial=0.0)), float(both.max(initial=0.0)))
         heavy = upper[0][upper[2] > 1e-9]
@@ -358,7 +368,9 @@ class Symmetrized(AbstractStepLaw):
         zero = int(np.searchsorted(nodes, round(-offset / step)))
         if zero >= nodes.size or nodes[zero] != round(-offset / step):
             nodes = np.insert(nodes, zero, round(-offset / step))
-        return tuple(self._joined(part, zero) for part in zip(*self._halves(nodes, zero, offset, step), strict=True))  # pyright: ignore[reportReturnType]
+        return tuple(
+            self._joined(part, zero) for part in zip(*self._halves(nodes, zero, offset, step), strict=True)
+        )  # pyright: ignore[reportReturnType]
 
     def _halves(
         self, nodes: np.ndarray, zero: int, offset: float, step: float
@@ -398,7 +410,7 @@ class Turned(AbstractStepLaw):
     def __init__(self, inner: AbstractStepLaw) -> None:
         self.inner = inner
         self.ends = (-inner.ends[1], -inner.ends[0])
-        self.fixed, self.is_gaussian = -inner.fixed, inner.is_gaussian
+        self.fixed, self.is_gaussian, self.narrowest = -inner.fixed, inner.is_gaussian, inner.narrowest
 
     @property
     def outline(self) -> Outline:

@@ -51,7 +51,7 @@ MEMBERS = [
     GaussianTradeOff(2.0).subsampled(0.3),
     FoldedLaplaceTradeOff(1.0).symmetrized(),
     compose(ApproxDPTradeOff(0.3, 0.01), copies=5),
-    compose(LaplaceTradeOff(0.3), GaussianTradeOff(0.5), points=2048, cells=4096),
+    compose(LaplaceTradeOff(0.3), GaussianTradeOff(0.5)),
     stochastic_composition([GaussianTradeOff(0.5), GaussianTradeOff(2.0)], points=2048),
 ]
 SOLVED = InverseTradeOff, ConvexHullTradeOff, NoncentralChiSquareTradeOff

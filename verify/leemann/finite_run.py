@@ -21,7 +21,7 @@ def composed(curve: str, size: float, rate: float, steps: int) -> AbstractTradeO
 
     The verdicts count how far apart the bounds are.
     """
-    return compose(MixtureTradeOff(curve_of(curve, size), rate), copies=steps, points=1 << 14, cells=1 << 18)
+    return compose(MixtureTradeOff(curve_of(curve, size), rate), copies=steps)
 
 
 def equation_10(size: float, rate: float, steps: int) -> GaussianTradeOff:

@@ -1,0 +1,150 @@
+"""Compositions whose bounds were once on the wrong side, far from the centre, or in the other direction; and dp-accounting's ends."""
+
+import math
+
+import numpy as np
+import pytest
+
+from mipsim.tradeoff import (
+    GaussianTradeOff,
+    LaplaceTradeOff,
+    MixtureTradeOff,
+    compose,
+    dpsgd,
+    find_noise_multiplier_for_mu,
+)
+from mipsim.tradeoff.compose import step_law
+from mipsim.tradeoff.loss_sum import LossSum
+
+WHY = "a peer library of the tests; the `dev` group installs it where it has a version for this Python"
+
+
+def between(bounds: tuple[float, float], value: float, digits: float, width: float) -> None:
+    """The bounds hold what a second route found to some digits, and are as narrow as is said."""
+    low, high = bounds
+    assert low <= value + digits
+    assert high >= value - digits
+    assert 0.0 <= high - low <= width
+
+
+def test_the_other_direction_is_as_narrow() -> None:
+    between(dpsgd(1.0, 0.01, 10_000).inverse().epsilon_bounds(1e-5), 5.612, 1e-3, 1.1e-4)
+
+
+@pytest.mark.slow
+def test_many_steps() -> None:
+    curve = dpsgd(0.8, 0.001, 50_000).at_accuracy(1e-5)  # type: ignore[attr-defined]
+    between(curve.advantage_bounds(), 0.1708, 1e-4, 2e-6)
+    between(dpsgd(0.8, 0.001, 50_000).epsilon_bounds(1e-6), 2.0244, 1e-4, 1.1e-4)
+    between(dpsgd(0.8, 0.05, 20_000).inverse().epsilon_bounds(1e-6), 113.14, 1e-2, 1.1e-4)
+
+
+def test_deltas_far_below_rounding() -> None:
+    low, high = dpsgd(4.0, 0.01, 1000).at_accuracy(1e-4).delta_bounds(1.0)  # type: ignore[attr-defined]
+    assert 0.9e-34 < low <= high <= low * (1 + 1.1e-4) < 1.1e-34
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1.0, 20.0])
+def test_many_gaussians_are_one(epsilon: float) -> None:
+    """A second route: the composition of shifts that the engine adds up is a shift in closed form."""
+    mu, steps = 0.05, 400
+    engine = LossSum([(step_law(GaussianTradeOff(mu)), steps)])
+    truth = GaussianTradeOff(mu * steps**0.5).log_delta_bounds(epsilon)
+    for loss, part, needs in ((epsilon, 0, "delta"), (-epsilon, 4, "other")):
+        found, width = engine.sticks(np.array([loss]), 1e-4, needs)
+        low, high = (
+            found[part][0] + (epsilon if part else 0.0),
+            found[part + 1][0] + (epsilon if part else 0.0),
+        )
+        assert low <= truth[1]
+        assert truth[0] <= high
+        assert width[0] <= 1e-4
+
+
+def test_the_curve_of_many_gaussians_at_rare_rates() -> None:
+    engine = LossSum([(step_law(GaussianTradeOff(0.05)), 400)])
+    z = np.linspace(-30.0, 8.0, 39)
+    truth = GaussianTradeOff(1.0)
+    from scipy.special import log_ndtr
+
+    for turned in (False, True):
+        found, width = engine.curve(log_ndtr(z), log_ndtr(-z), 1e-3, turned)
+        bounds = truth.enclosure(log_ndtr(z))
+        assert (found[0] <= bounds.log_fnr_high).all()
+        assert (found[1] >= bounds.log_fnr_low).all()
+        assert (found[2] <= bounds.log_tpr_high).all()
+        assert (found[3] >= bounds.log_tpr_low).all()
+        assert width.max() <= 1e-3
+    shifted = GaussianTradeOff(1.001).enclosure(log_ndtr(z))  # the control: another curve lies outside
+    assert (shifted.log_tpr_low > found[3]).any()
+
+
+def test_mu_of_sub_sampled_steps_is_that_of_full_ones() -> None:
+    assert dpsgd(20.0, 0.3, 10).least_mu() == pytest.approx(math.sqrt(10) / 20, rel=1e-12)
+    noise = find_noise_multiplier_for_mu(0.5, sampling_rate=0.1, steps=100)
+    assert 20.0 <= noise <= 20.0 * (1 + 1e-3)
+
+
+def test_both_directions_are_the_worse_after_composition() -> None:
+    ways = {how: dpsgd(1.0, 0.1, 5, neighbours=how) for how in ("remove", "add", "add_or_remove")}
+    for epsilon in (0.0, 0.2, 2.0):
+        worst = max(ways["remove"].delta(epsilon), ways["add"].delta(epsilon))
+        assert ways["add_or_remove"].delta(epsilon) == pytest.approx(worst, rel=2e-6)
+    alpha = np.array([0.0, 1e-6, 0.05, 0.3, 0.5, 0.9, 1.0])
+    low, high = ways["add_or_remove"].beta_bounds(alpha)
+    for one in (ways["remove"], ways["add"]):
+        assert (low <= one.beta_bounds(alpha)[1]).all()
+    assert (high - low <= 1e-4 * np.maximum(high, 1e-3)).all()
+
+
+@pytest.mark.parametrize(
+    ("neighbours", "sampling"),
+    [
+        ("replace", "poisson"),
+        ("remove", "fixed_size"),
+        ("add_or_remove", "shuffled"),
+        ("replace", "shuffled"),
+    ],
+)
+def test_what_has_no_proven_pair_is_refused(neighbours: str, sampling: str) -> None:
+    with pytest.raises(
+        ValueError, match=f"neighbours is '{neighbours}' with sampling '{sampling}'; proven are"
+    ):
+        dpsgd(1.0, 0.1, 10, neighbours=neighbours, sampling=sampling)
+
+
+def test_samples_of_a_fixed_size_are_the_symmetrised_step() -> None:
+    """One step has the curve of Dong, Roth and Su, theorem 4.2; two are between it and a composition of coarse polygons."""
+    one = dpsgd(1.0, 0.2, neighbours="replace", sampling="fixed_size")
+    step = GaussianTradeOff(2.0).subsampled(0.2)
+    assert one.delta(1.0) == pytest.approx(step.delta(1.0), rel=1e-9)
+    two = dpsgd(1.0, 0.2, 2, neighbours="replace", sampling="fixed_size")
+    directed = compose(MixtureTradeOff(GaussianTradeOff(2.0), 0.2), copies=2)
+    assert two.delta(1.0) >= directed.delta(1.0)
+    assert two.inverse().delta(1.0) == pytest.approx(two.delta(1.0), rel=3e-6)
+
+
+@pytest.mark.parametrize(("noise", "rate", "steps"), [(0.8, 0.01, 100), (1.6, 0.02, 200), (2.0, 0.3, 20)])
+def test_dp_accounting_in_both_directions(noise: float, rate: float, steps: int) -> None:
+    pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution", reason=WHY)
+    curve = dpsgd(noise, rate, steps, neighbours="add_or_remove")
+    for epsilon in (0.0, 0.5, 1.0):
+        low, high = curve.delta_bounds(epsilon)
+        ends = [
+            pld.from_gaussian_mechanism(
+                noise, sampling_prob=rate, value_discretization_interval=1e-3, pessimistic_estimate=way
+            )
+            .self_compose(steps)
+            .get_delta_for_epsilon(epsilon)
+            for way in (False, True)
+        ]
+        assert ends[0] <= high * (1.0 + 1e-9) + 1e-12
+        assert low <= ends[1] * (1.0 + 1e-9) + 1e-12
+        assert high <= ends[1] * (1.0 + 2e-6) + 1e-12
+
+
+def test_laplace_steps_end_where_their_losses_do() -> None:
+    twelve = compose(LaplaceTradeOff(0.5), copies=12)
+    assert twelve.delta(6.0) <= 1e-12
+    low, high = twelve.epsilon_bounds(0.0)
+    assert low <= 6.0 <= high < 6.0 + 1e-9
