@@ -96,8 +96,9 @@ class ComposedTradeOff(AbstractTradeOff):
         low, high = np.full(log_fpr.shape, -np.inf), np.zeros(log_fpr.shape)
         start = np.isneginf(log_fpr)  # there the hull is the lower of both
         low[start] = np.minimum(ways[0][0], ways[1][0])[start]
-        for turned in (False, True):
-            slope = self.rates.slopes(log_fpr, log_tnr, turned)
+        # At the slope -1 the two change places.
+        slopes = [self.rates.slopes(log_fpr, log_tnr, turned) for turned in (False, True)]
+        for slope in (*slopes, np.zeros(log_fpr.shape)):
             seen = np.isfinite(slope) & np.isfinite(log_fpr) & np.isfinite(log_tnr)
             where = slope[seen]
             known = self._both_sticks(self.rates, where, 100.0 * self.accuracy)
@@ -130,6 +131,12 @@ class ComposedTradeOff(AbstractTradeOff):
         one, _ = losses.sticks(at, accuracy, "delta")
         # The other direction at the loss l: its delta is e^l times `other` at -l, its complement e^l times `rest` there.
         two, _ = losses.sticks(-at, accuracy, "other")
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            # Beyond its largest loss the other direction reveals nothing.
+            none = at >= self._in_direction("inverse").largest_loss_bounds()[1]
+            two = list(two)
+            two[5], two[2] = np.where(none, -np.inf, two[5]), np.where(none, -at, two[2])
+            two[1] = np.where(none, np.log(np.expm1(at)) - at, two[1])
         return (
             np.maximum(one[1], two[5] + at),
             np.minimum(one[2], two[2] + at),
@@ -224,7 +231,11 @@ class ComposedTradeOff(AbstractTradeOff):
         low, high = (np.max([end[k] for end in ends], axis=0) for k in (0, 1))
         if what is not None:
             with np.errstate(invalid="ignore"):
-                width = np.where(high < math.log(_AT_THE_END), 0.0, high - low) if np.isneginf(low).all() else high - low
+                width = (
+                    np.where(high < math.log(_AT_THE_END), 0.0, high - low)
+                    if np.isneginf(low).all()
+                    else high - low
+                )
                 width = np.where(np.isneginf(high), 0.0, width)
             self._warn(what, float(width.max(initial=0.0)), accuracy)
         return low.reshape(np.shape(epsilon)), high.reshape(np.shape(epsilon))

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import mipsim as mi
 from mipsim import data, nn
 from mipsim._precision import exact_scope
 from mipsim.theory import kaissis

@@ -53,7 +53,7 @@ def test_gaussians_in_closed_form() -> None:
 def test_the_bounds_enclose_the_gaussian_truth(mu: float, copies: int) -> None:
     found = compose(Unnamed(GaussianTradeOff(mu)), copies=copies, accuracy=1e-4)
     truth = GaussianTradeOff(mu * copies**0.5)
-    low, high = found.beta_bounds(ALPHA)
+    low, high = found.at_accuracy(1e-6).beta_bounds(ALPHA)
     assert (low <= truth.beta(ALPHA)).all()
     assert (truth.beta(ALPHA) <= high).all()
     assert (high - low < 2e-5).all()
