@@ -98,7 +98,7 @@ class Partition:
     def refined(self, times: int) -> Partition:
         """The same after each interval was cut so often."""
         for _ in range(times):
-            self.split(np.ones(self.z.size - 1, bool))
+            self.split(np.ones(self.z.size - 1, bool), 1 << 17)
         return self
 
     def safe_points(self) -> Corners:
