@@ -37,6 +37,7 @@ FLOORS = (
         "_notebook",
         "data",
         "special",
+        "sums",
         "tradeoff",
         "distributions",
         "theory",
