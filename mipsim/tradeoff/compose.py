@@ -76,7 +76,7 @@ class ComposedTradeOff(AbstractTradeOff):
             bounds = CurveBounds(*found)
         ends = (
             np.full(flat.shape, -np.inf),
-            lowered(log_tnr, -4.0),
+            raised(log_tnr, 4.0),
             lowered(flat, 4.0),
             np.zeros(flat.shape),
         )

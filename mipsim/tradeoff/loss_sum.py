@@ -227,7 +227,8 @@ class Band:
         """Logs of (FNR low, FNR high, TPR low, TPR high) at FPRs."""
         u, edge = self.log_in, 8.0 * 2.0**-53 * (4.0 + abs(self.log_in) + abs(self.log_out))
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            rates = [np.exp(np.minimum(rate - self.log_out, 700.0)) for rate in (log_fpr, log_tnr)]
+            # A rate that is too large for a float in units of the band is infinite: a smaller one would be a wrong bound.
+            rates = [np.exp(rate - self.log_out) for rate in (log_fpr, log_tnr)]
             low, high = np.zeros(log_fpr.shape), np.full(log_fpr.shape, np.inf)
             fnr, tpr = np.full(log_fpr.shape, np.inf), np.zeros(log_fpr.shape)
             last = self.slope.size - 1
