@@ -227,8 +227,9 @@ class Band:
         """Logs of (FNR low, FNR high, TPR low, TPR high) at FPRs."""
         u, edge = self.log_in, 8.0 * 2.0**-53 * (4.0 + abs(self.log_in) + abs(self.log_out))
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            # A rate that is too large for a float in units of the band is infinite: a smaller one would be a wrong bound.
+            # A rate may be too large for a float in units of the band: rounded up or down, as each bound needs it.
             rates = [np.exp(rate - self.log_out) for rate in (log_fpr, log_tnr)]
+            least = np.minimum(rates[1], 1e300)
             low, high = np.zeros(log_fpr.shape), np.full(log_fpr.shape, np.inf)
             fnr, tpr = np.full(log_fpr.shape, np.inf), np.zeros(log_fpr.shape)
             last = self.slope.size - 1
@@ -250,7 +251,7 @@ class Band:
                     slope = self.slope[k]
                     far = np.abs(self.places[k] - self.centre) > 700.0
                     low = np.fmax(low, np.where(far, 0.0, self.rest[k] - slope * rates[0]))
-                    low = np.fmax(low, np.where(far, 0.0, slope * rates[1] - self.other[k]))
+                    low = np.fmax(low, np.where(far, 0.0, slope * least - self.other[k]))
                     high = np.fmin(high, np.where(far, np.inf, self.delta[k] + slope * rates[0]))
             logs = [np.log(value) + u for value in (low, fnr, tpr, high)]
         found = CurveBounds(
