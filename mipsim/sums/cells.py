@@ -244,7 +244,10 @@ def _less_revealing(line: _Line) -> np.ndarray | None:
     size = line.weights.size
     low, high = line.first_cut(), line.turned().first_cut()
     while low + high < size - 2:
-        found = _lowered(line.merged(low).turned().merged(high).turned())
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = _lowered(line.merged(low).turned().merged(high).turned())
+        if not np.isfinite(found).all():  # cells too wide for the tilt
+            return None
         if isinstance(found, int):
             low, high = (low + 1 + low // 4, high) if found < 0 else (low, high + 1 + high // 4)
             continue

@@ -84,6 +84,9 @@ class ComposedTradeOff(AbstractTradeOff):
         bounds = CurveBounds(
             *(np.where(np.isnan(x), end, side(x, end)) for x, end, side in sides)
         ).tightened()
+        # Bounds that cross are none: what every curve obeys is left.
+        crossed = (bounds.log_fnr_low > bounds.log_fnr_high) | (bounds.log_tpr_low > bounds.log_tpr_high)
+        bounds = CurveBounds(*ends).where(crossed, bounds)
         return CurveBounds(*(np.where(np.isnan(flat), np.nan, x).reshape(np.shape(log_fpr)) for x in bounds))
 
     def _worse_curve(self, log_fpr: np.ndarray, log_tnr: np.ndarray) -> CurveBounds:
@@ -281,9 +284,9 @@ class ComposedTradeOff(AbstractTradeOff):
             return self.largest_loss_bounds()
         at, slope = self.losses.epsilon_guess(log_delta)
         _, most = self.largest_loss_bounds()
-        accuracy = 0.5
+        accuracy, step = 0.5, 1.0
         low, high = 0.0, math.inf
-        for _ in range(12):
+        for _ in range(24):
             at = min(max(at, 0.0), most)
             self._told(np.array([at]), accuracy, None)
             low, high = self._root(log_delta, at, 0), self._root(log_delta, at, 1)
@@ -294,8 +297,10 @@ class ComposedTradeOff(AbstractTradeOff):
                 if shift < 0.1 * self.epsilon_accuracy or accuracy == 0.5:
                     slope = self._steepness(at)
                     accuracy = min(0.3 * accuracy, max(0.5 * self.epsilon_accuracy * slope, 1e-10))
+            elif at < most:
+                at, step = max(at, low) + step, 2.0 * step
             else:
-                at = at + 1.0
+                break
         return low, high
 
     def _steepness(self, at: float) -> float:

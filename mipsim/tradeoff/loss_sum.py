@@ -12,7 +12,7 @@ from scipy.special import log_ndtr
 
 from mipsim.sums.cells import Rounded, optimistic, pessimistic
 from mipsim.sums.lattice import Circle, Power
-from mipsim.tradeoff.bounds import CurveBounds
+from mipsim.tradeoff.bounds import TINY, CurveBounds
 from mipsim.tradeoff.step_laws import AbstractStepLaw
 
 _TAIL = 34.0  # e^-34 of the tilted mass may lie off the circle at either side
@@ -34,7 +34,11 @@ class _Side:
         theta = power.theta
         self.losses = power.losses
         slack = 3.0 * math.expm1(sum(count * law.rounding for law, count in rounded))
-        slack += 8.0 * 2.0**-53 * (abs(power.log_scale) + abs(theta * power.centre) + 4.0)
+        # Slopes are e^(loss - centre), right to as many roundings as that is large.
+        reach = min(float(np.abs(power.losses - power.centre).max()), 700.0)
+        slack += (
+            8.0 * 2.0**-53 * (abs(power.log_scale) + (1.0 + abs(theta)) * abs(power.centre) + reach + 4.0)
+        )
         own_in, own_out = (
             (1.0 - theta) * power.centre + power.log_scale,
             -theta * power.centre + power.log_scale,
@@ -225,41 +229,56 @@ class Band:
 
     def curve(self, log_fpr: np.ndarray, log_tnr: np.ndarray) -> tuple[np.ndarray, ...]:
         """Logs of (FNR low, FNR high, TPR low, TPR high) at FPRs."""
-        u, edge = self.log_in, 8.0 * 2.0**-53 * (4.0 + abs(self.log_in) + abs(self.log_out))
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            # A rate may be too large for a float in units of the band: rounded up or down, as each bound needs it.
-            rates = [np.exp(rate - self.log_out) for rate in (log_fpr, log_tnr)]
-            least = np.minimum(rates[1], 1e300)
+        u, unit = self.log_in, 2.0**-53
+        edge = 8.0 * unit * (4.0 + abs(self.log_in) + abs(self.log_out))
+        with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+            logs = [rate - self.log_out for rate in (log_fpr, log_tnr)]
+            # Relative errors of the rates in units of the band; a rate that underflows is up to the least float.
+            off = [
+                8.0 * unit * (8.0 + np.abs(np.where(np.isinf(x), 0.0, x)) + abs(self.log_out)) for x in logs
+            ]
+            least = [np.exp(np.minimum(x, 700.0)) * (1.0 - m) for x, m in zip(logs, off, strict=True)]
+            most = [
+                np.where(np.isneginf(x), 0.0, np.exp(np.where(x > 700.0, np.inf, x)) * (1.0 + m) + TINY)
+                for x, m in zip(logs, off, strict=True)
+            ]
             low, high = np.zeros(log_fpr.shape), np.full(log_fpr.shape, np.inf)
             fnr, tpr = np.full(log_fpr.shape, np.inf), np.zeros(log_fpr.shape)
             last = self.slope.size - 1
-            for rate, corners, sign in ((rates[0], self.fpr, -1.0), (rates[1], self.tnr, 1.0)):
-                ordered = sign * corners
-                at = np.clip(np.searchsorted(ordered, sign * rate) - 1, 0, last - 1)
+            # Chords are read at a smaller FPR.
+            for rate, corners, sign in ((least[0], self.fpr, -1.0), (most[1], self.tnr, 1.0)):
+                ordered = np.maximum.accumulate(np.nan_to_num(sign * corners, nan=-np.inf, posinf=np.inf))
+                at = np.clip(np.searchsorted(ordered, sign * rate) - 1, 0, corners.size - 2)
                 start, end = corners[at], corners[at + 1]
                 share = (rate - start) / (end - start)
                 fine = (share >= 0.0) & (share <= 1.0)  # not where it is no number
-                fnr = np.fmin(
-                    fnr, np.where(fine, (1.0 - share) * self.fnr[at] + share * self.fnr[at + 1], np.inf)
-                )
-                tpr = np.fmax(
-                    tpr, np.where(fine, (1.0 - share) * self.tpr[at] + share * self.tpr[at + 1], 0.0)
-                )
+                for ends, way in ((self.fnr, 1.0), (self.tpr, -1.0)):
+                    value = (1.0 - share) * ends[at] + share * ends[at + 1]
+                    value = value + way * (8.0 * unit * np.maximum(ends[at], ends[at + 1]) + TINY)
+                    if way > 0.0:
+                        fnr = np.fmin(fnr, np.where(fine, value, np.inf))
+                    else:
+                        tpr = np.fmax(tpr, np.where(fine, value, 0.0))
                 middle = np.searchsorted(self.places, self.less[at])
                 for shift in (-1, 0, 1, 2):
                     k = np.clip(middle + shift, 0, last)
                     slope = self.slope[k]
-                    far = np.abs(self.places[k] - self.centre) > 700.0
-                    low = np.fmax(low, np.where(far, 0.0, self.rest[k] - slope * rates[0]))
-                    low = np.fmax(low, np.where(far, 0.0, slope * least - self.other[k]))
-                    high = np.fmin(high, np.where(far, np.inf, self.delta[k] + slope * rates[0]))
+                    far = np.abs(self.places[k] - self.centre) > 690.0
+                    less, more = 1.0 - 8.0 * unit, 1.0 + 8.0 * unit
+                    below = self.rest[k] * less - slope * most[0] * more - TINY
+                    other = slope * least[1] * less - self.other[k] * more - TINY
+                    low = np.fmax(low, np.where(far, 0.0, np.fmax(below, other)))
+                    above = (self.delta[k] + slope * most[0]) * more + TINY
+                    high = np.fmin(high, np.where(far, np.inf, above))
             logs = [np.log(value) + u for value in (low, fnr, tpr, high)]
-        found = CurveBounds(
-            *(
-                np.minimum(end + way * edge, 0.0)
-                for end, way in zip(logs, (-1.0, 1.0, -1.0, 1.0), strict=True)
+            found = CurveBounds(
+                *(
+                    np.minimum(
+                        end + way * (edge + 4.0 * unit * np.abs(np.where(np.isinf(end), 0.0, end))), 0.0
+                    )
+                    for end, way in zip(logs, (-1.0, 1.0, -1.0, 1.0), strict=True)
+                )
             )
-        )
         return tuple(found.tightened())
 
 

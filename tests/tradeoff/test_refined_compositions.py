@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from mipsim.tradeoff import (
+    AbstractTradeOff,
+    ApproxDPTradeOff,
+    CurveBounds,
     GaussianTradeOff,
     LaplaceTradeOff,
     MixtureTradeOff,
@@ -149,3 +152,60 @@ def test_laplace_steps_end_where_their_losses_do() -> None:
     assert twelve.delta(6.0) <= 1e-12
     low, high = twelve.epsilon_bounds(0.0)
     assert low <= 6.0 <= high < 6.0 + 1e-9
+
+
+class _Hidden(AbstractTradeOff):
+    """A Gaussian curve that is not known by name."""
+
+    mu: float
+
+    def is_convex(self) -> bool:
+        return True
+
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        return GaussianTradeOff(self.mu).enclosure(log_fpr)
+
+
+RATES = np.concatenate(
+    [[-np.inf, -1740.0, -700.0, -80.0], np.log([1e-9, 0.1, 0.42, 0.9]), [-1e-9, -1e-200, 0.0]]
+)
+
+
+@pytest.mark.parametrize(
+    ("curve", "copies"),
+    [
+        (_Hidden(0.003817749366307305), 56535),
+        pytest.param(_Hidden(0.7002742022935903), 27, marks=pytest.mark.slow),
+        pytest.param(MixtureTradeOff(ApproxDPTradeOff(0.0571, 0.0), 0.000796), 3880, marks=pytest.mark.slow),
+        pytest.param(MixtureTradeOff(GaussianTradeOff(2.0), 0.3), 5, marks=pytest.mark.slow),
+        (LaplaceTradeOff(0.3), 12),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*both bounds hold")
+def test_an_array_is_answered_like_its_entries(curve: AbstractTradeOff, copies: int) -> None:
+    composed = compose(curve, copies=copies)
+    for direction in (composed, composed.inverse()):
+        found = direction.enclosure(RATES)
+        singly = compose(curve, copies=copies)
+        singly = singly if direction is composed else singly.inverse()
+        for k in (0, 1):
+            low, high = found[2 * k], found[2 * k + 1]
+            assert (low <= high).all()
+            for i, log_fpr in enumerate(RATES):
+                alone = singly.enclosure(np.array([log_fpr]))
+                assert alone[2 * k][0] <= high[i]
+                assert low[i] <= alone[2 * k + 1][0]
+        # Nothing that is told at FPR 0 is a float's floor.
+        assert found.log_tpr_low[0] == -np.inf
+        assert found.log_fnr_high[0] == 0.0
+        if isinstance(curve, _Hidden):
+            truth = GaussianTradeOff(curve.mu * copies**0.5).enclosure(RATES)
+            for k in (0, 1):
+                assert (found[2 * k] <= truth[2 * k + 1]).all()
+                assert (truth[2 * k] <= found[2 * k + 1]).all()
+
+
+def test_epsilon_is_searched_until_it_is_reached() -> None:
+    low, high = dpsgd(0.8, 0.05, 20000).epsilon_bounds(1e-6)
+    assert 0.0 <= high - low < 1e-4
+    assert abs(high - 140.6423) < 1e-3
