@@ -55,7 +55,7 @@ class ComposedTradeOff(AbstractTradeOff):
         >>> ten = compose(LaplaceTradeOff(0.1), copies=10)
         >>> low, high = ten.delta_bounds(0.5)
         >>> round(high, 6), (high - low) / high < 1e-6
-        (0.004402, True)
+        (0.008938, True)
     """
 
     curves: tuple[AbstractTradeOff, ...]
@@ -371,7 +371,7 @@ def compose(
         GaussianTradeOff(mu=5.0)
         >>> ten = compose(LaplaceTradeOff(0.1), copies=10)
         >>> [round(bound, 6) for bound in ten.advantage_bounds()]
-        [0.122134, 0.122134]
+        [0.122131, 0.122131]
     """
     checked_curves(curves)
     counts = _counts(copies, len(curves))

@@ -1,0 +1,127 @@
+"""The truths of the battery against each other, and a planted curve that is 1% off."""
+
+import numpy as np
+import pytest
+
+import mipsim as mi
+
+from .composed import LaplaceSum, Transformed, gaussian, subsampled_gaussian, two_coins
+from .curves import Between
+from .enclosed import Queries, misses
+from .truth import Atoms, Gaussian, Laplace, Mixed, Truth, from_logit, mp, mpf, power_of_pair, rate, response
+
+SLOPES = [-2.5, -0.1, 0.0, 0.4, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("truth", "logits"),
+    [
+        (Gaussian(1), (-70, 2)),
+        (Mixed(Gaussian(2), 0.3), (-3, 0)),
+        pytest.param(Gaussian(7), (-70, -3, 0, 2, 40), marks=pytest.mark.slow),
+        pytest.param(Mixed(Gaussian(1), 0.01).reversed, (-70, -3, 0, 2, 40), marks=pytest.mark.slow),
+    ],
+)
+def test_transforms_and_curves_belong_together(truth: Truth, logits: tuple[int, ...]) -> None:
+    for u in logits:
+        fnr, tpr = truth.curve(from_logit(mpf(u)))
+        again = Truth.curve(truth, from_logit(mpf(u)))
+        assert abs(again[0] / fnr - 1) < 1e-20
+        assert abs(again[1] / tpr - 1) < 1e-20
+
+
+def test_both_directions_of_a_hockey_stick() -> None:
+    for truth in (Gaussian(1), Laplace(2), Mixed(Gaussian(3), 0.2), response(1, 0.1)):
+        for s in map(mpf, SLOPES):
+            assert abs(truth.put(s) - truth.hockey(s) - mp.expm1(s)) < 1e-40
+
+
+def test_transforms_of_sums_against_closed_forms() -> None:
+    """Gaussians compose in closed form, coins binomially, and a sub-sampled Gaussian that always takes part is Gaussian."""
+    coins = power_of_pair(mpf(0.25), mpf(0.375), 40)
+    pairs = [
+        (Transformed([(gaussian(0.1), 100)]), Gaussian(1)),
+        (Transformed([(subsampled_gaussian(0.5, 1.0), 4)]), Gaussian(1)),
+        (Transformed([(two_coins(0.25, 0.375), 10), (two_coins(0.25, 0.375), 30)]), coins),
+    ]
+    for found, truth in pairs[:2]:
+        for s in map(mpf, SLOPES):
+            assert abs(found.hockey(s) / truth.hockey(s) - 1) < 1e-12
+            assert abs(found.put(s) / truth.put(s) - 1) < 1e-12
+    assert abs(pairs[0][0].hockey(mpf(30)) / Gaussian(1).hockey(mpf(30)) - 1) < 1e-12  # 5e-193
+
+
+def test_a_sum_of_laplace_losses() -> None:
+    one, two = LaplaceSum(mpf(0.5), 1), LaplaceSum(mpf(0.5), 2)
+    for s in map(mpf, (-0.3, 0.0, 0.2, 0.7)):
+        assert abs(one.hockey(s) - Laplace(mpf(0.5)).hockey(s)) < 1e-40
+
+    # The second loss averages the first curve's transform: two atoms and a density e^(-(y + mu) / 2) / 4.
+    m = mpf(0.5)
+    for s in map(mpf, (0.1, 0.7)):
+        density = lambda y, s=s: mp.exp(y) * mp.exp(-(y + m) / 2) / 4 * Laplace(m).hockey(s - y)  # noqa: E731
+        expected = mp.exp(m) * mp.exp(-m) / 2 * Laplace(m).hockey(s - m) + mp.exp(-m) / 2 * Laplace(m).hockey(
+            s + m
+        )
+        expected += mp.quad(density, sorted({-m, s - m, m}))
+        assert abs(two.hockey(s) - expected) < 1e-20
+
+
+def test_dp_accounting_encloses_the_transforms() -> None:
+    pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
+    for mu, p, n in ((1.0, 0.05, 100),):
+        truth = Transformed([(subsampled_gaussian(mu, p), n)])
+        ends = [
+            pld.from_gaussian_mechanism(
+                1 / mu, sampling_prob=p, pessimistic_estimate=high, value_discretization_interval=2e-3
+            ).self_compose(n)
+            for high in (False, True)
+        ]
+        for s in (0.0, 0.3, 1.0):
+            either = max(truth.hockey(mpf(s)), truth.reversed.hockey(mpf(s)))
+            assert (
+                ends[0].get_delta_for_epsilon(s) - 1e-12 <= either <= ends[1].get_delta_for_epsilon(s) + 1e-12
+            )
+
+
+def test_atoms_by_hand() -> None:
+    walk = Atoms([(0.25, 0.0), (0.25, 0.75), (0.5, 0.25)])
+    assert walk.curve(rate(0.25)) == (1, 0)
+    assert walk.curve(rate(0.5)) == (0.25, 0.75)
+    assert walk.hull().curve(rate(0.25)) == (0.625, 0.375)
+    assert walk.reversed.curve(rate(0.25)) == (0.5, 0.5)
+    assert walk.hockey(mpf(0)) == 0.25
+    assert walk.auc() == mpf(0.25 * 0.375 + 0.5 * 0.875)
+    assert walk.mixed(0.5).curve(rate(0.5)) == (0.375, 0.625)
+
+
+@pytest.mark.parametrize("share", [0.99, 1.01])
+def test_a_curve_that_is_one_per_cent_off_is_caught(share: float) -> None:
+    """Control: each number by itself shows a shift of 1%, to either side; the right curve shows nothing."""
+    rng = np.random.default_rng(0)
+    queries = Queries.drawn(rng, 3, most_epsilon=8.0)
+    truth = Gaussian(1)
+    assert misses(mi.GaussianTradeOff(1.0), truth, queries) == []
+    found = misses(mi.GaussianTradeOff(share), truth, queries)
+    for name in (
+        "log FNR",
+        "log TPR",
+        "beta",
+        "tpr",
+        "delta",
+        "log delta",
+        "epsilon",
+        "epsilon of log delta",
+        "Bayes risk",
+        "advantage",
+        "eta",
+        "auc",
+        "least_mu",
+    ):
+        assert any(line.startswith((f"{name}(", f"{name} at", f"{name}:")) for line in found), name
+
+
+def test_a_band_that_ends_just_before_the_truth_is_caught() -> None:
+    band = Between(mi.GaussianTradeOff(1.02), mi.GaussianTradeOff(1.0 + 1e-9))
+    assert misses(band, Gaussian(1.01), Queries.at([0.5], [1e-3], [0.1])) == []
+    assert len(misses(band, Gaussian(1), Queries.at([0.5], [1e-3], [0.1]))) >= 4

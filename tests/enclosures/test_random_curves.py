@@ -1,0 +1,156 @@
+"""Random curves and operations on them, read everywhere and held against truths that share no code; each seed is one case.
+
+The long form, `-m slow`, has other seeds and many more. `MIPSIM_SEED` moves all of them: a fresh one is a fresh adversary.
+"""
+
+import os
+import pickle
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import mipsim as mi
+
+from .curves import (
+    FAMILIES,
+    POLYGONS,
+    SMOOTH,
+    Case,
+    Rng,
+    compositions,
+    gaussian,
+    laplace,
+    magnitude,
+    mild_gaussian,
+    one_of,
+    operated,
+    walk,
+)
+from .enclosed import Queries, hold, misses
+
+# A width that is not reached is warned of, and both bounds hold: that they do is what is tested.
+pytestmark = pytest.mark.filterwarnings("ignore:.*both bounds hold")
+
+START = int(os.environ.get("MIPSIM_SEED", "0"))
+TRANSFORMS = ("advantage", "eta")
+
+
+def seeds(few: int, many: int) -> list[object]:
+    return [*range(few), *(pytest.param(k, marks=pytest.mark.slow) for k in range(few, many))]
+
+
+def rng_of(seed: int) -> Rng:
+    return np.random.default_rng([START, seed])
+
+
+def nothing_missed(case: Case, queries: Queries) -> None:
+    assert (case.words, misses(case.curve, case.truth, queries)) == (case.words, [])
+
+
+QUICK = [kind for kind in FAMILIES if kind is not magnitude]
+
+
+@pytest.mark.parametrize("seed", seeds(5, 120))
+def test_families(seed: int) -> None:
+    rng = rng_of(seed)
+    nothing_missed(one_of(rng, FAMILIES if seed >= 5 else QUICK), Queries.drawn(rng, 2))
+
+
+@pytest.mark.parametrize("seed", seeds(2, 60))
+def test_polygons_that_are_not_convex(seed: int) -> None:
+    rng = rng_of(seed)
+    nothing_missed(walk(rng), Queries.drawn(rng, 2, numbers=("advantage", "auc")))
+
+
+@pytest.mark.parametrize("seed", seeds(3, 150))
+def test_operations_three_deep_on_polygons(seed: int) -> None:
+    rng = rng_of(seed)
+    case = one_of(rng, POLYGONS)
+    for _ in range(int(rng.integers(1, 4))):
+        case = operated(rng, case, lambda r: one_of(r, POLYGONS))
+    nothing_missed(case, Queries.drawn(rng, 2, numbers=("advantage", "auc", "least_mu")))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(40))
+def test_operations_three_deep_on_polygons_that_are_not_convex(seed: int) -> None:
+    rng = rng_of(seed)
+    case = walk(rng)
+    for _ in range(int(rng.integers(1, 4))):
+        case = operated(rng, case, walk, convex=False)
+    nothing_missed(case, Queries.drawn(rng, 2, numbers=TRANSFORMS))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(60))
+def test_operations_on_smooth_curves(seed: int) -> None:
+    rng = rng_of(seed)
+    case = operated(rng, one_of(rng, SMOOTH), lambda r: one_of(r, FAMILIES))
+    nothing_missed(case, Queries.drawn(rng, 2, numbers=TRANSFORMS))
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        lambda c: c.inverse(),
+        pytest.param(lambda c: c.symmetrized(), marks=pytest.mark.slow),
+        pytest.param(lambda c: c.subsampled(0.3), marks=pytest.mark.slow),
+        lambda c: mi.MixtureTradeOff(c, 0.3),
+    ],
+)
+def test_one_operation_on_a_gaussian(operation: Callable[[mi.AbstractTradeOff], mi.AbstractTradeOff]) -> None:
+    """The same operation on the closed form, and on a curve of which nothing but its enclosure is known."""
+    from .curves import Hidden
+
+    closed, hidden = operation(mi.GaussianTradeOff(1.3)), operation(Hidden(mi.GaussianTradeOff(1.3)))
+    x = np.array([-50.0, -5.0, -0.5, -1e-3])
+    for ours, theirs in (
+        (closed.enclosure(x), hidden.enclosure(x)),
+        (hidden.enclosure(x), closed.enclosure(x)),
+    ):
+        assert (ours.log_fnr_low <= theirs.log_fnr_high).all()
+        assert (ours.log_tpr_low <= theirs.log_tpr_high).all()
+
+
+@pytest.mark.parametrize("seed", seeds(4, 100))
+def test_compositions(seed: int) -> None:
+    rng = rng_of(seed)
+    nothing_missed(compositions(rng), Queries.drawn(rng, 2, numbers=TRANSFORMS))
+
+
+@pytest.mark.parametrize("seed", seeds(2, 100))
+def test_inverses_of_compositions(seed: int) -> None:
+    rng = rng_of(1000 + seed)
+    curve, truth, words = compositions(rng)
+    nothing_missed(
+        Case(curve.inverse(), truth.reversed, f"inverse of {words}"),
+        Queries.drawn(rng, 2, numbers=TRANSFORMS),
+    )
+
+
+@pytest.mark.parametrize("seed", seeds(2, 40))
+def test_mu_and_regret(seed: int) -> None:
+    rng = rng_of(seed)
+    nothing_missed(
+        one_of(rng, [*POLYGONS, mild_gaussian, laplace, gaussian]), Queries.at(numbers=("regret",))
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pickled_and_shaped(seed: int) -> None:
+    """A copy gives the same bits; an array its shape, a number a float, no entries none."""
+    rng = rng_of(seed)
+    case = one_of(rng, QUICK)
+    again = pickle.loads(pickle.dumps(case.curve))
+    grid = rng.random((2, 3))
+    for name in ("beta_bounds", "tpr_bounds", "delta_bounds", "epsilon_bounds", "bayes_risk_bounds"):
+        low, high = getattr(case.curve, name)(grid)
+        assert low.shape == high.shape == grid.shape
+        assert np.array_equal([low, high], getattr(again, name)(grid), equal_nan=True)
+        one = getattr(case.curve, name)(float(grid[0, 1]))
+        assert all(isinstance(end, float) for end in one)
+        assert one[0] <= high[0, 1]
+        assert low[0, 1] <= one[1]
+        assert getattr(case.curve, name)(np.array([]))[0].shape == (0,)
+    assert hold(again, case.truth, Queries.drawn(rng, 1)).misses == []

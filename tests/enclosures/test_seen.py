@@ -1,0 +1,204 @@
+"""Inputs that were once answered wrongly, and their neighbours: each parameter doubled and halved, both directions."""
+
+import itertools
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+import mipsim as mi
+
+from .composed import Transformed, subsampled_gaussian
+from .curves import Between, Walk
+from .enclosed import Queries, hold, misses
+from .truth import Atoms, Gaussian, Mixed, mp, mpf
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*both bounds hold")
+
+DELTA_WIDTH, EPSILON_WIDTH = 1e-6, 1e-4
+"""What composition refines to: relative in delta, absolute in epsilon. Where it cannot, it warns and both bounds hold."""
+
+STEPS = [
+    # noise, sampling rate, steps, epsilons, deltas
+    (0.8, 0.001, 50000, [0.0, 1.0], [1e-6]),
+    (1.0, 0.01, 10000, [0.0, 1.0], [1e-5]),
+    (0.8, 0.05, 20000, [0.0, 30.0], [1e-6]),
+    (4.0, 0.01, 1000, [0.0, 1.0], [1e-30, 1e-6]),
+]
+
+
+def neighbours(noise: float, p: float, n: int) -> list[tuple[float, float, int]]:
+    return [
+        (noise, p, n),
+        *((noise * f, p, n) for f in (0.5, 2.0)),
+        *((noise, p * f, n) for f in (0.5, 2.0)),
+        *((noise, p, int(n * f)) for f in (0.5, 2.0)),
+    ]
+
+
+CASES = [
+    pytest.param(*point, eps, deltas, turned, marks=[] if (k == 0 and row != 2) else pytest.mark.slow)
+    for row, (noise, p, n, eps, deltas) in enumerate(STEPS)
+    for k, point in enumerate(neighbours(noise, p, n))
+    for turned in (False, True)
+]
+
+
+@pytest.mark.parametrize(("noise", "p", "n", "epsilons", "deltas", "turned"), CASES)
+def test_numbers_of_dpsgd(
+    noise: float, p: float, n: int, epsilons: list[float], deltas: list[float], turned: bool
+) -> None:
+    truth, curve = Transformed([(subsampled_gaussian(1.0 / noise, p), n)]), mi.dpsgd(noise, p, n)
+    one, other = (curve.inverse(), truth.reversed) if turned else (curve, truth)
+    # What is rarest in the other direction lies at the least loss, n log(1 - p), where the transform of the truth fails.
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        held = hold(one, other, Queries.at(epsilons, [d for d in deltas if d > 1e-7 or not turned]))
+    assert held.misses == []
+    widths = {"delta": DELTA_WIDTH, "epsilon": EPSILON_WIDTH}
+    wide = [
+        (*key, low, high)
+        for key, (low, high) in held.bounds.items()
+        if low > 1e-300
+        and high - low > 1.01 * widths.get(key[0], math.inf) * (high if key[0] == "delta" else max(1.0, high))
+    ]
+    assert wide == [] or any("both bounds hold" in str(w.message) for w in told), wide
+
+
+def test_the_oracle_has_the_numbers_that_were_seen() -> None:
+    """The truths of the rows above, as another engine gave them."""
+    first = Transformed([(subsampled_gaussian(1.25, 0.001), 50000)])
+    assert abs(first.hockey(mpf(0)) - mpf("0.1708")) < 5e-5
+    assert abs(first.hockey(mpf(2.0244)) / mpf(1e-6) - 1) < 1e-3
+    second = Transformed([(subsampled_gaussian(1.0, 0.01), 10000)])
+    assert abs(second.reversed.hockey(mpf(5.612)) / mpf(1e-5) - 1) < 1e-2
+    fifth = Transformed([(subsampled_gaussian(0.25, 0.01), 1000)])
+    assert abs(fifth.hockey(mpf(1)) / mpf("1e-34") - 1) < 1e-2
+
+
+@pytest.mark.parametrize("mu", [20.0, 40.0, 80.0])
+def test_beyond_epsilon_700(mu: float) -> None:
+    queries = Queries.at([0.0, 100.0, 690.0, 710.0, 1000.0, 5000.0], [1e-5, 1e-10, 0.5], [1e-300, 0.1])
+    assert misses(mi.GaussianTradeOff(mu), Gaussian(mu), queries) == []
+    if mu == 40.0:
+        assert abs(mi.GaussianTradeOff(mu).epsilon(1e-5) - 969.65) < 0.01
+
+
+@pytest.mark.parametrize(("epsilon", "seen"), [(1000.0, 0.0246), (500.0, None), (2000.0, None)])
+def test_noise_of_a_large_epsilon(epsilon: float, seen: float | None) -> None:
+    noise = mi.find_noise_multiplier_for_epsilon_delta(epsilon, 1e-5)
+    spent = Gaussian(1 / mpf(noise)).hockey(mpf(epsilon))
+    assert spent <= mpf(1e-5)  # never too little noise
+    assert Gaussian(1 / (mpf(noise) * (1 - mpf("1e-6")))).hockey(mpf(epsilon)) > mpf(1e-5)
+    assert seen is None or abs(noise - seen) < 5e-5
+
+
+def test_the_algebra_keeps_bounds() -> None:
+    """A mixture of a curve between bounds is between bounds: it neither refutes nor is narrower than what it is made of."""
+    band = mi.compose(*[mi.MixtureTradeOff(mi.GaussianTradeOff(0.05), 1.0)], copies=400)
+    half, claim = mi.MixtureTradeOff(band, 0.5), mi.MixtureTradeOff(mi.GaussianTradeOff(1.0), 0.5)
+    assert half.compare(claim, kind="upper_bound_on_power").verdict != "REFUTED"
+    wide = Between(mi.GaussianTradeOff(1.05), mi.GaussianTradeOff(0.95))
+    for operation in (
+        lambda c: c.inverse(),
+        lambda c: c.symmetrized(),
+        lambda c: mi.MixtureTradeOff(c, 1.0),
+        lambda c: mi.mix(c, c, weights=[0.5, 0.5]),
+        lambda c: mi.convex_hull(c, mi.GaussianTradeOff(0.1)),
+        lambda c: mi.stochastic_composition([c, c], [0.5, 0.5]),
+    ):
+        for true in (0.951, 1.0, 1.049):
+            queries = Queries.at([0.0, 0.5, 2.0], [1e-6, 0.1], [1e-9, 0.01, 0.5, 0.99])
+            assert misses(operation(wide), Gaussian(true), queries) == []
+
+
+def test_neither_convex_nor_said_to_be() -> None:
+    """Advantage, delta, epsilon and Bayes risk of a curve that is far from its hull; and what its hull has."""
+    truth = Atoms(
+        [(mpf(1) / 4, mpf(1) / 16), (mpf(1) / 8, mpf(1) / 2), (mpf(1) / 8, mpf(0)), (mpf(1) / 2, mpf(7) / 16)]
+    )
+    curve = Walk(truth)
+    queries = Queries.drawn(np.random.default_rng(3), 3, most_epsilon=5.0)
+    assert misses(curve, truth, queries) == []
+    assert misses(curve.convexified(), truth.hull(), queries) == []
+    # Both reach the same corners; between them only the hull mixes tests.
+    assert curve.tpr_at(0.2) < 0.051 < 0.28 < curve.convexified().tpr_bounds(0.2)[0]
+
+
+def test_a_noncentral_t_is_not_what_it_is_not() -> None:
+    """Undefined stays undefined: a curve with NaN gives no number, and no verdict."""
+
+    class Undefined(mi.AbstractTradeOff):
+        def enclosure(self, log_fpr: np.ndarray) -> mi.tradeoff.CurveBounds:
+            found = mi.GaussianTradeOff(1.0).enclosure(log_fpr)
+            return found._replace(log_fnr_high=np.where(log_fpr < -3.0, np.nan, found.log_fnr_high))
+
+    for number in (
+        lambda c: c.advantage(),
+        lambda c: c.epsilon(1e-5),
+        lambda c: c.least_mu(),
+        lambda c: c.auc(),
+    ):
+        with pytest.raises(ValueError, match="undefined"):
+            number(Undefined())
+    assert (
+        Undefined().compare(mi.GaussianTradeOff(0.5), kind="upper_bound_on_power").verdict == "INCONCLUSIVE"
+    )
+
+
+def test_least_mu_of_subsampled_steps() -> None:
+    """It is finite, or said to be at least something."""
+    noise, p, n = 20.0, 0.3, 10
+    truth = Transformed([(subsampled_gaussian(1.0 / noise, p), n)])
+    low, high = mi.dpsgd(noise, p, n).least_mu_bounds()
+    # At any threshold the shift is at most the supremum.
+    for t in (-0.1, 0.0, 0.1, 0.3):
+        (a, c), (b, s) = truth.at_threshold(t)
+        from .truth import probit
+
+        assert probit((s, b)) - probit((a, c)) <= high
+    assert low <= high
+    assert low > 0.0
+
+
+@pytest.mark.parametrize("rate", [0.0, 1e-300, 0.5, 1.0])
+@pytest.mark.parametrize("mu", [0.0, 1e-300, 1.0, 40.0, 1e3])
+def test_edges_of_a_mixture(mu: float, rate: float) -> None:
+    curve, truth = (
+        mi.MixtureTradeOff(mi.GaussianTradeOff(mu), rate),
+        Mixed(Gaussian(mu), rate) if rate else Gaussian(0),
+    )
+    queries = Queries.at(
+        [0.0, 1e-3, 1.0, 1000.0],
+        [0.0, 1e-30, 0.5, 1.0],
+        [0.0, 5e-324, 1e-300, 0.5, math.nextafter(1.0, 0.0), 1.0],
+        numbers=(),
+    )
+    assert misses(curve, truth, queries) == []
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), list(itertools.product([0.0, 1e-300, 1.0, 700.0], [0.0, 1e-300, 0.5, 1.0]))
+)
+def test_edges_of_approximate_dp(epsilon: float, delta: float) -> None:
+    from .truth import response
+
+    curve, truth = mi.ApproxDPTradeOff(epsilon, delta), response(epsilon, delta)
+    queries = Queries.at(
+        [0.0, epsilon, 1000.0],
+        [0.0, delta, 1.0],
+        [0.0, 5e-324, 0.5, math.nextafter(1.0, 0.0), 1.0],
+        numbers=("advantage", "auc", "least_mu"),
+    )
+    assert misses(curve, truth, queries) == []
+
+
+def test_perfect_and_blind() -> None:
+    blind, perfect = mi.GaussianTradeOff(0.0), mi.ApproxDPTradeOff(0.0, 1.0)
+    assert (blind.advantage(), blind.epsilon(0.0), blind.least_mu(), blind.delta(0.0)) == (0.0, 0.0, 0.0, 0.0)
+    assert perfect.advantage() == 1.0
+    assert perfect.epsilon(0.5) == math.inf
+    assert perfect.least_mu() == math.inf
+    assert mi.convex_hull(blind, perfect).beta(0.3) == 0.0
+    assert mp.almosteq(mpf(perfect.auc()), 1, 1e-12)
