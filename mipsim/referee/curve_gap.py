@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -276,7 +276,8 @@ def rates_of(curve: Beta | Curve, label: str, alpha: np.ndarray) -> np.ndarray:
 
 def _rates(curve: Beta | Curve, label: str) -> Beta:
     """`rates_of` a curve: to look a method of an Equinox module up costs as much as to call a simple one."""
-    owner, has_beta = _owner(curve), hasattr(curve, "beta")
+    owner: Any = _owner(curve)
+    has_beta = hasattr(curve, "beta")
     is_curve = hasattr(owner, "tpr_at") and (has_beta or getattr(curve, "__name__", "") == "beta")
     missed: Beta = curve.beta if has_beta else curve  # type: ignore[union-attr,assignment]
     caught: Beta | None = owner.tpr_at if is_curve else None  # type: ignore[attr-defined]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.fft import irfft, rfft
@@ -96,7 +97,7 @@ class Power:
         size, level = circle.size, LEVEL * math.log2(circle.size)
         turned = 0
         heard = np.arange(size // 2 + 1)
-        parts: list[tuple[np.ndarray, float, int]] = []
+        parts: list[tuple[Any, float, int]] = []
         slack = 0.0
         for term, count in terms:
             centre = round(float(term.weights @ term.index))
@@ -104,16 +105,16 @@ class Power:
             # Rounding of the tilted weights: of exponents, relative to themselves.
             exponent = np.abs(np.log(np.maximum(term.weights, 1e-300))) + 8.0
             off = level + UNIT * float(term.weights @ exponent) * 4.0
-            wave = rfft(np.bincount((term.index - centre) % size, term.weights, size))
+            wave: Any = rfft(np.bincount((term.index - centre) % size, term.weights, size))
             square = wave.real**2 + wave.imag**2
             least = max(0.0, math.exp(-_UNHEARD / count) - off)
             heard = heard[square[heard] > least * least]
             parts.append((wave, off, count))
             slack += count * off
-        power = np.zeros(heard.size, complex)
+        power: Any = np.zeros(heard.size, complex)
         error = np.zeros(heard.size)
         for wave, off, count in parts:
-            value = np.asarray(wave[heard])  # pyright: ignore[reportIndexIssue]
+            value: Any = np.asarray(wave[heard])
             square = value.real**2 + value.imag**2
             radius = np.sqrt(np.maximum(square, 1e-300))
             logs = np.log(radius) + 1j * np.arctan2(value.imag, value.real)
@@ -153,7 +154,7 @@ class Power:
         )
         spectrum = np.zeros(self.blocks // 2 + 1, complex)
         spectrum[self._heard] = self._power * share
-        sums = irfft(spectrum, self.blocks) * (self.blocks / size)
+        sums = np.asarray(irfft(spectrum, self.blocks)) * (self.blocks / size)
         sizes = np.abs(share)
         off = 2.0 / size * float(((self._wrong + 64.0 * UNIT * np.abs(self._power)) * sizes).sum())
         off += LEVEL * math.log2(self.blocks) * 2.0 / size * float((np.abs(self._power) * sizes).sum())
@@ -195,9 +196,9 @@ def _exp(exponent: float) -> float:
     return math.exp(exponent) if exponent < 709.0 else math.inf
 
 
-def _less_one(z: np.ndarray) -> np.ndarray:
+def _less_one(z: Any) -> np.ndarray:
     """e^z - 1 for complex z, right to a few units of itself."""
-    made = np.empty(z.shape, complex)
+    made: Any = np.empty(z.shape, complex)
     growth = np.expm1(z.real)
     half = np.sin(0.5 * z.imag)
     made.real = growth * np.cos(z.imag) - 2.0 * half * half

@@ -159,4 +159,5 @@ class DeltaProfileTradeOff(AbstractTradeOff):
 
     def largest_loss_bounds(self) -> tuple[float, float]:
         pure = self.at_epsilon[self.at_delta == 0.0]
-        return (float(pure.min()),) * 2 if pure.size else (0.0, np.inf)
+        least = float(pure.min()) if pure.size else 0.0
+        return (least, least) if pure.size else (0.0, np.inf)

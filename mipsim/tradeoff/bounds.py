@@ -181,8 +181,8 @@ class CurveBounds(NamedTuple):
             -1e-20
         """
         fnr, tpr, slack = (np.asarray(v, np.float64) for v in (log_fnr, log_tpr, error))
-        ends = [lowered(fnr) - slack, np.minimum(raised(fnr) + slack, 0.0)]
-        return cls(*ends, lowered(tpr) - slack, np.minimum(raised(tpr) + slack, 0.0)).tightened()
+        low, high = lowered(fnr) - slack, np.minimum(raised(fnr) + slack, 0.0)
+        return cls(low, high, lowered(tpr) - slack, np.minimum(raised(tpr) + slack, 0.0)).tightened()
 
     def exchanged(self) -> CurveBounds:
         """The bounds with FNR and TPR exchanged.

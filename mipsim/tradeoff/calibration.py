@@ -89,6 +89,7 @@ def calibrate(
     low, high = math.log(least), math.log(most)
     # Walk from 1 towards the root: at the far ends curves are costly and flat.
     middle, step = min(max(0.0, low), high), 0.7
+    further = middle
     if at(middle, _COARSE) > 0.0:
         while middle < high and at(further := min(middle + step, high), _COARSE) > 0.0:
             middle = further

@@ -254,8 +254,9 @@ def _common_slope(curves: Curves, pair: tuple[int, int], ends: tuple[float, floa
 
     @cache
     def ahead(slope: float) -> float:
-        first, second = (sum(curves[k]._supremum(_line_height(slope), 1, _narrow)) for k in pair)
-        return 0.0 if np.isneginf(first[0]) and np.isneginf(second[0]) else float((first - second)[0])
+        ends = (curves[k]._supremum(_line_height(slope), 1, _narrow) for k in pair)
+        first, second = (float(low[0] + high[0]) for low, high in ends)
+        return 0.0 if np.isneginf(first) and np.isneginf(second) else first - second
 
     first, last, wider = *ends, 1e-3 + abs(ends[0] - ends[1])
     for _ in range(12):  # the outlines of both may be off by more than they are apart

@@ -244,7 +244,7 @@ def supremum(
 
 def _worst(worse: np.ndarray, values: np.ndarray, left: int) -> np.ndarray:
     """Of the intervals that are to be cut for a query, those of the largest values, as many as there is room for."""
-    chosen = worse.any(axis=0)
+    chosen = np.asarray(worse.any(axis=0))
     room = max(0, left) // (_PARTS - 1)
     if chosen.sum() <= room:
         return chosen

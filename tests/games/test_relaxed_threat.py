@@ -92,7 +92,7 @@ def test_lira_orders_outputs_as_the_paper_and_its_program_do():
 
     def scored(score):
         attack = mi.OfflineLiRA(first, score=score)
-        return np.array([float(attack.score(np.zeros(1), row)) for row in rows])
+        return np.array([float(attack.score(np.zeros(1), row)) for row in rows])  # pyright: ignore[reportArgumentType]
 
     np.testing.assert_allclose(norm.cdf(scored("one_sided")), paper, rtol=1e-12)
     np.testing.assert_allclose(scored("reference_code"), program, rtol=1e-12)

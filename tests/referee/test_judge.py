@@ -342,7 +342,7 @@ class Moved(mi.AbstractTradeOff):
 def test_rare_rates_that_a_law_does_not_reach_are_played_tilted(rare: float, expected: str) -> None:
     game, best, _ = noisy_mean(1.0)
     law = game.exact(best)
-    assert law.error_bound > 1e-7  # so that it says nothing below 1e-4
+    assert law.law.error_bound > 1e-7  # so that it says nothing below 1e-4
     bound = statement(rf.Bound(), lambda mu: Moved(law, rare), lambda mu: (game, best))
     found = rf.judge(bound, at={"mu": 1.0}, games=20_000)
     assert not found.failures

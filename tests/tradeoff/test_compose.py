@@ -23,6 +23,7 @@ from mipsim.tradeoff import (
     compose,
     dpsgd,
 )
+from mipsim.tradeoff.compose import ComposedTradeOff
 
 ALPHA = np.concatenate(
     [np.geomspace(1e-12, 1e-2, 21), np.linspace(0.01, 0.99, 50), 1 - np.geomspace(1e-9, 1e-2, 8)]
@@ -53,6 +54,7 @@ def test_gaussians_in_closed_form() -> None:
 def test_the_bounds_enclose_the_gaussian_truth(mu: float, copies: int) -> None:
     found = compose(Unnamed(GaussianTradeOff(mu)), copies=copies, accuracy=1e-4)
     truth = GaussianTradeOff(mu * copies**0.5)
+    assert isinstance(found, ComposedTradeOff)
     low, high = found.at_accuracy(1e-6).beta_bounds(ALPHA)
     assert (low <= truth.beta(ALPHA)).all()
     assert (truth.beta(ALPHA) <= high).all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import mpmath as mp
 import numpy as np
@@ -39,7 +40,7 @@ def tail(x: mp.mpf) -> mp.mpf:
     return mp.erfc(x / mp.sqrt(2)) / 2
 
 
-def gaussian(mu: float, log_fpr: float) -> tuple[mp.mpf, mp.mpf]:
+def gaussian(mu: float, log_fpr: float) -> tuple[Any, Any]:
     z = mp.mpf(float(-probit_of_log(log_fpr)))
     for _ in range(4):  # Newton's steps in the logarithm of the smaller tail
         if log_fpr < -0.69:
@@ -49,15 +50,17 @@ def gaussian(mu: float, log_fpr: float) -> tuple[mp.mpf, mp.mpf]:
     return tail(mu - z), tail(z - mu)
 
 
-def laplace(mu: float, log_fpr: float) -> tuple[mp.mpf, mp.mpf]:
-    mu, a, c = mp.mpf(mu), mp.exp(mp.mpf(log_fpr)), -mp.expm1(mp.mpf(log_fpr))
+def laplace(mu: Any, log_fpr: float) -> tuple[Any, Any]:
+    mu, x = mp.mpf(mu), mp.mpf(log_fpr)
+    a: Any = mp.exp(x)
+    c: Any = -mp.expm1(x)
     if a < mp.exp(-mu) / 2:
         return 1 - mp.exp(mu) * a, mp.exp(mu) * a
     fnr = mp.exp(-mu) / (4 * a) if a <= 0.5 else mp.exp(-mu) * c
     return fnr, 1 - fnr
 
 
-def folded(mu: float, log_fpr: float) -> tuple[mp.mpf, mp.mpf]:
+def folded(mu: Any, log_fpr: float) -> tuple[Any, Any]:
     mu, x = mp.mpf(mu), mp.mpf(log_fpr)
     if x <= -mu:
         return 1 - mp.exp(x) * mp.cosh(mu), mp.exp(x) * mp.cosh(mu)
@@ -65,8 +68,10 @@ def folded(mu: float, log_fpr: float) -> tuple[mp.mpf, mp.mpf]:
     return fnr, 1 - fnr
 
 
-def inverse_folded(mu: float, log_fpr: float) -> tuple[mp.mpf, mp.mpf]:
-    mu, a, c = mp.mpf(mu), mp.exp(mp.mpf(log_fpr)), -mp.expm1(mp.mpf(log_fpr))
+def inverse_folded(mu: Any, log_fpr: float) -> tuple[Any, Any]:
+    mu, x = mp.mpf(mu), mp.mpf(log_fpr)
+    a: Any = mp.exp(x)
+    c: Any = -mp.expm1(x)
     u = a * mp.exp(mu)
     fnr = mp.sqrt(u**2 + 1) - u if a < (1 - mp.exp(-2 * mu)) / 2 else c / mp.cosh(mu)
     tpr = (
@@ -77,7 +82,7 @@ def inverse_folded(mu: float, log_fpr: float) -> tuple[mp.mpf, mp.mpf]:
     return fnr, tpr
 
 
-def mixed(mu: float, log_fpr: float) -> tuple[mp.mpf, mp.mpf]:
+def mixed(mu: float, log_fpr: float) -> tuple[Any, Any]:
     fnr, tpr = gaussian(mu, log_fpr)
     p, x = mp.mpf(0.3), mp.mpf(log_fpr)
     return p * fnr - (1 - p) * mp.expm1(x), p * tpr + (1 - p) * mp.exp(x)
@@ -116,7 +121,7 @@ def test_the_bounds_exclude_what_is_a_little_off() -> None:
     assert (found.log_tpr_high < other.log_tpr_low)[(LOGS > -100.0) & (LOGS < -1.0)].all()
 
 
-def delta_of_gaussian(mu: float, epsilon: float) -> mp.mpf:
+def delta_of_gaussian(mu: Any, epsilon: float) -> Any:
     mu, eps = mp.mpf(mu), mp.mpf(epsilon)
     return tail(eps / mu - mu / 2) - mp.exp(eps) * tail(eps / mu + mu / 2)
 
@@ -248,7 +253,8 @@ def test_a_hull_lies_below_its_curves_and_above_every_line_below_them() -> None:
     curves = FoldedLaplaceTradeOff(2.0), GaussianTradeOff(0.9)
     low, high = convex_hull(*curves).beta_bounds(ALPHA)
     slopes = np.exp(np.linspace(-6, 6, 4001))
-    slopes = np.append(slopes, np.exp(convex_hull(*curves).tangents[:, 0]))  # corners of the conjugate
+    hull: Any = convex_hull(*curves)
+    slopes = np.append(slopes, np.exp(hull.tangents[:, 0]))  # corners of the conjugate
     fine = np.unique(np.concatenate([np.geomspace(1e-9, 1, 20_001), np.linspace(0, 1, 20_001)]))
     least = np.min([c.beta(fine) for c in curves], axis=0)
     lines = np.array([(least + s * fine).min() for s in slopes])
