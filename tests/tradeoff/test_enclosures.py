@@ -227,7 +227,7 @@ OPERATIONS = {
 ALPHA = np.array([0.01, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9])
 
 
-@pytest.mark.parametrize("mu", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("mu", [1.0, *(pytest.param(mu, marks=pytest.mark.slow) for mu in (0.5, 2.0))])
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_no_operation_forgets_a_bound(name: str, mu: float) -> None:
     exact, loose = (OPERATIONS[name](curve) for curve in (GaussianTradeOff(mu), Loose(GaussianTradeOff(mu))))
