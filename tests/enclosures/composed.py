@@ -9,6 +9,10 @@ the integrand is largest, nothing cancels, so that a delta of 1e-300 has as many
 measure half-way between the worlds a loss of the Laplace mechanism is uniform but for two atoms, and a sum of uniforms is a spline.
 """
 
+# mpmath says little of its types.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false, reportOperatorIssue=false
+# pyright: reportIncompatibleMethodOverride=false, reportCallIssue=false, reportIncompatibleVariableOverride=false
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -1,5 +1,9 @@
 """Random curves of the package, each with its truth: families, operations on them, operations on operations."""
 
+# mpmath says little of its types.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false, reportOperatorIssue=false
+# pyright: reportIncompatibleMethodOverride=false, reportCallIssue=false, reportIncompatibleVariableOverride=false
+
 from __future__ import annotations
 
 import itertools

@@ -1,5 +1,9 @@
 """Every number of a curve held against a truth: which of them do not enclose it."""
 
+# mpmath says little of its types.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false, reportOperatorIssue=false
+# pyright: reportIncompatibleMethodOverride=false, reportCallIssue=false, reportIncompatibleVariableOverride=false
+
 from __future__ import annotations
 
 import itertools

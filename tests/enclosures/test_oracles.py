@@ -1,5 +1,9 @@
 """The truths of the battery against each other, and a planted curve that is 1% off."""
 
+# mpmath says little of its types.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false, reportOperatorIssue=false
+# pyright: reportIncompatibleMethodOverride=false, reportCallIssue=false, reportIncompatibleVariableOverride=false
+
 import numpy as np
 import pytest
 

@@ -5,6 +5,10 @@ the log-likelihood ratio L go with it, E_out(e^L - e^s)_+ = `hockey(s)` and E_ou
 e^s times the second at -s that of the curve with the worlds exchanged.
 """
 
+# mpmath says little of its types.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false, reportOperatorIssue=false
+# pyright: reportIncompatibleMethodOverride=false, reportCallIssue=false, reportIncompatibleVariableOverride=false
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
