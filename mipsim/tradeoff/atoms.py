@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from functools import singledispatch
+from typing import NamedTuple
 
 import numpy as np
 
 from mipsim._powers import repeated
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.bounds import EPS
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff, through_corners
+from mipsim.tradeoff.points import polygon, rises
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution, merged
 from mipsim.tradeoff.sampled import SampledTradeOff, mixed
 
 _LARGEST_PRODUCT = 1 << 21  # pairs of atoms: 16 MB an array
-_EQUAL = 1e-12  # losses this near, relative to the largest, are one atom
+_EQUAL = 1e-14  # losses this near, relative to the largest, are one atom
 Law = PrivacyLossDistribution
 
 
@@ -46,7 +49,7 @@ def _(curve: ApproxDPTradeOff) -> SampledTradeOff | None:
         [open_mass, corner, 0.0],
         [curve.at_delta, rest, 1.0],
     )
-    return SampledTradeOff.from_points(*(np.array(v) for v in values))
+    return SampledTradeOff.from_points(*(np.array(v) for v in values), slack=8.0 * EPS)
 
 
 @as_polygon.register
@@ -55,33 +58,105 @@ def _(curve: MixtureTradeOff) -> SampledTradeOff | None:
     return None if inner is None else mixed(inner, curve.sampling_rate)
 
 
-def product(first: Law | None, second: Law | None) -> Law | None:
+def mass_error(corners: SampledTradeOff) -> float:
+    """A bound on the relative error of each mass between neighbouring corners, whose own error is their `slack`.
+
+    Examples:
+        >>> mass_error(SampledTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, 0.0])) < 1e-14
+        True
+    """
+    worst = 2.0 * EPS
+    if corners.slack:
+        sides = ((corners.alpha, corners.complement), (corners.tpr, corners.corners))
+        for mass, (rate, other) in zip(rises(*sides[0], *sides[1][::-1]), sides, strict=True):
+            size = np.minimum(rate, other)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                worst += (
+                    float(np.nan_to_num((size[1:] + size[:-1]) / mass, nan=np.inf).max(initial=0.0))
+                    * corners.slack
+                )
+    return worst
+
+
+class Sum(NamedTuple):
+    """The law of a sum of independent losses, and what rounding may have made of it.
+
+    Attributes:
+        law: of the sum.
+        masses: bound on the relative error of each mass.
+        losses: bound on the error of the losses by which atoms were sorted and merged.
+    """
+
+    law: Law
+    masses: float
+    losses: float
+
+    @classmethod
+    def of(cls, corners: SampledTradeOff) -> Sum:
+        """The law of one polygon.
+
+        Examples:
+            >>> Sum.of(SampledTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, 0.0])).law.losses.round(6).tolist()
+            [0.405465, -0.693147]
+        """
+        law, error = Law.from_polygon(corners), mass_error(corners)
+        logs = np.abs(np.log(np.maximum([law.out_masses, law.in_masses], 1e-320))).sum(axis=0)
+        off = 4.0 * EPS * float(logs.max(initial=0.0)) + 2.0 * error
+        joined = corners.alpha.size - 1 - law.losses.size  # edges of nearly one slope
+        return cls(law, error, off + 1e-13 * joined * max(1.0, float(np.abs(law.losses).max(initial=0.0))))
+
+    def tradeoff(self) -> SampledTradeOff:
+        """The curve, whose corners are right to the errors of masses and losses.
+
+        Examples:
+            >>> Sum.of(SampledTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, 0.0])).tradeoff().slack < 1e-13
+            True
+        """
+        error = 2.0 * (self.masses + self.losses + EPS * (8 + self.law.losses.size))
+        parts = (self.law.out_masses, self.law.in_masses, self.law.out_only, self.law.in_only)
+        return SampledTradeOff.from_points(*polygon(*parts, error=1e-13 + 2.0 * error), slack=error)
+
+
+def product(first: Sum | None, second: Sum | None) -> Sum | None:
     """The law of the sum of two independent losses, equal ones merged; None if it has too many atoms, or one of them had.
 
     Examples:
-        >>> law = PrivacyLossDistribution([1.0, -1.0], [0.26894142, 0.73105858], [0.73105858, 0.26894142])
-        >>> product(law, law).losses.round(9).tolist()
+        >>> coin = Sum(Law([1.0, -1.0], [0.26894142, 0.73105858], [0.73105858, 0.26894142]), 0.0, 0.0)
+        >>> product(coin, coin).law.losses.round(9).tolist()
         [2.0, 0.0, -2.0]
     """
-    if first is None or second is None or first.losses.size * second.losses.size > _LARGEST_PRODUCT:
+    if first is None or second is None:
         return None
-    sums = np.add.outer(first.losses, second.losses).ravel()
+    one, two = first.law, second.law
+    if one.losses.size * two.losses.size > _LARGEST_PRODUCT:
+        return None
+    sums = np.add.outer(one.losses, two.losses).ravel()
     order = np.argsort(-sums, kind="stable")
     losses = sums[order]
-    out = np.multiply.outer(first.out_masses, second.out_masses).ravel()[order]
-    inside = np.multiply.outer(first.in_masses, second.in_masses).ravel()[order]
-    losses, out, inside = merged(losses, out, inside, _EQUAL * np.abs(losses).max(initial=1.0))
-    out_only = first.out_only + second.out_only - first.out_only * second.out_only
-    in_only = first.in_only + second.in_only - first.in_only * second.in_only
-    return PrivacyLossDistribution(losses, out, inside, out_only, in_only)
+    out = np.multiply.outer(one.out_masses, two.out_masses).ravel()[order]
+    inside = np.multiply.outer(one.in_masses, two.in_masses).ravel()[order]
+    near = _EQUAL * float(np.abs(losses).max(initial=0.0))
+    terms = min(one.losses.size, two.losses.size)
+    starts = (
+        np.flatnonzero(np.concatenate([[True], -np.diff(losses) > near])) if losses.size else np.zeros(0, int)
+    )
+    apart = float((losses[starts] - losses[np.append(starts[1:], losses.size) - 1]).max(initial=0.0))
+    losses, out, inside = merged(losses, out, inside, near)
+    out_only = one.out_only + two.out_only - one.out_only * two.out_only
+    in_only = one.in_only + two.in_only - one.in_only * two.in_only
+    return Sum(
+        Law(losses, out, inside, out_only, in_only),
+        first.masses + second.masses + EPS * (4 + terms) + first.masses * second.masses,
+        first.losses + second.losses + apart + 2.0 * EPS * near / _EQUAL,
+    )
 
 
-def exact_power(law: Law, copies: int) -> Law | None:
+def exact_power(law: Sum, copies: int) -> Sum | None:
     """The law of the sum of `copies` independent losses by repeated squaring; None if it has too many atoms.
 
     Examples:
-        >>> law = PrivacyLossDistribution([1.0, -1.0], [0.26894142, 0.73105858], [0.73105858, 0.26894142])
-        >>> exact_power(law, 5).losses.size
+        >>> coin = Sum(Law([1.0, -1.0], [0.26894142, 0.73105858], [0.73105858, 0.26894142]), 0.0, 0.0)
+        >>> exact_power(coin, 5).law.losses.size
         6
     """
     return repeated(law, copies, product)

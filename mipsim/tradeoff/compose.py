@@ -11,17 +11,17 @@ import equinox as eqx
 import numpy as np
 
 from mipsim._validation import number, whole
-from mipsim.tradeoff.atoms import as_polygon, exact_power, product
+from mipsim.tradeoff.atoms import Sum, as_polygon, exact_power, product
 from mipsim.tradeoff.base import AbstractTradeOff, answered, checked_curves, rates
 from mipsim.tradeoff.bounds import CurveBounds, log_complement, lowered, raised
 from mipsim.tradeoff.convex_hull import ConvexHullTradeOff
+from mipsim.tradeoff.enclosing import enclosing_laws
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.inverse import InverseTradeOff
 from mipsim.tradeoff.laplace import LaplaceTradeOff
 from mipsim.tradeoff.loss_sum import LossSum
 from mipsim.tradeoff.mixture import MixtureTradeOff
-from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
-from mipsim.tradeoff.sampled import SampledTradeOff, sample
+from mipsim.tradeoff.sampled import SampledTradeOff
 from mipsim.tradeoff.step_laws import (
     AbstractStepLaw,
     MixedGaussian,
@@ -37,6 +37,7 @@ _RATES = 10.0  # times the accuracy of delta is that of an FNR or a TPR, relativ
 _RATE_PLACES = 1 << 20  # places of a lattice for rates: a fifth of a second for each stretch of them
 _AT_THE_END = 1e-9  # of the largest loss, relative: there delta is below 1e-8, and no lattice is asked
 _SAMPLES = 1 << 15  # of a curve that is neither a polygon nor known by name
+_EXACT = 1e-9  # relative error up to which a polygon counts as exact
 _UNSEEN = 1e-25  # rates whose samples are few
 
 
@@ -442,41 +443,6 @@ def step_law(curve: AbstractTradeOff) -> AbstractStepLaw:
     )
 
 
-def enclosing_laws(
-    curve: AbstractTradeOff, points: int, rare: float = 0.0
-) -> tuple[PrivacyLossDistribution, PrivacyLossDistribution, float]:
-    """Finite laws that reveal more and less than a convex curve, and a bound on the relative error of their masses.
-
-    A polygon is its own law; another curve lies below the chords through samples, and above them prolonged until they meet.
-
-    Args:
-        curve: convex.
-        points: samples, >= 16.
-        rare: rates up to which they are few.
-
-    Examples:
-        >>> laws = enclosing_laws(LaplaceTradeOff(1.0), 64)
-        >>> f = [law.tradeoff().advantage() for law in laws[1::-1]]
-        >>> f[0] <= LaplaceTradeOff(1.0).advantage() <= f[1]
-        True
-    """
-    if (corners := as_polygon(curve)) is not None:
-        law = PrivacyLossDistribution.from_polygon(corners)
-        return law, law, 1e-13
-    chords = sample(curve, points, rare)
-    below = PrivacyLossDistribution.below_polygon(chords)
-    return below, PrivacyLossDistribution.from_polygon(chords), _width(curve, chords)
-
-
-def _width(curve: AbstractTradeOff, chords: SampledTradeOff) -> float:
-    """A bound on the relative error of the rates of samples, several times over."""
-    with np.errstate(divide="ignore"):
-        bounds = curve.enclosure(np.log(chords.alpha[(chords.alpha > 0.0) & (chords.alpha < 1.0)]))
-    wide = np.minimum(bounds.log_fnr_high - bounds.log_fnr_low, bounds.log_tpr_high - bounds.log_tpr_low)
-    seen = np.isfinite(wide)
-    return 1e-13 + 8.0 * float(wide[seen].max(initial=0.0))
-
-
 def _counts(copies: int | Sequence[int], size: int) -> list[int]:
     if isinstance(copies, (Sequence, np.ndarray)) and not isinstance(copies, (str, bytes)):
         if len(copies) != size:
@@ -500,10 +466,11 @@ def _without_blind(pairs: Pairs) -> Pairs:
 
 
 def _exactly(pairs: Pairs) -> SampledTradeOff | None:
-    total: PrivacyLossDistribution | None = None
+    total: Sum | None = None
     for curve, count in pairs:
         corners = as_polygon(curve)
-        power = corners and exact_power(PrivacyLossDistribution.from_polygon(corners), count)
+        power = corners and exact_power(Sum.of(corners), count)
         if power is None or (total := power if total is None else product(total, power)) is None:
             return None
-    return total and total.tradeoff()
+    made = total and total.tradeoff()
+    return made if made and made.slack <= _EXACT else None

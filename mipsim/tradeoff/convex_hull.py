@@ -396,4 +396,7 @@ def subsampled(curve: AbstractTradeOff, sampling_rate: float) -> AbstractTradeOf
 
 def _hull_of_polygons(corners: list[SampledTradeOff]) -> SampledTradeOff:
     fields = ("alpha", "complement", "corners", "tpr")
-    return SampledTradeOff.from_points(*(np.concatenate([getattr(c, f) for c in corners]) for f in fields))
+    return SampledTradeOff.from_points(
+        *(np.concatenate([getattr(c, f) for c in corners]) for f in fields),
+        slack=max(c.slack for c in corners),
+    )

@@ -31,9 +31,15 @@ def rises(alpha: Vector, complement: Vector, beta: Vector, tpr: Vector) -> tuple
         >>> [mass.tolist() for mass in rises(a, 1 - a, 1 - t, t)]
         [[1e-20, 1.0], [1e-18, 1.0]]
     """
-    out = np.where(alpha[1:] <= 0.5, np.diff(alpha), -np.diff(complement))
-    inside = np.where(tpr[1:] <= 0.5, np.diff(tpr), -np.diff(beta))
-    return out, inside
+    return _rise(alpha, complement), _rise(tpr, beta)
+
+
+def _rise(rate: Vector, other: Vector) -> Vector:
+    """Right to a rounding of itself, as the rate is where it is at most 1/2, and its complement elsewhere."""
+    across = np.maximum((0.5 - rate[:-1]) + (0.5 - other[1:]), 0.0)
+    return np.where(
+        rate[1:] <= 0.5, np.diff(rate), np.where(rate[:-1] <= 0.5, across, other[:-1] - other[1:])
+    )
 
 
 def convex_points(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr: np.ndarray) -> Points:
@@ -165,7 +171,9 @@ def _less_steep(rise: Any, run: Any, other_rise: Any, other_run: Any) -> Any:
     return a * b * np.exp2(np.clip(m + n - o - p, -1000, 1000).astype(float)) < c * d
 
 
-def polygon(out: np.ndarray, inside: np.ndarray, out_only: float, in_only: float) -> Points:
+def polygon(
+    out: np.ndarray, inside: np.ndarray, out_only: float, in_only: float, error: float = 1e-13
+) -> Points:
     """The corners of the trade-off function of a law with these masses, by falling loss.
 
     In mass that is missing to 1 counts as missed, so that a law that lost some stays on the private side.
@@ -175,6 +183,7 @@ def polygon(out: np.ndarray, inside: np.ndarray, out_only: float, in_only: float
         inside: the same in the world "in".
         out_only: mass that reveals the world "out".
         in_only: mass that reveals the world "in".
+        error: in mass that may be missing by rounding.
 
     Examples:
         >>> alpha, _, beta, _ = polygon(np.array([0.25, 0.75]), np.array([0.75, 0.25]), 0.0, 0.0)
@@ -183,7 +192,7 @@ def polygon(out: np.ndarray, inside: np.ndarray, out_only: float, in_only: float
     """
     alpha, tpr = np.cumsum(np.append(0.0, out)), np.cumsum(np.append(in_only, inside))
     missed = max(0.0, 1.0 - float(tpr[-1]))
-    missed = missed if missed > 1e-13 else 0.0  # rounding of the sum
+    missed = missed if missed > error else 0.0
     beta = np.cumsum(np.append(missed, inside[::-1]))[::-1]
     complement = np.cumsum(np.append(out_only, out[::-1]))[::-1]
     ends = zip((alpha, complement, beta, tpr), (1.0, 0.0, 0.0, 1.0), strict=True)

@@ -7,7 +7,7 @@ from scipy.special import ndtr
 
 from mipsim._validation import finite_vector, whole
 from mipsim.tradeoff.base import AbstractTradeOff, rates
-from mipsim.tradeoff.bounds import CurveBounds, Vertices
+from mipsim.tradeoff.bounds import EPS, CurveBounds, Vertices, log_complement, lowered, raised
 from mipsim.tradeoff.inverse import InverseTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.points import (
@@ -55,6 +55,8 @@ class SampledTradeOff(AbstractTradeOff):
     complement: np.ndarray
     corners: np.ndarray
     tpr: np.ndarray
+    slack: float = 0.0
+    """Relative error of each corner, in the smaller of a rate and its complement; the bounds hold with it."""
 
     def __init__(self, alpha: object, beta: object, tpr: object = None) -> None:
         a = rates("alpha", finite_vector("alpha", alpha))
@@ -67,11 +69,14 @@ class SampledTradeOff(AbstractTradeOff):
         self.corners = np.concatenate([[1.0] * first, b, [0.0] * last])
         self.tpr = np.concatenate([[0.0] * first, t, [1.0] * last])
         self.complement = 1.0 - self.alpha
+        self.slack = 0.0
         checked_corners(self.alpha, np.clip(self.corners, 0.0, 1.0))
 
     @classmethod
-    def from_points(cls, alpha: Vector, complement: Vector, beta: Vector, tpr: Vector) -> SampledTradeOff:
-        """From corners whose four rates are all known to full relative accuracy; shapes (m,), trusted.
+    def from_points(
+        cls, alpha: Vector, complement: Vector, beta: Vector, tpr: Vector, slack: float = 0.0
+    ) -> SampledTradeOff:
+        """From corners whose four rates are all known to the relative error `slack`; shapes (m,), trusted.
 
         What rounding bends is straightened: only the corners of the lower convex hull are kept.
 
@@ -86,10 +91,28 @@ class SampledTradeOff(AbstractTradeOff):
         points = convex_points(alpha, complement, beta, tpr)
         for name, value in zip(("alpha", "complement", "corners", "tpr"), points, strict=True):
             object.__setattr__(made, name, value)
+        object.__setattr__(made, "slack", float(slack))
         return made
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
-        return interpolated(log_fpr, self.alpha, self.complement, self.corners, self.tpr)
+        x = np.asarray(log_fpr, np.float64)
+        if not self.slack:
+            return interpolated(x, self.alpha, self.complement, self.corners, self.tpr)
+        # A point of the true polygon is off sideways by that share of its FPR or TNR, and up or down by that of its FNR or TPR.
+        off, other = 2.1 * self.slack, log_complement(x)
+        fewer = np.where(x < -1.0, lowered(x - off), log_complement(np.minimum(raised(other) + off, 0.0)))
+        more = np.where(x < -1.0, np.minimum(raised(x) + off, 0.0), log_complement(lowered(other) - off))
+        ends = np.isneginf(x) | (x == 0.0)
+        found = interpolated(
+            np.stack([np.where(ends, x, fewer), np.where(ends, x, more)]),
+            *(self.alpha, self.complement, self.corners, self.tpr),
+        )
+        return CurveBounds(
+            found[0][1] - off,
+            np.minimum(found[1][0] + off, 0.0),
+            found[2][0] - off,
+            np.minimum(found[3][1] + off, 0.0),
+        ).tightened()
 
     def is_convex(self) -> bool:
         return True
@@ -98,10 +121,26 @@ class SampledTradeOff(AbstractTradeOff):
         return turned_over(self)
 
     def vertices(self) -> Vertices:
-        return vertices_of(self.alpha, self.complement, self.corners, self.tpr)
+        found = vertices_of(self.alpha, self.complement, self.corners, self.tpr)
+        if not self.slack:
+            return found
+        off = 1.1 * self.slack
+        low, high = (
+            np.where(x < 0.0, x + way * off, x) for x, way in zip(found[:2], (-1.0, 1.0), strict=True)
+        )
+        late = high > -0.5  # there the complement is right to that share
+        nearly = [
+            log_complement(log_complement(x) - way * off)
+            for x, way in zip(found[:2], (-1.0, 1.0), strict=True)
+        ]
+        low, high = (np.where(late & (x < 0.0), y, x) for x, y in zip((low, high), nearly, strict=True))
+        ends = zip(found.bounds, (-1.0, 1.0, -1.0, 1.0), strict=True)
+        wide = CurveBounds(*(np.minimum(end + way * off, 0.0) for end, way in ends)).tightened()
+        return Vertices(low, np.minimum(high, 0.0), wide)
 
     def largest_loss_bounds(self) -> tuple[float, float]:
-        return first_loss(self.alpha, self.tpr)
+        low, high = first_loss(self.alpha, self.tpr)
+        return max(0.0, low - 4.0 * self.slack), high + 4.0 * self.slack
 
 
 def sample(curve: AbstractTradeOff, points: int = 4096, rare: float = 0.0) -> SampledTradeOff:
@@ -165,7 +204,32 @@ def mixed(inner: SampledTradeOff, rho: float) -> SampledTradeOff:
     beta = rho * inner.corners + (1.0 - rho) * inner.complement
     tpr = rho * inner.tpr + (1.0 - rho) * inner.alpha
     rows = zip((inner.alpha, inner.complement, beta, tpr), (1.0, 0.0, 0.0, 1.0), strict=True)
-    return SampledTradeOff.from_points(*(np.append(row, end) for row, end in rows))
+    return SampledTradeOff.from_points(
+        *(np.append(row, end) for row, end in rows), slack=inner.slack + 4.0 * EPS
+    )
+
+
+def moved(curve: SampledTradeOff, way: float) -> SampledTradeOff:
+    """The polygon below all that have these corners but for their error (`way` -1), or that above them (1).
+
+    Examples:
+        >>> one = np.array([0.0, 0.25, 1.0])
+        >>> known = SampledTradeOff.from_points(one, 1 - one, np.array([1, 0.5, 0]), np.array([0, 0.5, 1]), slack=0.01)
+        >>> [round(moved(known, way).beta(0.25), 4) for way in (-1.0, 1.0)]
+        [0.4933, 0.51]
+    """
+    off = way * (1.01 * curve.slack + EPS)
+    less, more = 1.0 - off, 1.0 + off
+    late, rarely = curve.alpha > 0.5, curve.tpr <= 0.5
+    rows = (
+        np.where(late, 1.0 - curve.complement * less, curve.alpha * more),
+        np.where(late, curve.complement * less, 1.0 - curve.alpha * more),
+        np.where(rarely, 1.0 - curve.tpr * less, curve.corners * more),
+        np.where(rarely, curve.tpr * less, 1.0 - curve.corners * more),
+    )
+    return SampledTradeOff.from_points(
+        *(np.clip(np.append(row, end), 0.0, 1.0) for row, end in zip(rows, (1.0, 0.0, 0.0, 1.0), strict=True))
+    )
 
 
 def turned_over(curve: SampledTradeOff) -> SampledTradeOff:
@@ -180,4 +244,4 @@ def turned_over(curve: SampledTradeOff) -> SampledTradeOff:
     complement = np.concatenate([curve.tpr[::-1], zero])
     beta = np.concatenate([curve.alpha[::-1], zero])
     tpr = np.concatenate([curve.complement[::-1], one])
-    return SampledTradeOff.from_points(alpha, complement, beta, tpr)
+    return SampledTradeOff.from_points(alpha, complement, beta, tpr, curve.slack)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from mipsim._validation import finite_vector, whole
-from mipsim.tradeoff.atoms import as_polygon
 from mipsim.tradeoff.base import AbstractTradeOff, checked_curves
 from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.bounds import EPS, CurveBounds
-from mipsim.tradeoff.compose import enclosing_laws
+from mipsim.tradeoff.enclosing import enclosing_laws
 from mipsim.tradeoff.points import polygon
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import SampledTradeOff
@@ -109,7 +109,8 @@ def stochastic_composition(
 
     At the optimum all targets are tested at one threshold of the likelihood ratio, the common slope of their curves.
     So the edges of all the curves, scaled by their weights, are sorted by slope: exact for polygons. Other
-    curves are put between two polygons first, with an error of second order in the width of a sample.
+    curves are put between two polygons first, by both ends of their bounds, which adds an error of second order in the
+    width of a sample.
 
     Args:
         curves: the trade-off function of each target, at least one.
@@ -117,7 +118,7 @@ def stochastic_composition(
         points: samples of each curve, >= 16.
 
     Returns:
-        A `BoundedTradeOff`, between certified bounds; of one curve, that curve.
+        A `BoundedTradeOff`, between proven bounds; of polygons a `SampledTradeOff`, of one curve that curve.
 
     Source: Leemann, Pawelczyk and Kasneci (2023), "Gaussian membership inference privacy", theorem 4.1.
 
@@ -133,24 +134,25 @@ def stochastic_composition(
     shares = distribution_over(curves, equal if weights is None else weights)
     count = whole("points", points, 16)
     used = [(curve, share) for curve, share in zip(curves, shares.tolist(), strict=True) if share > 0.0]
-    corners = [(as_polygon(curve), share) for curve, share in used]
-    if len(used) > 1 and all(
-        polygon is not None for polygon, _ in corners
-    ):  # then the sorted edges are the curve
-        return _sorted_by_slope([(PrivacyLossDistribution.from_polygon(c), w) for c, w in corners if c])
     if len(used) == 1:
         return used[0][0]
+    total = math.fsum(share for _, share in used)
+    used = [(curve, share / total) for curve, share in used]
     laws = [(enclosing_laws(curve, count), share) for curve, share in used]
-    lower, upper = (_sorted_by_slope([(found[k], share) for found, share in laws]) for k in (0, 1))
-    rounding = sum(share * found[2] for found, share in laws) + 1e-15
-    return BoundedTradeOff(lower, upper, rounding)
+    rounding = max(found[2] for found, _ in laws)
+    lower, upper = (_sorted_by_slope([(found[k], share) for found, share in laws], rounding) for k in (0, 1))
+    # The sorted edges of polygons are the curve.
+    return upper if all(found[0] is found[1] for found, _ in laws) else BoundedTradeOff(lower, upper)
 
 
-def _sorted_by_slope(laws: list[tuple[PrivacyLossDistribution, float]]) -> SampledTradeOff:
+def _sorted_by_slope(laws: list[tuple[PrivacyLossDistribution, float]], error: float) -> SampledTradeOff:
     losses = np.concatenate([law.losses for law, _ in laws])
     order = np.argsort(-losses, kind="stable")
     out = np.concatenate([share * law.out_masses for law, share in laws])[order]
     inside = np.concatenate([share * law.in_masses for law, share in laws])[order]
     out_only = sum(share * law.out_only for law, share in laws)
     in_only = sum(share * law.in_only for law, share in laws)
-    return SampledTradeOff.from_points(*polygon(out, inside, out_only, in_only))
+    slack = 2.0 * (error + EPS * (8 + out.size))
+    return SampledTradeOff.from_points(
+        *polygon(out, inside, out_only, in_only, 1e-13 + 2.0 * slack), slack=slack
+    )

@@ -75,7 +75,11 @@ def test_it_beats_a_common_fpr_unless_the_targets_are_alike() -> None:
 def test_polygons_are_exact() -> None:
     found = stochastic_composition([ApproxDPTradeOff(np.log(3.0)), PiecewiseLinearTradeOff([0, 1], [1, 0])])
     # Slopes 3 (mass 1/8 of alpha), 1 (1/2), 1/3 (3/8).
-    assert found.beta([0.0, 0.125, 0.625, 1.0]).tolist() == pytest.approx([1.0, 0.625, 0.125, 0.0], abs=1e-14)
+    low, high = found.beta_bounds(np.array([0.0, 0.125, 0.625, 1.0]))
+    truth = np.array([1.0, 0.625, 0.125, 0.0])
+    assert (low <= truth).all()
+    assert (truth <= high).all()
+    assert (high - low <= 1e-13).all()
 
 
 def test_conjugates_add() -> None:
