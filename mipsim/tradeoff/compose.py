@@ -387,6 +387,9 @@ def compose(
     if len(pairs) == 1 and (pairs[0][1] == 1 or isinstance(pairs[0][0], GaussianTradeOff)):
         curve, count = pairs[0]
         return GaussianTradeOff(curve.mu * count**0.5) if isinstance(curve, GaussianTradeOff) else curve
+    for curve, _ in pairs:
+        if (corners := as_polygon(curve)) is not None and corners.tpr[0] == 1.0:
+            return curve  # it tells all
     if (exact := _exactly(pairs)) is not None:
         return exact
     laws = [(step_law(curve), count) for curve, count in pairs]

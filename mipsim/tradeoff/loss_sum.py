@@ -62,7 +62,7 @@ class _Side:
             rare = math.log(sum(count * math.exp(log - most) for log, count in masses)) + most
             if rare > -30.0:
                 kept = sum(
-                    count * (math.log1p(-math.exp(log)) if log < 0.0 else -math.inf) for log, count in masses
+                    count * (math.log(-math.expm1(log)) if log < 0.0 else -math.inf) for log, count in masses
                 )
                 rare = math.log(-math.expm1(kept)) if kept < 0.0 else -math.inf
             with np.errstate(over="ignore"):
@@ -415,7 +415,7 @@ class LossSum:
         stride = max(1, math.ceil((high - low) / (step * blocks)))
         while blocks > 1024 and (high - low) / step <= blocks // 2:
             blocks //= 2
-        stride = next_fast_len(stride, real=True)  # pyright: ignore[reportAssignmentType]
+        stride = int(next_fast_len(stride, real=True))  # pyright: ignore[reportArgumentType]
         rounded: tuple[list[tuple[Rounded, int]], list[tuple[Rounded, int]]] = ([], [])
         for (law, count), level in zip(self.laws, levels, strict=True):
             nodes = _nodes(level, law.fixed, step)

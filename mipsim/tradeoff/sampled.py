@@ -74,7 +74,7 @@ class SampledTradeOff(AbstractTradeOff):
 
     @classmethod
     def from_points(
-        cls, alpha: Vector, complement: Vector, beta: Vector, tpr: Vector, slack: float = 0.0
+        cls, alpha: Vector, complement: Vector, beta: Vector, tpr: Vector, *, slack: float = 0.0
     ) -> SampledTradeOff:
         """From corners whose four rates are all known to the relative error `slack`; shapes (m,), trusted.
 
@@ -244,4 +244,4 @@ def turned_over(curve: SampledTradeOff) -> SampledTradeOff:
     complement = np.concatenate([curve.tpr[::-1], zero])
     beta = np.concatenate([curve.alpha[::-1], zero])
     tpr = np.concatenate([curve.complement[::-1], one])
-    return SampledTradeOff.from_points(alpha, complement, beta, tpr, curve.slack)
+    return SampledTradeOff.from_points(alpha, complement, beta, tpr, slack=curve.slack)

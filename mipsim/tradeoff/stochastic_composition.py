@@ -140,7 +140,8 @@ def stochastic_composition(
     used = [(curve, share / total) for curve, share in used]
     laws = [(enclosing_laws(curve, count), share) for curve, share in used]
     rounding = max(found[2] for found, _ in laws)
-    lower, upper = (_sorted_by_slope([(found[k], share) for found, share in laws], rounding) for k in (0, 1))
+    lower = _sorted_by_slope([(found[0], share) for found, share in laws], rounding)
+    upper = _sorted_by_slope([(found[1], share) for found, share in laws], rounding)
     # The sorted edges of polygons are the curve.
     return upper if all(found[0] is found[1] for found, _ in laws) else BoundedTradeOff(lower, upper)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mpmath import mp
 from scipy.integrate import quad
 from scipy.special import ndtr
 from scipy.stats import binom, norm
@@ -235,3 +236,44 @@ def test_the_bounds_hold_where_the_sum_drifts_on_the_grid(sigma: float, rate: fl
     low, _ = found.beta_bounds(alpha := np.array([0.0, 1e-9, 1e-8, 1e-7, 1e-6]))
     assert (low + alpha).min() == 0.0  # the rounding that the bracket states is taken off already
     assert low.max() <= 1e-12
+
+
+def test_exact_powers_hold_what_rounding_adds() -> None:
+    # A coin that is thrown n times: the truth is a binomial sum in 400 digits.
+    eps, n = 0.0816, 700
+    found = compose(ApproxDPTradeOff(eps, 0.0), copies=n)
+    assert isinstance(found, SampledTradeOff)
+    bare = SampledTradeOff.from_points(found.alpha, found.complement, found.corners, found.tpr)
+    with mp.workdps(400):
+        heads = 1 / (1 + mp.exp(-mp.mpf(eps)))
+        fpr = [mp.mpf(0)]
+        fnr = [mp.mpf(1)]
+        for k in range(n, -1, -1):
+            ways = mp.binomial(n, k)
+            fpr.append(fpr[-1] + ways * (1 - heads) ** k * heads ** (n - k))
+            fnr.append(fnr[-1] - ways * heads**k * (1 - heads) ** (n - k))
+        for i in (1, 5, 200, 350, 360, 600, n - 20):
+            # Read at a float near the corner, by the edge to its right.
+            log_fpr = float(mp.log(fpr[i]) if fpr[i] < 0.5 else mp.log1p(-(1 - fpr[i])))
+            at = mp.exp(mp.mpf(log_fpr))
+            j = i if at >= fpr[i] else i - 1
+            share = (at - fpr[j]) / (fpr[j + 1] - fpr[j])
+            truth = (1 - share) * fnr[j] + share * fnr[j + 1]
+            bounds = found.enclosure(np.array([log_fpr]))
+            logs = mp.log(truth), mp.log(1 - truth)
+            for k in (0, 1):
+                assert bounds[2 * k][0] <= logs[k] <= bounds[2 * k + 1][0]
+                assert bounds[2 * k + 1][0] - bounds[2 * k][0] < 1e-8
+        advantage = mp.fsum(
+            max(0, (fpr[i + 1] - fpr[i]) * (mp.exp((n - 2 * i) * mp.mpf(eps)) - 1)) for i in range(n + 1)
+        )
+        low, high = found.advantage_bounds()
+        assert low <= advantage <= high
+        # The check can fail: without the allowance for rounding the truth is outside.
+        low, high = bare.advantage_bounds()
+        assert not low <= advantage <= high
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_tells_all_is_not_composed() -> None:
+    assert compose(ApproxDPTradeOff(0.0, 1.0), LaplaceTradeOff(1.0)).beta(0.3) == 0.0

@@ -1,5 +1,7 @@
 """The optimal split of the FPR over known targets, against direct minimisation."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -9,9 +11,11 @@ from mipsim.tradeoff import (
     AbstractTradeOff,
     ApproxDPTradeOff,
     BoundedTradeOff,
+    CurveBounds,
     GaussianTradeOff,
     LaplaceTradeOff,
     PiecewiseLinearTradeOff,
+    compose,
     mix,
     stochastic_composition,
 )
@@ -79,7 +83,7 @@ def test_polygons_are_exact() -> None:
     truth = np.array([1.0, 0.625, 0.125, 0.0])
     assert (low <= truth).all()
     assert (truth <= high).all()
-    assert (high - low <= 1e-13).all()
+    assert (high - low <= 1e-12).all()
 
 
 def test_conjugates_add() -> None:
@@ -113,3 +117,38 @@ def test_ends_and_bad_input() -> None:
         stochastic_composition([one], [0.5, 0.5])
     with pytest.raises(ValueError, match="curves holds int"):
         stochastic_composition([1], [1.0])  # type: ignore[list-item]
+
+
+class _Between(AbstractTradeOff):
+    """Somewhere between two Gaussian curves."""
+
+    most: float
+    least: float
+
+    def is_convex(self) -> bool:
+        return True
+
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        low, high = (GaussianTradeOff(mu).enclosure(log_fpr) for mu in (self.most, self.least))
+        return CurveBounds(low[0], high[1], high[2], low[3])
+
+
+@pytest.mark.parametrize(
+    "kind", [_Between, lambda a, b: BoundedTradeOff(GaussianTradeOff(a), GaussianTradeOff(b))]
+)
+@pytest.mark.parametrize(("most", "least"), [(1.05, 0.95), (1.0 + 1e-9, 1.0 - 1e-9)])
+@pytest.mark.filterwarnings("ignore:.*both bounds hold")
+def test_both_ends_of_a_curve_are_composed(kind: Callable, most: float, least: float) -> None:
+    curve = kind(most, least)
+    alpha = np.array([1e-100, 1e-9, 0.1, 0.5, 0.999])
+    for found, copies in ((stochastic_composition([curve, curve]), 1), (compose(curve, copies=3), 3)):
+        low, high = found.beta_bounds(alpha)
+        for mu in (most, 1.0, least):
+            least_end, most_end = GaussianTradeOff(mu * copies**0.5).beta_bounds(alpha)
+            assert (low <= most_end).all()
+            assert (least_end <= high).all()
+        # The width is that of the curve itself, but for what the samples add.
+        own = GaussianTradeOff(least * copies**0.5).beta(alpha) - GaussianTradeOff(most * copies**0.5).beta(
+            alpha
+        )
+        assert (high - low <= 1.2 * own + 1e-3).all()
