@@ -1,7 +1,6 @@
 """Families of classes whose members are abstract or final: what a base computes, no subclass recomputes."""
 
-import inspect
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import equinox as eqx
 import jax
@@ -9,7 +8,6 @@ import numpy as np
 
 from mipsim._precision import in_float64
 from mipsim._pure import pure_method
-from mipsim._validation import refuse_other_names
 
 _WATCHED = ("release", "score")
 """What a user's own class is seen to compute from its arguments alone, as a user's function is."""
@@ -48,13 +46,6 @@ class AbstractMember(eqx.Module):
 
     SIZES: ClassVar[tuple[str, ...]] = ()
     """Fields that are numbers of records and enter arithmetic only: see `with_traced_sizes`."""
-
-    if not TYPE_CHECKING:  # a type checker reads the fields
-
-        def __new__(cls, *args: Any, **named: Any) -> Any:
-            if named:
-                refuse_other_names(cls.__name__, inspect.signature(cls).parameters, named)
-            return super().__new__(cls)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -1,84 +1,18 @@
 """Checks of arguments, made once and before any work; each raises one sentence that names the argument."""
 
-import inspect
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
-SAME_THING: tuple[frozenset[str], ...] = tuple(
-    frozenset(names.split())
-    for names in (
-        "sampling_rate sample_rate sampling_probability sampling_prob subsampling_rate rate rho share",
-        "steps num_steps n_steps iterations num_iterations copies num_compositions compositions count",
-        "noise_multiplier noise_std",
-        "record_deviation deviation gamma sigma std stddev standard_deviation",
-        "clip max_grad_norm l2_norm_clip clip_norm clipping_norm",
-        "games num_games n_games trials num_trials n_trials",
-        "seed random_state rng key",
-        "scores y_score y_scores score",
-        "member y_true labels label members membership",
-    )
-)
-"""Names that one thing has in riskcal, dp-accounting, PRV, Opacus, scikit-learn and here."""
-
 
 class UndefinedError(ValueError):
     """A value that a verdict or a number needs is NaN: nothing is compared with it, and a verdict is INCONCLUSIVE."""
-
-
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
-
-
-def refuse_other_names(called: str, parameters: Iterable[str], given: Mapping[str, object]) -> None:
-    """Raise TypeError where an argument is given by a name that it has in other libraries; Python tells of all others.
-
-    Examples:
-        >>> refuse_other_names("dpsgd", ["noise_multiplier", "sampling_rate"], {"sample_rate": 0.1})
-        Traceback (most recent call last):
-        ...
-        TypeError: dpsgd has no argument 'sample_rate'; its name here is sampling_rate
-        >>> refuse_other_names("dpsgd", ["noise_multiplier", "sampling_rate"], {"sampling_rate": 0.1, "colour": 0})
-    """
-    known = list(parameters)
-    for name in given:
-        if name in known:
-            continue
-        same = next((group for group in SAME_THING if name in group), frozenset())
-        if ours := next((one for one in known if one in same), None):
-            raise TypeError(f"{called} has no argument {name!r}; its name here is {ours}")
-
-
-def by_our_names(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """The function, which says what an argument is called here that is given by the name of another library.
-
-    Examples:
-        >>> @by_our_names
-        ... def doubled(steps):
-        ...     return 2 * steps
-        >>> doubled(steps=2)
-        4
-        >>> doubled(num_steps=2)
-        Traceback (most recent call last):
-        ...
-        TypeError: doubled has no argument 'num_steps'; its name here is steps
-    """
-    known = tuple(inspect.signature(function).parameters)
-
-    @wraps(function)
-    def called(*args: _P.args, **named: _P.kwargs) -> _R:
-        if named:
-            refuse_other_names(function.__name__, known, named)
-        return function(*args, **named)
-
-    return called
 
 
 def finite_vector(name: str, value: object, dimension: int | None = None) -> Array:

@@ -42,7 +42,7 @@ def shortened(text: str, most: int = 80) -> str:
     return f"{text[:first]} ... {text[len(text) - (most - 5 - first) :]}"
 
 
-def shown(value: Any, most: int = 80) -> str:
+def shown(value: Any, most: int = 200) -> str:
     r"""Another's value, or path, on part of a line.
 
     Examples:

@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 
 from mipsim._extras import optional
 from mipsim._precision import exact_scope
-from mipsim._validation import by_our_names, whole
+from mipsim._validation import whole
 from mipsim.attacks.base import AbstractAttack
 
 BATCH, STEPS = 1024, 1500
@@ -58,7 +58,6 @@ class TrainedClassifier(AbstractAttack):
         return now[0]
 
 
-@by_our_names
 def trained_attack(
     game: _Played, games: int = 20_000, seed: int = 0, hidden: tuple[int, ...] = ()
 ) -> TrainedClassifier:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mipsim._validation import by_our_names, number, one_of
+from mipsim._validation import number, one_of
 from mipsim._words import shown
 from mipsim.audits.claims import read_claim, words
 from mipsim.audits.clusters import one_a_cluster
@@ -23,7 +23,6 @@ _LEAST_CONFIDENCE = 1e-15  # 1 - confidence is below 1 in float64 then
 _NEVER = "not refuted; scores of one attack can refute a promise and never confirm it, since a better attack may leak more"
 
 
-@by_our_names
 def audit(
     scores: object,
     member: object = None,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mipsim._precision import exact_scope
-from mipsim._validation import by_our_names, finite_matrix, number, one_of, whole
+from mipsim._validation import finite_matrix, number, one_of, whole
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
 from mipsim.bands.empirical import EmpiricalTradeOff
@@ -118,7 +118,6 @@ class ManyHistogram:
         )
 
 
-@by_our_names
 def play_many(
     game: AbstractGame,
     attacks: Sequence[Score] | Mapping[str, Score],
@@ -184,7 +183,6 @@ def play_many(
     return ManyHistogram(tuple(run.play(sampler, [Column(game, attack) for attack in known])), names=names)
 
 
-@by_our_names
 def play_targets(
     game: FixedTarget,
     attack: Score,

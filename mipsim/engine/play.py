@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from mipsim._precision import exact_scope
-from mipsim._validation import by_our_names, file_path
+from mipsim._validation import file_path
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
 from mipsim.engine.ahead import CompilingAhead
@@ -20,7 +20,6 @@ from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.games.base import AbstractGame
 
 
-@by_our_names
 def play(
     game: AbstractGame,
     attack: AbstractAttack | Callable[..., Any],

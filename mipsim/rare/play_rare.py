@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mipsim._precision import exact_scope
-from mipsim._validation import by_our_names, finite_vector, number, whole
+from mipsim._validation import finite_vector, number, whole
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
 from mipsim.attacks.function import as_attack
 from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodRatio
@@ -70,7 +70,6 @@ def score_law(game: AbstractMembershipGame, attack: AbstractAttack) -> AbstractT
     )
 
 
-@by_our_names
 def play_rare(
     game: AbstractMembershipGame,
     attack: AbstractAttack,

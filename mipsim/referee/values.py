@@ -230,7 +230,9 @@ class Shifted(AbstractTradeOff):
 
 def _moved(log_fnr: np.ndarray, log_tpr: np.ndarray, shift: float) -> np.ndarray:
     """The probit of the FNR, moved; certainty stays certain."""
-    return np.where(log_fnr <= -0.69, probit_of_log(log_fnr), -probit_of_log(log_tpr)) + shift
+    probit = np.where(log_fnr <= -0.69, probit_of_log(log_fnr), -probit_of_log(log_tpr))
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isinf(probit), probit, probit + shift)
 
 
 def mu_of(curve: AbstractTradeOff) -> float:

@@ -7,7 +7,7 @@ array is float64 of its shape.
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from mipsim._validation import by_our_names, finite_vector, number, real_array, sample_size
+from mipsim._validation import finite_vector, number, real_array, sample_size
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.tradeoff import GaussianTradeOff, MixtureTradeOff
 from mipsim.tradeoff.base import rates
@@ -117,7 +117,6 @@ def mean_tradeoff(leakage: float) -> GaussianTradeOff:
     return GaussianTradeOff(float(np.sqrt(number("leakage", leakage, 0.0))))
 
 
-@by_our_names
 def subsampled_tradeoff_printed(leakage: float, sampling_rate: float) -> GaussianTradeOff:
     """The printed curve of a sub-sampled mean: Gaussian with mu = sqrt(rho m), rho the sampling rate. Refuted; see the corrected one, whose arguments it has.
 
@@ -131,7 +130,6 @@ def subsampled_tradeoff_printed(leakage: float, sampling_rate: float) -> Gaussia
     return mean_tradeoff(number("sampling_rate", sampling_rate, 0.0, 1.0, low_open=True) * m)
 
 
-@by_our_names
 def subsampled_tradeoff_corrected(leakage: float, sampling_rate: float) -> MixtureTradeOff:
     """The curve rho g_{sqrt(m / rho)} + (1 - rho)(1 - alpha), the true limit: the joint H1 law is a mixture of two product laws.
 

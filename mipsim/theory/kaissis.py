@@ -11,7 +11,7 @@ import math
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from mipsim._validation import by_our_names, finite_vector, number
+from mipsim._validation import finite_vector, number
 from mipsim.tradeoff import (
     AbstractTradeOff,
     FoldedLaplaceTradeOff,
@@ -157,7 +157,6 @@ def _below_chords(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     return x[:-1] + share * dx, np.fmin(gap, np.abs(dy))
 
 
-@by_our_names
 def sampled_tradeoff(j: AbstractTradeOff, sampling_rate: float) -> MixtureTradeOff:
     """j_p of lemma 9, p j(a) + (1 - p)(1 - a), where the record takes part with probability p = `sampling_rate` in [0, 1].
 

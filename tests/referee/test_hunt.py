@@ -217,7 +217,9 @@ def test_probes_that_fail_are_recorded_and_stop_nothing() -> None:
 
     found = hunted(statement(truth=truth))
     assert str(found.verdict) == "REFUTED"
-    assert {failure.at["side"] for failure in found.failures} == {"add", "replace"}
+    assert {failure.at["side"] for failure in found.failures} == {
+        "add"
+    }  # a truth that is NaN is INCONCLUSIVE
     assert "ArithmeticError: no such side" in {failure.error for failure in found.failures}
     assert f"{len(found.failures)} points, the first at" in str(found)
     always = hunted(statement(truth=lambda: 1 / 0), "50 probes")
