@@ -218,9 +218,9 @@ class Shifted(AbstractTradeOff):
             _moved(*ends, -self.shift)
             for ends in ((base.log_fnr_low, base.log_tpr_high), (base.log_fnr_high, base.log_tpr_low))
         )
-        slack = 16.0 * EPS * (1.0 + abs(self.shift))
+        slack = 16.0 * EPS * (1.0 + (abs(self.shift) if np.isfinite(self.shift) else 0.0))
         low, high = (
-            z + sign * slack * (1.0 + np.where(np.isfinite(z), np.abs(z), 0.0))
+            z + sign * slack * (1.0 + np.where(np.isinf(z), 0.0, np.abs(z)))
             for z, sign in ((low, -1.0), (high, 1.0))
         )
         return CurveBounds(

@@ -219,6 +219,12 @@ class Vertices(NamedTuple):
     Attributes:
         log_fpr_low, log_fpr_high: shape (m,), rising; the first is -inf or the last FPR of FNR 1, the last has FNR 0.
         bounds: of the rates, shape (m,).
+
+    Examples:
+        >>> import mipsim as mi
+        >>> corners = mi.PiecewiseLinearTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, 0.0]).vertices()
+        >>> np.exp(corners.log_fpr_low).round(3).tolist()
+        [0.0, 0.5, 1.0]
     """
 
     log_fpr_low: np.ndarray
