@@ -432,18 +432,18 @@ def step_law(curve: AbstractTradeOff) -> AbstractStepLaw:
         and isinstance(curve.curves[0], MixtureTradeOff)
     ):
         ahead = step_law(curve.curves[0])
-        if isinstance(ahead, (MixedGaussian, MixedLaplace)):
+        if isinstance(ahead, MixedGaussian):  # the cells of others do not end at the loss 0
             return Symmetrized(ahead)
     inner, rate = (curve.inner, curve.sampling_rate) if isinstance(curve, MixtureTradeOff) else (curve, 1.0)
     if isinstance(inner, GaussianTradeOff) and inner.mu and rate:
         return MixedGaussian(inner.mu, rate)
-    if isinstance(inner, LaplaceTradeOff) and inner.mu and rate:
+    if isinstance(inner, LaplaceTradeOff) and inner.mu and rate == 1.0:
         return MixedLaplace(inner.mu, rate)
     lower, upper, rounding = enclosing_laws(curve, _SAMPLES, _UNSEEN)
-    return Polygons(
-        *((law.losses, law.out_masses, law.in_masses, law.out_only, law.in_only) for law in (lower, upper)),
-        rounding,
+    below, above = (
+        (law.losses, law.out_masses, law.in_masses, law.out_only, law.in_only) for law in (lower, upper)
     )
+    return Polygons(below, below if lower is upper else above, rounding)
 
 
 def _counts(copies: int | Sequence[int], size: int) -> list[int]:

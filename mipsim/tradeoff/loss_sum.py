@@ -33,7 +33,7 @@ class _Side:
     ) -> None:
         theta = power.theta
         self.losses = power.losses
-        slack = 3.0 * math.expm1(sum(count * law.rounding for law, count in rounded))
+        slack = 3.0 * math.expm1(min(sum(count * law.rounding for law, count in rounded), 50.0))
         # Slopes are e^(loss - centre), right to as many roundings as that is large.
         reach = min(float(np.abs(power.losses - power.centre).max()), 700.0)
         slack += (

@@ -13,6 +13,7 @@ from mipsim.sums.cells import Cells
 
 _UNIT = 2.0**-53
 _FURTHEST = 150.0  # standard deviations that a Gaussian is followed to: rates of e^-11,000
+_PLAIN = 0.05  # a remainder that is so large is right to its rounding
 _FEW, _FEW_WEIGHTS = np.polynomial.legendre.leggauss(4)
 _MANY, _MANY_WEIGHTS = np.polynomial.legendre.leggauss(8)
 _NARROW, _WIDE = (
@@ -385,8 +386,13 @@ class Symmetrized(AbstractStepLaw):
         parts = (low.log_out, high.log_out, low.log_atoms[:-1], high.log_atoms[1:])
         outer = [low.log_out_below, high.log_out_above, low.log_out_only, high.log_out_only]
         taken = math.fsum(np.exp(np.concatenate([*parts, outer])).tolist())
-        atoms[zero] = _log(1.0 - taken)
-        error = 4.0 * max(low.rounding, high.rounding) / max(1.0 - taken, 1e-300)
+        rest, error = 1.0 - taken, 4.0 * max(low.rounding, high.rounding) + 2.0 * _UNIT
+        unsure = -math.inf
+        if rest > _PLAIN:
+            error /= rest
+        else:  # what is unsure may reveal the world, or not count
+            rest, unsure, error = rest - error, _log(2.0 * error), 0.0
+        atoms[zero] = _log(rest)
         return Cells(
             np.concatenate([low.nodes, high.nodes[1:]]),
             np.concatenate([low.log_out, high.log_out]),
@@ -398,8 +404,8 @@ class Symmetrized(AbstractStepLaw):
             log_out_only=low.log_out_only,
             log_in_below=low.log_in_below,
             log_out_below=low.log_out_below,
-            log_in_above=high.log_in_above,
-            log_out_above=high.log_out_above,
+            log_in_above=float(np.logaddexp(high.log_in_above, unsure)),
+            log_out_above=float(np.logaddexp(high.log_out_above, unsure)),
             rounding=max(low.rounding, high.rounding, error),
         )
 
