@@ -247,17 +247,12 @@ def judge_sequence(
 
 
 def quick_look(
-    kind: Kind,
-    claimed: AbstractTradeOff | Number,
-    truth: AbstractTradeOff | Number,
-    *,
-    satisfied: bool = False,
+    kind: Kind, claimed: AbstractTradeOff | Number, truth: AbstractTradeOff | Number
 ) -> tuple[float, float]:
     """(strain, gap) at a hundred FPRs: what steers a search, and decides nothing.
 
     The strain is how far the statement is broken, proven errors and rounding left out of it: for bounds the gap itself, in
-    its unit; for equalities the gap in tolerances, less 1. Positive: broken. Where it is searched for a point that satisfies the
-    statement, the strain is how far it is satisfied for sure, so that proven errors count against it.
+    its unit; for equalities the gap in tolerances, less 1. Positive: broken.
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
@@ -285,24 +280,16 @@ def quick_look(
             error = error + law_errors(claimed, alpha, rates[1], -gap)
         error = np.where(np.isnan(error), math.inf, error)
     with np.errstate(invalid="ignore"):  # an infinite gap of a law that may be 0 by its error only
-        if satisfied:
-            excess = (
-                gap + error if kind.one_sided else (np.abs(gap) + error) / tolerance_of(kind, claimed) - 1.0
-            )
-        else:
-            excess = (
-                gap - error if kind.one_sided else (np.abs(gap) - error) / tolerance_of(kind, claimed) - 1.0
-            )
-    excess = np.where(np.isnan(excess), math.inf if satisfied else -math.inf, excess)
+        excess = gap - error if kind.one_sided else (np.abs(gap) - error) / tolerance_of(kind, claimed) - 1.0
+    excess = np.where(np.isnan(excess), -math.inf, excess)
     if (
         not kind.one_sided
         and not isinstance(claimed, Number)
         and _nothing_between(claimed, floor_of(kind, claimed))
     ):
-        # Both curves are out of sight: nothing is seen.
-        excess = np.where(gap == 0.0, math.inf if satisfied else -math.inf, excess)
+        excess = np.where(gap == 0.0, -math.inf, excess)  # both curves are out of sight: nothing is seen
     worst = int(excess.argmax())
-    return (-1.0 if satisfied else 1.0) * float(excess[worst]), float(gap[worst])
+    return float(excess[worst]), float(gap[worst])
 
 
 def _nodes(claimed: AbstractTradeOff, truth: AbstractTradeOff, floor: float) -> np.ndarray:

@@ -112,14 +112,15 @@ def _looked(statement: Statement, kind: Kind, claimed: Value, truth: Value, seed
     wanted, (found, _) = lawful(claimed)[0], lawful(truth)
     definite = wanted is not None and found is not None
     if wanted is not None and found is not None:
-        strain, gap = quick_look(kind, wanted, found, satisfied=isinstance(statement.kind, Exists))
+        strain, gap = quick_look(kind, wanted, found)
         definite = not isinstance(kind, Limit)
     else:
         strain, gap = _look_by_games(kind, claimed, wanted, truth, seed, games)
-        if isinstance(statement.kind, Exists) and strain != -math.inf:
-            strain = -strain
     if math.isnan(strain):
         raise ValueError("the gap is NaN; the curves must be comparable somewhere")
+    if isinstance(statement.kind, Exists) and strain != -math.inf:
+        # Of an equality less than -1 is left only where proven errors exceed every gap: nothing is known to be satisfied.
+        strain = -strain if kind.one_sided or strain >= -1.001 else -math.inf
     return Look(strain, gap, definite, finding)
 
 
