@@ -145,7 +145,8 @@ def noises(sampling_rate: float, steps: int, epsilon: float, delta: float) -> di
 def promised_epsilon(noise_multiplier: float, sampling_rate: float, steps: int, delta: float) -> float:
     """The epsilon at delta that this noise keeps against the attacker of the DPTM, from above."""
     curve = mi.dpsgd(noise_multiplier, sampling_rate, steps)
-    return max(float(one.epsilon(delta)) for one in (curve, curve.inverse()))
+    forward, other = float(curve.epsilon(delta)), curve.inverse()
+    return forward if float(other.delta(forward)) <= delta else float(other.epsilon(delta))
 
 
 def cifar(scale: Scale) -> tuple[data.DataSet, data.DataSet]:

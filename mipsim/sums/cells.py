@@ -73,7 +73,7 @@ def pessimistic(cells: Cells, theta: float) -> Rounded:
         >>> half = np.log([0.5, 0.5])
         >>> cells = Cells(np.arange(-1, 2), half, np.log([0.3, 0.7]), np.full(3, -np.inf), 0.0, 1.0)
         >>> made = pessimistic(cells, 0.0).measure
-        >>> (made.weights @ np.exp(made.index)).round(9)  # the mass of the world "in"
+        >>> round(float(made.weights @ np.exp(made.index)), 9)  # the mass of the world "in"
         1.0
     """
     _, width, tilted, _, share, scale = _tilted(cells, theta)

@@ -285,14 +285,18 @@ class ComposedTradeOff(AbstractTradeOff):
             return self.largest_loss_bounds()
         at, slope = self.losses.epsilon_guess(log_delta)
         _, most = self.largest_loss_bounds()
+        at = self._nearby(log_delta, min(max(at, 0.0), most), most)
         accuracy, step = 0.5, 1.0
-        low, high = 0.0, math.inf
+        low, high, best = 0.0, math.inf, (0.0, most)
         for _ in range(24):
             at = min(max(at, 0.0), most)
             self._told(np.array([at]), accuracy, None)
             low, high = self._root(log_delta, at, 0), self._root(log_delta, at, 1)
             if high - low <= self.epsilon_accuracy or accuracy < 1e-10:
                 break
+            if math.isfinite(best[1]) and math.isfinite(high) and high - low > 0.7 * (best[1] - best[0]):
+                break  # a finer grid does not help any more, such as very close below the largest loss
+            best = max(low, best[0]), min(high, best[1])
             if math.isfinite(high):
                 shift, at = abs(0.5 * (low + high) - at), 0.5 * (low + high)
                 if shift < 0.1 * self.epsilon_accuracy or accuracy == 0.5:
@@ -302,7 +306,23 @@ class ComposedTradeOff(AbstractTradeOff):
                 at, step = max(at, low) + step, 2.0 * step
             else:
                 break
-        return low, high
+        return max(low, best[0]), min(high, best[1])
+
+    def _nearby(self, log_delta: float, at: float, most: float) -> float:
+        """An epsilon at which delta is about this, bisected on coarse bounds."""
+        low, high = 0.0, most
+        for _ in range(60):
+            first, last = (float(end[0]) for end in self._told(np.array([at]), 0.5, None))
+            if last <= log_delta:
+                high = at
+            elif first > log_delta:
+                low = at
+            else:
+                return at
+            if high - low <= 1e-3 * max(1.0, low):
+                return high
+            at = 0.5 * (low + high) if math.isfinite(high) else 2.0 * at + 1.0
+        return at
 
     def _steepness(self, at: float) -> float:
         """About the slope of -log delta."""

@@ -548,7 +548,8 @@ class LossSum:
                 with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
                     low = np.fmax(low, np.log1p(-np.exp(np.minimum(found[3], 0.0))))
                     high = np.fmin(high, np.log1p(-np.exp(np.minimum(found[2], 0.0))))
-            return high - low
+            with np.errstate(invalid="ignore"):  # -inf at both ends is known
+                return np.where(high == low, 0.0, high - low)
 
         return self._refined(
             ask, 6, width, lambda i: self.tilt_of_loss(float(loss[i])), loss.size, accuracy, needs

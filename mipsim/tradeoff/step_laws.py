@@ -54,7 +54,7 @@ class AbstractStepLaw(ABC):
 
     @property
     @abstractmethod
-    def outline(self) -> Outline:
+    def outline(self) -> Outline:  # pyright: ignore[reportIncompatibleMethodOverride]
         """The law in coarse cells."""
 
     @abstractmethod
@@ -96,7 +96,7 @@ class MixedGaussian(AbstractStepLaw):
         return inner / self.mu + 0.5 * self.mu
 
     @cached_property
-    def outline(self) -> Outline:
+    def outline(self) -> Outline:  # pyright: ignore[reportIncompatibleMethodOverride]
         fine, coarse = max(min(0.05, 1.0 / (self.mu + 1.0)), (34.0 + self.mu) / 5000.0), 0.25
         borders = np.concatenate(
             [
@@ -190,7 +190,7 @@ class MixedLaplace(AbstractStepLaw):
 
     def __init__(self, mu: float, p: float) -> None:
         self.mu, self.p = mu, p
-        self.ends = tuple(float(self._loss(np.float64(end))) for end in (-mu, mu))  # pyright: ignore[reportAttributeAccessIssue]
+        self.ends = tuple(float(self._loss(np.float64(end))) for end in (-mu, mu))  # pyright: ignore
         self.fixed = self.ends[1]
 
     def _loss(self, inner: np.ndarray) -> np.ndarray:
@@ -224,7 +224,7 @@ class MixedLaplace(AbstractStepLaw):
         return np.logaddexp(math.log1p(-self.p) + out, math.log(self.p) + inside)
 
     @cached_property
-    def outline(self) -> Outline:
+    def outline(self) -> Outline:  # pyright: ignore[reportIncompatibleMethodOverride]
         borders = np.linspace(-self.mu, self.mu, 2 + max(1000, int(20 * self.mu)))
         out, inside = self._masses(borders)
         losses = self._loss(0.5 * (borders[1:] + borders[:-1]))
@@ -246,7 +246,7 @@ class MixedLaplace(AbstractStepLaw):
         atoms = np.full(nodes.size, -np.inf)
         ends = ((-self.mu, -math.log(2.0)), (self.mu, -self.mu - math.log(2.0)))
         for (at, mass), loss in zip(ends, self.ends, strict=True):
-            there = float(self._mixed(np.float64(mass), np.float64(mass + at)))
+            there = float(self._mixed(np.float64(mass), np.float64(mass + at)))  # pyright: ignore[reportArgumentType]
             place = (loss - offset) / step
             nearest = int(np.searchsorted(nodes, round(place)))
             if nearest < nodes.size and abs(place - nodes[nearest]) <= 1e-13 * (1.0 + abs(place)):
@@ -276,7 +276,7 @@ class Polygons(AbstractStepLaw):
         self.fixed = float(heavy[0]) if heavy.size else 0.0
 
     @cached_property
-    def outline(self) -> Outline:
+    def outline(self) -> Outline:  # pyright: ignore[reportIncompatibleMethodOverride]
         losses, out, inside, _, _ = (np.asarray(part) for part in self.upper)
         seen = (out > 0.0) & (inside > 0.0)
         losses, out, inside = losses[seen][::-1], out[seen][::-1], inside[seen][::-1]
@@ -346,7 +346,7 @@ class Symmetrized(AbstractStepLaw):
         self.is_gaussian = ahead.is_gaussian
 
     @cached_property
-    def outline(self) -> Outline:
+    def outline(self) -> Outline:  # pyright: ignore[reportIncompatibleMethodOverride]
         line = self.ahead.outline
         up = line.losses > 0.0
         above = Outline(line.losses[up], line.log_out[up], line.log_in[up], line.widest[up])
@@ -419,7 +419,7 @@ class Turned(AbstractStepLaw):
         self.fixed, self.is_gaussian, self.narrowest = -inner.fixed, inner.is_gaussian, inner.narrowest
 
     @property
-    def outline(self) -> Outline:
+    def outline(self) -> Outline:  # pyright: ignore[reportIncompatibleMethodOverride]
         return self.inner.outline.turned()
 
     def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:

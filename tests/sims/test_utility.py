@@ -153,7 +153,8 @@ def test_the_relaxed_noise_is_the_least_for_its_budget_and_too_small_for_the_oth
 
     assert largest(noises["RTM"]) <= delta < largest(0.99 * noises["RTM"])
     assert kaissis_utility.promised_epsilon(noises["DPTM"], rate, steps, delta) == pytest.approx(
-        1.0, rel=1e-6
+        1.0,
+        rel=1e-4,  # an epsilon is told to 1e-4
     )
     assert kaissis_utility.promised_epsilon(noises["RTM"], rate, steps, delta) > 1.0
     exact = kaissis.FoldedGaussianTradeOff(0.5)
@@ -174,7 +175,7 @@ def test_each_panel_has_the_papers_promise_and_its_own_noises(monkeypatch: pytes
     monkeypatch.undo()
     noises = kaissis_utility.noises(0.1, 3, 10.0, 1e-6)
     strong, weak = (kaissis_utility.promised_epsilon(noises[arm], 0.1, 3, 1e-6) for arm in noises)
-    assert strong == pytest.approx(10.0, rel=1e-6) != weak > 10.0
+    assert strong == pytest.approx(10.0, rel=1e-4) != weak > 10.0
 
 
 @pytest.mark.slow

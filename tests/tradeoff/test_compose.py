@@ -1,5 +1,8 @@
 """Composition against closed forms, binomials, quadrature and properties."""
 
+# mpmath says little of its types.
+# pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false
+
 from itertools import pairwise
 
 import numpy as np
