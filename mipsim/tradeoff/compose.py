@@ -287,14 +287,16 @@ class ComposedTradeOff(AbstractTradeOff):
         _, most = self.largest_loss_bounds()
         at = self._nearby(log_delta, min(max(at, 0.0), most), most)
         accuracy, step = 0.5, 1.0
-        low, high, best = 0.0, math.inf, (0.0, most)
+        low, high, best, stalled = 0.0, math.inf, (0.0, math.inf), 0
         for _ in range(24):
             at = min(max(at, 0.0), most)
             self._told(np.array([at]), accuracy, None)
             low, high = self._root(log_delta, at, 0), self._root(log_delta, at, 1)
             if high - low <= self.epsilon_accuracy or accuracy < 1e-10:
                 break
-            if math.isfinite(best[1]) and math.isfinite(high) and high - low > 0.7 * (best[1] - best[0]):
+            narrower = math.isfinite(high) and not high - low > 0.9 * (best[1] - best[0])
+            stalled = 0 if narrower else stalled + 1
+            if stalled > 4:
                 break  # a finer grid does not help any more, such as very close below the largest loss
             best = max(low, best[0]), min(high, best[1])
             if math.isfinite(high):
@@ -306,7 +308,7 @@ class ComposedTradeOff(AbstractTradeOff):
                 at, step = max(at, low) + step, 2.0 * step
             else:
                 break
-        return max(low, best[0]), min(high, best[1])
+        return max(low, best[0]), min(high, best[1], most)
 
     def _nearby(self, log_delta: float, at: float, most: float) -> float:
         """An epsilon at which delta is about this, bisected on coarse bounds."""

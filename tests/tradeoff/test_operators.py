@@ -178,7 +178,9 @@ def test_an_attack_that_is_not_the_best_is_convexified() -> None:
     assert (high >= expected - 1e-9).all()  # of the touching point
     # A curve of which no convexity is known is known between two points to first order of their distance.
     assert (high - low < 2e-3).all()
-    assert hull.advantage() == pytest.approx(float((attack.tpr_at(fine) - fine).max()), abs=1e-7)
+    least, most = hull.advantage_bounds()
+    assert least <= float((attack.tpr_at(fine) - fine).max()) <= most
+    assert most - least < 1e-4
     assert GaussianTradeOff(1.0).convexified() == GaussianTradeOff(1.0)
 
 
