@@ -180,7 +180,7 @@ def test_an_attack_that_is_not_the_best_is_convexified() -> None:
     assert (high - low < 2e-3).all()
     least, most = hull.advantage_bounds()
     largest = float((attack.tpr_at(fine) - fine).max())  # of the upper ends of the TPR
-    assert least - 1e-12 <= largest <= most + 1e-12
+    assert least - 1e-9 <= largest <= most + 1e-12  # the grid misses the maximum by less than 1e-9
     assert most - least < 1e-4
     assert GaussianTradeOff(1.0).convexified() == GaussianTradeOff(1.0)
 
