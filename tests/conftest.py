@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import mpmath
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -55,6 +56,13 @@ def pytest_unconfigure() -> None:
     """Remove what this run compiled; the workers leave that to the process that began them."""
     if _MADE is not None:
         shutil.rmtree(_MADE, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def sixty_digits() -> Iterator[None]:
+    """Every test starts with 60 digits in mpmath, whatever another test in its process has set."""
+    with mpmath.workdps(60):
+        yield
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from mipsim.bands import deviance
 
 
 def exact(count: int, games: int, p: float, q: float) -> float:
-    mpmath.mp.dps = 60
     x, n = mpmath.mpf(count), mpmath.mpf(games)
     hit = x * mpmath.log(x / (n * mpmath.mpf(p))) if count else mpmath.mpf(0)
     miss = (n - x) * mpmath.log((n - x) / (n * mpmath.mpf(q))) if count < games else mpmath.mpf(0)

@@ -20,7 +20,6 @@ Law = dict[Fraction, Fraction]
 Tests = list[tuple[Fraction, Fraction]]
 """(FPR, TPR) of every threshold test, from (0, 0) on."""
 MOST_OUTCOMES = 1500
-mpmath.mp.dps = 50
 
 
 class Game(NamedTuple):

@@ -18,7 +18,6 @@ from mipsim.special import noncentral_t
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "special-functions.md"
-mp.mp.dps = 60
 Draw = Callable[[np.random.Generator], tuple[float, ...]]
 
 

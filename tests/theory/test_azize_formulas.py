@@ -27,7 +27,6 @@ def test_advantage_and_delta_are_integrals(leakage):
 
 
 def test_delta_keeps_its_digits_far_out():
-    mpmath.mp.dps = 50
     s, epsilon = mpmath.mpf(1), mpmath.mpf(12)
     exact = mpmath.ncdf(-epsilon / s + s / 2) - mpmath.e**epsilon * mpmath.ncdf(-epsilon / s - s / 2)
     assert float(azize.delta_epsilon(1.0, 12.0)) == pytest.approx(float(exact), rel=1e-9)

@@ -18,7 +18,6 @@ from mipsim.theory import izzo, izzo_example
 @pytest.mark.parametrize("epsilon", [0.0, 1e-9, 0.3, 5.0, 60.0])
 @pytest.mark.parametrize("delta", [0.0, 1e-6, 0.4, 1.0])
 def test_eta_of_dp_is_the_printed_formula(epsilon, delta):
-    mpmath.mp.dps = 40
     e, d = mpmath.mpf(epsilon), mpmath.mpf(delta)
     printed = d + (1 - d) / (1 + mpmath.exp(-e)) - mpmath.mpf("0.5")
     assert izzo.eta_from_dp(epsilon, delta) == pytest.approx(float(str(printed)), rel=1e-13, abs=1e-300)

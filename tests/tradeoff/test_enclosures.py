@@ -30,7 +30,6 @@ from mipsim.tradeoff import (
 )
 from mipsim.tradeoff.bounds import probit_of_log
 
-mp.mp.dps = 60
 LOGS = np.array([-1e5, -900.0, -700.0, -50.0, -5.0, -1.2, -0.7, -0.3, -1e-3, -1e-9, -1e-30, -1e-200])
 MUS = [0.005, 0.01, 0.02, 0.5, 1.0, 2.0, 20.0, 40.0, 80.0]
 

@@ -8,8 +8,6 @@ from scipy.stats import norm
 
 from mipsim.tradeoff import GaussianTradeOff
 
-mpmath.mp.dps = 40
-
 
 def exact_tpr(alpha: float, mu: float) -> float:
     """By a root and an integral with 40 digits, without Phi^-1."""
