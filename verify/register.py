@@ -10,7 +10,11 @@ from typing import Any
 
 from mipsim.referee import Point, Statement
 from mipsim.referee.definition import definition
-from verify import azize, field, izzo, kaissis, leemann
+from verify.azize.statements import MODULES as AZIZE
+from verify.field.statements import MODULES as FIELD
+from verify.izzo.statements import MODULES as IZZO
+from verify.kaissis.statements import MODULES as KAISSIS
+from verify.leemann.statements import MODULES as LEEMANN
 from verify.report.standalone import formula_of, meanings_of, snippet_of
 
 _PAPERS = tomllib.loads(Path(__file__).with_name("papers.toml").read_text(encoding="utf-8"))
@@ -20,7 +24,7 @@ TITLES: dict[str, tuple[str, str]] = {
     one["authors"]: (one["title"], one["address"]) for one in _PAPERS.values()
 }
 """Whose statement it is -> full title and address."""
-MODULES = (*azize.MODULES, *leemann.MODULES, *kaissis.MODULES, *izzo.MODULES, *field.MODULES)
+MODULES = (*AZIZE, *LEEMANN, *KAISSIS, *IZZO, *FIELD)
 HUNTED = Path(__file__).with_name("hunted.json")
 """What `python -m verify --hunt --keep` has found: name -> seed, budget, probes, worst gap, and counterexamples."""
 

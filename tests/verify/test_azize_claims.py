@@ -7,7 +7,7 @@ from mipsim import referee as rf
 from mipsim.referee import Verdict
 from mipsim.referee.defect import READING, correction_of
 from mipsim.referee.point import judge_point, point_seed
-from verify.azize import MODULES, gdp, misspecified, optimality
+from verify.azize.statements import MODULES, gdp, misspecified, optimality
 from verify.register import REGISTER
 
 STATEMENTS = {one.name: one for module in MODULES for one in module.STATEMENTS}

@@ -11,7 +11,7 @@ from sims.estimated_moments import candidates_of, drawn_share, effective, mean_s
 from sims.linear_problems import drawn_powers, linear_problem, pair_powers
 from sims.reference_points import power_by_games
 from sims.z_problems import GrowingCurve, by_literal_match, revealing_power
-from verify.azize import (
+from verify.azize.statements import (
     canaries,
     estimated_steps,
     onion,

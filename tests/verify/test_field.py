@@ -19,7 +19,7 @@ from sims.gaussian_accounting import (
     sampled_delta,
 )
 from sims.shuffled_laws import poisson_epsilon, shuffled_delta, shuffled_epsilon
-from verify.field import MODULES
+from verify.field.statements import MODULES
 
 BY_NAME = {statement.name: statement for module in MODULES for statement in module.STATEMENTS}
 STAND = (

@@ -14,9 +14,9 @@ from mipsim.theory import izzo_example
 from sims import laws_with_moments
 from sims.izzo_algorithms import ALGORITHMS
 from sims.izzo_second_routes import nearer_of_two, planar_draws, three_points
-from verify.izzo import MODULES
-from verify.izzo.noise import LEAST, PLAYED, SIDES
-from verify.izzo.rates import rates_at
+from verify.izzo.statements import MODULES
+from verify.izzo.statements.noise import LEAST, PLAYED, SIDES
+from verify.izzo.statements.rates import rates_at
 from verify.judge import Setting, judge
 from verify.register import SAMPLES
 

@@ -20,11 +20,11 @@ from sims.relaxed_attackers import COORDINATES, NOTHING, RECORD, SIGN, best_gues
 from sims.relaxed_laws import best_test, cell_edges, cell_law, lira, magnitude, norm_curves, resilience
 from sims.relaxed_tests import COIN, HALVES, NO_COIN, falls, generalised_power, share_kept, two_sided_power
 from verify.judge import Setting, judge
-from verify.kaissis import MODULES
-from verify.kaissis.audits import LIRA
-from verify.kaissis.generalised import LEMMA_5
-from verify.kaissis.guarantees import LEMMA_9_GUARANTEE
-from verify.kaissis.lemmas import LEMMA_1, LEMMA_3, LEMMA_3_CORRECTED
+from verify.kaissis.statements import MODULES
+from verify.kaissis.statements.audits import LIRA
+from verify.kaissis.statements.generalised import LEMMA_5
+from verify.kaissis.statements.guarantees import LEMMA_9_GUARANTEE
+from verify.kaissis.statements.lemmas import LEMMA_1, LEMMA_3, LEMMA_3_CORRECTED
 from verify.register import SAMPLES
 
 STATEMENTS = {one.name: one for module in MODULES for one in module.STATEMENTS}

@@ -26,7 +26,7 @@ from mipsim.tradeoff import (
 from sims import leemann_draws as draws
 from sims import leemann_laws as laws
 from sims import leemann_problems as problems
-from verify.leemann import (
+from verify.leemann.statements import (
     MODULES,
     composition,
     finite_run,

@@ -8,7 +8,7 @@ from scipy.stats import ncx2
 
 from mipsim import referee as rf
 from sims import real_p_values
-from verify.leemann import real_gradients as real
+from verify.leemann.statements import real_gradients as real
 
 FEW = {"games": 20_000, "confidence": 1 - 1e-6}
 POINTS = {

@@ -1,6 +1,1 @@
-"""The statements of Izzo, Yoon, Arik & Zou (2024), each judged over its domain."""
-
-from verify.izzo import definition, dp, example, inequalities, noise, rates, wrapper
-
-MODULES = (definition, dp, rates, noise, example, inequalities, wrapper)
-"""In the order of the paper."""
+"""Izzo, Yoon, Arik & Zou (2024), "Provable membership inference privacy": statements, the laws that decide them, and second routes."""

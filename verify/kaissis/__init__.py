@@ -1,15 +1,1 @@
-"""The statements of Kaissis et al. (2023), each judged over its domain."""
-
-from verify.kaissis import (
-    audits,
-    composition,
-    curves,
-    generalised,
-    guarantees,
-    lemmas,
-    many_dimensions,
-    practice,
-)
-
-MODULES = (lemmas, generalised, curves, composition, many_dimensions, guarantees, audits, practice)
-"""In the order of the paper."""
+"""Kaissis et al. (2023), "Optimal privacy guarantees for a relaxed threat model": statements, the laws that decide them, and second routes."""

@@ -1,16 +1,1 @@
-"""The statements of Leemann, Pawelczyk & Kasneci (2023), each judged over its domain."""
-
-from verify.leemann import (
-    composition,
-    finite_run,
-    guarantee,
-    mip,
-    noise,
-    real_gradients,
-    step,
-    stochastic,
-    susceptibility,
-)
-
-MODULES = (stochastic, mip, step, guarantee, susceptibility, real_gradients, composition, finite_run, noise)
-"""In the order of the paper."""
+"""Leemann, Pawelczyk & Kasneci (2023), "Gaussian membership inference privacy": statements, the laws that decide them, and second routes."""

@@ -7,7 +7,7 @@ from mipsim import referee as rf
 from mipsim.tradeoff import GaussianTradeOff
 from sims import real_gradients, real_p_values
 from sims.real_p_values import Attacked
-from verify.leemann import quotes
+from verify.leemann.statements import quotes
 
 ESTIMATED = "moments estimated from reference gradients, shrunk as Ledoit and Wolf do"
 KNOWN = "moments of the law that the records are drawn from"

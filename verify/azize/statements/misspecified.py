@@ -20,7 +20,7 @@ from sims.pooled_scores import (
     pooled,
     score_advantage,
 )
-from verify.azize.mean import RESTRICTED
+from verify.azize.statements.mean import RESTRICTED
 
 SIZES = tuple(100 * 2**k for k in range(8))
 

@@ -5,8 +5,8 @@ from scipy.special import ndtr
 from mipsim import referee as rf
 from mipsim.theory import kaissis
 from sims.relaxed_steps import BOTH, EQUATION_7, SHORT, D, N, at_once, by_scipy, growing, probits
-from verify.kaissis.curves import PART
-from verify.kaissis.lemmas import dimensions, points, positive
+from verify.kaissis.statements.curves import PART
+from verify.kaissis.statements.lemmas import dimensions, points, positive
 
 SIZES = tuple(1_000_000 // 2**k for k in range(10, -1, -1))
 """Dimensions; the law of the norm is computed up to 1e6."""

@@ -6,8 +6,8 @@ from mipsim import referee as rf
 from mipsim.theory import kaissis
 from sims.relaxed_attackers import best_guess, guessed, in_dptm, promised, relaxed
 from sims.relaxed_laws import known_resilience
-from verify.kaissis.curves import power
-from verify.kaissis.lemmas import dimensions, points, positive
+from verify.kaissis.statements.curves import power
+from verify.kaissis.statements.lemmas import dimensions, points, positive
 
 Z = float(ndtri(1e-3))
 

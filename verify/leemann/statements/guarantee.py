@@ -17,7 +17,7 @@ from sims.leemann_laws import (
     lattice_curve,
 )
 from sims.leemann_problems import ATOMS_OWN, atoms_curve
-from verify.leemann import quotes
+from verify.leemann.statements import quotes
 
 EXPONENTIAL, LATTICE = "Exponential(1)", "Bernoulli(0.3), target on the lattice"
 DISCRETE = "a drawn law on 0, 1, ..., target on them"

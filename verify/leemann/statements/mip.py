@@ -9,7 +9,7 @@ from mipsim.tradeoff import AbstractTradeOff, ApproxDPTradeOff, GaussianTradeOff
 from sims.leemann_draws import summed
 from sims.leemann_laws import NoisySumTradeOff, polygon_of
 from sims.leemann_problems import FINITE, finite_mechanism
-from verify.leemann import quotes
+from verify.leemann.statements import quotes
 
 REPLACE, ADD = "neighbours replace one record (A: D^n -> R^d, n fixed)", "neighbours add or remove one record"
 RESPONSE, SUM = "randomised response", "a noisy sum of n gradients +-C"

@@ -12,8 +12,8 @@ from mipsim.tradeoff import AbstractTradeOff
 from sims import real_gradients
 from sims.relaxed_attackers import shadows_drawn
 from sims.relaxed_laws import lira
-from verify.kaissis.curves import EXACT, MU, Z, in_sight, of_norm, probit
-from verify.kaissis.lemmas import dimensions, points, positive
+from verify.kaissis.statements.curves import EXACT, MU, Z, in_sight, of_norm, probit
+from verify.kaissis.statements.lemmas import dimensions, points, positive
 
 _Z = (-3.7, -1.6, 0.5, 2.0)
 

@@ -17,8 +17,8 @@ from sims.izzo_algorithms import (
     statistic_of_halves,
 )  # fmt: skip
 from sims.izzo_second_routes import algorithm_1_runs
-from verify.izzo.definition import HALF
-from verify.izzo.noise import EVERY, UNIT, laplace_ratio, worst_ratio
+from verify.izzo.statements.definition import HALF
+from verify.izzo.statements.noise import EVERY, UNIT, laplace_ratio, worst_ratio
 
 LISTING, WHOLE = "B halves of D_train, as listed", "B halves of the data set, as in the text"
 

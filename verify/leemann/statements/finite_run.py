@@ -9,7 +9,7 @@ from mipsim.theory import leemann
 from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff, MixtureTradeOff, compose
 from sims.leemann_draws import by_inversion
 from sims.leemann_problems import COIN, GAUSSIAN, coins_curve, curve_of
-from verify.leemann import quotes
+from verify.leemann.statements import quotes
 
 RUNS = {"CIFAR-10": (400 / 48_000, 1200), "Purchase": (795 / 54_855, 207), "Adult": (1000 / 43_000, 860)}
 """Data set -> (n/N, T) of section 6.2."""

@@ -11,8 +11,8 @@ from mipsim.theory import leemann
 from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff, MixtureTradeOff, compose
 from sims.leemann_draws import drawn_endless, drawn_exposed, exposed_alone
 from sims.leemann_problems import COIN, GAUSSIAN, LAPLACE, coins_curve, curve_of, endless, over_targets
-from verify.leemann import quotes
-from verify.leemann.finite_run import composed
+from verify.leemann.statements import quotes
+from verify.leemann.statements.finite_run import composed
 
 EACH = "a run of its own for each t, all of whose steps have one rate"
 ENDLESS = (

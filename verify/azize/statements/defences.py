@@ -12,8 +12,8 @@ from sims.azize_mean import MeanProblem, leakage, mean_tradeoff
 from sims.azize_second_routes import faint_noise
 from sims.small_games import compare_by_small_games
 from sims.studies import STUDIES
-from verify.azize.conditions import MEAN, REGULAR
-from verify.azize.mean import DOMAIN, PAPER, POWER, REGULAR_POINTS, RESTRICTED, searched, sizes
+from verify.azize.statements.conditions import MEAN, REGULAR
+from verify.azize.statements.mean import DOMAIN, PAPER, POWER, REGULAR_POINTS, RESTRICTED, searched, sizes
 
 NOISY = (
     "Noisy mean (1/n) sum Z_i + N(0, C_gamma)/sqrt(n): theorem 3.1 holds with "

@@ -18,8 +18,8 @@ from sims.relaxed_attackers import (
     promised,
 )
 from sims.relaxed_laws import resilience
-from verify.kaissis.curves import power
-from verify.kaissis.lemmas import BOTH_SIDES, CHOOSES_Q, REAL_LINE, dimensions, points, positive
+from verify.kaissis.statements.curves import power
+from verify.kaissis.statements.lemmas import BOTH_SIDES, CHOOSES_Q, REAL_LINE, dimensions, points, positive
 
 MU = positive(0.1, 8.0)
 Z = rf.Real(-4.7, 3.0)

@@ -11,7 +11,7 @@ from mipsim.exact.subset.enumeration import finite_eta
 from mipsim.exact.subset.linear_programs import largest_dp_eta, largest_posterior_odds
 from mipsim.theory import izzo, izzo_example
 from sims.izzo_algorithms import fingerprint_law, response_law
-from verify.izzo.definition import HALF, SIZES
+from verify.izzo.statements.definition import HALF, SIZES
 
 # Every half is an unknown of the linear program, and e^epsilon one of its coefficients: the solver may give up from about epsilon = 11.5 on.
 _N, _EPSILON = rf.Whole(2, np.inf, hunt_to=8), rf.Real(0.0, np.inf, hunt_to=10)

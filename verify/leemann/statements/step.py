@@ -9,7 +9,7 @@ from mipsim.theory import leemann
 from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff
 from sims.leemann_draws import drawn_means
 from sims.leemann_problems import gradients, step_curve
-from verify.leemann import quotes
+from verify.leemann.statements import quotes
 
 PAPER = ((650, 500), (2580, 1970), (1026, 790))
 """(d, n) of figure 2: mu_step = 1.14 at K = d."""

@@ -11,7 +11,7 @@ from mipsim.theory import kaissis
 from mipsim.tradeoff import AbstractTradeOff, InverseTradeOff
 from sims.relaxed_attackers import FINITE, known, two_laws
 from sims.relaxed_laws import best_test, magnitude, norm_curves
-from verify.kaissis.lemmas import RATE, ROUNDING, dimensions, points, positive
+from verify.kaissis.statements.lemmas import RATE, ROUNDING, dimensions, points, positive
 
 EXACT = 1e-6
 """Probit units: what two exact routes agree to."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from mipsim import referee as rf
 from sims.estimated_moments import effective, step_powers, step_problem
-from verify.azize import scalar_product
+from verify.azize.statements import scalar_product
 
 BOUNDED = (
     "independent rows of one law, C nonsingular, and E(u'C^-1/2 (g - mu))^4 <= h^2 for every unit vector u, with one h for all sizes "

@@ -15,7 +15,7 @@ from mipsim.theory import izzo
 from sims.izzo_algorithms import DRAWN, OUTPUTS, central_moment, outputs_of
 from sims.izzo_games import CASE, scale_of
 from sims.izzo_second_routes import corollary_10_again, two_output_draws
-from verify.izzo.definition import HALF
+from verify.izzo.statements.definition import HALF
 
 EVERY = "every algorithm, norm and dimension"
 UNIT = "times the promised eta"

@@ -8,7 +8,7 @@ from mipsim import referee as rf
 from mipsim.exact.subset.enumeration import best_of_all_attacks, finite_eta
 from sims.izzo_algorithms import ALGORITHMS, DRAWN, NAMED, law_of, named_rates
 from sims.izzo_second_routes import rates_again
-from verify.izzo.definition import HALF, SIZES
+from verify.izzo.statements.definition import HALF, SIZES
 
 
 def rates_at(algorithm: str, n: int, k: int, keep: float, **at: Any) -> tuple[float, float, float]:

@@ -12,8 +12,18 @@ from mipsim._precision import exact_scope
 from mipsim.theory import azize
 from sims.azize_mean import MeanProblem, leakage
 from sims.azize_second_routes import by_release
-from verify.azize.conditions import MEAN
-from verify.azize.mean import DOMAIN, PAPER, POWER, RESTRICTED, corrected, law, number, searched, sizes
+from verify.azize.statements.conditions import MEAN
+from verify.azize.statements.mean import (
+    DOMAIN,
+    PAPER,
+    POWER,
+    RESTRICTED,
+    corrected,
+    law,
+    number,
+    searched,
+    sizes,
+)
 
 READING = "a guarantee: the mean is sqrt(m*)-GDP for all neighbouring data sets"
 CONCLUSION = "a conclusion about the audited target's game"

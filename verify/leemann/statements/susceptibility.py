@@ -8,7 +8,7 @@ from mipsim.special import noncentral_chi_square as ncx2
 from mipsim.theory import leemann
 from sims.leemann_draws import drawn_k, drawn_p_values
 from sims.leemann_problems import BERNOULLI, COMPONENTS, MIXTURE, kurtosis, mean_of_k, transform_of_k
-from verify.leemann import quotes
+from verify.leemann.statements import quotes
 
 
 def spread_of_k(components: str, p: float, deviation: float, d: int) -> rf.Number:

@@ -17,7 +17,7 @@ from sims.estimated_moments import (
     score_matrix,
     step_powers,
 )
-from verify.azize.steps import BOUNDED, DOMAIN, PROVABLY, WELL, problem
+from verify.azize.statements.steps import BOUNDED, DOMAIN, PROVABLY, WELL, problem
 
 KNOWN = "known moments are the best estimate; one step"
 UNCENTRED = "C0 = (1/n_r) sum g g' as printed, known exactly"

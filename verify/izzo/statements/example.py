@@ -9,7 +9,7 @@ from mipsim.exact.subset.laplace import laplace_eta
 from mipsim.theory import izzo, izzo_example
 from sims.izzo_algorithms import example
 from sims.izzo_second_routes import literal_sensitivity
-from verify.izzo.definition import HALF
+from verify.izzo.statements.definition import HALF
 
 TEXT = "x_last = C(n, n/2)^(1/2) - sum 2^i, as in the text"
 PROOF = "x_last = C(n, n/2)^(-1/2) - sum 2^i, as in the proof"

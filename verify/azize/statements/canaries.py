@@ -9,7 +9,7 @@ from mipsim import referee as rf
 from mipsim.exact.normal_sums import NormalCurve
 from sims import real_gradients
 from sims.estimated_moments import LAWS, candidate_powers, candidates_of, rarity_curve, rarity_powers
-from verify.azize.steps import BOUNDED
+from verify.azize.statements.steps import BOUNDED
 
 EASIEST = "easiest = largest true m*"
 ATTACKED = "easiest = largest power of the optimal attack"

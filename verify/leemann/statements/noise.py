@@ -7,7 +7,7 @@ from mipsim.theory import leemann
 from mipsim.tradeoff import GaussianTradeOff
 from sims.leemann_draws import summed
 from sims.leemann_laws import NoisySumTradeOff
-from verify.leemann import quotes
+from verify.leemann.statements import quotes
 
 BY_EQUATION = "the noise for mu-GMIP is what equation 9 asks for at K = d"
 LEAST_REPLACED = "the least noise that gives mu-GMIP; neighbours replace one record"

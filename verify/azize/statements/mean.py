@@ -14,7 +14,7 @@ from sims.azize_mean import DATA, EXTRAS, TARGETS, MeanProblem, leakage, mean_tr
 from sims.azize_mean_laws import InSight, difference, probit_at_threshold, scaled_difference
 from sims.azize_second_routes import by_digits, by_parity, level_at_zero
 from sims.small_games import by_small_games
-from verify.azize.conditions import MEAN, REGULAR
+from verify.azize.statements.conditions import MEAN, REGULAR
 
 ASSUMES = rf.Quote(
     "We suppose that the data-generating distribution is column-wise independent [...] and has a finite (4 + delta)-th "

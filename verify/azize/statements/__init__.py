@@ -1,0 +1,36 @@
+"""The statements of Azize & Basu (2025), one module a theorem or a group of statements."""
+
+from verify.azize.statements import (
+    canaries,
+    defences,
+    estimated_steps,
+    gdp,
+    lemmas,
+    mean,
+    misspecified,
+    onion,
+    optimality,
+    random_target,
+    reference_points,
+    scalar_product,
+    steps,
+    z_estimators,
+)
+
+MODULES = (
+    optimality,
+    mean,
+    lemmas,
+    random_target,
+    defences,
+    misspecified,
+    gdp,
+    scalar_product,
+    reference_points,
+    onion,
+    z_estimators,
+    canaries,
+    steps,
+    estimated_steps,
+)
+"""In the order of the paper."""
