@@ -109,7 +109,7 @@ def _kind(statement: Statement) -> str:
 
 def _suite(asked: argparse.Namespace) -> int:
     """The public suite, which takes a seed and a file for its rows, and nothing else."""
-    from sims.suite import show as show_suite
+    from verify.tools.suite import show as show_suite
 
     for name in ("claims", "out", "at", "hunt"):
         if given := getattr(asked, name):

@@ -12,8 +12,8 @@ import mipsim as mi
 from mipsim._precision import exact_scope
 from mipsim.theory import kaissis
 from sims.kaissis_games import SHADOWS, clipped_gradients
-from sims.relaxed_laws import lira
 from sims.studies import STUDIES
+from verify.kaissis.laws.relaxed_laws import lira
 
 
 def summed(rows):

@@ -8,7 +8,7 @@ from scipy.stats import chi2, laplace, ncx2, norm
 
 from mipsim.theory import kaissis
 from mipsim.tradeoff import PiecewiseLinearTradeOff
-from sims.relaxed_laws import norm_curves
+from verify.kaissis.laws.relaxed_laws import norm_curves
 
 ALPHA = np.array([1e-6, 1e-3, 0.05, 0.3, 0.7, 0.99])
 

@@ -5,12 +5,12 @@ import pytest
 from scipy import stats
 
 from mipsim.exact import binomial_terms
-from sims.azize_mean import MeanProblem, coordinates, leakage
-from sims.azize_mean_laws import probit_at_threshold
-from sims.azize_moments import mean_error
-from sims.azize_second_routes import by_digits, by_parity
-from sims.pooled_scores import Aim, pooled
 from tests.fourier_terms import density_terms
+from verify.azize.checks.second_routes import by_digits, by_parity
+from verify.azize.laws.mean_curves import probit_at_threshold
+from verify.azize.laws.mean_families import MeanProblem, coordinates, leakage
+from verify.azize.laws.moments import mean_error
+from verify.azize.laws.pooled_scores import Aim, pooled
 
 
 def test_a_bernoulli_ratio_is_linear_in_the_sum_without_error():

@@ -6,11 +6,17 @@ from scipy import stats
 
 from mipsim import referee as rf
 from mipsim.theory import azize
-from sims.cut_off_laws import law_of, partial_moments
-from sims.estimated_moments import candidates_of, drawn_share, effective, mean_share, score_matrix
-from sims.linear_problems import drawn_powers, linear_problem, pair_powers
-from sims.reference_points import power_by_games
-from sims.z_problems import GrowingCurve, by_literal_match, revealing_power
+from verify.azize.laws.cut_off_laws import law_of, partial_moments
+from verify.azize.laws.estimated_moments import (
+    candidates_of,
+    drawn_share,
+    effective,
+    mean_share,
+    score_matrix,
+)
+from verify.azize.laws.linear_problems import drawn_powers, linear_problem, pair_powers
+from verify.azize.laws.reference_curves import power_by_games
+from verify.azize.laws.z_problems import GrowingCurve, by_literal_match, revealing_power
 from verify.azize.statements import (
     canaries,
     estimated_steps,

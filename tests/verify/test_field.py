@@ -10,7 +10,7 @@ import mipsim as mi
 from mipsim import referee as rf
 from mipsim.theory.one_run import p_value, refuses_gdp
 from mipsim.tradeoff import ApproxDPTradeOff, GaussianTradeOff
-from sims.gaussian_accounting import (
+from verify.field.laws.gaussian_accounting import (
     ADDED,
     REPLACED,
     composed_epsilon,
@@ -18,7 +18,7 @@ from sims.gaussian_accounting import (
     log_delta,
     sampled_delta,
 )
-from sims.shuffled_laws import poisson_epsilon, shuffled_delta, shuffled_epsilon
+from verify.field.laws.shuffled_laws import poisson_epsilon, shuffled_delta, shuffled_epsilon
 from verify.field.statements import MODULES
 
 BY_NAME = {statement.name: statement for module in MODULES for statement in module.STATEMENTS}
@@ -96,7 +96,7 @@ def test_shuffled_reports_by_hand() -> None:
     by_hand = (1 - blended) * (right - math.exp(epsilon) * (1 - right))
     p = [(1 - right) / 2, 0.5, right / 2]
     by_hand += blended * sum(max(a - math.exp(epsilon) * b, 0.0) for a, b in zip(p, p[::-1], strict=True))
-    import sims.shuffled_laws as module
+    import verify.field.laws.shuffled_laws as module
 
     before = module.amplified
     module.amplified = lambda *_: epsilon

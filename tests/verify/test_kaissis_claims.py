@@ -15,11 +15,34 @@ from mipsim.referee import Verdict
 from mipsim.referee.defect import correction_of, defect_of
 from mipsim.special import noncentral_chi_square as chi_square
 from mipsim.theory import kaissis
-from sims import relaxed_tests
-from sims.relaxed_attackers import COORDINATES, NOTHING, RECORD, SIGN, best_guess, best_weighting
-from sims.relaxed_laws import best_test, cell_edges, cell_law, lira, magnitude, norm_curves, resilience
-from sims.relaxed_tests import COIN, HALVES, NO_COIN, falls, generalised_power, share_kept, two_sided_power
 from verify.judge import Setting, judge
+from verify.kaissis.laws import relaxed_tests
+from verify.kaissis.laws.relaxed_attackers import (
+    COORDINATES,
+    NOTHING,
+    RECORD,
+    SIGN,
+    best_guess,
+    best_weighting,
+)
+from verify.kaissis.laws.relaxed_laws import (
+    best_test,
+    cell_edges,
+    cell_law,
+    lira,
+    magnitude,
+    norm_curves,
+    resilience,
+)
+from verify.kaissis.laws.relaxed_tests import (
+    COIN,
+    HALVES,
+    NO_COIN,
+    falls,
+    generalised_power,
+    share_kept,
+    two_sided_power,
+)
 from verify.kaissis.statements import MODULES
 from verify.kaissis.statements.audits import LIRA
 from verify.kaissis.statements.generalised import LEMMA_5

@@ -23,9 +23,9 @@ from mipsim.tradeoff import (
     compose,
     stochastic_composition,
 )
-from sims import leemann_draws as draws
-from sims import leemann_laws as laws
-from sims import leemann_problems as problems
+from verify.leemann.checks import draws
+from verify.leemann.laws import curves as laws
+from verify.leemann.laws import problems
 from verify.leemann.statements import (
     MODULES,
     composition,

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import ncx2
 
 from mipsim import referee as rf
-from sims import real_p_values
+from verify.leemann.checks import real_p_values
 from verify.leemann.statements import real_gradients as real
 
 FEW = {"games": 20_000, "confidence": 1 - 1e-6}

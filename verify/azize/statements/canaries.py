@@ -7,8 +7,14 @@ import numpy as np
 
 from mipsim import referee as rf
 from mipsim.exact.normal_sums import NormalCurve
-from sims import real_gradients
-from sims.estimated_moments import LAWS, candidate_powers, candidates_of, rarity_curve, rarity_powers
+from verify import real_gradients
+from verify.azize.laws.estimated_moments import (
+    LAWS,
+    candidate_powers,
+    candidates_of,
+    rarity_curve,
+    rarity_powers,
+)
 from verify.azize.statements.steps import BOUNDED
 
 EASIEST = "easiest = largest true m*"

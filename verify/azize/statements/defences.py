@@ -8,10 +8,10 @@ import numpy as np
 from mipsim import referee as rf
 from mipsim.theory import azize
 from mipsim.tradeoff import AbstractTradeOff, MixtureTradeOff
-from sims.azize_mean import MeanProblem, leakage, mean_tradeoff
-from sims.azize_second_routes import faint_noise
-from sims.small_games import compare_by_small_games
 from sims.studies import STUDIES
+from verify.azize.checks.second_routes import faint_noise
+from verify.azize.checks.small_games import compare_by_small_games
+from verify.azize.laws.mean_families import MeanProblem, leakage, mean_tradeoff
 from verify.azize.statements.conditions import MEAN, REGULAR
 from verify.azize.statements.mean import DOMAIN, PAPER, POWER, REGULAR_POINTS, RESTRICTED, searched, sizes
 

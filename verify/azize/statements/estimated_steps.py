@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from mipsim import referee as rf
-from sims import real_gradients
-from sims.estimated_moments import (
+from verify import real_gradients
+from verify.azize.laws.estimated_moments import (
     LAWS,
     drawn_share,
     effective,

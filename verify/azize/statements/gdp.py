@@ -10,8 +10,8 @@ import mipsim as mi
 from mipsim import referee as rf
 from mipsim._precision import exact_scope
 from mipsim.theory import azize
-from sims.azize_mean import MeanProblem, leakage
-from sims.azize_second_routes import by_release
+from verify.azize.checks.second_routes import by_release
+from verify.azize.laws.mean_families import MeanProblem, leakage
 from verify.azize.statements.conditions import MEAN
 from verify.azize.statements.mean import (
     DOMAIN,

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from mipsim import referee as rf
-from sims.azize_moments import DATA, by_closed_form, mean_error, subsample_error
-from sims.azize_second_routes import truncated_eighth_moment
+from verify.azize.checks.second_routes import truncated_eighth_moment
+from verify.azize.laws.moments import DATA, by_closed_form, mean_error, subsample_error
 
 SIZES = tuple(1000 * 4**k for k in range(10))
 TOLERANCE = 0.02

@@ -10,10 +10,10 @@ from mipsim import referee as rf
 from mipsim.exact.product.lattice import ProductTradeOff
 from mipsim.theory import azize
 from mipsim.tradeoff import GaussianTradeOff
-from sims.azize_mean import DATA, EXTRAS, TARGETS, MeanProblem, leakage, mean_tradeoff
-from sims.azize_mean_laws import InSight, difference, probit_at_threshold, scaled_difference
-from sims.azize_second_routes import by_digits, by_parity, level_at_zero
-from sims.small_games import by_small_games
+from verify.azize.checks.second_routes import by_digits, by_parity, level_at_zero
+from verify.azize.checks.small_games import by_small_games
+from verify.azize.laws.mean_curves import InSight, difference, probit_at_threshold, scaled_difference
+from verify.azize.laws.mean_families import DATA, EXTRAS, TARGETS, MeanProblem, leakage, mean_tradeoff
 from verify.azize.statements.conditions import MEAN, REGULAR
 
 ASSUMES = rf.Quote(
@@ -41,7 +41,7 @@ DOMAIN = {
     "rate": rf.Real(0.03, np.inf, log=True, hunt_to=10.0),
     "n": rf.Whole(2, np.inf, log=True, hunt_to=1e8),
 }
-"""The data, the targets and the extra coordinate of `sims.azize_mean`."""
+"""The data, the targets and the extra coordinate of `verify.azize.laws.mean_families`."""
 
 
 def searched(**at: Any) -> bool:

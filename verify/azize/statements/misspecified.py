@@ -3,7 +3,7 @@
 import numpy as np
 
 from mipsim import referee as rf
-from sims.pooled_scores import (
+from verify.azize.laws.pooled_scores import (
     BEST,
     MIDPOINT,
     OFF,

@@ -5,7 +5,7 @@ from math import inf
 import scipy
 
 from mipsim import referee as rf
-from sims.cut_off_laws import Family, fall_by_draws, kept_part, of_points, on_values, worst_point
+from verify.azize.laws.cut_off_laws import Family, fall_by_draws, kept_part, of_points, on_values, worst_point
 
 EACH, AVERAGE = "each point that remains", "the points that remain, on average"
 SYMMETRIC = ("normal", "laplace", "uniform", "student")

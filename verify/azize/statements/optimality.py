@@ -11,8 +11,8 @@ from mipsim.exact.enumeration import (
     roc_vertices,
     subset_sums,
 )
-from sims.azize_enumerated import MECHANISMS, ratio, worlds
-from sims.azize_second_routes import by_literal_records
+from verify.azize.checks.second_routes import by_literal_records
+from verify.azize.laws.enumerated import MECHANISMS, ratio, worlds
 
 THRESHOLDS = "Pow_n as defined: thresholds only, no randomisation at ties"
 RANDOMISED = "randomised at the threshold (section 2.2 allows randomised adversaries)"

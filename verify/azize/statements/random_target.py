@@ -5,10 +5,10 @@ import numpy as np
 from mipsim import referee as rf
 from mipsim.exact.enumeration import random_target_advantage
 from mipsim.theory import azize
-from sims.azize_enumerated import expected_advantage, formula_error, guess, targets_of
-from sims.azize_mean_laws import counts, random_target_law
-from sims.azize_moments import mean_square
-from sims.azize_second_routes import medians
+from verify.azize.checks.second_routes import medians
+from verify.azize.laws.enumerated import expected_advantage, formula_error, guess, targets_of
+from verify.azize.laws.mean_curves import counts, random_target_law
+from verify.azize.laws.moments import mean_square
 
 _BITS = {
     "n": rf.Whole(2, np.inf, hunt_to=8),

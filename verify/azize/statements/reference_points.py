@@ -6,7 +6,7 @@ from mipsim import GaussianTradeOff
 from mipsim import referee as rf
 from mipsim.theory import azize
 from sims.azize_paper import N, reference_data
-from sims.reference_points import distance_to_normal, growing_curve, paper_curve, power_by_games
+from verify.azize.laws.reference_curves import distance_to_normal, growing_curve, paper_curve, power_by_games
 
 NEGLIGIBLE = 0.1
 """Probit units: the loss that counts as negligible, declared before any computation; the paper gives no number."""

@@ -7,7 +7,7 @@ import numpy as np
 from mipsim import GaussianTradeOff
 from mipsim import referee as rf
 from mipsim.exact.normal_sums import NormalCurve
-from sims.linear_problems import (
+from verify.azize.laws.linear_problems import (
     NAMED,
     REFERENCES,
     drawn_powers,

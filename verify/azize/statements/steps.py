@@ -5,7 +5,7 @@ from math import inf, pi
 import numpy as np
 
 from mipsim import referee as rf
-from sims.estimated_moments import effective, step_powers, step_problem
+from verify.azize.laws.estimated_moments import effective, step_powers, step_problem
 from verify.azize.statements import scalar_product
 
 BOUNDED = (

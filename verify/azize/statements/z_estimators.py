@@ -9,7 +9,7 @@ from mipsim import GaussianTradeOff
 from mipsim import referee as rf
 from mipsim.theory import azize
 from mipsim.tradeoff import PiecewiseLinearTradeOff
-from sims.z_problems import (
+from verify.azize.laws.z_problems import (
     BLOCKS,
     PROBLEMS,
     RATIOS,

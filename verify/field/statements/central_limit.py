@@ -1,7 +1,7 @@
 """The central limit theorem used as an accountant."""
 
 from mipsim.referee import Bound, Control, Point, Real, Statement, Whole
-from sims.gaussian_accounting import by_transform, composed_epsilon, limit_epsilon
+from verify.field.laws.gaussian_accounting import by_transform, composed_epsilon, limit_epsilon
 
 CENTRAL_LIMIT = Statement(
     name="field-central-limit",

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from mipsim.referee import Bound, Control, Point, Real, Statement
-from sims.gaussian_accounting import calibrated_by_quadrature, log_delta
+from verify.field.laws.gaussian_accounting import calibrated_by_quadrature, log_delta
 
 CLASSICAL_GAUSSIAN = Statement(
     name="field-gaussian",

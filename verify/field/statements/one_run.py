@@ -3,7 +3,7 @@
 import math
 
 from mipsim.referee import Bound, Choice, Control, Fixed, Real, Statement, Whole
-from sims.shuffled_laws import APPROXIMATE, FUNCTIONAL, false_alarms
+from verify.field.laws.shuffled_laws import APPROXIMATE, FUNCTIONAL, false_alarms
 
 _POINTS = tuple(
     {"mu": mu, "canaries": 10_000, "threshold": 2.0, "delta": 1e-6, "significance": 0.05, "bound": bound}

@@ -1,7 +1,7 @@
 """Amplification by sub-sampling, with the two notions of neighbours mixed up."""
 
 from mipsim.referee import Bound, Choice, Control, Fixed, Point, Real, Statement
-from sims.gaussian_accounting import ADDED, REPLACED, by_densities, sampled_delta, sampling_claim
+from verify.field.laws.gaussian_accounting import ADDED, REPLACED, by_densities, sampled_delta, sampling_claim
 
 SAMPLING = Statement(
     name="field-sampling",

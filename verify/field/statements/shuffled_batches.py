@@ -1,7 +1,7 @@
 """Shuffled batches accounted for as if they were Poisson samples."""
 
 from mipsim.referee import Choice, Control, Fixed, Number, Ordering, Point, Statement
-from sims.shuffled_laws import by_draws, poisson_epsilon, shuffled_epsilon
+from verify.field.laws.shuffled_laws import by_draws, poisson_epsilon, shuffled_epsilon
 
 SHUFFLED_BATCHES = Statement(
     name="field-shuffled-batches",

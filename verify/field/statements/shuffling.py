@@ -3,7 +3,7 @@
 import math
 
 from mipsim.referee import Bound, Control, Real, Statement, Whole
-from sims.shuffled_laws import shuffled_delta
+from verify.field.laws.shuffled_laws import shuffled_delta
 
 SHUFFLING = Statement(
     name="field-shuffling",

@@ -7,7 +7,7 @@ import numpy as np
 from mipsim import referee as rf
 from mipsim.exact.subset.enumeration import best_of_all_attacks, finite_eta, half_subsets
 from mipsim.exact.subset.laplace import laplace_eta, scaled_laplace_eta
-from sims.izzo_algorithms import (
+from verify.izzo.laws.algorithms import (
     ALGORITHMS,
     CHANNEL,
     DRAWN,

@@ -10,7 +10,7 @@ from mipsim.exact.finite_divergences import least_delta, renyi_divergence
 from mipsim.exact.subset.enumeration import finite_eta
 from mipsim.exact.subset.linear_programs import largest_dp_eta, largest_posterior_odds
 from mipsim.theory import izzo, izzo_example
-from sims.izzo_algorithms import fingerprint_law, response_law
+from verify.izzo.laws.algorithms import fingerprint_law, response_law
 from verify.izzo.statements.definition import HALF, SIZES
 
 # Every half is an unknown of the linear program, and e^epsilon one of its coefficients: the solver may give up from about epsilon = 11.5 on.

@@ -6,8 +6,8 @@ import numpy as np
 
 from mipsim import referee as rf
 from mipsim.exact.subset.linear_programs import bracket_injection, matching_size
-from sims.izzo_second_routes import three_points
-from sims.laws_with_moments import CENTRED, WORST, tail
+from verify.izzo.checks.second_routes import three_points
+from verify.izzo.laws.laws_with_moments import CENTRED, WORST, tail
 
 MATCHING = "a largest matching"
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from mipsim import referee as rf
 from mipsim.exact.subset.enumeration import best_of_all_attacks, finite_eta
-from sims.izzo_algorithms import ALGORITHMS, DRAWN, NAMED, law_of, named_rates
-from sims.izzo_second_routes import rates_again
+from verify.izzo.checks.second_routes import rates_again
+from verify.izzo.laws.algorithms import ALGORITHMS, DRAWN, NAMED, law_of, named_rates
 from verify.izzo.statements.definition import HALF, SIZES
 
 

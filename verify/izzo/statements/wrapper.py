@@ -6,7 +6,8 @@ from mipsim import referee as rf
 from mipsim.exact.subset.enumeration import half_subsets
 from mipsim.exact.subset.laplace import scaled_laplace_eta
 from mipsim.theory import izzo
-from sims.izzo_algorithms import (
+from verify.izzo.checks.second_routes import algorithm_1_runs
+from verify.izzo.laws.algorithms import (
     DRAWN,
     MEMBER,
     RECORDS,
@@ -16,7 +17,6 @@ from sims.izzo_algorithms import (
     records_of,
     statistic_of_halves,
 )  # fmt: skip
-from sims.izzo_second_routes import algorithm_1_runs
 from verify.izzo.statements.definition import HALF
 from verify.izzo.statements.noise import EVERY, UNIT, laplace_ratio, worst_ratio
 

@@ -9,9 +9,9 @@ from mipsim import referee as rf
 from mipsim.referee.values import mu_of
 from mipsim.theory import kaissis
 from mipsim.tradeoff import AbstractTradeOff
-from sims import real_gradients
-from sims.relaxed_attackers import shadows_drawn
-from sims.relaxed_laws import lira
+from verify import real_gradients
+from verify.kaissis.laws.relaxed_attackers import shadows_drawn
+from verify.kaissis.laws.relaxed_laws import lira
 from verify.kaissis.statements.curves import EXACT, MU, Z, in_sight, of_norm, probit
 from verify.kaissis.statements.lemmas import dimensions, points, positive
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from mipsim import referee as rf
 from mipsim.theory import kaissis
-from sims.relaxed_attackers import averaged, best_weighting, both_drawn, weighted
+from verify.kaissis.laws.relaxed_attackers import averaged, best_weighting, both_drawn, weighted
 from verify.kaissis.statements.curves import EXACT, Z, in_sight, probit
 from verify.kaissis.statements.lemmas import dimensions, positive
 

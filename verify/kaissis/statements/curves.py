@@ -9,8 +9,8 @@ from scipy.special import ndtr
 from mipsim import referee as rf
 from mipsim.theory import kaissis
 from mipsim.tradeoff import AbstractTradeOff, InverseTradeOff
-from sims.relaxed_attackers import FINITE, known, two_laws
-from sims.relaxed_laws import best_test, magnitude, norm_curves
+from verify.kaissis.laws.relaxed_attackers import FINITE, known, two_laws
+from verify.kaissis.laws.relaxed_laws import best_test, magnitude, norm_curves
 from verify.kaissis.statements.lemmas import RATE, ROUNDING, dimensions, points, positive
 
 EXACT = 1e-6

@@ -5,7 +5,7 @@ the attacker chooses the function q and so may know to which side, or along whic
 """
 
 from mipsim import referee as rf
-from sims.relaxed_attackers import (
+from verify.kaissis.laws.relaxed_attackers import (
     COORDINATES,
     LIRA,
     NOTHING,
@@ -17,7 +17,7 @@ from sims.relaxed_attackers import (
     masks_drawn,
     promised,
 )
-from sims.relaxed_laws import resilience
+from verify.kaissis.laws.relaxed_laws import resilience
 from verify.kaissis.statements.curves import power
 from verify.kaissis.statements.lemmas import BOTH_SIDES, CHOOSES_Q, REAL_LINE, dimensions, points, positive
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from mipsim import referee as rf
-from sims.relaxed_laws import magnitude
-from sims.relaxed_tests import (
+from verify.kaissis.laws.relaxed_laws import magnitude
+from verify.kaissis.laws.relaxed_tests import (
     SUBSAMPLED,
     can_be_seen,
     composite_failure,

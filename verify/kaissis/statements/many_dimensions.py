@@ -4,7 +4,17 @@ from scipy.special import ndtr
 
 from mipsim import referee as rf
 from mipsim.theory import kaissis
-from sims.relaxed_steps import BOTH, EQUATION_7, SHORT, D, N, at_once, by_scipy, growing, probits
+from verify.kaissis.laws.relaxed_steps import (
+    BOTH,
+    EQUATION_7,
+    SHORT,
+    D,
+    N,
+    at_once,
+    by_scipy,
+    growing,
+    probits,
+)
 from verify.kaissis.statements.curves import PART
 from verify.kaissis.statements.lemmas import dimensions, points, positive
 

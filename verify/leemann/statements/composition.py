@@ -9,8 +9,8 @@ import numpy as np
 from mipsim import referee as rf
 from mipsim.theory import leemann
 from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff, MixtureTradeOff, compose
-from sims.leemann_draws import drawn_endless, drawn_exposed, exposed_alone
-from sims.leemann_problems import COIN, GAUSSIAN, LAPLACE, coins_curve, curve_of, endless, over_targets
+from verify.leemann.checks.draws import drawn_endless, drawn_exposed, exposed_alone
+from verify.leemann.laws.problems import COIN, GAUSSIAN, LAPLACE, coins_curve, curve_of, endless, over_targets
 from verify.leemann.statements import quotes
 from verify.leemann.statements.finite_run import composed
 

@@ -7,8 +7,8 @@ import numpy as np
 from mipsim import referee as rf
 from mipsim.theory import leemann
 from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff, MixtureTradeOff, compose
-from sims.leemann_draws import by_inversion
-from sims.leemann_problems import COIN, GAUSSIAN, coins_curve, curve_of
+from verify.leemann.checks.draws import by_inversion
+from verify.leemann.laws.problems import COIN, GAUSSIAN, coins_curve, curve_of
 from verify.leemann.statements import quotes
 
 RUNS = {"CIFAR-10": (400 / 48_000, 1200), "Purchase": (795 / 54_855, 207), "Adult": (1000 / 43_000, 860)}

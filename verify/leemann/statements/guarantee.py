@@ -7,8 +7,8 @@ import numpy as np
 from mipsim import referee as rf
 from mipsim.theory import leemann
 from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff
-from sims.leemann_draws import atoms_counted, drawn_targets, roots_named
-from sims.leemann_laws import (
+from verify.leemann.checks.draws import atoms_counted, drawn_targets, roots_named
+from verify.leemann.laws.curves import (
     LineTradeOff,
     NoisySumTradeOff,
     discrete_curve,
@@ -16,7 +16,7 @@ from sims.leemann_laws import (
     exponential_curve,
     lattice_curve,
 )
-from sims.leemann_problems import ATOMS_OWN, atoms_curve
+from verify.leemann.laws.problems import ATOMS_OWN, atoms_curve
 from verify.leemann.statements import quotes
 
 EXPONENTIAL, LATTICE = "Exponential(1)", "Bernoulli(0.3), target on the lattice"

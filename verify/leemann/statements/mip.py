@@ -6,9 +6,9 @@ import numpy as np
 
 from mipsim import referee as rf
 from mipsim.tradeoff import AbstractTradeOff, ApproxDPTradeOff, GaussianTradeOff
-from sims.leemann_draws import summed
-from sims.leemann_laws import NoisySumTradeOff, polygon_of
-from sims.leemann_problems import FINITE, finite_mechanism
+from verify.leemann.checks.draws import summed
+from verify.leemann.laws.curves import NoisySumTradeOff, polygon_of
+from verify.leemann.laws.problems import FINITE, finite_mechanism
 from verify.leemann.statements import quotes
 
 REPLACE, ADD = "neighbours replace one record (A: D^n -> R^d, n fixed)", "neighbours add or remove one record"

@@ -5,8 +5,8 @@ import numpy as np
 from mipsim import referee as rf
 from mipsim.theory import leemann
 from mipsim.tradeoff import GaussianTradeOff
-from sims.leemann_draws import summed
-from sims.leemann_laws import NoisySumTradeOff
+from verify.leemann.checks.draws import summed
+from verify.leemann.laws.curves import NoisySumTradeOff
 from verify.leemann.statements import quotes
 
 BY_EQUATION = "the noise for mu-GMIP is what equation 9 asks for at K = d"

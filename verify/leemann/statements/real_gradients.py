@@ -5,8 +5,9 @@ from typing import Any
 
 from mipsim import referee as rf
 from mipsim.tradeoff import GaussianTradeOff
-from sims import real_gradients, real_p_values
-from sims.real_p_values import Attacked
+from verify import real_gradients
+from verify.leemann.checks import real_p_values
+from verify.leemann.checks.real_p_values import Attacked
 from verify.leemann.statements import quotes
 
 ESTIMATED = "moments estimated from reference gradients, shrunk as Ledoit and Wolf do"

@@ -7,8 +7,8 @@ import numpy as np
 from mipsim import referee as rf
 from mipsim.theory import leemann
 from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff
-from sims.leemann_draws import drawn_means
-from sims.leemann_problems import gradients, step_curve
+from verify.leemann.checks.draws import drawn_means
+from verify.leemann.laws.problems import gradients, step_curve
 from verify.leemann.statements import quotes
 
 PAPER = ((650, 500), (2580, 1970), (1026, 790))

@@ -6,7 +6,7 @@ import numpy as np
 
 from mipsim import referee as rf
 from mipsim.tradeoff import stochastic_composition
-from sims.leemann_problems import FAMILIES, drawn_family, drawn_polygons, min_plus
+from verify.leemann.laws.problems import FAMILIES, drawn_family, drawn_polygons, min_plus
 
 DRAWN, WHOLE = "drawn", "polygons in whole numbers"
 

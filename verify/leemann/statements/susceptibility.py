@@ -6,8 +6,8 @@ import scipy
 from mipsim import referee as rf
 from mipsim.special import noncentral_chi_square as ncx2
 from mipsim.theory import leemann
-from sims.leemann_draws import drawn_k, drawn_p_values
-from sims.leemann_problems import BERNOULLI, COMPONENTS, MIXTURE, kurtosis, mean_of_k, transform_of_k
+from verify.leemann.checks.draws import drawn_k, drawn_p_values
+from verify.leemann.laws.problems import BERNOULLI, COMPONENTS, MIXTURE, kurtosis, mean_of_k, transform_of_k
 from verify.leemann.statements import quotes
 
 

@@ -22,7 +22,7 @@ from mipsim.tradeoff import (
     stochastic_composition,
 )
 from mipsim.tradeoff.sampled import SampledTradeOff
-from sims.leemann_laws import between, polygon_of
+from verify.leemann.laws.curves import between, polygon_of
 
 
 def gradients(

@@ -11,8 +11,8 @@ import scipy
 from scipy.special import ndtri
 
 import mipsim as mi
-from sims import real_gradients
 from sims.gradients import on_one_thread
+from verify import real_gradients
 
 _TOGETHER = 2_000
 """Batches that are drawn at once: their counts take 30 MB."""

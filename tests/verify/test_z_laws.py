@@ -7,7 +7,7 @@ import pytest
 from scipy.special import ndtr
 
 from mipsim.exact.normal_sums import NearlyNormal
-from sims.z_problems import BLOCKS, PROBLEMS, Problem, laws_of, logistic_problem, random_problem
+from verify.azize.laws.z_problems import BLOCKS, PROBLEMS, Problem, laws_of, logistic_problem, random_problem
 
 ROWS, COORDINATES = 31, 240
 """Both kinds of a problem get whole numbers of coordinates."""

@@ -14,7 +14,7 @@ from mipsim.exact.terms import Terms, binomial_terms
 from mipsim.special import noncentral_chi_square
 from mipsim.tradeoff import AbstractTradeOff, CurveBounds
 from mipsim.tradeoff.bounds import log_complement
-from sims.azize_mean import MeanProblem, coordinates
+from verify.azize.laws.mean_families import MeanProblem, coordinates
 
 
 class InSight(AbstractTradeOff):

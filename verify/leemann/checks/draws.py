@@ -10,8 +10,8 @@ from scipy.special import ndtri
 
 from mipsim.theory import leemann
 from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff
-from sims.leemann_laws import long_run_curve
-from sims.leemann_problems import ATOMS_OWN, BERNOULLI, COIN, LAPLACE, MIXTURE, coins, gradients
+from verify.leemann.laws.curves import long_run_curve
+from verify.leemann.laws.problems import ATOMS_OWN, BERNOULLI, COIN, LAPLACE, MIXTURE, coins, gradients
 
 
 def drawn_means(

@@ -9,7 +9,14 @@ from scipy.special import expit, logit, ndtr, ndtri, xlogy
 
 from mipsim.referee import Number
 from mipsim.referee.curve_gap import GRID
-from sims.relaxed_laws import best_test, cell_edges, cell_law, log_density, log_ratio, noise_named
+from verify.kaissis.laws.relaxed_laws import (
+    best_test,
+    cell_edges,
+    cell_law,
+    log_density,
+    log_ratio,
+    noise_named,
+)
 
 EPS = float(np.finfo(np.float64).eps)
 ROUNDED, ROUNDED_FNR = 32.0 * EPS, 4096.0 * EPS

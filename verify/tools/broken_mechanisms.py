@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int, PRNGKeyArray
 
-from sims.noisy_laws import Noise, Outcomes, cell, each_above, first_above, integral, value_above
+from verify.tools.noisy_laws import Noise, Outcomes, cell, each_above, first_above, integral, value_above
 
 EPSILON = 0.1
 """What every mechanism of the suite claims, except where its entry says otherwise."""

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 
 from mipsim.exact.enumeration import roc_vertices
 from mipsim.exact.normal_sums import NormalCurve, law_third, linear_curve
-from sims.cases import CASES
+from verify.azize.laws.cases import CASES
 
 LAWS = ("bernoulli", "gaussian", "exponential", "laplace", "uniform")
 REFERENCES = {"origin": 0.0, "mean": None, "half": 0.5, "ones": 1.0}
@@ -60,7 +60,7 @@ class LinearProblem:
 
 @lru_cache(maxsize=512)
 def linear_problem(data: str, kinds: int, spread: float, draw: int) -> LinearProblem:
-    """A named case of `sims.cases`, or `kinds` random kinds of coordinates; their sd differ by up to exp(2 spread).
+    """A named case of `verify.azize.laws.cases`, or `kinds` random kinds of coordinates; their sd differ by up to exp(2 spread).
 
     Examples:
         >>> linear_problem("uniform-corner", 1, 0.0, 0).t.round(3).tolist()

@@ -11,7 +11,7 @@ from mipsim.referee import Number
 from mipsim.special import noncentral_chi_square as chi_square
 from mipsim.theory import kaissis
 from mipsim.tradeoff import AbstractTradeOff, NoncentralChiSquareTradeOff
-from sims.relaxed_laws import (
+from verify.kaissis.laws.relaxed_laws import (
     Pair,
     RatesTradeOff,
     known_resilience,

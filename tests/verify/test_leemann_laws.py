@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sims.leemann_laws import whole_sum
+from verify.leemann.laws.curves import whole_sum
 
 
 @pytest.mark.parametrize("law", [[0.5, 0.05, 0.45], [0.9, 0.04, 0.03, 0.03], [0.05, 0.95]])

@@ -14,7 +14,7 @@ from scipy.special import ndtr
 from mipsim.referee import Number
 from mipsim.theory import azize
 from mipsim.tradeoff import AbstractTradeOff, CurveBounds, GaussianTradeOff, bounds_from_rates
-from sims.azize_second_routes import by_sums, by_sums_off_the_lattice
+from verify.azize.checks.second_routes import by_sums, by_sums_off_the_lattice
 
 OFF = "Bernoulli, aimed at 1/2"
 """With this target no output of either world can be that of a data set: l_n = -inf always, and no threshold tells anything."""

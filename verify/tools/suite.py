@@ -16,7 +16,7 @@ from mipsim._files import writable_folder
 from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.referee.reporting.files import write_atomically
 from mipsim.referee.reporting.plain import plain
-from sims.broken_mechanisms import SUITE, Mechanism, patterns
+from verify.tools.broken_mechanisms import SUITE, Mechanism, patterns
 
 FLOOR = 0.01
 """DP-Sniper looks at events of at least this probability: "above .01" is what it could find at best."""

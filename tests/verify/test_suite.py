@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sims.broken_mechanisms import EPSILON, SUITE, Noise, noisy_max, noisy_vector
-from sims.suite import PUBLISHED, by_games, by_law, largest_ratio, patterns, ratio_above
 from verify.command import main
+from verify.tools.broken_mechanisms import EPSILON, SUITE, Noise, noisy_max, noisy_vector
+from verify.tools.suite import PUBLISHED, by_games, by_law, largest_ratio, patterns, ratio_above
 
 CORRECT = (
     "SVT1",
@@ -67,7 +67,7 @@ def test_three_per_cent_too_little_noise_is_refuted(planted) -> None:
 
 def test_what_queries_do_to_the_third_variant() -> None:
     """Its ratio grows with the queries, 1/20 for each: no epsilon holds for all of them."""
-    from sims.broken_mechanisms import sparse_vector_with_values
+    from verify.tools.broken_mechanisms import sparse_vector_with_values
 
     found = []
     for queries in (10, 20, 40):
@@ -99,8 +99,8 @@ def test_no_false_violation_in_a_hundred_seeds(mechanism) -> None:
 
 
 def test_the_command_prints_the_table(capsys, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("sims.suite.SUITE", SUITE[6:7])
-    monkeypatch.setattr("sims.suite.GAMES", 2000)
+    monkeypatch.setattr("verify.tools.suite.SUITE", SUITE[6:7])
+    monkeypatch.setattr("verify.tools.suite.GAMES", 2000)
     path = tmp_path / "suite.json"
     assert main(["--suite", "broken-mechanisms", "--json", str(path)]) == 0
     assert "noisy max 1" in capsys.readouterr().out
@@ -119,14 +119,14 @@ def test_the_command_prints_the_table(capsys, tmp_path, monkeypatch) -> None:
     ],
 )
 def test_what_the_suite_does_not_take_is_said_before_any_work(capsys, monkeypatch, arguments, says) -> None:
-    monkeypatch.setattr("sims.suite.judge", lambda *_, **__: pytest.fail("work was done"))
+    monkeypatch.setattr("verify.tools.suite.judge", lambda *_, **__: pytest.fail("work was done"))
     assert main(["--suite", "broken-mechanisms", *arguments]) == 2
     assert says in capsys.readouterr().err
 
 
 def test_the_rows_alone_go_to_standard_output(capsys, monkeypatch) -> None:
-    monkeypatch.setattr("sims.suite.SUITE", [m for m in SUITE if m.name == "SVT5"])
-    monkeypatch.setattr("sims.suite.GAMES", 2000)
+    monkeypatch.setattr("verify.tools.suite.SUITE", [m for m in SUITE if m.name == "SVT5"])
+    monkeypatch.setattr("verify.tools.suite.GAMES", 2000)
     assert main(["--suite", "broken-mechanisms", "--json", "-"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert row["truth"] == "inf"

@@ -9,7 +9,15 @@ from scipy import integrate
 from scipy.stats import binom, laplace
 
 import mipsim as mi
-from sims.broken_mechanisms import EPSILON, SUITE, Mechanism, Noise, noisy_max, patterns, sparse_vector
+from verify.tools.broken_mechanisms import (
+    EPSILON,
+    SUITE,
+    Mechanism,
+    Noise,
+    noisy_max,
+    patterns,
+    sparse_vector,
+)
 
 BY_NAME = {mechanism.name: mechanism for mechanism in SUITE}
 
@@ -73,7 +81,7 @@ def test_a_released_value_by_quadrature() -> None:
 
 def test_what_is_known_in_closed_form() -> None:
     """The largest ratios: epsilon q / 2 for the largest of q answers, 1 / epsilon for the wrong histogram, 1 for ten sums."""
-    from sims.suite import largest_ratio
+    from verify.tools.suite import largest_ratio
 
     for name, pair, truth in (
         ("noisy max 3", "all above", 2.5 * EPSILON),

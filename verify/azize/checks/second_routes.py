@@ -10,7 +10,7 @@ import scipy
 
 from mipsim.exact.enumeration import best_deterministic_power, mean_game, roc_vertices
 from mipsim.theory import azize
-from sims.azize_enumerated import cells, ratio, worlds
+from verify.azize.laws.enumerated import cells, ratio, worlds
 
 GAMES = 20_000
 

@@ -15,8 +15,15 @@ from mipsim.engine.play import play
 from mipsim.exact.subset.enumeration import LARGEST, best_of_all_attacks, half_subsets, subsets, worlds
 from mipsim.exact.subset.shift import euclidean_shift_eta
 from mipsim.theory.izzo_example import last_record
-from sims.izzo_algorithms import NAMED, algorithm_of, central_moment, law_of, records_of, statistic_of_halves
 from sims.izzo_games import scale_of, two_outputs
+from verify.izzo.laws.algorithms import (
+    NAMED,
+    algorithm_of,
+    central_moment,
+    law_of,
+    records_of,
+    statistic_of_halves,
+)
 
 BLOCK = 20_000
 """Games that are drawn at once."""

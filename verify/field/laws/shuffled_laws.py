@@ -9,7 +9,7 @@ from scipy.special import log_ndtr, ndtr
 import mipsim as mi
 from mipsim.referee import Number
 from mipsim.theory.one_run import p_value, refuses_gdp
-from sims.gaussian_accounting import composed_epsilon
+from verify.field.laws.gaussian_accounting import composed_epsilon
 
 
 def poisson_epsilon(sigma: float, steps: int, delta: float) -> float:

@@ -1,0 +1,1 @@
+"""Second, independent routes to what the laws say."""

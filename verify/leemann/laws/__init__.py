@@ -1,0 +1,1 @@
+"""The exact laws that only these statements need."""

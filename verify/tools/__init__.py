@@ -1,0 +1,1 @@
+"""The public suite: mechanisms with known violations, judged by the referee."""
