@@ -13,7 +13,7 @@ import mipsim as mi
 from mipsim._precision import exact_scope
 from mipsim.exact import AbstractScoreLaw, exact_law
 from mipsim.exact.contours import Contour
-from mipsim.exact.enumeration import mean_game, roc_vertices
+from verify.azize.laws.enumeration import mean_game, roc_vertices
 
 stats: Any = scipy.stats
 P, Z, N = np.array([0.3, 0.6]), np.array([1.0, 0.0]), 4

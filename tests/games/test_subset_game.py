@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import mipsim as mi
-from mipsim.exact.subset.enumeration import finite_eta, half_subsets
 from tests.law_agreement import has_frequencies
 from tests.scope import in_exact_scope  # noqa: F401
+from verify.izzo.laws.subset_enumeration import finite_eta, half_subsets
 
 N, GAMES = 6, 20_000
 RECORDS = np.column_stack([np.arange(N), [3.0, 1.0, 4.0, 1.0, 5.0, 9.0]]).astype(float)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from mipsim import referee as rf
-from mipsim.exact.normal_sums import NormalCurve
 from mipsim.referee.by_law import size_of
 from mipsim.referee.curve_gap import curve_gap, gap_ends, rates_of
 from mipsim.tradeoff import BoundedTradeOff, GaussianTradeOff, PiecewiseLinearTradeOff
+from verify.azize.laws.normal_sums import NormalCurve
 
 
 def test_a_curve_that_is_known_worse_from_below_is_said_to_be_in_its_bracket():

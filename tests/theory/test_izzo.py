@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize
 
-from mipsim.exact.subset.enumeration import half_subsets
-from mipsim.exact.subset.laplace import laplace_eta
-from mipsim.exact.subset.shift import euclidean_shift_eta, planar_shift_eta
 from mipsim.theory import izzo, izzo_example
+from verify.izzo.laws.subset_enumeration import half_subsets
+from verify.izzo.laws.subset_laplace import laplace_eta
+from verify.izzo.laws.subset_shift import euclidean_shift_eta, planar_shift_eta
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 1e-9, 0.3, 5.0, 60.0])

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from mipsim import referee as rf
-from mipsim.exact.finite_divergences import renyi_divergence
-from mipsim.exact.subset.enumeration import finite_eta, half_subsets
 from mipsim.referee.defect import correction_of, defect_of
 from mipsim.referee.judging import spread_points
 from mipsim.theory import izzo_example
 from verify.izzo.checks.second_routes import nearer_of_two, planar_draws, three_points
 from verify.izzo.laws import laws_with_moments
 from verify.izzo.laws.algorithms import ALGORITHMS
+from verify.izzo.laws.finite_divergences import renyi_divergence
+from verify.izzo.laws.subset_enumeration import finite_eta, half_subsets
 from verify.izzo.statements import MODULES
 from verify.izzo.statements.noise import LEAST, PLAYED, SIDES
 from verify.izzo.statements.rates import rates_at

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from mipsim.exact.normal_sums import NearlyNormal
+from verify.azize.laws.normal_sums import NearlyNormal
 from verify.azize.laws.z_problems import BLOCKS, PROBLEMS, Problem, laws_of, logistic_problem, random_problem
 
 ROWS, COORDINATES = 31, 240

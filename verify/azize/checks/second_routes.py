@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy
 
-from mipsim.exact.enumeration import best_deterministic_power, mean_game, roc_vertices
 from mipsim.theory import azize
 from verify.azize.laws.enumerated import cells, ratio, worlds
+from verify.azize.laws.enumeration import best_deterministic_power, mean_game, roc_vertices
 
 GAMES = 20_000
 

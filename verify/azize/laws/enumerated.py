@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from mipsim.exact.enumeration import mean_game
+from verify.azize.laws.enumeration import mean_game
 
 Worlds = tuple[np.ndarray, np.ndarray]
 MECHANISMS = ("mean", "mean of two columns", "mean of a sub-sample", "randomised response", "random laws")

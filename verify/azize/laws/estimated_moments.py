@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 from scipy.special import gammaln, hyp1f1, logit, ndtr, ndtri
 
-from mipsim.exact.normal_sums import NormalCurve, sum_curve, sum_law
-from mipsim.exact.z_estimators import logit_piece
+from verify.azize.laws.normal_sums import NormalCurve, sum_curve, sum_law
+from verify.azize.laws.z_moments import logit_piece
 
 LAWS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]] = {
     "Gaussian": lambda rng, shape: rng.normal(size=shape),

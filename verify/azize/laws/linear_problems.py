@@ -9,9 +9,9 @@ import numpy as np
 import scipy
 from scipy.special import ndtri
 
-from mipsim.exact.enumeration import roc_vertices
-from mipsim.exact.normal_sums import NormalCurve, law_third, linear_curve
 from verify.azize.laws.cases import CASES
+from verify.azize.laws.enumeration import roc_vertices
+from verify.azize.laws.normal_sums import NormalCurve, law_third, linear_curve
 
 LAWS = ("bernoulli", "gaussian", "exponential", "laplace", "uniform")
 REFERENCES = {"origin": 0.0, "mean": None, "half": 0.5, "ones": 1.0}

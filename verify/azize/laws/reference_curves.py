@@ -9,8 +9,8 @@ import scipy
 from scipy.special import ndtr
 
 from mipsim.exact.binomial import binomial_probabilities
-from mipsim.exact.normal_sums import ESSEEN, NearlyNormal, NormalCurve, linear_curve, sum_curve
 from sims.azize_paper import REGULARISATION, N, reference_data
+from verify.azize.laws.normal_sums import ESSEEN, NearlyNormal, NormalCurve, linear_curve, sum_curve
 
 GROUPS_P = (0.3, 0.4, 0.55, 0.7)
 

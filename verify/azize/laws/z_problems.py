@@ -9,8 +9,9 @@ import numpy as np
 import scipy
 from scipy.special import ndtr
 
-from mipsim.exact.normal_sums import NearlyNormal, NormalCurve, sum_curve, sum_law
-from mipsim.exact.z_estimators import (
+from mipsim.theory import azize
+from verify.azize.laws.normal_sums import NearlyNormal, NormalCurve, sum_curve, sum_law
+from verify.azize.laws.z_moments import (
     Piece,
     block_piece,
     exponential_median_piece,
@@ -19,7 +20,6 @@ from mipsim.exact.z_estimators import (
     mean_piece,
     slope_piece,
 )
-from mipsim.theory import azize
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from mipsim import referee as rf
-from mipsim.exact.normal_sums import NormalCurve
 from verify import real_gradients
 from verify.azize.laws.estimated_moments import (
     LAWS,
@@ -15,6 +14,7 @@ from verify.azize.laws.estimated_moments import (
     rarity_curve,
     rarity_powers,
 )
+from verify.azize.laws.normal_sums import NormalCurve
 from verify.azize.statements.steps import BOUNDED
 
 EASIEST = "easiest = largest true m*"

@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 
 from mipsim import referee as rf
-from mipsim.exact.enumeration import (
+from verify.azize.checks.second_routes import by_literal_records
+from verify.azize.laws.enumerated import MECHANISMS, ratio, worlds
+from verify.azize.laws.enumeration import (
     best_deterministic_power,
     best_randomised_power,
     roc_vertices,
     subset_sums,
 )
-from verify.azize.checks.second_routes import by_literal_records
-from verify.azize.laws.enumerated import MECHANISMS, ratio, worlds
 
 THRESHOLDS = "Pow_n as defined: thresholds only, no randomisation at ties"
 RANDOMISED = "randomised at the threshold (section 2.2 allows randomised adversaries)"

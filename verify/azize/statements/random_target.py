@@ -3,10 +3,10 @@
 import numpy as np
 
 from mipsim import referee as rf
-from mipsim.exact.enumeration import random_target_advantage
 from mipsim.theory import azize
 from verify.azize.checks.second_routes import medians
 from verify.azize.laws.enumerated import expected_advantage, formula_error, guess, targets_of
+from verify.azize.laws.enumeration import random_target_advantage
 from verify.azize.laws.mean_curves import counts, random_target_law
 from verify.azize.laws.moments import mean_square
 

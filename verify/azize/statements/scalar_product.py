@@ -6,7 +6,6 @@ import numpy as np
 
 from mipsim import GaussianTradeOff
 from mipsim import referee as rf
-from mipsim.exact.normal_sums import NormalCurve
 from verify.azize.laws.linear_problems import (
     NAMED,
     REFERENCES,
@@ -15,6 +14,7 @@ from verify.azize.laws.linear_problems import (
     scalar_ahead,
     two_coordinates,
 )
+from verify.azize.laws.normal_sums import NormalCurve
 
 DRAWN = "drawn"
 RARE = "two rare coordinates"  # D_j = Bernoulli(.05/n) at two, where the target is (1, 1); elsewhere the mean of N(0, 1)

@@ -12,8 +12,6 @@ import numpy as np
 
 from mipsim._roots import outer_root
 from mipsim.engine.play import play
-from mipsim.exact.subset.enumeration import LARGEST, best_of_all_attacks, half_subsets, subsets, worlds
-from mipsim.exact.subset.shift import euclidean_shift_eta
 from mipsim.theory.izzo_example import last_record
 from sims.izzo_games import scale_of, two_outputs
 from verify.izzo.laws.algorithms import (
@@ -24,6 +22,8 @@ from verify.izzo.laws.algorithms import (
     records_of,
     statistic_of_halves,
 )
+from verify.izzo.laws.subset_enumeration import LARGEST, best_of_all_attacks, half_subsets, subsets, worlds
+from verify.izzo.laws.subset_shift import euclidean_shift_eta
 
 BLOCK = 20_000
 """Games that are drawn at once."""

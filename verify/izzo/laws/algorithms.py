@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from mipsim.exact.subset.enumeration import half_subsets
 from mipsim.mechanisms.response import RandomizedResponse
 from mipsim.theory import izzo_example
+from verify.izzo.laws.subset_enumeration import half_subsets
 
 Law = np.ndarray
 """P(output | D), one row for each half D in the order of `half_subsets`."""

@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 
 from mipsim import referee as rf
-from mipsim.exact.subset.enumeration import best_of_all_attacks, finite_eta, half_subsets
-from mipsim.exact.subset.laplace import laplace_eta, scaled_laplace_eta
 from verify.izzo.laws.algorithms import (
     ALGORITHMS,
     CHANNEL,
@@ -17,6 +15,8 @@ from verify.izzo.laws.algorithms import (
     law_of,
     sums_of_powers,
 )
+from verify.izzo.laws.subset_enumeration import best_of_all_attacks, finite_eta, half_subsets
+from verify.izzo.laws.subset_laplace import laplace_eta, scaled_laplace_eta
 
 HALF = rf.Quote(
     "In the remainder of the paper, we will set k = n/2, so that A is eta-MIP if an attacker cannot have average accuracy greater than (1/2 + eta).",

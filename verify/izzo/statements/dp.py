@@ -6,11 +6,11 @@ from math import comb
 import numpy as np
 
 from mipsim import referee as rf
-from mipsim.exact.finite_divergences import least_delta, renyi_divergence
-from mipsim.exact.subset.enumeration import finite_eta
-from mipsim.exact.subset.linear_programs import largest_dp_eta, largest_posterior_odds
 from mipsim.theory import izzo, izzo_example
 from verify.izzo.laws.algorithms import fingerprint_law, response_law
+from verify.izzo.laws.finite_divergences import least_delta, renyi_divergence
+from verify.izzo.laws.linear_programs import largest_dp_eta, largest_posterior_odds
+from verify.izzo.laws.subset_enumeration import finite_eta
 from verify.izzo.statements.definition import HALF, SIZES
 
 # Every half is an unknown of the linear program, and e^epsilon one of its coefficients: the solver may give up from about epsilon = 11.5 on.

@@ -5,10 +5,10 @@ from math import log2, sqrt
 import numpy as np
 
 from mipsim import referee as rf
-from mipsim.exact.subset.laplace import laplace_eta
 from mipsim.theory import izzo, izzo_example
 from verify.izzo.checks.second_routes import literal_sensitivity
 from verify.izzo.laws.algorithms import example
+from verify.izzo.laws.subset_laplace import laplace_eta
 from verify.izzo.statements.definition import HALF
 
 TEXT = "x_last = C(n, n/2)^(1/2) - sum 2^i, as in the text"

@@ -5,9 +5,9 @@ from math import comb
 import numpy as np
 
 from mipsim import referee as rf
-from mipsim.exact.subset.linear_programs import bracket_injection, matching_size
 from verify.izzo.checks.second_routes import three_points
 from verify.izzo.laws.laws_with_moments import CENTRED, WORST, tail
+from verify.izzo.laws.linear_programs import bracket_injection, matching_size
 
 MATCHING = "a largest matching"
 

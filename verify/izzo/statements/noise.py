@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from mipsim import referee as rf
-from mipsim.exact.subset.laplace import laplace_eta
-from mipsim.exact.subset.shift import planar_shift_eta
 from mipsim.theory import izzo
 from sims.izzo_games import CASE, scale_of
 from verify.izzo.checks.second_routes import corollary_10_again, two_output_draws
 from verify.izzo.laws.algorithms import DRAWN, OUTPUTS, central_moment, outputs_of
+from verify.izzo.laws.subset_laplace import laplace_eta
+from verify.izzo.laws.subset_shift import planar_shift_eta
 from verify.izzo.statements.definition import HALF
 
 EVERY = "every algorithm, norm and dimension"

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from mipsim import referee as rf
-from mipsim.exact.subset.enumeration import best_of_all_attacks, finite_eta
 from verify.izzo.checks.second_routes import rates_again
 from verify.izzo.laws.algorithms import ALGORITHMS, DRAWN, NAMED, law_of, named_rates
+from verify.izzo.laws.subset_enumeration import best_of_all_attacks, finite_eta
 from verify.izzo.statements.definition import HALF, SIZES
 
 

@@ -3,8 +3,6 @@
 import numpy as np
 
 from mipsim import referee as rf
-from mipsim.exact.subset.enumeration import half_subsets
-from mipsim.exact.subset.laplace import scaled_laplace_eta
 from mipsim.theory import izzo
 from verify.izzo.checks.second_routes import algorithm_1_runs
 from verify.izzo.laws.algorithms import (
@@ -17,6 +15,8 @@ from verify.izzo.laws.algorithms import (
     records_of,
     statistic_of_halves,
 )  # fmt: skip
+from verify.izzo.laws.subset_enumeration import half_subsets
+from verify.izzo.laws.subset_laplace import scaled_laplace_eta
 from verify.izzo.statements.definition import HALF
 from verify.izzo.statements.noise import EVERY, UNIT, laplace_ratio, worst_ratio
 

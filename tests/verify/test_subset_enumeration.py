@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from mipsim.exact.subset.enumeration import finite_eta, half, half_subsets, outputs, subsets
-from mipsim.exact.subset.laplace import laplace_difference, laplace_eta, scaled_laplace_eta
-from mipsim.exact.subset.linear_programs import (
+from verify.izzo.laws.linear_programs import (
     adjacent_pairs,
     bracket_injection,
     largest_dp_eta,
     largest_posterior_odds,
     matching_size,
 )
-from mipsim.exact.subset.shift import euclidean_shift_eta, planar_shift_eta
+from verify.izzo.laws.subset_enumeration import finite_eta, half, half_subsets, outputs, subsets
+from verify.izzo.laws.subset_laplace import laplace_difference, laplace_eta, scaled_laplace_eta
+from verify.izzo.laws.subset_shift import euclidean_shift_eta, planar_shift_eta
 
 
 @pytest.mark.parametrize(("n", "k"), [(1, 0), (4, 2), (5, 5), (6, 1)])

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln, ndtr, ndtri
 
-from mipsim.exact.z_estimators import EXPONENTIAL_THIRD, World
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounds import EPS, CurveBounds, bounds_from_rates
+from verify.azize.laws.z_moments import EXPONENTIAL_THIRD, World
 
 ESSEEN = 0.56
 """|F - Phi| <= ESSEEN sum E|X|^3 / (sum Var X)^(3/2) for sums of independent terms: with 0.5600 by

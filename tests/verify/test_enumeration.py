@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mipsim.exact.enumeration import (
+from tests.fourier_terms import density_terms
+from verify.azize.laws.enumeration import (
     bernoulli_data_sets,
     best_deterministic_power,
     best_randomised_power,
     mean_game,
     roc_vertices,
 )
-from tests.fourier_terms import density_terms
 
 P, Z = np.array([0.3, 0.6]), np.array([1.0, 0.0])
 

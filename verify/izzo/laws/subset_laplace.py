@@ -6,7 +6,7 @@ import numpy as np
 import scipy
 
 from mipsim._validation import finite_vector, number
-from mipsim.exact.subset.enumeration import half_subsets
+from verify.izzo.laws.subset_enumeration import half_subsets
 
 
 def laplace_eta(values: object, scale: float, n: int) -> np.ndarray:

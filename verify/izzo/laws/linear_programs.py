@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 
 from mipsim._validation import number, whole
-from mipsim.exact.subset.enumeration import half, subsets
+from verify.izzo.laws.subset_enumeration import half, subsets
 
 
 def adjacent_pairs(flags: np.ndarray) -> np.ndarray:
@@ -19,7 +19,7 @@ def adjacent_pairs(flags: np.ndarray) -> np.ndarray:
         flags: sets of one size as membership flags, shape (m, n), as from `subsets`.
 
     Examples:
-        >>> from mipsim.exact.subset.enumeration import subsets
+        >>> from verify.izzo.laws.subset_enumeration import subsets
         >>> len(adjacent_pairs(subsets(4, 2)))  # each of the 6 sets has 4 neighbours
         12
     """

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from scipy.special import expit
 
-from mipsim.exact.z_estimators import (
+from verify.azize.laws.z_moments import (
     block_piece,
     exponential_median_piece,
     logistic_median_piece,
