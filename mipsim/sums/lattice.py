@@ -65,7 +65,7 @@ class Circle:
 
     Attributes:
         low: first place of the sum.
-        size: places, blocks times a whole number.
+        size: places, an even number, blocks times a whole number.
         blocks: how many blocks the tails are told at.
     """
 
@@ -125,11 +125,13 @@ class Power:
         self._power = np.exp(power + 1j * phase)
         self._wrong = size_of * np.expm1(np.minimum(error + 16.0 * UNIT, 700.0))
         self._unheard = math.exp(-_UNHEARD + slack) + 1e-290
-        self.blocks = circle.blocks
         furthest = int(heard[-1]) if heard.size else 0
-        while self.blocks < circle.size and 2 * furthest + 2 > self.blocks:
-            self.blocks *= 2
-        self.stride = circle.size // self.blocks
+        # Blocks divide the circle, and are as many as the frequencies that are heard.
+        most = size // circle.blocks
+        self.stride = max(
+            (q for q in range(1, most + 1) if most % q == 0 and 2 * furthest + 2 <= size // q), default=1
+        )
+        self.blocks = size // self.stride
         self.starts = circle.low + self.stride * np.arange(self.blocks + 1)
         self.losses = self.offset + self.step * self.starts
         self.centre = float(self.losses[self.blocks // 2])

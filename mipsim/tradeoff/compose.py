@@ -19,7 +19,7 @@ from mipsim.tradeoff.enclosing import enclosing_laws
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.inverse import InverseTradeOff
 from mipsim.tradeoff.laplace import LaplaceTradeOff
-from mipsim.tradeoff.loss_sum import LossSum
+from mipsim.tradeoff.loss_sum import LossSum, completed
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.sampled import SampledTradeOff
 from mipsim.tradeoff.step_laws import (
@@ -75,20 +75,7 @@ class ComposedTradeOff(AbstractTradeOff):
         else:
             found, _ = self.rates.curve(flat, log_tnr, _RATES * self.accuracy, self.direction == "inverse")
             bounds = CurveBounds(*found)
-        ends = (
-            np.full(flat.shape, -np.inf),
-            raised(log_tnr, 4.0),
-            lowered(flat, 4.0),
-            np.zeros(flat.shape),
-        )
-        sides = zip(bounds, ends, (np.maximum, np.minimum, np.maximum, np.minimum), strict=True)
-        bounds = CurveBounds(
-            *(np.where(np.isnan(x), end, side(x, end)) for x, end, side in sides)
-        ).tightened()
-        # Bounds that cross are none: what every curve obeys is left.
-        crossed = (bounds.log_fnr_low > bounds.log_fnr_high) | (bounds.log_tpr_low > bounds.log_tpr_high)
-        bounds = CurveBounds(*ends).where(crossed, bounds)
-        return CurveBounds(*(np.where(np.isnan(flat), np.nan, x).reshape(np.shape(log_fpr)) for x in bounds))
+        return CurveBounds(*(x.reshape(np.shape(log_fpr)) for x in completed(bounds, flat, log_tnr)))
 
     def _worse_curve(self, log_fpr: np.ndarray, log_tnr: np.ndarray) -> CurveBounds:
         """The hull of both directions: below it the lines of slopes at which both deltas are known."""
@@ -252,13 +239,7 @@ class ComposedTradeOff(AbstractTradeOff):
         with np.errstate(divide="ignore"):
             high[~some] = np.log(-np.expm1(np.minimum(epsilon[~some] - most, 0.0)))
         if some.any():
-            at = epsilon[some]
-            found, _ = self.losses.sticks(-at if turned else at, accuracy, "other" if turned else "delta")
-            shift = at if turned else np.zeros(at.shape)
-            rest_low, rest_high = (np.minimum(found[k] + shift, 0.0) for k in (2, 3))
-            one, two = (found[k] + shift for k in ((4, 5) if turned else (0, 1)))
-            low[some] = np.fmax(one, lowered(log_complement(rest_high), 4.0))
-            high[some] = np.fmin(np.fmin(two, raised(log_complement(rest_low), 4.0)), 0.0)
+            low[some], high[some] = self.losses.log_delta(epsilon[some], accuracy, turned)
         return low, high
 
     def _warn(self, what: str, width: float, accuracy: float) -> None:

@@ -12,7 +12,7 @@ from scipy.special import log_ndtr
 
 from mipsim.sums.cells import Rounded, optimistic, pessimistic
 from mipsim.sums.lattice import Circle, Power
-from mipsim.tradeoff.bounds import TINY, CurveBounds
+from mipsim.tradeoff.bounds import TINY, CurveBounds, log_complement, lowered, raised
 from mipsim.tradeoff.step_laws import AbstractStepLaw
 
 _TAIL = 34.0  # e^-34 of the tilted mass may lie off the circle at either side
@@ -194,13 +194,21 @@ class Band:
             share = np.clip((slope - left) / (right - left), 0.0, 1.0)
             below, above = loss < self.places[0], loss > self.places[-1]
 
-            def chord(ends: np.ndarray, before: float, after: float) -> np.ndarray:
+            # The last two are 0 at the slope 0: below the first place the chord to it bounds them too.
+            start = slope / self.slope[0]
+
+            def chord(ends: np.ndarray, before: np.ndarray | float, after: float) -> np.ndarray:
                 value = (1.0 - share) * ends[at] + share * ends[at + 1]
-                value = np.where(np.isnan(value), 0.0 if before == 0.0 else np.inf, value)
+                value = np.where(np.isnan(value), 0.0 if ends is self.rest else np.inf, value)
                 return np.log(np.where(below, before, np.where(above, after, value)))
 
-            highs = chord(self.delta, np.inf, self.delta[-1]), chord(self.other, self.other[0], np.inf)
-            rest_low = chord(self.rest, 0.0, self.rest[-1])
+            highs = (
+                chord(self.delta, np.inf, self.delta[-1]),
+                chord(self.other, self.other[0] * start * (1.0 + 1e-12), np.inf),
+            )
+            rest_low = chord(
+                self.rest, np.where(far, 0.0, self.rest[0] * start * (1.0 - 1e-12)), self.rest[-1]
+            )
             near = np.clip(np.searchsorted(self.less, loss), 1, self.less.size - 1)
             delta, other = np.zeros(loss.shape), np.zeros(loss.shape)
             rest = np.full(loss.shape, np.inf)
@@ -555,6 +563,17 @@ class LossSum:
             ask, 6, width, lambda i: self.tilt_of_loss(float(loss[i])), loss.size, accuracy, needs
         )
 
+    def log_delta(self, epsilon: np.ndarray, accuracy: float, turned: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of log delta of one direction, refined; by delta itself or by its complement."""
+        found, _ = self.sticks(-epsilon if turned else epsilon, accuracy, "other" if turned else "delta")
+        shift = epsilon if turned else np.zeros(epsilon.shape)
+        rest_low, rest_high = (np.minimum(found[k] + shift, 0.0) for k in (2, 3))
+        low, high = (found[k] + shift for k in ((4, 5) if turned else (0, 1)))
+        return (
+            np.fmax(low, lowered(log_complement(rest_high), 4.0)),
+            np.fmin(np.fmin(high, raised(log_complement(rest_low), 4.0)), 0.0),
+        )
+
     def curve(
         self, log_fpr: np.ndarray, log_tnr: np.ndarray, accuracy: float, turned: bool
     ) -> tuple[list[np.ndarray], np.ndarray]:
@@ -684,6 +703,28 @@ class LossSum:
             if not (after[pending] < _HARDLY * wide[pending]).any() and near:
                 given_up[[first, last]] = True
         return found, width(found)
+
+
+def completed(bounds: CurveBounds, log_fpr: np.ndarray, log_tnr: np.ndarray) -> CurveBounds:
+    """Bounds of a curve where they hold what every curve obeys; that alone where they are NaN or cross.
+
+    Examples:
+        >>> none = CurveBounds(*(np.full(1, np.nan) for _ in range(4)))
+        >>> rate = np.log(np.full(1, 0.5))
+        >>> [float(end[0].round(3)) for end in completed(none, rate, rate)]
+        [-inf, -0.693, -0.693, 0.0]
+    """
+    ends = (
+        np.full(log_fpr.shape, -np.inf),
+        raised(log_tnr, 4.0),
+        lowered(log_fpr, 4.0),
+        np.zeros(log_fpr.shape),
+    )
+    sides = zip(bounds, ends, (np.maximum, np.minimum, np.maximum, np.minimum), strict=True)
+    known = CurveBounds(*(np.where(np.isnan(x), end, side(x, end)) for x, end, side in sides)).tightened()
+    crossed = (known.log_fnr_low > known.log_fnr_high) | (known.log_tpr_low > known.log_tpr_high)
+    known = CurveBounds(*ends).where(crossed, known)
+    return CurveBounds(*(np.where(np.isnan(log_fpr), np.nan, x) for x in known))
 
 
 def _weight(theta: float, spread: float, needs: str) -> float:
