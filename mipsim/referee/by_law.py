@@ -23,18 +23,15 @@ from mipsim.referee.exact_judges import (
     judge_equality,
     number_tolerance,
 )
-from mipsim.referee.kinds import Equality, Kind, Limit
+from mipsim.referee.kinds import FIXED_ALPHA, Equality, Kind, Limit
 from mipsim.referee.limit_judge import judge_limit
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.values import Number, Played, no_tradeoff
 from mipsim.tradeoff.base import AbstractTradeOff
-from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
 
 TOO_RARE = 1e3
 """Error rates below this many times the proven error of a law say nothing by it."""
-LEAST_RATE = 1e-2
-"""A law is always judged from this error rate on."""
 LEFT_BETWEEN = 0.05
 """Share of the tolerance of an equality that may be left between two points of its curves."""
 NODES, SPREAD = 97, 33
@@ -63,10 +60,12 @@ def exact_route(curve: object) -> str:
 
 
 def floor_of(kind: Kind, *curves: AbstractTradeOff) -> float:
-    """The least error rate that is judged: that of the kind, or what the laws' proven errors leave."""
+    """The least error rate that is judged: that of the kind, or the rarest that the laws' proven errors reach.
+
+    A law that is known too badly at `FIXED_ALPHA` leaves that rate judged, and so the statement undecided.
+    """
     errors = [curve.law.error_bound for curve in curves if isinstance(curve, ExactTradeOff)]
-    errors += [curve.rounding for curve in curves if isinstance(curve, BoundedTradeOff)]
-    return max(kind.floor, min(TOO_RARE * max(errors, default=0.0), LEAST_RATE))
+    return max(kind.floor, min(TOO_RARE * max(errors, default=0.0), FIXED_ALPHA))
 
 
 def tolerance_of(kind: Kind, claimed: AbstractTradeOff | Number) -> float:

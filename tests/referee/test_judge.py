@@ -108,10 +108,10 @@ def test_what_is_known_from_one_side_decides_in_its_direction_only(kind, truth, 
         assert verdict(kind, lambda mu: claimed, lambda mu: -1.0) == expected
 
 
-def noisy_mean(sigma: float):
-    data = mi.Gaussian(0.0, 1.0, d=1)
+def noisy_mean(sigma: float, d: int = 2):
+    data = mi.Gaussian(0.0, 1.0, d=d)
     mechanism = mi.GaussianNoise(mi.EmpiricalMean(), sigma)
-    game = mi.FixedTarget(mechanism, data, n=10, target=[2.0])
+    game = mi.FixedTarget(mechanism, data, n=10, target=[2.0] + [0.0] * (d - 1))
     return game, mi.LikelihoodRatio(mechanism, data, 10), mi.CovarianceScore(data, 10)
 
 
@@ -340,7 +340,7 @@ class Moved(mi.AbstractTradeOff):
 
 @pytest.mark.parametrize(("rare", "expected"), [(0.4, "REFUTED"), (-0.05, "CONFIRMED")])
 def test_rare_rates_that_a_law_does_not_reach_are_played_tilted(rare: float, expected: str) -> None:
-    game, best, _ = noisy_mean(1.0)
+    game, best, _ = noisy_mean(1.0, d=1)
     law = game.exact(best)
     assert law.law.error_bound > 1e-7  # so that it says nothing below 1e-4
     bound = statement(rf.Bound(), lambda mu: Moved(law, rare), lambda mu: (game, best))
@@ -381,3 +381,13 @@ def test_one_refuted_point_refutes_and_all_confirm() -> None:
         for places in ((0.1, 0.2), (0.1, 1.5), (0.1, 0.9), (0.9, 1.5))
     }
     assert list(said.values()) == ["CONFIRMED", "REFUTED", "INCONCLUSIVE", "REFUTED"]
+
+
+@pytest.mark.parametrize("kind", [rf.Equality(), rf.Bound()])
+def test_a_law_known_too_badly_at_rare_rates_confirms_nothing_there(kind: rf.Equality | rf.Bound) -> None:
+    """The judged rates are those of the statement; a wide bound does not shrink them."""
+    between = mi.BoundedTradeOff(G(1.0), G(0.99), rounding=1e-3, sideways=1e-3)
+    found = rf.judge(statement(kind, lambda mu: G(1.0), lambda mu: between), at={"mu": 1.0})
+    assert str(found.verdict) == "INCONCLUSIVE"
+    shifted = rf.judge(statement(kind, lambda mu: G(0.9), lambda mu: between), at={"mu": 1.0})
+    assert str(shifted.verdict) == "REFUTED"
