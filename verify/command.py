@@ -144,10 +144,10 @@ def _judge(
     console: Console,
     find: Callable[[str], Statement] | None,
 ) -> int:
-    from mipsim.referee.many import on_interrupt
-    from mipsim.referee.reporting.table import VerdictTable
+    from verify.parallel import on_interrupt
     from verify.register import hunts_of
     from verify.report.folder import Records, ReportFolder, checked_json
+    from verify.report.table import VerdictTable
 
     records = Records(register, hunts_of(register), setting.scale)
     asked_for, points = len(asked.statements), points_of(register, setting.samples)
@@ -226,11 +226,10 @@ def sentence(outcomes: Sequence[Outcome], known: Sequence[Statement]) -> str:
 def _hunt(
     asked: argparse.Namespace, register: Mapping[str, Statement], console: Console, workers: int
 ) -> int:
-    from mipsim.referee import many
     from mipsim.referee.reporting.page import report
-    from mipsim.referee.reporting.table import VerdictTable
-    from verify import hunting
+    from verify import hunting, parallel
     from verify.register import HUNTED, recorded, statement_of
+    from verify.report.table import VerdictTable
 
     folder = writable_folder("--out", asked.out) / HUNTS
     folder.mkdir(exist_ok=True)
@@ -247,7 +246,7 @@ def _hunt(
     interrupted = False
     try:
         with VerdictTable(console, len(statements)) as table:
-            for outcome in many.hunt_all(
+            for outcome in parallel.hunt_all(
                 statements, *settings, table.say, min(workers, len(statements)), statement_of
             ):
                 found.append(outcome)
@@ -256,12 +255,12 @@ def _hunt(
                     hunting.keep(HUNTED, [outcome])
     except KeyboardInterrupt:
         interrupted = True
-    with many.on_interrupt(signal.SIG_IGN):
+    with parallel.on_interrupt(signal.SIG_IGN):
         if asked.keep and found:
             hunting.keep(HUNTED, found)
         order = list(register)
         found.sort(key=lambda one: order.index(one.statement.name))
-        missed = [one for one in found if one.how == many.NOT_HUNTED]
+        missed = [one for one in found if one.how == parallel.NOT_HUNTED]
         for one in missed:
             _say(console, f"Not hunted: {one.statement.name}: {one.failures[0].error}.")
         broken = sum(one.verdict is Verdict.REFUTED for one in found)

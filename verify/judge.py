@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from mipsim.referee import Outcome, Point, Statement, many
+from mipsim.referee import Outcome, Point, Statement
 from mipsim.referee.judging import judge_points, spread_points
 from mipsim.referee.outcome import Failure
 from mipsim.referee.reporting import pictures
+from verify import parallel
 from verify.arguments import SCALES
 
 SAMPLES = (4, 24, 200)
@@ -112,16 +113,16 @@ def judge_all(
     find: Callable[[str], Statement] | None = None,
     draw: bool = False,
 ) -> Iterator[Outcome]:
-    """Judge families of statements, in processes if `find` finds them there, see `mipsim.referee.many`.
+    """Judge families of statements, in processes if `find` finds them there, see `verify.parallel`.
 
     With `draw` the processes draw the pictures of a report too, which one process would take long for at the end.
     """
 
     def lost(statement: Statement, why: str) -> Outcome:
-        return many.failed(statement, why, "", setting.confidence, setting.seed, "not judged")
+        return parallel.failed(statement, why, "", setting.confidence, setting.seed, "not judged")
 
-    def here(statement: Statement, look: many.Before) -> Outcome:
+    def here(statement: Statement, look: parallel.Before) -> Outcome:
         return judge(statement, setting, before=look)
 
-    way = here if find is None else many.Elsewhere(find, partial(judge, setting=setting, draw=draw), lost)
-    return many.judge_all(families, way, before, workers)
+    way = here if find is None else parallel.Elsewhere(find, partial(judge, setting=setting, draw=draw), lost)
+    return parallel.judge_all(families, way, before, workers)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from mipsim import referee as rf
+from verify import parallel
 from verify.command import main
 from verify.judge import SAMPLES, Setting, judge_all
 
@@ -165,7 +166,7 @@ def test_a_full_disk_is_one_sentence(sound, tmp_path, monkeypatch, capsys):
 def test_the_live_table_holds_every_statement(sound):
     from rich.console import Console
 
-    from mipsim.referee.reporting.table import VerdictTable
+    from verify.report.table import VerdictTable
 
     setting = Setting("quick", 0.999, 0, 1e-6, {})
     for width in (60, 80, 140):
@@ -303,13 +304,11 @@ def test_ctrl_c_keeps_what_was_finished(tmp_path, names, kept, kind):
 
 
 def test_ctrl_c_in_a_hunt_keeps_what_was_found(sound, tmp_path, monkeypatch, capsys):
-    from mipsim.referee import many
-
     def interrupted(statement: rf.Statement, *given, **more):
         outcome = rf.hunt(statement, "32 probes", progress=False)
         return replace(outcome, interrupted=True)
 
-    monkeypatch.setattr(many, "hunt", interrupted)
+    monkeypatch.setattr(parallel, "hunt", interrupted)
     assert main(["--hunt", "--out", str(tmp_path)], sound) == 130
     assert "Interrupted: 1 of 5 statements hunted" in capsys.readouterr().out
     assert (tmp_path / "hunts/index.html").exists()

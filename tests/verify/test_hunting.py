@@ -13,8 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from mipsim import referee as rf
-from mipsim.referee import many
-from verify import hunting
+from verify import hunting, parallel
 from verify.register import REGISTER, hunts_of, recorded, statement_of
 
 FIRST, SECOND, THIRD = (REGISTER[name] for name in ("field-yeom", "field-humphries", "field-gaussian"))
@@ -39,14 +38,16 @@ def test_a_lost_process_costs_one_statement_and_its_place_is_filled(tmp_path):
                 os.kill(process, signal.SIGKILL)
         met.append(name)
 
-    found = list(many.hunt_all([FIRST, SECOND, THIRD], "64 probes", 0.999, 0, tmp_path, say, 2, statement_of))
+    found = list(
+        parallel.hunt_all([FIRST, SECOND, THIRD], "64 probes", 0.999, 0, tmp_path, say, 2, statement_of)
+    )
     by_name = {one.statement.name: one for one in found}
     assert set(by_name) == {FIRST.name, SECOND.name, THIRD.name}
     assert len(by_name[THIRD.name].probes) >= 32
-    lost = [one for one in found if one.how == many.NOT_HUNTED]
+    lost = [one for one in found if one.how == parallel.NOT_HUNTED]
     assert lost
-    assert all(one.failures[0].error == many.LOST and one.worst is None for one in lost)
-    again = many.hunt_one(lost[0].statement, "64 probes", 0.999, 0, tmp_path, say)
+    assert all(one.failures[0].error == parallel.LOST and one.worst is None for one in lost)
+    again = parallel.hunt_one(lost[0].statement, "64 probes", 0.999, 0, tmp_path, say)
     assert len(again.probes) >= 32
 
 
@@ -59,8 +60,8 @@ def test_an_interruption_waits_for_a_probe_as_long_as_it_says(tmp_path, monkeypa
     A clock of the test's own: the patience ends as soon as the first was heard, however long that takes.
     """
     late = [0.0]
-    monkeypatch.setattr(many, "PATIENCE", 300.0)
-    monkeypatch.setattr(many, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + late[0]))
+    monkeypatch.setattr(parallel, "PATIENCE", 300.0)
+    monkeypatch.setattr(parallel, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + late[0]))
     met: set[str] = set()
     stopped, before = [], mp.active_children()
 
@@ -74,16 +75,16 @@ def test_an_interruption_waits_for_a_probe_as_long_as_it_says(tmp_path, monkeypa
         met.add(name)
 
     found: list[rf.Outcome] = []
-    hunts = many.hunt_all([FIRST, SECOND, THIRD], "10m", 0.999, 0, tmp_path, say, 2, statement_of)
+    hunts = parallel.hunt_all([FIRST, SECOND, THIRD], "10m", 0.999, 0, tmp_path, say, 2, statement_of)
     with pytest.raises(KeyboardInterrupt):  # noqa: PT012
         while True:
             found.append(next(hunts))
             late[0] = 1e6
     assert {one.statement.name for one in found} == met == {FIRST.name, SECOND.name}
-    handed, cut_off = sorted(found, key=lambda one: one.how == many.NOT_HUNTED)
+    handed, cut_off = sorted(found, key=lambda one: one.how == parallel.NOT_HUNTED)
     assert handed.interrupted
     assert handed.probes
-    assert cut_off.failures[0].error == many.CUT_OFF
+    assert cut_off.failures[0].error == parallel.CUT_OFF
     assert (tmp_path / f"{cut_off.statement.name}-0.jsonl").read_text().count("\n") >= 1
     with pytest.raises(ProcessLookupError):
         os.kill(stopped[0], 0)
@@ -100,7 +101,7 @@ def test_of_two_hunts_the_longer_is_kept_and_counterexamples_stay(tmp_path):
     hunting.keep(file, [replace(short, seconds=130.0)])
     assert recorded(file)[FIRST.name]["seed"] == 1
     text = file.read_text()
-    hunting.keep(file, [many.failed(FIRST, "lost", "2m", 0.999, 0)])  # nothing was seen
+    hunting.keep(file, [parallel.failed(FIRST, "lost", "2m", 0.999, 0)])  # nothing was seen
     assert file.read_text() == text
 
 

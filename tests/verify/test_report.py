@@ -15,7 +15,9 @@ from pathlib import Path
 import pytest
 from jsonschema.validators import validator_for
 
+import mipsim as mi
 import verify.report.folder as report_folder
+from mipsim import referee as rf
 from mipsim.referee.defect import correction_of
 from verify.judge import Setting, judge, judge_all
 from verify.register import PAPERS, TITLES
@@ -23,6 +25,7 @@ from verify.report.findings import findings
 from verify.report.folder import Records, ReportFolder
 from verify.report.record import HUNT as FROM_HUNT
 from verify.report.record import RUN, command_of, record_of, share_of
+from verify.report.table import row
 
 SCHEMA = Path(report_folder.__file__).with_name("verdicts.schema.json")
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -270,3 +273,33 @@ def test_a_browser_narrows_the_page(written, tmp_path):
     dom = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
     said = json.loads(unescape(re.findall("<title>(.*?)</title>", dom)[0]))
     assert said == ["6 of 6", "1 of 6", "0 of 6", "1 of 6", "izzo-curve", "ascending"]
+
+
+def test_every_gap_of_the_table_has_its_unit(tmp_path):
+    outcome = rf.judge(
+        rf.Statement(
+            name="half", says="a half", source="nobody", kind=rf.Bound(), domain={"mu": rf.Real(0.5, 1.0)},
+            claimed=lambda mu: mi.GaussianTradeOff(mu / 2), truth=lambda mu: mi.GaussianTradeOff(mu),
+        )
+    )  # fmt: skip
+    assert outcome.worst is not None
+    assert outcome.worst.unit == "probit"
+    assert "0.5 (probit)" in row(outcome)
+    assert ">0.5 probit</td>" in rf.report(outcome, tmp_path).read_text("utf-8")
+
+
+def test_a_derivation_is_told_in_lines_that_a_page_holds():
+    proof = (
+        "Two steps; a < b. (i) One, by (ii), with $y^2$ and "
+        + "many words " * 20
+        + "at its end. (ii) Two.\nThe rest."
+    )
+    square = rf.Statement(
+        name="square", says="x^2 <= x", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0)},
+        claimed=lambda x: x, truth=lambda x: x * x,
+    )  # fmt: skip
+    right = square.corrected(domain={"x": rf.Real(0.0, 1.0)}, says="for x at most 1", derivation=proof)
+    text = findings([rf.judge(one) for one in (square, right)], {}, "quick")
+    lines = text[text.index("Why:") :].splitlines()[2:]
+    assert all(line.startswith("    ") and len(line) <= 104 for line in lines if line)
+    assert " ".join(line.strip() for line in lines if line) == " ".join(proof.split())

@@ -1,10 +1,18 @@
-"""What was found, for the papers' authors."""
+"""Findings for the papers' authors: every refuted statement with its sentence, counterexample and correction, in Markdown."""
 
+from __future__ import annotations
+
+import math
 from collections.abc import Mapping, Sequence
+from textwrap import TextWrapper
 from typing import Any
 
-from mipsim.referee import Outcome, Statement
-from mipsim.referee.reporting import findings as general
+from mipsim.referee.defect import correction_of, defect_of
+from mipsim.referee.outcome import Outcome, simplest
+from mipsim.referee.reporting.plain import plain
+from mipsim.referee.reporting.wording import paragraphs
+from mipsim.referee.result import PointResult, Verdict
+from mipsim.referee.statement import Quote, Statement
 from verify.hunting import told
 from verify.register import group_of
 from verify.report.record import command_of
@@ -19,6 +27,9 @@ A *gap* is how far the attacker is stronger than the statement allows, in the un
 Phi^-1(FNR) at one FPR, so errors of the mu of a Gaussian trade-off curve. An interval from an exact law holds the law's proven
 error; one from games shares the failure probability of the whole register.
 """
+
+PAGE = 100
+"""Letters of a line of code that a page shows without being pushed aside."""
 
 
 def findings(
@@ -39,11 +50,109 @@ def findings(
         >>> print(findings([], {}, 'quick').splitlines()[0])
         # Findings
     """
-    return general.findings(
-        outcomes,
-        head=HEAD,
-        chapter=group_of,
-        command=lambda outcome, point: f"uv run {command_of(outcome, scale, point)}",
-        known=known,
-        hunts={name: told(record) for name, record in hunts.items()},
-    )
+    judged = {one.statement.name: one for one in outcomes}
+    statements = [*(one.statement for one in outcomes), *known]
+    parts, last = [HEAD], None
+    for outcome in outcomes:
+        statement = outcome.statement
+        if outcome.verdict is not Verdict.REFUTED or statement.corrects:
+            continue
+        if (title := group_of(statement)) != last:
+            last = title
+            parts.append(f"\n## {title}\n")
+        twin = correction_of(statement, statements)
+        verdict = "" if twin is None or twin.name not in judged else str(judged[twin.name].verdict)
+        hunted = told(hunts[statement.name]) if statement.name in hunts else ""
+        parts.append(_finding(outcome, twin, verdict or "not judged here", hunted, scale))
+    return "\n".join(parts)
+
+
+def _finding(
+    outcome: Outcome,
+    twin: Statement | None,
+    verdict: str,
+    hunted: str,
+    scale: str,
+) -> str:
+    statement = outcome.statement
+    defect = defect_of(outcome, twin)
+    meaning = "" if defect is None else f"{defect.meaning[:1].upper()}{defect.meaning[1:]}."
+    lines = [f"### {statement.name}: {defect}", "", meaning, ""]
+    if statement.quote is not None:
+        lines += [_quoted(statement.quote), ""]
+    if statement.formula:
+        lines += [f"$${statement.formula}$$", ""]
+    lines += [f"As judged: {_line(statement.says)}", ""]
+    for quote in statement.restricted_by:
+        lines += ["Elsewhere in the paper:", "", _quoted(quote), ""]
+    if statement.slip is not None:
+        wrong, right = statement.slip
+        lines += ["The slip, and the place that has it right:", "", _quoted(wrong), "", _quoted(right), ""]
+    if not math.isnan(outcome.share):
+        lines += [f"Of the points drawn from its domain {outcome.share:.0%} stand.", ""]
+    if statement.meanings:
+        said = "; ".join(f"`{name}`: {_line(words)}" for name, words in statement.meanings.items())
+        lines += [f"Parameters. {said}.", ""]
+    worst = outcome.worst
+    if worst is not None:
+        first = simplest(statement, outcome.judged)
+        if first is not None and first.parameters != worst.parameters:
+            lines += _example("A simple counterexample", first, _command(outcome, scale, first))
+            lines += _example("The largest gap", worst, _command(outcome, scale, worst))
+        else:
+            lines += _example("Counterexample", worst, _command(outcome, scale, worst))
+    if statement.snippet and worst is not None:
+        code = ["```python", statement.snippet.strip(), "```"]
+        lines += [
+            "<details><summary>A counterexample without mipsim</summary>",
+            "",
+            *code,
+            "",
+            "</details>",
+            "",
+        ]
+    if hunted:
+        lines += [f"The hunt: {hunted}", ""]
+    if twin is not None:
+        lines += [f"**Corrected** (`{twin.name}`, {verdict}): {_line(twin.says)}", ""]
+        if twin.derivation.strip():
+            lines += ["Why:", "", *_proof(twin.derivation), ""]
+    return "\n".join(lines)
+
+
+def _command(outcome: Outcome, scale: str, point: PointResult) -> str:
+    return f"uv run {command_of(outcome, scale, point)}"
+
+
+def _proof(text: str) -> list[str]:
+    """The lines of a block of code: formulas stay as they are written, and no line is wider than a page."""
+    wrap = TextWrapper(PAGE, break_long_words=False, break_on_hyphens=False)
+    return [f"    {line}" for part in paragraphs(text) for line in wrap.wrap(part)]
+
+
+def _example(title: str, point: PointResult, command: str) -> list[str]:
+    at = ", ".join(f"{name} = {_value(value)}" for name, value in point.parameters.items())
+    low, high = point.interval
+    known = f"{_value(point.gap)} in [{_value(low)}, {_value(high)}]"
+    if math.isinf(high) and math.isfinite(low) and low > 0.0:
+        known = f"at least {_value(low)}"
+    elif math.isinf(low) and math.isfinite(high) and high < 0.0:
+        known = f"at most {_value(high)}"
+    lines = [f"**{title}**: {at}. Gap {known} ({point.unit})."]
+    lines += [f"Found by {point.route}. {_line(point.detail)}".rstrip(), ""]
+    if point.second_route:
+        lines += [f"Second route: {_line(point.second_route)}", ""]
+    return [*lines, f"    {command}", ""]
+
+
+def _quoted(quote: Quote) -> str:
+    return f"> {_line(quote.text)} ({quote.place})"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _value(value: Any) -> str:
+    value = plain(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

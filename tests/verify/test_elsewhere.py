@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from mipsim.referee import many
+from verify import parallel
 
 JUDGES = """
 import os, sys, threading, time
 from types import SimpleNamespace
-from mipsim.referee import many
+from verify import parallel
 
 def find(name):
     if name == "false":
@@ -23,7 +23,7 @@ def find(name):
     time.sleep(3600)
 
 if __name__ == "__main__":
-    elsewhere = many.Elsewhere(find, None, lambda statement, why: print(statement.name, why, flush=True))
+    elsewhere = parallel.Elsewhere(find, None, lambda statement, why: print(statement.name, why, flush=True))
     elsewhere(SimpleNamespace(name="false"), None)
     elsewhere(SimpleNamespace(name="endless"), None)
 """
@@ -33,7 +33,7 @@ if __name__ == "__main__":
 def test_a_process_tells_what_was_raised_and_ends_with_its_reader(tmp_path) -> None:
     script = tmp_path / "judges.py"
     script.write_text(JUDGES)
-    paths = os.pathsep.join([str(Path(many.__file__).parents[2]), *sys.path])
+    paths = os.pathsep.join([str(Path(parallel.__file__).parents[1]), *sys.path])
     reader = subprocess.Popen(
         [sys.executable, str(script)], stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": paths}
     )  # fmt: skip
