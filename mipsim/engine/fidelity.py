@@ -1,7 +1,5 @@
 """Fidelity: the choice of the cheapest faithful way to play a game."""
 
-from collections.abc import Callable
-
 import jax
 import jax.numpy as jnp
 
@@ -21,7 +19,7 @@ from mipsim.engine.samplers.normal import normal_sampler, quadratic_sampler
 from mipsim.engine.samplers.random_table import random_table_sampler
 from mipsim.engine.samplers.records import records_sampler
 from mipsim.engine.samplers.split_columns import split_column_sampler
-from mipsim.engine.samplers.table_builder import shape_of_table_sampler, table_sampler
+from mipsim.engine.samplers.table_builder import table_sampler
 from mipsim.forms.aim import check_aim
 from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractGame, AbstractMembershipGame, lawful_round
@@ -120,12 +118,7 @@ def check_shapes(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> N
         raise ValueError(f"attack {name} returns {_spell(score)}; the score must be a real scalar")
 
 
-def build_sampler(
-    game: AbstractGame,
-    attack: AbstractAttack,
-    fidelity: str,
-    foreseen: Callable[[AbstractSampler], None] | None = None,
-) -> AbstractSampler:
+def build_sampler(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> AbstractSampler:
     """The sampler of a fidelity; of "auto", the cheapest faithful one: projected, else sufficient, else literal.
 
     Must be called inside `exact_scope`.
@@ -134,7 +127,6 @@ def build_sampler(
         game: what is played.
         attack: its attack.
         fidelity: one of `FIDELITIES` but "exact".
-        foreseen: called, before tables that take long, with a sampler of the shapes that will be returned.
 
     Raises:
         ValueError: if the fidelity that is asked for does not exist for this game and attack.
@@ -158,8 +150,6 @@ def build_sampler(
         )
     if fidelity != "literal":
         for build in _TABLES:
-            if build is table_sampler and foreseen and (shape := shape_of_table_sampler(game, attack)):
-                foreseen(shape)
             if (sampler := build(game, attack)) is not None:
                 return sampler
     if fidelity == "sufficient" and not game.has_exact_law:

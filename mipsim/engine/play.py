@@ -9,14 +9,12 @@ from mipsim._precision import exact_scope
 from mipsim._validation import file_path
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
-from mipsim.engine.ahead import CompilingAhead
 from mipsim.engine.counting import on_device
 from mipsim.engine.executors import Recipe
 from mipsim.engine.fidelity import build_sampler, check_fidelity, check_game, check_shapes
 from mipsim.engine.histogram import Histogram
 from mipsim.engine.manifest import check_shard, shard_of
 from mipsim.engine.run import Column, Run
-from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.games.base import AbstractGame
 
 
@@ -87,14 +85,6 @@ def play(
     run = run.on(executor, workers, Recipe(game, (known,), fidelity))
     with exact_scope():
         check_shapes(check_game(game), known, fidelity)
-        ahead = CompilingAhead(run.devices[0])
-
-        def foreseen(shape: AbstractSampler) -> None:
-            ahead.begin(run.sized(shape, game), run.edges)
-
-        # Elsewhere the workers compile; with counts that are kept little or nothing may be left to play.
-        begins = executor is None and not (run.path and run.path.exists())
-        sampler = on_device(build_sampler(game, known, fidelity, foreseen if begins else None))
-    ahead.wait()
+        sampler = on_device(build_sampler(game, known, fidelity))
     (counts,) = run.play(sampler, [Column(game, known)])
     return counts

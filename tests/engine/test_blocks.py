@@ -143,7 +143,6 @@ def test_a_device_that_is_full_ends_in_one_sentence_and_counts_are_kept(monkeypa
         return real(*given)
 
     monkeypatch.setattr(counting, "_count", full)
-    monkeypatch.setattr("mipsim.engine.ahead.Counter", None)  # what is compiled ahead is no block of the run
     with pytest.raises(
         ValueError,
         match=r"a block of 8,192 games does not fit into the memory of cpu:0 \(.*GB can be had.* is kept",

@@ -89,7 +89,6 @@ def table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Table
     if plan is None or not isinstance(game, FixedTarget) or not isinstance(attack, AbstractAdditiveAttack):
         return None
     rows, target = plan.release.rows, np.asarray(game.target, dtype=np.float64)
-    # Before the tables: later on, what JAX compiles for them would wait behind a kernel that is compiled meanwhile.
     line = line_at(attack, target) if isinstance(attack, AbstractLinearAttack) else None
     tables = binomial_table(rows, plan.p, plan.bits), binomial_table(rows - 1, plan.p, plan.bits)
     if line is not None:
@@ -102,49 +101,11 @@ def table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Table
         terms, base, unit = tabled(attack, terms_at(attack, target, sums / rows), law, sums / rows)
         noise = 0.0
     counts = np.stack([t.entries for t in tables], axis=1)
-    return _sampler(plan, attack, target, padded(counts).reshape(-1), terms, base, unit, noise)
-
-
-def shape_of_table_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> TableSampler | None:
-    """A sampler of the shapes that `table_sampler` will return, whose numbers are zeros; None where they show only with the tables.
-
-    Code can be compiled for it meanwhile. Must be called inside `exact_scope`.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> from mipsim._precision import exact_scope
-        >>> data = mi.Bernoulli([0.3, 0.6])
-        >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10, target=[1.0, 0.0])
-        >>> with exact_scope():
-        ...     found = [f(game, mi.CovarianceScore(data, n=10)) for f in (shape_of_table_sampler, table_sampler)]
-        >>> jax.tree.map(np.shape, found[0]) == jax.tree.map(np.shape, found[1])
-        True
-    """
-    plan = _plan(game, attack)
-    if plan is None or not isinstance(game, FixedTarget) or not isinstance(attack, AbstractLinearAttack):
-        return None
-    rows = padded(np.zeros((plan.p.size, 2), np.int32))
-    steps, starts = jax.device_put((rows[:, 0], np.zeros(2, np.int32)))
-    terms = LinearTerms(steps=steps, starts=starts, has_impossible=False)
-    counts = np.zeros(rows.size << plan.bits, np.uint32)
-    return _sampler(plan, attack, np.asarray(game.target, np.float64), counts, terms, 0.0, 0.0, 0.0)
-
-
-def _sampler(
-    plan: _Plan,
-    attack: AbstractAdditiveAttack,
-    target: np.ndarray,
-    counts: np.ndarray,
-    terms: AbstractTerms,
-    base: float,
-    unit: float,
-    noise: float,
-) -> TableSampler:
     linear = isinstance(attack, AbstractLinearAttack)
     return TableSampler(
         attack=Sum() if linear else attack,
         target=jax.device_put(np.zeros(plan.p.size) if linear else target),
-        counts=jax.device_put(counts),
+        counts=jax.device_put(padded(counts).reshape(-1)),
         terms=terms,
         base=jax.device_put(np.float64(base)),
         unit=jax.device_put(np.float64(unit)),
