@@ -1,18 +1,25 @@
-"""Compiled code is kept in a folder if the user wishes, and let go before a long search runs a process out of memory maps."""
+"""Compiled code is kept in a folder for the next process, and let go before a long search runs a process out of memory maps."""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import platform
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import jax
+import platformdirs
 from jax.experimental.compilation_cache import compilation_cache as jax_cache
 
 from mipsim._files import writable_folder
 
 FOLDER = "MIPSIM_COMPILATION_CACHE"
-"""The environment variable that names a folder for compiled code, as `compilation_cache` does."""
+"""The environment variable that names a folder for compiled code, as `compilation_cache` does; "off" keeps nothing."""
+OFF = "off"
+MOST_BYTES = 2**29
+"""Compiled code in the user's own folder beyond which the older half goes, when a process begins."""
 
 MAPS = Path("/proc/self/maps")
 MOST_MAPS = 40_000
@@ -22,6 +29,8 @@ LOOK_EVERY = 64
 
 _lock = threading.Lock()
 _seen = 0
+_decided = False
+"""Whether it is settled where compiled code is kept: by the user, or by the first game or law."""
 
 
 def _count(event: str, duration_secs: float, **_: object) -> None:
@@ -34,17 +43,20 @@ def _count(event: str, duration_secs: float, **_: object) -> None:
 jax.monitoring.register_event_duration_secs_listener(_count)
 
 
-def make_room() -> None:
-    """Let all compiled code go if the process has used up most of its memory maps; what runs now keeps its own.
+def prepare() -> None:
+    """Settle where compiled code is kept, and let it go from memory if the process has used up most of its memory maps.
 
-    Called where a game or a law begins: a search looks at thousands of different ones, and JAX keeps what it compiled for
-    each. Other systems than Linux set no such limit.
+    Called where a game or a law begins, so that importing changes no setting of JAX. A search looks at thousands of different
+    games, and JAX keeps what it compiled for each. What runs now keeps its own. Other systems than Linux set no such limit.
 
     Examples:
-        >>> make_room()
+        >>> prepare()
     """
-    global _seen
+    global _seen, _decided
     with _lock:
+        if not _decided:
+            _decided = True
+            _keep_by_default()
         due = _seen >= LOOK_EVERY
         if due:
             _seen = 0
@@ -60,11 +72,14 @@ def _maps() -> int:
 
 
 def compilation_cache(directory: str | os.PathLike[str] | None) -> None:
-    """Keep what is compiled in a folder, so that the next process need not compile the same games anew.
+    """Keep what is compiled in a folder of your own, so that the next process need not compile the same games anew.
 
-    The environment variable `MIPSIM_COMPILATION_CACHE=DIR` does the same from the first import on. All that JAX compiles in this
-    process goes there, however short its compilation was, and nothing is ever removed: delete the folder when it has grown too
-    large. Results do not change. Code is compiled for one kind of CPU or accelerator, so unlike machines need folders of their own.
+    Without this call the first game or law chooses a folder in the user's cache folder, one for each kind of CPU, unless JAX has
+    been given one. It holds at most 512 MiB when a process begins. All that JAX compiles from then on goes there.
+
+    The environment variable `MIPSIM_COMPILATION_CACHE=DIR` does the same as this call, from the first import on;
+    `MIPSIM_COMPILATION_CACHE=off` keeps nothing. From a folder of your own nothing is ever removed: delete it when it has grown
+    too large. Results do not change. Code is compiled for one kind of CPU or accelerator, so unlike machines need folders of their own.
 
     Args:
         directory: made if it is missing; None = keep nothing any more.
@@ -81,11 +96,13 @@ def compilation_cache(directory: str | os.PathLike[str] | None) -> None:
 
 
 def _keep_in(directory: object, argument: str) -> None:
+    global _decided
     path = None
     if directory is not None:
         if not isinstance(directory, (str, os.PathLike)) or not os.fspath(directory):
             raise ValueError(f"{argument} is {directory!r}; it must be the path of a folder")
         path = writable_folder(argument, Path(os.fsdecode(directory)).expanduser().absolute())
+    _decided = True
     jax.config.update("jax_compilation_cache_dir", None if path is None else str(path))
     if path is not None:  # JAX keeps only what took a second, and a game's kernel takes less
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
@@ -93,5 +110,54 @@ def _keep_in(directory: object, argument: str) -> None:
     jax_cache.reset_cache()  # which may have been opened elsewhere, or found to be off
 
 
-if os.environ.get(FOLDER):
-    _keep_in(os.environ[FOLDER], FOLDER)
+def _keep_by_default() -> None:
+    """Keep compiled code in the user's cache folder, unless JAX keeps it elsewhere or is told to keep nothing."""
+    settings = jax.config.values
+    if settings["jax_compilation_cache_dir"] is not None or not settings["jax_enable_compilation_cache"]:
+        return
+    with suppress(ValueError, OSError):  # a home that cannot be written: everything is compiled anew
+        folder = Path(platformdirs.user_cache_dir("mipsim", appauthor=False)) / "compiled" / _machine()
+        _keep_in(folder, FOLDER)
+        _prune(folder, MOST_BYTES)
+
+
+def _machine() -> str:
+    """A name for this kind of CPU: code that was compiled for another may not run here, and homes are shared."""
+    told = [platform.machine(), platform.processor()]
+    with suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        told += sorted(
+            {one for one in lines if one.startswith(("model name", "flags", "Features", "CPU part"))}
+        )
+    return hashlib.sha256("\n".join(told).encode()).hexdigest()[:12]
+
+
+def _prune(folder: Path, most: int) -> None:
+    """Remove the older half of what a folder holds if it is more than so many bytes.
+
+    Examples:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as name:
+        ...     for i in range(4):
+        ...         _ = (Path(name) / f"{i}-cache").write_bytes(bytes(10))
+        ...     _prune(Path(name), 40)
+        ...     before = len(list(Path(name).iterdir()))
+        ...     _prune(Path(name), 39)
+        ...     print(before, len(list(Path(name).iterdir())))
+        4 2
+    """
+    kept = []
+    for file in folder.glob("*-cache"):
+        with suppress(FileNotFoundError):  # another process removes them too
+            about = file.stat()
+            kept.append((about.st_mtime_ns, about.st_size, file))
+    if sum(size for _, size, _ in kept) > most:
+        for _, _, file in sorted(kept)[: (len(kept) + 1) // 2]:
+            file.unlink(missing_ok=True)
+
+
+if FOLDER in os.environ:
+    if os.environ[FOLDER] in ("", OFF):
+        _decided = True
+    else:
+        _keep_in(os.environ[FOLDER], FOLDER)

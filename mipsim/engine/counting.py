@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from mipsim._compiled import make_room
+from mipsim._compiled import prepare
 from mipsim._family import with_traced_sizes
 from mipsim._precision import exact_scope
 from mipsim.attacks.base import AbstractAttack
@@ -151,7 +151,7 @@ class Counter:
         devices: Sequence[Device] | None = None,
         blocks: int | None = None,
     ) -> None:
-        make_room()
+        prepare()
         self._devices = devices = local_devices()[:1] if devices is None else devices
         blocks = blocks_at_once(sampler, devices[0]) if blocks is None else blocks
         if sampler.any_block:  # a larger block is then the same as several, and compiles to less

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mipsim._compiled import make_room
+from mipsim._compiled import prepare
 from mipsim._precision import exact_scope
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.attacks.function import as_attack
@@ -72,7 +72,7 @@ def exact_law(game: AbstractGame, attack: AbstractAttack) -> AbstractScoreLaw:
         ...
         ValueError: ...
     """
-    make_room()
+    prepare()
     attack = as_attack(attack)
     check_aim(game, attack, stacklevel=5)  # a method that Equinox wraps
     if not isinstance(game, AbstractMembershipGame):

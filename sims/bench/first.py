@@ -93,7 +93,7 @@ def _seconds(folder: str | None) -> list[float]:
     known = {k: v for k, v in os.environ.items() if "COMPILATION_CACHE" not in k}
     done = subprocess.run(
         [sys.executable, "-c", _PROCESS],
-        env=known | ({} if folder is None else {"MIPSIM_COMPILATION_CACHE": folder}),
+        env=known | {"MIPSIM_COMPILATION_CACHE": "off" if folder is None else folder},
         capture_output=True,
         text=True,
     )

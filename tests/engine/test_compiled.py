@@ -34,7 +34,7 @@ def test_what_was_let_go_is_compiled_again_and_counts_the_same(monkeypatch):
     first = mi.play(*game(5), 1000, 3, progress=False)
     monkeypatch.setattr(_compiled, "LOOK_EVERY", 0)
     monkeypatch.setattr(_compiled, "MOST_MAPS", -1)
-    _compiled.make_room()
+    _compiled.prepare()
     again = mi.play(*game(5), 1000, 3, progress=False)
     assert (first.out == again.out).all()
     assert (first.inside == again.inside).all()

@@ -20,11 +20,14 @@ from mipsim.mechanisms.noise import AbstractNoise
 REFERENCE = """
 import json
 import jax
+chosen = jax.config.jax_compilation_cache_dir
 from collections import Counter
 seen = Counter()
 jax.monitoring.register_event_listener(lambda event, **_: seen.update([event.rpartition("/")[2]]))
 import mipsim as mi
 import numpy as np
+mi.play
+assert jax.config.jax_compilation_cache_dir == chosen or "MIPSIM_COMPILATION_CACHE" in __import__("os").environ
 data = mi.Bernoulli(np.random.default_rng(0).uniform(0.25, 0.75, 500))
 game = mi.FixedTarget(mi.EmpiricalMean(), data, n=1000, target=data.easiest_target())
 counts = mi.play(game, mi.CovarianceScore(data, n=1000), 1000, progress=False)
@@ -34,7 +37,7 @@ print(json.dumps([seen["cache_misses"], seen["cache_hits"], counts.out.tolist(),
 
 def in_a_process(**environment):
     done = subprocess.run(
-        [sys.executable, "-c", REFERENCE],
+        [sys.executable, "-W", "error", "-c", REFERENCE],
         # The folder that the tests share would count too.
         env={k: v for k, v in os.environ.items() if k != "JAX_COMPILATION_CACHE_DIR"} | environment,
         capture_output=True,
@@ -57,9 +60,35 @@ def test_a_second_process_compiles_nothing_new(tmp_path):
     assert again == counts
 
 
-def test_without_a_folder_nothing_is_kept():
-    missed, hit, *_ = in_a_process(MIPSIM_COMPILATION_CACHE="")
+@pytest.mark.parametrize("said", ["", "off"], ids=["empty", "off"])
+def test_a_switch_keeps_nothing(tmp_path, said):
+    missed, hit, *_ = in_a_process(MIPSIM_COMPILATION_CACHE=said, XDG_CACHE_HOME=str(tmp_path))
     assert (missed, hit) == (0, 0)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems name no cache folder by a variable")
+def test_by_default_it_is_kept_in_the_user_s_cache_folder(tmp_path):
+    missed, hit, *counts = in_a_process(XDG_CACHE_HOME=str(tmp_path))
+    assert (missed > 0, hit) == (True, 0)
+    (folder,) = (tmp_path / "mipsim" / "compiled").iterdir()
+    assert folder.name == _compiled._machine()
+    assert any("_count" in file.name for file in folder.iterdir())
+    missed, hit, *again = in_a_process(XDG_CACHE_HOME=str(tmp_path))
+    assert (missed, hit > 0) == (0, True)
+    assert again == counts
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems name no cache folder by a variable")
+def test_what_cannot_be_kept_costs_nothing_and_a_folder_of_jax_s_stays(tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    missed, hit, *counts = in_a_process(XDG_CACHE_HOME=str(blocked))
+    assert (missed, hit) == (0, 0)
+    own, home = tmp_path / "own", tmp_path / "home"
+    *_, out, inside = in_a_process(XDG_CACHE_HOME=str(home), JAX_COMPILATION_CACHE_DIR=str(own))
+    assert [out, inside] == counts
+    assert not home.exists()
 
 
 def test_the_argument_switches_it_on_and_off(tmp_path):
