@@ -65,7 +65,7 @@ class Circle:
 
     Attributes:
         low: first place of the sum.
-        size: places, an even number, blocks times a whole number.
+        size: places, blocks times a whole number.
         blocks: how many blocks the tails are told at.
     """
 
@@ -125,16 +125,18 @@ class Power:
         self._power = np.exp(power + 1j * phase)
         self._wrong = size_of * np.expm1(np.minimum(error + 16.0 * UNIT, 700.0))
         self._unheard = math.exp(-_UNHEARD + slack) + 1e-290
+        # Transformed back at parts of blocks: as many as frequencies are heard, each of a whole number of places.
         furthest = int(heard[-1]) if heard.size else 0
-        # Blocks divide the circle, and are as many as the frequencies that are heard.
-        most = size // circle.blocks
-        self.stride = max(
-            (q for q in range(1, most + 1) if most % q == 0 and 2 * furthest + 2 <= size // q), default=1
+        self.blocks, self.stride = circle.blocks, circle.size // circle.blocks
+        self._parts = next(
+            parts
+            for parts in range(1, self.stride + 1)
+            if self.stride % parts == 0 and (self.blocks * parts > 2 * furthest + 1 or parts == self.stride)
         )
-        self.blocks = size // self.stride
         self.starts = circle.low + self.stride * np.arange(self.blocks + 1)
         self.losses = self.offset + self.step * self.starts
         self.centre = float(self.losses[self.blocks // 2])
+        self._places: tuple[np.ndarray, float, float] | None = None
         self._outside(terms, shifts)
 
     def _outside(self, terms: Terms, shifts: tuple[float, float]) -> None:
@@ -145,51 +147,75 @@ class Power:
         self._log_above = math.fsum(n * term.log_ratio(up) for term, n in terms) - up * high
         self._alias = math.exp(min(0.0, self._log_below)) + math.exp(min(0.0, self._log_above))
 
-    def _blocks(self, slope: float) -> tuple[np.ndarray, float]:
-        """Sums of w_k e^(slope (loss_k - loss of its block)) over each block, and a bound on their error."""
-        size, stride = self.circle.size, self.stride
-        z = slope * self.step + 2j * np.pi * self._heard / size
-        with np.errstate(invalid="ignore", divide="ignore"):
-            share = np.where(z == 0.0, float(stride), _less_one(stride * z) / _less_one(z))
-        whole = (
-            abs(math.expm1(slope * self.step * stride) / math.expm1(slope * self.step)) if slope else stride
-        )
-        spectrum = np.zeros(self.blocks // 2 + 1, complex)
-        spectrum[self._heard] = self._power * share
-        sums = np.asarray(irfft(spectrum, self.blocks)) * (self.blocks / size)
-        sizes = np.abs(share)
-        off = 2.0 / size * float(((self._wrong + 64.0 * UNIT * np.abs(self._power)) * sizes).sum())
-        off += LEVEL * math.log2(self.blocks) * 2.0 / size * float((np.abs(self._power) * sizes).sum())
-        return np.maximum(sums, 0.0), 1.01 * off + self._unheard * whole
+    def _blocks(self, slope: float) -> tuple[np.ndarray, float, float]:
+        """Sums of w_k e^(slope (loss_k - loss of its block)) over each block, a bound on the error of each, and one on
+        the root of the sum of their squares, but for what is unheard.
 
-    def _sides(self, slope: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        relative = self.losses - self.centre
+        A transform keeps sums of squares, and so bounds many errors together better than each (Higham 2002, theorem 24.2).
+        """
+        size, places, stride = self.circle.size, self.blocks * self._parts, self.stride // self._parts
+        if stride > 1 or self._places is None:
+            share = np.ones(self._heard.shape)
+            if stride > 1:
+                z = slope * self.step + 2j * np.pi * self._heard / size
+                with np.errstate(invalid="ignore", divide="ignore"):
+                    share = np.where(z == 0.0, float(stride), _less_one(stride * z) / _less_one(z))
+            spectrum = np.zeros(places // 2 + 1, complex)
+            spectrum[self._heard] = self._power * share
+            sums = np.asarray(irfft(spectrum, places)) * (places / size)
+            sizes = np.abs(share)
+            wrong, power = self._wrong * sizes, np.abs(self._power) * sizes
+            wrong += (64.0 * UNIT + LEVEL * math.log2(places)) * power
+            off = 1.01 * 2.0 / size * float(wrong.sum())
+            norm = 1.01 * math.sqrt(2.0 * places) / size * float(np.linalg.norm(wrong))
+            self._places = np.maximum(sums, 0.0), off, norm
+        sums, off, norm = self._places
+        if self._parts > 1:
+            tilt = np.exp(slope * self.step * stride * np.arange(self._parts))
+            sums = sums.reshape(self.blocks, self._parts) @ tilt
+            off, norm = off * float(tilt.sum()), norm * float(np.linalg.norm(tilt))
+        return sums, off, norm
+
+    def _sides(self, slope: float) -> tuple[np.ndarray, np.ndarray, float, float, float]:
+        relative, whole = self.losses - self.centre, float(self.stride)
+        if slope:
+            whole = abs(math.expm1(slope * self.step * whole) / math.expm1(slope * self.step))
         with np.errstate(over="ignore", invalid="ignore"):
             tilt = np.exp(slope * relative)
-            sums, off = self._blocks(slope)
-            parts, doubts = sums * tilt[:-1], off * tilt[:-1]
-        return tilt, relative, parts, doubts
+            sums, off, norm = self._blocks(slope)
+            return tilt, sums * tilt[:-1], off + self._unheard * whole, norm, self._unheard * whole
+
+    def _summed(
+        self, tilt: np.ndarray, parts: np.ndarray, off: float, norm: float, rest: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Sums from the first block on, and their errors, by the better of two bounds."""
+        value, all_tilts = np.cumsum(parts), np.cumsum(tilt)
+        error = np.fmin(off * all_tilts, norm * np.sqrt(np.cumsum(tilt * tilt)) + rest * all_tilts)
+        return value, error + 2.0 * UNIT * (self.blocks + self._parts + 8) * value
 
     def up(self, slope: float) -> tuple[np.ndarray, np.ndarray]:
         """Sums of w_k e^(slope (loss_k - centre)) from each block on upwards, and a bound on their error; shape (blocks + 1,)."""
-        tilt, relative, parts, doubts = self._sides(slope)
-        value = np.append(np.cumsum(parts[::-1])[::-1], 0.0)
-        error = np.append(np.cumsum(doubts[::-1])[::-1], 0.0)
+        tilt, parts, *errors = self._sides(slope)
         with np.errstate(over="ignore", invalid="ignore"):
-            error += 2.0 * UNIT * (self.blocks + 8) * value
+            value, error = (
+                np.append(end[::-1], 0.0) for end in self._summed(tilt[-2::-1], parts[::-1], *errors)
+            )
             error += self._alias * np.maximum(tilt, tilt[-1]) + _exp(
-                self._log_above + slope * float(relative[-1]) if self._shifts[1] >= slope else math.inf
+                self._log_above + slope * float(self.losses[-1] - self.centre)
+                if self._shifts[1] >= slope
+                else math.inf
             )
         return value, error
 
     def down(self, slope: float) -> tuple[np.ndarray, np.ndarray]:
         """The same below each block."""
-        tilt, relative, parts, doubts = self._sides(slope)
-        value, error = np.append(0.0, np.cumsum(parts)), np.append(0.0, np.cumsum(doubts))
+        tilt, parts, *errors = self._sides(slope)
         with np.errstate(over="ignore", invalid="ignore"):
-            error += 2.0 * UNIT * (self.blocks + 8) * value
+            value, error = (np.append(0.0, end) for end in self._summed(tilt[:-1], parts, *errors))
             error += self._alias * np.maximum(tilt, tilt[0]) + _exp(
-                self._log_below + slope * float(relative[0]) if self._shifts[0] >= -slope else math.inf
+                self._log_below + slope * float(self.losses[0] - self.centre)
+                if self._shifts[0] >= -slope
+                else math.inf
             )
         return value, error
 
