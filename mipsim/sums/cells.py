@@ -55,15 +55,20 @@ class Rounded:
     Attributes:
         measure: the finite losses.
         log_in_only, log_out_only: masses that reveal the world.
-        log_in_missing: mass of the world "in" that is nowhere: it was dropped.
+        log_in_missing: mass of the world "in" that is nowhere, and that a test may accept.
+        log_out_missing: mass of the world "out" that is nowhere, and that a test may reject.
+        log_in_surplus, log_out_surplus: masses that the measure may hold beyond those of the cells.
         rounding: relative error of each mass.
     """
 
     measure: Measure
-    log_in_only: float
-    log_out_only: float
-    log_in_missing: float
-    rounding: float
+    log_in_only: float = -math.inf
+    log_out_only: float = -math.inf
+    log_in_missing: float = -math.inf
+    log_out_missing: float = -math.inf
+    log_in_surplus: float = -math.inf
+    log_out_surplus: float = -math.inf
+    rounding: float = 0.0
 
 
 def pessimistic(cells: Cells, theta: float) -> Rounded:
@@ -78,19 +83,31 @@ def pessimistic(cells: Cells, theta: float) -> Rounded:
     """
     _, width, tilted, _, share, scale = _tilted(cells, theta)
     weights = _atoms(cells, theta, scale)
+    light = _Light.of(cells, tilted, weights)
     weights[:-1] += tilted * (1.0 - share)
     weights[1:] += tilted * share * np.exp(theta * width)
-    # What lies below the lowest node reveals no more than it: its in mass is moved there.
-    lowest = cells.offset + cells.step * float(cells.nodes[0])
-    weights[0] += math.exp(min(cells.log_in_below + (theta - 1.0) * lowest - float(scale), 700.0))
-    measure = _measure(cells.nodes, weights, cells, theta, scale)
-    lost_out, lost_in = _too_light(cells, tilted, theta, scale)
+    losses = cells.offset + cells.step * cells.nodes
+
+    def put(node: int, log_out: float) -> None:
+        weights[node] += math.exp(min(log_out + theta * float(losses[node]) - float(scale), 700.0))
+
+    # What lies below a node reveals no more than it: its in mass is moved there. What lies above leaves its out mass there.
+    put(0, cells.log_in_below - float(losses[0]))
+    put(light.first, light.log_in_below - float(losses[light.first]))
+    put(light.last, light.log_out_above)
     return Rounded(
-        measure,
-        float(np.logaddexp.reduce([cells.log_in_only, cells.log_in_above, lost_in])),
-        float(np.logaddexp.reduce([cells.log_out_only, cells.log_out_below, cells.log_out_above, lost_out])),
-        -math.inf,
-        cells.rounding + 64.0 * 2.0**-53,
+        _measure(cells.nodes, weights, cells, theta, scale),
+        log_in_only=_total(cells.log_in_only, cells.log_in_above, light.log_in_above, light.log_in_between),
+        log_out_only=_total(
+            cells.log_out_only,
+            cells.log_out_below,
+            cells.log_out_above,
+            light.log_out_below,
+            light.log_out_between,
+        ),
+        log_in_surplus=cells.log_in_below,
+        log_out_surplus=cells.log_in_below - float(losses[0]),
+        rounding=cells.rounding + 64.0 * 2.0**-53,
     )
 
 
@@ -109,6 +126,7 @@ def optimistic(cells: Cells, theta: float) -> Rounded:
     """
     left, _, tilted, more, _, scale = _tilted(cells, theta)
     made, missing = _atoms(cells, theta, scale), -math.inf
+    light = _Light.of(cells, tilted, made)
     full = np.flatnonzero(tilted > 0.0)
     found: np.ndarray | None = None
     if full.size:
@@ -125,10 +143,21 @@ def optimistic(cells: Cells, theta: float) -> Rounded:
             made[:-1] += tilted
             with np.errstate(divide="ignore"):
                 missing = float(np.logaddexp.reduce((cells.log_out + left + np.log(np.expm1(more)))[full]))
-    measure = _measure(cells.nodes, np.maximum(made, 0.0), cells, theta, scale)
-    _, lost_in = _too_light(cells, tilted, theta, scale)
-    lost = float(np.logaddexp.reduce([cells.log_in_below, cells.log_in_above, missing, lost_in]))
-    return Rounded(measure, cells.log_in_only, cells.log_out_only, lost, cells.rounding + 64.0 * 2.0**-53)
+    # A test may reject what lies far above, and accept all else that is missing.
+    return Rounded(
+        _measure(cells.nodes, np.maximum(made, 0.0), cells, theta, scale),
+        log_in_only=cells.log_in_only,
+        log_out_only=cells.log_out_only,
+        log_in_missing=_total(
+            cells.log_in_below, cells.log_in_above, missing, light.log_in_below, light.log_in_between
+        ),
+        log_out_missing=light.log_out_above,
+        rounding=cells.rounding + 64.0 * 2.0**-53,
+    )
+
+
+def _total(*logs: float) -> float:
+    return float(np.logaddexp.reduce(logs))
 
 
 def _tilted(cells: Cells, theta: float) -> tuple[np.ndarray, ...]:
@@ -153,15 +182,46 @@ def _atoms(cells: Cells, theta: float, scale: np.ndarray) -> np.ndarray:
     return np.where(logs > _LIGHTEST, np.exp(logs), 0.0)
 
 
-def _too_light(cells: Cells, tilted: np.ndarray, theta: float, scale: np.ndarray) -> tuple[float, float]:
-    """Logarithms of the masses in both worlds of cells and atoms whose tilted masses underflow."""
-    losses = cells.offset + cells.step * cells.nodes
-    cell, atom = tilted == 0.0, _atoms(cells, theta, scale) == 0.0
-    out = np.concatenate([cells.log_out[cell], cells.log_atoms[atom]])
-    inside = np.concatenate([cells.log_in[cell], (cells.log_atoms + losses)[atom]])
-    return float(np.logaddexp.reduce(out, initial=-np.inf)), float(
-        np.logaddexp.reduce(inside, initial=-np.inf)
-    )
+@dataclass(frozen=True, eq=False)
+class _Light:
+    """Logarithms of the masses of cells and atoms whose tilted masses underflow: below the node `first`, above the node `last`, and between.
+
+    Attributes:
+        first, last: indices of the lowest and the highest node that has a tilted mass.
+    """
+
+    first: int
+    last: int
+    log_out_below: float
+    log_in_below: float
+    log_out_above: float
+    log_in_above: float
+    log_out_between: float
+    log_in_between: float
+
+    @classmethod
+    def of(cls, cells: Cells, tilted: np.ndarray, atoms: np.ndarray) -> _Light:
+        """Of tilted masses of cells and of atoms."""
+        held = atoms > 0.0
+        held[:-1] |= tilted > 0.0
+        held[1:] |= tilted > 0.0
+        first, last = (int(k) for k in np.flatnonzero(held)[[0, -1]])
+        losses = cells.offset + cells.step * cells.nodes
+        log_out = np.concatenate([cells.log_out, cells.log_atoms])
+        log_in = np.concatenate([cells.log_in, cells.log_atoms + losses])
+        at = np.arange(losses.size)
+        light = np.concatenate([tilted == 0.0, atoms == 0.0])
+        below = light & np.concatenate([at[1:] <= first, at < first])
+        above = light & np.concatenate([at[:-1] >= last, at > last])
+        return cls(
+            first,
+            last,
+            *(
+                float(np.logaddexp.reduce(logs[part], initial=-np.inf))
+                for part in (below, above, light & ~below & ~above)
+                for logs in (log_out, log_in)
+            ),
+        )
 
 
 def _measure(

@@ -15,6 +15,7 @@ from mipsim.sums.lattice import Circle, Power
 from mipsim.tradeoff.bounds import TINY, CurveBounds, log_complement, lowered, raised
 from mipsim.tradeoff.step_laws import AbstractStepLaw
 
+_EASE = 2.0  # e-folds of accuracy that are as good as a circle of e times the length
 _TAIL = 34.0  # e^-34 of the tilted mass may lie off the circle at either side
 _REACH = 5.0  # standard deviations on either side of its tilt that a band is asked for
 _MOST_PLACES = 1 << 24  # of a circle: 128 MiB an array
@@ -22,6 +23,7 @@ _MOST_BLOCKS = 1 << 18
 _TRIES = 60  # bands that one question may make
 _HARDLY = 0.85  # a finer lattice that leaves so much of the width is no use
 _LARGEST_TILT = 1e6
+_MOST_BURDEN = 4.0  # mean square of the widths of cells, in steps: wider ones would cost more places than they save cells
 _MOST_DECAY = 1e6  # tilt times range of one loss, of which each e-fold takes a cell or two
 
 
@@ -55,18 +57,22 @@ class _Side:
 
         def at_all(masses: list[tuple[float, int]], log_unit: float, sign: float) -> float:
             """Probability that one of the masses, given by logarithms, occurs; in units."""
-            masses = [(log, count) for log, count in masses if log > -math.inf]
-            if not masses:
-                return 0.0
-            most = max(log for log, _ in masses)
-            rare = math.log(sum(count * math.exp(log - most) for log, count in masses)) + most
+            rare = _log_total(masses)
             if rare > -30.0:
                 kept = sum(
-                    count * (math.log(-math.expm1(log)) if log < 0.0 else -math.inf) for log, count in masses
+                    count * (math.log(-math.expm1(log)) if log < 0.0 else -math.inf)
+                    for log, count in masses
+                    if log > -math.inf
                 )
                 rare = math.log(-math.expm1(kept)) if kept < 0.0 else -math.inf
-            with np.errstate(over="ignore"):
-                return float(np.exp(min(rare - log_unit, 705.0))) * (1.0 + sign * (slack + 1e-12))
+            return math.exp(min(rare - log_unit, 705.0)) * (1.0 + sign * (slack + 1e-12))
+
+        def beyond(masses: list[tuple[float, int]], log_unit: float) -> float:
+            """A bound on what additional masses of each term add to the sum; in units."""
+            more = _log_total(masses)
+            if more > -30.0:
+                more = math.log(math.expm1(math.exp(more))) if more < 6.0 else math.inf
+            return math.exp(min(more - log_unit, 705.0)) * (1.0 + slack + 1e-12)
 
         self.out_up = bounds(*power.up(-theta), own_out - units[1])
         self.out_down = bounds(*power.down(-theta), own_out - units[1])
@@ -75,6 +81,17 @@ class _Side:
         self.in_only = at_all([(law.log_in_only, count) for law, count in rounded], units[0], sign)
         self.in_missing = at_all([(law.log_in_missing, count) for law, count in rounded], units[0], 1.0)
         self.out_only = at_all([(law.log_out_only, count) for law, count in rounded], units[1], sign)
+        self.out_missing = at_all([(law.log_out_missing, count) for law, count in rounded], units[1], 1.0)
+        self.in_surplus = beyond([(law.log_in_surplus, count) for law, count in rounded], units[0])
+        self.out_surplus = beyond([(law.log_out_surplus, count) for law, count in rounded], units[1])
+
+
+def _log_total(masses: list[tuple[float, int]]) -> float:
+    """Log of the sum of masses that are given by logarithms and counts."""
+    most = max((log for log, _ in masses), default=-math.inf)
+    if most == -math.inf:
+        return most
+    return math.log(sum(count * math.exp(log - most) for log, count in masses)) + most
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +140,8 @@ class Band:
             slope = np.exp(np.clip(worse.losses - centre, -700.0, 700.0))
             far = np.abs(worse.losses - centre) > 700.0
             delta = worse.in_only + worse.in_up[1] - slope * worse.out_up[0]
-            rest = worse.in_down[0] + slope * worse.out_up[0]
+            surplus = np.minimum(worse.in_surplus, slope * worse.out_surplus)
+            rest = np.maximum(worse.in_down[0] + slope * worse.out_up[0] - surplus, 0.0)
             other = slope * (worse.out_down[1] + worse.out_only) - worse.in_down[0]
             delta, rest, other = (
                 np.where(far, np.inf, delta),
@@ -131,7 +149,7 @@ class Band:
                 np.where(far, np.inf, other),
             )
             corners = (
-                better.out_up[1],
+                better.out_up[1] + better.out_missing,
                 better.out_down[0] + better.out_only,
                 better.in_down[1] + better.in_missing,
                 better.in_up[0] + better.in_only,
@@ -385,9 +403,6 @@ class LossSum:
 
     def reached(self, theta: float) -> bool:
         """Whether the outlines reach as far as the tilt leads, and a circle is fine enough for it."""
-        steep = max(1.0, abs(theta), abs(1.0 - theta))
-        if steep * max(float(np.ptp(line.losses)) for line, _ in self.outlines) > _MOST_DECAY:
-            return False
         for (law, _), (line, _) in zip(self.laws, self.outlines, strict=True):
             exponent = line.log_out + theta * line.losses
             top = float(exponent.max())
@@ -395,7 +410,30 @@ class LossSum:
                 math.isinf(law.ends[0]) and exponent[0] > top - 40.0
             ):
                 return False
+        steep = max(1.0, abs(theta), abs(1.0 - theta))
+        if steep * max(float(np.ptp(level.losses)) for level in self._plan(theta)[0]) > _MOST_DECAY:
+            return False
         return self.floor(theta) * steep < 1.0
+
+    def _eased(self, theta: float) -> float:
+        """A tilt nearer to 1/2 where that leaves the sum in a shorter circle, and the mean of this one still in its midst.
+
+        Where single losses are rare and large, a tilt makes them common long before its mean is far.
+        """
+        value, mean, _ = self.cumulants(theta)
+
+        def cost(tilt: float) -> float:
+            slack = self.cumulants(tilt)[0] - value + (theta - tilt) * mean  # of Chernoff's bound at the mean
+            _, _, low, high, _ = self._plan(tilt)
+            return (high - low) * math.exp(min(slack / _EASE, 700.0))
+
+        best, least = theta, cost(theta)
+        for share in (0.75, 0.5, 0.25, 0.0):
+            tilt = 0.5 + share * (theta - 0.5)
+            if (now := cost(tilt)) > least:
+                break
+            best, least = tilt, now
+        return best
 
     def floor(self, theta: float) -> float:
         """The finest step that a circle may have."""
@@ -462,15 +500,20 @@ class LossSum:
         density = weights / gaps
         heavy = weights > 1e-3 / weights.size
         peak = float(np.quantile(density[heavy], 0.9)) if heavy.any() else float(density.max())
-        with np.errstate(divide="ignore", over="ignore"):
-            wish = np.maximum(1.0, 0.5 * (peak / np.maximum(density, 1e-300)) ** (1.0 / 3.0))
-        width = np.exp2(np.floor(np.log2(np.minimum(wish, 2.0**40))))
+        width = np.ones(weights.shape)
+        for _ in range(64):  # a law with a very dense part is not cut as finely as that everywhere
+            with np.errstate(divide="ignore", over="ignore"):
+                wish = np.maximum(1.0, 0.5 * (peak / np.maximum(density, 1e-300)) ** (1.0 / 3.0))
+            width = np.exp2(np.floor(np.log2(np.minimum(wish, 2.0**40))))
+            if float(weights @ np.minimum(width, 1e6) ** 2) <= _MOST_BURDEN:
+                break
+            peak /= 8.0
         above = np.cumsum(weights[::-1])[::-1]
         below = np.cumsum(weights)
         with np.errstate(divide="ignore"):
             in_above = np.logaddexp.accumulate(line.log_in[::-1])[::-1] + math.log(count)
             out_below = np.logaddexp.accumulate(line.log_out) + math.log(count)
-        far = 2.0 + _REACH * spread
+        far = min(2.0, 40.0 / max(1.0, abs(theta))) + _REACH * spread
         floor_in = value + (1.0 - theta) * mean - abs(1.0 - theta) * far - 26.0
         floor_out = value - theta * mean - abs(theta) * far - 26.0
         faint = 1e-17 / count
@@ -657,7 +700,13 @@ class LossSum:
 
         for band in self.bands:
             tell(band)
-        given_up = np.zeros(size, bool)
+        given_up, plain = np.zeros(size, bool), np.zeros(size, bool)
+
+        def fail(some: list[int]) -> None:
+            """Refine no further: first by eased tilts, then at all."""
+            given_up[some] |= plain[some]
+            plain[some] = True
+
         for _ in range(_TRIES):
             wide = width(found)
             wide = np.where(np.isnan(wide), np.inf, wide)
@@ -672,7 +721,9 @@ class LossSum:
                 reach, end = 3.0 * math.sqrt(variance), self.cumulants(high)[1]
                 loss = 0.5 * (mean + end) if end - mean < 2.0 * reach else mean + reach
                 theta = self.tilt_of_loss(loss)
-                _, mean, variance = self.cumulants(theta)
+            if not plain[[first, last]].any():
+                theta = self._eased(theta)
+            _, mean, variance = self.cumulants(theta)
             if not self.reached(theta):  # as near as can be, which still bounds it at one side
                 given_up[[first, last]] = True
                 while not self.reached(theta) and abs(theta - 0.5) > 1e-3:
@@ -692,7 +743,7 @@ class LossSum:
                     else finest * min(0.6, max(0.1, math.sqrt(0.6 * accuracy / worst)))
                 )
                 if self.floor(theta) > 0.95 * finest:
-                    given_up[pending if first == last else [first, last]] = True
+                    fail([first, last])
                     continue
                 step = max(step, self.floor(theta))
             band = self.band(theta, accuracy if first == last else 0.5 * accuracy, needs, step)
@@ -700,8 +751,10 @@ class LossSum:
             tell(band)
             after = width(found)
             after = np.where(np.isnan(after), np.inf, after)
-            if not (after[pending] < _HARDLY * wide[pending]).any() and near:
-                given_up[[first, last]] = True
+            if near:  # the width should fall as the square of the step
+                hardly = min(_HARDLY, math.sqrt(band.step / min(b.step for b in near)))
+                if not (after[pending] < hardly * wide[pending]).any():
+                    fail([first, last])
         return found, width(found)
 
 

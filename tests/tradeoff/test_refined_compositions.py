@@ -209,3 +209,57 @@ def test_epsilon_is_searched_until_it_is_reached() -> None:
     low, high = dpsgd(0.8, 0.05, 20000).epsilon_bounds(1e-6)
     assert 0.0 <= high - low < 1e-4
     assert abs(high - 140.6423) < 1e-3
+
+
+def few_steps(noise: float, rate: float, steps: int, turned: bool, epsilon: float) -> float:
+    """delta of two or three steps: the closed form of the last step, averaged over the others by the trapezoid rule."""
+    from scipy.special import ndtr
+
+    mu = 1.0 / noise
+    y = np.linspace(-11.0, 11.0 + mu, 1501 if steps > 2 else 1_000_001)
+    out = np.exp(-0.5 * y * y) / math.sqrt(2.0 * math.pi) * (y[1] - y[0])
+    inside = (1.0 - rate) * out + rate * np.exp(-0.5 * (y - mu) ** 2) / math.sqrt(2.0 * math.pi) * (
+        y[1] - y[0]
+    )
+    loss = np.logaddexp(math.log1p(-rate), math.log(rate) + mu * y - 0.5 * mu * mu)
+    masses, losses = (out, -loss) if turned else (inside, loss)
+    weights, gone = masses, losses
+    for _ in range(steps - 2):
+        weights, gone = np.multiply.outer(weights, masses).ravel(), np.add.outer(gone, losses).ravel()
+    left = epsilon - gone
+    with np.errstate(divide="ignore", invalid="ignore"):
+        odds = (np.exp(-left if turned else left) - (1.0 - rate)) / rate
+        y = np.where(odds > 0.0, np.log(np.maximum(odds, 1e-300)) / mu + 0.5 * mu, -np.inf)
+    if turned:  # the loss is above where the outcome is below
+        last = ndtr(y) - np.exp(left) * ((1.0 - rate) * ndtr(y) + rate * ndtr(y - mu))
+    else:
+        last = (1.0 - rate) * ndtr(-y) + rate * ndtr(mu - y) - np.exp(left) * ndtr(-y)
+    return float(weights @ np.maximum(last, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("noise", "rate", "steps", "turned", "delta"),
+    [
+        (0.4734, 0.1, 3, True, 1e-6),  # nearly all outcomes are within 0.002 of the largest loss
+        (0.4734, 0.1, 3, False, 1e-6),
+        (0.2847, 0.0041, 2, True, 3.5e-5),
+        (0.63, 0.5, 3, True, 1e-4),
+        (1.2, 0.02, 2, True, 1e-8),
+        (0.25, 0.03, 2, False, 0.02),  # a tilt makes the rare large losses common at once
+        (2.85, 0.0031, 2, False, 1e-5),
+    ],
+)
+def test_a_few_steps(noise: float, rate: float, steps: int, turned: bool, delta: float) -> None:
+    """Laws of few steps are far from a bell: dense near the least loss, with rare and large ones."""
+    curve = dpsgd(noise, rate, steps)
+    curve = curve.inverse() if turned else curve
+    low, high = curve.epsilon_bounds(delta)
+    assert 0.0 <= high - low <= 1e-4
+    off = 1e-8 if steps == 2 else 1e-5  # of the trapezoid rule, where the last step's delta bends
+    assert few_steps(noise, rate, steps, turned, high) <= delta * (1.0 + off)
+    assert few_steps(noise, rate, steps, turned, low) >= delta * (1.0 - off)
+    middle = 0.5 * (low + high)
+    truth = few_steps(noise, rate, steps, turned, middle)
+    least, most = curve.at_accuracy(1e-5).delta_bounds(middle)  # type: ignore[attr-defined]
+    assert least * (1.0 - off) <= truth <= most * (1.0 + off)
+    assert most <= least * (1.0 + 1.1e-5)
