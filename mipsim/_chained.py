@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mipsim.exact.exact_tradeoff import ExactTradeOff as ExactTradeOff
-    from mipsim.referee.exact_comparison import ExactComparison as ExactComparison
+    from mipsim.referee.judging.comparison import ExactComparison as ExactComparison
 
 HOMES = {
     "auc": "mipsim.tradeoff.conversions",
@@ -29,8 +29,8 @@ HOMES = {
     "picture": "mipsim.bands.drawing",
     "exact_law": "mipsim.exact.dispatch",
     "ExactTradeOff": "mipsim.exact.exact_tradeoff",
-    "ExactComparison": "mipsim.referee.exact_comparison",
-    "compare_exact": "mipsim.referee.exact_comparison",
+    "ExactComparison": "mipsim.referee.judging.comparison",
+    "compare_exact": "mipsim.referee.judging.comparison",
 }
 """Name -> the module that it is imported from."""
 

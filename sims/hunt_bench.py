@@ -17,7 +17,7 @@ from scipy.stats import qmc
 
 from mipsim import referee as rf
 from mipsim.referee.domain import Choice, Whole
-from mipsim.referee.point import look
+from mipsim.referee.judging.point import look
 from sims.planted import DEFECTS, damaged_statement
 
 PROBES, QUICK_PROBES = 2000, 400
@@ -45,7 +45,7 @@ class _Spent(Exception):
 
 
 def hunted(statement: rf.Statement, probes: int, seed: int) -> bool:
-    """Search with `mipsim.referee.hunting`; found means REFUTED by its judge."""
+    """Search with `mipsim.referee.hunting.hunt`; found means REFUTED by its judge."""
     return rf.hunt(statement, f"{probes} probes", seed=seed, progress=False).verdict == "REFUTED"
 
 

@@ -80,7 +80,7 @@ def check(asked: argparse.Namespace, register: Mapping[str, Statement]) -> None:
     Raises:
         ValueError: one sentence that names the argument, its value and what is allowed.
     """
-    from mipsim.referee.budget import budget_of
+    from mipsim.referee.hunting.search import budget_of
 
     asked.confidence, asked.seed = _confidence(asked.confidence), checked_seed(asked.seed)
     asked.statements = select(asked.claims, register)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mipsim.referee import Outcome, Statement, Verdict
-from mipsim.referee.definition import definition
+from mipsim.referee.hunting.search import definition
 from mipsim.referee.reporting.files import write_atomically
 from mipsim.referee.reporting.plain import plain
 from mipsim.referee.reporting.wording import duration, plural, three_digits

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from mipsim.referee import Outcome, Point, Statement
-from mipsim.referee.judging import judge_points, spread_points
+from mipsim.referee.judging.judge import judge_points, spread_points
 from mipsim.referee.outcome import Failure
 from mipsim.referee.reporting import pictures
 from verify import parallel

@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-from mipsim.referee.hunting import hunt
+from mipsim.referee.hunting.hunt import hunt
 from mipsim.referee.outcome import Failure, Outcome
 from mipsim.referee.replay import replay_of
 from mipsim.referee.reporting import pictures

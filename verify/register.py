@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mipsim.referee import Point, Statement
-from mipsim.referee.definition import definition
+from mipsim.referee.hunting.search import definition
 from verify.azize.statements import MODULES as AZIZE
 from verify.field.statements import MODULES as FIELD
 from verify.izzo.statements import MODULES as IZZO

@@ -1,14 +1,14 @@
 """What `mipsim.referee` offers; see there."""
 
 from mipsim.referee.domain import Choice, Fixed, Real, Whole
-from mipsim.referee.hunting import hunt
-from mipsim.referee.judging import judge
+from mipsim.referee.hunting.hunt import hunt
+from mipsim.referee.judging.judge import judge
+from mipsim.referee.judging.limit import LimitVerdict, limit_verdict
+from mipsim.referee.judging.point import controlled
 from mipsim.referee.kinds import Bound, Equality, Exists, Limit, Ordering
 from mipsim.referee.lattice import grid, rows
-from mipsim.referee.limits import LimitVerdict, limit_verdict
 from mipsim.referee.loading import load
 from mipsim.referee.outcome import Outcome
-from mipsim.referee.point import controlled
 from mipsim.referee.reporting.audit_page import report_audit
 from mipsim.referee.reporting.page import report
 from mipsim.referee.result import Verdict

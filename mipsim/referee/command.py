@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     results: list[Outcome] = []
     try:
         from mipsim.referee import audit_command  # only now, what takes seconds
-        from mipsim.referee.budget import budget_of
+        from mipsim.referee.hunting.search import budget_of
         from mipsim.referee.loading import load
 
         if asked.command == "audit":
@@ -77,8 +77,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _one(asked: argparse.Namespace, statement: Statement) -> Outcome:
-    from mipsim.referee.hunting import hunt
-    from mipsim.referee.judging import judge
+    from mipsim.referee.hunting.hunt import hunt
+    from mipsim.referee.judging.judge import judge
 
     settings: dict[str, Any] = {"confidence": asked.confidence, "seed": asked.seed, "games": asked.games}
     if asked.command == "judge":

@@ -97,7 +97,7 @@ def test_a_terminal_session_of_ipython_is_no_notebook(monkeypatch: pytest.Monkey
 
 
 def test_a_hunt_draws_one_output(front: Front, capsys: pytest.CaptureFixture[str]) -> None:
-    from mipsim.referee.search import Search
+    from mipsim.referee.hunting.search import Search
 
     search = Search.__new__(Search)
     search.__dict__.update(

@@ -20,7 +20,7 @@ from mipsim.exact.product.cells import (
 )
 from mipsim.exact.product.lattice import experiment, product_tradeoff, thinned
 from mipsim.exact.product.sums import laws_of_sums
-from mipsim.referee.curve_gap import curve_gap
+from mipsim.referee.judging.gap import curve_gap
 from mipsim.tradeoff import GaussianTradeOff
 from tests.fourier_terms import density_terms
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from mipsim import referee as rf
-from mipsim.referee.by_law import size_of
-from mipsim.referee.curve_gap import curve_gap, gap_ends, rates_of
+from mipsim.referee.judging.gap import curve_gap, gap_ends, rates_of
+from mipsim.referee.judging.law import size_of
 from mipsim.tradeoff import BoundedTradeOff, GaussianTradeOff, PiecewiseLinearTradeOff
 from verify.azize.laws.normal_sums import NormalCurve
 

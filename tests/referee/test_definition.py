@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mipsim import referee as rf
-from mipsim.referee.definition import definition
+from mipsim.referee.hunting.search import definition
 
 
 def statement(truth: Callable[..., Any]) -> rf.Statement:

@@ -8,11 +8,10 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 from mipsim import referee as rf
-from mipsim.referee.by_law import tolerance_of
-from mipsim.referee.curve_gap import FLOOR, Size, curve_gap
-from mipsim.referee.exact_judges import judge_bound, judge_equality, number_tolerance
+from mipsim.referee.judging.gap import FLOOR, Size, curve_gap
+from mipsim.referee.judging.law import judge_bound, judge_equality, number_tolerance, tolerance_of
+from mipsim.referee.judging.limit import judge_limit
 from mipsim.referee.kinds import Equality
-from mipsim.referee.limit_judge import judge_limit
 from mipsim.referee.result import Verdict
 from mipsim.referee.values import Number
 from mipsim.tradeoff import (

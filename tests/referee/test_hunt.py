@@ -15,9 +15,9 @@ import pytest
 import mipsim as mi
 from mipsim import referee as rf
 from mipsim._files import lock
-from mipsim.referee import hunting
-from mipsim.referee.budget import budget_of
-from mipsim.referee.point import FIRST_GAMES, PROBE_GAMES
+from mipsim.referee.hunting import hunt as hunting
+from mipsim.referee.hunting.search import budget_of
+from mipsim.referee.judging.point import FIRST_GAMES, PROBE_GAMES
 
 G = mi.GaussianTradeOff
 

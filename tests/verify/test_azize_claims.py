@@ -6,7 +6,7 @@ import mipsim as mi
 from mipsim import referee as rf
 from mipsim.referee import Verdict
 from mipsim.referee.defect import READING, correction_of
-from mipsim.referee.point import judge_point, point_seed
+from mipsim.referee.judging.point import judge_point, point_seed
 from verify.azize.statements import MODULES, gdp, misspecified, optimality
 from verify.register import REGISTER
 

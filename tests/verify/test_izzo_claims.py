@@ -7,7 +7,7 @@ import pytest
 
 from mipsim import referee as rf
 from mipsim.referee.defect import correction_of, defect_of
-from mipsim.referee.judging import spread_points
+from mipsim.referee.judging.judge import spread_points
 from mipsim.theory import izzo_example
 from verify.izzo.checks.second_routes import nearer_of_two, planar_draws, three_points
 from verify.izzo.laws import laws_with_moments

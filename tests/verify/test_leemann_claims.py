@@ -12,7 +12,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 from scipy.stats import binom, chi2, gamma, poisson
 
 from mipsim import referee as rf
-from mipsim.referee.curve_gap import curve_gap
+from mipsim.referee.judging.gap import curve_gap
 from mipsim.special import noncentral_chi_square as ncx2
 from mipsim.theory import leemann
 from mipsim.tradeoff import (

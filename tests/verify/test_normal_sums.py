@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate, stats
 
 from mipsim import GaussianTradeOff
-from mipsim.referee.curve_gap import curve_gap
+from mipsim.referee.judging.gap import curve_gap
 from verify.azize.laws.enumeration import roc_vertices
 from verify.azize.laws.normal_sums import ESSEEN, THIRD, NormalCurve, linear_curve, sum_curve, sum_law
 from verify.azize.laws.z_moments import World

@@ -4,7 +4,7 @@ import pytest
 
 from mipsim.referee import Outcome, Statement, Verdict, controlled
 from mipsim.referee.defect import READING, Defect, correction_of, defect_of
-from mipsim.referee.point import judge_point, point_seed
+from mipsim.referee.judging.point import judge_point, point_seed
 from mipsim.referee.reporting import mathml
 from verify.judge import Setting, judge
 from verify.register import REGISTER, SAMPLES, paper_of

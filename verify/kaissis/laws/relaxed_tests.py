@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit, logit, ndtr, ndtri, xlogy
 
 from mipsim.referee import Number
-from mipsim.referee.curve_gap import GRID
+from mipsim.referee.judging.gap import GRID
 from verify.kaissis.laws.relaxed_laws import (
     best_test,
     cell_edges,

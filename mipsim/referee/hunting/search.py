@@ -1,27 +1,32 @@
-"""What a hunt keeps: every probe, the worst so far, and a file to go on from."""
+"""The probes of a hunt: what is kept of them, and when they end."""
 
 from __future__ import annotations
 
+import ast
+import functools
+import hashlib
+import inspect
 import json
+import linecache
 import math
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import CellType, CodeType, FunctionType
 from typing import Any, TextIO
 
 from mipsim._archives import LIMIT, most_bytes
 from mipsim._files import lock
 from mipsim._notebook import Place, in_notebook
 from mipsim._words import shown, visible
-from mipsim.referee.budget import Budget
-from mipsim.referee.definition import definition
+from mipsim.referee.judging.point import FIRST_GAMES, PROBE_GAMES, look, point_seed
 from mipsim.referee.kinds import Exists
 from mipsim.referee.outcome import Failure, Finding, Probe
-from mipsim.referee.point import FIRST_GAMES, PROBE_GAMES, look, point_seed
 from mipsim.referee.reporting.files import write_atomically
 from mipsim.referee.reporting.wording import plural
 from mipsim.referee.statement import Statement
@@ -246,3 +251,181 @@ def _short(at: Mapping[str, Any]) -> str:
         f"{name} = {value:.3g}" if isinstance(value, float) else f"{name} = {value}"
         for name, value in at.items()
     )
+
+
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+@dataclass
+class Budget:
+    """A clock, or a counter.
+
+    Attributes:
+        text: as it was asked for.
+        seconds: on the clock; inf where probes are counted.
+        probes: how many; inf where the clock counts.
+        used: probes that were made.
+        began: on the clock.
+        earlier: seconds that an earlier run spent on the probes which this one need not make again.
+    """
+
+    text: str
+    seconds: float
+    probes: float
+    used: int = 0
+    began: float = field(default_factory=time.perf_counter)
+    earlier: float = 0.0
+
+    @property
+    def spent(self) -> float:
+        """Seconds, those of the run that this one goes on from included."""
+        return time.perf_counter() - self.began + self.earlier
+
+    @property
+    def used_up(self) -> float:
+        """What was used of it, 1 and more when it is gone."""
+        return max(self.used / self.probes, self.spent / self.seconds)
+
+
+def budget_of(value: object) -> Budget:
+    """Read a budget.
+
+    Args:
+        value: seconds, or text such as "45s", "2m", "1.5h" or "500 probes".
+
+    Raises:
+        ValueError: if it is 0, negative, or no budget.
+
+    Examples:
+        >>> budget_of("2m").seconds, budget_of("500 probes").probes, budget_of(1.5).text
+        (120.0, 500.0, '1.5s')
+        >>> budget_of("0s")
+        Traceback (most recent call last):
+            ...
+        ValueError: budget is '0s'; it must be seconds > 0, or text such as '45s', '2m' or '500 probes'
+    """
+    wrong = ValueError(
+        f"budget is {value!r}; it must be seconds > 0, or text such as '45s', '2m' or '500 probes'"
+    )
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise wrong
+    text = value if isinstance(value, str) else f"{value:g}s"
+    found = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*(s|m|min|h|probes?|)\s*", text)
+    try:
+        amount = float(found[1]) if found else 0.0
+    except ValueError:
+        raise wrong from None
+    if found is None or not 0.0 < amount < math.inf:
+        raise wrong
+    if found[2].startswith("probe"):
+        return Budget(text.strip(), math.inf, max(1.0, float(int(amount))))
+    return Budget(text.strip(), amount * _UNITS[found[2]], math.inf)
+
+
+def definition(statement: Statement) -> str:
+    """Sixteen hexadecimal digits that change with a statement's kind, its domain or its functions.
+
+    Functions are compared as Python reads them, without comments, docstrings and line breaks. The functions and plain
+    constants of the same file that they name are part of them; what other files hold, and what may change while a program
+    runs (lists, mappings, arrays), is not looked at.
+
+    Args:
+        statement: any statement.
+
+    Examples:
+        >>> from mipsim import referee as rf
+        >>> def square(power: int, says: str) -> rf.Statement:
+        ...     return rf.Statement(
+        ...         name="square", says=says, source="school", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)},
+        ...         claimed=lambda: 1.0, truth=lambda x: x**power,
+        ...     )
+        >>> [definition(square(2, "x^2 <= 1")) == definition(square(*other)) for other in ((2, "x x <= 1"), (3, "x^2 <= 1"))]
+        [True, False]
+    """
+    functions = [statement.where, statement.claimed, statement.truth, getattr(statement.kind, "sizes", None)]
+    domain = {name: parameter.record() for name, parameter in statement.domain.items()}
+    told = [statement.kind.record(), domain, [_told(one, set()) for one in functions]]
+    return hashlib.sha256(json.dumps(told, default=str).encode()).hexdigest()[:16]
+
+
+def _told(thing: Any, met: set[int]) -> Any:
+    """What an object is made of, as far as it cannot change while the program runs; `met` are functions that were told."""
+    if isinstance(thing, functools.partial):
+        return [_told(part, met) for part in (thing.func, thing.args, *sorted(thing.keywords.items()))]
+    if isinstance(thing, (tuple, frozenset)):
+        parts = [_told(part, met) for part in thing]
+        return parts if isinstance(thing, tuple) else sorted(map(str, parts))
+    if isinstance(thing, CodeType):
+        return _text(thing) or [
+            thing.co_code.hex(),
+            thing.co_names,
+            thing.co_varnames,
+            _told(thing.co_consts, met),
+        ]
+    function = inspect.unwrap(getattr(thing, "__func__", thing)) if callable(thing) else thing
+    if not isinstance(function, FunctionType):
+        plain = thing is None or isinstance(thing, (bool, int, float, complex, str, bytes))
+        return repr(thing) if plain else getattr(thing, "__qualname__", type(thing).__qualname__)
+    if id(function) in met:
+        return function.__qualname__
+    met.add(id(function))
+    cells = [cell.cell_contents for cell in function.__closure__ or () if cell != CellType()]
+    keywords = sorted((function.__kwdefaults__ or {}).items())
+    named = {name: function.__globals__.get(name) for name in sorted(_names(function.__code__))}
+    return [
+        _told((function.__code__, function.__defaults__, *keywords, *cells), met),
+        {name: _named(value, function, met) for name, value in named.items()},
+    ]
+
+
+def _text(code: CodeType) -> list[str]:
+    """The text of a function in its file as it is now; of all that begin in its line, if it is not told which; none without a file."""
+    linecache.checkcache(code.co_filename)
+    lines = "".join(linecache.getlines(code.co_filename))
+    begun = _parsed(lines).get(code.co_firstlineno, [])
+    if len(begun) > 1:
+        # Where its instructions stand (columns may be missing, and the first instruction has none of its own).
+        spans = [span for span in code.co_positions() if None not in span and span[0::2] != span[1::2]]
+        starts, ends = ([span[i::2] for span in spans] for i in (0, 1))
+        inside = [one for one in begun if spans and one[1] <= min(starts) and max(ends) <= one[2]]
+        begun = inside[-1:] or begun
+    return [text for text, *_ in begun]
+
+
+LineColumn = tuple[int, int]
+"""Line and column, in bytes."""
+
+
+@functools.lru_cache(maxsize=64)
+def _parsed(text: str) -> dict[int, list[tuple[str, LineColumn, LineColumn]]]:
+    """First line -> text and ends of the body of the functions that begin there, each before those inside it."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return {}
+    found: dict[int, list[tuple[str, LineColumn, LineColumn]]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.Lambda)):
+            first = node.lineno
+            if isinstance(node, ast.FunctionDef):
+                first = min([first, *(one.lineno for one in node.decorator_list)])
+                node.body = node.body[ast.get_docstring(node) is not None :]
+            body: Any = node.body if isinstance(node, ast.Lambda) else node
+            start, end = (body.lineno, body.col_offset), (body.end_lineno or 0, body.end_col_offset or 0)
+            found.setdefault(first, []).append((ast.unparse(node), start, end))
+    return found
+
+
+def _names(code: CodeType) -> set[str]:
+    inner = [_names(one) for one in code.co_consts if isinstance(one, CodeType)]
+    return set(code.co_names).union(*inner)
+
+
+def _named(value: Any, by: FunctionType, met: set[int]) -> Any:
+    """What a name stands for: a function of another file is only named."""
+    function = inspect.unwrap(value) if callable(value) else value
+    if not isinstance(function, FunctionType):
+        return _told(value, met)
+    if function.__module__ != by.__module__:
+        return f"{function.__module__}.{function.__qualname__}"
+    return _told(function, met)

@@ -1,4 +1,4 @@
-"""An exact curve held against a claimed one, without games."""
+"""An exact curve held against a claimed one, without a statement."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from mipsim._validation import UndefinedError, number, one_of
 from mipsim.bands.comparison_base import READINGS
 from mipsim.bands.equality_tolerance import check_claim
 from mipsim.bands.printed import Printed
-from mipsim.referee.by_law import exact_route, floor_of, judge_size, size_of
+from mipsim.referee.judging.law import exact_route, floor_of, judge_size, size_of
+from mipsim.referee.judging.point import undefined
 from mipsim.referee.kinds import Bound, Equality
-from mipsim.referee.point import undefined
 from mipsim.referee.result import PointResult
 from mipsim.tradeoff.base import AbstractTradeOff
 

@@ -1,27 +1,28 @@
-"""`hunt`: search the domain of a statement for where it breaks."""
+"""Hunting for a point where a statement breaks: draws, a climb, and a shrink to the simplest one."""
 
 from __future__ import annotations
 
 import math
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+import scipy
+
 from mipsim._validation import number, whole
-from mipsim.referee.budget import budget_of
-from mipsim.referee.climb import climb
-from mipsim.referee.judging import check
+from mipsim.referee.domain import Choice, Fixed, Whole
+from mipsim.referee.hunting.search import Search, budget_of
+from mipsim.referee.judging.judge import check
+from mipsim.referee.judging.point import judge_point, point_seed
 from mipsim.referee.kinds import Exists
 from mipsim.referee.outcome import Failure, Outcome, Probe, speaks, verdict_on
-from mipsim.referee.point import judge_point, point_seed
 from mipsim.referee.replay import replay_of
 from mipsim.referee.reporting.wording import plural
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.sampling import Drawn, draws
-from mipsim.referee.search import Search
 from mipsim.referee.settings import BUDGET, CONFIDENCE, GAMES
-from mipsim.referee.shrink import frontier, shrink
 from mipsim.referee.statement import Statement
 
 PROBED, CLIMBED = 0.65, 0.9
@@ -252,3 +253,191 @@ def _how(
     long = search.slowest > search.budget.seconds
     slow = f"; one probe took {search.slowest:.3g} s, more than the whole budget" if long else ""
     return f"{counted}; {chance}{nothing}{outlasts}{slow}"
+
+
+CELLS = 6
+"""Cells that are climbed in, those with the worst probes first."""
+POPULATION = 24
+"""Members of a population: the best probes of the cell, and points near the very best."""
+NEAR = 0.05
+"""Standard deviation of the points near the best probe, as a share of each range."""
+
+
+class _Done(Exception):
+    pass
+
+
+def climb(search: Search, until: float) -> None:
+    """Look for larger gaps until the share `until` of the budget is used, or the statement is broken.
+
+    Differential evolution, in each cell of the categorical parameters, over the places of the numeric ones; whole numbers
+    on a linear scale are whole for it too.
+
+    Source: Storn and Price (1997), "Differential evolution".
+    """
+    statement = search.statement
+    numeric = [n for n in statement.free if not isinstance(statement.domain[n], (Choice, Fixed))]
+    cells: dict[tuple[Any, ...], list[Any]] = {}
+    for probe in sorted(search.probes, key=lambda one: -one.strain):
+        cell = tuple(value for name, value in probe.at.items() if name not in numeric)
+        cells.setdefault(cell, []).append(probe)
+    chosen = list(cells.values())[:CELLS]
+    if not numeric:
+        return
+    for done, probes in enumerate(chosen):
+        start = search.budget.used_up
+        end = start + (until - start) / (len(chosen) - done)
+        if start >= until or _climb_cell(search, numeric, [one.at for one in probes], done, end):
+            return
+
+
+def _climb_cell(
+    search: Search, numeric: list[str], best: list[dict[str, Any]], number: int, end: float
+) -> bool:
+    domain = search.statement.domain
+    whole = np.array([isinstance(domain[n], Whole) and not domain[n].log for n in numeric])  # type: ignore[attr-defined]
+    bounds = [domain[n].ends if is_whole else (0.0, 1.0) for n, is_whole in zip(numeric, whole, strict=True)]
+    bounds = [(float(low), float(high)) for low, high in bounds]
+    generator = np.random.default_rng([search.seed, 3, number])
+
+    def encoded(at: Mapping[str, Any]) -> np.ndarray:
+        pairs = zip(numeric, whole, strict=True)
+        return np.array([float(at[n]) if is_whole else domain[n].place(at[n]) for n, is_whole in pairs])
+
+    def point(x: np.ndarray) -> dict[str, Any]:
+        values = {
+            n: round(v) if is_whole else domain[n].value(float(v))
+            for n, v, is_whole in zip(numeric, x, whole, strict=True)
+        }
+        return best[0] | values
+
+    broken = False
+
+    def height(x: np.ndarray) -> float:
+        nonlocal broken
+        if search.budget.used_up >= end:
+            raise _Done
+        at = point(x)
+        try:
+            if not search.statement.stands(at):
+                search.budget.used += 1  # else a domain that is nearly empty would be climbed in for ever
+                return math.inf
+        except Exception as error:
+            search.fail(at, f"where: {type(error).__name__}: {error}")
+            return math.inf
+        found = search.probe(at, "climb")
+        if search.breaks(found):
+            broken = True
+            raise _Done
+        return math.inf if found is None else -found.strain
+
+    low, high = np.array(bounds).T
+    members = [encoded(at) for at in best[: POPULATION // 2]]
+    while len(members) < POPULATION:
+        members.append(members[0] + NEAR * (high - low) * generator.standard_normal(len(numeric)))
+    try:
+        with np.errstate(all="ignore"):
+            scipy.optimize.differential_evolution(
+                height,
+                bounds,
+                init=np.clip(members, low, high),
+                integrality=whole,
+                polish=False,
+                maxiter=10**6,
+                tol=0.0,
+                atol=0.0,
+                seed=generator,  # pyright: ignore[reportCallIssue]  # SciPy 1.14 has no rng
+            )
+    except _Done:
+        pass
+    return broken
+
+
+KEPT = 0.1
+"""A simpler counterexample keeps at least this share of the strain: one that nobody can see helps nobody."""
+PASSES = 3
+"""Rounds over all parameters: a simpler value of one may allow a simpler value of another."""
+STEPS = 30
+"""Halvings that find where a statement ceases to be broken."""
+
+
+def shrink(search: Search, found: Probe, patience: Callable[[], bool]) -> Probe:
+    """Return the simplest point that was met on the way from `found` and that still breaks the statement.
+
+    Args:
+        search: makes the probes.
+        found: where it is broken.
+        patience: asked before each probe whether to go on.
+    """
+    least, best = KEPT * found.strain, found
+    for _ in range(PASSES):
+        before = best
+        for name in sorted(
+            search.statement.free, key=lambda n: not isinstance(search.statement.domain[n], Choice)
+        ):
+            for value in search.statement.domain[name].simpler(best.at[name]):
+                if not patience():
+                    return best
+                probe = _simpler(search, best.at | {name: value})
+                if probe is not None and probe.strain >= least and _breaks(search, probe, found):
+                    best = probe
+                    break
+        if best is before:
+            break
+    return best
+
+
+def frontier(search: Search, found: Probe, patience: Callable[[], bool]) -> dict[str, Any]:
+    """From a counterexample, how far each parameter alone can move with the statement still broken.
+
+    Returns:
+        For each parameter that can move: {"low": ..., "high": ...}, both broken, or the list of broken choices. Between the
+        ends it may stand again.
+    """
+    reach: dict[str, Any] = {}
+    for name in search.statement.free:
+        parameter = search.statement.domain[name]
+        if isinstance(parameter, Fixed) or not patience():
+            continue
+
+        def broken(value: Any, name: str = name) -> bool:
+            probe = _simpler(search, found.at | {name: value})
+            return probe is not None and _breaks(search, probe, found)
+
+        if isinstance(parameter, Choice):
+            reach[name] = [v for v in parameter.values if v == found.at[name] or broken(v)]
+            continue
+        ends = {}
+        for side, end in zip(("low", "high"), parameter.ends, strict=True):
+            good, bad = found.at[name], end
+            if good != end and not broken(end):
+                inside, outside = parameter.place(good), parameter.place(bad)
+                for _ in range(STEPS):
+                    middle = parameter.value((inside + outside) / 2)
+                    done = isinstance(parameter, Whole) and middle in (good, bad)
+                    if done or abs(inside - outside) < 1e-3 or not patience():
+                        break
+                    if broken(middle):
+                        good, inside = middle, (inside + outside) / 2
+                    else:
+                        bad, outside = middle, (inside + outside) / 2
+            else:
+                good = end
+            ends[side] = good
+        reach[name] = ends
+    return reach
+
+
+def _simpler(search: Search, at: Mapping[str, Any]) -> Probe | None:
+    try:
+        if not search.statement.stands(at):
+            return None
+    except Exception as error:
+        search.fail(at, f"where: {type(error).__name__}: {error}")
+        return None
+    return search.probe(at, "shrink")
+
+
+def _breaks(search: Search, probe: Probe, found: Probe) -> bool:
+    # What games suggested is followed by games: what is left is judged by fresh ones.
+    return search.breaks(probe) if found.definite else probe.strain > 0.0

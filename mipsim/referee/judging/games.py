@@ -1,4 +1,4 @@
-"""Judging a point by games: plain ones, tilted ones at small error rates, and draws of a user's own samplers."""
+"""Judging a point by games, where no exact law is known."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mipsim.engine.play import play
 from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.rare.play_rare import play_rare, score_law
-from mipsim.referee.by_law import tolerance_of
+from mipsim.referee.judging.law import tolerance_of
 from mipsim.referee.kinds import Equality, Kind
 from mipsim.referee.result import CurveEvidence, PointResult, Verdict
 from mipsim.referee.values import Played, Samplers

@@ -16,18 +16,18 @@ from mipsim._validation import UndefinedError
 from mipsim.attacks.function import as_attack
 from mipsim.exact.exact_tradeoff import ExactTradeOff
 from mipsim.forms.polynomial import how_to_declare
-from mipsim.referee.by_games import attack_named, can_be_tilted, estimated, judge_games, judge_order
-from mipsim.referee.by_law import (
+from mipsim.referee.judging.games import attack_named, can_be_tilted, estimated, judge_games, judge_order
+from mipsim.referee.judging.gap import FLOOR, Size
+from mipsim.referee.judging.law import (
     exact_route,
     floor_of,
-    judge_sequence,
     judge_size,
     law_of,
     quick_look,
     size_of,
     tolerance_of,
 )
-from mipsim.referee.curve_gap import FLOOR, Size
+from mipsim.referee.judging.limit import judge_sequence
 from mipsim.referee.kinds import Bound, Exists, Kind, Limit, sizes_of
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.statement import Control, Statement, inner

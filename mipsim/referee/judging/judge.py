@@ -1,4 +1,4 @@
-"""`judge`: a statement at listed points, or at a set that fills its domain."""
+"""Judging a statement at points of its domain."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from mipsim._validation import number, whole
+from mipsim.referee.judging.point import judge_point, judged_again, limit_sizes, point_seed
 from mipsim.referee.kinds import Limit
 from mipsim.referee.outcome import Failure, Finding, Outcome, speaks, verdict_on
-from mipsim.referee.point import judge_point, judged_again, limit_sizes, point_seed
 from mipsim.referee.replay import replay_of
 from mipsim.referee.reporting.wording import plural
 from mipsim.referee.result import PointResult, Verdict

@@ -1,0 +1,1 @@
+"""Hunting: the search for a point where a statement breaks."""
