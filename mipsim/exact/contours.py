@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -91,6 +92,15 @@ class Saddlepoints:
         return np.interp(u, self.location[0], self.sd)
 
 
+class _Sums(NamedTuple):
+    """Sums over the nodes of a line: twice the moduli (a bound on a density), what is lost, the terms' sizes, and these times t."""
+
+    density: float
+    lost: float
+    terms: float
+    waves: float
+
+
 @dataclass(frozen=True)
 class Contour:
     """The line Re s = c: nodes c + i k h with the tilted characteristic functions there.
@@ -148,31 +158,41 @@ class Contour:
         if self.lattice:
             truncated = 0.5 * np.exp(0.5 * abs(self.c) * self.lattice.unit) * tail.total
         else:
-            truncated = tail.distance(2.0 * float(np.abs(self.phi[world]).sum()))
+            truncated = tail.distance(self._sums[world].density)
         rounding = self._rounding(transform, y, world)
         with np.errstate(over="ignore"):  # what is infinite is no bound, and `scale` is taken
             alias = np.exp(np.minimum(_log_alias(saddlepoints, self.c, y, world, period), 700.0))
             error = scale * (truncated + rounding) + alias
         return np.minimum(1.001 * error, scale * (1 + CLIP))
 
+    @cached_property
+    def _sums(self) -> tuple["_Sums", "_Sums"]:
+        """What the errors of all thresholds need of the nodes, in both worlds."""
+        nodes = np.arange(self.kernel.size) * self.spacing
+        lost, found = self.lost(), []
+        for world in (0, 1):
+            modulus = np.abs(self.phi[world])
+            size = self.spacing / np.pi * modulus * np.abs(self.kernel)
+            # The exponent's own: its cumulants, the products i t centre and the two logarithms taken from each other.
+            own = 4.0 * np.abs(self.log_mgf[world]) + 8.0 * np.abs(self.centre[world]) * nodes + 64.0
+            grown = lost + EPS * own
+            each = np.where(grown < 0.05, 2.1 * grown, 2.0 * np.exp(np.minimum(grown, 700.0)))
+            sums = (2.0 * modulus, size * each, size, size * nodes)
+            found.append(_Sums(*(float(part.sum()) for part in sums)))
+        return found[0], found[1]
+
     def _rounding(self, transform: AbstractTransform, y: np.ndarray, world: int) -> np.ndarray:
-        size = self.spacing / np.pi * np.abs(self.phi[world] * self.kernel)
-        nodes = np.arange(size.size) * self.spacing
-        # The exponent's own: its cumulants, the products i t centre and the two logarithms taken from each other.
-        own = 4.0 * np.abs(self.log_mgf[world]) + 8.0 * np.abs(self.centre[world]) * nodes + 64.0
-        grown = self.lost() + EPS * own
-        each = np.where(grown < 0.05, 2.1 * grown, 2.0 * np.exp(np.minimum(grown, 700.0)))
+        sums = self._sums[world]
         # A threshold moved by `moved` moves each term by |s| moved; the phase t (y - centre) is right to 4 EPS of itself.
         centred = 0.0 if self.lattice else abs(float(transform.mean[world]))
         moved = transform.shift + 4.0 * EPS * (np.abs(y) + centred)
-        terms, waves = float(size.sum()), float((size * nodes).sum())
         # |y - centre| and |c y| times exp(-c y) are largest here or 1 / c farther out.
         away = np.maximum(np.abs(y - self.centre[world]), 1.0 / abs(self.c))
         exponent = np.abs(self.log_mgf[world]) + np.abs(self.c * y) + 1.0
         return (
-            float((size * each).sum())
-            + waves * (4.0 * EPS * away + moved)
-            + terms * (abs(self.c) * moved + EPS * (size.size + 16.0 + 4.0 * exponent))
+            sums.lost
+            + sums.waves * (4.0 * EPS * away + moved)
+            + sums.terms * (abs(self.c) * moved + EPS * (self.kernel.size + 16.0 + 4.0 * exponent))
         )
 
     def _coefficients(self, world: int, kernel: np.ndarray) -> np.ndarray:
@@ -194,17 +214,31 @@ Point = tuple[float, np.ndarray, np.ndarray, float]
 """(c, K, K', sqrt K'')."""
 
 
-def find_saddlepoints(transform: AbstractTransform, least_log: float = LEAST_LOG) -> Saddlepoints:
-    """Walk from s = 0 in both directions until log probabilities are below `least_log` or the law or its strip ends."""
-    sd = _first_sd(transform)
-    start = _point(transform, 0.0, sd, 0.0)
+def find_saddlepoints(
+    transform: AbstractTransform, least_log: float = LEAST_LOG, known: Saddlepoints | None = None
+) -> Saddlepoints:
+    """Walk from s = 0 in both directions until log probabilities are below `least_log` or the law or its strip ends.
+
+    known: of a shorter walk, which is continued where it was left off.
+    """
+    if known is None:
+        start = _point(transform, 0.0, _first_sd(transform), 0.0)
+        before: list[list[Point]] = [[], []]
+    else:
+        points = [
+            (float(c), known.value[:, i], known.location[:, i], float(known.sd[i]))
+            for i, c in enumerate(known.points)
+        ]
+        start, before = points[known.zero], [points[known.zero + 1 :], points[: known.zero][::-1]]
     sides, cut = [], []
-    for sign, edge in ((1.0, transform.strip[1]), (-1.0, -transform.strip[0])):
-        found, more = [], False
-        for steps in _STEPS:  # of a law of rare values two and a half deviations may be beyond its end
-            found, more = _walk(transform, start, sign, edge, least_log, steps)
-            if found:
-                break
+    for side, (sign, edge) in enumerate(((1.0, transform.strip[1]), (-1.0, -transform.strip[0]))):
+        found, more = before[side], False
+        if known is None or known.cut[1 - side]:
+            for steps in _STEPS:  # of a law of rare values two and a half deviations may be beyond its end
+                longer, more = _walk(transform, [start, *before[side]], sign, edge, least_log, steps)
+                if longer:
+                    found = found + longer
+                    break
         sides.append(found)
         cut.append(more)
     every = zip(*sides[1][::-1], start, *sides[0], strict=True)
@@ -213,12 +247,20 @@ def find_saddlepoints(transform: AbstractTransform, least_log: float = LEAST_LOG
 
 
 def _walk(
-    transform: AbstractTransform, start: Point, sign: float, edge: float, least_log: float, steps: float
+    transform: AbstractTransform,
+    before: list[Point],
+    sign: float,
+    edge: float,
+    least_log: float,
+    steps: float,
 ) -> tuple[list[Point], bool]:
-    """The points of one side, in pairs, `steps` deviations apart; and whether the law goes on beyond the last one."""
-    found, c, spread, near, last = [], 0.0, start[3], 0.0, 0.0
-    more = False
-    while len(found) < _POINTS:
+    """The further points of one side, in pairs, `steps` deviations apart; and whether the law goes on beyond the last one."""
+    start, found = before[-1], []
+    c, spread = abs(start[0]), start[3]
+    near = float(np.abs(start[2]).max()) if c else 0.0
+    last: np.ndarray | float = start[1] - start[0] * start[2] if c else 0.0
+    most, more = _POINTS + 1 - len(before), False
+    while len(found) < most:
         c = min(c + steps / spread, c + 0.4 * (edge - c))
         with np.errstate(over="ignore", invalid="ignore"):
             point = _point(transform, sign * c, spread, near)

@@ -10,6 +10,7 @@ import numpy as np
 from mipsim._roots import least_float
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.forms.score import on_arrays
+from mipsim.tradeoff.bounds import CurveBounds, lowered, raised
 
 Scalar = Callable[[jax.Array], jax.Array]
 _FAR = 1e300  # scores are sought between -1e300 and 1e300
@@ -58,6 +59,25 @@ class MixedLaw(AbstractScoreLaw):
         if (rest := 1.0 - fsum(self.weights)) > _ROUNDING:
             terms.append(log(rest) + tails[0](threshold, inside=False, upper=upper))
         return np.minimum(np.logaddexp.reduce(terms), 0.0)
+
+    def bounds(self, threshold: Thresholds, *, inside: bool) -> CurveBounds:
+        if not inside:
+            return self.laws[0].bounds(threshold, inside=False)
+        parts = [law.bounds(threshold, inside=True) for law in self.laws]
+        weights, rest = list(self.weights), 1.0 - fsum(self.weights)
+        if rest > _ROUNDING:
+            parts, weights = [*parts, self.laws[0].bounds(threshold, inside=False)], [*weights, rest]
+        ends = [
+            np.logaddexp.reduce([log(w) + part[k] for w, part in zip(weights, parts, strict=True)])
+            for k in range(4)
+        ]
+        low, high = ([end + sign * _ROUNDING for end in ends] for sign in (-1.0, 1.0))
+        return CurveBounds(lowered(low[0]), raised(high[1]), lowered(low[2]), raised(high[3]))
+
+    def around(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, ...] | None:
+        if any(law.around(log_fpr[:0], log_rest[:0]) is None for law in self.laws):
+            return None
+        return self.laws[0].around(log_fpr, log_rest)
 
     def support(self) -> np.ndarray | None:
         each = [found for law in self.laws if (found := law.support()) is not None]
@@ -112,6 +132,12 @@ class AssumedLaw(AbstractScoreLaw):
 
     def log_tail_with_ties(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
         return self.base.log_tail_with_ties(threshold, inside=inside, upper=upper)
+
+    def bounds(self, threshold: Thresholds, *, inside: bool) -> CurveBounds:
+        return self.base.bounds(threshold, inside=inside)
+
+    def around(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, ...] | None:
+        return self.base.around(log_fpr, log_rest)
 
     def threshold_at(self, alpha: object) -> np.ndarray:
         return self.base.threshold_at(alpha)
@@ -168,6 +194,15 @@ class LinkedLaw(AbstractScoreLaw):
         x = np.asarray(threshold, float)
         found = self.base.log_tail_with_ties(self.unlink(x), inside=inside, upper=upper)
         return np.where(x <= self.lowest, 0.0 if upper else -np.inf, found)
+
+    def bounds(self, threshold: Thresholds, *, inside: bool) -> CurveBounds:
+        x = np.asarray(threshold, float)
+        below = CurveBounds(*(np.full(x.shape, end) for end in (-np.inf, -np.inf, 0.0, 0.0)))
+        return below.where(x < self.lowest, self.base.bounds(self.unlink(x), inside=inside))
+
+    def around(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, ...] | None:
+        found = self.base.around(log_fpr, log_rest)
+        return None if found is None else tuple(self.link(x) for x in found)
 
     def support(self) -> np.ndarray | None:
         found = self.base.support()

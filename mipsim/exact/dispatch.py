@@ -95,7 +95,7 @@ def _fixed_target_law(game: AbstractMembershipGame, attack: AbstractAttack) -> A
         return None
     z = np.asarray(target, np.float64)
     read, assumed = as_read(
-        attack, z, _around(game.data.mean, game.data.variance / mean.rows + mean.variance)
+        attack, z, lambda: _around(game.data.mean, game.data.variance / mean.rows + mean.variance)
     )
     law = _law_of(Problem(game.data, mean, z, read))
     return AssumedLaw(law, assumed) if law is not None and assumed else law
@@ -142,7 +142,7 @@ def relaxed_law(game: RelaxedThreat, attack: AbstractAttack) -> AbstractScoreLaw
     centre = game.known + game.noise.mean
     centres, covariance = np.stack([centre, centre + game.shift]), np.asarray(game.noise.cov)
     read, assumed = as_read(
-        attack, game.known, _around(centres.mean(axis=0), np.asarray(game.noise.variance))
+        attack, game.known, lambda: _around(centres.mean(axis=0), np.asarray(game.noise.variance))
     )
     law = gaussian_output_law(read, game.known, centres, [covariance, covariance], game.sampling_rate)
     return AssumedLaw(law, assumed) if law is not None and assumed else law

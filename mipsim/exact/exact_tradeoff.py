@@ -1,13 +1,16 @@
 """The trade-off curve of an attack whose score has a known law."""
 
+from collections.abc import Callable
+
 import equinox as eqx
 import numpy as np
 
 from mipsim.exact.derived_laws import AssumedLaw
 from mipsim.exact.law import AbstractScoreLaw
 from mipsim.tradeoff.base import AbstractTradeOff, rates
-from mipsim.tradeoff.bounds import CurveBounds, Vertices, lowered, raised
+from mipsim.tradeoff.bounds import CurveBounds, Vertices, log_complement, lowered, raised
 
+_RARE = -680.0  # the log of a rate, below which no law knows more than that it is positive
 _RELATIVE = 0.01  # a larger relative error is of no use
 
 
@@ -50,15 +53,11 @@ class ExactTradeOff(AbstractTradeOff):
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         x = np.asarray(log_fpr, np.float64)
-        low, high, at = (
-            CurveBounds(*ends)
-            for ends in zip(*self._within(np.exp(np.stack([lowered(x), raised(x), x]))), strict=True)
-        )
-        found = CurveBounds(high.log_fnr_low, low.log_fnr_high, low.log_tpr_low, high.log_tpr_high)
-        return at.where(np.isneginf(x) | (x == 0.0), found)
+        return self._between(x, log_complement(x), lambda where: self._nudged(x[where]))
 
     def rates_at(self, fpr: np.ndarray) -> CurveBounds:
-        return self._within(fpr)
+        with np.errstate(divide="ignore"):
+            return self._between(np.log(fpr), np.log1p(-fpr), lambda where: self._within(fpr[where]))
 
     def vertices(self) -> Vertices | None:
         """Every threshold test, where the values of the score are known one by one."""
@@ -76,6 +75,52 @@ class ExactTradeOff(AbstractTradeOff):
         )
         low, high = self._log_ends(fpr)
         return Vertices(low, high, CurveBounds(*self._log_ends(fnr), *self._log_ends(tpr)))
+
+    def _between(
+        self, log_fpr: np.ndarray, log_rest: np.ndarray, otherwise: Callable[[np.ndarray], CurveBounds]
+    ) -> CurveBounds:
+        """Bounds from three thresholds around each FPR, where the law knows its tails well enough; else the other bounds.
+
+        Proof. Let a > b > c be thresholds of which the law's bounds say P_out(S > a) <= FPR <= P_out(S > b) < P_out(S > c). The test
+        "S > a" has at most the FPR, so that the curve's TPR is at least P_in(S > a). A randomised test of this FPR mixes
+        thresholds whose FPRs f and g are neighbours, f <= FPR <= g. So g <= P_out(S > b) < P_out(S > c), and every threshold of FPR
+        g is above c: its TPR, and with it the mixture's, is at most P_in(S > c). A rate and its complement are compared
+        by either logarithm, each right to a few units in its last place.
+        """
+        shape = log_fpr.shape
+        x, rest = log_fpr.ravel(), log_rest.ravel()
+        found = self.law.around(x, rest)
+        if found is None:
+            return otherwise(np.ones(shape, bool))
+        at_most, above, beyond = _bounds_at(self.law, found, inside=False)
+        caught, most = _bounds_at(self.law, (found[0], found[2]), inside=True)
+        sure = (at_most.log_tpr_high <= lowered(x)) | (at_most.log_fnr_low >= raised(rest))
+        reached = (above.log_tpr_low >= raised(x)) | (above.log_fnr_high <= lowered(rest))
+        apart = (beyond.log_tpr_low > above.log_tpr_high) | (beyond.log_fnr_high < above.log_fnr_low)
+        safe, rare, common = reached & apart, x < _RARE, rest < _RARE
+        ends = (
+            np.where(safe, most.log_fnr_low, np.where(common, -np.inf, np.nan)),
+            np.where(sure, caught.log_fnr_high, np.where(rare, 0.0, np.nan)),
+            np.where(sure, caught.log_tpr_low, np.where(rare, -np.inf, np.nan)),
+            np.where(safe, most.log_tpr_high, np.where(common, 0.0, np.nan)),
+        )
+        bounds = CurveBounds(*(end.reshape(shape) for end in ends))
+        if (missing := bounds.undefined()).any():
+            rest_of = otherwise(missing)
+            for end, other in zip(bounds, rest_of, strict=True):
+                end[missing] = np.where(np.isnan(end[missing]), other.ravel(), end[missing])
+        return bounds
+
+    def _nudged(self, log_fpr: np.ndarray) -> CurveBounds:
+        """The bounds of `_within` at FPRs given by their logarithms."""
+        low, high, at = (
+            CurveBounds(*ends)
+            for ends in zip(
+                *self._within(np.exp(np.stack([lowered(log_fpr), raised(log_fpr), log_fpr]))), strict=True
+            )
+        )
+        found = CurveBounds(high.log_fnr_low, low.log_fnr_high, low.log_tpr_low, high.log_tpr_high)
+        return at.where(np.isneginf(log_fpr) | (log_fpr == 0.0), found)
 
     def _within(self, fpr: np.ndarray) -> CurveBounds:
         """Both error rates of every threshold test, randomised on ties or not, are right to e, the law's error bound.
@@ -155,3 +200,10 @@ class ExactTradeOff(AbstractTradeOff):
         threshold, all_of_it = self.law.threshold_at(fpr), fpr >= 1.0
         fnr, tpr = self.law.cdf(threshold, inside=True), self.law.sf(threshold, inside=True)
         return np.where(all_of_it, 0.0, fnr), np.where(all_of_it, 1.0, tpr)
+
+
+def _bounds_at(
+    law: AbstractScoreLaw, thresholds: tuple[np.ndarray, ...], *, inside: bool
+) -> list[CurveBounds]:
+    """The law's bounds at each of some arrays of one shape, all at once."""
+    return [CurveBounds(*ends) for ends in zip(*law.bounds(np.stack(thresholds), inside=inside), strict=True)]

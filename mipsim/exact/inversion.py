@@ -8,14 +8,22 @@ from scipy.special import ndtri_exp
 
 from mipsim._roots import least_whole
 from mipsim.exact.contours import CLIP, LEAST_LOG, Contour, Saddlepoints, build_contour, find_saddlepoints
-from mipsim.exact.law import AbstractScoreLaw, Thresholds
+from mipsim.exact.law import AbstractScoreLaw, Thresholds, within
 from mipsim.exact.rounding import EPS
 from mipsim.exact.transform import NEAR, AbstractTransform, Tail
+from mipsim.tradeoff.bounds import CurveBounds
 
+_LOG_ROOT = 0.5 * float(np.log(2.0 * np.pi))
+_NEAR_ROOT = (
+    1e-8  # of a deviation: convergence is quadratic, so that the step before was the last that counts
+)
 _NEWTON = 12  # steps; quadratic convergence needs five, a start in a far tail a few more
 _MIDDLE = 4  # saddlepoints at either side of 0: ten deviations, where most thresholds are
 _FAINT = -34.5  # the log of 1e-15: where Chernoff's bound is less, it is the error's bound
+_DEEPEST = -690.0  # the log of the least rate whose threshold is looked for: 1e-300
+_BLUR = 32.0  # EPS of a logarithm: what a rate may be off by, in more than one operation
 _BLOCK = 2**23  # waves of a batch of thresholds: 128 MiB
+_FARTHER = 3.0  # times as far, in the log of the probability
 _NEAR_LOG = -100.0  # the proof ends at `_FAINT`, and curves are seldom asked for beyond
 
 
@@ -34,6 +42,7 @@ class InvertedLaw(AbstractScoreLaw):
     Attributes:
         transform: the cumulants in the two worlds.
         least_log: log probabilities down to which the lines are built at once; farther ones where a threshold needs them.
+        nearer: the saddlepoints down to another such probability, which serve as a start.
 
     Source: Daniels (1954) for the saddlepoint line; Abate and Whitt (1992) for the exact discretisation error.
 
@@ -47,16 +56,17 @@ class InvertedLaw(AbstractScoreLaw):
 
     transform: AbstractTransform
     least_log: float = _NEAR_LOG
+    nearer: Saddlepoints | None = None
 
     @cached_property
     def saddlepoints(self) -> Saddlepoints:
         """Real points of the cumulants, from which lines are chosen."""
-        return find_saddlepoints(self.transform, self.least_log)
+        return find_saddlepoints(self.transform, self.least_log, self.nearer)
 
     @cached_property
     def _far(self) -> "InvertedLaw":
-        """For thresholds beyond the saddlepoints: the same law with lines as far as float64 reaches."""
-        return InvertedLaw(self.transform, LEAST_LOG)
+        """For thresholds beyond the saddlepoints: the same law with lines farther out, at last as far as float64 reaches."""
+        return InvertedLaw(self.transform, max(LEAST_LOG, _FARTHER * self.least_log), self.saddlepoints)
 
     @cached_property
     def _contours(self) -> dict[int, Contour]:
@@ -126,6 +136,35 @@ class InvertedLaw(AbstractScoreLaw):
             bound[far] = self._far.errors(np.ravel(x)[far], inside=inside, proven=proven)
         return bound.reshape(x.shape)
 
+    def bounds(self, threshold: Thresholds, *, inside: bool) -> CurveBounds:
+        """Both tails within `errors`, which falls with the tail: rates of 1e-100 are known to a share of themselves."""
+        x = np.asarray(threshold, float)
+        finite = np.isfinite(x)
+        error = np.where(finite, self.errors(np.where(finite, x, 0.0), inside=inside), self.transform.lost)
+        impossible = -np.expm1(self.transform.log_mass[int(inside)])
+        return within(*self._sides(x, inside), error + 4.0 * EPS * impossible)
+
+    def around(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, ...] | None:
+        """From the error at the threshold of the FPR, and the density there."""
+        if self.transform.lattice is not None or self.transform.log_mass.any():
+            return None
+        log_fpr, log_rest = np.maximum(log_fpr, _DEEPEST), np.maximum(log_rest, _DEEPEST)
+        x, log_density = self._solve(log_fpr, log_rest)
+        # So far apart are thresholds whose tails differ by the error at x, or by what rounding of x and of the FPR moves.
+        u = x - self.transform.mean[0]
+        log_small = np.where(u > 0.0, log_fpr, log_rest)
+        off = self.errors(x, inside=False) + _BLUR * EPS * np.exp(log_small) * (1.0 + np.abs(log_small))
+        with np.errstate(divide="ignore", over="ignore"):
+            step = np.exp(np.log(off) - log_density)
+        spread = self.saddlepoints.spread(u)
+        step = np.minimum(step, spread) + 4.0 * EPS * (np.abs(x) + np.abs(u))
+        return x + 2.0 * step, x - 2.0 * step, x - 5.0 * step
+
+    def _is_far(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> np.ndarray:
+        """Where a threshold lies beyond the saddlepoints, whose Chernoff bounds the tails beyond are below."""
+        (low, high), (low_cut, high_cut) = self.saddlepoints.chernoff[0, [0, -1]], self.saddlepoints.cut
+        return (high_cut & (log_fpr < high)) | (low_cut & (log_rest < low))
+
     def _errors(self, index: int, u: np.ndarray, world: int, *, proven: bool) -> np.ndarray:
         line = self.contour(index)
         if (index, proven) not in self._tails:
@@ -145,18 +184,13 @@ class InvertedLaw(AbstractScoreLaw):
         a = np.asarray(alpha, float)
         flat = np.ravel(a)
         found = np.where(flat <= 0.0, np.inf, -np.inf)
-        inner = (flat > 0.0) & (flat < np.exp(self.transform.log_mass[0]))
+        finite = np.exp(self.transform.log_mass[0])
+        inner = (flat > 0.0) & (flat < finite)
         if inner.any() and self.transform.lattice:
             found[inner] = self._lattice_search(flat[inner])
         elif inner.any():
-            finite, cut = np.exp(self.transform.log_mass[0]), self.saddlepoints.cut
-            low, high = np.exp(
-                self.saddlepoints.chernoff[0, [0, -1]]
-            )  # tails beyond the saddlepoints are less
-            far = (cut[1] & (flat < high)) | (cut[0] & (finite - flat < low))
-            for law, where in ((self, inner & ~far), (self._far, inner & far)):
-                if where.any():
-                    found[where] = law._solve(flat[where])
+            log_fpr, log_rest = np.log(flat[inner]), np.log(np.maximum(finite - flat[inner], 1e-320))
+            found[inner] = self._solve(log_fpr, log_rest)[0]
         return found.reshape(a.shape)
 
     def log_tail_with_ties(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
@@ -213,35 +247,41 @@ class InvertedLaw(AbstractScoreLaw):
                 found += [(index, where[start : start + size]) for start in range(0, where.size, size)]
         return found
 
-    def _solve(self, alpha: np.ndarray) -> np.ndarray:
-        """Newton's method on the probit of the tail, which is almost a straight line."""
-        mean, log_mass = self.transform.mean[0], self.transform.log_mass[0]
-        finite = np.exp(log_mass)
-        probit = np.where(alpha <= 0.5, -ndtri_exp(np.log(alpha)), 0.0)
-        above = alpha > 0.5
-        # The other tail: P(S <= x, S finite) = mass - alpha.
-        with np.errstate(divide="ignore"):
-            probit[above] = ndtri_exp(np.log(np.maximum(finite - alpha[above], 1e-320)))
+    def _solve(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(x, log density there) by Newton's method on the probit of the tail, which is almost a straight line.
+
+        Args:
+            log_fpr: log P(S > x).
+            log_rest: log P(S <= x, S finite).
+        """
+        if (far := self._is_far(log_fpr, log_rest)).any():
+            x, density = np.empty(log_fpr.shape), np.empty(log_fpr.shape)
+            for law, where in ((self, ~far), (self._far, far)):
+                if where.any():
+                    x[where], density[where] = law._solve(log_fpr[where], log_rest[where])
+            return x, density
+        mean = self.transform.mean[0]
+        probit = np.where(log_fpr <= -np.log(2.0), -ndtri_exp(log_fpr), ndtri_exp(log_rest))
         u = self.saddlepoints.guess(probit, 0)
+        density = np.full(u.shape, -np.inf)
         for _ in range(_NEWTON):
             step = np.zeros_like(u)
             for index, where in self._lines(u, 0):
                 line = self.contour(index)
                 log_tail, log_density = line.log_tail_and_density(u[where], 0)
-                upper = u[where] > 0.0
+                density[where], upper = log_density, u[where] > 0.0
                 # Compare on the side that is small: both targets and both tails are known on either side.
-                a = alpha[where]
-                want = np.where(upper, a, finite - a)
-                log_want = np.log(np.maximum(want, 1e-320))
+                log_want = np.where(upper, log_fpr[where], log_rest[where])
                 far = np.where(upper, 1.0, -1.0)
                 now, wanted = (-ndtri_exp(np.minimum(log, -1e-16)) for log in (log_tail, log_want))
-                slope = np.exp(np.clip(log_density + 0.5 * now**2 + 0.5 * np.log(2 * np.pi), -50.0, 50.0))
-                step[where] = np.nan_to_num(far * (wanted - now) / slope, nan=0.0)
+                with np.errstate(invalid="ignore"):  # a tail or a density without a digit gives no step
+                    slope = np.exp(np.clip(log_density + 0.5 * now**2 + _LOG_ROOT, -50.0, 50.0))
+                    step[where] = np.nan_to_num(far * (wanted - now) / slope, nan=0.0)
             limit = 2.0 * self.saddlepoints.spread(u)
             u = u + np.clip(step, -limit, limit)
-            if (np.abs(step) <= 8 * EPS * (np.abs(u) + self.saddlepoints.spread(u))).all():
+            if (np.abs(step) <= _NEAR_ROOT * self.saddlepoints.spread(u)).all():
                 break
-        return mean + u
+        return mean + u, density
 
     def _lattice_search(self, alpha: np.ndarray) -> np.ndarray:
         """Bisection over the atoms for the first one beyond which at most alpha lies."""

@@ -9,8 +9,10 @@ import numpy as np
 from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.forms.release import Release
+from mipsim.tradeoff.bounds import CurveBounds, complement_bounds, lowered, raised
 
 Thresholds = float | np.ndarray
+_UNDERFLOW = 1e-320  # of rates near float64's least
 
 
 class AbstractScoreLaw(ABC):
@@ -44,6 +46,23 @@ class AbstractScoreLaw(ABC):
         It is `log_tail` where the law has no atoms.
         """
         return self.log_tail(threshold, inside=inside, upper=upper)
+
+    def bounds(self, threshold: Thresholds, *, inside: bool) -> CurveBounds:
+        """Proven bounds of both tails at each threshold: log P(score <= x) stands as log FNR, log P(score > x) as log TPR."""
+        logs = [self.log_tail(threshold, inside=inside, upper=upper) for upper in (False, True)]
+        return within(*logs, self.error_bound)
+
+    def around(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, ...] | None:
+        """Thresholds (a, b, c), falling, that are likely to have P_out(score > a) < FPR < P_out(score > b) < P_out(score > c).
+
+        They are as near as `bounds` can tell the four rates apart. None where the law has atoms that its bounds see, or gives
+        `bounds` no more than `error_bound`.
+
+        Args:
+            log_fpr: log of the FPR, in (-inf, 0), any shape.
+            log_rest: log of 1 - FPR.
+        """
+        return None
 
     def support(self) -> np.ndarray | None:
         """All values of the score, increasing, where they are known one by one; else None."""
@@ -92,6 +111,25 @@ class AbstractScoreLaw(ABC):
     def cdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
         """P(score <= threshold): the claimed law for a histogram whose bins are (edge, edge]."""
         return np.exp(self.logcdf(threshold, inside=inside))
+
+
+def within(log_cdf: np.ndarray, log_sf: np.ndarray, error: np.ndarray | float) -> CurveBounds:
+    """Bounds from logarithms of both tails, each right to an absolute error.
+
+    Examples:
+        >>> found = within(np.log([0.75]), np.log([0.25]), 0.05)
+        >>> np.exp(found.log_tpr_high).round(6).tolist()
+        [0.3]
+    """
+    small = np.minimum(log_cdf, log_sf)
+    with np.errstate(divide="ignore", under="ignore"):
+        rate = np.exp(small)
+        low = lowered(np.log(np.maximum(rate - error - _UNDERFLOW, 0.0)))
+        high = raised(np.log(np.minimum(rate + error + _UNDERFLOW, 1.0)))
+    # The larger one is known as well as the smaller one.
+    least, most = complement_bounds(low, high)
+    below = CurveBounds(low, high, least, most)
+    return below.where(log_cdf <= log_sf, below.exchanged())
 
 
 @dataclass(frozen=True, eq=False)  # one problem is itself only: what is computed for it can be kept beside it

@@ -85,6 +85,19 @@ class Phases:
             found.append((level, self.quiet_until(start, rows, level)))
         return found
 
+    def share_of(self, other: "Phases") -> float:
+        """The largest f with this sum at least f times the other one at every t; 0 if their frequencies differ.
+
+        Examples:
+            >>> first, second = (Phases(np.ones(2), np.array(s)) for s in ([0.1, 0.2], [0.2, 0.25]))
+            >>> first.share_of(second)
+            0.5
+        """
+        same = self.kept == other.kept == 1.0 and np.array_equal(self.frequencies, other.frequencies)
+        if not same or self.blur != other.blur or not (other.strengths > 0.0).all():
+            return 0.0
+        return float((self.strengths / other.strengths).min())
+
     @cached_property
     def _merged(self) -> tuple[np.ndarray, np.ndarray]:
         """Different frequencies and their strengths."""

@@ -4,10 +4,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from math import fsum, log
+from math import exp, fsum, log
 
 import numpy as np
 
+from mipsim.exact.phases import Phases
 from mipsim.exact.rounding import EPS, ComplexArray, product_parts
 from mipsim.exact.rows import AbstractRow, Multiples
 
@@ -15,6 +16,7 @@ _SCAN = 64.0  # times the last node: how far an estimate looks
 _WHOLE = 2.0**52  # nodes: beyond, k is no whole number in float64
 _QUIET = -38.5  # log of 2e-17, a tenth of the rounding of 1: a modulus below is negligible
 _LOUD = -50.0  # log of 2e-22: bounds below add nothing to a sum
+_SHARE = 0.7  # of a level that a proof for other tilts must keep, so as not to be made anew
 _FINE, _COARSE = 1.1, 2.0  # growth of the blocks of frequencies that one bound serves: near and far
 _DOUBLINGS = 900  # blocks: 60 fine ones, and more than enough doublings to 2^52 nodes
 NEAR = 1e-6
@@ -301,6 +303,10 @@ class RowsTransform(AbstractTransform):
         height sum_i .53^i (log 2 + 1 / k) < 4 height.
         """
         reach = self._row.reach
+        if not self._vanishing and self._unit is None and np.isfinite(reach):
+            return phased_tail(
+                lambda t: self._height(c, t, reach, span), reach, self._quiet(span), spacing, first
+            )
         most = np.inf if self._unit is None else np.pi / (self._unit * spacing)
         edges: list[float] = []
         if np.isfinite(reach) and self._noise(c, reach) > _LOUD:
@@ -340,14 +346,26 @@ class RowsTransform(AbstractTransform):
         return copies * sum(part.envelope(c, 2.0 * t) - part.envelope(c, t) for part in parts) < -0.65
 
     def _quiet(self, span: tuple[float, float]) -> list[tuple[float, float]]:
-        """(level, frequency up to which |phi| <= exp(-level) is proven), once for all lines."""
+        """(level, frequency up to which |phi| <= exp(-level) is proven), once for all lines.
+
+        Under a tilt whose strengths are at least a share of those of a proof, its levels hold to that share.
+        """
         if span not in self._known:
             phases = self._row.phases(*span) if self.rows > 1 else None
-            self._known[span] = [] if phases is None else phases.levels(self._row.reach, self.rows - 1)
-        return self._known[span]
+            self._known[span] = phases, []
+            if phases is not None:
+                self._known[span] = phases, self._levels(phases)
+        return self._known[span][1]
+
+    def _levels(self, phases: Phases) -> list[tuple[float, float]]:
+        for known, levels in self._known.values():
+            share = 0.0 if known is None or not levels else phases.share_of(known)
+            if share >= _SHARE:
+                return [(share * level, until) for level, until in levels]
+        return phases.levels(self._row.reach, self.rows - 1)
 
     @cached_property
-    def _known(self) -> dict[tuple[float, float], list[tuple[float, float]]]:
+    def _known(self) -> dict[tuple[float, float], tuple[Phases | None, list[tuple[float, float]]]]:
         return {}
 
 
@@ -378,9 +396,10 @@ def phased_tail(
         total += float(np.exp(level)) * (1.0 / k + log(until / k))
         k = until
     options = [Tail(total, max(float(first), float(np.floor(k * (1 - 1e-13)))))]
-    for level, frequency in quiet:
+    for level, frequency in sorted(quiet, key=lambda one: one[1]):
         last = frequency / spacing
         if last > k:
-            rest = np.exp(-level) * (1.0 / k + log(last / k))
-            options.append(Tail(total + float(rest), float(np.floor(last * (1 - 1e-13)))))
+            total += exp(-level) * (1.0 / k + log(last / k))
+            options.append(Tail(total, float(np.floor(last * (1 - 1e-13)))))
+            k = last
     return min(options, key=lambda tail: tail.distance(1.0))

@@ -217,7 +217,9 @@ class ReadParabolas(AbstractAdditiveAttack):
         return total + self.constant
 
 
-def as_read(attack: AbstractAttack, target: np.ndarray, points: np.ndarray) -> tuple[AbstractAttack, str]:
+def as_read(
+    attack: AbstractAttack, target: np.ndarray, points: Callable[[], np.ndarray]
+) -> tuple[AbstractAttack, str]:
     """The attack as a linear or an additive one where its score is a polynomial of that form, and what is assumed for it.
 
     An attack of a class that says its form, and one whose form is not known, come back as they are.
@@ -225,19 +227,19 @@ def as_read(attack: AbstractAttack, target: np.ndarray, points: np.ndarray) -> t
     Args:
         attack: any attack.
         target: of the game, shape (d,).
-        points: typical outputs, shape (m, d).
+        points: draws typical outputs, shape (m, d), if they are needed.
 
     Examples:
         >>> import mipsim as mi
         >>> from mipsim._precision import exact_scope
         >>> own = mi.FunctionAttack(lambda t, o: jnp.sum((o - t) ** 2))
         >>> with exact_scope():
-        ...     print(type(as_read(own, np.zeros(2), np.eye(2))[0]).__name__)
+        ...     print(type(as_read(own, np.zeros(2), lambda: np.eye(2))[0]).__name__)
         ReadParabolas
     """
     if isinstance(attack, (AbstractAdditiveAttack, AbstractQuadraticAttack, LikelihoodRatio)):
         return attack, premise_of(attack, target)
-    found = polynomial_of(attack, target, points)
+    found = polynomial_of(attack, target, points())
     if found is None:
         return attack, ""
     if found.hessian is None:
