@@ -60,13 +60,13 @@ class MixedLaw(AbstractScoreLaw):
             terms.append(log(rest) + tails[0](threshold, inside=False, upper=upper))
         return np.minimum(np.logaddexp.reduce(terms), 0.0)
 
-    def bounds(self, threshold: Thresholds, *, inside: bool) -> CurveBounds:
+    def tail_bounds(self, threshold: Thresholds, *, inside: bool) -> CurveBounds:
         if not inside:
-            return self.laws[0].bounds(threshold, inside=False)
-        parts = [law.bounds(threshold, inside=True) for law in self.laws]
+            return self.laws[0].tail_bounds(threshold, inside=False)
+        parts = [law.tail_bounds(threshold, inside=True) for law in self.laws]
         weights, rest = list(self.weights), 1.0 - fsum(self.weights)
         if rest > _ROUNDING:
-            parts, weights = [*parts, self.laws[0].bounds(threshold, inside=False)], [*weights, rest]
+            parts, weights = [*parts, self.laws[0].tail_bounds(threshold, inside=False)], [*weights, rest]
         ends = [
             np.logaddexp.reduce([log(w) + part[k] for w, part in zip(weights, parts, strict=True)])
             for k in range(4)
@@ -133,8 +133,8 @@ class AssumedLaw(AbstractScoreLaw):
     def log_tail_with_ties(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
         return self.base.log_tail_with_ties(threshold, inside=inside, upper=upper)
 
-    def bounds(self, threshold: Thresholds, *, inside: bool) -> CurveBounds:
-        return self.base.bounds(threshold, inside=inside)
+    def tail_bounds(self, threshold: Thresholds, *, inside: bool) -> CurveBounds:
+        return self.base.tail_bounds(threshold, inside=inside)
 
     def around(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, ...] | None:
         return self.base.around(log_fpr, log_rest)
@@ -195,10 +195,10 @@ class LinkedLaw(AbstractScoreLaw):
         found = self.base.log_tail_with_ties(self.unlink(x), inside=inside, upper=upper)
         return np.where(x <= self.lowest, 0.0 if upper else -np.inf, found)
 
-    def bounds(self, threshold: Thresholds, *, inside: bool) -> CurveBounds:
+    def tail_bounds(self, threshold: Thresholds, *, inside: bool) -> CurveBounds:
         x = np.asarray(threshold, float)
         below = CurveBounds(*(np.full(x.shape, end) for end in (-np.inf, -np.inf, 0.0, 0.0)))
-        return below.where(x < self.lowest, self.base.bounds(self.unlink(x), inside=inside))
+        return below.where(x < self.lowest, self.base.tail_bounds(self.unlink(x), inside=inside))
 
     def around(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, ...] | None:
         found = self.base.around(log_fpr, log_rest)

@@ -91,7 +91,7 @@ class ExactTradeOff(AbstractTradeOff):
         x, rest = log_fpr.ravel(), log_rest.ravel()
         found = self.law.around(x, rest)
         if found is None:
-            return otherwise(np.ones(shape, bool))
+            return CurveBounds(*(end.reshape(shape) for end in otherwise(np.ones(shape, bool))))
         at_most, above, beyond = _bounds_at(self.law, found, inside=False)
         caught, most = _bounds_at(self.law, (found[0], found[2]), inside=True)
         sure = (at_most.log_tpr_high <= lowered(x)) | (at_most.log_fnr_low >= raised(rest))
@@ -109,7 +109,8 @@ class ExactTradeOff(AbstractTradeOff):
             rest_of = otherwise(missing)
             for end, other in zip(bounds, rest_of, strict=True):
                 end[missing] = np.where(np.isnan(end[missing]), other.ravel(), end[missing])
-        return bounds
+        whole = CurveBounds(*(np.full(shape, end) for end in (-np.inf, -np.inf, 0.0, 0.0)))
+        return whole.where(log_fpr == 0.0, bounds)
 
     def _nudged(self, log_fpr: np.ndarray) -> CurveBounds:
         """The bounds of `_within` at FPRs given by their logarithms."""
@@ -206,4 +207,6 @@ def _bounds_at(
     law: AbstractScoreLaw, thresholds: tuple[np.ndarray, ...], *, inside: bool
 ) -> list[CurveBounds]:
     """The law's bounds at each of some arrays of one shape, all at once."""
-    return [CurveBounds(*ends) for ends in zip(*law.bounds(np.stack(thresholds), inside=inside), strict=True)]
+    return [
+        CurveBounds(*ends) for ends in zip(*law.tail_bounds(np.stack(thresholds), inside=inside), strict=True)
+    ]

@@ -76,12 +76,14 @@ class QuadraticTransform(AbstractTransform):
         constant: shape (2,).
         slope, curve: shape (2, d).
         blur: by how much the score itself may be off.
+        lost: the probability that it is off by more.
     """
 
     constant: np.ndarray
     slope: np.ndarray
     curve: np.ndarray
     blur: float = 0.0
+    lost: float = 0.0
 
     @property
     def mean(self) -> np.ndarray:
@@ -159,7 +161,7 @@ def quadratic_law(
         cancelled = 32.0 * EPS * float(np.max(np.abs(constant) + np.abs(scale) * noncentrality))
         moved = blur + float(apart.max()) * square + cancelled
         return ChiSquareLaw(slope.shape[1], constant - scale * noncentrality, scale, noncentrality, moved)
-    return InvertedLaw(QuadraticTransform(constant, slope, curve, blur))
+    return InvertedLaw(QuadraticTransform(constant, slope, curve, blur, 1e-15 if blur else 0.0))
 
 
 def largest_norm(d: int) -> float:

@@ -136,7 +136,7 @@ class InvertedLaw(AbstractScoreLaw):
             bound[far] = self._far.errors(np.ravel(x)[far], inside=inside, proven=proven)
         return bound.reshape(x.shape)
 
-    def bounds(self, threshold: Thresholds, *, inside: bool) -> CurveBounds:
+    def tail_bounds(self, threshold: Thresholds, *, inside: bool) -> CurveBounds:
         """Both tails within `errors`, which falls with the tail: rates of 1e-100 are known to a share of themselves."""
         x = np.asarray(threshold, float)
         finite = np.isfinite(x)

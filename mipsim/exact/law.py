@@ -47,16 +47,16 @@ class AbstractScoreLaw(ABC):
         """
         return self.log_tail(threshold, inside=inside, upper=upper)
 
-    def bounds(self, threshold: Thresholds, *, inside: bool) -> CurveBounds:
+    def tail_bounds(self, threshold: Thresholds, *, inside: bool) -> CurveBounds:
         """Proven bounds of both tails at each threshold: log P(score <= x) stands as log FNR, log P(score > x) as log TPR."""
-        logs = [self.log_tail(threshold, inside=inside, upper=upper) for upper in (False, True)]
-        return within(*logs, self.error_bound)
+        log_cdf, log_sf = (self.log_tail(threshold, inside=inside, upper=upper) for upper in (False, True))
+        return within(log_cdf, log_sf, self.error_bound)
 
     def around(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, ...] | None:
         """Thresholds (a, b, c), falling, that are likely to have P_out(score > a) < FPR < P_out(score > b) < P_out(score > c).
 
-        They are as near as `bounds` can tell the four rates apart. None where the law has atoms that its bounds see, or gives
-        `bounds` no more than `error_bound`.
+        They are as near as `tail_bounds` can tell the rates apart. None where the law has atoms that its bounds see, or gives
+        `tail_bounds` no more than `error_bound`.
 
         Args:
             log_fpr: log of the FPR, in (-inf, 0), any shape.

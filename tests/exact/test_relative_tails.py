@@ -115,7 +115,7 @@ def held(rng: np.random.Generator, games: int) -> tuple[list[str], float, list[f
         x = thresholds[0]
         logs = []
         for inside in (False, True):
-            bounds, error = law.bounds(x, inside=inside), law.errors(x, inside=inside)
+            bounds, error = law.tail_bounds(x, inside=inside), law.errors(x, inside=inside)
             for upper in (False, True):
                 truths = [tail(float(at), inside, upper) for at in x]
                 low, high = bounds[2 * upper : 2 * upper + 2]
