@@ -1,0 +1,49 @@
+"""The page that names the trusted base names files that exist, with about as many lines as it says."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "trusted-base.md"
+
+
+def lines_of(path: Path) -> int:
+    files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
+    return sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
+
+
+def rows() -> Iterator[tuple[str, int]]:
+    """What each row names, one path or several, and the lines that it states."""
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 4 and cells[2].isdigit():
+            yield cells[0], int(cells[2])
+
+
+def paths_in(cell: str) -> list[Path]:
+    found, folder = [], ""
+    for name in re.findall(r"`([\w/]+(?:\.py|/))`", cell):
+        at = ROOT / "mipsim" / name
+        if not at.exists():  # named after another of the same folder
+            at = ROOT / "mipsim" / folder / name
+        folder = str(at.parent.relative_to(ROOT / "mipsim"))
+        found.append(at)
+    return found
+
+
+@pytest.mark.parametrize(("cell", "stated"), list(rows()), ids=lambda value: str(value)[:30])
+def test_lines_are_those_of_the_tree(cell: str, stated: int) -> None:
+    found = paths_in(cell)
+    assert found
+    assert all(path.exists() for path in found), cell
+    counted = sum(map(lines_of, found))
+    assert abs(counted - stated) <= 0.1 * counted, f"{cell} has {counted} lines; the page says {stated}"
+
+
+def test_every_module_of_judging_is_named() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    judging = {path.name for path in (ROOT / "mipsim/referee/judging").glob("[!_]*.py")} - {"comparison.py"}
+    assert {name for name in judging if f"{name}`" not in page} == set()
