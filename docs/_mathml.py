@@ -4,7 +4,7 @@ from typing import Any
 
 from docutils import nodes
 
-from mipsim.referee.reporting.mathml import converted
+from mipsim.referee.mathml import converted
 
 
 def inline(writer: Any, node: Any) -> None:

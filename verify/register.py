@@ -15,7 +15,7 @@ from verify.field.statements import MODULES as FIELD
 from verify.izzo.statements import MODULES as IZZO
 from verify.kaissis.statements import MODULES as KAISSIS
 from verify.leemann.statements import MODULES as LEEMANN
-from verify.report.standalone import formula_of, meanings_of, snippet_of
+from verify.standalone import formula_of, meanings_of, snippet_of
 
 _PAPERS = tomllib.loads(Path(__file__).with_name("papers.toml").read_text(encoding="utf-8"))
 PAPERS: dict[str, str] = {name: one["authors"] for name, one in _PAPERS.items()}

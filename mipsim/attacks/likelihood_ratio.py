@@ -13,10 +13,10 @@ from mipsim.attacks.base import AbstractAdditiveAttack, aimed_at
 from mipsim.attacks.quadratic import AbstractQuadraticAttack
 from mipsim.distributions.base import AbstractDistribution, sum_ratio
 from mipsim.distributions.gaussian import Gaussian
-from mipsim.forms.release import mean_of
 from mipsim.mechanisms.base import AbstractMechanism
 from mipsim.mechanisms.function import as_mechanism
 from mipsim.mechanisms.mean import EmpiricalMean
+from mipsim.mechanisms.release import mean_of
 
 
 class QuadraticRatio(AbstractQuadraticAttack):

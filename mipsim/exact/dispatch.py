@@ -22,10 +22,10 @@ from mipsim.exact.quadratic import gaussian_output_law, quadratic_attack_law
 from mipsim.exact.tables import count_tables, table_law
 from mipsim.forms.aim import check_aim
 from mipsim.forms.polynomial import as_read, how_to_declare
-from mipsim.forms.release import plain_release_of
 from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractGame, AbstractMembershipGame
 from mipsim.games.relaxed_threat import RelaxedThreat
+from mipsim.mechanisms.release import plain_release_of
 
 RULES: tuple[Rule, ...] = (linear_law, quadratic_attack_law, table_law)
 """Asked in order; the first law found is taken. A new kind of exact law is one file and one name here."""

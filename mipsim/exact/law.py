@@ -8,7 +8,7 @@ import numpy as np
 
 from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.base import AbstractDistribution
-from mipsim.forms.release import Release
+from mipsim.mechanisms.release import Release
 from mipsim.tradeoff.bounds import CurveBounds, complement_bounds, lowered, raised
 
 Thresholds = float | np.ndarray

@@ -12,7 +12,7 @@ from scipy.special import gammaincc, gammaln, log_ndtr, ndtr
 from mipsim.exact.density_rows import LaplaceRow, NormalRow
 from mipsim.exact.rounding import EPS, Bounded, precise_dot
 from mipsim.exact.rows import AbstractRow, row_of
-from mipsim.forms.release import Release
+from mipsim.mechanisms.release import Release
 
 _WORST = 1e-8  # a larger bound is of no use: scales that are nearly equal make the terms cancel
 _MOST = 256  # scales: each threshold costs as many terms
@@ -94,7 +94,7 @@ def score_noise(release: Release, weights: np.ndarray) -> ScoreNoise | None:
 
     Examples:
         >>> import mipsim as mi
-        >>> from mipsim.forms.release import release_of
+        >>> from mipsim.mechanisms.release import release_of
         >>> release = release_of(mi.LaplaceNoise(mi.EmpiricalMean(), 0.5), 10)
         >>> score_noise(release, np.array([2.0, 0.0])).variance
         2.0

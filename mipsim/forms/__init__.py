@@ -1,1 +1,1 @@
-"""A game reduced to its form: what is released (`release`), and what is scored (`score`)."""
+"""A game reduced to its form: what is scored (`score`, `polynomial`), and at what (`aim`)."""

@@ -4,10 +4,10 @@ import warnings
 
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodRatio, QuadraticRatio
-from mipsim.forms.release import mean_of
 from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractGame, AbstractMembershipGame
 from mipsim.games.random_target import RandomTarget
+from mipsim.mechanisms.release import mean_of
 
 
 def check_aim(game: AbstractGame, attack: AbstractAttack, stacklevel: int = 4) -> None:

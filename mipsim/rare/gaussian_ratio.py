@@ -9,10 +9,10 @@ from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack
 from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodRatio
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.engine.samplers.base import AbstractSampler
-from mipsim.forms.release import Release
 from mipsim.forms.score import link_at
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.mechanisms.mean import EmpiricalMean
+from mipsim.mechanisms.release import Release
 from mipsim.rare.score_law import IN, OUT, AbstractTiltedScore, Cumulant, ratio_matches
 from mipsim.rare.thinning import untilted
 

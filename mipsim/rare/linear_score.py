@@ -15,11 +15,11 @@ from mipsim.distributions.empirical import Empirical
 from mipsim.distributions.tilting import greatest_slope, tilted
 from mipsim.engine.random.counter import Draws
 from mipsim.engine.samplers.base import AbstractSampler
-from mipsim.forms.release import Release
 from mipsim.forms.score import line_at
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.mechanisms.mean import EmpiricalMean
 from mipsim.mechanisms.noise import GaussianNoise
+from mipsim.mechanisms.release import Release
 from mipsim.rare.score_law import IN, AbstractTiltedScore, Cumulant
 from mipsim.rare.thinning import untilted
 

@@ -22,9 +22,9 @@ from mipsim.engine.devices import cores
 from mipsim.engine.manifest import DRAWS, array_digest, describe, game_range, versions
 from mipsim.engine.run import checked_seed
 from mipsim.forms.aim import check_aim
-from mipsim.forms.release import mean_of
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
+from mipsim.mechanisms.release import mean_of
 from mipsim.rare.diagnostics import TailEstimate, check_agreement, check_moments, kurtosis_of
 from mipsim.rare.gaussian_ratio import GaussianRatio
 from mipsim.rare.linear_score import LinearScore

@@ -10,8 +10,8 @@ import numpy as np
 
 from mipsim.attacks.likelihood_ratio import LikelihoodRatio
 from mipsim.engine.samplers.base import AbstractSampler
-from mipsim.forms.release import Release
 from mipsim.games.fixed_target import FixedTarget
+from mipsim.mechanisms.release import Release
 
 OUT, IN = 0, 1
 
@@ -74,7 +74,7 @@ def ratio_matches(attack: LikelihoodRatio, game: FixedTarget, mean: Release) -> 
 
     Examples:
         >>> import mipsim as mi
-        >>> from mipsim.forms.release import mean_of
+        >>> from mipsim.mechanisms.release import mean_of
         >>> game = mi.FixedTarget(mi.EmpiricalMean(), mi.Bernoulli([0.3]), n=10, target=[1.0])
         >>> mean = mean_of(game.mechanism, 10)
         >>> [ratio_matches(mi.LikelihoodRatio(game.mechanism, mi.Bernoulli([p]), 10), game, mean) for p in (0.3, 0.4)]

@@ -16,9 +16,9 @@ from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.binomial_table import MOST_BITS, alias_entries, draw
 from mipsim.engine.random.counter import Draws, words_of
 from mipsim.engine.samplers.base import AbstractSampler
-from mipsim.forms.release import Release
 from mipsim.forms.score import link_at, terms_at
 from mipsim.games.fixed_target import FixedTarget
+from mipsim.mechanisms.release import Release
 from mipsim.rare.score_law import IN, AbstractTiltedScore, Cumulant, ratio_matches
 
 _WORDS = 4  # of one Philox call

@@ -178,7 +178,7 @@ class Outcome:
         return f"<{self.statement.name}: {self.verdict}, gap {self.gap:.3g} at {self.point}>"
 
     def _repr_html_(self) -> str:
-        from mipsim.referee.reporting import mathml  # which takes a third of a second
+        from mipsim.referee import mathml
 
         statement = self.statement
         head = f'<b style="color:{COLOURS[self.verdict]}">{self.verdict}</b> {escape(statement.name)}'

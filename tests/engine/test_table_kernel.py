@@ -12,7 +12,7 @@ from mipsim._precision import exact_scope
 from mipsim.engine.fidelity import build_sampler
 from mipsim.engine.samplers.fixed_point import IMPOSSIBLE, Reach
 from mipsim.engine.samplers.table_builder import table_sampler
-from mipsim.forms.release import mean_of
+from mipsim.mechanisms.release import mean_of
 from tests.law_agreement import has_frequencies
 
 P = np.array([0.3, 0.55, 0.7])

@@ -18,7 +18,7 @@ from mipsim.exact.exact_tradeoff import ExactTradeOff
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw, Problem
 from mipsim.exact.linear import linear_law
-from mipsim.forms.release import release_of
+from mipsim.mechanisms.release import release_of
 
 MEAN = mi.EmpiricalMean()
 ALPHAS = np.concatenate([np.linspace(0.025, 1.0, 40), [0.1, 0.3, 1e-3]])

@@ -44,12 +44,9 @@ FLOORS = (
     ),
     *(
         "mechanisms",
-        "forms.release",
         "attacks",
-        "forms.score",
-        "forms.polynomial",
         "games",
-        "forms.aim",
+        "forms",
         "bands",
         "engine",
         "nn",
@@ -60,8 +57,7 @@ FLOORS = (
     ),
     *("referee", "__main__"),
 )
-"""Folders and files of mipsim from the ground up; each may use those before it. What a stack of mechanisms releases is read
-below the attacks, whose likelihood ratio needs it; what an attack scores is read above them."""
+"""Folders and files of mipsim from the ground up; each may use those before it."""
 ALLOWED = "mipsim._chained"
 """The only file that is part of a circle, and that leads up; see its docstring."""
 
@@ -144,6 +140,27 @@ def test_there_is_no_circle_but_the_allowed_one(root: Path) -> None:
     assert circle(without_the_allowed(arrows(root))) == []
 
 
+def rooms(edges: Graph) -> Graph:
+    """Folder or file -> those beside it that its files import, for every folder of every package."""
+    found: Graph = {}
+    for a, used in edges.items():
+        for b in used:
+            one, other = a.split("."), b.split(".")
+            same = next(
+                (i for i, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None
+            )
+            if same:  # within one package
+                found.setdefault(".".join(one[: same + 1]), set()).add(".".join(other[: same + 1]))
+    return found
+
+
+def test_no_folder_uses_what_uses_it(root: Path) -> None:
+    """Inside each package and each folder: the files and folders that lie side by side stand in an order."""
+    edges = rooms(without_the_allowed(arrows(root)))
+    assert {name.partition(".")[0] for name in edges} == set(PACKAGES)
+    assert circle(edges) == []
+
+
 def test_no_import_runs_back_up(root: Path) -> None:
     assert upward(without_the_allowed(arrows(root))) == set()
 
@@ -177,6 +194,20 @@ def test_wrong_imports_are_seen() -> None:
         ("mipsim.exact.law", "verify.claim")
     }
     assert upward(graph({"figures.roc": "from verify.claim import Claim", "verify.claim": ""})) == set()
+
+
+def test_a_circle_of_folders_is_seen() -> None:
+    """No two files of these make a circle; their folders do."""
+    edges = graph(
+        {
+            "verify.laws.mean": "def f():\n    from verify.checks.draws import g",
+            "verify.checks.draws": "",
+            "verify.checks.sums": "from verify.laws.curves import h",
+            "verify.laws.curves": "",
+        }
+    )
+    assert circle(edges) == []
+    assert set(circle(rooms(edges))) == {"verify.laws", "verify.checks"}
 
 
 def test_drawing_and_networks_load_on_first_use(root: Path) -> None:

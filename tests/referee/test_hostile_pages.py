@@ -13,7 +13,7 @@ import pytest
 
 import mipsim as mi
 from mipsim import referee as rf
-from mipsim.referee.reporting import mathml
+from mipsim.referee import mathml
 from mipsim.referee.reporting.audit_page import report_audit
 from mipsim.referee.reporting.page import page
 from mipsim.referee.reporting.pictures import pictures_of

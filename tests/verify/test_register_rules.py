@@ -2,13 +2,12 @@
 
 import pytest
 
-from mipsim.referee import Outcome, Statement, Verdict, controlled
+from mipsim.referee import Outcome, Statement, Verdict, controlled, mathml
 from mipsim.referee.defect import READING, Defect, correction_of, defect_of
 from mipsim.referee.judging.point import judge_point, point_seed
-from mipsim.referee.reporting import mathml
 from verify.judge import Setting, judge
 from verify.register import REGISTER, SAMPLES, paper_of
-from verify.report.standalone import FORMULAS, MEANINGS, meanings_of
+from verify.standalone import FORMULAS, MEANINGS, meanings_of
 
 # The share of one point of a family-wise failure probability of 1e-9 over this whole file.
 RISK = 1e-9 / 10_000

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from verify.register import REGISTER
-from verify.report.standalone import SNIPPETS, snippet_of
+from verify.standalone import SNIPPETS, snippet_of
 
 FILES = sorted(SNIPPETS.glob("*.py"))
 ALONE = """

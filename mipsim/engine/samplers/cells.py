@@ -21,11 +21,11 @@ from mipsim.engine.samplers.fixed_point import BIT, LinearTerms, PairedTerms, Pi
 from mipsim.engine.samplers.random_table import spread_of
 from mipsim.engine.samplers.table import Cells, TableSampler
 from mipsim.engine.samplers.table_builder import BLOCK, MOST_BYTES, Sum, padded
-from mipsim.forms.release import Release, mean_of
 from mipsim.forms.score import line_at, offsets_at, terms_at, weights_at
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
+from mipsim.mechanisms.release import Release, mean_of
 
 _TOP = 2.0**52  # a total up to here is a float64 number, and none wraps around
 _STEP = 2.0**31 - 1  # steps are int32, since a processor multiplies two of those to an int64 at once

@@ -11,10 +11,10 @@ from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.engine.random.counter import Draws, halves, long_word, normal_pair, uniform
 from mipsim.engine.random.philox import philox
 from mipsim.engine.samplers.base import AbstractSampler
-from mipsim.forms.release import step_of
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
+from mipsim.mechanisms.release import step_of
 
 TARGET_ROW, NOISE_ROW, COIN_ROW = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
 """Rows that no batch has: they number the draws that are not records of it."""

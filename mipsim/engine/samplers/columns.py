@@ -28,11 +28,11 @@ from mipsim.engine.random.apart import made
 from mipsim.engine.random.counter import Draws, halves, long_word, normal_pair, uniform
 from mipsim.engine.random.splitmix import splitmix64
 from mipsim.engine.samplers.base import AbstractSampler, block_games, by_keys
-from mipsim.forms.release import Release, plain_release_of
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
 from mipsim.mechanisms.noise import NoiseLaw
+from mipsim.mechanisms.release import Release, plain_release_of
 
 MOST_BYTES = 2**29  # of the tables: half a GiB
 _MANY = 2**20  # sets these words apart from those of the other samplers, which count up from 0

@@ -37,10 +37,10 @@ from mipsim.engine.samplers.columns import (
     of_columns,
 )
 from mipsim.engine.samplers.kept_rows import KeptRows, kept_rows
-from mipsim.forms.release import plain_release_of
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
+from mipsim.mechanisms.release import plain_release_of
 
 _RADIX = 4  # of the digits: three tables each; two would take twice the look-ups, 16 twice the tables
 _FIRST = 4, 16  # sides of the first digit that are tried; tables of fewer rows may not exist

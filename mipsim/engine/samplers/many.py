@@ -13,10 +13,10 @@ from mipsim.distributions.base import sum_sampler
 from mipsim.engine.random.counter import Draws
 from mipsim.engine.samplers.base import AbstractSampler, block_games, game_keys
 from mipsim.engine.samplers.columns import ColumnSampler, column_sampler
-from mipsim.forms.release import mean_of
 from mipsim.forms.score import line_at
 from mipsim.games.base import AbstractGame
 from mipsim.games.fixed_target import FixedTarget
+from mipsim.mechanisms.release import mean_of
 
 _NUMBERS = 2**19  # a block's numbers: 4 MB in float64
 

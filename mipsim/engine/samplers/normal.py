@@ -16,11 +16,11 @@ from mipsim.distributions.gaussian import Gaussian
 from mipsim.engine.random.counter import Draws, chi_square, normals, words_of
 from mipsim.engine.samplers.base import BLOCK, AbstractSampler, Coin
 from mipsim.engine.samplers.kept_rows import KeptRows, kept_rows
-from mipsim.forms.release import Release, mean_of, release_of
 from mipsim.forms.score import line_at, quadratic_form_of
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
+from mipsim.mechanisms.release import Release, mean_of, release_of
 
 _SAME = 1e-10  # how far two matrices may be from proportional, relatively: rounding, not modelling
 

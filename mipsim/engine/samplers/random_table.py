@@ -18,10 +18,10 @@ from mipsim.distributions.binomial_table import (
 from mipsim.engine.samplers.fixed_point import AbstractTerms, PairedTerms
 from mipsim.engine.samplers.table import TableSampler
 from mipsim.engine.samplers.table_builder import BLOCK, MOST_BYTES, Sum, int32, padded, tabled, unit_of
-from mipsim.forms.release import Release, mean_of
 from mipsim.forms.score import offsets_at, terms_at, weights_at
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.random_target import RandomTarget
+from mipsim.mechanisms.release import Release, mean_of
 
 
 class RandomTableSampler(TableSampler):

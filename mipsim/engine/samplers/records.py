@@ -16,11 +16,11 @@ from mipsim.engine.random.counter import Draws, normals, words_of
 from mipsim.engine.samplers.base import BLOCK, AbstractSampler, Coin
 from mipsim.engine.samplers.fixed_point import scaled
 from mipsim.engine.samplers.kept_rows import KeptRows, kept_rows
-from mipsim.forms.release import Release, release_of
 from mipsim.forms.score import line_at
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
+from mipsim.mechanisms.release import Release, release_of
 
 _MOST_RECORDS = 2**20  # a longer list is played literally: its table would leave the cache
 _MOST_PAIRS = 2**25  # of records, for a random target: a table of 256 MiB

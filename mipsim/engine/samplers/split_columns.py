@@ -24,10 +24,10 @@ from mipsim.engine.samplers.columns import (
 )
 from mipsim.engine.samplers.kept_columns import KeptColumnSampler
 from mipsim.engine.samplers.kept_rows import KeptRows, kept_rows
-from mipsim.forms.release import plain_release_of
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
+from mipsim.mechanisms.release import plain_release_of
 
 _RADIX = 4  # of the digits of a number of records: three tables each
 _LOOK_UP = 4  # records that are drawn in the time of a look-up

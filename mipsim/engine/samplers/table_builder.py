@@ -18,10 +18,10 @@ from mipsim.distributions.binomial_table import (
 )
 from mipsim.engine.samplers.fixed_point import IMPOSSIBLE, AbstractTerms, LinearTerms, TabledTerms
 from mipsim.engine.samplers.table import GROUP, TableSampler
-from mipsim.forms.release import Release, mean_of
 from mipsim.forms.score import line_at, terms_at
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
+from mipsim.mechanisms.release import Release, mean_of
 
 
 class Sum(AbstractAdditiveAttack):

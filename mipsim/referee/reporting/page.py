@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from mipsim._files import writable_folder
+from mipsim.referee import mathml
 from mipsim.referee.defect import correction_of, defect_of, readings_of
 from mipsim.referee.outcome import Outcome, simplest
 from mipsim.referee.replay import replay_of
-from mipsim.referee.reporting import mathml
 from mipsim.referee.reporting.document import document
 from mipsim.referee.reporting.files import write_atomically
 from mipsim.referee.reporting.overview import badge, facts_list, group_list, verdict_counts, verdicts_table

@@ -11,6 +11,7 @@ import scipy
 from mipsim.theory import azize
 from verify.azize.laws.enumerated import cells, ratio, worlds
 from verify.azize.laws.enumeration import best_deterministic_power, mean_game, roc_vertices
+from verify.azize.laws.pooled_scores import OFF, ONE_SIDED, ZERO, aim, pooled
 
 GAMES = 20_000
 
@@ -182,4 +183,16 @@ def by_sums(one: Any, found: Any, rule: str, games: int = 200_000, n: int = 400)
     return (
         f"{games:,} games per world from sums (NumPy, seed 14, n = {n}): FPR {tested[0]:.4f}, TPR {tested[1]:.4f}, "
         f"advantage {seen:.4f} +- 0.007; the formula gives {roots}"
+    )
+
+
+def aimed_by_sums(reading: str, **at: Any) -> str:
+    """Draws of sums, and one test."""
+    if at["data"] == OFF:
+        return by_sums_off_the_lattice(at["p"])
+    one = aim(**at)
+    return by_sums(
+        one,
+        pooled(one, 400),
+        "zero" if reading == ZERO else "one side" if reading == ONE_SIDED else "midpoint",
     )

@@ -14,7 +14,6 @@ from scipy.special import ndtr
 from mipsim.referee import Number
 from mipsim.theory import azize
 from mipsim.tradeoff import AbstractTradeOff, CurveBounds, GaussianTradeOff, bounds_from_rates
-from verify.azize.checks.second_routes import by_sums, by_sums_off_the_lattice
 
 OFF = "Bernoulli, aimed at 1/2"
 """With this target no output of either world can be that of a data set: l_n = -inf always, and no threshold tells anything."""
@@ -212,18 +211,6 @@ def aimed_gaussian(n: int, **at: Any) -> GaussianTradeOff:
     """The curve with mu = |m_scal| / sqrt(m_targ)."""
     found = pooled(aim(**at), n)
     return azize.mean_tradeoff(found.m_scal**2 / found.m_targ)
-
-
-def aimed_by_sums(reading: str, **at: Any) -> str:
-    """Draws of sums, and one test."""
-    if at["data"] == OFF:
-        return by_sums_off_the_lattice(at["p"])
-    one = aim(**at)
-    return by_sums(
-        one,
-        pooled(one, 400),
-        "zero" if reading == ZERO else "one side" if reading == ONE_SIDED else "midpoint",
-    )
 
 
 def is_told(data: str, p: float, share: float, aimed: float, truth: float, tau: float) -> bool:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mipsim import referee as rf
+from verify.azize.checks.second_routes import aimed_by_sums
 from verify.azize.laws.pooled_scores import (
     BEST,
     MIDPOINT,
@@ -12,7 +13,6 @@ from verify.azize.laws.pooled_scores import (
     BetterSide,
     advantage,
     aim,
-    aimed_by_sums,
     aimed_gaussian,
     formula,
     formula_of_the_appendix,

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
-SNIPPETS = Path(__file__).parents[2] / "docs" / "programs"
+SNIPPETS = Path(__file__).parents[1] / "docs" / "programs"
 """Counterexamples that need NumPy and SciPy alone: an author checks them without trusting mipsim."""
 
 _ENTRIES = tomllib.loads((Path(__file__).parent / "formulas.toml").read_text(encoding="utf-8"))["formula"]
