@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mipsim.exact.binomial import binomial_error, binomial_probabilities, one_trial_less
+from mipsim.exact.binomial import binomial_probabilities, one_trial_less
+from mipsim.exact.rounding import EPS
 
 _REACH, _MORE = 12.0, 40.0  # standard deviations and counts at either side of a binomial mean
 _BEYOND = 1e-24  # of what lies there: exp(-58) by Bernstein's inequality
@@ -25,8 +26,9 @@ class Terms:
         deviation: (sum - n mean) / sqrt(n (variance + noise variance)), noise included, shape (m,).
         t: (z - mean) / sd of one coordinate, signed.
         n: rows behind the sum.
-        error: a proven bound on the distance of the tables from the truth in total variation, in either world, for one
-            coordinate; inf where there is none, and then a law made of them is an estimate and decides nothing.
+        error: a proven bound on the probability, in either world, that is nowhere in one coordinate's tables or wrong there by more
+            than `relative`; inf where there is none, and then a law made of them is an estimate and decides nothing.
+        relative: a proven bound on the relative error of each probability besides.
     """
 
     out: Vector
@@ -37,6 +39,7 @@ class Terms:
     deviation: Vector
     n: int
     error: float = np.inf
+    relative: float = 0.0
 
     @property
     def leakage(self) -> float:
@@ -73,5 +76,6 @@ def binomial_terms(n: int, p: float, z: int, count: int) -> Terms:
         ratio = np.log(s / (n * p)) if z == 1 else np.log((n - s) / (n * (1 - p)))
     deviation = (s - n * p) / np.sqrt(n * p * (1 - p))
     t = (z - p) / np.sqrt(p * (1 - p))
-    error = float(binomial_error(n, every)[0]) + _BEYOND
-    return Terms(out, inside, ratio, count, t, deviation, n, error)
+    # Two counts more, and 14 roundings, for one trial less; what underflows is far below `_BEYOND`.
+    relative = EPS * (6.0 * (high - low + 3) + 100.0)
+    return Terms(out, inside, ratio, count, t, deviation, n, _BEYOND, relative)

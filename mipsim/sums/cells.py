@@ -13,6 +13,8 @@ import numpy as np
 from mipsim.sums.lattice import Measure
 
 _LIGHTEST = -600.0  # logarithm of a tilted mass that is left out, and counted as lost
+_FEW_NODES = 16  # of a law that is merged to one outcome
+_SAME_LOSS = 1e-11  # a difference of losses that counts as rounding
 _ROUNDS = 200  # passes of the repair of concave corners; a few are needed
 
 
@@ -125,7 +127,7 @@ def optimistic(cells: Cells, theta: float) -> Rounded:
         True
     """
     left, _, tilted, more, _, scale = _tilted(cells, theta)
-    made, missing = _atoms(cells, theta, scale), -math.inf
+    made, missing, off = _atoms(cells, theta, scale), -math.inf, 0.0
     light = _Light.of(cells, tilted, made)
     full = np.flatnonzero(tilted > 0.0)
     found: np.ndarray | None = None
@@ -139,6 +141,9 @@ def optimistic(cells: Cells, theta: float) -> Rounded:
         found = _less_revealing(line)
         if found is not None:
             made[nodes] = found
+        elif (merged := _merged(cells, nodes)) is not None:
+            made[:], (at, weight, off) = 0.0, merged
+            made[at] = math.exp(weight + theta * losses[at - first] - float(scale))
         else:  # each cell keeps its out mass at its lower node
             made[:-1] += tilted
             with np.errstate(divide="ignore"):
@@ -152,12 +157,29 @@ def optimistic(cells: Cells, theta: float) -> Rounded:
             cells.log_in_below, cells.log_in_above, missing, light.log_in_below, light.log_in_between
         ),
         log_out_missing=light.log_out_above,
-        rounding=cells.rounding + 64.0 * 2.0**-53,
+        rounding=cells.rounding + off + 64.0 * 2.0**-53,
     )
 
 
 def _total(*logs: float) -> float:
     return float(np.logaddexp.reduce(logs))
+
+
+def _merged(cells: Cells, nodes: slice) -> tuple[int, float, float] | None:
+    """All outcomes as one, where few cells hold them and its loss is a node.
+
+    Returns:
+        Its node, the logarithm of its out mass, and the relative error of its in mass.
+    """
+    held = np.flatnonzero(cells.log_atoms > -np.inf)
+    if nodes.stop - nodes.start > _FEW_NODES or (held < nodes.start).any() or (held >= nodes.stop).any():
+        return None
+    atoms = cells.log_atoms[nodes], cells.offset + cells.step * cells.nodes[nodes]
+    log_out = float(np.logaddexp.reduce(np.concatenate([cells.log_out, atoms[0]])))
+    log_in = float(np.logaddexp.reduce(np.concatenate([cells.log_in, atoms[0] + atoms[1]])))
+    off = np.abs(atoms[1] - (log_in - log_out))
+    nearest = int(off.argmin())
+    return (nodes.start + nearest, log_out, float(off[nearest])) if off[nearest] <= _SAME_LOSS else None
 
 
 def _tilted(cells: Cells, theta: float) -> tuple[np.ndarray, ...]:

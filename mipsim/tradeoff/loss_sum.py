@@ -278,13 +278,19 @@ class Band:
                 start, end = corners[at], corners[at + 1]
                 share = (rate - start) / (end - start)
                 fine = (share >= 0.0) & (share <= 1.0)  # not where it is no number
+                # A corner of no larger FPR bounds the FNR too.
+                passed = [sign * corners[k] >= sign * rate for k in (at, at + 1)]
                 for ends, way in ((self.fnr, 1.0), (self.tpr, -1.0)):
                     value = (1.0 - share) * ends[at] + share * ends[at + 1]
                     value = value + way * (8.0 * unit * np.maximum(ends[at], ends[at + 1]) + TINY)
+                    none, better = (np.inf, np.fmin) if way > 0.0 else (0.0, np.fmax)
+                    value = np.where(fine, value, none)
+                    for k, below in zip((at, at + 1), passed, strict=True):
+                        value = better(value, np.where(below, ends[k], none))
                     if way > 0.0:
-                        fnr = np.fmin(fnr, np.where(fine, value, np.inf))
+                        fnr = np.fmin(fnr, value)
                     else:
-                        tpr = np.fmax(tpr, np.where(fine, value, 0.0))
+                        tpr = np.fmax(tpr, value)
                 middle = np.searchsorted(self.places, self.less[at])
                 for shift in (-1, 0, 1, 2):
                     k = np.clip(middle + shift, 0, last)

@@ -265,15 +265,16 @@ class Polygons(AbstractStepLaw):
     Args:
         lower, upper: (losses, out masses, in masses, out only, in only), by falling loss; of the curve below and that above.
         rounding: of each mass, relative.
+        fixed: the loss that should lie on the lattice; the largest that is not rare if not given.
     """
 
-    def __init__(self, lower: Atoms, upper: Atoms, rounding: float) -> None:
+    def __init__(self, lower: Atoms, upper: Atoms, rounding: float, fixed: float | None = None) -> None:
         self.lower, self.upper, self.rounding = lower, upper, rounding
         self.narrowest = 1e-4 if lower is not upper else 0.0
         both = np.concatenate([lower[0], upper[0]])
         self.ends = (float(both.min(initial=0.0)), float(both.max(initial=0.0)))
         heavy = upper[0][upper[2] > 1e-9]
-        self.fixed = float(heavy[0]) if heavy.size else 0.0
+        self.fixed = fixed if fixed is not None else float(heavy[0]) if heavy.size else 0.0
 
     @cached_property
     def outline(self) -> Outline:  # pyright: ignore[reportIncompatibleMethodOverride]

@@ -23,3 +23,35 @@ def test_a_sum_of_coins_is_binomial_on_every_circle(stride: int, count: int) -> 
         value, error = tails
         assert error.max() < 1e-7
         assert (np.abs(value - exact) <= error + 1e-12).all()
+
+
+def coin_tosses(count: int, p: float) -> float:
+    """How far tails of many coins are off, less what the bound says; at most 0 if it holds."""
+    coin = Measure(np.array([0, 1]), np.array([1.0 - p, p]), 0.0, 1.0, 0.0, 0.0)
+    spread = np.sqrt(count * p * (1.0 - p))
+    size = 1024 * max(1, int(np.ceil(26.0 * spread / 1024)))
+    low = round(count * p) - size // 2
+    value, error = Power([(coin, count)], Circle(low, size, 1024), (8.0 / spread, 8.0 / spread)).up(0.0)
+    power = low + size // 1024 * np.arange(1025)
+    # SciPy's tails are right to 1e-11 of themselves.
+    exact = binom.sf(power - 1.0, count, p)
+    return float(
+        (
+            np.abs(value[:: (value.size - 1) // 1024] - exact)
+            - error[:: (value.size - 1) // 1024]
+            - 1e-11 * exact
+        ).max()
+    )
+
+
+@pytest.mark.parametrize("count", [3, 1000, 100_000, 1_000_000])
+@pytest.mark.parametrize("p", [0.25, 0.5])
+def test_no_rounding_of_a_transform_exceeds_the_bound(count: int, p: float) -> None:
+    assert coin_tosses(count, p) <= 0.0
+
+
+def test_a_transform_that_is_taken_for_exact_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control: no rounding is counted."""
+    for name in ("LEVEL", "UNIT"):
+        monkeypatch.setattr(f"mipsim.sums.lattice.{name}", 0.0)
+    assert coin_tosses(1_000_000, 0.25) > 0.0

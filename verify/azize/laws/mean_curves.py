@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from mipsim.exact.product.cells import BracketedTerms
-from mipsim.exact.product.lattice import ProductTradeOff, product_tradeoff
 from mipsim.exact.terms import Terms, binomial_terms
 from mipsim.special import noncentral_chi_square
 from mipsim.tradeoff import AbstractTradeOff, CurveBounds
 from mipsim.tradeoff.bounds import log_complement
+from verify.azize.laws.coordinate_tables import BracketedTerms
 from verify.azize.laws.mean_families import MeanProblem, coordinates
+from verify.azize.laws.products import product_tradeoff
 
 
 class InSight(AbstractTradeOff):
@@ -23,7 +23,7 @@ class InSight(AbstractTradeOff):
     Judged are claimed FNRs from 1e-4 on: they are a gap of half a probit or more from either, but one that is known.
     """
 
-    curve: ProductTradeOff
+    curve: AbstractTradeOff
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         """Proven bounds at logarithms of FPRs."""
@@ -90,9 +90,8 @@ def _random_terms(n: int, p: float, count: int) -> BracketedTerms:
     out, inside = (
         np.concatenate([p * getattr(one, name), (1 - p) * getattr(zero, name)]) for name in ("out", "inside")
     )
-    error = max(one.error, zero.error)
-    terms = Terms(out, inside, both[0], count, 0.0, both[1], n, error)
-    return BracketedTerms(terms, terms, error)
+    worse = (max(getattr(one, name), getattr(zero, name)) for name in ("error", "relative"))
+    return BracketedTerms.exactly(Terms(out, inside, both[0], count, 0.0, both[1], n, *worse))
 
 
 def counts(n: int, p: float, q: float, tau: float) -> list[tuple[float, int]]:
@@ -102,6 +101,6 @@ def counts(n: int, p: float, q: float, tau: float) -> list[tuple[float, int]]:
 
 
 @lru_cache(maxsize=128)
-def random_target_law(n: int, p: float, q: float, tau: float) -> ProductTradeOff:
+def random_target_law(n: int, p: float, q: float, tau: float) -> AbstractTradeOff:
     """The optimal curve under random targets; p and q are the means of half the coordinates each."""
     return product_tradeoff([_random_terms(n, one, count) for one, count in counts(n, p, q, tau)])

@@ -10,17 +10,18 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from mipsim.exact.product.cells import (
+from mipsim.exact.rounding import EPS
+from mipsim.exact.terms import Terms, binomial_terms
+from mipsim.tradeoff import AbstractTradeOff
+from verify.azize.laws.coordinate_tables import (
     CELLS,
-    EPS,
     BracketedTerms,
     bracketed_terms,
     gamma_pair,
     gaussian_pair,
     noisy_bernoulli_pair,
 )
-from mipsim.exact.product.lattice import ProductTradeOff, product_tradeoff
-from mipsim.exact.terms import Terms, binomial_terms
+from verify.azize.laws.products import product_tradeoff
 
 DATA = ("Bernoulli", "Gaussian", "gamma", "mixed", "rarer Bernoulli", "three atoms", "Cantor")
 """One-coordinate laws, the same up to p: Bernoulli; N(0, 1); Gamma with scale 1; Bernoulli and gamma in equal parts;
@@ -165,8 +166,7 @@ def coordinates(problem: MeanProblem, rows: int, n: int) -> tuple[BracketedTerms
     elif problem.data == "three atoms":
         # Rationally independent atoms: the ratio is that of a Binomial count of the target's own.
         atom = _counted(rows, 0.1, d).weaker
-        terms = replace(atom, count=d, t=ROOT_2)
-        found.append(BracketedTerms(terms, terms, atom.error))
+        found.append(BracketedTerms.exactly(replace(atom, count=d, t=ROOT_2)))
     else:
         # Shown in the derivation of the corrections: mutually singular worlds.
         found.append(disjoint(rows, d, 1.0))
@@ -194,8 +194,7 @@ def _coordinate(
 
 
 def _counted(rows: int, p: float, count: int, target: int = 1) -> BracketedTerms:
-    terms = binomial_terms(rows, p, target, count)
-    return BracketedTerms(terms, terms, terms.error)
+    return BracketedTerms.exactly(binomial_terms(rows, p, target, count))
 
 
 def _extra(kind: str, rate: float, rows: int, n: int) -> BracketedTerms:
@@ -212,15 +211,16 @@ def _extra(kind: str, rate: float, rows: int, n: int) -> BracketedTerms:
         even = np.array([1 - wrong, wrong])
     out, inside = np.array([even[0], 1 - even[0]]), np.array([even[1], 1 - even[1]])
     with np.errstate(divide="ignore"):
-        terms = Terms(out, inside, np.log(inside) - np.log(out), 1, 0.0, np.zeros(2), rows)
-    return BracketedTerms(terms, terms, 4 * EPS)
+        terms = Terms(out, inside, np.log(inside) - np.log(out), 1, 0.0, np.zeros(2), rows, 4 * EPS)
+    return BracketedTerms.exactly(terms)
 
 
 def disjoint(rows: int, count: int, t: float) -> BracketedTerms:
     """Two worlds that share no output."""
     one = np.array([1.0, 0.0])
-    terms = Terms(one, one[::-1], np.array([-np.inf, np.inf]), count, t, np.zeros(2), rows)
-    return BracketedTerms(terms, terms, 0.0)
+    return BracketedTerms.exactly(
+        Terms(one, one[::-1], np.array([-np.inf, np.inf]), count, t, np.zeros(2), rows, 0.0)
+    )
 
 
 @lru_cache(maxsize=8 * KEPT)
@@ -230,6 +230,6 @@ def leakage(problem: MeanProblem, rows: int, n: int) -> float:
 
 
 @lru_cache(maxsize=KEPT)
-def mean_tradeoff(problem: MeanProblem, rows: int, n: int) -> ProductTradeOff:
+def mean_tradeoff(problem: MeanProblem, rows: int, n: int) -> AbstractTradeOff:
     """The optimal curve when `rows` rows are released and d = tau n."""
     return product_tradeoff(coordinates(problem, rows, n))

@@ -41,7 +41,8 @@ STATEMENT = (
 
 def delta(n: int, epsilon: float, direction: str, **at: Any) -> rf.Number:
     """The exact hockey-stick divergence of the two worlds."""
-    return number(law(n, at).delta_brackets(epsilon)[direction == "out against in"])
+    curve = law(n, at)
+    return number((curve if direction == _WAYS[0] else curve.inverse()).delta_bounds(epsilon))
 
 
 _EPSILONS = (0.0, 0.1, 0.5, 1.0, 2.0, 4.0)
@@ -95,7 +96,7 @@ def found(n: int, reading: str, distance: float, **at: Any) -> rf.Number | float
     """The advantage of telling two neighbouring data sets apart by their means, or the two worlds of the audited game."""
     if reading == READING:
         return best_advantage(n, distance)
-    return number(law(n, at).delta_brackets(0.0)[0])
+    return number(law(n, at).advantage_bounds())
 
 
 _TARGETS = {name: rf.Fixed(PAPER[0].at[name]) for name in DOMAIN if name not in ("target", "p", "tau", "n")}

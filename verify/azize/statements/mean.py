@@ -7,9 +7,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from mipsim import referee as rf
-from mipsim.exact.product.lattice import ProductTradeOff
 from mipsim.theory import azize
-from mipsim.tradeoff import GaussianTradeOff
+from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff
 from verify.azize.checks.second_routes import by_digits, by_parity, level_at_zero
 from verify.azize.checks.small_games import by_small_games
 from verify.azize.laws.mean_curves import InSight, difference, probit_at_threshold, scaled_difference
@@ -102,7 +101,7 @@ IRREGULAR_POINTS = (
 """Product laws with all moments for which theorem 3.1 fails; what the parity shows is a lower bound of the leakage."""
 
 
-def law(n: int, at: Mapping[str, Any]) -> ProductTradeOff:
+def law(n: int, at: Mapping[str, Any]) -> AbstractTradeOff:
     """The optimal curve of n rows."""
     return mean_tradeoff(MeanProblem.of(at), n, n)
 
@@ -157,7 +156,7 @@ ADVANTAGE = rf.Statement(
     domain=DOMAIN,
     where=searched,
     claimed=lambda n, **at: azize.advantage(leakage(MeanProblem.of(at), n, n)),
-    truth=lambda n, **at: number(law(n, at).delta_brackets(0.0)[0]),
+    truth=lambda n, **at: number(law(n, at).advantage_bounds()),
     points=POWER.points,
     control=rf.Control(PAPER[2].at, 0.05),
     quote=rf.Quote(

@@ -49,6 +49,11 @@ class BracketedTerms:
     error: float
     relative: float = 0.0
 
+    @classmethod
+    def exactly(cls, terms: Terms) -> BracketedTerms:
+        """The same table twice: the outputs are finitely many."""
+        return cls(terms, terms, terms.error, terms.relative)
+
     @property
     def count(self) -> int:
         """How many coordinates."""

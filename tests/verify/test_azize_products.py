@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import ndtri
-from scipy.stats import binom
 
 from mipsim.exact import Terms, binomial_terms
-from mipsim.exact.product.cells import (
+from mipsim.referee.judging.gap import curve_gap
+from mipsim.tradeoff import GaussianTradeOff
+from tests.fourier_terms import density_terms
+from verify.azize.laws.coordinate_tables import (
     EDGE,
     BracketedTerms,
     bracketed_terms,
@@ -18,11 +20,7 @@ from mipsim.exact.product.cells import (
     gaussian_pair,
     noisy_bernoulli_pair,
 )
-from mipsim.exact.product.lattice import experiment, product_tradeoff, thinned
-from mipsim.exact.product.sums import laws_of_sums
-from mipsim.referee.judging.gap import curve_gap
-from mipsim.tradeoff import GaussianTradeOff
-from tests.fourier_terms import density_terms
+from verify.azize.laws.products import product_tradeoff
 
 
 @pytest.mark.parametrize("pair", [gamma_pair, gaussian_pair, noisy_bernoulli_pair], ids=lambda f: f.__name__)
@@ -50,70 +48,75 @@ def test_the_tables_bracket_what_a_fourier_inversion_finds(pair, t):
             count,
             0.25,
         )
-    tables = bracketed_terms(made, n, count)
-    weak = experiment([tables.weaker], [tables.error], strong=False, relatives=[tables.relative])
-    strong = experiment([tables.stronger], [tables.error], strong=True, relatives=[tables.relative])
+    law = product_tradeoff([bracketed_terms(made, n, count)])
     estimate = density_terms(n, *other)
-    found = experiment([estimate], [0.0], strong=True)
+    found = product_tradeoff([BracketedTerms(estimate, estimate, 1e-9)])
     alpha = np.array([1e-3, 0.05, 0.5, 0.95])
-    assert (strong.beta(alpha, -1) <= found.beta(alpha) + 1e-6).all()
-    assert (found.beta(alpha) <= weak.beta(alpha, 1) + 1e-6).all()
-    assert (ndtri(weak.beta(alpha, 1)) - ndtri(strong.beta(alpha, -1))).max() < 1e-3
-    assert weak.delta(0.0, -1.0)[0] <= strong.delta(0.0, 1.0)[0]
+    low, high = law.beta_bounds(alpha)
+    assert (low <= found.beta_bounds(alpha)[1] + 1e-6).all()
+    assert (found.beta_bounds(alpha)[0] <= high + 1e-6).all()
+    assert (ndtri(high) - ndtri(low)).max() < 1e-3
 
 
-def test_lattice_bounds_hold_the_curve_that_is_multiplied_out():
-    terms = binomial_terms(4, 0.3, 1, 3)
+def multiplied_out(terms: Terms, at: np.ndarray) -> np.ndarray:
+    """The FNR of three coordinates at FPRs."""
     with np.errstate(divide="ignore"):
         ratio = np.add.outer(np.add.outer(terms.ratio, terms.ratio), terms.ratio).ravel()
     out, inside = (np.einsum("i,j,k->ijk", m, m, m).ravel() for m in (terms.out, terms.inside))
     order = np.argsort(-ratio, kind="stable")
     alpha = np.concatenate([[0.0], np.cumsum(out[order])])
     power = np.concatenate([[0.0], np.cumsum(inside[order])])
+    return 1 - np.interp(at, alpha, power)
+
+
+def test_bounds_hold_the_curve_that_is_multiplied_out():
+    """The ratio is -inf with probability 0.24: from some FPR on the FNR is 0."""
+    terms = binomial_terms(4, 0.3, 1, 3)
     at = np.linspace(0.001, 0.999, 99)
-    exact = 1 - np.interp(at, alpha, power)
-    low = experiment([terms], [terms.error], strong=True).beta(at, -1)
-    high = experiment([terms], [terms.error], strong=False).beta(at, 1)
+    exact = multiplied_out(terms, at)
+    law = product_tradeoff([BracketedTerms.exactly(terms)])
+    low, high = law.beta_bounds(at)
     assert (low <= exact + 1e-12).all()
     assert (exact <= high + 1e-12).all()
     assert (high - low).max() < 1e-3
+    for epsilon in (0.0, 0.5, 1.5):
+        e = np.exp(epsilon)
+        corners = np.linspace(0.0, 1.0, 20_001)
+        known = (1.0 - multiplied_out(terms, corners) - e * corners).max()
+        least, most = law.delta_bounds(epsilon)
+        assert least - 1e-4 <= known <= most
+        assert most - least < 1e-3 * most
 
 
 def test_a_wrong_ratio_is_outside_the_bounds():
     """The control of the two tests above: 3% more leakage is not inside the bracket of the paper's own point."""
     terms = [binomial_terms(400, p, 1, 667) for p in (0.29, 0.375, 0.46)]
-    law = product_tradeoff([BracketedTerms(one, one, one.error) for one in terms])
-    more = [replace(one, count=round(1.06 * one.count)) for one in terms]
-    other = experiment(more, [one.error for one in more], strong=True).beta(np.array([0.05, 0.3]))
-    assert (other < law.beta_bounds(np.array([0.05, 0.3]))[0]).all()
+    law = product_tradeoff([BracketedTerms.exactly(one) for one in terms])
+    more = [BracketedTerms.exactly(replace(one, count=round(1.06 * one.count))) for one in terms]
+    at = np.array([0.05, 0.3])
+    assert (product_tradeoff(more).beta_bounds(at)[1] < law.beta_bounds(at)[0]).all()
 
 
 def test_few_atoms_are_bounded_as_sharply_as_many():
-    """The last union of a weaker attacker is lifted to the lattice by others: it was off by h, an error of 3e-5 of every probability."""
+    """One coordinate of two atoms, which no lattice of many coordinates fits, reveals more."""
     out, inside = np.array([0.9, 0.1]), np.array([0.11, 0.89])
-    parity = Terms(out, inside, np.log(inside / out), 1, 0.0, np.zeros(2), 100)
-    coins = binomial_terms(100, 0.5, 1, 100)
-    law = experiment([coins, parity], [coins.error, 0.0], strong=False)
-    assert law.error < 1e-9
-    assert (
-        law.beta(np.array([0.5]))[0]
-        < experiment([coins], [coins.error], strong=True).beta(np.array([0.5]))[0]
-    )
+    parity = Terms(out, inside, np.log(inside / out), 1, 0.0, np.zeros(2), 100, 0.0)
+    coins = BracketedTerms.exactly(binomial_terms(100, 0.5, 1, 100))
+    law = product_tradeoff([coins, BracketedTerms.exactly(parity)])
+    low, high = law.beta_bounds(0.5)
+    assert high - low < 1e-4
+    assert high < product_tradeoff([coins]).beta_bounds(0.5)[0]
 
 
-def test_the_vertices_that_are_left_out_are_bounded():
-    """Between two kept vertices the curve sags below its chord by at most what is told."""
-    rng = np.random.default_rng(0)
-    out = rng.dirichlet(np.full(2**15, 0.3))
-    ratio = np.sort(rng.normal(size=out.size))
-    inside = out * np.exp(ratio)
-    inside /= inside.sum()
-    found = thinned(out, inside, 0.0, 0.0, 0.0)
-    alpha, power = np.cumsum(out[::-1])[:-1], np.cumsum(inside[::-1])[:-1]
-    below, above = found.beta(alpha, -1.0), found.beta(alpha)
-    assert (below <= 1 - power + 1e-12).all()
-    assert (1 - power <= above + 1e-12).all()
-    assert (above - below).max() < 1e-3
+@pytest.mark.parametrize("n", [25_600, 10**8])
+def test_a_coordinate_of_almost_one_loss_costs_no_width(n: int):
+    """Its log ratios span less than a step of the lattice: all of them together have the loss 0."""
+    far, near = (bracketed_terms(gamma_pair(n, 1.0, t), n, 1) for t in (np.sqrt(2.0 * n), 0.0))
+    alone, both = product_tradeoff([far]), product_tradeoff([far, near])
+    at = np.array([1e-3, 0.1, 0.5, 0.9, 0.99])
+    low, high = both.beta_bounds(at)
+    assert (ndtri(high) - ndtri(low)).max() < 1e-3
+    assert (np.abs(high - alone.beta_bounds(at)[1]) < 2e-4).all()
 
 
 def test_tails_and_masses_are_as_right_as_the_tables_say():
@@ -128,11 +131,15 @@ def test_tails_and_masses_are_as_right_as_the_tables_say():
         terms = binomial_terms(n, 0.3, 1, 1)
         counts = (terms.deviation * np.sqrt(n * 0.3 * 0.7) + n * 0.3).round()
         found = dict(zip(counts.tolist(), terms.out.tolist(), strict=True))
-        term, error = (1 - p) ** n, mp.mpf(0)
+        term, worst, missing = (1 - p) ** n, mp.mpf(0), mp.mpf(0)
         for k in range(n + 1):
-            error += abs(mp.mpf(found.get(float(k), 0.0)) - term)
+            if (mass := found.get(float(k), 0.0)) > 0.0:
+                worst = max(worst, abs(mp.mpf(mass) / term - 1))
+            else:
+                missing += term
             term = term * (n - k) / (k + 1) * p / (1 - p)
-        assert error / 2 < terms.error < 1e-12
+        assert worst < terms.relative < 1e-11
+        assert missing < terms.error < 1e-20
 
 
 @pytest.mark.parametrize(
@@ -192,49 +199,3 @@ def test_many_coordinates_do_not_blur_the_curve_of_gaussian_data():
     assert size.low <= size.error  # the curves may be equal
     assert size.high + size.error < 5e-4
     assert curve_gap(law, GaussianTradeOff(1.03 * 0.79 * 9.2**0.5)).low < -0.05
-
-
-def coin_tosses(count: int, p: float, strong: bool) -> float:
-    """How far the bound is on the wrong side of the exact curve, at the vertices of the latter; at most 0 if it is none."""
-    q = p + (p * (1 - p) / count) ** 0.5
-    out, inside = np.array([1 - p, p]), np.array([1 - q, q])
-    law = experiment(
-        [Terms(out, inside, np.log(inside / out), count, 1.0, np.zeros(2), count)], [0.0], strong=strong
-    )
-    reach = 7 * (p * (1 - p) * count) ** 0.5
-    least = np.arange(max(1, round(count * p - reach)), min(count, round(count * p + reach)))
-    # SciPy's tails are right to 1e-11 of themselves; both are small at the ends where rounding counts.
-    alpha, missed = binom.sf(least - 1, count, p), binom.cdf(least - 1, count, q)
-    found = law.beta(alpha, -1.0 if strong else 1.0)
-    return float(((found - missed) if strong else (missed - found)).max() - 1e-11 * missed.max())
-
-
-@pytest.mark.parametrize("strong", [True, False])
-@pytest.mark.parametrize("count", [3, 1000, 100_000, 1_000_000])
-@pytest.mark.parametrize("p", [0.25, 0.5])
-def test_no_rounding_of_a_transform_exceeds_the_bound(count, p, strong):
-    """The bound was 1e-12 for any number of coordinates: at rates of 1e-11 it was off by 3e-9 of 100,000 coin tosses."""
-    assert coin_tosses(count, p, strong) <= 0.0
-
-
-def test_a_transform_that_is_taken_for_exact_is_found_out(monkeypatch):
-    """The control: the fast transform alone, no rounding counted."""
-    for name in ("sums.DIRECT", "sums.LEVEL", "sums.UNIT", "lattice.UNIT"):
-        monkeypatch.setattr(f"mipsim.exact.product.{name}", 0)
-    assert coin_tosses(1_000_000, 0.25, True) > 0.0
-
-
-@pytest.mark.parametrize("step", [3, 1000, 1031])
-def test_no_echo_between_the_frequencies_of_the_coarse_grid_is_missed(step: int):
-    """The transform of a coarse lattice is 1 again at each multiple of points / step, which no coarse grid need hit."""
-    points, count, p = 2**20, 1_000_000 // step, 0.3
-    masses = np.array([1 - p, p])
-    start = round(count * p * step) - points // 2
-    (out, inside), error = laws_of_sums([(np.array([0, step]), masses, masses, count)], points, start)
-    atoms = np.arange(count + 1) * step
-    held = (atoms >= start) & (atoms < start + points)
-    law = np.zeros(points)
-    law[atoms[held] - start] = binom.pmf(np.arange(count + 1)[held], count, p)
-    assert error < 1e-6
-    assert np.abs(out - law).sum() <= error + 1e-9
-    assert np.array_equal(out, inside)
