@@ -110,22 +110,14 @@ def mixed_with_out(law: AbstractScoreLaw, inclusion: float) -> AbstractScoreLaw:
 
 
 @dataclass(frozen=True)
-class AssumedLaw(AbstractScoreLaw):
-    """A law that holds if what is assumed does.
+class _LawOfBase(AbstractScoreLaw):
+    """A law whose errors are those of another; so are its tails where a member does not say otherwise.
 
     Attributes:
-        base: the law.
-        assumed: what is assumed, in words.
-
-    Examples:
-        >>> from mipsim.exact.gaussian import NormalLaw
-        >>> law = AssumedLaw(NormalLaw(np.array([0.0, 1.0]), np.ones(2)), "the score is linear, as declared")
-        >>> law.assumed, float(law.sf(0.0, inside=False))
-        ('the score is linear, as declared', 0.5)
+        base: the other law.
     """
 
     base: AbstractScoreLaw
-    assumed: str = ""  # pyright: ignore[reportIncompatibleMethodOverride] - a property
 
     def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
         return self.base.log_tail(threshold, inside=inside, upper=upper)
@@ -147,7 +139,7 @@ class AssumedLaw(AbstractScoreLaw):
 
     @property
     def error_bound(self) -> float:
-        """The base's, if what is assumed holds."""
+        """The base's."""
         return self.base.error_bound
 
     @property
@@ -164,11 +156,29 @@ class AssumedLaw(AbstractScoreLaw):
 
 
 @dataclass(frozen=True)
-class LinkedLaw(AbstractScoreLaw):
-    """The law of link(T) for a strictly increasing link of a score T.
+class AssumedLaw(_LawOfBase):
+    """A law that holds, as do its bounds, if what is assumed does.
 
     Attributes:
-        base: the law of T.
+        assumed: what is assumed, in words.
+
+    Examples:
+        >>> from mipsim.exact.gaussian import NormalLaw
+        >>> law = AssumedLaw(NormalLaw(np.array([0.0, 1.0]), np.ones(2)), "the score is linear, as declared")
+        >>> law.assumed, float(law.sf(0.0, inside=False))
+        ('the score is linear, as declared', 0.5)
+    """
+
+    assumed: str = ""  # pyright: ignore[reportIncompatibleMethodOverride] - a property
+
+
+@dataclass(frozen=True)
+class LinkedLaw(_LawOfBase):
+    """The law of link(T) for a strictly increasing link of a score T, whose law is the base.
+
+    Its bounds hold for scores as the link computes them in float64, where that is increasing.
+
+    Attributes:
         link: T -> score, elementwise on float64 arrays.
         unlink: score -> T; -inf and inf for scores that no T reaches.
         lowest: link(-inf): no score is below it.
@@ -180,7 +190,6 @@ class LinkedLaw(AbstractScoreLaw):
         0.5 1.0
     """
 
-    base: AbstractScoreLaw
     link: Map
     unlink: Map
     lowest: float = -np.inf
@@ -210,23 +219,6 @@ class LinkedLaw(AbstractScoreLaw):
 
     def threshold_at(self, alpha: object) -> np.ndarray:
         return self.link(self.base.threshold_at(alpha))
-
-    @property
-    def error_bound(self) -> float:
-        """The base's: it holds for scores as the link computes them in float64, where that is increasing."""
-        return self.base.error_bound
-
-    @property
-    def relative_error(self) -> float:
-        return self.base.relative_error
-
-    @property
-    def least_rate(self) -> float:
-        return self.base.least_rate
-
-    @property
-    def error_estimate(self) -> float:
-        return self.base.error_estimate
 
 
 def by_bisection(link: Map, low: float, high: float) -> Map:

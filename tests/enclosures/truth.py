@@ -11,7 +11,7 @@ e^s times the second at -s that of the curve with the worlds exchanged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, cmp_to_key
 from itertools import accumulate, pairwise
 
@@ -355,30 +355,32 @@ class Hull(Truth):
         return max(c.put(s) for c in self.curves)
 
 
-class Split(Truth):
+class Weighted(Truth):
+    """Sums of w_i over several curves."""
+
+    def __init__(self, curves: Sequence[Truth], weights: Sequence[object]) -> None:
+        self.curves, self.weights = curves, [mpf(w) for w in weights]
+        self.slack = max(c.slack for c in curves)
+
+    def total(self, values: Iterable[mpf]) -> mpf:
+        return mp.fsum(w * v for w, v in zip(self.weights, values, strict=True))
+
+
+class Split(Weighted):
     """The target is known: sum of w f_i at one threshold of the likelihood ratio."""
 
-    def __init__(self, curves: Sequence[Truth], weights: Sequence[object]) -> None:
-        self.curves, self.weights = curves, [mpf(w) for w in weights]
-        self.slack = max(c.slack for c in curves)
-
     def hockey(self, s: mpf) -> mpf:
-        return mp.fsum(w * c.hockey(s) for w, c in zip(self.weights, self.curves, strict=True))
+        return self.total(c.hockey(s) for c in self.curves)
 
     def put(self, s: mpf) -> mpf:
-        return mp.fsum(w * c.put(s) for w, c in zip(self.weights, self.curves, strict=True))
+        return self.total(c.put(s) for c in self.curves)
 
 
-class Averaged(Truth):
+class Averaged(Weighted):
     """sum of w f_i at one FPR."""
 
-    def __init__(self, curves: Sequence[Truth], weights: Sequence[object]) -> None:
-        self.curves, self.weights = curves, [mpf(w) for w in weights]
-        self.slack = max(c.slack for c in curves)
-
     def curve(self, fpr: Rate) -> Rate:
-        both = [c.curve(fpr) for c in self.curves]
-        fnr, tpr = (mp.fsum(w * v[k] for w, v in zip(self.weights, both, strict=True)) for k in (0, 1))
+        fnr, tpr = (self.total(ends) for ends in zip(*(c.curve(fpr) for c in self.curves), strict=True))
         return fnr, tpr
 
 
