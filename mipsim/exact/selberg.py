@@ -1,7 +1,5 @@
 """Bounds on a distribution function from finitely many values of its characteristic function."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mipsim.exact.rounding import UNIT, ComplexArray
@@ -10,18 +8,6 @@ _TRANSFORM = 16.0  # units of rounding a level of a real FFT: Higham (2002), the
 
 OVERSAMPLING = 4
 """Thresholds a node: between two of them the bounds are extended by monotonicity, which widens them by about 1 / 4."""
-
-
-@dataclass(frozen=True)
-class Circle:
-    """A circle of circumference `length` that holds the score but for a negligible probability, cut at `start`."""
-
-    start: float
-    length: float
-
-    def thresholds(self, count: int) -> np.ndarray:
-        """`count` + 1 equidistant thresholds from the cut to the cut, shape (count + 1,)."""
-        return self.start + self.length * (np.arange(count + 1) / count)
 
 
 def tail_bounds(values: ComplexArray, errors: np.ndarray, slack: float) -> tuple[np.ndarray, np.ndarray]:

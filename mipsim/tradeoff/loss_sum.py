@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.fft import next_fast_len
@@ -253,6 +254,15 @@ class Band:
         by_fpr, by_tnr = np.searchsorted(-self.fpr, -fpr), np.searchsorted(self.tnr, tnr)
         return self.less[np.clip(np.where(log_fpr < log_tnr, by_fpr, by_tnr), 0, self.less.size - 1)]
 
+    @cached_property
+    def _by_fpr(self) -> np.ndarray:
+        """The FPRs of the corners with the sign changed, rising."""
+        return np.maximum.accumulate(np.nan_to_num(-self.fpr, nan=-np.inf, posinf=np.inf))
+
+    @cached_property
+    def _by_tnr(self) -> np.ndarray:
+        return np.maximum.accumulate(np.nan_to_num(self.tnr, nan=-np.inf, posinf=np.inf))
+
     def curve(self, log_fpr: np.ndarray, log_tnr: np.ndarray) -> tuple[np.ndarray, ...]:
         """Logs of (FNR low, FNR high, TPR low, TPR high) at FPRs."""
         u, unit = self.log_in, 2.0**-53
@@ -272,8 +282,10 @@ class Band:
             fnr, tpr = np.full(log_fpr.shape, np.inf), np.zeros(log_fpr.shape)
             last = self.slope.size - 1
             # Chords are read at a smaller FPR.
-            for rate, corners, sign in ((least[0], self.fpr, -1.0), (most[1], self.tnr, 1.0)):
-                ordered = np.maximum.accumulate(np.nan_to_num(sign * corners, nan=-np.inf, posinf=np.inf))
+            for rate, corners, sign, ordered in (
+                (least[0], self.fpr, -1.0, self._by_fpr),
+                (most[1], self.tnr, 1.0, self._by_tnr),
+            ):
                 at = np.clip(np.searchsorted(ordered, sign * rate) - 1, 0, corners.size - 2)
                 start, end = corners[at], corners[at + 1]
                 share = (rate - start) / (end - start)

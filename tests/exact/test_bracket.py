@@ -13,9 +13,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from scipy.special import log_ndtr, ndtr, ndtri
 
-import mipsim.exact.bracket as bracket_module
-from mipsim.exact.bracket import bracket
-from mipsim.exact.bracketed import BracketLaw
+import mipsim.exact.bracketed as bracket_module
+from mipsim.exact.bracketed import BracketLaw, bracket
 from mipsim.exact.density_rows import LaplaceRow, NormalRow
 from mipsim.exact.independent import Independent, Stack, _product
 from mipsim.exact.law import AbstractScoreLaw
@@ -178,8 +177,8 @@ def _short(total: Independent) -> tuple[float, float]:
 
 REACH = Independent.reach.func  # type: ignore[attr-defined]
 FAULTS: dict[str, tuple[str, Any]] = {
-    "rounded to the nearest": ("mipsim.exact.bracket.tail_bounds", _nearest),
-    "half of the kernel": ("mipsim.exact.bracket.tail_bounds", _half),
+    "rounded to the nearest": ("mipsim.exact.bracketed.tail_bounds", _nearest),
+    "half of the kernel": ("mipsim.exact.bracketed.tail_bounds", _half),
     "wrapped around": ("mipsim.exact.independent.Independent.reach", property(_short)),
     "one row too many in": (
         "mipsim.exact.independent._product",
@@ -191,7 +190,7 @@ FAULTS: dict[str, tuple[str, Any]] = {
         lambda self, t: self.parts[0].on_axis(t) if self.parts else (0.0 * t, 0.0 * t),
     ),
     "tails cut unaccounted": (
-        "mipsim.exact.bracket.without_faint",
+        "mipsim.exact.bracketed.without_faint",
         lambda stacks: (_cut(stacks), np.zeros(2)),
     ),
 }

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from mipsim.exact.heavy import _pairs, heavy_atoms
-from mipsim.exact.independent import Independent, Stack
+from mipsim.exact.independent import Independent, Stack, _pairs, heavy_atoms
 
 
 @pytest.mark.parametrize(("first", "second", "wanted"), [(300, 500, 40), (500, 300, 40), (700, 3, 100), (2, 2000, 50), (90, 90, 1)])  # fmt: skip
@@ -31,7 +30,7 @@ def test_the_law_of_few_records_of_a_list_takes_little_memory(monkeypatch: pytes
         made.append(_pairs(*given))  # pyright: ignore[reportArgumentType]
         return made[-1]
 
-    monkeypatch.setattr("mipsim.exact.heavy._pairs", counted)
+    monkeypatch.setattr("mipsim.exact.independent._pairs", counted)
     rng = np.random.default_rng(0)
     table = Stack(rng.normal(size=(1, 200)), np.full((2, 1, 200), 1 / 200), np.full((2, 1), 16))
     found = heavy_atoms(Independent((table,), np.zeros(2)), 1e-35, 2**13)

@@ -54,22 +54,23 @@ class ProductTradeOff(AbstractTradeOff):
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         x = np.asarray(log_fpr, np.float64).ravel()
+        y = log_complement(x)
         # The tables' FPR of a test may be above the true one, or below.
-        more, fewer = self._read(x, 1.0), self._read(x, -1.0)
-        ends = zip(
-            (more.log_fnr_low, fewer.log_fnr_high, fewer.log_tpr_low, more.log_tpr_high),
-            (-1.0, 1.0, -1.0, 1.0),
-            strict=True,
+        off = self.error
+        moved = (
+            np.concatenate([_moved(x, off), _moved(x, -off)]),
+            np.concatenate([_moved(y, -off), _moved(y, off)]),
         )
-        bounds = CurveBounds(*(_moved(end, way * self.error) for end, way in ends))
-        return CurveBounds(
-            *(end.reshape(np.shape(log_fpr)) for end in completed(bounds, x, log_complement(x)))
-        )
-
-    def _read(self, log_fpr: np.ndarray, way: float) -> CurveBounds:
-        moved = _moved(log_fpr, way * self.error), _moved(log_complement(log_fpr), -way * self.error)
         found, _ = self.losses.curve(*moved, math.inf, self.turned)
-        return completed(CurveBounds(*found), *moved)
+        bounds = completed(CurveBounds(*found), *moved)
+        more, fewer = slice(None, x.size), slice(x.size, None)
+        ends = CurveBounds(
+            _moved(bounds.log_fnr_low[more], -off),
+            _moved(bounds.log_fnr_high[fewer], off),
+            _moved(bounds.log_tpr_low[fewer], -off),
+            _moved(bounds.log_tpr_high[more], off),
+        )
+        return CurveBounds(*(end.reshape(np.shape(log_fpr)) for end in completed(ends, x, y)))
 
     def is_convex(self) -> bool:
         return True
