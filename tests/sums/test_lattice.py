@@ -1,4 +1,4 @@
-"""Powers of measures on a lattice against binomial laws."""
+"""Powers of measures on a lattice against plain convolution, on circles of many lengths, and against binomial laws."""
 
 import numpy as np
 import pytest
@@ -7,22 +7,29 @@ from scipy.stats import binom
 from mipsim.sums.lattice import Circle, Measure, Power
 
 
-@pytest.mark.parametrize("stride", [1, 2, 3, 5, 6, 8])
-@pytest.mark.parametrize("count", [1, 2, 40])
-def test_a_sum_of_coins_is_binomial_on_every_circle(stride: int, count: int) -> None:
-    """The fewer the coins, the more frequencies are heard, and the more blocks the circle is cut into."""
-    coin = Measure(np.array([0, 7]), np.array([0.75, 0.25]), 0.0, 1.0, 0.0, 0.0)
-    circle = Circle(-40, 1024 * stride, 1024)
-    power = Power([(coin, count)], circle, (2.0, 2.0))
-    assert power.stride * power.blocks == circle.size
-    assert np.array_equal(power.starts, circle.low + power.stride * np.arange(power.blocks + 1))
-    for tails, exact in (
-        (power.up(0.0), binom.sf(np.ceil(power.starts / 7) - 1, count, 0.25)),
-        (power.down(0.0), binom.cdf(np.ceil(power.starts / 7) - 1, count, 0.25)),
-    ):
-        value, error = tails
-        assert error.max() < 1e-7
-        assert (np.abs(value - exact) <= error + 1e-12).all()
+@pytest.mark.parametrize("stride", [1, 2, 3, 5, 6, 12])
+@pytest.mark.parametrize("count", [1, 2, 7])
+def test_tails_of_a_power(stride: int, count: int) -> None:
+    """One place only is common, so that no frequency is negligible, and blocks are shorter than a circle needs."""
+    rng = np.random.default_rng(stride * 100 + count)
+    weights = np.concatenate([[0.9], 0.1 * rng.dirichlet(np.ones(6))])
+    term = Measure(np.array([0, 1, 2, 3, 5, 8, 9]), weights, 0.0, 0.01, 0.0, 0.0)
+    truth = np.ones(1)
+    for _ in range(count):
+        truth = np.convolve(truth, np.bincount(term.index, weights))
+    blocks = 64
+    law = Power([(term, count)], Circle(-4, blocks * stride, blocks), (3000.0, 3000.0))
+    assert law.losses.size == blocks + 1
+    assert law.losses[-1] - law.losses[0] == pytest.approx(0.01 * blocks * stride)
+    places = np.arange(truth.size)
+    for slope in (0.0, 3.0, -3.0):
+        tilted = truth * np.exp(slope * (places * 0.01 - law.centre))
+        for value, error, above in ((*law.up(slope), True), (*law.down(slope), False)):
+            for start, low, wrong in zip(law.starts, value, error, strict=True):
+                exact = tilted[places >= start].sum() if above else tilted[places < start].sum()
+                assert abs(low - exact) <= wrong + 1e-300
+            if blocks * stride > 2 * truth.size:
+                assert error.max() < 1e-6
 
 
 def coin_tosses(count: int, p: float) -> float:
