@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mipsim.exact import Terms
+from verify.azize.laws.terms import Terms
 
 
 def density_terms(

@@ -6,6 +6,5 @@
 from mipsim.exact.dispatch import exact_law
 from mipsim.exact.exact_tradeoff import ExactTradeOff
 from mipsim.exact.law import AbstractScoreLaw
-from mipsim.exact.terms import Terms, binomial_terms
 
-__all__ = ["AbstractScoreLaw", "ExactTradeOff", "Terms", "binomial_terms", "exact_law"]
+__all__ = ["AbstractScoreLaw", "ExactTradeOff", "exact_law"]

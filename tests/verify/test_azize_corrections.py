@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mipsim.exact import binomial_terms
 from tests.fourier_terms import density_terms
 from verify.azize.checks.second_routes import by_digits, by_parity
 from verify.azize.laws.mean_curves import probit_at_threshold
 from verify.azize.laws.mean_families import MeanProblem, coordinates, leakage
 from verify.azize.laws.moments import mean_error
 from verify.azize.laws.pooled_scores import Aim, pooled
+from verify.azize.laws.terms import binomial_terms
 
 
 def test_a_bernoulli_ratio_is_linear_in_the_sum_without_error():

@@ -8,7 +8,6 @@ import pytest
 from scipy import stats
 from scipy.special import ndtri
 
-from mipsim.exact import Terms, binomial_terms
 from mipsim.referee.judging.gap import curve_gap
 from mipsim.tradeoff import GaussianTradeOff
 from tests.fourier_terms import density_terms
@@ -21,6 +20,7 @@ from verify.azize.laws.coordinate_tables import (
     noisy_bernoulli_pair,
 )
 from verify.azize.laws.products import product_tradeoff
+from verify.azize.laws.terms import Terms, binomial_terms
 
 
 @pytest.mark.parametrize("pair", [gamma_pair, gaussian_pair, noisy_bernoulli_pair], ids=lambda f: f.__name__)

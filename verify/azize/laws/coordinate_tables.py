@@ -18,8 +18,8 @@ import scipy
 from scipy import special
 
 from mipsim.exact.rounding import EPS
-from mipsim.exact.terms import Terms
 from mipsim.special.gamma_tail import gamma_below
+from verify.azize.laws.terms import Terms
 
 CELLS, REACH = 1000, 9.0
 """Cells, and how many standard deviations they cover; what lies beyond are two more cells with ratios 0 to infinity."""

@@ -11,7 +11,6 @@ import numpy as np
 from scipy.special import ndtr
 
 from mipsim.exact.rounding import EPS
-from mipsim.exact.terms import Terms, binomial_terms
 from mipsim.tradeoff import AbstractTradeOff
 from verify.azize.laws.coordinate_tables import (
     CELLS,
@@ -22,6 +21,7 @@ from verify.azize.laws.coordinate_tables import (
     noisy_bernoulli_pair,
 )
 from verify.azize.laws.products import product_tradeoff
+from verify.azize.laws.terms import Terms, binomial_terms
 
 DATA = ("Bernoulli", "Gaussian", "gamma", "mixed", "rarer Bernoulli", "three atoms", "Cantor")
 """One-coordinate laws, the same up to p: Bernoulli; N(0, 1); Gamma with scale 1; Bernoulli and gamma in equal parts;

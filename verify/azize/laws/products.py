@@ -9,12 +9,12 @@ import equinox as eqx
 import numpy as np
 
 from mipsim.exact.rounding import EPS
-from mipsim.exact.terms import Terms
 from mipsim.tradeoff import AbstractTradeOff, ApproxDPTradeOff, CurveBounds
 from mipsim.tradeoff.bounds import log_complement
 from mipsim.tradeoff.loss_sum import LossSum, completed
 from mipsim.tradeoff.step_laws import Atoms, Polygons
 from verify.azize.laws.coordinate_tables import BracketedTerms
+from verify.azize.laws.terms import Terms
 
 ACCURACY = 2e-4
 """Relative width of rates and divergences that is aimed at: some 6e-5 probits."""
@@ -41,7 +41,7 @@ class ProductTradeOff(AbstractTradeOff):
     Source: Blackwell (1953), for the order of experiments, which products keep.
 
     Examples:
-        >>> from mipsim.exact import binomial_terms
+        >>> from verify.azize.laws.terms import binomial_terms
         >>> curve = product_tradeoff([BracketedTerms.exactly(binomial_terms(100, 0.5, 1, 100))])  # m = 1: nearly 1-GDP
         >>> low, high = curve.beta_bounds(0.1)
         >>> print(round(float(low), 2), bool(0 < high - low < 1e-4))
