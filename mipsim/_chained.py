@@ -19,6 +19,7 @@ HOMES = {
     "log_delta": "mipsim.tradeoff.conversions",
     "least_mu": "mipsim.tradeoff.conversions",
     "supremum": "mipsim.tradeoff.partition",
+    "Partition": "mipsim.tradeoff.partition",
     "regret": "mipsim.tradeoff.conversions",
     "InverseTradeOff": "mipsim.tradeoff.inverse",
     "convexified": "mipsim.tradeoff.convex_hull",

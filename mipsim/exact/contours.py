@@ -93,12 +93,13 @@ class Saddlepoints:
 
 
 class _Sums(NamedTuple):
-    """Sums over the nodes of a line: twice the moduli (a bound on a density), what is lost, the terms' sizes, and these times t."""
+    """Sums over the nodes of a line: twice the moduli (a bound on a density), what is lost, the terms' sizes, these times t and times |s|^2."""
 
     density: float
     lost: float
     terms: float
     waves: float
+    curvature: float
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,18 @@ class Contour:
         real = np.real(both) * (self.spacing / (2 * np.pi))
         return self._log(real[:, 0], u, world), self._log(real[:, 1], u, world)
 
+    def curvature(self, u: np.ndarray, world: int) -> np.ndarray:
+        """A bound on the second derivative of the sum over the nodes from each centred threshold on, away from the mean.
+
+        Each term is differentiated by itself; the factor exp(K - c u) falls.
+        """
+        with np.errstate(over="ignore"):
+            return self.chernoff(u, world) * self._sums[world].curvature * (1.0 + 1e-9)
+
+    def chernoff(self, u: np.ndarray, world: int) -> np.ndarray:
+        """Chernoff's bound at the line's real part, by which every error is scaled."""
+        return np.exp(np.minimum(self.log_mgf[world] - self.c * u, 700.0))
+
     def errors(
         self, transform: AbstractTransform, saddlepoints: Saddlepoints, u: np.ndarray, world: int, tail: Tail
     ) -> np.ndarray:
@@ -154,7 +167,7 @@ class Contour:
         """
         y = self.lattice.atom(u, world, self.c > 0) if self.lattice else u
         period = 2.0 * np.pi / self.spacing
-        scale = np.exp(np.minimum(self.log_mgf[world] - self.c * y, 700.0))
+        scale = self.chernoff(y, world)
         if self.lattice:
             truncated = 0.5 * np.exp(0.5 * abs(self.c) * self.lattice.unit) * tail.total
         else:
@@ -177,7 +190,7 @@ class Contour:
             own = 4.0 * np.abs(self.log_mgf[world]) + 8.0 * np.abs(self.centre[world]) * nodes + 64.0
             grown = lost + EPS * own
             each = np.where(grown < 0.05, 2.1 * grown, 2.0 * np.exp(np.minimum(grown, 700.0)))
-            sums = (2.0 * modulus, size * each, size, size * nodes)
+            sums = (2.0 * modulus, size * each, size, size * nodes, size * (self.c**2 + nodes**2))
             found.append(_Sums(*(float(part.sum()) for part in sums)))
         return found[0], found[1]
 

@@ -79,6 +79,33 @@ class MixedLaw(AbstractScoreLaw):
             return None
         return self.laws[0].around(log_fpr, log_rest)
 
+    def bends(
+        self, low: np.ndarray, high: np.ndarray, *, inside: bool
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Means over the laws, with what rounding makes of their tails."""
+        if not inside:
+            return self.laws[0].bends(low, high, inside=False)
+        parts = [law.bends(low, high, inside=True) for law in self.laws]
+        parts.append(self.laws[0].bends(low, high, inside=False))
+        total = [np.zeros(np.shape(low)), np.full(np.shape(low), _ROUNDING)]
+        for part, weight in zip(parts, (*self.weights, max(0.0, 1.0 - fsum(self.weights))), strict=True):
+            if part is None:
+                return None
+            total = [
+                so_far + weight * (1.0 + _ROUNDING) * one for so_far, one in zip(total, part, strict=True)
+            ]
+        return total[0], total[1]
+
+    def auc_bounds(self) -> tuple[float, float] | None:
+        """A mean over the laws; against a score of the same world it is 1/2."""
+        parts = [law.auc_bounds() for law in self.laws]
+        ends = [0.5 * max(0.0, 1.0 - fsum(self.weights))] * 2
+        for part, weight in zip(parts, self.weights, strict=True):
+            if part is None:
+                return None
+            ends = [end + weight * one for end, one in zip(ends, part, strict=True)]
+        return max(0.0, ends[0] - _ROUNDING), min(1.0, ends[1] + _ROUNDING)
+
     def support(self) -> np.ndarray | None:
         each = [found for law in self.laws if (found := law.support()) is not None]
         return np.unique(np.concatenate(each)) if len(each) == len(self.laws) else None
@@ -130,6 +157,14 @@ class _LawOfBase(AbstractScoreLaw):
 
     def around(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, ...] | None:
         return self.base.around(log_fpr, log_rest)
+
+    def bends(
+        self, low: np.ndarray, high: np.ndarray, *, inside: bool
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        return self.base.bends(low, high, inside=inside)
+
+    def auc_bounds(self) -> tuple[float, float] | None:
+        return self.base.auc_bounds()
 
     def threshold_at(self, alpha: object) -> np.ndarray:
         return self.base.threshold_at(alpha)

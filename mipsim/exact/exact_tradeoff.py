@@ -7,9 +7,12 @@ import numpy as np
 
 from mipsim.exact.derived_laws import AssumedLaw
 from mipsim.exact.law import AbstractScoreLaw
+from mipsim.exact.threshold_partition import ThresholdPartition
 from mipsim.tradeoff.base import AbstractTradeOff, rates
 from mipsim.tradeoff.bounds import CurveBounds, Vertices, log_complement, lowered, raised
+from mipsim.tradeoff.partition import Partition
 
+_WIDE = 1e-5  # of an AUC: areas of the curve are as good
 _RARE = -680.0  # the log of a rate, below which no law knows more than that it is positive
 _RELATIVE = 0.01  # a larger relative error is of no use
 
@@ -122,6 +125,18 @@ class ExactTradeOff(AbstractTradeOff):
         )
         found = CurveBounds(high.log_fnr_low, low.log_fnr_high, low.log_tpr_low, high.log_tpr_high)
         return at.where(np.isneginf(log_fpr) | (log_fpr == 0.0), found)
+
+    def auc_bounds(self) -> tuple[float, float]:
+        """(lower, upper) bound of the AUC: the law of the difference of two scores where that is known, else areas of the curve."""
+        known = self.law.auc_bounds()
+        return super().auc_bounds() if known is None or known[1] - known[0] > _WIDE else known
+
+    def _is_smooth(self) -> bool:
+        none = np.zeros(0)
+        return self.law.bends(none, none, inside=True) is not None and self.law.around(none, none) is not None
+
+    def _partition(self) -> Partition:
+        return ThresholdPartition(self, self.law) if self._is_smooth() else Partition(self)
 
     def _within(self, fpr: np.ndarray) -> CurveBounds:
         """Both error rates of every threshold test, randomised on ties or not, are right to e, the law's error bound.

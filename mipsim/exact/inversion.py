@@ -8,6 +8,7 @@ from scipy.special import ndtri_exp
 
 from mipsim._roots import least_whole
 from mipsim.exact.contours import CLIP, LEAST_LOG, Contour, Saddlepoints, build_contour, find_saddlepoints
+from mipsim.exact.difference import DifferenceTransform
 from mipsim.exact.law import AbstractScoreLaw, Thresholds, within
 from mipsim.exact.rounding import EPS
 from mipsim.exact.transform import NEAR, AbstractTransform, Tail
@@ -20,6 +21,7 @@ _NEAR_ROOT = (
 _NEWTON = 12  # steps; quadratic convergence needs five, a start in a far tail a few more
 _MIDDLE = 4  # saddlepoints at either side of 0: ten deviations, where most thresholds are
 _FAINT = -34.5  # the log of 1e-15: where Chernoff's bound is less, it is the error's bound
+_ROUNDED = 1e-320  # of a bound that is nearly 0
 _DEEPEST = -690.0  # the log of the least rate whose threshold is looked for: 1e-300
 _BLUR = 32.0  # EPS of a logarithm: what a rate may be off by, in more than one operation
 _BLOCK = 2**23  # waves of a batch of thresholds: 128 MiB
@@ -159,6 +161,47 @@ class InvertedLaw(AbstractScoreLaw):
         spread = self.saddlepoints.spread(u)
         step = np.minimum(step, spread) + 4.0 * EPS * (np.abs(x) + np.abs(u))
         return x + 2.0 * step, x - 2.0 * step, x - 5.0 * step
+
+    def bends(
+        self, low: np.ndarray, high: np.ndarray, *, inside: bool
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Of one line that serves the middle of both thresholds, whose sum is smooth: a chord is off by h^2 / 8 times its curvature."""
+        if self.transform.lattice is not None or self.transform.log_mass.any():
+            return None
+        world = int(inside)
+        ends = np.stack([low, high]) - self.transform.mean[world]
+        middle = ends.mean(axis=0)
+        bend, error = np.full(middle.shape, np.inf), np.full(middle.shape, np.inf)
+        far = self.saddlepoints.beyond(middle, world)
+        if far.any():
+            bend[far], error[far] = self._far.bends(low[far], high[far], inside=inside) or (np.inf, np.inf)
+        near = np.flatnonzero(~far)
+        for index, where in self._lines(middle[near], world):
+            at = near[where]
+            found = [self._errors(index, end[at], world, proven=True) for end in ends]
+            curved = [self.contour(index).curvature(end[at], world) for end in ends]
+            # An error that is Chernoff's bound on the tail is none of the sum itself.
+            known = [
+                one < self.contour(index).chernoff(end[at], world)
+                for one, end in zip(found, ends, strict=True)
+            ]
+            error[at] = np.where(
+                np.logical_and(*known), np.maximum(*found) + self.transform.lost + _ROUNDED, np.inf
+            )
+            with np.errstate(over="ignore", invalid="ignore"):
+                square = 0.125 * (1.0 + 1e-9) * np.square(high[at] - low[at]) * np.maximum(*curved)
+            bend[at] = np.where(np.isnan(square), np.inf, square)
+        return bend, error
+
+    def auc_bounds(self) -> tuple[float, float] | None:
+        """The law of the difference at 0. A tie is within its error, as is what an atom of one world only is worth."""
+        if self.transform.lattice is not None or self.transform.log_mass.any():
+            return None
+        law = InvertedLaw(DifferenceTransform(self.transform))
+        error = float(law.errors(0.0, inside=False)) + 2.0 * self.error_bound
+        ends = law.tail_bounds(0.0, inside=False)
+        low, high = float(np.exp(ends.log_tpr_low)), float(np.exp(ends.log_tpr_high))
+        return max(0.0, low - error - 4.0 * EPS), min(1.0, high + error + 4.0 * EPS)
 
     def _is_far(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> np.ndarray:
         """Where a threshold lies beyond the saddlepoints, whose Chernoff bounds the tails beyond are below."""

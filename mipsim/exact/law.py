@@ -64,6 +64,19 @@ class AbstractScoreLaw(ABC):
         """
         return None
 
+    def bends(
+        self, low: np.ndarray, high: np.ndarray, *, inside: bool
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """How far P(score > x) can be from its chord between two thresholds: (bend, error), shape of both; None if not known.
+
+        With u from 0 to 1 along the chord the distance is at most 4 u (1 - u) bend + 2 error.
+        """
+        return None
+
+    def auc_bounds(self) -> tuple[float, float] | None:
+        """(lower, upper) bound of P(S_in > S_out) + P(S_in = S_out) / 2 for independent scores; None if not known."""
+        return None
+
     def support(self) -> np.ndarray | None:
         """All values of the score, increasing, where they are known one by one; else None."""
         return None

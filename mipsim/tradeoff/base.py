@@ -235,6 +235,14 @@ class AbstractTradeOff(eqx.Module, Shown):
         """Bounds of the supremum of an objective over the curve; see `mipsim.tradeoff.partition.supremum`."""
         return _chained.supremum(self, objective, queries, enough)
 
+    def _is_smooth(self) -> bool:
+        """Whether its polygon is of second order in the distance of its points, so that few make it narrow."""
+        return self.is_convex()
+
+    def _partition(self) -> Any:
+        """Points of the curve, and a polygon around it; see `mipsim.tradeoff.partition.Partition`."""
+        return _chained.Partition(self)
+
     def rates_at(self, fpr: np.ndarray) -> CurveBounds:
         """Bounds of both error rates at plain FPRs: float64 in [0, 1], any shape.
 

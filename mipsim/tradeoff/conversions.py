@@ -18,7 +18,7 @@ Bounds = tuple[np.ndarray, np.ndarray]
 _NARROW, _NARROW_OF_OTHERS = (
     1e-13,
     1e-6,
-)  # relative: to which the bounds of a number are brought together; of curves that may not be convex
+)  # relative: to which the bounds of a number are brought together; of curves that may be rough
 _TOGETHER = 32  # queries that refine one set of points
 _AREA, _AREA_POINTS = 1e-9, 1 << 17  # of the AUC
 _REGRET = 1e-9
@@ -47,7 +47,7 @@ def _near(curve: AbstractTradeOff) -> Callable[[np.ndarray, np.ndarray], np.ndar
 
 
 def _width(curve: AbstractTradeOff) -> float:
-    return _NARROW if curve.is_convex() else _NARROW_OF_OTHERS
+    return _NARROW if curve._is_smooth() else _NARROW_OF_OTHERS
 
 
 def log_delta(curve: AbstractTradeOff, epsilon: np.ndarray) -> Bounds:

@@ -14,7 +14,7 @@ from mipsim.tradeoff.bounds import EPS, CurveBounds, Vertices, log_difference, l
 if TYPE_CHECKING:
     from mipsim.tradeoff.base import AbstractTradeOff
 
-_GRID = np.concatenate([[-np.inf], -np.geomspace(1e8, 80.0, 8), np.linspace(-40.0, 38.0, 118), [np.inf]])
+GRID = np.concatenate([[-np.inf], -np.geomspace(1e8, 80.0, 8), np.linspace(-40.0, 38.0, 118), [np.inf]])
 """Probits of the FPRs at which a curve is read first; the largest below 1 is 1 - 3e-316."""
 
 _PARTS = 8  # into which an interval is cut
@@ -91,7 +91,7 @@ class Partition:
     def __init__(self, curve: AbstractTradeOff) -> None:
         self.curve, self.convex = curve, curve.is_convex()
         self.most = MOST_POINTS if self.convex else MOST_OF_OTHERS
-        self.z = _GRID
+        self.z = GRID
         self.log_fpr = np.asarray(log_ndtr(self.z))
         self.bounds = defined(curve, self.log_fpr)
 
@@ -118,14 +118,17 @@ class Partition:
         cut = np.flatnonzero(chosen & finite & wide)
         if not cut.size or self.z.size + cut.size * (_PARTS - 1) > (most or self.most):
             return False
-        z = (left[cut, None] + (right - left)[cut, None] * (np.arange(1, _PARTS) / _PARTS)).ravel()
+        self.add((left[cut, None] + (right - left)[cut, None] * (np.arange(1, _PARTS) / _PARTS)).ravel())
+        return True
+
+    def add(self, z: np.ndarray) -> None:
+        """Read the curve at further places, shape (k,)."""
         log_fpr = np.asarray(log_ndtr(z))
         pairs = zip(self.bounds, defined(self.curve, log_fpr), strict=True)
         everywhere = np.concatenate([self.z, z])
         order = np.argsort(everywhere, kind="stable")
         self.z, self.log_fpr = everywhere[order], np.concatenate([self.log_fpr, log_fpr])[order]
         self.bounds = CurveBounds(*(np.concatenate(pair)[order] for pair in pairs))
-        return True
 
     def corners(self) -> Corners:
         """The corner of each interval, shape (m - 1,)."""
@@ -214,7 +217,7 @@ def supremum(
     if vertices is not None:
         safe, sure = safe_and_sure(vertices)
         return objective(sure, False).max(axis=1), objective(safe, True).max(axis=1)
-    points, idle = Partition(curve), 0
+    points, idle = curve._partition(), 0
     low, high = np.full(queries, -np.inf), np.full(queries, np.inf)
     for _ in range(_ROUNDS):
         now = objective(points.sure_points(), False).max(axis=1)
