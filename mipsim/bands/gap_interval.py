@@ -11,6 +11,10 @@ from mipsim.tradeoff.base import AbstractTradeOff
 _CELLS = 256  # of a, and twice as many of b; more only narrow the interval, whose ends are rounded outwards to an edge
 _LEAST, _MOST, _STEP = -39.0, 8.5, 0.25  # Phi is exactly 0 and 1 in float64 there
 _NODES = np.arange(_LEAST, _MOST + _STEP, _STEP)
+_BIN, _BINS = (
+    0.5,
+    12,
+)  # width of the bins of c that share their angles, and how many there are on either side of 0
 _FLATTEST = 0.02  # radians: both worlds keep some weight
 _BOX = 0.05  # share of an end's failure probability that goes to each of the two limits of the box
 Ends = tuple[np.ndarray, np.ndarray]
@@ -42,14 +46,14 @@ def gap_bounds(
     Proof, for the lower end. Let p(a) be the chance, if the FPR is a, of at most the observed false positives, and
     q(b) the same for the FNR. At the true rates both are stochastically at least uniform and they are independent,
     so that S(a, b) = cos(t) Phi^-1(p(a)) + sin(t) Phi^-1(q(b)) is stochastically at least standard normal, whatever
-    the angle t in (0, pi/2) that is fixed without the counts; here t = t(a) depends on the hypothesis only
+    the angle t in (0, pi/2) that is fixed without the counts; here t depends on the hypothesis only, on a and on c rounded to 1/2
     (the combination of Stouffer and of Liptak, test of a simple hypothesis). Hence the true (a, b) leaves
     {p >= Phi(-z_box), q >= Phi(-z_box), S >= -z} with probability at most 2 Phi(-z_box) + Phi(-z), and c is at least
     its infimum over that set (Berger and Boos 1994, confidence set for a nuisance). c falls in a and in b: on each
     of the cells of a it is bounded by the g of the right end and the largest b of the left end, for the extreme
     angles of the cell (the b that S allows has no interior maximum in t). This rounding outwards widens the interval
-    by about 1%. The upper end is the mirror image. t(a) makes the boundary of S parallel to the lines of equal c
-    on the claimed curve; it affects the width, never the failure probability.
+    by about 1%. The set is a union over the bins of c, each with its own angles. The upper end is the mirror image. t makes the
+    boundary of S parallel to the lines of equal c; it affects the width, never the failure probability.
 
     A claim with g(0) < 1 begins with a vertical line: at a = 0 every b >= g(0) lies on it, and c is 0 there. A test that never
     says "in" is such a point.
@@ -74,54 +78,120 @@ def gap_bounds(
         ([-0.22], [0.21])
     """
     z, box = probits
-    angles = _angles(out, inside, claim)
-    ends = []
-    for small in (True, False):
-        edges, (first, last) = _edges(out, box, small, cells)
-        left, right = edges[:, :-1], edges[:, 1:]
-        weakest = out.tail_probit(left if small else right, small)  # the largest p of the cell
-        needed = np.full_like(left, np.inf)
-        with np.errstate(invalid="ignore"):
-            for t in _extreme_angles(angles, left, right):
-                needed = np.fmin(needed, (-z - np.cos(t) * weakest) / np.sin(t))
-        farthest, corner = _farthest(inside, np.maximum(needed, -box), box, small, 2 * cells)
-        # Beyond the end of the cells where the FPR is least (most) suspicious, every b of the box is allowed.
-        at = np.concatenate([right, first] if small else [left, last], axis=1)
-        with np.errstate(invalid="ignore"):
-            gap = claim.probit_beta(ndtr(at)) - np.concatenate([farthest, corner], axis=1)
-        gap = np.where(np.isnan(gap), -np.inf if small else np.inf, gap)
-        ends.append(gap.min(axis=1) if small else gap.max(axis=1))
-    if claim.tpr_at(0.0) > 0.0:
+    low, high = (
+        gap_end(out, inside, claim, np.array([z]), box, lower=lower, cells=cells)[0]
+        for lower in (True, False)
+    )
+    return low, high
+
+
+def gap_end(
+    out: ScaledRates,
+    inside: ScaledRates,
+    claim: AbstractTradeOff,
+    probits: np.ndarray,
+    box: float,
+    *,
+    lower: bool,
+    cells: int = _CELLS,
+) -> np.ndarray:
+    """One end of `gap_bounds` at several levels z: the extremum of c over {p, q >= Phi(-box), S >= -z}, shape (levels, K).
+
+    S is the same variable at all levels, so that the ends of one threshold are nested.
+
+    Args:
+        out: the FPRs at K thresholds.
+        inside: the FNRs.
+        claim: the claimed trade-off function g.
+        probits: the levels z, shape (levels,).
+        box: z_box.
+        lower: whether the lower end is wanted, else the upper.
+        cells: of a.
+    """
+    edges, (first, last) = _edges(out, box, lower, cells)
+    left, right = edges[:, :-1], edges[:, 1:]
+    weakest = out.tail_probit(left if lower else right, lower)  # the largest p of the cell
+    farther, _ = _edges(inside, box, lower, 2 * cells)
+    corner = inside.limit(-box, lower)[:, None]
+    if not lower:
+        farther = farther[:, ::-1]
+    falling = inside.tail_probit(farther, lower)
+    falling[:, -1] = -np.inf  # the last edge is the limit of the box
+    # Beyond the end of the cells where the FPR is least (most) suspicious, every b of the box is allowed.
+    claimed = claim.probit_beta(ndtr(np.concatenate([right, first] if lower else [left, last], axis=1)))
+    sign = 1.0 if lower else -1.0
+    with np.errstate(invalid="ignore"):
+        inner = sign * (claimed[:, [-1]] - farther[:, :1])[:, 0]
+        outer = sign * (claimed[:, [-2 if lower else 0]] - corner)[:, 0]
+    # Bins of sign * c: those that hold the c of the box, and one for all that are beyond the last ones.
+    bins = [
+        np.clip(np.nan_to_num(np.round(end / _BIN), nan=side, posinf=_BINS, neginf=-_BINS), -_BINS, _BINS)
+        for end, side in ((outer, -_BINS), (inner, _BINS))
+    ]
+    found = np.full((len(probits), left.shape[0]), np.inf)
+    empty = np.ones_like(found, dtype=bool)
+    for place in range(int(bins[0].min()), int(bins[1].max()) + 1):
+        some = np.flatnonzero((bins[0] <= place) & (place <= bins[1]))
+        if not some.size:
+            continue
+        angles = _angles(out[some], inside[some], claim, sign * place * _BIN)
+        extreme = _extreme_angles(angles, left[some], right[some])
+        begin = -np.inf if place == -_BINS else (place - 0.5) * _BIN
+        end = np.inf if place == _BINS else (place + 0.5) * _BIN
+        for level, z in enumerate(probits):
+            needed = np.full_like(left[some], np.inf)
+            with np.errstate(invalid="ignore"):
+                for t in extreme:
+                    needed = np.fmin(needed, (-z - np.cos(t) * weakest[some]) / np.sin(t))
+            far = _farthest(farther[some], falling[some], corner[some], np.maximum(needed, -box))
+            with np.errstate(invalid="ignore"):
+                gap = sign * (claimed[some] - np.concatenate([far, corner[some]], axis=1))
+            least = np.where(np.isnan(gap), -np.inf, gap).min(axis=1)
+            inside_bin = least <= end
+            empty[level, some] &= ~inside_bin
+            least = np.where(inside_bin, np.maximum(least, begin), np.inf)
+            found[level, some] = np.minimum(found[level, some], least)
+    found = sign * np.where(empty, -np.inf, found)
+    if not lower and claim.tpr_at(0.0) > 0.0:
         zero_allowed = out.limit(-box, small=False) <= _LEAST
-        ends[1] = np.where(zero_allowed, np.maximum(ends[1], 0.0), ends[1])
-    return ends[0], ends[1]
+        found = np.where(zero_allowed, np.maximum(found, 0.0), found)
+    return found
 
 
 def _edges(rates: ScaledRates, box: float, small: bool, cells: int) -> tuple[np.ndarray, Ends]:
-    """Edges of cells in Phi^-1(rate) between the limits at which the p-value is Phi(box) and Phi(-box), increasing."""
-    near, far = (np.clip(rates.limit(s * box, small), _LEAST, _MOST)[:, None] for s in (1.0, -1.0))
-    first, last = (near, far) if small else (far, near)
-    return first + (last - first) * np.linspace(0.0, 1.0, cells + 1), (first, last)
-
-
-def _farthest(inside: ScaledRates, needed: np.ndarray, box: float, small: bool, cells: int) -> Ends:
-    """The largest (least, if not `small`) Phi^-1(b) whose p-value has a probit >= needed, rounded outwards to an edge,
-    shape (K, cells), and that of the box, shape (K, 1).
+    """Edges of cells in Phi^-1(rate), increasing: `cells` between the limits at which the p-value is Phi(box) and Phi(-box),
+    and an eighth more from there to Phi(3 box), where the other world's rate may be the farther off.
     """
-    edges, _ = _edges(inside, box, small, cells)
-    corner = inside.limit(-box, small)[:, None]
-    if not small:
-        edges = edges[:, ::-1]
-    falling = inside.tail_probit(edges, small)
-    falling[:, -1] = -np.inf  # the last edge is the limit of the box
+    near, middle, far = (
+        np.clip(rates.limit(s * box, small), _LEAST, _MOST)[:, None] for s in (3.0, 1.0, -1.0)
+    )
+    more = cells // 8
+    edges = np.concatenate(
+        [
+            near + (middle - near) * np.linspace(0.0, 1.0, more, endpoint=False),
+            middle + (far - middle) * np.linspace(0.0, 1.0, cells + 1),
+        ],
+        axis=1,
+    )
+    return (edges, (near, far)) if small else (edges[:, ::-1], (far, near))
+
+
+def _farthest(edges: np.ndarray, falling: np.ndarray, corner: np.ndarray, needed: np.ndarray) -> np.ndarray:
+    """The farthest Phi^-1(b) whose p-value has a probit >= needed, rounded outwards to an edge, shape (K, cells).
+
+    Args:
+        edges: of b, from the least suspicious to the limit of the box.
+        falling: the probits of the p-values there.
+        corner: the limit of the box, shape (K, 1).
+        needed: shape (K, cells).
+    """
     place = np.stack([np.searchsorted(-f, -w, side="left") for f, w in zip(falling, needed, strict=True)])
-    found = np.take_along_axis(edges, place, axis=1)
-    return np.where(np.isinf(corner), corner, found), corner
+    return np.where(np.isinf(corner), corner, np.take_along_axis(edges, place, axis=1))
 
 
-def _angles(out: ScaledRates, inside: ScaledRates, claim: AbstractTradeOff) -> np.ndarray:
-    """At fixed nodes of Phi^-1(a), the angle whose cosine and sine are the two worlds' shares of the gap's error."""
-    beta = claim.probit_beta(ndtr(_NODES))
+def _angles(out: ScaledRates, inside: ScaledRates, claim: AbstractTradeOff, gap: float) -> np.ndarray:
+    """At fixed nodes of Phi^-1(a), the angle whose cosine and sine are the two worlds' shares of the gap's error, near this gap."""
+    beta = claim.probit_beta(ndtr(_NODES)) - gap
     with np.errstate(invalid="ignore", over="ignore"):
         slope = np.gradient(np.where(np.isfinite(beta), beta, np.nan), _STEP)
         share = np.abs(slope) * np.sqrt(out.planned_variance(_NODES[None, :]))

@@ -86,8 +86,12 @@ def test_no_allowed_pair_of_rates_lies_outside(claim) -> None:
     z, box = critical_probits(1e-3, 1, 2)
     low, high = (float(end[0]) for end in gap_bounds(out, inside, claim, (z, box)))
     za, zb = np.linspace(-1.5, 0.2, 601), np.linspace(-2.2, -0.2, 601)
-    angles = np.interp(za, module._NODES, module._angles(out, inside, claim)[0])[:, None]
     gap = claim.probit_beta(ndtr(za))[:, None] - zb[None, :]
+    bins = np.round(gap / module._BIN)
+    angles = np.zeros_like(gap)
+    for place in np.unique(bins):
+        of_bin = np.interp(za, module._NODES, module._angles(out, inside, claim, place * module._BIN)[0])
+        angles = np.where(bins == place, of_bin[:, None], angles)
     found = []
     for tail in (binom.cdf, lambda k, n, p: binom.sf(k - 1, n, p)):
         p, q = ndtri(tail(x, n0, ndtr(za)))[:, None], ndtri(tail(y, n1, ndtr(zb)))[None, :]
