@@ -355,6 +355,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         *,
         kind: str | None = None,
         least_rate: float = _LEAST_RATE,
+        independent: bool = False,
     ) -> OrderingComparison: ...
 
     def compare(
@@ -365,11 +366,12 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         kind: str | None = None,
         least_rate: float = _LEAST_RATE,
         finite_size: object = None,
+        independent: bool = False,
     ) -> Comparison | OrderingComparison:
         """Hold the curve against a claimed one, see `mipsim.bands.compare_counts`, or against that of another attack.
 
         Two played curves are held against each other by `mipsim.bands.compare_curves`: is this attack no weaker than the other
-        ("ordering", the default), no stronger ("upper_bound_on_power"), or the same ("equality")? Their games may be the same ones.
+        ("ordering", the default), no stronger ("upper_bound_on_power"), or the same ("equality")? Their games may be the same ones, unless you say `independent`.
 
         Args:
             claim: the claimed trade-off function, or a played curve; many thresholds (1024) tell two of these apart best.
@@ -380,6 +382,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
                 [0, 0.5); rarer ones can only refute. 0 asks for all, and needs many more games.
             finite_size: for a limit: a proven bound of the gap at the size that was played, in probits, or the exact law
                 of that size, a trade-off function or a pair that brackets it.
+            independent: for two played curves: whether their games are independent, as those of runs with different seeds are; then
+                fewer games confirm.
 
         Examples:
             >>> from mipsim.tradeoff import GaussianTradeOff
@@ -406,8 +410,12 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
                 raise ValueError("finite_size is given, but claim is a played curve; it must be None then")
             asked = "ordering" if kind is None else one_of("kind", kind, tuple(ORDERINGS))
             margin = LARGEST if tolerance is None else tolerance
-            found = compare_curves(self, claim, kind=asked, tolerance=margin, least_rate=least_rate)
+            found = compare_curves(
+                self, claim, kind=asked, tolerance=margin, least_rate=least_rate, independent=independent
+            )
             return replace(found, claim=_NAMED[asked])
+        if independent:
+            raise ValueError("independent is True, but claim is no played curve; it must be False then")
         return compare_counts(
             self.false_positives,
             self.out_games,

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from mipsim._validation import number, one_of
@@ -21,8 +22,7 @@ from mipsim.bands.comparison_base import (
     REFUTED,
     AbstractComparison,
 )
-from mipsim.bands.curve_band import CurveBand
-from mipsim.bands.gap_interval import critical_probits, gap_bounds, probit_variance
+from mipsim.bands.gap_interval import gap_end, probit_variance
 from mipsim.bands.scaled_rates import ScaledRates
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 
@@ -32,23 +32,19 @@ KINDS = {
     "equality": "the two curves are equal at every FPR",
 }
 """What may be claimed of two played curves."""
-_THRESHOLDS = 256  # that a confirmation reads of each curve; a chord over dz bends by mu dz^2 / 8 probits
-_CELLS, _PARTS = 512, 16  # of FPRs, and of a cell where a chord is bounded from below
-_PLACE = 0.1  # share of a curve's failure probability for the FPRs of its thresholds
+_THRESHOLDS = 256  # that are read of each curve; a chord over dz bends by mu dz^2 / 8 probits
+_TESTED = (
+    64  # of them, where the curve is held against the steps of the other; all share the failure probability
+)
+_CELLS, _PARTS = 512, 16  # of FPRs, and of a cell where a chord is bounded
+_LEVELS = 24  # at which the errors of two independent curves are weighed against each other
+_ANGLE = 0.1  # radians: the least weight of the curve with more games
+_ASIDE = 0.1  # share of a failure probability for the FPRs of thresholds and the boxes of `gap_end`, at most ten events
+_FINENESS = 64  # cells of `gap_end`
 
 
 class CountedCurve(Protocol):
     """What is read of a played curve: its counts at thresholds that were fixed before the games."""
-
-    @property
-    def false_positives(self) -> np.ndarray:
-        """At each threshold, shape (K,)."""
-        ...
-
-    @property
-    def false_negatives(self) -> np.ndarray:
-        """At each threshold, shape (K,)."""
-        ...
 
     @property
     def finest_counts(self) -> tuple[np.ndarray, np.ndarray]:
@@ -66,16 +62,6 @@ class CountedCurve(Protocol):
         ...
 
     @property
-    def alpha(self) -> np.ndarray:
-        """Observed FPR at each threshold, shape (K,)."""
-        ...
-
-    @property
-    def beta(self) -> np.ndarray:
-        """Observed FNR at each threshold, shape (K,)."""
-        ...
-
-    @property
     def confidence(self) -> float:
         """1 minus the failure probability, in (0, 1)."""
         ...
@@ -85,15 +71,21 @@ class CountedCurve(Protocol):
 class OrderingComparison(AbstractComparison):
     """The gap Phi^-1(second FNR) - Phi^-1(first FNR) at the same FPR, positive where the first attack is stronger.
 
+    The intervals are those of `compare_curves`: at the tested thresholds they are simultaneous and have one end; at the cells each
+    end fails with the failure probability at its own cell, and a confirmation needs no more. For a number T that was fixed before the
+    games, the outermost end of all used cells is within T with at most this probability if some gap there is beyond T.
+
     Attributes:
-        alpha: FPRs, shape (M,): first those at which a step of the bands jumps, then the middles of the cells of FPRs that a
+        alpha: FPRs, shape (M,): first the observed FPRs of the tested thresholds, then the middles of the cells of FPRs that a
             confirmation is about.
-        steps: which of them are jumps, shape (M,), bool: they alone can refute.
+        tested: which of them are tested thresholds, shape (M,), bool: they alone can refute.
+        independent: whether the games of the two curves were said to be independent.
         asked: the kind of claim, one of `KINDS`.
     """
 
     alpha: np.ndarray
-    steps: np.ndarray
+    tested: np.ndarray
+    independent: bool = False
     asked: str = "ordering"
 
     @property
@@ -114,9 +106,9 @@ class OrderingComparison(AbstractComparison):
         }.get(kind, (np.fmax(self.low, -self.high), np.fmax(self.high, -self.low)))
 
     def verdict_for(self, kind: str) -> str:
-        """REFUTED where the gap at some jump is outside of the claim; CONFIRMED where it is within the tolerance in all used cells."""
+        """REFUTED where the gap at a tested threshold is outside of the claim; CONFIRMED where it is within the tolerance in all used cells."""
         least, most = self._beyond(one_of("kind", kind, tuple(KINDS)))
-        if (least[self.steps] > NUMERICAL_FLOOR).any():
+        if (least[self.tested] > NUMERICAL_FLOOR).any():
             return REFUTED
         return (
             CONFIRMED if self.used.any() and bool((most[self.used] <= self.tolerance).all()) else INCONCLUSIVE
@@ -126,7 +118,7 @@ class OrderingComparison(AbstractComparison):
     def deciding(self) -> int | None:
         least, most = self._beyond(self.kind)
         if self.verdict == REFUTED:
-            return int(np.argmax(np.where(self.steps, least, -np.inf)))
+            return int(np.argmax(np.where(self.tested, least, -np.inf)))
         return int(np.argmax(np.where(self.used, most, -np.inf))) if self.thresholds_used else None
 
     @property
@@ -139,7 +131,11 @@ class OrderingComparison(AbstractComparison):
         low, high = self.alpha_range
         return [
             ("FPR range", f"[{low:.3g}, {high:.3g}], curves straight between thresholds"),
-            ("games", f"at least {self.games:,} per world"),
+            (
+                "games",
+                f"at least {self.games:,} per world; the two runs "
+                + ("are independent, as stated" if self.independent else "may depend on each other"),
+            ),
         ]
 
 
@@ -151,25 +147,41 @@ def compare_curves(
     failure_probability: float | None = None,
     tolerance: float = 0.02,
     least_rate: float = 0.01,
+    independent: bool = False,
 ) -> OrderingComparison:
-    """Judge an ordering or the equality of two played curves, at every FPR at once.
+    """Judge an ordering or the equality of two played curves.
 
-    REFUTED wherever the bands of the two curves contradict the claim, whatever the curves do between their thresholds: between two
-    of them the bands are steps. Each of the four class bands has a quarter of the failure probability.
+    REFUTED where a threshold of one curve contradicts the claim, whatever the other curve does between its thresholds: there it is
+    only known to lie above steps. CONFIRMED where the gap is within the tolerance at every FPR from `least_rate` to 1 - `least_rate`, up to
+    the first one at which an estimated FNR is below `least_rate`. The curves are straight between neighbouring thresholds there, and
+    from the last ones to (0, 1) and (1, 0), which is what a randomised test reaches. So the width of the interval falls
+    as 1 / sqrt(games). At most 256 thresholds of each curve are read, evenly by number.
 
-    CONFIRMED where the gap is within the tolerance at every FPR from `least_rate` to 1 - `least_rate` that both curves cover, and at
-    which both FNRs are in this range. The curves are straight between neighbouring thresholds there, which is what a randomised test
-    reaches: so the width of the interval falls as 1 / sqrt(games). At most 256 thresholds of each curve are read, evenly by number.
+    Each of the two verdicts is wrong with at most the failure probability r, for every number of games. Threshold k of a curve has the
+    rates (a_k, b_k) and the local mu m_k = -Phi^-1(a_k) - Phi^-1(b_k).
 
-    Proof of a confirmation. Let threshold k of a curve have the rates (a_k, b_k) and the local mu m_k = -Phi^-1(a_k) - Phi^-1(b_k). Half of
-    the failure probability is for each curve: 9 tenths for intervals of all m_k (`mipsim.bands.gap_interval.gap_bounds`), the rest for
-    Clopper-Pearson intervals of all a_k. Take FPRs R = [r, s] and two thresholds of which the first has an FPR of at most r
-    and the second of at least s, at every rate in their intervals. Over R the curve consists of chords of them and thresholds between.
-    With H the largest upper end of their m_k, no such point lies below the curve G_H, which is convex: so no chord does, and the local
-    mu over R is at most H. With L the smallest lower end, all points lie on or below G_L, so the chords lie on or below the chord of G_L
-    between the outer ends of the two intervals of FPRs. Its local mu at any FPR in [u, v] is at least -Phi^-1(v) - Phi^-1(chord(u)).
-    The gap is the difference of the two curves' local mu. Nothing is assumed of how the games of one curve depend on those of the other:
-    a sum bounds the failure probability.
+    Proof of a confirmation, for gap <= T; the other direction is the mirror image. Suppose that the gap exceeds T at FPRs of the
+    range that is confirmed. This range begins at a fixed FPR, so that it contains the least such FPR, a, which is no matter of chance (or
+    FPRs as near to it as one likes). It is enough that the test at a fails with probability at most r: the intersection-union
+    principle, and neither another FPR nor the other direction adds to it. Let a lie in the cell [r, s], and between the thresholds k and k + 1 of a curve.
+    The cell's window begins at the last threshold whose upper limit of the FPR is at most r, and ends at the first whose lower limit is
+    at least s. If the upper limit of k + 1 and the lower limit of k hold (Clopper and Pearson), it contains both, and its outer limits
+    enclose a_k and a_(k+1). With H the largest upper end of m in the window, both points are on or above the curve G_H, since the
+    larger of m_k and m_(k+1) is below its own end. If H >= 0 this curve is convex, and their chord is above it: the local mu at a is
+    at most H. If H < 0 it is concave, and their chord lies on or above the chord of G_H between the outer limits. With L the smallest
+    lower end the same holds from below, with the two signs exchanged. Each curve needs one end of one m.
+
+    Proof of a refutation, for a threshold k of the first curve that is stronger than the second curve admits. Let the second have an FPR
+    of at most a_k at its threshold j and a larger one at its next. Between them its FNR is at least b_(j+1): if the claim holds, m_k is
+    at most the m of the corner (a_j, b_(j+1)), and b_k is at least b_(j+1). The window of all j that the limits of the FPRs and of these two
+    FNRs allow contains the true one, which alone needs to be right (intersection-union). Each direction has r / 2, which its tested thresholds, 64 at most, share (Bonferroni).
+
+    Errors of two curves. In both proofs the gap is between m of one curve and m' of the other. Let S and S' be the variables of
+    `mipsim.bands.gap_interval.gap_bounds` at the true rates, each stochastically at least standard normal. Without knowledge of how the
+    games of one curve depend on those of the other, each may fail with half of the probability (a union bound). If the runs are
+    independent, cos(t) S + sin(t) S' >= -z fails with at most Phi(-z) (Stouffer), S >= -z / cos(t) and S' >= -z / sin(t) with the
+    probabilities of these; t is fixed by the numbers of games. The extremum of the gap over this set is bounded on 24 slices of S. A
+    tenth of each probability is for the limits of rates and the boxes of `gap_bounds`.
 
     Args:
         first: a played curve, thresholds fixed before the games.
@@ -177,8 +189,13 @@ def compare_curves(
         kind: what is claimed, one of `KINDS`: "ordering" (the first attack is no weaker), "upper_bound_on_power" (it is no stronger)
             or "equality".
         failure_probability: of either verdict, in (0, 1); by default the larger of the two curves' 1 - confidence.
-        tolerance: how far, in probits, the claim may fail and still count as holding, > 0.
+        tolerance: how far, in probits, the claim may fail and still count as holding, > 0; declared before the games.
         least_rate: the range that a confirmation is about, in [0, 0.5); rarer rates can only refute.
+        independent: whether the games of the two curves are independent of each other, as runs of different seeds are; two attacks on
+            the same games are not.
+
+    Source: Berger, "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24 (1982), for intersection-union tests;
+        Stouffer et al. (1949); Clopper and Pearson (1934); Berger and Boos, JASA 89 (1994).
 
     Examples:
         >>> from mipsim.bands import EmpiricalTradeOff
@@ -197,43 +214,50 @@ def compare_curves(
     risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
     margin = number("tolerance", tolerance, 0.0, low_open=True)
     rarest = number("least_rate", least_rate, 0.0, 0.5, high_open=True)
-    both = first, second
-    # A two-sided band at risk r fails on one given side of one class with r / 4; four such events make r, and an equality has eight.
-    band_risk = risk / 2.0 if kind == "equality" else risk
-    bands = [
-        CurveBand.from_counts(c.false_positives, c.out_games, c.false_negatives, c.in_games, band_risk)
-        for c in both
-    ]
-    # All four steps are continuous from the right and jump only here: these points see every value they take.
-    jumps = np.unique(
-        np.concatenate([[0.0], *(end for band in bands for end in (band.alpha_low, band.alpha_high))])
-    )
-    (one_low, one_high), (two_low, two_high) = (band.at(jumps) for band in bands)
-    low, high = ndtri(two_low) - ndtri(one_high), ndtri(two_high) - ndtri(one_low)
+    if not isinstance(independent, bool):
+        raise ValueError(f"independent is {independent!r}; it must be True or False")
+    one, two = _Points(first), _Points(second)
+    places = [np.unique(np.linspace(0, c.x.size - 1, min(c.x.size, _TESTED)).astype(int)) for c in (one, two)]
+    weights = _angle(one, two) if independent else None
+    levels = _levels(risk, weights)
+    testing = [_levels(risk / (2.0 * p.size), weights) for p in places]
+    unit = _ASIDE * risk / 20.0
+    aside = unit / max(p.size for p in places)
+    low_steps = one.stronger_than(two, places[0], testing[0], aside)
+    high_steps = -two.stronger_than(one, places[1], testing[1][::-1], aside)
 
     reach = -float(ndtri(max(rarest, 1e-12)))
     edges = np.linspace(-reach, reach, _CELLS + 1)
-    alpha = np.concatenate([jumps, ndtr(0.5 * (edges[1:] + edges[:-1]))])
-    (one_least, one_most), (two_least, two_most) = (_local_mu(c, edges, risk / 2.0) for c in both)
+    bounds = {
+        (c, lower): points.polygon(edges, levels[c], unit, lower=lower)
+        for c, points in enumerate((one, two))
+        for lower in (True, False)
+    }
     with np.errstate(invalid="ignore"):
-        low = np.concatenate([low, one_least - two_most])
-        high = np.concatenate([high, one_most - two_least])
+        low, high = (
+            (bounds[0, True] - bounds[1, False]).min(axis=0),
+            (bounds[0, False] - bounds[1, True]).max(axis=0),
+        )
+    nowhere = np.full(low_steps.size, np.inf), np.full(high_steps.size, -np.inf)
+    low, high = np.concatenate([low_steps, nowhere[1], low]), np.concatenate([nowhere[0], high_steps, high])
     low, high = np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
-    steps = np.arange(alpha.size) < jumps.size
-    used = ~steps & np.concatenate(
-        [np.zeros(jumps.size, bool), np.isfinite([one_most, two_most]).all(axis=0)]
-    )
+    seen = [points.x[p] / points.n0 for points, p in zip((one, two), places, strict=True)]
+    alpha = np.concatenate([*seen, ndtr(0.5 * (edges[1:] + edges[:-1]))])
+    tested = np.arange(alpha.size) < alpha.size - _CELLS
 
-    estimates, variance = [], np.zeros(alpha.size)
-    for curve in both:
-        beta, some = _interpolated(curve, alpha)
-        used &= some & (np.minimum(beta, 1.0 - beta) >= rarest)
-        estimates.append(np.where(some, ndtri(beta), np.nan))
+    estimates, variance, covered = [], np.zeros(alpha.size), np.ones(alpha.size, dtype=bool)
+    for points in (one, two):
+        beta, some = points.estimate(alpha)
+        covered &= some & (beta >= rarest) & (beta > 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            variance += probit_variance(alpha, curve.out_games) + probit_variance(beta, curve.in_games)
-    estimate = estimates[1] - estimates[0]
-    variance = np.where(np.isfinite(variance), variance, np.inf)
+            estimates.append(np.where(some, ndtri(beta), np.nan))
+            variance += probit_variance(alpha, points.n0) + probit_variance(beta, points.n1)
+    used = np.concatenate(
+        [np.zeros(alpha.size - _CELLS, dtype=bool), np.logical_and.accumulate(covered[~tested])]
+    )
     with np.errstate(invalid="ignore"):
+        estimate = estimates[1] - estimates[0]
+        variance = np.where(np.isfinite(variance), variance, np.inf)
         width = np.fmax(high - estimate, estimate - low)
     return OrderingComparison(
         estimate=estimate,
@@ -247,55 +271,128 @@ def compare_curves(
         tolerance=margin,
         claim=KINDS[kind],
         alpha=alpha,
-        steps=steps,
+        tested=tested,
+        independent=independent,
         asked=kind,
-        games=min(n for c in both for n in (c.out_games, c.in_games)),
+        games=min(n for c in (one, two) for n in (c.n0, c.n1)),
     )
 
 
-def _interpolated(curve: CountedCurve, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The observed FNR at each FPR, and where thresholds with counts enough lie on both sides of it, each of the shape of alpha."""
-    cells = np.minimum(curve.false_positives, curve.out_games - curve.false_positives)
-    cells = np.minimum(np.minimum(cells, curve.false_negatives), curve.in_games - curve.false_negatives)
-    enough = cells >= LEAST_COUNT
-    if not enough.any():
-        return np.full(alpha.size, 0.5), np.zeros(alpha.size, dtype=bool)
-    a, b = curve.alpha[enough][::-1], curve.beta[enough][::-1]
-    beta = ndtr(np.interp(ndtri(np.clip(alpha, a[0], a[-1])), ndtri(a), ndtri(b)))
-    return beta, (alpha >= a[0]) & (alpha <= a[-1])
+def _angle(one: _Points, two: _Points) -> float:
+    """The angle whose cosine and sine are the shares of two independent curves in the error of their gap, by their numbers of games."""
+    shares = [math.sqrt(1.0 / c.n0 + 1.0 / c.n1) for c in (one, two)]
+    return float(np.clip(math.atan2(shares[1], shares[0]), _ANGLE, 0.5 * math.pi - _ANGLE))
 
 
-def _local_mu(curve: CountedCurve, edges: np.ndarray, risk: float) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds (least, most) of the local mu over each cell of FPRs, -inf and inf where thresholds do not enclose it.
+def _levels(risk: float, angle: float | None) -> np.ndarray:
+    """Levels (of the first curve, of the second), shape (2, slices): the gap is bounded by the farthest of the pairs.
 
     Args:
-        curve: played, thresholds increasing.
-        edges: of the cells, as Phi^-1(FPR), increasing, shape (cells + 1,).
-        risk: of all bounds together.
+        risk: of one end of a gap; a tenth is left for what else may fail.
+        angle: of two independent curves; None if they may depend on each other.
     """
-    above, below = curve.finest_counts
-    total = above.size
-    chosen = np.unique(np.linspace(0, total - 1, min(total, _THRESHOLDS)).astype(np.int64))[
-        ::-1
-    ]  # the FPR rises
-    x, y, k = above[chosen], below[chosen], chosen.size
-    out, inside = ScaledRates.plain(x, curve.out_games), ScaledRates.plain(y, curve.in_games)
-    probits = critical_probits((1.0 - _PLACE) * risk, k, 2)
-    lower, upper = gap_bounds(out, inside, GaussianTradeOff(0.0), probits, cells=64)
-    ends = clopper_pearson(x, curve.out_games, _PLACE * risk, thresholds=k)
-    left, right = ndtri(np.maximum.accumulate(ends[0])), ndtri(np.minimum.accumulate(ends[1][::-1])[::-1])
-    before = (
-        np.searchsorted(right, edges[:-1], side="right") - 1
-    )  # the last threshold that is certainly at or before the cell
-    after = np.searchsorted(left, edges[1:], side="left")  # the first that is certainly at or behind it
-    least, most = np.full(before.size, -np.inf), np.full(before.size, np.inf)
-    for cell in np.flatnonzero((before >= 0) & (after < k)):
-        i, j = before[cell], after[cell]
-        most[cell] = upper[i : j + 1].max()
-        bound = lower[i : j + 1].min()
-        if np.isfinite([bound, left[i], right[j]]).all():
-            z = np.linspace(edges[cell], edges[cell + 1], _PARTS + 1)
-            a, a0, a1 = ndtr(z[:-1]), ndtr(left[i]), ndtr(right[j])
-            b0, b1 = ndtr(-left[i] - bound), ndtr(-right[j] - bound)
-            least[cell] = (-z[1:] - ndtri(b0 + (b1 - b0) * (a - a0) / (a1 - a0))).min()
-    return least, most
+    rest = (1.0 - _ASIDE) * risk
+    if angle is None:
+        return np.full((2, 1), -float(ndtri(0.5 * rest)))
+    cosine, sine = math.cos(angle), math.sin(angle)
+    z = float(
+        brentq(lambda z: ndtr(-z) + ndtr(-z / cosine) + ndtr(-z / sine) - rest, 0.0, 40.0)  # pyright: ignore[reportArgumentType]
+    )
+    z *= 1.0 + 1e-9  # beyond the root
+    slices = np.linspace(0.0, z / cosine, _LEVELS + 1)
+    return np.stack([slices[1:], (z - cosine * slices[:-1]) / sine])
+
+
+class _Points:
+    """Thresholds of a played curve in rising order of the FPR."""
+
+    def __init__(self, curve: CountedCurve):
+        above, below = curve.finest_counts
+        total = above.size
+        chosen = np.unique(np.linspace(0, total - 1, min(total, _THRESHOLDS)).astype(np.int64))[::-1]
+        self.x, self.y = above[chosen], below[chosen]
+        self.n0, self.n1 = curve.out_games, curve.in_games
+
+    def estimate(self, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The FNR of the polygon through thresholds with counts enough, and whether there is one; each of the shape of alpha."""
+        x, y = self.x, self.y
+        enough = np.minimum(np.minimum(x, self.n0 - x), np.minimum(y, self.n1 - y)) >= LEAST_COUNT
+        a, b = (
+            np.concatenate([[0.0], x[enough] / self.n0, [1.0]]),
+            np.concatenate([[1.0], y[enough] / self.n1, [0.0]]),
+        )
+        return np.interp(alpha, a, b), np.full(alpha.size, bool(enough.any()))
+
+    def limits(self, unit: float) -> tuple[np.ndarray, np.ndarray]:
+        """Limits of Phi^-1(FPR), each of which fails with probability `unit`, with those of (0, 1) and (1, 0) at the ends."""
+        ends = clopper_pearson(self.x, self.n0, 2.0 * unit)
+        left, right = (np.concatenate([[-np.inf], ndtri(end), [np.inf]]) for end in ends)
+        return left, right
+
+    def ends(self, levels: np.ndarray, unit: float, *, lower: bool, corners: bool = False) -> np.ndarray:
+        """One end of the local mu of each threshold, or of the corner below each two neighbours, at these levels."""
+        x, y = (self.x[:-1], self.y[1:]) if corners else (self.x, self.y)
+        if not x.size:
+            return np.empty((levels.size, 0))
+        rates = ScaledRates.plain(x, self.n0), ScaledRates.plain(y, self.n1)
+        return gap_end(
+            *rates, GaussianTradeOff(0.0), levels, -float(ndtri(unit)), lower=lower, cells=_FINENESS
+        )
+
+    def stronger_than(
+        self, other: _Points, places: np.ndarray, levels: np.ndarray, unit: float
+    ) -> np.ndarray:
+        """How much stronger the curve is at some of its thresholds than the steps of another admit, in probits.
+
+        Args:
+            other: the curve of steps.
+            places: the thresholds that are tested.
+            levels: (of this curve, of the other).
+            unit: the failure probability of each limit.
+        """
+        own = _Points.__new__(_Points)
+        own.x, own.y, own.n0, own.n1 = self.x[places], self.y[places], self.n0, self.n1
+        nearest, farthest = (end[1:-1] for end in own.limits(unit))
+        left, right = other.limits(unit)
+        begin = np.searchsorted(right, nearest, side="right") - 1
+        stop = np.minimum(np.searchsorted(left, farthest, side="right"), left.size - 1)
+        lowest = np.concatenate([clopper_pearson(other.y, other.n1, 2.0 * unit)[0], [0.0]])  # of b_(j+1)
+        highest = clopper_pearson(own.y, own.n1, 2.0 * unit)[1]
+        begin = np.minimum(np.maximum(begin, np.searchsorted(-lowest, -highest, side="left")), stop - 1)
+        weakest = own.ends(levels[0], unit, lower=True)
+        inner = other.ends(levels[1], unit, lower=False, corners=True)
+        border = np.full((levels.shape[1], 1), np.inf)
+        corners = np.concatenate([border, inner, border], axis=1)
+        most = np.stack([corners[:, i:j].max(axis=1) for i, j in zip(begin, stop, strict=True)], axis=1)
+        with np.errstate(invalid="ignore"):
+            gap = (weakest - most).min(axis=0)
+        return np.where(np.isnan(gap), -np.inf, gap)
+
+    def polygon(self, edges: np.ndarray, levels: np.ndarray, unit: float, *, lower: bool) -> np.ndarray:
+        """One bound of the polygon's local mu over each cell of FPRs, shape (levels, cells).
+
+        Args:
+            edges: of the cells, as Phi^-1(FPR), increasing, shape (cells + 1,).
+            levels: of the ends of the local mu.
+            unit: the failure probability of each limit of a box or an FPR.
+            lower: whether a lower bound is wanted, else an upper.
+        """
+        sign = 1.0 if lower else -1.0
+        nothing = np.full((levels.size, 1), np.inf)  # (0, 1) and (1, 0) lie on the curve of every mu
+        ends = np.concatenate([nothing, sign * self.ends(levels, unit, lower=lower), nothing], axis=1)
+        left, right = self.limits(unit)
+        begin = np.searchsorted(right, edges[:-1], side="right") - 1
+        stop = np.searchsorted(left, edges[1:], side="left")
+        bound = sign * np.stack(
+            [ends[:, i : j + 1].min(axis=1) for i, j in zip(begin, stop, strict=True)], axis=1
+        )
+        bound = np.where(np.isfinite(bound), bound, -sign * np.inf)
+        z = edges[:-1, None] + np.diff(edges)[:, None] * np.linspace(0.0, 1.0, _PARTS + 1)
+        near, far = (z[:, :-1], z[:, 1:]) if lower else (z[:, 1:], z[:, :-1])
+        with np.errstate(invalid="ignore"):
+            a0, a1 = ndtr(left[begin])[:, None], ndtr(right[stop])[:, None]
+            b0, b1 = ndtr(-left[begin] - bound)[..., None], ndtr(-right[stop] - bound)[..., None]
+            chord = b0 + (b1 - b0) * (ndtr(near) - a0) / (a1 - a0)
+            bent = sign * (sign * (-far - ndtri(chord))).min(axis=2)
+        curved = (sign * bound > 0.0) & np.isfinite(bound)
+        return np.where(curved, bent, bound)

@@ -177,7 +177,13 @@ def judge_order(
     curves = [
         empirical(value, games, seed + offset, 1.0 - risk) for offset, value in enumerate((strong, weak))
     ]
-    found = compare_curves(curves[0], curves[1], failure_probability=risk, tolerance=ORDERED)
+    found = compare_curves(
+        curves[0],
+        curves[1],
+        failure_probability=risk,
+        tolerance=ORDERED,
+        independent=True,  # other seeds
+    )
     least, (low, high) = found.interval[0], found.deciding_interval
     gap = _gap(found)
     return PointResult(
