@@ -93,6 +93,7 @@ def fnr_between(tests: Tests, alpha: Fraction) -> Fraction:
     return 1 - tpr
 
 
+@mpmath.workdps(400)  # digits for 1 - TPR where it is 1e-45, and smaller
 def truths(tests: Tests) -> dict[str, Any]:
     """Numbers of the attack, over all its threshold tests."""
     exp = {epsilon: mpmath.exp(epsilon) for epsilon in (0.5, 3.0)}
