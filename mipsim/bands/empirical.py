@@ -92,7 +92,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
           advantage  [0.3092, 0.7088]
           AUC        [0.5771, 0.8767]
           if tied    advantage [0.3092, 0.3728], AUC [0.7155, 0.7448]: scores between two thresholds may lie in any order, unless they tie
-          mu         at least 0.93
+          mu         at least 0.9334
     """
 
     thresholds: np.ndarray
@@ -393,10 +393,10 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             >>> attacker = EmpiricalTradeOff.from_counts([0], [500_000], 10**6, [158_655], 10**6)
             >>> print(attacker.compare(GaussianTradeOff(1.5), kind="upper_bound_on_power"))
             CONFIRMED as an upper bound on power: GaussianTradeOff(mu=1.5)
-              gap                  -0.5 probits, one-sided ends [-0.5067, -0.4933] probits at FPR 0.5, which decides
-              range over FPR       gaps of all used thresholds within [-0.5071, -0.4929]
+              gap                  -0.5 probits, one-sided ends [-0.5062, -0.4938] probits at FPR 0.5, which decides
+              range over FPR       gaps of all used thresholds within [-0.5066, -0.4934]
               tolerance            0.02 (smallest that would be confirmed: 0)
-              detectable gap       0.009671 with probability 0.9
+              detectable gap       0.009114 with probability 0.9
               FPR range            [0.5, 0.5], 1 of 1 thresholds
               games                1,000,000 out, 1,000,000 in
               failure probability  0.001
