@@ -57,8 +57,8 @@ class Rounded:
     Attributes:
         measure: the finite losses.
         log_in_only, log_out_only: masses that reveal the world.
-        log_in_missing: mass of the world "in" that is nowhere, and that a test may accept.
-        log_out_missing: mass of the world "out" that is nowhere, and that a test may reject.
+        log_in_missing: mass of the world "in" that is nowhere.
+        lost: (mass "in", mass "out") of outcomes far below and far above that are nowhere: a test may accept or reject all of them.
         log_in_surplus, log_out_surplus: masses that the measure may hold beyond those of the cells.
         rounding: relative error of each mass.
     """
@@ -67,7 +67,7 @@ class Rounded:
     log_in_only: float = -math.inf
     log_out_only: float = -math.inf
     log_in_missing: float = -math.inf
-    log_out_missing: float = -math.inf
+    lost: tuple[tuple[float, float], ...] = ()
     log_in_surplus: float = -math.inf
     log_out_surplus: float = -math.inf
     rounding: float = 0.0
@@ -123,8 +123,9 @@ def optimistic(cells: Cells, theta: float) -> Rounded:
     Examples:
         >>> half = np.log([0.5, 0.5])
         >>> cells = Cells(np.arange(-1, 2), half, np.log([0.3, 0.7]), np.full(3, -np.inf), 0.0, 1.0)
-        >>> math.exp(optimistic(cells, 0.0).log_in_missing) < 0.5
-        True
+        >>> made = optimistic(cells, 0.0)
+        >>> math.exp(made.log_in_missing) < 0.5, made.lost
+        (True, ((-inf, -inf), (-inf, -inf)))
     """
     left, _, tilted, more, _, scale = _tilted(cells, theta)
     made, missing, off = _atoms(cells, theta, scale), -math.inf, 0.0
@@ -148,15 +149,17 @@ def optimistic(cells: Cells, theta: float) -> Rounded:
             made[:-1] += tilted
             with np.errstate(divide="ignore"):
                 missing = float(np.logaddexp.reduce((cells.log_out + left + np.log(np.expm1(more)))[full]))
-    # A test may reject what lies far above, and accept all else that is missing.
+    below = (
+        _total(cells.log_in_below, light.log_in_below, light.log_in_between),
+        _total(cells.log_out_below, light.log_out_below, light.log_out_between),
+    )
+    above = _total(cells.log_in_above, light.log_in_above), _total(cells.log_out_above, light.log_out_above)
     return Rounded(
         _measure(cells.nodes, np.maximum(made, 0.0), cells, theta, scale),
         log_in_only=cells.log_in_only,
         log_out_only=cells.log_out_only,
-        log_in_missing=_total(
-            cells.log_in_below, cells.log_in_above, missing, light.log_in_below, light.log_in_between
-        ),
-        log_out_missing=light.log_out_above,
+        log_in_missing=missing,
+        lost=(below, above),
         rounding=cells.rounding + off + 64.0 * 2.0**-53,
     )
 

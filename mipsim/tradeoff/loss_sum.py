@@ -80,9 +80,19 @@ class _Side:
         self.in_up = bounds(*power.up(1.0 - theta), own_in - units[0])
         self.in_down = bounds(*power.down(1.0 - theta), own_in - units[0])
         self.in_only = at_all([(law.log_in_only, count) for law, count in rounded], units[0], sign)
-        self.in_missing = at_all([(law.log_in_missing, count) for law, count in rounded], units[0], 1.0)
         self.out_only = at_all([(law.log_out_only, count) for law, count in rounded], units[1], sign)
-        self.out_missing = at_all([(law.log_out_missing, count) for law, count in rounded], units[1], 1.0)
+        missing, rejected = [(law.log_in_missing, count) for law, count in rounded], []
+        for k in range(max(len(law.lost) for law, _ in rounded)):
+            accept, reject = ([(law.lost[k][i], count) for law, count in rounded] for i in (0, 1))
+            # What matters less beside the FNR or the FPR there; the one whose tail is not small is about 1.
+            beside_fnr = _log_total(accept) - (units[0] if theta < 1.0 else 0.0)
+            beside_fpr = _log_total(reject) - (units[1] if theta > 0.0 else 0.0)
+            if beside_fnr <= beside_fpr:
+                missing += accept
+            else:
+                rejected += reject
+        self.in_missing = at_all(missing, units[0], 1.0)
+        self.out_missing = at_all(rejected, units[1], 1.0)
         self.in_surplus = beyond([(law.log_in_surplus, count) for law, count in rounded], units[0])
         self.out_surplus = beyond([(law.log_out_surplus, count) for law, count in rounded], units[1])
 
@@ -469,11 +479,12 @@ class LossSum:
         value, mean, variance = self.cumulants(theta)
         spread = math.sqrt(max(variance, 1e-24))
         weight = _weight(theta, spread, needs)
-        levels, _, low, high, shifts = self._plan(theta)
+        levels, burden, low, high, shifts = self._plan(theta)
         step = self.step(theta, accuracy, needs) if step is None else step
         step = self._fitting(max(step, self.floor(theta)))
         low, high = low - (32 + self.total * 1e-3) * step, high + (32 + self.total * 1e-3) * step
-        block = max(math.sqrt(0.3 * accuracy / weight), step)
+        # Chords over blocks err by about as much as cells; where the plan was off, both are refined.
+        block = max(min(math.sqrt(0.3 * accuracy / weight), step * math.sqrt(0.15 * burden)), step)
         blocks = 1 << max(10, math.ceil(math.log2((high - low) / block)))
         blocks = min(blocks, _MOST_BLOCKS)
         stride = max(1, math.ceil((high - low) / (step * blocks)))
