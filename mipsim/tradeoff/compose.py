@@ -33,6 +33,7 @@ from mipsim.tradeoff.step_laws import (
 
 Pairs = list[tuple[AbstractTradeOff, int]]
 ACCURACY, EPSILON_ACCURACY = 1e-6, 1e-4
+_ROUGH = 0.3  # relative width by which the direction is looked at that is mostly the better one
 _RATES = 10.0  # times the accuracy of delta is that of an FNR or a TPR, relative
 _RATE_PLACES = 1 << 20  # places of a lattice for rates: a fifth of a second for each stretch of them
 _AT_THE_END = 1e-9  # of the largest loss, relative: there delta is below 1e-8, and no lattice is asked
@@ -218,7 +219,15 @@ class ComposedTradeOff(AbstractTradeOff):
     def _told(self, epsilon: np.ndarray, accuracy: float, what: str | None) -> tuple[np.ndarray, np.ndarray]:
         """Bounds of log delta; `what` is named where they are wider than they should be."""
         ways = {"forward": (False,), "inverse": (True,), "both": (False, True)}[self.direction]
-        ends = [self._one_way(np.asarray(epsilon, np.float64).ravel(), accuracy, turned) for turned in ways]
+        flat = np.asarray(epsilon, np.float64).ravel()
+        ends = [self._one_way(flat, accuracy, ways[0])]
+        if len(ways) > 1:
+            # Mostly the first is the worse one: of the other a rough bound will do. At 0 both are equal.
+            low, high = self._one_way(flat, max(accuracy, _ROUGH), True)
+            low[flat == 0.0] = high[flat == 0.0] = -np.inf
+            if (worse := high > ends[0][0]).any():
+                low[worse], high[worse] = self._one_way(flat[worse], accuracy, True)
+            ends.append((low, high))
         low, high = (np.max([end[k] for end in ends], axis=0) for k in (0, 1))
         if what is not None:
             with np.errstate(invalid="ignore"):

@@ -55,12 +55,15 @@ def composed_curve(quick: bool) -> Contest:
 
         return Way(name, curves, 1, library="numpy")
 
-    def ours(count: int) -> int:
-        for _ in range(count):
-            curve = dpsgd(NOISE, RATE, STEPS)
-            assert isinstance(curve, ComposedTradeOff)
-            found["mipsim"] = delta_bounds(curve.at_accuracy(OURS))[1]
-        return count
+    def ours(name: str, neighbours: str) -> Way:
+        def curves(count: int) -> int:
+            for _ in range(count):
+                curve = dpsgd(NOISE, RATE, STEPS, neighbours=neighbours)
+                assert isinstance(curve, ComposedTradeOff)
+                found[name] = float(curve.at_accuracy(OURS).delta_bounds(EPSILON)[1])
+            return count
+
+        return Way(name, curves, 1, library="numpy")
 
     def says() -> list[str]:
         low, high = _truth()
@@ -70,8 +73,29 @@ def composed_curve(quick: bool) -> Contest:
         ]
 
     peers = [theirs("dp-accounting, equal error", EQUAL), theirs("dp-accounting, its default grid", DEFAULT)]
-    ways = [*_installed("dp-accounting", peers), Way("mipsim, both bounds", ours, 1, library="numpy")]
+    ways = [
+        *_installed("dp-accounting", peers),
+        ours("mipsim, both directions", "add_or_remove"),
+        ours("mipsim, one direction", "remove"),
+    ]
     return Contest(f"{STEPS:,} composed steps of DP-SGD", "curves", ways, says)
+
+
+def epsilon_of_many_steps(quick: bool) -> Contest:
+    """epsilon(1e-6) of 50,000 steps, to 1e-4."""
+    del quick
+    found: dict[str, tuple[float, float]] = {}
+
+    def ours(count: int) -> int:
+        for _ in range(count):
+            low, high = dpsgd(NOISE, 0.001, 50_000).epsilon_bounds(1e-6)
+            found["mipsim"] = float(low), float(high)
+        return count
+
+    def says() -> list[str]:
+        return [f"{name}: epsilon(1e-6) in [{low:.6f}, {high:.6f}]" for name, (low, high) in found.items()]
+
+    return Contest("epsilon of 50,000 steps", "curves", [Way("mipsim", ours, 1, library="numpy")], says)
 
 
 @cache

@@ -3,7 +3,12 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from sims.bench.accounting import composed_curve, noise_for_advantage, noise_for_operating_point
+from sims.bench.accounting import (
+    composed_curve,
+    epsilon_of_many_steps,
+    noise_for_advantage,
+    noise_for_operating_point,
+)
 from sims.bench.by_hand import kernel_by_hand
 from sims.bench.contest import Contest, Timing, measure
 from sims.bench.first import first_answers, print_first
@@ -28,7 +33,7 @@ CONTESTS = (
     noncentral_cdf,
     histogram,
 )
-ACCOUNTING = (composed_curve, noise_for_advantage, noise_for_operating_point)
+ACCOUNTING = (composed_curve, epsilon_of_many_steps, noise_for_advantage, noise_for_operating_point)
 
 
 def run_bench(quick: bool = False, file: str | None = None) -> list[Timing]:
@@ -57,7 +62,7 @@ def run_bench(quick: bool = False, file: str | None = None) -> list[Timing]:
 
 
 def run_accounting(quick: bool = False, file: str | None = None) -> list[Timing]:
-    """Time composed curves and calibrated noise against dp-accounting and riskcal, where they are installed.
+    """Time composed curves and calibrated noise against dp-accounting and riskcal, where they are installed; and an exact law.
 
     The answers stand below the ratios, with their errors, so that no speed is bought with another answer.
 
@@ -69,7 +74,7 @@ def run_accounting(quick: bool = False, file: str | None = None) -> list[Timing]
         OSError: if the file cannot be written; found out before any work.
     """
     _check(file)
-    timings = _timed(ACCOUNTING[:1] if quick else ACCOUNTING, quick, repeats=3)
+    timings = _timed(ACCOUNTING[:1] if quick else (*ACCOUNTING, exact_curve), quick, repeats=3)
     if file is not None:
         Path(file).write_text(as_json(timings))
     return timings

@@ -96,7 +96,8 @@ def test_accounting_tells_the_answers(tmp_path, monkeypatch, capsys):
     assert main(["bench", "accounting", "--quick", "--json", str(tmp_path / "a.json")]) == 0
     out = capsys.readouterr().out
     assert "dp-accounting is not installed" in out
-    assert out.count("mipsim: delta(1) <= ") == 1
+    assert out.count("direction: delta(1) <= ") == 1
+    assert out.count("directions: delta(1) <= ") == 1
     assert "composed steps of DP-SGD: mipsim" in (tmp_path / "a.json").read_text()
 
 
