@@ -29,8 +29,9 @@ def calibrate(
     delta: float | None = None,
     least: float = _LEAST_NOISE,
     most: float = _MOST_NOISE,
+    both_directions: bool = True,
 ) -> float:
-    """The least noise, to 1e-12 above, at which the curve keeps to one target, in both directions; `least` if that is enough.
+    """The least noise, to 1e-12 above, at which the curve keeps to one target; `least` if that is enough.
 
     Every number is the safe end of its bounds, so that the noise is never too small.
 
@@ -45,6 +46,7 @@ def calibrate(
         delta: in [0, 1).
         least: the least noise that is tried, > 0.
         most: the largest, > least.
+        both_directions: whether the inverse of the curve must keep to it too.
 
     Raises:
         ValueError: if not exactly one target is given, a target is outside its range, or no noise up to `most`
@@ -67,7 +69,7 @@ def calibrate(
         )
     number("least", least, 0.0, low_open=True)
     number("most", most, least, low_open=True)
-    excess, words = _target(advantage, eta, mu, (tpr, fpr), (epsilon, delta))
+    excess, words = _target(advantage, eta, mu, (tpr, fpr), (epsilon, delta), bool(both_directions))
 
     @cache  # the root finder asks for the ends of its bracket again
     def at(log_noise: float, accuracy: float) -> float:
@@ -142,6 +144,7 @@ def _target(
     mu: float | None,
     rates: tuple[float | None, float | None],
     budget: tuple[float | None, float | None],
+    both: bool,
 ) -> tuple[Excess, str]:
     """How far, relatively, a curve is beyond the one target that was given; and the target in words."""
     pairs = {"tpr and fpr": rates, "epsilon and delta": budget}
@@ -173,22 +176,22 @@ def _target(
         at = number("fpr", rates[1], 0.0, 1.0, low_open=True, high_open=True)
         power = number("tpr", rates[0], at, 1.0, low_open=True, high_open=True)
         words = f"TPR <= {power:g} at FPR {at:g}"
-        return lambda curve: float(curve.symmetrized().tpr_at(at)) / power - 1.0, words
+        return lambda curve: float((curve.symmetrized() if both else curve).tpr_at(at)) / power - 1.0, words
     eps = number("epsilon", budget[0], 0.0)
     slack = number("delta", budget[1], 0.0, 1.0, high_open=True)
     words = f"({eps:g}, {slack:g})-DP"
     if slack == 0.0:
         most = eps * (1.0 + _RELATIVE)
-        return lambda curve: max(float(c.epsilon(0.0)) - most for c in _directions(curve)), words
+        return lambda curve: max(float(c.epsilon(0.0)) - most for c in _directions(curve, both)), words
 
     def beyond(curve: AbstractTradeOff) -> float:
-        worst = max(float(c.log_delta_bounds(eps)[1]) for c in _directions(curve))
+        worst = max(float(c.log_delta_bounds(eps)[1]) for c in _directions(curve, both))
         return max(worst - math.log(slack), -1e3)
 
     return beyond, words
 
 
-def _directions(curve: AbstractTradeOff) -> list[AbstractTradeOff]:
-    """The curve and its inverse; a symmetric one only once."""
-    turned = curve.inverse()
+def _directions(curve: AbstractTradeOff, both: bool) -> list[AbstractTradeOff]:
+    """The curve and, if both directions are meant, its inverse; a symmetric one only once."""
+    turned = curve.inverse() if both else curve
     return [curve] if turned is curve else [curve, turned]

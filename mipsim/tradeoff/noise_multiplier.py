@@ -59,6 +59,11 @@ def dpsgd(
     """
     sigma = number("noise_multiplier", noise_multiplier, 0.0, low_open=True)
     p, count = _sampling(sampling_rate, steps)
+    _proven(neighbours, sampling)
+    return _release(GaussianTradeOff, sigma, p, count, neighbours)
+
+
+def _proven(neighbours: str, sampling: str) -> None:
     one_of("neighbours", neighbours, NEIGHBOURS)
     one_of("sampling", sampling, SAMPLINGS)
     if (sampling == "fixed_size") != (neighbours == "replace") or sampling == "shuffled":
@@ -66,9 +71,15 @@ def dpsgd(
             f"neighbours is {neighbours!r} with sampling {sampling!r}; proven are 'remove', 'add' and 'add_or_remove' with 'poisson',"
             " and 'replace' with 'fixed_size'"
         )
-    if sampling == "fixed_size":
-        return _steps(GaussianTradeOff(2.0 / sigma), p, count, symmetric=True)
-    curve = _steps(GaussianTradeOff(1.0 / sigma), p, count)
+
+
+def _release(
+    shift: Callable[[float], AbstractTradeOff], scale: float, p: float, count: int, neighbours: str
+) -> AbstractTradeOff:
+    """Steps of noise of this scale over the sensitivity; a replaced record moves a sum by twice as much as a removed one."""
+    if neighbours == "replace":
+        return _steps(shift(2.0 / scale), p, count, symmetric=True)
+    curve = _steps(shift(1.0 / scale), p, count)
     return (
         curve if neighbours == "remove" else curve.inverse() if neighbours == "add" else curve.symmetrized()
     )
@@ -86,19 +97,30 @@ def _steps(shift: AbstractTradeOff, p: float, count: int, *, symmetric: bool = F
     return compose(shift.subsampled(p) if symmetric else MixtureTradeOff(shift, p), copies=count)
 
 
-def _mechanism(noise: str, sampling_rate: float, steps: int) -> Callable[[float], AbstractTradeOff]:
+def _least_noise(
+    noise: str, sampling_rate: float, steps: int, neighbours: str, sampling: str, **target: float
+) -> float:
     one_of("noise", noise, ("gaussian", "laplace"))
     p, count = _sampling(sampling_rate, steps)
+    _proven(neighbours, sampling)
     if p == 0.0:
         raise ValueError(
             "sampling_rate is 0; a record that never takes part needs no noise, so it must be above 0"
         )
     shift = GaussianTradeOff if noise == "gaussian" else LaplaceTradeOff
-    return lambda scale: _steps(shift(1.0 / scale), p, count)
+    both = neighbours == "add_or_remove"
+    way = "remove" if both else neighbours
+    return calibrate(lambda scale: _release(shift, scale, p, count, way), both_directions=both, **target)
 
 
 def find_noise_multiplier_for_advantage(
-    advantage: float, *, sampling_rate: float = 1.0, steps: int = 1, noise: str = "gaussian"
+    advantage: float,
+    *,
+    sampling_rate: float = 1.0,
+    steps: int = 1,
+    noise: str = "gaussian",
+    neighbours: str = "add_or_remove",
+    sampling: str = "poisson",
 ) -> float:
     """The least noise for which no attack's TPR - FPR exceeds `advantage`; see `calibrate`.
 
@@ -107,6 +129,8 @@ def find_noise_multiplier_for_advantage(
         sampling_rate: probability that a record takes part in a step, in (0, 1].
         steps: releases, >= 1.
         noise: "gaussian" (standard deviation over sensitivity) or "laplace" (scale over sensitivity).
+        neighbours: as of `dpsgd`; the sensitivity is that of a record added or removed.
+        sampling: as of `dpsgd`.
 
     Raises:
         ValueError: if an argument is outside its range, or no noise reaches the target.
@@ -114,12 +138,21 @@ def find_noise_multiplier_for_advantage(
     Examples:
         >>> round(find_noise_multiplier_for_advantage(0.382924922548), 6)  # 2 Phi(1/2) - 1
         1.0
+        >>> find = find_noise_multiplier_for_advantage
+        >>> round(find(0.382924922548, neighbours="replace", sampling="fixed_size"), 6)  # twice the shift
+        2.0
     """
-    return calibrate(_mechanism(noise, sampling_rate, steps), advantage=advantage)
+    return _least_noise(noise, sampling_rate, steps, neighbours, sampling, advantage=advantage)
 
 
 def find_noise_multiplier_for_eta(
-    eta: float, *, sampling_rate: float = 1.0, steps: int = 1, noise: str = "gaussian"
+    eta: float,
+    *,
+    sampling_rate: float = 1.0,
+    steps: int = 1,
+    noise: str = "gaussian",
+    neighbours: str = "add_or_remove",
+    sampling: str = "poisson",
 ) -> float:
     """The least noise for which no attack guesses the world with probability above 1/2 + `eta`; in (0, 1/2).
 
@@ -129,11 +162,17 @@ def find_noise_multiplier_for_eta(
         >>> round(find_noise_multiplier_for_eta(0.191462461274), 6)
         1.0
     """
-    return calibrate(_mechanism(noise, sampling_rate, steps), eta=eta)
+    return _least_noise(noise, sampling_rate, steps, neighbours, sampling, eta=eta)
 
 
 def find_noise_multiplier_for_mu(
-    mu: float, *, sampling_rate: float = 1.0, steps: int = 1, noise: str = "gaussian"
+    mu: float,
+    *,
+    sampling_rate: float = 1.0,
+    steps: int = 1,
+    noise: str = "gaussian",
+    neighbours: str = "add_or_remove",
+    sampling: str = "poisson",
 ) -> float:
     """The least noise for which the mechanism is `mu`-GDP, mu > 0.
 
@@ -143,11 +182,18 @@ def find_noise_multiplier_for_mu(
         >>> round(find_noise_multiplier_for_mu(0.5, steps=4), 6)
         4.0
     """
-    return calibrate(_mechanism(noise, sampling_rate, steps), mu=mu)
+    return _least_noise(noise, sampling_rate, steps, neighbours, sampling, mu=mu)
 
 
 def find_noise_multiplier_for_tpr_at_fpr(
-    tpr: float, fpr: float, *, sampling_rate: float = 1.0, steps: int = 1, noise: str = "gaussian"
+    tpr: float,
+    fpr: float,
+    *,
+    sampling_rate: float = 1.0,
+    steps: int = 1,
+    noise: str = "gaussian",
+    neighbours: str = "add_or_remove",
+    sampling: str = "poisson",
 ) -> float:
     """The least noise for which no attack has a TPR above `tpr` at this `fpr`, 0 < fpr < tpr < 1.
 
@@ -157,11 +203,18 @@ def find_noise_multiplier_for_tpr_at_fpr(
         >>> round(find_noise_multiplier_for_tpr_at_fpr(0.1, 0.01), 6)
         0.957124
     """
-    return calibrate(_mechanism(noise, sampling_rate, steps), tpr=tpr, fpr=fpr)
+    return _least_noise(noise, sampling_rate, steps, neighbours, sampling, tpr=tpr, fpr=fpr)
 
 
 def find_noise_multiplier_for_err_rates(
-    alpha: float, beta: float, *, sampling_rate: float = 1.0, steps: int = 1, noise: str = "gaussian"
+    alpha: float,
+    beta: float,
+    *,
+    sampling_rate: float = 1.0,
+    steps: int = 1,
+    noise: str = "gaussian",
+    neighbours: str = "add_or_remove",
+    sampling: str = "poisson",
 ) -> float:
     """The least noise for which no attack of FPR `alpha` has an FNR below `beta`, with alpha + beta < 1.
 
@@ -174,12 +227,25 @@ def find_noise_multiplier_for_err_rates(
     a = number("alpha", alpha, 0.0, 1.0, low_open=True, high_open=True)
     b = number("beta", beta, 0.0, 1.0 - a, low_open=True, high_open=True)
     return find_noise_multiplier_for_tpr_at_fpr(
-        1.0 - b, a, sampling_rate=sampling_rate, steps=steps, noise=noise
+        1.0 - b,
+        a,
+        sampling_rate=sampling_rate,
+        steps=steps,
+        noise=noise,
+        neighbours=neighbours,
+        sampling=sampling,
     )
 
 
 def find_noise_multiplier_for_epsilon_delta(
-    epsilon: float, delta: float, *, sampling_rate: float = 1.0, steps: int = 1, noise: str = "gaussian"
+    epsilon: float,
+    delta: float,
+    *,
+    sampling_rate: float = 1.0,
+    steps: int = 1,
+    noise: str = "gaussian",
+    neighbours: str = "add_or_remove",
+    sampling: str = "poisson",
 ) -> float:
     """The least noise for which the mechanism is (epsilon, delta)-DP, epsilon >= 0 and delta in [0, 1).
 
@@ -189,4 +255,4 @@ def find_noise_multiplier_for_epsilon_delta(
         >>> round(find_noise_multiplier_for_epsilon_delta(2.0, 0.0, noise="laplace"), 6)
         0.5
     """
-    return calibrate(_mechanism(noise, sampling_rate, steps), epsilon=epsilon, delta=delta)
+    return _least_noise(noise, sampling_rate, steps, neighbours, sampling, epsilon=epsilon, delta=delta)

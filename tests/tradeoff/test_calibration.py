@@ -113,3 +113,20 @@ def test_bad_mechanisms() -> None:
         dpsgd(1.0, steps=0)
     with pytest.raises(ValueError, match="noise_multiplier is 0"):
         dpsgd(0.0)
+
+
+@pytest.mark.parametrize("neighbours", ["remove", "add", "add_or_remove", "replace"])
+def test_noise_is_the_least_for_the_neighbours_it_is_asked_for(neighbours: str) -> None:
+    sampling = "fixed_size" if neighbours == "replace" else "poisson"
+    how = {"sampling_rate": 0.1, "steps": 10, "neighbours": neighbours, "sampling": sampling}
+    noise = find_noise_multiplier_for_epsilon_delta(1.0, 1e-5, **how)  # type: ignore[arg-type]
+    del how["sampling_rate"], how["steps"]
+    assert dpsgd(noise, 0.1, 10, **how).delta(1.0) <= 1e-5 * (1.0 + 2e-6)  # type: ignore[arg-type]
+    assert dpsgd(noise * 0.9999, 0.1, 10, **how).delta_bounds(1.0)[0] > 1e-5  # type: ignore[arg-type]
+
+
+def test_neighbours_without_a_proven_pair_get_no_noise() -> None:
+    with pytest.raises(ValueError, match="neighbours is 'replace' with sampling 'poisson'; proven are"):
+        find_noise_multiplier_for_epsilon_delta(1.0, 1e-5, neighbours="replace")
+    with pytest.raises(ValueError, match="neighbours is 'all'"):
+        find_noise_multiplier_for_epsilon_delta(1.0, 1e-5, neighbours="all")
