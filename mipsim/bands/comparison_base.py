@@ -57,6 +57,8 @@ def widths_and_detectable(
 class AbstractComparison(Printed):
     """Simultaneous intervals of a gap at K thresholds that were fixed before the games.
 
+    `OrderingComparison` says where its intervals differ.
+
     Attributes:
         estimate: the gap at each threshold, shape (K,), in probits; nan where nothing can be said.
         low, high: its simultaneous interval, shape (K,); (-inf, inf) at thresholds that are not used.

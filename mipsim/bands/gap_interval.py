@@ -21,14 +21,15 @@ Ends = tuple[np.ndarray, np.ndarray]
 
 
 def critical_probits(failure_probability: float, thresholds: int, sides: int) -> tuple[float, float]:
-    """(z, z of the box) with `sides` (Phi(-z) + 2 Phi(-z of the box)) = failure_probability / thresholds.
+    """(z, z of the box) with `sides` (Phi(-z) + 2 Phi(-z of the box)) = failure_probability / thresholds, or less where z = 0.
 
     Examples:
         >>> [round(z, 4) for z in critical_probits(1e-3, 64, 2)]
         [4.3429, 4.94]
     """
     end = failure_probability / (sides * thresholds)
-    return float(-ndtri((1.0 - 2.0 * _BOX) * end)), float(-ndtri(_BOX * end))
+    # The extreme angles of `gap_end` are extreme for z >= 0 only.
+    return max(0.0, float(-ndtri((1.0 - 2.0 * _BOX) * end))), float(-ndtri(_BOX * end))
 
 
 def gap_bounds(
@@ -103,7 +104,7 @@ def gap_end(
         out: the FPRs at K thresholds.
         inside: the FNRs.
         claim: the claimed trade-off function g.
-        probits: the levels z, shape (levels,).
+        probits: the levels z >= 0, shape (levels,).
         box: z_box.
         lower: whether the lower end is wanted, else the upper.
         cells: of a.
@@ -201,7 +202,7 @@ def _angles(out: ScaledRates, inside: ScaledRates, claim: AbstractTradeOff, gap:
 
 
 def _extreme_angles(angles: np.ndarray, left: np.ndarray, right: np.ndarray) -> list[np.ndarray]:
-    """The angles at the two ends of each cell and at a node inside: between them the angle is linear, so monotone."""
+    """The angles at the two ends of each cell and at the nodes inside: between them the angle is linear, so monotone."""
 
     def interpolated(z: np.ndarray) -> np.ndarray:
         place = (z - _LEAST) / _STEP
@@ -209,8 +210,10 @@ def _extreme_angles(angles: np.ndarray, left: np.ndarray, right: np.ndarray) -> 
         one, two = (np.take_along_axis(angles, below + k, axis=1) for k in (0, 1))
         return one + (two - one) * (place - below)
 
-    node = np.clip(np.ceil((left - _LEAST) / _STEP) * _STEP + _LEAST, left, right)
-    return [interpolated(left), interpolated(node), interpolated(right)]
+    first = np.ceil((left - _LEAST) / _STEP)
+    most = int(np.ceil((right - left).max() / _STEP))  # a wide cell holds several
+    nodes = [np.clip((first + k) * _STEP + _LEAST, left, right) for k in range(max(most, 1))]
+    return [interpolated(z) for z in (left, *nodes, right)]
 
 
 def gap_standard_error(out: ScaledRates, inside: ScaledRates, claim: AbstractTradeOff) -> np.ndarray:

@@ -71,11 +71,14 @@ class CountedCurve(Protocol):
 class OrderingComparison(AbstractComparison):
     """The gap Phi^-1(second FNR) - Phi^-1(first FNR) at the same FPR, positive where the first attack is stronger.
 
-    The intervals are those of `compare_curves`: at the tested thresholds they are simultaneous and have one end; at the cells each
-    end fails with the failure probability at its own cell, and a confirmation needs no more. For a number T that was fixed before the
-    games, the outermost end of all used cells is within T with at most this probability if some gap there is beyond T.
+    The intervals are those of `compare_curves`. At the tested thresholds they are simultaneous and have one end. At the cells each end
+    fails with the failure probability at its own cell: neither both ends of a cell nor the ends of two cells hold at once with it. What
+    holds for all used cells is this. For a number T that was fixed before the games, the outermost end is within T with at most the
+    failure probability if some gap of the range is beyond T. So the outermost end bounds all gaps of a range that was fixed
+    before the games, with the same probability; the range that is used ends where an estimated FNR is too small.
 
     Attributes:
+        detectable: of a tested threshold; inf at the cells, since they refute nothing.
         alpha: FPRs, shape (M,): first the observed FPRs of the tested thresholds, then the middles of the cells of FPRs that a
             confirmation is about.
         tested: which of them are tested thresholds, shape (M,), bool: they alone can refute.
@@ -122,6 +125,46 @@ class OrderingComparison(AbstractComparison):
         return int(np.argmax(np.where(self.used, most, -np.inf))) if self.thresholds_used else None
 
     @property
+    def interval(self) -> tuple[float, float]:
+        """The outermost ends over the used cells. Each alone has the failure probability; (-inf, inf) if no cell is used."""
+        return super().interval
+
+    @property
+    def deciding_interval(self) -> tuple[float, float]:
+        """What holds of the gap with the failure probability, ends that the claim does not need being infinite.
+
+        Where the claim is refuted it is about the threshold that decides; else about all used cells at once. For an equality it is
+        symmetric: the larger of two ends that each have the failure probability bounds the absolute value with the same probability.
+        """
+        if self.verdict == REFUTED:
+            return super().deciding_interval
+        low, high = self.interval
+        either = max(-low, high)
+        return {"ordering": (low, math.inf), "upper_bound_on_power": (-math.inf, high)}.get(
+            self.kind, (-either, either)
+        )
+
+    @property
+    def detectable_gaps(self) -> np.ndarray:
+        """Per threshold, the gap that refutes the claim with probability 0.9, shape (M,); inf where it cannot."""
+        end = {"ordering": self.high, "upper_bound_on_power": self.low}.get(self.kind)
+        refutes = self.tested if end is None else self.tested & np.isfinite(end)
+        return np.where(refutes, self.detectable, np.inf)
+
+    def _gap_lines(self) -> list[tuple[str, str]]:
+        if self.deciding is None or self.verdict == REFUTED:
+            return super()._gap_lines()[:1]
+        estimate = self.estimate[self.deciding]
+        known = "no estimate" if math.isnan(estimate) else f"{estimate:+.4g} probits"
+        return [
+            ("gap", f"{known} at {self.place(self.deciding)}, which decides"),
+            (
+                f"range over {self.AXIS}",
+                "all gaps within [{:+.4g}, {:+.4g}] probits".format(*self.deciding_interval),
+            ),
+        ]
+
+    @property
     def alpha_range(self) -> tuple[float, float]:
         """Least and largest FPR that a confirmation is about; (nan, nan) if there is none."""
         seen = self.alpha[self.used]
@@ -130,7 +173,10 @@ class OrderingComparison(AbstractComparison):
     def rows(self) -> list[tuple[str, str]]:
         low, high = self.alpha_range
         return [
-            ("FPR range", f"[{low:.3g}, {high:.3g}], curves straight between thresholds"),
+            (
+                "FPR range",
+                f"[{low:.3g}, {high:.3g}], curves straight between the thresholds read, {_THRESHOLDS} at most",
+            ),
             (
                 "games",
                 f"at least {self.games:,} per world; the two runs "
@@ -216,6 +262,8 @@ def compare_curves(
     rarest = number("least_rate", least_rate, 0.0, 0.5, high_open=True)
     if not isinstance(independent, bool):
         raise ValueError(f"independent is {independent!r}; it must be True or False")
+    if independent and first is second:
+        raise ValueError("independent is True, but both curves are of the same games; it must be False then")
     one, two = _Points(first), _Points(second)
     places = [np.unique(np.linspace(0, c.x.size - 1, min(c.x.size, _TESTED)).astype(int)) for c in (one, two)]
     weights = _angle(one, two) if independent else None
@@ -246,8 +294,11 @@ def compare_curves(
     tested = np.arange(alpha.size) < alpha.size - _CELLS
 
     estimates, variance, covered = [], np.zeros(alpha.size), np.ones(alpha.size, dtype=bool)
+    counted = tested.copy()
     for points in (one, two):
         beta, some = points.estimate(alpha)
+        least, most = points.counted
+        counted &= (least <= alpha) & (alpha <= most)
         covered &= some & (beta >= rarest) & (beta > 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             estimates.append(np.where(some, ndtri(beta), np.nan))
@@ -259,6 +310,8 @@ def compare_curves(
         estimate = estimates[1] - estimates[0]
         variance = np.where(np.isfinite(variance), variance, np.inf)
         width = np.fmax(high - estimate, estimate - low)
+        nearer = np.maximum(np.fmin(high - estimate, estimate - low), 0.0)
+        detectable = np.where(counted, nearer + float(ndtri(POWER)) * np.sqrt(variance), np.inf)
     return OrderingComparison(
         estimate=estimate,
         low=low,
@@ -266,7 +319,7 @@ def compare_curves(
         used=used,
         standard_error=np.sqrt(variance),
         half_width=width,
-        detectable=width + float(ndtri(POWER)) * np.sqrt(variance),
+        detectable=np.where(np.isnan(detectable), np.inf, detectable),
         failure_probability=risk,
         tolerance=margin,
         claim=KINDS[kind],
@@ -313,15 +366,25 @@ class _Points:
         self.x, self.y = above[chosen], below[chosen]
         self.n0, self.n1 = curve.out_games, curve.in_games
 
+    @property
+    def enough(self) -> np.ndarray:
+        """Which thresholds have counts enough."""
+        x, y = self.x, self.y
+        return np.minimum(np.minimum(x, self.n0 - x), np.minimum(y, self.n1 - y)) >= LEAST_COUNT
+
+    @property
+    def counted(self) -> tuple[float, float]:
+        """Least and largest observed FPR of a threshold with counts enough; (inf, -inf) if there is none."""
+        alpha = self.x[self.enough] / self.n0
+        return alpha.min(initial=math.inf), alpha.max(initial=-math.inf)
+
     def estimate(self, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The FNR of the polygon through thresholds with counts enough, and whether there is one; each of the shape of alpha."""
-        x, y = self.x, self.y
-        enough = np.minimum(np.minimum(x, self.n0 - x), np.minimum(y, self.n1 - y)) >= LEAST_COUNT
         a, b = (
-            np.concatenate([[0.0], x[enough] / self.n0, [1.0]]),
-            np.concatenate([[1.0], y[enough] / self.n1, [0.0]]),
+            np.concatenate([[0.0], self.x[self.enough] / self.n0, [1.0]]),
+            np.concatenate([[1.0], self.y[self.enough] / self.n1, [0.0]]),
         )
-        return np.interp(alpha, a, b), np.full(alpha.size, bool(enough.any()))
+        return np.interp(alpha, a, b), np.full(alpha.size, bool(self.enough.any()))
 
     def limits(self, unit: float) -> tuple[np.ndarray, np.ndarray]:
         """Limits of Phi^-1(FPR), each of which fails with probability `unit`, with those of (0, 1) and (1, 0) at the ends."""

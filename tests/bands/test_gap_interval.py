@@ -140,3 +140,20 @@ def test_a_test_that_never_says_in_lies_on_a_curve_that_begins_below_one():
     # One false positive in a thousand is no FPR of 0: an FNR of 1 is then weaker than claimed.
     some = ScaledRates.plain(np.array([100.0]), 10**5)
     assert gap_bounds(some, ScaledRates.plain(np.array([100_000.0]), 10**5), claim, z)[1][0] < 0.0
+
+
+def test_the_angles_of_a_wide_cell_are_between_its_extreme_ones() -> None:
+    """Cells of rare counts hold several nodes, at each of which the angle may be extreme."""
+    from mipsim.bands import gap_interval as module
+
+    angles = np.random.default_rng(0).uniform(0.1, 1.4, (1, module._NODES.size))
+    left = np.array([[-30.03, -7.0, 1.01]])
+    right = left + np.array([[0.9, 0.1, 2.0]])
+    extreme = module._extreme_angles(angles, left, right)
+    inside = np.interp(np.linspace(left, right, 2001), module._NODES, angles[0])
+    assert (inside >= np.min(extreme, axis=0) - 1e-12).all()
+    assert (inside <= np.max(extreme, axis=0) + 1e-12).all()
+
+
+def test_levels_are_never_negative() -> None:
+    assert critical_probits(0.99, 1, 1)[0] == 0.0

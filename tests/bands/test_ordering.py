@@ -161,6 +161,49 @@ def test_chords_of_an_attack_that_is_worse_than_guessing() -> None:
     assert found.low[middle] <= -float(ndtri(found.alpha[middle])) - float(ndtri(beta)) <= found.high[middle]
 
 
+@pytest.mark.parametrize(
+    ("kind", "replicates"),
+    [
+        ("equality", 12),
+        *(pytest.param(kind, 40, marks=pytest.mark.slow) for kind in ("equality", "upper_bound_on_power")),
+    ],
+)
+def test_the_detectable_gap_is_detected(draw_counts, kind: str, replicates: int) -> None:
+    """Refuted with probability 0.9, so above the 1e-6 quantile; at half the gap, which is the control, below it."""
+    n, rng, t = 10**5, np.random.default_rng(13), np.linspace(-1.5, 2.5, 9)
+    plan = compare_curves(curve(1.0, n, t), curve(1.0, n, t), kind=kind)
+    refuted = []
+    for gap in (plan.detectable_gap, 0.5 * plan.detectable_gap):
+        strong, weak = (played(rng, draw_counts, mu, t, n, replicates) for mu in (1.0 + gap, 1.0))
+        pairs = zip(strong, weak, strict=True)
+        refuted.append(sum(compare_curves(*pair, kind=kind).verdict == "REFUTED" for pair in pairs))
+    assert refuted[0] >= binom.ppf(1e-6, replicates, 0.9) > refuted[1]
+
+
+def test_what_is_printed_holds_with_the_failure_probability() -> None:
+    """A symmetrical interval for an equality and one end for an order: two ends, each with the whole probability, would not hold together."""
+    one, other = curve(1.0), curve(1.01)
+    equal, stronger, weaker = (
+        one.compare(other, kind=kind) for kind in ("equality", "upper_bound_on_power", "ordering")
+    )
+    low, high = equal.interval
+    widest = max(-low, high)
+    assert equal.deciding_interval == (-widest, widest)
+    assert equal.smallest_tolerance == widest
+    assert f"all gaps within [{-widest:+.4g}, {widest:+.4g}] probits" in str(equal)
+    assert stronger.deciding_interval == (-math.inf, high)
+    assert weaker.deciding_interval == (low, math.inf)
+    refuted = curve(2.0).compare(one, kind="upper_bound_on_power")
+    assert refuted.deciding_interval[0] > 0.8
+    assert refuted.deciding_interval[1] == math.inf
+    assert "range over FPR" not in str(refuted)
+
+
+def test_one_run_is_not_independent_of_itself() -> None:
+    with pytest.raises(ValueError, match="independent is True, but both curves are of the same games"):
+        (same := curve(1.0)).compare(same, independent=True)
+
+
 def test_independent_runs_need_fewer_games() -> None:
     one, other = (compare_curves(curve(1.0), curve(1.0), independent=said) for said in (True, False))
     assert one.interval[1] < 0.85 * other.interval[1]

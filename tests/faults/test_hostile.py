@@ -1,7 +1,9 @@
 """What somebody means ill by: a part of each campaign by default, all of them with -m slow."""
 
+import numpy as np
 import pytest
 
+from mipsim._archives import LIMIT
 from tests.faults import hostile_files, hostile_words
 from tests.faults.test_storage import hold
 
@@ -30,6 +32,32 @@ def test_the_control_is_seen(tmp_path):
     for said in ("sound.npz\nagain", "sound.npz \x1b[2J", "x", "sound.npz" + "x" * 400):
         assert hostile_files.fault(lambda said=said: raises(said), path.name)
     assert hostile_files.fault(lambda: bytearray(2**27), path.name)
+
+
+def test_the_limit_holds_for_a_file_and_for_its_arrays_and_can_be_raised(tmp_path):
+    """One byte too low is refused, what is needed is enough, and a limit that is none is named."""
+    path, bomb = tmp_path / "sound.npz", tmp_path / "bomb.npz"
+    hostile_files.sound_scores(path)
+    size, many = path.stat().st_size, 10**5
+    np.savez_compressed(bomb, score=np.arange(many) % 7.0, label=np.arange(many) % 2)
+    for file, enough, why in (
+        (path, size, f"has {size:,} bytes"),
+        (bomb, 16 * many, "its arrays have 1,600,000 bytes"),
+    ):
+        with hostile_files.limited(enough):
+            hostile_files.read_scores(file)
+        with (
+            hostile_files.limited(enough - 1),
+            pytest.raises(ValueError, match=f"{why}.*{LIMIT} raises the limit"),
+        ):
+            hostile_files.read_scores(file)
+    for wrong in ("0", "-1", "1e9", "many", "9" * 20):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv(LIMIT, wrong)
+            with pytest.raises(
+                ValueError, match=f"{LIMIT} is {wrong}; it must be a whole number of bytes >= 1"
+            ):
+                hostile_files.read_scores(path)
 
 
 @pytest.mark.parametrize("words", [hostile_words.WORDS[:3], hostile_words.WORDS[3:6]])
