@@ -9,6 +9,7 @@ from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
 import mipsim as mi
 from mipsim import referee as rf
+from mipsim.referee.judging.point import look
 from mipsim.referee.values import no_tradeoff
 
 G = mi.GaussianTradeOff
@@ -162,6 +163,15 @@ def test_a_pair_of_samplers_is_drawn_from() -> None:
     assert str(rf.judge(order, at=at, games=100_000).verdict) != "REFUTED"
     turned = statement(rf.Ordering(), lambda mu: samplers(mu / 1.5), samplers)
     assert str(rf.judge(turned, at=at, games=100_000).verdict) == "REFUTED"
+
+
+def test_a_look_at_an_order_by_games_ranks_points_that_are_not_refuted() -> None:
+    """Else a search had nothing to climb: a nearly false order is strained more than a clear one."""
+    clear, near = (
+        look(statement(rf.Ordering(), lambda mu, s=s: samplers(s * mu), samplers), {"mu": 1.0}, seed=1)
+        for s in (2.0, 1.2)
+    )
+    assert -np.inf < clear.strain < near.strain < 0.0
 
 
 def test_a_refutation_where_the_deciding_counts_are_too_few_has_a_gap() -> None:

@@ -132,7 +132,9 @@ def _look_by_games(
     played = _played(truth)
     if wanted is None:
         found = judge_order(_played(claimed), played, {}, games, seed, 0.5)
-        return found.interval[0], found.gap
+        # What is not refuted has an upper end only. To rank points, the gap stands as far above the lower one.
+        mirrored = 2.0 * found.gap - found.smallest_tolerance
+        return float(np.nanmax([found.interval[0], mirrored])), found.gap
     gap, error = estimated(_curve(wanted), played, games, seed)
     if not gap.size:
         return -math.inf, 0.0
