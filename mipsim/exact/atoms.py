@@ -19,6 +19,9 @@ _ROUNDED = (
 )  # relative error of a term: a few roundings of its weight or of its logarithm, and some to spare
 
 
+_ALIKE = 16.0  # terms whose errors differ by less are summed before others are added
+
+
 @dataclass(frozen=True)
 class Table:
     """Possible values of one term of a score with their probabilities in both worlds; -inf allowed.
@@ -39,6 +42,8 @@ class Table:
     lost: float = 0.0
     relative: float = 0.0
     floor: float = 0.0
+    unordered: np.ndarray | None = None
+    """Which values stand for several unequal ones whose order is not known, shape (K,); None if none does."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,7 @@ class AtomsLaw(AbstractScoreLaw):
         lost: a bound on the total error of either row of probabilities.
         relative: a bound on the relative error of each probability; inf where none is known.
         floor: what may be lost of rates besides, to underflow.
+        hidden: which atoms are several unequal scores whose order rounding hides, shape (A,); None if none is.
 
     Examples:
         >>> law = AtomsLaw(np.array([0.0, 1.0]), np.array([0.75, 0.25]), np.array([0.5, 0.5]))
@@ -66,6 +72,7 @@ class AtomsLaw(AbstractScoreLaw):
     lost: float = 0.0
     relative: float = np.inf
     floor: float = _UNDERFLOW
+    hidden: np.ndarray | None = None
 
     @cached_property
     def _sums(self) -> tuple[np.ndarray, np.ndarray]:
@@ -91,6 +98,10 @@ class AtomsLaw(AbstractScoreLaw):
         below = np.maximum(self._below(threshold) - 1, 0)
         with np.errstate(divide="ignore"):
             return np.minimum(np.log(self._sums[int(upper)][int(inside), below]), 0.0)
+
+    def unordered(self, threshold: Thresholds) -> np.ndarray:
+        place = np.maximum(self._below(threshold) - 1, 0)
+        return super().unordered(threshold) if self.hidden is None else self.hidden[place]
 
     def support(self) -> np.ndarray:
         return self.score
@@ -119,26 +130,61 @@ class AtomsLaw(AbstractScoreLaw):
 
     @cached_property
     def _starts(self) -> np.ndarray:
-        """The least threshold that is on each atom or above it."""
-        return np.maximum.accumulate(self.score - self.near)
+        """The least threshold that is on each atom or above it, and above the atom before."""
+        after = np.concatenate([[-np.inf], np.nextafter(self.score[:-1], np.inf)])
+        return np.maximum.accumulate(np.maximum(self.score - self.near, after))
 
 
-def convolve(tables: Sequence[Table]) -> AtomsLaw | None:
-    """The law of a sum of independent terms, or None if it has more than `MOST_ATOMS` atoms.
+def convolve(tables: Sequence[Table], offset: float = 0.0) -> AtomsLaw | None:
+    """The law of an offset and a sum of independent terms, or None if it has more than `MOST_ATOMS` atoms.
+
+    Scores with a term in common are ordered by their other terms. So the terms that are known to the fewest digits come last:
+    what is ordered before stays so.
 
     Examples:
         >>> coin = Table(np.array([0.0, 1.0]), np.array([0.5, 0.5]), np.array([0.0, 1.0]), np.zeros(2))
         >>> print(convolve([coin, coin]).out)
         [0.25 0.5  0.25]
     """
-    total: Table | None = Table(np.zeros(1), np.ones(1), np.ones(1), np.zeros(1))
-    for table in tables:
-        total = _sum(total, table, 16 * MOST_ATOMS)
+    one = np.ones(1)
+    total: Table | None = Table(np.zeros(1), one, one, np.zeros(1))
+    moved = [Table(np.array([offset]), one, one, 2.0 * EPS * np.abs([offset]))] if offset else []
+    for like in [*_by_size(tables), moved]:
+        each: Table | None = None
+        for table in like:
+            each = table if each is None else _sum(each, table, 16 * MOST_ATOMS)
+        total = total if not like else _sum(total, each, 16 * MOST_ATOMS)
         if total is None or total.values.size > MOST_ATOMS:
             return None
-    return AtomsLaw(
-        total.values, total.out, total.inside, total.near, total.lost, total.relative, total.floor
-    )
+    score = _rising(total.values)
+    with np.errstate(invalid="ignore"):
+        near = total.near + np.where(np.isfinite(score), score - total.values, 0.0)
+    rest = total.lost, total.relative, total.floor, total.unordered
+    return AtomsLaw(score, total.out, total.inside, near, *rest)
+
+
+def _by_size(tables: Sequence[Table]) -> list[list[Table]]:
+    """Groups of tables whose values are known to about as many digits after the point, the finest first."""
+    found: list[list[Table]] = []
+    for table in sorted(tables, key=lambda each: float(each.near.max())):
+        if not found or float(table.near.max()) > _ALIKE * float(found[-1][0].near.max()):
+            found.append([])
+        found[-1].append(table)
+    return found
+
+
+def _rising(values: np.ndarray) -> np.ndarray:
+    """Values in order, moved up by as little as makes every one a float of its own.
+
+    Examples:
+        >>> _rising(np.array([-np.inf, 1.0, 1.0])) - 1.0
+        array([          -inf, 0.00000000e+00, 2.22044605e-16])
+    """
+    bits = (values + 0.0).view(np.int64)
+    rank = np.where(bits < 0, np.iinfo(np.int64).min - bits, bits)  # rises as the floats do
+    place = np.arange(rank.size)
+    rank = np.maximum.accumulate(rank - place) + place
+    return np.where(rank < 0, np.iinfo(np.int64).min - rank, rank).view(np.float64)
 
 
 def _sum(first: Table | None, second: Table | None, most: int = 4 * MOST_ATOMS) -> Table | None:
@@ -149,6 +195,7 @@ def _sum(first: Table | None, second: Table | None, most: int = 4 * MOST_ATOMS) 
     near = np.add.outer(first.near, second.near).ravel() + EPS * np.where(
         np.isfinite(values), np.abs(values), 0.0
     )
+    hidden = [np.zeros(t.values.size, bool) if t.unordered is None else t.unordered for t in (first, second)]
     return without_ties(
         values,
         np.multiply.outer(first.out, second.out).ravel(),
@@ -157,6 +204,8 @@ def _sum(first: Table | None, second: Table | None, most: int = 4 * MOST_ATOMS) 
         first.lost + second.lost + EPS,
         first.relative + second.relative + EPS,
         max(first.floor, second.floor, 0.0 if _least(first) * _least(second) > _UNDERFLOW else _UNDERFLOW),
+        unordered=np.logical_or.outer(*hidden).ravel(),
+        terms=np.stack([part.ravel() for part in np.indices((first.values.size, second.values.size))]),
     )
 
 
@@ -173,11 +222,16 @@ def without_ties(
     lost: float = 0.0,
     relative: float = 0.0,
     floor: float = 0.0,
+    unordered: np.ndarray | None = None,
+    terms: np.ndarray | None = None,
 ) -> Table:
     """Sort the values and add up what differs by rounding only; impossible values are left out.
 
     Values tie where their own errors can make them equal: a value that is large, or improbable, says nothing of others. Of tied
-    values the most accurate one stands. Probabilities given to `lost` in total gain a rounding of 2^-53 for each that is added
+    values the most accurate one stands. Sums with one term in common are not equal, since the values of the other term are not:
+    alone they stay apart, in the order of that term; where rounding hides their order among other sums, the value that stands is
+    marked, and its error reaches all of them.
+    Probabilities given to `lost` in total gain a rounding of 2^-53 for each that is added
     to others.
 
     Args:
@@ -188,26 +242,52 @@ def without_ties(
         lost: a bound on the error of the probabilities.
         relative: a bound on the relative error of each.
         floor: what may be lost besides to underflow.
+        unordered: which values stand for several unequal ones already, shape (K,).
+        terms: which value of either term each sum has, shape (2, K).
     """
-    keep = (out > 0) | (inside > 0)
-    values, out, inside, near = values[keep], out[keep], inside[keep], near[keep]
-    order = np.argsort(values, kind="stable")
+    keep = np.flatnonzero((out > 0) | (inside > 0))
+    order = keep[np.argsort(values[keep], kind="stable")]
     values, near = values[order], near[order]
     first = ties(values, near)
+    if terms is not None:
+        terms = terms[:, order]
+        first |= _in_order(first, values, terms)
     group = np.cumsum(first) - 1
     count = int(group[-1]) + 1
     most = int(np.bincount(group).max())
     sharp = np.flatnonzero(near == np.minimum.reduceat(near, np.flatnonzero(first))[group])
     sharp = sharp[np.concatenate([[True], np.diff(group[sharp]) > 0])]
+    known, hidden = near[sharp], np.zeros(count, bool)
+    if unordered is not None:
+        hidden |= np.bincount(group, unordered[order], count) > 0
+    if terms is not None and most > 1:
+        for term in terms:
+            size = int(term.max()) + 1
+            pairs = np.sort(group * size + term)
+            hidden[pairs[1:][pairs[1:] == pairs[:-1]] // size] = True
+    hidden &= np.isfinite(values[sharp])
+    if hidden.any():
+        at = np.flatnonzero(hidden[group])
+        reach = np.zeros(count)
+        np.maximum.at(reach, group[at], near[at] + np.abs(values[at] - values[sharp][group[at]]))
+        known = np.maximum(known, reach)
     return Table(
         values[sharp],
         np.bincount(group, out[order], count),
         np.bincount(group, inside[order], count),
-        near[sharp],
+        known,
         lost + (most - 1) * EPS,
         relative + (most - 1) * EPS,
         floor,
+        hidden if hidden.any() else None,
     )
+
+
+def _in_order(first: np.ndarray, values: np.ndarray, terms: np.ndarray) -> np.ndarray:
+    """Sums all of whose group have one term in common, a mask: they are in the order of the other term, however near they are."""
+    starts = np.flatnonzero(first)
+    common = [np.minimum.reduceat(t, starts) == np.maximum.reduceat(t, starts) for t in terms]
+    return (np.any(common, axis=0) & np.isfinite(values[starts]))[np.cumsum(first) - 1]
 
 
 def ties(values: np.ndarray, near: np.ndarray | float) -> np.ndarray:

@@ -110,6 +110,9 @@ class MixedLaw(AbstractScoreLaw):
         each = [found for law in self.laws if (found := law.support()) is not None]
         return np.unique(np.concatenate(each)) if len(each) == len(self.laws) else None
 
+    def unordered(self, threshold: Thresholds) -> np.ndarray:
+        return np.any([law.unordered(threshold) for law in self.laws], axis=0)
+
     def threshold_at(self, alpha: object) -> np.ndarray:
         return self.laws[0].threshold_at(alpha)
 
@@ -171,6 +174,9 @@ class _LawOfBase(AbstractScoreLaw):
 
     def support(self) -> np.ndarray | None:
         return self.base.support()
+
+    def unordered(self, threshold: Thresholds) -> np.ndarray:
+        return self.base.unordered(threshold)
 
     @property
     def error_bound(self) -> float:
@@ -247,6 +253,9 @@ class LinkedLaw(_LawOfBase):
     def around(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, ...] | None:
         found = self.base.around(log_fpr, log_rest)
         return None if found is None else tuple(self.link(x) for x in found)
+
+    def unordered(self, threshold: Thresholds) -> np.ndarray:
+        return self.base.unordered(self.unlink(np.asarray(threshold, float)))
 
     def support(self) -> np.ndarray | None:
         found = self.base.support()

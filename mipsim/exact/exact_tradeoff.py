@@ -76,8 +76,13 @@ class ExactTradeOff(AbstractTradeOff):
                 (self.law.cdf, True, 0.0),
             )
         )
-        low, high = self._log_ends(fpr)
-        return Vertices(low, high, CurveBounds(*self._log_ends(fnr), *self._log_ends(tpr)))
+        ends = np.stack([*self._log_ends(fpr), *self._log_ends(fnr), *self._log_ends(tpr)])
+        hidden = np.flatnonzero(self.law.unordered(x[:-1]))
+        # Between the tests without and with scores of unknown order lies any other; FNRs fall as the rest rises.
+        first, last = ends[:, hidden], ends[:, hidden + 1]
+        middle = np.stack([first[0], last[1], last[2], first[3], first[4], last[5]])
+        low, high, *bounds = np.insert(ends, hidden + 1, middle, axis=1)
+        return Vertices(low, high, CurveBounds(*bounds))
 
     def _between(
         self, log_fpr: np.ndarray, log_rest: np.ndarray, otherwise: Callable[[np.ndarray], CurveBounds]
@@ -149,6 +154,9 @@ class ExactTradeOff(AbstractTradeOff):
         are those of a or b in truth, and so within 2 e of theirs in the law. The chord between the least FNRs within 2 e of
         neighbouring FPRs lies below the law's chord from a to b, and falls: its value at alpha + e, less e, is a bound. A
         relative error is used in the same way where it is the smaller one.
+
+        Of an atom of scores whose order is not known the first bound takes nothing, and the second all of the "in" world's mass
+        without any of the "out" world's.
         """
         less, more = self._known(fpr)
         low, caught = self._test(more, merged=True)
@@ -203,6 +211,7 @@ class ExactTradeOff(AbstractTradeOff):
             return fnr, tpr
         part = np.clip(np.where(gap > 0.0, (alpha - fpr) / np.where(gap > 0.0, gap, 1.0), 0.0), 0.0, 1.0)
         if not merged:
+            part = np.where(law.unordered(threshold), 0.0, part)
             missed, caught = (
                 np.exp(law.log_tail_with_ties(threshold, inside=True, upper=upper)) for upper in (False, True)
             )
@@ -212,9 +221,19 @@ class ExactTradeOff(AbstractTradeOff):
         return (1.0 - part) * fnr + part * missed, (1.0 - part) * tpr + part * caught
 
     def _least(self, fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(FNR, TPR) at the least threshold with at most this FPR; that of all outputs at 1."""
-        threshold, all_of_it = self.law.threshold_at(fpr), fpr >= 1.0
-        fnr, tpr = self.law.cdf(threshold, inside=True), self.law.sf(threshold, inside=True)
+        """(FNR, TPR) at the least threshold with at most this FPR, with the atom there if it is of unknown order; all outputs at 1."""
+        law, threshold, all_of_it = self.law, self.law.threshold_at(fpr), fpr >= 1.0
+        hidden = law.unordered(threshold)
+        fnr, tpr = (
+            np.exp(
+                np.where(
+                    hidden,
+                    law.log_tail_with_ties(threshold, inside=True, upper=upper),
+                    law.log_tail(threshold, inside=True, upper=upper),
+                )
+            )
+            for upper in (False, True)
+        )
         return np.where(all_of_it, 0.0, fnr), np.where(all_of_it, 1.0, tpr)
 
 

@@ -81,6 +81,13 @@ class AbstractScoreLaw(ABC):
         """All values of the score, increasing, where they are known one by one; else None."""
         return None
 
+    def unordered(self, threshold: Thresholds) -> np.ndarray:
+        """Whether the atom at a threshold of `threshold_at` or `support` is several unequal scores whose order rounding hides.
+
+        Between the tests without it and with it there are others, of which no more is known.
+        """
+        return np.zeros(np.shape(threshold), bool)
+
     @property
     @abstractmethod
     def error_bound(self) -> float:

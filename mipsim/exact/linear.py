@@ -18,7 +18,7 @@ from mipsim.exact.law import AbstractScoreLaw, Problem
 from mipsim.exact.noise import NoiseTail, score_noise
 from mipsim.exact.noisy import MOST_SUMMED, NoisyAtomsLaw, NoisyLatticeLaw
 from mipsim.exact.poisson import PoissonRow
-from mipsim.exact.rounding import EPS, exact_dot, precise_dot
+from mipsim.exact.rounding import exact_dot, precise_dot
 from mipsim.exact.rows import row_of
 from mipsim.exact.transform import RowsTransform
 from mipsim.forms.score import line_at
@@ -102,12 +102,8 @@ def _few_atoms(
     if transform.noise and noise is None:
         return None
     tables = transform.row.tables(transform.rows, target_terms)
-    law = None if tables is None else convolve(tables)
-    if law is None:
-        return None
-    shifted = law.score + transform.offset  # what cancels keeps the rounding of what it was
-    law = replace(law, score=shifted, near=law.near + 2.0 * EPS * abs(transform.offset))
-    if noise is None:
+    law = None if tables is None else convolve(tables, transform.offset)
+    if law is None or noise is None:
         return law
     return NoisyAtomsLaw(law, noise) if law.score.size <= MOST_SUMMED else None
 

@@ -60,8 +60,7 @@ def convex_points(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, t
         >>> convex_points(a, 1 - a, b, 1 - b)[0].tolist()
         [0.0, 0.25, 0.75, 1.0]
     """
-    # By FPR; of equal FPRs only the least FNR counts, which sorts first.
-    order = distinct(alpha, complement, beta, tpr)
+    order = highest(alpha, complement, beta, tpr)
     a, c, b, t = (np.asarray(v, np.float64)[order] for v in (alpha, complement, beta, tpr))
     end = int(np.flatnonzero(b <= 0.0)[0]) + 1  # beyond the first zero the curve stays there
     a, c, b, t = (v[:end] for v in (a, c, b, t))
@@ -74,19 +73,29 @@ def convex_points(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, t
     return a[kept], c[kept], b[kept], t[kept]
 
 
-def distinct(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr: np.ndarray) -> np.ndarray:
-    """Indices that sort points by rising FPR, the least FNR alone of those of one FPR; arguments as in `rises`.
+def highest(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr: np.ndarray) -> np.ndarray:
+    """Indices of the points with a larger TPR than every point of no larger FPR, by rising FPR; arguments as in `rises`.
+
+    No other point is a corner of a hull. Between these both rates rise, so that sums of the rises keep their digits; rises of both
+    signs would cancel.
 
     Examples:
-        >>> a, b = np.array([0.5, 0.0, 0.5]), np.array([0.3, 1.0, 0.2])
-        >>> distinct(a, 1 - a, b, 1 - b).tolist()
+        >>> a, b = np.array([0.5, 0.0, 0.5, 0.7]), np.array([0.3, 1.0, 0.2, 0.25])
+        >>> highest(a, 1 - a, b, 1 - b).tolist()
         [1, 2]
     """
-    rarity = np.where(alpha <= 0.5, alpha, 1.0 - complement)
-    order = np.lexsort((beta, -tpr, -complement, rarity))
-    a, c = alpha[order], complement[order]
-    apart = np.where(a[1:] <= 0.5, np.diff(a) > 0, np.diff(c) < 0)
-    return order[np.concatenate([[True], apart])]
+    rare, caught = alpha <= 0.5, tpr > 0.5  # of a rate and its complement the smaller one decides
+    order = np.lexsort(
+        (
+            np.where(caught, beta, 0.0),
+            np.where(caught, -1.0, -tpr),
+            np.where(rare, 0.0, -complement),
+            np.where(rare, alpha, 1.0),
+        )
+    )
+    caught, b, t = caught[order[1:]], beta[order], tpr[order]
+    above = np.where(caught, b[1:] < np.minimum.accumulate(b)[:-1], t[1:] > np.maximum.accumulate(t)[:-1])
+    return order[np.concatenate([[True], above])]
 
 
 def hull_corners(out: np.ndarray, inside: np.ndarray, slack: float = 0.0) -> list[int]:

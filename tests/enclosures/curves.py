@@ -30,6 +30,7 @@ from .truth import (
     mpf,
     power_of_pair,
     response,
+    rise,
 )
 
 Rng = np.random.Generator
@@ -231,24 +232,15 @@ def averaged(truths: list[Truth], shares: list[float]) -> Truth:
     atoms = [t for t in truths if isinstance(t, Atoms)]
     if len(atoms) < len(truths):
         return Averaged(truths, shares)
-    alphas = sorted({a for t in atoms for a in t.fpr if a <= 1})
-    walked = [(mpf(0), mpf(0))]
-    for a in alphas:  # from the left, and at a itself
-        sides = [_from_left(t, a) for t in atoms], [t.curve((a, 1 - a))[1] for t in atoms]
-        walked += [(a, mp.fsum(w * t for w, t in zip(shares, side, strict=True))) for side in sides]
-    walked.append((mpf(1), mpf(1)))
-    return Atoms([(q[0] - p[0], q[1] - p[1]) for p, q in itertools.pairwise(walked)])
-
-
-def _from_left(truth: Atoms, a: mpf) -> mpf:
-    """The TPR just before a corner."""
-    if a <= 0:
-        return mpf(0)
-    for k, f in enumerate(truth.fpr[1:], 1):
-        if f >= a:
-            o, i = truth.masses[k - 1]
-            return truth.tpr[k - 1] + (a - truth.fpr[k - 1]) / o * i
-    return mpf(1)
+    # By both rates of each corner: one rounded complement would put a test at a jump before it.
+    places = sorted({place for t in atoms for place, _ in t.corners}, key=lambda r: (r[0], -r[1]))
+    walked = []
+    for place in places:  # from the left, and at the place itself
+        for from_left in (True, False):
+            ends = zip(*(t.curve(place, from_left=from_left) for t in atoms), strict=True)
+            fnr, tpr = (mp.fsum(w * end for w, end in zip(shares, side, strict=True)) for side in ends)
+            walked.append((place[0], tpr, place[1], fnr))
+    return Atoms([(rise(p, q, 0, 2), rise(p, q, 1, 3)) for p, q in itertools.pairwise(walked)])
 
 
 def split(truths: list[Truth], shares: list[float]) -> Truth:

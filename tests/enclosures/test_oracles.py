@@ -10,7 +10,7 @@ import pytest
 import mipsim as mi
 
 from .composed import LaplaceSum, Transformed, gaussian, subsampled_gaussian, two_coins
-from .curves import Between
+from .curves import Between, averaged
 from .enclosed import Queries, misses
 from .truth import Atoms, Gaussian, Laplace, Mixed, Truth, from_logit, mp, mpf, power_of_pair, rate, response
 
@@ -32,6 +32,17 @@ def test_transforms_and_curves_belong_together(truth: Truth, logits: tuple[int, 
         again = Truth.curve(truth, from_logit(mpf(u)))
         assert abs(again[0] / fnr - 1) < 1e-20
         assert abs(again[1] / tpr - 1) < 1e-20
+
+
+def test_a_mean_of_walks_keeps_a_jump_beyond_a_half() -> None:
+    """At an FPR of 2 / 3, whose complement is rounded, the TPR of one jumps by 1 / 2; exact in thirds."""
+    third = mpf(1) / 3
+    jump = Atoms([(third, 0), (third, mpf(1) / 4), (0, mpf(1) / 2), (third, mpf(1) / 4)])
+    other = Atoms([(mpf(1) / 7, mpf(1) / 2), (mpf(6) / 7, mpf(1) / 2)])
+    found = averaged([jump, other], [0.75, 0.25])
+    after = 0.75 * 0.75 + 0.25 * (mpf(1) / 2 + (2 * third - mpf(1) / 7) * 7 / 12)
+    assert abs(found.hockey(mpf(0)) - (after - 2 * third)) < 1e-50
+    assert abs(found.curve((2 * third, third), from_left=True)[1] - (after - 0.375)) < 1e-50
 
 
 def test_both_directions_of_a_hockey_stick() -> None:

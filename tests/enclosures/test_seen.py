@@ -163,6 +163,17 @@ def test_least_mu_of_subsampled_steps() -> None:
     assert low > 0.0
 
 
+def test_a_hull_of_points_that_go_up_and_down() -> None:
+    """Of an attack worse than chance and its inverse: the diagonal, also at FPRs of 1 - 1e-20."""
+    walked = Atoms([(1 - mpf("1e-116"), mpf(5) / 8), (mpf("1e-116"), mpf(3) / 8)])
+    curve, truth = Walk(walked).symmetrized(), walked.hull(walked.reversed)
+    queries = Queries.at([0.0, 1.0], [0.0, 1e-12], [0.0, 1e-18, 0.5, 1.0])
+    queries.log_fpr = np.array([-np.inf, -1e100, -40.0, -0.5, -1e-10, -2e-20, -1e-37, 0.0])
+    assert misses(curve, truth, queries) == []
+    bounds = curve.enclosure(queries.log_fpr[2:-1])
+    np.testing.assert_allclose(bounds.log_fnr_low, bounds.log_fnr_high, rtol=1e-12)
+
+
 @pytest.mark.parametrize("rate", [0.0, 1e-300, 0.5, 1.0])
 @pytest.mark.parametrize("mu", [0.0, 1e-300, 1.0, 40.0, 1e3])
 def test_edges_of_a_mixture(mu: float, rate: float) -> None:

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 
 import mipsim as mi
+from mipsim.exact.atoms import AtomsLaw
+from mipsim.exact.law import AbstractScoreLaw
 
 MEAN = mi.EmpiricalMean()
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -36,12 +38,13 @@ class Game(NamedTuple):
 
 class Weighted(mi.AbstractLinearAttack):
     w: np.ndarray = eqx.field(converter=np.asarray)
+    moved: float = 0.25
 
     def weights(self, target: Any) -> Any:
         return self.w
 
     def offset(self, target: Any) -> Any:
-        return 0.25
+        return self.moved
 
 
 def sums(record: Law, rows: int, start: Fraction) -> Law:
@@ -187,7 +190,7 @@ def random_game(rng: np.random.Generator) -> Game | None:
     return Game(game, attack, record, goal, n, None if weights is None else score, words)
 
 
-def check(made: Game, rng: np.random.Generator) -> bool:
+def check(made: Game, rng: np.random.Generator, width: float = 1e-9) -> bool:
     """Whether the curve is one that is not convex; raises where a bound does not hold."""
     tests = enumerated(made)
     curve = made.game.exact(made.attack)
@@ -208,7 +211,7 @@ def check(made: Game, rng: np.random.Generator) -> bool:
         exact = truth if isinstance(truth, Fraction) else None
         inside = least <= truth <= most if exact is None else as_fraction(least) <= exact <= as_fraction(most)
         assert inside, f"{name} is {float(truth)!r}, not in [{least!r}, {most!r}]: {made.words}"
-        assert most - least <= 1e-9 or (np.isinf(most) and least == most), (
+        assert most - least <= width or (np.isinf(most) and least == most), (
             f"{name} is known to {most - least:.2g}: {made.words}"
         )
     slopes = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in pairwise(best)]
@@ -239,6 +242,55 @@ def test_bounds_hold_in_ten_thousand_small_games(seed: int) -> None:
     seen, bent = play(1000, seed=100 + seed)
     assert seen == 1000
     assert bent >= 50
+
+
+def weighted(
+    p: list[float], n: int, weights: list[Fraction], attack: mi.AbstractAttack | None = None
+) -> Game:
+    """A game of Bernoulli records with all of the target 1, by default with these weights in float64."""
+    record = [{ZERO: 1 - as_fraction(x), ONE: as_fraction(x)} for x in p]
+    game = mi.FixedTarget(MEAN, mi.Bernoulli(p), n, np.ones(len(p)))
+
+    def score(point: list[Fraction]) -> Fraction:
+        return sum((w * x for w, x in zip(weights, point, strict=True)), ZERO)
+
+    w = np.array([float(x) for x in weights])
+    return Game(
+        game,
+        attack or Weighted(w),
+        record,
+        [ONE] * len(p),
+        n,
+        score,
+        f"p = {p}, n = {n}, weights {w.tolist()}",
+    )
+
+
+@pytest.mark.parametrize(
+    ("p", "n"), [([0.5, 1e-12, 1.0 - 1e-6], 5), ([1e-12, 0.5, 1e-12, 1.0 - 1e-6], 3), ([1e-9, 0.4, 1e-12], 4)]
+)
+def test_a_large_common_term_does_not_hide_the_order_of_scores(p: list[float], n: int) -> None:
+    """Weights near 2, 1e12 and 1.000001: scores near 1e12 that differ by 2e-6 are apart, though float64 hardly tells them so."""
+    attack = mi.CovarianceScore(mi.Bernoulli(p), n=n)
+    check(weighted(p, n, [1 / as_fraction(x) for x in p], attack), np.random.default_rng(0))
+
+
+def test_an_offset_does_not_hide_the_order_of_scores() -> None:
+    weights = [Fraction(1), Fraction(257, 256), Fraction(65, 64)]
+    attack = Weighted([float(w) for w in weights], 1e15)
+    check(weighted([0.5, 0.4, 0.3], 3, weights, attack), np.random.default_rng(0))
+
+
+def test_scores_of_unknown_order_widen_the_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """1e12 + 1 + (0 or 0.001) against 1e12 + (1 or 1.001): equal in pairs, but the error of the large weights hides which."""
+    weights = [Fraction(10**12), Fraction(10**12 + 1), Fraction(1), Fraction(0.001)]
+    made = weighted([0.5, 0.4, 0.3, 0.6], 2, weights)
+    check(made, np.random.default_rng(0), width=np.inf)
+    # The control: taken as one score, they give bounds that do not hold.
+    monkeypatch.setattr(AbstractScoreLaw, "unordered", lambda law, x: np.zeros(np.shape(x), bool))
+    monkeypatch.setattr(AtomsLaw, "unordered", AbstractScoreLaw.unordered)
+    with pytest.raises(AssertionError, match="weights"):
+        check(made, np.random.default_rng(0), width=np.inf)
 
 
 def test_a_wrong_law_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -411,12 +411,16 @@ class Atoms(Truth):
         """((FPR, 1 - FPR), (FNR, TPR))."""
         return [((a, c), (b, t)) for a, c, b, t in zip(self.fpr, self.tnr, self.fnr, self.tpr, strict=True)]
 
-    def curve(self, fpr: Rate) -> Rate:
+    def curve(self, fpr: Rate, *, from_left: bool = False) -> Rate:
+        """(FNR, TPR), `from_left`: their limits at rising FPRs."""
         a, c = fpr
+        if from_left and a == 0:
+            return mpf(1), mpf(0)
         low, high = 0, len(self.masses)
-        while low < high:  # the first corner that is reached with FPR >= a, or the last of several at a
+        while low < high:  # the first corner of FPR >= a, or the last of several at a
             middle = (low + high) // 2
-            beyond = self.fpr[middle + 1] > a if a <= c else self.tnr[middle + 1] < c
+            at, left = self.fpr[middle + 1], self.tnr[middle + 1]
+            beyond = (at > a if a <= c else left < c) or (from_left and (at == a if a <= c else left == c))
             low, high = (low, middle) if beyond else (middle + 1, high)
         if low == len(self.masses):
             return mpf(0), mpf(1)
@@ -447,18 +451,16 @@ class Atoms(Truth):
     def hull(self, *others: Atoms) -> Atoms:
         """The greatest convex curve below it and the others."""
         points = [(a, t, c, b) for each in (self, *others) for (a, c), (b, t) in each.corners]
-        points.sort(
-            key=cmp_to_key(lambda p, q: int(mp.sign(_rise(q, p, 0, 2)) or mp.sign(_rise(p, q, 1, 3))))
-        )
+        points.sort(key=cmp_to_key(lambda p, q: int(mp.sign(rise(q, p, 0, 2)) or mp.sign(rise(p, q, 1, 3)))))
         kept: list[tuple[mpf, mpf, mpf, mpf]] = []
         for point in points:
-            if kept and (_rise(kept[-1], point, 0, 2) <= 0 or _rise(kept[-1], point, 1, 3) <= 0):
+            if kept and (rise(kept[-1], point, 0, 2) <= 0 or rise(kept[-1], point, 1, 3) <= 0):
                 continue
             while len(kept) > 1 and _turns_up(kept[-2], kept[-1], point):
                 kept.pop()
             kept.append(point)
         steps = [(mpf(0), kept[0][1])]
-        steps += [(_rise(p, q, 0, 2), _rise(p, q, 1, 3)) for p, q in pairwise(kept)]
+        steps += [(rise(p, q, 0, 2), rise(p, q, 1, 3)) for p, q in pairwise(kept)]
         return Atoms([*steps, (kept[-1][2], mpf(0))])
 
     def symmetrized(self) -> Atoms:
@@ -484,14 +486,14 @@ class Atoms(Truth):
         return max([mpf(0), *(probit(a[::-1]) - probit(b) for a, b in inner)])
 
 
-def _rise(p: tuple[mpf, ...], q: tuple[mpf, ...], small: int, large: int) -> mpf:
+def rise(p: tuple[mpf, ...], q: tuple[mpf, ...], small: int, large: int) -> mpf:
     """From p to q of a rate, by whichever of it and its complement is small."""
     low = p[small] + q[small] <= p[large] + q[large]
     return q[small] - p[small] if low else p[large] - q[large]
 
 
 def _turns_up(p: tuple[mpf, ...], q: tuple[mpf, ...], r: tuple[mpf, ...]) -> bool:
-    return _rise(p, q, 1, 3) * _rise(q, r, 0, 2) <= _rise(q, r, 1, 3) * _rise(p, q, 0, 2)
+    return rise(p, q, 1, 3) * rise(q, r, 0, 2) <= rise(q, r, 1, 3) * rise(p, q, 0, 2)
 
 
 def response(epsilon: object, delta: object = 0) -> Atoms:
