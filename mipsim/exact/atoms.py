@@ -17,8 +17,6 @@ _UNDERFLOW = 1e-290  # what may be lost of a probability where products underflo
 _ROUNDED = (
     32.0 * EPS
 )  # relative error of a term: a few roundings of its weight or of its logarithm, and some to spare
-
-
 _ALIKE = 16.0  # terms whose errors differ by less are summed before others are added
 
 
@@ -230,9 +228,8 @@ def without_ties(
     Values tie where their own errors can make them equal: a value that is large, or improbable, says nothing of others. Of tied
     values the most accurate one stands. Sums with one term in common are not equal, since the values of the other term are not:
     alone they stay apart, in the order of that term; where rounding hides their order among other sums, the value that stands is
-    marked, and its error reaches all of them.
-    Probabilities given to `lost` in total gain a rounding of 2^-53 for each that is added
-    to others.
+    marked, and its error reaches all of them. Probabilities given to `lost` in total gain a rounding of 2^-53 for each that is
+    added to others.
 
     Args:
         values: shape (K,).
