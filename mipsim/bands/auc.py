@@ -22,11 +22,13 @@ class PairedGames:
         pairs: how many pairs there are, that is, games of the smaller world.
         above: pairs whose "in" score lies in a higher bin than the "out" score.
         same: pairs whose scores lie in one bin, between two neighbouring thresholds.
+        heads: of them, those that a fair coin counts as `above` if their scores are equal.
     """
 
     pairs: int
     above: int
     same: int
+    heads: int
 
     def interval(self, failure_probability: float, *, tied: bool = False) -> tuple[float, float]:
         """Interval of the AUC, P(in score > out score) + P(equal scores) / 2.
@@ -35,8 +37,9 @@ class PairedGames:
         distribution of the scores. Proof. Games are independent, so that pairs formed without regard to them are too: the pairs
         with the higher "in" score are binomial, with the AUC as their probability if equal scores count by a fair coin. The count
         `above` is at most, and `above + same` at least, that of any order of the scores within bins. The rest is
-        Clopper and Pearson's theorem. `pair_games` chooses the pairs at random in the sense of
-        `mipsim._content_seed.content_generator`.
+        Clopper and Pearson's theorem. `pair_games` chooses the pairs and the coins at random in the sense of
+        `mipsim._content_seed.content_generator`, from all counts. Its theorem bounds what this adds to the failure probability: nothing
+        that matters where equal counts of two runs are unlikely; a score of two values and a hundred games may add a few hundredths.
 
         Args:
             failure_probability: of both ends together, in (0, 1).
@@ -44,15 +47,12 @@ class PairedGames:
                 the ends allow for both.
 
         Examples:
-            >>> [round(end, 3) for end in PairedGames(1000, 760, 0).interval(0.05)]
+            >>> [round(end, 3) for end in PairedGames(1000, 760, 0, 0).interval(0.05)]
             [0.732, 0.786]
         """
         least, most = self.above, self.above + self.same
         if tied:
-            content = np.array([self.pairs, self.above, self.same])
-            least = most = self.above + int(
-                content_generator("equal scores", content).binomial(self.same, 0.5)
-            )
+            least = most = self.above + self.heads
         low = clopper_pearson([least], self.pairs, failure_probability)[0]
         high = clopper_pearson([most], self.pairs, failure_probability)[1]
         return float(low[0]), float(high[0])
@@ -63,7 +63,7 @@ def pair_games(
 ) -> PairedGames | None:
     """Pair each game of the smaller world with a different random game of the other; None from 10^9 games on.
 
-    The counts decide the pairs, by `mipsim._content_seed.content_generator`, so that equal counts give equal intervals.
+    The counts decide the pairs and the coins, by `mipsim._content_seed.content_generator`, so that equal counts give equal intervals.
 
     Args:
         false_positives: number of "out" scores above each threshold, thresholds increasing, shape (K,).
@@ -73,7 +73,7 @@ def pair_games(
 
     Examples:
         >>> pair_games([0], 10, [10], 10), pair_games([0], 10, [0], 12)
-        (PairedGames(pairs=10, above=0, same=10), PairedGames(pairs=10, above=10, same=0))
+        (PairedGames(pairs=10, above=0, same=10, heads=4), PairedGames(pairs=10, above=10, same=0, heads=0))
     """
     x, n0 = class_counts("false_positives", false_positives, "out_games", out_games)
     y, n1 = class_counts("false_negatives", false_negatives, "in_games", in_games)
@@ -93,4 +93,6 @@ def pair_games(
             many = many - partners
             higher, same = higher + int(partners[place + 1 :].sum()), same + int(partners[place])
     pairs = min(n0, n1)
-    return PairedGames(pairs, higher if n0 <= n1 else pairs - higher - same, same)
+    # The coins come from the same generator: a seed made of the three numbers alone would repeat too often.
+    heads = int(rng.binomial(same, 0.5))
+    return PairedGames(pairs, higher if n0 <= n1 else pairs - higher - same, same, heads)

@@ -91,7 +91,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
           games      10,000 out, 10,000 in
           advantage  [0.3092, 0.7088]
           AUC        [0.5771, 0.8767]
-          if tied    advantage [0.3092, 0.3728], AUC [0.7155, 0.7448]: scores between two thresholds may lie in any order, unless they tie
+          if tied    advantage [0.3092, 0.3728], AUC [0.7149, 0.7442]: scores between two thresholds may lie in any order, unless they tie
           mu         at least 0.9334
     """
 
