@@ -113,6 +113,7 @@ def hull_corners(out: np.ndarray, inside: np.ndarray, slack: float = 0.0) -> lis
     starts: list[int] = []
     outs: list[float] = []
     ins: list[float] = []
+    lost: dict[int, tuple[float, float]] = {}
     bar = 1.0 + slack
     rises_out, rises_in = out.tolist(), inside.tolist()
     steeper = (np.flatnonzero(_less_steep(bar * inside[:-1], out[:-1], inside[1:], out[1:])) + 1).tolist()
@@ -131,17 +132,31 @@ def hull_corners(out: np.ndarray, inside: np.ndarray, slack: float = 0.0) -> lis
                 break
             i = stop
         start, o, p = i, rises_out[i], rises_in[i]
+        lost_out = lost_in = 0.0  # to rounding of the sums, of which there may be as many as points
         while outs:
             first, second = bar * ins[-1] * o, p * outs[-1]
             exact = max(first, second) > 1e-290
             if not (first < second if exact else _less_steep(bar * ins[-1], outs[-1], p, o)):
                 break  # the earlier edge is steeper
-            o, p, start = o + outs.pop(), p + ins.pop(), starts.pop()
+            start = starts.pop()
+            more = lost.pop(start, (0.0, 0.0))  # none of an edge that is one rise
+            o, lost_out = _added(o, lost_out, outs.pop(), more[0])
+            p, lost_in = _added(p, lost_in, ins.pop(), more[1])
         starts.append(start)
         outs.append(o)
         ins.append(p)
+        lost[start] = lost_out, lost_in
         i, alone = i + 1, start == i
     return [*starts, len(starts) and out.size]
+
+
+def _added(sum_: float, lost: float, more: float, more_lost: float) -> tuple[float, float]:
+    """The float nearest to a sum of two numbers in two floats each, and what it misses (Dekker's and Knuth's sums)."""
+    high = sum_ + more
+    back = high - sum_
+    low = ((sum_ - (high - back)) + (more - back)) + (lost + more_lost)
+    total = high + low
+    return total, low - (total - high)
 
 
 def checked_corners(a: np.ndarray, b: np.ndarray) -> list[int]:

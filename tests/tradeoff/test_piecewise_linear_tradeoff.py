@@ -1,7 +1,10 @@
+from math import fsum
+
 import numpy as np
 import pytest
 
 from mipsim.tradeoff import GaussianTradeOff, PiecewiseLinearTradeOff
+from mipsim.tradeoff.points import hull_corners
 
 
 def test_it_walks_the_edges() -> None:
@@ -64,3 +67,14 @@ def test_bad_corners(alpha: object, beta: object, words: str) -> None:
 
 def test_rounding_is_forgiven() -> None:
     PiecewiseLinearTradeOff([0, 0.5, 1], [1, 0.5 + 5e-13, 0])
+
+
+@pytest.mark.parametrize("share", [-1e-14, -2e-15, 2e-15, 1e-14])
+def test_a_corner_of_a_hull_does_not_depend_on_how_many_points_lie_within(share: float) -> None:
+    """200,000 rises make one edge; the next is as steep but for a few roundings, which the rounding of a plain sum hides."""
+    rng = np.random.default_rng(0)
+    out = rng.random(200_000) * 1e-6
+    inside = out * np.linspace(1.0, 1.5, out.size) * (1.0 + 0.01 * rng.random(out.size))
+    steep = 0.1 * fsum(inside) / fsum(out) * (1.0 + share)
+    kept = hull_corners(np.append(out, 0.1), np.append(inside, steep))
+    assert kept == ([0, out.size + 1] if share > 0.0 else [0, out.size, out.size + 1])
