@@ -5,7 +5,6 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import mpmath
 import pytest
@@ -36,20 +35,12 @@ settings.register_profile(
 settings.load_profile("tests")
 
 
-_SLOW = Path(__file__).with_name("slow.txt")
-
-
-@pytest.hookimpl(tryfirst=True)  # before pytest leaves out what is slow
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the tests that are listed as slow, and refuse a list that names a test of a collected file that is none."""
-    named = {line for line in _SLOW.read_text(encoding="utf-8").splitlines() if not line.startswith("#")}
-    found = {item.nodeid: item for item in items}
-    for name in named & found.keys():
-        found[name].add_marker(pytest.mark.slow)
-    asked = [argument for argument in config.args if "::" in argument]  # then a file is collected in part
-    files = set() if asked else {name.partition("::")[0] for name in found}
-    if lost := sorted(name for name in named - found.keys() if name.partition("::")[0] in files):
-        raise pytest.UsageError(f"{_SLOW.name} names what is no test: {', '.join(lost)}")
+@pytest.hookimpl(tryfirst=True)  # before pytest leaves out what was not asked for
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A slow case of a test of `system` or `evidence` is slow only, so that those end in time."""
+    for item in items:
+        if item.get_closest_marker("slow") is not None:
+            item.own_markers = [one for one in item.own_markers if one.name not in ("system", "evidence")]
 
 
 def pytest_unconfigure() -> None:

@@ -103,8 +103,8 @@ TABLE = {
     (3.0, 0.001, 100000): 0.443671720880875475,
 }
 """By the PRV accountant of Gopi, Lee and Wutschitz (2021), as Opacus lists them (opacus/tests/prv_accountant.py)."""
-PUBLISHED_ERROR = 0.015
-"""The table is an upper end; most rows are 0.010 above the truth, large ones 0.0144."""
+PUBLISHED_ERROR = 0.02
+"""Twice the error of epsilon, 0.01, that the accountant was given: its estimate is within one of the truth, and its upper end adds one."""
 
 
 @pytest.mark.parametrize(
