@@ -3,16 +3,19 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import log_ndtr, ndtri, ndtri_exp
+from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
 from mipsim.exact.chi_square import ChiSquareLaw
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.exact.rounding import EPS, ComplexArray, log_one_plus
 from mipsim.exact.transform import AbstractTransform, Tail
+from mipsim.tradeoff.bounds import CurveBounds
 
 _SAME = 1e-10  # of the largest: eigenvalues that differ by less are one; the difference is counted
 _FAR_OUT = 8.5  # exp(-8.5^2 / 2) < 1e-15
+_TRUSTED = 2e-14  # of log_ndtr, relative; its tests find less than 1e-14
+_DEEPEST = -1e5  # the log of the least rate whose quantile is asked for
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,8 @@ class NormalLaw(AbstractScoreLaw):
 
     Attributes:
         mean, sd: shape (2,).
-        blur: a bound on the rounding error of the score, where mean and sd have been computed.
+        blur: a bound on the error of mean and of sd together, where they have been computed.
+        curved: whether the score itself is normal only to `blur`, and that with probability 1 - 1e-15.
 
     Examples:
         >>> law = NormalLaw(np.array([0.0, 1.0]), np.array([1.0, 1.0]))
@@ -32,6 +36,7 @@ class NormalLaw(AbstractScoreLaw):
     mean: np.ndarray
     sd: np.ndarray
     blur: float = 0.0
+    curved: bool = False
 
     def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
         z = (np.asarray(threshold, float) - self.mean[int(inside)]) / self.sd[int(inside)]
@@ -51,19 +56,75 @@ class NormalLaw(AbstractScoreLaw):
         and a threshold in its last digits move P by at most .4 (8 EPS |mean| / sd), and the quotient and sd, each to 4 EPS, by
         .25 (8 EPS). SciPy's log_ndtr is taken to be right to four ulp, and |log P| P <= .37.
         """
-        return min(1.0, 0.4 * self._far + 16.0 * EPS + (1e-15 if self.blur else 0.0))
+        return min(1.0, 0.4 * self._far + 16.0 * EPS + (1e-15 if self.curved else 0.0))
 
-    @property
-    def relative_error(self) -> float:
-        """In units of sd a threshold whose tail is 1e-300 at least is below 37.1, where the log of the tail has a slope below 38."""
-        if self.blur:
-            return np.inf
-        return 38.0 * (self._far + 38.0 * 8.0 * EPS) + 16.0 * EPS
+    def tail_bounds(self, threshold: Thresholds, *, inside: bool) -> CurveBounds:
+        """Both tails at the threshold in units of sd, moved to either side by all that it may be off."""
+        if self.curved:
+            return super().tail_bounds(threshold, inside=inside)
+        x, world = np.asarray(threshold, float), int(inside)
+        z = (x - self.mean[world]) / self.sd[world]
+        off = np.where(np.isfinite(z), self._off(np.where(np.isfinite(z), z, 0.0), world), 0.0)
+        cdf, sf = ([log_ndtr(sign * z - off), log_ndtr(sign * z + off)] for sign in (1.0, -1.0))
+        return CurveBounds(_less(cdf[0]), _more(cdf[1]), _less(sf[0]), _more(sf[1]))
+
+    def around(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, ...] | None:
+        """Around the quantile, after one step of Newton's method for the last digits of SciPy's."""
+        if self.curved:
+            return None
+        upper = log_fpr < log_rest
+        rate = np.maximum(np.where(upper, log_fpr, log_rest), _DEEPEST)
+        z = ndtri_exp(rate)
+        z = z - (log_ndtr(z) - rate) / np.exp(-0.5 * z**2 - 0.5 * np.log(2.0 * np.pi) - log_ndtr(z))
+        z = np.where(upper, -z, z)
+        x = self.mean[0] + self.sd[0] * z
+        step = self.sd[0] * (self._off(z, 0) + 4.0 * _TRUSTED * (1.0 + np.abs(z)))
+        return x + 2.0 * step, x - 2.0 * step, x - 5.0 * step
+
+    def bends(
+        self, low: np.ndarray, high: np.ndarray, *, inside: bool
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """A chord of the true rate is off by h^2 / 8 times its curvature at most: |z| phi(z), which is largest at |z| = 1."""
+        if self.curved:
+            return None
+        world = int(inside)
+        ends = (np.stack([low, high]) - self.mean[world]) / self.sd[world]
+        off = self._off(ends, world)
+        ends = np.stack([ends[0] - off[0], ends[1] + off[1]])
+        far = np.abs(ends).max(axis=0)
+        near = np.where((ends[0] <= 0.0) & (ends[1] >= 0.0), 0.0, np.abs(ends).min(axis=0))
+        at = np.clip(1.0, near, far)
+        curved = at * np.exp(-0.5 * np.square(at)) / np.sqrt(2.0 * np.pi)
+        return 0.125 * (1.0 + 1e-9) * np.square(ends[1] - ends[0]) * curved, np.zeros(far.shape)
+
+    def auc_bounds(self) -> tuple[float, float] | None:
+        """Of the difference of two scores, which is normal."""
+        if self.curved:
+            return None
+        sd = float(np.hypot(*self.sd))
+        z = float(self.mean[1] - self.mean[0]) / sd
+        off = (8.0 * EPS * float(np.abs(self.mean).sum()) + 2.0 * self.blur * (1.0 + abs(z))) / sd
+        off += 8.0 * EPS * abs(z)
+        low, high = float(ndtr(z - off)), float(ndtr(z + off))
+        return max(0.0, low - 8.0 * EPS), min(1.0, high + 8.0 * EPS)
+
+    def _off(self, z: np.ndarray, world: int) -> np.ndarray:
+        """What a threshold in units of sd may be off: by its own last digits, those of mean and sd, and their error."""
+        mean, sd = np.abs(self.mean[world]), self.sd[world]
+        return (8.0 * EPS * mean + self.blur * (1.0 + np.abs(z))) / sd + 16.0 * EPS * np.abs(z)
 
     @property
     def _far(self) -> float:
         """What rounding of the mean and of a threshold moves, in units of sd."""
         return float(np.max((8.0 * EPS * np.abs(self.mean) + self.blur) / self.sd))
+
+
+def _less(log_rate: np.ndarray) -> np.ndarray:
+    return np.where(log_rate < -1e8, -np.inf, log_rate * (1.0 + _TRUSTED))
+
+
+def _more(log_rate: np.ndarray) -> np.ndarray:
+    return np.where(log_rate < -1e8, -1e8, log_rate * (1.0 - _TRUSTED))
 
 
 @dataclass(frozen=True)
@@ -152,7 +213,8 @@ def quadratic_law(
     square = largest_norm(slope.shape[1]) ** 2
     if (size <= 1e-15 * sd).all():
         moved = blur + 4.0 * EPS * float(sd.max()) + 2.0 * float(size.max()) * square
-        return NormalLaw(constant + curve.sum(axis=1), sd, moved)
+        # A linear score that is off by blur at most where |Z| <= 8.5 has a mean and a slope that are off by less, together.
+        return NormalLaw(constant + curve.sum(axis=1), sd, moved, curved=bool(size.any()))
     scale = curve.mean(axis=1)
     apart = np.abs(curve - scale[:, None]).max(axis=1)
     if (apart <= _SAME * size).all() and (scale[0] > 0) == (scale[1] > 0):

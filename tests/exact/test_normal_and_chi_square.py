@@ -7,14 +7,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import gammainc
+from scipy.special import gammainc, ndtri_exp
 
 import mipsim as mi
 from mipsim.exact import chi_square
 from mipsim.exact.chi_square import ChiSquareBounds, ChiSquareLaw, poisson_mixture
 from mipsim.exact.derived_laws import MixedLaw, by_bisection, linked
 from mipsim.exact.dispatch import LARGEST_ERROR
+from mipsim.exact.exact_tradeoff import ExactTradeOff
 from mipsim.exact.gaussian import NormalLaw, quadratic_law
+from mipsim.tradeoff import GaussianTradeOff
 
 mp: Any = mpmath
 
@@ -47,6 +49,73 @@ def test_digits_of_a_distant_mean_are_counted() -> None:
             worst, bound = max(worst, error), law.error_bound
     assert worst > 4e-15
     assert bound < 1e-6
+
+
+def normal_worlds(seed: int) -> tuple[NormalLaw, list[tuple[Any, Any]]]:
+    """A law whose mean and sd have been computed with an error, and the mean and sd that are right."""
+    rng = np.random.default_rng(seed)
+    mean, sd = rng.normal(0.0, 10.0 ** rng.integers(-1, 4), 2), 10.0 ** rng.uniform(-2.0, 1.0, 2)
+    blur = float(10.0 ** rng.uniform(-14.0, -5.0))
+    shares = rng.uniform(-0.5, 0.5, (2, 2))
+    right = [
+        (mp.mpf(float(m)) + mp.mpf(blur) * a, mp.mpf(float(s)) + mp.mpf(blur) * b)
+        for m, s, (a, b) in zip(mean, sd, shares.tolist(), strict=True)
+    ]
+    return NormalLaw(mean, sd, blur), right
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_tails_of_a_normal_law_that_is_computed_with_an_error(seed: int) -> None:
+    """The true rates lie inside to 1e-300, and a law that states a hundredth of its error misses one."""
+    law, right = normal_worlds(seed)
+    missed = False
+    for inside, (mean, sd) in zip((False, True), right, strict=True):
+        x = law.mean[int(inside)] + law.sd[int(inside)] * np.array([-37.0, -12.0, -1.0, 0.0, 0.3, 5.0, 36.0])
+        for stated in (law, NormalLaw(law.mean, law.sd, law.blur / 100.0)):
+            ends = stated.tail_bounds(x, inside=inside)
+            for k, point in enumerate(x):
+                z = (mp.mpf(float(point)) - mean) / sd
+                with mp.workdps(340):  # 1 - 1e-300 has 300 nines
+                    truth = [mp.log(mp.erfc(side * z / mp.sqrt(2)) / 2) for side in (-1, 1)]
+                held = (
+                    ends.log_fnr_low[k] <= truth[0] <= ends.log_fnr_high[k]
+                    and ends.log_tpr_low[k] <= truth[1] <= ends.log_tpr_high[k]
+                )
+                assert held or stated is not law
+                missed |= not held
+        at = float(x[5])
+        z = (mp.mpf(at) - mean) / sd
+        assert abs(float(law.sf(at, inside=inside)) - float(mp.erfc(z / mp.sqrt(2)) / 2)) <= law.error_bound
+    assert missed
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_curve_and_the_auc_of_a_normal_law(seed: int) -> None:
+    law, right = normal_worlds(seed)
+    law = NormalLaw(np.array([0.0, 0.7]) * law.sd[0], law.sd, law.blur)
+    right = [(mp.mpf(float(m)), s) for m, (_, s) in zip(law.mean, right, strict=True)]
+    curve = ExactTradeOff(law)
+    for log_fpr in (-600.0, -200.0, -20.0, -1.0, -1e-3, -1e-12):
+        with mp.workdps(320):
+            z = mp.findroot(
+                lambda z, at=log_fpr: mp.log(mp.erfc(z / mp.sqrt(2)) / 2) - at, float(-ndtri_exp(log_fpr))
+            )
+            z = (right[0][0] + z * right[0][1] - right[1][0]) / right[1][1]
+            fnr, tpr = (mp.log(mp.erfc(side * z / mp.sqrt(2)) / 2) for side in (-1, 1))
+            found = curve.enclosure(np.array([log_fpr]))
+            assert found.log_fnr_low[0] <= fnr <= found.log_fnr_high[0]
+            assert found.log_tpr_low[0] <= tpr <= found.log_tpr_high[0]
+    low, high = curve.auc_bounds()
+    auc = mp.ncdf((right[1][0] - right[0][0]) / mp.hypot(right[0][1], right[1][1]))
+    assert low <= auc <= high
+    assert high - low <= 1e-12 + 10.0 * law.blur / law.sd.min()
+    # The likelihood ratio of normals of one sd is the score: a closed curve, within both ends.
+    same = ExactTradeOff(NormalLaw(np.array([0.0, 0.7]), np.ones(2), 1e-14))
+    for number, at in (("advantage_bounds", ()), ("bayes_risk_bounds", (0.3,)), ("delta_bounds", (2.0,))):
+        (low, high), (least, most) = (getattr(one, number)(*at) for one in (same, GaussianTradeOff(0.7)))
+        assert low <= most
+        assert least <= high
+        assert high - low < 1e-10
 
 
 def truth_of_chi_square(x: float, d: int, noncentrality: float) -> Any:
