@@ -1,6 +1,7 @@
 """What the documentation says of additions is true: each is its own few lines, and the rest of the library serves it as any member."""
 
 import inspect
+import re
 from pathlib import Path
 
 import jax.numpy as jnp
@@ -66,6 +67,13 @@ def test_a_trade_off_function_has_the_whole_algebra():
     assert (curve.subsampled(0.5).beta(alpha) >= curve.beta(alpha)).all()
     with pytest.raises(ValueError, match=r"^mu is -1"):
         LogisticTradeOff(-1.0)
+
+
+def test_every_worked_example_of_the_page_runs():
+    page = (PAGE.parent / "additions.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    assert len(blocks) == 6
+    exec("\n".join(blocks), {"__name__": "additions"})  # each asserts what it shows
 
 
 def lines_of(source: str) -> int:
