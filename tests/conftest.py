@@ -35,12 +35,12 @@ settings.register_profile(
 settings.load_profile("tests")
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest leaves out what was not asked for
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A slow case of a test of `system` or `evidence` is slow only, so that those end in time."""
-    for item in items:
-        if item.get_closest_marker("slow") is not None:
-            item.own_markers = [one for one in item.own_markers if one.name not in ("system", "evidence")]
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A slow case of a test of `system` or `evidence` runs where `slow` is asked for only, so that those end in time."""
+    if "slow" not in config.option.markexpr:
+        slow = [item for item in items if item.get_closest_marker("slow") is not None]
+        items[:] = [item for item in items if item.get_closest_marker("slow") is None]
+        config.hook.pytest_deselected(items=slow)
 
 
 def pytest_unconfigure() -> None:

@@ -43,6 +43,7 @@ def nothing(rng: np.random.Generator, kind: str, n: int) -> Scores:
             return Scores.of(values, coins, np.arange(n) // 3)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("kind", SCORES)
 def test_an_audit_is_the_same_in_every_order_of_rows(fewer_draws, kind: str, order: str) -> None:

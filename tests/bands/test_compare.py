@@ -354,6 +354,7 @@ def test_a_true_bound_is_never_refuted_as_one_and_says_what_was_refuted() -> Non
         compare_counts(*COUNTS, GaussianTradeOff(1.0), kind="bound")
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("kind", ["equality", "upper_bound_on_power", "ordering"])
 @pytest.mark.parametrize("mu", [0.9, 0.99, 1.0, 1.01, 1.1])
 def test_no_interval_beside_a_verdict_contradicts_it(kind: str, mu: float) -> None:

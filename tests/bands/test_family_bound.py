@@ -202,6 +202,7 @@ def run_cell(n: int, mu: float, risk: float, runs: int, compared: int) -> tuple[
     return float(np.median(bounds)), float(np.median(others, axis=0).max()), sum(b > mu for b in bounds)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(("n", "mu", "risk"), [(100, 1.0, 0.05), (1000, 4.0, 0.01)])
 def test_it_beats_its_rivals(n: int, mu: float, risk: float) -> None:
     runs = 40

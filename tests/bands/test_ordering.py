@@ -27,6 +27,7 @@ def test_a_true_order_is_confirmed_and_its_converse_refuted() -> None:
     assert "REFUTED" in str(converse)
 
 
+@pytest.mark.evidence
 def test_equal_curves_are_confirmed_once_there_are_games_enough() -> None:
     fine = np.linspace(-4.0, 6.0, 513)
     many, few = curve(1.0, 10**8, fine), curve(1.0, 10**6, fine)
@@ -40,6 +41,7 @@ def test_equal_curves_are_confirmed_once_there_are_games_enough() -> None:
     assert many.compare(other, kind="equality").verdict == "CONFIRMED"
 
 
+@pytest.mark.evidence
 def test_curves_five_per_cent_apart_are_refuted_as_equal_and_confirmed_as_ordered() -> None:
     fine = np.linspace(-4.0, 6.0, 1025)
     weak, strong = curve(1.0, 10**8, fine), curve(1.05, 10**8, fine + 0.004)
@@ -255,6 +257,7 @@ def test_bad_input(name: str) -> None:
         compare_curves(curve(1.0), curve(1.0), **{name: 0.0})  # pyright: ignore[reportArgumentType]
 
 
+@pytest.mark.evidence
 def test_a_curve_is_compared_with_that_of_another_attack() -> None:
     strong, weak = curve(1.5), curve(1.0)
     assert strong.compare(weak, 0.3).verdict == "CONFIRMED"

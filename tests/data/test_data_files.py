@@ -205,6 +205,7 @@ def test_without_scikit_learn_the_sentence_says_what_brings_it(monkeypatch: pyte
             load()
 
 
+@pytest.mark.evidence
 def test_published_files(real: Path) -> None:
     clothes = data.fashion_mnist("test", real)
     assert clothes.x.shape == (10_000, 28, 28, 1)

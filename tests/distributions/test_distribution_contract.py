@@ -40,6 +40,7 @@ def test_every_public_law_is_here() -> None:
     assert public == {type(m.law).__name__ for m in MEMBERS.values()}
 
 
+@pytest.mark.evidence
 def test_shapes_and_types(law: mi.AbstractDistribution) -> None:
     d = law.dimension
     records = law.sample(jax.random.key(0), 7)
@@ -58,6 +59,7 @@ def test_same_key_same_records(law: mi.AbstractDistribution) -> None:
     assert (first != other).any()
 
 
+@pytest.mark.evidence
 def test_jit_and_vmap_change_nothing(law: mi.AbstractDistribution) -> None:
     keys = jax.random.split(jax.random.key(3), 4)
     plain = np.stack([law.sample(key, 7) for key in keys])
@@ -68,6 +70,7 @@ def test_jit_and_vmap_change_nothing(law: mi.AbstractDistribution) -> None:
     np.testing.assert_allclose(jax.vmap(lambda key: law.sample(key, 7))(keys), plain, rtol=1e-14, atol=1e-14)
 
 
+@pytest.mark.evidence
 def test_one_trace_for_all_keys_and_parameters(law: mi.AbstractDistribution) -> None:
     traces = []
 
@@ -82,6 +85,7 @@ def test_one_trace_for_all_keys_and_parameters(law: mi.AbstractDistribution) -> 
     assert len(traces) == 1
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("order", range(9))
 def test_moments_by_quadrature(member: Member, order: int) -> None:
     value = member.law.central_moment(order)
@@ -157,6 +161,7 @@ def test_no_route_is_promised_in_vain(law: mi.AbstractDistribution) -> None:
             mi.LikelihoodRatio(mi.EmpiricalMean(), law, 5)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("u", [0.0, 0.7, -3.0])
 def test_characteristic_functions_by_quadrature(member: Member, u: float) -> None:
     function = characteristic(member.law)

@@ -61,6 +61,7 @@ def sums(law: mi.AbstractDistribution, n: int, games: int = 20_000) -> np.ndarra
     return np.asarray(jax.vmap(lambda key: draw(key, n))(keys))
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", SUMMED)
 def test_sums_agree_with_summed_records(name: str) -> None:
     law = MEMBERS[name].law
@@ -91,6 +92,7 @@ def test_exponential_sums_follow_the_gamma_law(n: int) -> None:
     assert not follows(sample[:, 0], stats.gamma(n * 1.1).cdf)
 
 
+@pytest.mark.evidence
 def test_laplace_sums_of_many_records() -> None:
     literal = np.random.default_rng(0).laplace(size=(20_000, 400)).sum(axis=1)
     exact = sums(mi.Laplace([0.0, 1.0], 1.0), 400)[:, 0]
@@ -99,6 +101,7 @@ def test_laplace_sums_of_many_records() -> None:
     assert not same_law(exact * 1.25, literal)
 
 
+@pytest.mark.evidence
 def test_bernoulli_sums_are_binomial() -> None:
     n = 999
     p = np.array([0.001, 0.3, 0.5, 0.97])  # both ways in which the sampler works, and both sides of 1/2

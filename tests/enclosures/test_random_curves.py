@@ -51,6 +51,7 @@ def nothing_missed(case: Case, queries: Queries) -> None:
 QUICK = [kind for kind in FAMILIES if kind is not magnitude]
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("seed", seeds(5, 120))
 def test_families(seed: int) -> None:
     rng = rng_of(seed)
@@ -113,12 +114,14 @@ def test_one_operation_on_a_gaussian(operation: Callable[[mi.AbstractTradeOff], 
         assert (ours.log_tpr_low <= theirs.log_tpr_high).all()
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("seed", seeds(4, 100))
 def test_compositions(seed: int) -> None:
     rng = rng_of(seed)
     nothing_missed(compositions(rng), Queries.drawn(rng, 2, numbers=TRANSFORMS))
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("seed", seeds(2, 100))
 def test_inverses_of_compositions(seed: int) -> None:
     rng = rng_of(1000 + seed)

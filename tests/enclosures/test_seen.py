@@ -174,6 +174,7 @@ def test_a_hull_of_points_that_go_up_and_down() -> None:
     np.testing.assert_allclose(bounds.log_fnr_low, bounds.log_fnr_high, rtol=1e-12)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("rate", [0.0, 1e-300, 0.5, 1.0])
 @pytest.mark.parametrize("mu", [0.0, 1e-300, 1.0, 40.0, 1e3])
 def test_edges_of_a_mixture(mu: float, rate: float) -> None:

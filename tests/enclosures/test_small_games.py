@@ -230,6 +230,7 @@ def play(games: int, seed: int) -> tuple[int, int]:
     return seen, bent
 
 
+@pytest.mark.evidence
 def test_bounds_hold_in_small_games() -> None:
     seen, bent = play(120, seed=1)
     assert seen == 120

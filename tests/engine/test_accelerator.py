@@ -26,6 +26,7 @@ def normal():
     return game, mi.CovarianceScore(data, n=8)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("build", [reference, normal])
 @pytest.mark.parametrize("fidelity", ["auto", "literal"])
 def test_played_rates_agree_with_the_exact_curve(build, fidelity):
@@ -48,6 +49,7 @@ def test_counts_do_not_depend_on_chunks(build):
     assert np.array_equal(whole.inside, parts.inside)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("build", [reference, normal])
 def test_blocks_drawn_at_once_have_the_scores_of_single_blocks(build):
     game, attack = build()

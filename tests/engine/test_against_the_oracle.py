@@ -62,6 +62,7 @@ CASES = {
 }
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", CASES)
 def test_a_sampler_draws_the_exact_law(name):
     game, attack, sampler = CASES[name]
@@ -94,6 +95,7 @@ class DistanceLaw:
         return -self.scales[0] * stats.ncx2.ppf(alpha, D, self.lambdas[0])
 
 
+@pytest.mark.evidence
 def test_any_quadratic_attack_is_projected():
     game, attack, law = fixed(MEAN_OF, FULL), Distance(np.linalg.inv(FULL.cov)), DistanceLaw(POINT)
     histogram = mi.play(game, attack, GAMES, seed=5, edges=even_edges(law, BINS), progress=False)

@@ -32,6 +32,7 @@ def play(games=GAMES, mechanism=None, **settings):
     return mi.play(game, mi.CovarianceScore(DATA, n=50), games, edges=EDGES, progress=False, **settings)
 
 
+@pytest.mark.evidence
 def test_few_games_of_many_coordinates_are_played_in_a_small_block(monkeypatch):
     """Counts are those of the usual block, and so are the thresholds of the pilot."""
     usual = mi.play(GAME, ATTACK, 3_000, progress=False)
@@ -56,6 +57,7 @@ def several_blocks(monkeypatch):
 NOISY = mi.GaussianNoise(mi.EmpiricalMean(), 0.1)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("workers", [1, 3])
 @pytest.mark.parametrize("mechanism", [None, NOISY])
 def test_counts_are_those_of_one_block_at_a_time(several_blocks, monkeypatch, workers, mechanism):
@@ -93,6 +95,7 @@ def test_an_accelerator_is_filled_and_its_memory_is_respected():
 TABLES = {name: sampler for name, sampler in every_sampler().items() if isinstance(sampler, TableSampler)}
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", TABLES)
 def test_an_accelerator_and_a_cpu_add_up_the_same_terms(name, monkeypatch):
     """The one reduction of an accelerator against the loop of a CPU, both run on this device."""

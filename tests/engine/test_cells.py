@@ -64,6 +64,7 @@ CASES = {
 SLOW = pytest.mark.slow
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     "name",
     ["covariance", "coin and ratio", pytest.param("product", marks=SLOW), pytest.param("noise", marks=SLOW)],
@@ -119,6 +120,7 @@ def test_random_targets_agree_with_the_law_of_the_output(name):
         assert p >= FAILURE
 
 
+@pytest.mark.evidence
 def test_one_random_coordinate_has_the_law_of_its_pair():
     """Score = bit x count / n: an atom at zero and a binomial law that knows of the bit, at two thousand bins."""
     p = 0.37
@@ -160,6 +162,7 @@ def score_at(sampler, columns, within, side):
     return float(sampler.attack.link(sampler.target, sampler.base + sampler.unit * total))
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     "attack", [mi.CovarianceScore(DATA, n=N), mi.LikelihoodRatio(MEAN, DATA, n=N), Cubes()]
 )
@@ -198,6 +201,7 @@ def _low():
     return binomial_cells(N, P, layout).low
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("kind", ["fixed", pytest.param("random", marks=SLOW)])
 def test_counts_depend_on_neither_chunk_nor_threads_nor_block(kind):
     game, attack = {
@@ -234,6 +238,7 @@ def most_total(sampler):
     return most
 
 
+@pytest.mark.evidence
 def test_totals_have_their_own_bits_on_every_device():
     """They stay below 2^53, whatever comes up, so that a float64 holds them: only then is a score the same everywhere."""
     random, far = mi.RandomTarget(MEAN, DATA, n=N), fixed(point=np.array([1e9, 0.0, -3e7, 1.0, 1.0, 0.0]))
@@ -262,6 +267,7 @@ def test_scores_that_tie_stay_tied():
     assert found.out[2:-1:2].sum() == found.inside[2:-1:2].sum() == 0
 
 
+@pytest.mark.evidence
 def test_any_attack_and_noise_draws_the_columns_from_cells():
     """A function hides that a score is additive; Laplace noise has no table. Against the exact law of the score."""
     laplace = fixed(mi.LaplaceNoise(MEAN, SCALE))

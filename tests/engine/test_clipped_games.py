@@ -79,6 +79,7 @@ CASES = {
 }
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("case", CASES)
 def test_the_law_is_that_of_plain_numpy(case):
     data, attack, score, target, rho, fidelity, sampler = CASES[case]
@@ -116,6 +117,7 @@ def test_a_shift_of_a_hundredth_is_rejected():
     assert two_sample_p(played.out, right.out)[1] >= FAILURE
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("d", [1, 40])
 def test_without_clipping_the_score_is_normal(d):
     rng = np.random.default_rng(d)
@@ -138,6 +140,7 @@ def test_without_clipping_the_score_is_normal(d):
             assert not has_frequencies(counts, np.diff(wrong.cdf([-np.inf, *played.edges, np.inf])))
 
 
+@pytest.mark.evidence
 def test_low_dimensions_are_projected_like_literal_games():
     for d, clip in ((1, 0.8), (2, 1.2)):
         target = 1.5 * np.ones(d)
@@ -154,6 +157,7 @@ def test_low_dimensions_are_projected_like_literal_games():
         assert two_sample_p(rows.inside, law.out)[1] < FAILURE
 
 
+@pytest.mark.evidence
 def test_both_literal_samplers_draw_the_same_records():
     rng = np.random.default_rng(3)
     data = mi.Gaussian(rng.normal(0.0, 20.0, 37), rng.uniform(0.5, 1.5, 37))  # means that float32 rounds
@@ -172,6 +176,7 @@ def test_both_literal_samplers_draw_the_same_records():
             assert np.abs(one - other).max() < 1e-4 * float(np.std(one))
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("game", "sampler"),
     [
@@ -212,6 +217,7 @@ def test_counts_do_not_depend_on_chunks_and_workers(fidelity):
     assert (one.out != other.out).any()
 
 
+@pytest.mark.evidence
 def test_the_units_of_the_records_do_not_matter():
     scaled = 1e-30  # squares of which float32 does not hold
     game = mi.FixedTarget(mi.SGDStep(CLIP, SIGMA), DIAGONAL, n=N, target=TARGET)

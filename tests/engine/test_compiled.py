@@ -15,6 +15,7 @@ def game(n: int) -> tuple[mi.FixedTarget, mi.FunctionAttack]:
     return mean, mi.FunctionAttack(lambda target, output: output.sum())  # a kernel of its own for each call
 
 
+@pytest.mark.evidence
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems set no limit to memory maps")
 def test_maps_stay_below_a_limit(monkeypatch):
     """Each of these games compiles a kernel; without letting go they would add some 70 maps each."""
@@ -30,6 +31,7 @@ def test_maps_stay_below_a_limit(monkeypatch):
     assert (np.diff(seen) < 0).any()  # it was let go at least once
 
 
+@pytest.mark.evidence
 def test_what_was_let_go_is_compiled_again_and_counts_the_same(monkeypatch):
     first = mi.play(*game(5), 1000, 3, progress=False)
     monkeypatch.setattr(_compiled, "LOOK_EVERY", 0)

@@ -24,6 +24,7 @@ def drawn(what, seed=1, world=0, games=GAMES):
         return np.asarray(draw(Draws(words, *place, numbers)))
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("what", ["normal", 1, 2, 3, 20, 4999])
 def test_the_law_by_chi_square(what):
     law = stats.norm() if what == "normal" else stats.chi2(what)

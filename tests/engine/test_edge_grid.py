@@ -19,6 +19,7 @@ EDGES = {
 }
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", EDGES)
 def test_bins_are_those_of_a_search(name):
     edges, rng = EDGES[name], np.random.default_rng(1)

@@ -25,6 +25,8 @@ from mipsim.engine.memory import BlockTooLargeError
 from sims.__main__ import main
 from sims.executors import check_kind, executor_for
 
+pytestmark = pytest.mark.system
+
 DATA = mi.Bernoulli([0.3, 0.6])
 GAME = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=10, target=[1.0, 0.0])
 ATTACK = mi.CovarianceScore(DATA, n=10)
@@ -348,6 +350,7 @@ def nobody() -> Iterator[int]:
     yield free_port()
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("there", [nobody, silent_server])
 def test_a_scheduler_that_nobody_answers(there, tmp_path):
     """In a process of its own, which must end too, whatever Dask's threads wait for."""

@@ -240,6 +240,7 @@ ONE_EACH = [
 ]
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", ONE_EACH)
 def test_bits_depend_on_neither_chunk_nor_threads_nor_a_break(name, tmp_path):
     game, attack, _ = GAMES_OF[name]

@@ -48,6 +48,7 @@ def in_a_process(**environment):
     return json.loads(done.stdout)
 
 
+@pytest.mark.system
 def test_a_second_process_compiles_nothing_new(tmp_path):
     folder = tmp_path / "made" / "anew"
     missed, _, *counts = in_a_process(MIPSIM_COMPILATION_CACHE=str(folder))
@@ -60,6 +61,7 @@ def test_a_second_process_compiles_nothing_new(tmp_path):
     assert again == counts
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("said", ["", "off"], ids=["empty", "off"])
 def test_a_switch_keeps_nothing(tmp_path, said):
     missed, hit, *_ = in_a_process(MIPSIM_COMPILATION_CACHE=said, XDG_CACHE_HOME=str(tmp_path))
@@ -79,6 +81,7 @@ def test_by_default_it_is_kept_in_the_user_s_cache_folder(tmp_path):
     assert again == counts
 
 
+@pytest.mark.system
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems name no cache folder by a variable")
 def test_what_cannot_be_kept_costs_nothing_and_a_folder_of_jax_s_stays(tmp_path):
     blocked = tmp_path / "file"
@@ -178,6 +181,7 @@ FOR_ANY_N: dict[str, Callable[[int], tuple[mi.AbstractGame, mi.AbstractAttack]]]
 }
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("name", FOR_ANY_N)
 def test_another_number_of_records_is_not_compiled_anew(compiled, name):
     """Whatever draws no records; see the next test for what does."""
@@ -188,6 +192,7 @@ def test_another_number_of_records_is_not_compiled_anew(compiled, name):
     assert compiled == []
 
 
+@pytest.mark.system
 def test_records_of_another_shape_are_compiled_anew(compiled):
     """The control: a literal game hands a user's function n rows."""
     for n in (30, 29):

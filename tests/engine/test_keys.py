@@ -262,6 +262,7 @@ def test_the_last_place_is_never_passed(count):
     assert int(np.float64(1.0 - 2.0**-53) * count) == count - 1
 
 
+@pytest.mark.evidence
 def test_a_sampler_that_knows_its_own_generator_only_is_played():
     """JAX draws Poisson numbers from its own keys alone: the game gets those."""
     with pytest.raises(NotImplementedError):

@@ -149,6 +149,7 @@ def test_a_random_target_is_a_uniform_row_or_a_fresh_record() -> None:
         assert has_mean(products, np.zeros(2), 1.1 * products.var(axis=0))
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", ["Bernoulli", "Gaussian full", "Empirical"])
 @pytest.mark.parametrize("kind", ["fixed", "random"])
 def test_counts_do_not_depend_on_how_games_are_played(name: str, kind: str) -> None:
@@ -190,6 +191,7 @@ def test_numbers_of_any_shape_are_the_words_of_one_sequence(shape: tuple[int, ..
         assert np.array_equal(jax.random.bits(key, shape, jnp.uint64), flat.reshape(shape))
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", ["Bernoulli", "Discrete"])
 def test_a_large_game_holds_its_records_once(name: str) -> None:
     """XLA would else keep a table of counters as large as the records, which costs a large game as much time as these."""
@@ -203,6 +205,7 @@ def test_a_large_game_holds_its_records_once(name: str) -> None:
         assert Counter(literal_sampler(game), [np.zeros(1)], 0).needs() < 1.5 * 8 * n * d
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", sorted(LAWS))
 def test_literal_games_of_any_data_begin_without_a_warning(name: str) -> None:
     """Their size was asked for where JAX had no float64, and uniform data said so; warnings are errors here."""

@@ -4,6 +4,8 @@ import pytest
 
 from mipsim.engine import executors
 
+pytestmark = pytest.mark.system
+
 
 class Job:
     """What submitit knows of a job: `state` from the accounting, and whether its result is in the folder."""

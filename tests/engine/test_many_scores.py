@@ -28,6 +28,7 @@ def negative_distance(target, output):
     return -jnp.sum((output - target) ** 2)
 
 
+@pytest.mark.evidence
 def test_attacks_score_the_very_releases_of_play():
     attacks = [negative_distance, mi.ScalarProduct(np.zeros(D)), ATTACK]
     edges = np.linspace(-4.0, 4.0, 101) + 1e-3
@@ -44,6 +45,7 @@ def test_attacks_score_the_very_releases_of_play():
     assert many.pooled is None
 
 
+@pytest.mark.evidence
 def test_attacks_on_random_targets_and_literal_games():
     random = mi.RandomTarget(mi.EmpiricalMean(), DATA, n=N)
     edges = np.linspace(-6.0, 6.0, 61) + 1e-3
@@ -116,6 +118,7 @@ def test_the_pooled_curve_is_that_of_a_random_target():
         assert two_sample_p(getattr(many.pooled, world), getattr(fresh[0], world))[1] < FAILURE
 
 
+@pytest.mark.evidence
 def test_clusters_are_counted_as_clusters():
     """Near-equal targets: naive pooling must under-cover, the pooled histogram and each target's must not."""
     m, games, repeats, confidence = 20, 200, 60, 0.99
@@ -171,6 +174,7 @@ def test_counts_do_not_depend_on_chunks_and_workers():
     assert (other[0].out != one[0].out).any()
 
 
+@pytest.mark.evidence
 def test_gaussian_scores_are_exactly_normal():
     z = np.array([[1.0, -1.0, 0.5], [0.3, 0.3, 0.3]])
     base = mi.FixedTarget(

@@ -100,6 +100,7 @@ def test_more_records_than_float64_counts_are_refused(n):
             play(data, n)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("data", [mi.Bernoulli([0.3]), mi.Gaussian([0.0], [1.0]), mi.Exponential(1.0, d=1)])
 def test_as_many_records_as_float64_counts_are_played(data):
     assert play(data, 2**53).games == 4

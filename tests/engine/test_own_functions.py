@@ -325,6 +325,7 @@ def test_an_attack_on_one_record_does_not_fit_a_game_of_many_targets():
     assert mi.play(game, mi.CovarianceScore(DATA, n=5), 10, progress=False).games == 10
 
 
+@pytest.mark.evidence
 def test_a_likelihood_ratio_of_another_n_is_warned_of():
     game = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=6, target=TARGET)
     for attack in (mi.LikelihoodRatio(mi.EmpiricalMean(), DATA, 5), mi.GaussianLikelihoodRatio(DATA, n=5)):

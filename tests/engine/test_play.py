@@ -19,6 +19,7 @@ def same(a, b):
     return all(np.array_equal(x, y) for x, y in ((a.edges, b.edges), (a.out, b.out), (a.inside, b.inside)))
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("game", "attack", "fidelity"),
     [

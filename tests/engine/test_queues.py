@@ -18,6 +18,8 @@ import mipsim as mi
 from mipsim.engine import executors
 from tests.engine.ports import free_port
 
+pytestmark = pytest.mark.system
+
 ROOT = Path(__file__).parents[2]
 DATA = mi.Bernoulli([0.3, 0.6])
 GAME = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=10, target=[1.0, 0.0])

@@ -43,6 +43,7 @@ def random_law(
     return np.concatenate(scores), np.concatenate(masses), np.concatenate(targets)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("attack", ["covariance", "ratio", "product"])
 @pytest.mark.parametrize("n", [2, 5])
 def test_it_draws_the_exact_law(n, attack):
@@ -58,6 +59,7 @@ def test_it_draws_the_exact_law(n, attack):
     assert not has_frequencies(found.out, laws[1])
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("kind", ["coin", "coin and ratio", "noise", "noise after coin"])
 def test_sub_sampling_and_noise(kind):
     n, rho, gamma = 4, 0.5, np.array([0.4, 0.0, 1.0])

@@ -114,6 +114,7 @@ def all_at_once(key: Array, r: Array) -> Array:
     return jnp.concatenate([jnp.ravel(mechanism(key, r)) for mechanism in SEPARABLE.values()])
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(("name", "random"), [("Gaussian full", False), ("Empirical", True)])
 def test_blocks_give_what_all_records_give(name: str, random: bool) -> None:
     play = round_of(all_at_once, MEMBERS[name].law, N, random)
@@ -122,6 +123,7 @@ def test_blocks_give_what_all_records_give(name: str, random: bool) -> None:
     assert not agree(in_blocks(one_key()), whole(one_key(1)))  # the control: another game's records
 
 
+@pytest.mark.evidence
 def test_rows_that_are_no_records_would_be_seen(monkeypatch) -> None:
     play = round_of(SEPARABLE["mean"], mi.Bernoulli(0.3, d=4), N, False)
     whole = play(one_key())
@@ -138,6 +140,7 @@ def test_each_of_these_is_separable(name: str) -> None:
         jax.eval_shape(by_blocks(round_of(SEPARABLE[name], law, n, random=False), n, 3), one_key())
 
 
+@pytest.mark.evidence
 def test_as_many_records_as_coordinates_are_not_taken_for_them() -> None:
     play = round_of(all_at_once, mi.Gaussian(0.0, 1.0, d=6), 6, random=True)
     assert agree(jax.jit(by_blocks(play, 6, 4))(one_key()), jax.jit(play)(one_key()))
@@ -160,6 +163,7 @@ def test_a_mechanism_that_prints_is_not_played_by_blocks() -> None:
         jax.eval_shape(by_blocks(round_of(told, mi.Gaussian(0.0, 1.0, d=4), N, False), N, BLOCK), one_key())
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", ["Gaussian", "Laplace", "Exponential", "Uniform", "StudentT", "Empirical"])
 def test_records_are_the_same_bit_for_bit(name: str) -> None:
     law = MEMBERS[name].law
@@ -184,6 +188,7 @@ def own_mean(n: int, d: int, of: Mechanism = SEPARABLE["mean"]) -> mi.FixedTarge
     return mi.FixedTarget(of, mi.Bernoulli(0.3, d=d), n, np.ones(d))
 
 
+@pytest.mark.evidence
 def test_a_separable_game_has_no_memory_for_its_records() -> None:
     n, d = 500, 1000
     separable, median = own_mean(n, d), own_mean(n, d, INSEPARABLE["median"])
@@ -193,6 +198,7 @@ def test_a_separable_game_has_no_memory_for_its_records() -> None:
     assert Counter(literal_sampler(median), [np.zeros(1)], 0).needs() > 8 * n * d
 
 
+@pytest.mark.evidence
 def test_a_game_that_fits_no_memory_is_played_by_blocks(monkeypatch) -> None:
     """10^8 numbers a game where a hundredth of them would fit."""
     monkeypatch.setattr("mipsim.engine.memory.available", lambda _: 8e6)
@@ -218,6 +224,7 @@ def test_a_game_that_fits_no_memory_is_played_by_blocks(monkeypatch) -> None:
         )
 
 
+@pytest.mark.evidence
 def test_a_game_by_blocks_has_the_counts_of_the_game_at_once(monkeypatch) -> None:
     """Sums of zeros and ones are exact in any order: the counts are the same."""
     game, score = own_mean(60, 200), mi.ScalarProduct(np.full(200, 0.3))
@@ -232,6 +239,7 @@ def test_a_game_by_blocks_has_the_counts_of_the_game_at_once(monkeypatch) -> Non
     assert np.count_nonzero(whole.out) > 5  # they are spread over many cells
 
 
+@pytest.mark.evidence
 def test_a_key_of_another_kind_is_not_played_by_blocks() -> None:
     with pytest.raises(InseparableError):
         by_blocks(lambda key: jax.random.uniform(key, (N, 2)).sum(), N, BLOCK)(jax.random.key(0))

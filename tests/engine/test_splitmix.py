@@ -1,6 +1,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from scipy import stats
 
 from mipsim._precision import exact_scope
@@ -36,6 +37,7 @@ def test_it_is_the_published_sequence():
             assert np.asarray(drawn).tolist() == literal(start, 2500)
 
 
+@pytest.mark.evidence
 def test_bits_of_neighbouring_draws_are_independent():
     # 64 x 64 pairs of bits of successive draws over 1e6 random starts, each a fair coin of 1e6 throws when compared:
     # the largest of 4096 deviations passes 8.1 standard deviations with probability below 4096 x 6e-16 < 1e-11.

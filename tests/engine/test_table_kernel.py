@@ -60,6 +60,7 @@ def build(attack, mechanism, n, target):
     return mi.ScalarProduct(np.array([0.5, -1.0, 2.0]))
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(("n", "attack", "target"), CASES)
 def test_it_draws_the_exact_law(n, attack, target):
     point = TARGETS[target]
@@ -82,6 +83,7 @@ def test_a_wrong_law_is_refused():
     assert not has_frequencies(histogram.inside, expected(*law, edges))
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("kind", ["coin", "coin and ratio", "noise", "noise after coin", "coin after noise"])
 def test_sub_sampling_and_noise(kind):
     n, rho, gamma, point = 4, 0.5, np.array([0.4, 0.0, 1.0]), TARGETS["corner"]
@@ -134,6 +136,7 @@ def test_ties_stay_ties():
     assert histogram.inside[::2].sum() == 0
 
 
+@pytest.mark.evidence
 def test_the_score_equals_the_attack_at_every_count():
     rng = np.random.default_rng(1)
     for d, n in ((1, 2), (6, 30), (11, 1000)):

@@ -146,6 +146,7 @@ QUICK = settings(
 )
 
 
+@pytest.mark.evidence
 @QUICK
 @given(problem=problems())
 def test_the_truth_is_inside(route: str, problem: tuple[Any, ...]) -> None:
@@ -203,6 +204,7 @@ def _cut(stacks: tuple[Stack, ...]) -> tuple[Stack, ...]:
     )
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("route", ["by frequencies"], indirect=True)
 def test_a_planted_fault_leaves_the_bracket(fault: str, route: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,6 +103,7 @@ CASES = [(data, "mean") for data in SAMPLERS] + [
 ]
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(("name", "kind"), CASES)
 def test_linear_scores_of_literal_games(name: str, kind: str) -> None:
     data, sampler, target = SAMPLERS[name]
@@ -115,6 +116,7 @@ def test_linear_scores_of_literal_games(name: str, kind: str) -> None:
         assert not agrees(law, score + 0.1 * score.std(), member)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(("kind", "n"), [("mean", 40), ("subsample", 80)])
 def test_ratios_of_bernoulli_games(kind: str, n: int) -> None:
     p = np.random.default_rng(4).uniform(0.3, 0.7, 30)

@@ -65,6 +65,7 @@ def gil_pelaez(
         return mp.mpf(1) / 2 + total / mp.pi
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("far", [0.3, 4.0, 13.0, 21.0])
 def test_distinct_coordinates_against_arbitrary_precision(far: float) -> None:
     n, d = 200, 40

@@ -76,6 +76,7 @@ def test_the_law_is_that_of_every_data_set(data, n, target, rate) -> None:
     assert seen > law.error_bound  # five per cent of one probability would show
 
 
+@pytest.mark.evidence
 def test_the_simulator_agrees() -> None:
     """20,000 games in each world; the DKW band fails with probability 1e-6."""
     data = mi.Discrete([0.0, 1.0, 2.0], [0.2, 0.5, 0.3], d=30)

@@ -86,6 +86,7 @@ def test_two_noises_are_added_in_many_games(case: Case) -> None:
     judge(case)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("kinds", KINDS)
 @pytest.mark.parametrize("lost", [0, 1])
 def test_a_lost_noise_is_seen(kinds: tuple[str, str], lost: int) -> None:

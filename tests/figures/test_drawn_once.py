@@ -18,6 +18,7 @@ CELLS = (
 )
 
 
+@pytest.mark.evidence
 @pytest.mark.skipif(
     bool(MISSING), reason=f"{', '.join(MISSING)} of the extra `notebook` and the group `docs` are not here"
 )

@@ -18,6 +18,7 @@ def digits() -> gradients.Victim:
     return gradients.victim("digits", data.digits(), convolutions=False, part="trained", references=100)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", OF_DATA)
 def test_it_is_drawn(
     name: str, digits: gradients.Victim, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

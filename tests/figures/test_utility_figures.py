@@ -24,6 +24,7 @@ def tiny_task(name: str) -> leemann_utility.Task:
     return leemann_utility.Task(leemann_utility.Run(8, 100.0, 50, 200, 3), 0.5, lambda *_: layer)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(("scale", "panels"), [("quick", 1), ("paper", 3)])
 def test_accuracy_against_mu(
     scale: str, panels: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -120,6 +121,7 @@ def test_the_panels_whose_data_are_there(there: str, tmp_path: Path, monkeypatch
     assert {float(row["accuracy"]) > 0.3 for row in rows if row["data"] == "SNLI"} <= {True}
 
 
+@pytest.mark.evidence
 def test_all_panels_are_trained_by_one_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From files in the published formats to the picture: three data sets of some records, four trainings of each.
 

@@ -143,6 +143,7 @@ def test_fast_games_agree_with_literal_ones_and_with_the_exact_law(name):
         assert (seen <= high + reach + law.error_bound).all()
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", EVERY)
 def test_bits_depend_on_neither_chunk_nor_threads(name):
     game = mi.RandomTarget(EVERY[name], COINS, n=N)
@@ -157,6 +158,7 @@ def test_bits_depend_on_neither_chunk_nor_threads(name):
         np.testing.assert_array_equal(whole.inside, other.inside)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", EVERY)
 def test_noise_of_a_density_and_of_data_with_one(name):
     """Data with a density and any noise, several of them too, have a tight law; so have all noises over one another."""

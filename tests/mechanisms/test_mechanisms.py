@@ -86,6 +86,7 @@ ROUTES = {
 }
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", ROUTES)
 def test_both_routes_agree_in_law(name: str) -> None:
     mechanism, n, target = ROUTES[name], 6, jnp.array([2.0, -1.0])

@@ -47,6 +47,7 @@ def test_logistic_regression_is_the_maximum_of_the_likelihood():
     np.testing.assert_allclose(estimate(LogisticRegression(), LABELS), found, atol=1e-6)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("mechanism", "rows", "expansion", "record"),
     [

@@ -150,6 +150,7 @@ def test_clipping_and_noise() -> None:
     assert low < squares < high < 1.04**2 * squares
 
 
+@pytest.mark.evidence
 def test_an_epoch_of_frozen_steps_is_a_game_on_a_mean() -> None:
     """At a rate that moves nothing, the scalar products of an epoch add up to that of the mean of all its gradients.
 
@@ -187,6 +188,7 @@ def test_an_epoch_of_frozen_steps_is_a_game_on_a_mean() -> None:
     assert two_sample_p(played.out, np.roll(projected.out, 40))[1] < FAILURE
 
 
+@pytest.mark.evidence
 def test_a_covariance_score_of_the_last_layer_of_a_deeper_training() -> None:
     """Scores of a part of the gradient are those of the part, and the printed sign turns them round."""
     network = nn.layered((8, 8, 1), (6,), 10)
@@ -212,6 +214,7 @@ def test_a_covariance_score_of_the_last_layer_of_a_deeper_training() -> None:
         assert found == pytest.approx(wanted, rel=1e-4)
 
 
+@pytest.mark.evidence
 def test_counts_do_not_depend_on_chunks_threads_or_resuming(tmp_path: Any) -> None:
     descent = nn.Descent(NETWORK, START, DIGITS.x, DIGITS.y, batch=5, steps=3, rate=0.5, sampling="poisson")
     game = mi.RandomTarget(descent, descent.records(range(300)), 30)

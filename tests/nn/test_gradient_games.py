@@ -29,6 +29,7 @@ MECHANISMS: dict[str, mi.AbstractMechanism] = {
 }
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_the_projected_game_has_the_law_of_the_literal_one(name: str) -> None:
     """By a two-sample chi-square that fails with probability 1e-9, and rejects counts shifted by forty thresholds, a quarter of a standard deviation or more."""
@@ -110,6 +111,7 @@ def test_algorithm_3_orders_targets_on_real_gradients() -> None:
         assert (own > rest.mean(axis=0)).all(), "a target speaks for itself"
 
 
+@pytest.mark.evidence
 def test_a_literal_epoch_of_a_victim_is_attacked_at_every_step() -> None:
     """The covariance attack on the easiest target sees its membership in an epoch that trains the network, by bounds at 1 - 1e-9; on shuffled worlds it does not."""
     found = attacked(DIGITS, convolutions=False, part="trained", references=200)

@@ -41,6 +41,7 @@ def density(value: float, mean: float, deviation: float) -> float:
     return float(stats.norm.logpdf(value, mean, deviation))
 
 
+@pytest.mark.evidence
 def test_likelihood_ratios_are_those_of_normal_laws_fitted_to_shadow_models() -> None:
     out, inside, released = models(5, False), models(5, True), models(5, True)[3].astype(float)
     phi = special.logit(confidences(np.stack([released, *out, *inside]), np.array([5]))[:, 0])
@@ -57,6 +58,7 @@ def test_likelihood_ratios_are_those_of_normal_laws_fitted_to_shadow_models() ->
         assert float(attack.score(jnp.array([5.0]), released)) == pytest.approx(expected, rel=1e-4)  # pyright: ignore[reportArgumentType]
 
 
+@pytest.mark.evidence
 def test_the_share_of_the_population_that_the_target_beats() -> None:
     out, inside = models(6, False), models(6, True)
     rows, a, counted = np.append(6, POPULATION), 0.3, []
@@ -90,6 +92,7 @@ def test_a_loss_is_the_score() -> None:
     )  # pyright: ignore[reportArgumentType]
 
 
+@pytest.mark.evidence
 def test_shadow_models_are_trained_as_those_of_the_games() -> None:
     """The target's log-odds under shadow models have the law of those in the games, by Kolmogorov and Smirnov at 1e-6; those of the other world do not."""
     out, inside = (
@@ -112,6 +115,7 @@ def test_shadow_models_are_trained_as_those_of_the_games() -> None:
         assert distance(own) < limit < distance(other)
 
 
+@pytest.mark.evidence
 def test_a_mislabelled_canary_shows() -> None:
     """Its membership is seen far better than that of a record like the others, by simultaneous bounds at 1 - 1e-6."""
     advantages = [
@@ -123,6 +127,7 @@ def test_a_mislabelled_canary_shows() -> None:
     assert advantages[0][0] > advantages[1][1]
 
 
+@pytest.mark.evidence
 def test_calibrated_by_shadow_models_a_loss_says_more_of_a_random_target() -> None:
     """Losses of hard records are large whether or not they were trained on; LiRA takes that off.
 

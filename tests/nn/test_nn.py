@@ -37,11 +37,13 @@ SHALLOW_FIRST = [
 ]
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", SHALLOW_FIRST)
 def test_gradients_of_all_parameters_are_those_of_one_example_at_a_time(name: str) -> None:
     _compare_with_finite_differences(name, "trained")
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", SHALLOW_FIRST)
 def test_gradients_of_the_last_layer_are_those_of_one_example_at_a_time(name: str) -> None:
     _compare_with_finite_differences(name, "last")
@@ -71,6 +73,7 @@ def _compare_with_finite_differences(name: str, part: str) -> None:
     assert (np.abs(1.01 * found @ direction - slopes) > 1e-5 * scale).any()
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", NETWORKS)
 def test_features_are_what_the_last_layer_sees(name: str) -> None:
     """The last layer on them is the network, to float32."""
@@ -116,6 +119,7 @@ def test_micro_batches_and_reductions_change_nothing() -> None:
     assert np.allclose(parts, whole[:, :2], rtol=0, atol=1e-6 * np.abs(whole).max())
 
 
+@pytest.mark.evidence
 def test_frozen_features_stay() -> None:
     network = NETWORKS["random features"]
     start = network.start(1)
@@ -259,6 +263,7 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
         nn.train(**arguments, epochs=3)
 
 
+@pytest.mark.evidence
 def test_convolutions_are_those_of_flax() -> None:
     """The same parameters at the same start, and the same outputs and gradients to float32."""
     from flax import linen

@@ -57,6 +57,7 @@ def test_the_noise_has_the_stated_deviation() -> None:
     assert np.abs(between).max() < stats.norm.isf(FAILURE / between.size / 2) / np.sqrt(noise.size / repeats)
 
 
+@pytest.mark.evidence
 def test_noise_differs_from_step_to_step_and_from_epoch_to_epoch() -> None:
     """Two steps, in one epoch or in two: if their noise were the same, its deviation would be doubled instead of sqrt(2)-fold."""
     clip, multiplier = 1e-6, 1e6  # the gradients themselves move nothing
@@ -98,6 +99,7 @@ def test_a_poisson_step_divides_by_the_expected_number() -> None:
     assert np.allclose(moved(sampling="poisson", batch=30, clip=0.5, seed=1), by_hand, rtol=0, atol=1e-6)
 
 
+@pytest.mark.evidence
 def test_parts_that_only_fill_up_a_batch_add_nothing() -> None:
     kept = np.arange(40) < 3
     vector = NETWORK.flat(START)
@@ -106,6 +108,7 @@ def test_parts_that_only_fill_up_a_batch_add_nothing() -> None:
         assert np.allclose(found, clipped(0.5)[:3].mean(axis=0), rtol=0, atol=1e-6)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("sampling", ["shuffled", "fixed", "poisson"])
 def test_it_goes_on_with_the_bits_of_one_run(sampling: str, tmp_path: Path) -> None:
     settings = {

@@ -42,6 +42,7 @@ def project(root: Path) -> dict:
     return tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
+@pytest.mark.system
 def test_games_and_verdicts_need_no_matplotlib_and_a_picture_says_what_brings_it(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_PLOT, str(tmp_path)], capture_output=True, text=True, timeout=300

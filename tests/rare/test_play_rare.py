@@ -238,6 +238,7 @@ def test_a_run_depends_on_seed_and_games_only() -> None:
         assert not np.array_equal(another.out.count, runs[0].out.count)
 
 
+@pytest.mark.evidence
 def test_the_exact_law_agrees_at_forty_coordinates() -> None:
     """The oracle's tails at the thresholds of the run, for the covariance score and for the likelihood ratio."""
     p = np.random.default_rng(12).uniform(0.25, 0.75, 40)

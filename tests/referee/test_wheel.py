@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.system
+
 FILE = """import mipsim as mi
 from mipsim import referee as rf
 

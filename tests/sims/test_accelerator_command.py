@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 NOT_FOR_GAMES = (
     "latex2mathml",
@@ -34,6 +36,7 @@ def command(*arguments):
     )
 
 
+@pytest.mark.system
 def test_a_dry_run_writes_every_part(tmp_path):
     done = command("--out", str(tmp_path), "--dry-run", "--minutes", "2")
     assert done.returncode == 0, done.stderr

@@ -77,6 +77,7 @@ def test_the_file_has_the_keys(capsys):
     assert set(memory) == {*rows[0], "bytes"}
 
 
+@pytest.mark.evidence
 def test_the_command_writes_it(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(command, "CONTESTS", (lambda quick: Contest("t", "games", [Way("a", working, 10)]),))
     monkeypatch.setattr(command, "whole_play", lambda games: 1.0)

@@ -53,6 +53,7 @@ def test_the_background_is_of_no_game(attacked: Attacked) -> None:
     assert len(attacked.background) + len(attacked.pool) == len(attacked.features.y)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("steps", [1, 3])
 def test_a_game_is_the_training_and_its_score_the_log_p_values(
     attacked: Attacked, steps: int, monkeypatch: pytest.MonkeyPatch

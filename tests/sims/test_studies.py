@@ -27,6 +27,7 @@ def built(name) -> Any:
     return STUDIES[name].build()
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", NAMES)
 def test_a_study_is_the_same_each_time_and_fast(name):
     (game, attack), (again, _) = built(name), built(name)

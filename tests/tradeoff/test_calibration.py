@@ -115,6 +115,7 @@ def test_bad_mechanisms() -> None:
         dpsgd(0.0)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("neighbours", ["remove", "add", "add_or_remove", "replace"])
 def test_noise_is_the_least_for_the_neighbours_it_is_asked_for(neighbours: str) -> None:
     sampling = "fixed_size" if neighbours == "replace" else "poisson"

@@ -54,6 +54,7 @@ def test_gaussians_in_closed_form() -> None:
     assert compose(GaussianTradeOff(0.5), copies=16) == GaussianTradeOff(2.0)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(("mu", "copies"), [(0.5, 4), (0.1, 100), (0.02, 2500), (2.0, 9)])
 def test_the_bounds_enclose_the_gaussian_truth(mu: float, copies: int) -> None:
     found = compose(Unnamed(GaussianTradeOff(mu)), copies=copies, accuracy=1e-4)

@@ -65,6 +65,7 @@ def test_bayes_risk_is_the_least_over_a_fine_grid(curve: AbstractTradeOff) -> No
     assert float(curve.bayes_risk(0.5)) == pytest.approx(0.5 - curve.eta(), abs=1e-12)
 
 
+@pytest.mark.evidence
 @curves
 def test_auc(curve: AbstractTradeOff) -> None:
     knots = [0.0, 1e-6, 1e-3, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.99, 1.0]

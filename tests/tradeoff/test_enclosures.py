@@ -96,6 +96,7 @@ FORMS = {
 }
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("mu", MUS)
 @pytest.mark.parametrize("name", FORMS)
 def test_closed_forms_in_high_precision(name: str, mu: float) -> None:

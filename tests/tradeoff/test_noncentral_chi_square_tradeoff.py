@@ -47,6 +47,7 @@ def test_it_pairs_the_tails_of_the_two_laws(rejects: str, x: float) -> None:
     assert float(curve.tpr_at(alpha)) != pytest.approx(float(caught) * (1 + 1e-6), rel=1e-8, abs=0)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     "curve",
     [

@@ -88,6 +88,7 @@ def test_mu_of_sub_sampled_steps_is_that_of_full_ones() -> None:
     assert 20.0 <= noise <= 20.0 * (1 + 1e-3)
 
 
+@pytest.mark.evidence
 def test_both_directions_are_the_worse_after_composition() -> None:
     ways = {how: dpsgd(1.0, 0.1, 5, neighbours=how) for how in ("remove", "add", "add_or_remove")}
     for epsilon in (0.0, 0.2, 2.0):
@@ -128,6 +129,7 @@ def test_samples_of_a_fixed_size_are_the_symmetrised_step() -> None:
     assert two.inverse().delta(1.0) == pytest.approx(two.delta(1.0), rel=3e-6)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(("noise", "rate", "steps"), [(0.8, 0.01, 100), (1.6, 0.02, 200), (2.0, 0.3, 20)])
 def test_dp_accounting_in_both_directions(noise: float, rate: float, steps: int) -> None:
     pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution", reason=WHY)
@@ -237,6 +239,7 @@ def few_steps(noise: float, rate: float, steps: int, turned: bool, epsilon: floa
     return float(weights @ np.maximum(last, 0.0))
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("noise", "rate", "steps", "turned", "delta"),
     [

@@ -36,6 +36,7 @@ CURVES = [
 ]
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("curve", CURVES, ids=lambda curve: type(curve).__name__)
 def test_every_curve_tells_itself(curve: Any) -> None:
     assert "\n" not in repr(curve)

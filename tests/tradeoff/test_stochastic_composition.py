@@ -41,6 +41,7 @@ def least_by_search(curves: list[AbstractTradeOff], weights: np.ndarray, alpha: 
     return best
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("alpha", [0.02, 0.1, 0.4])
 def test_it_is_the_least_over_all_splits(alpha: float) -> None:
     curves = [GaussianTradeOff(0.3), GaussianTradeOff(1.0), GaussianTradeOff(2.5)]
@@ -133,6 +134,7 @@ class _Between(AbstractTradeOff):
         return CurveBounds(low[0], high[1], high[2], low[3])
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     "kind", [_Between, lambda a, b: BoundedTradeOff(GaussianTradeOff(a), GaussianTradeOff(b))]
 )

@@ -79,12 +79,14 @@ def test_it_is_a_trade_off_function(member: AbstractTradeOff) -> None:
     assert (beta[1:-1] <= (1 - share) * beta[:-2] + share * beta[2:] + 1e-12).all()
 
 
+@pytest.mark.evidence
 @members
 def test_both_forms_agree(member: AbstractTradeOff) -> None:
     for missed, caught in zip(member.beta_bounds(GRID), member.tpr_bounds(GRID)[::-1], strict=True):
         assert np.allclose(missed + caught, 1.0, atol=4e-15)
 
 
+@pytest.mark.evidence
 @members
 def test_shapes_are_kept(member: AbstractTradeOff) -> None:
     for shape in ((), (1,), (2, 3)):
@@ -99,6 +101,7 @@ def test_shapes_are_kept(member: AbstractTradeOff) -> None:
             assert values.shape == shape
 
 
+@pytest.mark.evidence
 @members
 @pytest.mark.parametrize("scalar", [0.25, np.float64(0.25), 1])
 def test_a_scalar_is_answered_with_a_float(member: AbstractTradeOff, scalar: float) -> None:
@@ -107,6 +110,7 @@ def test_a_scalar_is_answered_with_a_float(member: AbstractTradeOff, scalar: flo
     assert type(member.beta(alpha=scalar)) is float
 
 
+@pytest.mark.evidence
 @members
 def test_the_derived_numbers_agree_with_a_fine_grid(member: AbstractTradeOff) -> None:
     slow = isinstance(member, SOLVED)
@@ -152,6 +156,7 @@ def test_bad_epsilon(member: AbstractTradeOff, bad: float) -> None:
         member.delta(bad)
 
 
+@pytest.mark.evidence
 @members
 def test_it_is_an_immutable_pytree(member: AbstractTradeOff) -> None:
     again = jax.tree.unflatten(*reversed(jax.tree.flatten(member)))

@@ -19,6 +19,7 @@ SOME = [
 ]
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(("name", "place"), SOME)
 def test_corrections_hold_where_judged_by_exact_laws(name, place):
     statement = REGISTER[name]
@@ -60,6 +61,7 @@ STANDS = {
 }
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", sorted(set(REFUTED) | set(STANDS)))
 def test_the_decisive_points(name: str):
     points = [

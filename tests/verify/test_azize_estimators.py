@@ -142,6 +142,7 @@ def test_a_false_twin_is_refuted(name):
 CONFIRMED = [name for name, one in STATEMENTS.items() if one.corrects]
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", sorted(CONFIRMED))
 def test_corrections_stand(name):
     statement = STATEMENTS[name]
@@ -164,6 +165,7 @@ REFUTED = {
 """The decisive points: each is refuted, and by a second route."""
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", REFUTED)
 def test_the_decisive_points_are_refuted_by_two_routes(name):
     statement = STATEMENTS[name]
@@ -174,6 +176,7 @@ def test_the_decisive_points_are_refuted_by_two_routes(name):
         assert "failed" not in point.second_route
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("name", "reading", "verdict"),
     [

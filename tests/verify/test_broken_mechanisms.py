@@ -22,6 +22,7 @@ from verify.tools.broken_mechanisms import (
 BY_NAME = {mechanism.name: mechanism for mechanism in SUITE}
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("mechanism", SUITE, ids=lambda mechanism: mechanism.name)
 def test_games_follow_the_law(mechanism: Mechanism) -> None:
     """Every outcome's count in both worlds; the probability that a test of a right law fails is 1e-6 a mechanism."""

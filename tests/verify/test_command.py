@@ -253,6 +253,7 @@ sys.exit(main(["--out", sys.argv[1], "--scale", "quick"], registered({names})))
 """
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     ("names", "kept", "kind"),
     [("first, second, third", 1, signal.SIGHUP), ("second, third", 0, signal.SIGINT)],

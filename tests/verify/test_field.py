@@ -145,6 +145,7 @@ def thresholds(shift: float) -> tuple[int, list[tuple[int, int]]]:
     return len(hull), [(10_000 - a, 10_000 - b) for a, b in hull if (a, b) != (10_000, 10_000)]
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(("shift", "published"), [(1, 2.164749), (2, 4.7218075), (4, 9.133752)])
 def test_a_one_run_audit_by_the_curve_as_published(shift, published):
     """The figures of a public implementation: all thresholds share the significance level of .05; the truth is 4.9 to 26.4."""

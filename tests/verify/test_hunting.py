@@ -28,6 +28,7 @@ def new_processes(before: list[BaseProcess]) -> list[int]:
     return [process.pid for process in mp.active_children() if process not in before and process.pid]
 
 
+@pytest.mark.system
 def test_a_lost_process_costs_one_statement_and_its_place_is_filled(tmp_path):
     """Killed at its first word, as by a machine without memory."""
     met, before = [], mp.active_children()
@@ -51,6 +52,7 @@ def test_a_lost_process_costs_one_statement_and_its_place_is_filled(tmp_path):
     assert len(again.probes) >= 32
 
 
+@pytest.mark.system
 @pytest.mark.skipif(
     threading.current_thread() is not threading.main_thread(), reason="it alone is interrupted"
 )

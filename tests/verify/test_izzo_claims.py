@@ -48,6 +48,7 @@ def test_it_is_confirmed_at_every_point(name):
     assert {one.verdict for one in outcome.judged} == {rf.Verdict.CONFIRMED}
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("name", "defect"),
     [
@@ -69,6 +70,7 @@ def test_it_is_refuted_by_two_routes_and_what_is_wrong_with_it(name, defect):
             json.dumps(point.parameters)  # a counterexample can be stored, and so built again
 
 
+@pytest.mark.evidence
 def test_corollary_10_fails_in_high_dimension_only():
     for point in STATEMENTS["izzo-cor-10"].points:
         algorithm, moment, eta, d = (point.at[name] for name in ("algorithm", "M", "eta", "d"))
@@ -98,6 +100,7 @@ def test_corollary_10_fails_in_high_dimension_only():
             assert _accuracy(result.second_route) > eta
 
 
+@pytest.mark.evidence
 def test_games_are_played_where_corollary_10_asks_for_them_only():
     statement = STATEMENTS["izzo-cor-10"]
     points = [*statement.points[:4], next(p for p in statement.points if p.at["algorithm"] == PLAYED)]

@@ -121,6 +121,7 @@ def test_the_outcomes_are_those_of_one_thread(sound):
         assert {outcome.statement.name: outcome.gap for outcome in found} == pytest.approx(alone, nan_ok=True)
 
 
+@pytest.mark.evidence
 def test_the_outcomes_of_processes_are_those_of_this_one():
     """So are the pictures. A lost process costs the statement that it judged, which is told, and no other."""
     names = ["kaissis-lemma-9", "leemann-rem-5.1-mean"]

@@ -86,6 +86,7 @@ def verdict(statement: rf.Statement, **at) -> Verdict:
     return rf.judge(statement, at=at).verdict
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", NAMES)
 def test_the_verdict_and_what_is_wrong(name):
     result = judged(name)

@@ -36,6 +36,7 @@ def test_known_moments_do_not_do_in_small_batches() -> None:
     assert not real.ALGORITHM_1_REAL_CORRECTED.holds_point(point)
 
 
+@pytest.mark.evidence
 def test_the_correction_stands_and_a_k_that_is_half_a_per_cent_off_does_not() -> None:
     """Of 200,000 draws the interval reaches .05 probits to either side of an estimate whose error is .01: at a gap of .005 a red test
     has probability 1e-5."""

@@ -44,6 +44,7 @@ def test_nothing_is_missing(statement: Statement):
     assert missing(statement) == []
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("statement", REGISTER.values(), ids=REGISTER)
 def test_the_control_is_refuted_and_what_it_shifts_is_not(statement: Statement):
     """Made false by a few per cent, a point of the statement is REFUTED by the judge that does not refute it unshifted."""

@@ -37,6 +37,7 @@ def failures(*paths: Path) -> list[str]:
     return done.stderr.splitlines()
 
 
+@pytest.mark.system
 def test_each_contradicts_its_statement():
     assert failures(*FILES) == []
 
