@@ -69,6 +69,7 @@ def test_a_trade_off_function_has_the_whole_algebra():
         LogisticTradeOff(-1.0)
 
 
+@pytest.mark.evidence
 def test_every_worked_example_of_the_page_runs():
     page = (PAGE.parent / "additions.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)

@@ -99,6 +99,7 @@ def test_a_score_outside_the_engine_is_float64(attack: str) -> None:
     assert float(found) == float(inside)
 
 
+@pytest.mark.evidence
 def test_records_and_outputs_outside_the_engine_are_float64() -> None:
     data = mi.Gaussian(0.0, 1.0, d=2)
     game = mi.FixedTarget(mi.GaussianNoise(mi.EmpiricalMean(), 0.5), data, n=4, target=np.ones(2))

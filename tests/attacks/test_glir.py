@@ -17,6 +17,7 @@ def test_the_score_is_the_squared_distance():
     assert float(mi.GLiR(data, n=N).score(target, output)) == pytest.approx(direct, rel=1e-5)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("covariance", [np.diag(COVARIANCE), COVARIANCE], ids=["diagonal", "full"])
 def test_its_exact_curve_is_equation_8(covariance):
     data = mi.Gaussian(np.zeros(D), covariance)

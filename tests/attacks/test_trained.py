@@ -42,6 +42,7 @@ def test_it_reaches_the_law_that_is_known(hidden):
     assert high >= float(mi.GaussianTradeOff(np.sqrt(2) - 0.02).tpr_at(0.1))
 
 
+@pytest.mark.evidence
 def test_a_network_sees_what_a_line_cannot():
     game = mi.TwoInputs(widened, [0.0, 0.0], [1.0, 1.0])
     flat, seeing = (power(game, mi.trained_attack(game, 20_000, 2, hidden), 0.1) for hidden in ((), (16, 16)))
@@ -51,6 +52,7 @@ def test_a_network_sees_what_a_line_cannot():
     assert seeing[0] > flat[1]
 
 
+@pytest.mark.evidence
 def test_the_referee_uses_it_and_confirms_no_bound_by_it():
     """An attack that was learned can refute; what it does not refute may be false for a stronger one."""
 
@@ -68,12 +70,14 @@ def test_the_referee_uses_it_and_confirms_no_bound_by_it():
     assert verdicts == ["REFUTED", "INCONCLUSIVE"]
 
 
+@pytest.mark.evidence
 def test_equal_inputs_show_nothing():
     game = mi.TwoInputs(shifted, [1.0], [1.0])
     low, _ = power(game, mi.trained_attack(game, 1000, 3, (8,)), 0.1)
     assert low <= 0.1
 
 
+@pytest.mark.evidence
 def test_the_same_seed_learns_the_same_and_another_does_not():
     game = mi.TwoInputs(shifted, [0.0], [1.0])
     first, again, other = (mi.trained_attack(game, 500, seed).layers[0][0] for seed in (1, 1, 2))

@@ -33,6 +33,7 @@ def told(rng: np.random.Generator, n: int, q: float, epsilon: float) -> Scores:
     return Scores.of(says + 0.5 * rng.random(n), coins)
 
 
+@pytest.mark.evidence
 @quiet
 @pytest.mark.parametrize("q", [0.1, 0.3, 0.52, 0.55, 0.9])
 @pytest.mark.parametrize("epsilon", [0.0, 1.0])

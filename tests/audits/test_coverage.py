@@ -151,6 +151,7 @@ def cell(n: int, mu: float, runs: int) -> dict[str, Ordered]:
     return {name: Ordered(name, n, curve, levels[:, i]) for i, name in enumerate(FAMILIES)}
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("n", "mu"),
     [(100, 2.0), *(pytest.param(*one, marks=pytest.mark.slow) for one in ((100, 0.0), (1000, 1.0)))],
@@ -166,6 +167,7 @@ def test_misses_counted_in_order_are_those_of_all_bounds(fewer_draws, n: int, mu
         assert ordered.median() == pytest.approx(np.median(found), rel=0.05, abs=0.01)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(("n", "mu"), [(100, 0.0), (100, 2.0), (1000, 1.0)])
 def test_bounds_of_independent_scores_are_wrong_as_rarely_as_stated(fewer_draws, n: int, mu: float) -> None:
     """Misses of 100 audits stay below the 1e-9 quantile of the nominal binomial, for scores of nothing too."""
@@ -211,6 +213,7 @@ def test_thresholds_that_are_not_paid_for_would_be_caught(name: str) -> None:
     assert missed > binom.isf(1e-9, runs, RISK)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     "claim",
     [

@@ -101,6 +101,7 @@ def test_an_epsilon_five_per_cent_too_small_would_be_caught(number: int) -> None
     assert law[-1] <= p_value(CANARIES, number, number, 2.0, 0.0) * (1.0 + 1e-12)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     "family", [gdp(), total_variation(), approximate_dp(0.1)], ids=["mu", "v", "epsilon"]
 )

@@ -223,6 +223,7 @@ def test_an_array_under_the_name_of_an_archive_is_refused_in_one_sentence(tmp_pa
         read_scores(file)
 
 
+@pytest.mark.evidence
 def test_members_and_non_members_are_columns_of_a_csv_too(tmp_path):
     rng = np.random.default_rng(0)
     rows = zip(rng.normal(1.0, 1.0, 200), rng.normal(size=200), strict=True)

@@ -35,6 +35,7 @@ def hull(shift: float) -> tuple[int, list[tuple[int, int]]]:
 PUBLISHED = {1: (1.13346, 2.164749), 2: (2.311945, 4.7218075), 4: (4.395568, 9.133752)}
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     "shift", [pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow), 4]
 )
@@ -104,6 +105,7 @@ def response(rng: np.random.Generator, n: int, epsilon: float) -> Scores:
     return Scores.of(told * 1.0 + 0.5 * rng.random(n), coins)
 
 
+@pytest.mark.evidence
 @pytest.mark.filterwarnings(
     "ignore:.*canaries are in; fair coins"
 )  # a p-value of 1e-3 is due in some of 2,000 audits

@@ -95,6 +95,7 @@ def test_one_sided_claims_use_one_sided_ends() -> None:
     assert between.verdict_for("equality") == "CONFIRMED"
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("mu", [0.1, 1.0, 3.0])
 @pytest.mark.parametrize("kind", ["equality", "limit"])
 def test_no_default_confirms_three_per_cent_off(mu: float, kind: str) -> None:
@@ -387,6 +388,7 @@ def test_thresholds_that_separate_nothing_ask_for_no_games() -> None:
     assert "games to confirm" not in str(found)
 
 
+@pytest.mark.evidence
 def test_a_comparison_fits_one_screen() -> None:
     """It printed 9,561 characters."""
     t = np.linspace(-3, 4, 200)

@@ -66,6 +66,7 @@ QUICK = ("mu times sqrt 2",)
 """Judged by default; the others take a quarter of a minute each and are run by name."""
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     "planted", [one if one in QUICK else pytest.param(one, marks=pytest.mark.slow) for one in PLANTED]
 )
@@ -79,6 +80,7 @@ def test_a_planted_error_is_refuted_at_the_predicted_games(draw_counts, planted:
     assert refuted(draw_counts, rates, games // 4, REPLICATES, seed=2) < enough
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     "games", [2000, *(pytest.param(one, marks=pytest.mark.slow) for one in (200_000, 20_000_000))]
 )
@@ -87,6 +89,7 @@ def test_the_true_claim_is_not_refuted(draw_counts, games: int) -> None:
     assert refuted(draw_counts, gaussian(MU), games, REPLICATES, seed=3) <= binom.isf(1e-9, REPLICATES, RISK)
 
 
+@pytest.mark.evidence
 def test_one_per_cent_of_mu_takes_the_games_that_are_planned_for() -> None:
     """By the textbook: the best threshold, 1/2, has se^2 = 2 a (1 - a) / (n phi(1/2)^2) with a = Phi(-1/2)."""
     a, density = ndtr(-0.5), math.exp(-0.125) / math.sqrt(2 * math.pi)

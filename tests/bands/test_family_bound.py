@@ -80,6 +80,7 @@ SMOOTH = ("Gaussian", "Laplace")
 """The kindest laws, run by name."""
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     "name", [pytest.param(one, marks=pytest.mark.slow) if one in SMOOTH else one for one in laws()]
 )
@@ -130,6 +131,7 @@ def test_rounding_leaves_out_no_pair(family, monkeypatch: pytest.MonkeyPatch) ->
                 assert (found[values >= level[i]] >= other).all()
 
 
+@pytest.mark.evidence
 def test_a_truth_five_per_cent_larger_is_told_apart(fewer_draws) -> None:
     """At 20,000 games the bound of scores of mu = 2.1 passes 2 in nearly all runs, and that of mu = 2 in few."""
     rng, runs, risk, n = np.random.default_rng(13), 40, 0.05, 20_000

@@ -38,6 +38,7 @@ def chance_of_a_miss(n0: int, n1: int, a: float, claim, probits) -> tuple[float,
 CASES = [(50, 50, 0.3), (40, 60, 0.02), (30, 30, 0.97), (60, 25, 0.5)]
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     "risk", [1e-3 / 64, *(pytest.param(one, marks=pytest.mark.slow) for one in (0.02, 1e-3 / 6400))]
 )

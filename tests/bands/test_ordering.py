@@ -15,6 +15,7 @@ def curve(mu: float, games: int = 10**6, t: np.ndarray = T) -> EmpiricalTradeOff
     return EmpiricalTradeOff.from_counts(t, x, games, y, games)
 
 
+@pytest.mark.evidence
 def test_a_true_order_is_confirmed_and_its_converse_refuted() -> None:
     found = compare_curves(curve(1.5), curve(1.0))
     assert found.verdict == "CONFIRMED"
@@ -60,6 +61,7 @@ def test_curves_five_per_cent_apart_are_refuted_as_equal_and_confirmed_as_ordere
     )
 
 
+@pytest.mark.evidence
 def test_few_thresholds_refute_nothing_of_equal_attacks() -> None:
     """Points of one curve at different rates: the chords differ, but steps allow for any curve through the points."""
     for t in ([0.5], [-1.0, 2.0], [0.0, 1.0, 2.0]):
@@ -68,6 +70,7 @@ def test_few_thresholds_refute_nothing_of_equal_attacks() -> None:
             assert one.compare(other, kind=kind).verdict == "INCONCLUSIVE"
 
 
+@pytest.mark.evidence
 def test_curves_that_cross_are_refuted_both_ways() -> None:
     """A score of larger spread in the "in" world wins at low FPR and loses at high FPR."""
     games = 10**6
@@ -94,6 +97,7 @@ def played(
     ]
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("replicates", [20, pytest.param(200, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", ["equality", "ordering"])
 def test_false_confirmations_stay_below_the_failure_probability(
@@ -121,6 +125,7 @@ def hardest(rng: np.random.Generator, draw, n: int, replicates: int) -> list[lis
     ]
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("replicates", [30, pytest.param(400, marks=pytest.mark.slow)])
 def test_ends_miss_at_most_as_stated_and_at_least_a_fifth_as_often(draw_counts, replicates: int) -> None:
     """At the boundary, for independent runs: between the 1e-6 quantile of a fifth of the rate and the 1e-6 quantile of the rate."""
@@ -132,6 +137,7 @@ def test_ends_miss_at_most_as_stated_and_at_least_a_fifth_as_often(draw_counts, 
     assert binom.ppf(1e-6, replicates, risk / 5) <= missed <= binom.isf(1e-6, replicates, risk)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("replicates", [30, pytest.param(400, marks=pytest.mark.slow)])
 def test_refutations_at_a_corner_are_as_rare_as_stated_and_at_least_a_fifth_as_frequent(
     draw_counts, replicates: int
@@ -163,6 +169,7 @@ def test_chords_of_an_attack_that_is_worse_than_guessing() -> None:
     assert found.low[middle] <= -float(ndtri(found.alpha[middle])) - float(ndtri(beta)) <= found.high[middle]
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("kind", "replicates"),
     [
@@ -182,6 +189,7 @@ def test_the_detectable_gap_is_detected(draw_counts, kind: str, replicates: int)
     assert refuted[0] >= binom.ppf(1e-6, replicates, 0.9) > refuted[1]
 
 
+@pytest.mark.evidence
 def test_what_is_printed_holds_with_the_failure_probability() -> None:
     """A symmetrical interval for an equality and one end for an order: two ends, each with the whole probability, would not hold together."""
     one, other = curve(1.0), curve(1.01)
@@ -206,6 +214,7 @@ def test_one_run_is_not_independent_of_itself() -> None:
         (same := curve(1.0)).compare(same, independent=True)
 
 
+@pytest.mark.evidence
 def test_independent_runs_need_fewer_games() -> None:
     one, other = (compare_curves(curve(1.0), curve(1.0), independent=said) for said in (True, False))
     assert one.interval[1] < 0.85 * other.interval[1]
@@ -215,6 +224,7 @@ def test_independent_runs_need_fewer_games() -> None:
         compare_curves(curve(1.0), curve(1.0), independent=1)  # pyright: ignore[reportArgumentType]
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("replicates", [20, pytest.param(200, marks=pytest.mark.slow)])
 def test_the_interval_holds_the_gap_of_the_polygons(draw_counts, replicates: int) -> None:
     """By the true rates at the thresholds, joined by lines, at all FPRs at once: misses below the 1e-9 quantile of the nominal."""
@@ -236,6 +246,7 @@ def test_the_interval_holds_the_gap_of_the_polygons(draw_counts, replicates: int
     assert missed <= binom.isf(1e-9, replicates, 2.0 * risk)  # each end has the risk
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("replicates", [40, pytest.param(500, marks=pytest.mark.slow)])
 def test_false_refutations_stay_below_the_failure_probability(draw_counts, replicates: int) -> None:
     """Equal curves, independent games: refutations stay below the 1e-9 quantile of the nominal."""

@@ -47,6 +47,7 @@ def test_the_tests_are_the_binomial_ones_and_the_limits_invert_them() -> None:
     assert ndtr(some.limit(-2.5, small=False)) == pytest.approx(low, rel=1e-9)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("z", [4.75, 2.33])
 def test_true_claims_are_refuted_as_seldom_as_stated(z: float) -> None:
     """200 replicates of one threshold: intervals without zero at most Binomial(200, 0.05) often, cut off at 1e-9."""

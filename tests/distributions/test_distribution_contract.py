@@ -53,6 +53,7 @@ def test_shapes_and_types(law: mi.AbstractDistribution) -> None:
     assert "standard deviation" in law._repr_html_()
 
 
+@pytest.mark.evidence
 def test_same_key_same_records(law: mi.AbstractDistribution) -> None:
     first, again, other = (np.asarray(law.sample(jax.random.key(k), 7)) for k in (1, 1, 2))
     assert (first == again).all()
@@ -113,6 +114,7 @@ def test_cumulants(law: mi.AbstractDistribution) -> None:
         law.central_moment(-1)
 
 
+@pytest.mark.evidence
 def test_easiest_and_hardest(name: str, member: Member) -> None:
     law = member.law
     hardest = law.mahalanobis_squared(law.hardest_target())
@@ -142,6 +144,7 @@ def test_support(name: str, law: mi.AbstractDistribution) -> None:
         law.in_support(np.zeros(law.dimension + 1))
 
 
+@pytest.mark.evidence
 def test_no_route_is_promised_in_vain(law: mi.AbstractDistribution) -> None:
     d = law.dimension
     draw_sum, ratio = sum_sampler(law), sum_ratio(law)

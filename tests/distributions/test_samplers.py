@@ -21,6 +21,7 @@ def records(name: str) -> np.ndarray:
     return np.asarray(MEMBERS[name].law.sample(jax.random.key(11), DRAWS))
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_continuous_records_follow_their_distribution_function(name: str) -> None:
     sample = records(name)

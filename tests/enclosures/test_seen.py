@@ -45,6 +45,7 @@ CASES = [
 ]
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(("noise", "p", "n", "epsilons", "deltas", "turned"), CASES)
 def test_numbers_of_dpsgd(
     noise: float, p: float, n: int, epsilons: list[float], deltas: list[float], turned: bool

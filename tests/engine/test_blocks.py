@@ -69,6 +69,7 @@ def test_counts_are_those_of_one_block_at_a_time(several_blocks, monkeypatch, wo
     assert mine.manifest == whole.manifest
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("mechanism", [None, NOISY])
 def test_a_run_resumes_with_another_number_of_blocks(several_blocks, monkeypatch, tmp_path, mechanism):
     path = tmp_path / "run.npz"

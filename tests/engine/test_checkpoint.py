@@ -45,6 +45,7 @@ def test_a_longer_run_goes_on_to_the_same_bits(tmp_path, whole, first):
     assert same(run(path, GAMES), whole)
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_an_interrupted_run_goes_on_to_the_same_bits(tmp_path, whole, how):
     path = tmp_path / "run.npz"

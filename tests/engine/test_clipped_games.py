@@ -98,6 +98,7 @@ def test_the_law_is_that_of_plain_numpy(case):
     assert two_sample_p(played.out, counts[1])[1] < FAILURE
 
 
+@pytest.mark.evidence
 def test_a_shift_of_a_hundredth_is_rejected():
     game = mi.FixedTarget(mechanism(), ISOTROPIC, n=N, target=TARGET)
     toward = 0.01 * np.sign(WEIGHTS)

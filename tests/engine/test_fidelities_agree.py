@@ -25,6 +25,7 @@ def literal():
     return mi.play(fixed(DATA), ATTACK, GAMES, seed=1, edges=edges, fidelity="literal", progress=False)
 
 
+@pytest.mark.evidence
 def test_literal_and_table_agree(literal):
     table = mi.play(fixed(DATA), ATTACK, GAMES, seed=2, edges=literal.edges, progress=False)
     assert (literal.manifest["sampler"], table.manifest["sampler"]) == (
@@ -202,6 +203,7 @@ SLOW = (
 """Games whose path another one takes too, with other data; run by name, since each compiles for some seconds."""
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     "name", [pytest.param(one, marks=pytest.mark.slow) if one in SLOW else one for one in GAMES_OF]
 )

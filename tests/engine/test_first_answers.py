@@ -69,6 +69,7 @@ def test_a_switch_keeps_nothing(tmp_path, said):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.system
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems name no cache folder by a variable")
 def test_by_default_it_is_kept_in_the_user_s_cache_folder(tmp_path):
     missed, hit, *counts = in_a_process(XDG_CACHE_HOME=str(tmp_path))

@@ -83,6 +83,7 @@ def test_keys_that_begin_at_one_place_of_the_cycle_draw_unlike_words():
         assert np.unique(first[:, :2], axis=0).shape[0] == first.shape[0]
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("draw", "law"),
     [
@@ -166,6 +167,7 @@ def test_points_of_words_share_every_rectangle_evenly():
     assert quotients(2**32 + 1) > 2**31
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(("turns", "is_even"), [(2592223, True), (2**11 + 1, False), (1, False)])
 def test_normals_of_all_words_have_the_law(turns, is_even):
     """The same construction with words of 22 bits, all of them: a tenth of what as many independent numbers are from the law on average.

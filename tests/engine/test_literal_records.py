@@ -89,6 +89,7 @@ def follow_their_law(name: str, sample: np.ndarray, tilt: float = 0.0) -> bool:
     return has_mean(products.reshape(len(sample), -1), covariance.ravel(), 1.1 * products.var(axis=0).ravel())
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", LAWS)
 def test_records_follow_their_law(name: str) -> None:
     with exact_scope():

@@ -17,6 +17,7 @@ def samplers() -> dict[str, AbstractSampler]:
     return {sampler.name: sampler for sampler in every_sampler().values()}
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("sampler", list(samplers().values()), ids=list(samplers()))
 def test_it_is_lowered_for_cuda_and_tpu(sampler):
     arrays, static = eqx.partition(sampler, eqx.is_array)

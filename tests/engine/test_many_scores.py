@@ -68,6 +68,7 @@ MECHANISMS = {
 }
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("name", "attack"),
     [

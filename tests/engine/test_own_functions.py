@@ -110,6 +110,7 @@ IMPURE = [
 ]
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(("mechanism", "words"), IMPURE, ids=lambda x: getattr(x, "__name__", ""))
 def test_what_one_trace_cannot_stand_for_is_refused_with_its_remedy(mechanism, words):
     if mechanism is calls_jitted:
@@ -187,6 +188,7 @@ def logs_shapes(key, records):
     return jax.jit(lambda r: jnp.sort(r, axis=0))(records)[0]
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     "mechanism",
     [
@@ -298,6 +300,7 @@ def test_watching_costs_two_traces_once():
     assert len(calls) == 6
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("games", [pytest.param(2_000, marks=pytest.mark.slow), 3])
 def test_nan_of_the_mechanism_is_not_blamed_on_the_attack(games):
     def rooted(key, records):

@@ -76,6 +76,7 @@ def test_a_mechanism_and_an_attack_as_plain_functions():
     assert histogram.inside @ middles > histogram.out @ middles + 0.1 * 2_000
 
 
+@pytest.mark.evidence
 def test_float32_and_bool_scores_are_counted():
     for score in (
         lambda t, o: o[0].astype(jnp.float32),
@@ -100,6 +101,7 @@ def test_a_score_on_an_edge_belongs_to_the_bin_that_it_ends():
     np.testing.assert_array_equal(histogram.out, [0, 100, 0, 0])
 
 
+@pytest.mark.evidence
 def test_nan_scores_are_an_error_that_names_the_attack():
     def sometimes(target, output):
         return jnp.where(output[0] > 0.9, jnp.nan, output[0])

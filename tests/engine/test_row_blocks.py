@@ -132,6 +132,7 @@ def test_rows_that_are_no_records_would_be_seen(monkeypatch) -> None:
     assert not agree(jax.jit(by_blocks(play, N, BLOCK))(one_key()), whole)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", SEPARABLE)
 def test_each_of_these_is_separable(name: str) -> None:
     """By itself, and where there are as many records as coordinates."""

@@ -26,6 +26,7 @@ def randomised_response(epsilon: float, delta: float, games: int, seed: int = 0)
     return mi.play(game, code, games, seed, progress=False)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("delta", [0.0, 0.1])
 def test_randomised_response_is_confirmed_against_its_exact_curve_and_no_other(delta):
     """At 1e5 games an interval of the gap reaches 0.05 probits above its estimate, whose error is 0.012: a red test has

@@ -61,6 +61,7 @@ ANY = mi.ScalarProduct(np.linspace(-0.5, 0.5, 4))
 MANY = 160
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("game", "sampler"),
     [

@@ -76,6 +76,7 @@ def misses(rng: np.random.Generator, games: int) -> tuple[int, list[float]]:
     return missed, widths
 
 
+@pytest.mark.evidence
 def test_suprema_lie_between_their_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     missed, widths = misses(np.random.default_rng(3), 6)
     assert missed == 0
@@ -108,6 +109,7 @@ def test_chords_bend_no_more_than_is_said() -> None:
     assert used > 0.05  # a twentieth of the bend would not do
 
 
+@pytest.mark.evidence
 def test_the_area_is_a_tail_of_the_difference() -> None:
     rng, off = np.random.default_rng(6), 0.0
     for game in range(9):

@@ -386,6 +386,7 @@ def test_the_bound_holds_where_the_nodes_end_before_the_modulus_comes_back(n: in
     check_many_rows(n, 0.5, noise, 0.0)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(("seed", "times"), [(20, 6), pytest.param(21, 400, marks=pytest.mark.slow)])
 def test_many_rows_with_noise(seed: int, times: int) -> None:
     rng = np.random.default_rng(seed)

@@ -33,6 +33,7 @@ ATTACKS: dict[str, Callable[[mi.AbstractMechanism], mi.AbstractAttack]] = {
 }
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("attack", ATTACKS)
 @pytest.mark.parametrize(("mechanism", "kept"), [(MEAN, None), (mi.Subsampled(MEAN, 0.5), 2)])
 @pytest.mark.parametrize("target", [(1.0, 0.0), (0.35, 0.5)])
@@ -144,6 +145,7 @@ def test_gaussian_data_give_one_normal() -> None:
         np.testing.assert_allclose(law.cdf(x, inside=True), inside.cdf(x), rtol=1e-10)
 
 
+@pytest.mark.evidence
 def test_ratios_of_gaussian_data_agree_over_three_routes() -> None:
     """Terms per coordinate, the declared quadratic form and automatic differentiation give one law; so does the closed one."""
     n, d = 12, 9

@@ -167,6 +167,7 @@ def test_laplace_noise_on_a_normal_mean(x: float) -> None:
     assert float(law.logsf(x, inside=False)) == pytest.approx(exact, rel=1e-11, abs=1e-11)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(("n", "d"), [(30, 4), (8, 6), (3, 10)])
 def test_the_error_bound_is_honoured_with_few_coordinates(n: int, d: int) -> None:
     """Every atom is known here; inversion is at its worst, and must say so."""

@@ -93,6 +93,7 @@ def test_rare_values_in_small_samples(n: int, p: float, rate: float, sign: float
         check(game, Weighted(np.array([sign])), x, float(truth))
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("d", "n", "p"),
     [
@@ -141,6 +142,7 @@ def test_hardly_any_rows_are_left(n: int, mean: float, rate: float, weight: floa
     check(game, Weighted(np.array([weight])), x, float(truth))
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("scale", [1e-9, 1e-8, 0.0])
 def test_atoms_in_a_chain_are_not_all_one(scale: float) -> None:
     n, small = 100, 0.9e-10
@@ -161,6 +163,7 @@ def test_atoms_in_a_chain_are_not_all_one(scale: float) -> None:
     assert least - 1e-12 <= float(law.sf(x, inside=False)) <= most + 1e-12
 
 
+@pytest.mark.evidence
 def test_atoms_in_a_chain_are_not_all_one_in_a_bracket() -> None:
     """Two coordinates of 201 counts each, too many to be multiplied out as atoms."""
     n, small = 200, 1e-10
@@ -175,6 +178,7 @@ def test_atoms_in_a_chain_are_not_all_one_in_a_bracket() -> None:
     assert least - law.error_bound <= float(law.sf(x, inside=False)) <= most + law.error_bound
 
 
+@pytest.mark.evidence
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("tiny", [1e-6, 1e-9, 1e-12])
 def test_scales_far_apart(tiny: float) -> None:

@@ -22,6 +22,7 @@ def test_few_pairs_are_all_made() -> None:
     assert sorted(zip(i.tolist(), j.tolist(), strict=True)) == [(a, b) for a in range(3) for b in range(4)]
 
 
+@pytest.mark.evidence
 def test_the_law_of_few_records_of_a_list_takes_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Squares of squares of 200 unlike values were multiplied out: 4e8 products of 8 bytes, several times over."""
     made = []

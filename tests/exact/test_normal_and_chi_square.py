@@ -64,6 +64,7 @@ def normal_worlds(seed: int) -> tuple[NormalLaw, list[tuple[Any, Any]]]:
     return NormalLaw(mean, sd, blur), right
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("seed", range(12))
 def test_tails_of_a_normal_law_that_is_computed_with_an_error(seed: int) -> None:
     """The true rates lie inside to 1e-300, and a law that states a hundredth of its error misses one."""
@@ -89,6 +90,7 @@ def test_tails_of_a_normal_law_that_is_computed_with_an_error(seed: int) -> None
     assert missed
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("seed", range(6))
 def test_the_curve_and_the_auc_of_a_normal_law(seed: int) -> None:
     law, right = normal_worlds(seed)

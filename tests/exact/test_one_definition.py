@@ -151,6 +151,7 @@ def test_the_curve_of_ties_that_are_split_is_another() -> None:
     assert between(rates_of(*GAMES["between the vertices"]), at) == 0.75
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("target", [[0.0, 0.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 0.5]])
 @pytest.mark.parametrize("big", [-1e11, -1e13, 1e8])
 def test_a_score_without_mass_does_not_say_which_others_are_equal(target: list[float], big: float) -> None:

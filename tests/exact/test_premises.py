@@ -50,6 +50,7 @@ OTHERS: dict[str, Any] = {
 }
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", POLYNOMIALS)
 def test_degrees_are_read_from_operations(name: str) -> None:
     function, degree = POLYNOMIALS[name]
@@ -89,6 +90,7 @@ def test_a_score_that_is_a_polynomial_at_most_points_is_refused() -> None:
     game.exact(mi.FunctionAttack(lambda target, output: output[0]))  # the control, without the hole
 
 
+@pytest.mark.evidence
 def test_a_declaration_is_said_by_the_law_and_by_the_verdict() -> None:
     data = mi.Gaussian(0.0, 1.0, d=3)
     game = mi.FixedTarget(MEAN, data, n=10, target=[1.0, 2.0, 0.0])
@@ -154,6 +156,7 @@ def test_what_a_class_says_and_its_operations_do_not_show_is_assumed() -> None:
     )
 
 
+@pytest.mark.evidence
 def test_a_score_of_unknown_form_is_played_and_the_verdict_says_how_to_declare() -> None:
     game = mi.FixedTarget(MEAN, mi.Gaussian(0.0, 1.0, d=2), n=4, target=[1.0, 0.0])
     found = rf.judge(

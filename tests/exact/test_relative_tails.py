@@ -138,6 +138,7 @@ def held(rng: np.random.Generator, games: int) -> tuple[list[str], float, list[f
     return missed, worst, widths
 
 
+@pytest.mark.evidence
 def test_tails_to_1e_minus_100_lie_within_their_bounds() -> None:
     missed, worst, widths = held(np.random.default_rng(1), 20)
     assert missed == []

@@ -73,6 +73,7 @@ def judge(case: Case) -> None:
         assert off(law, case, case[3], member) <= law.error_bound + REFERENCE
 
 
+@pytest.mark.evidence
 @settings(max_examples=8)
 @given(stacks(3))
 def test_two_noises_are_added(case: Case) -> None:

@@ -8,6 +8,7 @@ from tests.faults import hostile_files, hostile_words
 from tests.faults.test_storage import hold
 
 
+@pytest.mark.evidence
 def test_every_forged_array_of_every_file(tmp_path):
     assert hold(hostile_files.arrays(tmp_path)).tried > 500
 
@@ -69,6 +70,7 @@ def test_random_words_in_every_place(tmp_path):
     hold(hostile_words.random_arguments(tmp_path, 100))
 
 
+@pytest.mark.evidence
 def test_no_escape_sequence_reaches_a_terminal(tmp_path):
     hold(hostile_words.sequences(tmp_path, 1))
 

@@ -23,6 +23,7 @@ def hold(figures):
     return figures
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("campaign", "arguments"),
     [

@@ -30,6 +30,7 @@ def plain():
     return digest(FEW)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("flag", FLAGS)
 def test_no_setting_changes_a_count(flag, plain):
     before = getattr(jax.config, flag, None)

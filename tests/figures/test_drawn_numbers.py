@@ -49,6 +49,7 @@ ELSEWHERE = (*DRAWN, *OF_DATA, *TRAINED)
 PLAYED = [name for name in command.FIGURES if not name.startswith("izzo") and name not in ELSEWHERE]
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", PLAYED)
 @pytest.mark.parametrize("scale", ["quick", "paper"])
 def test_every_figure_is_drawn(
@@ -111,6 +112,7 @@ def test_where_the_fpr_axis_starts(games: int, lowest: float) -> None:
     assert roc.lowest_fpr(games) == pytest.approx(lowest)
 
 
+@pytest.mark.evidence
 def test_one_figure_from_real_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The studies, the runner and the script together; a second call reads the stored counts, whole or not."""
     words = ["azize_fig5", "--scale", "paper", "--out", str(tmp_path)]

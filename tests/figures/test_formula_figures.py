@@ -16,6 +16,7 @@ def read(path: Path) -> tuple[str, list[dict[str, str]]]:
         return stream.readline(), list(csv.DictReader(stream))
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", ["azize_fig1", "azize_fig4", "leemann_fig1"])
 def test_a_figure_is_written_three_times(name: str, tmp_path: Path) -> None:
     assert command.main([name, "--out", str(tmp_path)]) == 0

@@ -72,6 +72,7 @@ def crossed(axes: Axes) -> list[str]:
     ]
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", FIGURES)
 def test_no_line_crosses_a_word_and_none_leaves_the_page(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

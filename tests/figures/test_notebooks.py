@@ -19,6 +19,7 @@ def cells(text: str) -> list[tuple[str, str]]:
     return [("words" if kind else "code", body) for kind, body in zip(parts[1::2], parts[2::2], strict=True)]
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(path, monkeypatch, tmp_path, capsys):
     import matplotlib as mpl

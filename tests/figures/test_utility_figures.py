@@ -72,6 +72,7 @@ def drawn_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
+@pytest.mark.evidence
 def test_bars_of_two_threat_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     noises = kaissis_utility.needed(kaissis_utility.TASKS["a"], "quick")
     given = {noises["DPTM"]: 0.3, noises["RTM"]: 0.4}
@@ -98,6 +99,7 @@ def test_bars_of_two_threat_models(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert {row["panel"] for row in rows} == {"a"}
 
 
+@pytest.mark.evidence
 @pytest.mark.usefixtures("drawn_quickly")
 @pytest.mark.parametrize("there", ["b", "bc"])
 def test_the_panels_whose_data_are_there(there: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

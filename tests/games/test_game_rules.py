@@ -33,6 +33,7 @@ def places(target: np.ndarray, records: np.ndarray) -> np.ndarray:
     return (records == target[:, None, :]).all(axis=2)
 
 
+@pytest.mark.evidence
 def test_fixed_target_replaces_one_uniform_row() -> None:
     (target, out), (_, inside) = play(mi.FixedTarget(everything, DATA, N, [9.0, 9.0]))
     assert (target == [9.0, 9.0]).all()
@@ -44,6 +45,7 @@ def test_fixed_target_replaces_one_uniform_row() -> None:
     assert ((inside == out).all(axis=2) ^ replaced).all()
 
 
+@pytest.mark.evidence
 def test_random_target_is_one_uniform_row_or_none() -> None:
     (fresh, out), (target, inside) = play(mi.RandomTarget(everything, DATA, N))
     assert (places(target, inside).sum(axis=1) == 1).all()

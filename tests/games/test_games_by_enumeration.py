@@ -35,6 +35,7 @@ def agrees(draws: np.ndarray, law: Law, top: int) -> bool:
     return has_frequencies(counts, np.array([law.get(cell, 0.0) for cell in cells]))
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("route", ["literal", "sufficient"])
 def test_fixed_target_mean(route: str) -> None:
     game = mi.FixedTarget(mi.EmpiricalMean(), mi.Bernoulli(P), n=3, target=TARGET)
@@ -49,6 +50,7 @@ def test_fixed_target_mean(route: str) -> None:
     assert not agrees(3 * inside, literal_sums((0.34, 0.6), 3, TARGET), 3)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("route", ["literal", "sufficient"])
 def test_fixed_target_subsample(route: str) -> None:
     mechanism = mi.Subsampled(mi.EmpiricalMean(), 0.5)
@@ -59,6 +61,7 @@ def test_fixed_target_subsample(route: str) -> None:
     assert not agrees(2 * inside, literal_sums(P, 2, TARGET), 2)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("route", ["literal", "sufficient"])
 def test_random_target(route: str) -> None:
     game = mi.RandomTarget(mi.EmpiricalMean(), mi.Bernoulli(P), n=3)

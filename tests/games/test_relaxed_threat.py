@@ -30,6 +30,7 @@ def outputs(played, member, games=4000):
         return np.asarray(jax.vmap(lambda key: played.play(key, member)[1])(keys))
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(("member", "centre"), [(False, 1.0), (True, 3.0)])
 def test_outputs_are_the_answer_plus_noise(member, centre):
     """Kolmogorov's distance at failure probability 1e-9; the wrong world is seen."""
@@ -68,6 +69,7 @@ def test_the_engine_plays_it_and_meets_the_theorem():
     assert np.any(kaissis.gaussian_tradeoff(1.5).beta(alpha) < low)
 
 
+@pytest.mark.evidence
 def test_lira_follows_students_law():
     made = mi.RelaxedThreat(summed, [[0.0], [1.0]], [1.0], mi.Gaussian(0.0, 1.0, d=1), shadows=8)
     alpha = np.array([0.05, 0.2, 0.5, 0.8])

@@ -22,6 +22,7 @@ def played(game: mi.Subset, member: bool, games: int = GAMES) -> tuple[np.ndarra
     return np.asarray(target), np.asarray(output)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("member", [False, True])
 def test_every_half_of_its_world_is_equally_likely(member):
     game = mi.Subset(lambda key, rows: rows[:, 0], RECORDS, target=2)

@@ -114,6 +114,7 @@ def test_a_sigma_three_per_cent_off_is_seen():
     assert off.max() > law.error_bound + 1e-12
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     "name",
     [

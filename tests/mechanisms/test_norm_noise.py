@@ -21,6 +21,7 @@ def noises(mechanism: mi.AbstractMechanism, rows: np.ndarray) -> np.ndarray:
     return np.asarray(jax.jit(jax.vmap(lambda key: mechanism.release(key, jnp.asarray(rows))))(keys))
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("moment", [0.5, 1.0, 1.3, 2.0, 16.0, np.inf])
 def test_the_general_normal(moment):
     draws = np.asarray(general_normal(jax.random.key(1), moment, (REPEATS,)))
@@ -40,6 +41,7 @@ def test_the_norm_agrees_with_its_formula(moment):
     assert float(weighted_norm(jnp.zeros(3), jnp.asarray(sigma), moment)) == 0.0
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("moment", "dimension"), [(4.0, 1), (2.0, 3), pytest.param(np.inf, 2, marks=pytest.mark.slow)]
 )
@@ -56,6 +58,7 @@ def test_the_radius_is_gamma_or_exponential(moment, dimension):
         assert not follows(1.2 * r, law.cdf)
 
 
+@pytest.mark.evidence
 def test_the_density_is_that_of_theorem_9():
     """M = 2, d = 2, Euclidean: the marginal of exp(-||x||)/(2 pi) is |t| K_1(|t|)/pi."""
     x = noises(mi.NormNoise(mi.EmpiricalMean(), 1.0, [np.sqrt(0.5), np.sqrt(0.5)], 2.0), np.zeros((2, 2)))
@@ -70,6 +73,7 @@ def test_the_density_is_that_of_theorem_9():
     assert has_frequencies(full, np.append(share, 1 - share.sum()))
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("moment", [1.0, 3.0])
 def test_directions_have_the_cone_measure(moment):
     """|u_1|^M / d ~ Beta(1/M, (d - 1)/M), d = 3, independent of the radius."""
@@ -102,6 +106,7 @@ def test_the_fingerprint_knows_its_set_only():
     assert found == [1.0, 0.0, 0.0]
 
 
+@pytest.mark.evidence
 def test_the_wrapper_scales_by_the_moment_of_halves():
     """Halves of {0, 1} are single records: sigma is near 1/2, so that |noise| ~ Exponential(c sigma)."""
     mechanism = mi.MomentNoise(lambda key, rows: rows.mean(axis=0), scale=3.0, subsets=256)
@@ -112,6 +117,7 @@ def test_the_wrapper_scales_by_the_moment_of_halves():
     assert not follows(1.3 * np.abs(x[:, 0]), stats.expon(scale=1.5).cdf)
 
 
+@pytest.mark.evidence
 def test_the_wrapper_is_silent_where_its_halves_agree_and_not_with_the_population():
     rows = np.array([[1.0], [1.0]])
     for population, silent in ((None, True), (np.array([[1.0], [1.0], [5.0], [9.0]]), False)):

@@ -94,6 +94,7 @@ def test_the_room_for_a_poisson_batch() -> None:
     assert longest_batch(60_000, 64) < 200, "far from all of them"
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("part", ["trained", "last"])
 def test_steps_are_those_of_a_loop(part: Any) -> None:
     """Each step's mean is that of the gradients of its batch at its parameters, which is found among the records; float32."""

@@ -42,6 +42,7 @@ def test_the_projected_game_has_the_law_of_the_literal_one(name: str) -> None:
     assert two_sample_p(literal.out, np.roll(projected.out, 40))[1] < FAILURE
 
 
+@pytest.mark.evidence
 def test_one_number_a_record_plays_the_same_games() -> None:
     """The same draws, and scores that differ by the rounding of a sum of 650 products: the same counts."""
     target = POOL.hardest_target()
@@ -65,6 +66,7 @@ def test_one_number_a_record_plays_the_same_games() -> None:
     assert not (np.roll(whole.out, 1) == reduced.out).all()
 
 
+@pytest.mark.evidence
 def test_a_study_has_the_same_bits_on_any_number_of_threads_of_blas() -> None:
     """What the threads of BLAS do to the last bits must not reach the data of a run, by whose digest its counts are known."""
     made = []

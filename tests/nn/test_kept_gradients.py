@@ -55,6 +55,7 @@ nn.per_example_gradients(network, network.start(0), digits.x, digits.y, memory=2
 """
 
 
+@pytest.mark.system
 def test_a_killed_computation_goes_on(tmp_path):
     folder = tmp_path / "kept"
     process = subprocess.Popen([sys.executable, "-c", SLOW, str(folder)], cwd=Path(__file__).parents[2])

@@ -84,6 +84,7 @@ def test_the_share_of_the_population_that_the_target_beats() -> None:
     assert 0.0 < np.mean(counted) < 1.0, "some beat it and some do not"
 
 
+@pytest.mark.evidence
 def test_a_loss_is_the_score() -> None:
     released = models(5, False)[0].astype(float)
     expected = np.log(confidences(released[None], np.array([5]))[0, 0])

@@ -85,6 +85,7 @@ def test_features_are_what_the_last_layer_sees(name: str) -> None:
         nn.features(network, start, IMAGES[..., :2])
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", SHALLOW_FIRST)
 def test_gradients_of_the_last_layer_are_those_of_a_linear_one_on_the_features(name: str) -> None:
     network, start, seen, head, parameters = _last_layer(name)
@@ -102,6 +103,7 @@ def _last_layer(name: str) -> tuple[nn.Network, Any, np.ndarray, nn.Network, Any
     return network, start, seen, head, head.with_flat(head.start(0), network.flat(start, "last"))
 
 
+@pytest.mark.evidence
 def test_micro_batches_and_reductions_change_nothing() -> None:
     network = NETWORKS["convolutional"]
     start = network.start(0)

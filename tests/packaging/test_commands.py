@@ -51,6 +51,7 @@ def test_no_public_name_is_called_like_a_file_beside_it(package: str) -> None:
         assert {"referee", "audits", "data", "nn", "theory"} <= packages
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     ("words", "statuses"),
     # The list of statements is printed by Rich, which says 1 from its version 14 on.

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 
+@pytest.mark.evidence
 def test_every_python_block_runs(
     readme_blocks: list[str], documented_blocks: dict[str, list[str]], monkeypatch, tmp_path: Path
 ) -> None:

@@ -53,6 +53,7 @@ def test_equal_coins_are_one_binomial() -> None:
         assert ((low <= exact) & (exact <= high)).all()
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(("n", "target"), [(30, [1.0, 0.0, 1.0]), (9, [1.0, 1.0, 1.0])])
 @pytest.mark.parametrize("ratio", [True, False])
 def test_unequal_coins_by_enumeration(n: int, target: list[float], ratio: bool) -> None:
@@ -97,6 +98,7 @@ def test_gaussian_covariance_score(gamma: float) -> None:
     check(curve, tails)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("kind", ["diagonal", "noisy", "full"])
 def test_gaussian_likelihood_ratio_is_a_quadratic(kind: str) -> None:
     """Equal variances: the ratio is a non-central chi-square; SciPy's is accurate at these sizes."""
@@ -144,6 +146,7 @@ def test_exponential_data_are_one_gamma() -> None:
     check(curve, tails)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("kind", ["discrete", "empirical"])
 def test_rows_by_convolution(kind: str) -> None:
     n = 12
@@ -202,6 +205,7 @@ def test_a_rare_false_negative_rate_is_tilted_too() -> None:
     assert low[0] <= exact[0] <= high[0] < 2 * low[0] < 3e-8
 
 
+@pytest.mark.evidence
 def test_intervals_cover_as_often_as_they_say() -> None:
     """100 runs of 300 games: misses of 90% intervals are at most Binomial(100, 0.1), cut off at 1e-9."""
     n, d, p, runs = 12, 4, 0.4, 100

@@ -32,6 +32,7 @@ def files(tmp_path: Path, monkeypatch) -> None:
     np.savez("worlds.npz", members=VALUES[MEMBER == 1], non_members=VALUES[MEMBER == 0])
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     ("file", "design"), [("plain.csv", "independent"), ("worlds.npz", "independent"), ("coins.csv", "one-run"), ("runs.csv", "clustered")]
 )  # fmt: skip
@@ -135,6 +136,7 @@ def test_a_full_disk_is_exit_code_1_and_ctrl_c_130(monkeypatch, capsys) -> None:
     assert "interrupted" in capsys.readouterr().err
 
 
+@pytest.mark.system
 def test_as_a_module() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "mipsim", "audit", "coins.csv", "--design", "one-run"], capture_output=True, text=True,

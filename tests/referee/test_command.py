@@ -42,6 +42,7 @@ def file(tmp_path: Path, monkeypatch) -> Path:
     return path
 
 
+@pytest.mark.system
 def test_judging_a_file(file: Path, capsys) -> None:
     assert main(["judge", "mine.py", "--out", "report"]) == 0
     said = capsys.readouterr().out
@@ -52,6 +53,7 @@ def test_judging_a_file(file: Path, capsys) -> None:
     assert Path("report/index.html").is_file()
 
 
+@pytest.mark.system
 def test_hunting_one_statement_and_replaying_what_was_found(file: Path, capsys) -> None:
     hunt = ["hunt", "mine.py:wrong", "--budget", "300 probes", "--seed", "2", "--out", "report"]
     assert main(hunt) == 0
@@ -116,6 +118,7 @@ def test_a_statement_that_cannot_be_judged_is_exit_code_1(file: Path, capsys) ->
     assert "ZeroDivisionError" in capsys.readouterr().out
 
 
+@pytest.mark.system
 def test_ctrl_c_keeps_what_was_found_and_is_exit_code_130(file: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])}
     command = [sys.executable, "-m", "mipsim", "hunt", "mine.py:right", "--budget", "10m", "--out", "report"]

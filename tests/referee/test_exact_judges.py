@@ -33,6 +33,7 @@ CURVES = {
 }
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("claimed", CURVES)
 @pytest.mark.parametrize("exact", CURVES)
 def test_the_gap_is_that_of_a_far_finer_grid(exact: str, claimed: str):

@@ -188,6 +188,7 @@ def test_an_audit_of_a_file_with_markup_in_its_name(tmp_path):
     assert hostile == plain
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("long", [False, True])
 def test_views_of_a_notebook_hold_what_a_curve_says_as_words(long):
     class Own(G):

@@ -56,6 +56,7 @@ DAMAGE = {
 }
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", DAMAGE)
 def test_it_finds_and_shrinks_what_was_planted(name: str) -> None:
     found = hunted(statement(DAMAGE[name]))
@@ -69,6 +70,7 @@ def test_it_finds_and_shrinks_what_was_planted(name: str) -> None:
     assert DAMAGE[name](**{**found.point, **{k: v["low"] for k, v in found.frontier.items() if k == "n"}})
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("kind", [rf.Bound(), rf.Equality(), rf.Ordering()])
 def test_a_true_statement_is_not_refuted(kind) -> None:
     where = {"where": lambda s: abs(s) > 0.05}
@@ -80,6 +82,7 @@ def test_a_true_statement_is_not_refuted(kind) -> None:
     assert 300 < len(found.probes) <= 400  # what `where` excludes while climbing counts as well
 
 
+@pytest.mark.evidence
 def test_it_says_the_same_twice_and_another_seed_says_other_things() -> None:
     first, again, other = (hunted(statement(DAMAGE["small n"]), seed=seed) for seed in (5, 5, 6))
     assert first.probes == again.probes
@@ -87,6 +90,7 @@ def test_it_says_the_same_twice_and_another_seed_says_other_things() -> None:
     assert first.probes[0] != other.probes[0]
 
 
+@pytest.mark.system
 def test_it_goes_on_from_its_file(tmp_path) -> None:
     calls = []
 
@@ -143,6 +147,7 @@ CHANGED = {
 }
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("what", CHANGED)
 def test_probes_of_another_definition_are_not_gone_on_with(tmp_path, what, monkeypatch) -> None:
     file = tmp_path / "probes.jsonl"
@@ -187,6 +192,7 @@ def test_a_probe_that_takes_longer_than_the_budget_is_made_and_said() -> None:
     assert len(hunted(statement(), "0.000001s").probes) == 1
 
 
+@pytest.mark.evidence
 def test_judging_that_outlasts_the_budget_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not cut short: the same finalists are judged, by all their games, as without a clock."""
     plain = hunting.judge_point
@@ -242,6 +248,7 @@ def test_a_claim_that_is_no_trade_off_function_is_a_finding() -> None:
     assert all(finding.at["n"] < 3 for finding in found.findings)
 
 
+@pytest.mark.evidence
 def test_existence_is_searched_for() -> None:
     kind = rf.Exists(rf.Equality(0.01))
     found = hunted(statement(kind=kind, claimed=lambda: G(1.0)), "1000 probes")
@@ -261,6 +268,7 @@ def test_a_limit_is_hunted_without_what_grows() -> None:
     assert "n" not in found.probes[0].at
 
 
+@pytest.mark.evidence
 def test_games_are_judged_afresh() -> None:
     def pair(excess: float):
         return lambda mu: (
@@ -318,6 +326,7 @@ def test_the_first_result_is_said_at_once(capsys) -> None:
     assert re.search(r"gaussian: 1 probe, worst gap .*\n", capsys.readouterr().err)
 
 
+@pytest.mark.evidence
 def test_its_replay_shows_the_same(tmp_path) -> None:
     found = hunted(statement(DAMAGE["small n"]))
     assert found.replay.shell.startswith("mipsim judge ")

@@ -116,6 +116,7 @@ def noisy_mean(sigma: float, d: int = 2):
     return game, mi.LikelihoodRatio(mechanism, data, 10), mi.CovarianceScore(data, 10)
 
 
+@pytest.mark.evidence
 def test_a_game_is_judged_by_its_exact_law() -> None:
     game, best, linear = noisy_mean(1.0)
     exact = game.exact(best)
@@ -132,6 +133,7 @@ def test_a_game_is_judged_by_its_exact_law() -> None:
     assert str(rf.judge(same, at={"mu": 1.0}).verdict) == "CONFIRMED"
 
 
+@pytest.mark.evidence
 def test_a_game_without_a_law_is_judged_by_games() -> None:
     game, _, _ = noisy_mean(1.0)
     played = (game, lambda target, output: output[0] ** 3)
@@ -153,6 +155,7 @@ def samplers(mu: float):
     )
 
 
+@pytest.mark.evidence
 def test_a_pair_of_samplers_is_drawn_from() -> None:
     at = {"mu": 1.0}
     equal = statement(rf.Equality(0.1), lambda mu: G(mu), samplers)
@@ -165,6 +168,7 @@ def test_a_pair_of_samplers_is_drawn_from() -> None:
     assert str(rf.judge(turned, at=at, games=100_000).verdict) == "REFUTED"
 
 
+@pytest.mark.evidence
 def test_a_look_at_an_order_by_games_ranks_points_that_are_not_refuted() -> None:
     """Else a search had nothing to climb: a nearly false order is strained more than a clear one."""
     clear, near = (
@@ -234,6 +238,7 @@ def test_existence_is_confirmed_by_a_point_and_refuted_by_none() -> None:
     assert str(rf.judge(there, at=[{"mu": 2.0}]).verdict) == "INCONCLUSIVE"
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("kind", [rf.Bound(), rf.Equality(), rf.Ordering(), rf.Exists(rf.Bound())])
 @pytest.mark.parametrize("claimed", [lambda mu: G(mu), lambda mu: mu, lambda mu: mi.LaplaceTradeOff(mu)])
 @pytest.mark.parametrize("shift", [0.03, 0.05])
@@ -244,6 +249,7 @@ def test_controls_are_refuted_by_the_same_judge(kind, claimed, shift: float) -> 
     assert str(control.verdict) == ("INCONCLUSIVE" if isinstance(kind, rf.Exists) else "REFUTED")
 
 
+@pytest.mark.evidence
 def test_the_control_of_a_loose_bound_puts_the_claim_in_the_place_of_the_truth() -> None:
     loose = statement(
         rf.Bound(), lambda mu: G(mu), lambda mu: G(mu / 2), control=rf.Control({"mu": 1.0}, attained=True)
@@ -348,6 +354,7 @@ class Moved(mi.AbstractTradeOff):
         return mi.CurveBounds(low, high, least, caught)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(("rare", "expected"), [(0.4, "REFUTED"), (-0.05, "CONFIRMED")])
 def test_rare_rates_that_a_law_does_not_reach_are_played_tilted(rare: float, expected: str) -> None:
     game, best, _ = noisy_mean(1.0, d=1)

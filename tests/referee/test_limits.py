@@ -233,6 +233,7 @@ def _allowed(count: int) -> int:
     return int(binom.isf(1e-6, count, RATE))
 
 
+@pytest.mark.evidence
 def test_random_sequences():
     wrong = _wrong(0, 400)
     assert len(wrong) <= _allowed(400), "\n".join(wrong)

@@ -53,6 +53,7 @@ def outcomes():
     ]
 
 
+@pytest.mark.evidence
 def test_the_page_is_whole_and_the_data_are_plain(tmp_path: Path) -> None:
     found = outcomes()
     page = rf.report(found, tmp_path / "report")
@@ -74,12 +75,14 @@ def test_the_page_is_whole_and_the_data_are_plain(tmp_path: Path) -> None:
         assert record["gap"] == (one.gap if math.isfinite(one.gap) else record["gap"])
 
 
+@pytest.mark.evidence
 def test_the_map_is_over_what_matters() -> None:
     hunted = outcomes()[0]
     assert set(list(importance(hunted))[:2]) == {"k", "law"}
     assert where_map(hunted, "m").startswith("<svg")
 
 
+@pytest.mark.evidence
 def test_results_show_themselves() -> None:
     for one in outcomes():
         html = one._repr_html_()
@@ -95,6 +98,7 @@ def test_bad_results_are_refused(results, says: str, tmp_path: Path) -> None:
         rf.report(results, tmp_path)
 
 
+@pytest.mark.evidence
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ValueError, match="it must be a folder that can be written"):

@@ -36,6 +36,7 @@ def mean_gradients(of: Features, vector: np.ndarray, rows: np.ndarray) -> np.nda
     return (seen.T @ residual / len(rows)).ravel()
 
 
+@pytest.mark.evidence
 def test_gradients_vary_along_the_axes_alone(digits: Features, attacked: Attacked) -> None:
     axes = attacked.axes
     assert axes.shape == (digits.dimension, digits.rank) == (130, 117)
@@ -89,6 +90,7 @@ def test_a_game_is_the_training_and_its_score_the_log_p_values(
     )  # the control: the mean of the start serves no later step
 
 
+@pytest.mark.evidence
 def test_glir_tells_members_at_tiny_scale(attacked: Attacked) -> None:
     """The interval of the area holds .5 for a blind attack, but with probability 1e-6."""
     game, attack = last_layers.steps_game(attacked, 60, 1)

@@ -13,6 +13,7 @@ def test_there_are_enough_of_them() -> None:
     assert len({defect.name for defect in DEFECTS}) == len(DEFECTS)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", BASES)
 def test_a_true_statement_is_confirmed(name: str) -> None:
     found = rf.hunt(true_statement(name), "32 probes", progress=False)
@@ -40,6 +41,7 @@ def test_defects_are_found() -> None:
     assert sum(found) >= 0.9 * len(found)
 
 
+@pytest.mark.evidence
 def test_the_bench_scores_every_searcher(monkeypatch, capsys, tmp_path) -> None:
     monkeypatch.setattr("sims.hunt_bench.DEFECTS", DEFECTS[:1])
     monkeypatch.setattr("sims.hunt_bench.QUICK_PROBES", 40)

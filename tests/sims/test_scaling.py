@@ -44,6 +44,7 @@ def test_a_picture_of_something_else_is_refused(capsys):
     assert "--figure is given with hunt; it is drawn by `bench scaling` alone" in capsys.readouterr().err
 
 
+@pytest.mark.evidence
 def test_a_case_is_played_in_a_process_with_its_devices():
     case = Case("small", "devices", n=50, d=20, games=3 * scaling.BLOCK, devices=2)
     cost = scaling.cost_of(case, 1)

@@ -18,6 +18,7 @@ def test_list(capsys):
     assert all(name in shown for name in STUDIES)
 
 
+@pytest.mark.evidence
 def test_run_stores_and_resumes(tmp_path, capsys):
     arguments = ["run", "azize_fig2_hard", "--seed", "3", "--out", str(tmp_path)]
     assert main([*arguments, "--games", "100"]) == 0
@@ -57,6 +58,7 @@ QUICK = ("azize_fig2_hard", "azize_fig2_noise_0.5", "azize_fig6_n0_10", "azize_m
 """Studies whose exact laws take a second at most; those of ratios and sub-samples take ten."""
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     "name",
     [

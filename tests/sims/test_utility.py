@@ -141,6 +141,7 @@ def test_the_relaxed_curve_is_that_of_drawn_releases(sampling_rate: float) -> No
         assert wrong.tpr_at(low) > strong
 
 
+@pytest.mark.evidence
 def test_the_relaxed_noise_is_the_least_for_its_budget_and_too_small_for_the_other() -> None:
     rate, steps = 0.1, 10
     delta = 1e-5

@@ -24,6 +24,7 @@ def by_integral(trials: int, p: float, count: int) -> mp.mpf:
         return mp.mpf(found)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("trials", [10**4, 10**7, 10**9, 10**12, 10**16])
 @pytest.mark.parametrize("p", [0.1, 0.5])
 def test_the_incomplete_beta_function_is_right_for_many_trials(trials: int, p: float) -> None:

@@ -220,6 +220,7 @@ def check(name: str, points: int, seed: int) -> None:
         assert error <= row.error, f"{name}{given} is off by {error:.2g}"
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", TABLE)
 def test_a_function_is_right_where_it_is_trusted(name: str) -> None:
     check(name, 8, 0)

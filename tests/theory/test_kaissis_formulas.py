@@ -40,6 +40,7 @@ def test_corollary_1_is_theorem_2_at_one_dimension():
         np.testing.assert_allclose(line.beta(ALPHA), general.beta(ALPHA), atol=1e-12)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("mu", [0.5, 2.0])
 def test_the_symmetrised_curve_is_the_exact_hull(mu):
     """The closed forms of Laplace noise have an exact hull."""

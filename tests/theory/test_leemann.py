@@ -23,6 +23,7 @@ def distances(d, n, mean, target, member, seed):
     return ((total / n - target) ** 2).sum(axis=1)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(("d", "n", "mean", "point"), [(1, 2, 0.0, 1.0), (3, 8, 0.0, 0.5), (2, 5, 2.0, 0.0)])
 def test_the_curve_of_one_step_is_that_of_literal_batches(d, n, mean, point):
     target = np.full(d, point)

@@ -101,6 +101,7 @@ def test_mu_of_pure_dp() -> None:
     assert GaussianTradeOff(40.0).least_mu() == 40.0
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     "curve", [LaplaceTradeOff(1.0), FoldedLaplaceTradeOff(3.0), MixtureTradeOff(LaplaceTradeOff(2.0), 0.4)]
 )

@@ -163,6 +163,7 @@ def attack_curve(rng: np.random.Generator, size: int) -> tuple[ExactTradeOff, np
     return ExactTradeOff(law), np.minimum(fpr, 1.0), np.minimum(tpr, 1.0)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("size", [2, 4, 8, 30])
 def test_an_attack_whose_curve_is_not_convex(size: int) -> None:
     rng, bent = np.random.default_rng(size), 0
@@ -227,6 +228,7 @@ OPERATIONS = {
 ALPHA = np.array([0.01, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9])
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("mu", [1.0, *(pytest.param(mu, marks=pytest.mark.slow) for mu in (0.5, 2.0))])
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_no_operation_forgets_a_bound(name: str, mu: float) -> None:
@@ -296,6 +298,7 @@ def test_an_open_end_is_said_as_a_bound() -> None:
     assert found._lines()[0][1].startswith("at least +")
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("p", [0.15, 0.3, 0.6])
 @pytest.mark.parametrize("mu", [0.025, 0.05, 0.1, 1.0])
 def test_the_mu_of_a_sub_sampled_gaussian_is_finite(mu: float, p: float) -> None:

@@ -31,6 +31,7 @@ def mixture(x: float, d: float, centre: float, upper: bool) -> mp.mpf:
     return total
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("rejects", ["large", "small"])
 @pytest.mark.parametrize("x", [0.5, 9.0, 40.0, 300.0])
 def test_it_pairs_the_tails_of_the_two_laws(rejects: str, x: float) -> None:

@@ -77,6 +77,7 @@ def test_inf_of_the_inverse() -> None:
         assert turned.beta([0.0, 0.45, 0.9, 1.0]).tolist() == pytest.approx([0.8, 0.4, 0.0, 0.0], abs=1e-12)
 
 
+@pytest.mark.evidence
 @given(mus)
 @settings(max_examples=12)
 def test_symmetrised_is_symmetric_convex_and_below_both(mu: float) -> None:
@@ -91,6 +92,7 @@ def test_symmetrised_is_symmetric_convex_and_below_both(mu: float) -> None:
     assert both.symmetrized() is both
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     "curve",
     [

@@ -43,6 +43,7 @@ def ends_of_dp_accounting(
     }
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("noise", "rate", "steps", "delta"),
     [
@@ -107,6 +108,7 @@ PUBLISHED_ERROR = 0.02
 """Twice the error of epsilon, 0.01, that the accountant was given: its estimate is within one of the truth, and its upper end adds one."""
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("noise", "rate", "steps"),
     [pytest.param(*row, marks=[] if k % 8 == 5 else pytest.mark.slow) for k, row in enumerate(TABLE)],

@@ -173,6 +173,7 @@ RATES = np.concatenate(
 )
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("curve", "copies"),
     [

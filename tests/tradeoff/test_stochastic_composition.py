@@ -65,6 +65,7 @@ def test_gaussians_share_one_likelihood_ratio() -> None:
         assert float(low) <= beta <= float(high)
 
 
+@pytest.mark.evidence
 def test_it_beats_a_common_fpr_unless_the_targets_are_alike() -> None:
     unlike = [GaussianTradeOff(0.2), GaussianTradeOff(2.0)]
     alpha = np.linspace(0.01, 0.9, 30)

@@ -79,6 +79,7 @@ def test_the_decisive_points(name: str):
     assert stands == STANDS.get(name, set())
 
 
+@pytest.mark.evidence
 def test_the_subsampling_theorem_is_refuted_by_two_routes():
     result = rf.judge(STATEMENTS["azize-thm-4.2"], at=[STATEMENTS["azize-thm-4.2"].points[0]]).judged[0]
     assert result.verdict is Verdict.REFUTED

@@ -133,6 +133,7 @@ def test_the_score_with_few_reference_points_loses_in_literal_games():
     assert exact < 0.6 < float(azize.power(0.1, reference_points.known_leakage()))
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_a_false_twin_is_refuted(name):
     false = rf.controlled(STATEMENTS[name])

@@ -29,6 +29,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.system
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the system has no such signal")
 def test_a_process_tells_what_was_raised_and_ends_with_its_reader(tmp_path) -> None:
     script = tmp_path / "judges.py"

@@ -62,6 +62,7 @@ def test_delta_of_the_gaussian_is_that_of_its_curve() -> None:
         assert 10 ** log_delta(epsilon, mu).value == pytest.approx(exact, rel=1e-9)
 
 
+@pytest.mark.evidence
 def test_the_published_epsilons_of_shuffled_batches() -> None:
     assert shuffled_epsilon(0.8, 1000, 1e-5) == pytest.approx(5.24, abs=0.005)
     assert shuffled_epsilon(0.5, 1000, 1e-5) == pytest.approx(10.00, abs=0.005)

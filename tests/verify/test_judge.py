@@ -155,6 +155,7 @@ def test_an_interruption_inside_a_statement_reaches_the_reader(make):
         list(judge_all([[make("c", truth=interrupted)]], SETTING, workers=2))
 
 
+@pytest.mark.evidence
 def test_games_have_the_seed_of_the_run_and_the_share_of_one_point(make):
     coin = make(
         "coin",

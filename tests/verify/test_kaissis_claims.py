@@ -193,6 +193,7 @@ def test_a_score_that_is_no_ratio_is_weaker_than_the_best_test():
     assert np.all(lira(64, 2.0).beta(alpha) > magnitude("Gaussian", 2.0).beta(alpha))
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(("mu", "d", "rate"), [(1.0, 1, 1.0), (3.0, 2, 0.3), (6.0, 1, 0.3), (1.0, 30, 0.9)])
 def test_j_in_pieces_is_the_hull_of_samples(mu, d, rate):
     """Chords lie above it by less than they promise; it is its own inverse; 3% more noise is another curve."""
@@ -207,6 +208,7 @@ def test_j_in_pieces_is_the_hull_of_samples(mu, d, rate):
     assert np.abs(resilience(mu / 1.03, d, rate).beta(alpha) - curve.beta(alpha)).max() > 1e-4
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("d", [1, 2, 5, 30, 300, 3000])
 @pytest.mark.parametrize("mu", [0.05, 0.5, 2.0, 6.0])
 def test_j_lies_below_its_inverse_left_of_slope_minus_one(mu, d):

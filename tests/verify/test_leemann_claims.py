@@ -53,6 +53,7 @@ def strictly(statement, **changes):
     return rf.judge(rf.controlled(false), at=[statement.control.at]).verdict
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("name", "at"),
     [
@@ -102,6 +103,7 @@ def test_the_largest_gap_is_at_a_corner():
     assert judged(composition.APPENDIX_D_3, share=0.5, k=2).gap == pytest.approx(0.1757, abs=5e-4)
 
 
+@pytest.mark.evidence
 def test_the_paper_s_own_run_passes_equation_10_at_low_rates_only():
     point = next(p for p in finite_run.FINITE.points if p.name == "Purchase, mu = 1")
     assert point.setting == "paper"
@@ -163,6 +165,7 @@ def test_exponential_gradients_by_quadrature():
     np.testing.assert_allclose(laws.exponential_curve(n, z).beta(alpha), exact.beta(alpha), atol=5e-5)
 
 
+@pytest.mark.evidence
 def test_drawn_targets_by_the_linear_program_of_few_targets():
     """A target that is one of few: the curve of common thresholds is the stochastic composition."""
     d, n = 60, 60
@@ -185,6 +188,7 @@ def test_kurtoses_must_be_bounded_together():
         assert near == pytest.approx(poisson.pmf(1, 1.0), abs=0.01)
 
 
+@pytest.mark.evidence
 def test_the_bound_falls_in_k():
     """Anderson's inequality in the derivation of theorem 5.1: f_K decreases, at every alpha."""
     alpha = ndtr(np.linspace(-6, 6, 201))
@@ -193,6 +197,7 @@ def test_the_bound_falls_in_k():
         assert all((second <= first + 1e-12).all() for first, second in pairwise(curves))
 
 
+@pytest.mark.evidence
 def test_noise_hides_correlated_gradients_less_than_equation_8_says():
     """Coordinates of variance C^2 = 1 with correlation .9: along (1, 1) the variance is 1.9, so that fewer rows come from the noise."""
     n, tau, along, k = 1000, 1000**-0.5, 1.9, 50.0
@@ -252,6 +257,7 @@ def test_whole_number_polygons_are_told_from_ones_above_the_line():
     np.testing.assert_allclose(by_slopes, reduce(problems.min_plus, good) / 18, atol=1e-12)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("draw", range(20))
 def test_no_random_mechanism_breaks_theorem_4_2(draw):
     for mechanism in problems.FINITE:
@@ -267,11 +273,13 @@ def test_games_see_an_attacker_above_the_bound():
     assert power > allowed + 0.05
 
 
+@pytest.mark.evidence
 def test_exact_means_neither_above_nor_below():
     for shift in (-0.03, 0.03):
         assert strictly(step.TIGHT_CORRECTED, shift=shift) is rf.Verdict.REFUTED
 
 
+@pytest.mark.evidence
 def test_an_attained_bound_has_no_tolerance():
     """Noise on gradients of covariance C^2 I attains equation 8: a target 1% farther out than K says passes it."""
     point = next(
@@ -333,6 +341,7 @@ def test_the_share_of_targets_beyond_k_equals_d():
     assert shares[0] < shares[1] < shares[2] < 0.5
 
 
+@pytest.mark.evidence
 def test_readings_of_less_noise():
     """The least noise stands for replaced records; equation 9's noise and added records do not."""
     verdicts = {}
@@ -344,6 +353,7 @@ def test_readings_of_less_noise():
     assert rf.Verdict.REFUTED in verdicts[noise.BY_EQUATION]
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(("size", "c"), [(0.3, 8.0), (0.5, 4.0)])
 def test_an_endless_run_with_falling_rates_is_a_reading_of_its_own(size, c):
     """By Hellinger affinities: no finite mu does, while runs of one rate for each t keep theirs."""
@@ -363,6 +373,7 @@ def test_a_shifted_mean_has_a_second_route():
         assert (abs(missed - said) < 5 * 0.0019) is right
 
 
+@pytest.mark.evidence
 def test_the_chi_square_differences_of_drawn_targets_are_those_of_games():
     """Literal draws of targets and outputs in the fewest dimensions that are judged."""
     rng, games, d, n = np.random.default_rng(5), 200_000, 50, 12

@@ -19,6 +19,7 @@ POINTS = {
 KNOWN = POINTS[real.KNOWN, "diabetes", 0.5, 4000]
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("rank", [0.5, 1.0])
 def test_it_is_no_p_value_with_estimated_moments(rank: float) -> None:
     result = rf.judge(real.ALGORITHM_1_REAL, at=[POINTS[real.ESTIMATED, "diabetes", rank, 64]], **FEW).judged[

@@ -44,6 +44,7 @@ def test_the_pages_count_the_register_as_it_is() -> None:
     assert sum(map(int, re.findall(r"\b\d+\b", re.sub(r"\(\d{4}\)", "", table)))) == count
 
 
+@pytest.mark.system
 def test_every_statement_is_listed_with_its_kind_and_words() -> None:
     lines, said = asked("verify", "--list")
     assert said[-1].startswith("status 0")
@@ -51,6 +52,7 @@ def test_every_statement_is_listed_with_its_kind_and_words() -> None:
     assert all(" ".join(one.says.split()) in line for one, line in zip(REGISTER.values(), lines, strict=True))
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     "argv", [("sims", "list"), ("sims", "--list"), ("sims", "run", "--list"), ("figures", "--list")]
 )
@@ -60,6 +62,7 @@ def test_studies_and_figures_are_listed(argv: tuple[str, ...]) -> None:
     assert len(lines) > 15
 
 
+@pytest.mark.system
 def test_an_unknown_claim_ends_with_close_names() -> None:
     lines, said = asked("verify", "azize-thm-31")
     assert lines == []

@@ -50,6 +50,7 @@ def test_no_name_is_used_twice():
     assert {paper_of(name) for name in listed} == set(PAPERS)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     "statement", [one for one in REGISTER.values() if one.late], ids=lambda one: one.name
 )

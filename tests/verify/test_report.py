@@ -247,6 +247,7 @@ def test_a_finding_has_all_that_is_needed_to_check_it(written, broken):
     assert text.count("###") == 1  # what stands is no finding
 
 
+@pytest.mark.system
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
 def test_a_browser_narrows_the_page(written, tmp_path):
     """In a real browser: the table can be searched and narrowed, and the sections follow."""
@@ -275,6 +276,7 @@ def test_a_browser_narrows_the_page(written, tmp_path):
     assert said == ["6 of 6", "1 of 6", "0 of 6", "1 of 6", "izzo-curve", "ascending"]
 
 
+@pytest.mark.system
 def test_every_gap_of_the_table_has_its_unit(tmp_path):
     outcome = rf.judge(
         rf.Statement(

@@ -33,6 +33,7 @@ TRUTHS = {
 """Published truths at these inputs, to the digits given."""
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("mechanism", SUITE, ids=lambda mechanism: mechanism.name)
 def test_the_verdict(mechanism) -> None:
     row = by_law(mechanism)
@@ -43,6 +44,7 @@ def test_the_verdict(mechanism) -> None:
         assert math.isinf(row.truth)
 
 
+@pytest.mark.evidence
 def test_no_less_is_found_than_by_others() -> None:
     """At least 95% of every finite truth by exact law, and never below DP-Sniper's bound for events above .01."""
     for mechanism in SUITE:
