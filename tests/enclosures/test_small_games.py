@@ -205,7 +205,8 @@ def check(made: Game, rng: np.random.Generator, width: float = 1e-9) -> bool:
         assert fnr_between(tests, alpha) <= as_fraction(most), (
             f"upper end of beta({float(alpha)}): {made.words}"
         )
-    known, found = truths(tests), bounds_of(curve)
+    known: Any = truths(tests)
+    found = bounds_of(curve)
     for name, (least, most) in found.items():
         truth = known[name]
         exact = truth if isinstance(truth, Fraction) else None

@@ -441,7 +441,7 @@ class Atoms(Truth):
         return min(prior * b + (1 - prior) * a for a, b in zip(self.fpr, self.fnr, strict=True))
 
     @cached_property
-    def reversed(self) -> Truth:
+    def reversed(self) -> Atoms:
         return Atoms([(i, o) for o, i in reversed(self.masses)])
 
     def mixed(self, p: object) -> Atoms:
