@@ -37,10 +37,14 @@ def test_few_games_of_many_coordinates_are_played_in_a_small_block(monkeypatch):
     """Counts are those of the usual block, and so are the thresholds of the pilot."""
     usual = mi.play(GAME, ATTACK, 3_000, progress=False)
     made = []
-    monkeypatch.setattr(blocks, "LONG_BLOCK", 2**18)  # as if 21 coordinates took long
-    monkeypatch.setattr(
-        "mipsim.engine.run.Counter", lambda s, *rest: made.append(s.block) or counting.Counter(s, *rest)
-    )
+    monkeypatch.setattr(blocks, "LONG_BLOCK", 2**17)  # as if 21 coordinates took long
+
+    class Seen(counting.Counter):
+        def __init__(self, sampler, *rest):
+            made.append(sampler.block)
+            super().__init__(sampler, *rest)
+
+    monkeypatch.setattr("mipsim.engine.run.Counter", Seen)
     few, many = (mi.play(GAME, ATTACK, games, progress=False) for games in (3_000, 20_000))
     assert made == [4096, 4096, 8192, 8192]
     for name in ("edges", "out", "inside"):
