@@ -148,7 +148,7 @@ class InvertedLaw(AbstractScoreLaw):
 
     def around(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, ...] | None:
         """From the error at the threshold of the FPR, and the density there."""
-        if self.transform.lattice is not None or self.transform.log_mass.any():
+        if not self._is_smooth:
             return None
         log_fpr, log_rest = np.maximum(log_fpr, _DEEPEST), np.maximum(log_rest, _DEEPEST)
         x, log_density = self._solve(log_fpr, log_rest)
@@ -166,7 +166,7 @@ class InvertedLaw(AbstractScoreLaw):
         self, low: np.ndarray, high: np.ndarray, *, inside: bool
     ) -> tuple[np.ndarray, np.ndarray] | None:
         """Of one line that serves the middle of both thresholds, whose sum is smooth: a chord is off by h^2 / 8 times its curvature."""
-        if self.transform.lattice is not None or self.transform.log_mass.any():
+        if not self._is_smooth:
             return None
         world = int(inside)
         ends = np.stack([low, high]) - self.transform.mean[world]
@@ -195,13 +195,18 @@ class InvertedLaw(AbstractScoreLaw):
 
     def auc_bounds(self) -> tuple[float, float] | None:
         """The law of the difference at 0. A tie is within its error, as is what an atom of one world only is worth."""
-        if self.transform.lattice is not None or self.transform.log_mass.any():
+        if not self._is_smooth:
             return None
         law = InvertedLaw(DifferenceTransform(self.transform))
         error = float(law.errors(0.0, inside=False)) + 2.0 * self.error_bound
         ends = law.tail_bounds(0.0, inside=False)
         low, high = float(np.exp(ends.log_tpr_low)), float(np.exp(ends.log_tpr_high))
         return max(0.0, low - error - 4.0 * EPS), min(1.0, high + error + 4.0 * EPS)
+
+    @property
+    def _is_smooth(self) -> bool:
+        """Whether no value of the score has a probability: it lies on no lattice, and is never -inf."""
+        return self.transform.lattice is None and not self.transform.log_mass.any()
 
     def _is_far(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> np.ndarray:
         """Where a threshold lies beyond the saddlepoints, whose Chernoff bounds the tails beyond are below."""
