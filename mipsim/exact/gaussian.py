@@ -65,8 +65,7 @@ class NormalLaw(AbstractScoreLaw):
         x, world = np.asarray(threshold, float), int(inside)
         z = (x - self.mean[world]) / self.sd[world]
         off = np.where(np.isfinite(z), self._off(np.where(np.isfinite(z), z, 0.0), world), 0.0)
-        cdf, sf = ([log_ndtr(sign * z - off), log_ndtr(sign * z + off)] for sign in (1.0, -1.0))
-        return CurveBounds(_less(cdf[0]), _more(cdf[1]), _less(sf[0]), _more(sf[1]))
+        return CurveBounds.of_probit(z - off, z + off, _TRUSTED / EPS)
 
     def around(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, ...] | None:
         """Around the quantile, after one step of Newton's method for the last digits of SciPy's."""
@@ -103,28 +102,21 @@ class NormalLaw(AbstractScoreLaw):
             return None
         sd = float(np.hypot(*self.sd))
         z = float(self.mean[1] - self.mean[0]) / sd
-        off = (8.0 * EPS * float(np.abs(self.mean).sum()) + 2.0 * self.blur * (1.0 + abs(z))) / sd
-        off += 8.0 * EPS * abs(z)
+        moved = 8.0 * EPS * float(np.abs(self.mean).sum()) + 2.0 * self.blur * (1.0 + abs(z))
+        off = moved / max(sd - 2.0 * self.blur, 1e-300) + 8.0 * EPS * abs(z)
         low, high = float(ndtr(z - off)), float(ndtr(z + off))
         return max(0.0, low - 8.0 * EPS), min(1.0, high + 8.0 * EPS)
 
     def _off(self, z: np.ndarray, world: int) -> np.ndarray:
         """What a threshold in units of sd may be off: by its own last digits, those of mean and sd, and their error."""
-        mean, sd = np.abs(self.mean[world]), self.sd[world]
-        return (8.0 * EPS * mean + self.blur * (1.0 + np.abs(z))) / sd + 16.0 * EPS * np.abs(z)
+        least = max(float(self.sd[world]) - self.blur, 1e-300)
+        moved = 8.0 * EPS * abs(float(self.mean[world])) + self.blur * (1.0 + np.abs(z))
+        return moved / least + 16.0 * EPS * np.abs(z)
 
     @property
     def _far(self) -> float:
         """What rounding of the mean and of a threshold moves, in units of sd."""
         return float(np.max((8.0 * EPS * np.abs(self.mean) + self.blur) / self.sd))
-
-
-def _less(log_rate: np.ndarray) -> np.ndarray:
-    return np.where(log_rate < -1e8, -np.inf, log_rate * (1.0 + _TRUSTED))
-
-
-def _more(log_rate: np.ndarray) -> np.ndarray:
-    return np.where(log_rate < -1e8, -1e8, log_rate * (1.0 - _TRUSTED))
 
 
 @dataclass(frozen=True)

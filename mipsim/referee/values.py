@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr, ndtri
+from scipy.special import ndtr, ndtri
 
 from mipsim._validation import UndefinedError, number
 from mipsim.attacks.base import AbstractAttack
@@ -17,7 +17,7 @@ from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodR
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.games.base import AbstractGame
 from mipsim.tradeoff.base import AbstractTradeOff
-from mipsim.tradeoff.bounds import EPS, CurveBounds, lowered, probit_of_log, raised
+from mipsim.tradeoff.bounds import EPS, CurveBounds, probit_of_log
 
 CONVEX = 1e-9
 """By how much neighbouring slopes of a curve may be out of order, relative to the larger: rounding of its values."""
@@ -223,9 +223,7 @@ class Shifted(AbstractTradeOff):
             z + sign * slack * (1.0 + np.where(np.isinf(z), 0.0, np.abs(z)))
             for z, sign in ((low, -1.0), (high, 1.0))
         )
-        return CurveBounds(
-            lowered(log_ndtr(low)), raised(log_ndtr(high)), lowered(log_ndtr(-high)), raised(log_ndtr(-low))
-        )
+        return CurveBounds.of_probit(low, high)
 
 
 def _moved(log_fnr: np.ndarray, log_tpr: np.ndarray, shift: float) -> np.ndarray:

@@ -72,8 +72,11 @@ class FoldedGaussianTradeOff(AbstractTradeOff):
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         z = probit_of_log(log_fpr - np.log(2.0))  # of half the FPR, one side's
         moved = 32.0 * EPS * (1.0 + self.mu + np.where(np.isfinite(z), np.abs(z), 0.0))
+        # A larger number has no logarithm of its own in float64: it counts as this one for the lower end, and as infinite for the other.
+        ends = np.minimum(z + self.mu - moved, _LARGEST_PROBIT), z + self.mu + moved
         low, high = (
-            np.logaddexp(log_ndtr(z + self.mu + off), log_ndtr(z - self.mu + off)) for off in (-moved, moved)
+            np.logaddexp(log_ndtr(end), log_ndtr(z - self.mu + off))
+            for end, off in zip(ends, (-moved, moved), strict=True)
         )
         found = CurveBounds.of_log_tpr(low, np.minimum(high, 0.0), 16.0)
         return CurveBounds(*(np.full(np.shape(log_fpr), v) for v in (-np.inf, -np.inf, 0.0, 0.0))).where(
@@ -88,6 +91,7 @@ class FoldedGaussianTradeOff(AbstractTradeOff):
 
 
 _CHORDS = 1e-6  # FNR: what `symmetrised` promises
+_LARGEST_PROBIT = 37.5  # log_ndtr of it is -4.6e-308
 _LEAST_RATE = 1e-290  # below it float64 loses digits
 
 

@@ -134,6 +134,22 @@ class CurveBounds(NamedTuple):
         return cls.of_log_tpr(low, high, ulps).exchanged()
 
     @classmethod
+    def of_probit(cls, low: np.ndarray, high: np.ndarray, ulps: float = 8.0) -> CurveBounds:
+        """From bounds of Phi^-1(FNR), where `log_ndtr` is right to so many units in its last place.
+
+        The smaller rate is read, and the other follows: `log_ndtr` of a large number is 0 where the other tail is below 1e-308.
+
+        Examples:
+            >>> found = CurveBounds.of_probit(np.array([38.0]), np.array([38.0]))
+            >>> print(found.log_tpr_low.round(3), found.log_fnr_high < 0.0)
+            [-726.557] [ True]
+        """
+        missed = cls.of_log_fnr(log_ndtr(low), log_ndtr(high), ulps)
+        caught = cls.of_log_tpr(log_ndtr(-high), log_ndtr(-low), ulps)
+        with np.errstate(invalid="ignore"):  # from -inf to inf nothing is known
+            return missed.where(low + high < 0.0, caught)
+
+    @classmethod
     def of_rates(cls, fnr: object, tpr: object, error: object = 0.0) -> CurveBounds:
         """From plain rates, each right to the absolute `error` (and to float64's rounding of 1, if that is larger).
 

@@ -37,12 +37,8 @@ class GaussianTradeOff(AbstractTradeOff):
         z = probit_of_log(log_fpr)
         moved = 16.0 * EPS * (np.where(np.isfinite(z), np.abs(z), 0.0) + self.mu)
         w = z + self.mu
-        # `log_ndtr` of a large number is 0 where the other tail is below 1e-308.
-        missed = CurveBounds.of_log_fnr(log_ndtr(-(w + moved)), log_ndtr(-(w - moved)))
-        caught = CurveBounds.of_log_tpr(log_ndtr(w - moved), log_ndtr(w + moved))
-        return missed.where(w > 0.0, caught).where(
-            log_fpr < 0.0, CurveBounds.of_log_tpr(log_fpr, log_fpr, 0.0)
-        )
+        found = CurveBounds.of_probit(-(w + moved), -(w - moved))
+        return found.where(log_fpr < 0.0, CurveBounds.of_log_tpr(log_fpr, log_fpr, 0.0))
 
     def is_convex(self) -> bool:
         return True

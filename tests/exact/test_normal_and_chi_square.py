@@ -51,6 +51,13 @@ def test_digits_of_a_distant_mean_are_counted() -> None:
     assert bound < 1e-6
 
 
+def log_tails(z: Any) -> tuple[Any, Any]:
+    """Logs of P(N(0, 1) <= z) and P(N(0, 1) > z), by the smaller one: no digits hold 1 - 1e-500."""
+    small = mp.erfc(abs(z) / mp.sqrt(2)) / 2
+    rest = mp.log1p(-small)
+    return (mp.log(small), rest) if z < 0 else (rest, mp.log(small))
+
+
 def normal_worlds(seed: int) -> tuple[NormalLaw, list[tuple[Any, Any]]]:
     """A law whose mean and sd have been computed with an error, and the mean and sd that are right."""
     rng = np.random.default_rng(seed)
@@ -76,8 +83,7 @@ def test_tails_of_a_normal_law_that_is_computed_with_an_error(seed: int) -> None
             ends = stated.tail_bounds(x, inside=inside)
             for k, point in enumerate(x):
                 z = (mp.mpf(float(point)) - mean) / sd
-                with mp.workdps(340):  # 1 - 1e-300 has 300 nines
-                    truth = [mp.log(mp.erfc(side * z / mp.sqrt(2)) / 2) for side in (-1, 1)]
+                truth = log_tails(z)
                 held = (
                     ends.log_fnr_low[k] <= truth[0] <= ends.log_fnr_high[k]
                     and ends.log_tpr_low[k] <= truth[1] <= ends.log_tpr_high[k]
@@ -91,6 +97,22 @@ def test_tails_of_a_normal_law_that_is_computed_with_an_error(seed: int) -> None
 
 
 @pytest.mark.evidence
+@pytest.mark.parametrize("share", [1e-12, 0.01, 0.3, 0.9])
+@pytest.mark.parametrize("way", [(1.0, 0.0), (0.0, -1.0), (-0.5, -0.5)])
+def test_tails_to_the_end_of_float64_of_a_law_with_a_large_error(
+    share: float, way: tuple[float, float]
+) -> None:
+    """Also beyond 37.7 deviations, where the log of the larger tail is 0 in SciPy."""
+    law = NormalLaw(np.array([3.0, 3.0]), np.array([2.0, 2.0]), share * 2.0)
+    mean, sd = (mp.mpf(float(x)) + mp.mpf(law.blur) * part for x, part in zip((3.0, 2.0), way, strict=True))
+    x = 3.0 + 2.0 * np.array([-38.3, -30.0, -1.0, 0.0, 2.0, 37.6, 38.3])
+    ends = law.tail_bounds(x, inside=True)
+    for k, point in enumerate(x):
+        fnr, tpr = log_tails((mp.mpf(float(point)) - mean) / sd)
+        assert ends.log_fnr_low[k] <= fnr <= ends.log_fnr_high[k]
+        assert ends.log_tpr_low[k] <= tpr <= ends.log_tpr_high[k]
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_the_curve_and_the_auc_of_a_normal_law(seed: int) -> None:
     law, right = normal_worlds(seed)
@@ -103,7 +125,7 @@ def test_the_curve_and_the_auc_of_a_normal_law(seed: int) -> None:
                 lambda z, at=log_fpr: mp.log(mp.erfc(z / mp.sqrt(2)) / 2) - at, float(-ndtri_exp(log_fpr))
             )
             z = (right[0][0] + z * right[0][1] - right[1][0]) / right[1][1]
-            fnr, tpr = (mp.log(mp.erfc(side * z / mp.sqrt(2)) / 2) for side in (-1, 1))
+            fnr, tpr = log_tails(z)
             found = curve.enclosure(np.array([log_fpr]))
             assert found.log_fnr_low[0] <= fnr <= found.log_fnr_high[0]
             assert found.log_tpr_low[0] <= tpr <= found.log_tpr_high[0]

@@ -1,5 +1,6 @@
 """The formulas of Kaissis et al. against densities, SciPy's own laws and draws."""
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -114,3 +115,15 @@ def test_a_curve_lies_above_what_bounds_it_between_its_samples(mu):
 def test_a_corner_between_samples_is_refused():
     with pytest.raises(ValueError, match=r"use j\.symmetrized"):
         kaissis.symmetrised(PiecewiseLinearTradeOff([0.0, 0.31234567, 1.0], [1.0, 0.2, 0.0]))
+
+
+@pytest.mark.parametrize("mu", [37.0, 38.0, 38.6, 39.0, 80.0])
+def test_the_folded_curve_where_the_fnr_underflows(mu):
+    with mpmath.workdps(400):
+        for z in (-2.0, -0.5, -1e-3):
+            log_fpr = float(mpmath.log(mpmath.erfc(-z / mpmath.sqrt(2))))
+            at = mpmath.findroot(lambda x, y=log_fpr: mpmath.log(mpmath.erfc(-x / mpmath.sqrt(2))) - y, z)
+            fnr = mpmath.ncdf(-at - mu) - mpmath.ncdf(at - mu)
+            found = kaissis.FoldedGaussianTradeOff(mu).enclosure(np.array([log_fpr]))
+            assert found.log_fnr_low[0] <= mpmath.log(fnr) <= found.log_fnr_high[0]
+            assert found.log_tpr_low[0] <= mpmath.log1p(-fnr) <= found.log_tpr_high[0]
