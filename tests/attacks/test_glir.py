@@ -28,6 +28,7 @@ def test_its_exact_curve_is_equation_8(covariance):
     np.testing.assert_allclose(game.exact(mi.GLiR(data, n=N)).beta(alpha), curve.beta(alpha), atol=1e-9)
 
 
+@pytest.mark.evidence
 def test_literal_games_agree_with_the_exact_law():
     # 20,000 literal games a world at 40 thresholds: Clopper-Pearson bands of joint confidence 1 - 1e-9.
     data = mi.Gaussian(np.full(D, 0.5), COVARIANCE)

@@ -85,6 +85,7 @@ def test_the_same_seed_learns_the_same_and_another_does_not():
     assert (first != other).all()
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("shape", [(), pytest.param((2, 2), marks=pytest.mark.slow)])
 def test_outputs_of_any_shape(shape):
     game = mi.TwoInputs(lambda key, x: x[0] + jax.random.normal(key, shape), [0.0], [1.0])

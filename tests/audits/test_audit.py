@@ -51,6 +51,7 @@ def test_bounds_show_themselves(fewer_draws, design: str) -> None:
     assert (one.advantage_lower_bound is None) == (design == "one-run")
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("design", SETTINGS)
 @pytest.mark.parametrize(
     ("claim", "verdict"),

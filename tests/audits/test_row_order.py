@@ -87,6 +87,7 @@ def claims(scores: Scores) -> bool:
     return any(refused(run.canaries, one.number, one.right, run.risk) for one in run.guesses)
 
 
+@pytest.mark.evidence
 @pytest.mark.filterwarnings(
     "ignore:.*canaries are in; fair coins"
 )  # a p-value of 1e-3 is due in some of so many audits

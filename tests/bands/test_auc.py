@@ -177,6 +177,7 @@ def blocks(mu: float, n: int, risk: float) -> float:
     return best
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("risk", [0.05, 1e-3])
 @pytest.mark.parametrize("mu", [0.0, 1.0, 2.0, 3.0, 4.0])
 def test_an_interval_that_estimates_the_variance_is_hardly_narrower(mu: float, risk: float) -> None:

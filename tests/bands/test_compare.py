@@ -49,6 +49,7 @@ def test_a_refuted_equality_stays_refuted_inside_the_tolerance() -> None:
 COUNTS = (np.array([2_000_000]), 4_000_000, np.array([634_621]), 4_000_000)  # mu = 1 at 4e6 games
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("limit", "stated", "tolerance", "verdict"),
     [
@@ -335,6 +336,7 @@ def test_bad_tolerance_of_a_plan(tolerance: float) -> None:
         compare_counts(*expected(1.0, 1000), GaussianTradeOff(1.0)).games_to_confirm(tolerance)
 
 
+@pytest.mark.evidence
 def test_a_true_bound_is_never_refuted_as_one_and_says_what_was_refuted() -> None:
     """An attacker of mu = 1 under claims of 1.05 and 1.5: bounds that hold, equalities that do not."""
     for claim in (GaussianTradeOff(1.05), GaussianTradeOff(1.5)):

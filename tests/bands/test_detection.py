@@ -99,6 +99,7 @@ def test_one_per_cent_of_mu_takes_the_games_that_are_planned_for() -> None:
     assert textbook < predicted_games(gaussian(1.01)) < 1.1 * textbook
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(("rates", "verdict"), [(gaussian(1.02), "REFUTED"), (gaussian(1.0), "CONFIRMED")])
 def test_whole_comparisons_agree(draw_counts, rates: Rates, verdict: str) -> None:
     """The public route on real draws; at 2e7 games an error of 2% is seven detectable gaps away."""

@@ -25,6 +25,7 @@ def fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(family_bound, "_LEAST_DRAWS", 0)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("risk", [0.05, 0.3])
 @pytest.mark.parametrize(
     "family", [gdp(), total_variation(), approximate_dp(0.01)], ids=["mu", "v", "epsilon"]

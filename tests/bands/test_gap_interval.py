@@ -103,6 +103,7 @@ def test_no_allowed_pair_of_rates_lies_outside(claim) -> None:
     assert high - low <= 1.06 * (found[1].max() - found[0].min()) + 0.01
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("games", [10**2, 10**6, 10**12])
 @pytest.mark.parametrize("claim", CURVES, ids=str)
 def test_average_counts_are_inside(claim, games: int) -> None:

@@ -31,6 +31,7 @@ def test_continuous_records_follow_their_distribution_function(name: str) -> Non
         assert not follows(law.mean() + 1.05 * (sample[:, j] - law.mean()) + 0.05 * law.std(), law.cdf)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", DISCRETE)
 def test_discrete_records_have_their_frequencies(name: str) -> None:
     sample = records(name)
@@ -42,6 +43,7 @@ def test_discrete_records_have_their_frequencies(name: str) -> None:
         assert not has_frequencies(counts, wrong / wrong.sum())
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", MEMBERS)
 def test_means_and_covariances_of_records(name: str) -> None:
     law, sample = MEMBERS[name].law, records(name)
@@ -77,6 +79,7 @@ def test_sums_agree_with_summed_records(name: str) -> None:
     assert not same_law(centre + 0.75 * (exact @ projection - centre), literal @ projection)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", SUMMED)
 def test_a_sum_of_nothing_is_zero(name: str) -> None:
     law = MEMBERS[name].law
@@ -85,6 +88,7 @@ def test_a_sum_of_nothing_is_zero(name: str) -> None:
     assert (np.asarray(draw(jax.random.key(0), 0)) == np.zeros(law.dimension)).all()
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("n", [1, 999])
 def test_exponential_sums_follow_the_gamma_law(n: int) -> None:
     sample = sums(mi.Exponential([1.0, 3.0]), n)

@@ -25,6 +25,7 @@ def ratio(
     return np.array([own(t[None], n, jnp.array([target]), jnp.array([noise]))[0] for t in totals])
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("n", [2, 3, 40])
 @pytest.mark.parametrize("target", [0.0, 1.0])
 @pytest.mark.parametrize("p", [0.02, 0.5, 0.7])

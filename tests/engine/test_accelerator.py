@@ -39,6 +39,7 @@ def test_played_rates_agree_with_the_exact_curve(build, fidelity):
         assert away <= np.sqrt(np.log(2.0 / FAILURE) / (2.0 * GAMES))
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("build", [reference, normal])
 def test_counts_do_not_depend_on_chunks(build):
     game, attack = build()

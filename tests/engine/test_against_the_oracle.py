@@ -122,6 +122,7 @@ def large_game(bias=0.0):
 # One biased probability moves the "out" score by about sqrt(n / d) bias / sd = 4.5e-3 standard deviations at a bias
 # of 1e-4: at 1e8 games a chi-square of 5,000 bins is then about 2,000 above its mean of 5,000, and rejects from 650
 # above; at a bias of 1e-2 and 1e6 games (0.45 standard deviations) it is 200,000 above.
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("games", "bias"),
     [(1_000_000, 1e-2), pytest.param(100_000_000, 1e-4, marks=pytest.mark.slow)],

@@ -38,6 +38,7 @@ def most_off(table: BinomialCells, n: int, p: np.ndarray, plus: int = 0) -> floa
     )
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("n", [2, 700, 3_000, 30_000, 10**6, 10**7, 4 * 10**7])
 def test_the_law_is_binomial_at_every_count(n):
     """The stated error is what it is, and below the bound that all tables of sums keep."""

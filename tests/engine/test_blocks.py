@@ -135,6 +135,7 @@ def test_a_scaled_total_has_the_same_bits_with_and_without_fused_products():
         assert abs(Fraction(got) - Fraction(unit) * total) <= abs(Fraction(unit) * total) * Fraction(1, 2**51)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     "raised",
     [

@@ -81,6 +81,7 @@ def test_it_draws_the_exact_law(name):
         assert p >= FAILURE
 
 
+@pytest.mark.evidence
 def test_a_mean_that_is_off_by_three_hundredths_of_a_deviation_is_rejected():
     """The control of the check above: the non-centrality of its chi-square is 200,000 x 0.03^2 / 2 with both halves of the mean."""
     game, attack = CASES["covariance"]
@@ -256,6 +257,7 @@ def test_totals_have_their_own_bits_on_every_device():
             assert most_total(sampler) < 2**53
 
 
+@pytest.mark.evidence
 def test_scores_that_tie_stay_tied():
     """Equal weights: the score is the number of ones, and counts fall on whole numbers only."""
     data, n = mi.Bernoulli(0.4, d=9), 10**6

@@ -204,6 +204,7 @@ def test_which_sampler_plays(game, sampler):
     assert played.manifest["sampler"] == sampler
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("fidelity", ["literal", "projected"])
 def test_counts_do_not_depend_on_chunks_and_workers(fidelity):
     game = mi.FixedTarget(mechanism(), ISOTROPIC, n=N, target=TARGET)
@@ -234,6 +235,7 @@ def test_the_units_of_the_records_do_not_matter():
     assert np.abs(one.out - two.out).sum() <= 4  # a score on either side of an edge by rounding
 
 
+@pytest.mark.evidence
 def test_four_normals():
     with exact_scope():
         words = jnp.asarray(np.random.default_rng(1).integers(0, 2**64, (2, 500_000), np.uint64))

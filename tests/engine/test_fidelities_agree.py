@@ -39,6 +39,7 @@ def test_literal_and_table_agree(literal):
     assert two_sample_p(literal.out, table.inside)[1] < FAILURE
 
 
+@pytest.mark.evidence
 def test_a_sampler_with_p_off_by_two_thousandths_is_rejected(literal):
     toward = np.sign((TARGET - P) / (P * (1 - P)))
     wrong = mi.play(

@@ -107,6 +107,7 @@ def test_draws_have_their_law(draw, law):
     assert passes(2 * stats.norm.sf(abs(12 * ((cells - 0.5) * (other - 0.5)).sum() / np.sqrt(cells.size))))
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("shape", [(), (0, 2), (3, 2)])
 def test_any_shape_is_drawn(shape):
     key = keys(games=1)[0]

@@ -101,6 +101,7 @@ def test_records_follow_their_law(name: str) -> None:
     assert not follow_their_law(name, sample, tilt=0.05)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", LAWS)
 def test_numbers_of_a_game_and_of_its_neighbours_are_independent(name: str) -> None:
     law = LAWS[name]
@@ -182,6 +183,7 @@ def test_counts_do_not_depend_on_how_games_are_played(name: str, kind: str) -> N
     assert not np.array_equal(whole.out, whole.inside)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("shape", [(), (7,), (3, 5), (2, 3, 4)])
 def test_numbers_of_any_shape_are_the_words_of_one_sequence(shape: tuple[int, ...]) -> None:
     with exact_scope():

@@ -13,6 +13,7 @@ def test_every_forged_array_of_every_file(tmp_path):
     assert hold(hostile_files.arrays(tmp_path)).tried > 500
 
 
+@pytest.mark.evidence
 def test_random_files(tmp_path):
     assert hold(hostile_files.random_files(tmp_path, 140)).seen["refused"] > 100
 

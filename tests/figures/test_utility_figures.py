@@ -165,6 +165,7 @@ def test_all_panels_are_trained_by_one_code(tmp_path: Path, monkeypatch: pytest.
     )
 
 
+@pytest.mark.evidence
 def test_missing_data_and_states_of_other_trainings_are_said_in_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -65,6 +65,7 @@ def test_the_routes_that_a_game_offers() -> None:
     assert mi.RandomTarget(mi.GaussianNoise(mi.EmpiricalMean(), 1.0), bernoulli, 4).has_exact_law
 
 
+@pytest.mark.evidence
 def test_noise_that_fits_is_welcome_and_that_of_a_function_waits_for_play() -> None:
     mi.FixedTarget(mi.GaussianNoise(mi.EmpiricalMean(), [1.0, 2.0]), DATA, 4, [0.0, 0.0])
     mi.RandomTarget(mi.LaplaceNoise(mi.EmpiricalMean(), 1.0), DATA, 4)

@@ -41,6 +41,7 @@ def test_outputs_are_the_answer_plus_noise(member, centre):
     assert np.abs(steps - norm.cdf(drawn - centre - 0.3)).max() > limit
 
 
+@pytest.mark.evidence
 def test_the_record_takes_part_at_its_rate():
     """The mean of the output moves by rate times the shift: 6.2 standard errors fail once in 1e9."""
     drawn = outputs(game(sampling_rate=0.25), True)[:, 0]
@@ -59,6 +60,7 @@ def test_the_attacker_is_handed_the_known_answer_only():
     assert float(known[0]) == 1.0
 
 
+@pytest.mark.evidence
 def test_the_engine_plays_it_and_meets_the_theorem():
     played = mi.play(*STUDIES["kaissis_fig3b"].build(), games=20_000, seed=1, progress=False)
     curve = played.tradeoff(confidence=1 - 1e-9)
@@ -110,6 +112,7 @@ def first(release):
     return release[0]
 
 
+@pytest.mark.evidence
 def test_the_canary_reaches_the_clip():
     for name, ratio in (("kaissis_fig3b", 1.0), ("kaissis_fig3c", 2.0), ("kaissis_d50", 2.0)):
         made: Any = STUDIES[name].build()[0]

@@ -38,6 +38,7 @@ def batches(descent: nn.Descent, n: int, times: int, seed: int = 0) -> np.ndarra
     return sums[..., None] >> np.arange(n) & 1
 
 
+@pytest.mark.evidence
 def test_shuffled_batches_take_every_record_once_a_pass() -> None:
     taken = batches(revealing(9, 4, 5, "shuffled"), 9, 400)
     assert (taken.sum(axis=2) == 4).all()
@@ -49,6 +50,7 @@ def test_shuffled_batches_take_every_record_once_a_pass() -> None:
     assert uniform(taken[:, 0], 4)
 
 
+@pytest.mark.evidence
 def test_batches_of_fixed_size_are_uniform_subsets_drawn_anew() -> None:
     taken = batches(revealing(9, 4, 6, "fixed"), 9, 400)
     assert (taken.sum(axis=2) == 4).all()
@@ -120,6 +122,7 @@ def test_steps_are_those_of_a_loop(part: Any) -> None:
     )
 
 
+@pytest.mark.evidence
 def test_clipping_and_noise() -> None:
     """The mean gradient is normal about that of the clipped gradients, with the noise of DP-SGD; noise 4% off is seen."""
     clip, multiplier, batch = 1.5, 0.8, 5

@@ -131,6 +131,7 @@ def test_frozen_features_stay() -> None:
     assert network.dimension() == network.dimension("last") == 4 * 7 + 4
 
 
+@pytest.mark.evidence
 def test_plain_sgd_is_the_mean_of_the_gradients() -> None:
     """One step on the whole data moves by -rate times the mean gradient, to float32."""
     network = NETWORKS["layered"]

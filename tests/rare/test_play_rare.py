@@ -226,6 +226,7 @@ def test_intervals_cover_as_often_as_they_say() -> None:
     assert stats.binom.ppf(1e-9, 300 * runs, q) <= accepted <= stats.binom.isf(1e-9, 300 * runs, q)
 
 
+@pytest.mark.evidence
 def test_a_run_depends_on_seed_and_games_only() -> None:
     data = mi.Bernoulli([0.3, 0.6, 0.5, 0.2])
     game = mean_game(data, 20, [1.0, 0.0, 1.0, 1.0])

@@ -22,6 +22,7 @@ RATIO = mi.LikelihoodRatio(GAME.mechanism, DATA, N)
 RATES = (1e-6, 1e-4, 1e-2)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(("kind", "attack"), [(LinearScore, COVARIANCE), (TableScore, RATIO)])
 def test_games_tilted_otherwise_than_weighted_are_caught(
     monkeypatch: pytest.MonkeyPatch, kind: Any, attack: mi.AbstractAttack

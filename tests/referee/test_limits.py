@@ -82,6 +82,7 @@ FALSE: dict[str, Sequence] = {
 }
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("tolerance", [0.005, 0.02, 0.1])
 @pytest.mark.parametrize("sizes", RANGES.values(), ids=RANGES)
 @pytest.mark.parametrize("name", [*TRUE, *FALSE])

@@ -55,6 +55,7 @@ def test_a_dry_run_writes_every_part(tmp_path):
     assert all(row["games_per_second"] > 0.0 for row in rows if row["part"] == "speed")
 
 
+@pytest.mark.system
 def test_without_an_accelerator_one_sentence_says_what_to_do(tmp_path):
     done = command("--out", str(tmp_path))
     assert done.returncode == 2

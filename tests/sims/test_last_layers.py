@@ -49,6 +49,7 @@ def test_gradients_vary_along_the_axes_alone(digits: Features, attacked: Attacke
     assert np.abs(turned @ axes @ axes.T - turned).max() > 0.05
 
 
+@pytest.mark.evidence
 def test_the_background_is_of_no_game(attacked: Attacked) -> None:
     assert not set(attacked.background) & set(attacked.pool)
     assert len(attacked.background) + len(attacked.pool) == len(attacked.features.y)

@@ -34,6 +34,7 @@ def claim_of(name):
     return study.claim(*study.build())
 
 
+@pytest.mark.evidence
 def test_a_run_ends_with_intervals_and_a_claim(capsys):
     """A band at .999 misses the curve with probability .001, at a seed that is fixed; theorem 3.1 is off by .002 probits, a fraction of its width."""
     assert main(["run", "azize_fig2_easy", "--games", "20000"]) == 0
@@ -49,6 +50,7 @@ def test_a_run_ends_with_intervals_and_a_claim(capsys):
     assert verdict == f"INCONCLUSIVE as an equality: {claim!r}"
 
 
+@pytest.mark.evidence
 def test_a_study_without_a_theorems_curve_says_so(capsys):
     assert main(["run", "azize_random_target", "--games", "20"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "no theorem's curve is kept with this study"

@@ -132,6 +132,7 @@ def test_two_laplaces_by_quadrature() -> None:
     assert float(found.delta(1.81)) == pytest.approx(0.0, abs=2e-5)
 
 
+@pytest.mark.evidence
 def test_two_steps_of_dpsgd_by_quadrature() -> None:
     # delta of two sub-sampled Gaussian releases, P = (p N(1, s^2) + (1 - p) N(0, s^2))^2 against N(0, s^2)^2.
     p, s = 0.3, 0.8

@@ -102,6 +102,7 @@ def gaps(curve: NoncentralChiSquareTradeOff, out: np.ndarray, member: np.ndarray
     return np.abs(found)
 
 
+@pytest.mark.evidence
 def test_the_one_step_gradient_game_has_this_curve() -> None:
     n, d, games = 12, 3, 100_000
     target = np.array([1.0, -0.5, 0.7])
@@ -114,6 +115,7 @@ def test_the_one_step_gradient_game_has_this_curve() -> None:
     assert gaps(planted, out, member).max() > 6.5
 
 
+@pytest.mark.evidence
 def test_the_magnitude_of_a_gaussian_vector_has_this_curve() -> None:
     d, mu, games = 6, 1.5, 100_000
     rng = np.random.default_rng(21)

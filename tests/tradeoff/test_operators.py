@@ -48,6 +48,7 @@ def test_the_inverse_of_a_polygon_is_an_involution(curve: SampledTradeOff) -> No
     assert np.allclose(curve.beta(curve.inverse().beta(ALPHA)), ALPHA, atol=1e-12)
 
 
+@pytest.mark.evidence
 @given(mus, shares)
 @settings(max_examples=20)
 def test_the_inverse_of_a_mixture(mu: float, rho: float) -> None:

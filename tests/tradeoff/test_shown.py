@@ -78,6 +78,7 @@ def test_thousands_of_thresholds_are_a_line_without_marks() -> None:
     assert marks == ["o", "None"]
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("log", [True, None])
 def test_captions_and_ticks_have_room(log: bool | None) -> None:
     figure = mi.plot(

@@ -105,6 +105,7 @@ def test_a_target_of_bernoulli_data_is_0_or_1_without_rounding(t: float):
     assert not np.isfinite(coordinates(off, 20, 20)[0].weaker.ratio).any()
 
 
+@pytest.mark.evidence
 def test_the_leakage_of_a_problem_is_its_limit():
     for at in (
         {"data": "Bernoulli", "target": "easiest", "p": 0.375, "width": 0.125, "tau": 5.0},

@@ -23,6 +23,7 @@ from verify.azize.laws.products import product_tradeoff
 from verify.azize.laws.terms import Terms, binomial_terms
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("pair", [gamma_pair, gaussian_pair, noisy_bernoulli_pair], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("t", [-2.5, 0.5, 1.5])
 def test_the_tables_bracket_what_a_fourier_inversion_finds(pair, t):
@@ -97,6 +98,7 @@ def test_a_wrong_ratio_is_outside_the_bounds():
     assert (product_tradeoff(more).beta_bounds(at)[1] < law.beta_bounds(at)[0]).all()
 
 
+@pytest.mark.evidence
 def test_few_atoms_are_bounded_as_sharply_as_many():
     """One coordinate of two atoms, which no lattice of many coordinates fits, reveals more."""
     out, inside = np.array([0.9, 0.1]), np.array([0.11, 0.89])

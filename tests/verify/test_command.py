@@ -40,6 +40,7 @@ def test_all_judged(sound, tmp_path, capsys):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["FINDINGS.md", "index.html", "verdicts.json"]
 
 
+@pytest.mark.system
 def test_a_verdict_does_not_depend_on_the_selection(sound, tmp_path):
     main(["--out", str(tmp_path / "all"), "--scale", "quick"], sound)
     main(["azize-false", "--out", str(tmp_path / "one"), "--scale", "quick"], sound)
@@ -163,6 +164,7 @@ def test_a_full_disk_is_one_sentence(sound, tmp_path, monkeypatch, capsys):
     assert said.strip() == "python -m verify: the report cannot be written any more: No space left on device"
 
 
+@pytest.mark.system
 def test_the_live_table_holds_every_statement(sound):
     from rich.console import Console
 

@@ -71,6 +71,7 @@ def test_the_published_epsilons_of_shuffled_batches() -> None:
     assert rf.judge(BY_NAME["field-shuffled-batches"], at=[point]).verdict is rf.Verdict.REFUTED
 
 
+@pytest.mark.evidence
 def test_the_central_limit_theorem_is_no_accountant() -> None:
     """Published: 3.06 against 5.23, which is the upper end of what is certified here."""
     assert limit_epsilon(0.5, 0.001, 10_000, -5.0) == pytest.approx(3.06, abs=0.005)

@@ -293,6 +293,7 @@ def test_an_attained_bound_has_no_tolerance():
     assert rf.judge(farther, at=[point]).verdict is rf.Verdict.REFUTED
 
 
+@pytest.mark.evidence
 def test_equation_9_needs_more_than_many_dimensions():
     """n = 4 and K = 0: the gap to equation 8 grows with d, so that corollary 5.1 is about large n."""
     gaps = [

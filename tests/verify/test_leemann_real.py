@@ -31,6 +31,7 @@ def test_it_is_no_p_value_with_estimated_moments(rank: float) -> None:
     assert share > 0.1 + 5 * 0.0067
 
 
+@pytest.mark.evidence
 def test_known_moments_do_not_do_in_small_batches() -> None:
     point = POINTS[real.KNOWN, "diabetes", 0.5, 64]
     assert rf.judge(real.ALGORITHM_1_REAL, at=[point], **FEW).verdict is rf.Verdict.REFUTED

@@ -67,6 +67,7 @@ def test_three_per_cent_too_little_noise_is_refuted(planted) -> None:
     assert by_law(planted).verdict == "REFUTED"
 
 
+@pytest.mark.evidence
 def test_what_queries_do_to_the_third_variant() -> None:
     """Its ratio grows with the queries, 1/20 for each: no epsilon holds for all of them."""
     from verify.tools.broken_mechanisms import sparse_vector_with_values

@@ -53,6 +53,7 @@ def compared(problem: Problem, reading: str, games: int) -> list[tuple[float, fl
     ]
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", ["mean, mean not 0", "median, skewed", "least squares, unequal designs"])
 def test_a_law_is_within_its_error_of_literal_games(name):
     for found, error in compared(PROBLEMS[name], "corrected", games=1500):
