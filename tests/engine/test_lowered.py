@@ -12,26 +12,28 @@ from mipsim.engine.samplers.base import AbstractSampler
 from sims.every_sampler import every_sampler
 
 
+@pytest.fixture(scope="module")
 def samplers() -> dict[str, AbstractSampler]:
     """One of each name."""
     return {sampler.name: sampler for sampler in every_sampler().values()}
 
 
 @pytest.mark.evidence
-@pytest.mark.parametrize("sampler", list(samplers().values()), ids=list(samplers()))
-def test_it_is_lowered_for_cuda_and_tpu(sampler):
-    arrays, static = eqx.partition(sampler, eqx.is_array)
-    with exact_scope():
-        draws = run_draws(1, stream=0)._replace(games=jnp.arange(sampler.block, dtype=jnp.uint64))
-        drawn = jax.jit(lambda arrays, draws: eqx.combine(arrays, static).scores(draws))
-        lowered = export.export(drawn, platforms=["cuda", "tpu"])(arrays, draws)
-    assert lowered.platforms == ("cuda", "tpu")
+def test_each_is_lowered_for_cuda_and_tpu(samplers):
+    for name, sampler in samplers.items():
+        arrays, static = eqx.partition(sampler, eqx.is_array)
+        with exact_scope():
+            draws = run_draws(1, stream=0)._replace(games=jnp.arange(sampler.block, dtype=jnp.uint64))
+            drawn = jax.jit(lambda arrays, draws, static=static: eqx.combine(arrays, static).scores(draws))
+            lowered = export.export(drawn, platforms=["cuda", "tpu"])(arrays, draws)
+        assert lowered.platforms == ("cuda", "tpu"), name
 
 
-def test_every_kind_of_sampler_is_among_them():
+@pytest.mark.evidence
+def test_every_kind_of_sampler_is_among_them(samplers):
     def kinds(family: type) -> set[type]:
         below = {kind for one in family.__subclasses__() for kind in kinds(one)}
         return below | ({family} if not family.__name__.startswith("Abstract") else set())
 
     ours = {kind for kind in kinds(AbstractSampler) if kind.__module__.startswith("mipsim.")}
-    assert ours - {type(sampler) for sampler in samplers().values()} == set()
+    assert ours - {type(sampler) for sampler in samplers.values()} == set()
