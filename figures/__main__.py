@@ -5,16 +5,20 @@ if __name__ == "__main__":
 
     begin()  # before JAX is imported, which takes seconds
 
-import argparse
 import ast
 import importlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from mipsim._close_names import close_names
-from mipsim._streams import CommandParser, complain, reader_gone, say
+import click
+
+from mipsim._close_names import no_such
+from mipsim._command_line import BAD_ARGUMENTS, DONE, PLACE, VERSION, Command, OneOf, Whole, run
+from mipsim._extras import MissingPackageError
+from mipsim._streams import complain, say
 from mipsim._words import shown
+from sims.process import answer, ending_on_signals
 
 FIGURES = (
     "azize_fig1",
@@ -49,80 +53,72 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     0 drawn, 1 where a disk is full, 2 bad arguments or stored counts, or figures whose data are missing (the others are drawn), 130 interrupted.
     """
-    options = _parser().parse_args(arguments)
-    if options.list:
-        try:
-            for name in FIGURES:
-                print(f"{name:<14} {_description(name)}")
-            sys.stdout.flush()
-        except BrokenPipeError:
-            return reader_gone()
-        return 0
-    problem = _unknown(options.figures)
-    if problem:
-        complain(problem)
-        return 2
-    # After the check of the words, so that a wrong word is told at once.
-    from figures.played import CountsError, Request
-    from figures.write import writable_directory
-    from mipsim._extras import MissingPackageError
-    from mipsim._files import is_full
-    from mipsim.data import DataError
-    from sims.process import ending_on_signals
-
-    try:
-        request = Request(options.scale, options.seed, writable_directory(options.out), sys.stderr.isatty())
-    except ValueError as error:
-        complain(str(error))
-        return 2
-    lacking = 0
-    try:
-        with ending_on_signals(lambda: _interrupted(options.out)):
-            for name in dict.fromkeys(options.figures or FIGURES):
-                try:
-                    paths = importlib.import_module(f"figures.{name}").draw(request)
-                except (DataError, MissingPackageError) as error:
-                    complain(f"{name} is not drawn: {error}")
-                    lacking = 2
-                    continue
-                say(f"{name}: {', '.join(shown(path, 200) for path in paths)}")
-    except CountsError as error:
-        complain(str(error))
-        return 1 if is_full(error.__cause__) else 2
-    except OSError as error:
-        complain(f"a figure cannot be written: {error.strerror or error}")
-        return 1
-    except KeyboardInterrupt:
-        complain(_interrupted(options.out))
-        return 130
-    return lacking
+    return run(figures, arguments, "python -m figures", "a figure cannot be written")
 
 
-def _interrupted(folder: Path) -> str:
-    kept = any(path.is_file() for path in folder.rglob("*"))
-    return f"interrupted; {'finished figures and the counts played so far are kept' if kept else 'nothing is stored yet'}"
+def _listed(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked:
+        context.exit(answer([f"{name:<14} {_description(name)}" for name in FIGURES], "python -m figures"))
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = CommandParser(
-        prog="python -m figures",
-        description="Draw figures of the papers: PNG, SVG, PDF, the caption as text and the plotted numbers as CSV.",
-    )
-    parser.add_argument(
-        "figures", nargs="*", metavar="FIGURE", help="names of figures; all of them if none is given"
-    )
-    parser.add_argument(
-        "--scale",
-        choices=SCALES,
-        default="quick",
-        help="games in each world, per curve: quick 20,000, paper 500 (the paper's own), full 1,000,000; of trained figures the size of what is trained",
-    )
-    parser.add_argument(
-        "--out", type=Path, default=Path("results/figures"), help="folder to write (default %(default)s)"
-    )
-    parser.add_argument("--seed", type=_seed, default=0, help="seed of every study (default %(default)s)")
-    parser.add_argument("--list", action="store_true", help="list the figures and exit")
-    return parser
+@click.command(
+    cls=Command,
+    examples=[
+        "python -m figures azize_fig2 leemann_fig1",
+        "python -m figures azize_fig2 --scale full --out drawn",
+    ],
+)
+@click.argument("names", nargs=-1, metavar="[FIGURE]...")
+@click.option(
+    "--scale",
+    type=OneOf(SCALES),
+    default="quick",
+    help="games in each world, per curve: quick 20,000, paper 500 (the paper's own), full 1,000,000; of trained figures the size of what is trained",
+)
+@click.option(
+    "--out", type=PLACE, default="results/figures", help="folder to write (default results/figures)"
+)
+@click.option("--seed", type=Whole(bits=63), default=0, help="seed of every study (default 0)")
+@click.option(
+    "--list",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_listed,
+    help="list the figures and exit",
+)
+@VERSION
+def figures(names: tuple[str, ...], scale: str, out: str, seed: int) -> int:
+    """Draw figures of the papers: PNG, SVG, PDF, the caption as text and the plotted numbers as CSV.
+
+    FIGURE is the name of a figure; all are drawn if none is given.
+    """
+    for name in names:
+        if name not in FIGURES:
+            raise ValueError(no_such("FIGURE", name, FIGURES, "a name that --list prints"))
+    folder = Path(out)
+
+    def interrupted() -> str:
+        kept = any(path.is_file() for path in folder.rglob("*"))
+        return f"interrupted; {'finished figures and the counts played so far are kept' if kept else 'nothing is stored yet'}"
+
+    with ending_on_signals(interrupted):
+        # After the check of the words, so that a wrong word is told at once.
+        from figures.played import Request
+        from mipsim._files import writable_folder
+        from mipsim.data import DataError
+
+        request = Request(scale, seed, writable_folder("--out", folder), sys.stderr.isatty())
+        status = DONE
+        for name in dict.fromkeys(names or FIGURES):
+            try:
+                paths = importlib.import_module(f"figures.{name}").draw(request)
+            except (DataError, MissingPackageError) as error:
+                complain(f"{name} is not drawn: {error}")
+                status = BAD_ARGUMENTS
+                continue
+            say(f"{name}: {', '.join(shown(path, 200) for path in paths)}")
+        return status
 
 
 def _description(name: str) -> str:
@@ -132,24 +128,6 @@ def _description(name: str) -> str:
         if isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == "DESCRIPTION":
             return ast.literal_eval(line.value)
     raise AttributeError(f"{file} assigns no DESCRIPTION")
-
-
-def _seed(word: str) -> int:
-    try:
-        seed = int(word)
-    except ValueError:
-        seed = -1
-    if not 0 <= seed < 2**63:
-        raise argparse.ArgumentTypeError(f"{word!r}; it must be a whole number >= 0")
-    return seed
-
-
-def _unknown(names: Sequence[str]) -> str:
-    for name in names:
-        if name not in FIGURES:
-            close = close_names(name, FIGURES, 3) or FIGURES
-            return f"figure is {shown(repr(name))}; did you mean {', '.join(close)}?"
-    return ""
 
 
 if __name__ == "__main__":

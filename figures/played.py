@@ -47,7 +47,7 @@ class Request:
         return self.out / "counts"
 
 
-class CountsError(Exception):
+class CountsError(ValueError):
     """Stored counts that cannot be read, extended or written: one sentence for the user."""
 
 
@@ -56,7 +56,7 @@ def as_counts_error() -> Iterator[None]:
     """What is wrong with a stored file, as a `CountsError`; missing data stay a `DataError`."""
     try:
         yield
-    except DataError:
+    except (DataError, CountsError):
         raise
     except (ValueError, OSError) as error:
         raise CountsError(str(error)) from error

@@ -2,37 +2,17 @@
 
 import csv
 import io
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from figures.style import DPI
 from mipsim._files import replace_file as write_bytes
-from mipsim._words import shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Row = Sequence[str | float | int]
-
-
-def writable_directory(path: str | Path) -> Path:
-    """Make the folder if need be and prove, by writing there, that it can be written.
-
-    Raises:
-        ValueError: one sentence that names the folder and what the system said.
-    """
-    directory = Path(path)
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=directory):
-            pass
-    except OSError as error:
-        raise ValueError(
-            f"--out is {shown(directory)}; it must be a writable folder ({error.strerror})"
-        ) from None
-    return directory
 
 
 def save(

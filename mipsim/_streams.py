@@ -1,10 +1,8 @@
 """What a command prints: never a control character of somebody else's words, and nothing where nobody reads any more."""
 
-import argparse
 import os
 import sys
 from contextlib import suppress
-from typing import NoReturn
 
 from mipsim._words import shortened, visible
 
@@ -49,16 +47,3 @@ def complain(sentence: str) -> None:
     """
     with suppress(OSError, ValueError):
         print(shortened(visible(sentence, one_line=True), MOST), file=sys.stderr, flush=True)
-
-
-class CommandParser(argparse.ArgumentParser):
-    """A parser that repeats no control character of what it was given.
-
-    Examples:
-        >>> CommandParser(prog="mipsim").parse_args([])
-        Namespace()
-    """
-
-    def error(self, message: str) -> NoReturn:
-        """Print the usage and what is wrong, and end the process with status 2."""
-        super().error(shortened(visible(message, one_line=True), MOST))

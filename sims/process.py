@@ -63,7 +63,10 @@ def ending_on_signals(said: Callable[[], str]) -> Iterator[None]:
     """
     with _handlers_put_back():
         _end_on_signals(said)
-        yield
+        try:
+            yield
+        except KeyboardInterrupt:  # of another handler
+            raise KeyboardInterrupt(said()) from None
 
 
 @contextmanager

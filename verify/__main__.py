@@ -7,11 +7,8 @@ if __name__ == "__main__":
     from sims.process import ending_on_signals, open_streams
 
     open_streams()
-    with ending_on_signals(lambda: "Interrupted before the first statement: nothing was written."):
-        from verify.arguments import parser
-
-        parser().parse_args()  # what it answers by itself, such as --help, waits for none of the imports below
-        from verify.command import main
+    with ending_on_signals(lambda: BEFORE):
+        from verify.command import BEFORE, main
 
     code = main()
     if code > 128:  # a signal

@@ -9,7 +9,7 @@ from mipsim.referee.judging.judge import judge_points, spread_points
 from mipsim.referee.outcome import Failure
 from mipsim.referee.reporting import pictures
 from verify import parallel
-from verify.arguments import SCALES
+from verify.asked import SCALES
 
 SAMPLES = (4, 24, 200)
 """Points that are drawn from a domain at each scale, unless the register says otherwise."""

@@ -1,24 +1,26 @@
-"""`mipsim judge` and `mipsim hunt`: statements in a user's file; and `mipsim audit`: scores in one."""
+"""`mipsim judge` and `mipsim hunt`: statements in a user's file; and `mipsim audit`: scores in one.
+
+What takes seconds to import is imported when it is needed, so that `--help` waits for nothing.
+"""
 
 from __future__ import annotations
 
-import argparse
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
+from mipsim._command_line import DONE, FAILED, PLACE, POINT, VERSION, Group, Number, OneOf, Whole, run
 from mipsim._signals import INTERRUPTED, like_ctrl_c
-from mipsim._streams import complain, reader_gone, say
+from mipsim._streams import say
 from mipsim._words import shown
-from mipsim.referee.arguments import parser
+from mipsim.audits.settings import CONFIDENCE, DELTA, DESIGNS, FORMS
+from mipsim.referee import settings
 
 if TYPE_CHECKING:
     from mipsim.referee.outcome import Outcome
     from mipsim.referee.statement import Statement
-
-
-DONE, NOT_JUDGED, BAD_ARGUMENTS = 0, 1, 2
 
 
 @like_ctrl_c
@@ -36,96 +38,184 @@ def main(arguments: Sequence[str] | None = None) -> int:
         >>> main(["judge", "nowhere.py"])
         2
     """
-    try:
-        asked = parser().parse_args(arguments)
-    except SystemExit as stop:  # argparse has said why, or has printed its help
-        return int(stop.code or 0)
+    return run(mipsim, arguments, "mipsim", "the report cannot be written")
+
+
+@click.group(
+    cls=Group,
+    examples=[
+        "mipsim judge mine.py --out report",
+        "mipsim hunt mine.py:my-theorem --budget 2m",
+        "mipsim audit scores.csv --design independent --claim mu=1",
+    ],
+    epilog="Exit status: 0 done, 1 when a statement could not be judged or a disk is full, 2 for bad arguments, 130 after "
+    "Ctrl-C with what was found kept.",
+)
+@VERSION
+def mipsim() -> None:
+    """Judge theorems, hunt for where they break, and audit the scores of attacks."""
+
+
+def _of_statements(command: Callable[..., int]) -> Callable[..., int]:
+    """The arguments that `judge` and `hunt` share."""
+    for add in (
+        click.option(
+            "--games",
+            type=Whole(1),
+            default=settings.GAMES,
+            metavar="G",
+            help="in each world, where no exact law is known (default: 200000)",
+        ),
+        click.option(
+            "--confidence",
+            type=Number(0, 1),
+            default=settings.CONFIDENCE,
+            metavar="C",
+            help="family-wise, for each statement (default: 0.999)",
+        ),
+        click.option("--seed", type=Whole(), default=0, metavar="S", help="a whole number >= 0 (default: 0)"),
+        click.option(
+            "--out",
+            type=PLACE,
+            metavar="DIR",
+            help="write index.html and results.json here; a hunt resumes from here",
+        ),
+        click.argument("file", metavar="FILE.py[:NAME]"),
+    ):
+        command = add(command)
+    return command
+
+
+@mipsim.command(
+    examples=[
+        "mipsim judge mine.py",
+        "mipsim judge mine.py:my-theorem --at '{\"n\": 10}' --out report",
+    ]
+)
+@_of_statements
+@click.option(
+    "--at",
+    type=POINT,
+    multiple=True,
+    metavar="JSON",
+    help="a point, such as '{\"n\": 10}'; may be given several times",
+)
+def judge(file: str, out: str | None, at: tuple[Any, ...], **how: Any) -> int:
+    """Judge a file's statements at their points and over their domains.
+
+    FILE.py is a Python file that defines statements; NAME is one of them, or the variable that holds it.
+    """
+    from mipsim.referee.judging.judge import judge as judged
+
+    return _each(file, out, lambda one, _: judged(one, list(at) or None, **how))
+
+
+@mipsim.command(
+    examples=["mipsim hunt mine.py", "mipsim hunt mine.py:my-theorem --budget '500 probes' --out report"]
+)
+@_of_statements
+@click.option(
+    "--budget",
+    default=settings.BUDGET,
+    metavar="T",
+    help=f"for each statement: 45s, 2m, 500 probes (default: {settings.BUDGET})",
+)
+def hunt(file: str, out: str | None, budget: str, **how: Any) -> int:
+    """Search their domains for where a file's statements break.
+
+    FILE.py is a Python file that defines statements; NAME is one of them, or the variable that holds it.
+    """
+    from mipsim.referee.hunting.hunt import hunt as hunted
+    from mipsim.referee.hunting.search import budget_of
+
+    def one_hunt(one: Statement, folder: Path | None) -> Outcome:
+        probes = None if folder is None else folder / f"{one.name}-{how['seed']}.jsonl"
+        return hunted(one, budget, checkpoint=probes, **how)
+
+    budget_of(budget)
+    return _each(file, out, one_hunt)
+
+
+def _each(file: str, out: str | None, act: Callable[[Statement, Path | None], Outcome]) -> int:
+    """Load a file, act on each of its statements, and print and write what came of it; returns the exit status."""
+    from mipsim._files import writable_folder
+    from mipsim.referee.loading import load
+
     results: list[Outcome] = []
     try:
-        from mipsim.referee import audit_command  # only now, what takes seconds
-        from mipsim.referee.hunting.search import budget_of
-        from mipsim.referee.loading import load
-
-        if asked.command == "audit":
-            audit_command.run(asked)
-            return DONE
-        statements = load(asked.file)
-        if asked.command == "hunt":
-            budget_of(asked.budget)
+        statements = load(file)
+        folder = None if out is None else writable_folder("--out", Path(out))
         for statement in statements:
-            result = _one(asked, statement)
-            results.append(result)
-            say(str(result))
-            _write(asked, results)
-            if result.interrupted:
+            results.append(act(statement, folder))
+            say(str(results[-1]))
+            if folder is not None:
+                from mipsim.referee.reporting.page import report
+
+                say(f"  report: {shown(report(results, folder))}")
+            if results[-1].interrupted:
                 return INTERRUPTED
-    except ValueError as error:
-        complain(f"mipsim: {error}")
-        return BAD_ARGUMENTS
-    except BrokenPipeError:
-        return reader_gone()
-    except OSError as error:
-        complain(f"mipsim: the report cannot be written: {error.strerror or error}")
-        return NOT_JUDGED
     except KeyboardInterrupt:
-        where = "" if asked.out is None else f" and kept in {shown(asked.out)}"
-        complain(
-            f"mipsim: interrupted, {f'{len(results)} finished{where}' if results else 'nothing was judged'}"
-        )
-        return INTERRUPTED
-    return DONE if all(result.worst is not None for result in results) else NOT_JUDGED
+        where = "" if out is None else f" and kept in {shown(out)}"
+        done = f"{len(results)} finished{where}" if results else "nothing was judged"
+        raise KeyboardInterrupt(f"mipsim: interrupted, {done}") from None
+    return DONE if all(one.worst is not None for one in results) else FAILED
 
 
-def _one(asked: argparse.Namespace, statement: Statement) -> Outcome:
-    from mipsim.referee.hunting.hunt import hunt
-    from mipsim.referee.judging.judge import judge
+@mipsim.command(
+    examples=[
+        "mipsim audit scores.csv --design independent --claim epsilon=2,delta=1e-5",
+        "mipsim audit canaries.npz --design one-run --inclusion-probability 0.5 --out report",
+    ],
+    epilog="Designs. " + " ".join(f"{name}: {what}." for name, what in DESIGNS.items()),
+)
+@click.argument("scores", metavar="SCORES.npz|csv")
+@click.option(
+    "--design",
+    required=True,
+    type=OneOf(tuple(DESIGNS)),
+    help="how the scores came about, which they cannot tell themselves",
+)
+@click.option("--claim", metavar="PROMISE", help=f"the promised guarantee: {FORMS}")
+@click.option("--out", type=PLACE, metavar="DIR", help="write index.html and results.json here")
+@click.option(
+    "--confidence",
+    type=Number(0, 1),
+    default=CONFIDENCE,
+    metavar="C",
+    help=f"of each bound and of the verdict (default: {CONFIDENCE})",
+)
+@click.option(
+    "--delta",
+    type=Number(),
+    metavar="D",
+    help=f"at which epsilon is bounded (default: that of the claim, or {DELTA:g})",
+)
+@click.option(
+    "--guesses",
+    type=Whole(),
+    nargs=2,
+    metavar="IN OUT",
+    help="one-run: how many of the highest scores are guessed in, and of the lowest out, fixed before the scores were seen "
+    "(default: several numbers, which share the failure probability)",
+)
+@click.option(
+    "--inclusion-probability",
+    type=Number(0, 1),
+    metavar="Q",
+    help="one-run: the probability with which each canary was put in, as it was set before the run (default: 0.5)",
+)
+def audit(scores: str, out: str | None, **how: Any) -> None:
+    """Bound from below what the scores of an attack show to leak.
 
-    settings: dict[str, Any] = {"confidence": asked.confidence, "seed": asked.seed, "games": asked.games}
-    if asked.command == "judge":
-        return judge(statement, None if asked.at is None else read_points(asked.at), **settings)
-    checkpoint = None
-    if asked.out is not None:
-        from mipsim._files import writable_folder
-
-        checkpoint = writable_folder("--out", Path(asked.out)) / f"{statement.name}-{asked.seed}.jsonl"
-    return hunt(statement, asked.budget, checkpoint=checkpoint, **settings)
-
-
-def read_points(texts: Sequence[str]) -> list[Any]:
-    """Return what --at was given, as JSON holds it.
-
-    Raises:
-        ValueError: if a text is no JSON, or names a parameter twice.
-
-    Examples:
-        >>> read_points(['{"n": 10}'])
-        [{'n': 10}]
+    A promised guarantee is held against them. SCORES has the scores (higher = "in") as score, with one of member, label, coin (1 = in the training set), and cluster if
+    rows share one: columns of a .csv with a header, or arrays of an .npz (or members and non_members).
     """
-    points = []
-    for text in texts:
-        try:
-            point = json.loads(text, object_pairs_hook=_once)
-        except (ValueError, RecursionError) as error:
-            why = "too deep" if isinstance(error, RecursionError) else getattr(error, "msg", str(error))
-            raise ValueError(
-                f"--at is {shown(repr(text))}, which is no JSON ({shown(why)}); give a point such as '{{\"n\": 10}}'"
-            ) from None
-        points.append(point)
-    return points
+    from mipsim import audits
+    from mipsim._files import writable_folder
+    from mipsim.referee.reporting.audit_page import report_audit
 
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON, which may not give a name twice."""
-    names = [name for name, _ in pairs]
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise ValueError(f"{shown(twice[0])} has two values")
-    return dict(pairs)
-
-
-def _write(asked: argparse.Namespace, results: Sequence[Outcome]) -> None:
-    if asked.out is None:
-        return
-    from mipsim.referee.reporting.page import report
-
-    page = report(results, asked.out)
-    say(f"  report: {shown(page)}")
+    found = audits.audit(scores, **how)
+    say(str(found))
+    if out is not None:
+        where = writable_folder("--out", Path(out))
+        say(f"  report: {shown(report_audit(found, where))}")

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+from mipsim._close_names import no_such
 from mipsim._words import shown
 from mipsim.referee.statement import Statement
 
@@ -60,9 +61,9 @@ def load(where: str | os.PathLike[str]) -> list[Statement]:
         one for key, one in variables.items() if key == wanted
     ]
     if not chosen:
-        raise ValueError(
-            f"{shown(path)} holds no statement {shown(repr(wanted))}; it has {shown(', '.join(names))}"
-        )
+        known = [*names, *(key for key in variables if key not in names)]
+        allowed = f"one of {shown(', '.join(names))}"
+        raise ValueError(no_such(f"NAME of {shown(path)}", wanted, known, allowed))
     return chosen[:1]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -276,13 +275,5 @@ def run_scaling(quick: bool = False, file: str | None = None, figure: str | None
     return costs
 
 
-def _child() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("case", type=json.loads)
-    parser.add_argument("repeats", type=int)
-    given = parser.parse_args()
-    print(json.dumps(asdict(play_case(Case(**given.case), given.repeats))))
-
-
-if __name__ == "__main__":
-    _child()
+if __name__ == "__main__":  # the process of `cost_of`
+    print(json.dumps(asdict(play_case(Case(**json.loads(sys.argv[1])), int(sys.argv[2])))))

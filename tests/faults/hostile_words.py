@@ -89,19 +89,14 @@ def _refused(command: str, place: tuple[str, ...], word: str) -> str | None:
         status, out, err = told(command, [part.format(word) for part in place])
     except BaseException as error:
         return f"{type(error).__name__}: {str(error)[:300]}"
-    lines = [line for line in err.splitlines() if not line.startswith(("usage:", " "))]
+    lines = err.splitlines()
     sentence = lines[-1] if lines else ""
     if hidden(out + err):
         return f"it printed {hidden(out + err)[:3]}"
     if status != 2 or len(lines) != 1 or len(sentence) > MOST_SAID + 100:
         return f"status {status}, {len(lines)} lines: {err[-300:]!r}"
-    names = [part.lstrip("-") for part in place if part.startswith("-")] + [
-        "is no file",
-        "unrecognized arguments",
-        "invalid choice",
-        "are required",
-        " allows ",
-    ]
+    names = [part.lstrip("-") for part in place if part.startswith("-")]
+    names += ["is no file", "is missing", "unexpected extra argument", " allows "]
     if not any(name in sentence for name in (*names, shown(word)[:5])):
         return f"it speaks of something else: {sentence!r}"
     return "it took too long" if time.process_time() - begun > 3 * MOST_SECONDS else None
@@ -114,7 +109,7 @@ def _place(folder: Path) -> None:
 
 def _helps(arguments: list[str]) -> bool:
     """Whether a word asks for help or for the list, or ends the options: such are answered."""
-    return any(word in ("--", "-h", "--help", "--list", "--version") for word in arguments)
+    return any(word in ("--", "-h", "--help", "--list", "-V", "--version") for word in arguments)
 
 
 def arguments(folder: Path, words: tuple[str, ...] = WORDS) -> Figures:

@@ -60,4 +60,4 @@ def test_a_full_disk_has_the_status_that_the_readme_gives(number, status, monkey
 
     monkeypatch.setattr(sims.runner, "run", full)
     assert main(["run", processes.STUDY]) == status
-    assert capsys.readouterr().err == "error: counts cannot be written to x\n"
+    assert capsys.readouterr().err == "python -m sims: counts cannot be written to x\n"

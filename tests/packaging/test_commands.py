@@ -1,21 +1,63 @@
 """What every command answers at once, and what it does when nobody reads on."""
 
 import pkgutil
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
+import click
 import pytest
+
+from mipsim import __version__
 
 LAZY = ("mipsim", "mipsim.audits", "mipsim.referee")
 HELP = (
     ("mipsim", "--help"),
+    ("mipsim", "--version"),
     ("mipsim", "hunt", "--help"),
     ("verify", "--help"),
     ("sims", "--help"),
     ("figures", "--list"),
 )
+ROOTS = {
+    "mipsim": ("mipsim.referee.command", "mipsim"),
+    "python -m sims": ("sims.__main__", "sims"),
+    "python -m verify": ("verify.command", "verify"),
+    "python -m figures": ("figures.__main__", "figures"),
+}
+"""What is typed -> the file of the command, and its name there."""
+
+
+def commands() -> Iterator[tuple[str, click.Command]]:
+    """Every command of the four, and each inside one, with what is typed for it."""
+    for name, (file, inside) in ROOTS.items():
+        root = getattr(import_module(file), inside)
+        yield name, root
+        for word, one in getattr(root, "commands", {}).items():
+            yield f"{name} {word}", one
+
+
+@pytest.mark.parametrize(("name", "one"), [pytest.param(*pair, id=pair[0]) for pair in commands()])
+def test_every_help_has_examples_that_are_right(name: str, one: click.Command) -> None:
+    examples = getattr(one, "examples", ())
+    assert examples
+    context = click.Context(one, info_name=name)
+    assert all(f"\n  {line}\n" in f"{one.get_help(context)}\n" for line in examples)
+    known = dict(commands())
+    for line in examples:
+        assert line.startswith(name)
+        typed = max((typed for typed in known if line.startswith(typed)), key=len)
+        known[typed].make_context(typed, shlex.split(line.removeprefix(typed)))  # raises for a wrong word
+
+
+@pytest.mark.parametrize("name", ROOTS)
+@pytest.mark.parametrize("option", ["-V", "--version"])
+def test_every_command_tells_its_version(name: str, option: str, capsys) -> None:
+    assert import_module(ROOTS[name][0]).main([option]) == 0
+    assert capsys.readouterr().out == f"mipsim {__version__}\n"
 
 
 @pytest.mark.parametrize("words", HELP, ids=" ".join)
@@ -31,7 +73,8 @@ def test_help_and_lists_do_not_wait_for_jax(root: Path, words: tuple[str, ...]) 
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert len(done.stdout.splitlines()) > 5
+    lines = done.stdout.splitlines()
+    assert lines == ["mipsim " + __version__] if "--version" in words else len(lines) > 5
 
 
 @pytest.mark.parametrize("package", LAZY)

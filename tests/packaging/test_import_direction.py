@@ -34,6 +34,7 @@ FLOORS = (
         "_extras",
         "_html_table",
         "_close_names",
+        "_command_line",
         "_notebook",
         "data",
         "special",

@@ -81,7 +81,10 @@ def test_an_audit_is_printed_and_written(file: str, design: str, capsys) -> None
         (["runs.csv", "--design", "independent"], "runs.csv: 600 scores are in 200 clusters"),
         (["plain.csv", "--design", "independent", "--claim", "mu=x"], "claim is 'mu=x'"),
         (["plain.csv", "--design", "independent", "--claim", "no.csv"], "claim: no.csv is no file"),
-        (["plain.csv", "--design", "independent", "--confidence", "2"], "confidence is 2.0"),
+        (
+            ["plain.csv", "--design", "independent", "--confidence", "2"],
+            "--confidence is 2; it must be a number in (0, 1)",
+        ),
         (["plain.csv", "--design", "independent", "--guesses", "5", "5"], "guesses is given for the design"),
         (["coins.csv", "--design", "one-run", "--guesses", "0", "0"], "guesses is (0, 0)"),
         (["nan.csv", "--design", "independent"], "nan.csv: scores holds nan at index 3"),
@@ -131,7 +134,7 @@ def test_a_full_disk_is_exit_code_1_and_ctrl_c_130(monkeypatch, capsys) -> None:
     monkeypatch.setattr("mipsim.referee.reporting.audit_page.write_atomically", full)
     assert main(arguments) == 1
     assert "the report cannot be written: No space left on device" in capsys.readouterr().err
-    monkeypatch.setattr("mipsim.referee.audit_command.audit", stopped)
+    monkeypatch.setattr("mipsim.audits.audit", stopped)
     assert main(arguments) == 130
     assert "interrupted" in capsys.readouterr().err
 

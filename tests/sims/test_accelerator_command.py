@@ -60,11 +60,11 @@ def test_without_an_accelerator_one_sentence_says_what_to_do(tmp_path):
     done = command("--out", str(tmp_path))
     assert done.returncode == 2
     assert done.stderr.strip() == (
-        "error: JAX finds no accelerator, only cpu; install JAX for it, or use --dry-run for a short run on the CPU"
+        "python -m sims: JAX finds no accelerator, only cpu; install JAX for it, or use --dry-run for a short run on the CPU"
     )
 
 
 def test_a_bad_time_limit_is_refused(tmp_path):
     done = command("--out", str(tmp_path), "--minutes", "-1")
     assert done.returncode == 2
-    assert "--minutes is -1; it must be in (0, 10000)" in done.stderr
+    assert "--minutes is -1; it must be a number in (0, 10000)" in done.stderr

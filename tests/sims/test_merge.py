@@ -156,7 +156,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, three, monkeypatch, capsys):
         main(["merge", *map(str, three), "--out", str(out), "--force"]) == 1
     )  # as README says of full disks
     said = capsys.readouterr().err
-    assert said.startswith("error: counts cannot be written to ")
+    assert said.startswith("python -m sims: counts cannot be written to ")
     assert "No space left on device" in said
     assert out.read_bytes() == b"old"
     assert [p.name for p in tmp_path.iterdir()] == ["sum.npz"]

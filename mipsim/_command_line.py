@@ -1,0 +1,270 @@
+"""What the commands share: click, examples and close names, one sentence for bad input, and the exit statuses."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import click
+
+from mipsim._close_names import no_such
+from mipsim._extras import MissingPackageError
+from mipsim._files import is_full
+from mipsim._signals import INTERRUPTED
+from mipsim._streams import complain, reader_gone
+from mipsim._version import __version__
+from mipsim._words import shown
+
+DONE, FAILED, BAD_ARGUMENTS = 0, 1, 2
+"""All is done; something could not be judged or stored; an argument is wrong or data are missing."""
+
+VERSION = click.version_option(__version__, "-V", "--version", message="mipsim %(version)s")
+
+
+class Command(click.Command):
+    """A command whose help ends with examples.
+
+    Args:
+        given: what `click.Command` takes.
+        examples: whole lines for a shell.
+
+    Examples:
+        >>> Command("audit", examples=["mipsim audit scores.csv"]).examples
+        ('mipsim audit scores.csv',)
+    """
+
+    def __init__(self, *given: Any, examples: Iterable[str] = (), **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.examples = tuple(examples)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples, and what stands below them."""
+        if self.examples:
+            with formatter.section("Examples"):
+                formatter.write("".join(f"  {line}\n" for line in self.examples))  # never broken
+        super().format_epilog(ctx, formatter)
+
+
+class Group(Command, click.Group):
+    """Commands under one name; a mistyped one is answered with those that are spelt alike.
+
+    Examples:
+        >>> Group("mipsim").command_class.__name__
+        'Command'
+    """
+
+    command_class = Command
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, subcommand_metavar="COMMAND ...", **named)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words, of which there must be some."""
+        if not args:
+            raise click.UsageError(f"COMMAND is missing; it must be one of {', '.join(self.commands)}", ctx)
+        return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Find the command that the first word names."""
+        if args[0] not in self.commands:
+            raise click.UsageError(no_such("COMMAND", args[0], self.commands), ctx)
+        return super().resolve_command(ctx, args)
+
+
+class _Word(click.ParamType):
+    """A word of a kind; any other is answered with what is allowed."""
+
+    allowed: str
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def refused(self, value: Any, param: click.Parameter | None, why: str = "") -> click.UsageError:
+        said = shown(value, 80) or "''"
+        return click.UsageError(f"{_label(param)} is {said}{why}; it must be {self.allowed}")
+
+
+class Whole(_Word):
+    """A whole number, which may be written as 1e6.
+
+    Args:
+        least: the least that is allowed.
+        bits: if given, numbers below 2^bits are allowed.
+
+    Examples:
+        >>> Whole(1).convert("2e5", None, None)
+        200000
+        >>> Whole(bits=64).convert("-1", None, None)
+        Traceback (most recent call last):
+            ...
+        click.exceptions.UsageError: it is -1; it must be a whole number in [0, 2^64)
+    """
+
+    def __init__(self, least: int = 0, bits: int | None = None) -> None:
+        super().__init__("n")
+        self._least, self._end = least, None if bits is None else 2**bits
+        self.allowed = f"a whole number {f'>= {least}' if bits is None else f'in [{least}, 2^{bits})'}"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            found = float(value) if "e" in str(value).lower() else int(value)
+            if found == int(found) and found >= self._least and (self._end is None or found < self._end):
+                return int(found)
+        except (ValueError, OverflowError):
+            pass
+        raise self.refused(value, param)
+
+
+class Number(_Word):
+    """A number, strictly between two ends where they are given.
+
+    Args:
+        low: the lower end.
+        high: the upper end.
+
+    Examples:
+        >>> Number(0, 1).convert("0.5", None, None)
+        0.5
+        >>> Number(0, 1).convert("high", None, None)
+        Traceback (most recent call last):
+            ...
+        click.exceptions.UsageError: it is high; it must be a number in (0, 1)
+    """
+
+    def __init__(self, low: float = -math.inf, high: float = math.inf) -> None:
+        super().__init__("x")
+        self._low, self._high = low, high
+        self.allowed = f"a number in ({low:.15g}, {high:.15g})"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            found = float(value)
+        except ValueError:
+            found = self._low
+        if not self._low < found < self._high:
+            raise self.refused(value, param)
+        return found
+
+
+class OneOf(click.Choice):
+    """One of some words; another is answered with those that are spelt alike.
+
+    Examples:
+        >>> OneOf(["quick", "full"]).convert("ful", None, None)
+        Traceback (most recent call last):
+            ...
+        click.exceptions.UsageError: it is 'ful'; it must be one of quick, full; did you mean full?
+    """
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value not in self.choices:
+            raise click.UsageError(no_such(_label(param), str(value), map(str, self.choices)))
+        return value
+
+
+class _Place(_Word):
+    """The path of a file or a folder, which may not be empty: that is a variable of a shell that is not set."""
+
+    allowed = "the path of a file or a folder"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not str(value):
+            raise self.refused(value, param)
+        return value
+
+
+class _Json(_Word):
+    """A value as JSON writes it, which gives no name twice."""
+
+    allowed = "a point such as '{\"n\": 10}'"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return json.loads(value, object_pairs_hook=_once)
+        except (ValueError, RecursionError) as error:
+            why = "too deep" if isinstance(error, RecursionError) else getattr(error, "msg", str(error))
+            raise self.refused(repr(value), param, f", which is no JSON ({shown(why, 60)})") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, which may not give a name twice."""
+    names = [name for name, _ in pairs]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f"{shown(twice[0])} has two values")
+    return dict(pairs)
+
+
+PLACE, POINT = _Place("path"), _Json("json")
+
+
+def run(
+    command: click.Command, arguments: Sequence[str] | None, name: str, writing: str = "", obj: Any = None
+) -> int:
+    """Run a command; whatever goes wrong is told in one sentence on stderr.
+
+    Args:
+        command: returns an exit status, or None for 0.
+        arguments: those of the process if None.
+        name: what is typed to run it.
+        writing: what an OSError keeps from being done, such as "the report cannot be written".
+        obj: for the command's `click.pass_obj`.
+
+    Returns:
+        What the command returned; 2 for bad arguments and missing packages; of an OSError 1 where a disk is full and else 2;
+        130 after Ctrl-C, whose KeyboardInterrupt may hold the sentence to be said; 141 where nobody reads the output.
+
+    Examples:
+        >>> run(Command("nothing"), ["--help"], "nothing")
+        Usage: nothing [OPTIONS]
+        <BLANKLINE>
+        Options:
+          -h, --help  Show this message and exit.
+        0
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        with command.make_context(
+            name, given, obj=obj, help_option_names=["-h", "--help"], max_content_width=100
+        ) as context:
+            status = command.invoke(context)
+        sys.stdout.flush()  # while a reader that has gone can be told from a full disk
+        return status or DONE
+    except click.exceptions.Exit as stop:  # such as after --help
+        return stop.exit_code
+    except click.ClickException as error:
+        complain(f"{name}: {_sentence(error)}")
+        return BAD_ARGUMENTS
+    except (ValueError, MissingPackageError) as error:
+        complain(f"{name}: {error}")
+        return FAILED if is_full(error.__cause__) else BAD_ARGUMENTS
+    except BrokenPipeError:
+        return reader_gone()
+    except OSError as error:
+        file = shown(error.filename) if error.filename else ""
+        complain(": ".join(filter(None, (name, writing, file, error.strerror or str(error)))))
+        return FAILED if is_full(error) else BAD_ARGUMENTS
+    except KeyboardInterrupt as stop:
+        complain(str(stop) or f"{name}: interrupted")
+        return INTERRUPTED
+
+
+def _sentence(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    if isinstance(error, click.NoSuchOption) and context is not None:
+        known = [option for one in context.command.get_params(context) for option in one.opts]
+        named = [one for one in known if one.startswith("--")]
+        return no_such("OPTION", error.option_name, named, f"one that {context.command_path} --help lists")
+    if isinstance(error, click.MissingParameter):
+        choices = getattr(getattr(error.param, "type", None), "choices", ())
+        allowed = f"; it must be one of {', '.join(choices)}" if choices else ""
+        return f"{_label(error.param)} is missing{allowed}"
+    return error.format_message().rstrip(".")
+
+
+def _label(param: click.Parameter | None) -> str:
+    if isinstance(param, click.Option):
+        return max(param.opts, key=len)
+    return "it" if param is None else param.human_readable_name

@@ -1,0 +1,126 @@
+"""What the command is asked: checked, and turned into the statements to judge. Imports nothing that takes time."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from mipsim._close_names import LONGEST, no_such
+
+if TYPE_CHECKING:
+    from mipsim.referee import Point, Statement
+
+SCALES = ("quick", "standard", "full")
+DEFAULT_OUT = Path("results/verify")
+BUDGET = "2m"
+_Kept = TypeVar("_Kept")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The options of the command, by their names.
+
+    Attributes:
+        claims: names and globs.
+        scale: one of `SCALES`.
+        confidence: in (0, 1).
+        seed: in [0, 2^64).
+        out: folder of the report.
+        at: points as JSON holds them.
+        json: file of the data, "-" for standard output.
+        list: whether the statements are listed alone.
+        hunt: whether they are hunted.
+        budget: of each hunt, as written.
+        keep: whether what a hunt finds becomes points.
+        suite: name of a suite to judge instead.
+    """
+
+    claims: tuple[str, ...]
+    scale: str
+    confidence: float
+    seed: int
+    out: Path | None
+    at: tuple[Any, ...]
+    json: str | None
+    list: bool
+    hunt: bool
+    budget: str | None
+    keep: bool
+    suite: str | None
+
+    def check(self) -> None:
+        """Check what goes together.
+
+        Raises:
+            ValueError: if two options exclude each other, or the budget is none; one sentence that names them.
+        """
+        from mipsim.referee.hunting.search import budget_of
+
+        for name in ("budget", "keep"):
+            if getattr(self, name) and not self.hunt:
+                raise ValueError(f"--{name} is given without --hunt; it must go with it")
+        if self.hunt and (self.at or self.json):
+            raise ValueError("--hunt is given beside --at or --json; its data are in the report's folder")
+        budget_of(self.budget or BUDGET)
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the report; none where data alone are asked for."""
+        return self.out or (None if self.at or self.json is not None else DEFAULT_OUT)
+
+    def points(self, statements: Sequence[Statement]) -> tuple[Point, ...] | None:
+        """The points of --at, or None: then they are those of the register.
+
+        Raises:
+            ValueError: unless they are points of the only statement.
+        """
+        from mipsim.referee import Point
+
+        if not self.at:
+            return None
+        if len(statements) != 1:
+            raise ValueError(
+                f"--at is given for {len(statements)} statements; it must go with exactly one CLAIM"
+            )
+        (statement,) = statements
+        places = [statement.check(at) for at in self.at]
+        # A listed point keeps its name.
+        return tuple(
+            next((one for one in statement.points if dict(one.at) == at), Point(at)) for at in places
+        )
+
+
+def select(patterns: Sequence[str], register: Mapping[str, _Kept]) -> tuple[_Kept, ...]:
+    """Return the statements whose names match any pattern, in the register's order; all if there is none.
+
+    Args:
+        patterns: full names or globs such as "azize-thm-4*".
+        register: the statements by name, or what else is kept of each.
+
+    Raises:
+        ValueError: if a pattern matches nothing; it lists the close names.
+
+    Examples:
+        >>> select(["azize-*"], {})
+        Traceback (most recent call last):
+            ...
+        ValueError: CLAIM is 'azize-*'; it must be a statement of the register or a glob that some match (see --list)
+    """
+    chosen: set[str] = set()
+    for pattern in patterns:
+        # Of a long pattern fnmatch looks at every bracket's every end.
+        matches = fnmatch.filter(register, pattern) if len(pattern) <= LONGEST else []
+        if not matches:
+            raise ValueError(
+                no_such(
+                    "CLAIM",
+                    pattern,
+                    register,
+                    "a statement of the register or a glob that some match (see --list)",
+                )
+            )
+        chosen.update(matches)
+    return tuple(one for name, one in register.items() if not patterns or name in chosen)

@@ -1,0 +1,260 @@
+"""One run of `python -m verify`: judge, hunt or list the statements, say what came of them, and return the exit status."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from mipsim._command_line import DONE, FAILED
+from mipsim._files import writable_folder
+from mipsim._signals import INTERRUPTED
+from mipsim._words import shown, visible
+from mipsim.engine.devices import cores
+from mipsim.referee import Outcome, Point, Statement, Verdict
+from mipsim.referee.outcome import is_judged
+from mipsim.referee.reporting.overview import counts
+from mipsim.referee.reporting.wording import plural, three_digits
+from sims.process import show
+from verify.asked import BUDGET, DEFAULT_OUT, Asked, select
+from verify.judge import Setting, judge, judge_all, points_of, risk_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+WORKERS = 2
+"""Statements judged or hunted at once; the games of one use every core by themselves."""
+HUNTS = "hunts"
+"""Folder, in that of the report, of the probes of hunts and of their own report."""
+
+
+def begin(asked: Asked, register: Mapping[str, Statement] | None = None) -> int:
+    """Do what is asked.
+
+    Args:
+        asked: what the command read.
+        register: the statements; `verify.register.REGISTER` if None.
+
+    Raises:
+        ValueError: if something that is asked cannot be; before any work.
+        OSError: if the report cannot be written.
+    """
+    if asked.suite is not None:
+        return _suite(asked)
+    from verify import register as own
+
+    known = own.REGISTER if register is None else register
+    samples = own.SAMPLES if register is None else {}
+    families = own.FAMILIES if register is None else [[name] for name in known]
+    statements = select(asked.claims, known)
+    asked.check()
+    at = asked.points(statements)
+    # Where the data go to standard output nothing else does.
+    console = _console(to_stderr=asked.json == "-")
+    if asked.list:
+        if asked.claims:
+            _domains(statements, console)
+        else:
+            show(f"{one.name:<38}  {_kind(one):<8}  {' '.join(one.says.split())}" for one in statements)
+        return DONE
+    if asked.hunt:
+        return _hunt(asked, statements, known, console, min(WORKERS, cores()) if register is None else 1)
+    risk = risk_of(asked.confidence, known, samples)
+    again = asked.scale != "quick" or at is not None
+    setting = Setting(asked.scale, asked.confidence, asked.seed, risk, samples, again)
+    chosen = {one.name: one for one in statements}
+    kin = [[chosen[name] for name in family if name in chosen] for family in families]
+    find = own.statement_of if register is None else None
+    return _judge(asked, statements, at, known, setting, [family for family in kin if family], console, find)
+
+
+def _console(to_stderr: bool) -> Console:
+    from rich.console import Console
+
+    class Heard(Console):
+        """Tells of a reader that has gone, where rich would end the process with status 1."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    return Heard(stderr=to_stderr)
+
+
+def _kind(statement: Statement) -> str:
+    return type(statement.kind).__name__.lower()
+
+
+def _suite(asked: Asked) -> int:
+    """The public suite, which takes a seed and a file for its rows, and nothing else."""
+    from verify.tools.suite import show as show_suite
+
+    for name, given in (
+        ("CLAIM", asked.claims),
+        ("--out", asked.out),
+        ("--at", asked.at),
+        ("--hunt", asked.hunt),
+    ):
+        if given:
+            raise ValueError(f"{name} is {given} beside --suite, which goes with --seed and --json only")
+    show_suite(asked.json, asked.seed)
+    return DONE
+
+
+def _say(console: Console, line: str) -> None:
+    console.print(visible(line, one_line=True), markup=False, highlight=False, soft_wrap=True)
+
+
+def _domains(statements: Iterable[Statement], console: Console) -> None:
+    """Print what each statement is about: its parameters with all that it allows."""
+    for one in statements:
+        _say(console, f"{one.name}: {' '.join(one.says.split())}")
+        _say(console, f"  {one.source}; {one.kind}; {plural(len(one.points), 'point')} of its own")
+        width = max(map(len, one.domain))
+        for name, parameter in one.domain.items():
+            said = f"  ({one.meanings[name]})" if name in one.meanings else ""
+            _say(console, f"  {name:<{width}}  {parameter}{said}")
+        if one.where is not None:
+            _say(console, "  Further assumptions tie them together.")
+
+
+def _judge(
+    asked: Asked,
+    statements: Sequence[Statement],
+    at: Sequence[Point] | None,
+    register: Mapping[str, Statement],
+    setting: Setting,
+    families: Sequence[Sequence[Statement]],
+    console: Console,
+    find: Callable[[str], Statement] | None,
+) -> int:
+    from verify.parallel import on_interrupt
+    from verify.register import hunts_of
+    from verify.report.folder import Records, ReportFolder, checked_json
+    from verify.report.table import VerdictTable
+
+    records = Records(register, hunts_of(register), setting.scale)
+    asked_for, points = len(statements), points_of(register, setting.samples)
+    if asked.json is not None:
+        checked_json(asked.json)
+    folder = None if asked.folder is None else ReportFolder(asked.folder, records, setting, asked_for, points)
+
+    def outcomes(before: Callable[[Statement, int], None]) -> Iterator[Outcome]:
+        if at is None:
+            workers = min(WORKERS, len(families))
+            there = find if workers > 1 else None
+            return judge_all(families, setting, before, workers, there, draw=folder is not None)
+        return iter([judge(statements[0], setting, at, before)])
+
+    interrupted = False
+    try:
+        with VerdictTable(console, asked_for) as table:
+            for outcome in outcomes(table.start):
+                records.add(outcome)
+                table.add(outcome)
+                if folder is not None:
+                    folder.add()
+    except KeyboardInterrupt:
+        interrupted = True
+    with on_interrupt(signal.SIG_IGN):  # an impatient second Ctrl-C must not cost the report
+        if folder is not None:
+            folder.finish(interrupted)
+        if asked.json is not None:
+            records.write(asked.json)
+        for line in _told(records.outcomes, points_too=folder is None):
+            _say(console, line)
+        said = sentence(records.outcomes, tuple(register.values()))
+        where = "" if folder is None else f" Report: {shown(folder.page)}"
+        done = len(records.outcomes)
+        if interrupted:
+            tally = f": {said}" if done else ""
+            _say(
+                console,
+                f"Interrupted: {done} of {plural(asked_for, 'statement')} finished and kept{tally}.{where}",
+            )
+            return INTERRUPTED
+        _say(console, f"Judged {plural(done, 'statement')}: {said}.{where}")
+        family = f"Family-wise failure probability {three_digits(1 - asked.confidence)}"
+        _say(console, f"{family} over all {plural(points, 'point')} of the register at full scale.")
+    return DONE if all(map(is_judged, records.outcomes)) else FAILED
+
+
+def _told(outcomes: Iterable[Outcome], points_too: bool) -> Iterator[str]:
+    """What failed and, where no report says so, what came of each point."""
+    for outcome in outcomes:
+        name = outcome.statement.name
+        for failure in outcome.failures:
+            yield f"Not judged: {name} at {failure.at}: {failure.error}"
+        for one in outcome.judged if points_too else ():
+            notes = " ".join(note for note in (one.route, one.detail, one.second_route) if note)
+            yield f"{name} at {one.parameters}: {one.verdict}. {notes}"
+
+
+def sentence(outcomes: Sequence[Outcome], known: Sequence[Statement]) -> str:
+    """Write how many statements have each verdict on one line.
+
+    Examples:
+        >>> sentence([], [])
+        'none'
+    """
+    judged = [one for one in outcomes if is_judged(one)]
+    groups = []
+    for name, words in counts(judged, known).items():
+        each = ", ".join(f"{amount} {word}" for word, amount in words.items())
+        groups.append(f"{plural(sum(words.values()), name.removesuffix('s'))} ({each})")
+    if len(judged) < len(outcomes):
+        groups.append(f"{len(outcomes) - len(judged)} not judged")
+    return "; ".join(groups) or "none"
+
+
+def _hunt(
+    asked: Asked,
+    chosen: Sequence[Statement],
+    register: Mapping[str, Statement],
+    console: Console,
+    workers: int,
+) -> int:
+    from mipsim.referee.reporting.page import report
+    from verify import hunting, parallel
+    from verify.register import HUNTED, recorded, statement_of
+    from verify.report.table import VerdictTable
+
+    folder = writable_folder("--out", asked.out or DEFAULT_OUT) / HUNTS
+    folder.mkdir(exist_ok=True)
+    budget = asked.budget or BUDGET
+    known = recorded(HUNTED) if asked.keep else {}
+    statements = [one for one in chosen if not hunting.is_kept(known.get(one.name), one, budget, asked.seed)]
+    if before := len(chosen) - len(statements):
+        _say(console, f"{plural(before, 'statement')} hunted so before: the records in {HUNTED.name} stay.")
+    settings = (budget, asked.confidence, asked.seed, folder)
+    found: list[Outcome] = []
+    interrupted = False
+    try:
+        with VerdictTable(console, len(statements)) as table:
+            for outcome in parallel.hunt_all(
+                statements, *settings, table.say, min(workers, len(statements)), statement_of
+            ):
+                found.append(outcome)
+                table.add(outcome)
+                if asked.keep:
+                    hunting.keep(HUNTED, [outcome])
+    except KeyboardInterrupt:
+        interrupted = True
+    with parallel.on_interrupt(signal.SIG_IGN):
+        if asked.keep and found:
+            hunting.keep(HUNTED, found)
+        order = list(register)
+        found.sort(key=lambda one: order.index(one.statement.name))
+        missed = [one for one in found if one.how == parallel.NOT_HUNTED]
+        for one in missed:
+            _say(console, f"Not hunted: {one.statement.name}: {one.failures[0].error}.")
+        broken = sum(one.verdict is Verdict.REFUTED for one in found)
+        done = (
+            f"{len(found) - len(missed)} of {plural(len(statements), 'statement')} hunted, {broken} broken."
+        )
+        where = f" Report: {shown(report(found, folder))}" if found else ""
+        _say(console, f"{'Interrupted: ' if interrupted else ''}{done}{where}")
+    if interrupted:
+        if any(folder.glob("*.jsonl")):
+            _say(console, f"The probes are kept in {shown(folder)}: the same command goes on with them.")
+        return INTERRUPTED
+    return DONE if all(one.worst is not None for one in found) else FAILED
