@@ -47,10 +47,7 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | 
 )
 @click.argument("claims", nargs=-1, metavar="[CLAIM]...")
 @click.option(
-    "--scale",
-    type=OneOf(SCALES),
-    default="standard",
-    help="how many points and games (default: standard)",
+    "--scale", type=OneOf(SCALES), default="standard", help="how many points and games (default: standard)"
 )
 @click.option(
     "--confidence",

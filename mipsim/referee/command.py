@@ -87,10 +87,7 @@ def _of_statements(command: Callable[..., int]) -> Callable[..., int]:
 
 
 @mipsim.command(
-    examples=[
-        "mipsim judge mine.py",
-        "mipsim judge mine.py:my-theorem --at '{\"n\": 10}' --out report",
-    ]
+    examples=["mipsim judge mine.py", "mipsim judge mine.py:my-theorem --at '{\"n\": 10}' --out report"]
 )
 @_of_statements
 @click.option(
