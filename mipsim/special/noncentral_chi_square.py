@@ -32,7 +32,7 @@ def logcdf(x: object, d: object, noncentrality: object) -> np.ndarray:
         >>> print(logcdf(1.0, 2, 1e4))  # P is about 1e-2132
         -4908.320564502862
     """
-    return _log_tails(x, d, noncentrality)[0]
+    return log_tails(x, d, noncentrality)[0]
 
 
 def logsf(x: object, d: object, noncentrality: object) -> np.ndarray:
@@ -42,7 +42,7 @@ def logsf(x: object, d: object, noncentrality: object) -> np.ndarray:
         >>> print(logsf(2000.0, 2, 0.0))  # exp(-x/2)
         -1000.0
     """
-    return _log_tails(x, d, noncentrality)[1]
+    return log_tails(x, d, noncentrality)[1]
 
 
 def cdf(x: object, d: object, noncentrality: object) -> np.ndarray:
@@ -147,8 +147,13 @@ def _core(x: np.ndarray, d: np.ndarray, noncentrality: np.ndarray) -> tuple[np.n
     return tail, density, lower, drop
 
 
-def _log_tails(x: object, d: object, noncentrality: object) -> tuple[np.ndarray, np.ndarray]:
-    """Log of the lower and of the upper tail; the one on the far side of the mean is 1 minus the other."""
+def log_tails(x: object, d: object, noncentrality: object) -> tuple[np.ndarray, np.ndarray]:
+    """(`logcdf`, `logsf`) by one evaluation; the tail on the far side of the mean is 1 minus the other.
+
+    Examples:
+        >>> print(*log_tails(2000.0, 2, 0.0))
+        0.0 -1000.0
+    """
     at, freedom, centre = arguments(x, d, noncentrality)
     tail, _, lower, drop = _core(at, freedom, centre)
     own = np.where(at > MOST, -at / 2.0, tail + freedom / 2.0 * drop)
@@ -173,14 +178,14 @@ def _quantile(log_lower: np.ndarray, log_upper: np.ndarray, d: object, noncentra
     return x.reshape(low.shape)
 
 
-SMALL = 64  # one point costs as much as 64: the time of a call is the overhead of XLA
-LARGE, LARGE_ON_DEVICE = 4096, 262144  # a CPU gains nothing from longer vectors; an accelerator does
+# One point costs as much as 64, which is the overhead of XLA; a CPU gains nothing from vectors beyond 4096, an accelerator does.
+BLOCKS, BLOCKS_ON_DEVICE = (64, 512, 4096), (64, 262144)
 
 
 def in_padded_blocks(
     function: Callable[..., tuple[object, ...]], *arrays: np.ndarray
 ) -> tuple[np.ndarray, ...]:
-    """Call `function` on equal one-dimensional arrays, cut into blocks of two sizes that it is compiled for.
+    """Call `function` on equal one-dimensional arrays, cut into blocks of a few sizes that it is compiled for.
 
     The last block is filled up with copies of its last entry, which are dropped from the results.
 
@@ -196,11 +201,11 @@ def in_padded_blocks(
     if size == 0:
         return tuple(out[:0] for out in in_padded_blocks(function, *(np.ones(1) for _ in arrays)))
     parts: list[tuple[np.ndarray, ...]] = []
-    large = LARGE if jax.default_backend() == "cpu" else LARGE_ON_DEVICE
+    blocks = BLOCKS if jax.default_backend() == "cpu" else BLOCKS_ON_DEVICE
     with exact_scope():
         while start < size:
             left = size - start
-            block = SMALL if left <= 4 * SMALL else large
+            block = next((one for one in blocks if left <= 4 * one), blocks[-1])
             kept = min(block, left)
             cut = (_padded(a[start : start + kept], block) for a in arrays)
             parts.append(tuple(np.asarray(out)[:kept] for out in function(*cut)))

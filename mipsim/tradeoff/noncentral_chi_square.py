@@ -9,16 +9,14 @@ from mipsim._validation import one_of
 from mipsim.special.noncentral_chi_square import (
     MOST_FREEDOM,
     MOST_NONCENTRALITY,
-    logcdf,
+    log_tails,
     logisf,
     logppf,
-    logsf,
 )
 from mipsim.tradeoff.base import AbstractTradeOff, within
 from mipsim.tradeoff.bounds import CurveBounds, log_complement, lowered
 
 _LEAST = -1e5  # logarithm of the least FPR whose quantile is computed
-_BLOCK = 512  # FPRs that are computed at once
 _NEAR_ZERO = 1e-25  # scores below it: both laws are powers there, to 1e-16
 _RELATIVE, _LOG_RELATIVE = (
     1e-11,
@@ -98,23 +96,13 @@ class NoncentralChiSquareTradeOff(AbstractTradeOff):
         return ends[0].where(np.isneginf(wanted), ends[1].where(wanted == 0.0, found))
 
     def _logs(self, log_fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        # In blocks of one size, for which the tails are compiled once.
-        flat = log_fpr.ravel()
-        padded = np.append(flat, np.full(-flat.size % _BLOCK, -1.0))
-        blocks = [self._block(part) for part in np.split(padded, max(1, padded.size // _BLOCK))]
-        fnr, tpr = (
-            np.concatenate(part)[: flat.size].reshape(log_fpr.shape) for part in zip(*blocks, strict=True)
-        )
-        return fnr, tpr
-
-    def _block(self, log_fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         inner = np.isfinite(log_fpr) & (log_fpr < 0.0)
         large = self.rejects == "large"
         level = np.where(inner, log_fpr, -1.0)
         at = (logisf if large else logppf)(level, self.d, self.out_noncentrality)
         at = at * (self.out_scale / self.in_scale)
-        missed, caught = (logcdf, logsf) if large else (logsf, logcdf)
-        rates = [np.asarray(tail(at, self.d, self.in_noncentrality)) for tail in (missed, caught)]
+        below, above = log_tails(at, self.d, self.in_noncentrality)
+        rates = [below, above] if large else [above, below]
         # Near 0 both densities are powers, and the rates below it proportional.
         near = at < _NEAR_ZERO
         below = np.minimum((log_complement(level) if large else level) + self._loss_at_zero(), 0.0)

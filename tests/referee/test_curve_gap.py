@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mipsim import referee as rf
-from mipsim.referee.judging.gap import curve_gap, gap_ends, rates_of
+from mipsim.referee.judging.gap import bounds_of, curve_gap, gap_ends
 from mipsim.referee.judging.law import size_of
 from mipsim.tradeoff import BoundedTradeOff, GaussianTradeOff, PiecewiseLinearTradeOff
 from verify.azize.laws.normal_sums import NormalCurve
@@ -39,7 +39,6 @@ def test_the_value_of_a_curve_lies_in_its_bracket_where_the_true_positive_rate_i
     level = NormalCurve(0.0, 1.0)  # of a constant score: g_0 itself, with a bracket of no width
     assert curve_gap(level, GaussianTradeOff(0.0), floor=1e-4).error >= 0.0
     alpha = np.geomspace(1e-4, 0.5, 2000)
-    rates = rates_of(level, "", alpha)
-    low, high = gap_ends(level, GaussianTradeOff(0.0), alpha, rates, rates)
+    low, high = gap_ends(alpha, *(bounds_of(curve, "", alpha) for curve in (GaussianTradeOff(0.0), level)))
     assert (low <= 0.0).all()
     assert (high >= 0.0).all()

@@ -16,6 +16,7 @@ from mipsim.referee.result import Verdict
 from mipsim.referee.values import Number
 from mipsim.tradeoff import (
     ApproxDPTradeOff,
+    CurveBounds,
     GaussianTradeOff,
     LaplaceTradeOff,
     PiecewiseLinearTradeOff,
@@ -83,11 +84,9 @@ def test_the_bracket_of_a_law_is_the_error_of_its_gap():
         def tpr_at(self, alpha):
             return GaussianTradeOff(1.0).tpr_at(alpha)
 
-        def beta_bounds(self, alpha):
-            return self.beta(alpha) - 1e-5, self.beta(alpha) + 1e-5
-
-        def tpr_bounds(self, alpha):
-            return self.tpr_at(alpha) - 1e-5, self.tpr_at(alpha) + 1e-5
+        def rates_at(self, alpha):
+            ends = [rate + side for rate in (self.beta(alpha), self.tpr_at(alpha)) for side in (-1e-5, 1e-5)]
+            return CurveBounds(*np.log(np.clip(ends, 0.0, 1.0)))
 
     law = Bracketed()
     wide, bare = curve_gap(law, GaussianTradeOff(1.0)), curve_gap(law.beta, GaussianTradeOff(1.0))

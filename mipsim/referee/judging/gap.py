@@ -13,6 +13,8 @@ from scipy.special import ndtr, ndtri
 from mipsim._roots import crossing
 from mipsim._validation import UndefinedError
 from mipsim.referee.result import CurveEvidence
+from mipsim.tradeoff.base import plain_rates
+from mipsim.tradeoff.bounds import CurveBounds
 
 FLOOR = 1e-4
 """FPR and FNR from here to 1 - FLOOR are judged, unless asked otherwise: theorems are about a fixed alpha."""
@@ -42,8 +44,8 @@ Beta = Callable[[np.ndarray], np.ndarray]
 class Curve(Protocol):
     """Anything with a trade-off curve.
 
-    `tpr_at(alpha)`, where there is one, keeps the digits of a small 1 - beta; `beta_bounds(alpha) -> (low, high)` is the
-    proven bracket of the curve.
+    `tpr_at(alpha)`, where there is one, keeps the digits of a small 1 - beta; `rates_at(alpha) -> CurveBounds` is the
+    proven bracket of both.
     """
 
     def beta(self, alpha: np.ndarray) -> np.ndarray:
@@ -99,7 +101,7 @@ def curve_gap(
     neighbours prolonged. For two piecewise linear curves this ends at their corners.
 
     Args:
-        exact: the FNR as a function of the FPR, or an object with `beta`, and `beta_bounds` if its error is bounded.
+        exact: the FNR as a function of the FPR, or an object with `beta`, and `rates_at` if its error is bounded.
         claimed: the same for the claim; an object or a function.
         label: what the plot is called.
         floor: the least error rate that is judged, in (0, 1/2).
@@ -119,7 +121,7 @@ def curve_gap(
     """
     if not 0.0 < floor < 0.5:
         raise ValueError(f"floor is {floor:g}; it must lie in (0, 0.5)")
-    truth, promise = _rates(exact, label), _rates(claimed, label)
+    truth, promise = _bounds(exact, label), _bounds(claimed, label)
     first, last = _judged_range(promise, floor, label)
     corners = np.concatenate([_corners(exact), _corners(claimed)])
     start = np.unique(np.concatenate([[first, last], _spread(first, last), corners]))
@@ -127,12 +129,13 @@ def curve_gap(
     found, wanted = truth(alpha), promise(alpha)
     above = below = np.zeros(0)
     for _ in range(60):
-        gap = gap_of(wanted, found)
-        above = exceed(alpha, wanted, found, float(gap.max()), convex)
-        below = exceed(alpha, found, wanted, float(-gap.min()), convex)
+        upper, lower = middle_of(wanted), middle_of(found)
+        gap = gap_of(upper, lower)
+        above = exceed(alpha, upper, lower, float(gap.max()), convex)
+        below = exceed(alpha, lower, upper, float(-gap.min()), convex)
         more = (above > _enough(gap.max(), resolution)) | (below > _enough(gap.min(), resolution))
         split = np.flatnonzero(more)
-        middle = _middle(alpha[split], alpha[split + 1])
+        middle = _halfway(alpha[split], alpha[split + 1])
         split, middle = _real_splits(alpha, split, middle)
         if not split.size or alpha.size + split.size > MOST_POINTS:
             break
@@ -140,10 +143,11 @@ def curve_gap(
         wanted = np.insert(wanted, split + 1, promise(middle), axis=1)
         alpha = np.insert(alpha, split + 1, middle)
     alpha, found, wanted = _polished(truth, promise, alpha, found, wanted)
-    gap = gap_of(wanted, found)
+    upper, lower = middle_of(wanted), middle_of(found)
+    gap = gap_of(upper, lower)
     empty = np.zeros(0)
-    evidence = CurveEvidence(alpha, found[0], empty, empty, empty, alpha, wanted[0], "exact law", label)
-    least, most = gap_ends(exact, claimed, alpha, wanted, found)
+    evidence = CurveEvidence(alpha, lower[0], empty, empty, empty, alpha, upper[0], "exact law", label)
+    least, most = gap_ends(alpha, wanted, found)
     high, error, beyond = _extreme(gap, least, most)
     low, other, before = _extreme(-gap, -most, -least)
     # An extreme of which nothing is known must not take what is known of the other.
@@ -180,43 +184,41 @@ def _extreme(gap: np.ndarray, least: np.ndarray, most: np.ndarray) -> tuple[floa
     return value, error, 0.0 if math.isnan(beyond) else max(beyond, 0.0)
 
 
-def gap_ends(
-    exact: Beta | Curve, claimed: Beta | Curve, alpha: np.ndarray, wanted: np.ndarray, found: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def gap_ends(alpha: np.ndarray, wanted: np.ndarray, found: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Between what each gap lies, by the proven brackets of both curves and, below `FLOOR`, by rounding; shape (m,) each.
 
     Args:
-        exact: the law.
-        claimed: the claim, which may be a law too.
         alpha: FPRs, shape (m,).
-        wanted: the claim's FNR and TPR there, shape (2, m).
+        wanted: the claim's `bounds_of` there, shape (4, m).
         found: those of the law.
 
     Examples:
         >>> from mipsim.tradeoff import BoundedTradeOff, GaussianTradeOff
         >>> wide, g, alpha = BoundedTradeOff(GaussianTradeOff(2.0), GaussianTradeOff(1.0)), GaussianTradeOff(1.5), np.array([0.1])
-        >>> rates = [rates_of(curve, "", alpha) for curve in (g, wide)]
-        >>> [round(float(end[0]), 6) for end in gap_ends(wide, g, alpha, *rates)]
+        >>> [round(float(end[0]), 6) for end in gap_ends(alpha, *(bounds_of(curve, "", alpha) for curve in (g, wide)))]
         [-0.5, 0.5]
     """
-    rarest = np.minimum(np.minimum(alpha, 1.0 - alpha), np.minimum(wanted[0], wanted[1]))
+    upper, lower = middle_of(wanted), middle_of(found)
+    rarest = np.minimum(np.minimum(alpha, 1.0 - alpha), np.minimum(*upper))
     with np.errstate(divide="ignore"):
         lost = ROUNDED * np.finfo(float).eps * _slope(np.maximum(rarest, 1e-300))
     lost = np.where(rarest < FLOOR, lost, 0.0)
-    (low, high), (least, most) = _ends(claimed, alpha, wanted), _ends(exact, alpha, found)
-    gap = gap_of(wanted, found)
+    (low, high), (least, most) = _ends(wanted), _ends(found)
+    gap = gap_of(upper, lower)
     known = np.isfinite(gap)  # an infinite one may come from a curve that is 0 or 1 to its error
-    lower, upper = gap_of(low, most) - lost, gap_of(high, least) + lost
+    first, last = gap_of(low, most) - lost, gap_of(high, least) + lost
     # A bracket's TPR, 1 less an end, is rounded: an end next to the curve itself may come to lie beyond it.
-    return np.where(known, np.minimum(lower, gap), lower), np.where(known, np.maximum(upper, gap), upper)
+    return np.where(known, np.minimum(first, gap), first), np.where(known, np.maximum(last, gap), last)
 
 
-def _ends(curve: Beta | Curve, alpha: np.ndarray, rates: np.ndarray) -> list[np.ndarray]:
-    owner = _owner(curve)
-    if not hasattr(owner, "beta_bounds"):
-        return [rates, rates]
-    (low, high), (least, most) = owner.beta_bounds(alpha), owner.tpr_bounds(alpha)  # type: ignore[attr-defined]
-    return [np.stack([low, most]), np.stack([high, least])]
+def middle_of(bounds: np.ndarray) -> np.ndarray:
+    """FNR and TPR in the middle of `bounds_of`, shape (2, m)."""
+    return 0.5 * (bounds[::2] + bounds[1::2])
+
+
+def _ends(bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(FNR and TPR where the FNR is least, and where it is largest) of `bounds_of`, shape (2, m) each."""
+    return bounds[[0, 3]], bounds[[1, 2]]
 
 
 def _polished(
@@ -224,7 +226,7 @@ def _polished(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Add points around the largest and the least gap, so that a corner there is met to many digits."""
     for _ in range(ROUNDS):
-        gap = gap_of(wanted, found)
+        gap = gap_of(middle_of(wanted), middle_of(found))
         places = {int(gap.argmin()), int(gap.argmax())}
         split = np.array(sorted({i for p in places for i in (p - 1, p) if 0 <= i < alpha.size - 1}))
         inner = _inner(alpha[split], alpha[split + 1])
@@ -258,8 +260,8 @@ def _corners(curve: Beta | Curve) -> np.ndarray:
     return owner.alpha if isinstance(owner, PiecewiseLinearTradeOff) else np.zeros(0)
 
 
-def rates_of(curve: Beta | Curve, label: str, alpha: np.ndarray) -> np.ndarray:
-    """FNR and TPR at the FPRs alpha, shape (2, m): one is accurate where the other has lost its digits.
+def bounds_of(curve: Beta | Curve, label: str, alpha: np.ndarray) -> np.ndarray:
+    """Lower and upper bound of the FNR, then of the TPR, at the FPRs alpha, shape (4, m), by one evaluation of the curve.
 
     Raises:
         UndefinedError: if the curve returns NaN.
@@ -267,39 +269,55 @@ def rates_of(curve: Beta | Curve, label: str, alpha: np.ndarray) -> np.ndarray:
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
+        >>> bounds_of(GaussianTradeOff(1.0), "", np.array([0.05])).round(6).tolist()
+        [[0.740489], [0.740489], [0.259511], [0.259511]]
+    """
+    return _bounds(curve, label)(alpha)
+
+
+def rates_of(curve: Beta | Curve, label: str, alpha: np.ndarray) -> np.ndarray:
+    """FNR and TPR at the FPRs alpha, the middle of `bounds_of`, shape (2, m): one is accurate where the other has lost its digits.
+
+    Examples:
+        >>> from mipsim.tradeoff import GaussianTradeOff
         >>> rates_of(GaussianTradeOff(0.0), "", np.array([1e-20])).tolist()
         [[1.0], [1e-20]]
     """
-    return _rates(curve, label)(alpha)
+    return middle_of(bounds_of(curve, label, alpha))
 
 
-def _rates(curve: Beta | Curve, label: str) -> Beta:
-    """`rates_of` a curve: to look a method of an Equinox module up costs as much as to call a simple one."""
+def _bounds(curve: Beta | Curve, label: str) -> Beta:
+    """`bounds_of` a curve: to look a method of an Equinox module up costs as much as to call a simple one."""
     owner: Any = _owner(curve)
     has_beta = hasattr(curve, "beta")
-    is_curve = hasattr(owner, "tpr_at") and (has_beta or getattr(curve, "__name__", "") == "beta")
+    is_curve = has_beta or getattr(curve, "__name__", "") == "beta"
     missed: Beta = curve.beta if has_beta else curve  # type: ignore[union-attr,assignment]
-    caught: Beta | None = owner.tpr_at if is_curve else None  # type: ignore[attr-defined]
+    caught: Beta | None = getattr(owner, "tpr_at", None) if is_curve else None
+    at: Callable[[np.ndarray], CurveBounds] | None = getattr(owner, "rates_at", None) if is_curve else None
 
-    def rates(alpha: np.ndarray) -> np.ndarray:
-        if is_curve and hasattr(owner, "beta_bounds"):  # the middle; `gap_ends` has the ends
-            beta, tpr = (
-                0.5 * (low + high) for low, high in (owner.beta_bounds(alpha), owner.tpr_bounds(alpha))
-            )  # type: ignore[attr-defined]
+    def bounds(alpha: np.ndarray) -> np.ndarray:
+        if at is not None:
+            found = at(alpha)
+            fnr, tpr = (
+                plain_rates(*ends)
+                for ends in ((found.log_fnr_low, found.log_fnr_high), (found.log_tpr_low, found.log_tpr_high))
+            )
         else:
             beta = np.asarray(missed(alpha), float)
-            tpr = 1.0 - beta if caught is None else np.asarray(caught(alpha), float)
-        if beta.shape != alpha.shape or tpr.shape != alpha.shape:
+            fnr = (beta, beta)
+            tpr = (1.0 - beta if caught is None else np.asarray(caught(alpha), float),) * 2
+        if any(one.shape != alpha.shape for one in (*fnr, *tpr)):
             raise ValueError(
-                f"a curve of {label or 'this comparison'} returned shape {beta.shape}; it must return one FNR for each alpha"
+                f"a curve of {label or 'this comparison'} returned shape {fnr[0].shape}; it must return one FNR for each alpha"
             )
-        if (bad := np.isnan(beta) | np.isnan(tpr)).any():
+        rates = np.stack([*fnr, *tpr])
+        if (bad := np.isnan(rates).any(axis=0)).any():
             raise UndefinedError(
                 f"{_name(owner)} is undefined (NaN) at FPR {alpha[bad][0]:.3g}, which decides nothing"
             )
-        return np.clip(np.stack([beta, tpr]), 0.0, 1.0)
+        return np.clip(rates, 0.0, 1.0)
 
-    return rates
+    return bounds
 
 
 def _name(curve: object) -> str:
@@ -323,13 +341,13 @@ def _judged_range(promise: Beta, floor: float, label: str) -> tuple[float, float
     def where(level: float, *, above: bool) -> float:
         # The last alpha with an FNR of at least `level`, or the first with one of at most `level`.
         def fallen(z: np.ndarray) -> np.ndarray:
-            value = promise(ndtr(z.ravel()))[0].reshape(z.shape)
+            value = middle_of(promise(ndtr(z.ravel())))[0].reshape(z.shape)
             return ~(value >= level if above else value > level)
 
         low, high = crossing(fallen, 1, ndtri(floor), -ndtri(floor))
         return float(ndtr(low if above else high)[0])
 
-    ends = promise(np.array([floor, 1 - floor]))[0]
+    ends = middle_of(promise(np.array([floor, 1 - floor])))[0]
     if ends[0] < floor or ends[1] > 1 - floor:
         raise ValueError(
             f"the claimed FNR of {label or 'this comparison'} runs from {ends[0]:.3g} to {ends[1]:.3g} at FPRs from {floor:g}; it "
@@ -344,7 +362,7 @@ def _spread(first: float, last: float) -> np.ndarray:
     return ndtr(np.linspace(ndtri(first), ndtri(last), GRID.size))
 
 
-def _middle(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _halfway(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return ndtr((ndtri(left) + ndtri(right)) / 2)
 
 
@@ -359,31 +377,28 @@ def _enough(found: float, resolution: float) -> float:
     return max(resolution, RELATIVE * abs(found)) if math.isfinite(found) else resolution
 
 
-def law_errors(exact: Beta | Curve, alpha: np.ndarray, wanted: np.ndarray, gap: np.ndarray) -> np.ndarray:
+def law_errors(alpha: np.ndarray, wanted: np.ndarray, found: np.ndarray, gap: np.ndarray) -> np.ndarray:
     """What each gap may be off, in probits: by the proven bracket of the law and, below `FLOOR`, by rounding; shape (m,).
 
     Args:
-        exact: the law.
         alpha: FPRs, shape (m,).
         wanted: the claim's FNR and TPR there, shape (2, m).
+        found: the law's `bounds_of` there, shape (4, m).
         gap: between claim and law, shape (m,).
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
         >>> g = GaussianTradeOff(1.0)
         >>> alpha = np.array([1e-9, 0.1])
-        >>> (law_errors(g, alpha, rates_of(g, "", alpha), np.zeros(2)) < 1e-6).tolist()
+        >>> (law_errors(alpha, rates_of(g, "", alpha), bounds_of(g, "", alpha), np.zeros(2)) < 1e-6).tolist()
         [True, True]
     """
     rarest = np.minimum(np.minimum(alpha, 1.0 - alpha), np.minimum(wanted[0], wanted[1]))
     with np.errstate(divide="ignore"):
         lost = ROUNDED * np.finfo(float).eps * _slope(np.maximum(rarest, 1e-300))
     error = np.where(rarest < FLOOR, lost, 0.0)
-    if not hasattr(_owner(exact), "beta_bounds"):
-        return error
-    ends = _ends(exact, alpha, np.zeros((2, alpha.size)))
     with np.errstate(invalid="ignore"):
-        wide = [np.abs(gap_of(wanted, end) - gap) for end in ends]
+        wide = [np.abs(gap_of(wanted, end) - gap) for end in _ends(found)]
     return error + np.maximum(*wide)
 
 

@@ -12,7 +12,16 @@ from scipy.special import ndtr, ndtri
 
 from mipsim.bands.equality_tolerance import equality_tolerance
 from mipsim.exact.exact_tradeoff import ExactTradeOff
-from mipsim.referee.judging.gap import FLOOR, RESOLUTION, Size, curve_gap, gap_of, law_errors, rates_of
+from mipsim.referee.judging.gap import (
+    RESOLUTION,
+    Size,
+    bounds_of,
+    curve_gap,
+    gap_of,
+    law_errors,
+    middle_of,
+    rates_of,
+)
 from mipsim.referee.kinds import FIXED_ALPHA, Equality, Kind
 from mipsim.referee.result import CurveEvidence, PointResult, Verdict
 from mipsim.referee.values import Number, Played, no_tradeoff
@@ -220,16 +229,14 @@ def quick_look(
     else:
         floor = floor_of(kind, claimed, truth)
         alpha = _nodes(claimed, truth, floor)
-        rates = [rates_of(curve, "", alpha) for curve in (claimed, truth)]
+        bounds = [bounds_of(curve, "", alpha) for curve in (claimed, truth)]
+        rates = [middle_of(one) for one in bounds]
         rates[0] = np.clip(rates[0], floor, 1.0 - floor)
         rates[1] = np.where(rates[0] == floor, np.maximum(rates[1], floor), rates[1])
         gap = gap_of(*rates)
-        error = np.full(alpha.shape, 1e-9)
-        if floor < FLOOR or hasattr(truth, "beta_bounds"):
-            with np.errstate(invalid="ignore"):
-                error = error + law_errors(truth, alpha, rates[0], gap)
-        if hasattr(claimed, "beta_bounds"):
-            error = error + law_errors(claimed, alpha, rates[1], -gap)
+        with np.errstate(invalid="ignore"):
+            error = 1e-9 + law_errors(alpha, rates[0], bounds[1], gap)
+        error = error + law_errors(alpha, rates[1], bounds[0], -gap)
         error = np.where(np.isnan(error), math.inf, error)
     with np.errstate(invalid="ignore"):  # an infinite gap of a law that may be 0 by its error only
         excess = gap - error if kind.one_sided else (np.abs(gap) - error) / tolerance_of(kind, claimed) - 1.0

@@ -251,11 +251,12 @@ def _judged(statement: Statement, at: Mapping[str, Any], risk: float, games: int
             else ""
         )
     result = judge_size(kind, wanted, size_of(kind, wanted, found, optimal, ""), at, route, detail)
-    strain, gap = quick_look(kind, wanted, found)
-    if result.verdict is Verdict.INCONCLUSIVE and strain > 0.0:
-        # The largest gap is where the law is known badly; a smaller one elsewhere is certain.
-        sure = strain if kind.one_sided else (1.0 + strain) * tolerance_of(kind, wanted)
-        result = judge_size(kind, wanted, Size(gap, gap, error=abs(gap) - sure), at, route, detail)
+    if result.verdict is Verdict.INCONCLUSIVE:
+        strain, gap = quick_look(kind, wanted, found)
+        if strain > 0.0:
+            # The largest gap is where the law is known badly; a smaller one elsewhere is certain.
+            sure = strain if kind.one_sided else (1.0 + strain) * tolerance_of(kind, wanted)
+            result = judge_size(kind, wanted, Size(gap, gap, error=abs(gap) - sure), at, route, detail)
     error = found.law.error_bound if isinstance(found, ExactTradeOff) else 0.0
     if result.verdict is not Verdict.REFUTED and error > SMALL_ERROR and kind.floor < FLOOR:
         rare = _rare(kind, _curve(wanted), truth, at, games, seed, risk)
