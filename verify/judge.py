@@ -1,8 +1,10 @@
 """Judge the register: share out the failure probability, draw points, judge families side by side."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from mipsim.referee import Outcome, Point, Statement
 from mipsim.referee.judging.judge import judge_points, spread_points
@@ -15,6 +17,12 @@ SAMPLES = (4, 24, 200)
 """Points that are drawn from a domain at each scale, unless the register says otherwise."""
 GAMES = (100_000, 500_000, 5_000_000)
 """Games per world at each scale, where no exact law is known."""
+SECONDS: dict[str, float] = tomllib.loads(
+    Path(__file__).with_name("seconds.toml").read_text(encoding="utf-8")
+)
+"""Name -> what a statement takes at the default scale: the order and the time left rest on it, no verdict does."""
+USUAL_SECONDS = 1.0
+"""Of a statement that is not in `SECONDS`."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +111,27 @@ def judge(
     if draw:
         pictures.keep(found)
     return found
+
+
+def seconds_of(statements: Iterable[Statement]) -> dict[str, float]:
+    """Name -> seconds that each statement takes about.
+
+    Examples:
+        >>> seconds_of([])
+        {}
+    """
+    return {one.name: SECONDS.get(one.name, USUAL_SECONDS) for one in statements}
+
+
+def in_turn(families: Sequence[Sequence[Statement]], workers: int) -> list[Sequence[Statement]]:
+    """The order in which families are begun: a quick one in each process, which shows a verdict soon, then the longest first.
+
+    Examples:
+        >>> in_turn([], 2)
+        []
+    """
+    by_time = sorted(families, key=lambda family: sum(seconds_of(family).values()))
+    return [*by_time[:workers], *reversed(by_time[workers:])]
 
 
 def judge_all(

@@ -51,8 +51,8 @@ def judge_all(
     interruption or another `BaseException` inside a statement's functions is raised in the reader.
 
     Args:
-        families: statements that share laws, judged in turn by one thread; every second thread begins with the last ones. A thread
-            with nothing left to begin takes over the last statements of another.
+        families: statements that share laws, judged in turn by one thread, begun in this order. A thread with nothing left to begin
+            takes over the last statements of another.
         judge: called with a statement and what it must call before each point; `Elsewhere` for processes.
         before: called with (statement, place) before each point.
         workers: threads: exact laws leave a core idle, and so do compiling and drawing.
@@ -74,8 +74,7 @@ def judge_all(
     def following(number: int) -> Statement | None:
         with lock:
             if not begun[number] and waiting:
-                # From both ends: what stands side by side shares compiled laws, which each process makes for itself.
-                begun[number] = waiting.pop() if number % 2 else waiting.popleft()
+                begun[number] = waiting.popleft()
             longest = max(begun, key=len)
             if begun[number]:
                 return begun[number].popleft()

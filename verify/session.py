@@ -17,7 +17,7 @@ from mipsim.referee.reporting.overview import counts
 from mipsim.referee.reporting.wording import plural, three_digits
 from sims.process import show
 from verify.asked import BUDGET, DEFAULT_OUT, Asked, select
-from verify.judge import Setting, judge, judge_all, points_of, risk_of
+from verify.judge import Setting, in_turn, judge, judge_all, points_of, risk_of, seconds_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -138,16 +138,18 @@ def _judge(
         checked_json(asked.json)
     folder = None if asked.folder is None else ReportFolder(asked.folder, records, setting, asked_for, points)
 
+    workers = min(WORKERS, len(families))
+
     def outcomes(before: Callable[[Statement, int], None]) -> Iterator[Outcome]:
         if at is None:
-            workers = min(WORKERS, len(families))
             there = find if workers > 1 else None
-            return judge_all(families, setting, before, workers, there, draw=folder is not None)
+            turns = in_turn(families, workers)
+            return judge_all(turns, setting, before, workers, there, draw=folder is not None)
         return iter([judge(statements[0], setting, at, before)])
 
     interrupted = False
     try:
-        with VerdictTable(console, asked_for) as table:
+        with VerdictTable(console, asked_for, seconds_of(statements), workers) as table:
             for outcome in outcomes(table.start):
                 records.add(outcome)
                 table.add(outcome)

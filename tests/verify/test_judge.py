@@ -10,7 +10,20 @@ import pytest
 from mipsim import referee as rf
 from mipsim.referee.outcome import is_judged
 from mipsim.referee.reporting import pictures
-from verify.judge import SAMPLES, SCALES, Setting, judge, judge_all, points_of, risk_of
+from verify import judge as verify_judge
+from verify.judge import (
+    SAMPLES,
+    SCALES,
+    SECONDS,
+    USUAL_SECONDS,
+    Setting,
+    in_turn,
+    judge,
+    judge_all,
+    points_of,
+    risk_of,
+    seconds_of,
+)
 from verify.register import REGISTER, statement_of
 
 SETTING = Setting("quick", 0.999, 3, 1e-6, {})
@@ -80,21 +93,18 @@ def test_a_quick_run_asks_the_second_route_of_the_counterexample_alone(sound):
     assert asked[0] is quick.worst
 
 
-def test_processes_begin_at_both_ends(make):
-    """What stands side by side shares compiled laws."""
-    waiting = threading.Barrier(2)
-    met: list[str] = []
+def test_quick_families_are_begun_first_and_then_the_longest(make, monkeypatch):
+    """A verdict is seen soon, and no process is left with a long family at the end."""
+    every = {name: make(name) for name in "abcd"}
+    monkeypatch.setattr(verify_judge, "SECONDS", {"a": 2.0, "b": 90.0, "d": 5.0})  # c takes the usual one
+    families = [[every["a"]], [every["b"]], [every["c"], every["d"]]]
+    assert [[one.name for one in turn] for turn in in_turn(families, 1)] == [["a"], ["b"], ["c", "d"]]
+    assert seconds_of(every.values()) == {"a": 2.0, "b": 90.0, "c": USUAL_SECONDS, "d": 5.0}
 
-    def truth(x: float, name: str) -> float:
-        if name not in met:
-            met.append(name)
-            if name in ("a", "d"):
-                waiting.wait(timeout=60)
-        return x
 
-    every = [make(name, truth=partial(truth, name=name)) for name in "abcd"]
-    list(judge_all([[one] for one in every], SETTING, workers=2))
-    assert set(met[:2]) == {"a", "d"}
+def test_every_time_is_that_of_a_statement():
+    assert set(SECONDS) <= set(REGISTER)
+    assert all(seconds > 0.0 for seconds in SECONDS.values())
 
 
 def test_an_idle_thread_takes_over_the_last_of_a_family(make):

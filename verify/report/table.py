@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,10 @@ COLOURS = {
     None: "bold magenta",
 }
 LEAST_FIRST = ("kind", "seconds", "games", "points", "interval", "stands at")
+EVERY = 15.0
+"""Seconds between two lines of a log that tell how far the run is."""
+PRIOR = 20.0
+"""Seconds for which the recorded times outweigh the pace of this run."""
 # Blanks between two columns.
 GAP = 3
 # Lines of a terminal that are not rows: the frame and head of the table, the status and the prompt.
@@ -39,8 +43,10 @@ class VerdictTable:
     """The table of a run; use it as a context and `add` each result.
 
     Args:
-        console: where it is printed; live if it is a terminal, else one line a statement.
+        console: where it is printed; live if it is a terminal, else one line a statement, and how far the run is now and then.
         statements: how many will be judged.
+        seconds: name -> what each takes, for the time that is left; None = that is not told.
+        workers: how many are judged at once.
 
     Examples:
         >>> from rich.console import Console
@@ -48,14 +54,21 @@ class VerdictTable:
         ...     pass
     """
 
-    def __init__(self, console: Console, statements: int) -> None:
+    def __init__(
+        self,
+        console: Console,
+        statements: int,
+        seconds: Mapping[str, float] | None = None,
+        workers: int = 1,
+    ) -> None:
         from rich.live import Live
 
         self._console = console
         self._statements = statements
+        self._seconds, self._workers = seconds, workers
         self._rows: list[tuple[Outcome, tuple[str, ...]]] = []
         self._now = ""
-        self._began = time.perf_counter()
+        self._began = self._told = time.perf_counter()
         # Transient: the whole table is printed once at the end, however short the terminal.
         self._live = Live(self, console=console, refresh_per_second=4, transient=True)
 
@@ -88,15 +101,34 @@ class VerdictTable:
             if len(self._rows) == 1:
                 self._line(COLUMNS)
             self._line(cells)
+            if self._seconds is not None and time.perf_counter() - self._told > EVERY:
+                self._told = time.perf_counter()
+                self._console.print(self.progress(), markup=False, highlight=False, soft_wrap=True)
+
+    @property
+    def done(self) -> int:
+        """How many statements are finished."""
+        return len(self._rows)
+
+    def progress(self) -> str:
+        """How many of how many, and the time that is left or, where nobody knows it, the time that has passed."""
+        done, elapsed = f"judged {self.done} of {self._statements}", time.perf_counter() - self._began
+        if self._seconds is None:
+            return f"{done}, {duration(elapsed)}"
+        passed = sum(self._seconds[result.statement.name] for result, _ in self._rows) / self._workers
+        # At first what was recorded counts, then the pace of this run.
+        pace = (elapsed + PRIOR) / (passed + PRIOR)
+        left = pace * (sum(self._seconds.values()) / self._workers - passed)
+        return (
+            f"{done}, about {f'{left / 60:.0f} min' if left >= 90 else f'{5 * math.ceil(left / 5)} s'} left"
+        )
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.text import Text
 
         if self._rows:
             yield self._table(self._rows[-max(1, console.height - FRAME) :])
-        elapsed = duration(time.perf_counter() - self._began)
-        status = f"{len(self._rows)} of {self._statements} statements, {elapsed}   {self._now}"
-        yield Text(status, "dim", no_wrap=True)
+        yield Text(f"{self.progress()}   {self._now}", "dim", no_wrap=True)
 
     def _table(self, rows: list[tuple[Outcome, tuple[str, ...]]]) -> Table:
         from rich.box import SIMPLE_HEAD
