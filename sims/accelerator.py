@@ -34,7 +34,7 @@ from mipsim.engine.memory import BlockTooLargeError
 from mipsim.engine.random.counter import Draws, normal_pair, run_draws
 from mipsim.engine.random.splitmix import splitmix64
 from mipsim.engine.samplers.base import AbstractSampler
-from mipsim.engine.samplers.gaussian_rows import gaussian_rows
+from mipsim.engine.samplers.clipped import gaussian_rows
 from sims.bench.contest import on_cores
 from sims.every_sampler import every_sampler
 from sims.studies import STUDIES, D, N, reference_data

@@ -8,19 +8,16 @@ from mipsim._pure import ImpureFunctionError
 from mipsim._validation import one_of
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.distributions.base import AbstractDistribution
-from mipsim.engine.samplers.base import AbstractSampler, LiteralSampler, block_games, law_sampler
-from mipsim.engine.samplers.cells import cell_sampler, random_cell_sampler
-from mipsim.engine.samplers.clipped_law import clipped_law_sampler
-from mipsim.engine.samplers.clipped_rows import clipped_rows_sampler
-from mipsim.engine.samplers.clipped_scores import clipped_scores_sampler
+from mipsim.engine.samplers.base import AbstractSampler, block_games
+from mipsim.engine.samplers.cells import cell_sampler
+from mipsim.engine.samplers.clipped import clipped_law_sampler, clipped_sampler
 from mipsim.engine.samplers.columns import column_sampler
-from mipsim.engine.samplers.kept_columns import kept_column_sampler
+from mipsim.engine.samplers.literal import LiteralSampler, law_sampler
 from mipsim.engine.samplers.normal import normal_sampler, quadratic_sampler
-from mipsim.engine.samplers.random_table import random_table_sampler
 from mipsim.engine.samplers.records import records_sampler
-from mipsim.engine.samplers.split_columns import split_column_sampler
-from mipsim.engine.samplers.table_builder import table_sampler
+from mipsim.engine.samplers.table import table_sampler
 from mipsim.forms.aim import check_aim
+from mipsim.forms.problem import problem_of
 from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractGame, AbstractMembershipGame, lawful_round
 
@@ -31,18 +28,10 @@ MOST_RECORDS = 2**53
 """Of a game that is played; exact laws have no such limit."""
 
 # Builders of samplers that draw the score itself, in the order in which they are asked.
-_PROJECTED = (normal_sampler, records_sampler, quadratic_sampler, clipped_law_sampler)
+_PROJECTED = (normal_sampler, quadratic_sampler, clipped_law_sampler)
 
 # And of those that draw what the score is made of, coordinate by coordinate.
-_TABLES = (
-    cell_sampler,
-    random_cell_sampler,
-    table_sampler,
-    random_table_sampler,
-    column_sampler,
-    kept_column_sampler,
-    split_column_sampler,
-)
+_TABLES = (cell_sampler, table_sampler, column_sampler)
 
 
 def check_fidelity(fidelity: object) -> str:
@@ -139,18 +128,22 @@ def build_sampler(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> 
         raise ValueError(
             f"fidelity is {fidelity!r}, but {type(game).__name__} is always played literally; use 'auto'"
         )
-    if fidelity in ("auto", "projected"):
+    # As the mechanism says, and where it is known with the distribution of a transformed record in the place of the transform.
+    raw, problem = (problem_of(game, attack, transform) for transform in (False, True))
+    if fidelity in ("auto", "projected") and raw is not None and problem is not None:
+        if (sampler := records_sampler(raw)) is not None:
+            return sampler
         for build in _PROJECTED:
-            if (sampler := build(game, attack)) is not None:
+            if (sampler := build(problem)) is not None:
                 return sampler
     if fidelity == "projected":
         raise ValueError(
             f"fidelity is 'projected', but the score of {name_of(attack)} has no law of one or two dimensions in this "
             "game; use 'auto'"
         )
-    if fidelity != "literal":
+    if fidelity != "literal" and problem is not None:
         for build in _TABLES:
-            if (sampler := build(game, attack)) is not None:
+            if (sampler := build(problem)) is not None:
                 return sampler
     if fidelity == "sufficient" and not game.has_exact_law:
         raise ValueError(
@@ -158,7 +151,8 @@ def build_sampler(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> 
             "exact law here; use 'literal' or 'auto'"
         )
     if fidelity == "literal" or not game.has_exact_law:
-        return clipped_scores_sampler(game, attack) or clipped_rows_sampler(game, attack) or literal
+        clipped = None if raw is None else clipped_sampler(raw)
+        return literal if clipped is None else clipped
     return law_sampler(game, attack)
 
 
@@ -173,12 +167,7 @@ def pilot_games(game: AbstractGame, sampler: AbstractSampler) -> int:
     """
     if sampler.fidelity == "literal":
         return min(4096, max(32, 2**28 // game.numbers))
-    if isinstance(game, AbstractMembershipGame) and sampler.name in (
-        "law",
-        "columns",
-        "poisson columns",
-        "split columns",
-    ):
+    if isinstance(game, AbstractMembershipGame) and sampler.draws_outputs:
         return min(4096, max(256, 2**22 // game.data.dimension))
     return 4096
 

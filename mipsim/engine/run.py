@@ -22,7 +22,8 @@ from mipsim.engine.memory import WORTH_A_LOOK, fitting
 from mipsim.engine.pilot import LONG_PILOT, PILOT_RULE, pilot_edges, pilot_shares
 from mipsim.engine.progress import progress_line
 from mipsim.engine.resuming import counted, resume, store, stored_counts
-from mipsim.engine.samplers.base import AbstractSampler, LiteralSampler
+from mipsim.engine.samplers.base import AbstractSampler
+from mipsim.engine.samplers.literal import LiteralSampler
 from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractGame, AbstractMembershipGame
 

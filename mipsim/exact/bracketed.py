@@ -29,12 +29,13 @@ from mipsim.exact.independent import (
     without_faint,
 )
 from mipsim.exact.inversion import InvertedLaw
-from mipsim.exact.law import AbstractScoreLaw, Problem, Thresholds
+from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.exact.noise import score_noise
 from mipsim.exact.rounding import UNIT
 from mipsim.exact.rows import row_of
 from mipsim.exact.selberg import tail_bounds
 from mipsim.exact.tables import count_tables
+from mipsim.forms.problem import FixedProblem
 from mipsim.forms.score import line_at, terms_at
 
 # Frequencies: with the first the bracket of a density is some 3e-4 wide, in tens of milliseconds. More only where it is too wide:
@@ -319,7 +320,7 @@ class BracketLaw(AbstractScoreLaw):
         return self.error_bound if self.guess is None else min(self.error_bound, self.guess.error_estimate)
 
 
-def bracketed_law(problem: Problem, guess: AbstractScoreLaw | None = None) -> AbstractScoreLaw | None:
+def bracketed_law(problem: FixedProblem, guess: AbstractScoreLaw | None = None) -> AbstractScoreLaw | None:
     """The law of an additive score between proven bounds; None where no bracket is known.
 
     Known are: linear scores of Bernoulli, Discrete and Empirical data, with any independent noises; and every sum of one term
@@ -360,7 +361,7 @@ def bracketed_law(problem: Problem, guess: AbstractScoreLaw | None = None) -> Ab
     return _scored(problem, attack, law)
 
 
-def _scored(problem: Problem, attack: AbstractAdditiveAttack, law: AbstractScoreLaw) -> AbstractScoreLaw:
+def _scored(problem: FixedProblem, attack: AbstractAdditiveAttack, law: AbstractScoreLaw) -> AbstractScoreLaw:
     if isinstance(attack, AbstractLinearAttack):  # its offset is in the terms
         return law
     target = jnp.asarray(problem.target)
@@ -375,7 +376,7 @@ def _as_atoms(found: LawBracket) -> AtomsLaw:
     return AtomsLaw(score, out, inside, found.slack, float(found.error.max()))
 
 
-def _linear(problem: Problem, attack: AbstractLinearAttack) -> tuple[Independent, float] | None:
+def _linear(problem: FixedProblem, attack: AbstractLinearAttack) -> tuple[Independent, float] | None:
     """Weights . output: one table for each coordinate of one row, as often as there are rows; noise of atoms beside them."""
     mean = problem.mean
     weights, offset = line_at(attack, problem.target)
@@ -389,7 +390,7 @@ def _linear(problem: Problem, attack: AbstractLinearAttack) -> tuple[Independent
     # Each probability is rounded once or twice: 1 - p, or a share of the records.
     error = noise.error + 2.0**-51 * sum(values.shape[0] for values, _ in tables)
     offset += noise.smooth.mean
-    own = float(row_weights @ problem.target)
+    own = float(row_weights @ problem.row)
     if mean.rate < 1.0:
         found = _by_coins(*atoms, mean.rows, mean.rate, own)
         ends = np.full(2, offset)
@@ -421,14 +422,14 @@ def _by_coins(
     return (others, own), 2.0**-51 * rows * (values.shape[0] + 2.0)
 
 
-def _table(problem: Problem) -> tuple[Independent, float] | None:
+def _table(problem: FixedProblem) -> tuple[Independent, float] | None:
     """One table of terms for each coordinate, over the values that its sum can take."""
     found = count_tables(problem)
     if found is None:
         return _lattice_table(problem)
     terms, p, _, each = found
-    one = problem.target[:, None] == 1.0
-    if (one | (problem.target[:, None] == 0.0)).all():
+    one = problem.row[:, None] == 1.0
+    if (one | (problem.row[:, None] == 0.0)).all():
         # The sums of both worlds lie on the same whole numbers, and share one table.
         values = np.concatenate([terms[0], np.where(one, terms[1], terms[0])[:, -1:]], axis=1)
         low, high = (np.pad(p, ((0, 0), (0, 0), side)) for side in ((0, 1), (1, 0)))
@@ -438,7 +439,7 @@ def _table(problem: Problem) -> tuple[Independent, float] | None:
     return _once_each(values, probability), float(each.sum())
 
 
-def _lattice_table(problem: Problem) -> tuple[Independent, float] | None:
+def _lattice_table(problem: FixedProblem) -> tuple[Independent, float] | None:
     """The same for `Discrete` data whose values are multiples of one step, over all sums of the rows.
 
     Each probability of a sum is off by `convolution_error`, relative, and by what the normalisation of a row's probabilities
@@ -464,7 +465,7 @@ def _lattice_table(problem: Problem) -> tuple[Independent, float] | None:
             sums[world, k, : pmf.size] = pmf
     p = sums[:, row.ravel()]
     place = step * np.arange(size)
-    own = np.stack([mean.rows * least, (mean.rows - 1) * least + problem.target])
+    own = np.stack([mean.rows * least, (mean.rows - 1) * least + problem.row])
     outputs = (own.T[:, :, None] + place) / mean.rows
     terms = terms_at(attack, problem.target, outputs).swapaxes(0, 1)
     if ((p > 0.0) & (np.isnan(terms) | (terms == np.inf))).any():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,16 +16,16 @@ from mipsim.distributions.empirical import Empirical
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.exact.bracketed import bracketed_law
 from mipsim.exact.derived_laws import AssumedLaw
-from mipsim.exact.law import AbstractScoreLaw, Problem, Rule
+from mipsim.exact.law import AbstractScoreLaw, Rule
 from mipsim.exact.linear import linear_law
 from mipsim.exact.quadratic import gaussian_output_law, quadratic_attack_law
 from mipsim.exact.tables import count_tables, table_law
 from mipsim.forms.aim import check_aim
 from mipsim.forms.polynomial import as_read, how_to_declare
+from mipsim.forms.problem import FixedProblem, problem_of
 from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractGame, AbstractMembershipGame
 from mipsim.games.relaxed_threat import RelaxedThreat
-from mipsim.mechanisms.release import plain_release_of
 
 RULES: tuple[Rule, ...] = (linear_law, quadratic_attack_law, table_law)
 """Asked in order; the first law found is taken. A new kind of exact law is one file and one name here."""
@@ -89,15 +89,14 @@ def exact_law(game: AbstractGame, attack: AbstractAttack) -> AbstractScoreLaw:
 
 
 def _fixed_target_law(game: AbstractMembershipGame, attack: AbstractAttack) -> AbstractScoreLaw | None:
-    target: Any = getattr(game, "target", None)
-    mean = plain_release_of(game.mechanism, game.n)
-    if target is None or mean is None:
+    problem = problem_of(game, attack)
+    if not isinstance(problem, FixedProblem) or problem.mean.transform is not None:
         return None
-    z = np.asarray(target, np.float64)
+    data, mean = problem.data, problem.mean
     read, assumed = as_read(
-        attack, z, lambda: _around(game.data.mean, game.data.variance / mean.rows + mean.variance)
+        attack, problem.target, lambda: _around(data.mean, data.variance / mean.rows + mean.variance)
     )
-    law = _law_of(Problem(game.data, mean, z, read))
+    law = _law_of(replace(problem, attack=read))
     return AssumedLaw(law, assumed) if law is not None and assumed else law
 
 
@@ -107,7 +106,7 @@ def _around(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
     return mean + 3.0 * spread * np.random.default_rng(0).normal(size=(12, mean.size))
 
 
-def _law_of(problem: Problem) -> AbstractScoreLaw | None:
+def _law_of(problem: FixedProblem) -> AbstractScoreLaw | None:
     attack = problem.attack
     law = next((found for rule in RULES if (found := rule(problem)) is not None), None)
     # The first that is proven well enough; reading a law's bound is what takes time.
@@ -150,7 +149,8 @@ def relaxed_law(game: RelaxedThreat, attack: AbstractAttack) -> AbstractScoreLaw
 
 def _too_wide(game: AbstractMembershipGame, attack: AbstractAttack, law: AbstractScoreLaw) -> str:
     """What makes the law hard: noise that is fine against gaps of the data, or likely values among too many others."""
-    mean = plain_release_of(game.mechanism, game.n)
+    problem = problem_of(game, attack)
+    mean = None if problem is None else problem.mean
     if mean is not None and mean.is_noisy:
         why = f"the noise of standard deviation {mean.finest_noise:.3g} is too fine against the gaps between the values of the data"
     elif mean is not None and mean.rate < 1.0:

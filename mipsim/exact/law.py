@@ -2,13 +2,10 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
-from mipsim.attacks.base import AbstractAttack
-from mipsim.distributions.base import AbstractDistribution
-from mipsim.mechanisms.release import Release
+from mipsim.forms.problem import FixedProblem
 from mipsim.tradeoff.bounds import CurveBounds, complement_bounds, lowered, raised
 
 Thresholds = float | np.ndarray
@@ -152,22 +149,5 @@ def within(log_cdf: np.ndarray, log_sf: np.ndarray, error: np.ndarray | float) -
     return below.where(log_cdf <= log_sf, below.exchanged())
 
 
-@dataclass(frozen=True, eq=False)  # one problem is itself only: what is computed for it can be kept beside it
-class Problem:
-    """The release of a noisy mean with a fixed target, and the attack on it.
-
-    Attributes:
-        data: the law of one record.
-        mean: the mechanism.
-        target: the game's target, shape (d,).
-        attack: the attack.
-    """
-
-    data: AbstractDistribution
-    mean: Release
-    target: np.ndarray
-    attack: AbstractAttack
-
-
-Rule = Callable[[Problem], AbstractScoreLaw | None]
+Rule = Callable[[FixedProblem], AbstractScoreLaw | None]
 """Returns the exact law of the score, or None where it does not apply. Is called inside `exact_scope`."""

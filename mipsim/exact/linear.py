@@ -14,20 +14,21 @@ from mipsim.exact.density_rows import NormalRow
 from mipsim.exact.derived_laws import MixedLaw, mixed_with_out
 from mipsim.exact.gaussian import NormalLaw
 from mipsim.exact.inversion import InvertedLaw
-from mipsim.exact.law import AbstractScoreLaw, Problem
+from mipsim.exact.law import AbstractScoreLaw
 from mipsim.exact.noise import NoiseTail, score_noise
 from mipsim.exact.noisy import MOST_SUMMED, NoisyAtomsLaw, NoisyLatticeLaw
 from mipsim.exact.poisson import PoissonRow
 from mipsim.exact.rounding import exact_dot, precise_dot
 from mipsim.exact.rows import row_of
 from mipsim.exact.transform import RowsTransform
+from mipsim.forms.problem import FixedProblem
 from mipsim.forms.score import line_at
 
 _GOOD = 1e-9  # a bound so small needs no second route
 _MOST_CELLS = 2**14  # lattice steps under the noise; a threshold costs twice as many tails
 
 
-def linear_law(problem: Problem) -> AbstractScoreLaw | None:
+def linear_law(problem: FixedProblem) -> AbstractScoreLaw | None:
     """Weights . output + offset of a noisy mean, for every data law that `row_of` knows.
 
     Examples:
@@ -51,7 +52,7 @@ def linear_law(problem: Problem) -> AbstractScoreLaw | None:
         return None
     if np.isfinite(row.reach) and noise.parts and not any(part.vanishes for part in noise.parts):
         return None  # atoms and nothing else, on no lattice: the modulus of its transform falls nowhere
-    target_terms = (row_weights * problem.target)[row_weights != 0.0]
+    target_terms = (row_weights * problem.row)[row_weights != 0.0]
     if row.step is not None and not noise.parts:  # on a lattice the atoms are where they are
         row_mean, low = exact_dot(row_weights, problem.data.mean)
     else:  # the weights of a row are rounded
@@ -66,11 +67,11 @@ def linear_law(problem: Problem) -> AbstractScoreLaw | None:
         rows=mean.rows,
         row_mean=row_mean,
         row_mean_low=low,
-        target=precise_dot(row_weights, problem.target),
+        target=precise_dot(row_weights, problem.row),
         offset=offset + noise.mean,
         noise=noise.parts,
         magnitude=2.0
-        * (rounded + fsum(map(abs, noise.means)) + float(np.abs(row_weights * problem.target).sum())),
+        * (rounded + fsum(map(abs, noise.means)) + float(np.abs(row_weights * problem.row).sum())),
         lost=noise.error,
     )
     if mean.rate < 1.0:

@@ -12,15 +12,16 @@ from mipsim.attacks.quadratic import AbstractQuadraticAttack
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.exact.derived_laws import linked, mixed_with_out
 from mipsim.exact.gaussian import largest_norm, quadratic_law
-from mipsim.exact.law import AbstractScoreLaw, Problem
+from mipsim.exact.law import AbstractScoreLaw
 from mipsim.exact.rounding import EPS
 from mipsim.forms.polynomial import ReadLine, ReadParabolas, degree_of, polynomial_of
+from mipsim.forms.problem import FixedProblem
 
 Array = np.ndarray
 _CLOSE = 1e-8  # of the range of the scores: what a polynomial may miss by rounding
 
 
-def quadratic_attack_law(problem: Problem) -> AbstractScoreLaw | None:
+def quadratic_attack_law(problem: FixedProblem) -> AbstractScoreLaw | None:
     """A score c + g'o + o'H o / 2 of a Gaussian output o, or an increasing function of one.
 
     The polynomial is read from an `AbstractQuadraticAttack` (its centre and metric), from an additive attack whose terms
@@ -39,7 +40,7 @@ def quadratic_attack_law(problem: Problem) -> AbstractScoreLaw | None:
     data, mean = problem.data, problem.mean
     if not isinstance(data, Gaussian) or mean.noises or mean.rate < 1.0:
         return None
-    k, shift = mean.rows, (problem.target - data.mean) / mean.rows
+    k, shift = mean.rows, (problem.row - data.mean) / mean.rows
     centres = np.stack([data.mean, data.mean + shift])
     noise = np.broadcast_to(mean.variance, data.mean.shape)
     if data.is_product:

@@ -17,9 +17,10 @@ from mipsim.exact.binomial import (
 )
 from mipsim.exact.derived_laws import linked, mixed_with_out
 from mipsim.exact.inversion import InvertedLaw
-from mipsim.exact.law import AbstractScoreLaw, Problem
+from mipsim.exact.law import AbstractScoreLaw
 from mipsim.exact.rounding import EPS
 from mipsim.exact.table_transform import TablesTransform
+from mipsim.forms.problem import FixedProblem
 from mipsim.forms.score import terms_at
 
 _WORK = 2**22  # outcomes that are multiplied out
@@ -27,12 +28,12 @@ _WORK = 2**22  # outcomes that are multiplied out
 Tables = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """What `count_tables` returns."""
 
-_KNOWN: WeakKeyDictionary[Problem, Tables | None] = (
+_KNOWN: WeakKeyDictionary[FixedProblem, Tables | None] = (
     WeakKeyDictionary()
 )  # two routes of one problem read the same tables
 
 
-def table_law(problem: Problem) -> AbstractScoreLaw | None:
+def table_law(problem: FixedProblem) -> AbstractScoreLaw | None:
     """A sum of one term per coordinate of a mean of Bernoulli rows without noise: the exact likelihood ratio, say.
 
     Raises:
@@ -61,7 +62,7 @@ def table_law(problem: Problem) -> AbstractScoreLaw | None:
     return linked(mixed_with_out(law, inclusion), lambda total: attack.link(target, total))
 
 
-def count_tables(problem: Problem) -> Tables | None:
+def count_tables(problem: FixedProblem) -> Tables | None:
     """The terms of every coordinate at the counts of ones that can occur; None where the score is no sum of such terms.
 
     Returns:
@@ -77,7 +78,7 @@ def count_tables(problem: Problem) -> Tables | None:
     return _KNOWN[problem]
 
 
-def _count_tables(problem: Problem) -> Tables | None:
+def _count_tables(problem: FixedProblem) -> Tables | None:
     attack, mean, data = problem.attack, problem.mean, problem.data
     if not isinstance(attack, AbstractAdditiveAttack) or not isinstance(data, Bernoulli):
         return None
@@ -85,7 +86,7 @@ def _count_tables(problem: Problem) -> Tables | None:
         return None
     low, high = _window(mean.rows, data.p)
     count = low[:, None] + np.arange(int((high - low).max()) + 1.0)
-    beside = np.minimum(count, mean.rows - 1.0) + problem.target[:, None]
+    beside = np.minimum(count, mean.rows - 1.0) + problem.row[:, None]
     outputs = np.stack([count, beside], axis=1) / mean.rows
     terms = np.ascontiguousarray(terms_at(attack, problem.target, outputs).swapaxes(0, 1))
     probability = np.empty(terms.shape)

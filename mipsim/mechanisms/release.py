@@ -7,6 +7,7 @@ from functools import singledispatch
 
 import numpy as np
 
+from mipsim.distributions.transformed import AbstractTransform, NormClip
 from mipsim.mechanisms.base import AbstractMechanism
 from mipsim.mechanisms.mean import EmpiricalMean
 from mipsim.mechanisms.noise import AbstractIndependentNoise, GaussianNoise, NoiseLaw
@@ -24,7 +25,7 @@ class Release:
         variance: of all Gaussian noise in every output coordinate, a number or shape (d,).
         noises: laws of further noises, independent of one another and with independent coordinates.
         rate: the probability with which each row is kept by its own coin, the sum being divided by rate rows; 1 keeps all.
-        clip: the largest norm of a row, > 0 or inf, where the rows are those of a clipped step; None for a plain mean.
+        transform: what is done to every row before the mean is taken; None for a plain mean.
     """
 
     rows: int
@@ -32,7 +33,7 @@ class Release:
     variance: np.ndarray = field(default_factory=lambda: np.zeros(()))
     noises: tuple[NoiseLaw, ...] = ()
     rate: float = 1.0
-    clip: float | None = None
+    transform: AbstractTransform | None = None
 
     @property
     def is_noisy(self) -> bool:
@@ -58,7 +59,7 @@ def release_of(mechanism: AbstractMechanism, n: int) -> Release | None:
     Examples:
         >>> import mipsim as mi
         >>> release_of(mi.Subsampled(mi.EmpiricalMean(), 0.1), 1000)
-        Release(rows=100, inclusion=0.1, variance=array(0.), noises=(), rate=1.0, clip=None)
+        Release(rows=100, inclusion=0.1, variance=array(0.), noises=(), rate=1.0, transform=None)
         >>> release_of(mi.Subsampled(mi.SGDStep(1.0, 10.0), 0.1), 1000).variance
         array(0.01)
     """
@@ -78,17 +79,9 @@ def mean_of(mechanism: AbstractMechanism, n: int) -> Release | None:
 
 
 def plain_release_of(mechanism: AbstractMechanism, n: int) -> Release | None:
-    """The release where no row is clipped, with any noise and rows kept by coins or not; None for any other."""
+    """The release where no row is transformed, with any noise and rows kept by coins or not; None for any other."""
     found = release_of(mechanism, n)
-    return found if found is not None and found.clip is None else None
-
-
-def step_of(mechanism: AbstractMechanism, n: int) -> Release | None:
-    """The release where it is a clipped step on whole rows with Gaussian noise or none; None for any other."""
-    found = release_of(mechanism, n)
-    if found is None or found.clip is None or found.rate != 1.0 or found.noises:
-        return None
-    return found
+    return found if found is not None and found.transform is None else None
 
 
 release_of.register(EmpiricalMean, lambda mechanism, n: Release(n))
@@ -96,7 +89,7 @@ release_of.register(EmpiricalMean, lambda mechanism, n: Release(n))
 
 @release_of.register
 def _(mechanism: SGDStep, n: int) -> Release | None:
-    return Release(n, variance=np.asarray(mechanism.noise_std(n) ** 2), clip=mechanism.clip)
+    return Release(n, variance=np.asarray(mechanism.noise_std(n) ** 2), transform=NormClip(mechanism.clip))
 
 
 @release_of.register

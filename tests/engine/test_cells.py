@@ -13,11 +13,12 @@ from mipsim._precision import exact_scope
 from mipsim.engine import counting
 from mipsim.engine.counting import on_device
 from mipsim.engine.fidelity import build_sampler
-from mipsim.engine.samplers.base import law_sampler
-from mipsim.engine.samplers.cells import cell_sampler, random_cell_sampler
+from mipsim.engine.samplers.cells import cell_sampler
 from mipsim.engine.samplers.fixed_point import Reach
-from mipsim.engine.samplers.table_builder import Sum
+from mipsim.engine.samplers.literal import law_sampler
+from mipsim.engine.samplers.table import Sum
 from mipsim.exact import exact_law
+from tests.engine.kinds import kind_of, problem
 from tests.engine.one_sample import FAILURE, even_edges, one_sample_p
 from tests.engine.two_sample import two_sample_p
 
@@ -111,7 +112,7 @@ def test_random_targets_agree_with_the_law_of_the_output(name):
     mechanism, attack = RANDOM[name]
     game = mi.RandomTarget(mechanism, DATA, n=N)
     found = mi.play(game, attack, GAMES, seed=1, progress=False)
-    assert found.manifest["sampler"] == "random cells"
+    assert found.manifest["sampler"] == "cells"
     with exact_scope():
         other = on_device(law_sampler(game, attack))
         counts, _ = counting.Counter(other, [found.edges], seed=2)(0, 40_000)
@@ -145,7 +146,7 @@ def test_cells_agree_with_literal_records():
     game, attack = fixed(n=n, data=data, point=[1.0, 0.0]), mi.CovarianceScore(data, n=n)
     fast = mi.play(game, attack, 50_000, seed=1, progress=False)
     literal = mi.play(game, attack, 4_000, seed=2, fidelity="literal", edges=fast, progress=False)
-    assert (fast.manifest["sampler"], literal.manifest["sampler"]) == ("cells", "every record")
+    assert (fast.manifest["sampler"], literal.manifest["sampler"]) == ("cells", "literal")
     for a, b in ((fast.out, literal.out), (fast.inside, literal.inside)):
         bins, p = two_sample_p(a, b)
         assert bins > 300
@@ -171,7 +172,7 @@ def test_the_score_equals_the_attack_at_every_place(attack):
     """To 1e-8 of the spread where it is linear: weights have 31 bits, and a count is 6,400 at most, to 1e-4 where lines stand for its terms."""
     rng, law = np.random.default_rng(2), np.sqrt(P * (1 - P) / N)
     with exact_scope():
-        sampler = cell_sampler(fixed(), attack)
+        sampler = cell_sampler(problem(fixed(), attack))
         assert sampler is not None
         assert sampler.cells is not None
         linear = isinstance(attack, mi.AbstractLinearAttack)
@@ -246,12 +247,12 @@ def test_totals_have_their_own_bits_on_every_device():
     covariance, ratio = mi.CovarianceScore(DATA, n=N), mi.LikelihoodRatio(MEAN, DATA, n=N)
     with exact_scope():
         for sampler in (
-            cell_sampler(fixed(), covariance),
-            cell_sampler(far, covariance),
-            cell_sampler(fixed(), ratio),
-            random_cell_sampler(random, covariance),
-            random_cell_sampler(random, mi.ScalarProduct(np.zeros(6))),
-            random_cell_sampler(random, ratio),
+            cell_sampler(problem(fixed(), covariance)),
+            cell_sampler(problem(far, covariance)),
+            cell_sampler(problem(fixed(), ratio)),
+            cell_sampler(problem(random, covariance)),
+            cell_sampler(problem(random, mi.ScalarProduct(np.zeros(6)))),
+            cell_sampler(problem(random, ratio)),
         ):
             assert sampler is not None
             assert most_total(sampler) < 2**53
@@ -276,7 +277,7 @@ def test_any_attack_and_noise_draws_the_columns_from_cells():
     attack = mi.CovarianceScore(DATA, n=N)
     law = exact_law(laplace, attack)
     found = mi.play(laplace, attack, 60_000, seed=4, edges=even_edges(law, 500), progress=False)
-    assert found.manifest["sampler"] == "cell columns"
+    assert kind_of(laplace, attack) == "CellColumns"
     for inside in (False, True):
         assert one_sample_p(found, law, inside=inside)[1] >= FAILURE
     plain = exact_law(fixed(), attack)
@@ -287,7 +288,7 @@ def test_any_attack_and_noise_draws_the_columns_from_cells():
         edges=even_edges(plain, 500),
         progress=False,
     )
-    assert own.manifest["sampler"] == "cell columns"
+    assert kind_of(fixed(), lambda target, output: attack.score(target, output)) == "CellColumns"
     for inside in (False, True):
         assert one_sample_p(own, plain, inside=inside)[1] >= FAILURE
     assert one_sample_p(own, law, inside=False)[1] < FAILURE  # without the noise
@@ -310,17 +311,17 @@ def test_where_it_does_not_apply():
     with exact_scope():
         assert build_sampler(narrow, linear, "auto").name == "table"
         assert build_sampler(fixed(), Steps(), "auto").name == "table"  # whose counts are all in it
-        assert build_sampler(fixed(n=2**53), mi.CovarianceScore(DATA, n=2**53), "auto").name == "law"
-        assert build_sampler(mi.RandomTarget(MEAN, DATA, n=N), Cubes(), "auto").name == "cell columns"
+        assert build_sampler(fixed(n=2**53), mi.CovarianceScore(DATA, n=2**53), "auto").name == "exact draw"
+        assert kind_of(mi.RandomTarget(MEAN, DATA, n=N), Cubes()) == "CellColumns"
 
 
 def test_counts_of_the_law_are_read_and_never_mixed(tmp_path):
     """As such games were played before there were cells."""
     game, attack, path = fixed(), mi.CovarianceScore(DATA, n=N), tmp_path / "run.npz"
     mine = mi.play(game, attack, 500, edges=[0.0], progress=False)
-    old = mi.Histogram(mine.edges, mine.out, mine.inside, {**mine.manifest, "sampler": "law"})
+    old = mi.Histogram(mine.edges, mine.out, mine.inside, {**mine.manifest, "sampler": "exact draw"})
     old.save(path)
-    assert mi.Histogram.load(path).manifest["sampler"] == "law"
+    assert mi.Histogram.load(path).manifest["sampler"] == "exact draw"
     with pytest.raises(ValueError, match="sampler"):
         mi.play(game, attack, 1000, edges=[0.0], checkpoint=path, progress=False)
     with pytest.raises(ValueError, match="sampler"):

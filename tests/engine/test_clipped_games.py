@@ -12,9 +12,8 @@ import mipsim as mi
 from mipsim._precision import exact_scope
 from mipsim.engine.random.counter import Draws
 from mipsim.engine.random.float32_normals import four_normals
-from mipsim.engine.samplers.clipped_law import chi_of_normal
-from mipsim.engine.samplers.clipped_rows import clipped_rows_sampler
-from mipsim.engine.samplers.clipped_scores import clipped_scores_sampler
+from mipsim.engine.samplers.clipped import chi_of_normal, clipped_sampler
+from tests.engine.kinds import kind_of, problem
 from tests.engine.two_sample import FAILURE, two_sample_p
 from tests.law_agreement import follows, has_frequencies
 
@@ -68,14 +67,14 @@ def quadratic(target, output):
 
 DIAGONAL, ISOTROPIC = mi.Gaussian(MEAN, VARIANCE), mi.Gaussian(MEAN, 1.3)
 CASES = {
-    "linear": (DIAGONAL, Linear(), linear, TARGET, 1.0, "auto", "clipped scores"),
-    "linear, sub-sampled": (DIAGONAL, Linear(), linear, TARGET, RHO, "auto", "clipped scores"),
-    "isotropic": (ISOTROPIC, Linear(), linear, TARGET, 1.0, "auto", "clipped law"),
-    "isotropic, sub-sampled": (ISOTROPIC, Linear(), linear, TARGET, RHO, "projected", "clipped law"),
-    "isotropic, literal": (ISOTROPIC, Linear(), linear, TARGET, 1.0, "literal", "clipped scores"),
-    "quadratic": (DIAGONAL, quadratic, quadratic, TARGET, 1.0, "auto", "clipped rows"),
-    "quadratic, sub-sampled": (DIAGONAL, quadratic, quadratic, TARGET, RHO, "auto", "clipped rows"),
-    "random target": (DIAGONAL, quadratic, quadratic, None, 1.0, "auto", "clipped rows"),
+    "linear": (DIAGONAL, Linear(), linear, TARGET, 1.0, "auto", "ClippedScores"),
+    "linear, sub-sampled": (DIAGONAL, Linear(), linear, TARGET, RHO, "auto", "ClippedScores"),
+    "isotropic": (ISOTROPIC, Linear(), linear, TARGET, 1.0, "auto", "ClippedLaw"),
+    "isotropic, sub-sampled": (ISOTROPIC, Linear(), linear, TARGET, RHO, "projected", "ClippedLaw"),
+    "isotropic, literal": (ISOTROPIC, Linear(), linear, TARGET, 1.0, "literal", "ClippedScores"),
+    "quadratic": (DIAGONAL, quadratic, quadratic, TARGET, 1.0, "auto", "ClippedRows"),
+    "quadratic, sub-sampled": (DIAGONAL, quadratic, quadratic, TARGET, RHO, "auto", "ClippedRows"),
+    "random target": (DIAGONAL, quadratic, quadratic, None, 1.0, "auto", "ClippedRows"),
 }
 
 
@@ -88,7 +87,7 @@ def test_the_law_is_that_of_plain_numpy(case):
         mi.RandomTarget(step, data, n=N) if target is None else mi.FixedTarget(step, data, n=N, target=target)
     )
     played = mi.play(game, attack, GAMES, seed=1, fidelity=fidelity, progress=False)
-    assert played.manifest["sampler"] == sampler
+    assert kind_of(game, attack, fidelity) == sampler
     drawn = [by_numpy(score, data, CLIP, 1, world, target, rho) for world in (0, 1)]
     counts = [np.bincount(np.searchsorted(played.edges, s), minlength=played.edges.size + 1) for s in drawn]
     for mine, plain in zip((played.out, played.inside), counts, strict=True):
@@ -149,10 +148,7 @@ def test_low_dimensions_are_projected_like_literal_games():
         attack = mi.ScalarProduct(np.linspace(0.0, 1.0, d))
         rows = mi.play(game, attack, 20_000, seed=1, fidelity="literal", progress=False)
         law = mi.play(game, attack, 200_000, seed=2, edges=rows.edges, progress=False)
-        assert (rows.manifest["sampler"], law.manifest["sampler"]) == (
-            "every record, two events a word",
-            "clipped law",
-        )
+        assert [kind_of(game, attack, how) for how in ("literal", "auto")] == ["LiteralSampler", "ClippedLaw"]
         assert two_sample_p(rows.out, law.out)[1] >= FAILURE
         assert two_sample_p(rows.inside, law.inside)[1] >= FAILURE
         assert two_sample_p(rows.inside, law.out)[1] < FAILURE
@@ -165,9 +161,11 @@ def test_both_literal_samplers_draw_the_same_records():
     game = mi.FixedTarget(mi.SGDStep(120.0, 0.0), data, n=90, target=data.typical_target(1))
     attack = mi.CovarianceScore(data, n=90)
     with exact_scope():
-        scores, rows = clipped_scores_sampler(game, attack), clipped_rows_sampler(game, attack)
+        hidden = mi.FunctionAttack(lambda target, output: attack.score(target, output))
+        scores, rows = (clipped_sampler(problem(game, known, transform=False)) for known in (attack, hidden))
         assert scores is not None
         assert rows is not None
+        assert [type(sampler).__name__ for sampler in (scores, rows)] == ["ClippedScores", "ClippedRows"]
         seed, games = jnp.array([0, 5], jnp.uint32), jnp.arange(40, dtype=jnp.uint64)
         for world in (0, 1):
             one, other = (
@@ -183,25 +181,27 @@ def test_both_literal_samplers_draw_the_same_records():
     [
         (
             mi.FixedTarget(mi.SGDStep(1.0, 1.0), mi.Laplace(np.zeros(20), 1.0), 5, np.ones(20)),
-            "every record, two events a word",
+            "LiteralSampler",
         ),
         (
             mi.FixedTarget(mi.SGDStep(1.0, 1.0), mi.Gaussian(1e3, [1.0] * 19 + [2.0]), 5, np.ones(20)),
-            "every record, two events a word",
+            "LiteralSampler",
         ),
-        (mi.FixedTarget(mi.SGDStep(1.0, 1.0), mi.Gaussian(0.0, np.eye(20)), 5, np.ones(20)), "clipped law"),
-        (mi.RandomTarget(mi.SGDStep(1.0, 1.0), mi.Gaussian(0.0, 1.0, d=20), 5), "clipped rows"),
+        (mi.FixedTarget(mi.SGDStep(1.0, 1.0), mi.Gaussian(0.0, np.eye(20)), 5, np.ones(20)), "ClippedLaw"),
+        (mi.RandomTarget(mi.SGDStep(1.0, 1.0), mi.Gaussian(0.0, 1.0, d=20), 5), "ClippedRows"),
         (
             mi.FixedTarget(
                 mi.LaplaceNoise(mi.SGDStep(1.0, 0.0), 1.0), mi.Gaussian(0.0, 1.0, d=20), 5, np.ones(20)
             ),
-            "every record, two events a word",
+            "LiteralSampler",
         ),
     ],
 )
 def test_which_sampler_plays(game, sampler):
-    played = mi.play(game, mi.ScalarProduct(np.zeros(20)), 64, progress=False)
-    assert played.manifest["sampler"] == sampler
+    attack = mi.ScalarProduct(np.zeros(20))
+    assert kind_of(game, attack) == sampler
+    played = mi.play(game, attack, 64, progress=False)
+    assert played.manifest["sampler"] == ("literal" if sampler == "LiteralSampler" else "clipped")
 
 
 @pytest.mark.evidence

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 import mipsim as mi
+from tests.engine.kinds import kind_of
 from tests.engine.two_sample import FAILURE, two_sample_p
 
 N, D, GAMES = 24, 10, 250_000
@@ -29,7 +30,7 @@ def literal():
 def test_literal_and_table_agree(literal):
     table = mi.play(fixed(DATA), ATTACK, GAMES, seed=2, edges=literal.edges, progress=False)
     assert (literal.manifest["sampler"], table.manifest["sampler"]) == (
-        "every record, two events a word",
+        "literal",
         "table",
     )
     for a, b in ((literal.out, table.out), (literal.inside, table.inside)):
@@ -85,58 +86,66 @@ GAMES_OF: dict[str, tuple[mi.AbstractGame, mi.AbstractAttack, str]] = {
     "random target, Bernoulli": (
         mi.RandomTarget(NOISY_HALF, DATA, n=N),
         mi.CovarianceScore(DATA, N),
-        "random table",
+        "TableSampler",
     ),
     "random target, Bernoulli ratio": (
         mi.RandomTarget(MEAN, DATA, n=N),
         mi.LikelihoodRatio(MEAN, DATA, N),
-        "random table",
+        "TableSampler",
     ),
-    "random target, discrete": (mi.RandomTarget(MEAN, VALUES, n=N), mi.CovarianceScore(VALUES, N), "columns"),
+    "random target, discrete": (
+        mi.RandomTarget(MEAN, VALUES, n=N),
+        mi.CovarianceScore(VALUES, N),
+        "LatticeColumns",
+    ),
     "random target, Gaussian": (
         mi.RandomTarget(NOISE, GAUSS, n=N),
         mi.CovarianceScore(GAUSS, N),
-        "random normal",
+        "RandomNormalSampler",
     ),
-    "random target, Student": (mi.RandomTarget(MEAN, mi.StudentT(4.0, P), n=N), SHIFT, "columns"),
-    "random target, exponential": (mi.RandomTarget(MEAN, mi.Exponential(P), n=N), SHIFT, "columns"),
+    "random target, Student": (mi.RandomTarget(MEAN, mi.StudentT(4.0, P), n=N), SHIFT, "DensityColumns"),
+    "random target, exponential": (mi.RandomTarget(MEAN, mi.Exponential(P), n=N), SHIFT, "DensityColumns"),
     "Gaussian, Poisson": (
         mi.FixedTarget(mi.GaussianNoise(mi.PoissonSubsampled(MEAN, 0.4), 0.3), FULL, n=N, target=TARGET),
         SHIFT,
-        "poisson normal",
+        "PoissonNormalSampler",
     ),
-    "Gaussian, full": (mi.FixedTarget(mi.LaplaceNoise(MEAN, 0.1), FULL, n=N, target=TARGET), SHIFT, "law"),
+    "Gaussian, full": (
+        mi.FixedTarget(mi.LaplaceNoise(MEAN, 0.1), FULL, n=N, target=TARGET),
+        SHIFT,
+        "LawSampler",
+    ),
     "Bernoulli, a Poisson sample": (
         mi.FixedTarget(mi.GaussianNoise(mi.PoissonSubsampled(MEAN, 0.1), 0.1), DATA, n=N, target=TARGET),
         mi.CovarianceScore(DATA, N),
-        "poisson columns",
+        "PoissonColumns",
     ),
     "random target, Laplace, a Poisson sample": (
         mi.RandomTarget(mi.PoissonSubsampled(MEAN, 0.4), mi.Laplace(P, 1.0), n=N),
         SHIFT,
-        "poisson columns",
+        "PoissonColumns",
     ),
     "random target, Gaussian, a Poisson sample": (
         mi.RandomTarget(mi.PoissonSubsampled(MEAN, 0.4), GAUSS, n=N),
         SHIFT,
-        "law",
+        "LawSampler",
     ),
     "uniform, a Poisson sample": (
         mi.FixedTarget(
             mi.GaussianNoise(mi.PoissonSubsampled(MEAN, 0.1), 0.1), UNIFORM, n=MANY, target=TARGET
         ),
         SHIFT,
-        "poisson columns",
+        "PoissonColumns",
     ),
     "random target, discrete, a Poisson sample": (
         mi.RandomTarget(mi.PoissonSubsampled(MEAN, 0.4), VALUES, n=MANY),
         mi.CovarianceScore(VALUES, MANY),
-        "poisson columns",
+        "PoissonColumns",
     ),
     "random target, Student, a Poisson sample": (
         mi.RandomTarget(mi.PoissonSubsampled(MEAN, 0.4), mi.StudentT(9.0, P), n=MANY),
         SHIFT,
-        "poisson columns",
+        "PoissonColumns",
     ),
     "Student, mixed degrees, a Poisson sample": (
         mi.FixedTarget(
@@ -146,46 +155,50 @@ GAMES_OF: dict[str, tuple[mi.AbstractGame, mi.AbstractAttack, str]] = {
             target=2 * TARGET,
         ),
         mi.ScalarProduct(np.linspace(-2.0, 2.0, D)),
-        "poisson columns",
+        "PoissonColumns",
     ),
-    "discrete": (mi.FixedTarget(NOISY_HALF, VALUES, n=N, target=TARGET), SHIFT, "columns"),
-    "uniform": (mi.FixedTarget(NOISY_HALF, mi.Uniform(-1.0, P), n=N, target=TARGET), SHIFT, "columns"),
-    "Student": (mi.FixedTarget(MEAN, mi.StudentT(4.0, P), n=N, target=2 * TARGET), SHIFT, "columns"),
+    "discrete": (mi.FixedTarget(NOISY_HALF, VALUES, n=N, target=TARGET), SHIFT, "LatticeColumns"),
+    "uniform": (mi.FixedTarget(NOISY_HALF, mi.Uniform(-1.0, P), n=N, target=TARGET), SHIFT, "DensityColumns"),
+    "Student": (mi.FixedTarget(MEAN, mi.StudentT(4.0, P), n=N, target=2 * TARGET), SHIFT, "DensityColumns"),
     "Student, mixed degrees": (
         mi.FixedTarget(NOISY_HALF, mi.StudentT(np.linspace(3.0, 12.0, D), P), n=N, target=2 * TARGET),
         mi.ScalarProduct(np.linspace(-2.0, 2.0, D)),
-        "columns",
+        "DensityColumns",
     ),
-    "records": (mi.FixedTarget(NOISY_HALF, RECORDS, n=N, target=RECORDS.records[3]), SHIFT, "records"),
+    "records": (
+        mi.FixedTarget(NOISY_HALF, RECORDS, n=N, target=RECORDS.records[3]),
+        SHIFT,
+        "RecordSumSampler",
+    ),
     "records, clipped": (
         mi.FixedTarget(mi.SGDStep(2.0, 1.5), RECORDS, n=N, target=3 * RECORDS.records[3]),
         mi.CovarianceScore(RECORDS, N),
-        "records",
+        "RecordSumSampler",
     ),
     "records, a Poisson sample": (
         mi.FixedTarget(mi.PoissonSubsampled(MEAN, 0.4), RECORDS, n=N, target=RECORDS.records[3]),
         SHIFT,
-        "kept records",
+        "CountedRecordsSampler",
     ),
     "records, a clipped step on a Poisson sample": (
         mi.FixedTarget(mi.PoissonSubsampled(mi.SGDStep(2.0, 1.5), 0.4), RECORDS, n=N, target=TARGET),
         SHIFT,
-        "kept records",
+        "CountedRecordsSampler",
     ),
     "random target, records": (
         mi.RandomTarget(NOISY_HALF, RECORDS, n=N),
         mi.CovarianceScore(RECORDS, N),
-        "random records",
+        "CountedRecordsSampler",
     ),
     "random target, records, a clipped step on a Poisson sample": (
         mi.RandomTarget(mi.PoissonSubsampled(mi.SGDStep(2.0, 1.5), 0.4), RECORDS, n=N),
         SHIFT,
-        "random records",
+        "CountedRecordsSampler",
     ),
     "records, a point that is none": (
         mi.FixedTarget(MEAN, RECORDS, n=N, target=TARGET),
         mi.CovarianceScore(RECORDS, N),
-        "records",
+        "RecordSumSampler",
     ),
 }
 
@@ -212,7 +225,7 @@ def test_every_path_agrees_with_literal_games(name):
     game, attack, sampler = GAMES_OF[name]
     first = mi.play(game, attack, 10_000, seed=1, fidelity="literal", progress=False)
     second = mi.play(game, attack, 50_000, seed=2, edges=first.edges, progress=False)
-    assert second.manifest["sampler"] == sampler
+    assert kind_of(game, attack) == sampler
     for a, b in ((first.out, second.out), (first.inside, second.inside)):
         assert two_sample_p(a, b)[1] >= FAILURE
     # Forty thresholds are a quarter of a standard deviation or more: 10,000 games then lie over 500 above the
@@ -223,12 +236,12 @@ def test_every_path_agrees_with_literal_games(name):
 GAMES_OF["discrete, on no lattice"] = (
     mi.FixedTarget(MEAN, mi.Discrete([0.0, 1.0, np.sqrt(2.0)], [0.5, 0.3, 0.2], d=D), n=MANY, target=TARGET),
     SHIFT,
-    "split columns",
+    "SplitColumns",
 )
 GAMES_OF["Gaussian, ratio"] = (
     mi.FixedTarget(MEAN, FULL, n=N, target=2 * TARGET),
     mi.GaussianLikelihoodRatio(FULL, N),
-    "quadratic",
+    "QuadraticSampler",
 )
 ONE_EACH = [
     "random target, discrete",

@@ -16,7 +16,7 @@ from mipsim.engine.fidelity import build_sampler
 from mipsim.engine.random.counter import Draws, run_draws
 from mipsim.engine.random.keys import counter_keys
 from mipsim.engine.random.splitmix import splitmix64
-from mipsim.engine.samplers.base import LiteralSampler
+from mipsim.engine.samplers.literal import LiteralSampler
 from tests.distributions.members import MEMBERS
 from tests.law_agreement import follows, has_frequencies, has_mean
 

@@ -14,8 +14,16 @@ from sims.every_sampler import every_sampler
 
 @pytest.fixture(scope="module")
 def samplers() -> dict[str, AbstractSampler]:
-    """One of each name."""
-    return {sampler.name: sampler for sampler in every_sampler().values()}
+    """One of each class, and of each of the parts that it may draw from."""
+
+    def kind(sampler: AbstractSampler) -> str:
+        parts = (
+            sampler,
+            *(getattr(sampler, part, None) for part in ("columns", "tables", "terms", "cells", "spread")),
+        )
+        return ", ".join(type(part).__name__ for part in parts if part is not None)
+
+    return {kind(sampler): sampler for sampler in every_sampler().values()}
 
 
 @pytest.mark.evidence

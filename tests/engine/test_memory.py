@@ -134,7 +134,7 @@ def test_a_million_coordinates_are_seen_to_have_no_tables(monkeypatch):
     target = np.ones(10**6)
     for game in (mi.FixedTarget(MEAN, data, 1000, target), mi.RandomTarget(MEAN, data, 1000)):
         with exact_scope():
-            assert build_sampler(game, mi.CovarianceScore(data, n=1000), "auto").name == "law"
+            assert build_sampler(game, mi.CovarianceScore(data, n=1000), "auto").name == "exact draw"
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 100, 10**4, 10**8])

@@ -11,7 +11,7 @@ from scipy import stats
 import mipsim as mi
 from mipsim._precision import exact_scope
 from mipsim.engine.fidelity import build_sampler
-from mipsim.engine.samplers.random_table import pair_law
+from mipsim.engine.samplers.table import pair_law
 from tests.engine.test_table_kernel import edges_between, expected
 from tests.law_agreement import has_frequencies
 
@@ -51,7 +51,7 @@ def test_it_draws_the_exact_law(n, attack):
     out, inside = (random_law(known, n, member)[:2] for member in (False, True))
     edges = edges_between(np.concatenate([out[0], inside[0]]))
     found = mi.play(mi.RandomTarget(MEAN, DATA, n=n), known, GAMES, edges=edges, progress=False)
-    assert (found.manifest["sampler"], found.manifest["fidelity"]) == ("random table", "sufficient")
+    assert (found.manifest["sampler"], found.manifest["fidelity"]) == ("table", "sufficient")
     laws = expected(*out, edges), expected(*inside, edges)
     assert has_frequencies(found.out, laws[0])
     assert has_frequencies(found.inside, laws[1])
@@ -91,7 +91,7 @@ def test_sub_sampling_and_noise(kind):
         laws = [noisy(law, sd) for law, sd in zip((out, inside), sds, strict=True)]
         fixed_noise = noisy(out, np.sqrt(out[1] @ sds[0] ** 2))
     found = mi.play(mi.RandomTarget(mechanism, DATA, n=n), attack, GAMES, edges=edges, progress=False)
-    assert found.manifest["sampler"] == "random table"
+    assert found.manifest["sampler"] == "table"
     assert has_frequencies(found.out, laws[0])
     assert has_frequencies(found.inside, (1 - drawn) * laws[0] + drawn * laws[1])
     if drawn < 1:
@@ -107,7 +107,7 @@ def test_ties_stay_ties():
     edges = np.sort(np.concatenate([lattice - 1e-9, lattice + 1e-9]))
     game = mi.RandomTarget(MEAN, data, n=n)
     found = mi.play(game, mi.ScalarProduct(np.zeros(9)), 50_000, edges=edges, progress=False)
-    assert found.manifest["sampler"] == "random table"
+    assert found.manifest["sampler"] == "table"
     assert found.out[::2].sum() == found.inside[::2].sum() == 0
 
 
@@ -149,6 +149,6 @@ def test_scores_that_mix_coordinates_are_left_to_the_columns():
     game = mi.RandomTarget(MEAN, DATA, n=10)
     noisy, ratio = mi.RandomTarget(mi.GaussianNoise(MEAN, 0.5), DATA, n=10), build("ratio", MEAN, 10)
     with exact_scope():
-        assert build_sampler(game, build("product", MEAN, 10), "sufficient").name == "random table"
+        assert build_sampler(game, build("product", MEAN, 10), "sufficient").name == "table"
         for played, attack in ((game, full), (game, Own()), (noisy, ratio)):
             assert build_sampler(played, attack, "sufficient").name == "columns"

@@ -15,7 +15,7 @@ from mipsim.engine.random.counter import run_draws
 from mipsim.engine.random.keys import COUNTER, counter_keys
 from mipsim.engine.row_blocks import by_blocks, rows_of_block
 from mipsim.engine.row_reading import InseparableError
-from mipsim.engine.samplers.base import LiteralSampler
+from mipsim.engine.samplers.literal import LiteralSampler
 from tests.distributions.members import MEMBERS
 from tests.engine.test_literal_records import literal_sampler
 

@@ -11,8 +11,9 @@ import mipsim as mi
 from mipsim._precision import exact_scope
 from mipsim.engine.fidelity import build_sampler
 from mipsim.engine.samplers.fixed_point import IMPOSSIBLE, Reach
-from mipsim.engine.samplers.table_builder import table_sampler
+from mipsim.engine.samplers.table import table_sampler
 from mipsim.mechanisms.release import mean_of
+from tests.engine.kinds import problem
 from tests.law_agreement import has_frequencies
 
 P = np.array([0.3, 0.55, 0.7])
@@ -144,7 +145,7 @@ def test_the_score_equals_the_attack_at_every_count():
         for attack in (mi.CovarianceScore(data, n=n), mi.LikelihoodRatio(mi.EmpiricalMean(), data, n=n)):
             game = mi.FixedTarget(mi.EmpiricalMean(), data, n=n, target=data.typical_target())
             with exact_scope():
-                sampler = table_sampler(game, attack)
+                sampler = table_sampler(problem(game, attack))
                 assert sampler is not None
                 low = np.asarray(_low(data.p, n))
                 column = np.rint(n * data.p).astype(int) - low  # the likeliest count: surely tabulated
@@ -185,8 +186,8 @@ def test_where_it_does_not_apply():
     laplace = mi.FixedTarget(mi.LaplaceNoise(mean, 0.5), DATA, n=n, target=point)
     gaussian = mi.FixedTarget(mean, mi.Gaussian(np.zeros(3), np.ones(3)), n=n, target=point)
     with exact_scope():
-        assert table_sampler(fixed, ratio) is not None
-        assert table_sampler(noisy, linear) is not None
+        assert table_sampler(problem(fixed, ratio)) is not None
+        assert table_sampler(problem(noisy, linear)) is not None
         for game, attack in (
             (noisy, ratio),
             (laplace, linear),
@@ -194,7 +195,7 @@ def test_where_it_does_not_apply():
             (mi.RandomTarget(mean, mi.Discrete([0.0, 1.0], [0.5, 0.5], d=3), n=n), linear),
             (fixed, mi.FunctionAttack(lambda target, output: output.sum())),
         ):
-            assert build_sampler(game, attack, "sufficient").name in ("columns", "law")
+            assert build_sampler(game, attack, "sufficient").name in ("columns", "exact draw")
     assert mean_of(mi.Subsampled(mi.Subsampled(mean, 0.5), 0.5), 8) is not None
 
 

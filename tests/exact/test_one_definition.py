@@ -16,8 +16,9 @@ from mipsim.exact.atoms import AtomsLaw
 from mipsim.exact.bracketed import bracketed_law
 from mipsim.exact.exact_tradeoff import ExactTradeOff
 from mipsim.exact.inversion import InvertedLaw
-from mipsim.exact.law import AbstractScoreLaw, Problem
+from mipsim.exact.law import AbstractScoreLaw
 from mipsim.exact.linear import linear_law
+from mipsim.forms.problem import FixedProblem
 from mipsim.mechanisms.release import release_of
 
 MEAN = mi.EmpiricalMean()
@@ -73,11 +74,11 @@ def between(known: Vertices, alphas: np.ndarray) -> np.ndarray:
 
 def problem(
     data: mi.AbstractDistribution, n: int, target: list[float], w: list[float], **noise: float
-) -> Problem:
+) -> FixedProblem:
     mechanism = mi.DiscreteGaussianNoise(MEAN, **noise) if noise else MEAN
     release = release_of(mechanism, n)
     assert release is not None
-    return Problem(data, release, np.asarray(target, float), Weighted(w))
+    return FixedProblem(data, release, Weighted(w), np.asarray(target, float), np.asarray(target, float))
 
 
 def by_atoms(

@@ -90,3 +90,9 @@ def test_games_find_the_enumerated_eta():
     wrong = mi.RandomizedResponse([0.0], epsilon=3.0, delta=0.1)
     law = np.array([wrong.law(bool(flags[0])) for flags in half_subsets(4)])
     assert not low <= 2 * finite_eta(law, 4)[0] <= high
+
+
+def test_no_exact_law_takes_a_subset_for_independent_draws() -> None:
+    game = mi.Subset(mi.EmpiricalMean(), [[1.0], [2.0], [4.0], [8.0]], target=3)
+    with pytest.raises(ValueError, match="has no known exact law in Subset with EmpiricalMean"):
+        game.exact(mi.ScalarProduct([0.0]))

@@ -127,7 +127,7 @@ def test_fast_games_agree_with_literal_ones_and_with_the_exact_law(name):
     literal = mi.play(game, ATTACK, 20_000, seed=1, fidelity="literal", progress=False)
     fast = mi.play(game, ATTACK, 100_000, seed=2, edges=literal.edges, progress=False)
     assert (literal.manifest["sampler"], fast.manifest["sampler"]) == (
-        "every record, two events a word",
+        "literal",
         "columns",
     )
     for a, b in ((literal.out, fast.out), (literal.inside, fast.inside)):

@@ -171,7 +171,7 @@ def test_an_epoch_of_frozen_steps_is_a_game_on_a_mean() -> None:
     played = mi.play(game, nn.SummedOverSteps(descent, product), 4_000, seed=1, progress=False)
     assert (played.manifest["fidelity"], played.manifest["sampler"]) == (
         "literal",
-        "every record, two events a word",
+        "literal",
     )
     means = mi.FixedTarget(
         mi.EmpiricalMean(),

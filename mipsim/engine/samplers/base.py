@@ -1,31 +1,26 @@
-"""Samplers: how the scores of a block of games are drawn, and whether the target is among their rows."""
+"""Samplers: how the scores of a block of games are drawn, whether the target is among their rows, and how many rows there are."""
 
 from abc import abstractmethod
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, UInt64
+from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32, UInt64
 
-from mipsim._family import with_traced_sizes
-from mipsim._precision import exact_scope, fixed_key
-from mipsim.attacks.base import AbstractAttack
-from mipsim.engine.random.counter import Draws, halves, long_word, run_draws, uniform, words_of
-from mipsim.engine.random.keys import COUNTER, counter_keys
-from mipsim.engine.row_blocks import by_blocks, rows_of_block
-from mipsim.engine.row_reading import InseparableError
-from mipsim.games.base import AbstractGame, AbstractMembershipGame, Round, lawful_round
+from mipsim.distributions.binomial_table import MOST_BITS, BinomialTable, binomial_table, draw, table_bits
+from mipsim.engine.random.counter import Draws, halves, long_word, uniform, words_of
 
 BLOCK = 16384
 """Games at once where a game is a draw or two: enough to spread the cost of a call, few enough for the cache."""
 
-_TOGETHER = 2**15  # numbers of the literal games that are played at once: 256 KiB stay in the cache
-_OUTPUTS = 8  # of games that are played by blocks: how many are made and scored in one step
+MOST_BYTES = 2**29
+"""Of the tables of a sampler: half a GiB."""
+
 _COIN = 0xFFFFFFFF  # the Philox words of a game that are its coin
+_KEPT = 0xFFFFFFFE  # those that say how many rows besides the target its coins include
 
 
 class AbstractSampler(eqx.Module):
@@ -35,11 +30,15 @@ class AbstractSampler(eqx.Module):
         block: G, the number of games drawn by one call: a fixed function of the problem, so that one executable
             plays every run and floating-point sums never depend on the chunk.
         fidelity: "literal", "sufficient" or "projected".
-        name: which sampler of that fidelity; both are recorded in the manifest.
+        name: what a user is told: "literal" and "clipped" draw every record, "exact draw" an output from its exact distribution,
+            "columns" an output from tables of its coordinates, "table" and "cells" a sum of tabulated terms, "projected" the score
+            itself. Fidelity and name are recorded in the manifest; with game and attack they tell the sampler.
+        draws_outputs: whether it draws all d coordinates of an output without records, which decides the length of a pilot.
     """
 
     fidelity: ClassVar[str]
     name: ClassVar[str]
+    draws_outputs: ClassVar[bool] = False
     block: int = eqx.field(static=True)
 
     @property
@@ -90,161 +89,6 @@ def game_keys(draws: Draws) -> Array:
     return jax.vmap(lambda h, w: jax.random.fold_in(jax.random.fold_in(base, h), w))(high, low)
 
 
-class AbstractRounds(AbstractSampler):
-    """Plays round after round of a game, each with a key of its own, and scores what is released."""
-
-    game: AbstractGame
-    attack: AbstractAttack
-
-    @abstractmethod
-    def round(self) -> Round:
-        """What plays one round."""
-
-    def scores(self, draws: Draws) -> Float[Array, " G"]:
-        play, member = self.round(), draws.world == 1
-
-        def score(key: Array) -> Float[Array, ""]:
-            return jnp.asarray(self.attack.score(*play(key, member))).astype(jnp.float64)
-
-        return self.each(score, draws)
-
-    def each(self, one: Callable[[Array], Array], draws: Draws) -> Array:
-        """What the function finds for the key of every game, shape (G, ...)."""
-        return jax.vmap(one)(game_keys(draws))
-
-    def nan_outputs(self, seed: int, stream: int, games: range) -> int:
-        with exact_scope():
-            run, size, found = run_draws(seed, stream), self.block, 0
-            for first in range(games.start - games.start % size, games.stop, size):
-                numbers = np.arange(first, first + size, dtype=np.uint64)
-                own = (numbers >= games.start) & (numbers < games.stop)
-                for world in (0, 1):
-                    draws = run._replace(world=jnp.asarray(world), games=jnp.asarray(numbers))
-                    found += int((np.asarray(_has_nan(self, draws)) & own).sum())
-        return found
-
-
-@eqx.filter_jit
-def _has_nan(rounds: AbstractRounds, draws: Draws) -> Bool[Array, " G"]:
-    play, member = rounds.round(), draws.world == 1
-
-    def is_nan(key: Array) -> Array:
-        leaves = jax.tree.leaves(play(key, member)[1])
-        return jnp.any(jnp.stack([jnp.any(jnp.isnan(jnp.asarray(leaf, float))) for leaf in leaves]))
-
-    return rounds.each(is_nan, draws)
-
-
-class LiteralSampler(AbstractRounds):
-    """Plays every game with its n records: the meaning of the game, against which the others are tested.
-
-    A round that only adds up over its records is played a block of them at a time on a CPU, any other with all of them at once.
-    """
-
-    fidelity: ClassVar[str] = "literal"
-    name: ClassVar[str] = "every record, two events a word"
-
-    def round(self) -> Round:
-        return self.game.play
-
-    @property
-    def numbers(self) -> int:
-        return self.game.numbers
-
-    @property
-    def together(self) -> int:
-        return block_games(self.game.numbers, budget=_TOGETHER, most=self.block)
-
-    @property
-    def is_separable(self) -> bool:
-        """Whether a game is played a block of records at a time, so that there need not be memory for all of them."""
-        play = self.round()
-        with exact_scope(), suppress(InseparableError):
-            out = jnp.zeros((), bool)
-            in_blocks = self._by_blocks(lambda key: jnp.asarray(self.attack.score(*play(key, out))))
-            return (
-                in_blocks is not None
-                and jax.eval_shape(in_blocks, jax.random.key(0, impl=COUNTER)) is not None
-            )
-        return False
-
-    def _by_blocks(self, one: Callable[[Array], Array]) -> Callable[[Array], Array] | None:
-        if not isinstance(self.game, AbstractMembershipGame):
-            return None
-        rows, width = self.game.n, self.game.data.dimension
-        height = rows_of_block(rows, width)
-        return by_blocks(one, rows, height) if height < rows else None
-
-    def each(self, one: Callable[[Array], Array], draws: Draws) -> Array:
-        all_at_once = jax.vmap(one)
-
-        def on_a_core(keys: Array) -> Array:
-            if (in_blocks := self._by_blocks(one)) is not None:
-                with suppress(InseparableError):
-                    return jax.lax.map(in_blocks, keys, batch_size=_OUTPUTS)
-            few = self.together < self.block
-            return (
-                jax.lax.map(one, keys, batch_size=self.together if self.together > 1 else None)
-                if few
-                else all_at_once(keys)
-            )
-
-        def play(keys: Array) -> Array:
-            # An accelerator wants much work in one step rather than little memory.
-            return jax.lax.platform_dependent(keys, cpu=on_a_core, default=all_at_once)
-
-        try:
-            return play(counter_keys(draws))
-        except (NotImplementedError, TypeError, ValueError):
-            # Some of JAX's samplers, such as that of Poisson numbers, know its own generator only.
-            return play(game_keys(draws))
-
-
-class LawSampler(AbstractRounds):
-    """Draws every output from its exact law, without its records; `law_sampler` makes one."""
-
-    fidelity: ClassVar[str] = "sufficient"
-    name: ClassVar[str] = "law"
-
-    @property
-    def numbers(self) -> int:
-        assert isinstance(self.game, AbstractMembershipGame)
-        return 8 * self.game.data.dimension
-
-    def round(self) -> Round:
-        play = lawful_round(self.game)
-        assert play is not None  # the builder has seen to it
-        return play
-
-
-def law_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> LawSampler:
-    """The sampler of the output's exact law, which the game must have. Must be called inside `exact_scope`.
-
-    The number of records is an array, so that one executable serves all; not where a mechanism of the user's own needs it as a
-    Python number.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> game = mi.FixedTarget(mi.EmpiricalMean(), mi.Bernoulli([0.3]), n=9, target=[1.0])
-        >>> with exact_scope():
-        ...     law_sampler(game, mi.ScalarProduct([0.0])).game.n
-        array(9)
-    """
-
-    def play(n: Array) -> Any:
-        one = lawful_round(eqx.tree_at(lambda g: g.n, game, n))
-        assert one is not None
-        return one(fixed_key(0), jnp.asarray(True))
-
-    try:
-        jax.eval_shape(play, np.int64(game.n))
-        game = with_traced_sizes(game, np.int64)
-    except (TypeError, ValueError):  # what JAX raises where a number is wanted, or NumPy
-        pass
-    block = block_games(game.data.dimension, budget=2**18, most=4096)
-    return LawSampler(game=game, attack=attack, block=block)
-
-
 class Coin(eqx.Module):
     """Whether the target, if a member, is among the rows.
 
@@ -265,6 +109,59 @@ class Coin(eqx.Module):
             return draws.world  # pyright: ignore[reportReturnType]
         high, low, *_ = words_of(draws)(_COIN)
         return jnp.where(uniform(long_word(high, low)) < self.inclusion, draws.world, 0)
+
+
+class RowCount(eqx.Module):
+    """How many rows a Poisson sample includes besides the target: of n rows in the "out" world, of n - 1 in the other.
+
+    Attributes:
+        entries: of an alias table for each world, shape (2, C).
+        low: the number of column 0, shape (2,).
+        bits: log2 C.
+    """
+
+    entries: UInt32[Array, "2 C"]
+    low: Int[Array, "2"]
+    bits: int = eqx.field(static=True)
+
+    def of_games(self, draws: Draws) -> Int[Array, " G"]:
+        """The number of every game."""
+        return self.draw(words_of(draws)(_KEPT)[0], draws.world)
+
+    def draw(self, word: UInt32[Array, " G"], world: Int[Array, ""]) -> Int[Array, " G"]:
+        """Draws a number for each word."""
+        return self.low[world] + draw(self.entries[world], word, self.bits, jnp.uint32(0)).astype(jnp.int64)
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """The least and the greatest number that can be drawn."""
+        low = np.asarray(self.low)
+        table = BinomialTable(np.asarray(self.entries), low, self.bits)
+        last = self.entries.shape[1] - 1 - np.argmax(table.probabilities()[:, ::-1] > 0, axis=1)
+        return int(low.min()), int((low + last).max())
+
+
+def row_count(n: int, rate: float) -> RowCount | None:
+    """How many of n rows are included, each with probability `rate`, to 2e-10; None where a table of it would be too wide.
+
+    Must be called inside `exact_scope`.
+
+    Examples:
+        >>> from mipsim._precision import exact_scope
+        >>> with exact_scope():
+        ...     print(row_count(1000, 0.1).range)
+        (45, 165)
+    """
+    p = np.array([rate])
+    bits = table_bits(n, p)
+    if bits > MOST_BITS:
+        return None
+    tables = [binomial_table(n - member, p, bits) for member in (0, 1)]
+    return RowCount(
+        entries=jnp.asarray(np.concatenate([t.entries for t in tables])),
+        low=jnp.asarray(np.concatenate([t.low for t in tables])),
+        bits=bits,
+    )
 
 
 def by_keys(draw: Callable[[PRNGKeyArray], Array], seeds: UInt64[Array, " G"]) -> Float[Array, "d G"]:

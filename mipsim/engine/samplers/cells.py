@@ -6,7 +6,7 @@ from typing import ClassVar
 import jax
 import numpy as np
 
-from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
+from mipsim.attacks.base import AbstractAdditiveAttack, AbstractLinearAttack
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.binomial_cells import (
     LEAST_BITS,
@@ -17,15 +17,20 @@ from mipsim.distributions.binomial_cells import (
     cell_layout,
 )
 from mipsim.distributions.binomial_table import alias_entries, table_bits
-from mipsim.engine.samplers.fixed_point import BIT, LinearTerms, PairedTerms, PieceTerms
-from mipsim.engine.samplers.random_table import spread_of
-from mipsim.engine.samplers.table import Cells, TableSampler
-from mipsim.engine.samplers.table_builder import BLOCK, MOST_BYTES, Sum, padded
-from mipsim.forms.score import line_at, offsets_at, terms_at, weights_at
-from mipsim.games.base import AbstractMembershipGame
-from mipsim.games.fixed_target import FixedTarget
-from mipsim.games.random_target import RandomTarget
-from mipsim.mechanisms.release import Release, mean_of
+from mipsim.engine.samplers.base import BLOCK, MOST_BYTES
+from mipsim.engine.samplers.fixed_point import BIT, AbstractTerms, LinearTerms, PairedTerms, PieceTerms
+from mipsim.engine.samplers.table import (
+    Cells,
+    TableSampler,
+    has_tables,
+    of_tables,
+    offsets_of_bits,
+    padded,
+    spread_of,
+    weights_of_bits,
+)
+from mipsim.forms.problem import FixedProblem, Problem
+from mipsim.forms.score import line_at, terms_at
 
 _TOP = 2.0**52  # a total up to here is a float64 number, and none wraps around
 _STEP = 2.0**31 - 1  # steps are int32, since a processor multiplies two of those to an int64 at once
@@ -34,100 +39,80 @@ _STRAIGHT = 1e-4  # of the score's standard deviation: what all its terms togeth
 
 
 class CellSampler(TableSampler):
-    """Draws the score of a mean of many Bernoulli records, the target fixed: a `TableSampler` with `cells` and int64 totals."""
+    """The score of a mean of many Bernoulli records: a `TableSampler` with `cells` and int64 totals."""
 
     name: ClassVar[str] = "cells"
 
 
-class RandomCellSampler(TableSampler):
-    """The same for a target that each game draws anew; see `RandomTableSampler`."""
+def cell_sampler(problem: Problem) -> CellSampler | None:
+    """The kernel of cells, or None where it does not apply, or tables of counts are small.
 
-    name: ClassVar[str] = "random cells"
-
-
-def cell_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> CellSampler | None:
-    """The kernel of cells for a fixed target, or None where it does not apply, or tables of counts are small.
-
-    It applies to Bernoulli data, a mechanism that `mean_of` reads, and an additive attack whose terms are nearly straight within
-    a cell of counts (a linear one where there is noise). Must be called inside `exact_scope`.
+    It applies as `table_sampler` does, to additive attacks whose terms are nearly straight within a cell of counts. Must be called inside
+    `exact_scope`.
 
     Examples:
         >>> import mipsim as mi
         >>> from mipsim._precision import exact_scope
+        >>> from mipsim.forms.problem import problem_of
         >>> data = mi.Bernoulli([0.3, 0.6])
         >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10**6, target=[1.0, 0.0])
         >>> with exact_scope():
-        ...     cell_sampler(game, mi.CovarianceScore(data, n=10**6)).name
+        ...     cell_sampler(problem_of(game, mi.CovarianceScore(data, n=10**6))).name
         'cells'
     """
-    if not isinstance(game, FixedTarget) or (found := _cells_of(game, attack)) is None:
+    layout = _layout_of(problem) if has_tables(problem) else None
+    if layout is None:
         return None
-    mean, p, layout = found
-    target, last = np.asarray(game.target, dtype=np.float64), mean.rows - 1
-    tables = [binomial_cells(rows, p, layout) for rows in (mean.rows, last)]
+    return _of_fixed(problem, layout) if isinstance(problem, FixedProblem) else _of_random(problem, layout)
+
+
+def _layout_of(problem: Problem) -> Layout | None:
+    """Where the cells lie, where cells serve and fit into half a gigabyte."""
+    assert isinstance(problem.data, Bernoulli)
+    p, rows, linear = (
+        np.asarray(problem.data.p),
+        problem.mean.rows,
+        isinstance(problem.attack, AbstractLinearAttack),
+    )
+    bytes_of_column = p.size * (2 if isinstance(problem, FixedProblem) else 4) * (4 if linear else 20)
+    if bytes_of_column << LEAST_BITS > MOST_BYTES or table_bits(rows, p) <= NARROW:
+        return None
+    layout = cell_layout(rows, p)
+    return None if layout is None or bytes_of_column << layout.bits > MOST_BYTES else layout
+
+
+def _of_fixed(problem: FixedProblem, layout: Layout) -> CellSampler | None:
+    assert isinstance(problem.data, Bernoulli)
+    attack, p, row, rows = problem.attack, np.asarray(problem.data.p), problem.row, problem.mean.rows
+    tables = [binomial_cells(trials, p, layout) for trials in (rows, rows - 1)]
     if max(table.error for table in tables) > MOST_ERROR:
         return None
-    low = tables[0].low[:, None] + np.stack([np.zeros_like(target), target], axis=1)
+    low = tables[0].low[:, None] + np.stack([np.zeros_like(row), row], axis=1)
     noise = 0.0
     if isinstance(attack, AbstractLinearAttack):
-        weights, offset = line_at(attack, target)
-        noise = float(np.sqrt(np.sum(weights**2 * mean.variance)))
-        terms, base, unit = _line(weights / mean.rows, np.rint(mean.rows * p), low, layout)
-        base += offset
+        weights, offset = line_at(attack, problem.target)
+        noise = float(np.sqrt(np.sum(weights**2 * problem.mean.variance)))
+        terms, base, unit = _line(weights / rows, np.rint(rows * p), low, layout)
+        found = terms, base + offset, unit
     else:
         assert isinstance(attack, AbstractAdditiveAttack)
         laws = np.stack([table.probabilities() for table in tables], axis=1)
-        ends = np.stack([np.full_like(target, mean.rows), target + last], axis=1)
-        pieces = _pieces(lambda sums: terms_at(attack, target, sums / mean.rows), low, ends, laws, layout)
-        if pieces is None:
-            return None
-        terms, base, unit = pieces
-    if not np.isfinite([base, unit]).all():  # of a target beyond all bounds
+        ends = np.stack([np.full_like(row, rows), row + rows - 1], axis=1)
+        found = _pieces(lambda sums: terms_at(attack, problem.target, sums / rows), low, ends, laws, layout)
+    if found is None or not np.isfinite(found[1:]).all():  # of a target beyond all bounds
         return None
     entries = np.stack([table.entries() for table in tables], axis=1)
-    linear = isinstance(attack, AbstractLinearAttack)
-    return CellSampler(
-        attack=Sum() if linear else attack,
-        target=jax.device_put(np.zeros(p.size) if linear else target),
-        counts=jax.device_put(padded(entries).reshape(-1)),
-        terms=terms,
-        base=jax.device_put(np.float64(base)),
-        unit=jax.device_put(np.float64(unit)),
-        noise=jax.device_put(np.float64(noise)),
-        inclusion=jax.device_put(np.float64(mean.inclusion)),
-        bits=layout.bits,
-        has_coin=mean.inclusion < 1.0,
-        has_noise=mean.has_gaussian_noise,
-        block=BLOCK,
-        cells=Cells(jax.device_put(_shifts(layout)), layout.bits, has_bit=False),
-    )
+    return _of_cells(problem, entries, found, layout, noise=noise)
 
 
-def random_cell_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> RandomCellSampler | None:
-    """The kernel of cells for a random target, or None where it does not apply, or tables of counts are small.
-
-    It applies as `cell_sampler` does, to attacks that `offsets_at` knows. Must be called inside `exact_scope`.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> from mipsim._precision import exact_scope
-        >>> data = mi.Bernoulli([0.3, 0.6])
-        >>> game = mi.RandomTarget(mi.EmpiricalMean(), data, n=10**6)
-        >>> with exact_scope():
-        ...     random_cell_sampler(game, mi.CovarianceScore(data, n=10**6)).name
-        'random cells'
-    """
-    if not isinstance(game, RandomTarget) or (found := _cells_of(game, attack)) is None:
-        return None
-    mean, p, layout = found
-    targets = np.zeros(p.size), np.ones(p.size)
-    offsets = [found for target in targets if (found := offsets_at(attack, target)) is not None]
-    if len(offsets) < 2:
+def _of_random(problem: Problem, layout: Layout) -> CellSampler | None:
+    assert isinstance(problem.data, Bernoulli)
+    attack, p, rows = problem.attack, np.asarray(problem.data.p), problem.mean.rows
+    if (offsets := offsets_of_bits(problem)) is None:
         return None
     # Without the target among the rows its bit and the count are independent; with it the count is the bit plus that of the others.
     out, others, and_one = (
-        binomial_cells(rows, p, layout, plus)
-        for rows, plus in ((mean.rows, 0), (mean.rows - 1, 0), (mean.rows - 1, 1))
+        binomial_cells(trials, p, layout, plus) for trials, plus in ((rows, 0), (rows - 1, 0), (rows - 1, 1))
     )
     if max(out.error, others.error, and_one.error) > MOST_ERROR:
         return None
@@ -141,56 +126,41 @@ def random_cell_sampler(game: AbstractMembershipGame, attack: AbstractAttack) ->
     spread, noise = None, 0.0
     low = np.stack([out.low, out.low], axis=1).astype(np.float64)
     if isinstance(attack, AbstractLinearAttack):
-        weights = np.stack([weights_at(attack, target) for target in targets], axis=1) / mean.rows
-        terms, base, unit = _two_lines(
-            weights, np.stack(offsets, axis=1), np.rint(mean.rows * p), out.low, layout
-        )
-        spread, noise = spread_of(weights, mean)
+        weights = weights_of_bits(problem)
+        found = _two_lines(weights, offsets, np.rint(rows * p), out.low, layout)
+        spread, noise = spread_of(weights, problem.mean)
     else:
         assert isinstance(attack, AbstractAdditiveAttack)
 
         def evaluate(sums: np.ndarray) -> np.ndarray:
-            pairs = zip(targets, np.moveaxis(sums, 1, 0) / mean.rows, strict=True)
-            return np.stack([terms_at(attack, target, outputs) for target, outputs in pairs], axis=1)
+            pairs = enumerate(np.moveaxis(sums, 1, 0) / rows)
+            return np.stack(
+                [terms_at(attack, np.full(p.size, float(bit)), outputs) for bit, outputs in pairs], axis=1
+            )
 
         by_bit = laws.mean(axis=1).reshape(p.size, 2, -1)
-        pieces = _pieces(evaluate, low, np.full(low.shape, float(mean.rows)), by_bit, layout, both_sides=True)
-        if pieces is None:
-            return None
-        terms, base, unit = pieces
-    return RandomCellSampler(
-        attack=Sum() if isinstance(attack, AbstractLinearAttack) else attack,
-        target=jax.device_put(np.zeros(p.size)),
-        counts=jax.device_put(padded(entries.reshape(p.size, -1)).reshape(-1)),
-        terms=terms,
-        base=jax.device_put(np.float64(base)),
-        unit=jax.device_put(np.float64(unit)),
-        noise=jax.device_put(np.float64(noise)),
-        inclusion=jax.device_put(np.float64(mean.inclusion)),
-        bits=layout.bits + 1,
-        has_coin=mean.inclusion < 1.0,
-        has_noise=spread is not None,
-        block=BLOCK,
-        spread=spread,
-        cells=Cells(jax.device_put(_shifts(layout)), layout.bits, has_bit=True),
+        found = _pieces(evaluate, low, np.full(low.shape, float(rows)), by_bit, layout, both_sides=True)
+    if found is None:
+        return None
+    return _of_cells(
+        problem, entries.reshape(p.size, 2, -1), found, layout, has_bit=True, noise=noise, spread=spread
     )
 
 
-def _cells_of(
-    game: FixedTarget | RandomTarget, attack: AbstractAttack
-) -> tuple[Release, np.ndarray, Layout] | None:
-    """What is released, the probabilities and where the cells lie, where cells serve and fit into half a gigabyte."""
-    if not isinstance(game.data, Bernoulli) or not isinstance(attack, AbstractAdditiveAttack):
-        return None
-    mean, p = mean_of(game.mechanism, game.n), np.asarray(game.data.p)
-    linear = isinstance(attack, AbstractLinearAttack)
-    if mean is None or (mean.has_gaussian_noise and not linear):
-        return None
-    bytes_of_column = p.size * (2 if isinstance(game, FixedTarget) else 4) * (4 if linear else 20)
-    if bytes_of_column << LEAST_BITS > MOST_BYTES or table_bits(mean.rows, p) <= NARROW:
-        return None
-    layout = cell_layout(mean.rows, p)
-    return None if layout is None or bytes_of_column << layout.bits > MOST_BYTES else (mean, p, layout)
+def _of_cells(
+    problem: Problem,
+    entries: np.ndarray,
+    terms: tuple[AbstractTerms, float, float],
+    layout: Layout,
+    *,
+    has_bit: bool = False,
+    noise: float,
+    spread: np.ndarray | None = None,
+) -> CellSampler:
+    cells = Cells(jax.device_put(_shifts(layout)), layout.bits, has_bit)
+    return of_tables(
+        CellSampler, problem, entries, terms, noise=noise, spread=spread, block=BLOCK, cells=cells
+    )
 
 
 def _shifts(layout: Layout) -> np.ndarray:

@@ -1,23 +1,38 @@
-"""What the samplers of clipped gradient steps share: their words, their arithmetic, and the end of a linear score."""
+"""Means of clipped records: linear scores drawn from their own distribution, or every record drawn, clipped and added."""
 
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, UInt64
+from jaxtyping import Array, Bool, Float, Int, UInt32, UInt64
+from numpy.polynomial.chebyshev import chebinterpolate, chebval
+from scipy.special import gammainccinv, gammaincinv, ndtr
 
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
+from mipsim.distributions.gaussian import Gaussian
+from mipsim.distributions.transformed import NormClip
 from mipsim.engine.random.counter import Draws, halves, long_word, normal_pair, uniform
+from mipsim.engine.random.float32_normals import four_normals
 from mipsim.engine.random.philox import philox
-from mipsim.engine.samplers.base import AbstractSampler
-from mipsim.games.base import AbstractMembershipGame
-from mipsim.games.fixed_target import FixedTarget
-from mipsim.games.random_target import RandomTarget
-from mipsim.mechanisms.release import step_of
+from mipsim.engine.random.splitmix import splitmix64
+from mipsim.engine.samplers.base import AbstractSampler, block_games
+from mipsim.forms.problem import FixedProblem, Problem
+from mipsim.forms.score import weights_at
 
-TARGET_ROW, NOISE_ROW, COIN_ROW = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
+_TARGET_ROW, _NOISE_ROW, _COIN_ROW = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
 """Rows that no batch has: they number the draws that are not records of it."""
+
+_BLOCK = 4096  # games of a few numbers each: 32 kB an array, which stays in the L1 cache
+_REACH = 8.7  # in probits; the largest value that a normal made of 53-bit uniforms takes is 8.57
+_ERROR = 1e-9  # of a chi variable, whose standard deviation is 0.6 to 0.71: a KS distance of some 1e-9
+_LEAST_DIMENSION = 16  # four groups of four coordinates: fewer are not worth the packing
+_FARTHEST = 64.0  # in standard deviations: beyond it float32 records lose more than 6 of their 24 bits
+_LANES = 2**13  # records drawn side by side: their sums, 16 bytes each, stay in the L2 cache
+_GROUPS = 64  # of four coordinates that are summed in float32 before the float64 sum takes over
+_NUMBERS = 2**15  # float32 numbers drawn at a time: 128 kB, which stay in the L2 cache
 
 
 def words(use: Array | int, row: Array | int, draws: Draws) -> tuple[Array, ...]:
@@ -55,7 +70,7 @@ def row_normals(use: Array | int, row: Array | int, draws: Draws) -> tuple[Array
 
 def is_in(inclusion: Array, draws: Draws) -> Bool[Array, "..."]:
     """Whether the target is among the rows: in the "in" world, with probability `inclusion`."""
-    high, low, *_ = words(0, COIN_ROW, draws)
+    high, low, *_ = words(0, _COIN_ROW, draws)
     return (draws.world == 1) & (uniform(long_word(high, low)) < inclusion)
 
 
@@ -80,14 +95,16 @@ def clipped(gradient: Float[Array, " d"], clip: Array) -> Float[Array, " d"]:
 
 
 class AbstractStep(AbstractSampler):
-    """The score of a clipped step.
+    """The score of a mean of clipped rows.
 
     Attributes:
-        clip, inclusion: as in `Release`.
+        clip: the largest norm of a row.
+        inclusion: as in `Release`.
         variance: of the noise, in every output coordinate, shape (d,).
         rows: how many rows are averaged.
     """
 
+    name: ClassVar[str] = "clipped"
     clip: Float[Array, ""]
     variance: Float[Array, " d"]
     inclusion: Float[Array, ""]
@@ -108,28 +125,372 @@ class AbstractLinearStep(AbstractStep):
     def finished(self, weights: Array, others: Array, inside: Array, draws: Draws) -> Float[Array, " G"]:
         """The scores, from the sum of weights . clipped record over the records besides the target."""
         own = jnp.where(inside, jnp.dot(weights, clipped(self.target, self.clip)), 0.0)
-        noise, _ = row_normals(0, NOISE_ROW, draws)
+        noise, _ = row_normals(0, _NOISE_ROW, draws)
         score = (others + own) / self.rows
         score = score + noise * jnp.sqrt(jnp.sum(weights**2 * self.variance))
         return jax.vmap(lambda s: self.attack.link(self.target, s))(score).astype(jnp.float64)
 
 
-def linear_step(game: AbstractMembershipGame, attack: AbstractAttack) -> dict[str, Any] | None:
-    """The fields of an `AbstractLinearStep` of this game, without its block; None where it is no such game."""
-    linear = isinstance(game, FixedTarget) and isinstance(attack, AbstractLinearAttack)
-    return any_step(game, attack) if linear else None
-
-
-def any_step(game: AbstractMembershipGame, attack: AbstractAttack) -> dict[str, Any] | None:
-    """The fields of an `AbstractStep`, without its block (a random target is None); None where the game is no clipped step."""
-    step = step_of(game.mechanism, game.n)
-    if step is None or not isinstance(game, (FixedTarget, RandomTarget)):
+def _fields_of(problem: Problem) -> dict[str, Any] | None:
+    """The fields of an `AbstractStep`, without its block; None where rows are not clipped, or some are left out by coins."""
+    mean = problem.mean
+    if not isinstance(mean.transform, NormClip) or mean.rate != 1.0 or mean.noises:
         return None
     return {
-        "attack": attack,
-        "target": jnp.asarray(game.target) if isinstance(game, FixedTarget) else None,
-        "clip": jnp.asarray(step.clip),
-        "variance": jnp.asarray(np.broadcast_to(step.variance, (game.data.dimension,))),
-        "inclusion": jnp.asarray(step.inclusion),
-        "rows": step.rows,
+        "attack": problem.attack,
+        "target": jnp.asarray(problem.target) if isinstance(problem, FixedProblem) else None,
+        "clip": jnp.asarray(mean.transform.bound),
+        "variance": jnp.asarray(np.broadcast_to(mean.variance, (problem.data.dimension,))),
+        "inclusion": jnp.asarray(mean.inclusion),
+        "rows": mean.rows,
     }
+
+
+class ClippedLaw(AbstractLinearStep):
+    """Draws the score of a clipped step from its exact law, for records N(m, s^2 I) and a linear attack.
+
+    The score of a clipped record g, with weights w, needs w . g and ||g|| only. In an orthonormal basis whose first
+    vector is w / |w| and whose second holds the rest of m, these are functions of two normals and one chi variable of
+    d - 2 degrees of freedom:
+
+        ||g||^2 = (m_1 + s Z_1)^2 + (m_2 + s Z_2)^2 + s^2 chi^2_{d-2},    w . g = |w| (m_1 + s Z_1).
+
+    The chi variable is a smooth increasing function of a third normal, which a Chebyshev polynomial gives to 1e-9.
+
+    Attributes:
+        along, across: m_1 and m_2.
+        deviation: s.
+        chi: Chebyshev coefficients of chi_{d-2} as a function of a normal over 8.7; empty for d <= 2.
+        flat: whether d = 1, so that there is no second normal.
+    """
+
+    fidelity: ClassVar[str] = "projected"
+    along: Float[Array, ""]
+    across: Float[Array, ""]
+    deviation: Float[Array, ""]
+    chi: Float[Array, " terms"]
+    flat: bool = eqx.field(static=True)
+
+    def scores(self, draws: Draws) -> Float[Array, " G"]:
+        inside = is_in(self.inclusion, draws)
+        others = self.rows - inside.astype(jnp.int64)
+
+        def step(row: Array, total: Array) -> Array:
+            number = row.astype(jnp.uint32)
+            z1, z2 = row_normals(0, number, draws)
+            first = self.along + self.deviation * z1
+            square = first**2
+            if not self.flat:
+                square = square + (self.across + self.deviation * z2) ** 2
+            if self.chi.shape[0]:
+                z3, _ = row_normals(1, number, draws)
+                square = square + (self.deviation * _polynomial(self.chi, z3 / _REACH)) ** 2
+            return total + jnp.where(row < others, clip_factor(jnp.sqrt(square), self.clip) * first, 0.0)
+
+        total = jax.lax.fori_loop(0, self.rows, step, jnp.zeros(draws.games.shape))
+        weights = self.attack.weights(self.target)
+        return self.finished(weights, jnp.linalg.norm(weights) * total, inside, draws)
+
+
+def clipped_law_sampler(problem: Problem) -> ClippedLaw | None:
+    """The sampler that draws the score from its distribution, or None where it does not apply.
+
+    It applies to a fixed target with a clipped step, Gaussian records of one common variance without correlations, and a
+    linear attack. Must be called inside `exact_scope`.
+    """
+    step, data, attack = _fields_of(problem), problem.data, problem.attack
+    if step is None or not isinstance(problem, FixedProblem) or not isinstance(attack, AbstractLinearAttack):
+        return None
+    if not isinstance(data, Gaussian):
+        return None
+    d, variance = data.dimension, data.variance
+    same = bool((variance == variance[0]).all())
+    if not same or not (data.is_product or np.array_equal(data.cov, np.diag(variance))):
+        return None
+    weights = weights_at(attack, problem.target)
+    size = np.abs(weights).max()
+    # A score without weights is constant, whichever direction stands for theirs.
+    unit = weights / size if size > 0.0 else np.eye(1, d)[0]
+    unit = unit / np.linalg.norm(unit)
+    along = float(unit @ data.mean)
+    step["rows"] = jnp.asarray(step["rows"])  # a loop's end: no other executable for another n
+    return ClippedLaw(
+        **step,
+        along=jnp.asarray(along),
+        across=jnp.asarray(np.linalg.norm(data.mean - along * unit)),
+        deviation=jnp.asarray(np.sqrt(variance[0])),
+        chi=jnp.asarray(chi_of_normal(d - 2) if d > 2 else np.zeros(0)),
+        flat=d == 1,
+        block=_BLOCK,
+    )
+
+
+def chi_of_normal(degrees: int) -> np.ndarray:
+    """Chebyshev coefficients of x -> F^-1(Phi(8.7 x)) on [-1, 1], F the law of a chi variable.
+
+    Their error is below 1e-9, or 1e-11 of the square root of the degrees where that is more; the standard deviation of
+    a chi variable is 0.6 to 0.71.
+
+    Args:
+        degrees: of freedom, >= 1.
+
+    Examples:
+        >>> from numpy.polynomial.chebyshev import chebval
+        >>> from scipy.stats import chi
+        >>> bool(abs(chebval(1 / 8.7, chi_of_normal(10)) - chi(10).isf(ndtr(-1))) < 1e-9)
+        True
+    """
+
+    def exact(x: Any) -> Any:  # the stubs of `chebinterpolate` want a function of numbers
+        z, half = _REACH * np.asarray(x), 0.5 * degrees
+        lower, upper = ndtr(np.minimum(z, 0.0)), ndtr(-np.maximum(z, 0.0))
+        return np.sqrt(2.0 * np.where(z < 0.0, gammaincinv(half, lower), gammainccinv(half, upper)))
+
+    check, allowed = np.linspace(-1.0, 1.0, 1001), max(_ERROR, 1e-2 * _ERROR * np.sqrt(degrees))
+    for terms in (24, 32, 48, 64, 96, 128, 192):
+        found = np.asarray(chebinterpolate(exact, terms - 1))
+        if np.abs(chebval(check, found) - exact(check)).max() < allowed:
+            return found
+    raise ArithmeticError(f"chi with {degrees} degrees of freedom: 192 terms do not reach {allowed:g}")
+
+
+def _polynomial(coefficients: Array, x: Array) -> Array:
+    """Clenshaw's sum, unrolled."""
+    one = two = jnp.zeros_like(x)
+    for k in reversed(range(1, coefficients.shape[0])):
+        one, two = coefficients[k] + 2.0 * x * one - two, one
+    return coefficients[0] + x * one - two
+
+
+class GaussianRows(eqx.Module):
+    """The law of the records in units of its largest standard deviation, as float32, with what that rounds away.
+
+    Coordinates stand in groups of four, padded with zeros: group g holds 2g, 2g + 1, half + 2g and half + 2g + 1, half
+    being half of the padded dimension. Then two halves of a 128-bit number are two contiguous stretches of a record.
+
+    Attributes:
+        location, factor: means and standard deviations of the groups, float32, shape (4, groups).
+        lost: means minus their float32 values, in the order of the coordinates, shape (d,).
+        lost_square: sum of mean^2 minus that of its float32 values.
+        unit: the largest standard deviation.
+        dimension: d.
+        groups: d / 4, rounded up.
+    """
+
+    location: Float[Array, "4 groups"]
+    factor: Float[Array, "4 groups"]
+    lost: Float[Array, " d"]
+    lost_square: Float[Array, ""]
+    unit: Float[Array, ""]
+    dimension: int = eqx.field(static=True)
+    groups: int = eqx.field(static=True)
+
+    def draw(self, group: UInt32[Array, "..."], start: UInt64[Array, "..."]) -> tuple[Array, ...]:
+        """Four float32 coordinates of each record; `start` is that of the record, and the two broadcast."""
+        index = 2 * group.astype(jnp.uint64)
+        normals = four_normals(splitmix64(start, index), splitmix64(start, index + jnp.uint64(1)))
+        return tuple(self.location[i][group] + self.factor[i][group] * z for i, z in enumerate(normals))
+
+    def grouped(self, vector: Float[Array, " d"]) -> Float[Array, "4 groups"]:
+        """A vector's entries as the groups hold them."""
+        first, second = jnp.split(jnp.pad(vector, (0, 4 * self.groups - self.dimension)), 2)
+        return jnp.stack([first[0::2], first[1::2], second[0::2], second[1::2]])
+
+    def joined(self, halves: tuple[Array, Array]) -> Float[Array, " d"]:
+        """Two stretches of coordinates as one vector, float64."""
+        return jnp.concatenate(halves).astype(jnp.float64)[: self.dimension]
+
+
+def gaussian_rows(data: object) -> GaussianRows | None:
+    """The float32 rows of a law, or None where it is not a Gaussian that they suit.
+
+    That is one with independent coordinates, d >= 16 (a draw of few dimensions needs its own tail), and means within 64
+    of the largest standard deviations (else the clipped norm would lose digits). Must be called inside `exact_scope`.
+
+    Examples:
+        >>> from mipsim._precision import exact_scope
+        >>> with exact_scope():
+        ...     print(gaussian_rows(Gaussian(0.0, 1.0, d=8)), gaussian_rows(Gaussian(0.0, 1.0, d=18)).groups)
+        None 5
+    """
+    if type(data) is not Gaussian or not data.is_product or data.dimension < _LEAST_DIMENSION:
+        return None
+    unit = float(np.sqrt(data.cov.max()))
+    location, factor = data.location / unit, np.sqrt(data.cov) / unit
+    if np.abs(location).max() > _FARTHEST:
+        return None
+    d, short = location.size, location.astype(np.float32).astype(np.float64)
+    law = GaussianRows(
+        location=jnp.zeros((4, 0)),
+        factor=jnp.zeros((4, 0)),
+        lost=jnp.asarray(location - short),
+        lost_square=jnp.asarray(np.sum(location**2) - np.sum(short**2)),
+        unit=jnp.asarray(unit),
+        dimension=d,
+        groups=-(-d // 4),
+    )
+    grouped = [law.grouped(jnp.asarray(x)).astype(jnp.float32) for x in (short, factor)]
+    return eqx.tree_at(lambda rows: (rows.location, rows.factor), law, tuple(grouped))
+
+
+class ClippedScores(AbstractLinearStep):
+    """Plays a fixed target with a linear attack, all records of a few games side by side, coordinate by coordinate.
+
+    A record needs two numbers, its squared norm and weights . record, so that memory is 16 bytes a record.
+
+    Attributes:
+        records: their law.
+    """
+
+    fidelity: ClassVar[str] = "literal"
+    records: GaussianRows
+
+    @property
+    def numbers(self) -> int:
+        return 32 * int(self.rows)
+
+    def scores(self, draws: Draws) -> Float[Array, " G"]:
+        law = self.records
+        weights = self.attack.weights(self.target)
+        size = jnp.max(jnp.abs(weights))
+        share = weights / jnp.where(size > 0.0, size, 1.0)
+        short = law.grouped(share).astype(jnp.float32)
+        row = jnp.tile(jnp.arange(self.rows, dtype=jnp.uint32), draws.games.shape[0])
+        start = starts(row, draws._replace(games=jnp.repeat(draws.games, self.rows)))
+
+        def one_group(group: Array, sums: Array) -> Array:
+            record = law.draw(group.astype(jnp.uint32), start)
+            square = sum((x * x for x in record[1:]), record[0] * record[0])
+            score = sum((short[i][group] * x for i, x in enumerate(record)), jnp.zeros((), jnp.float32))
+            # One complex number, so that one loop computes both: XLA would otherwise draw the record twice.
+            return sums + jax.lax.complex(square, score)
+
+        def some_groups(k: Array, sums: Array) -> Array:
+            # Few enough for float32 sums; a loop that mixes them with float64 is vectorised half as wide.
+            last = jnp.minimum((k + 1) * _GROUPS, law.groups)
+            none = jnp.zeros(start.shape, jnp.complex64)
+            return sums + jax.lax.fori_loop(k * _GROUPS, last, one_group, none).astype(jnp.complex128)
+
+        none = jnp.zeros(start.shape, jnp.complex128)
+        sums = jax.lax.fori_loop(0, -(-law.groups // _GROUPS), some_groups, none).reshape(-1, self.rows)
+        norm = jnp.sqrt(jnp.real(sums) + law.lost_square)
+        # What float32 cut off the weights and the means adds up over the records: it is put back.
+        lost = jnp.sum((law.grouped(share) - short) * law.location) + jnp.dot(share, law.lost)
+        inside = is_in(self.inclusion, draws)
+        # The target stands in the last row: records are exchangeable.
+        is_record = (jnp.arange(self.rows) < self.rows - 1) | ~inside[:, None]
+        kept = jnp.where(is_record, clip_factor(norm, self.clip / law.unit), 0.0)
+        total = size * law.unit * jnp.sum(kept * (jnp.imag(sums) + lost), axis=1)
+        return self.finished(weights, total, inside, draws)
+
+
+class ClippedRows(AbstractStep):
+    """Releases the output: a block of records is drawn, clipped and added while the next one is drawn.
+
+    Attributes:
+        attack: any.
+        target: z*, shape (d,); None where it is random.
+        records: the law of the records.
+        rows_at_once: how many are in a block of rows.
+    """
+
+    fidelity: ClassVar[str] = "literal"
+    attack: AbstractAttack
+    target: Float[Array, " d"] | None
+    records: GaussianRows
+    rows_at_once: int = eqx.field(static=True)
+
+    @property
+    def numbers(self) -> int:
+        return 16 * self.rows_at_once * self.records.groups
+
+    def scores(self, draws: Draws) -> Float[Array, " G"]:
+        def one(game: Array) -> Array:
+            own = draws._replace(games=game)
+            target = self._target(own)
+            output = self._release(target, own)
+            return jnp.asarray(self.attack.score(target, output)).astype(jnp.float64)
+
+        # One game at a time stays in the cache of a core; an accelerator wants many in flight.
+        in_turn, together = partial(jax.lax.map, one), jax.vmap(one)
+        return jax.lax.platform_dependent(draws.games, cpu=in_turn, default=together)
+
+    def _target(self, draws: Draws) -> Float[Array, " d"]:
+        if self.target is not None:
+            return self.target
+        law = self.records
+        group = jnp.arange(law.groups, dtype=jnp.uint32)[None, :]
+        first, second = _halves(_packed(law.draw(group, starts(_TARGET_ROW, draws))))
+        return law.unit * (law.joined((first[0], second[0])) + law.lost)
+
+    def _release(self, target: Array, draws: Draws) -> Array:
+        law, at_once, clip = self.records, self.rows_at_once, self.clip / self.records.unit
+        group = jnp.arange(law.groups, dtype=jnp.uint32)[None, :]
+        inside = is_in(self.inclusion, draws)
+        others = self.rows - inside.astype(jnp.int64)  # the target stands in the last row
+
+        def begin(block: Array | int) -> Array:
+            return starts((block * at_once + jnp.arange(at_once))[:, None], draws)
+
+        def add(block: Array | int, total: Array, count: Array, packed: Array) -> tuple[Array, Array]:
+            first, second = _halves(packed)
+            square = jnp.sum(first * first, axis=1) + jnp.sum(second * second, axis=1)
+            kept = clip_factor(jnp.sqrt(square.astype(jnp.float64) + law.lost_square), clip)
+            row = block * at_once + jnp.arange(at_once)
+            kept = jnp.where((row >= 0) & (row < others), kept, 0.0)
+            short = kept.astype(jnp.float32)
+            added = [jnp.dot(short, half, precision=jax.lax.Precision.HIGHEST) for half in (first, second)]
+            return total + law.joined((added[0], added[1])), count + jnp.sum(kept)
+
+        def step(block: Array, state: tuple[Array, ...]) -> tuple[Array, ...]:
+            *added, start = state
+            return *add(block, *added), _packed(law.draw(group, start)), begin(block + 2)
+
+        # Records are drawn into the loop's state, one block ahead: else XLA draws them once for each use. So the loop
+        # begins with a block before the first, which holds no records.
+        last = -(-self.rows // at_once) - 1
+        none = jnp.zeros((at_once, law.groups), jnp.complex128)
+        state = jnp.zeros(law.dimension), jnp.zeros(()), none, begin(0)
+        total, count, packed, _ = jax.lax.fori_loop(-1, last, step, state)
+        total, count = add(last, total, count, packed)
+        total = law.unit * (total + count * law.lost) + jnp.where(inside, clipped(target, self.clip), 0.0)
+        pair = jnp.arange(-(-law.dimension // 2), dtype=jnp.uint32)
+        noise = jnp.concatenate(row_normals(pair, _NOISE_ROW, draws))
+        return total / self.rows + noise[: law.dimension] * jnp.sqrt(self.variance)
+
+
+def clipped_sampler(problem: Problem) -> AbstractStep | None:
+    """The literal sampler of a clipped step, or None where it does not apply: records are drawn as float32, a few coordinates at a time.
+
+    It applies to data that `gaussian_rows` takes; others are played in float64 by the general literal sampler. Of a record a linear attack
+    on a fixed target needs two numbers; any other needs the record. Must be called inside `exact_scope`.
+
+    Args:
+        problem: read without looking for the distribution of a clipped record.
+    """
+    step, law = _fields_of(problem), gaussian_rows(problem.data)
+    if step is None or law is None:
+        return None
+    if isinstance(problem, FixedProblem) and isinstance(problem.attack, AbstractLinearAttack):
+        return ClippedScores(**step, records=law, block=block_games(step["rows"], budget=_LANES, most=1024))
+    width, rows = 4 * law.groups, step["rows"]
+    # At least two blocks: XLA unrolls a loop of one, and then draws the records once for each use.
+    at_once = max(1, min((rows + 1) // 2, _NUMBERS // width))
+    block = block_games(rows * width, budget=2**21, most=1024)
+    return ClippedRows(**step, records=law, block=block, rows_at_once=at_once)
+
+
+def _packed(four: tuple[Array, ...]) -> Array:
+    """Four float32 arrays as one array of 128-bit numbers, which one loop fills."""
+    pairs = (jnp.stack(pair, axis=-1) for pair in (four[:2], four[2:]))
+    low, high = (jax.lax.bitcast_convert_type(pair, jnp.float64) for pair in pairs)
+    return jax.lax.complex(low, high)
+
+
+def _halves(packed: Array) -> tuple[Array, Array]:
+    """The numbers of a row's groups as its two stretches of coordinates, each (rows, 2 groups)."""
+    first, second = (
+        jax.lax.bitcast_convert_type(part, jnp.float32).reshape(packed.shape[0], -1)
+        for part in (jnp.real(packed), jnp.imag(packed))
+    )
+    return first, second

@@ -1,7 +1,9 @@
-"""The sampler of a released mean of independent coordinates: each column sum from a table, any attack on top."""
+"""The sampler of a released mean of independent coordinates: each column sum from tables, any attack on top."""
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import chain
 from typing import ClassVar
 
 import equinox as eqx
@@ -21,31 +23,40 @@ from mipsim.distributions.binomial_cells import (
     cell_layout,
     place_in_cell,
 )
-from mipsim.distributions.binomial_table import draw, least_bits, table_bits
+from mipsim.distributions.binomial_table import (
+    MOST_BITS,
+    alias_entries,
+    binomial_table,
+    draw,
+    least_bits,
+    table_bits,
+)
+from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.gaussian import Gaussian
-from mipsim.distributions.sum_table import StandardForm, SumTable, lattice_table, standard_forms, sum_table
+from mipsim.distributions.sum_table import LatticeTable, SumTable, lattice_table, standard_forms, sum_table
 from mipsim.engine.random.apart import made
 from mipsim.engine.random.counter import Draws, halves, long_word, normal_pair, uniform
+from mipsim.engine.random.keys import COUNTER
 from mipsim.engine.random.splitmix import splitmix64
-from mipsim.engine.samplers.base import AbstractSampler, block_games, by_keys
-from mipsim.games.base import AbstractMembershipGame
-from mipsim.games.fixed_target import FixedTarget
-from mipsim.games.random_target import RandomTarget
+from mipsim.engine.samplers.base import MOST_BYTES, AbstractSampler, RowCount, block_games, by_keys, row_count
+from mipsim.forms.problem import FixedProblem, Problem
 from mipsim.mechanisms.noise import NoiseLaw
-from mipsim.mechanisms.release import Release, plain_release_of
 
-MOST_BYTES = 2**29  # of the tables: half a GiB
 _MANY = 2**20  # sets these words apart from those of the other samplers, which count up from 0
-_SUM, TARGET, _NOISE = 0, 1, 2  # what the words of a coordinate are for
+_SUM, _TARGET, _NOISE = 0, 1, 2  # what the words of a coordinate are for
+_USES = 4  # words set aside for a coordinate: those of its sum, of the target's and two of a normal
 _CELLS = "entries", "left", "width", "start"  # of a `SumTable`
-USES = 4
-"""Words set aside for a coordinate: those of its sum, of the target's and two of a normal; columns may have more after them."""
+_RADIX = 4  # of the digits of a number of rows: three tables each; base 2 takes twice the look-ups, base 16 twice the tables
+_FIRST = 4, 16  # sides of the first digit that are tried; tables of fewer rows may not exist
+_MOST_TABLES = 128  # of densities, each of which takes a tenth of a second to a second and a half
+_FEW = 128  # records: as many uniform ones are drawn as soon as looked up, and need no tables
+_LOOK_UP = 4  # records that are drawn in the time of a look-up
 
 WordsOf = Callable[[int | Array], UInt64[Array, "d G"]]
 
 
 class AbstractColumns(eqx.Module):
-    """The laws of the d column sums, without the target (side 0: k rows) and beside it (side 1: k - 1 rows).
+    """The distributions of the d column sums, without the target (side 0: k rows) and beside it (side 1: k - 1 rows).
 
     Lattices and densities may hold tables of other numbers of rows, and more of them: `side` then says which.
     """
@@ -53,14 +64,11 @@ class AbstractColumns(eqx.Module):
     @property
     def uses(self) -> int:
         """How many words are set aside for a coordinate."""
-        return USES
+        return _USES
 
     @property
     def keeps(self) -> bool:
-        """Whether what a look-up needs is made before it, and kept.
-
-        That is faster, but not of plain columns: XLA would then round the last bits of noise beside them otherwise, and those of stored games.
-        """
+        """Whether what a look-up needs is made before it, and stored: that is faster where a sum takes several look-ups."""
         return False
 
     def once(self, make: Callable[[], Array], world: Int[Array, ""]) -> Array:
@@ -69,11 +77,11 @@ class AbstractColumns(eqx.Module):
 
     @abstractmethod
     def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
-        """Draw the sums; `side` is a scalar or has shape (G,). The world matters where rows are kept by coins."""
+        """Draw the sums; `side` is a scalar or has shape (G,). The world matters where rows are included by coins."""
 
     @abstractmethod
     def record(self, words: WordsOf) -> Float[Array, "d G"]:
-        """Draw one record a game."""
+        """Draw a record for each game."""
 
 
 class LatticeColumns(AbstractColumns):
@@ -83,7 +91,7 @@ class LatticeColumns(AbstractColumns):
         entries: shape (laws, sides, C) flattened.
         origin: shape (d, sides).
         ones, one_origin: the same of a single record, shapes (laws, C') flattened and (d,).
-        which: the law of each coordinate, shape (d,), or None where each has its own.
+        which: the law of each coordinate, shape (d,).
         step: of the lattice.
         bits, one_bits: log2 of C and C'.
     """
@@ -92,7 +100,7 @@ class LatticeColumns(AbstractColumns):
     origin: Float[Array, "d sides"]
     ones: UInt32[Array, " single"]
     one_origin: Float[Array, " d"]
-    which: Int[Array, " d"] | None
+    which: Int[Array, " d"]
     step: Float[Array, ""]
     bits: int = eqx.field(static=True)
     one_bits: int = eqx.field(static=True)
@@ -102,14 +110,13 @@ class LatticeColumns(AbstractColumns):
         return self.origin.shape[1] != 2
 
     def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
-        row = _row(self.which, self.origin.shape, side, self.bits)
+        row = _row(self.which, self.origin.shape[1], side, self.bits)
         word = self.once(lambda: (words(_SUM) >> jnp.uint64(32)).astype(jnp.uint32), world)
         column = draw(self.entries, word, self.bits, jnp.broadcast_to(row, word.shape))
         return _of_side(self.origin, side) + self.step * column.astype(jnp.int32)
 
     def record(self, words: WordsOf) -> Float[Array, "d G"]:
-        law = jnp.arange(self.one_origin.shape[0], dtype=jnp.uint32) if self.which is None else self.which
-        row = law.astype(jnp.uint32)[:, None] << jnp.uint32(self.one_bits)
+        row = self.which.astype(jnp.uint32)[:, None] << jnp.uint32(self.one_bits)
         word = words(_SUM).astype(jnp.uint32)  # the half that `sums` leaves
         column = draw(self.ones, word, self.one_bits, jnp.broadcast_to(row, word.shape))
         return self.one_origin[:, None] + self.step * column.astype(jnp.int32)
@@ -133,7 +140,7 @@ class CellColumns(AbstractColumns):
     bits: int = eqx.field(static=True)
 
     def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
-        row = (2 * jnp.arange(self.p.shape[0])[:, None] + side).astype(jnp.uint32) << jnp.uint32(self.bits)
+        row = _row(jnp.arange(self.p.shape[0]), 2, side, self.bits)
         within, word = halves(words(_SUM))
         column = draw(self.entries, word, self.bits, jnp.broadcast_to(row, word.shape))
         shift = self.shifts[:, None]
@@ -141,7 +148,7 @@ class CellColumns(AbstractColumns):
         return _of_side(self.origin, side) + place.astype(jnp.int32)
 
     def record(self, words: WordsOf) -> Float[Array, "d G"]:
-        return (uniform(words(TARGET)) < self.p[:, None]).astype(jnp.float64)
+        return (uniform(words(_TARGET)) < self.p[:, None]).astype(jnp.float64)
 
 
 class DensityColumns(AbstractColumns):
@@ -172,7 +179,7 @@ class DensityColumns(AbstractColumns):
 
     def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
         word = self.once(lambda: words(_SUM), world)
-        row = _row(self.which, self.centre.shape, side, self.bits)
+        row = _row(self.which, self.centre.shape[1], side, self.bits)
         row = jnp.broadcast_to(row, word.shape)
         upper = (word >> jnp.uint64(32)).astype(jnp.uint32)
         cell = self.once(lambda: row + draw(self.entries, upper, self.bits, row), world)
@@ -183,14 +190,12 @@ class DensityColumns(AbstractColumns):
         return _of_side(self.centre, side) + self.scale[:, None] * (left + width * place)
 
     def record(self, words: WordsOf) -> Float[Array, "d G"]:
-        return by_keys(lambda key: self.data.sample(key, 1)[0], words(TARGET)[0])
+        return by_keys(lambda key: self.data.sample(key, 1)[0], words(_TARGET)[0])
 
 
-def _row(which: Array | None, shape: tuple[int, ...], side: Array, bits: int) -> UInt32[Array, "d ..."]:
-    """Where the entries of a law's side begin; the shape is (d, sides)."""
-    d, sides = shape
-    law = jnp.arange(d) if which is None else which
-    return (sides * law[:, None] + side).astype(jnp.uint32) << jnp.uint32(bits)
+def _row(which: Array, sides: int, side: Array, bits: int) -> UInt32[Array, "d ..."]:
+    """Where the entries of the side of each coordinate's law begin."""
+    return (sides * which[:, None] + side).astype(jnp.uint32) << jnp.uint32(bits)
 
 
 def _of_side(values: Float[Array, "d sides"], side: Int[Array, "..."]) -> Float[Array, "d ..."]:
@@ -200,13 +205,182 @@ def _of_side(values: Float[Array, "d sides"], side: Int[Array, "..."]) -> Float[
     return values.at[:, side].get(mode="promise_in_bounds")
 
 
+class RecordColumns(AbstractColumns):
+    """Sums of 0, 1, ..., most records, which the side says: they are drawn one by one.
+
+    Attributes:
+        data: the law of one.
+        most: the largest number.
+    """
+
+    data: AbstractDistribution
+    most: int = eqx.field(static=True)
+
+    def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
+        seeds = words(0)[0]
+        keys = jax.vmap(_key)(seeds)
+
+        def add(turn: Array, total: Array) -> Array:
+            one = lambda key: self.data.sample(jax.random.fold_in(key, turn), 1)[0]  # noqa: E731
+            return total + jnp.where(turn < side, jax.vmap(one, out_axes=1)(keys), 0.0)
+
+        return jax.lax.fori_loop(0, self.most, add, jnp.zeros((self.data.dimension, seeds.shape[0])))
+
+    def record(self, words: WordsOf) -> Float[Array, "d G"]:
+        return self.sums(words, jnp.asarray(1), jnp.asarray(0))
+
+
+def _key(seed: UInt64[Array, ""]) -> Array:
+    parts = [part for k in (0, 1) for part in reversed(halves(splitmix64(seed, jnp.uint64(k))))]
+    return jax.random.wrap_key_data(jnp.stack(parts), impl=COUNTER)
+
+
+class PoissonColumns(AbstractColumns):
+    """Sums of a random number of rows, the same for all columns of a game: a sum for each of its digits.
+
+    The number less `base` is written in mixed radix, its first digit below `first`, the others below 4. A sum of that many rows is that of
+    base + (first digit) rows and, for each other digit above 0, of digit x first x 4^i rows, all independent.
+
+    Attributes:
+        count: the number of included rows besides the target.
+        base: as above.
+        few: the sums of base + (first digit) rows where they are drawn, or None where they are in the tables.
+        tables: the sums of every other digit above 0, and before them those of base + (first digit) rows.
+        first: as above.
+        digits: how many there are.
+    """
+
+    count: RowCount
+    base: Int[Array, ""]
+    few: RecordColumns | None
+    tables: AbstractColumns
+    first: int = eqx.field(static=True)
+    digits: int = eqx.field(static=True)
+
+    @property
+    def uses(self) -> int:
+        return _USES + self.digits
+
+    @property
+    def keeps(self) -> bool:
+        return True
+
+    def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
+        number = made(lambda: self._number(words, world), world)
+        first = number & jnp.uint32(self.first - 1)
+        total = (self.few or self.tables).sums(lambda _: words(_USES), first, world)
+        if self.digits == 1:
+            return total
+        own = 0 if self.few is not None else self.first
+
+        # A loop, whose turns XLA does not make ahead: they need not be in the cache together.
+        def add(digit: Array, total: Array) -> Array:
+            shift = jnp.uint32(self.first.bit_length() - 1) + 2 * (digit - 1).astype(jnp.uint32)
+            value = (number >> shift) & jnp.uint32(_RADIX - 1)
+            table = (
+                jnp.maximum(value, 1) - 1 + jnp.uint32(own) + (_RADIX - 1) * (digit - 1).astype(jnp.uint32)
+            )
+            more = self.tables.sums(lambda _: words(_USES + digit), table, world)
+            return total + jnp.where(value > 0, more, 0.0)
+
+        return jax.lax.fori_loop(1, self.digits, add, total)
+
+    def _number(self, words: WordsOf, world: Array) -> UInt32[Array, " G"]:
+        _, word = halves(words(0)[0])
+        return (self.count.draw(word, world) - self.base).astype(jnp.uint32)
+
+    def record(self, words: WordsOf) -> Float[Array, "d G"]:
+        return self.tables.record(lambda _: words(_TARGET))
+
+
+class SplitColumns(AbstractColumns):
+    """Sums of m records of which N_i take the value v_i: N_1 is Binomial(m, p_1), N_2 is Binomial(m - N_1, p_2 / (1 - p_1)), and so on.
+
+    A binomial count of a random number of trials is that of digit x 4^j trials for each digit of that number to base 4, all independent.
+
+    Attributes:
+        values: v, shape (k,).
+        entries: of an alias table for each value but the last, law, and digit above 0 at each place: shape (k - 1, laws, 3 places, C) flattened.
+        low: the count of column 0, of the same shape without the columns, flattened.
+        ones: an alias table of the values of a single record, shape (laws, C') flattened.
+        which: the law of each coordinate, shape (d,).
+        rows: how many records are added up, with the target's.
+        count: how many of them are included besides the target, or None where there are no coins.
+        places: of the digits.
+        bits, one_bits: log2 of C and C'.
+    """
+
+    values: Float[Array, " k"]
+    entries: UInt32[Array, " entries"]
+    low: UInt32[Array, " tables"]
+    ones: UInt32[Array, " single"]
+    which: UInt32[Array, " d"]
+    rows: Int[Array, ""]
+    count: RowCount | None
+    places: int = eqx.field(static=True)
+    bits: int = eqx.field(static=True)
+    one_bits: int = eqx.field(static=True)
+
+    @property
+    def uses(self) -> int:
+        return _USES + (self.values.shape[0] - 1) * self.places
+
+    @property
+    def keeps(self) -> bool:
+        return True
+
+    def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
+        if self.count is not None:
+            count, word = self.count, halves(words(0)[0])[1]
+            number = made(lambda: count.draw(word, world), world)
+        else:
+            number = self.rows - side
+        shape = words(0).shape
+
+        def split(value: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
+            left, total = state
+            of_value = made(lambda: self._count(value, left, words, world), world)
+            return left - of_value, total + self.values[value] * of_value
+
+        left = jnp.broadcast_to(jnp.asarray(number, jnp.uint32), shape)
+        last = self.values.shape[0] - 1
+        left, total = jax.lax.fori_loop(0, last, split, (left, jnp.zeros(shape)))
+        return total + self.values[last] * left
+
+    def _count(
+        self, value: Array, number: UInt32[Array, "d G"], words: WordsOf, world: Array
+    ) -> UInt32[Array, "d G"]:
+        """How many of so many records, which have none of the values before, have this one."""
+        laws = self.ones.shape[0] >> self.one_bits
+        first = (value.astype(jnp.uint32) * jnp.uint32(laws) + self.which)[:, None] * jnp.uint32(
+            (_RADIX - 1) * self.places
+        )
+
+        def add(place: Array, total: Array) -> Array:
+            digit = (number >> (2 * place).astype(jnp.uint32)) & jnp.uint32(_RADIX - 1)
+            table = first + (_RADIX - 1) * place.astype(jnp.uint32) + jnp.maximum(digit, 1) - 1
+            word = self.once(lambda: halves(words(_USES + value * self.places + place))[1], world)
+            column = draw(self.entries, word, self.bits, table << jnp.uint32(self.bits))
+            count = column + self.low.at[table].get(mode="promise_in_bounds")
+            return total + jnp.where(digit > 0, count, jnp.uint32(0))
+
+        return jax.lax.fori_loop(0, self.places, add, jnp.zeros_like(number))
+
+    def record(self, words: WordsOf) -> Float[Array, "d G"]:
+        word = halves(words(_TARGET))[1]
+        row = jnp.broadcast_to(self.which[:, None] << jnp.uint32(self.one_bits), word.shape)
+        place = draw(self.ones, word, self.one_bits, row)
+        return self.values.at[place].get(mode="promise_in_bounds")
+
+
 class ColumnSampler(AbstractSampler):
     """Draws the released mean coordinate by coordinate from tables, and scores it with any attack.
 
     Attributes:
         attack: any attack.
-        target: z*, shape (d,), or None where each game draws its own.
-        columns: the laws of the sums.
+        target: what the attack is given, shape (d,), or None where each game draws its own, a row.
+        row: what the target adds to the sums, shape (d,), or None in the same case.
+        columns: where the sums are drawn from.
         noise: standard deviation of Gaussian noise in every output coordinate, shape (d,).
         others: laws of other noises in the output.
         inclusion: the probability that the target, if a member, is among the rows.
@@ -216,8 +390,10 @@ class ColumnSampler(AbstractSampler):
 
     fidelity: ClassVar[str] = "sufficient"
     name: ClassVar[str] = "columns"
+    draws_outputs: ClassVar[bool] = True
     attack: AbstractAttack
     target: Float[Array, " d"] | None
+    row: Float[Array, " d"] | None
     columns: AbstractColumns
     noise: Float[Array, " d"]
     others: tuple[NoiseLaw, ...]
@@ -257,9 +433,10 @@ class ColumnSampler(AbstractSampler):
             target = made(lambda: self.columns.record(words), draws.stream)
         else:
             target = jnp.asarray(self.target)
+        row = target if self.row is None else jnp.asarray(self.row)[:, None]
 
         def release() -> Array:
-            added = jnp.where(side == 1, target if self.target is None else target[:, None], 0.0)
+            added = jnp.where(side == 1, row, 0.0)
             output = (self.columns.sums(words, side, draws.world) + added) / self.rows
             if self.has_noise:
                 output = output + self.noise[:, None] * normal_pair(words(_NOISE), words(_NOISE + 1))[0]
@@ -271,53 +448,66 @@ class ColumnSampler(AbstractSampler):
         return target, made(release, draws.stream), side == 1
 
 
-class CellColumnSampler(ColumnSampler):
-    """The same where the tables hold cells of counts."""
+def column_sampler(problem: Problem) -> ColumnSampler | None:
+    """The sampler of a mean of independent coordinates whose sums have tables, or None where there is none.
 
-    name: ClassVar[str] = "cell columns"
+    It applies to both games, data with few values on a lattice or not, location-scale families whose sums are smooth, and a stack of
+    independent noises and `Subsampled` or `PoissonSubsampled` over a mean; any attack. A look-up is off by what a table is, and a column
+    sum by as much as all of its look-ups: at most ten for a Poisson sample of 10^6 records. Must be called inside `exact_scope`.
 
-
-def column_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> ColumnSampler | None:
-    """The table sampler of a mean of independent coordinates, or None where there is none.
-
-    It applies to both games with Bernoulli or lattice data, or a location-scale family whose sums are smooth, and a stack of
-    independent noises and `Subsampled` over `EmpiricalMean`; any attack. Must be called inside `exact_scope`.
+    Examples:
+        >>> import mipsim as mi
+        >>> from mipsim._precision import exact_scope
+        >>> from mipsim.forms.problem import problem_of
+        >>> data = mi.Discrete([0.0, 1.0, np.sqrt(2.0)], [0.5, 0.3, 0.2])
+        >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=100, target=[1.0])
+        >>> with exact_scope():
+        ...     sampler = column_sampler(problem_of(game, mi.ScalarProduct([0.0])))
+        ...     print(sampler.name, type(sampler.columns).__name__)
+        columns SplitColumns
     """
-    if not isinstance(game, (FixedTarget, RandomTarget)) or not game.data.is_product:
+    data, mean = problem.data, problem.mean
+    if mean.transform is not None or not data.is_product:
         return None
-    mean = plain_release_of(game.mechanism, game.n)
-    if mean is None or mean.rate < 1.0:
-        return None
-    if mean.noises and isinstance(game.data, Gaussian):
-        return None  # played by the law of the output, a normal a coordinate, since counts were first stored
-    cells = _cells(game.data, mean.rows)
-    columns = cells or _lattice(game.data, mean.rows) or _density(game.data, mean.rows)
+    if isinstance(data, Gaussian) and (mean.noises or mean.rate < 1.0):
+        return None  # the exact draw of the output takes a normal for each coordinate, and no table
+    columns = _of_whole_rows(data, mean.rows) if mean.rate == 1.0 else None
+    if mean.rate < 1.0 and mean.inclusion == 1.0:
+        columns = _of_poisson_sample(data, mean.rows, mean.rate)
     if columns is None:
         return None
-    return of_columns(ColumnSampler if cells is None else CellColumnSampler, game, attack, mean, columns)
-
-
-def of_columns(
-    kind: type[ColumnSampler],
-    game: FixedTarget | RandomTarget,
-    attack: AbstractAttack,
-    mean: Release,
-    columns: AbstractColumns,
-) -> ColumnSampler:
-    """The sampler of a mean whose column sums are drawn; a coin decides on the target where rows are left out, by a sub-sample or by coins."""
-    d, share = game.data.dimension, mean.rate * mean.inclusion
-    return kind(
-        attack=attack,
-        target=jnp.asarray(game.target) if isinstance(game, FixedTarget) else None,
+    # A coin decides on the target where rows are left out, by a sub-sample or by coins.
+    d, share = data.dimension, mean.rate * mean.inclusion
+    fixed = isinstance(problem, FixedProblem)
+    return ColumnSampler(
+        attack=problem.attack,
+        target=jnp.asarray(problem.target) if fixed else None,
+        row=jnp.asarray(problem.row) if fixed else None,
         columns=columns,
         noise=jnp.asarray(np.broadcast_to(np.sqrt(mean.variance), (d,))),
         others=mean.noises,
         inclusion=jnp.asarray(share),
         rows=jnp.asarray(mean.rate * mean.rows),
         has_coin=share < 1.0,
-        has_noise=bool((mean.variance > 0).any()),
+        has_noise=mean.has_gaussian_noise,
         block=block_games(d, budget=2**19, most=4096),
     )
+
+
+def _of_whole_rows(data: AbstractDistribution, rows: int) -> AbstractColumns | None:
+    if (cells := _cells(data, rows)) is not None:
+        return cells
+    sides = [rows, rows - 1]
+    return _lattice(data, sides) or _density(data, sides) or _split(data, rows, None)
+
+
+def _of_poisson_sample(data: AbstractDistribution, n: int, rate: float) -> AbstractColumns | None:
+    count = row_count(n, rate)
+    if count is None:
+        return None
+    tables = n >= _FEW or data.has_exact_sum
+    found = (_lattice_digits(data, count) or _density_digits(data, count)) if tables else None
+    return found or _split(data, n, count)
 
 
 def _cells(data: AbstractDistribution, rows: int) -> CellColumns | None:
@@ -341,49 +531,54 @@ def _cells(data: AbstractDistribution, rows: int) -> CellColumns | None:
     )
 
 
-def _lattice(data: AbstractDistribution, rows: int) -> LatticeColumns | None:
-    if isinstance(data, Bernoulli) and 8 * (data.dimension << least_bits(rows, data.p)) > MOST_BYTES:
+def _lattice(data: AbstractDistribution, sides: list[int]) -> LatticeColumns | None:
+    """Tables of the sums of so many rows for each side, the first of which has most rows."""
+    if not isinstance(data, (Bernoulli, Discrete)):
+        return None
+    law = data.p if isinstance(data, Bernoulli) else data.probabilities
+    laws, which = np.unique(law, axis=0, return_inverse=True)
+    few = Bernoulli(laws) if isinstance(data, Bernoulli) else Discrete(data.values, laws)
+    most, rows = MOST_BYTES / len(sides), max(sides)
+    if isinstance(data, Bernoulli) and 4 * (len(laws) << least_bits(rows, data.p)) > most:
         return None  # seen at once; a million laws take minutes
-    full = lattice_table(data, rows, most=MOST_BYTES / 2)  # beside it, one for a row less
-    rest = None if full is None else lattice_table(data, rows - 1, full.bits)
-    one = None if rest is None else lattice_table(data, 1)
-    if full is None or rest is None or one is None:
+    one, widest = lattice_table(few, 1), lattice_table(few, rows, most=most)
+    if one is None or widest is None:
+        return None
+    tables = [_lattice_sum(few, side, widest) for side in sides]
+    known, which = [table for table in tables if table is not None], which.ravel()
+    if len(known) < len(tables):
         return None
     return LatticeColumns(
-        entries=jnp.asarray(np.stack([full.entries, rest.entries], axis=1).reshape(-1)),
-        origin=jnp.asarray(np.stack([full.origin, rest.origin], axis=1)),
+        entries=jnp.asarray(np.stack([table.entries for table in known], axis=1).reshape(-1)),
+        origin=jnp.asarray(np.stack([table.origin for table in known], axis=1)[which]),
         ones=jnp.asarray(one.entries.reshape(-1)),
-        one_origin=jnp.asarray(one.origin),
-        which=None,
-        step=jnp.asarray(full.step),
-        bits=full.bits,
+        one_origin=jnp.asarray(one.origin[which]),
+        which=jnp.asarray(which),
+        step=jnp.asarray(one.step),
+        bits=widest.bits,
         one_bits=one.bits,
     )
 
 
-def _density(data: AbstractDistribution, rows: int) -> DensityColumns | None:
+def _lattice_sum(data: AbstractDistribution, rows: int, widest: LatticeTable) -> LatticeTable | None:
+    if rows:
+        return lattice_table(data, rows, widest.bits)
+    masses = np.zeros_like(widest.entries, dtype=np.int64)
+    masses[:, 0] = 2**32
+    return replace(widest, entries=alias_entries(masses, widest.bits), origin=np.zeros_like(widest.origin))
+
+
+def _lattice_digits(data: AbstractDistribution, count: RowCount) -> PoissonColumns | None:
+    digits = digits_of(*count.range, _FIRST[0])
+    columns = _lattice(data, list(chain(*digits)))
+    return columns and PoissonColumns(count, jnp.asarray(digits[0][0]), None, columns, _FIRST[0], len(digits))
+
+
+def _density(data: AbstractDistribution, sides: list[int]) -> DensityColumns | None:
+    """The same of a location-scale family."""
     found = standard_forms(data)
-    return found and density_columns(data, found, [rows, rows - 1])
-
-
-def density_columns(
-    data: AbstractDistribution, found: tuple[list[StandardForm], np.ndarray], sides: list[int]
-) -> DensityColumns | None:
-    """Tables of the sums of so many rows for each side, or None where one has none. Must be called inside `exact_scope`.
-
-    Args:
-        data: the law of a record.
-        found: its `standard_forms`.
-        sides: numbers of rows.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> from mipsim._precision import exact_scope
-        >>> data = mi.Uniform(0.0, 1.0)
-        >>> with exact_scope():
-        ...     density_columns(data, standard_forms(data), [20, 19]).left.shape
-        (8192,)
-    """
+    if found is None or len(found[0]) * len(sides) > _MOST_TABLES:
+        return None
     forms, which = found
     known: list[SumTable] = []
     for form in forms:
@@ -400,3 +595,96 @@ def density_columns(
         scale=jnp.asarray(forms[0].scale),
         bits=known[0].bits,
     )
+
+
+def _density_digits(data: AbstractDistribution, count: RowCount) -> PoissonColumns | None:
+    least, most = count.range
+    for first in _FIRST:
+        is_drawn = least < first  # fewer rows are drawn one by one: their densities have corners
+        digits = digits_of(0 if is_drawn else least, most, first)
+        sides = list(chain(*digits[is_drawn:]))
+        few = RecordColumns(data, len(digits[0]) - 1) if is_drawn else None
+        columns = _density(data, sides) if sides else few
+        if columns is not None:
+            return PoissonColumns(
+                count, jnp.asarray(0 if is_drawn else least), few, columns, first, len(digits)
+            )
+    return None
+
+
+def digits_of(least: int, most: int, first: int) -> list[list[int]]:
+    """The numbers of rows that stand for each digit of a number in [least, most]: its sides, see `PoissonColumns`.
+
+    Examples:
+        >>> digits_of(10, 40, 4)
+        [[10, 11, 12, 13], [4, 8, 12], [16]]
+    """
+    stages, unit = [[least + k for k in range(min(first, most - least + 1))]], first
+    while unit <= most - least:
+        stages.append([unit * k for k in range(1, _RADIX) if unit * k <= most - least])
+        unit *= _RADIX
+    return stages
+
+
+def _split(data: AbstractDistribution, rows: int, count: RowCount | None) -> SplitColumns | None:
+    """Few values on no lattice, where look-ups are fewer than records."""
+    if not isinstance(data, Discrete):
+        return None
+    most = rows if count is None else count.range[1]
+    laws, which = np.unique(data.probabilities, axis=0, return_inverse=True)
+    places = -(-most.bit_length() // 2)
+    stages = data.values.size - 1
+    if _LOOK_UP * stages * places > rows or most > 2**31:
+        return None
+    # Of the records that have none of the values before, the share that has this one.
+    rest = 1.0 - np.cumsum(laws, axis=1)[:, :-1]
+    before = np.concatenate([np.ones((len(laws), 1)), rest[:, :-1]], axis=1)
+    shares = np.clip(laws[:, :-1] / np.where(before > 0, before, 1.0), 0.0, 1.0)
+    numbers = np.array([digit << 2 * place for place in range(places) for digit in range(1, _RADIX)])
+    largest = int(numbers[numbers <= most].max())
+    random = shares[(shares > 0) & (shares < 1)]
+    bits = table_bits(largest, random)
+    if bits > MOST_BITS or 4 * (shares.size * numbers.size << bits) > MOST_BYTES:
+        return None
+    tables = [_counts(int(number), shares.T, bits) for number in np.minimum(numbers, largest)]
+    entries = np.stack([entries for entries, _ in tables], axis=2)
+    return SplitColumns(
+        values=jnp.asarray(data.values),
+        entries=jnp.asarray(entries.reshape(-1)),
+        low=jnp.asarray(np.stack([low for _, low in tables], axis=2).astype(np.uint32).reshape(-1)),
+        ones=jnp.asarray(_single(laws)),
+        which=jnp.asarray(which.ravel().astype(np.uint32)),
+        rows=jnp.asarray(rows),
+        count=count,
+        places=places,
+        bits=bits,
+        one_bits=max(1, stages.bit_length()),
+    )
+
+
+def _counts(trials: int, shares: np.ndarray, bits: int) -> tuple[np.ndarray, np.ndarray]:
+    """Tables of Binomial(trials, share), and the counts of their first columns; a share may be 0 or 1."""
+    flat = shares.ravel()
+    table = binomial_table(trials, np.where((flat > 0) & (flat < 1), flat, 0.5), bits)
+    entries, low, columns = table.entries.copy(), table.low.copy(), 1 << bits
+    sure = (flat == 0) | (flat == 1)
+    entries[sure] = _sure(columns)
+    low[sure] = np.where(flat[sure] == 1, trials, 0)
+    return entries.reshape(*shares.shape, columns), low.reshape(shares.shape)
+
+
+def _sure(columns: int) -> np.ndarray:
+    """An alias row of which only the first column is drawn."""
+    masses = np.zeros((1, columns), np.int64)
+    masses[0, 0] = 2**32
+    return alias_entries(masses, columns.bit_length() - 1)[0]
+
+
+def _single(laws: np.ndarray) -> np.ndarray:
+    """Alias tables of the places of a single record's values, end to end."""
+    bits = max(1, (laws.shape[1] - 1).bit_length())
+    cdf = np.minimum(np.cumsum(laws, axis=1), 1.0)
+    cdf[:, -1] = 1.0
+    masses = np.zeros((len(laws), 1 << bits), np.int64)
+    masses[:, : laws.shape[1]] = np.diff(np.rint(cdf * 2.0**32).astype(np.int64), axis=1, prepend=0)
+    return alias_entries(masses, bits).reshape(-1)

@@ -13,10 +13,10 @@ from mipsim.distributions.base import sum_sampler
 from mipsim.engine.random.counter import Draws
 from mipsim.engine.samplers.base import AbstractSampler, block_games, game_keys
 from mipsim.engine.samplers.columns import ColumnSampler, column_sampler
+from mipsim.forms.problem import problem_of
 from mipsim.forms.score import line_at
 from mipsim.games.base import AbstractGame
 from mipsim.games.fixed_target import FixedTarget
-from mipsim.mechanisms.release import mean_of
 
 _NUMBERS = 2**19  # a block's numbers: 4 MB in float64
 
@@ -147,15 +147,15 @@ def many_targets_sampler(
         ValueError: if the mechanism is not a mean with Gaussian noise and sub-sampling: for others, targets do not
             share their rows linearly, and are played one by one.
     """
-    mean = mean_of(game.mechanism, game.n)
-    if mean is None:
+    base = FixedTarget(game.mechanism, game.data, game.n, np.zeros(targets.shape[1]))
+    problem = problem_of(base, attack, transform=False)
+    if problem is None or not problem.is_plain:
         raise ValueError(
             f"mechanism is {type(game.mechanism).__name__}; many targets share rows only for EmpiricalMean with "
             "GaussianNoise and Subsampled: play the targets one by one"
         )
-    m, d = targets.shape
-    base = FixedTarget(game.mechanism, game.data, game.n, np.zeros(d))
-    tables = None if fidelity == "literal" else column_sampler(base, attack)
+    mean, (m, d) = problem.mean, targets.shape
+    tables = None if fidelity == "literal" else column_sampler(problem)
     literal = fidelity == "literal" or (tables is None and not game.data.has_exact_sum)
     if literal and fidelity == "sufficient":
         raise ValueError(
@@ -178,6 +178,6 @@ def many_targets_sampler(
         deviation=jnp.asarray(np.broadcast_to(np.sqrt(mean.variance), (d,))),
         rows=mean.rows if literal else jnp.asarray(mean.rows),
         fidelity="literal" if literal else "sufficient",
-        name="many targets" if tables is None else f"many targets, {tables.name}",
+        name=tables.name if tables else "literal" if literal else "exact draw",
         block=block_games(numbers, budget=_NUMBERS, most=1024),
     )

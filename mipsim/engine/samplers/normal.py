@@ -14,13 +14,10 @@ from mipsim.attacks.quadratic import AbstractQuadraticAttack
 from mipsim.attacks.shrunk import LowRankInverse
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.engine.random.counter import Draws, chi_square, normals, words_of
-from mipsim.engine.samplers.base import BLOCK, AbstractSampler, Coin
-from mipsim.engine.samplers.kept_rows import KeptRows, kept_rows
+from mipsim.engine.samplers.base import BLOCK, AbstractSampler, Coin, RowCount, row_count
+from mipsim.forms.problem import FixedProblem, Problem
 from mipsim.forms.score import line_at, quadratic_form_of
-from mipsim.games.base import AbstractMembershipGame
-from mipsim.games.fixed_target import FixedTarget
-from mipsim.games.random_target import RandomTarget
-from mipsim.mechanisms.release import Release, mean_of, release_of
+from mipsim.mechanisms.release import Release
 
 _SAME = 1e-10  # how far two matrices may be from proportional, relatively: rounding, not modelling
 
@@ -36,7 +33,7 @@ class NormalSampler(AbstractSampler):
     """
 
     fidelity: ClassVar[str] = "projected"
-    name: ClassVar[str] = "normal"
+    name: ClassVar[str] = "projected"
     mean: Float[Array, "2"]
     sd: Float[Array, "2"]
     coin: Coin
@@ -57,25 +54,25 @@ class _Line(NamedTuple):
 
 
 class PoissonNormalSampler(AbstractSampler):
-    """A linear score of Gaussian data whose rows are kept by coins: a binomial count and one normal a game.
+    """A linear score of Gaussian data whose rows are included by coins: a binomial count and one normal a game.
 
     Attributes:
-        kept: the number of kept rows besides the target.
-        line: what the score sees of one kept row, of the target and of the noise.
-        coin: whether the target is kept.
+        count: how many rows are included besides the target.
+        line: what the score sees of one row, of the target and of the noise.
+        coin: whether the target is included.
     """
 
     fidelity: ClassVar[str] = "projected"
-    name: ClassVar[str] = "poisson normal"
-    kept: KeptRows
+    name: ClassVar[str] = "projected"
+    count: RowCount
     line: _Line
     coin: Coin
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         side = self.coin.side(draws)
-        kept = self.kept.of_games(draws).astype(jnp.float64)
-        mean = self.line.offset + kept * self.line.row_mean + side * self.line.target
-        sd = jnp.sqrt(kept * self.line.row_variance + self.line.noise)
+        rows = self.count.of_games(draws).astype(jnp.float64)
+        mean = self.line.offset + rows * self.line.row_mean + side * self.line.target
+        sd = jnp.sqrt(rows * self.line.row_variance + self.line.noise)
         return mean + sd * normals(draws)
 
 
@@ -95,7 +92,7 @@ class RandomNormalSampler(AbstractSampler):
     """
 
     fidelity: ClassVar[str] = "projected"
-    name: ClassVar[str] = "random normal"
+    name: ClassVar[str] = "projected"
     scale: Float[Array, ""]
     sd: Float[Array, "2"]
     share: Float[Array, "2"]
@@ -111,30 +108,31 @@ class RandomNormalSampler(AbstractSampler):
         return self.scale * along + self.slope * square
 
 
-def normal_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> AbstractSampler | None:
-    """The sampler of a linear score of Gaussian data by its own law, or None. Must be called inside `exact_scope`.
+def normal_sampler(problem: Problem) -> AbstractSampler | None:
+    """The sampler of a linear score of Gaussian data by its own distribution, or None. Must be called inside `exact_scope`.
 
     Examples:
         >>> import mipsim as mi
         >>> from mipsim._precision import exact_scope
+        >>> from mipsim.forms.problem import problem_of
         >>> data = mi.Gaussian([0.0, 1.0], 1.0)
         >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10, target=[1.0, 1.0])
         >>> with exact_scope():
-        ...     normal_sampler(game, mi.CovarianceScore(data, n=10)).name
-        'normal'
+        ...     normal_sampler(problem_of(game, mi.CovarianceScore(data, n=10))).name
+        'projected'
     """
-    release = release_of(game.mechanism, game.n)
-    if release is None or release.clip is not None or release.noises or not isinstance(game.data, Gaussian):
+    data, release, attack = problem.data, problem.mean, problem.attack
+    if release.transform is not None or release.noises or not isinstance(data, Gaussian):
         return None
-    if isinstance(game, RandomTarget):
-        return _random(game.data, release, attack) if release.rate == 1.0 else None
-    if not isinstance(game, FixedTarget) or not isinstance(attack, AbstractLinearAttack):
+    if not isinstance(problem, FixedProblem):
+        return _random(data, release, attack) if release.rate == 1.0 else None
+    if not isinstance(attack, AbstractLinearAttack):
         return None
-    data, (weights, offset) = game.data, line_at(attack, game.target)
+    weights, offset = line_at(attack, problem.target)
     pulled = weights * data.factor if data.is_product else weights @ data.factor
     rows, noise = (float(weights @ data.mean), float(pulled @ pulled)), np.sum(weights**2 * release.variance)
-    line = _Line(offset, *rows, float(weights @ game.target), float(noise))
-    return _whole(line, release) if release.rate == 1.0 else _kept(line, release, game.n)
+    line = _Line(offset, *rows, float(weights @ problem.row), float(noise))
+    return _whole(line, release) if release.rate == 1.0 else _poisson(line, release)
 
 
 def _whole(line: _Line, release: Release) -> NormalSampler:
@@ -148,14 +146,14 @@ def _whole(line: _Line, release: Release) -> NormalSampler:
     )
 
 
-def _kept(line: _Line, release: Release, n: int) -> PoissonNormalSampler | None:
-    if release.inclusion < 1.0 or (kept := kept_rows(n, release.rate)) is None:
+def _poisson(line: _Line, release: Release) -> PoissonNormalSampler | None:
+    if release.inclusion < 1.0 or (count := row_count(release.rows, release.rate)) is None:
         return None
-    expected = n * release.rate
+    expected = release.rows * release.rate
     of_row = line.row_mean / expected, line.row_variance / expected**2
     scaled = line.offset, *of_row, line.target / expected, line.noise
     return PoissonNormalSampler(
-        kept=kept,
+        count=count,
         line=_Line(*(jnp.asarray(x) for x in scaled)),
         coin=Coin(release.rate),
         block=BLOCK,
@@ -209,7 +207,7 @@ class QuadraticSampler(AbstractSampler):
     """
 
     fidelity: ClassVar[str] = "projected"
-    name: ClassVar[str] = "quadratic"
+    name: ClassVar[str] = "projected"
     attack: AbstractQuadraticAttack
     target: Float[Array, " d"]
     scale: Float[Array, "2"]
@@ -225,14 +223,17 @@ class QuadraticSampler(AbstractSampler):
         return jax.vmap(lambda s: self.attack.value(self.target, s))(square).astype(jnp.float64)
 
 
-def quadratic_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> QuadraticSampler | None:
-    """The sampler of a quadratic score of Gaussian data by its own law, or None. Must be called inside `exact_scope`."""
-    release, form = mean_of(game.mechanism, game.n), quadratic_form_of(attack)
-    if not isinstance(game, FixedTarget) or not isinstance(game.data, Gaussian):
+def quadratic_sampler(problem: Problem) -> QuadraticSampler | None:
+    """The sampler of a quadratic score of Gaussian data by its own distribution, or None. Must be called inside `exact_scope`."""
+    data, release, form = problem.data, problem.mean, quadratic_form_of(problem.attack)
+    if (
+        not isinstance(problem, FixedProblem)
+        or not problem.is_plain
+        or not isinstance(data, Gaussian)
+        or form is None
+    ):
         return None
-    if release is None or form is None:
-        return None
-    data, target = game.data, jnp.asarray(game.target)
+    target = jnp.asarray(problem.target)
     centre = np.asarray(form.centre(target), dtype=np.float64)
     metric = np.asarray(form.metric(target), dtype=np.float64)
     k = release.rows
@@ -241,7 +242,7 @@ def quadratic_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> Q
     known = [scale for scale in scales if scale is not None]
     if len(known) < 2:
         return None
-    means = [data.mean, data.mean + (game.target - data.mean) / k]
+    means = [data.mean, data.mean + (problem.row - data.mean) / k]
     shifts = []
     for mean, scale in zip(means, known, strict=True):
         away = mean - centre

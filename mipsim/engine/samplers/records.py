@@ -1,4 +1,4 @@
-"""Linear scores of records drawn from a finite list, clipped or not: every record is reduced to a number once."""
+"""Linear scores of records drawn from a finite list, transformed or not: every record is reduced to a number once."""
 
 from collections.abc import Callable
 from functools import reduce
@@ -10,17 +10,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
+from mipsim.attacks.base import AbstractLinearAttack
 from mipsim.distributions.empirical import Empirical
 from mipsim.engine.random.counter import Draws, normals, words_of
-from mipsim.engine.samplers.base import BLOCK, AbstractSampler, Coin
+from mipsim.engine.samplers.base import BLOCK, AbstractSampler, Coin, RowCount, row_count
 from mipsim.engine.samplers.fixed_point import scaled
-from mipsim.engine.samplers.kept_rows import KeptRows, kept_rows
+from mipsim.forms.problem import FixedProblem, Problem
 from mipsim.forms.score import line_at
-from mipsim.games.base import AbstractMembershipGame
-from mipsim.games.fixed_target import FixedTarget
-from mipsim.games.random_target import RandomTarget
-from mipsim.mechanisms.release import Release, release_of
+from mipsim.mechanisms.release import Release
 
 _MOST_RECORDS = 2**20  # a longer list is played literally: its table would leave the cache
 _MOST_PAIRS = 2**25  # of records, for a random target: a table of 256 MiB
@@ -44,7 +41,7 @@ class RecordSumSampler(AbstractSampler):
     """
 
     fidelity: ClassVar[str] = "projected"
-    name: ClassVar[str] = "records"
+    name: ClassVar[str] = "projected"
     values: Int[Array, " N"]
     target_value: Int[Array, ""]
     unit: Float[Array, ""]
@@ -73,8 +70,10 @@ class RecordSumSampler(AbstractSampler):
         return score + self.noise * normals(draws) if self.has_noise else score
 
 
-class AbstractCountedRecords(AbstractSampler):
-    """The same where the number of records differs between games, or what they add: for either, a number of records and the target's share.
+class CountedRecordsSampler(AbstractSampler):
+    """The same where the number of records differs between games, or what they add: by a Poisson sample, or by a random target.
+
+    A random target is itself a record of the list: there is a table of what each record adds for each target.
 
     Attributes:
         values: what each record adds to the score of each target, in units of `unit`, int64, shape (targets x N,).
@@ -83,10 +82,11 @@ class AbstractCountedRecords(AbstractSampler):
         noises: standard deviations of Gaussian noise in the score, shape (targets,).
         coin: whether the target, if a member, is among the records.
         rows: how many records there are.
-        kept: how many of them are kept besides the target, or None where all are.
+        count: how many of them are included besides the target, or None where all are.
     """
 
     fidelity: ClassVar[str] = "projected"
+    name: ClassVar[str] = "projected"
     values: Int[Array, " pairs"]
     target_values: Int[Array, " targets"]
     unit: Float[Array, ""]
@@ -94,7 +94,7 @@ class AbstractCountedRecords(AbstractSampler):
     noises: Float[Array, " targets"]
     coin: Coin
     rows: Int[Array, ""]
-    kept: KeptRows | None
+    count: RowCount | None
     has_noise: bool = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
@@ -102,7 +102,7 @@ class AbstractCountedRecords(AbstractSampler):
         targets = self.offsets.shape[0]
         length = self.values.shape[0] // targets
         target = _place(words_of(draws)(_TARGET)[0], targets)
-        records = self.kept.of_games(draws) if self.kept else self.rows - side
+        records = self.count.of_games(draws) if self.count else self.rows - side
         records = jnp.broadcast_to(records, draws.games.shape)
 
         def add(group: Array, total: Array, places: list[Array]) -> Array:
@@ -116,18 +116,6 @@ class AbstractCountedRecords(AbstractSampler):
         total = total + jnp.where(side == 1, _at(self.target_values, target), 0)
         score = _at(self.offsets, target) + scaled(self.unit, total)
         return score + _at(self.noises, target) * normals(draws) if self.has_noise else score
-
-
-class KeptRecordSampler(AbstractCountedRecords):
-    """The score of a fixed target and a Poisson sample: how many records are kept is drawn, then as many records."""
-
-    name: ClassVar[str] = "kept records"
-
-
-class RandomRecordSampler(AbstractCountedRecords):
-    """The score of a random target, itself a record of the list: a table of what each record adds for each target."""
-
-    name: ClassVar[str] = "random records"
 
 
 def _over_groups(
@@ -173,35 +161,37 @@ def _at(values: Array, place: Array) -> Array:
     return values.at[place].get(mode="promise_in_bounds")
 
 
-def records_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> AbstractSampler | None:
-    """The sampler of a linear score of listed records, or None. Must be called inside `exact_scope`."""
-    release, data = release_of(game.mechanism, game.n), game.data
+def records_sampler(problem: Problem) -> AbstractSampler | None:
+    """The sampler of a linear score of listed records, or None. Must be called inside `exact_scope`.
+
+    Args:
+        problem: read without looking for the distribution of a transformed record, since a table of all pairs serves random targets too.
+    """
+    release, data, attack = problem.mean, problem.data, problem.attack
     if not isinstance(attack, AbstractLinearAttack) or not isinstance(data, Empirical):
         return None
-    if release is None or release.noises or (release.rate < 1.0 and release.inclusion < 1.0):
+    if release.noises or (release.rate < 1.0 and release.inclusion < 1.0):
         return None
     count = data.records.shape[0]
-    if isinstance(game, FixedTarget) and count <= _MOST_RECORDS:
-        return _fixed(release, game.n, data.records, game.target, attack)
-    if isinstance(game, RandomTarget) and count**2 <= _MOST_PAIRS:
-        return _random(release, game.n, data.records, attack)
-    return None
+    if isinstance(problem, FixedProblem):
+        return _fixed(release, data.records, problem.target, attack) if count <= _MOST_RECORDS else None
+    return _random(release, data.records, attack) if count**2 <= _MOST_PAIRS else None
 
 
 def _fixed(
-    release: Release, n: int, records: np.ndarray, target: np.ndarray, attack: AbstractLinearAttack
+    release: Release, records: np.ndarray, target: np.ndarray, attack: AbstractLinearAttack
 ) -> AbstractSampler | None:
     weights, offset = line_at(attack, target)
-    records, clipped = (_clipped(rows, release.clip) for rows in (records, target[None]))
+    records, row = (_transformed(rows, release) for rows in (records, target[None]))
     middle, expected = _middle(records, release), release.rows * release.rate
-    values, own = (records - middle) @ weights / expected, float((clipped[0] - middle) @ weights) / expected
+    values, own = (records - middle) @ weights / expected, float((row[0] - middle) @ weights) / expected
     noise = float(np.sqrt(np.sum(weights**2 * release.variance)))
     unit = _unit(release.rows, values, np.array(own))
     numbers, share = np.rint(values / unit).astype(np.int64), round(own / unit)
     offset = offset + float(weights @ middle)
     if release.rate < 1.0:
         lines = np.array([share]), unit, np.array([offset]), np.array([noise])
-        return _counted(KeptRecordSampler, release, n, numbers, *lines)
+        return _counted(release, numbers, *lines)
     return RecordSumSampler(
         values=jnp.asarray(numbers),
         target_value=jnp.asarray(share, jnp.int64),
@@ -215,39 +205,35 @@ def _fixed(
     )
 
 
-def _random(
-    release: Release, n: int, records: np.ndarray, attack: AbstractLinearAttack
-) -> AbstractSampler | None:
+def _random(release: Release, records: np.ndarray, attack: AbstractLinearAttack) -> AbstractSampler | None:
     def line(point: Array) -> tuple[Array, Array]:
         return attack.weights(point), jnp.asarray(attack.offset(point), jnp.float64)
 
     parts = jax.lax.map(line, jnp.asarray(records), batch_size=_TOGETHER)
     weights, offsets = (np.asarray(part, np.float64) for part in parts)
-    records = _clipped(records, release.clip)
+    records = _transformed(records, release)
     middle = _middle(records, release)
     values = weights @ (records - middle).T / (release.rows * release.rate)
     unit = _unit(release.rows, values)
     numbers = np.rint(values / unit).astype(np.int64)
     noises = np.sqrt(np.sum(weights**2 * release.variance, axis=1))
     lines = np.diagonal(numbers), unit, offsets + weights @ middle, noises
-    return _counted(RandomRecordSampler, release, n, numbers.reshape(-1), *lines)
+    return _counted(release, numbers.reshape(-1), *lines)
 
 
 def _counted(
-    kind: type[AbstractCountedRecords],
     release: Release,
-    n: int,
     values: np.ndarray,
     target_values: np.ndarray,
     unit: float,
     offsets: np.ndarray,
     noises: np.ndarray,
-) -> AbstractCountedRecords | None:
+) -> CountedRecordsSampler | None:
     whole = release.rate == 1.0
-    kept = None if whole else kept_rows(n, release.rate)
-    if kept is None and not whole:
+    count = None if whole else row_count(release.rows, release.rate)
+    if count is None and not whole:
         return None
-    return kind(
+    return CountedRecordsSampler(
         values=jnp.asarray(values),
         target_values=jnp.asarray(target_values),
         unit=jnp.asarray(unit),
@@ -255,7 +241,7 @@ def _counted(
         noises=jnp.asarray(noises),
         coin=Coin(release.inclusion if whole else release.rate),
         rows=jnp.asarray(release.rows),
-        kept=kept,
+        count=count,
         has_noise=bool((noises > 0).any()),
         block=BLOCK // 4,
     )
@@ -272,9 +258,5 @@ def _unit(rows: int, *values: np.ndarray) -> float:
     return greatest * rows / 2.0**52 if greatest > 0 else 1.0
 
 
-def _clipped(rows: np.ndarray, clip: float | None) -> np.ndarray:
-    """Rows no longer than `clip`, where there is one."""
-    if clip is None or clip == np.inf:
-        return rows
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows * np.where(norms > clip, clip / np.where(norms > clip, norms, 1.0), 1.0)
+def _transformed(rows: np.ndarray, release: Release) -> np.ndarray:
+    return rows if release.transform is None else release.transform.apply(rows)

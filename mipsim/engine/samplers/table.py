@@ -1,27 +1,66 @@
 """The fast kernel: one random word per coordinate picks its count, and small tables give its term of the score."""
 
+from collections.abc import Sequence
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32, UInt64
 
-from mipsim.attacks.base import AbstractAdditiveAttack
+from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
+from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.binomial_cells import place_in_cell
-from mipsim.distributions.binomial_table import column_of
+from mipsim.distributions.binomial_table import (
+    MOST_BITS,
+    BinomialTable,
+    alias_entries,
+    binomial_table,
+    column_of,
+    least_bits,
+    table_bits,
+)
 from mipsim.engine.random.apart import kept, kept_rows
 from mipsim.engine.random.counter import Draws, Words, halves, long_word, words_of
 from mipsim.engine.random.splitmix import splitmix64
-from mipsim.engine.samplers.base import AbstractSampler
-from mipsim.engine.samplers.fixed_point import BIT, IMPOSSIBLE, AbstractTerms, Reach, at, scaled
+from mipsim.engine.samplers.base import BLOCK, MOST_BYTES, AbstractSampler
+from mipsim.engine.samplers.fixed_point import (
+    BIT,
+    IMPOSSIBLE,
+    AbstractTerms,
+    LinearTerms,
+    PairedTerms,
+    Reach,
+    TabledTerms,
+    at,
+    scaled,
+)
+from mipsim.forms.problem import FixedProblem, Problem
+from mipsim.forms.score import line_at, offsets_at, terms_at, weights_at
+from mipsim.mechanisms.release import Release
 
 GROUP = 8
 """Coordinates per step of the loop, hence what the tables' rows are padded to."""
 
 # What a game's Philox words are for: the sub-sampling coin, the noise, the start of its SplitMix64 sequence.
 _COIN, _NOISE, _START = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
+
+# Where sums are whole numbers: XLA would hand the sum of a larger block to two threads, at a greater cost than it takes.
+_SMALLER = BLOCK // 2
+_TOGETHER = 2**16  # entries that are looked at together: half a megabyte an array
+_TOP = 2**31 - 2**20  # the int32 range, less the rounding of up to 2^20 terms
+
+
+class Sum(AbstractAdditiveAttack):
+    """The sum of the terms, the offset already among them."""
+
+    def contributions(self, target: Float[Array, " d"], output: Float[Array, " d"]) -> Float[Array, " d"]:
+        return output
+
+    def link(self, target: Float[Array, " d"], total: Float[Array, ""]) -> Float[Array, ""]:
+        return total
 
 
 class Cells(eqx.Module):
@@ -222,3 +261,339 @@ def _normal(words: Words) -> Float[Array, " G"]:
         return (wide.astype(jnp.float64) + 1.0) * 2.0**-53
 
     return jnp.sqrt(-2.0 * jnp.log(uniform(*words[:2]))) * jnp.cos(2.0 * jnp.pi * uniform(*words[2:]))
+
+
+Kind = TypeVar("Kind", bound=TableSampler)
+
+
+def of_tables(
+    kind: type[Kind],
+    problem: Problem,
+    entries: np.ndarray,
+    terms: tuple[AbstractTerms, float, float],
+    *,
+    noise: float = 0.0,
+    spread: np.ndarray | None = None,
+    **fields: Any,
+) -> Kind:
+    """The sampler of a score whose tables are known.
+
+    Args:
+        kind: its class.
+        problem: what is played.
+        entries: of the alias tables, shape (d, 2, C).
+        terms: with base and unit of the score.
+        noise: standard deviation of the noise in the score, or its unit where there is a spread.
+        spread: the variance that each bit of a random target adds, shape (d, 2).
+        **fields: further ones of the sampler.
+    """
+    d, bits = problem.data.dimension, entries.shape[-1].bit_length() - 1
+    attack, target = problem.attack, problem.target if isinstance(problem, FixedProblem) else np.zeros(d)
+    if isinstance(attack, AbstractLinearAttack):  # its offset is in the base, and its link is the identity
+        attack, target = Sum(), np.zeros(d)
+    assert isinstance(attack, AbstractAdditiveAttack)
+    numbers = terms[1], terms[2], noise, problem.mean.inclusion
+    base, unit, deviation, inclusion = jax.device_put(tuple(np.float64(x) for x in numbers))
+    return kind(
+        attack=attack,
+        target=jax.device_put(target),
+        counts=jax.device_put(padded(entries).reshape(-1)),
+        terms=terms[0],
+        base=base,
+        unit=unit,
+        noise=deviation,
+        inclusion=inclusion,
+        bits=bits,
+        has_coin=problem.mean.inclusion < 1.0,
+        has_noise=problem.mean.has_gaussian_noise,
+        spread=None if spread is None else jax.device_put(padded(spread).reshape(-1)),
+        **fields,
+    )
+
+
+def has_tables(problem: Problem) -> bool:
+    """Whether a score is a sum of terms of counts: of Bernoulli data, by an additive attack; with noise, by a linear one."""
+    if not isinstance(problem.data, Bernoulli) or not isinstance(problem.attack, AbstractAdditiveAttack):
+        return False
+    return problem.is_plain and (
+        isinstance(problem.attack, AbstractLinearAttack) or not problem.mean.has_gaussian_noise
+    )
+
+
+def offsets_of_bits(problem: Problem) -> np.ndarray | None:
+    """What either bit of a random target adds to the offset at each coordinate, shape (d, 2), or None where that is not known."""
+    d = problem.data.dimension
+    found = [offsets_at(problem.attack, np.full(d, bit)) for bit in (0.0, 1.0)]
+    return None if found[0] is None or found[1] is None else np.stack([found[0], found[1]], axis=1)
+
+
+def weights_of_bits(problem: Problem) -> np.ndarray:
+    """The weights of counts for either bit of a random target, shape (d, 2)."""
+    attack, d = problem.attack, problem.data.dimension
+    assert isinstance(attack, AbstractLinearAttack)
+    return np.stack([weights_at(attack, np.full(d, bit)) for bit in (0.0, 1.0)], axis=1) / problem.mean.rows
+
+
+def table_sampler(problem: Problem) -> TableSampler | None:
+    """The kernel of tables of counts, or None where it does not apply.
+
+    It applies to `Bernoulli` data, a mean of whole rows with Gaussian noise or none, and an additive attack (a linear one where there is
+    noise, one that `offsets_at` knows where the target is random), if the tables fit into half a gigabyte. Must be called inside
+    `exact_scope`.
+
+    Raises:
+        ValueError: if the attack's contributions are NaN or +inf at a count that can occur.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> from mipsim._precision import exact_scope
+        >>> from mipsim.forms.problem import problem_of
+        >>> data = mi.Bernoulli([0.3, 0.6])
+        >>> game = mi.RandomTarget(mi.EmpiricalMean(), data, n=10)
+        >>> with exact_scope():
+        ...     table_sampler(problem_of(game, mi.CovarianceScore(data, n=10))).name
+        'table'
+    """
+    if not has_tables(problem):
+        return None
+    assert isinstance(problem.data, Bernoulli)
+    p, rows = np.asarray(problem.data.p), problem.mean.rows
+    # A pair of a bit and a count has one bit more than its count; one more may be needed where the windows of the sides do not coincide.
+    more = 0 if isinstance(problem, FixedProblem) else 2
+    if p.size * 2 * 8 << (least_bits(rows, p) + more) > MOST_BYTES:
+        return None
+    bits = table_bits(rows, p)
+    if bits + more > MOST_BITS or p.size * 2 * 8 << (bits + more) > MOST_BYTES:
+        return None
+    return _of_fixed(problem, p, bits) if isinstance(problem, FixedProblem) else _of_random(problem, p)
+
+
+def _of_fixed(problem: FixedProblem, p: np.ndarray, bits: int) -> TableSampler:
+    attack, rows = problem.attack, problem.mean.rows
+    assert isinstance(attack, AbstractAdditiveAttack)
+    tables = binomial_table(rows, p, bits), binomial_table(rows - 1, p, bits)
+    noise = 0.0
+    if isinstance(attack, AbstractLinearAttack):
+        weights, offset = line_at(attack, problem.target)
+        noise = float(np.sqrt(np.sum(weights**2 * problem.mean.variance)))
+        terms, base, unit = _linear(weights / rows, problem.row, tables)
+        base += offset
+    else:
+        law, sums = _columns(problem.row, tables)
+        outputs = sums / rows
+        values = terms_at(attack, problem.target, outputs)
+        terms, base, unit = _tabled(attack, values, law, outputs)
+    entries = np.stack([table.entries for table in tables], axis=1)
+    block = BLOCK if problem.mean.has_gaussian_noise else _SMALLER
+    return of_tables(TableSampler, problem, entries, (terms, base, unit), noise=noise, block=block)
+
+
+def _of_random(problem: Problem, p: np.ndarray) -> TableSampler | None:
+    """A uniformly chosen record is distributed as a fresh draw, and given it the others are as before.
+
+    So the pairs (bit of the target, count of the column) are independent over the coordinates: on side 0 both parts are independent, on
+    side 1 the count is the bit plus that of the other rows. A row of the tables holds the distribution of a coordinate's pair.
+    """
+    attack, rows = problem.attack, problem.mean.rows
+    assert isinstance(attack, AbstractAdditiveAttack)
+    offsets = offsets_of_bits(problem)
+    if offsets is None:
+        return None
+    distinct, row = np.unique(p, return_inverse=True)
+    low, law = pair_law(rows, distinct)
+    bits = law.shape[-1].bit_length() - 1
+    masses = np.diff(np.rint(np.cumsum(law.reshape(*law.shape[:2], -1), axis=2) * 2.0**32), axis=2, prepend=0)
+    masses = masses.astype(np.int64)
+    entries = alias_entries(masses.reshape(-1, masses.shape[2]), bits + 1).reshape(masses.shape)
+    drawn, sums = (masses / 2.0**32)[row], (low[:, None] + np.arange(1 << bits))[row]
+    spread, noise = None, 0.0
+    if isinstance(attack, AbstractLinearAttack):
+        weights = weights_of_bits(problem)
+        terms = _two_lines(weights, offsets, sums, drawn)
+        spread, noise = spread_of(weights, problem.mean)
+    else:
+        outputs = sums / rows
+        both = np.concatenate([terms_at(attack, np.full(p.size, bit), outputs) for bit in (0.0, 1.0)], axis=1)
+        shown = np.broadcast_to(np.tile(outputs, 2)[:, None, :], drawn.shape)
+        terms = _tabled(attack, np.broadcast_to(both[:, None, :], drawn.shape), drawn, shown)
+    return of_tables(TableSampler, problem, entries[row], terms, noise=noise, spread=spread, block=BLOCK)
+
+
+def spread_of(weights: np.ndarray, mean: Release) -> tuple[np.ndarray | None, float]:
+    """The `spread` and `noise` of a random target's table: weights are those of the counts for either bit, shape (d, 2).
+
+    Examples:
+        >>> spread_of(np.ones((1, 2)), Release(10))
+        (None, 0.0)
+    """
+    variance = (weights * mean.rows) ** 2 * np.broadcast_to(mean.variance, weights.shape[:1])[:, None]
+    noise = float(variance.max(axis=1).sum()) / 2.0**62
+    if not noise:
+        return None, 0.0
+    return np.rint(variance / noise).astype(np.int64), float(np.sqrt(noise))
+
+
+def pair_law(rows: int, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The laws of (bit of the target, column sum) without the target among the rows and with it.
+
+    Args:
+        rows: k >= 2, how many records are added up.
+        p: success probabilities, shape (d,).
+
+    Returns:
+        (low, law): law has shape (d, 2 sides, 2 bits, C), C a power of two; column c stands for the sum low + c, low of shape (d,).
+
+    Examples:
+        >>> low, law = pair_law(2, np.array([0.5]))
+        >>> print(low, law[0])
+        [0] [[[0.125 0.25  0.125 0.   ]
+          [0.125 0.25  0.125 0.   ]]
+        <BLANKLINE>
+         [[0.25  0.25  0.    0.   ]
+          [0.    0.25  0.25  0.   ]]]
+    """
+    tables = binomial_table(rows, p), binomial_table(rows - 1, p)
+    laws = [table.probabilities() for table in tables]
+    low = np.minimum(tables[0].low, tables[1].low)
+    last = [(one > 0).shape[1] - 1 - np.argmax(one[:, ::-1] > 0, axis=1) for one in laws]
+    top = max(int((tables[side].low + last[side] + side - low).max()) for side in (0, 1))
+    columns, most = 1 << top.bit_length(), max(one.shape[1] for one in laws)
+    wide = np.zeros((p.size, 2, 2, columns + most))
+    places, each = np.arange(p.size)[:, None], (1 - p, p)
+    for side in (0, 1):
+        for bit in (0, 1):
+            begin = tables[side].low - low + side * bit
+            span = begin[:, None] + np.arange(laws[side].shape[1])
+            wide[places, side, bit, span] = laws[side] * each[bit][:, None]
+    return low, wide[..., :columns]
+
+
+def _two_lines(
+    weights: np.ndarray, offsets: np.ndarray, sums: np.ndarray, law: np.ndarray
+) -> tuple[AbstractTerms, float, float]:
+    """Terms weights x sum + offsets in fixed point, with base and unit; weights and offsets have shape (d, 2), for either bit."""
+    bits = sums.shape[1].bit_length() - 1
+    each = weights[:, :, None] * sums[:, None, :] + offsets[:, :, None]
+    terms = np.broadcast_to(each.reshape(sums.shape[0], 1, -1), law.shape)
+    centre = (law * terms).sum(axis=2).mean(axis=1)
+    unit = _unit(*_spans(terms, law, centre))
+    # Where the least weight is a whole number of units, so is every multiple of it: scores that tie then stay tied.
+    least = np.abs(weights[weights != 0]).min(initial=np.inf)
+    if np.isfinite(least) and least >= unit:
+        unit = float(least / np.floor(least / unit))
+    steps, zero = np.rint(weights / unit), np.rint(centre / unit)
+    middle = np.rint((law * np.tile(sums, 2)[:, None, :]).sum(axis=2).mean(axis=1))
+    # What rounding the weights changes is put right at the mean count.
+    rest = np.rint((offsets + (weights - steps * unit) * middle[:, None]) / unit)
+    firsts = np.asarray(steps * sums[:, :1] + rest - zero[:, None]).astype(np.int64)
+    paired = PairedTerms(
+        steps=jnp.asarray(padded(_int32(steps)).reshape(-1)),
+        jumps=jnp.asarray(padded(_int32(firsts[:, 1] - firsts[:, 0]))),
+        first=jnp.asarray(_int32(firsts[:, 0].sum())),
+        bits=bits,
+        has_impossible=False,
+    )
+    return paired, float((zero * unit).sum()), unit
+
+
+def _columns(target: np.ndarray, tables: Sequence[BinomialTable]) -> tuple[np.ndarray, np.ndarray]:
+    """The law of the columns, and the sums that they stand for, each of shape (d, 2, C)."""
+    shift = np.stack([np.zeros_like(target), target], axis=1)
+    low = np.stack([t.low for t in tables], axis=1) + shift
+    sums = low[:, :, None] + np.arange(1 << tables[0].bits)
+    law = np.stack([t.probabilities() for t in tables], axis=1)
+    # Columns that never come up hold any value that is harmless.
+    return law, np.where(law > 0, sums, low[:, :, None])
+
+
+def _linear(
+    slopes: np.ndarray, target: np.ndarray, tables: tuple[BinomialTable, BinomialTable]
+) -> tuple[AbstractTerms, float, float]:
+    """Terms slopes x sum in fixed point, with base and unit; slopes have shape (d,)."""
+    mean_count, spans = [], []
+    # A part of the coordinates at a time: memory that was never touched costs more than the arithmetic.
+    together = max(1, _TOGETHER >> tables[0].bits)
+    for begin in range(0, target.size, together):
+        part = slice(begin, begin + together)
+        law, sums = _columns(target[part], [t.rows(part) for t in tables])
+        mean = (law * sums).sum(axis=2)
+        centre = slopes[part] * np.rint(mean.mean(axis=1))
+        spans.append(_spans(slopes[part][:, None, None] * sums, law, centre))
+        mean_count.append(mean)
+    mean_count = np.concatenate(mean_count)
+    low = np.stack([t.low for t in tables], axis=1) + np.stack([np.zeros_like(target), target], axis=1)
+    centre = np.rint(mean_count.mean(axis=1))
+    unit = _unit(*(np.concatenate(parts) for parts in zip(*spans, strict=True)))
+    # Whole weights times whole counts: scores that tie stay tied, exactly.
+    step = np.rint(slopes / unit)
+    starts = np.rint(step[:, None] * (low - centre[:, None])).astype(np.int64).sum(axis=0)
+    steps, firsts = jax.device_put((padded(_int32(step)), _int32(starts)))
+    # What rounding the weights changes is put right at the mean of the "out" world.
+    base = np.sum(slopes * centre + (slopes - step * unit) * (mean_count[:, 0] - centre))
+    return LinearTerms(steps=steps, starts=firsts, has_impossible=False), float(base), unit
+
+
+def _tabled(
+    attack: AbstractAttack, terms: np.ndarray, law: np.ndarray, outputs: np.ndarray
+) -> tuple[AbstractTerms, float, float]:
+    """Terms of any kind in fixed point, with base and unit.
+
+    Args:
+        attack: named where a term is no number.
+        terms: of every column, shape (d, 2, C).
+        law: the columns' probabilities, shape (d, 2, C).
+        outputs: the outputs that they stand for, shape (d, 2, C).
+
+    Raises:
+        ValueError: if a term that can occur is NaN or +inf.
+    """
+    possible = law > 0
+    bad = possible & (np.isnan(terms) | (terms == np.inf))
+    if bad.any():
+        j, side, column = (int(i) for i in np.argwhere(bad)[0])
+        raise ValueError(
+            f"attack {type(attack).__name__} contributes {terms[j, side, column]} at coordinate {j} for the output "
+            f"{outputs[j, side, column]:g}; contributions must be numbers or -inf"
+        )
+    finite = np.where(np.isfinite(terms), terms, 0.0)
+    centre = (law * finite).sum(axis=2).mean(axis=1)
+    unit = _unit(*_spans(finite, law, centre))
+    quantised = np.rint((finite - centre[:, None, None]) / unit)
+    impossible = terms == -np.inf
+    values = padded(_int32(np.where(impossible, np.float64(IMPOSSIBLE), quantised)))
+    found = TabledTerms(
+        values=jax.device_put(values.reshape(-1)), has_impossible=bool((impossible & possible).any())
+    )
+    return found, float(centre.sum()), unit
+
+
+def _spans(terms: np.ndarray, law: np.ndarray, centre: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Of each coordinate: the greatest distance of a term from the centre, the means of either side from it, and the variances."""
+    away = np.where(law > 0, np.abs(terms - centre[:, None, None]), 0.0)
+    means = (law * terms).sum(axis=2)
+    variances = (law * (terms - means[:, :, None]) ** 2).sum(axis=2)
+    return away.max(axis=(1, 2)), means - centre[:, None], variances
+
+
+def _unit(away: np.ndarray, means: np.ndarray, variances: np.ndarray) -> float:
+    """The unit of the fixed point: as small as an int32 total, counted from the centres, allows.
+
+    A total wraps only beyond half_range. That is the greatest possible total; or, if less, the distance of the worlds'
+    means from the centre plus the greater of 64 standard deviations and 32 greatest single terms, which by Bernstein's
+    inequality is passed with probability below 1e-19.
+    """
+    variance = np.maximum(variances, 0.0).sum(axis=0).max()
+    shift = np.abs(means.sum(axis=0)).max()
+    half_range = min(away.sum(), shift + max(64 * np.sqrt(variance), 32 * away.max()))
+    return float(half_range) / _TOP if half_range > 0 else 1.0
+
+
+def _int32(values: np.ndarray) -> np.ndarray:
+    """Whole float64 values modulo 2^32, as int32."""
+    return np.remainder(values, 2.0**32).astype(np.int64).astype(np.uint32).view(np.int32)
+
+
+def padded(table: np.ndarray) -> np.ndarray:
+    """Fill the last group of coordinates with rows whose values are zero."""
+    missing = -table.shape[0] % GROUP
+    return np.concatenate([table, np.zeros((missing, *table.shape[1:]), table.dtype)])

@@ -1,0 +1,85 @@
+"""A membership game and an attack, read once for every sampler and exact law: what is averaged, what the target adds, what scores it."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mipsim.attacks.base import AbstractAttack
+from mipsim.distributions.base import AbstractDistribution
+from mipsim.distributions.transformed import transformed
+from mipsim.games.base import AbstractGame
+from mipsim.games.fixed_target import FixedTarget
+from mipsim.games.random_target import RandomTarget
+from mipsim.mechanisms.release import Release, release_of
+
+
+@dataclass(
+    frozen=True, eq=False
+)  # a problem equals itself only: what is computed for it can be stored beside it
+class Problem:
+    """A noisy mean of rows, the target perhaps among them, and the attack on it.
+
+    A problem that is no `FixedProblem` has a random target: one of the rows, or in the other world a row that is not among them.
+
+    Attributes:
+        data: the distribution of one row.
+        mean: what is released of the rows.
+        attack: the attack.
+    """
+
+    data: AbstractDistribution
+    mean: Release
+    attack: AbstractAttack
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all rows are averaged as they are, with Gaussian noise or none."""
+        return self.mean.transform is None and self.mean.rate == 1.0 and not self.mean.noises
+
+
+@dataclass(frozen=True, eq=False)
+class FixedProblem(Problem):
+    """The same with a fixed target.
+
+    Attributes:
+        target: the point that the attack is given, shape (d,).
+        row: what the target adds to the sum of the rows, shape (d,).
+    """
+
+    target: np.ndarray
+    row: np.ndarray
+
+
+def problem_of(game: AbstractGame, attack: AbstractAttack, transform: bool = True) -> Problem | None:
+    """Read a game; None where it releases no mean of rows, or its target is neither fixed nor a random row.
+
+    Where a mechanism transforms every record, such as by clipping, and the distribution of a transformed record is known, the rows are
+    those, and their mean is plain.
+
+    Args:
+        game: what is played.
+        attack: what scores it.
+        transform: whether to look for that distribution.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> game = mi.FixedTarget(mi.SGDStep(1.5, 0.0), mi.Bernoulli([0.3, 0.6]), n=10, target=[3.0, 4.0])
+        >>> problem = problem_of(game, mi.ScalarProduct([0.0, 0.0]))
+        >>> print(problem.mean.transform, problem.target, problem.row)
+        None [3. 4.] [0.9 1.2]
+    """
+    if not isinstance(game, (FixedTarget, RandomTarget)):
+        return None
+    mean = release_of(game.mechanism, game.n)
+    if mean is None:
+        return None
+    rows = transformed(game.data, mean.transform) if mean.transform is not None and transform else None
+    if isinstance(game, RandomTarget):
+        # The attack is given the target as it was before it was transformed.
+        known = rows is game.data
+        return Problem(game.data, replace(mean, transform=None) if known else mean, attack)
+    target = np.asarray(game.target, np.float64)
+    if rows is None or mean.transform is None:
+        return FixedProblem(game.data, mean, attack, target, target)
+    row = mean.transform.apply(target[None])[0]
+    return FixedProblem(rows, replace(mean, transform=None), attack, target, row)

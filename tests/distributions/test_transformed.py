@@ -1,0 +1,154 @@
+"""The distribution of a clipped record: of the records themselves, and of the games that are played with it."""
+
+import jax
+import numpy as np
+import pytest
+
+import mipsim as mi
+from mipsim._precision import exact_scope
+from mipsim.distributions.transformed import AbstractTransform, CoordinateClip, NormClip, transformed
+from mipsim.forms.problem import problem_of
+from tests.engine.kinds import kind_of
+from tests.engine.two_sample import FAILURE, two_sample_p
+
+THREE = mi.Discrete([-2.0, 0.0, 3.0], [[0.2, 0.3, 0.5], [0.5, 0.4, 0.1]])
+COINS = mi.Bernoulli([0.3, 0.6])
+RECORDS = mi.Empirical([[0.0, 1.0], [3.0, 4.0], [-1.0, 0.5], [6.0, 8.0]], covariance="diagonal")
+
+
+def records_of(data: mi.AbstractDistribution, seed: int, n: int = 20_000) -> np.ndarray:
+    with exact_scope():
+        return np.asarray(data.sample(jax.random.key(seed), n))
+
+
+CASES = {
+    "three values, coordinates": (THREE, CoordinateClip(-1.0, 1.0)),
+    "values that become one": (THREE, CoordinateClip(0.0, 4.0)),
+    "three values in one dimension": (mi.Discrete([-2.0, 0.0, 3.0], [0.2, 0.3, 0.5]), NormClip(1.5)),
+    "coins": (COINS, CoordinateClip(0.25, 0.75)),
+    "a coin": (mi.Bernoulli([0.3]), NormClip(0.5)),
+    "records": (RECORDS, NormClip(2.0)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_transformed_records_have_the_distribution_that_is_said(name):
+    data, transform = CASES[name]
+    law = transformed(data, transform)
+    assert law is not None
+    drawn, said, plain = transform.apply(records_of(data, 1)), records_of(law, 2), records_of(data, 3)
+    for j in range(data.dimension):
+        # Values agree to rounding, or a bin holds records of one side only.
+        edges = np.unique(np.concatenate([x[:, j].round(9) for x in (drawn, said, plain)]))[1:] - 1e-8
+        mine, theirs, other = (
+            np.bincount(np.searchsorted(edges, x[:, j]), minlength=edges.size + 1)
+            for x in (drawn, said, plain)
+        )
+        assert two_sample_p(mine, theirs)[1] >= FAILURE
+        assert two_sample_p(mine, other)[1] < FAILURE
+
+
+@pytest.mark.parametrize(
+    ("data", "transform"),
+    [
+        (COINS, NormClip(np.sqrt(2.0))),
+        (COINS, CoordinateClip(0.0, 1.0)),
+        (mi.Uniform(-1.0, [1.0, 2.0]), NormClip(np.sqrt(5.0))),
+        (THREE, NormClip(np.sqrt(18.0))),
+        (mi.Gaussian(0.0, 1.0, d=2), NormClip(np.inf)),
+        (RECORDS, NormClip(10.0)),
+    ],
+)
+def test_what_fixes_every_record_changes_nothing(data, transform):
+    assert transformed(data, transform) is data
+
+
+@pytest.mark.parametrize(
+    ("data", "transform"),
+    [
+        (COINS, NormClip(1.4)),  # coordinates become dependent
+        (COINS, CoordinateClip(-1.0, 0.0)),  # a constant is no distribution here
+        (mi.Uniform(-1.0, [1.0, 2.0]), NormClip(2.2)),
+        (mi.Gaussian(0.0, 1.0, d=2), NormClip(100.0)),
+        (mi.Empirical([[1.0, 0.0], [2.0, 1.0]], covariance="diagonal"), CoordinateClip(-1.0, 0.5)),
+    ],
+)
+def test_what_has_no_known_distribution_has_none(data, transform):
+    assert transformed(data, transform) is None
+
+
+TARGET = np.array([1.0, 1.0])
+GAMES = {
+    "within the clip": (mi.SGDStep(1.5, 0.4), COINS, TARGET, "TableSampler"),
+    "a target that is clipped": (mi.SGDStep(1.5, 0.4), COINS, 3.0 * TARGET, "TableSampler"),
+    "half of the rows": (mi.Subsampled(mi.SGDStep(4.5, 0.4), 0.5), THREE, TARGET, "LatticeColumns"),
+    "a Poisson sample": (
+        mi.PoissonSubsampled(mi.SGDStep(1.5, 0.0), 0.5),
+        COINS,
+        3.0 * TARGET,
+        "PoissonColumns",
+    ),
+    "normal rows, no clip": (mi.SGDStep(np.inf, 0.0), mi.Gaussian(0.1, 1.0, d=2), TARGET, "NormalSampler"),
+}
+
+
+BY_DEFAULT = ("a target that is clipped", "half of the rows")
+
+
+@pytest.mark.parametrize(
+    "name", [one if one in BY_DEFAULT else pytest.param(one, marks=pytest.mark.evidence) for one in GAMES]
+)
+def test_fast_games_are_those_with_every_record_and_of_the_exact_law(name):
+    mechanism, data, target, kind = GAMES[name]
+    game = mi.FixedTarget(mechanism, data, n=20, target=target)
+    attack = mi.ScalarProduct([0.1, -0.7])
+    assert kind_of(game, attack) == kind
+    # Not the weights' own grid, whose points are atoms of the score.
+    edges = np.linspace(-3.0, 9.0, 400) + 1e-4 * np.sqrt(2.0)
+    literal = mi.play(game, attack, 10_000, seed=1, edges=edges, fidelity="literal", progress=False)
+    fast = mi.play(game, attack, 100_000, seed=2, edges=edges, progress=False)
+    law = game.exact(attack).law
+    reach = np.sqrt(np.log(2 / FAILURE) / (2 * fast.games)) + law.error_bound  # Dvoretzky, Kiefer & Wolfowitz
+    for inside, few, many in ((False, literal.out, fast.out), (True, literal.inside, fast.inside)):
+        assert two_sample_p(few, many)[1] >= FAILURE
+        away = np.abs(np.cumsum(many)[:-1] / fast.games - law.cdf(edges, inside=inside)).max()
+        assert away < reach
+    wrong = np.abs(np.cumsum(fast.inside)[:-1] / fast.games - law.cdf(edges, inside=False)).max()
+    assert wrong > reach
+
+
+def test_a_random_target_is_scored_as_it_was_before_it_was_clipped():
+    data = mi.Bernoulli([0.3])
+    whole, cut = (mi.RandomTarget(mi.SGDStep(clip, 0.4), data, n=20) for clip in (1.0, 0.5))
+    attack = mi.ScalarProduct([0.0])
+    problems = [problem_of(game, attack) for game in (whole, cut)]
+    assert [problem is not None and problem.is_plain for problem in problems] == [True, False]
+    assert kind_of(cut, attack) == "LiteralSampler"
+
+
+class Threshold(AbstractTransform):
+    """1{z > 0}, a transform of a user's own."""
+
+    def apply(self, rows):
+        return np.where(rows > 0.0, 1.0, 0.0)
+
+    def is_coordinatewise(self, dimension):
+        return True
+
+    def fixes(self, low, high):
+        return False
+
+
+def test_a_transform_of_a_users_own_has_its_distribution_too():
+    law = transformed(THREE, Threshold())
+    assert isinstance(law, mi.Discrete)
+    assert np.allclose(law.probabilities, [[0.5, 0.5], [0.9, 0.1]])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [((1.0, 1.0), "high is 1.0"), ((np.nan, 1.0), "low is nan"), (("0", 1.0), "low is '0'")],
+)
+def test_bad_bounds(arguments, said):
+    with pytest.raises(ValueError, match=said):
+        CoordinateClip(*arguments)
