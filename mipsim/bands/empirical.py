@@ -90,8 +90,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
           FPR range  [0.159, 0.5]
           games      10,000 out, 10,000 in
           advantage  [0.3092, 0.7088]
-          AUC        [0.5771, 0.8767]
-          if tied    advantage [0.3092, 0.3728], AUC [0.7149, 0.7442]: scores between two thresholds may lie in any order, unless they tie
+          AUC        [0.5721, 0.8793]
+          if tied    advantage [0.3092, 0.3728], AUC [0.7114, 0.7459]: scores between two thresholds may lie in any order, unless they tie
           mu         at least 0.9334
     """
 
@@ -245,7 +245,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             >>> rng = np.random.default_rng(0)
             >>> scores = {"out_scores": rng.normal(size=1000), "in_scores": rng.normal(1.0, size=1000)}
             >>> [round(end, 2) for end in EmpiricalTradeOff.from_scores(**scores, confidence=0.95).auc_interval()]
-            [0.73, 0.78]
+            [0.72, 0.78]
         """
         return self._said(self._auc_interval())
 
@@ -257,7 +257,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
     @cached_property
     def _paired(self) -> PairedGames | None:
         above, below = self.finest_counts
-        return pair_games(above, self.out_games, below, self.in_games)
+        chosen = self.thresholds if self.free_thresholds else None
+        return pair_games(above, self.out_games, below, self.in_games, chosen)
 
     def _said(self, interval: tuple[float, float]) -> tuple[float, float]:
         if interval[1] - interval[0] > _SILENT:

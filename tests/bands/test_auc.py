@@ -1,16 +1,18 @@
 """Intervals of the AUC: how often they are wrong, and how wide they are beside other valid ones."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
+import mpmath as mp
 import numpy as np
 import pytest
 from scipy.optimize import brentq
 from scipy.special import ndtr, rel_entr
-from scipy.stats import binom
+from scipy.stats import binom, multinomial
 
 import mipsim as mi
 from mipsim.bands import auc
-from mipsim.bands.auc import PairedGames, pair_games
+from mipsim.bands.auc import PairedGames, _all_pairs_end, pair_games
 
 RISK = 0.05
 Games = tuple[np.ndarray, np.ndarray]
@@ -22,6 +24,15 @@ def gaussian(mu: float) -> Callable[[np.random.Generator, int], Games]:
 
 def dice(rng: np.random.Generator, n: int) -> Games:
     return rng.integers(1, 7, size=n) * 1.0, rng.integers(2, 8, size=n) * 1.0
+
+
+def yes_or_no(rng: np.random.Generator, n: int) -> Games:
+    return (rng.random(n) < 0.3) * 1.0, (rng.random(n) < 0.6) * 1.0
+
+
+def three_values(rng: np.random.Generator, n: int) -> Games:
+    """The law of the largest variance for its AUC, with all "out" scores equal."""
+    return np.ones(n), np.where(rng.random(n) < 0.7, 2.0, 0.0)
 
 
 def hardest(rng: np.random.Generator, n: int) -> Games:
@@ -36,6 +47,8 @@ LAWS = {
     "mu = 2": (gaussian(2.0), float(ndtr(2.0 / np.sqrt(2)))),
     "mu = 4": (gaussian(4.0), float(ndtr(4.0 / np.sqrt(2)))),
     "hardest": (hardest, 0.7),
+    "yes or no": (yes_or_no, 0.65),
+    "three values": (three_values, 0.7),
 }
 """How games are drawn, and their AUC."""
 LAWS["dice"] = (dice, float(np.mean([(j > i) + 0.5 * (j == i) for i in range(1, 7) for j in range(2, 8)])))
@@ -71,7 +84,7 @@ def test_intervals_miss_as_rarely_as_stated(law: str, n: int) -> None:
 @pytest.mark.parametrize("n", [100, 1000, 10_000])
 @pytest.mark.parametrize("law", LAWS)
 def test_the_whole_table(law: str, n: int) -> None:
-    """4,000 intervals a cell, the 1e-6 quantile; and at least a fifth of the stated rate but for mu = 4."""
+    """4,000 intervals a cell, the 1e-6 quantile; and at least a fifth of the stated rate but where counts repeat."""
     missed, width = misses(law, n, 4000)
     draw, rng = LAWS[law][0], np.random.default_rng(0)
     others = [rivals(*draw(rng, n)) for _ in range(20)]
@@ -80,7 +93,7 @@ def test_the_whole_table(law: str, n: int) -> None:
     print(f"{law}, {n}: {missed} of 4000 miss, width {width:.3g}, best rival {rival:.3g} ({best})")
     assert missed <= binom.isf(1e-6, 4000, RISK)
     assert width <= 1.3 * rival
-    if law != "mu = 4":  # where a pair in 400 is wrong, few counts are possible
+    if law not in ("mu = 4", "yes or no", "three values"):  # where few counts are likely
         assert missed >= binom.ppf(1e-6, 4000, RISK / 5)
 
 
@@ -118,18 +131,18 @@ def bentkus(estimate: float, m: int, risk: float) -> float:
     return (1.0 - end(1.0 - estimate)) - end(estimate)
 
 
-def rivals(out: np.ndarray, inside: np.ndarray) -> dict[str, float]:
+def rivals(out: np.ndarray, inside: np.ndarray, risk: float = RISK) -> dict[str, float]:
     """Widths of other intervals of the AUC that hold for every number of games and every law."""
     m, places = min(out.size, inside.size), np.sort(out)
     rank = (np.searchsorted(places, inside, "left") + np.searchsorted(places, inside, "right")) / 2.0
     estimate = float(rank.mean() / out.size)
-    curve = mi.EmpiricalTradeOff.from_scores(out_scores=out, in_scores=inside, confidence=1.0 - RISK)
+    curve = mi.EmpiricalTradeOff.from_scores(out_scores=out, in_scores=inside, confidence=1.0 - risk)
     low, high = curve.curve_band.auc_interval()
     return {
-        "Hoeffding": 2.0 * np.sqrt(np.log(2.0 / RISK) / (2.0 * m)),
-        "Chernoff": chernoff(estimate, m, RISK),
-        "convex order": bentkus(estimate, m, RISK),
-        "Dvoretzky-Kiefer-Wolfowitz": 4.0 * np.sqrt(np.log(4.0 / RISK) / (2.0 * m)),
+        "Hoeffding": 2.0 * np.sqrt(np.log(2.0 / risk) / (2.0 * m)),
+        "Chernoff": chernoff(estimate, m, risk),
+        "convex order": bentkus(estimate, m, risk),
+        "Dvoretzky-Kiefer-Wolfowitz": 4.0 * np.sqrt(np.log(4.0 / risk) / (2.0 * m)),
         "area of the band": high - low,
     }
 
@@ -184,7 +197,7 @@ def test_an_interval_that_estimates_the_variance_is_hardly_narrower(mu: float, r
     """By less than 1.3, up to 100,000 games. At 1,000,000 games and an AUC of 0.98 it would be, by up to 1.6."""
     for n in (1000, 10_000, 100_000):
         count = round(n * float(ndtr(mu / np.sqrt(2))))
-        low, high = PairedGames(n, count, 0, 0).interval(risk)
+        low, high = PairedGames(n, count, 0, 0, count, 0.0).interval(risk)
         assert high - low <= 1.3 * blocks(mu, n, risk)
 
 
@@ -197,12 +210,13 @@ def test_an_interval_is_narrower_than_its_rivals() -> None:
         assert high - low <= 1.3 * min(rivals(out, inside).values()), law
 
 
-def test_an_interval_five_per_cent_too_narrow_would_be_caught() -> None:
-    """Nine tenths of the width around the pairs' frequency misses the hardest law more often than stated."""
+def test_an_interval_a_fifth_too_narrow_would_be_caught() -> None:
+    """Seven tenths of the width misses the hardest law more often than stated."""
     rng, runs, missed = np.random.default_rng(2), 4000, 0
     for _ in range(runs):
-        low, high = PairedGames(1000, int(rng.binomial(1000, 0.7)), 0, 0).interval(RISK)
-        middle, half = 0.5 * (low + high), 0.4 * (high - low)
+        count = int(rng.binomial(1000, 0.7))
+        low, high = PairedGames(1000, count, 0, 0, count, 0.0).interval(RISK)
+        middle, half = 0.5 * (low + high), 0.35 * (high - low)
         missed += not middle - half <= 0.7 <= middle + half
     assert missed > binom.isf(1e-9, runs, RISK)
 
@@ -242,3 +256,101 @@ def test_coins_of_equal_scores_come_from_all_counts() -> None:
     games = [pair_games([0] * k, 10, [10] * k, 10) for k in range(1, 31)]
     assert {(found.pairs, found.above, found.same) for found in games if found} == {(10, 0, 10)}
     assert len({found.heads for found in games if found}) > 3
+
+
+def compositions(n: int, values: int) -> np.ndarray:
+    """All counts of n games with so many values, shape (data, values)."""
+    rows = np.array(list(np.ndindex(*(n + 1,) * (values - 1))))
+    rows = rows[rows.sum(axis=1) <= n]
+    return np.column_stack([rows, n - rows.sum(axis=1)])
+
+
+def laws(values: int, rng: np.random.Generator) -> np.ndarray:
+    """Distributions of so many values: a grid with its corners, and random ones, shape (laws, values)."""
+    grid = compositions(20 if values == 2 else 5, values)
+    return np.concatenate([grid / grid[0].sum(), rng.dirichlet(np.full(values, 0.5), 8)])
+
+
+def wrong_ends(n0: int, n1: int, values: int, risk: float, *, control: bool = False) -> float:
+    """The largest probability, over distributions of both worlds, that one end is wrong: summed over all data, exactly."""
+    data = compositions(n0, values), compositions(n1, values)
+    low = np.empty((len(data[0]), len(data[1])))
+    high = low.copy()
+    for i, out in enumerate(data[0]):
+        for j, inside in enumerate(data[1]):
+            games = pair_games(n0 - np.cumsum(out)[:-1], n0, np.cumsum(inside)[:-1], n1)
+            assert games is not None
+            if control:  # the pairs at random at the full failure probability, whatever the data
+                games = replace(games, log_probability=-np.inf)
+            low[i, j], high[i, j] = games.interval(risk / 0.7 if control else risk, tied=True)
+    rng, worst = np.random.default_rng(5), 0.0
+    chances = [multinomial.pmf(x[None], x[0].sum(), laws(values, rng)[:, None]) for x in data]
+    rng = np.random.default_rng(5)
+    p, q = laws(values, rng), laws(values, rng)
+    for i, out in enumerate(p):
+        for j, inside in enumerate(q):
+            auc_ = float((inside * (np.cumsum(out) - 0.5 * out)).sum())
+            for wrong in (low > auc_ + 1e-12, high < auc_ - 1e-12):
+                worst = max(worst, float(chances[0][i] @ wrong @ chances[1][j]))
+    return worst
+
+
+SMALL = [(n, n, 2) for n in (4, 5, 7, 10, 15, 20)] + [(4, 9, 2), (20, 11, 2), (4, 4, 3), (6, 5, 3)]
+LARGER = [(50, 50, 2), (100, 100, 2), (8, 8, 3), (12, 12, 3), (20, 20, 3)]
+
+
+@pytest.mark.parametrize("risk", [0.5, 0.05])
+@pytest.mark.parametrize(
+    ("n0", "n1", "values"),
+    [*SMALL, *(pytest.param(*case, marks=[pytest.mark.slow, pytest.mark.evidence]) for case in LARGER)],
+)
+def test_ends_of_few_values_are_wrong_as_rarely_as_stated(n0: int, n1: int, values: int, risk: float) -> None:
+    worst = wrong_ends(n0, n1, values, risk)
+    print(f"{n0} and {n1} games, {values} values: {worst:.3g} for a stated {risk / 2:.3g}")
+    assert worst <= risk / 2
+
+
+def test_pairs_at_random_alone_would_be_wrong_more_often() -> None:
+    """The control: a hash that repeats with the data is no random choice."""
+    assert wrong_ends(10, 10, 2, RISK, control=True) > 1.5 * RISK / 2
+
+
+@pytest.mark.parametrize("n", [30, 1000])
+@pytest.mark.parametrize("law", ["yes or no", "three values", "dice", "hardest"])
+def test_all_pairs_are_within_a_third_of_the_best_rival(law: str, n: int) -> None:
+    """At 95% and 99.9%, by all pairs, also of scores for which pairs at random would do."""
+    rng = np.random.default_rng(6)
+    out, inside = LAWS[law][0](rng, n)
+    games = pair_games(*counts(out, inside, np.unique(np.concatenate([out, inside]))))
+    assert games is not None
+    for risk in (RISK, 1e-3):
+        low, high = replace(games, log_probability=0.0).interval(risk, tied=True)
+        assert high - low <= 1.3 * min(rivals(out, inside, risk).values())
+
+
+def test_an_end_by_all_pairs_is_that_of_the_mean_excess() -> None:
+    """Against the sum over the binomial distribution with big floats, for the best level of all."""
+    for pairs, mean, level in (
+        (10, 8.5, 0.0125),
+        (100, 61.25, 0.0125),
+        (1000, 400.0, 2.5e-4),
+        (50, 50.0, 0.1),
+    ):
+        end = _all_pairs_end(mean, pairs, level)
+        with mp.workdps(40):
+
+            def tail(auc: float, pairs: int = pairs, mean: float = mean) -> float:
+                terms = [
+                    mp.binomial(pairs, k) * mp.mpf(auc) ** k * (1 - mp.mpf(auc)) ** (pairs - k)
+                    for k in range(pairs + 1)
+                ]
+                levels = range(int(np.ceil(mean)))
+                return float(
+                    min(
+                        mp.fsum((k - h) * terms[k] for k in range(h + 1, pairs + 1)) / (mean - h)
+                        for h in levels
+                    )
+                )
+
+            assert tail(end) <= level
+            assert tail(end + 1e-3 * (1.0 - end)) > level

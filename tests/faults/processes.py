@@ -15,7 +15,7 @@ from tests.faults.campaigns import Figures, refusal
 ROOT = Path(__file__).parents[2]
 STUDY = "azize_fig2_easy"
 COMMAND = (sys.executable, "-m", "sims", "run", STUDY)
-PATIENCE = 120.0
+PATIENCE = 600.0
 """Seconds after which a process has gone on for ever: a run of 10^12 games does not end by itself."""
 STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 
