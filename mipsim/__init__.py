@@ -15,10 +15,11 @@ Examples:
 
 from typing import TYPE_CHECKING
 
+from mipsim import _methods as _methods
 from mipsim._lazily import lazily
 from mipsim._version import __version__ as __version__
 
-__getattr__, __dir__ = lazily(__name__)
+__getattr__, __dir__ = lazily(__name__, "_light")
 
 if TYPE_CHECKING:
     from mipsim._public import *  # noqa: F403

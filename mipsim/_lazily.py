@@ -10,13 +10,14 @@ from pkgutil import iter_modules
 from typing import Any
 
 
-def lazily(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def lazily(package: str, *first: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return the `__getattr__` and `__dir__` of a package whose public names are those of its module `_public`.
 
     `dir` lists them and the packages inside.
 
     Args:
         package: its `__name__`.
+        *first: modules of the package that hold some of these names, and are imported before `_public` for one of theirs.
 
     Source: PEP 562.
 
@@ -34,14 +35,15 @@ def lazily(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
             find_spec(f"{package}.{name}") is not None
         ):  # a file of the package: no public name is called like one
             return import_module(f"{package}.{name}")
-        public = import_module(f"{package}._public")
         if name == "__all__":
-            return list(public.__all__)
-        if name not in public.__all__:
-            raise unknown
-        value = getattr(public, name)
-        setattr(sys.modules[package], name, value)  # the next time it is found at once
-        return value
+            return list(import_module(f"{package}._public").__all__)
+        for module in (*first, "_public"):
+            public = import_module(f"{package}.{module}")
+            if name in public.__all__:
+                value = getattr(public, name)
+                setattr(sys.modules[package], name, value)  # the next time it is found at once
+                return value
+        raise unknown
 
     def names() -> list[str]:
         inside = {found.name for found in iter_modules(sys.modules[package].__path__) if found.ispkg}

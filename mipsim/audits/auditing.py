@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from mipsim._validation import number, one_of
+from mipsim._verdict import Verdict
 from mipsim._words import shown
 from mipsim.audits.claims import read_claim, words
 from mipsim.audits.clusters import one_a_cluster
@@ -14,7 +15,6 @@ from mipsim.audits.scores import Scores, read_scores
 from mipsim.audits.settings import CONFIDENCE, DELTA, DESIGNS
 from mipsim.bands.comparison_base import NUMERICAL_FLOOR
 from mipsim.bands.empirical import EmpiricalTradeOff
-from mipsim.bands.verdict import Verdict
 from mipsim.tradeoff import ApproxDPTradeOff, GaussianTradeOff
 from mipsim.tradeoff.base import KNOWN, AbstractTradeOff
 

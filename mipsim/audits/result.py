@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import log_ndtr
 
+from mipsim._printed import Printed
+from mipsim._verdict import Verdict
 from mipsim.audits.one_run import DOUBTFUL_COINS, Guesses
 from mipsim.audits.settings import DESIGNS
 from mipsim.bands.drawing import picture, with_claim
 from mipsim.bands.empirical import EmpiricalTradeOff
-from mipsim.bands.printed import Printed
-from mipsim.bands.verdict import Verdict
 from mipsim.tradeoff import GaussianTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 

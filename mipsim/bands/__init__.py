@@ -1,5 +1,6 @@
 """Counts of games as trade-off curves with simultaneous bands, and their comparison with claims."""
 
+from mipsim._verdict import Verdict
 from mipsim.bands.binomial_deviance import deviance
 from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.bands.compare import Comparison, compare_counts, compare_rates
@@ -12,7 +13,6 @@ from mipsim.bands.law_of_score import LawComparison, law_of_score
 from mipsim.bands.ordering import OrderingComparison, compare_curves
 from mipsim.bands.rare_tradeoff import RareTradeOff
 from mipsim.bands.scaled_rates import ScaledRates, rates_band
-from mipsim.bands.verdict import Verdict
 
 __all__ = [
     "Comparison",

@@ -13,17 +13,11 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import ndtri
 
+from mipsim._printed import Printed
 from mipsim._validation import number, one_of
-from mipsim.bands.printed import Printed
+from mipsim._verdict import READINGS
 
 CONFIRMED, REFUTED, INCONCLUSIVE = "CONFIRMED", "REFUTED", "INCONCLUSIVE"
-READINGS = {
-    "equality": "as an equality",
-    "limit": "as a limit, at this size",
-    "upper_bound_on_power": "as an upper bound on power",
-    "ordering": "as a lower bound on power",
-}
-"""Kinds of claim, and how a verdict names them: a true bound that is no equality must not read as refuted."""
 KINDS = tuple(READINGS)
 _ONE_SIDED = ("upper_bound_on_power", "ordering")
 NUMERICAL_FLOOR = 1e-9

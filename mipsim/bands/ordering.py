@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from mipsim._validation import number, one_of
@@ -347,6 +346,8 @@ def _levels(risk: float, angle: float | None) -> np.ndarray:
     rest = (1.0 - _ASIDE) * risk
     if angle is None:
         return np.full((2, 1), -float(ndtri(0.5 * rest)))
+    from scipy.optimize import brentq  # a fourth of a second: not when the library is imported
+
     cosine, sine = math.cos(angle), math.sin(angle)
     z = float(
         brentq(lambda z: ndtr(-z) + ndtr(-z / cosine) + ndtr(-z / sine) - rest, 0.0, 40.0)  # pyright: ignore[reportArgumentType]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mipsim._printed import Printed
 from mipsim.bands.curve_band import CurveBand
-from mipsim.bands.printed import Printed
 from mipsim.tradeoff.base import answered, rates
 from mipsim.tradeoff.shown import Shown
 

@@ -4,7 +4,7 @@
 """
 
 from mipsim.exact.dispatch import exact_law
-from mipsim.exact.exact_tradeoff import ExactTradeOff
-from mipsim.exact.law import AbstractScoreLaw
+from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
+from mipsim.tradeoff.score_law import AbstractScoreLaw
 
 __all__ = ["AbstractScoreLaw", "ExactTradeOff", "exact_law"]

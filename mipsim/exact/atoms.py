@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from mipsim._powers import repeated
-from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.exact.rounding import EPS
+from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds
 
 MOST_ATOMS = 2**20
 """The most atoms that are kept."""

@@ -29,7 +29,6 @@ from mipsim.exact.independent import (
     without_faint,
 )
 from mipsim.exact.inversion import InvertedLaw
-from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.exact.noise import score_noise
 from mipsim.exact.rounding import UNIT
 from mipsim.exact.rows import row_of
@@ -37,6 +36,7 @@ from mipsim.exact.selberg import tail_bounds
 from mipsim.exact.tables import count_tables
 from mipsim.forms.problem import FixedProblem
 from mipsim.forms.score import line_at, terms_at
+from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds
 
 # Frequencies: with the first the bracket of a density is some 3e-4 wide, in tens of milliseconds. More only where it is too wide:
 # noise much finer than the atoms it smooths.

@@ -7,10 +7,10 @@ from math import exp
 import numpy as np
 from scipy.special import gammaln
 
-from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.exact.rounding import EPS
 from mipsim.special import noncentral_chi_square
 from mipsim.special.gamma_tail import gamma_below
+from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds
 
 _CELLS = 2000  # widths of some 2e-5
 _REACH = 8.5  # sqrt X is a 1-Lipschitz function of normals: beyond, less than 2 exp(-8.5^2 / 2) < 1e-15 on either side

@@ -8,9 +8,9 @@ import jax
 import numpy as np
 
 from mipsim._roots import least_float
-from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.forms.score import on_arrays
 from mipsim.tradeoff.bounds import CurveBounds, lowered, raised
+from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds
 
 Scalar = Callable[[jax.Array], jax.Array]
 _FAR = 1e300  # scores are sought between -1e300 and 1e300
@@ -211,6 +211,10 @@ class AssumedLaw(_LawOfBase):
     """
 
     assumed: str = ""  # pyright: ignore[reportIncompatibleMethodOverride] - a property
+
+    @property
+    def kind(self) -> str:
+        return self.base.kind
 
 
 @dataclass(frozen=True)

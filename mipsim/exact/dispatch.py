@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +17,6 @@ from mipsim.distributions.empirical import Empirical
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.exact.bracketed import bracketed_law
 from mipsim.exact.derived_laws import AssumedLaw
-from mipsim.exact.law import AbstractScoreLaw, Rule
 from mipsim.exact.linear import linear_law
 from mipsim.exact.quadratic import gaussian_output_law, quadratic_attack_law
 from mipsim.exact.tables import count_tables, table_law
@@ -26,7 +26,10 @@ from mipsim.forms.problem import FixedProblem, problem_of
 from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractGame, AbstractMembershipGame
 from mipsim.games.relaxed_threat import RelaxedThreat
+from mipsim.tradeoff.score_law import AbstractScoreLaw
 
+Rule = Callable[[FixedProblem], AbstractScoreLaw | None]
+"""Returns the exact law of the score, or None where it does not apply. Is called inside `exact_scope`."""
 RULES: tuple[Rule, ...] = (linear_law, quadratic_attack_law, table_law)
 """Asked in order; the first law found is taken. A new kind of exact law is one file and one name here."""
 

@@ -7,10 +7,10 @@ from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
 from mipsim.exact.chi_square import ChiSquareLaw
 from mipsim.exact.inversion import InvertedLaw
-from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.exact.rounding import EPS, ComplexArray, log_one_plus
 from mipsim.exact.transform import AbstractTransform, Tail
 from mipsim.tradeoff.bounds import CurveBounds
+from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds
 
 _SAME = 1e-10  # of the largest: eigenvalues that differ by less are one; the difference is counted
 _FAR_OUT = 8.5  # exp(-8.5^2 / 2) < 1e-15

@@ -9,10 +9,10 @@ from scipy.special import ndtri_exp
 from mipsim._roots import least_whole
 from mipsim.exact.contours import CLIP, LEAST_LOG, Contour, Saddlepoints, build_contour, find_saddlepoints
 from mipsim.exact.difference import DifferenceTransform
-from mipsim.exact.law import AbstractScoreLaw, Thresholds, within
 from mipsim.exact.rounding import EPS
 from mipsim.exact.transform import NEAR, AbstractTransform, Tail
 from mipsim.tradeoff.bounds import CurveBounds
+from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds, within
 
 _LOG_ROOT = 0.5 * float(np.log(2.0 * np.pi))
 _NEAR_ROOT = (

@@ -14,7 +14,6 @@ from mipsim.exact.density_rows import NormalRow
 from mipsim.exact.derived_laws import MixedLaw, mixed_with_out
 from mipsim.exact.gaussian import NormalLaw
 from mipsim.exact.inversion import InvertedLaw
-from mipsim.exact.law import AbstractScoreLaw
 from mipsim.exact.noise import NoiseTail, score_noise
 from mipsim.exact.noisy import MOST_SUMMED, NoisyAtomsLaw, NoisyLatticeLaw
 from mipsim.exact.poisson import PoissonRow
@@ -23,6 +22,7 @@ from mipsim.exact.rows import row_of
 from mipsim.exact.transform import RowsTransform
 from mipsim.forms.problem import FixedProblem
 from mipsim.forms.score import line_at
+from mipsim.tradeoff.score_law import AbstractScoreLaw
 
 _GOOD = 1e-9  # a bound so small needs no second route
 _MOST_CELLS = 2**14  # lattice steps under the noise; a threshold costs twice as many tails

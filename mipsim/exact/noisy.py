@@ -8,10 +8,10 @@ import numpy as np
 
 from mipsim.exact.atoms import AtomsLaw
 from mipsim.exact.inversion import InvertedLaw
-from mipsim.exact.law import AbstractScoreLaw, Thresholds
 from mipsim.exact.noise import NoiseTail
 from mipsim.exact.rounding import EPS
 from mipsim.exact.transform import Lattice, RowsTransform
+from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds
 
 MOST_SUMMED = 2**12
 """The most atoms that are summed one by one."""

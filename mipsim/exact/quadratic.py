@@ -12,10 +12,10 @@ from mipsim.attacks.quadratic import AbstractQuadraticAttack
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.exact.derived_laws import linked, mixed_with_out
 from mipsim.exact.gaussian import largest_norm, quadratic_law
-from mipsim.exact.law import AbstractScoreLaw
 from mipsim.exact.rounding import EPS
 from mipsim.forms.polynomial import ReadLine, ReadParabolas, degree_of, polynomial_of
 from mipsim.forms.problem import FixedProblem
+from mipsim.tradeoff.score_law import AbstractScoreLaw
 
 Array = np.ndarray
 _CLOSE = 1e-8  # of the range of the scores: what a polynomial may miss by rounding

@@ -17,11 +17,11 @@ from mipsim.exact.binomial import (
 )
 from mipsim.exact.derived_laws import linked, mixed_with_out
 from mipsim.exact.inversion import InvertedLaw
-from mipsim.exact.law import AbstractScoreLaw
 from mipsim.exact.rounding import EPS
 from mipsim.exact.table_transform import TablesTransform
 from mipsim.forms.problem import FixedProblem
 from mipsim.forms.score import terms_at
+from mipsim.tradeoff.score_law import AbstractScoreLaw
 
 _WORK = 2**22  # outcomes that are multiplied out
 

@@ -8,13 +8,14 @@ import equinox as eqx
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from mipsim import _chained
 from mipsim._family import AbstractMember
+from mipsim._late import late
 from mipsim._precision import of_float64
 from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.distributions.empirical import Empirical
 from mipsim.mechanisms.base import AbstractMechanism, check_law, check_records, numbers_handled
+from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 
 
 def as_law(data: AbstractDistribution) -> AbstractDistribution:
@@ -70,7 +71,7 @@ class AbstractGame(AbstractMember):
         """Whether a round can be played without its records: see `lawful_round`."""
         return lawful_round(self) is not None
 
-    def exact(self, attack: AbstractAttack) -> "_chained.ExactTradeOff":
+    def exact(self, attack: AbstractAttack) -> ExactTradeOff:
         """The exact trade-off curve of an attack, without games; `curve.law` is the law of the score behind it.
 
         Raises:
@@ -83,7 +84,7 @@ class AbstractGame(AbstractMember):
             >>> print(round(game.exact(mi.CovarianceScore(data, n=100)).beta(0.1), 6))
             0.6114
         """
-        return _chained.ExactTradeOff(_chained.exact_law(self, attack))
+        return late("exact")(self, attack)
 
 
 class AbstractMembershipGame(AbstractGame):

@@ -208,11 +208,12 @@ def audit(scores: str, out: str | None, **how: Any) -> None:
     rows share one: columns of a .csv with a header, or arrays of an .npz (or members and non_members).
     """
     from mipsim import audits
-    from mipsim._files import writable_folder
-    from mipsim.referee.reporting.audit_page import report_audit
 
     found = audits.audit(scores, **how)
     say(str(found))
     if out is not None:
+        from mipsim._files import writable_folder
+        from mipsim.referee.reporting.audit_page import report_audit
+
         where = writable_folder("--out", Path(out))
         say(f"  report: {shown(report_audit(found, where))}")

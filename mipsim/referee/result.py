@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mipsim.bands.verdict import Verdict
+from mipsim._verdict import Verdict
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,10 @@
 """Special functions that SciPy and JAX lack: the non-central chi-square and Student laws in their far tails."""
 
-from mipsim.special import noncentral_chi_square, noncentral_t
+from typing import TYPE_CHECKING
 
-__all__ = ["noncentral_chi_square", "noncentral_t"]
+from mipsim._lazily import lazily
+
+__getattr__, __dir__ = lazily(__name__)
+
+if TYPE_CHECKING:
+    from mipsim.special._public import *  # noqa: F403

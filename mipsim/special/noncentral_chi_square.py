@@ -18,6 +18,7 @@ from mipsim._precision import exact_scope
 from mipsim._validation import real_array
 from mipsim.special.contour import LEAST, MOST, few_or_many, log_tail_and_density_jit
 from mipsim.special.quantile import newton, saddle_root
+from mipsim.special.ranges import MOST_FREEDOM, MOST_NONCENTRALITY
 
 
 def logcdf(x: object, d: object, noncentrality: object) -> np.ndarray:
@@ -218,9 +219,6 @@ def _padded(part: np.ndarray, size: int) -> np.ndarray:
     whole = np.full(size, part[-1])
     whole[: part.size] = part
     return whole
-
-
-MOST_FREEDOM, MOST_NONCENTRALITY = 1e6, 1e8  # the contour is checked against mpmath up to these
 
 
 def arguments(x: object, d: object, noncentrality: object) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -4,13 +4,19 @@ Scores and leakages are numbers without unit; n is rows, d coordinates, tau = d/
 array is float64 of its shape.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
 from mipsim._validation import finite_vector, number, real_array, sample_size
-from mipsim.distributions.base import AbstractDistribution
 from mipsim.tradeoff import GaussianTradeOff, MixtureTradeOff
 from mipsim.tradeoff.base import rates
+
+if TYPE_CHECKING:
+    from mipsim.distributions.base import AbstractDistribution
 
 
 def leakage_score(

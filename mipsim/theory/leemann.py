@@ -5,13 +5,18 @@ without unit), tau the standard deviation of the noise on the released mean and 
 both in the gradients' unit; mu is that of a Gaussian trade-off.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 from scipy.special import ndtr
 
 from mipsim._validation import finite_vector, number, sample_size, whole
-from mipsim.distributions.base import AbstractDistribution
 from mipsim.tradeoff import NoncentralChiSquareTradeOff
+
+if TYPE_CHECKING:
+    from mipsim.distributions.base import AbstractDistribution
 
 
 def gradient_susceptibility(data: AbstractDistribution, gradient: object, centred: bool = True) -> float:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import betainc, betaincc, ndtr, ndtri
 
 _STEP = 1e-9  # of the bounds
 
@@ -27,13 +27,15 @@ def p_value(canaries: int, guesses: int, right: int, epsilon: float, delta: floa
         >>> p_value(100, 10, 10, 0.0, 0.0) == 2.0**-10
         True
     """
-    from scipy.stats import binom  # a second to import: not when the library is
-
-    law = binom(guesses, 1.0 / (1.0 + math.exp(-epsilon)))
-    below = law.cdf(np.arange(right - 1, -2, -1))  # P(fewer than right), then with one less each
+    chance = 1.0 / (1.0 + math.exp(-epsilon))
+    fewer = np.arange(right - 1, -1, -1)
+    below = np.append(
+        betaincc(fewer + 1.0, guesses - fewer, chance), 0.0
+    )  # P(fewer than right), then with one less each
     steps = (below[0] - below[1:]) / np.arange(1, right + 1)
     worst = float(steps.max(initial=0.0))
-    return min(float(law.sf(right - 1)) + 2.0 * canaries * delta * worst, 1.0)
+    as_many = float(betainc(right, guesses - right + 1.0, chance)) if right else 1.0
+    return min(as_many + 2.0 * canaries * delta * worst, 1.0)
 
 
 def refuses_gdp(canaries: int, guesses: int, right: int, mu: float, significance: float) -> bool:

@@ -3,17 +3,22 @@
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import field
 from functools import wraps
 from html import escape
-from typing import Any
+from typing import Any, dataclass_transform
 
-import equinox as eqx
 import numpy as np
+import wadler_lindig as wl
 
-from mipsim import _chained
+from mipsim._frozen import Frozen
 from mipsim._html_table import html_table
+from mipsim._late import late
 from mipsim._validation import number, real_array
+from mipsim.tradeoff import conversions
 from mipsim.tradeoff.bounds import EPS, TINY, CurveBounds, Vertices, lowered, probit_of_log, raised
+from mipsim.tradeoff.comparison import ExactComparison
+from mipsim.tradeoff.partition import Partition, supremum
 from mipsim.tradeoff.shown import Shown
 
 SHOWN_FPRS = np.unique(
@@ -64,10 +69,10 @@ def answered(asked: object, bounds: tuple[Any, Any]) -> tuple[Any, Any]:
 
 
 def within(name: str, low: float, high: float = math.inf, **how: Any) -> Any:
-    """A field that holds a float within [low, high], or says that it is none; `how` is for `equinox.field` and `number`.
+    """A field that holds a float within [low, high], or says that it is none; `how` may hold a default, and arguments of `number`.
 
     Examples:
-        >>> class Half(eqx.Module):
+        >>> class Half(Frozen):
         ...     share: float = within("share", 0.0, 0.5)
         >>> Half(1)
         Traceback (most recent call last):
@@ -75,7 +80,11 @@ def within(name: str, low: float, high: float = math.inf, **how: Any) -> Any:
         ValueError: share is 1.0; it must be a finite number in [0, 0.5]
     """
     default = {"default": how.pop("default")} if "default" in how else {}
-    return eqx.field(converter=lambda value: number(name, scalar(value), low, high, **how), **default)
+
+    def checked(value: object) -> float:
+        return number(name, scalar(value), low, high, **how)
+
+    return field(metadata={"converter": checked}, **default)
 
 
 KNOWN = "a trade-off function known by a formula or an exact law"
@@ -86,7 +95,7 @@ def inner_curve(name: str) -> Any:
     """A field that holds a trade-off function, or says that it is none.
 
     Examples:
-        >>> class Same(eqx.Module):
+        >>> class Same(Frozen):
         ...     base: "AbstractTradeOff" = inner_curve("base")
         >>> Same(0.5)
         Traceback (most recent call last):
@@ -99,7 +108,7 @@ def inner_curve(name: str) -> Any:
             raise ValueError(f"{name} is {type(value).__name__}; it must be {KNOWN}")
         return value
 
-    return eqx.field(converter=checked)
+    return field(metadata={"converter": checked})
 
 
 def checked_curves(curves: Sequence[object]) -> None:
@@ -144,7 +153,8 @@ def printed_bounds(bounds: tuple[float, float], digits: int = 4) -> str:
     return high if near else f"{high} (in [{low}, {high}])"
 
 
-class AbstractTradeOff(eqx.Module, Shown):
+@dataclass_transform(eq_default=False, field_specifiers=(field, within, inner_curve))
+class AbstractTradeOff(Frozen, Shown):
     """A trade-off function f(alpha) = smallest FNR at the FPR alpha, known between proven bounds.
 
     A member implements `enclosure`, and by `is_convex` says whether it is convex. Everything else follows. A plain number
@@ -233,15 +243,15 @@ class AbstractTradeOff(eqx.Module, Shown):
 
     def _supremum(self, objective: Any, queries: int, enough: Any) -> tuple[np.ndarray, np.ndarray]:
         """Bounds of the supremum of an objective over the curve; see `mipsim.tradeoff.partition.supremum`."""
-        return _chained.supremum(self, objective, queries, enough)
+        return supremum(self, objective, queries, enough)
 
     def _is_smooth(self) -> bool:
         """Whether its polygon is of second order in the distance of its points, so that few make it narrow."""
         return self.is_convex()
 
-    def _partition(self) -> Any:
+    def _partition(self) -> Partition:
         """Points of the curve, and a polygon around it; see `mipsim.tradeoff.partition.Partition`."""
-        return _chained.Partition(self)
+        return Partition(self)
 
     def rates_at(self, fpr: np.ndarray) -> CurveBounds:
         """Bounds of both error rates at plain FPRs: float64 in [0, 1], any shape.
@@ -373,7 +383,7 @@ class AbstractTradeOff(eqx.Module, Shown):
 
     def _log_delta(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Bounds of log delta for checked epsilons; a member with a closed form has its own."""
-        return _chained.log_delta(self, epsilon)
+        return conversions.log_delta(self, epsilon)
 
     def epsilon(self, delta: object = None, *, log_delta: object = None) -> Any:
         """The least epsilon >= 0 for which the curve is (epsilon, delta)-DP in the direction out -> in; inf if none.
@@ -411,7 +421,7 @@ class AbstractTradeOff(eqx.Module, Shown):
         return answered(log_delta, self._epsilon(logs))
 
     def _epsilon(self, log_delta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return _chained.epsilon(self, log_delta)
+        return conversions.epsilon(self, log_delta)
 
     def eta(self) -> float:
         """The largest probability of guessing the world right, both equally likely, is 1/2 + eta: advantage / 2.
@@ -458,7 +468,7 @@ class AbstractTradeOff(eqx.Module, Shown):
             >>> print(f"{low:.6g} {high:.6g}")
             2.75362e-89 2.75362e-89
         """
-        return answered(prior, _chained.bayes_risk(self, rates("prior", prior)))
+        return answered(prior, conversions.bayes_risk(self, rates("prior", prior)))
 
     def auc(self) -> float:
         """The area under the ROC curve, 1 - integral of f, to 1e-9 where the curve is convex.
@@ -479,7 +489,7 @@ class AbstractTradeOff(eqx.Module, Shown):
             >>> 0.0 <= high - low < 2e-9
             True
         """
-        return _chained.auc(self)
+        return conversions.auc(self)
 
     def least_mu(self) -> float:
         """The least mu with G_mu <= f: the curve is mu-GDP from there on; inf if it is for none.
@@ -499,7 +509,7 @@ class AbstractTradeOff(eqx.Module, Shown):
             >>> GaussianTradeOff(1.0).least_mu_bounds()
             (1.0, 1.0)
         """
-        return _chained.least_mu(self)
+        return conversions.least_mu(self)
 
     def mu_and_regret(self) -> tuple[float, float]:
         """`least_mu()`, and what reporting it gives away: inf{k >= 0 : f(a + k) - k <= G_mu(a) for all a}.
@@ -525,11 +535,11 @@ class AbstractTradeOff(eqx.Module, Shown):
             (1.0, 1.0)
         """
         mu = self.least_mu_bounds()
-        return mu, _chained.regret(self, mu)
+        return mu, conversions.regret(self, mu)
 
     def compare(
         self, claim: "AbstractTradeOff", tolerance: float | None = None, *, kind: str = "equality"
-    ) -> "_chained.ExactComparison":
+    ) -> ExactComparison:
         """Hold the curve, as what is true, against a claimed one, without games.
 
         For the exact curve of an attack the verdict is about that attack. It allows for the width of both
@@ -547,7 +557,7 @@ class AbstractTradeOff(eqx.Module, Shown):
             >>> GaussianTradeOff(1.0).compare(GaussianTradeOff(1.03)).verdict
             'REFUTED'
         """
-        return _chained.compare_exact(self, claim, tolerance, kind)
+        return late("compare")(self, claim, tolerance, kind)
 
     def inverse(self) -> "AbstractTradeOff":
         """f^-1(x) = inf{t : f(t) <= x}, the curve with the worlds exchanged; a symmetric curve returns itself.
@@ -557,7 +567,7 @@ class AbstractTradeOff(eqx.Module, Shown):
             >>> FoldedLaplaceTradeOff(1.0).inverse()
             InverseFoldedLaplaceTradeOff(mu=1.0)
         """
-        return _chained.InverseTradeOff(self)
+        return late("inverse")(self)
 
     def symmetrized(self) -> "AbstractTradeOff":
         """The largest symmetric convex function below f and f^-1, the convex hull of min(f, f^-1).
@@ -568,7 +578,7 @@ class AbstractTradeOff(eqx.Module, Shown):
             >>> float(j.symmetrized().delta(0.3)) == max(float(j.delta(0.3)), float(j.inverse().delta(0.3)))
             True
         """
-        return _chained.symmetrized(self)
+        return late("symmetrized")(self)
 
     def convexified(self) -> "AbstractTradeOff":
         """The convex hull of the curve, for the curve of an attack that is not the best one; else the curve itself.
@@ -578,7 +588,7 @@ class AbstractTradeOff(eqx.Module, Shown):
             >>> GaussianTradeOff(1.0).convexified()
             GaussianTradeOff(mu=1.0)
         """
-        return _chained.convexified(self)
+        return late("convexified")(self)
 
     def subsampled(self, sampling_rate: float) -> "AbstractTradeOff":
         """C_p(f), the symmetrised p f + (1 - p) Id: the target takes part with probability p = `sampling_rate` in [0, 1].
@@ -590,10 +600,10 @@ class AbstractTradeOff(eqx.Module, Shown):
             >>> round(float(GaussianTradeOff(1.0).subsampled(0.5).beta(0.5)), 6)
             0.308538
         """
-        return _chained.subsampled(self, sampling_rate)
+        return late("subsampled")(self, sampling_rate)
 
     def __repr__(self) -> str:
-        words = " ".join(eqx.tree_pformat(self, width=10**6).split())
+        words = " ".join(wl.pformat(self, width=10**6).split())
         return words if len(words) <= LONGEST_REPR else f"{words[: LONGEST_REPR - 5]} ...)"
 
     def _columns(self) -> dict[str, np.ndarray]:
@@ -610,5 +620,5 @@ class AbstractTradeOff(eqx.Module, Shown):
             "advantage": printed_bounds(self.advantage_bounds()),
             "epsilon at delta 1e-5": printed_bounds(self.epsilon_bounds(1e-5)),
         }
-        picture = _chained.picture(self, "trade-off curve")
+        picture = late("picture")(self, "trade-off curve")
         return f"<div><b>{escape(repr(self))}</b>{html_table(rows.items())}{picture}</div>"

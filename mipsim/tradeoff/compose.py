@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from dataclasses import field
 from typing import Any
 
-import equinox as eqx
 import numpy as np
 
 from mipsim._validation import number, whole
@@ -61,12 +61,12 @@ class ComposedTradeOff(AbstractTradeOff):
     """
 
     curves: tuple[AbstractTradeOff, ...]
-    copies: tuple[int, ...] = eqx.field(static=True)
-    accuracy: float = eqx.field(static=True)
-    epsilon_accuracy: float = eqx.field(static=True)
-    direction: str = eqx.field(static=True)
-    losses: LossSum = eqx.field(static=True, repr=False)
-    rates: LossSum = eqx.field(static=True, repr=False)
+    copies: tuple[int, ...]
+    accuracy: float
+    epsilon_accuracy: float
+    direction: str
+    losses: LossSum = field(repr=False)
+    rates: LossSum = field(repr=False)
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         flat = np.asarray(log_fpr, np.float64).ravel()

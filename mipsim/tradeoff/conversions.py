@@ -9,9 +9,8 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from mipsim._roots import crossing
-from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounds import EPS, log_complement, log_difference, lowered, probit_of_log, raised
-from mipsim.tradeoff.partition import Corners, Partition
+from mipsim.tradeoff.partition import Corners, Enclosed, Partition
 
 Bounds = tuple[np.ndarray, np.ndarray]
 
@@ -35,7 +34,7 @@ def _in_groups(values: np.ndarray, bounds: Callable[[np.ndarray], Bounds]) -> Bo
     return low, high
 
 
-def _near(curve: AbstractTradeOff) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+def _near(curve: Enclosed) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     """Whether logarithms are within the width wanted."""
     narrow = _width(curve)
 
@@ -46,11 +45,11 @@ def _near(curve: AbstractTradeOff) -> Callable[[np.ndarray, np.ndarray], np.ndar
     return enough
 
 
-def _width(curve: AbstractTradeOff) -> float:
+def _width(curve: Enclosed) -> float:
     return _NARROW if curve._is_smooth() else _NARROW_OF_OTHERS
 
 
-def log_delta(curve: AbstractTradeOff, epsilon: np.ndarray) -> Bounds:
+def log_delta(curve: Enclosed, epsilon: np.ndarray) -> Bounds:
     """Bounds of log sup_a TPR(a) - e^epsilon a for epsilon >= 0, any shape.
 
     Examples:
@@ -80,7 +79,7 @@ def _finite(log_p: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(log_p), log_p, 0.0)
 
 
-def epsilon(curve: AbstractTradeOff, log_of_delta: np.ndarray) -> Bounds:
+def epsilon(curve: Enclosed, log_of_delta: np.ndarray) -> Bounds:
     """Bounds of the least epsilon >= 0 with delta(epsilon) <= delta: sup_a log((TPR(a) - delta) / a).
 
     Examples:
@@ -116,7 +115,7 @@ def epsilon(curve: AbstractTradeOff, log_of_delta: np.ndarray) -> Bounds:
     return np.maximum(low, 0.0), np.maximum(high, 0.0)
 
 
-def bayes_risk(curve: AbstractTradeOff, prior: np.ndarray) -> Bounds:
+def bayes_risk(curve: Enclosed, prior: np.ndarray) -> Bounds:
     """Bounds of min over a of prior f(a) + (1 - prior) a, with prior = P(in), any shape.
 
     riskcal takes the prior of the other world: for a symmetric curve both are the same at 1 - prior.
@@ -146,7 +145,7 @@ def bayes_risk(curve: AbstractTradeOff, prior: np.ndarray) -> Bounds:
         return np.minimum(np.exp(lowered(-high, 32.0)), worst), worst
 
 
-def auc(curve: AbstractTradeOff) -> tuple[float, float]:
+def auc(curve: Enclosed) -> tuple[float, float]:
     """Bounds of the area under the ROC curve, 1e-9 apart where the curve is convex or has few vertices.
 
     Examples:
@@ -185,7 +184,7 @@ def auc(curve: AbstractTradeOff) -> tuple[float, float]:
             return max(0.0, 1.0 - float(most.sum()) - error), min(1.0, 1.0 - float(least.sum()) + error)
 
 
-def least_mu(curve: AbstractTradeOff) -> tuple[float, float]:
+def least_mu(curve: Enclosed) -> tuple[float, float]:
     """Bounds of sup over a of Phi^-1(TPR(a)) - Phi^-1(a).
 
     At FPRs that no float64 tells from 0 and from 1 it is bounded by the curve's privacy loss, or by its own word.
@@ -223,7 +222,7 @@ def least_mu(curve: AbstractTradeOff) -> tuple[float, float]:
     return max(0.0, min(low, ceiling)), max(0.0, min(high, ceiling))
 
 
-def _tail(curve: AbstractTradeOff, points: Corners) -> np.ndarray:
+def _tail(curve: Enclosed, points: Corners) -> np.ndarray:
     """What the shift is at most where the FPR is 0 or 1 to float64, shape of the points."""
     largest = curve.largest_loss_bounds()[1]
     least = curve.inverse_loss_bounds()[1]
@@ -236,7 +235,7 @@ def _tail(curve: AbstractTradeOff, points: Corners) -> np.ndarray:
     return np.where(zero, np.where(np.isneginf(points.log_tpr), -np.inf, at_zero), at_one)
 
 
-def regret(curve: AbstractTradeOff, mu: tuple[float, float]) -> tuple[float, float]:
+def regret(curve: Enclosed, mu: tuple[float, float]) -> tuple[float, float]:
     """Bounds of inf{k >= 0 : f(a + k) - k <= G_mu(a) for all a}, for a mu between bounds.
 
     From each point of the curve, the distance to G_mu along (-1, -1); from point to point it changes by no more than the

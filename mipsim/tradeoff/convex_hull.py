@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import equinox as eqx
 import numpy as np
 from scipy.special import log_ndtr
 
@@ -59,7 +58,7 @@ class ConvexHullTradeOff(AbstractTradeOff):
     lower: SampledTradeOff
     outlines: tuple[SampledTradeOff, ...]
     tangents: np.ndarray
-    symmetric: bool = eqx.field(static=True)
+    symmetric: bool
 
     def __init__(self, curves: Curves, *, symmetric: bool) -> None:
         self.curves, self.symmetric = curves, symmetric

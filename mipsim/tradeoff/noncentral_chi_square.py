@@ -2,17 +2,10 @@
 
 import math
 
-import equinox as eqx
 import numpy as np
 
 from mipsim._validation import one_of
-from mipsim.special.noncentral_chi_square import (
-    MOST_FREEDOM,
-    MOST_NONCENTRALITY,
-    log_tails,
-    logisf,
-    logppf,
-)
+from mipsim.special.ranges import MOST_FREEDOM, MOST_NONCENTRALITY
 from mipsim.tradeoff.base import AbstractTradeOff, within
 from mipsim.tradeoff.bounds import CurveBounds, log_complement, lowered
 
@@ -74,7 +67,7 @@ class NoncentralChiSquareTradeOff(AbstractTradeOff):
     in_noncentrality: float = within("in_noncentrality", 0.0, MOST_NONCENTRALITY)
     out_scale: float = within("out_scale", 0.0, low_open=True, default=1.0)
     in_scale: float = within("in_scale", 0.0, low_open=True, default=1.0)
-    rejects: str = eqx.field(static=True, default="large")
+    rejects: str = "large"
 
     def __check_init__(self) -> None:
         one_of("rejects", self.rejects, ("large", "small"))
@@ -96,12 +89,14 @@ class NoncentralChiSquareTradeOff(AbstractTradeOff):
         return ends[0].where(np.isneginf(wanted), ends[1].where(wanted == 0.0, found))
 
     def _logs(self, log_fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        from mipsim.special import noncentral_chi_square as law  # imports JAX, which no other curve needs
+
         inner = np.isfinite(log_fpr) & (log_fpr < 0.0)
         large = self.rejects == "large"
         level = np.where(inner, log_fpr, -1.0)
-        at = (logisf if large else logppf)(level, self.d, self.out_noncentrality)
+        at = (law.logisf if large else law.logppf)(level, self.d, self.out_noncentrality)
         at = at * (self.out_scale / self.in_scale)
-        below, above = log_tails(at, self.d, self.in_noncentrality)
+        below, above = law.log_tails(at, self.d, self.in_noncentrality)
         rates = [below, above] if large else [above, below]
         # Near 0 both densities are powers, and the rates below it proportional.
         near = at < _NEAR_ZERO

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.special import log_ndtr
 
 from mipsim._validation import UndefinedError
 from mipsim.tradeoff.bounds import EPS, CurveBounds, Vertices, log_difference, lowered, raised
-
-if TYPE_CHECKING:
-    from mipsim.tradeoff.base import AbstractTradeOff
 
 GRID = np.concatenate([[-np.inf], -np.geomspace(1e8, 80.0, 8), np.linspace(-40.0, 38.0, 118), [np.inf]])
 """Probits of the FPRs at which a curve is read first; the largest below 1 is 1 - 3e-316."""
@@ -23,6 +20,38 @@ _NEIGHBOURS = 1, 8, 64  # of the points that a chord is laid through
 _WORTH = 1e-6  # a width of the points themselves, below which thrice of it costs no more points
 MOST_POINTS, MOST_OF_OTHERS = 1 << 15, 1 << 12
 """Points of a convex curve and of one of which no convexity is known, at which refinement ends: what is then known is valid, and wider."""
+
+
+class Enclosed(Protocol):
+    """What numbers of a curve are computed from; every `AbstractTradeOff` provides it."""
+
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        """Bounds of both error rates at logarithms of FPRs."""
+        ...
+
+    def vertices(self) -> Vertices | None:
+        """The points of a polygon; None for other curves."""
+        ...
+
+    def is_convex(self) -> bool:
+        """Whether the curve is known to be convex."""
+        ...
+
+    def largest_loss_bounds(self) -> tuple[float, float]:
+        """Bounds of the largest privacy loss."""
+        ...
+
+    def inverse_loss_bounds(self) -> tuple[float, float]:
+        """Bounds of the largest privacy loss of the inverse."""
+        ...
+
+    def mu_ceiling(self) -> float:
+        """A mu for which the curve is surely mu-GDP."""
+        ...
+
+    def _is_smooth(self) -> bool: ...
+    def _partition(self) -> Partition: ...
+    def _supremum(self, objective: Any, queries: int, enough: Any) -> tuple[np.ndarray, np.ndarray]: ...
 
 
 class Corners(NamedTuple):
@@ -52,7 +81,7 @@ Objective = Callable[[Corners, bool], np.ndarray]
 """Takes points, shape (m,), and whether to round up; returns values of shape (queries, m), larger for more leakage."""
 
 
-def defined(curve: AbstractTradeOff, log_fpr: np.ndarray) -> CurveBounds:
+def defined(curve: Enclosed, log_fpr: np.ndarray) -> CurveBounds:
     """The curve's enclosure, or an UndefinedError that says where it has no value.
 
     Examples:
@@ -88,7 +117,7 @@ class Partition:
         True
     """
 
-    def __init__(self, curve: AbstractTradeOff) -> None:
+    def __init__(self, curve: Enclosed) -> None:
         self.curve, self.convex = curve, curve.is_convex()
         self.most = MOST_POINTS if self.convex else MOST_OF_OTHERS
         self.z = GRID
@@ -189,7 +218,7 @@ class Partition:
 
 
 def supremum(
-    curve: AbstractTradeOff,
+    curve: Enclosed,
     objective: Objective,
     queries: int,
     enough: Callable[[np.ndarray, np.ndarray], np.ndarray],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from mipsim import _chained
+from mipsim._late import late
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +52,7 @@ class Shown(ABC):
             >>> [ax.get_xscale() for ax in figure.axes]
             ['linear', 'log']
         """
-        return _chained.plot(_chained.with_claim(self, claim), log=log, scale=scale, ax=ax)
+        return late("plot")(self, claim, log=log, scale=scale, ax=ax)
 
     def to_dict(self) -> dict[str, Any]:
         """The curve as plain data, for JSON: what it is, and lists of one length.

@@ -14,7 +14,7 @@ import pytest
 
 import mipsim as mi
 from mipsim.exact.atoms import AtomsLaw
-from mipsim.exact.law import AbstractScoreLaw
+from mipsim.tradeoff.score_law import AbstractScoreLaw
 
 MEAN = mi.EmpiricalMean()
 ZERO, ONE = Fraction(0), Fraction(1)

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import mipsim as mi
-from mipsim.exact.exact_tradeoff import ExactTradeOff
 from mipsim.exact.inversion import InvertedLaw
-from mipsim.exact.threshold_partition import ThresholdPartition
 from mipsim.tradeoff.conversions import auc
+from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
+from mipsim.tradeoff.threshold_partition import ThresholdPartition
 from tests.exact.test_relative_tails import gamma_sum, normal_and_laplace, uniform_sum
 
 mp: Any = mpmath.mp.clone()

@@ -17,9 +17,9 @@ import mipsim.exact.bracketed as bracket_module
 from mipsim.exact.bracketed import BracketLaw, bracket
 from mipsim.exact.density_rows import LaplaceRow, NormalRow
 from mipsim.exact.independent import Independent, Stack, _product
-from mipsim.exact.law import AbstractScoreLaw
 from mipsim.exact.noise import ScoreNoise
 from mipsim.exact.selberg import tail_bounds
+from mipsim.tradeoff.score_law import AbstractScoreLaw
 
 Tables = list[tuple[np.ndarray, np.ndarray, np.ndarray]]
 NOTHING = ScoreNoise()

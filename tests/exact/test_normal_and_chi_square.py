@@ -14,9 +14,9 @@ from mipsim.exact import chi_square
 from mipsim.exact.chi_square import ChiSquareBounds, ChiSquareLaw, poisson_mixture
 from mipsim.exact.derived_laws import MixedLaw, by_bisection, linked
 from mipsim.exact.dispatch import LARGEST_ERROR
-from mipsim.exact.exact_tradeoff import ExactTradeOff
 from mipsim.exact.gaussian import NormalLaw, quadratic_law
 from mipsim.tradeoff import GaussianTradeOff
+from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 
 mp: Any = mpmath
 

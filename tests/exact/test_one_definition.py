@@ -14,12 +14,12 @@ import mipsim as mi
 from mipsim._precision import exact_scope
 from mipsim.exact.atoms import AtomsLaw
 from mipsim.exact.bracketed import bracketed_law
-from mipsim.exact.exact_tradeoff import ExactTradeOff
 from mipsim.exact.inversion import InvertedLaw
-from mipsim.exact.law import AbstractScoreLaw
 from mipsim.exact.linear import linear_law
 from mipsim.forms.problem import FixedProblem
 from mipsim.mechanisms.release import release_of
+from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
+from mipsim.tradeoff.score_law import AbstractScoreLaw
 
 MEAN = mi.EmpiricalMean()
 ALPHAS = np.concatenate([np.linspace(0.025, 1.0, 40), [0.1, 0.3, 1e-3]])

@@ -105,7 +105,7 @@ def test_a_declaration_is_said_by_the_law_and_by_the_verdict() -> None:
     np.testing.assert_allclose(declared.beta(ALPHA), proven.beta(ALPHA), rtol=1e-9)
     assert "assumed: the score is quadratic, as declared" in repr(declared)
     assert "assumed" not in repr(proven)
-    said = [str(curve.compare(mi.GaussianTradeOff(1.0)).result.route) for curve in (declared, proven)]
+    said = [str(curve.compare(mi.GaussianTradeOff(1.0)).route) for curve in (declared, proven)]
     assert said == ["exact law, assumed: the score is quadratic, as declared", "exact law"]
 
 

@@ -16,10 +16,10 @@ import pytest
 import mipsim as mi
 from mipsim.exact.density_rows import ExponentialRow, LaplaceRow, NormalRow, UniformRow
 from mipsim.exact.discrete_rows import BernoulliRow
-from mipsim.exact.exact_tradeoff import ExactTradeOff
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.rows import AbstractRow
 from mipsim.exact.transform import RowsTransform
+from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 
 mp: Any = mpmath.mp.clone()
 mp.dps = 340

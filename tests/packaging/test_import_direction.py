@@ -10,8 +10,6 @@ from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-from mipsim import _chained
-
 PACKAGES = ("mipsim", "sims", "verify", "figures")
 FLOORS = (
     *(
@@ -19,6 +17,8 @@ FLOORS = (
         "_words",
         "_validation",
         "_lazily",
+        "_late",
+        "_frozen",
         "_streams",
         "_signals",
         "_files",
@@ -33,6 +33,8 @@ FLOORS = (
         "_powers",
         "_extras",
         "_html_table",
+        "_verdict",
+        "_printed",
         "_close_names",
         "_command_line",
         "_notebook",
@@ -54,13 +56,12 @@ FLOORS = (
         "exact",
         "rare",
         "audits",
+        "_light",
         "_public",
     ),
-    *("referee", "__main__"),
+    *("referee", "_methods", "__main__"),
 )
 """Folders and files of mipsim from the ground up; each may use those before it."""
-ALLOWED = "mipsim._chained"
-"""The only file that is part of a circle, and that leads up; see its docstring."""
 
 Graph = dict[str, set[str]]
 
@@ -133,12 +134,8 @@ def upward(edges: Graph) -> set[tuple[str, str]]:
     return {(a, b) for a, used in edges.items() for b in used if height(b) > height(a)}
 
 
-def without_the_allowed(edges: Graph) -> Graph:
-    return {a: used - {ALLOWED} for a, used in edges.items() if a != ALLOWED}
-
-
-def test_there_is_no_circle_but_the_allowed_one(root: Path) -> None:
-    assert circle(without_the_allowed(arrows(root))) == []
+def test_there_is_no_circle(root: Path) -> None:
+    assert circle(arrows(root)) == []
 
 
 def rooms(edges: Graph) -> Graph:
@@ -157,21 +154,38 @@ def rooms(edges: Graph) -> Graph:
 
 def test_no_folder_uses_what_uses_it(root: Path) -> None:
     """Inside each package and each folder: the files and folders that lie side by side stand in an order."""
-    edges = rooms(without_the_allowed(arrows(root)))
+    edges = rooms(arrows(root))
     assert {name.partition(".")[0] for name in edges} == set(PACKAGES)
     assert circle(edges) == []
 
 
 def test_no_import_runs_back_up(root: Path) -> None:
-    assert upward(without_the_allowed(arrows(root))) == set()
+    assert upward(arrows(root)) == set()
 
 
-def test_only_base_classes_chain(root: Path) -> None:
-    """A file may use the allowed circle if it is a base file; what it chains to is imported from where it is defined."""
-    users = {a for a, used in arrows(root).items() if ALLOWED in used}
-    assert users == {"mipsim.games.base", "mipsim.tradeoff.base", "mipsim.tradeoff.shown"}
-    for name, home in _chained.HOMES.items():
-        assert getattr(_chained, name).__module__ == home
+def names_in(source: str, function: str) -> Iterator[str]:
+    """What a function is called with, or what it decorates."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Call(func=ast.Name(id=called), args=[ast.Constant(value=str(name))]) if (
+                called == function
+            ):
+                yield name
+            case ast.FunctionDef(name=name, decorator_list=[ast.Name(id=called)]) if called == function:
+                yield name
+
+
+def test_late_methods_are_declared_by_base_files_and_bound_at_the_top(root: Path) -> None:
+    """What leads up to no import is bound in one file, all of it is used, and no other file reaches up by a string."""
+    files = {file: file.read_text("utf-8") for file in sorted((root / "mipsim").rglob("*.py"))}
+    declared = {module(root, file): set(names_in(source, "late")) for file, source in files.items()}
+    bound = {module(root, file): set(names_in(source, "bind")) for file, source in files.items()}
+    users = {"mipsim.games.base", "mipsim.tradeoff.base", "mipsim.tradeoff.shown"}
+    assert {name for name, names in declared.items() if names} == users
+    assert {name for name, names in bound.items() if names} == {"mipsim._methods"}
+    assert set().union(*declared.values()) == bound["mipsim._methods"]
+    by_string = {module(root, file) for file, source in files.items() if "import_module(" in source}
+    assert by_string <= {"mipsim._lazily", "mipsim._extras", "mipsim.engine.executors"}
 
 
 def test_nothing_imports_the_tests(root: Path) -> None:

@@ -11,7 +11,6 @@ import pytest
 
 import mipsim as mi
 from mipsim.exact.atoms import AtomsLaw
-from mipsim.exact.exact_tradeoff import ExactTradeOff
 from mipsim.tradeoff import (
     AbstractTradeOff,
     ApproxDPTradeOff,
@@ -29,6 +28,7 @@ from mipsim.tradeoff import (
     find_noise_multiplier_for_epsilon_delta,
 )
 from mipsim.tradeoff.bounds import probit_of_log
+from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 
 LOGS = np.array([-1e5, -900.0, -700.0, -50.0, -5.0, -1.2, -0.7, -0.3, -1e-3, -1e-9, -1e-30, -1e-200])
 MUS = [0.005, 0.01, 0.02, 0.5, 1.0, 2.0, 20.0, 40.0, 80.0]

@@ -2,78 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import numpy as np
-
 from mipsim._validation import UndefinedError, number, one_of
-from mipsim.bands.comparison_base import READINGS
 from mipsim.bands.equality_tolerance import check_claim
-from mipsim.bands.printed import Printed
 from mipsim.referee.judging.law import exact_route, floor_of, judge_size, size_of
 from mipsim.referee.judging.point import undefined
 from mipsim.referee.kinds import Bound, Equality
-from mipsim.referee.result import PointResult
 from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.comparison import ExactComparison
 
 _KINDS = ("equality", "upper_bound_on_power", "ordering")
-
-
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class ExactComparison(Printed):
-    """What a curve that is known says of a claimed one; no chance enters.
-
-    Attributes:
-        claim: the claim in words.
-        kind: "equality", "upper_bound_on_power" or "ordering".
-        result: the referee's judgement, of which `verdict`, `gap` and `interval` are parts.
-        least_rate: error rates from here to 1 minus this were judged.
-    """
-
-    claim: str
-    kind: str
-    result: PointResult
-    least_rate: float
-
-    @property
-    def verdict(self) -> str:
-        """CONFIRMED, REFUTED or INCONCLUSIVE."""
-        return str(self.result.verdict)
-
-    @property
-    def gap(self) -> float:
-        """The largest gap that counts, in probits, positive where the attacker is stronger than claimed."""
-        return -self.result.gap if self.kind == "ordering" else self.result.gap
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Between which the law's proven error leaves that gap."""
-        low, high = self.result.interval
-        return (-high, -low) if self.kind == "ordering" else (low, high)
-
-    def _title(self) -> str:
-        return f"{self.verdict} {READINGS[self.kind]}: {self.claim}"
-
-    def _lines(self) -> list[tuple[str, str]]:
-        low, high = self.interval
-        lines = [
-            ("gap", _in_words(self.gap, low, high)),
-            ("tolerance", f"{self.result.tolerance or 0.0:.4g}"),
-            ("error rates", f"from {self.least_rate:.2g} to 1 minus this"),
-            ("route", f"{self.result.route}, no games"),
-        ]
-        return [*lines, ("detail", self.result.detail)] if self.result.detail else lines
-
-
-def _in_words(gap: float, low: float, high: float) -> str:
-    """The gap with what is proven of it; an end that is open is no end."""
-    if low == high:
-        return f"{gap:+.4g} probits"
-    if np.isinf(high) and np.isfinite(low):
-        return f"at least {low:+.4g} probits"
-    if np.isinf(low) and np.isfinite(high):
-        return f"at most {high:+.4g} probits"
-    return f"{gap:+.4g} probits, proven to lie in [{low:+.4g}, {high:+.4g}]"
 
 
 def compare_exact(
@@ -104,4 +41,15 @@ def compare_exact(
         result = judge_size(judged, claimed, size_of(judged, claimed, truth, convex, ""), {}, route)
     except UndefinedError as error:
         result = undefined({}, judged, str(error))
-    return ExactComparison(claim=str(claim), kind=asked, result=result, least_rate=least)
+    turned, (low, high) = asked == "ordering", result.interval
+    return ExactComparison(
+        claim=str(claim),
+        kind=asked,
+        verdict=str(result.verdict),
+        gap=-result.gap if turned else result.gap,
+        interval=(-high, -low) if turned else (low, high),
+        tolerance=result.tolerance or 0.0,
+        least_rate=least,
+        route=result.route,
+        detail=result.detail,
+    )

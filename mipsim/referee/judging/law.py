@@ -11,7 +11,6 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from mipsim.bands.equality_tolerance import equality_tolerance
-from mipsim.exact.exact_tradeoff import ExactTradeOff
 from mipsim.referee.judging.gap import (
     RESOLUTION,
     Size,
@@ -26,6 +25,7 @@ from mipsim.referee.kinds import FIXED_ALPHA, Equality, Kind
 from mipsim.referee.result import CurveEvidence, PointResult, Verdict
 from mipsim.referee.values import Number, Played, no_tradeoff
 from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
 
 TOO_RARE = 1e3

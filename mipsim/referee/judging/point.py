@@ -14,7 +14,6 @@ import numpy as np
 
 from mipsim._validation import UndefinedError
 from mipsim.attacks.function import as_attack
-from mipsim.exact.exact_tradeoff import ExactTradeOff
 from mipsim.forms.polynomial import how_to_declare
 from mipsim.referee.judging.games import attack_named, can_be_tilted, estimated, judge_games, judge_order
 from mipsim.referee.judging.gap import FLOOR, Size
@@ -33,6 +32,7 @@ from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.statement import Control, Statement, inner
 from mipsim.referee.values import Number, Played, Samplers, Shifted, Value, mu_of, no_tradeoff, read
 from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 
 PROBE_GAMES = 20_000
 """Games in each world of a quick look where no exact law is known: they resolve about a tenth of a probit."""

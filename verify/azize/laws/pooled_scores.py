@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-import equinox as eqx
 import numpy as np
 import scipy
 from scipy.special import ndtr
@@ -92,7 +91,7 @@ class Pooled:
 class BetterSide(AbstractTradeOff):
     """The whole curve of the aimed attack, on its better side."""
 
-    law: Pooled = eqx.field(static=True)
+    law: Pooled
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         """Of a law with a density, between the FNRs of the tests next to it; of atoms, on the chord."""

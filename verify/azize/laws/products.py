@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import equinox as eqx
 import numpy as np
 
 from mipsim.exact.rounding import EPS
@@ -48,9 +47,9 @@ class ProductTradeOff(AbstractTradeOff):
         0.61 True
     """
 
-    losses: LossSum = eqx.field(static=True)
-    error: float = eqx.field(static=True)
-    turned: bool = eqx.field(static=True, default=False)
+    losses: LossSum
+    error: float
+    turned: bool = False
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         x = np.asarray(log_fpr, np.float64).ravel()

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-import equinox as eqx
 import numpy as np
 import scipy
 from scipy.special import gammainc, gammaincc, gammainccinv, ndtr, ndtri
@@ -38,7 +37,7 @@ class RatesTradeOff(AbstractTradeOff):
         both: takes FPRs in [0, 1] and returns (FNR, TPR), each accurate where it is small.
     """
 
-    both: Callable[[np.ndarray], Pair] = eqx.field(static=True)
+    both: Callable[[np.ndarray], Pair]
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         """Proven bounds at logarithms of FPRs."""

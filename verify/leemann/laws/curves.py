@@ -11,11 +11,11 @@ from scipy.special import gammainc, gammaincc, log_ndtr, ndtr, ndtri
 from mipsim._precision import exact_scope
 from mipsim._roots import outer_root
 from mipsim._validation import number, whole
-from mipsim.exact.exact_tradeoff import ExactTradeOff
 from mipsim.exact.gaussian import quadratic_law
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.bounds import CurveBounds, bounds_from_rates
+from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 from mipsim.tradeoff.points import polygon
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import SampledTradeOff

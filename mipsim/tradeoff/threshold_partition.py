@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import log_ndtr
 
-from mipsim.exact.law import AbstractScoreLaw
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounds import EPS, CurveBounds, lowered, raised
 from mipsim.tradeoff.partition import GRID, MOST_OF_OTHERS, Corners, Partition
+from mipsim.tradeoff.score_law import AbstractScoreLaw
 
 _ROUNDED = 16.0 * EPS  # of a sum of some rates
 

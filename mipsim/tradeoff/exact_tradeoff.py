@@ -2,15 +2,13 @@
 
 from collections.abc import Callable
 
-import equinox as eqx
 import numpy as np
 
-from mipsim.exact.derived_laws import AssumedLaw
-from mipsim.exact.law import AbstractScoreLaw
-from mipsim.exact.threshold_partition import ThresholdPartition
 from mipsim.tradeoff.base import AbstractTradeOff, rates
 from mipsim.tradeoff.bounds import CurveBounds, Vertices, log_complement, lowered, raised
 from mipsim.tradeoff.partition import Partition
+from mipsim.tradeoff.score_law import AbstractScoreLaw
+from mipsim.tradeoff.threshold_partition import ThresholdPartition
 
 _WIDE = 1e-5  # of an AUC: areas of the curve are as good
 _RARE = -680.0  # the log of a rate, below which no law knows more than that it is positive
@@ -42,12 +40,11 @@ class ExactTradeOff(AbstractTradeOff):
         (True, True)
     """
 
-    law: AbstractScoreLaw = eqx.field(static=True)
+    law: AbstractScoreLaw
 
     def __repr__(self) -> str:
-        law = self.law.base if isinstance(self.law, AssumedLaw) else self.law
         assumed = f", assumed: {self.assumed}" if self.assumed else ""
-        return f"ExactTradeOff({type(law).__name__}, error bound {self.law.error_bound:.2g}{assumed})"
+        return f"ExactTradeOff({self.law.kind}, error bound {self.law.error_bound:.2g}{assumed})"
 
     @property
     def assumed(self) -> str:

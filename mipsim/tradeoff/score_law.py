@@ -1,11 +1,9 @@
 """What every exact law of a score provides."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 
 import numpy as np
 
-from mipsim.forms.problem import FixedProblem
 from mipsim.tradeoff.bounds import CurveBounds, complement_bounds, lowered, raised
 
 Thresholds = float | np.ndarray
@@ -109,6 +107,11 @@ class AbstractScoreLaw(ABC):
         return self.error_bound
 
     @property
+    def kind(self) -> str:
+        """How the law is called where its curve is printed."""
+        return type(self).__name__
+
+    @property
     def assumed(self) -> str:
         """What the law rests on and nothing proves, such as a user's declaration of the score's form; empty if nothing."""
         return ""
@@ -147,7 +150,3 @@ def within(log_cdf: np.ndarray, log_sf: np.ndarray, error: np.ndarray | float) -
     least, most = complement_bounds(low, high)
     below = CurveBounds(low, high, least, most)
     return below.where(log_cdf <= log_sf, below.exchanged())
-
-
-Rule = Callable[[FixedProblem], AbstractScoreLaw | None]
-"""Returns the exact law of the score, or None where it does not apply. Is called inside `exact_scope`."""

@@ -1,0 +1,11 @@
+"""What `import mipsim` offers without JAX: audits, counts as curves, and trade-off functions."""
+
+from mipsim import tradeoff
+from mipsim._version import __version__
+from mipsim.audits import Audit, audit
+from mipsim.bands import Comparison, EmpiricalTradeOff, RareTradeOff
+from mipsim.bands.drawing import plot
+from mipsim.tradeoff import *  # noqa: F403
+
+__all__ = ["Audit", "Comparison", "EmpiricalTradeOff", "RareTradeOff", "__version__", "audit", "plot"]
+__all__ += tradeoff.__all__

@@ -1,0 +1,58 @@
+"""What comes of holding an exact curve against a claimed one, without a statement."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mipsim._printed import Printed
+from mipsim._verdict import READINGS
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class ExactComparison(Printed):
+    """What a curve that is known says of a claimed one; no chance enters.
+
+    Attributes:
+        claim: the claim in words.
+        kind: "equality", "upper_bound_on_power" or "ordering".
+        verdict: CONFIRMED, REFUTED or INCONCLUSIVE.
+        gap: the largest gap that counts, in probits, positive where the attacker is stronger than claimed.
+        interval: between which the law's proven error leaves that gap.
+        tolerance: in probits, of an equality; 0 for a bound.
+        least_rate: error rates from here to 1 minus this were judged.
+        route: how the curve is known.
+        detail: one sentence for the reader; empty if there is no more to say.
+    """
+
+    claim: str
+    kind: str
+    verdict: str
+    gap: float
+    interval: tuple[float, float]
+    tolerance: float
+    least_rate: float
+    route: str
+    detail: str
+
+    def _title(self) -> str:
+        return f"{self.verdict} {READINGS[self.kind]}: {self.claim}"
+
+    def _lines(self) -> list[tuple[str, str]]:
+        lines = [
+            ("gap", _in_words(self.gap, *self.interval)),
+            ("tolerance", f"{self.tolerance:.4g}"),
+            ("error rates", f"from {self.least_rate:.2g} to 1 minus this"),
+            ("route", f"{self.route}, no games"),
+        ]
+        return [*lines, ("detail", self.detail)] if self.detail else lines
+
+
+def _in_words(gap: float, low: float, high: float) -> str:
+    """The gap with what is proven of it; an end that is open is no end."""
+    if low == high:
+        return f"{gap:+.4g} probits"
+    if np.isinf(high) and np.isfinite(low):
+        return f"at least {low:+.4g} probits"
+    if np.isinf(low) and np.isfinite(high):
+        return f"at most {high:+.4g} probits"
+    return f"{gap:+.4g} probits, proven to lie in [{low:+.4g}, {high:+.4g}]"
