@@ -221,20 +221,26 @@ def merge(files: tuple[str, ...], out: str, force: bool) -> None:
 
 
 @sims.command(examples=["python -m sims bench --quick", "python -m sims bench scaling --figure scaling.svg"])
-@click.argument("what", type=OneOf(["speed", "hunt", "scaling", "accounting"]), default="speed")
+@click.argument("what", type=OneOf(["speed", "start", "hunt", "scaling", "accounting"]), default="speed")
 @click.option("--json", "file", type=PLACE, metavar="FILE", help="also write the timings to this file")
 @click.option("--figure", type=PLACE, metavar="FILE", help="draw `scaling` into this .png, .svg or .pdf")
 @click.option("--quick", is_flag=True, help="fewer games and repeats")
 def bench(what: str, file: str | None, figure: str | None, quick: bool) -> None:
     """Time the engine and the exact laws against other ways.
 
-    speed, the default, times the games; hunt tells who finds planted defects; scaling gives time and memory against n, d, games
-    and devices; accounting compares composed curves and calibrated noise with dp-accounting and riskcal.
+    speed, the default, times the games; start tells how soon a new process answers; hunt, who finds planted defects; scaling gives
+    time and memory against n, d, games and devices; accounting compares composed curves and calibrated noise with dp-accounting and riskcal.
     """
     if figure is not None and what != "scaling":
         raise ValueError(f"--figure is given with {what}; it is drawn by `bench scaling` alone")
+    if file is not None and what == "start":
+        raise ValueError("--json is given with start; its seconds are printed alone")
     with ending_on_signals(lambda: "interrupted"):
-        if what == "scaling":
+        if what == "start":
+            from sims.bench.start import run_start
+
+            run_start(quick)
+        elif what == "scaling":
             from sims.bench.scaling import run_scaling
 
             run_scaling(quick, file, figure)

@@ -11,12 +11,12 @@ from sims.bench.accounting import (
 )
 from sims.bench.by_hand import kernel_by_hand
 from sims.bench.contest import Contest, Timing, measure
-from sims.bench.first import first_answers, print_first
 from sims.bench.laws import exact_curve, histogram, noncentral_cdf
 from sims.bench.literal import OWN_MEANS
 from sims.bench.other_games import clipped_step, gaussian_game, gradient_game, many_targets
 from sims.bench.reference import cores_game, devices_game, random_target_game, reference_game, whole_play
 from sims.bench.report import as_json, peak_memory, print_report
+from sims.bench.start import run_start
 
 CONTESTS = (
     reference_game,
@@ -47,9 +47,8 @@ def run_bench(quick: bool = False, file: str | None = None) -> list[Timing]:
         OSError: if the file cannot be written; found out before any work.
     """
     _check(file)
-    timings: list[Timing] = first_answers(quick)
-    print_first(timings)
-    timings += _timed(CONTESTS, quick, repeats=3 if quick else 7)
+    run_start(quick)
+    timings = _timed(CONTESTS, quick, repeats=3 if quick else 7)
     timings += _timed(ACCOUNTING[:1] if quick else ACCOUNTING, quick, repeats=3)
     games = 20_000 if quick else 1_000_000
     print(

@@ -10,7 +10,7 @@ import scipy.stats
 
 from mipsim.distributions.binomial_table import BinomialTable
 from sims.__main__ import main
-from sims.bench import Contest, Way, accounting, by_hand, command, first, measure
+from sims.bench import Contest, Way, accounting, by_hand, command, measure, start
 from sims.bench.contest import on_cores
 from sims.bench.plain_jax import jax_rows
 from sims.bench.report import as_json, print_report
@@ -81,8 +81,7 @@ def test_the_file_has_the_keys(capsys):
 def test_the_command_writes_it(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(command, "CONTESTS", (lambda quick: Contest("t", "games", [Way("a", working, 10)]),))
     monkeypatch.setattr(command, "whole_play", lambda games: 1.0)
-    monkeypatch.setattr(command, "first_answers", lambda quick: [])
-    monkeypatch.setattr(command, "print_first", lambda timings: None)
+    monkeypatch.setattr(command, "run_start", lambda quick: {})
     assert main(["bench", "--quick", "--json", str(tmp_path / "b.json")]) == 0
     assert json.loads((tmp_path / "b.json").read_text())[0]["name"] == "t: a"
     assert main(["bench", "--quick", "--json", str(tmp_path / "no" / "b.json")]) == 2
@@ -132,14 +131,19 @@ def test_plain_jax_plays_as_many_games_as_it_says():
     assert way.work(1) == way.times == 7
 
 
-def test_first_answers_are_told_in_seconds(monkeypatch, capsys):
-    """Processes of the test's own: 2 s for JAX, 1 s for mipsim, 4 s for a first game, or 3 s with compiled code kept."""
-    monkeypatch.setattr(first, "_seconds", lambda folder: [2.0, 1.0, 4.0 if folder is None else 3.0, 0.5])
-    timings = first.first_answers(quick=True)
-    assert [1 / t.games_per_second for t in timings] == pytest.approx([2.0, 1.0, 4.0, 0.5, 3.0])
-    assert [t.ratio for t in timings] == pytest.approx([1.0, 2.0, 0.5, 4.0, 2.0 / 3.0])
-    first.print_first(timings)
-    assert "compiled code kept      3.00 s    1.50 of it  (1.50 to 1.50)" in capsys.readouterr().out
+def test_new_processes_are_told_in_seconds(monkeypatch, capsys):
+    """Processes of the test's own: 1 s for JAX, 3 s for the curve, 4 s for games, 6 s for both; audits of 0.5 s."""
+    took = iter([1.0, 3.0, 4.0, 6.0, 0.5, 0.5] * 4)
+    monkeypatch.setattr(start, "seconds_of", lambda process, folder: start.Seconds(next(took), 9.0))
+    assert main(["bench", "start", "--quick"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[-4] for line in lines[1:]] == ["1.00", "2.00", "3.00", "3.00", "0.50", "0.50"]
+    assert main(["bench", "start", "--json", "x.json"]) == 2
+
+
+def test_a_process_that_fails_is_no_answer(tmp_path):
+    with pytest.raises(RuntimeError, match=r"wrong: ended with 1: [\s\S]*ZeroDivisionError"):
+        start.seconds_of(start.Process("wrong", ["-c", "1 / 0"]), str(tmp_path))
 
 
 @pytest.mark.parametrize("contest", command.CONTESTS, ids=lambda c: getattr(c, "__name__", "") or str(c.args))

@@ -1,0 +1,123 @@
+"""`python -m sims bench start`: how soon a new process answers, in seconds of the wall and of processors."""
+
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+GAME = """
+import numpy as np, mipsim as mi
+data = mi.Bernoulli(np.random.default_rng(0).uniform(0.25, 0.75, 5000))
+game = mi.FixedTarget(mi.EmpiricalMean(), data, n=1000, target=data.easiest_target())
+attack = mi.CovarianceScore(data, n=1000, target=game.target)
+"""
+EXACT = "game.exact(attack).tpr_bounds([1e-6, 0.01])\n"
+GAMES = "mi.play(game, attack, games=10_000, progress=False).tradeoff()\n"
+AUDIT = """
+import sys, mipsim as mi
+print(mi.audit(sys.argv[1], design="independent"))
+"""
+SCORES = 2000
+
+
+class Process(NamedTuple):
+    """What a new process does, and the process that its seconds are counted beyond; "" where all of them count."""
+
+    name: str
+    arguments: Sequence[str]
+    beyond: str = ""
+
+
+class Seconds(NamedTuple):
+    """Seconds of one process: on the wall, and of all processors together."""
+
+    wall: float
+    processor: float
+
+
+def processes(scores: str) -> tuple[Process, ...]:
+    """The processes that are timed; the first is what those on JAX cannot do without."""
+    jax, curve = "import jax", "exact curve of the reference game"
+    return (
+        Process(jax, ["-c", "import jax"]),
+        Process(curve, ["-c", GAME + EXACT], jax),
+        Process("10,000 games of it, compiled code kept", ["-c", GAME + GAMES], jax),
+        Process("the games after the curve, compiled code kept", ["-c", GAME + EXACT + GAMES], curve),
+        Process(f"mi.audit of {SCORES:,} scores", ["-c", AUDIT, scores]),
+        Process(
+            f"mipsim audit of {SCORES:,} scores", ["-m", "mipsim", "audit", scores, "--design", "independent"]
+        ),
+    )
+
+
+def run_start(quick: bool = False) -> dict[str, list[Seconds]]:
+    """Time every process in turns, each in a folder of compiled code that an earlier one has filled, and print the seconds.
+
+    Args:
+        quick: three rounds instead of nine.
+
+    Returns:
+        The seconds of each process, one a round.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        scores = Path(folder) / "scores.csv"
+        rng = np.random.default_rng(0)
+        member = np.arange(SCORES) % 2
+        rows = zip(rng.normal(size=SCORES) + member, member, strict=True)
+        scores.write_text("score,member\n" + "".join(f"{score},{world}\n" for score, world in rows))
+        asked = processes(str(scores))
+        for process in asked:
+            seconds_of(process, folder)  # compiles bytecode and kernels
+        found: dict[str, list[Seconds]] = {process.name: [] for process in asked}
+        for _ in range(3 if quick else 9):
+            for process in asked:
+                found[process.name].append(seconds_of(process, folder))
+    print_start(asked, found)
+    return found
+
+
+def print_start(asked: Sequence[Process], found: Mapping[str, Sequence[Seconds]]) -> None:
+    """Print the least and the median seconds of each process, less those of the process that it is counted beyond."""
+    width = max(len(f"{process.name} beyond {process.beyond}") for process in asked)
+    print(f"{'seconds of a new process':<{width}}    wall: least, median    processor: least, median")
+    for process in asked:
+        name = f"{process.name} beyond {process.beyond}" if process.beyond else process.name
+        cells = []
+        for clock in Seconds._fields:
+            took = [getattr(one, clock) for one in found[process.name]]
+            less = [getattr(one, clock) for one in found.get(process.beyond, ())] or [0.0]
+            cells += [min(took) - min(less), statistics.median(took) - statistics.median(less)]
+        print(f"{name:<{width}}  {cells[0]:>12.2f} {cells[1]:>7.2f}  {cells[2]:>17.2f} {cells[3]:>7.2f}")
+
+
+def seconds_of(process: Process, folder: str) -> Seconds:
+    """The seconds of one new process, which keeps compiled code in a folder.
+
+    Raises:
+        RuntimeError: if it fails; the message holds the end of what it said.
+    """
+    known = {k: v for k, v in os.environ.items() if "COMPILATION_CACHE" not in k}
+    known.pop("PYTHONDONTWRITEBYTECODE", None)
+    begun, before = time.perf_counter(), _children()
+    done = subprocess.run(
+        [sys.executable, *process.arguments],
+        env=known | {"MIPSIM_COMPILATION_CACHE": folder},
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        raise RuntimeError(f"{process.name}: ended with {done.returncode}: {done.stderr[-300:]}")
+    return Seconds(time.perf_counter() - begun, _children() - before)
+
+
+def _children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
