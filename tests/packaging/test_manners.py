@@ -41,6 +41,21 @@ def test_importing_changes_nothing_and_prints_nothing(root: Path) -> None:
     assert done.stderr == ""
 
 
+AUDIT = """
+import sys
+import mipsim as mi
+found = mi.audit(list(range(200)), [0, 1] * 100, design="independent", claim="mu=1", confidence=0.9)
+assert "INCONCLUSIVE" in str(found), found
+assert isinstance(found.claim, mi.GaussianTradeOff)
+print(sorted({"jax", "equinox", "matplotlib", "rich", "click", "scipy.stats", "scipy.optimize"} & set(sys.modules)))
+"""
+
+
+def test_an_audit_imports_no_jax_and_nothing_else_that_is_slow(root: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", AUDIT], cwd=root, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
 def public_names() -> dict[str, object]:
     names = getattr(mipsim, "__all__", [n for n in dir(mipsim) if not n.startswith("_")])
     return {

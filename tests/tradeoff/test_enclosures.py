@@ -283,7 +283,7 @@ def test_what_is_undefined_decides_nothing(kind: str) -> None:
     ):
         found = curve.compare(claim, 0.1 if kind == "equality" else None, kind=kind)
         assert found.verdict == "INCONCLUSIVE"
-        assert "undefined (NaN) at FPR" in found.result.detail
+        assert "undefined (NaN) at FPR" in found.detail
     with pytest.raises(ValueError, match=r"the curve Undefined is undefined \(NaN\) at FPR 0\.\d+"):
         Undefined().advantage()
     assert math.isnan(Undefined().beta(0.25))
