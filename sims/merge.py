@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 import mipsim as mi
-from mipsim.engine.manifest import IDENTITY, difference, shard_of
+from mipsim.engine.checkpoint import IDENTITY, difference
+from mipsim.engine.options import shard_of
 
 
 def merge(

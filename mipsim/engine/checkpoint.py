@@ -1,28 +1,37 @@
-"""Histograms on disk: NPZ without pickle, replaced whole or not at all, and believed only where their digest agrees.
+"""The counts of a run in its file: replaced whole or not at all, believed only where their digest agrees, and refused where they are another run's.
 
-A file is read by `mipsim._archives`, so that none can make its reader wait, run code or use more memory than the file is long.
+A file is an NPZ archive without pickle, read by `mipsim._archives`, so that none can make its reader wait, run code or use more memory
+than the file is long.
 """
 
 import hashlib
 import io
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from errno import ENOENT
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mipsim._archives import LIMIT, Archive, most_bytes, read_bytes
-from mipsim._files import replace_file
+from mipsim._files import replace_file, sweep
 from mipsim._validation import file_path
 from mipsim._words import shown
-from mipsim.engine.manifest import FORMAT, array_digest, odd_field
+from mipsim.engine.describe import array_digest
 
-MOST_TEXT = 2**24
-"""The longest manifest that is written and read, in bytes: what any game needs to be described."""
+FORMAT = 2
+"""Of a file; others are refused."""
+DRAWS = 3
+"""Raised whenever the meaning of a random stream changes, so that no run is resumed across such a change."""
+IDENTITY = ("game", "attack", "seed", "fidelity", "sampler", "edges", "draws", "versions", "shard")
+"""The parts of a manifest that decide what a run is; the others say how far it has come, and where."""
 MOST_GAMES = 2**63 - 1
 """What an int64 holds; counts are added up as Python's whole numbers, which do not overflow."""
 
+_MOST_TEXT = 2**24  # bytes of a manifest: what any game needs to be described
 _ARRAYS = {"edges": np.dtype("<f8"), "out": np.dtype("<i8"), "inside": np.dtype("<i8")}
 _MEMBERS = {**_ARRAYS, "manifest": np.dtype("u1")}
 
@@ -50,17 +59,15 @@ def write_counts(
         OSError: one sentence with the path, if the folder or disk does not take it; the old file is untouched.
     """
     path = file_path("path", path)
-    arrays = {
-        name: np.ascontiguousarray(array, dtype)
-        for (name, dtype), array in zip(_ARRAYS.items(), (edges, out, inside), strict=True)
-    }
+    given = zip(_ARRAYS.items(), (edges, out, inside), strict=True)
+    arrays = {name: np.ascontiguousarray(array, dtype) for (name, dtype), array in given}
     plain = json.loads(json.dumps(dict(manifest)))
     text = json.dumps(plain | {"sha256": _digest(arrays, plain)}).encode()
     size = len(text) + sum(array.nbytes for array in arrays.values()) + 4096
-    if len(text) > MOST_TEXT or size > most_bytes():
+    if len(text) > _MOST_TEXT or size > most_bytes():
         raise ValueError(
             f"counts cannot be written to {shown(path)}: {size} bytes with a manifest of {len(text)} bytes; at most "
-            f"{most_bytes()} and {MOST_TEXT} could be read again, so give fewer edges, or raise {LIMIT}"
+            f"{most_bytes()} and {_MOST_TEXT} could be read again, so give fewer edges, or raise {LIMIT}"
         )
     held = io.BytesIO()
     # NumPy 2.0 stores an argument `allow_pickle` as an array; pickled is none of these.
@@ -83,29 +90,28 @@ def read_counts(path: str | os.PathLike[str]) -> dict[str, Any]:
     path = file_path("path", path)
     content = read_bytes(path)
     try:
-        read, manifest = _parts(content)
+        arrays, manifest = _parts(content)
+        written = manifest.get("format", FORMAT)
     except Exception as error:  # whatever a reader of hostile bytes may raise
         raise ValueError(
             f"{shown(path)} is truncated, corrupt or not a stored histogram; remove it or name another"
         ) from error
-    written = manifest.get("format", FORMAT)
     if written != FORMAT:
         raise ValueError(
             f"{shown(path)} holds counts of format {shown(written)}; this version of mipsim reads format {FORMAT}: play them again"
         )
-    digest = manifest.pop("sha256", None)
-    if digest != _digest(read, manifest):
-        raise ValueError(
-            f"{shown(path)} does not hold what its manifest says: the digest is another; remove it or name another"
-        )
-    if fault := _fault(read, manifest):
+    fault = "the digest is another"
+    if manifest.pop("sha256", None) == _digest(arrays, manifest):
+        try:
+            fault = _fault(**arrays, manifest=manifest)
+        except (TypeError, ValueError, KeyError):
+            fault = "it says what no run says"
+    if fault:
         raise ValueError(
             f"{shown(path)} does not hold what its manifest says: {fault}; remove it or name another"
         )
-    return {
-        **{name: array.astype(array.dtype.newbyteorder("=")) for name, array in read.items()},
-        "manifest": manifest,
-    }
+    native = {name: array.astype(array.dtype.newbyteorder("=")) for name, array in arrays.items()}
+    return {**native, "manifest": manifest}
 
 
 def total(counts: np.ndarray) -> int:
@@ -120,21 +126,141 @@ def total(counts: np.ndarray) -> int:
     return (int(high.sum()) << 32) + int(low.sum())
 
 
+def difference(
+    mine: Mapping[str, Any], theirs: Mapping[str, Any], parts: Sequence[str] = IDENTITY
+) -> str | None:
+    """The first of the parts in which two manifests differ, or None.
+
+    Versions are those of mipsim and jax, to which random streams belong.
+
+    Examples:
+        >>> difference({"seed": 1, "games": 5}, {"seed": 1, "games": 7}), difference({"seed": 1}, {"seed": 2})
+        (None, 'seed')
+    """
+    for part in parts:
+        pair = [manifest.get(part) for manifest in (mine, theirs)]
+        if part == "versions":
+            pair = [{k: (v or {}).get(k) for k in ("mipsim", "jax")} for v in pair]
+        if pair[0] != pair[1]:
+            return part
+    return None
+
+
+def counted(seed: int, games: range, done: int) -> dict[str, Any]:
+    """The part of a manifest that says which games are counted: the first `done` of these.
+
+    Examples:
+        >>> counted(7, range(100, 200), 30)
+        {'games': 30, 'runs': [[7, 100, 130]]}
+    """
+    return {"games": done, "runs": [[seed, games.start, games.start + done]]}
+
+
+def stored_counts(path: Path | None) -> dict[str, Any] | None:
+    """What a checkpoint holds, or None where there is none yet. What a killed writer has left beside it is removed.
+
+    Raises:
+        ValueError: if it is corrupt.
+        OSError: if it cannot be read.
+
+    Examples:
+        >>> stored_counts(None)
+    """
+    if path is None:
+        return None
+    if not path.parent.is_dir():
+        raise FileNotFoundError(ENOENT, f"counts cannot be written to {path}: No such file or directory")
+    sweep(path)
+    try:
+        return read_counts(path)
+    except FileNotFoundError:
+        return None
+
+
+def resume(
+    path: Path | None,
+    stored: dict[str, Any] | None,
+    edges: np.ndarray,
+    manifest: dict[str, Any],
+    games: range,
+) -> dict[str, Any]:
+    """The counts in the checkpoint if there is one, else none yet: the fields of a `Histogram`.
+
+    Args:
+        path: the checkpoint, written if it is missing; None = there is none.
+        stored: what it holds, or None.
+        edges: thresholds of the run.
+        manifest: of the run before its first game.
+        games: those that the run is to play.
+
+    Raises:
+        ValueError: if the checkpoint belongs to another run, or holds more games.
+        OSError: if it cannot be written.
+
+    Examples:
+        >>> resume(None, None, np.zeros(1), {"seed": 0}, range(10))["out"]
+        array([0, 0])
+    """
+    if path is not None and stored is not None:
+        held = _same_run(path, manifest, stored["manifest"])
+        if held > len(games):
+            raise ValueError(
+                f"checkpoint {path} holds {held} games, more than the {len(games)} asked; load it instead"
+            )
+        own = {part: stored["manifest"][part] for part in ("games", "runs")}
+        return stored | {"edges": edges, "manifest": manifest | own}
+    nothing = np.zeros(edges.size + 1, dtype=np.int64)
+    fresh = {"edges": edges, "out": nothing, "inside": nothing.copy(), "manifest": manifest}
+    if path is not None:
+        store(path, fresh)  # an unwritable folder must show before any work
+    return fresh
+
+
+def store(path: Path, counts: Mapping[str, Any]) -> None:
+    """Write the counts of a run, unless the file holds as many by now: another process plays the same run.
+
+    Raises:
+        ValueError: if the file belongs to another run by now, or is corrupt.
+        OSError: if it cannot be written.
+    """
+
+    def keep() -> bool:
+        try:
+            found = read_counts(path)["manifest"]
+        except FileNotFoundError:
+            return False
+        return _same_run(path, counts["manifest"], found) >= counts["manifest"]["games"]
+
+    write_counts(path, **counts, keep=keep)
+
+
+def _same_run(path: Path, mine: Mapping[str, Any], found: Mapping[str, Any]) -> int:
+    """How many games the manifest of a file says that it holds of this run, or say why it is not of it."""
+    part = difference(mine, found)
+    if part is None and not {"games", "runs"} <= set(found):
+        part = "games, of which it says nothing"
+    if part is None:
+        seed, first, _ = mine["runs"][0]
+        if found["runs"] != [[seed, first, first + found["games"]]]:
+            part = "range of games"
+    if part is not None:
+        raise ValueError(
+            f"checkpoint {path} belongs to another run, which differs in {part}; name another file"
+        )
+    return found["games"]
+
+
 def _parts(content: bytes) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     archive = Archive(content, compressed=False)
-    if set(archive.names) != set(_MEMBERS):
-        raise ValueError("other members")
-    for name, dtype in _MEMBERS.items():
-        header = archive.header(name)
-        if header.dtype.newbyteorder("<") != dtype or len(header.shape) != 1:
-            raise ValueError("another type or shape")
-        if name == "manifest" and header.size > MOST_TEXT:
-            raise ValueError("too long a manifest")
+    headers = {name: archive.header(name) for name in archive.names}
+    if {name: (h.dtype.newbyteorder("<"), len(h.shape)) for name, h in headers.items()} != {
+        name: (dtype, 1) for name, dtype in _MEMBERS.items()
+    }:
+        raise ValueError("other members, types or shapes")
+    if headers["manifest"].size > _MOST_TEXT:
+        raise ValueError("too long a manifest")
     read = archive.read(_MEMBERS)
-    manifest = json.loads(read.pop("manifest").tobytes())
-    if not isinstance(manifest, dict):
-        raise ValueError("no manifest")
-    return read, manifest
+    return read, dict(json.loads(read.pop("manifest").tobytes()))
 
 
 def _digest(arrays: Mapping[str, np.ndarray], manifest: Mapping[str, Any]) -> str:
@@ -145,24 +271,22 @@ def _digest(arrays: Mapping[str, np.ndarray], manifest: Mapping[str, Any]) -> st
     return found.hexdigest()
 
 
-def _fault(read: Mapping[str, np.ndarray], manifest: Mapping[str, Any]) -> str | None:
-    """What cannot be true of counts, or None."""
-    edges, out, inside = (read[name] for name in _ARRAYS)
+def _fault(edges: np.ndarray, out: np.ndarray, inside: np.ndarray, manifest: Mapping[str, Any]) -> str:
+    """What cannot be true of counts, though their digest is right; "" if nothing."""
     if not edges.size or not np.isfinite(edges).all() or (edges[1:] <= edges[:-1]).any():
         return "its edges are not finite and increasing"
-    if out.shape != (edges.size + 1,) or inside.shape != out.shape:
-        return f"{edges.size} edges have {out.size} and {inside.size} counts"
-    if (out < 0).any() or (inside < 0).any():
-        return "it holds negative counts"
+    if out.shape != (edges.size + 1,) or inside.shape != out.shape or min(out.min(), inside.min()) < 0:
+        return f"{edges.size} edges have {out.size} and {inside.size} counts, or some are negative"
     games = total(out)
-    if games != total(inside) or games > MOST_GAMES:
-        return f"it holds {games} games of one world and {total(inside)} of the other"
-    if field := odd_field(manifest):
-        return f"its {field} is {str(manifest[field])[:60]!r}"
-    if manifest.get("games", games) != games:
+    runs = sorted(manifest.get("runs", [[0, 0, games]]))
+    if any(a[0] == b[0] and a[2] > b[1] for a, b in pairwise(runs)):
+        return "it holds games twice"
+    sums = {
+        total(inside),
+        manifest.get("games", games),
+        sum(len(range(first, end)) for _, first, end in runs),
+    }
+    if sums != {games} or games > MOST_GAMES:
         return f"it holds {games} games"
-    if sum(stop - start for _, start, stop in manifest.get("runs", [[0, 0, games]])) != games:
-        return f"its runs are not of {games} games"
-    if manifest.get("edges", array_digest(edges)).get("sha256") != array_digest(edges)["sha256"]:
-        return "its edges are others"
-    return None
+    digest = array_digest(edges)["sha256"]
+    return "" if manifest.get("edges", {}).get("sha256", digest) == digest else "its edges are others"

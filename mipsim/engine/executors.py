@@ -22,10 +22,11 @@ import numpy as np
 
 from mipsim._precision import exact_scope
 from mipsim.attacks.base import AbstractAttack
+from mipsim.engine.checkpoint import difference
 from mipsim.engine.counting import GAMES, Counter, on_device
+from mipsim.engine.describe import describe, versions
 from mipsim.engine.devices import cores, local_devices
 from mipsim.engine.fidelity import build_sampler
-from mipsim.engine.manifest import describe, difference, versions
 from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.engine.samplers.many import StackedAttacks
 from mipsim.games.base import AbstractGame

@@ -12,8 +12,7 @@ import numpy as np
 from mipsim._html_table import html_table
 from mipsim._validation import increasing_vector, whole
 from mipsim.bands.empirical import EmpiricalTradeOff
-from mipsim.engine.checkpoint import MOST_GAMES, read_counts, total, write_counts
-from mipsim.engine.manifest import difference
+from mipsim.engine.checkpoint import MOST_GAMES, difference, read_counts, total, write_counts
 from mipsim.engine.pilot import spread_evenly
 
 _MERGEABLE = ("game", "attack", "fidelity", "sampler", "draws", "versions")

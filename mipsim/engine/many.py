@@ -12,12 +12,13 @@ from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
 from mipsim.bands.empirical import EmpiricalTradeOff
 from mipsim.engine.counting import on_device
+from mipsim.engine.describe import array_digest
 from mipsim.engine.executors import Recipe
-from mipsim.engine.fidelity import build_sampler, check_game, check_shapes
+from mipsim.engine.fidelity import check_game, check_shapes
 from mipsim.engine.histogram import Histogram
-from mipsim.engine.manifest import array_digest
+from mipsim.engine.options import Options
 from mipsim.engine.run import Column, Run
-from mipsim.engine.samplers.many import StackedAttacks, many_targets_sampler
+from mipsim.engine.samplers.many import many_targets_sampler
 from mipsim.games.base import AbstractGame
 from mipsim.games.fixed_target import FixedTarget
 
@@ -172,15 +173,23 @@ def play_many(
         raise ValueError(
             f"attacks is {given}; it must be a sequence of at least one attack, or a dict from names to attacks"
         )
-    run = Run.checked(whole("games", games, 1), seed, edges, chunk, progress, workers)
+    settings = {
+        "edges": edges,
+        "fidelity": fidelity,
+        "chunk": chunk,
+        "progress": progress,
+        "workers": workers,
+    }
+    options = Options.checked(
+        whole("games", games, 1), seed, fidelities=_FIDELITIES, executor=executor, **settings
+    )
     known = [as_attack(attack) for attack in attacks]
-    one_of("fidelity", fidelity, _FIDELITIES)
-    run = run.on(executor, workers, Recipe(game, tuple(known), fidelity, stacked=True))
     with exact_scope():
         for attack in known:
             check_shapes(game, attack, fidelity)
-        sampler = on_device(build_sampler(game, StackedAttacks.of(game, known), fidelity))
-    return ManyHistogram(tuple(run.play(sampler, [Column(game, attack) for attack in known])), names=names)
+    recipe = Recipe(game, tuple(known), fidelity, stacked=True)
+    run = Run(options, recipe.sampler(), [Column(game, attack) for attack in known], recipe)
+    return ManyHistogram(tuple(run.play()), names=names)
 
 
 def play_targets(
@@ -231,14 +240,20 @@ def play_targets(
     """
     if not isinstance(game, FixedTarget):
         raise ValueError(f"game is {type(game).__name__}; many targets are played by FixedTarget")
-    run = Run.checked(whole("games", games, 1), seed, edges, chunk, progress, workers)
+    settings = {
+        "edges": edges,
+        "fidelity": fidelity,
+        "chunk": chunk,
+        "progress": progress,
+        "workers": workers,
+    }
+    options = Options.checked(whole("games", games, 1), seed, fidelities=_FIDELITIES, **settings)
     points = finite_matrix("targets", targets, game.data.dimension)
     known = as_attack(attack)
-    one_of("fidelity", fidelity, _FIDELITIES)
     with exact_scope():
         check_shapes(game, known, fidelity)
         sampler = on_device(many_targets_sampler(game, known, points, fidelity))
     columns = [Column(FixedTarget(game.mechanism, game.data, game.n, z), known) for z in points]
     columns.append(Column(game, known, (("random target among", array_digest(points)),)))
-    *each, pooled = run.play(sampler, columns)
+    *each, pooled = Run(options, sampler, columns).play()
     return ManyHistogram(tuple(each), pooled)

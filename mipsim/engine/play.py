@@ -2,18 +2,15 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from mipsim._precision import exact_scope
-from mipsim._validation import file_path
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
-from mipsim.engine.counting import on_device
 from mipsim.engine.executors import Recipe
-from mipsim.engine.fidelity import build_sampler, check_fidelity, check_game, check_shapes
+from mipsim.engine.fidelity import check_game, check_shapes
 from mipsim.engine.histogram import Histogram
-from mipsim.engine.manifest import check_shard, shard_of
+from mipsim.engine.options import Options
 from mipsim.engine.run import Column, Run
 from mipsim.games.base import AbstractGame
 
@@ -74,17 +71,22 @@ def play(
         >>> play(game, mi.CovarianceScore(data, n=10), games=1000).games
         1000
     """
-    run = Run.checked(games, seed, edges, chunk, progress, workers, devices)
-    run = replace(run, path=None if checkpoint is None else file_path("checkpoint", checkpoint))
-    if shard is not None:
-        index, count = check_shard(shard)
-        said = {"index": index, "count": count, "games": [run.asked.start, run.asked.stop]}
-        run = replace(run, asked=shard_of(run.asked, index, count), shard=said)
-    check_fidelity(fidelity)
+    options = Options.checked(
+        games,
+        seed,
+        edges=edges,
+        fidelity=fidelity,
+        chunk=chunk,
+        progress=progress,
+        workers=workers,
+        devices=devices,
+        checkpoint=checkpoint,
+        shard=shard,
+        executor=executor,
+    )
     known = as_attack(attack)
-    run = run.on(executor, workers, Recipe(game, (known,), fidelity))
     with exact_scope():
         check_shapes(check_game(game), known, fidelity)
-        sampler = on_device(build_sampler(game, known, fidelity))
-    (counts,) = run.play(sampler, [Column(game, known)])
+    recipe = Recipe(game, (known,), fidelity)
+    (counts,) = Run(options, recipe.sampler(), [Column(game, known)], recipe).play()
     return counts

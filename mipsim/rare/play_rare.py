@@ -17,10 +17,11 @@ from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodR
 from mipsim.bands.rare_tradeoff import RareTradeOff
 from mipsim.bands.scaled_rates import ScaledRates
 from mipsim.distributions.gaussian import Gaussian
+from mipsim.engine.checkpoint import DRAWS
 from mipsim.engine.counting import play_range
+from mipsim.engine.describe import array_digest, describe, versions
 from mipsim.engine.devices import cores
-from mipsim.engine.manifest import DRAWS, array_digest, describe, game_range, versions
-from mipsim.engine.run import checked_seed
+from mipsim.engine.options import Options
 from mipsim.forms.aim import check_aim
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
@@ -117,12 +118,9 @@ def play_rare(
         True
     """
     total = whole("games", games, 100)
-    game_range(total)
-    seed = checked_seed(seed)
+    options = Options.checked(total, seed, chunk=chunk, workers=workers)
     wanted = _levels(false_positive_rates)
     number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
-    size = None if chunk is None else whole("chunk", chunk, 1)
-    threads = None if workers is None else whole("workers", workers, 1)
     if not isinstance(game, AbstractMembershipGame):
         raise ValueError(f"game is {type(game).__name__}; it must be a game such as FixedTarget")
     as_attack(attack)  # a class is refused, with what to write
@@ -138,14 +136,14 @@ def play_rare(
     estimates = {world: _Rates(none.copy(), none.copy(), none + 1.0, none > 0.0) for world in (OUT, IN)}
     tails: dict[int, list[TailEstimate]] = {OUT: [], IN: []}
     for tilt in planned.tilts:
-        for world, tail in _played(law, game, attack, tilt, t, seed, size, threads, estimates[tilt.world]):
+        for world, tail in _played(law, game, attack, tilt, t, options, estimates[tilt.world]):
             tails[world].append(tail)
     for found in tails.values():
         check_agreement(found)
     manifest: dict[str, Any] = {
         "game": describe(game),
         "attack": describe(attack),
-        "seed": seed,
+        "seed": options.seed,
         "games": total,
         "score": law.name,
         "tilts": [[("out", "in")[r.world], r.theta, r.games, list(r.thresholds)] for r in planned.tilts],
@@ -173,9 +171,7 @@ def _played(
     attack: AbstractAttack,
     tilt: Tilt,
     t: np.ndarray,
-    seed: int,
-    chunk: int | None,
-    workers: int | None,
+    options: Options,
     estimates: _Rates,
 ) -> list[tuple[int, TailEstimate]]:
     """Play one tilt, keep its estimates, and return the tail probabilities that it can be held against."""
@@ -190,8 +186,11 @@ def _played(
         sampler, asked = (untilted(game, attack), IN) if mixture else law.sampler(tilt.theta, tilt.world)
     standard = tilt.cumulant.mean, math.sqrt(tilt.cumulant.variance)
     edges = law.link(t) if mixture else t
-    thinner = Thinner(sampler, asked, edges, tuple(powers), tuple(uppers), standard, seed, tilt.stream)
-    parts = play_range(thinner, 0, tilt.games, thinner.block, chunk, workers or cores())
+    thinner = Thinner(
+        sampler, asked, edges, tuple(powers), tuple(uppers), standard, options.seed, tilt.stream
+    )
+    workers = options.workers or cores()
+    parts = play_range(thinner, 0, tilt.games, thinner.block, options.chunk, workers)
     sums = np.sum([part for _, part in parts], axis=0)
     counts, moments = sums[:-3].reshape(len(powers), t.size), sums[-3:]
     if moments[0]:

@@ -9,7 +9,7 @@ import pytest
 import mipsim as mi
 from mipsim.bands.curve_band import CurveBand
 from mipsim.engine.checkpoint import read_counts, write_counts
-from mipsim.engine.manifest import array_digest
+from mipsim.engine.describe import array_digest
 
 DATA = mi.Gaussian(np.zeros(2), np.ones(2))
 MEAN = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=5, target=np.ones(2))

@@ -5,7 +5,7 @@ import pytest
 
 import mipsim as mi
 from mipsim.engine.checkpoint import read_counts
-from mipsim.engine.manifest import shard_of
+from mipsim.engine.options import shard_of
 
 DATA = mi.Gaussian(np.zeros(2), np.ones(2))
 GAME = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=5, target=np.ones(2))

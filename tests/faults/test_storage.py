@@ -10,7 +10,7 @@ import pytest
 
 import mipsim as mi
 from mipsim import _files
-from mipsim.engine.resuming import store
+from mipsim.engine.checkpoint import store
 from tests.engine.long_run import run
 from tests.faults import campaigns
 from tests.faults.__main__ import LONG
@@ -50,13 +50,13 @@ def test_fewer_games_never_replace_more(tmp_path):
     path = tmp_path / "run.npz"
     few, many = run(None, 3_000), run(None, 5_000)
     for counts in (few, many, few):
-        store(path, counts)
+        store(path, vars(counts))
     assert campaigns.same(mi.Histogram.load(path), many)
     other = mi.Histogram(
         few.edges, few.out, few.inside, {**few.manifest, "seed": 12, "runs": [[12, 0, 3_000]]}
     )
     with pytest.raises(ValueError, match=r"run\.npz belongs to another run, which differs in seed"):
-        store(path, other)
+        store(path, vars(other))
 
 
 def test_writers_wait_for_one_another_and_not_for_the_dead(tmp_path, monkeypatch):

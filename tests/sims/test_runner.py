@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import mipsim as mi
-from mipsim.engine.manifest import array_digest
+from mipsim.engine.describe import array_digest
 from sims.runner import run, store_path
 from sims.study import Study
 

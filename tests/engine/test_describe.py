@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mipsim as mi
-from mipsim.engine.manifest import array_digest, describe
+from mipsim.engine.describe import array_digest, describe
 
 SCALE = 2.0
 

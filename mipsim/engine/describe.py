@@ -1,29 +1,17 @@
-"""What was played, as plain JSON: the identity of a run, and which games are its."""
+"""Objects as plain JSON: what a manifest says of games, attacks, functions and arrays."""
 
 import hashlib
 import types
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import partial
 from importlib import metadata
-from itertools import pairwise
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mipsim._validation import whole
 from mipsim._version import __version__
-
-IDENTITY = ("game", "attack", "seed", "fidelity", "sampler", "edges", "draws", "versions", "shard")
-"""The parts of a manifest that decide what a run is; the others say how far it has come, and where."""
-
-FORMAT = 2
-"""Of a manifest; files of another format are refused, since they say less of what was played."""
-
-DRAWS = 3
-"""Raised whenever the meaning of a random stream changes, so that no run is resumed across such a change."""
 
 
 def _name(kind: Any) -> str:
@@ -58,26 +46,6 @@ def versions() -> dict[str, str]:
         ['jax', 'mipsim', 'numpy']
     """
     return {"mipsim": __version__, "jax": metadata.version("jax"), "numpy": metadata.version("numpy")}
-
-
-def difference(
-    mine: Mapping[str, Any], theirs: Mapping[str, Any], parts: Sequence[str] = IDENTITY
-) -> str | None:
-    """The first of the parts in which two manifests differ, or None.
-
-    Versions are those of mipsim and jax, to which random streams belong.
-
-    Examples:
-        >>> difference({"seed": 1, "games": 5}, {"seed": 1, "games": 7}), difference({"seed": 1}, {"seed": 2})
-        (None, 'seed')
-    """
-    for part in parts:
-        pair = [manifest.get(part) for manifest in (mine, theirs)]
-        if part == "versions":
-            pair = [{k: (v or {}).get(k) for k in ("mipsim", "jax")} for v in pair]
-        if pair[0] != pair[1]:
-            return part
-    return None
 
 
 def array_digest(array: object) -> dict[str, Any]:
@@ -175,101 +143,3 @@ def _code(code: types.CodeType) -> list[Any]:
     """What the code does, without where it stands in its file."""
     constants = [_code(c) if isinstance(c, types.CodeType) else repr(c) for c in code.co_consts]
     return [code.co_code.hex(), constants, code.co_names, code.co_varnames]
-
-
-def odd_field(manifest: Mapping[str, Any]) -> str | None:
-    """The first field of a manifest that is there and is not of the kind that `play` writes, or None.
-
-    Examples:
-        >>> odd_field({"games": 3, "runs": [[0, 0, 3]]}), odd_field({"games": "3"})
-        (None, 'games')
-    """
-    return next(
-        (name for name, is_one in _FIELDS.items() if name in manifest and not is_one(manifest[name])), None
-    )
-
-
-def _is_count(value: Any) -> bool:
-    return type(value) is int and value >= 0
-
-
-def _is_range(value: Any, length: int) -> bool:
-    """Whether it is a list of whole numbers whose last two begin and end a range."""
-    return (
-        isinstance(value, list)
-        and len(value) == length
-        and all(map(_is_count, value))
-        and value[-2] <= value[-1]
-    )
-
-
-def _are_runs(value: Any) -> bool:
-    """Whether it is a list of seeds with ranges of games, none of which is counted twice."""
-    if not isinstance(value, list) or not all(_is_range(run, 3) and run[0] < 2**64 for run in value):
-        return False
-    runs = sorted(run for run in value if run[1] < run[2])
-    return all(a[0] < b[0] or a[2] <= b[1] for a, b in pairwise(runs))
-
-
-def _is_shard(value: Any) -> bool:
-    if not isinstance(value, dict) or not _is_range(value.get("games"), 2):
-        return False
-    index, count = value.get("index", 0), value.get("count", 0)
-    return _is_count(index) and _is_count(count) and index < count
-
-
-_FIELDS: dict[str, Callable[[Any], bool]] = {
-    "format": _is_count,
-    "games": _is_count,
-    "runs": _are_runs,
-    "seed": lambda value: value is None or (_is_count(value) and value < 2**64),
-    "edges": lambda value: isinstance(value, dict) and isinstance(value.get("sha256"), str),
-    "versions": lambda value: isinstance(value, dict) and all(isinstance(v, str) for v in value.values()),
-    "shard": _is_shard,
-    **dict.fromkeys(("fidelity", "sampler", "device"), lambda value: isinstance(value, str)),
-}
-
-
-MOST_NUMBERS = 2**62
-"""Of games: an int64 holds the end of their last block."""
-
-
-def game_range(games: object) -> range:
-    """The numbers of the games to play: 0, ..., games - 1, or a given `range` of numbers >= 0 with step 1.
-
-    Examples:
-        >>> game_range(1e3), game_range(range(500, 1000))
-        (range(0, 1000), range(500, 1000))
-    """
-    asked = games if isinstance(games, range) else range(whole("games", games, 1))
-    if asked.step != 1 or asked.start < 0 or asked.stop < asked.start:
-        raise ValueError(f"games is {games}; a range of games must have step 1 and begin at 0 or later")
-    if asked.stop > MOST_NUMBERS:
-        raise ValueError(f"games is {games}; their numbers must be below 2^62")
-    return asked
-
-
-def shard_of(games: range, index: int, count: int) -> range:
-    """Shard `index` of the `count` contiguous ones of a range of games; their sizes differ by one game at most.
-
-    Examples:
-        >>> [shard_of(range(10), i, 3) for i in range(3)]
-        [range(0, 3), range(3, 6), range(6, 10)]
-    """
-    cuts = [games.start + len(games) * i // count for i in (index, index + 1)]
-    return range(*cuts)
-
-
-def check_shard(shard: object) -> tuple[int, int]:
-    """Return (index, count) if 0 <= index < count.
-
-    Examples:
-        >>> check_shard((3, 4))
-        (3, 4)
-    """
-    if not isinstance(shard, (tuple, list)) or len(shard) != 2:
-        raise ValueError(f"shard is {shard!r}; it must be a pair (i, k) with 0 <= i < k")
-    index, count = whole("i of shard", shard[0], 0), whole("k of shard", shard[1], 1)
-    if index >= count:
-        raise ValueError(f"shard is {index}/{count}; i must be below k: shards are numbered from 0")
-    return index, count

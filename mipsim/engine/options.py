@@ -1,0 +1,167 @@
+"""What a run is asked to do, checked once: the arguments that `play`, `play_many`, `play_targets` and `play_rare` share."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mipsim._validation import file_path, increasing_vector, one_of, whole
+from mipsim.engine.devices import Device, local_devices, threads_for
+from mipsim.engine.executors import check_executor
+from mipsim.engine.fidelity import check_fidelity
+from mipsim.engine.histogram import Histogram
+
+MOST_NUMBERS = 2**62
+"""Of games: an int64 holds the end of their last block."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """The arguments of a run, checked; none of them but games, seed, edges and fidelity changes a count.
+
+    Attributes:
+        games: the numbers of the games to play.
+        seed: in [0, 2^64).
+        edges: the thresholds of every column, or None for a pilot's.
+        source: what manifests say of thresholds that are given: where they are from.
+        fidelity: as in `play`.
+        chunk: games per call, or None.
+        progress: whether to show a bar.
+        workers: threads, or shards in flight on an executor; None for what suits the machine.
+        devices: where to play.
+        checkpoint: the file of a run of one column, or None.
+        shard: what the manifest says of the part that this run is of a larger one, or None.
+        executor: where shards are played, or None for this process.
+    """
+
+    games: range
+    seed: int
+    edges: np.ndarray | None
+    source: Mapping[str, Any]
+    fidelity: str
+    chunk: int | None
+    progress: bool
+    workers: int | None
+    devices: Sequence[Device]
+    checkpoint: Path | None
+    shard: dict[str, Any] | None
+    executor: Any
+
+    @classmethod
+    def checked(
+        cls,
+        games: object,
+        seed: object,
+        *,
+        edges: object = None,
+        fidelity: object = "auto",
+        fidelities: Sequence[str] = (),
+        chunk: object = None,
+        progress: bool = True,
+        workers: object = None,
+        devices: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        shard: object = None,
+        executor: object = None,
+    ) -> "Options":
+        """Check the arguments of `play`, before any work is done; `fidelities` are those that are allowed, where not all are.
+
+        Raises:
+            ValueError: naming the argument.
+
+        Examples:
+            >>> options = Options.checked(1e3, 7, shard=(1, 4), devices=1)
+            >>> options.games, options.shard
+            (range(250, 500), {'index': 1, 'count': 4, 'games': [0, 1000]})
+        """
+        asked, places = game_range(games), local_devices(devices)
+        source: Mapping[str, Any] = {"source": "given"}
+        if isinstance(edges, Histogram):
+            source, edges = edges.manifest.get("edges", source), edges.edges
+        said = None
+        options = {
+            "seed": checked_seed(seed),
+            "edges": None if edges is None else increasing_vector("edges", edges).copy(),
+            "chunk": None if chunk is None else whole("chunk", chunk, 1),
+            "workers": None if workers is None else whole("workers", workers, 1),
+            "checkpoint": None if checkpoint is None else file_path("checkpoint", checkpoint),
+        }
+        if shard is not None:
+            index, count = check_shard(shard)
+            said = {"index": index, "count": count, "games": [asked.start, asked.stop]}
+            asked = shard_of(asked, index, count)
+        chosen = one_of("fidelity", fidelity, fidelities) if fidelities else check_fidelity(fidelity)
+        if executor is not None:
+            check_executor(executor)
+        return cls(
+            games=asked,
+            source=source,
+            fidelity=chosen,
+            progress=progress,
+            devices=places,
+            shard=said,
+            executor=executor,
+            **options,
+        )
+
+    @property
+    def threads(self) -> int:
+        """How many threads play in this process."""
+        return self.workers or threads_for(self.devices)
+
+
+def checked_seed(seed: object) -> int:
+    """Return a seed, a whole number in [0, 2^64), or say that it is none.
+
+    Examples:
+        >>> checked_seed(7)
+        7
+    """
+    value = whole("seed", seed, 0)
+    if value >= 2**64:
+        raise ValueError(f"seed is {value}; it must be a whole number in [0, 2^64)")
+    return value
+
+
+def game_range(games: object) -> range:
+    """The numbers of the games to play: 0, ..., games - 1, or a given `range` of numbers >= 0 with step 1.
+
+    Examples:
+        >>> game_range(1e3), game_range(range(500, 1000))
+        (range(0, 1000), range(500, 1000))
+    """
+    asked = games if isinstance(games, range) else range(whole("games", games, 1))
+    if asked.step != 1 or asked.start < 0 or asked.stop < asked.start:
+        raise ValueError(f"games is {games}; a range of games must have step 1 and begin at 0 or later")
+    if asked.stop > MOST_NUMBERS:
+        raise ValueError(f"games is {games}; their numbers must be below 2^62")
+    return asked
+
+
+def shard_of(games: range, index: int, count: int) -> range:
+    """Shard `index` of the `count` contiguous ones of a range of games; their sizes differ by one game at most.
+
+    Examples:
+        >>> [shard_of(range(10), i, 3) for i in range(3)]
+        [range(0, 3), range(3, 6), range(6, 10)]
+    """
+    cuts = [games.start + len(games) * i // count for i in (index, index + 1)]
+    return range(*cuts)
+
+
+def check_shard(shard: object) -> tuple[int, int]:
+    """Return (index, count) if 0 <= index < count.
+
+    Examples:
+        >>> check_shard((3, 4))
+        (3, 4)
+    """
+    if not isinstance(shard, (tuple, list)) or len(shard) != 2:
+        raise ValueError(f"shard is {shard!r}; it must be a pair (i, k) with 0 <= i < k")
+    index, count = whole("i of shard", shard[0], 0), whole("k of shard", shard[1], 1)
+    if index >= count:
+        raise ValueError(f"shard is {index}/{count}; i must be below k: shards are numbered from 0")
+    return index, count
