@@ -39,6 +39,8 @@ def test_the_wheel_holds_only_mipsim(wheel: Path) -> None:
     assert {name.split("/")[0] for name in names} == {"mipsim", metadata}
     assert "mipsim/__init__.py" in names
     assert any(name.endswith("LICENSE") for name in names)
+    for name in ("document.html", "report.html", "section.html", "page.css", "table.js"):
+        assert f"mipsim/referee/reporting/templates/{name}" in names
 
 
 def test_the_quickstart_runs_outside_the_checkout(

@@ -17,6 +17,7 @@ from mipsim.referee import mathml
 from mipsim.referee.reporting.audit_page import report_audit
 from mipsim.referee.reporting.page import page
 from mipsim.referee.reporting.pictures import pictures_of
+from mipsim.referee.reporting.rendering import FOLDER, environment
 from mipsim.referee.result import PointResult
 
 G = mi.GaussianTradeOff
@@ -132,6 +133,16 @@ def test_every_word_of_a_statement_is_tried():
     for name in words:
         if name != "name":  # which is refused below
             assert "<script>" in repr(getattr(made, name)) or callable(getattr(made, name)), name
+
+
+def test_no_template_takes_markup_from_what_it_is_given():
+    """What is trusted is marked where it is made, in Python; see `rendering`."""
+    assert environment().autoescape is True
+    assert environment().from_string("{{ words }}").render(words="<b>") == "&lt;b&gt;"
+    templates = list(FOLDER.glob("*.html"))
+    assert len(templates) > 3
+    for one in templates:
+        assert not re.search(r"\bsafe\b|autoescape|Markup|\bon\w+=", one.read_text("utf-8")), one.name
 
 
 def test_names_hold_no_markup():

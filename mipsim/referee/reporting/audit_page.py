@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from html import escape
 from pathlib import Path
 
 from mipsim._files import writable_folder
 from mipsim.audits import Audit
-from mipsim.referee.reporting.document import document
 from mipsim.referee.reporting.files import write_atomically
-from mipsim.referee.reporting.overview import badge
 from mipsim.referee.reporting.plain import plain
+from mipsim.referee.reporting.rendering import document
 
 _LEAD = (
     "Lower bounds on what the scores of an attack show to leak, for the design that is stated, which the scores cannot show "
@@ -53,8 +51,9 @@ def report_audit(audit: Audit, folder: str | os.PathLike[str]) -> Path:
 
 
 def _page(audit: Audit) -> str:
+    from markupsafe import Markup
+
     name = Path(audit.source).name or "scores"
-    verdict = "" if audit.verdict is None else badge(audit.verdict)
-    head = f'<h2><span class="id">{escape(audit.promise or name)}</span> {verdict}</h2>'
-    body = f"<section>{head}{audit._repr_html_()}</section>"  # as a notebook shows it
-    return document("An audit of scores", _LEAD, body, of=name)
+    shown = Markup(audit._repr_html_())  # as a notebook shows it
+    words = {"head": audit.promise or name, "verdict": audit.verdict, "audit": shown}
+    return document("audit.html", title="An audit of scores", lead=_LEAD, of=name, **words)

@@ -7,41 +7,30 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from mipsim._files import writable_folder
-from mipsim.referee import mathml
 from mipsim.referee.defect import correction_of, defect_of, readings_of
 from mipsim.referee.outcome import Outcome, simplest
 from mipsim.referee.replay import replay_of
-from mipsim.referee.reporting.document import document
 from mipsim.referee.reporting.files import write_atomically
-from mipsim.referee.reporting.overview import badge, facts_list, group_list, verdict_counts, verdicts_table
+from mipsim.referee.reporting.overview import cells, counts, searched
 from mipsim.referee.reporting.pictures import pictures_of
 from mipsim.referee.reporting.plain import plain
+from mipsim.referee.reporting.rendering import document
 from mipsim.referee.reporting.where import importance
-from mipsim.referee.reporting.wording import (
-    count,
-    duration,
-    interval,
-    paragraphs,
-    parameters,
-    plural,
-    point_anchor,
-    reached,
-    three_digits,
-)
+from mipsim.referee.reporting.wording import plural
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.settings import GAMES
 from mipsim.referee.statement import Statement
 
-SCRIPT = Path(__file__).with_name("table.js")
 SHOWN = 12
 """Judged points that are listed, those with the strongest verdict first; all are in the data."""
 LISTED = 8
 """Failures and findings that are listed."""
+FAILED = "points failed: its functions raised, or returned what they must not"
+NO_CURVE = "points at which the claimed curve is no trade-off function"
 LEAD = (
     "Each statement is judged at points of its domain by exact laws where there are any, by games elsewhere. CONFIRMED: at "
     "every judged point; it is never a proof. REFUTED: at some point, beyond the proven error or with the stated failure "
@@ -160,99 +149,55 @@ def page(
         links: group -> its full title, and an address or "".
     """
     known = [*(one.statement for one in outcomes), *known]
-    shown = {one.statement.name for one in outcomes}
-    several, met = len(outcomes) > 1, Counter[str]()
-    parts = [
-        verdict_counts(outcomes, known),
-        facts_list(facts),
-        group_list(links),
-        verdicts_table(outcomes, known, groups) if several else "",
-    ]
+    met = Counter[str]()
+    rows = []
     for one in outcomes:
+        name = one.statement.name
+        met[name] += 1  # a statement that was judged and hunted has two sections
+        anchor = name if met[name] == 1 else f"{name}.{met[name]}"
+        group = groups(one.statement) if groups else ""
+        hunt = (hunts or {}).get(name, "")
         correction = correction_of(one.statement, known)
-        told = (hunts or {}).get(one.statement.name, "")
-        parts.append(
-            _section(one, correction, shown, commands or _command, told, _anchor(one.statement.name, met))
-        )
-    body = "\n".join(part for part in parts if part)
-    script = SCRIPT.read_text(encoding="utf-8") if several else ""
+        rows.append(_row(one, correction, commands or _command, anchor) | {"group": group, "hunt": hunt})
+    words: dict[str, Any] = {"title": title, "lead": lead, "note": note, "data": data}
+    words |= {"counts": counts(outcomes, known), "facts": facts or {}, "links": links or {}, "rows": rows}
+    words |= {"shown": {one.statement.name for one in outcomes}, "most": SHOWN, "listed": LISTED}
     of = plural(len(outcomes), "statement")
-    return document(title, lead, body, of=of, note=note, data=data, script=script)
+    return document("report.html", scripted=len(outcomes) > 1, of=of, **words)
 
 
-def _anchor(name: str, met: Counter[str]) -> str:
-    """The id of a statement's section: one that was judged and hunted has two."""
-    met[name] += 1
-    return escape(name if met[name] == 1 else f"{name}.{met[name]}", quote=True)
-
-
-def _section(
+def _row(
     outcome: Outcome,
     correction: Statement | None,
-    shown: set[str],
     command: Callable[[Outcome, PointResult], str],
-    hunts: str,
-    name: str,
-) -> str:
-    statement, pictures = outcome.statement, pictures_of(outcome, name)
-    slip = zip(("A slip of the pen", "Right elsewhere"), statement.slip or (), strict=False)
-    parts = [
-        f'<section id="{name}" aria-labelledby="{name}-title">',
-        f'<h2 id="{name}-title"><span class="id">{escape(statement.name)}</span> {badge(outcome.verdict)}</h2>',
-        f'<p class="meta">{escape(statement.source)} · {escape(str(statement.kind))} · {escape(outcome.how)} · '
-        f"seed {outcome.seed} · {duration(outcome.seconds)}</p>",
-        f'<p class="formula">{mathml.drawn(statement.formula, block=True)}</p>' if statement.formula else "",
-        f'<p class="statement">{mathml.words(statement.says.strip())}</p>',
-        *(_quote("In the paper", one) for one in ([statement.quote] if statement.quote else [])),
-        *(_quote("Restricted by", one) for one in statement.restricted_by),
-        *(_quote(role, one) for role, one in slip),
-        _defect(outcome, correction),
-        f"<p>Corrects {_link(statement.corrects, shown)}.</p>" if statement.corrects else "",
-        f"<p>Corrected by {_link(correction.name, shown)}.</p>" if correction is not None else "",
-        _derivation(statement),
-        _meanings(statement),
-        _worst(outcome, command, name),
-        _where(outcome, pictures.where),
-        f'<h3>The hunt</h3><p class="meta">{escape(hunts)}</p>' if hunts else "",
-        f"<h3>There, truth and claim</h3><figure>{pictures.curve}</figure>" if pictures.curve else "",
-        _failures(outcome),
-        _points(outcome, name),
-        _domain(outcome),
-        "</section>",
-    ]
-    return "\n".join(part for part in parts if part)
+    anchor: str,
+) -> dict[str, Any]:
+    """What the page tells of an outcome, beside what the outcome itself holds."""
+    from markupsafe import Markup
 
-
-def _link(name: str, shown: set[str]) -> str:
-    return f'<a href="#{escape(name, quote=True)}">{escape(name)}</a>' if name in shown else escape(name)
-
-
-def _quote(role: str, quote: Any) -> str:
-    return (
-        f"<blockquote><p>{escape(quote.text)}</p><footer>{role}: {escape(quote.place)}</footer></blockquote>"
-    )
-
-
-def _defect(outcome: Outcome, correction: Statement | None) -> str:
-    lines = []
-    if (defect := defect_of(outcome, correction)) is not None:
-        lines.append(f"Defect: <strong>{defect}</strong>, {escape(defect.meaning)}.")
-    if len(readings := readings_of(outcome)) > 1:
-        each = "; ".join(f"{escape(name)}: {verdict}" for name, verdict in readings.items())
-        lines.append(f"By reading: {each}.")
-    return "".join(f'<p class="defect">{line}</p>' for line in lines)
-
-
-def _derivation(statement: Statement) -> str:
-    why = "".join(f"<p>{mathml.words(part)}</p>" for part in paragraphs(statement.derivation))
-    return f'<h3>Why this is the right statement</h3><div class="derivation">{why}</div>' if why else ""
-
-
-def _meanings(statement: Statement) -> str:
-    said = "; ".join(
-        f"<code>{escape(name)}</code>: {escape(words)}" for name, words in statement.meanings.items()
-    )
-    return f'<p class="meta">Parameters. {said}.</p>' if said else ""
+    pictures = pictures_of(outcome, anchor)
+    return {
+        "outcome": outcome,
+        "statement": outcome.statement,
+        "anchor": anchor,
+        "searched": searched(outcome.statement),
+        "cells": cells(outcome),
+        "correction": correction,
+        "defect": defect_of(outcome, correction),
+        "readings": readings_of(outcome),
+        "examples": [
+            (title, point, command(outcome, point), end) for end, title, point in _examples(outcome)
+        ],
+        "share": "" if math.isnan(outcome.share) else f"{outcome.share:.0%}",
+        "map": Markup(pictures.where),
+        "curve": Markup(pictures.curve),
+        "failed": (
+            (FAILED, [(one.at, one.error) for one in outcome.failures]),
+            (NO_CURVE, [(one.at, one.what) for one in outcome.findings]),
+        ),
+        "points": _ranked(outcome),
+        "weights": importance(outcome),
+    }
 
 
 def _command(outcome: Outcome, point: PointResult) -> str:
@@ -264,132 +209,30 @@ def _command(outcome: Outcome, point: PointResult) -> str:
     ).shell
 
 
-def _worst(outcome: Outcome, command: Callable[[Outcome, PointResult], str], name: str) -> str:
+def _examples(outcome: Outcome) -> list[tuple[str, str, PointResult]]:
+    """The points that are shown at length, the worst last: the end of their anchors, their titles, and they."""
     worst = outcome.worst
     if worst is None:
-        return '<div class="note error"><p>No point could be judged.</p></div>'
+        return []
     first = simplest(outcome.statement, outcome.judged)
-    simple = (
-        ""
-        if first is None or first.parameters == worst.parameters
-        else _example("A simple counterexample", first, command(outcome, first), f"{name}.simple")
-    )
+    if first is not None and first.parameters != worst.parameters:
+        title = "The counterexample with the largest gap"
+        return [("simple", "A simple counterexample", first), ("worst", title, worst)]
     refuted = worst.verdict is Verdict.REFUTED
-    title = (
-        "The counterexample with the largest gap"
-        if simple
-        else "Counterexample"
-        if refuted
-        else "The point with the largest gap"
-    )
-    lines = [
-        f'<p class="meta">Broken for {escape(key)} {escape(reached(reach))}, the others as they are.</p>'
-        for key, reach in outcome.frontier.items()
-    ]
-    lines.append(
-        f'<details><summary>The same in Python</summary><pre tabindex="0">{escape(outcome.replay.python)}</pre></details>'
-    )
-    shown = ""
-    if refuted and outcome.statement.snippet:
-        shown = (
-            '<details class="snippet"><summary>A counterexample without mipsim</summary>'
-            f'<pre tabindex="0">{escape(outcome.statement.snippet.strip())}</pre></details>'
-        )
-    return simple + shown + _example(title, worst, command(outcome, worst), f"{name}.worst", "".join(lines))
+    return [("worst", "Counterexample" if refuted else "The point with the largest gap", worst)]
 
 
-def _example(title: str, point: PointResult, command: str, anchor: str, more: str = "") -> str:
-    kind = "note counterexample" if point.verdict is Verdict.REFUTED else "note"
-    second = f"<p>Second route: {escape(point.second_route)}</p>" if point.second_route else ""
-    return (
-        f'<div class="{kind}" id="{anchor}"><h3>{title}</h3><p class="parameters">{escape(parameters(plain(point.parameters)))}</p>'
-        f"<p>Gap {three_digits(point.gap)} {escape(point.unit)}, {interval(point.interval)}, by {escape(point.route)}. "
-        f"{escape(point.detail)}</p>{second}<p>See it again:</p>"
-        f'<pre class="command" tabindex="0">{escape(command)}</pre>{more}</div>'
-    )
+def _ranked(outcome: Outcome) -> list[PointResult]:
+    """The judged points, those with the strongest verdict first.
 
-
-def _where(outcome: Outcome, drawn: str) -> str:
-    share = (
-        "" if math.isnan(outcome.share) else f"It stands at {outcome.share:.0%} of the evenly spread points. "
-    )
-    broken = f"{plural(len(outcome.probes), 'probe')} in all." if outcome.probes else ""
-    if not drawn and not share:
-        return ""
-    return f"<h3>Where it holds</h3><p>{share}{broken}</p><figure>{drawn}</figure>"
-
-
-def _failures(outcome: Outcome) -> str:
-    blocks = []
-    for title, found in (
-        (
-            "points failed: its functions raised, or returned what they must not",
-            [(f.at, f.error) for f in outcome.failures],
-        ),
-        (
-            "points at which the claimed curve is no trade-off function",
-            [(f.at, f.what) for f in outcome.findings],
-        ),
-    ):
-        if found:
-            items = "".join(
-                f"<li><code>{escape(parameters(plain(at)))}</code>: {escape(what)}</li>"
-                for at, what in found[:LISTED]
-            )
-            blocks.append(f'<div class="note error"><p>{len(found):,} {title}.</p><ul>{items}</ul></div>')
-    return "".join(blocks)
-
-
-def _points(outcome: Outcome, name: str) -> str:
+    Of one verdict it is the largest gap of each unit first, then the second of each: gaps of two units are not compared.
+    """
     order = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.CONFIRMED)
     by_size = sorted(outcome.judged, key=lambda one: -abs(one.gap) if one.gap == one.gap else 0)
     seen: Counter[tuple[str, str]] = Counter()
     places = []
-    for one in (
-        by_size
-    ):  # the largest of each unit first, then the second of each: gaps of two units are not compared
+    for one in by_size:
         kin = (one.verdict, one.unit)
         places.append((order.index(one.verdict), seen[kin]))
         seen[kin] += 1
-    ranked = [one for _, one in sorted(zip(places, by_size, strict=True), key=lambda pair: pair[0])]
-    rows = "".join(
-        f'<tr id="{(anchor := point_anchor(name, one.parameters))}"><th scope="row"><a href="#{anchor}" aria-label="Link to this point">#</a> '
-        f'{escape(one.name)} <span class="parameters">{escape(parameters(plain(one.parameters)))}</span></th>'
-        f"<td>{badge(one.verdict)}</td>"
-        f'<td class="num">{three_digits(one.gap)} {escape(one.unit)}</td><td class="num">{interval(one.interval)}</td>'
-        f'<td class="num">{count(one.games)}</td><td class="how">{escape(one.route)}. {escape(one.detail)}</td></tr>'
-        for one in ranked[:SHOWN]
-    )
-    if not rows:
-        return ""
-    head = "".join(
-        f'<th scope="col">{word}</th>' for word in ("point", "verdict", "gap", "interval", "games", "how")
-    )
-    more = (
-        ""
-        if len(ranked) <= SHOWN
-        else f'<p class="meta">{len(ranked) - SHOWN} more in the data beside this page.</p>'
-    )
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    region = 'class="scroll" role="region" tabindex="0" aria-label="Judged points"'
-    return f"<details><summary>{plural(len(ranked), 'judged point')}</summary><div {region}>{table}</div>{more}</details>"
-
-
-def _domain(outcome: Outcome) -> str:
-    weights = importance(outcome)
-    rows = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td>{escape(str(parameter))}</td>'
-        f'<td class="num">{three_digits(weights[name]) if name in weights else "–"}</td></tr>'
-        for name, parameter in outcome.statement.domain.items()
-    )
-    where = "<p>Further assumptions tie them together.</p>" if outcome.statement.where is not None else ""
-    where += (
-        '<p class="meta">How much it matters: the shares that a parameter alone explains of the variance of the gaps, by rank, and of '
-        "where the statement fails, added: from 0 to 2.</p>"
-    )
-    head = (
-        '<th scope="col">parameter</th><th scope="col">allowed</th><th scope="col">how much it matters</th>'
-    )
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    region = 'class="scroll" role="region" tabindex="0" aria-label="Domain"'
-    return f"<details><summary>Domain</summary>{where}<div {region}>{table}</div></details>"
+    return [one for _, one in sorted(zip(places, by_size, strict=True), key=lambda pair: pair[0])]
