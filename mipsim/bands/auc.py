@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import betainc, gammaln, xlogy
 
 from mipsim._content_seed import content_generator
@@ -119,6 +118,8 @@ def _all_pairs_end(mean: float, pairs: int, level: float) -> float:
     if tail(high) <= level:
         return high
     # A level that is lower by rounding, so that the tail at the root is below the true one.
+    from scipy.optimize import brentq  # a fourth of a second: not when the library is imported
+
     end = float(brentq(lambda auc: tail(auc) - level * (1.0 - _LAST_DIGITS), low, high, xtol=1e-15))  # pyright: ignore[reportArgumentType]
     end *= 1.0 - _ROUNDING
     return end if tail(end) <= level else low
