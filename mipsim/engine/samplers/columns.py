@@ -66,15 +66,6 @@ class AbstractColumns(eqx.Module):
         """How many words are set aside for a coordinate."""
         return _USES
 
-    @property
-    def keeps(self) -> bool:
-        """Whether what a look-up needs is made before it, and stored: that is faster where a sum takes several look-ups."""
-        return False
-
-    def once(self, make: Callable[[], Array], world: Int[Array, ""]) -> Array:
-        """What the function makes."""
-        return made(make, world) if self.keeps else make()
-
     @abstractmethod
     def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
         """Draw the sums; `side` is a scalar or has shape (G,). The world matters where rows are included by coins."""
@@ -105,13 +96,9 @@ class LatticeColumns(AbstractColumns):
     bits: int = eqx.field(static=True)
     one_bits: int = eqx.field(static=True)
 
-    @property
-    def keeps(self) -> bool:
-        return self.origin.shape[1] != 2
-
     def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
         row = _row(self.which, self.origin.shape[1], side, self.bits)
-        word = self.once(lambda: (words(_SUM) >> jnp.uint64(32)).astype(jnp.uint32), world)
+        word = _once(lambda: (words(_SUM) >> jnp.uint64(32)).astype(jnp.uint32), world)
         column = draw(self.entries, word, self.bits, jnp.broadcast_to(row, word.shape))
         return _of_side(self.origin, side) + self.step * column.astype(jnp.int32)
 
@@ -141,7 +128,7 @@ class CellColumns(AbstractColumns):
 
     def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
         row = _row(jnp.arange(self.p.shape[0]), 2, side, self.bits)
-        within, word = halves(words(_SUM))
+        within, word = halves(_once(lambda: words(_SUM), world))
         column = draw(self.entries, word, self.bits, jnp.broadcast_to(row, word.shape))
         shift = self.shifts[:, None]
         place = (column << shift) + place_in_cell(within, shift)
@@ -173,16 +160,12 @@ class DensityColumns(AbstractColumns):
     scale: Float[Array, " d"]
     bits: int = eqx.field(static=True)
 
-    @property
-    def keeps(self) -> bool:
-        return self.centre.shape[1] != 2
-
     def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
-        word = self.once(lambda: words(_SUM), world)
+        word = _once(lambda: words(_SUM), world)
         row = _row(self.which, self.centre.shape[1], side, self.bits)
         row = jnp.broadcast_to(row, word.shape)
         upper = (word >> jnp.uint64(32)).astype(jnp.uint32)
-        cell = self.once(lambda: row + draw(self.entries, upper, self.bits, row), world)
+        cell = _once(lambda: row + draw(self.entries, upper, self.bits, row), world)
         cells = self.left, self.width, self.start
         left, width, start = (x.at[cell].get(mode="promise_in_bounds") for x in cells)
         share = uniform(word << jnp.uint64(32))
@@ -191,6 +174,13 @@ class DensityColumns(AbstractColumns):
 
     def record(self, words: WordsOf) -> Float[Array, "d G"]:
         return by_keys(lambda key: self.data.sample(key, 1)[0], words(_TARGET)[0])
+
+
+def _once(make: Callable[[], Array], world: Int[Array, ""]) -> Array:
+    """What the function makes; on a CPU before a look-up needs it, since XLA would make it again for each, and without vectors."""
+    return jax.lax.platform_dependent(
+        world, cpu=lambda world: made(make, world), default=lambda world: make()
+    )
 
 
 def _row(which: Array, sides: int, side: Array, bits: int) -> UInt32[Array, "d ..."]:
@@ -261,10 +251,6 @@ class PoissonColumns(AbstractColumns):
     def uses(self) -> int:
         return _USES + self.digits
 
-    @property
-    def keeps(self) -> bool:
-        return True
-
     def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
         number = made(lambda: self._number(words, world), world)
         first = number & jnp.uint32(self.first - 1)
@@ -325,10 +311,6 @@ class SplitColumns(AbstractColumns):
     def uses(self) -> int:
         return _USES + (self.values.shape[0] - 1) * self.places
 
-    @property
-    def keeps(self) -> bool:
-        return True
-
     def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
         if self.count is not None:
             count, word = self.count, halves(words(0)[0])[1]
@@ -359,7 +341,7 @@ class SplitColumns(AbstractColumns):
         def add(place: Array, total: Array) -> Array:
             digit = (number >> (2 * place).astype(jnp.uint32)) & jnp.uint32(_RADIX - 1)
             table = first + (_RADIX - 1) * place.astype(jnp.uint32) + jnp.maximum(digit, 1) - 1
-            word = self.once(lambda: halves(words(_USES + value * self.places + place))[1], world)
+            word = made(lambda: halves(words(_USES + value * self.places + place))[1], world)
             column = draw(self.entries, word, self.bits, table << jnp.uint32(self.bits))
             count = column + self.low.at[table].get(mode="promise_in_bounds")
             return total + jnp.where(digit > 0, count, jnp.uint32(0))
@@ -417,7 +399,7 @@ class ColumnSampler(AbstractSampler):
         own = splitmix64(long_word(draws.seed[0], draws.seed[1]), jnp.uint64(_MANY))
         run = splitmix64(own, draws.place.astype(jnp.uint64))
         each = splitmix64(run, draws.games)
-        start = made(lambda: each, draws.stream) if self.columns.keeps else each
+        start = made(lambda: each, draws.stream)
         uses = self.columns.uses
         places = uses * jnp.arange(d, dtype=jnp.uint64)[:, None]
 
