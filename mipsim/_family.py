@@ -6,7 +6,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from mipsim._precision import in_float64
+from mipsim._precision import in_float64, of_float64
 from mipsim._pure import pure_method
 
 _WATCHED = ("release", "score")
@@ -44,6 +44,12 @@ class AbstractMember(eqx.Module):
     FLOAT64: ClassVar[tuple[str, ...]] = ()
     """Methods that compute in float64 whoever calls them; a family's root names them."""
 
+    FLOAT64_FUNCTIONS: ClassVar[tuple[str, ...]] = ()
+    """Methods that return a function, or None, which then computes in float64 whoever calls it."""
+
+    OPTIONAL: ClassVar[tuple[str, ...]] = ()
+    """Methods that a base answers for members that have no answer of their own; a member may define them."""
+
     SIZES: ClassVar[tuple[str, ...]] = ()
     """Fields that are numbers of records and enter arithmetic only: see `with_traced_sizes`."""
 
@@ -54,6 +60,9 @@ class AbstractMember(eqx.Module):
             if callable(method) and not getattr(method, "__isabstractmethod__", False):
                 foreign = name in _WATCHED and cls.__module__.partition(".")[0] != "mipsim"
                 setattr(cls, name, in_float64(pure_method(method) if foreign else method))
+        for name in cls.FLOAT64_FUNCTIONS:
+            if name in vars(cls):
+                setattr(cls, name, of_float64(vars(cls)[name]))
         # Equinox makes a second class of the same name and bases for its own use while it initialises.
         family = [base for base in cls.__mro__[1:] if issubclass(base, AbstractMember)][:-1]
         if not family:
@@ -69,7 +78,7 @@ class AbstractMember(eqx.Module):
             computed = {
                 name for name, value in vars(base).items() if callable(value) or isinstance(value, property)
             }
-            computed -= set(base.__abstractmethods__)
+            computed -= {*base.__abstractmethods__, *cls.OPTIONAL}
             bent = sorted(name for name in vars(cls) if name in computed and not name.startswith("__"))
             if bent:
                 raise TypeError(

@@ -11,8 +11,6 @@ from jaxtyping import Array
 
 import mipsim as mi
 from mipsim.distributions.base import sum_ratio, sum_sampler
-from mipsim.games.base import lawful_round
-from mipsim.mechanisms.base import output_law
 from mipsim.mechanisms.expansion import mean_expansion
 
 FINAL = [
@@ -108,8 +106,8 @@ def test_records_and_outputs_outside_the_engine_are_float64() -> None:
     found: Any = (
         sum_sampler(data),
         sum_ratio(data),
-        output_law(game.mechanism),
-        lawful_round(game),
+        game.mechanism.exact_draw(),
+        game.exact_round(),
         mi.LikelihoodRatio(mi.EmpiricalMean(), data, 4).as_quadratic(),
     )
     draw_sum, ratio, law, play, quadratic = found

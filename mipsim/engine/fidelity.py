@@ -19,7 +19,7 @@ from mipsim.engine.samplers.table import table_sampler
 from mipsim.forms.aim import check_aim
 from mipsim.forms.problem import problem_of
 from mipsim.forms.score import name_of
-from mipsim.games.base import AbstractGame, AbstractMembershipGame, lawful_round
+from mipsim.games.base import AbstractGame, AbstractMembershipGame
 
 FIDELITIES = ("auto", "literal", "sufficient", "projected", "exact")
 """From every record drawn to no game at all; "auto" takes the cheapest faithful one that plays."""
@@ -69,7 +69,7 @@ def check_shapes(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> N
         ValueError: if the mechanism or the attack cannot be traced, dimensions differ, or the score is no real scalar.
     """
     key = fixed_key(0)
-    play = (None if fidelity == "literal" else lawful_round(game)) or game.play
+    play = (None if fidelity == "literal" else game.exact_round()) or game.play
     try:
         target, output = jax.eval_shape(play, key, jnp.asarray(True))
     except ImpureFunctionError:

@@ -1,7 +1,6 @@
 """What every membership-inference game provides."""
 
 from abc import abstractmethod
-from functools import singledispatch
 from typing import ClassVar, Protocol
 
 import equinox as eqx
@@ -10,11 +9,10 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._family import AbstractMember
 from mipsim._late import late
-from mipsim._precision import of_float64
 from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.distributions.empirical import Empirical
-from mipsim.mechanisms.base import AbstractMechanism, check_law, check_records, numbers_handled
+from mipsim.mechanisms.base import AbstractMechanism
 from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 
 
@@ -32,11 +30,11 @@ def check_game_records(
 ) -> None:
     """Raise ValueError if the law, its dimension, its listed records or the target do not suit the mechanism."""
     mechanism.output_shape(data.dimension)
-    check_law(mechanism, data)
+    mechanism.check_law(data)
     if isinstance(data, Empirical):
-        check_records(mechanism, "data", data.records)
+        mechanism.check_records("data", data.records)
     if target is not None:
-        check_records(mechanism, "target", target[None])
+        mechanism.check_records("target", target[None])
 
 
 class AbstractGame(AbstractMember):
@@ -54,6 +52,8 @@ class AbstractGame(AbstractMember):
     """
 
     FLOAT64: ClassVar[tuple[str, ...]] = ("play",)
+    FLOAT64_FUNCTIONS: ClassVar[tuple[str, ...]] = ("exact_round",)
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("exact_round",)
 
     mechanism: eqx.AbstractVar[AbstractMechanism]
 
@@ -66,10 +66,20 @@ class AbstractGame(AbstractMember):
     def numbers(self) -> int:
         """How many numbers a literal round handles: how many rounds are played at once follows from it."""
 
+    def exact_round(self) -> "Round | None":
+        """What plays one round by drawing the output from its exact distribution; None where there is none.
+
+        Examples:
+            >>> import mipsim as mi
+            >>> mi.FixedTarget(mi.Median(), mi.Gaussian(0.0, 1.0), n=10, target=[1.0]).exact_round() is None
+            True
+        """
+        return None
+
     @property
     def has_exact_law(self) -> bool:
-        """Whether a round can be played without its records: see `lawful_round`."""
-        return lawful_round(self) is not None
+        """Whether a round can be played without its records: see `exact_round`."""
+        return self.exact_round() is not None
 
     def exact(self, attack: AbstractAttack) -> ExactTradeOff:
         """The exact trade-off curve of an attack, without games; `curve.law` is the law of the score behind it.
@@ -102,7 +112,7 @@ class AbstractMembershipGame(AbstractGame):
 
     @property
     def numbers(self) -> int:
-        return numbers_handled(self.mechanism, self.n, self.data.dimension)
+        return self.mechanism.numbers_handled(self.n, self.data.dimension)
 
 
 class Round(Protocol):
@@ -111,18 +121,3 @@ class Round(Protocol):
     def __call__(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
         """Play it; returns (target, output)."""
         ...
-
-
-@of_float64
-@singledispatch
-def lawful_round(game: AbstractGame) -> Round | None:
-    """What plays one round by drawing the output from its exact law; None where there is no such law.
-
-    A game registers its own beside its class.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> lawful_round(mi.FixedTarget(mi.Median(), mi.Gaussian(0.0, 1.0), n=10, target=[1.0])) is None
-        True
-    """
-    return None

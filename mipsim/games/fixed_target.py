@@ -10,8 +10,8 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector
 from mipsim.distributions.base import AbstractDistribution, Member
-from mipsim.games.base import AbstractMembershipGame, Round, as_law, check_game_records, lawful_round
-from mipsim.mechanisms.base import AbstractMechanism, output_law
+from mipsim.games.base import AbstractMembershipGame, Round, as_law, check_game_records
+from mipsim.mechanisms.base import AbstractMechanism
 from mipsim.mechanisms.function import as_mechanism
 
 
@@ -62,15 +62,13 @@ class FixedTarget(AbstractMembershipGame):
         records = jnp.where(entered[:, None], self.target, records)
         return jnp.asarray(self.target), self.mechanism.release(key_release, records)
 
+    def exact_round(self) -> Round | None:
+        draw = self.mechanism.exact_draw()
+        if draw is None or not self.data.has_exact_sum:
+            return None
 
-@lawful_round.register
-def _(game: FixedTarget) -> Round | None:
-    draw = output_law(game.mechanism)
-    if draw is None or not game.data.has_exact_sum:
-        return None
+        def play(key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
+            target = jnp.asarray(self.target)
+            return target, draw(key, self.data, self.n, target, member)
 
-    def play(key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
-        target = jnp.asarray(game.target)
-        return target, draw(key, game.data, game.n, target, member)
-
-    return play
+        return play

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim.distributions.base import AbstractDistribution, Member
-from mipsim.games.base import AbstractMembershipGame, Round, as_law, check_game_records, lawful_round
-from mipsim.mechanisms.base import AbstractMechanism, output_law
+from mipsim.games.base import AbstractMembershipGame, Round, as_law, check_game_records
+from mipsim.mechanisms.base import AbstractMechanism
 from mipsim.mechanisms.function import as_mechanism
 
 
@@ -51,17 +51,15 @@ class RandomTarget(AbstractMembershipGame):
         target = jnp.where(member, records[place], self.data.sample(key_fresh, 1)[0])
         return target, self.mechanism.release(key_release, records)
 
+    def exact_round(self) -> Round | None:
+        draw = self.mechanism.exact_draw()
+        if draw is None or not self.data.has_exact_sum:
+            return None
 
-@lawful_round.register
-def _(game: RandomTarget) -> Round | None:
-    draw = output_law(game.mechanism)
-    if draw is None or not game.data.has_exact_sum:
-        return None
+        def play(key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
+            # In the "in" world a uniformly chosen row is distributed as a fresh draw, and given it the others are as before.
+            key_target, key_release = jax.random.split(key)
+            target = self.data.sample(key_target, 1)[0]
+            return target, draw(key_release, self.data, self.n, target, member)
 
-    def play(key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
-        # In the "in" world a uniformly chosen row is distributed as a fresh draw, and given it the others are as before.
-        key_target, key_release = jax.random.split(key)
-        target = game.data.sample(key_target, 1)[0]
-        return target, draw(key_release, game.data, game.n, target, member)
-
-    return play
+        return play

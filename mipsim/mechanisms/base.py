@@ -1,14 +1,12 @@
 """What every mechanism provides: a release from n records."""
 
 from abc import abstractmethod
-from functools import singledispatch
 from typing import ClassVar, Protocol
 
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._family import AbstractMember
-from mipsim._precision import of_float64
 from mipsim.distributions.base import AbstractDistribution, Member, Row
 
 
@@ -27,6 +25,8 @@ class AbstractMechanism(AbstractMember):
     """
 
     FLOAT64: ClassVar[tuple[str, ...]] = ("release",)
+    FLOAT64_FUNCTIONS: ClassVar[tuple[str, ...]] = ("exact_draw",)
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("exact_draw", "numbers_handled", "check_records", "check_law")
 
     @abstractmethod
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
@@ -44,75 +44,66 @@ class AbstractMechanism(AbstractMember):
             ValueError: if a parameter of the mechanism does not fit that shape.
         """
 
+    def exact_draw(self) -> "ExactDraw | None":
+        """What draws the output from its exact distribution, for all data whose column sums have one (`sum_sampler`).
+
+        None where there is none: such a mechanism is played literally.
+
+        Examples:
+            >>> import mipsim as mi
+            >>> mi.EmpiricalMean().exact_draw() is None, mi.Median().exact_draw() is None
+            (False, True)
+        """
+        return None
+
+    def numbers_handled(self, n: int, dimension: int) -> int:
+        """How many numbers a release of n records of that dimension handles: how many games are played at once follows from it.
+
+        n x dimension, unless the mechanism or the one below its wrapper says something else.
+
+        Examples:
+            >>> import mipsim as mi
+            >>> mi.Subsampled(mi.EmpiricalMean(), 0.5).numbers_handled(10, 3)
+            30
+        """
+        base = getattr(self, "base", None)
+        return base.numbers_handled(n, dimension) if isinstance(base, AbstractMechanism) else n * dimension
+
+    def check_records(self, name: str, records: np.ndarray) -> None:
+        """Raise ValueError if there are records, shape (N, d), that the mechanism cannot take; `name` is the argument that they are from.
+
+        Most mechanisms take any point. One whose records stand for something else, such as row numbers of a data set, has a check.
+
+        Examples:
+            >>> import mipsim as mi
+            >>> mi.EmpiricalMean().check_records("target", np.zeros((1, 3)))
+        """
+        base = getattr(self, "base", None)
+        if isinstance(base, AbstractMechanism):
+            base.check_records(name, records)
+
+    def check_law(self, data: AbstractDistribution) -> None:
+        """Raise ValueError if the mechanism cannot take records of that distribution, whatever they are; as `check_records`.
+
+        Examples:
+            >>> import mipsim as mi
+            >>> mi.EmpiricalMean().check_law(mi.Gaussian(0.0, 1.0))
+        """
+        base = getattr(self, "base", None)
+        if isinstance(base, AbstractMechanism):
+            base.check_law(data)
+
     @property
     def has_exact_law(self) -> bool:
-        """Whether the output can be drawn without its records, for every data law with an exact sum: see `output_law`."""
-        return output_law(self) is not None
+        """Whether the output can be drawn without its records, for all data with an exact sum: see `exact_draw`."""
+        return self.exact_draw() is not None
 
 
-class OutputLaw(Protocol):
-    """Draws the output of a mechanism from its exact law, without drawing the records."""
+class ExactDraw(Protocol):
+    """Draws the output of a mechanism from its exact distribution, without drawing the records."""
 
     def __call__(
         self, key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Row, member: Member
     ) -> Array:
         """Draw an output of n independent records of `data`; if `member`, one of them is `target` instead."""
         ...
-
-
-@of_float64
-@singledispatch
-def output_law(mechanism: AbstractMechanism) -> OutputLaw | None:
-    """What draws the output from its exact law, for every data law with an exact sum (`sum_sampler`).
-
-    None where there is none: such a mechanism is played literally. A mechanism registers its own beside its class.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> output_law(mi.EmpiricalMean()) is None, output_law(mi.Median()) is None
-        (False, True)
-    """
-    return None
-
-
-@singledispatch
-def numbers_handled(mechanism: AbstractMechanism, n: int, dimension: int) -> int:
-    """How many numbers a release of n records of that dimension handles: how many games are played at once follows from it.
-
-    n x dimension where the mechanism, or the one below its wrapper, registers nothing else.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> numbers_handled(mi.Subsampled(mi.EmpiricalMean(), 0.5), 10, 3)
-        30
-    """
-    base = getattr(mechanism, "base", None)
-    return numbers_handled(base, n, dimension) if isinstance(base, AbstractMechanism) else n * dimension
-
-
-@singledispatch
-def check_records(mechanism: AbstractMechanism, name: str, records: np.ndarray) -> None:
-    """Raise ValueError if there are records, shape (N, d), that the mechanism cannot take; `name` is the argument that they are from.
-
-    Most mechanisms take any point. One whose records stand for something else, such as row numbers of a data set, registers a check.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> check_records(mi.EmpiricalMean(), "target", np.zeros((1, 3)))
-    """
-    base = getattr(mechanism, "base", None)
-    if isinstance(base, AbstractMechanism):
-        check_records(base, name, records)
-
-
-@singledispatch
-def check_law(mechanism: AbstractMechanism, data: AbstractDistribution) -> None:
-    """Raise ValueError if the mechanism cannot take records of that law, whatever they are; as `check_records`.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> check_law(mi.EmpiricalMean(), mi.Gaussian(0.0, 1.0))
-    """
-    base = getattr(mechanism, "base", None)
-    if isinstance(base, AbstractMechanism):
-        check_law(base, data)

@@ -6,7 +6,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import sample_size
 from mipsim.distributions.base import AbstractDistribution, Member, Row, sum_sampler
-from mipsim.mechanisms.base import AbstractMechanism, output_law
+from mipsim.mechanisms.base import AbstractMechanism, ExactDraw
 
 
 class EmpiricalMean(AbstractMechanism):
@@ -29,6 +29,9 @@ class EmpiricalMean(AbstractMechanism):
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
         return (dimension,)
 
+    def exact_draw(self) -> ExactDraw | None:
+        return _draw_mean
+
 
 def _draw_mean(key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Row, member: Member) -> Row:
     """Sum n - 1 rows from their exact law, then add the target or one fresh record."""
@@ -38,6 +41,3 @@ def _draw_mean(key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Ro
     key_rest, key_row = jax.random.split(key)
     row = jnp.where(member, target, data.sample(key_row, 1)[0])
     return (draw_sum(key_rest, n - 1) + row) / n
-
-
-output_law.register(EmpiricalMean, lambda mechanism: _draw_mean)

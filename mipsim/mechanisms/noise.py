@@ -14,7 +14,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from mipsim._validation import real_array
 from mipsim.distributions.base import AbstractDistribution, Member, Row
 from mipsim.distributions.laplace import Laplace
-from mipsim.mechanisms.base import AbstractMechanism, OutputLaw, output_law
+from mipsim.mechanisms.base import AbstractMechanism, ExactDraw
 from mipsim.mechanisms.function import as_mechanism
 
 
@@ -70,18 +70,18 @@ class AbstractNoise(AbstractMechanism):
             self.check_fits(shape)
         return shape
 
+    def exact_draw(self) -> ExactDraw | None:
+        draw = self.base.exact_draw()
+        if draw is None:
+            return None
 
-@output_law.register
-def _(mechanism: AbstractNoise) -> OutputLaw | None:
-    draw = output_law(mechanism.base)
-    if draw is None:
-        return None
+        def noisy(
+            key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Row, member: Member
+        ) -> Array:
+            key_base, key_noise = jax.random.split(key)
+            return self.noisy(key_noise, draw(key_base, data, n, target, member), n)
 
-    def noisy(key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Row, member: Member) -> Array:
-        key_base, key_noise = jax.random.split(key)
-        return mechanism.noisy(key_noise, draw(key_base, data, n, target, member), n)
-
-    return noisy
+        return noisy
 
 
 def _noise_scale(name: str, value: object) -> np.ndarray:

@@ -7,7 +7,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import number, sample_size
 from mipsim.distributions.base import AbstractDistribution, Member, Row, sum_sampler
-from mipsim.mechanisms.base import AbstractMechanism, OutputLaw, output_law
+from mipsim.mechanisms.base import AbstractMechanism, ExactDraw
 from mipsim.mechanisms.function import as_mechanism
 from mipsim.mechanisms.mean import EmpiricalMean
 from mipsim.mechanisms.sgd_step import SGDStep
@@ -50,6 +50,22 @@ class Subsampled(AbstractMechanism):
         """How many of n rows are drawn."""
         return round(self.sampling_rate * n)
 
+    def exact_draw(self) -> ExactDraw | None:
+        draw = self.base.exact_draw()
+        if draw is None:
+            return None
+
+        def sampled(
+            key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Row, member: Member
+        ) -> Array:
+            # The target, if a member, is among the k rows with probability sampling_rate exactly.
+            key_coin, key_base = jax.random.split(key)
+            kept = self.kept(n)
+            among = jnp.logical_and(member, jax.random.randint(key_coin, (), 0, n) < kept)
+            return draw(key_base, data, kept, target, among)
+
+        return sampled
+
 
 class PoissonSubsampled(AbstractMechanism):
     """The sum of the rows kept by independent coins, divided by the expected number sampling_rate n.
@@ -90,40 +106,22 @@ class PoissonSubsampled(AbstractMechanism):
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
         return self.base.output_shape(dimension)
 
+    def exact_draw(self) -> ExactDraw | None:
+        if not isinstance(self.base, EmpiricalMean):
+            return None  # a clipped step needs its rows
+        rate = self.sampling_rate
 
-@output_law.register
-def _(mechanism: Subsampled) -> OutputLaw | None:
-    draw = output_law(mechanism.base)
-    if draw is None:
-        return None
+        def kept_by_coins(
+            key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Row, member: Member
+        ) -> Array:
+            draw_sum = sum_sampler(data)
+            assert draw_sum is not None  # a game with an exact law has data whose sums have one
+            key_count, key_coin, key_rest, key_row = jax.random.split(key, 4)
+            # How many of the other n - 1 rows are kept, and whether the target or the row in its place is: the rows that are
+            # kept are as any others.
+            kept = jnp.asarray(n - 1.0) if rate == 1.0 else jax.random.binomial(key_count, n - 1.0, rate)
+            row = jnp.where(member, target, data.sample(key_row, 1)[0])
+            own = jax.random.uniform(key_coin) < rate
+            return (draw_sum(key_rest, kept) + jnp.where(own, row, 0.0)) / (rate * n)
 
-    def sampled(key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Row, member: Member) -> Array:
-        # The target, if a member, is among the k rows with probability sampling_rate exactly.
-        key_coin, key_base = jax.random.split(key)
-        kept = mechanism.kept(n)
-        among = jnp.logical_and(member, jax.random.randint(key_coin, (), 0, n) < kept)
-        return draw(key_base, data, kept, target, among)
-
-    return sampled
-
-
-@output_law.register
-def _(mechanism: PoissonSubsampled) -> OutputLaw | None:
-    if not isinstance(mechanism.base, EmpiricalMean):
-        return None  # a clipped step needs its rows
-    rate = mechanism.sampling_rate
-
-    def kept_by_coins(
-        key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Row, member: Member
-    ) -> Array:
-        draw_sum = sum_sampler(data)
-        assert draw_sum is not None  # a game with an exact law has data whose sums have one
-        key_count, key_coin, key_rest, key_row = jax.random.split(key, 4)
-        # How many of the other n - 1 rows are kept, and whether the target or the row in its place is: the rows that are
-        # kept are as any others.
-        kept = jnp.asarray(n - 1.0) if rate == 1.0 else jax.random.binomial(key_count, n - 1.0, rate)
-        row = jnp.where(member, target, data.sample(key_row, 1)[0])
-        own = jax.random.uniform(key_coin) < rate
-        return (draw_sum(key_rest, kept) + jnp.where(own, row, 0.0)) / (rate * n)
-
-    return kept_by_coins
+        return kept_by_coins

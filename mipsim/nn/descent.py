@@ -14,7 +14,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from mipsim._validation import number, one_of, sample_size, whole
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.distributions.empirical import Empirical
-from mipsim.mechanisms.base import AbstractMechanism, check_law, check_records, numbers_handled
+from mipsim.mechanisms.base import AbstractMechanism
 from mipsim.nn.gradients import checked_examples
 from mipsim.nn.network import PARTS, Network, Parameters
 from mipsim.nn.private import SAMPLING, checked_clipping, longest_batch, mean_gradient, noisy
@@ -123,7 +123,7 @@ class Descent(AbstractMechanism):
         """
         numbers = np.arange(len(self.y)) if rows is None else np.asarray(rows)
         found = Empirical(numbers.astype(np.float64)[:, None])
-        check_records(self, "rows", found.records)
+        self.check_records("rows", found.records)
         return found
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n 1"]) -> Any:
@@ -193,28 +193,22 @@ class Descent(AbstractMechanism):
             )
         return None
 
+    def check_records(self, name: str, records: np.ndarray) -> None:
+        rows, count = records[:, 0], len(self.y)
+        wrong = (rows < 0) | (rows >= count) | (rows != np.floor(rows))
+        if wrong.any():
+            raise ValueError(
+                f"{name} holds {rows[np.argmax(wrong)]:g}; records of Descent are row numbers of its data set, 0 to {count - 1}"
+            )
 
-@check_records.register
-def _(mechanism: Descent, name: str, records: np.ndarray) -> None:
-    rows, count = records[:, 0], len(mechanism.y)
-    wrong = (rows < 0) | (rows >= count) | (rows != np.floor(rows))
-    if wrong.any():
-        raise ValueError(
-            f"{name} holds {rows[np.argmax(wrong)]:g}; records of Descent are row numbers of its data set, 0 to {count - 1}"
-        )
+    def check_law(self, data: AbstractDistribution) -> None:
+        if not isinstance(data, Empirical):
+            raise ValueError(
+                f"data is {type(data).__name__}; records of Descent are row numbers of its data set: take the law from its `records(rows)`"
+            )
 
-
-@check_law.register
-def _(mechanism: Descent, data: AbstractDistribution) -> None:
-    if not isinstance(data, Empirical):
-        raise ValueError(
-            f"data is {type(data).__name__}; records of Descent are row numbers of its data set: take the law from its `records(rows)`"
-        )
-
-
-@numbers_handled.register
-def _(mechanism: Descent, n: int, dimension: int) -> int:
-    # The inputs of every batch, and vectors of parameters: those of single examples too where they are clipped.
-    d = mechanism.network.dimension(mechanism.part)
-    example = math.prod(mechanism.network.inputs) + (d if mechanism.clip < math.inf else 0)
-    return n + mechanism.steps * (mechanism.batch * example + 2 * d)
+    def numbers_handled(self, n: int, dimension: int) -> int:
+        # The inputs of every batch, and vectors of parameters: those of single examples too where they are clipped.
+        d = self.network.dimension(self.part)
+        example = math.prod(self.network.inputs) + (d if self.clip < math.inf else 0)
+        return n + self.steps * (self.batch * example + 2 * d)

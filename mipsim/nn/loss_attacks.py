@@ -10,7 +10,6 @@ from jaxtyping import Array, Float
 
 from mipsim._validation import finite_matrix, number
 from mipsim.attacks.base import AbstractAttack
-from mipsim.mechanisms.base import check_records
 from mipsim.nn.descent import Descent
 from mipsim.nn.shadows import checked_descent
 
@@ -137,7 +136,7 @@ class RMIA(AbstractAttack):
     ) -> None:
         self.descent = _classifier(descent)
         rows = finite_matrix("population", np.asarray(population, float)[..., None])
-        check_records(descent, "population", rows)
+        descent.check_records("population", rows)
         self.population = rows
         self.outside = _models("outside", outside, descent)
         self.inside = None if inside is None else _models("inside", inside, descent)

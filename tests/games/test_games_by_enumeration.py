@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import mipsim as mi
-from mipsim.games.base import lawful_round
 from tests.enumeration import Law, literal_sums, random_target_sums, total_variation
 from tests.law_agreement import has_frequencies
 from tests.scope import in_exact_scope  # noqa: F401
@@ -19,7 +18,7 @@ GAMES = 20_000
 
 def play(game: mi.AbstractGame, route: str) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     """Targets and outputs of GAMES rounds "out", then "in"; the world is traced: one compilation."""
-    one = game.play if route == "literal" else lawful_round(game)
+    one = game.play if route == "literal" else game.exact_round()
     assert one is not None
     rounds = jax.jit(jax.vmap(one, in_axes=(0, None)))
     worlds = (rounds(jax.random.split(jax.random.key(7 + member), GAMES), member) for member in (False, True))

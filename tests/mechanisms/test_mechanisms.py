@@ -10,8 +10,6 @@ import pytest
 from scipy import stats
 
 import mipsim as mi
-from mipsim.games.base import lawful_round
-from mipsim.mechanisms.base import output_law
 from tests.law_agreement import follows, has_frequencies, same_law
 from tests.scope import in_exact_scope  # noqa: F401
 
@@ -91,7 +89,7 @@ ROUTES = {
 def test_both_routes_agree_in_law(name: str) -> None:
     mechanism, n, target = ROUTES[name], 6, jnp.array([2.0, -1.0])
     data = mi.Gaussian([0.0, 1.0], [[1.0, 0.7], [0.7, 1.0]])
-    draw = output_law(mechanism)
+    draw = mechanism.exact_draw()
     assert draw is not None
 
     def literal(key: jax.Array, member: jax.Array) -> jax.Array:
@@ -123,12 +121,12 @@ def test_wrappers_offer_the_exact_route_only_where_their_base_does() -> None:
     own = mi.FunctionMechanism(lambda key, records: records.max(axis=0))
     for wrapped in (mi.GaussianNoise(own, 1.0), mi.LaplaceNoise(own, 1.0), mi.Subsampled(own, 0.5), own):
         assert not wrapped.has_exact_law
-        assert lawful_round(mi.FixedTarget(wrapped, DATA, 4, [1.0, 0.0])) is None
+        assert mi.FixedTarget(wrapped, DATA, 4, [1.0, 0.0]).exact_round() is None
     assert not mi.PoissonSubsampled(mi.SGDStep(0.5, 1.0), 0.5).has_exact_law  # a clipped step needs its rows
 
 
 def test_a_law_that_cannot_be_drawn_is_refused_by_name() -> None:
-    draw, data = output_law(MEAN), mi.StudentT(5.0)
+    draw, data = MEAN.exact_draw(), mi.StudentT(5.0)
     assert draw is not None
     with pytest.raises(ValueError, match="StudentT data have no exact law of a sum"):
         draw(jax.random.key(0), data, 4, jnp.ones(1), True)

@@ -19,7 +19,7 @@ from mipsim.engine.random.keys import COUNTER, counter_keys
 from mipsim.engine.row_blocks import by_blocks, rows_of_block
 from mipsim.engine.row_reading import InseparableError
 from mipsim.engine.samplers.base import AbstractSampler, block_games, game_keys
-from mipsim.games.base import AbstractGame, AbstractMembershipGame, Round, lawful_round
+from mipsim.games.base import AbstractGame, AbstractMembershipGame, Round
 
 _TOGETHER = 2**15  # numbers of the literal games that are played at once: 256 KiB stay in the cache
 _OUTPUTS = 8  # of games that are played by blocks: how many are made and scored in one step
@@ -148,7 +148,7 @@ class LawSampler(AbstractRounds):
         return 8 * self.game.data.dimension
 
     def round(self) -> Round:
-        play = lawful_round(self.game)
+        play = self.game.exact_round()
         assert play is not None  # the builder has seen to it
         return play
 
@@ -168,7 +168,7 @@ def law_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> LawSamp
     """
 
     def play(n: Array) -> Any:
-        one = lawful_round(eqx.tree_at(lambda g: g.n, game, n))
+        one = eqx.tree_at(lambda g: g.n, game, n).exact_round()
         assert one is not None
         return one(fixed_key(0), jnp.asarray(True))
 
