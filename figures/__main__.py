@@ -14,11 +14,11 @@ from pathlib import Path
 import click
 
 from mipsim._close_names import no_such
-from mipsim._command_line import BAD_ARGUMENTS, DONE, PLACE, VERSION, Command, OneOf, Whole, run
+from mipsim._command_line import BAD_ARGUMENTS, DONE, PLACE, VERSION, Command, OneOf, run, whole
 from mipsim._extras import MissingPackageError
 from mipsim._streams import complain, say
 from mipsim._words import shown
-from sims.process import answer, ending_on_signals
+from sims.process import ending_on_signals, listing
 
 FIGURES = (
     "azize_fig1",
@@ -56,9 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return run(figures, arguments, "python -m figures", "a figure cannot be written")
 
 
-def _listed(context: click.Context, _: click.Parameter, asked: bool) -> None:
-    if asked:
-        context.exit(answer([f"{name:<14} {_description(name)}" for name in FIGURES], "python -m figures"))
+def _listed() -> list[str]:
+    return [f"{name:<14} {_description(name)}" for name in FIGURES]
 
 
 @click.command(
@@ -78,15 +77,8 @@ def _listed(context: click.Context, _: click.Parameter, asked: bool) -> None:
 @click.option(
     "--out", type=PLACE, default="results/figures", help="folder to write (default results/figures)"
 )
-@click.option("--seed", type=Whole(bits=63), default=0, help="seed of every study (default 0)")
-@click.option(
-    "--list",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_listed,
-    help="list the figures and exit",
-)
+@click.option("--seed", type=whole(bits=63), default=0, help="seed of every study (default 0)")
+@listing(_listed, "python -m figures", "list the figures and exit")
 @VERSION
 def figures(names: tuple[str, ...], scale: str, out: str, seed: int) -> int:
     """Draw figures of the papers: PNG, SVG, PDF, the caption as text and the plotted numbers as CSV.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import click
@@ -74,20 +75,37 @@ class Group(Command, click.Group):
         return super().resolve_command(ctx, args)
 
 
-class _Word(click.ParamType):
-    """A word of a kind; any other is answered with what is allowed."""
+class Word(click.ParamType):
+    """What an option takes: a word that can be read as something, and else is answered with what is allowed.
 
-    allowed: str
+    Args:
+        name: what stands for it in a help.
+        allowed: what it must be.
+        read: the value of a word; a ValueError refuses it.
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    Examples:
+        >>> Word("n", "a number", float).convert("0.5", None, None)
+        0.5
+    """
 
-    def refused(self, value: Any, param: click.Parameter | None, why: str = "") -> click.UsageError:
-        said = shown(value, 80) or "''"
-        return click.UsageError(f"{_label(param)} is {said}{why}; it must be {self.allowed}")
+    def __init__(self, name: str, allowed: str, read: Callable[[Any], Any]) -> None:
+        self.name, self._allowed, self._read = name, allowed, read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return self._read(value)
+        except (_RefusedError, ValueError, OverflowError) as error:
+            why = str(error) if isinstance(error, _RefusedError) else ""
+            said = shown(value, 80)
+            said = said if re.fullmatch(r"[\w.+-]+", said) else f"'{said}'"
+            raise click.UsageError(f"{_label(param)} is {said}{why}; it must be {self._allowed}") from None
 
 
-class Whole(_Word):
+class _RefusedError(Exception):
+    """A word is refused, and this is why."""
+
+
+def whole(least: int = 0, bits: int | None = None) -> Word:
     """A whole number, which may be written as 1e6.
 
     Args:
@@ -95,30 +113,25 @@ class Whole(_Word):
         bits: if given, numbers below 2^bits are allowed.
 
     Examples:
-        >>> Whole(1).convert("2e5", None, None)
+        >>> whole(1).convert("2e5", None, None)
         200000
-        >>> Whole(bits=64).convert("-1", None, None)
+        >>> whole(bits=64).convert("-1", None, None)
         Traceback (most recent call last):
             ...
         click.exceptions.UsageError: it is -1; it must be a whole number in [0, 2^64)
     """
 
-    def __init__(self, least: int = 0, bits: int | None = None) -> None:
-        super().__init__("n")
-        self._least, self._end = least, None if bits is None else 2**bits
-        self.allowed = f"a whole number {f'>= {least}' if bits is None else f'in [{least}, 2^{bits})'}"
+    def read(word: Any) -> int:
+        found = float(word) if "e" in str(word).lower() else int(word)
+        if found != int(found) or found < least or (bits is not None and found >= 2**bits):
+            raise ValueError
+        return int(found)
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        try:
-            found = float(value) if "e" in str(value).lower() else int(value)
-            if found == int(found) and found >= self._least and (self._end is None or found < self._end):
-                return int(found)
-        except (ValueError, OverflowError):
-            pass
-        raise self.refused(value, param)
+    within = f">= {least}" if bits is None else f"in [{least}, 2^{bits})"
+    return Word("n", f"a whole number {within}", read)
 
 
-class Number(_Word):
+def number(low: float = -math.inf, high: float = math.inf) -> Word:
     """A number, strictly between two ends where they are given.
 
     Args:
@@ -126,27 +139,18 @@ class Number(_Word):
         high: the upper end.
 
     Examples:
-        >>> Number(0, 1).convert("0.5", None, None)
-        0.5
-        >>> Number(0, 1).convert("high", None, None)
+        >>> number(0, 1).convert("high", None, None)
         Traceback (most recent call last):
             ...
         click.exceptions.UsageError: it is high; it must be a number in (0, 1)
     """
 
-    def __init__(self, low: float = -math.inf, high: float = math.inf) -> None:
-        super().__init__("x")
-        self._low, self._high = low, high
-        self.allowed = f"a number in ({low:.15g}, {high:.15g})"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        try:
-            found = float(value)
-        except ValueError:
-            found = self._low
-        if not self._low < found < self._high:
-            raise self.refused(value, param)
+    def read(word: Any) -> float:
+        if not low < (found := float(word)) < high:
+            raise ValueError
         return found
+
+    return Word("x", f"a number in ({low:.15g}, {high:.15g})", read)
 
 
 class OneOf(click.Choice):
@@ -165,28 +169,18 @@ class OneOf(click.Choice):
         return value
 
 
-class _Place(_Word):
-    """The path of a file or a folder, which may not be empty: that is a variable of a shell that is not set."""
-
-    allowed = "the path of a file or a folder"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not str(value):
-            raise self.refused(value, param)
-        return value
+def _place(word: str) -> str:
+    if not word:  # a variable of a shell that is not set
+        raise ValueError
+    return word
 
 
-class _Json(_Word):
-    """A value as JSON writes it, which gives no name twice."""
-
-    allowed = "a point such as '{\"n\": 10}'"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        try:
-            return json.loads(value, object_pairs_hook=_once)
-        except (ValueError, RecursionError) as error:
-            why = "too deep" if isinstance(error, RecursionError) else getattr(error, "msg", str(error))
-            raise self.refused(repr(value), param, f", which is no JSON ({shown(why, 60)})") from None
+def _json(word: str) -> Any:
+    try:
+        return json.loads(word, object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:
+        why = "too deep" if isinstance(error, RecursionError) else getattr(error, "msg", str(error))
+        raise _RefusedError(f", which is no JSON ({shown(why, 60)})") from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -197,7 +191,8 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-PLACE, POINT = _Place("path"), _Json("json")
+PLACE = Word("path", "the path of a file or a folder", _place)
+POINT = Word("json", "a point such as '{\"n\": 10}'", _json)
 
 
 def run(

@@ -9,17 +9,17 @@ if __name__ == "__main__":
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from mipsim._close_names import no_such
-from mipsim._command_line import PLACE, VERSION, Group, Number, OneOf, Whole, run
+from mipsim._command_line import PLACE, VERSION, Group, OneOf, Word, number, run, whole
 from mipsim._streams import say
 from mipsim._words import shown
-from sims.process import answer, ending_on_signals
+from sims.process import answer, ending_on_signals, listing
 
 if TYPE_CHECKING:
     from mipsim import Histogram
@@ -39,23 +39,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return run(sims, arguments, "python -m sims")
 
 
-def _list() -> int:
+def _studies() -> list[str]:
     from sims.studies import STUDIES
 
     width = max(map(len, STUDIES))
-    lines = [f"{study.name:<{width}}  {study.description}" for study in STUDIES.values()]
-    return answer(lines, "python -m sims")
-
-
-def _listed(context: click.Context, _: click.Parameter, asked: bool) -> None:
-    if asked:
-        context.exit(_list())
-
-
-def _listing(words: str) -> Callable[[Any], Any]:
-    return click.option(
-        "--list", is_flag=True, is_eager=True, expose_value=False, callback=_listed, help=words
-    )
+    return [f"{study.name:<{width}}  {study.description}" for study in STUDIES.values()]
 
 
 @click.group(
@@ -66,7 +54,7 @@ def _listing(words: str) -> Callable[[Any], Any]:
         "python -m sims bench --quick",
     ],
 )
-@_listing("list the studies, as `list` does")
+@listing(_studies, "python -m sims", "list the studies, as `list` does")
 @VERSION
 def sims() -> None:
     """Named studies of membership-inference games."""
@@ -76,19 +64,17 @@ def sims() -> None:
 def list_studies() -> int:
     """List the studies."""
     with ending_on_signals(lambda: "interrupted"):
-        return _list()
+        return answer(_studies(), "python -m sims")
 
 
-def _shard(_: click.Context, parameter: click.Parameter, text: str | None) -> tuple[int, int] | None:
-    if text is None:
-        return None
-    index, slash, count = text.partition("/")
-    numbers = slash and index.isdecimal() and count.isdecimal() and len(text) < MOST_DIGITS
-    if not (numbers and int(index) < int(count)):
-        raise click.UsageError(
-            f"--shard is {shown(repr(text), 80)}; it must be i/k with whole numbers 0 <= i < k"
-        )
+def _shard(text: str) -> tuple[int, int]:
+    index, _, count = text.partition("/")
+    if not (index.isdecimal() and count.isdecimal() and len(text) < MOST_DIGITS and int(index) < int(count)):
+        raise ValueError
     return int(index), int(count)
+
+
+SHARD = Word("i/k", "i/k with whole numbers 0 <= i < k", _shard)
 
 
 @sims.command(
@@ -101,15 +87,15 @@ def _shard(_: click.Context, parameter: click.Parameter, text: str | None) -> tu
     ],
 )
 @click.argument("study", metavar="STUDY")
-@_listing("list the studies, and play none")
-@click.option("--games", type=Whole(1), help="games per world (default: the standard scale's)")
-@click.option("--seed", type=Whole(), help="seed of the games (default: the study's)")
+@listing(_studies, "python -m sims", "list the studies, and play none")
+@click.option("--games", type=whole(1), help="games per world (default: the standard scale's)")
+@click.option("--seed", type=whole(), help="seed of the games (default: the study's)")
 @click.option("--out", type=PLACE, metavar="DIR", help="store counts here, and resume from here")
-@click.option("--chunk", type=Whole(1), help="games per call (default: about half a second)")
-@click.option("--devices", type=Whole(1), help="how many local devices to use (default: all)")
+@click.option("--chunk", type=whole(1), help="games per call (default: about half a second)")
+@click.option("--devices", type=whole(1), help="how many local devices to use (default: all)")
 @click.option(
     "--shard",
-    callback=_shard,
+    type=SHARD,
     metavar="i/k",
     help="play only shard i = 0, ..., k - 1 of the games, to be merged",
 )
@@ -120,14 +106,14 @@ def _shard(_: click.Context, parameter: click.Parameter, text: str | None) -> tu
 )
 @click.option(
     "--executor-timeout",
-    type=Whole(1),
+    type=whole(1),
     default=60,
     metavar="SECONDS",
     help="how long to wait for Dask's scheduler (default: 60)",
 )
 @click.option(
     "--shards-in-flight",
-    type=Whole(1),
+    type=whole(1),
     metavar="k",
     help="how many shards workers have at once (default: what the executor says)",
 )
@@ -261,7 +247,7 @@ def bench(what: str, file: str | None, figure: str | None, quick: bool) -> None:
     ]
 )
 @click.option("--out", type=PLACE, required=True, metavar="DIR", help="where accelerator.jsonl goes")
-@click.option("--minutes", type=Number(0, 1e4), default=8.0, help="time limit (default: 8)")
+@click.option("--minutes", type=number(0, 1e4), default=8.0, help="time limit (default: 8)")
 @click.option("--dry-run", is_flag=True, help="a short run on the CPU")
 def accelerator(out: str, minutes: float, dry_run: bool) -> None:
     """Check every sampler on a GPU or TPU, and measure its speed."""

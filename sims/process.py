@@ -159,3 +159,26 @@ def answer(lines: Sequence[str], command: str) -> int:
         print(f"{command}: the list cannot be written: {error.strerror or error}", file=sys.stderr)
         return 1
     return 0
+
+
+def listing(lines: Callable[[], Sequence[str]], command: str, words: str) -> Callable[[Any], Any]:
+    """The option --list, which ends a command with these lines as --help ends it.
+
+    Args:
+        lines: made when they are asked for.
+        command: what is typed, for what is said of a disk that is full.
+        words: of the help.
+
+    Examples:
+        >>> listing(lambda: ["one"], "python -m sims", "list the studies").__name__
+        'decorator'
+    """
+    import click
+
+    def listed(context: click.Context, _: click.Parameter, asked: bool) -> None:
+        if asked:
+            context.exit(answer(lines(), command))
+
+    return click.option(
+        "--list", is_flag=True, is_eager=True, expose_value=False, callback=listed, help=words
+    )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mipsim._command_line import DONE, FAILED, PLACE, POINT, VERSION, Group, Number, OneOf, Whole, run
+from mipsim._command_line import DONE, FAILED, PLACE, POINT, VERSION, Group, OneOf, number, run, whole
 from mipsim._signals import INTERRUPTED, like_ctrl_c
 from mipsim._streams import say
 from mipsim._words import shown
@@ -61,19 +61,19 @@ def _of_statements(command: Callable[..., int]) -> Callable[..., int]:
     for add in (
         click.option(
             "--games",
-            type=Whole(1),
+            type=whole(1),
             default=settings.GAMES,
             metavar="G",
             help="in each world, where no exact law is known (default: 200000)",
         ),
         click.option(
             "--confidence",
-            type=Number(0, 1),
+            type=number(0, 1),
             default=settings.CONFIDENCE,
             metavar="C",
             help="family-wise, for each statement (default: 0.999)",
         ),
-        click.option("--seed", type=Whole(), default=0, metavar="S", help="a whole number >= 0 (default: 0)"),
+        click.option("--seed", type=whole(), default=0, metavar="S", help="a whole number >= 0 (default: 0)"),
         click.option(
             "--out",
             type=PLACE,
@@ -176,20 +176,20 @@ def _each(file: str, out: str | None, act: Callable[[Statement, Path | None], Ou
 @click.option("--out", type=PLACE, metavar="DIR", help="write index.html and results.json here")
 @click.option(
     "--confidence",
-    type=Number(0, 1),
+    type=number(0, 1),
     default=CONFIDENCE,
     metavar="C",
     help=f"of each bound and of the verdict (default: {CONFIDENCE})",
 )
 @click.option(
     "--delta",
-    type=Number(),
+    type=number(),
     metavar="D",
     help=f"at which epsilon is bounded (default: that of the claim, or {DELTA:g})",
 )
 @click.option(
     "--guesses",
-    type=Whole(),
+    type=whole(),
     nargs=2,
     metavar="IN OUT",
     help="one-run: how many of the highest scores are guessed in, and of the lowest out, fixed before the scores were seen "
@@ -197,7 +197,7 @@ def _each(file: str, out: str | None, act: Callable[[Statement, Path | None], Ou
 )
 @click.option(
     "--inclusion-probability",
-    type=Number(0, 1),
+    type=number(0, 1),
     metavar="Q",
     help="one-run: the probability with which each canary was put in, as it was set before the run (default: 0.5)",
 )
