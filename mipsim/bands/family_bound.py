@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betaincc, betaincinv, ndtr, ndtri
+from scipy.special import betaincc, betainccinv, betaincinv, ndtr, ndtri
 
+from mipsim._roots import least_whole
 from mipsim._validation import class_counts, number
 from mipsim.tradeoff.base import AbstractTradeOff
 
@@ -16,9 +17,22 @@ LEAST_RISK = 1e-3
 """Failure probabilities from here up are calibrated; below it the simulation would take minutes."""
 _RANKS = 96  # of the "out" scores: neighbours are strongly correlated, more add little
 _SHARE = 0.1  # of the failure probability: the level of the bound at one threshold, before calibration
-_FAILURES, _LEAST_DRAWS = 200, 20_000  # so many draws on average beyond the critical one, and so many draws
+_FAILURES = 1_000  # so many draws of theta* would on average be beyond the critical value at the stated failure probability
+_FIRST, _ROOM, _PILOT = (
+    4.0,
+    1.2,
+    2_000,
+)  # the first S, and what P(theta* <= q) must be in a pilot, in units of it; proposals of a pilot
+_CELLS, _FAR, _MOST = (
+    64,
+    8.0,
+    1e3,
+)  # cells of U_(i), up to so many probits of it; and the largest theta that is looked at
+_APART = 1e-9  # of two levels between which none is looked for
+_ONE = 1023 << 16  # the bits of 1.0, without the 36 last
+_ROUNDING = 1e-9  # of probabilities of proposals, relative: quantiles and tails of SciPy are right to less
 _UNLUCKY = 1e-3  # share of seeds whose failure probability, given the draws, may exceed the nominal one
-_CHUNK = 16_384  # draws at a time: some 100 MB at most
+_CHUNK = 1_024  # proposals at a time: what they need stays in the cache
 _RATE = 1e-12  # of SciPy's beta quantiles, relative, of a rate or its complement; mpmath finds 2e-14
 _PART = 8.0 * float(
     np.finfo(np.float64).eps
@@ -129,16 +143,18 @@ def family_lower_bound(
     2. There, (i, j) is reached only if some a < U_(i) has g_theta(a) < V_(j), hence only if theta >= theta(U_(i), V_(j)).
        So P(T >= m) <= H(m, theta) = P(theta >= theta*), with theta* the least theta(U_(i), V_(j)) over the
        pairs with v(i, j) >= m; of these only the largest j of each i matters.
-    3. Monte Carlo test (Dwass 1957, Barnard 1963). theta* is drawn B times, at m = the observed T; the bound is the
-       k-th smallest. It exceeds the true theta only if at most k - 1 of B draws are <= theta, each with probability
-       H(T, theta), which is stochastically at least uniform: this has probability at most the integral over h in
-       (0, 1) of P(Binomial(B, h) <= k - 1) = k / (B + 1), over games and draws together.
-    4. The seed of the draws is fixed, so that equal counts give equal bounds. Given the draws the failure probability
-       is Beta(k, B + 1 - k); k is the largest with P(Beta > failure_probability) <= 1e-3. So it holds over the
-       games alone for all seeds but a share of 1e-3, and over both with room to spare (k / (B + 1) is 6 to 22% less).
+    3. Monte Carlo test (Dwass 1957, Barnard 1963). Draws of theta*, at m = the observed T, are needed up to some level q alone. Each of M
+       proposals gives one with probability P(theta* <= q) / S, and then with the law of theta* given theta* <= q: see `_RareMinimum`.
+       The bound is the k-th smallest draw, or q if there are fewer. It exceeds the true theta only if at most k - 1 of M proposals give
+       a draw <= theta, each with probability h / S, where h = H(T, theta) is stochastically at least uniform over the games. With
+       M >= C S / failure_probability their mean is at least x = C h / failure_probability, whatever S is. So the probability of at most
+       k - 1 is at most 1, and for x >= k at most that of a Poisson variable of mean x (Anderson & Samuels 1967). Its integral over h
+       in (0, 1) is at most failure_probability (k + E max(k - N, 0)) / C with N a Poisson variable of mean k: 9% less than stated.
+    4. The seed of the draws is fixed, so that equal counts give equal bounds. k is the largest with
+       P(Beta(k, M + 1 - k) > failure_probability / S) <= 1e-3: for each T, H(T, bound) is at most as stated for all seeds but a share of 1e-3.
     5. Rounding. v rises with B(b_j) and with B at the high quantile, which fall as rates rise. The observed T is computed from rates
        and sums rounded down in v, and compared with values rounded up: every pair with v(i, j) >= T is among those of step 2. The
-       draws of theta* are rounded down.
+       draws of theta* are rounded down. Probabilities of proposals are right to 1e-9, by which S is the larger.
 
     Args:
         false_positives: number of "out" scores above each threshold, any thresholds, shape (K,).
@@ -227,31 +243,137 @@ class _Values:
 
 
 def _quantile(family: Family, i: np.ndarray, n0: int, j: np.ndarray, n1: int, risk: float) -> float:
-    """The k-th smallest of B draws of min over the pairs of theta(U_(i), V_(j)), rounded down."""
-    draws = max(math.ceil(_FAILURES / risk), _LEAST_DRAWS)
-    ranks = np.arange(1, math.ceil(risk * draws) + 1)
-    k = int((betaincc(ranks, draws + 1 - ranks, risk) <= _UNLUCKY).sum())  # rises with the rank
-    rng = np.random.default_rng(_SEED)
-    columns, place = np.unique(j, return_inverse=True)
-    smallest = np.empty(0)
-    for start in range(0, draws, _CHUNK):
-        count = min(_CHUNK, draws - start)
-        u, v = (
-            np.minimum(_order_statistics(rng, rank, n, count) * (1.0 + _DRAWN), 1.0)
-            for rank, n in ((i, n0), (columns, n1))
+    """The k-th smallest draw of theta* = min over the pairs of theta(U_(i), V_(j)), of those up to a level; rounded down."""
+    rare, rng = _RareMinimum(family, i, n0, j, n1), np.random.default_rng(_SEED)
+    total = _FIRST * risk
+    while True:
+        level, whole = rare.level(total)
+        share = rare.draw(rng, _PILOT, level).size / _PILOT
+        if share * whole >= _ROOM * risk or whole < 0.4 * total:
+            break
+        total *= 2.0
+    proposals = math.ceil(_FAILURES * whole / risk)
+    found = np.sort(rare.draw(rng, proposals, level))
+    ranks = np.arange(1, math.ceil(_FAILURES) + 1)
+    chance = min(1.0, (1.0 - _ROUNDING) * risk / whole)
+    k = int((betaincc(ranks, proposals + 1 - ranks, chance) <= _UNLUCKY).sum())  # rises with the rank
+    return float(found[k - 1]) if found.size >= k else level
+
+
+class _RareMinimum:
+    """Draws of theta* on the event theta* <= q, by proposals of which each is such a draw with probability P(theta* <= q) / S.
+
+    The event is the union over the pairs of {theta(U_(i), V_(j)) <= q}. The values of U_(i) are cut into cells, and in each cell V_(j)
+    must be at least what it is on the curve at the cell's upper end: S is the sum over pairs and cells of the probability that both
+    are so. A proposal takes a pair and a cell with their share of S, draws both rates given that, and is refused where
+    theta(U_(i), V_(j)) > q after all. Then it draws the other order statistics given these two, and is accepted with probability
+    1/N, where N pairs have theta <= q. Proof: an outcome of the event with N such pairs is proposed with its probability times N / S.
+
+    Source: Adler, Blanchet, Liu (2012), "Efficient Monte Carlo for high excursions of Gaussian random fields".
+    """
+
+    def __init__(self, family: Family, i: np.ndarray, n0: int, j: np.ndarray, n1: int) -> None:
+        self.family, self.i, self.n0, self.j, self.n1 = family, i, n0, j, n1
+        self.columns, self.place = np.unique(j, return_inverse=True)
+        ends = np.concatenate([[-np.inf], np.linspace(-_FAR, _FAR, _CELLS), [np.inf]])  # probits
+        self.below, self.above = ndtr(ends[:-1]), ndtr(-ends[1:])  # P(U_(i) below a cell), and beyond it
+        self.masses = np.where(ends[1:] <= 0.0, np.diff(ndtr(ends)), -np.diff(ndtr(-ends)))
+        upper = _order_quantile(i[:, None], n0, ndtr(ends[1:]), ndtr(-ends[1:]))
+        self.parts = [a_part(upper) for a_part, _ in family.forms]
+        far = np.array([[-_FAR], [_FAR]])
+        extremes = self._theta(
+            *(_order_quantile(rank, n, ndtr(far), ndtr(-far)) for rank, n in ((i, n0), (j, n1)))
         )
-        theta = np.full((i.size, count), -np.inf)
-        for a_part, b_part in family.forms:
-            a, b = a_part(u), b_part(v)[place]
-            theta = np.maximum(theta, a + b - _PART * (1.0 + abs(a) + abs(b)))
-        smallest = np.concatenate([smallest, theta.min(axis=0)])
-        if smallest.size > k:
-            smallest = np.partition(smallest, k - 1)[:k]
-    return float(smallest.max())
+        self.least, self.most = np.clip([extremes[1].min(), extremes[0].max()], -_MOST, _MOST).tolist()
+
+    def _theta(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """theta(a, b), rounded down."""
+        found = np.full(np.broadcast_shapes(a.shape, b.shape), -np.inf)
+        for a_part, b_part in self.family.forms:
+            x, y = a_part(a), b_part(b)
+            found = np.maximum(found, x + y - _PART * (1.0 + abs(x) + abs(y)))
+        return found
+
+    def _tails(self, level: float) -> np.ndarray:
+        """P(V_(j) at least what it is on the curve) at the upper end of each cell, shape (pairs, cells)."""
+
+        def reached(place: np.ndarray) -> np.ndarray:
+            rates = (
+                part + b_part(_coarse(place)) for part, (_, b_part) in zip(self.parts, forms, strict=True)
+            )
+            return np.maximum.reduce(list(rates)) <= level
+
+        forms, shape = self.family.forms, self.parts[0].shape
+        with np.errstate(invalid="ignore"):
+            place = least_whole(reached, np.zeros(shape, np.int64), np.full(shape, _ONE))
+        return betaincc(self.j[:, None], self.n1 - self.j[:, None] + 1.0, _coarse(place - 1))
+
+    def level(self, total: float) -> tuple[float, float]:
+        """(q, S) with S from half of a total up to it; the largest q that matters where no S is so large."""
+        low, high = self.least, self.most
+        while True:
+            middle = 0.5 * (low + high)
+            found = float((self.masses * self._tails(middle)).sum())
+            if 0.5 * total <= found <= total or high - low < _APART:
+                return middle, found
+            low, high = (middle, high) if found < total else (low, middle)
+
+    def draw(self, rng: np.random.Generator, proposals: int, level: float) -> np.ndarray:
+        """The accepted draws of theta*, rounded down, of so many proposals."""
+        tails = self._tails(level)
+        shares = np.cumsum((self.masses * tails).ravel())
+        parts = [
+            self._accepted(rng, min(_CHUNK, proposals - start), level, tails, shares / shares[-1])
+            for start in range(0, proposals, _CHUNK)
+        ]
+        return np.concatenate(parts)
+
+    def _accepted(
+        self, rng: np.random.Generator, count: int, level: float, tails: np.ndarray, shares: np.ndarray
+    ) -> np.ndarray:
+        pair, cell = np.divmod(np.searchsorted(shares, rng.random(count), side="right"), self.masses.size)
+        x = rng.random(count) * self.masses[cell]
+        u = _order_quantile(
+            self.i[pair], self.n0, self.below[cell] + x, self.above[cell] + self.masses[cell] - x
+        )
+        rank = self.j[pair]
+        v = betainccinv(rank, self.n1 - rank + 1.0, rng.random(count) * tails[pair, cell])
+        some = np.flatnonzero(self._theta(u, v) <= level)
+        pair, u, v = pair[some], u[some], v[some]
+        a = _order_statistics(rng, self.i, self.n0, pair, u)
+        b = _order_statistics(rng, self.columns, self.n1, self.place[pair], v)
+        theta = self._theta(a, b[self.place])
+        refused = _refused(rng.random(some.size), (theta <= level).sum(axis=0))
+        return theta.min(axis=0, initial=np.inf)[~refused]
 
 
-def _order_statistics(rng: np.random.Generator, rank: np.ndarray, n: int, draws: int) -> np.ndarray:
-    """The rank-th smallest of n uniforms, jointly, shape (ranks, draws): partial sums of exponentials over the whole."""
+def _refused(draws: np.ndarray, several: np.ndarray) -> np.ndarray:
+    """Which outcomes are refused, by uniform draws, so that one that can be proposed in several ways is as likely as by one."""
+    return draws * several >= 1.0
+
+
+def _coarse(place: np.ndarray) -> np.ndarray:
+    """The float64 at a place in a list of those from 0 to 1, at `_ONE`, neighbours of which are 2^-16 apart, relatively."""
+    return (place << 36).view(np.float64)
+
+
+def _order_quantile(rank: np.ndarray, n: int, below: object, above: object) -> np.ndarray:
+    """The quantile of the rank-th smallest of n uniforms, by the smaller of the two tails, which add up to 1."""
+    p, q = np.asarray(below, float), np.asarray(above, float)
+    return np.where(p < q, betaincinv(rank, n - rank + 1.0, p), betainccinv(rank, n - rank + 1.0, q))
+
+
+def _order_statistics(
+    rng: np.random.Generator, rank: np.ndarray, n: int, known: np.ndarray, value: np.ndarray
+) -> np.ndarray:
+    """The rank-th smallest of n uniforms, shape (ranks, draws), jointly, given for each draw the value of a known one; rounded up.
+
+    Those below it, and those above it, are partial sums of exponentials over their whole, each on its side.
+    """
     shapes = np.diff(np.concatenate([[0], rank, [n + 1]]))
-    sums = np.cumsum(np.stack([rng.standard_gamma(shape, draws) for shape in shapes]), axis=0)
-    return sums[:-1] / sums[-1]
+    sums = np.cumsum(rng.standard_gamma(shapes[:, None], (shapes.size, value.size)), axis=0)
+    at = sums[known, np.arange(value.size)]
+    share_above = (sums[:-1] - at) / (sums[-1] - at)
+    below = np.arange(rank.size)[:, None] <= known
+    found = np.where(below, sums[:-1] / at * value, value + (1.0 - value) * share_above)
+    return np.minimum(found * (1.0 + _DRAWN), 1.0)

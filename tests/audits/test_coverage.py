@@ -78,10 +78,17 @@ def played(n: int, mu: float, run: int) -> tuple[np.ndarray, np.ndarray]:
     return rng.normal(size=n), rng.normal(mu, size=n)
 
 
+def order_statistics(rng: np.random.Generator, rank: np.ndarray, n: int, draws: int) -> np.ndarray:
+    """The rank-th smallest of n uniforms, jointly, shape (ranks, draws): partial sums of exponentials over the whole."""
+    shapes = np.diff(np.concatenate([[0], rank, [n + 1]]))
+    sums = np.cumsum(np.stack([rng.standard_gamma(shape, draws) for shape in shapes]), axis=0)
+    return sums[:-1] / sums[-1]
+
+
 class Ordered:
     """The bounds of many audits in the order of their statistic, which alone decides a bound; few need to be computed.
 
-    A bound passes the truth where fewer than k of B draws lie at or below it. The chance that a draw does falls as the statistic rises:
+    A bound passes the truth where the chance that a draw lies at or below it is under some k / B, but for the noise of its own draws. The chance that a draw does falls as the statistic rises:
     a share of such draws well above k / B says so of all smaller statistics, and one well below it of all larger ones.
     """
 
@@ -90,7 +97,7 @@ class Ordered:
     ) -> None:
         self.name, self.n, self.curves, self.levels = name, n, curves, levels
         self.values, self.order = values_of(name, n), np.argsort(-levels, kind="stable")
-        self.draws = max(math.ceil(family_bound._FAILURES / RISK), family_bound._LEAST_DRAWS)
+        self.draws = math.ceil(family_bound._FAILURES / RISK)
         ranks = np.arange(1, math.ceil(RISK * self.draws) + 1)
         self.k = int((betaincc(ranks, self.draws + 1 - ranks, RISK) <= family_bound._UNLUCKY).sum())
 
@@ -105,8 +112,8 @@ class Ordered:
             return self.draws
         rng, theta = np.random.default_rng(0), np.array(-np.inf)
         columns, place_of = np.unique(most[some], return_inverse=True)
-        u = family_bound._order_statistics(rng, self.values.ranks[some], self.n, self.draws)
-        v = family_bound._order_statistics(rng, columns, self.n, self.draws)
+        u = order_statistics(rng, self.values.ranks[some], self.n, self.draws)
+        v = order_statistics(rng, columns, self.n, self.draws)
         for a_part, b_part in FAMILIES[self.name].forms:
             theta = np.maximum(theta, a_part(u) + b_part(v)[place_of])
         return int((theta.min(axis=0) <= right).sum())

@@ -19,18 +19,43 @@ def counts(out: np.ndarray, inside: np.ndarray) -> tuple[np.ndarray, int, np.nda
     return above, out.size, np.searchsorted(np.sort(inside), t, side="right"), inside.size
 
 
-@pytest.fixture
-def fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A tenth of the draws: proven all the same, and a little looser."""
-    monkeypatch.setattr(family_bound, "_LEAST_DRAWS", 0)
+FAMILIES = [gdp(), total_variation(), approximate_dp(0.01)]
+
+
+def order_statistics(rng: np.random.Generator, ranks: np.ndarray, n: int, draws: int) -> np.ndarray:
+    """The order statistics of n uniforms of these ranks, drawn as they are defined, shape (ranks, draws)."""
+    return np.sort(rng.random((n, draws)), axis=0)[ranks - 1]
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=["mu", "v", "epsilon"])
+@pytest.mark.parametrize("risk", [0.3, 0.02])
+def test_rare_draws_are_those_of_all_draws(family, risk: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both how many are below a level, and how they lie there, each at five standard errors; without 1/N both are off."""
+    i, j, n0, n1, count = np.array([1, 4, 9, 15, 25]), np.array([18, 14, 8, 5, 1]), 30, 20, 100_000
+    rng = np.random.default_rng(5)
+    a, b = order_statistics(rng, i, n0, count), order_statistics(rng, j, n1, count)
+    plain = np.max([f(a) + g(b) for f, g in family.forms], axis=0).min(axis=0)
+    rare = family_bound._RareMinimum(family, i, n0, j, n1)
+    level, whole = rare.level(5.0 * risk)
+
+    def distances() -> tuple[float, float]:
+        found, below = rare.draw(rng, count, level), plain[plain <= level]
+        assert found.max() <= level
+        share, chance = below.size / count, whole * found.size / count
+        error = np.sqrt((share + whole * chance) / count)
+        middle = float(np.median(below))
+        half = abs(float((found <= middle).mean()) - 0.5) / np.sqrt(0.25 / found.size + 0.25 / below.size)
+        return abs(share - chance) / error, half
+
+    assert max(distances()) < 5.0
+    monkeypatch.setattr(family_bound, "_refused", lambda draws, several: several < 0)
+    assert max(distances()) > 5.0
 
 
 @pytest.mark.evidence
 @pytest.mark.parametrize("risk", [0.05, 0.3])
-@pytest.mark.parametrize(
-    "family", [gdp(), total_variation(), approximate_dp(0.01)], ids=["mu", "v", "epsilon"]
-)
-def test_the_exact_miscoverage_of_a_binary_score(fewer_draws, family, risk: float) -> None:
+@pytest.mark.parametrize("family", FAMILIES, ids=["mu", "v", "epsilon"])
+def test_the_exact_miscoverage_of_a_binary_score(family, risk: float) -> None:
     """Every outcome of 12 and 9 games summed with its probability: all that the bound can do on one threshold."""
     n0, n1 = 12, 9
     bounds = np.array(
@@ -85,7 +110,7 @@ SMOOTH = ("Gaussian", "Laplace")
 @pytest.mark.parametrize(
     "name", [pytest.param(one, marks=pytest.mark.slow) if one in SMOOTH else one for one in laws()]
 )
-def test_the_bound_holds_for_scores_of_any_law(fewer_draws, name: str) -> None:
+def test_the_bound_holds_for_scores_of_any_law(name: str) -> None:
     """Misses of 150 runs stay below the 1e-9 quantile of the nominal binomial, and the bound is not trivial."""
     sampler, mu = laws()[name]
     rng, runs, risk = np.random.default_rng(11), 150, 0.05
@@ -106,9 +131,7 @@ def test_the_best_threshold_without_calibration_would_be_caught() -> None:
     assert missed > binom.isf(1e-9, runs, risk)
 
 
-@pytest.mark.parametrize(
-    "family", [gdp(), total_variation(), approximate_dp(0.01)], ids=["mu", "v", "epsilon"]
-)
+@pytest.mark.parametrize("family", FAMILIES, ids=["mu", "v", "epsilon"])
 def test_rounding_leaves_out_no_pair(family, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of equal values some lie below the statistic by rounding: here by errors of the rates as large as are allowed for."""
     n, exact = 3_000, family_bound._Values(family, 3_000, 3_000, 2.0)
@@ -133,7 +156,7 @@ def test_rounding_leaves_out_no_pair(family, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.evidence
-def test_a_truth_five_per_cent_larger_is_told_apart(fewer_draws) -> None:
+def test_a_truth_five_per_cent_larger_is_told_apart() -> None:
     """At 20,000 games the bound of scores of mu = 2.1 passes 2 in nearly all runs, and that of mu = 2 in few."""
     rng, runs, risk, n = np.random.default_rng(13), 40, 0.05, 20_000
     passed = [
