@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import jax.numpy as jnp
 import numpy as np
+import scipy
 from jaxtyping import Array, UInt32
-from scipy.linalg import solve_banded
 
 from mipsim._validation import whole
 from mipsim.distributions.binomial_table import MOST_BITS, TAIL, alias_entries, binomial_window
@@ -196,7 +196,7 @@ def _in_cells(law: np.ndarray, width: int, bits: int) -> tuple[np.ndarray, int, 
     places = np.clip(middle - width // 2 + width * np.arange(-2, 4), 0, 4 * width)
     in_bell = np.diff(np.concatenate([[0.0], upto])[places])
     banded = np.repeat(in_bell[:, None], columns, axis=1)
-    weights = solve_banded((2, 2), banded, inside.T, check_finite=False).T
+    weights = scipy.linalg.solve_banded((2, 2), banded, inside.T, check_finite=False).T
     # Some of the outermost are negative, by 1e-11 at most.
     total = np.maximum.accumulate(np.clip(np.cumsum(weights, axis=1), 0.0, None), axis=1)
     units = np.rint(total / total[:, -1:] * 2.0**32).astype(np.int64)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.fft import irfft, rfft
+import scipy
 
 UNIT = 2.0**-53
 LEVEL = 16.0 * UNIT
@@ -105,7 +105,7 @@ class Power:
             # Rounding of the tilted weights: of exponents, relative to themselves.
             exponent = np.abs(np.log(np.maximum(term.weights, 1e-300))) + 8.0
             off = level + UNIT * float(term.weights @ exponent) * 4.0
-            wave: Any = rfft(np.bincount((term.index - centre) % size, term.weights, size))
+            wave: Any = scipy.fft.rfft(np.bincount((term.index - centre) % size, term.weights, size))
             square = wave.real**2 + wave.imag**2
             least = max(0.0, math.exp(-_UNHEARD / count) - off)
             heard = heard[square[heard] > least * least]
@@ -162,7 +162,7 @@ class Power:
                     share = np.where(z == 0.0, float(stride), _less_one(stride * z) / _less_one(z))
             spectrum = np.zeros(places // 2 + 1, complex)
             spectrum[self._heard] = self._power * share
-            sums = np.asarray(irfft(spectrum, places)) * (places / size)
+            sums = np.asarray(scipy.fft.irfft(spectrum, places)) * (places / size)
             sizes = np.abs(share)
             wrong, power = self._wrong * sizes, np.abs(self._power) * sizes
             wrong += (64.0 * UNIT + LEVEL * math.log2(places)) * power

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.fft import next_fast_len
+import scipy
 from scipy.special import log_ndtr
 
 from mipsim.sums.cells import Rounded, optimistic, pessimistic
@@ -490,7 +490,7 @@ class LossSum:
         stride = max(1, math.ceil((high - low) / (step * blocks)))
         while blocks > 1024 and (high - low) / step <= blocks // 2:
             blocks //= 2
-        stride = int(next_fast_len(stride, real=True))  # pyright: ignore[reportArgumentType]
+        stride = int(scipy.fft.next_fast_len(stride, real=True))  # pyright: ignore[reportArgumentType]
         rounded: tuple[list[tuple[Rounded, int]], list[tuple[Rounded, int]]] = ([], [])
         for (law, count), level in zip(self.laws, levels, strict=True):
             nodes = _nodes(level, law.fixed, step)
