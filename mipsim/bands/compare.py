@@ -255,7 +255,8 @@ def compare_rates(
     probits = critical_probits(risk, k, 2)
     low, high = gap_bounds(out, inside, claim, probits)
     estimate = np.full(k, np.nan)
-    estimate[enough] = claim.probit_beta(out.rate[enough]) - inside.probit[enough]
+    claimed = np.mean(claim.beta_bounds(out.rate[enough]), axis=0)
+    estimate[enough] = ndtri(claimed) - inside.probit[enough]
     error = gap_standard_error(out, inside, claim)
     half_width, detectable = widths_and_detectable(probits[0], error, low, estimate, high, cells)
     allowance, law = _finite_size(finite_size)

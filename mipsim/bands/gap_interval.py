@@ -56,6 +56,9 @@ def gap_bounds(
     by about 1%. The set is a union over the bins of c, each with its own angles. The upper end is the mirror image. t makes the
     boundary of S parallel to the lines of equal c; it affects the width, never the failure probability.
 
+    Of a claim that is known between bounds the lower end takes the least g and the upper end the largest, so that the interval
+    holds for every curve between them.
+
     A claim with g(0) < 1 begins with a vertical line: at a = 0 every b >= g(0) lies on it, and c is 0 there. A test that never
     says "in" is such a point.
 
@@ -119,7 +122,9 @@ def gap_end(
     falling = inside.tail_probit(farther, lower)
     falling[:, -1] = -np.inf  # the last edge is the limit of the box
     # Beyond the end of the cells where the FPR is least (most) suspicious, every b of the box is allowed.
-    claimed = claim.probit_beta(ndtr(np.concatenate([right, first] if lower else [left, last], axis=1)))
+    # A claim that is known between bounds counts with the end that widens the interval.
+    fpr = ndtr(np.concatenate([right, first] if lower else [left, last], axis=1))
+    claimed = claim.probit_beta_bounds(fpr)[0 if lower else 1]
     sign = 1.0 if lower else -1.0
     with np.errstate(invalid="ignore"):
         inner = sign * (claimed[:, [-1]] - farther[:, :1])[:, 0]

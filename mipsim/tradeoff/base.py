@@ -311,13 +311,26 @@ class AbstractTradeOff(Frozen, Shown):
             >>> round(float(GaussianTradeOff(1.0).probit_beta(1e-12)), 6)
             6.034484
         """
+        return self.probit_beta_bounds(alpha)[0]
+
+    def probit_beta_bounds(self, alpha: object) -> tuple[Any, Any]:
+        """(lower, upper) bound of Phi^-1 of the FNR at the FPR `alpha`, each taken from the smaller of FNR and TPR.
+
+        Examples:
+            >>> from mipsim.tradeoff import GaussianTradeOff
+            >>> low, high = GaussianTradeOff(1.0).probit_beta_bounds(1e-12)
+            >>> 0.0 < high - low < 1e-12
+            True
+        """
         bounds = self.rates_at(rates("alpha", alpha))
-        low = np.where(
-            bounds.log_fnr_low <= math.log(0.5),
-            probit_of_log(bounds.log_fnr_low),
-            -probit_of_log(bounds.log_tpr_high),
+        low, high = (
+            np.where(log_fnr <= math.log(0.5), probit_of_log(log_fnr), -probit_of_log(log_tpr))
+            for log_fnr, log_tpr in (
+                (bounds.log_fnr_low, bounds.log_tpr_high),
+                (bounds.log_fnr_high, bounds.log_tpr_low),
+            )
         )
-        return low if isinstance(alpha, np.ndarray) else scalar(low)
+        return (low, high) if isinstance(alpha, np.ndarray) else (scalar(low), scalar(high))
 
     def advantage(self) -> float:
         """The largest TPR - FPR, max over a of 1 - a - f(a): the total variation between the two worlds of a best attack.

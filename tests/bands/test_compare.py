@@ -7,6 +7,7 @@ from scipy.special import ndtr
 
 from mipsim.bands import Comparison, EmpiricalTradeOff, compare_counts
 from mipsim.tradeoff import (
+    BoundedTradeOff,
     GaussianTradeOff,
     LaplaceTradeOff,
     MixtureTradeOff,
@@ -152,6 +153,31 @@ def test_an_unknown_kind_is_named() -> None:
     found = compare_counts(*expected(1.0, 1000), GaussianTradeOff(1.0))
     with pytest.raises(ValueError, match="kind is 'same'; it must be one of equality, limit"):
         found.verdict_for("same")
+
+
+@pytest.mark.parametrize(
+    ("mu", "verdict"), [(0.8, "REFUTED"), (0.92, "INCONCLUSIVE"), (1.08, "INCONCLUSIVE"), (1.2, "REFUTED")]
+)
+def test_a_claim_between_bounds_is_refuted_beyond_them_only(mu: float, verdict: str) -> None:
+    claim = BoundedTradeOff(GaussianTradeOff(1.1), GaussianTradeOff(0.9))
+    counts = expected(mu, 10**7)
+    assert compare_counts(*counts, claim, tolerance=0.02).verdict == verdict
+    stronger, weaker = (
+        compare_counts(*counts, claim, tolerance=0.02, kind=kind).verdict
+        for kind in ("upper_bound_on_power", "ordering")
+    )
+    assert (stronger == "REFUTED") == (mu > 1.1)
+    assert (weaker == "REFUTED") == (mu < 0.9)
+
+
+def test_a_claim_whose_bounds_reach_zero_says_nothing_there() -> None:
+    # At large FPRs the FNR is between 0 and 3e-4: no count of false negatives contradicts that.
+    claim = BoundedTradeOff(GaussianTradeOff(1.0), GaussianTradeOff(1.0), rounding=3e-4)
+    found = compare_counts(*expected(1.0, 10**6), claim, tolerance=0.05, least_rate=0.02)
+    assert found.verdict == "CONFIRMED"
+    thresholds = np.linspace(-4.5, 3.0, 31)
+    counts = (np.round(1e7 * ndtr(-thresholds)), 10**7, np.round(1e7 * ndtr(thresholds - 1.0)), 10**7)
+    assert compare_counts(*counts, claim, tolerance=0.02).verdict != "REFUTED"
 
 
 def test_ten_games_are_inconclusive_and_say_how_many_would_do() -> None:
