@@ -224,6 +224,17 @@ class AbstractProduct(AbstractDistribution):
         return self.variance
 
 
+class AbstractWithCDF(AbstractProduct):
+    """Independent coordinates whose distribution functions are given: fast sums and exact distributions follow from them.
+
+    Parameters are vectors of shape (d,): coordinates with equal parameters have equal distributions.
+    """
+
+    @abstractmethod
+    def cdf(self, points: np.ndarray) -> np.ndarray:
+        """P(z_j <= x_j) of each coordinate, continuous, right to 1e-14; points and result have shape (K, d)."""
+
+
 def coordinates(d: int | None, **parameters: object) -> tuple[Vector, ...]:
     """Return every parameter as a float64 vector of one common shape (d,); numbers are repeated d times.
 

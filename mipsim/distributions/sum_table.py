@@ -8,6 +8,7 @@ import numpy as np
 from mipsim.distributions.base import AbstractDistribution, CharacteristicFunction, characteristic
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.binomial_table import MOST_BITS, alias_entries
+from mipsim.distributions.by_cdf import CharacteristicByCDF, coordinates_by_law, reach_of
 from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.exponential import Exponential
 from mipsim.distributions.gaussian import Gaussian
@@ -30,7 +31,7 @@ class StandardForm:
     Attributes:
         location, scale: shape (d,).
         sd: the standard deviation of X.
-        characteristic: u -> E exp(i u X), on an array of real u.
+        characteristic: u -> E exp(i u X), at the frequencies u of a Fourier transform.
     """
 
     location: np.ndarray
@@ -126,12 +127,27 @@ def standard_forms(data: AbstractDistribution) -> tuple[list[StandardForm], np.n
     if form is not None:
         return [form], np.zeros(data.dimension, np.int64)
     if not isinstance(data, StudentT):
-        return None
+        return _forms_by_cdf(data)
     degrees, which = np.unique(data.df, return_inverse=True)
     if degrees.size > _MOST_FORMS:
         return None
     known = [one for df in degrees if (one := standard_form(StudentT(df))) is not None]
     return [replace(one, location=data.mean, scale=data.scale) for one in known], which
+
+
+def _forms_by_cdf(data: AbstractDistribution) -> tuple[list[StandardForm], np.ndarray] | None:
+    """One form for each different distribution among the coordinates, where `cdf` gives them."""
+    found = coordinates_by_law(data)
+    if found is None or len(found[0]) > _MOST_FORMS:
+        return None
+    forms = []
+    for law in found[0]:
+        reach = reach_of(law)
+        if reach is None:
+            return None
+        sd, of = float(np.sqrt(law.variance[0])), CharacteristicByCDF(law, reach)
+        forms.append(StandardForm(data.mean, np.ones(data.dimension), sd, of))
+    return forms, found[1]
 
 
 def sum_table(form: StandardForm, rows: int) -> SumTable | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -205,7 +206,22 @@ def _heavy(total: Independent) -> Heavy:
     return heavy_atoms(total, _HEAVY, 2**13)
 
 
-def _rest(total: Independent, heavy: Heavy, nodes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+def between_bounds(total: Any, nodes: int, *, error: float) -> LawBracket:
+    """Bounds on the distribution of a sum without likely values, from its characteristic function alone.
+
+    Args:
+        total: has `reach`, `rounding` and `characteristic` as `Independent` has.
+        nodes: frequencies.
+        error: a bound on the error of every probability, to be added.
+    """
+    none = np.zeros(0)
+    grid, low, high, off = _rest(total, Heavy(none, none, none, total.rounding, 0.0), nodes)
+    return LawBracket(
+        grid, low, high, none, np.zeros((2, 0)), np.zeros(2), np.full(2, error + off), total.rounding
+    )
+
+
+def _rest(total: Any, heavy: Heavy, nodes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
     low, high = total.reach
     # Room for rounding; a twentieth makes the bracket so much wider only.
     margin = 0.05 * (high - low) + 64.0 * total.rounding + 1e-100 + 1e-9 * (abs(low) + abs(high))

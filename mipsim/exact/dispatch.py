@@ -16,6 +16,7 @@ from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.empirical import Empirical
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.exact.bracketed import bracketed_law
+from mipsim.exact.by_cdf import cdf_law
 from mipsim.exact.derived_laws import AssumedLaw
 from mipsim.exact.linear import linear_law
 from mipsim.exact.quadratic import gaussian_output_law, quadratic_attack_law
@@ -30,7 +31,7 @@ from mipsim.tradeoff.score_law import AbstractScoreLaw
 
 Rule = Callable[[FixedProblem], AbstractScoreLaw | None]
 """Returns the exact law of the score, or None where it does not apply. Is called inside `exact_scope`."""
-RULES: tuple[Rule, ...] = (linear_law, quadratic_attack_law, table_law)
+RULES: tuple[Rule, ...] = (linear_law, cdf_law, quadratic_attack_law, table_law)
 """Asked in order; the first law found is taken. A new kind of exact law is one file and one name here."""
 
 _MANY = (
