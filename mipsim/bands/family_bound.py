@@ -14,20 +14,14 @@ from mipsim._validation import class_counts, number
 from mipsim.tradeoff.base import AbstractTradeOff
 
 LEAST_RISK = 1e-3
-"""Failure probabilities from here up are calibrated; below it the simulation would take minutes."""
+"""Failure probabilities from here up are calibrated; below it bounds come from a band."""
 _RANKS = 96  # of the "out" scores: neighbours are strongly correlated, more add little
 _SHARE = 0.1  # of the failure probability: the level of the bound at one threshold, before calibration
 _FAILURES = 1_000  # so many draws of theta* would on average be beyond the critical value at the stated failure probability
-_FIRST, _ROOM, _PILOT = (
-    4.0,
-    1.2,
-    2_000,
-)  # the first S, and what P(theta* <= q) must be in a pilot, in units of it; proposals of a pilot
-_CELLS, _FAR, _MOST = (
-    64,
-    8.0,
-    1e3,
-)  # cells of U_(i), up to so many probits of it; and the largest theta that is looked at
+# The first S and what P(theta* <= q) must be in a pilot, in failure probabilities; proposals of a pilot.
+_FIRST, _ROOM, _PILOT = 4.0, 1.2, 2_000
+# Cells of U_(i), up to so many probits of it; and the largest theta that is looked at.
+_CELLS, _FAR, _MOST = 64, 8.0, 1e3
 _APART = 1e-9  # of two levels between which none is looked for
 _ONE = 1023 << 16  # the bits of 1.0, without the 36 last
 _ROUNDING = 1e-9  # of probabilities of proposals, relative: quantiles and tails of SciPy are right to less
