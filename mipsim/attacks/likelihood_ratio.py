@@ -16,7 +16,6 @@ from mipsim.distributions.gaussian import Gaussian
 from mipsim.mechanisms.base import AbstractMechanism
 from mipsim.mechanisms.function import as_mechanism
 from mipsim.mechanisms.mean import EmpiricalMean
-from mipsim.mechanisms.release import mean_of
 
 
 class QuadraticRatio(AbstractQuadraticAttack):
@@ -117,7 +116,7 @@ class LikelihoodRatio(AbstractAdditiveAttack):
     ) -> None:
         mechanism = as_mechanism(mechanism)
         mechanism.rows(n)
-        release = mean_of(mechanism, n) if sum_ratio(data) is not None else None
+        release = mechanism.plain_mean(n) if sum_ratio(data) is not None else None
         if release is None or (release.has_gaussian_noise and not isinstance(data, Gaussian)):
             raise ValueError(
                 f"the likelihood ratio of {_spell(mechanism)} on {type(data).__name__} data is intractable; "

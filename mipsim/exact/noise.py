@@ -94,8 +94,7 @@ def score_noise(release: Release, weights: np.ndarray) -> ScoreNoise | None:
 
     Examples:
         >>> import mipsim as mi
-        >>> from mipsim.mechanisms.release import release_of
-        >>> release = release_of(mi.LaplaceNoise(mi.EmpiricalMean(), 0.5), 10)
+        >>> release = mi.LaplaceNoise(mi.EmpiricalMean(), 0.5).mean_of_rows(10)
         >>> score_noise(release, np.array([2.0, 0.0])).variance
         2.0
     """

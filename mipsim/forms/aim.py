@@ -7,7 +7,6 @@ from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodR
 from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractGame, AbstractMembershipGame
 from mipsim.games.random_target import RandomTarget
-from mipsim.mechanisms.release import mean_of
 
 
 def check_aim(game: AbstractGame, attack: AbstractAttack, stacklevel: int = 4) -> None:
@@ -38,7 +37,7 @@ def check_aim(game: AbstractGame, attack: AbstractAttack, stacklevel: int = 4) -
             f"attack {name_of(attack)} is aimed at one record, but RandomTarget draws another target in each game; leave out its "
             "target"
         )
-    release = mean_of(game.mechanism, game.n) if isinstance(game, AbstractMembershipGame) else None
+    release = game.mechanism.plain_mean(game.n) if isinstance(game, AbstractMembershipGame) else None
     if release is None:
         return
     rows = None

@@ -10,7 +10,7 @@ from mipsim.distributions.transformed import transformed
 from mipsim.games.base import AbstractGame
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
-from mipsim.mechanisms.release import Release, release_of
+from mipsim.mechanisms.release import Release
 
 
 @dataclass(
@@ -30,11 +30,6 @@ class Problem:
     data: AbstractDistribution
     mean: Release
     attack: AbstractAttack
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether all rows are averaged as they are, with Gaussian noise or none."""
-        return self.mean.transform is None and self.mean.rate == 1.0 and not self.mean.noises
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +65,7 @@ def problem_of(game: AbstractGame, attack: AbstractAttack, transform: bool = Tru
     """
     if not isinstance(game, (FixedTarget, RandomTarget)):
         return None
-    mean = release_of(game.mechanism, game.n)
+    mean = game.mechanism.mean_of_rows(game.n)
     if mean is None:
         return None
     rows = transformed(game.data, mean.transform) if mean.transform is not None and transform else None

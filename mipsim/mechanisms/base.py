@@ -8,6 +8,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._family import AbstractMember
 from mipsim.distributions.base import AbstractDistribution, Member, Row
+from mipsim.mechanisms.release import Release
 
 
 class AbstractMechanism(AbstractMember):
@@ -26,7 +27,13 @@ class AbstractMechanism(AbstractMember):
 
     FLOAT64: ClassVar[tuple[str, ...]] = ("release",)
     FLOAT64_FUNCTIONS: ClassVar[tuple[str, ...]] = ("exact_draw",)
-    OPTIONAL: ClassVar[tuple[str, ...]] = ("exact_draw", "numbers_handled", "check_records", "check_law")
+    OPTIONAL: ClassVar[tuple[str, ...]] = (
+        "mean_of_rows",
+        "exact_draw",
+        "numbers_handled",
+        "check_records",
+        "check_law",
+    )
 
     @abstractmethod
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
@@ -43,6 +50,29 @@ class AbstractMechanism(AbstractMember):
         Raises:
             ValueError: if a parameter of the mechanism does not fit that shape.
         """
+
+    def mean_of_rows(self, n: int) -> Release | None:
+        """What is released of n records, where that is a mean of rows with independent noise; None where it is none.
+
+        Examples:
+            >>> import mipsim as mi
+            >>> mi.Subsampled(mi.EmpiricalMean(), 0.1).mean_of_rows(1000)
+            Release(rows=100, inclusion=0.1, variance=array(0.), noises=(), rate=1.0, transform=None)
+            >>> mi.Subsampled(mi.SGDStep(1.0, 10.0), 0.1).mean_of_rows(1000).variance
+            array(0.01)
+        """
+        return None
+
+    def plain_mean(self, n: int) -> Release | None:
+        """The same where all rows are averaged as they are, with Gaussian noise or none; None for any other.
+
+        Examples:
+            >>> import mipsim as mi
+            >>> mi.LaplaceNoise(mi.EmpiricalMean(), 0.1).plain_mean(10) is None
+            True
+        """
+        found = self.mean_of_rows(n)
+        return found if found is not None and found.is_plain else None
 
     def exact_draw(self) -> "ExactDraw | None":
         """What draws the output from its exact distribution, for all data whose column sums have one (`sum_sampler`).

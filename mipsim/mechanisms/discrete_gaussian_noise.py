@@ -7,7 +7,8 @@ from mipsim._validation import number
 from mipsim.distributions.discrete import Discrete
 from mipsim.mechanisms.base import AbstractMechanism
 from mipsim.mechanisms.function import as_mechanism
-from mipsim.mechanisms.noise import AbstractIndependentNoise, NoiseLaw
+from mipsim.mechanisms.noise import AbstractIndependentNoise
+from mipsim.mechanisms.release import NoiseLaw
 
 _LEAST = 0.03  # steps: below, exp(-1 / (2 deviation^2)) nears the least float64
 _MOST = 1e4  # steps: above, the table has more than 180,000 values

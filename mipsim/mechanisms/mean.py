@@ -7,6 +7,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from mipsim._validation import sample_size
 from mipsim.distributions.base import AbstractDistribution, Member, Row, sum_sampler
 from mipsim.mechanisms.base import AbstractMechanism, ExactDraw
+from mipsim.mechanisms.release import Release
 
 
 class EmpiricalMean(AbstractMechanism):
@@ -28,6 +29,9 @@ class EmpiricalMean(AbstractMechanism):
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
         return (dimension,)
+
+    def mean_of_rows(self, n: int) -> Release | None:
+        return Release(n)
 
     def exact_draw(self) -> ExactDraw | None:
         return _draw_mean

@@ -1,8 +1,8 @@
 """Additive noise around another mechanism."""
 
 from abc import abstractmethod
+from dataclasses import replace
 from functools import partial
-from math import prod
 from typing import Any
 
 import equinox as eqx
@@ -11,11 +11,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from mipsim._validation import real_array
 from mipsim.distributions.base import AbstractDistribution, Member, Row
 from mipsim.distributions.laplace import Laplace
 from mipsim.mechanisms.base import AbstractMechanism, ExactDraw
 from mipsim.mechanisms.function import as_mechanism
+from mipsim.mechanisms.release import NoiseLaw, Release, noise_scale
 
 
 class AbstractNoise(AbstractMechanism):
@@ -84,17 +84,6 @@ class AbstractNoise(AbstractMechanism):
         return noisy
 
 
-def _noise_scale(name: str, value: object) -> np.ndarray:
-    if isinstance(value, jax.Array):  # of a mechanism that is being traced, and was checked when it was made
-        return value  # pyright: ignore[reportReturnType]
-    scale = real_array(name, value)
-    if scale.ndim > 1:
-        raise ValueError(f"{name} has shape {scale.shape}; it must be a number or a vector of shape (d,)")
-    if (scale < 0).any():
-        raise ValueError(f"{name} is {float(scale.min()):g}; noise must be >= 0")
-    return scale
-
-
 def _check_scale(name: str, scale: np.ndarray, output: tuple[int, ...]) -> None:
     if scale.shape not in ((), output):
         raise ValueError(
@@ -119,7 +108,7 @@ class GaussianNoise(AbstractNoise):
     """
 
     base: AbstractMechanism = eqx.field(converter=as_mechanism)
-    record_deviation: np.ndarray = eqx.field(converter=partial(_noise_scale, "record_deviation"))
+    record_deviation: np.ndarray = eqx.field(converter=partial(noise_scale, "record_deviation"))
 
     def draw(self, key: PRNGKeyArray, shape: tuple[int, ...], n: int, dtype: Any) -> Array:
         return jax.random.normal(key, shape, dtype) * self.record_deviation / jnp.sqrt(n)
@@ -127,41 +116,10 @@ class GaussianNoise(AbstractNoise):
     def check_fits(self, shape: tuple[int, ...]) -> None:
         _check_scale("record_deviation", self.record_deviation, shape)
 
-
-class NoiseLaw(eqx.Module):
-    """Noise with independent coordinates: scale_j X_j, every X_j a copy of one law.
-
-    This is all that samplers and exact laws ask of a noise.
-
-    Args:
-        law: of X, one coordinate.
-        scale: >= 0, a number or shape (d,).
-        error: a proven bound on the distance in total variation of `law` from the true law of X, where `law` is a table.
-
-    Examples:
-        >>> noise = NoiseLaw(Laplace(0.0, 1.0), 0.5)
-        >>> print(noise.draw(jax.random.key(0), (3,), np.float32).shape, noise.deviation.round(3))
-        (3,) 0.707
-    """
-
-    law: AbstractDistribution
-    scale: np.ndarray = eqx.field(converter=partial(_noise_scale, "scale"))
-    error: float = eqx.field(static=True, default=0.0)
-
-    def __check_init__(self) -> None:
-        if self.law.dimension != 1 or not self.law.is_product:
-            raise ValueError(
-                f"law is a {type(self.law).__name__} of dimension {self.law.dimension}; the law of a noise has one coordinate"
-            )
-
-    @property
-    def deviation(self) -> np.ndarray:
-        """The standard deviation in every coordinate, shape of `scale`."""
-        return self.scale * np.sqrt(self.law.variance[0])
-
-    def draw(self, key: PRNGKeyArray, shape: tuple[int, ...], dtype: Any) -> Array:
-        """Draw the noise for an output of this shape."""
-        return self.law.sample(key, prod(shape)).reshape(shape).astype(dtype) * self.scale
+    def mean_of_rows(self, n: int) -> Release | None:
+        inner = self.base.mean_of_rows(n)
+        gamma = np.asarray(self.record_deviation, dtype=np.float64)
+        return inner and replace(inner, variance=np.asarray(inner.variance + gamma**2 / n))
 
 
 class AbstractIndependentNoise(AbstractNoise):
@@ -194,6 +152,10 @@ class AbstractIndependentNoise(AbstractNoise):
     def check_fits(self, shape: tuple[int, ...]) -> None:
         _check_scale("scale", self.noise_law.scale, shape)
 
+    def mean_of_rows(self, n: int) -> Release | None:
+        inner, noise = self.base.mean_of_rows(n), self.noise_law
+        return inner and (replace(inner, noises=(*inner.noises, noise)) if noise.scale.any() else inner)
+
 
 class LaplaceNoise(AbstractIndependentNoise):
     """base + independent Laplace(scale) on every coordinate of the output.
@@ -212,7 +174,7 @@ class LaplaceNoise(AbstractIndependentNoise):
     """
 
     base: AbstractMechanism = eqx.field(converter=as_mechanism)
-    scale: np.ndarray = eqx.field(converter=partial(_noise_scale, "scale"))
+    scale: np.ndarray = eqx.field(converter=partial(noise_scale, "scale"))
 
     @property
     def noise_law(self) -> NoiseLaw:

@@ -1,18 +1,69 @@
-"""What a stack of mechanisms releases: the one reading that samplers, exact laws and tilted games share."""
+"""What a stack of mechanisms releases, where that is a mean of rows: the one reading that samplers, exact laws and tilted games share."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from functools import singledispatch
+from dataclasses import dataclass, field
+from functools import partial
+from math import prod
+from typing import Any
 
+import equinox as eqx
+import jax
 import numpy as np
+from jaxtyping import Array, PRNGKeyArray
 
-from mipsim.distributions.transformed import AbstractTransform, NormClip
-from mipsim.mechanisms.base import AbstractMechanism
-from mipsim.mechanisms.mean import EmpiricalMean
-from mipsim.mechanisms.noise import AbstractIndependentNoise, GaussianNoise, NoiseLaw
-from mipsim.mechanisms.sgd_step import SGDStep
-from mipsim.mechanisms.subsample import PoissonSubsampled, Subsampled
+from mipsim._validation import real_array
+from mipsim.distributions.base import AbstractDistribution
+from mipsim.distributions.transformed import AbstractTransform
+
+
+def noise_scale(name: str, value: object) -> np.ndarray:
+    """Return the scale of a noise, >= 0, a number or shape (d,), as a float64 array."""
+    if isinstance(value, jax.Array):  # of a mechanism that is being traced, and was checked when it was made
+        return value  # pyright: ignore[reportReturnType]
+    scale = real_array(name, value)
+    if scale.ndim > 1:
+        raise ValueError(f"{name} has shape {scale.shape}; it must be a number or a vector of shape (d,)")
+    if (scale < 0).any():
+        raise ValueError(f"{name} is {float(scale.min()):g}; noise must be >= 0")
+    return scale
+
+
+class NoiseLaw(eqx.Module):
+    """Noise with independent coordinates: scale_j X_j, every X_j a copy of one law.
+
+    This is all that samplers and exact laws ask of a noise.
+
+    Args:
+        law: of X, one coordinate.
+        scale: >= 0, a number or shape (d,).
+        error: a proven bound on the distance in total variation of `law` from the true law of X, where `law` is a table.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> noise = NoiseLaw(mi.Laplace(0.0, 1.0), 0.5)
+        >>> print(noise.draw(jax.random.key(0), (3,), np.float32).shape, noise.deviation.round(3))
+        (3,) 0.707
+    """
+
+    law: AbstractDistribution
+    scale: np.ndarray = eqx.field(converter=partial(noise_scale, "scale"))
+    error: float = eqx.field(static=True, default=0.0)
+
+    def __check_init__(self) -> None:
+        if self.law.dimension != 1 or not self.law.is_product:
+            raise ValueError(
+                f"law is a {type(self.law).__name__} of dimension {self.law.dimension}; the law of a noise has one coordinate"
+            )
+
+    @property
+    def deviation(self) -> np.ndarray:
+        """The standard deviation in every coordinate, shape of `scale`."""
+        return self.scale * np.sqrt(self.law.variance[0])
+
+    def draw(self, key: PRNGKeyArray, shape: tuple[int, ...], dtype: Any) -> Array:
+        """Draw the noise for an output of this shape."""
+        return self.law.sample(key, prod(shape)).reshape(shape).astype(dtype) * self.scale
 
 
 @dataclass(frozen=True)
@@ -36,6 +87,11 @@ class Release:
     transform: AbstractTransform | None = None
 
     @property
+    def is_plain(self) -> bool:
+        """Whether all rows are averaged as they are, with Gaussian noise or none."""
+        return self.transform is None and self.rate == 1.0 and not self.noises
+
+    @property
     def is_noisy(self) -> bool:
         """Whether anything is added to the mean."""
         return self.has_gaussian_noise or bool(self.noises)
@@ -50,69 +106,3 @@ class Release:
         """The least positive standard deviation among all noises and coordinates; inf without noise."""
         scales = [np.sqrt(self.variance), *(noise.deviation for noise in self.noises)]
         return float(min((s[s > 0].min(initial=np.inf) for s in scales), default=np.inf))
-
-
-@singledispatch
-def release_of(mechanism: AbstractMechanism, n: int) -> Release | None:
-    """Read a mechanism on n records; None where it is no mean of rows. A new mechanism registers here, one function.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> release_of(mi.Subsampled(mi.EmpiricalMean(), 0.1), 1000)
-        Release(rows=100, inclusion=0.1, variance=array(0.), noises=(), rate=1.0, transform=None)
-        >>> release_of(mi.Subsampled(mi.SGDStep(1.0, 10.0), 0.1), 1000).variance
-        array(0.01)
-    """
-    return None
-
-
-def mean_of(mechanism: AbstractMechanism, n: int) -> Release | None:
-    """The release where it is a plain mean of whole rows with Gaussian noise or none; None for any other.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> mean_of(mi.LaplaceNoise(mi.EmpiricalMean(), 0.1), 10) is None
-        True
-    """
-    found = plain_release_of(mechanism, n)
-    return found if found is not None and found.rate == 1.0 and not found.noises else None
-
-
-def plain_release_of(mechanism: AbstractMechanism, n: int) -> Release | None:
-    """The release where no row is transformed, with any noise and rows kept by coins or not; None for any other."""
-    found = release_of(mechanism, n)
-    return found if found is not None and found.transform is None else None
-
-
-release_of.register(EmpiricalMean, lambda mechanism, n: Release(n))
-
-
-@release_of.register
-def _(mechanism: SGDStep, n: int) -> Release | None:
-    return Release(n, variance=np.asarray(mechanism.noise_std(n) ** 2), transform=NormClip(mechanism.clip))
-
-
-@release_of.register
-def _(mechanism: GaussianNoise, n: int) -> Release | None:
-    inner = release_of(mechanism.base, n)
-    gamma = np.asarray(mechanism.record_deviation, dtype=np.float64)
-    return inner and replace(inner, variance=np.asarray(inner.variance + gamma**2 / n))
-
-
-@release_of.register
-def _(mechanism: AbstractIndependentNoise, n: int) -> Release | None:
-    inner, noise = release_of(mechanism.base, n), mechanism.noise_law
-    return inner and (replace(inner, noises=(*inner.noises, noise)) if noise.scale.any() else inner)
-
-
-@release_of.register
-def _(mechanism: Subsampled, n: int) -> Release | None:
-    kept = mechanism.kept(n)
-    inner = release_of(mechanism.base, kept)
-    return inner and replace(inner, inclusion=inner.inclusion * (kept / n))
-
-
-@release_of.register
-def _(mechanism: PoissonSubsampled, n: int) -> Release | None:
-    inner, rate = release_of(mechanism.base, n), mechanism.sampling_rate
-    return inner and replace(inner, rate=rate * inner.rate, variance=np.asarray(inner.variance / rate**2))

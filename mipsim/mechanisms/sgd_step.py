@@ -5,10 +5,13 @@ import math
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import number, sample_size
+from mipsim.distributions.transformed import NormClip
 from mipsim.mechanisms.base import AbstractMechanism
+from mipsim.mechanisms.release import Release
 
 
 class SGDStep(AbstractMechanism):
@@ -90,3 +93,6 @@ class SGDStep(AbstractMechanism):
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
         return (dimension,)
+
+    def mean_of_rows(self, n: int) -> Release | None:
+        return Release(n, variance=np.asarray(self.noise_std(n) ** 2), transform=NormClip(self.clip))

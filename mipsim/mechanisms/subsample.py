@@ -1,8 +1,11 @@
 """Sub-sampling of the records before another mechanism."""
 
+from dataclasses import replace
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import number, sample_size
@@ -10,6 +13,7 @@ from mipsim.distributions.base import AbstractDistribution, Member, Row, sum_sam
 from mipsim.mechanisms.base import AbstractMechanism, ExactDraw
 from mipsim.mechanisms.function import as_mechanism
 from mipsim.mechanisms.mean import EmpiricalMean
+from mipsim.mechanisms.release import Release
 from mipsim.mechanisms.sgd_step import SGDStep
 
 
@@ -65,6 +69,11 @@ class Subsampled(AbstractMechanism):
             return draw(key_base, data, kept, target, among)
 
         return sampled
+
+    def mean_of_rows(self, n: int) -> Release | None:
+        kept = self.kept(n)
+        inner = self.base.mean_of_rows(kept)
+        return inner and replace(inner, inclusion=inner.inclusion * (kept / n))
 
 
 class PoissonSubsampled(AbstractMechanism):
@@ -125,3 +134,7 @@ class PoissonSubsampled(AbstractMechanism):
             return (draw_sum(key_rest, kept) + jnp.where(own, row, 0.0)) / (rate * n)
 
         return kept_by_coins
+
+    def mean_of_rows(self, n: int) -> Release | None:
+        inner, rate = self.base.mean_of_rows(n), self.sampling_rate
+        return inner and replace(inner, rate=rate * inner.rate, variance=np.asarray(inner.variance / rate**2))

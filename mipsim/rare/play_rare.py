@@ -25,7 +25,6 @@ from mipsim.engine.options import Options
 from mipsim.forms.aim import check_aim
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget
-from mipsim.mechanisms.release import mean_of
 from mipsim.rare.diagnostics import TailEstimate, check_agreement, check_moments, kurtosis_of
 from mipsim.rare.gaussian_ratio import GaussianRatio
 from mipsim.rare.linear_score import LinearScore
@@ -53,7 +52,7 @@ def score_law(game: AbstractMembershipGame, attack: AbstractAttack) -> AbstractT
         >>> [score_law(game, a).name for a in (mi.CovarianceScore(data, 10), mi.LikelihoodRatio(game.mechanism, data, 10))]
         ['linear score, tilted records', 'additive score, tilted terms']
     """
-    mean = mean_of(game.mechanism, game.n)
+    mean = game.mechanism.plain_mean(game.n)
     if not isinstance(game, FixedTarget) or mean is None:
         raise ValueError(
             f"game is {type(game).__name__} of {type(game.mechanism).__name__}; rare rates are for FixedTarget games of "

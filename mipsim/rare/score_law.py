@@ -74,9 +74,8 @@ def ratio_matches(attack: LikelihoodRatio, game: FixedTarget, mean: Release) -> 
 
     Examples:
         >>> import mipsim as mi
-        >>> from mipsim.mechanisms.release import mean_of
         >>> game = mi.FixedTarget(mi.EmpiricalMean(), mi.Bernoulli([0.3]), n=10, target=[1.0])
-        >>> mean = mean_of(game.mechanism, 10)
+        >>> mean = game.mechanism.plain_mean(10)
         >>> [ratio_matches(mi.LikelihoodRatio(game.mechanism, mi.Bernoulli([p]), 10), game, mean) for p in (0.3, 0.4)]
         [True, False]
     """

@@ -122,7 +122,7 @@ def test_a_random_target_is_scored_as_it_was_before_it_was_clipped():
     whole, cut = (mi.RandomTarget(mi.SGDStep(clip, 0.4), data, n=20) for clip in (1.0, 0.5))
     attack = mi.ScalarProduct([0.0])
     problems = [problem_of(game, attack) for game in (whole, cut)]
-    assert [problem is not None and problem.is_plain for problem in problems] == [True, False]
+    assert [problem is not None and problem.mean.is_plain for problem in problems] == [True, False]
     assert kind_of(cut, attack) == "LiteralSampler"
 
 

@@ -12,7 +12,6 @@ from mipsim._precision import exact_scope
 from mipsim.engine.fidelity import build_sampler
 from mipsim.engine.samplers.fixed_point import IMPOSSIBLE, Reach
 from mipsim.engine.samplers.table import table_sampler
-from mipsim.mechanisms.release import mean_of
 from tests.engine.kinds import problem
 from tests.law_agreement import has_frequencies
 
@@ -196,7 +195,7 @@ def test_where_it_does_not_apply():
             (fixed, mi.FunctionAttack(lambda target, output: output.sum())),
         ):
             assert build_sampler(game, attack, "sufficient").name in ("columns", "exact draw")
-    assert mean_of(mi.Subsampled(mi.Subsampled(mean, 0.5), 0.5), 8) is not None
+    assert mi.Subsampled(mi.Subsampled(mean, 0.5), 0.5).plain_mean(8) is not None
 
 
 def test_a_contribution_that_is_not_a_number_is_named():

@@ -17,7 +17,6 @@ from mipsim.exact.bracketed import bracketed_law
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.linear import linear_law
 from mipsim.forms.problem import FixedProblem
-from mipsim.mechanisms.release import release_of
 from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 from mipsim.tradeoff.score_law import AbstractScoreLaw
 
@@ -76,7 +75,7 @@ def problem(
     data: mi.AbstractDistribution, n: int, target: list[float], w: list[float], **noise: float
 ) -> FixedProblem:
     mechanism = mi.DiscreteGaussianNoise(MEAN, **noise) if noise else MEAN
-    release = release_of(mechanism, n)
+    release = mechanism.mean_of_rows(n)
     assert release is not None
     return FixedProblem(data, release, Weighted(w), np.asarray(target, float), np.asarray(target, float))
 

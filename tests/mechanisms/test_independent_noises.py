@@ -8,7 +8,8 @@ from scipy import stats
 
 import mipsim as mi
 from mipsim.mechanisms.function import as_mechanism
-from mipsim.mechanisms.noise import AbstractIndependentNoise, NoiseLaw
+from mipsim.mechanisms.noise import AbstractIndependentNoise
+from mipsim.mechanisms.release import NoiseLaw
 from tests.engine.two_sample import FAILURE, two_sample_p
 from tests.scope import in_exact_scope  # noqa: F401
 

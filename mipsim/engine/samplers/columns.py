@@ -40,7 +40,7 @@ from mipsim.engine.random.keys import COUNTER
 from mipsim.engine.random.splitmix import splitmix64
 from mipsim.engine.samplers.base import MOST_BYTES, AbstractSampler, RowCount, block_games, by_keys, row_count
 from mipsim.forms.problem import FixedProblem, Problem
-from mipsim.mechanisms.noise import NoiseLaw
+from mipsim.mechanisms.release import NoiseLaw
 
 _MANY = 2**20  # sets these words apart from those of the other samplers, which count up from 0
 _SUM, _TARGET, _NOISE = 0, 1, 2  # what the words of a coordinate are for

@@ -149,7 +149,7 @@ def many_targets_sampler(
     """
     base = FixedTarget(game.mechanism, game.data, game.n, np.zeros(targets.shape[1]))
     problem = problem_of(base, attack, transform=False)
-    if problem is None or not problem.is_plain:
+    if problem is None or not problem.mean.is_plain:
         raise ValueError(
             f"mechanism is {type(game.mechanism).__name__}; many targets share rows only for EmpiricalMean with "
             "GaussianNoise and Subsampled: play the targets one by one"

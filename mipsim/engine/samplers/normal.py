@@ -228,7 +228,7 @@ def quadratic_sampler(problem: Problem) -> QuadraticSampler | None:
     data, release, form = problem.data, problem.mean, quadratic_form_of(problem.attack)
     if (
         not isinstance(problem, FixedProblem)
-        or not problem.is_plain
+        or not problem.mean.is_plain
         or not isinstance(data, Gaussian)
         or form is None
     ):

@@ -315,7 +315,7 @@ def has_tables(problem: Problem) -> bool:
     """Whether a score is a sum of terms of counts: of Bernoulli data, by an additive attack; with noise, by a linear one."""
     if not isinstance(problem.data, Bernoulli) or not isinstance(problem.attack, AbstractAdditiveAttack):
         return False
-    return problem.is_plain and (
+    return problem.mean.is_plain and (
         isinstance(problem.attack, AbstractLinearAttack) or not problem.mean.has_gaussian_noise
     )
 
