@@ -15,9 +15,7 @@ from mipsim.bands.clopper_pearson import clopper_pearson
 _LISTED = 2**22  # games up to which the pairs are listed one by one
 _MOST = 10**9  # games that NumPy's hypergeometric generator takes, less one
 _RANDOM, _ALL = 0.7, 0.28  # shares of a failure probability for pairs at random and for all pairs
-_REPEATED = (
-    1e-5  # share of the failure probability of the pairs that the probability of the data may have at most
-)
+_REPEATED = 1e-5  # largest probability of the data, as a share of the failure probability of the pairs
 _LAST_DIGITS = 1e-8  # to which a tail of a binomial distribution is computed at least
 _ROUNDING = 1e-12  # by which means and ends are moved outward
 _LEVELS = 64  # at which a mean excess is tried

@@ -255,3 +255,18 @@ def test_a_page_of_the_figures_and_of_the_register_has_the_policy_too(tmp_path):
     assert guarded(page([outcome])).raw["script"] == []
     assert len(guarded(page([outcome, outcome])).raw["script"]) == 1
     assert Path(rf.report(outcome, tmp_path)).is_file()
+
+
+def test_an_element_that_no_formula_has_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The converter gives none today; another version may."""
+    convert = mathml.convert_to_element
+
+    def with_script(*arguments: object, **named: object) -> object:
+        tree = convert(*arguments, **named)  # pyright: ignore[reportArgumentType]
+        tree.append(mathml.Element("script"))
+        return tree
+
+    monkeypatch.setattr(mathml, "convert_to_element", with_script)
+    with pytest.raises(ValueError, match="formula has the element 'script'"):
+        mathml.converted("x")
+    assert mathml.drawn("x") == "<code>x</code>"
