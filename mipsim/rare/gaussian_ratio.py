@@ -13,8 +13,8 @@ from mipsim.forms.score import link_at
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.mechanisms.mean import EmpiricalMean
 from mipsim.mechanisms.release import Release
-from mipsim.rare.score_law import IN, OUT, AbstractTiltedScore, Cumulant, ratio_matches
 from mipsim.rare.thinning import untilted
+from mipsim.rare.tilted_score import IN, OUT, AbstractTiltedScore, Cumulant, ratio_matches
 
 
 class _Total(AbstractAdditiveAttack):

@@ -20,8 +20,8 @@ from mipsim.games.fixed_target import FixedTarget
 from mipsim.mechanisms.mean import EmpiricalMean
 from mipsim.mechanisms.noise import GaussianNoise
 from mipsim.mechanisms.release import Release
-from mipsim.rare.score_law import IN, AbstractTiltedScore, Cumulant
 from mipsim.rare.thinning import untilted
+from mipsim.rare.tilted_score import IN, AbstractTiltedScore, Cumulant
 
 _COARSE = 1e-4  # of the score's standard deviation: a finer lattice is as good as none
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from mipsim.rare.score_law import IN, OUT, AbstractTiltedScore, Cumulant
+from mipsim.rare.tilted_score import IN, OUT, AbstractTiltedScore, Cumulant
 
 _SPAN = (
     1.5  # standard deviations of thresholds that share a tilt: the outer ones lose a quarter of the counts

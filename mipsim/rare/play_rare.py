@@ -29,9 +29,9 @@ from mipsim.rare.diagnostics import TailEstimate, check_agreement, check_moments
 from mipsim.rare.gaussian_ratio import GaussianRatio
 from mipsim.rare.linear_score import LinearScore
 from mipsim.rare.plan import Tilt, plan
-from mipsim.rare.score_law import IN, OUT, AbstractTiltedScore
 from mipsim.rare.table_score import TableScore
 from mipsim.rare.thinning import Thinner, moments_of, untilted
+from mipsim.rare.tilted_score import IN, OUT, AbstractTiltedScore
 
 FALSE_POSITIVE_RATES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 2e-2)
 """Where thresholds are placed unless others are asked for."""

@@ -19,7 +19,7 @@ from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.forms.score import link_at, terms_at
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.mechanisms.release import Release
-from mipsim.rare.score_law import IN, AbstractTiltedScore, Cumulant, ratio_matches
+from mipsim.rare.tilted_score import IN, AbstractTiltedScore, Cumulant, ratio_matches
 
 _WORDS = 4  # of one Philox call
 _TAIL = 2.0**-34  # a quarter of the unit of the alias tables

@@ -6,7 +6,7 @@ from mipsim.referee.judging.judge import judge
 from mipsim.referee.judging.limit import LimitVerdict, limit_verdict
 from mipsim.referee.judging.point import controlled
 from mipsim.referee.kinds import Bound, Equality, Exists, Limit, Ordering
-from mipsim.referee.lattice import grid, rows
+from mipsim.referee.listing import grid, rows
 from mipsim.referee.loading import load
 from mipsim.referee.outcome import Outcome
 from mipsim.referee.reporting.audit_page import report_audit

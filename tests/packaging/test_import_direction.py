@@ -237,3 +237,12 @@ def test_drawing_and_networks_load_on_first_use(root: Path) -> None:
         if found := names & lazy:
             wrong[str(file.relative_to(root))] = found
     assert not wrong
+
+
+MEANS_ONE_THING = {"lattice", "score_law", "point", "table", "bracket", "limits", "judging"}
+"""Words that have stood for several things: at most one file of the library bears each."""
+
+
+def test_words_that_were_ambiguous_name_one_file(root: Path) -> None:
+    named = [file.stem for file in (root / "mipsim").rglob("*.py")]
+    assert {word: named.count(word) for word in MEANS_ONE_THING if named.count(word) > 1} == {}

@@ -11,8 +11,8 @@ import mipsim as mi
 from mipsim.rare.diagnostics import TailEstimate, check_agreement, check_moments
 from mipsim.rare.linear_score import LinearScore
 from mipsim.rare.plan import Tilt
-from mipsim.rare.score_law import OUT, Cumulant
 from mipsim.rare.table_score import TableScore
+from mipsim.rare.tilted_score import OUT, Cumulant
 
 DATA = mi.Bernoulli([0.2, 0.45, 0.6, 0.3] * 10)
 N = 50
