@@ -126,7 +126,7 @@ def hardest(
     if independent:
         counts = [[draw(rng, rate, n, replicates) for rate in run] for run in rates]
     else:
-        pairs = [mirrored(rng, *world, n, replicates) for world in zip(*rates, strict=True)]
+        pairs = [mirrored(rng, one, two, n, replicates) for one, two in zip(*rates, strict=True)]
         counts = [list(run) for run in zip(*pairs, strict=True)]
     return [
         [EmpiricalTradeOff.from_counts(z, n - x, n, y, n) for x, y in zip(*run, strict=True)]
