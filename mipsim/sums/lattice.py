@@ -18,6 +18,8 @@ UNIT = 2.0**-53
 LEVEL = 16.0 * UNIT
 """What rounding makes of a transform for each doubling of its points, doubled, relative to the sum of the moduli of the
 inputs, which each output takes by one product a level (Higham 2002, theorem 24.2)."""
+_UNDERFLOW = 1e-300
+"""More than tilts that underflow take from a sum."""
 _UNHEARD = 50.0
 """Frequencies at which the power is below e^-50 are left out: all together they move a mass by less than 2e-22."""
 
@@ -190,7 +192,9 @@ class Power:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Sums from the first block on, and their errors, by the better of two bounds."""
         value, all_tilts = np.cumsum(parts), np.cumsum(tilt)
-        error = np.fmin(off * all_tilts, norm * np.sqrt(np.cumsum(tilt * tilt)) + rest * all_tilts)
+        # The root of the sum of squares, of which none underflows; each step of it is right to two units.
+        root = np.hypot.accumulate(tilt) * (1.0 + 4.0 * UNIT * self.blocks)
+        error = np.fmin(off * all_tilts, norm * root + rest * all_tilts) + _UNDERFLOW
         return value, error + 2.0 * UNIT * (self.blocks + self._parts + 8) * value
 
     def up(self, slope: float) -> tuple[np.ndarray, np.ndarray]:

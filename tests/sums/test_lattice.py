@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import gammaln, logsumexp
 from scipy.stats import binom
 
 from mipsim.sums.lattice import Circle, Measure, Power
@@ -62,3 +63,23 @@ def test_a_transform_that_is_taken_for_exact_is_seen(monkeypatch: pytest.MonkeyP
     for name in ("LEVEL", "UNIT"):
         monkeypatch.setattr(f"mipsim.sums.lattice.{name}", 0.0)
     assert coin_tosses(1_000_000, 0.25) > 0.0
+
+
+@pytest.mark.parametrize("up", [True, False])
+def test_errors_hold_where_squares_of_tilts_underflow(up):
+    # Tilts reach e^-460 here: their squares are 0 in float64, and what rounding makes of the sums is not.
+    copies, slope = 10_000, -0.9 if up else 0.9
+    coin = Measure(np.array([0, 1]), np.array([0.5, 0.5]), 0.0, 1.0, 0.0, 0.0)
+    power = Power([(coin, copies)], Circle(copies // 2 - 512, 1024, 1024), (0.1, 0.1))
+    value, error = power.up(slope) if up else power.down(slope)
+    k = np.arange(copies + 1.0)
+    logs = gammaln(copies + 1.0) - gammaln(k + 1.0) - gammaln(copies - k + 1.0) - copies * np.log(2.0)
+    logs += slope * (k - power.centre)
+    for place in (0, 20, 500, 1003, 1023):
+        part = logs[k >= power.losses[place]] if up else logs[k < power.losses[place + 1]]
+        true = np.exp(logsumexp(part))
+        at = place if up else place + 1
+        assert abs(value[at] - true) <= error[at]
+        assert error[at] > 1e-21 * np.exp(
+            slope * (power.losses[at] - power.centre)
+        )  # the floor of a transform

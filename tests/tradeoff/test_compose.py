@@ -282,3 +282,17 @@ def test_exact_powers_hold_what_rounding_adds() -> None:
 @pytest.mark.filterwarnings("error")
 def test_what_tells_all_is_not_composed() -> None:
     assert compose(ApproxDPTradeOff(0.0, 1.0), LaplaceTradeOff(1.0)).beta(0.3) == 0.0
+
+
+@pytest.mark.evidence
+@pytest.mark.filterwarnings("ignore:delta is known to")
+def test_an_epsilon_of_a_thousand_is_enclosed_after_any_other_question():
+    """Noise .4, rate .05, 20,000 steps: bands far from an epsilon are told to know nothing of it."""
+    curve = dpsgd(0.4, 0.05, 20_000)
+    low, high = curve.epsilon_bounds(1e-6)
+    assert 0.0 < high - low < 2e-4 * high
+    for epsilon in (500.0, 981.0, 1100.0, low):
+        bounds, fresh = curve.delta_bounds(epsilon), dpsgd(0.4, 0.05, 20_000).delta_bounds(epsilon)
+        assert bounds[0] <= bounds[1] <= bounds[0] * (1.0 + 1e-4)
+        assert bounds[0] <= fresh[1]
+        assert fresh[0] <= bounds[1]
