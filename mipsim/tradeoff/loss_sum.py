@@ -24,6 +24,7 @@ _MOST_BLOCKS = 1 << 18
 _TRIES = 60  # bands that one question may make
 _HARDLY = 0.85  # a finer lattice that leaves so much of the width is no use
 _LARGEST_TILT = 1e6
+_LARGEST = 1e307  # about the largest float64
 _MOST_BURDEN = 4.0  # mean square of the widths of cells, in steps: wider ones would cost more places than they save cells
 _MOST_DECAY = 1e6  # tilt times range of one loss, of which each e-fold takes a cell or two
 
@@ -66,6 +67,8 @@ class _Side:
                     if log > -math.inf
                 )
                 rare = math.log(-math.expm1(kept)) if kept < 0.0 else -math.inf
+            if sign > 0.0 and rare - log_unit > 705.0:  # no float64 is above it
+                return math.inf
             return math.exp(min(rare - log_unit, 705.0)) * (1.0 + sign * (slack + 1e-12))
 
         def beyond(masses: list[tuple[float, int]], log_unit: float) -> float:
@@ -73,7 +76,7 @@ class _Side:
             more = _log_total(masses)
             if more > -30.0:
                 more = math.log(math.expm1(math.exp(more))) if more < 6.0 else math.inf
-            return math.exp(min(more - log_unit, 705.0)) * (1.0 + slack + 1e-12)
+            return math.exp(more - log_unit) * (1.0 + slack + 1e-12) if more - log_unit < 705.0 else math.inf
 
         self.out_up = bounds(*power.up(-theta), own_out - units[1])
         self.out_down = bounds(*power.down(-theta), own_out - units[1])
@@ -244,7 +247,8 @@ class Band:
             for k in (near - 1, near):
                 delta = np.fmax(delta, np.where(far, 0.0, self.tpr[k] - slope * self.fpr[k]))
                 rest = np.fmin(rest, np.where(far, np.inf, self.fnr[k] + slope * self.fpr[k]))
-                other = np.fmax(other, np.where(far, 0.0, slope * self.tnr[k] - self.fnr[k]))
+                turned = np.minimum(slope * self.tnr[k], _LARGEST)
+                other = np.fmax(other, np.where(far, 0.0, turned - self.fnr[k]))
             lows = np.log(delta), np.log(other)
             rest_high = np.log(rest)
         u, edge = self.log_in, 8.0 * 2.0**-53 * (4.0 + abs(self.log_in))
@@ -320,7 +324,8 @@ class Band:
                     far = np.abs(self.places[k] - self.centre) > 690.0
                     less, more = 1.0 - 8.0 * unit, 1.0 + 8.0 * unit
                     below = self.rest[k] * less - slope * most[0] * more - TINY
-                    other = slope * least[1] * less - self.other[k] * more - TINY
+                    # A lower bound that overflows is cut off, lest it were infinite.
+                    other = np.minimum(slope * least[1], _LARGEST) * less - self.other[k] * more - TINY
                     low = np.fmax(low, np.where(far, 0.0, np.fmax(below, other)))
                     above = (self.delta[k] + slope * most[0]) * more + TINY
                     high = np.fmin(high, np.where(far, np.inf, above))

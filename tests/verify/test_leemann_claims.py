@@ -37,6 +37,7 @@ from verify.leemann.statements import (
     stochastic,
     susceptibility,
 )
+from verify.register import REGISTER
 
 STATEMENTS = {one.name: one for module in MODULES for one in module.STATEMENTS}
 
@@ -389,3 +390,12 @@ def test_the_chi_square_differences_of_drawn_targets_are_those_of_games():
     beta = curve.beta(alpha)
     spread = np.sqrt((beta * (1 - beta) + slope**2 * alpha * (1 - alpha)) / games)
     assert (np.abs(beta - missed) <= 5 * spread).all()
+
+
+def test_six_gaussian_steps_are_bounded_from_any_tilt():
+    """Units of a far tilt's band are beyond e^700: a lower bound of an FNR overflowed there, and contradicted the other bands."""
+    found = rf.judge(
+        REGISTER["leemann-D.3-corrected"],
+        at={"curve": "Gaussian", "size": 0.6863061317976423, "share": 1.0, "k": 6},
+    )
+    assert found.verdict == rf.Verdict.CONFIRMED
