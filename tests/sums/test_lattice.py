@@ -77,7 +77,7 @@ def test_errors_hold_where_squares_of_tilts_underflow(up):
     logs += slope * (k - power.centre)
     for place in (0, 20, 500, 1003, 1023):
         part = logs[k >= power.losses[place]] if up else logs[k < power.losses[place + 1]]
-        true = np.exp(logsumexp(part))
+        true = float(np.exp(float(logsumexp(part))))  # pyright: ignore[reportArgumentType]
         at = place if up else place + 1
         assert abs(value[at] - true) <= error[at]
         assert error[at] > 1e-18 * np.exp(

@@ -194,7 +194,7 @@ def test_a_run_says_how_many_of_how_many_and_the_time_left(sound, monkeypatch, t
     from verify.report import table as tables
 
     monkeypatch.setattr(tables, "EVERY", 0.0)
-    seconds = dict.fromkeys(sound, 48.0)
+    seconds, left = dict.fromkeys(sound, 48.0), ""
     console = Console(file=StringIO(), force_terminal=terminal, width=140)
     with tables.VerdictTable(console, len(sound), seconds, workers=2) as table:
         for outcome in judge_all([list(sound.values())], Setting("quick", 0.999, 0, 1e-6, {}), table.start):
