@@ -284,9 +284,10 @@ def wrong_ends(n0: int, n1: int, values: int, risk: float, *, control: bool = Fa
                 games = replace(games, log_probability=-np.inf)
             low[i, j], high[i, j] = games.interval(risk / 0.7 if control else risk, tied=True)
     rng, worst = np.random.default_rng(5), 0.0
-    chances = [multinomial.pmf(x[None], x[0].sum(), laws(values, rng)[:, None]) for x in data]
-    rng = np.random.default_rng(5)
     p, q = laws(values, rng), laws(values, rng)
+    chances = [
+        multinomial.pmf(x[None], x[0].sum(), law[:, None]) for x, law in zip(data, (p, q), strict=True)
+    ]
     for i, out in enumerate(p):
         for j, inside in enumerate(q):
             auc_ = float((inside * (np.cumsum(out) - 0.5 * out)).sum())
