@@ -199,10 +199,7 @@ def gap_ends(alpha: np.ndarray, wanted: np.ndarray, found: np.ndarray) -> tuple[
         [-0.5, 0.5]
     """
     upper, lower = middle_of(wanted), middle_of(found)
-    rarest = np.minimum(np.minimum(alpha, 1.0 - alpha), np.minimum(*upper))
-    with np.errstate(divide="ignore"):
-        lost = ROUNDED * np.finfo(float).eps * _slope(np.maximum(rarest, 1e-300))
-    lost = np.where(rarest < FLOOR, lost, 0.0)
+    lost = _lost_digits(alpha, upper)
     (low, high), (least, most) = _ends(wanted), _ends(found)
     gap = gap_of(upper, lower)
     known = np.isfinite(gap)  # an infinite one may come from a curve that is 0 or 1 to its error
@@ -287,7 +284,7 @@ def rates_of(curve: Beta | Curve, label: str, alpha: np.ndarray) -> np.ndarray:
 
 
 def _bounds(curve: Beta | Curve, label: str) -> Beta:
-    """`bounds_of` a curve: to look a method of an Equinox module up costs as much as to call a simple one."""
+    """The function of alpha that `bounds_of` evaluates: how a curve is read is decided once, not at each call."""
     owner: Any = _owner(curve)
     has_beta = hasattr(curve, "beta")
     is_curve = has_beta or getattr(curve, "__name__", "") == "beta"
@@ -393,13 +390,17 @@ def law_errors(alpha: np.ndarray, wanted: np.ndarray, found: np.ndarray, gap: np
         >>> (law_errors(alpha, rates_of(g, "", alpha), bounds_of(g, "", alpha), np.zeros(2)) < 1e-6).tolist()
         [True, True]
     """
-    rarest = np.minimum(np.minimum(alpha, 1.0 - alpha), np.minimum(wanted[0], wanted[1]))
-    with np.errstate(divide="ignore"):
-        lost = ROUNDED * np.finfo(float).eps * _slope(np.maximum(rarest, 1e-300))
-    error = np.where(rarest < FLOOR, lost, 0.0)
     with np.errstate(invalid="ignore"):
         wide = [np.abs(gap_of(wanted, end) - gap) for end in _ends(found)]
-    return error + np.maximum(*wide)
+    return _lost_digits(alpha, wanted) + np.maximum(*wide)
+
+
+def _lost_digits(alpha: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    """How far rounding may move a gap, in probits: 0 unless the FPR, 1 - FPR, the FNR or the TPR is below `FLOOR`."""
+    rarest = np.minimum(np.minimum(alpha, 1.0 - alpha), np.minimum(*rates))
+    with np.errstate(divide="ignore"):
+        lost = ROUNDED * np.finfo(float).eps * _slope(np.maximum(rarest, 1e-300))
+    return np.where(rarest < FLOOR, lost, 0.0)
 
 
 def _slope(level: np.ndarray) -> np.ndarray:
