@@ -248,7 +248,7 @@ def _quantile(family: Family, i: np.ndarray, n0: int, j: np.ndarray, n1: int, ri
         total *= 2.0
     proposals = math.ceil(_FAILURES * whole / risk)
     found = np.sort(rare.draw(rng, proposals, level))
-    ranks = np.arange(1, math.ceil(_FAILURES) + 1)
+    ranks = np.arange(1, _FAILURES + 1)
     chance = min(1.0, (1.0 - _ROUNDING) * risk / whole)
     k = int((betaincc(ranks, proposals + 1 - ranks, chance) <= _UNLUCKY).sum())  # rises with the rank
     return float(found[k - 1]) if found.size >= k else level
