@@ -38,7 +38,7 @@ class GaussianRatio(AbstractTiltedScore):
 
     Args:
         game: a fixed-target game of a mean of Gaussian records, with or without Gaussian noise.
-        mean: the mechanism as read by `mean_of`.
+        mean: what the mechanism's `plain_mean` returns.
         attack: the likelihood ratio of this game.
 
     Raises:

@@ -60,7 +60,7 @@ class LinearScore(AbstractTiltedScore):
 
     Args:
         game: a fixed-target game of a mean.
-        mean: the mechanism as read by `mean_of`.
+        mean: what the mechanism's `plain_mean` returns.
         attack: the linear attack.
     """
 

@@ -95,7 +95,7 @@ class TableScore(AbstractTiltedScore):
 
     Args:
         game: a fixed-target game of a mean of Bernoulli records, without noise.
-        mean: the mechanism as read by `mean_of`.
+        mean: what the mechanism's `plain_mean` returns.
         attack: the additive attack; its link is left out of S.
     """
 

@@ -35,7 +35,7 @@ class AbstractTiltedScore(ABC):
 
     name: str
     mean: Release
-    """The mechanism as read by `mean_of`."""
+    """What the mechanism's `plain_mean` returns."""
 
     @abstractmethod
     def cumulant(self, theta: float, world: int) -> Cumulant:
