@@ -43,9 +43,10 @@ def begin(asked: Asked, register: Mapping[str, Statement] | None = None) -> int:
         return _suite(asked)
     from verify import register as own
 
-    known = own.REGISTER if register is None else register
-    samples = own.SAMPLES if register is None else {}
-    families = own.FAMILIES if register is None else [[name] for name in known]
+    if register is None:
+        known, samples, families, find = own.REGISTER, own.SAMPLES, own.FAMILIES, own.statement_of
+    else:  # other processes cannot find these statements
+        known, samples, families, find = register, {}, [[name] for name in register], None
     statements = select(asked.claims, known)
     asked.check()
     at = asked.points(statements)
@@ -58,13 +59,12 @@ def begin(asked: Asked, register: Mapping[str, Statement] | None = None) -> int:
             show(f"{one.name:<38}  {_kind(one):<8}  {' '.join(one.says.split())}" for one in statements)
         return DONE
     if asked.hunt:
-        return _hunt(asked, statements, known, console, min(WORKERS, cores()) if register is None else 1)
+        return _hunt(asked, statements, known, console, find)
     risk = risk_of(asked.confidence, known, samples)
     again = asked.scale != "quick" or at is not None
     setting = Setting(asked.scale, asked.confidence, asked.seed, risk, samples, again)
     chosen = {one.name: one for one in statements}
     kin = [[chosen[name] for name in family if name in chosen] for family in families]
-    find = own.statement_of if register is None else None
     return _judge(asked, statements, at, known, setting, [family for family in kin if family], console, find)
 
 
@@ -213,11 +213,11 @@ def _hunt(
     chosen: Sequence[Statement],
     register: Mapping[str, Statement],
     console: Console,
-    workers: int,
+    find: Callable[[str], Statement] | None,
 ) -> int:
     from mipsim.referee.reporting.page import report
     from verify import hunting, parallel
-    from verify.register import HUNTED, recorded, statement_of
+    from verify.register import HUNTED, recorded
     from verify.report.table import VerdictTable
 
     folder = writable_folder("--out", asked.out or DEFAULT_OUT) / HUNTS
@@ -233,7 +233,7 @@ def _hunt(
     try:
         with VerdictTable(console, len(statements)) as table:
             for outcome in parallel.hunt_all(
-                statements, *settings, table.say, min(workers, len(statements)), statement_of
+                statements, *settings, table.say, min(WORKERS, cores(), len(statements)), find
             ):
                 found.append(outcome)
                 table.add(outcome)
