@@ -5,10 +5,11 @@ import sys
 
 if __name__ == "__main__":
     from sims.process import ending_on_signals, open_streams
+    from verify.asked import BEFORE
 
     open_streams()
     with ending_on_signals(lambda: BEFORE):
-        from verify.command import BEFORE, main
+        from verify.command import main
 
     code = main()
     if code > 128:  # a signal

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 SCALES = ("quick", "standard", "full")
 DEFAULT_OUT = Path("results/verify")
 BUDGET = "2m"
+BEFORE = "Interrupted before the first statement: nothing was written."
 _Kept = TypeVar("_Kept")
 
 

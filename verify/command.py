@@ -11,12 +11,10 @@ import click
 from mipsim._command_line import PLACE, POINT, VERSION, Command, OneOf, number, run, whole
 from mipsim._signals import like_ctrl_c
 from sims.process import ending_on_signals
-from verify.asked import BUDGET, DEFAULT_OUT, SCALES, Asked
+from verify.asked import BEFORE, BUDGET, DEFAULT_OUT, SCALES, Asked
 
 if TYPE_CHECKING:  # --help need not wait for JAX
     from mipsim.referee import Statement
-
-BEFORE = "Interrupted before the first statement: nothing was written."
 
 
 @like_ctrl_c
