@@ -78,7 +78,7 @@ def _listed() -> list[str]:
     "--out", type=PLACE, default="results/figures", help="folder to write (default results/figures)"
 )
 @click.option("--seed", type=whole(bits=63), default=0, help="seed of every study (default 0)")
-@listing(_listed, "python -m figures", "list the figures and exit")
+@listing(_listed, "list the figures and exit")
 @VERSION
 def figures(names: tuple[str, ...], scale: str, out: str, seed: int) -> int:
     """Draw figures of the papers: PNG, SVG, PDF, the caption as text and the plotted numbers as CSV.

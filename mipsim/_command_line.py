@@ -15,7 +15,7 @@ from mipsim._close_names import no_such
 from mipsim._extras import MissingPackageError
 from mipsim._files import is_full
 from mipsim._signals import INTERRUPTED
-from mipsim._streams import complain, reader_gone
+from mipsim._streams import complain, drop_unwritten, reader_gone
 from mipsim._version import __version__
 from mipsim._words import shown
 
@@ -238,6 +238,8 @@ def run(
     except BrokenPipeError:
         return reader_gone()
     except OSError as error:
+        if drop_unwritten():
+            writing = "the output cannot be written"
         file = shown(error.filename) if error.filename else ""
         complain(": ".join(filter(None, (name, writing, file, error.strerror or str(error)))))
         return FAILED if is_full(error) else BAD_ARGUMENTS

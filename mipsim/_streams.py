@@ -23,6 +23,21 @@ def reader_gone() -> int:
     return READER_GONE
 
 
+def drop_unwritten() -> bool:
+    """Whether output is left that cannot be written, as on a full disk; it is then sent nowhere, as by `reader_gone`.
+
+    Examples:
+        >>> drop_unwritten()
+        False
+    """
+    try:
+        sys.stdout.flush()
+    except OSError:
+        reader_gone()
+        return True
+    return False
+
+
 def say(text: str) -> None:
     r"""Print a result, which may hold names of files and words of statements, on stdout.
 

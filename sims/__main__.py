@@ -19,7 +19,7 @@ from mipsim._close_names import no_such
 from mipsim._command_line import PLACE, VERSION, Group, OneOf, Word, number, run, whole
 from mipsim._streams import say
 from mipsim._words import shown
-from sims.process import answer, ending_on_signals, listing
+from sims.process import ending_on_signals, listing, show
 
 if TYPE_CHECKING:
     from mipsim import Histogram
@@ -54,17 +54,17 @@ def _studies() -> list[str]:
         "python -m sims bench --quick",
     ],
 )
-@listing(_studies, "python -m sims", "list the studies, as `list` does")
+@listing(_studies, "list the studies, as `list` does")
 @VERSION
 def sims() -> None:
     """Named studies of membership-inference games."""
 
 
 @sims.command("list", examples=["python -m sims list"])
-def list_studies() -> int:
+def list_studies() -> None:
     """List the studies."""
     with ending_on_signals(lambda: "interrupted"):
-        return answer(_studies(), "python -m sims")
+        show(_studies())
 
 
 def _shard(text: str) -> tuple[int, int]:
@@ -87,7 +87,7 @@ SHARD = Word("i/k", "i/k with whole numbers 0 <= i < k", _shard)
     ],
 )
 @click.argument("study", metavar="STUDY")
-@listing(_studies, "python -m sims", "list the studies, and play none")
+@listing(_studies, "list the studies, and play none")
 @click.option("--games", type=whole(1), help="games per world (default: the standard scale's)")
 @click.option("--seed", type=whole(), help="seed of the games (default: the study's)")
 @click.option("--out", type=PLACE, metavar="DIR", help="store counts here, and resume from here")

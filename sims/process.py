@@ -12,7 +12,6 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
-from mipsim._streams import reader_gone
 from mipsim._words import visible
 
 _ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -139,45 +138,26 @@ def show(lines: Iterable[str]) -> None:
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for line in lines:
         print(line if width is None or len(line) <= width else f"{line[: width - 1]}…")
+    sys.stdout.flush()  # while a reader that has gone can be told from a full disk
 
 
-def answer(lines: Sequence[str], command: str) -> int:
-    """Show the lines as all that a command does; returns its exit status: 0, or 1 where a disk is full.
-
-    Examples:
-        >>> answer(["one"], "python -m sims list")
-        one
-        0
-    """
-    try:
-        show(lines)
-        sys.stdout.flush()  # while a reader that has gone can be told from a full disk
-    except BrokenPipeError:
-        return reader_gone()
-    except OSError as error:  # a full disk
-        reader_gone()  # what is left goes nowhere, or Python complains when it ends
-        print(f"{command}: the list cannot be written: {error.strerror or error}", file=sys.stderr)
-        return 1
-    return 0
-
-
-def listing(lines: Callable[[], Sequence[str]], command: str, words: str) -> Callable[[Any], Any]:
+def listing(lines: Callable[[], Sequence[str]], words: str) -> Callable[[Any], Any]:
     """The option --list, which ends a command with these lines as --help ends it.
 
     Args:
         lines: made when they are asked for.
-        command: what is typed, for what is said of a disk that is full.
         words: of the help.
 
     Examples:
-        >>> listing(lambda: ["one"], "python -m sims", "list the studies").__name__
+        >>> listing(lambda: ["one"], "list the studies").__name__
         'decorator'
     """
     import click
 
     def listed(context: click.Context, _: click.Parameter, asked: bool) -> None:
         if asked:
-            context.exit(answer(lines(), command))
+            show(lines())
+            context.exit()
 
     return click.option(
         "--list", is_flag=True, is_eager=True, expose_value=False, callback=listed, help=words

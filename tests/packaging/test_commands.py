@@ -1,5 +1,6 @@
 """What every command answers at once, and what it does when nobody reads on."""
 
+import os
 import pkgutil
 import shlex
 import subprocess
@@ -113,3 +114,28 @@ def test_a_reader_that_leaves_ends_a_list_without_a_word(
         said = running.stderr.read()
         assert running.wait(timeout=120) in statuses
         assert said == ""
+
+
+@pytest.mark.system
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is always full")
+@pytest.mark.parametrize(
+    "words",
+    [("mipsim", "--version"), ("sims", "--help"), ("sims", "list"), ("figures", "--list")],
+    ids=" ".join,
+)
+def test_output_to_a_full_disk_is_one_sentence_and_status_1(root: Path, words: tuple[str, ...]) -> None:
+    buffered = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", *words],
+            cwd=root,
+            env=buffered,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    name = "mipsim" if words[0] == "mipsim" else f"python -m {words[0]}"
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"{name}: ")
+    assert done.stderr.endswith(": No space left on device\n")
+    assert done.stderr.count("\n") == 1
