@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | 
         "python -m verify --scale quick",
         "python -m verify 'azize-thm-4*' --out results/azize",
         "python -m verify azize-thm-4.2 --list",
-        "python -m verify --hunt izzo-thm-1 --budget 2m",
+        "python -m verify --hunt izzo-thm-9 --budget 2m",
     ],
     epilog="Exit status: 0 all were judged, 1 one could not be judged, 2 bad arguments, 130 interrupted.",
 )

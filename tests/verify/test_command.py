@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -14,8 +15,10 @@ import pytest
 
 from mipsim import referee as rf
 from verify import parallel
-from verify.command import main
+from verify.asked import select
+from verify.command import main, verify
 from verify.judge import SAMPLES, Setting, judge_all
+from verify.register import REGISTER
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,6 +41,12 @@ def test_all_judged(sound, tmp_path, capsys):
     )
     assert [record["claim"] for record in records_of(tmp_path)] == list(sound)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["FINDINGS.md", "index.html", "verdicts.json"]
+
+
+def test_the_examples_of_the_help_name_statements_of_the_register():
+    for line in verify.examples:
+        context = verify.make_context("verify", shlex.split(line.removeprefix("python -m verify")))
+        assert select(context.params["claims"], REGISTER)  # raises where a name matches nothing
 
 
 @pytest.mark.system
