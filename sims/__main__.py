@@ -214,8 +214,8 @@ def merge(files: tuple[str, ...], out: str, force: bool) -> None:
 def bench(what: str, file: str | None, figure: str | None, quick: bool) -> None:
     """Time the engine and the exact laws against other ways.
 
-    speed, the default, times the games; start tells how soon a new process answers; hunt, who finds planted defects; scaling gives
-    time and memory against n, d, games and devices; accounting compares composed curves and calibrated noise with dp-accounting and riskcal.
+    speed, the default, times the games. start measures how soon a new process answers, hunt how often searchers find planted defects, and
+    scaling time and memory against n, d, games and devices. accounting compares composed curves and calibrated noise with dp-accounting and riskcal.
     """
     if figure is not None and what != "scaling":
         raise ValueError(f"--figure is given with {what}; it is drawn by `bench scaling` alone")

@@ -226,7 +226,10 @@ def _hunt(
     known = recorded(HUNTED) if asked.keep else {}
     statements = [one for one in chosen if not hunting.is_kept(known.get(one.name), one, budget, asked.seed)]
     if before := len(chosen) - len(statements):
-        _say(console, f"{plural(before, 'statement')} hunted so before: the records in {HUNTED.name} stay.")
+        _say(
+            console,
+            f"Hunted before, with this budget and seed: {plural(before, 'statement')}. The records in {HUNTED.name} stay.",
+        )
     settings = (budget, asked.confidence, asked.seed, folder)
     found: list[Outcome] = []
     interrupted = False

@@ -35,15 +35,15 @@ def audit(
     guesses: tuple[int, int] | None = None,
     inclusion_probability: float | None = None,
 ) -> Audit:
-    """Bound from below what scores of any attack show to leak, and hold a promised guarantee against them.
+    """Compute lower bounds on the leakage that attack scores demonstrate, and test a promised guarantee against them.
 
-    The design is how the scores came about, which they cannot tell themselves:
+    The design is how the scores were collected, which cannot be inferred from them:
 
     - "independent": each score is of a game of its own. One-sided bounds calibrated over all thresholds for every law of the
       scores, `mipsim.bands.family_lower_bound`, and a simultaneous band.
     - "one-run": the scores are of canaries of one training run, each put in by an independent fair coin, or one of a known
       `inclusion_probability`; `member` holds the coins. `mipsim.audits.one_run.OneRun`.
-    - "clustered": `cluster` says which scores hang together; one of each cluster is judged as independent,
+    - "clustered": scores of one `cluster` may depend on each other; one score of each cluster is judged as independent,
       `mipsim.audits.clusters.one_a_cluster`.
 
     The order of rows changes nothing. A claim is refuted where what is promised lies below the bound (mu, epsilon), or the curve of the attack below the promised one.

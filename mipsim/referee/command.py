@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "mipsim audit scores.csv --design independent --claim mu=1",
     ],
     epilog="Exit status: 0 done, 1 when a statement could not be judged or a disk is full, 2 for bad arguments, 130 after "
-    "Ctrl-C with what was found kept.",
+    "Ctrl-C, with finished results kept.",
 )
 @VERSION
 def mipsim() -> None:
@@ -170,7 +170,7 @@ def _each(file: str, out: str | None, act: Callable[[Statement, Path | None], Ou
     "--design",
     required=True,
     type=OneOf(tuple(DESIGNS)),
-    help="how the scores came about, which they cannot tell themselves",
+    help="how the scores were collected, which cannot be inferred from them",
 )
 @click.option("--claim", metavar="PROMISE", help=f"the promised guarantee: {FORMS}")
 @click.option("--out", type=PLACE, metavar="DIR", help="write index.html and results.json here")
@@ -202,10 +202,11 @@ def _each(file: str, out: str | None, act: Callable[[Statement, Path | None], Ou
     help="one-run: the probability with which each canary was put in, as it was set before the run (default: 0.5)",
 )
 def audit(scores: str, out: str | None, **how: Any) -> None:
-    """Bound from below what the scores of an attack show to leak.
+    """Compute lower bounds on the leakage that attack scores demonstrate.
 
-    A promised guarantee is held against them. SCORES has the scores (higher = "in") as score, with one of member, label, coin (1 = in the training set), and cluster if
-    rows share one: columns of a .csv with a header, or arrays of an .npz (or members and non_members).
+    With --claim, test a promised guarantee against them. SCORES is a .csv with a header, or an .npz. Its columns, or arrays, are
+    score (higher = "in"), one of member, label and coin (1 = in the training set), and cluster where rows share one. An .npz may
+    hold the arrays members and non_members instead.
     """
     from mipsim import audits
 

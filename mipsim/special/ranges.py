@@ -1,4 +1,4 @@
-"""The ranges of parameters over which the functions of this package are checked; of no weight, since curves need them without JAX."""
+"""Ranges of parameters over which the functions of this package are checked. Curves import this file without JAX."""
 
 MOST_FREEDOM, MOST_NONCENTRALITY = 1e6, 1e8
-"""Of the non-central chi-square: its contour is checked against mpmath up to these."""
+"""Of the non-central chi-square distribution, whose contour is checked against mpmath up to these values."""

@@ -43,9 +43,9 @@ class VerdictTable:
     """The table of a run; use it as a context and `add` each result.
 
     Args:
-        console: where it is printed; live if it is a terminal, else one line a statement, and how far the run is now and then.
+        console: where it is printed: live on a terminal, else one line per statement, and now and then a line with the progress.
         statements: how many will be judged.
-        seconds: name -> what each takes, for the time that is left; None = that is not told.
+        seconds: name -> seconds that each takes, to estimate the time left; None = show the time passed.
         workers: how many are judged at once.
 
     Examples:

@@ -13,9 +13,9 @@ from mipsim.referee.reporting.plain import plain
 from mipsim.referee.reporting.rendering import document
 
 _LEAD = (
-    "Lower bounds on what the scores of an attack show to leak, for the design that is stated, which the scores cannot show "
-    "themselves. Each bound, and the verdict, holds with the stated confidence by itself; the choice of thresholds, or of "
-    "numbers of guesses, is paid for. REFUTED: the promised guarantee is false, but for the stated failure probability. "
+    "Lower bounds on the leakage that attack scores demonstrate. The design is as stated: it cannot be inferred from the scores. "
+    "Each bound, and the verdict, holds with the stated confidence by itself. This includes the choice of thresholds, or of "
+    "numbers of guesses. REFUTED: the promised guarantee is false, but for the stated failure probability. "
     "INCONCLUSIVE: these scores do not refute it; none can confirm it."
 )
 
