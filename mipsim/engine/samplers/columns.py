@@ -526,7 +526,7 @@ def _lattice(data: AbstractDistribution, sides: list[int]) -> LatticeColumns | N
     one, widest = lattice_table(few, 1), lattice_table(few, rows, most=most)
     if one is None or widest is None:
         return None
-    tables = [_lattice_sum(few, side, widest) for side in sides]
+    tables = [widest if side == rows else _lattice_sum(few, side, widest) for side in sides]
     known, which = [table for table in tables if table is not None], which.ravel()
     if len(known) < len(tables):
         return None
