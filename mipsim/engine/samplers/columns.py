@@ -545,9 +545,8 @@ def _lattice(data: AbstractDistribution, sides: list[int]) -> LatticeColumns | N
 def _lattice_sum(data: AbstractDistribution, rows: int, widest: LatticeTable) -> LatticeTable | None:
     if rows:
         return lattice_table(data, rows, widest.bits)
-    masses = np.zeros_like(widest.entries, dtype=np.int64)
-    masses[:, 0] = 2**32
-    return replace(widest, entries=alias_entries(masses, widest.bits), origin=np.zeros_like(widest.origin))
+    entries = np.broadcast_to(_sure(widest.bits), widest.entries.shape)
+    return replace(widest, entries=entries, origin=np.zeros_like(widest.origin))
 
 
 def _lattice_digits(data: AbstractDistribution, count: RowCount) -> PoissonColumns | None:
@@ -648,18 +647,18 @@ def _counts(trials: int, shares: np.ndarray, bits: int) -> tuple[np.ndarray, np.
     """Tables of Binomial(trials, share), and the counts of their first columns; a share may be 0 or 1."""
     flat = shares.ravel()
     table = binomial_table(trials, np.where((flat > 0) & (flat < 1), flat, 0.5), bits)
-    entries, low, columns = table.entries.copy(), table.low.copy(), 1 << bits
+    entries, low = table.entries.copy(), table.low.copy()
     sure = (flat == 0) | (flat == 1)
-    entries[sure] = _sure(columns)
+    entries[sure] = _sure(bits)
     low[sure] = np.where(flat[sure] == 1, trials, 0)
-    return entries.reshape(*shares.shape, columns), low.reshape(shares.shape)
+    return entries.reshape(*shares.shape, -1), low.reshape(shares.shape)
 
 
-def _sure(columns: int) -> np.ndarray:
+def _sure(bits: int) -> np.ndarray:
     """An alias row of which only the first column is drawn."""
-    masses = np.zeros((1, columns), np.int64)
+    masses = np.zeros((1, 1 << bits), np.int64)
     masses[0, 0] = 2**32
-    return alias_entries(masses, columns.bit_length() - 1)[0]
+    return alias_entries(masses, bits)[0]
 
 
 def _single(laws: np.ndarray) -> np.ndarray:
