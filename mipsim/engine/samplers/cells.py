@@ -27,6 +27,7 @@ from mipsim.engine.samplers.table import (
     offsets_of_bits,
     padded,
     spread_of,
+    unit_for_ties,
     weights_of_bits,
 )
 from mipsim.forms.problem import FixedProblem, Problem
@@ -192,11 +193,7 @@ def _two_lines(
     """The same for either bit of the target: terms weights x (low + place) + offsets; both have shape (d, 2)."""
     at_middle = weights * middle[:, None] + offsets
     largest, apart = np.abs(weights).max(axis=1), float(np.ptp(at_middle, axis=1).sum())
-    unit = _unit(largest, np.abs(low - middle) + _places(layout), apart)
-    # Where the least weight is a whole number of units, so is every multiple of it: scores that tie then stay tied.
-    least = np.abs(weights[weights != 0]).min(initial=np.inf)
-    if np.isfinite(least) and least >= unit:
-        unit = float(least / np.floor(least / unit))
+    unit = unit_for_ties(_unit(largest, np.abs(low - middle) + _places(layout), apart), weights)
     steps = np.rint(weights / unit)
     centre = np.rint(at_middle.mean(axis=1) / unit)
     firsts = steps * (low - middle)[:, None] + np.rint(at_middle / unit - centre[:, None])

@@ -476,11 +476,7 @@ def _two_lines(
     each = weights[:, :, None] * sums[:, None, :] + offsets[:, :, None]
     terms = np.broadcast_to(each.reshape(sums.shape[0], 1, -1), law.shape)
     centre = (law * terms).sum(axis=2).mean(axis=1)
-    unit = _unit(*_spans(terms, law, centre))
-    # Where the least weight is a whole number of units, so is every multiple of it: scores that tie then stay tied.
-    least = np.abs(weights[weights != 0]).min(initial=np.inf)
-    if np.isfinite(least) and least >= unit:
-        unit = float(least / np.floor(least / unit))
+    unit = unit_for_ties(_unit(*_spans(terms, law, centre)), weights)
     steps, zero = np.rint(weights / unit), np.rint(centre / unit)
     middle = np.rint((law * np.tile(sums, 2)[:, None, :]).sum(axis=2).mean(axis=1))
     # What rounding the weights changes is put right at the mean count.
@@ -494,6 +490,19 @@ def _two_lines(
         has_impossible=False,
     )
     return paired, float((zero * unit).sum()), unit
+
+
+def unit_for_ties(unit: float, weights: np.ndarray) -> float:
+    """The least unit >= `unit` of which the least weight is a multiple, as are then its multiples: scores that tie stay tied.
+
+    `unit` itself where the least weight, in size and beside zeros, is below it.
+
+    Examples:
+        >>> unit_for_ties(0.4, np.array([0.0, 1.0, -2.0])), unit_for_ties(0.4, np.array([0.0, 0.2]))
+        (0.5, 0.4)
+    """
+    least = np.abs(weights[weights != 0]).min(initial=np.inf)
+    return float(least / np.floor(least / unit)) if np.isfinite(least) and least >= unit else unit
 
 
 def _columns(target: np.ndarray, tables: Sequence[BinomialTable]) -> tuple[np.ndarray, np.ndarray]:
