@@ -176,13 +176,9 @@ class CharacteristicByCDF:
         width = 2.0 * np.pi / (first * points)
         cells = cells_of(self.law, self.reach[0], width, math.ceil((self.reach[1] - self.reach[0]) / width))
         masses = np.bincount(np.arange(cells.masses.size) % points, cells.masses, points)
-        half: np.ndarray = np.conj(np.fft.rfft(masses))
         place = k % points
-        found = np.where(
-            place <= points // 2,
-            half[np.minimum(place, points - place)],
-            np.conj(half[np.minimum(place, points - place)]),
-        )
+        half = np.conj(np.fft.rfft(masses))[np.minimum(place, points - place)]
+        found = np.where(place <= points // 2, half, np.conj(half))
         return found * self._turned(k * first, cells)
 
     def _directly(self, u: np.ndarray) -> np.ndarray:
