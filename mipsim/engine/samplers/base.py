@@ -166,6 +166,6 @@ def row_count(n: int, rate: float) -> RowCount | None:
 
 def by_keys(draw: Callable[[PRNGKeyArray], Array], seeds: UInt64[Array, " G"]) -> Float[Array, "d G"]:
     """Draw one vector a game with JAX's own samplers, each from a key of the game's word."""
-    parts = jnp.stack([seeds >> jnp.uint64(32), seeds & jnp.uint64(0xFFFFFFFF)], axis=1)
-    keys = jax.random.wrap_key_data(parts.astype(jnp.uint32), impl="threefry2x32")
+    low, high = halves(seeds)
+    keys = jax.random.wrap_key_data(jnp.stack([high, low], axis=1), impl="threefry2x32")
     return jax.vmap(draw, out_axes=1)(keys)
