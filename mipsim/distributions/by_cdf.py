@@ -165,9 +165,8 @@ class CharacteristicByCDF:
         k = np.rint(u / first).astype(np.int64)
         wished = math.ceil(math.log2(_CELLS * 2.0 * np.pi / (first * (high - low))))
         found = self._by_fft(k, first, 1 << min(max(wished, 10), _MOST_BITS))
-        if (
-            wished > _MOST_BITS
-        ):  # cells of the transform are wide; of so many rows only the lowest frequencies count
+        if wished > _MOST_BITS:
+            # Cells of the transform are wide; of so many rows only the lowest frequencies count.
             lowest = np.abs(k) <= _LOWEST
             found[lowest] = self._directly(u[lowest])
         return found

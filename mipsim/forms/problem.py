@@ -13,9 +13,8 @@ from mipsim.games.random_target import RandomTarget
 from mipsim.mechanisms.release import Release
 
 
-@dataclass(
-    frozen=True, eq=False
-)  # a problem equals itself only: what is computed for it can be stored beside it
+# A problem equals itself only: what is computed for it can be stored beside it.
+@dataclass(frozen=True, eq=False)
 class Problem:
     """A noisy mean of rows, the target perhaps among them, and the attack on it.
 
