@@ -12,25 +12,20 @@ from mipsim.distributions.base import AbstractWithCDF
 from mipsim.distributions.by_cdf import CDF_ERROR, cells_of, coordinates_by_law, reach_of
 from mipsim.exact.bracketed import BracketLaw, between_bounds
 from mipsim.exact.derived_laws import mixed_with_out
-from mipsim.exact.independent import by_waves
+from mipsim.exact.independent import absolute, by_waves, chernoff_reach
 from mipsim.exact.noise import ScoreNoise, score_noise
 from mipsim.exact.rounding import UNIT, Bounded, ComplexArray
 from mipsim.forms.problem import FixedProblem
 from mipsim.forms.score import line_at
 from mipsim.tradeoff.score_law import AbstractScoreLaw
 
-_CELLS = (
-    2**14
-)  # of a term; as many times more as a sum has fewer than 256 terms, since its transform then falls slowly
+_CELLS = 2**14
+"""Of a term; as many times more as a sum has fewer than `_FEW` terms, since its transform then falls slowly."""
 _FEW, _MOST_CELLS = 256, 2**16
-_NODES = (
-    2**14 - 1,
-    2**16 - 1,
-)  # frequencies: with the first the bracket of a light-tailed sum is some 6e-4 wide
+_NODES = (2**14 - 1, 2**16 - 1)
+"""Frequencies: with the first the bracket of a light-tailed sum is some 6e-4 wide."""
 _ENOUGH = 8e-4  # an error so small needs no more of them
 _MOST_TERMS = 256  # different terms of a row, each of which takes some tenths of a second
-_CHANCE = 1e-13  # probability that may lie off the circle, at each end of each world
-_POWERS = (0.5, 1.0, 2.0, 3.0, 4.0, 5.5, 7.0, 8.0, 9.0, 12.0)
 
 
 @dataclass(frozen=True)
@@ -86,6 +81,7 @@ class Rows:
         mean: of a row's score.
         own: the target's score.
         offset: of the score.
+        size: of all that is added to give the means, before anything cancels.
         noise: with a density, and centred.
     """
 
@@ -95,6 +91,7 @@ class Rows:
     mean: float
     own: float
     offset: float
+    size: float
     noise: ScoreNoise
 
     @property
@@ -106,8 +103,7 @@ class Rows:
     def rounding(self) -> float:
         """A bound on the error of the score's values."""
         moved = math.fsum(term.copies * term.moved for term in self.terms)
-        size = abs(self.offset) + abs(self.own) + self.rows * abs(self.mean)
-        return self.rows * moved + 16.0 * UNIT * size
+        return self.rows * moved + 16.0 * UNIT * self.size
 
     @property
     def _centres(self) -> tuple[float, float]:
@@ -125,22 +121,10 @@ class Rows:
 
     @property
     def reach(self) -> tuple[float, float]:
-        """An interval that each world leaves at either end with probability 1e-13 at most, by Chernoff's inequality."""
+        """An interval that each world leaves at either end with probability 1e-13 at most."""
         variance = math.fsum(t.copies * float(t.masses @ np.square(t.values)) for t in self.terms)
         spread = math.sqrt(self.rows * (variance + (1.0 - self.rate) * self.mean**2) + self.noise.variance)
-        edge = 0.999 * min(-self.noise.strip[0], self.noise.strip[1])
-        ends = []
-        for sign in (-1.0, 1.0):
-            farthest = []
-            for world in (0, 1):
-                at = [min(power / spread, edge) for power in _POWERS]
-                values = [(s, self._log_mgf(sign * s, world)) for s in at]
-                bounds = [
-                    (v * (1 + 1e-9) + 1e-9 - math.log(_CHANCE)) / s for s, v in values if math.isfinite(v)
-                ]
-                farthest.append(min(bounds, default=math.inf))
-            ends.append(sign * max(farthest))
-        return ends[0], ends[1]
+        return chernoff_reach(self._log_mgf, (spread, spread), self.noise)
 
     def characteristic(self, spacing: float, nodes: int, centre: float) -> Bounded:
         """E exp(i k h (S - centre)) for k = 0 ... nodes and bounds on the errors, both of shape (2, nodes + 1)."""
@@ -159,15 +143,12 @@ class Rows:
             with np.errstate(under="ignore"):
                 bound = np.power(size, rows) * np.exp(log_noise.real)
             relative = rows * doubt / np.maximum(size, 1e-300) + unsure
-            relative += (
-                8.0
-                * UNIT
-                * (8.0 + rows * (np.abs(logs) + 4.0) + np.abs(log_noise) + t * (abs(away) + abs(self.own)))
-            )
-            lost = relative > 0.5
-            values.append(np.where(lost, 0.0, value))
-            errors.append(np.where(lost, bound, bound * np.expm1(np.minimum(relative, 1.0)) * 1.01))
-        return np.stack(values), np.stack(errors) * (1.0 + 1e-6)
+            size_of_logs = 8.0 + rows * (np.abs(logs) + 4.0) + np.abs(log_noise)
+            relative += 8.0 * UNIT * (size_of_logs + t * (abs(away) + abs(self.own)))
+            values.append(value)
+            errors.append((bound, relative))
+        bound, relative = (np.stack(part) for part in zip(*errors, strict=True))
+        return absolute(np.stack(values), bound, relative)
 
     def _row(self, spacing: float, nodes: np.ndarray) -> Bounded:
         """The transform of one row, centred where it is always kept, and a bound on the error."""
@@ -180,7 +161,7 @@ class Rows:
             value = value * found**term.copies
             size = size * modulus**term.copies
             relative += term.copies * (flaw / np.maximum(modulus, 1e-300) + 16.0 * UNIT)
-        doubt = np.where(relative > 0.5, 2.0 * size, size * np.expm1(np.minimum(relative, 1.0)) * 1.01)
+        value, doubt = absolute(value, size, relative)
         if self.rate < 1.0:
             value = 1.0 - self.rate + self.rate * value * np.exp(1j * t * self.mean)
             doubt = self.rate * doubt + 8.0 * UNIT * (2.0 + t * abs(self.mean))
@@ -218,8 +199,11 @@ def cdf_law(problem: FixedProblem) -> AbstractScoreLaw | None:
         mean.rows,
         mean.rate,
         math.fsum(row_weights * data.mean),
-        math.fsum(row_weights * problem.target),
+        math.fsum(row_weights * problem.row),
         offset + noise.mean,
+        abs(offset)
+        + math.fsum(map(abs, noise.means))
+        + math.fsum(np.abs(row_weights) * (mean.rows * np.abs(data.mean) + np.abs(problem.row))),
         noise.smooth,
     )
     found = between_bounds(total, _NODES[0], error=total.missed)
@@ -259,6 +243,6 @@ def _centred(law: AbstractWithCDF, count: int) -> tuple[np.ndarray, np.ndarray, 
     # times the length, and sums of K products by K units of rounding.
     sd, length = math.sqrt(float(law.variance[0])), reach[1] - reach[0]
     largest = max(abs(reach[0]), abs(reach[1]))
-    moved = 1.01 * sd * math.sqrt(cells.outside) + CDF_ERROR * length + count * UNIT * largest
+    moved = 1.01 * sd * math.sqrt(cells.outside) + 4.0 * CDF_ERROR * length + count * UNIT * largest
     hidden = 0.5 * cells.width + abs(float(law.mean[0]) - middle) + moved + 4.0 * UNIT * largest
     return cells.middles - middle, masses, hidden, moved, cells.outside + CDF_ERROR

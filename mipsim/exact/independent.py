@@ -3,7 +3,7 @@
 Both with bounds on their errors. The likeliest values, one by one, are what no smooth method can see.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
@@ -25,6 +25,49 @@ _CHANCE = 1e-13  # probability that may lie off the circle, at each end of each 
 _MERGE = 1e-12  # of the largest value: nearer ones are one, as they are to an attack computed in float64
 _TINY = 1e-17  # masses below a tenth of the rounding of 1; what is dropped is counted
 _TRIMMED = 1e-12  # probability of far values left out of all tables together; it is counted as an error
+
+
+_POWERS, _FEW_POWERS = (0.5, 1.0, 2.0, 3.0, 4.0, 5.5, 7.0, 8.0, 9.0, 12.0), (3.0, 5.5, 8.0)
+"""Tilts, in inverse standard deviations, by which Chernoff's inequality is tried."""
+
+
+def chernoff_reach(
+    log_mgf: Callable[[float, int], float],
+    sds: Sequence[float],
+    noise: ScoreNoise,
+    powers: Sequence[float] = _POWERS,
+) -> tuple[float, float]:
+    """An interval that each world leaves at either end with probability at most `_CHANCE`, by Chernoff's inequality.
+
+    Args:
+        log_mgf: (s, world) -> a bound on log E exp(s S).
+        sds: about the standard deviation in each world.
+        noise: what limits the tilts.
+        powers: tilts to try, in inverse standard deviations.
+    """
+    edge = 0.999 * min(-noise.strip[0], noise.strip[1])
+    ends = []
+    for sign in (-1.0, 1.0):
+        farthest = []
+        for world, sd in enumerate(sds):
+            found = [np.inf]
+            for s in (min(power / max(sd, 1e-300), edge) for power in powers):
+                value = log_mgf(sign * s, world)
+                if np.isfinite(value):
+                    found.append((value * (1 + 1e-9) + 1e-9 - np.log(_CHANCE)) / s)
+            farthest.append(min(found))
+        ends.append(sign * max(farthest))
+    return ends[0], ends[1]
+
+
+def absolute(value: ComplexArray, size: np.ndarray, relative: np.ndarray) -> Bounded:
+    """Values and bounds on their errors, from bounds on the moduli of the true ones and on the errors relative to these.
+
+    Where a relative error is beyond 1/2 it says nothing: the modulus bounds the true value, and 0 is put in its place.
+    """
+    lost = relative > 0.5
+    bound = np.where(lost, size, size * np.expm1(np.minimum(relative, 1.0)) * 1.01)
+    return np.where(lost, 0.0, value), bound * (1.0 + 1e-6)
 
 
 @dataclass(frozen=True)
@@ -116,21 +159,11 @@ class Independent:
     def reach(self) -> tuple[float, float]:
         """An interval that each world leaves at either end with probability at most `_CHANCE`, by Chernoff's inequality."""
         low, high = self._extremes
-        ends = []
         atoms = sum(s.values.size for s in self.stacks)
-        powers = (3.0, 5.5, 8.0) if atoms > 2**18 else (0.5, 1.0, 2.0, 3.0, 4.0, 5.5, 7.0, 8.0, 9.0, 12.0)
-        edge = 0.999 * min(-self.noise.strip[0], self.noise.strip[1])
-        for sign in (-1.0, 1.0):
-            farthest = []
-            for world, sd in enumerate(np.sqrt(self.variance)):
-                found = [np.inf]
-                for s in (min(power / max(float(sd), 1e-300), edge) for power in powers):
-                    value = self.log_mgf(sign * s, world)
-                    if np.isfinite(value):
-                        found.append((value * (1 + 1e-9) + 1e-9 - np.log(_CHANCE)) / s)
-                farthest.append(min(found))
-            ends.append(sign * max(farthest))
-        return max(ends[0], low), min(ends[1], high)
+        sds = [float(sd) for sd in np.sqrt(self.variance)]
+        powers = _FEW_POWERS if atoms > 2**18 else _POWERS
+        least, most = chernoff_reach(self.log_mgf, sds, self.noise, powers)
+        return max(least, low), min(most, high)
 
     @property
     def _extremes(self) -> tuple[float, float]:
@@ -175,11 +208,7 @@ class Independent:
                 )
         dead = np.ones(nodes + 1, bool)
         dead[alive] = False
-        bound = size * np.expm1(np.minimum(error, 1.0)) * 1.01
-        # Where an error is beyond 1/2 it says nothing: the modulus bounds the true value, and 0 is put in its place.
-        lost = (error > 0.5) | dead
-        value[lost], bound[lost] = 0.0, size[lost]
-        return value, bound * (1.0 + 1e-6)
+        return absolute(value, size, np.where(dead, np.inf, error))
 
     def _batches(self, nodes: int):  # pyright: ignore[reportMissingParameterType]
         for stack in self.stacks:

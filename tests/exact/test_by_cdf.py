@@ -10,6 +10,10 @@ from mipsim._precision import exact_scope
 from mipsim.distributions.base import AbstractWithCDF, coordinates, finite_vector
 from mipsim.distributions.by_cdf import CharacteristicByCDF, coordinates_by_law, reach_of
 from mipsim.distributions.sum_table import standard_form, standard_forms, sum_table
+from mipsim.exact.by_cdf import cdf_law
+from mipsim.exact.linear import linear_law
+from mipsim.forms.problem import FixedProblem
+from mipsim.mechanisms.release import Release
 
 CDFS = {
     "uniform": (lambda x: np.clip(x, 0.0, 1.0), mi.Uniform(0.0, 1.0)),
@@ -120,6 +124,22 @@ def test_a_mean_of_few_and_of_many(n):
         )
         assert (low <= true_high).all()
         assert (true_low <= high).all()
+
+
+def test_a_target_adds_its_row_as_it_was_transformed():
+    """The attack knows the point [3, 1]; what enters the mean is [0.9, 0.3]."""
+    attack, scale = mi.ScalarProduct([0.25, 0.5]), np.ones(2)
+    target, row = np.array([3.0, 1.0]), np.array([0.9, 0.3])
+    with exact_scope():
+        exact, found = (
+            rule(FixedProblem(data, Release(40), attack, target, row))
+            for rule, data in ((linear_law, own("uniform", scale)), (cdf_law, Known("uniform", scale)))
+        )
+    assert exact is not None
+    assert found is not None
+    (low, high), (true_low, true_high) = (bounds(law, thresholds(exact), True) for law in (found, exact))
+    assert (low <= true_high).all()
+    assert (true_low <= high).all()
 
 
 def test_another_distribution_function_is_told_from_the_true_one():
