@@ -67,4 +67,4 @@ def test_an_unknown_claim_ends_with_close_names() -> None:
     lines, said = asked("verify", "azize-thm-31")
     assert lines == []
     assert said[-1].startswith("status 2")
-    assert "close names: azize-thm-3.1-power, azize-thm-3.1-power-corrected" in said[0]
+    assert "did you mean azize-thm-3.1-power or azize-thm-3.1-power-corrected or " in said[0]
