@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -35,6 +35,7 @@ class Setting:
         seed: of the drawn points and of the games.
         risk: failure probability of one point, see `risk_of`.
         samples: name -> points drawn at the three scales, where these are not `SAMPLES`.
+        games: name -> games per world at the three scales, where these are not `GAMES`.
         again: whether second routes are asked at every refuted point, or at each counterexample alone, as the quick run does.
     """
 
@@ -43,6 +44,7 @@ class Setting:
     seed: int
     risk: float
     samples: Mapping[str, tuple[int, int, int]]
+    games: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     again: bool = True
 
     @property
@@ -102,7 +104,7 @@ def judge(
         setting.risk,
         confidence=setting.confidence,
         seed=setting.seed,
-        games=GAMES[setting.place],
+        games=setting.games.get(statement.name, GAMES)[setting.place],
         failures=failures,
         before=None if before is None else lambda place: before(statement, place),
         again=setting.again,
@@ -111,6 +113,21 @@ def judge(
     if draw:
         pictures.keep(found)
     return found
+
+
+def left_to_full(statements: Iterable[Statement], setting: Setting) -> str:
+    """What a run at a smaller scale leaves out; "" at full scale.
+
+    Examples:
+        >>> left_to_full([], Setting("quick", 0.999, 0, 1e-6, {}))
+        'Left to --scale full: 5,000,000 games a world instead of 100,000, and most of the drawn points.'
+    """
+    if setting.place == len(SCALES) - 1:
+        return ""
+    usual = GAMES[setting.place]
+    fewer = {one.name: games[setting.place] for one in statements if (games := setting.games.get(one.name))}
+    less = "".join(f" ({count:,} of {name})" for name, count in fewer.items() if count < usual)
+    return f"Left to --scale full: {GAMES[-1]:,} games a world instead of {usual:,}{less}, and most of the drawn points."
 
 
 def seconds_of(statements: Iterable[Statement]) -> dict[str, float]:

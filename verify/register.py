@@ -115,5 +115,9 @@ SAMPLES: dict[str, tuple[int, int, int]] = {
     name: counts for module in MODULES for name, counts in getattr(module, "SAMPLES", {}).items()
 }
 """Name -> points that are drawn at quick, standard and full, where these are not the usual numbers."""
+GAMES: dict[str, tuple[int, int, int]] = {
+    name: counts for module in MODULES for name, counts in getattr(module, "GAMES", {}).items()
+}
+"""Name -> games per world at quick, standard and full, where these are not the usual numbers."""
 FAMILIES: list[list[str]] = [[one.name for one in module.STATEMENTS] for module in MODULES]
 """Names that are judged in turn by one thread: they share laws, which are kept between them."""

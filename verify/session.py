@@ -17,7 +17,7 @@ from mipsim.referee.reporting.overview import counts
 from mipsim.referee.reporting.wording import plural, three_digits
 from sims.process import show
 from verify.asked import BUDGET, DEFAULT_OUT, Asked, select
-from verify.judge import Setting, in_turn, judge, judge_all, points_of, risk_of, seconds_of
+from verify.judge import Setting, in_turn, judge, judge_all, left_to_full, points_of, risk_of, seconds_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,9 +44,11 @@ def begin(asked: Asked, register: Mapping[str, Statement] | None = None) -> int:
     from verify import register as own
 
     if register is None:
-        known, samples, families, find = own.REGISTER, own.SAMPLES, own.FAMILIES, own.statement_of
+        known, families, find = own.REGISTER, own.FAMILIES, own.statement_of
+        samples, games = own.SAMPLES, own.GAMES
     else:  # other processes cannot find these statements
-        known, samples, families, find = register, {}, [[name] for name in register], None
+        known, families, find = register, [[name] for name in register], None
+        samples, games = {}, {}
     statements = select(asked.claims, known)
     asked.check()
     at = asked.points(statements)
@@ -62,7 +64,7 @@ def begin(asked: Asked, register: Mapping[str, Statement] | None = None) -> int:
         return _hunt(asked, statements, known, console, find)
     risk = risk_of(asked.confidence, known, samples)
     again = asked.scale != "quick" or at is not None
-    setting = Setting(asked.scale, asked.confidence, asked.seed, risk, samples, again)
+    setting = Setting(asked.scale, asked.confidence, asked.seed, risk, samples, games, again)
     chosen = {one.name: one for one in statements}
     kin = [[chosen[name] for name in family if name in chosen] for family in families]
     return _judge(asked, statements, at, known, setting, [family for family in kin if family], console, find)
@@ -177,6 +179,8 @@ def _judge(
         _say(console, f"Judged {plural(done, 'statement')}: {said}.{where}")
         family = f"Family-wise failure probability {three_digits(1 - asked.confidence)}"
         _say(console, f"{family} over all {plural(points, 'point')} of the register at full scale.")
+        if left := left_to_full(statements, setting):
+            _say(console, left)
     return DONE if all(map(is_judged, records.outcomes)) else FAILED
 
 

@@ -7,6 +7,7 @@ from functools import partial
 
 import pytest
 
+import mipsim as mi
 from mipsim import referee as rf
 from mipsim.referee.outcome import is_judged
 from mipsim.referee.reporting import pictures
@@ -20,6 +21,7 @@ from verify.judge import (
     in_turn,
     judge,
     judge_all,
+    left_to_full,
     points_of,
     risk_of,
     seconds_of,
@@ -100,6 +102,24 @@ def test_quick_families_are_begun_first_and_then_the_longest(make, monkeypatch):
     families = [[every["a"]], [every["b"]], [every["c"], every["d"]]]
     assert [[one.name for one in turn] for turn in in_turn(families, 1)] == [["a"], ["b"], ["c", "d"]]
     assert seconds_of(every.values()) == {"a": 2.0, "b": 90.0, "c": USUAL_SECONDS, "d": 5.0}
+
+
+def test_the_scale_names_the_statements_that_have_fewer_games(make):
+    few = {"a": (1000, 2000, 5_000_000), "b": (1000, 500_000, 5_000_000)}
+    told = [left_to_full([make("a"), make("b")], Setting(scale, 0.999, 0, 1e-6, {}, few)) for scale in SCALES]
+    assert told[1] == (
+        "Left to --scale full: 5,000,000 games a world instead of 500,000 (2,000 of a), and most of the drawn points."
+    )
+    assert "(1,000 of a) (1,000 of b)" in told[0]
+    assert told[2] == ""
+    coin = make(
+        "a",
+        truth=lambda x, law: (lambda g, n: g.standard_normal(n),) * 2,
+        claimed=lambda x: mi.GaussianTradeOff(1.0),
+    )
+    assert [
+        one.games for one in judge(coin, Setting("quick", 0.999, 0, 1e-6, {}, few), coin.points).judged
+    ] == [1000]
 
 
 def test_every_time_is_that_of_a_statement():

@@ -3,7 +3,7 @@
 import pytest
 
 from mipsim.referee import Statement
-from verify.register import FAMILIES, HUNTED, MODULES, PAPERS, REGISTER, SAMPLES, hunted, paper_of
+from verify.register import FAMILIES, GAMES, HUNTED, MODULES, PAPERS, REGISTER, SAMPLES, hunted, paper_of
 
 NUMBERED = {
     "azize": (
@@ -46,7 +46,7 @@ def test_no_name_is_used_twice():
     listed = [one.name for module in MODULES for one in module.STATEMENTS]
     assert sorted(listed) == sorted(set(listed))
     assert [name for family in FAMILIES for name in family] == listed == list(REGISTER)
-    assert set(SAMPLES) <= set(listed)
+    assert {*SAMPLES, *GAMES} <= set(listed)
     assert {paper_of(name) for name in listed} == set(PAPERS)
 
 
