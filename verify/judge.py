@@ -5,11 +5,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from mipsim.referee import Outcome, Point, Statement
 from mipsim.referee.judging.judge import judge_points, spread_points
 from mipsim.referee.outcome import Failure
 from mipsim.referee.reporting import pictures
+from mipsim.referee.result import PointResult
 from verify import parallel
 from verify.asked import SCALES
 
@@ -21,6 +23,9 @@ SECONDS: dict[str, float] = tomllib.loads(
     Path(__file__).with_name("seconds.toml").read_text(encoding="utf-8")
 )
 """Name -> what a statement takes at the default scale: the order and the time left rest on it, no verdict does."""
+MOST_KNOWN = 1000
+"""Results of exact laws that are kept for other statements that compare the same: each holds some 10 kB."""
+_KNOWN: dict[Any, PointResult] = {}
 USUAL_SECONDS = 1.0
 """Of a statement that is not in `SECONDS`."""
 
@@ -36,7 +41,7 @@ class Setting:
         risk: failure probability of one point, see `risk_of`.
         samples: name -> points drawn at the three scales, where these are not `SAMPLES`.
         games: name -> games per world at the three scales, where these are not `GAMES`.
-        again: whether second routes are asked at every refuted point, or at each counterexample alone, as the quick run does.
+        again: whether second routes are asked at every refuted point, as the full run does, or at the counterexamples that are told.
     """
 
     scale: str
@@ -108,8 +113,11 @@ def judge(
         failures=failures,
         before=None if before is None else lambda place: before(statement, place),
         again=setting.again,
+        known=_KNOWN,
         purpose="register",  # other games than those by which a hunt found a point
     )
+    if len(_KNOWN) > MOST_KNOWN:
+        _KNOWN.clear()
     if draw:
         pictures.keep(found)
     return found
@@ -120,14 +128,14 @@ def left_to_full(statements: Iterable[Statement], setting: Setting) -> str:
 
     Examples:
         >>> left_to_full([], Setting("quick", 0.999, 0, 1e-6, {}))
-        'Left to --scale full: 5,000,000 games a world instead of 100,000, and most of the drawn points.'
+        'Left to --scale full: 5,000,000 games a world instead of 100,000, most drawn points, second routes at points that are not told.'
     """
     if setting.place == len(SCALES) - 1:
         return ""
     usual = GAMES[setting.place]
     fewer = {one.name: games[setting.place] for one in statements if (games := setting.games.get(one.name))}
     less = "".join(f" ({count:,} of {name})" for name, count in fewer.items() if count < usual)
-    return f"Left to --scale full: {GAMES[-1]:,} games a world instead of {usual:,}{less}, and most of the drawn points."
+    return f"Left to --scale full: {GAMES[-1]:,} games a world instead of {usual:,}{less}, most drawn points, second routes at points that are not told."
 
 
 def seconds_of(statements: Iterable[Statement]) -> dict[str, float]:

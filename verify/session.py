@@ -63,7 +63,7 @@ def begin(asked: Asked, register: Mapping[str, Statement] | None = None) -> int:
     if asked.hunt:
         return _hunt(asked, statements, known, console, find)
     risk = risk_of(asked.confidence, known, samples)
-    again = asked.scale != "quick" or at is not None
+    again = asked.scale == "full" or at is not None
     setting = Setting(asked.scale, asked.confidence, asked.seed, risk, samples, games, again)
     chosen = {one.name: one for one in statements}
     kin = [[chosen[name] for name in family if name in chosen] for family in families]

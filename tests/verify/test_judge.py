@@ -108,7 +108,7 @@ def test_the_scale_names_the_statements_that_have_fewer_games(make):
     few = {"a": (1000, 2000, 5_000_000), "b": (1000, 500_000, 5_000_000)}
     told = [left_to_full([make("a"), make("b")], Setting(scale, 0.999, 0, 1e-6, {}, few)) for scale in SCALES]
     assert told[1] == (
-        "Left to --scale full: 5,000,000 games a world instead of 500,000 (2,000 of a), and most of the drawn points."
+        "Left to --scale full: 5,000,000 games a world instead of 500,000 (2,000 of a), most drawn points, second routes at points that are not told."
     )
     assert "(1,000 of a) (1,000 of b)" in told[0]
     assert told[2] == ""

@@ -12,7 +12,7 @@ from typing import Any
 from mipsim._validation import number, whole
 from mipsim.referee.judging.point import judge_point, judged_again, limit_sizes, point_seed
 from mipsim.referee.kinds import Limit
-from mipsim.referee.outcome import Failure, Finding, Outcome, speaks, verdict_on
+from mipsim.referee.outcome import Failure, Finding, Outcome, simplest, speaks, verdict_on
 from mipsim.referee.replay import replay_of
 from mipsim.referee.reporting.wording import plural
 from mipsim.referee.result import PointResult, Verdict
@@ -93,6 +93,7 @@ def judge_points(
     before: Callable[[int], None] | None = None,
     purpose: str = "judge",
     again: bool = True,
+    known: dict[Any, PointResult] | None = None,
 ) -> Outcome:
     """Judge a statement at checked points.
 
@@ -107,7 +108,9 @@ def judge_points(
         failures: points that could not even be asked.
         before: called with its place before each point is judged; what it raises ends the judging.
         purpose: sets the games apart from those of other judges with the same seed.
-        again: whether the second route is asked at every refuted point, or at the counterexample alone.
+        again: whether the second route is asked at every refuted point, or at the two that are told alone: the simplest, and that of
+            the largest gap.
+        known: as for `judge_point`.
     """
     began = time.perf_counter()
     judged: list[PointResult] = []
@@ -126,6 +129,7 @@ def judge_points(
                 games=games,
                 seed=point_seed(seed, statement.name, point.at, purpose),
                 again=again,
+                known=known,
             )
         except Exception as error:  # one bad point must not cost the verdicts of the others
             failed.append(Failure(dict(point.at), f"{type(error).__name__}: {error}"))
@@ -138,9 +142,10 @@ def judge_points(
     stand = sum(one.verdict is not Verdict.REFUTED for one in even)
     played = any(one.random for one in judged)
     worst = speaks(statement, judged)
-    if worst is not None and not again:
-        place = next(k for k, one in enumerate(judged) if one is worst)
-        judged[place] = worst = judged_again(statement, worst)
+    if not again:
+        told = [simplest(statement, judged), worst]
+        judged = [judged_again(statement, one) if any(one is it for it in told) else one for one in judged]
+        worst = speaks(statement, judged)
     split = f", {risk:.2g} for each point" if played else ", none of it used: no games were played"
     return Outcome(
         statement=statement,

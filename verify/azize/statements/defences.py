@@ -167,4 +167,4 @@ STATEMENTS = (
 )
 """Noise and sub-sampling, printed and corrected."""
 
-SAMPLES = {one.name: (3, 6, 40) if one.corrects else (0, 0, 0) for one in STATEMENTS}
+SAMPLES = {one.name: (3, 3, 40) if one.corrects else (0, 0, 0) for one in STATEMENTS}

@@ -167,4 +167,4 @@ STATEMENTS = (
 )  # fmt: skip
 """The audit's conclusion, and the guarantee that it is not."""
 
-SAMPLES = {one.name: (4, 8, 50) if one.name == "azize-gdp-corrected" else (0, 0, 0) for one in STATEMENTS}
+SAMPLES = {one.name: (4, 4, 50) if one.name == "azize-gdp-corrected" else (0, 0, 0) for one in STATEMENTS}

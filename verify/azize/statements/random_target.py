@@ -177,4 +177,4 @@ STATEMENTS = (
 )
 """The random-target statements."""
 
-SAMPLES = {"azize-eq-12-14": (4, 8, 50), "azize-mean-leakage": (0, 0, 0)}
+SAMPLES = {"azize-eq-12-14": (4, 4, 50), "azize-mean-leakage": (0, 0, 0)}
