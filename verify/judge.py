@@ -133,8 +133,9 @@ def left_to_full(statements: Iterable[Statement], setting: Setting) -> str:
     if setting.place == len(SCALES) - 1:
         return ""
     usual = GAMES[setting.place]
-    fewer = {one.name: games[setting.place] for one in statements if (games := setting.games.get(one.name))}
-    less = "".join(f" ({count:,} of {name})" for name, count in fewer.items() if count < usual)
+    counts = {one.name: setting.games.get(one.name, GAMES)[setting.place] for one in statements}
+    fewer = ", ".join(f"{count:,} of {name}" for name, count in counts.items() if count < usual)
+    less = f" ({fewer})" if fewer else ""
     return f"Left to --scale full: {GAMES[-1]:,} games a world instead of {usual:,}{less}, most drawn points, second routes at points that are not told."
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from mipsim.referee import Point, Statement
 from mipsim.referee.hunting.search import definition
 from verify.azize.statements import MODULES as AZIZE
+from verify.azize.statements import gdp, mean
 from verify.field.statements import MODULES as FIELD
 from verify.izzo.statements import MODULES as IZZO
 from verify.kaissis.statements import MODULES as KAISSIS
@@ -119,5 +120,11 @@ GAMES: dict[str, tuple[int, int, int]] = {
     name: counts for module in MODULES for name, counts in getattr(module, "GAMES", {}).items()
 }
 """Name -> games per world at quick, standard and full, where these are not the usual numbers."""
-FAMILIES: list[list[str]] = [[one.name for one in module.STATEMENTS] for module in MODULES]
+_TOGETHER = {gdp: mean}
+"""Module -> the module whose laws it reads once more."""
+FAMILIES: list[list[str]] = [
+    [one.name for kin in MODULES if _TOGETHER.get(kin, kin) is module for one in kin.STATEMENTS]
+    for module in MODULES
+    if module not in _TOGETHER
+]
 """Names that are judged in turn by one thread: they share laws, which are kept between them."""

@@ -110,7 +110,7 @@ def test_the_scale_names_the_statements_that_have_fewer_games(make):
     assert told[1] == (
         "Left to --scale full: 5,000,000 games a world instead of 500,000 (2,000 of a), most drawn points, second routes at points that are not told."
     )
-    assert "(1,000 of a) (1,000 of b)" in told[0]
+    assert "(1,000 of a, 1,000 of b)" in told[0]
     assert told[2] == ""
     coin = make(
         "a",
