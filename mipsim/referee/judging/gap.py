@@ -34,9 +34,6 @@ MOST_POINTS = 20_000
 ROUNDED = 8
 """Roundings, each of float64's relative 2e-16 of 1, that a rate may have suffered where nothing is known of its curve."""
 
-SETTLED = 1e-10
-"""Probits: where a round moves both extremes by less, the next one would by still less: an eighth at a corner."""
-
 PARTS, ROUNDS = 8, 7
 """Into so many parts, so often, the intervals around the extremes are cut at the end: 1e-6 of what refinement leaves. A call of a curve costs
 much more than a point."""
@@ -224,14 +221,10 @@ def _ends(bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _polished(
     truth: Beta, promise: Beta, alpha: np.ndarray, found: np.ndarray, wanted: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Add points around the largest and the least gap, so that a corner there is met to many digits, until they bring nothing."""
-    before = (math.inf, -math.inf)
+    """Add points around the largest and the least gap, so that a corner there is met to many digits."""
     for _ in range(ROUNDS):
         gap = gap_of(middle_of(wanted), middle_of(found))
         places = {int(gap.argmin()), int(gap.argmax())}
-        if gap.min() > before[0] - SETTLED and gap.max() < before[1] + SETTLED:
-            break
-        before = float(gap.min()), float(gap.max())
         split = np.array(sorted({i for p in places for i in (p - 1, p) if 0 <= i < alpha.size - 1}))
         inner = _inner(alpha[split], alpha[split + 1])
         if not inner.size or not np.isfinite(gap[list(places)]).all():
