@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy.special import ndtri
@@ -200,6 +200,29 @@ class AbstractComparison(Printed):
     def one_sided_ends(self) -> tuple[np.ndarray, np.ndarray]:
         """(low, high), shape (K,): each end alone has the whole failure probability, over all thresholds."""
         return (self.low, self.high) if self.one_sided is None else self.one_sided()
+
+    def at_thresholds(self, stronger: np.ndarray, weaker: np.ndarray) -> Self:
+        """The comparison by some of the thresholds; the others decide nothing.
+
+        Args:
+            stronger: where the attacker may be seen to be stronger than claimed, bool of shape (K,).
+            weaker: where he may be seen to be weaker.
+
+        Examples:
+            >>> from mipsim.bands import compare_counts
+            >>> from mipsim.tradeoff import GaussianTradeOff
+            >>> found = compare_counts([50_000, 900], 10**5, [15_866, 85_000], 10**5, GaussianTradeOff(1.0), tolerance=0.1)
+            >>> first = np.array([True, False])
+            >>> found.verdict, found.at_thresholds(first, first).verdict
+            ('REFUTED', 'CONFIRMED')
+        """
+
+        def ends(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            return np.where(stronger, low, -np.inf), np.where(weaker, high, np.inf)
+
+        low, high = ends(self.low, self.high)
+        used = self.used & stronger & weaker
+        return replace(self, low=low, high=high, used=used, one_sided=lambda: ends(*self.one_sided_ends))
 
     def excludes(self, allowed: float) -> bool:
         """Whether the interval at some threshold lies wholly outside +-allowed, rounding aside."""

@@ -118,3 +118,19 @@ def test_a_bound_in_the_limit_is_not_confirmed_by_one_weak_attacker() -> None:
         assert str(found.verdict) == expected
         assert found.worst is not None
         assert "stronger attacker may exist" in found.worst.detail
+
+
+@pytest.mark.parametrize(("floor", "expected"), [(0.05, "CONFIRMED"), (0.01, "REFUTED"), (0.001, "REFUTED")])
+def test_games_below_the_floor_of_a_claim_do_not_judge_it(floor: float, expected: str) -> None:
+    """Members never exceed the 98% quantile by much: the attack is weaker than claimed at FPRs below 0.02 only."""
+    top = ndtri(0.98)
+
+    def member(generator, games):
+        score = generator.standard_normal(games)
+        return np.where(score > top, top + 1e-9 * (score - top), score)
+
+    kind = rf.Equality(0.1, floor=floor)
+    scores = (lambda g, n: g.standard_normal(n), member)
+    told = statement(kind, lambda mu: G(0.0), lambda mu: scores)
+    # A true claim is not confirmed with probability 1e-3 at most, beside intervals a third as wide as the tolerance.
+    assert str(rf.judge(told, at={"mu": 1.0}, games=500_000).verdict) == expected

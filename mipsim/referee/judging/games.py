@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from mipsim.bands.compare import LEAST_COUNT
+from mipsim.bands.compare import LEAST_COUNT, Comparison
 from mipsim.bands.comparison_base import AbstractComparison
 from mipsim.bands.empirical import EmpiricalTradeOff
 from mipsim.bands.gap_interval import gap_standard_error
@@ -21,13 +21,13 @@ from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.rare.play_rare import play_rare, score_law
 from mipsim.referee.judging.law import tolerance_of
-from mipsim.referee.kinds import Equality, Kind
+from mipsim.referee.kinds import EVERYWHERE, Equality, Kind
 from mipsim.referee.result import CurveEvidence, PointResult, Verdict
 from mipsim.referee.values import Played, Samplers
 from mipsim.tradeoff.base import AbstractTradeOff
 
 LEAST_RATE = 1e-2
-"""A confirmation by plain games is about error rates from here to 1 minus this; rarer ones can refute."""
+"""A confirmation by plain games is about error rates of no less than this to 1 minus this; rarer ones can refute."""
 RARE = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
 """About where tilted games put their thresholds."""
 PILOT, THRESHOLDS = 4096, 64
@@ -50,7 +50,7 @@ def empirical(value: Played | Samplers, games: int, seed: int, confidence: float
     if isinstance(value, Played):
         return play(value.game, value.attack, games, seed, progress=False).tradeoff(confidence=confidence)
     pilot = np.concatenate([value.draw(inside, (seed, 1), min(PILOT, games)) for inside in (False, True)])
-    levels = (np.arange(THRESHOLDS) + 0.5) / THRESHOLDS
+    levels = ndtr(np.linspace(ndtri(0.8 * LEAST_RATE), -ndtri(0.8 * LEAST_RATE), THRESHOLDS))
     t = np.unique(np.quantile(pilot[np.isfinite(pilot)], levels, method="lower"))
     out, inside = (np.sort(value.draw(world, (seed, 2), games)) for world in (False, True))
     above = games - np.searchsorted(out, t, side="right")
@@ -114,50 +114,89 @@ def judge_games(
     """
     rare = isinstance(value, Played) and kind.floor < RARE[-1] and can_be_tilted(value)
     share = risk / 2 if rare and plain else risk
+    # Half of it for the rates themselves, where only those above a floor are claimed.
+    confidence = 1.0 - (share if _everywhere(kind) else share / 2)
     tolerance = tolerance_of(kind, claimed) if isinstance(kind, Equality) else NO_TOLERANCE
     results: list[PointResult] = []
     if plain:
-        curve = empirical(value, games, seed, 1.0 - share)
+        curve = empirical(value, games, seed, confidence)
         found = curve.compare(claimed, tolerance, kind=_reading(kind), least_rate=LEAST_RATE)
+        out = ScaledRates.plain(curve.false_positives, curve.out_games)
+        missed = ScaledRates.plain(curve.false_negatives, curve.in_games)
+        judged, inside = _from_floor(found, claimed, out, missed, kind, share / 2)
         how = "games" if isinstance(value, Played) else "draws of the samplers"
-        result = _result(kind, claimed, curve, found, at, games, seed, how, detail)
-        results.append(result if kind.one_sided else _covered(result, claimed, found.alpha[found.used]))
+        result = _result(kind, claimed, curve, judged, at, games, seed, how, detail)
+        results.append(result if kind.one_sided else _covered(result, claimed, judged, inside, kind.floor))
     if rare:
         assert isinstance(value, Played)
         assert isinstance(value.game, AbstractMembershipGame)
         tilted = play_rare(
-            value.game, value.attack, games, seed, false_positive_rates=RARE, confidence=1.0 - share
+            value.game, value.attack, games, seed, false_positive_rates=RARE, confidence=confidence
         )
-        results.append(
-            _result(
-                kind,
-                claimed,
-                tilted,
-                tilted.compare(claimed, tolerance, kind=_reading(kind)),
-                at,
-                games,
-                seed,
-                "tilted games",
-                detail,
-            )
-        )
+        found = tilted.compare(claimed, tolerance, kind=_reading(kind))
+        judged, _ = _from_floor(found, claimed, tilted.out, tilted.inside, kind, share / 2)
+        results.append(_result(kind, claimed, tilted, judged, at, games, seed, "tilted games", detail))
     order = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.REFUTED)
     return max(
         results, key=lambda one: (order.index(one.verdict), one.gap if one.gap == one.gap else -math.inf)
     )
 
 
-def _covered(result: PointResult, claimed: AbstractTradeOff, alpha: np.ndarray) -> PointResult:
-    """An equality is not confirmed where the claim bends between thresholds by more than the tolerance: a score with ties is
-    linear there, and its thresholds may all lie on a curve that it is not.
+def _everywhere(kind: Kind) -> bool:
+    return kind.floor <= EVERYWHERE
+
+
+def _from_floor(
+    found: Comparison,
+    claimed: AbstractTradeOff,
+    out: ScaledRates,
+    inside: ScaledRates,
+    kind: Kind,
+    risk: float,
+) -> tuple[Comparison, np.ndarray]:
+    """The comparison where error rates are judged, and whether all that is known of a threshold's rates is.
+
+    An attacker who is stronger than claimed at a threshold is so at the upper limit of its FPR too, since the FNR falls; one who
+    is weaker is so at the lower limit. The limits miss a rate with probability `risk` at most.
     """
-    fpr = ndtr(np.linspace(ndtri(2.0 * LEAST_RATE), -ndtri(2.0 * LEAST_RATE), 257))
+    if _everywhere(kind):
+        return found, np.ones(found.alpha.size, bool)
+    least, most = kind.floor, 1.0 - kind.floor
+    fpr, fnr = out.bounds(risk / 2), inside.bounds(risk / 2)
+    seen = [(end >= least) & (end <= most) for end in fpr]
+    weak, strong = (np.asarray(claimed.beta(end), float) for end in fpr)
+    weaker = seen[0] & (weak <= most) & (np.maximum(weak, fnr[0]) >= least)
+    stronger = seen[1] & (strong >= least) & (np.minimum(strong, fnr[1]) <= most)
+    return found.at_thresholds(stronger, weaker), stronger & weaker
+
+
+def _covered(
+    result: PointResult, claimed: AbstractTradeOff, found: Comparison, inside: np.ndarray, floor: float
+) -> PointResult:
+    """An equality is not confirmed where a threshold that is judged had too few counts, or where the claim bends between thresholds by
+    more than the tolerance: a score with ties is linear there, and its thresholds may all lie on a curve that it is not.
+    """
+    if result.verdict is not Verdict.CONFIRMED:
+        return result
+    alpha = found.alpha[found.used]
+    floor = floor if floor >= LEAST_RATE else 2.0 * LEAST_RATE
+    rates = np.minimum.reduce([found.alpha, 1.0 - found.alpha, found.beta, 1.0 - found.beta])
+    outside = (found.alpha < alpha.min()) | (found.alpha > alpha.max())
+    if (inside & outside & (rates > floor)).any():
+        why = f"Error rates from {floor:g} are claimed; thresholds have counts enough at FPR {alpha.min():.2g} to {alpha.max():.2g} only."
+        return replace(
+            result,
+            verdict=Verdict.INCONCLUSIVE,
+            smallest_tolerance=math.inf,
+            detail=f"{result.detail} {why}",
+        )
+    fpr = ndtr(np.linspace(ndtri(floor), -ndtri(floor), 257))
     fnr = np.asarray(claimed.beta(fpr), float)
-    seen = np.minimum(fnr, 1.0 - fnr) >= 2.0 * LEAST_RATE
+    judged = np.minimum(fnr, 1.0 - fnr) >= floor
     knots = np.unique(np.concatenate([[0.0], alpha, [1.0]]))
-    chord = np.interp(fpr[seen], knots, np.asarray(claimed.beta(knots), float))
-    apart = float(np.max(np.abs(ndtri(chord) - ndtri(fnr[seen])), initial=0.0))
-    if result.verdict is not Verdict.CONFIRMED or apart <= (result.tolerance or 0.0):
+    chord = np.interp(fpr[judged], knots, np.asarray(claimed.beta(knots), float))
+    apart = float(np.max(np.abs(ndtri(chord) - ndtri(fnr[judged])), initial=0.0))
+    if apart <= (result.tolerance or 0.0):
         return result
     why = f"Between the {alpha.size} thresholds seen a score with ties may differ by {apart:.2g} probits."
     return replace(
