@@ -137,7 +137,10 @@ class Power:
         )
         self.starts = circle.low + self.stride * np.arange(self.blocks + 1)
         self.losses = self.offset + self.step * self.starts
-        self.centre = float(self.losses[self.blocks // 2])
+        # Sums are told relative to the midst of the tilted law, which a circle with one long tail has near an end.
+        mean = sum(count * float(term.weights @ term.index) for term, count in terms)
+        nearest = round((mean - circle.low) / self.stride)
+        self.centre = float(self.losses[min(max(nearest, 0), self.blocks)])
         self._places: tuple[np.ndarray, float, float] | None = None
         self._outside(terms, shifts)
 

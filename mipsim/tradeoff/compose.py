@@ -36,6 +36,7 @@ ACCURACY, EPSILON_ACCURACY = 1e-6, 1e-4
 _ROUGH = 0.3  # relative width by which the direction is looked at that is mostly the better one
 _RATES = 10.0  # times the accuracy of delta is that of an FNR or a TPR, relative
 _RATE_PLACES = 1 << 20  # places of a lattice for rates: a fifth of a second for each stretch of them
+_LEAST_LOG = math.log(1e-300)
 _AT_THE_END = 1e-9  # of the largest loss, relative: there delta is below 1e-8, and no lattice is asked
 _SAMPLES = 1 << 15  # of a curve that is neither a polygon nor known by name
 _EXACT = 1e-9  # relative error up to which a polygon counts as exact
@@ -231,12 +232,10 @@ class ComposedTradeOff(AbstractTradeOff):
         low, high = (np.max([end[k] for end in ends], axis=0) for k in (0, 1))
         if what is not None:
             with np.errstate(invalid="ignore"):
-                width = (
-                    np.where(high < math.log(_AT_THE_END), 0.0, high - low)
-                    if np.isneginf(low).all()
-                    else high - low
-                )
-                width = np.where(np.isneginf(high), 0.0, width)
+                # Of what no float64 is, or lies at the largest loss, the upper end says enough.
+                end = self.largest_loss_bounds()[1] * (1.0 - _AT_THE_END)
+                enough = np.isneginf(low) & ((high < _LEAST_LOG) | (flat >= end))
+                width = np.where(enough | np.isneginf(high), 0.0, high - low)
             self._warn(what, float(width.max(initial=0.0)), accuracy)
         return low.reshape(np.shape(epsilon)), high.reshape(np.shape(epsilon))
 
@@ -263,7 +262,7 @@ class ComposedTradeOff(AbstractTradeOff):
         ends = np.array([self._one_epsilon(float(log)) for log in flat]).reshape(-1, 2).T
         low, high = (end.reshape(np.shape(log_delta)) for end in ends)
         with np.errstate(invalid="ignore"):
-            width = np.where(np.isinf(high), 0.0, high - low)
+            width = np.where(high == low, 0.0, high - low)
         self._warn("epsilon", float(width.max(initial=0.0)), self.epsilon_accuracy)
         return low, high
 

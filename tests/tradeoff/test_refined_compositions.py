@@ -47,6 +47,25 @@ def test_deltas_far_below_rounding() -> None:
     assert 0.9e-34 < low <= high <= low * (1 + 1.1e-4) < 1.1e-34
 
 
+def test_where_one_rare_loss_makes_the_sum() -> None:
+    """Beyond a loss of 1.4 the tilted law has a tail of 40 at one side; the values are contour integrals of the battery."""
+    between(dpsgd(2.0, 0.01, 1000).epsilon_bounds(1e-20), 1.63102188, 1e-8, 1.1e-4)
+    coarse = dpsgd(2.0, 0.01, 1000).at_accuracy(1e-4)  # type: ignore[attr-defined]
+    between(coarse.log_delta_bounds(1.5), -40.2679854058021, 1e-12, 1.1e-4)
+
+
+def test_a_width_that_is_infinite_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No upper end of an epsilon, and no lower end of a delta, are a width that is not reached."""
+    curve = dpsgd(1.0, 0.1, 10)
+    monkeypatch.setattr(type(curve), "_one_epsilon", lambda curve, log_delta: (0.5, math.inf))
+    with pytest.warns(UserWarning, match="epsilon is known to inf only"):
+        assert curve.epsilon_bounds(1e-5) == (0.5, math.inf)
+    ends = np.array([-math.inf]), np.array([-50.0])
+    monkeypatch.setattr(type(curve), "_one_way", lambda curve, epsilon, accuracy, turned: ends)
+    with pytest.warns(UserWarning, match="delta is known to inf only"):
+        assert curve.delta_bounds(1.0)[0] == 0.0
+
+
 @pytest.mark.parametrize("epsilon", [0.0, 1.0, 20.0])
 def test_many_gaussians_are_one(epsilon: float) -> None:
     """A second route: the composition of shifts that the engine adds up is a shift in closed form."""
