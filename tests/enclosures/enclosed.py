@@ -18,8 +18,6 @@ from mipsim.tradeoff import AbstractTradeOff
 
 from .truth import Atoms, Gaussian, Truth, minimum, mp, mpf
 
-ROUNDING = mpf(10) ** -50  # of a truth that is a difference of rates
-
 
 @dataclass
 class Queries:
@@ -91,6 +89,7 @@ class Held:
     misses: list[str] = field(default_factory=list)
     bounds: dict[tuple[str, float], tuple[float, float]] = field(default_factory=dict)
     slack: Any = 0
+    rounding: Any = 0
 
     def check(self, name: str, at: float, bounds: Any, truth: mpf | Callable[[], mpf]) -> None:
         low, high = (float(end) for end in bounds)
@@ -98,8 +97,8 @@ class Held:
         value = truth() if callable(truth) else truth
         if not (low <= high):
             self.misses.append(f"{name}({at!r}): the bounds are [{low!r}, {high!r}]")
-        elif (value < low - abs(value) * self.slack - ROUNDING) or (
-            value > high + abs(value) * self.slack + ROUNDING
+        elif (value < low - abs(value) * self.slack - self.rounding) or (
+            value > high + abs(value) * self.slack + self.rounding
         ):
             self.misses.append(f"{name}({at!r}): [{low!r}, {high!r}] misses {mp.nstr(value, 20)}")
 
@@ -114,7 +113,7 @@ class Held:
 
 def hold(curve: AbstractTradeOff, truth: Truth, queries: Queries) -> Held:
     """Read everything and hold it against the truth."""
-    held = Held(slack=truth.slack)
+    held = Held(slack=truth.slack, rounding=truth.rounding)
     for part in (_points, _transforms, _numbers):
         part(curve, truth, queries, held)
     return held
@@ -168,7 +167,7 @@ def _transforms(curve: AbstractTradeOff, truth: Truth, queries: Queries, held: H
             held.bounds["log delta", e] = float(log_low[k]), float(log_high[k])
             if (
                 not (log_low[k] - held.slack <= _log(value) <= log_high[k] + held.slack)
-                and value > mpf(10) ** -50
+                and value > held.rounding
             ):
                 held.misses.append(
                     f"log delta({e!r}): [{log_low[k]!r}, {log_high[k]!r}] misses {mp.nstr(_log(value), 20)}"
@@ -204,11 +203,11 @@ def _off(truth: Truth, delta: mpf, low: float, high: float) -> Iterator[str]:
     if not (0.0 <= low <= high):
         yield "is no interval"
         return
-    if low > 0.0 and (e := truth.hockey(mpf(min(low, 1e6)))) < delta * (1 - truth.slack) - ROUNDING:
+    if low > 0.0 and (e := truth.hockey(mpf(min(low, 1e6)))) < delta * (1 - truth.slack) - truth.rounding:
         yield f"lies too high: delta at its lower end is {mp.nstr(e, 15)}"
     if low > 0.0 and delta >= 1:
         yield "lies too high"
-    if high < math.inf and (e := truth.hockey(mpf(high))) > delta * (1 + truth.slack) + ROUNDING:
+    if high < math.inf and (e := truth.hockey(mpf(high))) > delta * (1 + truth.slack) + truth.rounding:
         yield f"lies too low: delta at its upper end is {mp.nstr(e, 15)}"
 
 

@@ -65,6 +65,8 @@ class Truth:
 
     slack = mpf("1e-25")
     """Relative error of the values, of the smaller of a rate and its complement."""
+    rounding = mpf(10) ** -50
+    """Absolute error of a value that is a difference of rates."""
 
     def curve(self, fpr: Rate) -> Rate:
         """(FNR, TPR), from the conjugate."""
@@ -155,7 +157,7 @@ class Reversed(Truth):
     """The worlds exchanged."""
 
     def __init__(self, inner: Truth) -> None:
-        self.inner, self.slack = inner, inner.slack
+        self.inner, self.slack, self.rounding = inner, inner.slack, inner.rounding
 
     def curve(self, fpr: Rate) -> Rate:
         x, y = fpr
